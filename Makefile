@@ -1,0 +1,41 @@
+# What a newcomer needs: `make build`, `make test`, `make bench`.
+SHELL   := bash
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+TOOL    := $(GO) -C tools tool
+PKGS    := ./...
+
+.PHONY: build test lint unit script cluster bench docs vuln clean
+
+build:            ## the binary, ./hyperpod
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o hyperpod ./cmd/hyperpod
+
+test: lint unit script cluster  ## everything that CI runs
+
+lint:             ## gofmt, go vet, staticcheck, generated files up to date
+	@out="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$out" || { echo "not gofmt'ed:"; echo "$$out"; exit 1; }
+	$(GO) vet $(PKGS)
+	$(TOOL) -n staticcheck >/dev/null && STATICCHECK="$$($(TOOL) -n staticcheck)" && "$$STATICCHECK" $(PKGS)
+	$(GO) run ./cmd/gendocs --check
+
+unit:             ## package tests with the race detector (and the import-graph test)
+	$(GO) test -race $$($(GO) list ./... | grep -v -e /test/script -e /test/tab -e /test/cluster -e /test/e2e)
+
+script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it
+	$(GO) test -timeout 15m ./test/script/... ./test/tab/...
+
+cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
+	$(GO) test -timeout 60m -p 1 ./test/cluster/... ./test/e2e/...
+
+bench:            ## start, lists and sandbox against the peers, as ratios
+	$(GO) run ./bench
+
+docs:             ## completions and the command reference
+	$(GO) run ./cmd/gendocs
+
+vuln:             ## known vulnerabilities (needs the vulnerability database)
+	"$$($(TOOL) -n govulncheck)" ./cmd/hyperpod
+
+clean:
+	rm -rf hyperpod dist

@@ -1,0 +1,119 @@
+// Command bench measures hyperpod against its peers, whole processes in turn on
+// one machine in one run, and prints ratios. Absolute times are one machine's;
+// the ratios are what carries over (budgets: docs/architecture.md).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+func main() {
+	only := flag.String("only", "start,sandbox,lists", "what to measure")
+	runs := flag.Int("runs", 15, "counted runs of each command")
+	bare := flag.String("bare", "", "internal: download the lists named as arguments with this kubeconfig, and nothing else")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if *bare != "" {
+		check(download(ctx, *bare, flag.Args()))
+		return
+	}
+	check(run(ctx, strings.Split(*only, ","), *runs))
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, only []string, runs int) error {
+	dir, err := os.MkdirTemp("", "hyperpod-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{dir: dir, runs: runs, hyperpod: filepath.Join(dir, "hyperpod")}
+	if err := b.build(ctx); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{{"start", b.start}, {"sandbox", b.sandbox}, {"lists", b.lists}} {
+		if slices.Contains(only, part.name) {
+			if err := part.run(ctx); err != nil {
+				return fmt.Errorf("%s: %w", part.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+type bench struct {
+	dir, hyperpod, kubectl, kueuectl string
+	runs                             int
+}
+
+func (b *bench) build(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X main.version=v0.0.0-bench", "-o", b.hyperpod, "./cmd/hyperpod")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return err
+	}
+	info, err := os.Stat(b.hyperpod)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("binary, stripped: %.1f MB (budget 75)\n", float64(info.Size())/1e6)
+	binaries, err := cluster.Build(ctx, os.Stderr, cluster.Kubernetes, cluster.Kueue)
+	if err != nil {
+		return err
+	}
+	b.kubectl, b.kueuectl = binaries.Kubectl, binaries.Kueuectl
+	return nil
+}
+
+// start compares what every command pays with kubectl's.
+func (b *bench) start(ctx context.Context) error {
+	return b.compare(ctx, "start", nil, []contender{
+		{"kubectl version --client", []string{b.kubectl, "version", "--client"}, 0},
+		{"hyperpod version", []string{b.hyperpod, "version"}, 0.8},
+		{"hyperpod --help", []string{b.hyperpod, "--help"}, 0.8},
+		{"hyperpod completion bash", []string{b.hyperpod, "completion", "bash"}, 0.8},
+	})
+}
+
+// sandbox times a whole start-job on a sandbox that exists.
+func (b *bench) sandbox(ctx context.Context) error {
+	env := append(os.Environ(), "HOME="+b.dir, "XDG_STATE_HOME="+b.dir, "XDG_CACHE_HOME="+b.dir, "XDG_CONFIG_HOME="+b.dir)
+	first := exec.CommandContext(ctx, b.hyperpod, "list-jobs", "-A", "--sandbox")
+	first.Env = env
+	if out, err := first.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	var times []time.Duration
+	for i := range b.runs {
+		took, err := once(ctx, env, []string{b.hyperpod, "start-job", "--name", fmt.Sprintf("bench-%d", i), "--template", "smpv2-llama2",
+			"--namespace", "hyperpod-ns-ml-engineers", "--sandbox", "--quiet"})
+		if err != nil {
+			return err
+		}
+		times = append(times, took.wall)
+	}
+	fmt.Printf("\nsandbox start-job, end to end: median %d ms (budget 150)\n", median(times).Milliseconds())
+	return nil
+}

@@ -1,0 +1,125 @@
+// Command gendocs writes what is generated from the command tree: the
+// completion scripts and the command reference. With --check it writes nothing
+// and fails when a file is not up to date.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+func main() {
+	check := flag.Bool("check", false, "write nothing; fail when a file is not up to date")
+	flag.Parse()
+	files, err := generate()
+	if err == nil {
+		err = apply(files, *check)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gendocs:", err)
+		os.Exit(1)
+	}
+}
+
+// generate returns every generated file by its path.
+func generate() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	names := map[string]string{"bash": "hyperpod.bash", "zsh": "_hyperpod", "fish": "hyperpod.fish", "powershell": "hyperpod.ps1"}
+	for _, shell := range cli.Shells() {
+		root, out := tree()
+		if err := cli.WriteCompletion(root.root, shell, root.factory); err != nil {
+			return nil, err
+		}
+		files[filepath.Join("completions", names[shell])] = out.Bytes()
+	}
+	reference, err := commandReference()
+	files[filepath.Join("docs", "commands.md")] = reference
+	return files, err
+}
+
+type commands struct {
+	root    *cobra.Command
+	factory *factory.Factory
+}
+
+func tree() (commands, *bytes.Buffer) {
+	io, buffers := output.Test()
+	f := &factory.Factory{IO: io, Env: func(string) string { return "" }, Now: time.Now, Version: "dev"}
+	return commands{cli.NewRoot(f), f}, buffers.Out
+}
+
+// commandReference returns all commands on one page, in the order of the tree.
+func commandReference() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("# Commands\n\nGenerated from the command tree by `make docs`; do not edit.\n\n")
+	t, _ := tree()
+	t.root.DisableAutoGenTag = true
+	var all []*cobra.Command
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		if c.IsAvailableCommand() && !c.IsAdditionalHelpTopicCommand() || c == t.root {
+			all = append(all, c)
+		}
+		for _, child := range c.Commands() {
+			visit(child)
+		}
+	}
+	visit(t.root)
+	sort.SliceStable(all, func(i, j int) bool { return all[i].CommandPath() < all[j].CommandPath() })
+	for _, c := range all {
+		link := func(name string) string {
+			return "#" + strings.ReplaceAll(strings.TrimSuffix(name, ".md"), "_", "-")
+		}
+		var page bytes.Buffer
+		if err := doc.GenMarkdownCustom(c, &page, link); err != nil {
+			return nil, err
+		}
+		text, _, _ := strings.Cut(page.String(), "### Options inherited from parent commands")
+		text, _, _ = strings.Cut(text, "### SEE ALSO")
+		b.WriteString(strings.TrimSpace(text) + "\n\n")
+	}
+	return b.Bytes(), nil
+}
+
+func apply(files map[string][]byte, check bool) error {
+	var stale []string
+	for path, want := range files {
+		have, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if bytes.Equal(have, want) {
+			continue
+		}
+		if check {
+			stale = append(stale, path)
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			return err
+		}
+	}
+	sort.Strings(stale)
+	if len(stale) > 0 {
+		return fmt.Errorf("not up to date: %s (run: make docs)", strings.Join(stale, ", "))
+	}
+	return nil
+}

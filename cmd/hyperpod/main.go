@@ -1,0 +1,14 @@
+// Command hyperpod starts, lists and explains training jobs on Kubernetes
+// clusters that share accelerators through Kueue.
+package main
+
+import (
+	"os"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() { os.Exit(cli.Main(os.Args[1:], version)) }

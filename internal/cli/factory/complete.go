@@ -1,0 +1,250 @@
+package factory
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// completionDeadline is how long TAB may take: a completion that is late is
+// worth less than none.
+const completionDeadline = time.Second
+
+// Lookup finds the words that can stand at a place of the command line.
+type Lookup func(ctx context.Context, f *Factory) ([]string, error)
+
+// Words completes from a fixed list.
+func Words(words ...string) Lookup {
+	return func(context.Context, *Factory) ([]string, error) { return words, nil }
+}
+
+// Complete attaches a fixed or dynamic completion to a flag.
+func Complete(cmd *cobra.Command, flag string, l Lookup) {
+	f := &Factory{}
+	err := cmd.RegisterFlagCompletionFunc(flag, f.completer(l))
+	if err != nil {
+		panic(err) // the flag does not exist: a programming error, seen by every test
+	}
+}
+
+// CompleteFlag attaches a completion that asks the cluster to a flag.
+func (f *Factory) CompleteFlag(cmd *cobra.Command, flag string, l Lookup) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f.completer(l)); err != nil {
+		panic(err)
+	}
+}
+
+// CompleteArgs attaches a completion to a command's arguments.
+func (f *Factory) CompleteArgs(cmd *cobra.Command, l Lookup) {
+	complete := f.completer(l)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		words, directive := complete(cmd, args, prefix)
+		return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(args, w) }), directive
+	}
+}
+
+// completer runs a lookup with the deadline. It is silent on failure: an error
+// text in the middle of a command line helps nobody.
+func (f *Factory) completer(l Lookup) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionDeadline)
+		defer cancel()
+		f.Global.Quiet = true
+		type answer struct {
+			words []string
+			err   error
+		}
+		done := make(chan answer, 1)
+		go func() {
+			if f.Env != nil {
+				f.Config, _, _ = config.Load(f.Env)
+			}
+			words, err := l(ctx, f)
+			done <- answer{words, err}
+		}()
+		select {
+		case <-ctx.Done():
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		case a := <-done:
+			if a.err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			slices.Sort(a.words)
+			words := slices.DeleteFunc(slices.Compact(a.words), func(w string) bool { return !strings.HasPrefix(w, prefix) })
+			return words, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+}
+
+// CompleteGlobalFlags attaches completions to the global flags.
+func (f *Factory) CompleteGlobalFlags(root *cobra.Command) {
+	f.CompleteFlag(root, "namespace", Namespaces)
+	f.CompleteFlag(root, "output", Words(output.FormatNames()...))
+	f.CompleteFlag(root, "color", Words("auto", "always", "never"))
+	f.CompleteFlag(root, "context", func(context.Context, *Factory) ([]string, error) {
+		return kube.Contexts(f.Global.Kubeconfig, f.Env)
+	})
+	f.CompleteFlag(root, "sandbox", Sandboxes)
+}
+
+// Sandboxes completes the names of sandboxes, and of scenarios that become one
+// on first use.
+func Sandboxes(_ context.Context, f *Factory) ([]string, error) {
+	var out []string
+	for _, s := range sandbox.Scenarios() {
+		out = append(out, s.Name)
+	}
+	dir, err := f.SandboxDir()
+	if err != nil {
+		return out, nil
+	}
+	boxes, err := sandbox.List(dir, f.SandboxOptions())
+	for _, b := range boxes {
+		out = append(out, b.Name)
+	}
+	return out, err
+}
+
+// meta is all that completion needs of an object.
+type meta struct {
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+}
+
+func list(ctx context.Context, f *Factory, r kinds.Resource, namespace string) ([]string, error) {
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, err
+	}
+	page, err := kube.List[meta](ctx, c.Client, r, namespace, kube.ListOptions{MetadataOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, 0, len(page.Items))
+	for _, i := range page.Items {
+		out = append(out, i.Metadata.Name)
+	}
+	return out, nil
+}
+
+func namespaceFor(ctx context.Context, f *Factory) (string, error) {
+	c, err := f.Cluster()
+	if err != nil {
+		return "", err
+	}
+	if f.Global.Namespace != "" {
+		return f.Global.Namespace, nil
+	}
+	if c.ContextNamespace != "" {
+		return c.ContextNamespace, nil
+	}
+	ns, err := f.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+	return ns.Name, err
+}
+
+// Namespaces completes namespaces.
+func Namespaces(ctx context.Context, f *Factory) ([]string, error) {
+	return list(ctx, f, kinds.Namespace, "")
+}
+
+// Queues completes the LocalQueues of the namespace.
+func Queues(ctx context.Context, f *Factory) ([]string, error) {
+	ns, err := namespaceFor(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, err
+	}
+	r, err := state.Served(ctx, c.Client, kinds.LocalQueue)
+	if err != nil {
+		return nil, err
+	}
+	return list(ctx, f, r, ns)
+}
+
+// Priorities completes WorkloadPriorityClasses.
+func Priorities(ctx context.Context, f *Factory) ([]string, error) {
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, err
+	}
+	r, err := state.Served(ctx, c.Client, kinds.WorkloadPriorityClass)
+	if err != nil {
+		return nil, err
+	}
+	return list(ctx, f, r, "")
+}
+
+// Jobs completes the names of jobs of every kind, listed in parallel.
+func Jobs(ctx context.Context, f *Factory) ([]string, error) {
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, err
+	}
+	ns, err := namespaceFor(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	served, err := discovery.ServedJobs(ctx, c.Client)
+	if err != nil {
+		return nil, err
+	}
+	found := make(chan []string, len(served))
+	for _, k := range served {
+		go func() {
+			names, _ := list(ctx, f, k.Resource, ns)
+			found <- names
+		}()
+	}
+	var out []string
+	for range served {
+		out = append(out, <-found...)
+	}
+	return out, nil
+}
+
+// Templates completes the names of templates.
+func Templates(_ context.Context, f *Factory) ([]string, error) {
+	var out []string
+	for _, t := range templates.Names(f.TemplateDirs()) {
+		out = append(out, t.Name)
+	}
+	return out, nil
+}
+
+// InstanceTypes completes the names of instance types.
+func InstanceTypes(context.Context, *Factory) ([]string, error) {
+	var out []string
+	for _, t := range instances.All() {
+		out = append(out, t.Name)
+	}
+	return out, nil
+}
+
+// TemplateDirs returns the folders that templates come from.
+func (f *Factory) TemplateDirs() templates.Dirs {
+	d := templates.Dirs{Work: ".", User: f.Config.TemplatesDirectory}
+	if d.User == "" {
+		if dir, err := config.ConfigDir(f.Env); err == nil {
+			d.User = filepath.Join(dir, "templates")
+		}
+	}
+	return d
+}

@@ -1,0 +1,192 @@
+// Package factory gives commands what they work with: stdio, settings, the
+// clock and a client for the cluster that the global flags choose.
+package factory
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// Global holds the flags that every command understands.
+type Global struct {
+	Namespace  string
+	Output     string
+	Context    string
+	Kubeconfig string
+	Sandbox    string
+	Timeout    time.Duration
+	Color      string
+	Quiet      bool
+	Debug      bool
+}
+
+// Factory is made once by Main and handed to every command.
+type Factory struct {
+	IO      *output.IO
+	Env     func(string) string
+	Now     func() time.Time
+	Version string
+	Global  Global
+	// Config is loaded before a command runs.
+	Config config.Config
+
+	cluster *Cluster
+}
+
+// Cluster is the cluster a command works on.
+type Cluster struct {
+	*kube.Client
+	// Context and ContextNamespace come from the kubeconfig; both are empty for a sandbox.
+	Context, ContextNamespace string
+	// Sandbox is the sandbox's name, or empty for a live cluster.
+	Sandbox string
+	// Now is the cluster's clock: the sandbox's may be ahead of the wall clock.
+	Now func() time.Time
+}
+
+// AddGlobalFlags defines the global flags on the root command.
+func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
+	g := &f.Global
+	fs.StringVarP(&g.Namespace, "namespace", "n", "", "namespace to work in (default: the context's, else the one team namespace you may use)")
+	fs.StringVarP(&g.Output, "output", "o", "", "output format: "+strings.Join(output.FormatNames(), "|"))
+	fs.StringVar(&g.Context, "context", "", "kubeconfig context")
+	fs.StringVar(&g.Kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, else ~/.kube/config)")
+	fs.StringVar(&g.Sandbox, "sandbox", "", "work on a practice cluster on this machine (its name; bare: "+DefaultSandbox+")")
+	fs.Lookup("sandbox").NoOptDefVal = DefaultSandbox
+	fs.DurationVar(&g.Timeout, "request-timeout", 0, "give up on a single request after this time (0: never)")
+	fs.StringVar(&g.Color, "color", "auto", "colour: auto|always|never")
+	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "no notices and no progress on stderr")
+	fs.BoolVar(&g.Debug, "debug", false, "print the chain of causes and every request with its duration")
+}
+
+// Notef prints a notice on stderr, unless --quiet.
+func (f *Factory) Notef(format string, args ...any) {
+	if !f.Global.Quiet {
+		fmt.Fprintln(f.IO.Err, output.Safe(fmt.Sprintf(format, args...)))
+	}
+}
+
+// Notes prints notices on stderr, unless --quiet.
+func (f *Factory) Notes(notes []string) {
+	for _, n := range notes {
+		f.Notef("note: %s", n)
+	}
+}
+
+// Format returns the output format that -o, the configuration or the terminal decides.
+func (f *Factory) Format() (output.Format, error) {
+	name := f.Global.Output
+	if name == "" {
+		name = f.Config.Output
+	}
+	return output.ParseFormat(name, f.IO.OutTTY)
+}
+
+// Cluster returns the cluster that the global flags choose, connected on first use.
+func (f *Factory) Cluster() (*Cluster, error) {
+	if f.cluster != nil {
+		return f.cluster, nil
+	}
+	var err error
+	if name := f.SandboxName(""); name != "" {
+		f.cluster, err = f.openSandbox(name)
+	} else {
+		f.cluster, err = f.connect()
+	}
+	return f.cluster, err
+}
+
+func (f *Factory) connect() (*Cluster, error) {
+	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: f.Global.Context}, f.Env)
+	if err != nil {
+		return nil, err
+	}
+	c, err := kube.New(t.Config, f.clientOptions())
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{Client: c, Context: t.Context, ContextNamespace: t.Namespace, Now: f.Now}, nil
+}
+
+func (f *Factory) clientOptions() kube.Options {
+	o := kube.Options{
+		UserAgent: fmt.Sprintf("hyperpod/%s (%s/%s)", f.Version, runtime.GOOS, runtime.GOARCH),
+		Timeout:   f.Global.Timeout,
+	}
+	// A missing cache folder only costs one request per API group.
+	if dir, err := config.CacheDir(f.Env); err == nil {
+		o.CacheDir = dir
+	}
+	if f.Global.Debug {
+		o.Observe = func(r kube.Request) {
+			fmt.Fprintf(f.IO.Err, "debug: %s %s %d %s\n", r.Method, r.Path, r.Status, r.Duration.Round(time.Millisecond))
+		}
+	}
+	return o
+}
+
+// Namespace resolves the namespace for a verb on a kind and prints its notes.
+func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
+	choice, err := discovery.Namespace(ctx, c.Client, discovery.NamespaceQuery{
+		Flag: f.Global.Namespace, ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
+	})
+	if err != nil {
+		return choice, err
+	}
+	f.Notes(choice.Notes)
+	return choice, nil
+}
+
+// JobName returns the job's name given as a flag or as the only argument.
+func JobName(flag string, args []string) (string, error) {
+	switch {
+	case len(args) > 1:
+		return "", errs.Usagef("one job at a time: got %s", strings.Join(args, ", "))
+	case len(args) == 1 && flag != "" && flag != args[0]:
+		return "", errs.Usagef("two names given: %s and %s", flag, args[0])
+	case len(args) == 1:
+		return args[0], nil
+	case flag == "":
+		return "", errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs shows the names")
+	}
+	return flag, nil
+}
+
+// AddJobNameFlag defines --job-name and --name, which are the same flag.
+func AddJobNameFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "job-name", "", "the job's name (also --name, or as an argument)")
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {
+		if same, ok := sameFlags[n]; ok {
+			n = same
+		}
+		return pflag.NormalizedName(n)
+	})
+}
+
+// sameFlags are second spellings of flags.
+var sameFlags = map[string]string{
+	"name":                    "job-name",
+	"volume":                  "volumes",
+	"persistent-volume-claim": "persistent-volume-claims",
+}
+
+// NoArgs refuses arguments where a command has none.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return errs.Usagef("%s takes no arguments, not %q", cmd.Name(), args[0]).WithTry(cmd.CommandPath() + " --help")
+	}
+	return nil
+}

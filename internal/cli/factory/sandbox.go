@@ -1,0 +1,81 @@
+package factory
+
+import (
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
+)
+
+// DefaultSandbox is the sandbox of a bare --sandbox; it is made on first use
+// from the scenario of the same name.
+const DefaultSandbox = "enterprise"
+
+// SandboxName returns the sandbox that --sandbox or HYPERPOD_SANDBOX chooses,
+// else the fallback.
+func (f *Factory) SandboxName(fallback string) string {
+	name := f.Global.Sandbox
+	if name == "" {
+		name = f.Env("HYPERPOD_SANDBOX")
+	}
+	switch name {
+	case "", "0", "false":
+		return fallback
+	case "1", "true":
+		return DefaultSandbox
+	}
+	return name
+}
+
+// SandboxDir returns the folder that holds the sandboxes' files.
+func (f *Factory) SandboxDir() (string, error) {
+	if f.Config.SandboxDirectory != "" {
+		return f.Config.SandboxDirectory, nil
+	}
+	dir, err := config.StateDir(f.Env)
+	return filepath.Join(dir, "sandboxes"), err
+}
+
+// SandboxPath returns the file of a sandbox.
+func (f *Factory) SandboxPath(name string) (string, error) {
+	dir, err := f.SandboxDir()
+	if err != nil {
+		return "", err
+	}
+	if msg := validation.IsDNS1123Label(name); len(msg) > 0 {
+		return "", errs.Usagef("%q cannot be a sandbox's name", name).WithFact("why", msg[0])
+	}
+	return filepath.Join(dir, name+sandbox.Extension), nil
+}
+
+// SandboxOptions returns how sandboxes are opened.
+func (f *Factory) SandboxOptions() sandbox.Options { return sandbox.Options{Now: f.Now} }
+
+// OpenSandbox opens a sandbox. One that is named like a scenario is made on
+// first use.
+func (f *Factory) OpenSandbox(name string) (*sandbox.Sandbox, error) {
+	path, err := f.SandboxPath(name)
+	if err != nil {
+		return nil, err
+	}
+	box, err := sandbox.Open(path, f.SandboxOptions())
+	if errs.ExitOf(err) == errs.NotFound && slices.ContainsFunc(sandbox.Scenarios(), func(s sandbox.Scenario) bool { return s.Name == name }) {
+		f.Notef("note: making the practice cluster %q on this machine", name)
+		return sandbox.Create(path, name, f.SandboxOptions())
+	}
+	return box, err
+}
+
+func (f *Factory) openSandbox(name string) (*Cluster, error) {
+	box, err := f.OpenSandbox(name)
+	if err != nil {
+		return nil, err
+	}
+	c := kube.NewInProcess(box, "sandbox "+name, f.clientOptions())
+	return &Cluster{Client: c, Sandbox: name, Now: box.Now}, nil
+}

@@ -1,0 +1,138 @@
+// Package findjob finds the one job that a name on the command line means,
+// whatever its kind.
+package findjob
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// Job is a job as the API has it.
+type Job struct {
+	Kind      kinds.Job
+	Namespace string
+	Object    map[string]any
+}
+
+// UID returns the object's metadata.uid.
+func (j Job) UID() string { return j.text("metadata", "uid") }
+
+func (j Job) text(path ...string) string {
+	var v any = j.Object
+	for _, p := range path {
+		m, _ := v.(map[string]any)
+		v = m[p]
+	}
+	s, _ := v.(string)
+	return s
+}
+
+// Find reads the job of that name. Every kind that the cluster serves is asked
+// for at the same time, or only the one that is named. A name that two kinds
+// share is an error that asks for --kind.
+func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, name, kind string) (Job, error) {
+	served, err := candidates(ctx, c, kind)
+	if err != nil {
+		return Job{}, err
+	}
+	ns, err := f.Namespace(ctx, c, verb, served[0].Resource)
+	if err != nil {
+		return Job{}, err
+	}
+	type answer struct {
+		job Job
+		err error
+	}
+	answers := make([]chan answer, len(served))
+	for i, k := range served {
+		answers[i] = make(chan answer, 1)
+		go func() {
+			object := map[string]any{}
+			err := c.Get(ctx, k.Resource, ns.Name, name, &object)
+			answers[i] <- answer{Job{Kind: k, Namespace: ns.Name, Object: object}, err}
+		}()
+	}
+	var found []Job
+	var denied, failed error
+	for _, ch := range answers {
+		switch a := <-ch; {
+		case a.err == nil:
+			found = append(found, a.job)
+		case kube.IsNotFound(a.err):
+		case kube.IsForbidden(a.err):
+			denied = a.err
+		default:
+			failed = a.err
+		}
+	}
+	return choose(found, name, ns.Name, failed, denied)
+}
+
+func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.Job, error) {
+	served, err := discovery.ServedJobs(ctx, c.Client)
+	if err != nil {
+		return nil, err
+	}
+	if kind != "" {
+		k, ok := kinds.JobNamed(kind)
+		if !ok {
+			return nil, errs.Usagef("there is no job kind %q", kind)
+		}
+		served = slices.DeleteFunc(slices.Clone(served), func(s kinds.Job) bool { return s.Kind != k.Kind })
+		if len(served) == 0 {
+			return nil, errs.NotFoundf("this cluster has no %s: the %s is not installed", k.Kind, k.Operator)
+		}
+	}
+	if len(served) == 0 {
+		return nil, errs.NotFoundf("this cluster serves no kind of job")
+	}
+	return served, nil
+}
+
+func choose(found []Job, name, namespace string, failed, denied error) (Job, error) {
+	found = withoutOwned(found)
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		var have []string
+		for _, j := range found {
+			have = append(have, j.Kind.Kind)
+		}
+		return Job{}, errs.Usagef("%s names %d jobs in %s", name, len(found), namespace).
+			WithFact("kinds", strings.Join(have, ", ")).WithTry("--kind " + have[0])
+	case failed != nil:
+		return Job{}, failed
+	}
+	e := errs.NotFoundf("there is no job %q in %s", name, namespace).WithTry("hyperpod list-jobs -n " + namespace)
+	if denied != nil {
+		e.WithFact("unseen", fmt.Sprintf("some kinds may not be read: %v", denied))
+	}
+	return Job{}, e
+}
+
+// withoutOwned drops jobs that another found job made (an MPIJob's launcher, a
+// RayJob's cluster).
+func withoutOwned(found []Job) []Job {
+	uids := map[string]bool{}
+	for _, j := range found {
+		uids[j.UID()] = true
+	}
+	return slices.DeleteFunc(found, func(j Job) bool {
+		meta, _ := j.Object["metadata"].(map[string]any)
+		owners, _ := meta["ownerReferences"].([]any)
+		return slices.ContainsFunc(owners, func(o any) bool {
+			owner, _ := o.(map[string]any)
+			uid, _ := owner["uid"].(string)
+			return uids[uid]
+		})
+	})
+}

@@ -1,0 +1,269 @@
+// Package listjobs is `hyperpod list-jobs`.
+package listjobs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Options are the settings of one run.
+type Options struct {
+	Factory       *factory.Factory
+	AllNamespaces bool
+	Selector      string
+	StateNames    []string
+	States        []jobs.State // of StateNames, set by Validate
+	Kind          string
+	Verbose       bool
+	Watch         bool
+}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:     "list-jobs",
+		Aliases: []string{"list-job"},
+		Short:   "List jobs with their state and priority",
+		Long: `Lists the jobs of every kind that the cluster serves: PyTorchJob, MPIJob,
+HyperPodPyTorchJob, RayJob, JobSet, TFJob, XGBoostJob, and batch Jobs and
+RayClusters that have a queue label.
+
+States: Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded, Failed.`,
+		Example: `  hyperpod list-jobs --all-namespaces
+  hyperpod list-jobs -n hyperpod-ns-research --state running -o wide
+  hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'
+  hyperpod list-jobs --watch`,
+		Args: factory.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs of all namespaces (all that you may see)")
+	fs.StringVarP(&o.Selector, "selector", "l", "", "label selector, as kubectl has it")
+	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states")
+	fs.StringVar(&o.Kind, "kind", "", "only jobs of this kind")
+	fs.BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: kind, queue, since when, why")
+	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
+	factory.Complete(cmd, "state", factory.Words(stateNames()...))
+	factory.Complete(cmd, "kind", factory.Words(kindNames()...))
+	return cmd
+}
+
+func kindNames() []string {
+	var out []string
+	for _, k := range kinds.Jobs() {
+		out = append(out, k.Kind)
+	}
+	return out
+}
+
+func stateNames() []string {
+	var out []string
+	for _, s := range jobs.States() {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	for _, name := range o.StateNames {
+		at := slices.IndexFunc(jobs.States(), func(s jobs.State) bool { return strings.EqualFold(string(s), name) })
+		if at < 0 {
+			return errs.Usagef("there is no state %q", name).WithFact("it has", strings.Join(stateNames(), ", "))
+		}
+		o.States = append(o.States, jobs.States()[at])
+	}
+	if o.Kind != "" {
+		k, ok := kinds.JobNamed(o.Kind)
+		if !ok {
+			return errs.Usagef("there is no job kind %q", o.Kind).WithFact("it has", strings.Join(kindNames(), ", "))
+		}
+		o.Kind = k.Kind
+	}
+	return nil
+}
+
+// Run lists the jobs, or follows them.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	cluster, err := f.Cluster()
+	if err != nil {
+		return err
+	}
+	scope, err := o.scope(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if o.Watch {
+		return watch(ctx, o, cluster, scope, format)
+	}
+	st, err := state.Load(ctx, cluster.Client, scope.want(o), cluster.Now())
+	if err != nil {
+		return err
+	}
+	f.Missing(st.Missing)
+	rows := o.rows(st)
+	return output.Print(f.IO, format, o.document(rows),
+		func() output.Table { return table(rows, cluster.Now(), o.AllNamespaces) },
+		func() []string { return names(rows) })
+}
+
+// scope is what to list: the kinds, and one namespace or all.
+type scope struct {
+	namespace string
+	kinds     []kinds.Job
+	all       func(context.Context) ([]string, error)
+}
+
+func (o *Options) scope(ctx context.Context, c *factory.Cluster) (scope, error) {
+	served, err := discovery.ServedJobs(ctx, c.Client)
+	if err != nil {
+		return scope{}, err
+	}
+	if o.Kind != "" {
+		all := served
+		served = slices.DeleteFunc(slices.Clone(all), func(k kinds.Job) bool { return k.Kind != o.Kind })
+		if len(served) == 0 {
+			k, _ := kinds.JobNamed(o.Kind)
+			return scope{}, errs.NotFoundf("this cluster has no %s: the %s is not installed", k.Kind, k.Operator)
+		}
+	}
+	s := scope{kinds: served}
+	if o.AllNamespaces {
+		s.all = func(ctx context.Context) ([]string, error) {
+			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+		}
+		return s, nil
+	}
+	ns, err := o.Factory.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+	s.namespace = ns.Name
+	return s, err
+}
+
+func (s scope) want(o *Options) state.Want {
+	return state.Want{Namespace: s.namespace, Selector: o.Selector, Jobs: s.kinds, Workloads: true, FallbackNamespaces: s.all}
+}
+
+// row is a job with its status, found once and shown in every format.
+type row struct {
+	job    state.Job
+	status jobs.Status
+}
+
+func (o *Options) rows(st *state.State) []row {
+	statuses := jobs.Statuses(st.Jobs, st.Workloads)
+	var out []row
+	for i, j := range st.Jobs {
+		if r := (row{j, statuses[i]}); o.wanted(r.status) {
+			out = append(out, r)
+		}
+	}
+	sortRows(out)
+	return out
+}
+
+func (o *Options) wanted(s jobs.Status) bool {
+	return len(o.States) == 0 || slices.Contains(o.States, s.State)
+}
+
+func sortRows(rows []row) {
+	slices.SortStableFunc(rows, func(a, b row) int {
+		if c := strings.Compare(a.job.Namespace, b.job.Namespace); c != 0 {
+			return c
+		}
+		return strings.Compare(a.job.Name, b.job.Name)
+	})
+}
+
+// document is what JSON, YAML and jsonpath show.
+func (o *Options) document(rows []row) any {
+	list := make([]state.Job, len(rows))
+	statuses := make([]jobs.Status, len(rows))
+	for i, r := range rows {
+		list[i], statuses[i] = r.job, r.status
+	}
+	if o.Verbose {
+		return jobs.VerboseListJSON(list, statuses)
+	}
+	return jobs.ListJSON(list, statuses)
+}
+
+func table(rows []row, now time.Time, all bool) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "STATE", Keep: true},
+		{Title: "AGE", Right: true, Ticks: true}, {Title: "PRIORITY"}, {Title: "KIND", Wide: true}, {Title: "QUEUE", Wide: true},
+		{Title: "SINCE", Wide: true, Right: true, Ticks: true}, {Title: "REASON", Wide: true}}, Empty: "no jobs found"}
+	if all {
+		t.Columns = append([]output.Column{{Title: "NAMESPACE"}}, t.Columns...)
+	}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, cells(r, now, all))
+	}
+	return t
+}
+
+func cells(r row, now time.Time, all bool) []output.Cell {
+	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)},
+		{Text: output.Age(now.Sub(r.job.CreationTimestamp))}, {Text: orDash(r.job.Priority())},
+		{Text: r.job.Kind.Kind}, {Text: orDash(r.job.Queue())}, {Text: output.Age(now.Sub(r.status.Since))}, {Text: orDash(r.status.Reason)}}
+	if all {
+		c = append([]output.Cell{{Text: r.job.Namespace}}, c...)
+	}
+	return c
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func style(s jobs.State) output.Style {
+	switch s {
+	case jobs.Running:
+		return output.Good
+	case jobs.Failed:
+		return output.Bad
+	case jobs.Preempted, jobs.Restarting:
+		return output.Warn
+	case jobs.Succeeded, jobs.Suspended:
+		return output.Dim
+	case jobs.Starting:
+		return output.Accent
+	}
+	return output.Plain
+}
+
+func names(rows []row) []string {
+	out := make([]string, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, fmt.Sprintf("%s.%s/%s", strings.ToLower(r.job.Kind.Kind), r.job.Kind.Group, r.job.Name))
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package listjobs
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// watch shows the jobs and then every change, until Ctrl-C.
+func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format output.Format) error {
+	var show func(follow.Change) error
+	switch {
+	case format.IsTable():
+		show = o.liveTable(c, format)
+	case format.Name == output.JSON:
+		encoder := json.NewEncoder(o.Factory.IO.Out)
+		encoder.SetEscapeHTML(false)
+		show = func(ch follow.Change) error { return o.printChange(encoder, ch) }
+	default:
+		return errs.Usagef("--watch has no output format %s", format.Name).WithFact("it has", "table, wide, json")
+	}
+	return follow.Follow(ctx, c.Client, follow.Scope{Kinds: s.kinds, Namespace: s.namespace, Selector: o.Selector},
+		func(ch follow.Change) error {
+			if err := show(ch); err != nil {
+				return err
+			}
+			return o.Factory.IO.Flush()
+		})
+}
+
+// printChange writes one job object on a line, with the type of the change.
+func (o *Options) printChange(encoder *json.Encoder, ch follow.Change) error {
+	if ch.Type == kube.Synced || !o.wanted(ch.Status) {
+		return nil
+	}
+	if o.Verbose {
+		return encoder.Encode(struct {
+			Type string
+			jobs.VerboseRow
+		}{ch.Type, jobs.VerboseRowOf(ch.Job, ch.Status)})
+	}
+	return encoder.Encode(struct {
+		Type string
+		jobs.Row
+	}{ch.Type, jobs.RowOf(ch.Job, ch.Status)})
+}
+
+// liveTable redraws the table in place on a terminal and prints a row for each
+// change elsewhere.
+func (o *Options) liveTable(c *factory.Cluster, format output.Format) func(follow.Change) error {
+	key := 1 // a row is known by its name
+	if o.AllNamespaces {
+		key = 2
+	}
+	live := output.NewLiveTable(o.Factory.IO, format.Name == output.Wide, key)
+	rows := map[string]row{}
+	synced := false
+	draw := func() error {
+		all := slices.Collect(maps.Values(rows))
+		sortRows(all)
+		return live.Update(table(all, c.Now(), o.AllNamespaces))
+	}
+	return func(ch follow.Change) error {
+		if ch.Type == kube.Synced {
+			synced = true
+			return draw()
+		}
+		if ch.Type == kube.Deleted || !o.wanted(ch.Status) {
+			delete(rows, ch.Job.UID)
+		} else {
+			rows[ch.Job.UID] = row{ch.Job, ch.Status}
+		}
+		if !synced {
+			return nil
+		}
+		return draw()
+	}
+}

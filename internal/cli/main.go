@@ -1,0 +1,106 @@
+// Package cli is the command line: the root command, global flags, and the one
+// place where an error becomes text and an exit code.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// Main runs the command line of this process and returns its exit code.
+func Main(args []string, version string) int {
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	f := &factory.Factory{IO: output.System(os.Getenv), Env: os.Getenv, Now: time.Now, Version: version}
+	return int(Run(ctx, f, args))
+}
+
+// interruptible returns a context that the first Ctrl-C ends; a second one ends
+// the process at once.
+func interruptible(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(int(errs.Interrupted))
+	}()
+	return ctx, func() { signal.Stop(signals); cancel() }
+}
+
+// Run runs one command line with the given surroundings.
+func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
+	root := NewRoot(f)
+	root.SetArgs(joinBoolValues(args))
+	err := asUsage(root, root.ExecuteContext(ctx))
+	if flush := f.IO.Flush(); err == nil {
+		err = flush
+	}
+	switch {
+	case err == nil:
+		return errs.OK
+	case output.IsBrokenPipe(err):
+		// The reader has seen enough (| head): that is not a failure.
+		return errs.OK
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(f.IO.Err, "interrupted")
+		return errs.Interrupted
+	}
+	if !errors.As(err, new(errs.Silent)) {
+		fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(err, f.Global.Debug)))
+	}
+	return errs.ExitOf(err)
+}
+
+// asUsage turns cobra's complaint about an unknown command, the one error that
+// has no hook of its own, into a usage error with near names.
+func asUsage(root *cobra.Command, err error) error {
+	if err == nil || errors.As(err, new(*errs.Error)) || !strings.HasPrefix(err.Error(), "unknown command") {
+		return err
+	}
+	what, _, _ := strings.Cut(err.Error(), "\n")
+	e := errs.Usagef("%s", what).WithCause(err)
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	if typed := strings.Split(what, `"`); len(typed) > 1 {
+		for _, n := range errs.Near(typed[1], names) {
+			e.WithTry("hyperpod " + n)
+		}
+	}
+	return e.WithTry("hyperpod --help")
+}
+
+// joinBoolValues joins "--auto-resume true" to "--auto-resume=true": v2 wanted
+// a value for its boolean options, and scripts give one.
+func joinBoolValues(args []string) []string {
+	out := make([]string, 0, len(args))
+	for i, a := range args {
+		if a == "--" {
+			return append(out, args[i:]...)
+		}
+		if n := len(out); n > 0 && isBoolWord(a) && (out[n-1] == "--auto-resume" || out[n-1] == "--deep-health-check-passed-nodes-only") {
+			out[n-1] += "=" + strings.ToLower(a)
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func isBoolWord(s string) bool { s = strings.ToLower(s); return s == "true" || s == "false" }

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// The groups of commands in the help text.
+const (
+	groupJobs    = "jobs"
+	groupOffline = "offline"
+	groupOther   = "other"
+)
+
+// NewRoot returns the root command.
+func NewRoot(f *factory.Factory) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hyperpod",
+		Short: "Start, list and explain training jobs on clusters that share accelerators",
+		Long: `hyperpod starts, lists and explains training jobs on Kubernetes clusters whose
+accelerators are shared through Kueue, first of all Amazon SageMaker HyperPod
+on EKS with task governance.
+
+No cluster at hand? Every command takes --sandbox: a practice cluster on this machine.`,
+		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers --sandbox
+  hyperpod list-jobs --all-namespaces --sandbox`,
+		Version:           f.Version,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return prepare(f, cmd) },
+	}
+	root.SetOut(f.IO.Out)
+	root.SetErr(f.IO.Err)
+	root.SetIn(f.IO.In)
+	root.SetVersionTemplate("hyperpod, version {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return errs.Usagef("%s", err.Error()).WithTry(cmd.CommandPath() + " --help").WithCause(err)
+	})
+	f.AddGlobalFlags(root.PersistentFlags())
+	f.CompleteGlobalFlags(root)
+
+	root.AddGroup(
+		&cobra.Group{ID: groupJobs, Title: "Jobs:"},
+		&cobra.Group{ID: groupOffline, Title: "Without a cluster:"},
+		&cobra.Group{ID: groupOther, Title: "Other:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
+	add(groupOffline, sandboxcmd.NewCmd(f))
+	add(groupOther, newCompletion(f), newVersion(f))
+	root.SetHelpCommandGroupID(groupOther)
+	root.AddCommand(helpTopics()...)
+	return root
+}
+
+// prepare loads the configuration and settles colour, before any command but
+// those that need neither.
+func prepare(f *factory.Factory, cmd *cobra.Command) error {
+	if slices.Contains([]string{"version", "completion", "help"}, cmd.Name()) {
+		return nil
+	}
+	cfg, warnings, err := config.Load(f.Env)
+	if err != nil {
+		return err
+	}
+	f.Config = cfg
+	flags := cmd.Flags()
+	if !flags.Changed("color") && cfg.Color != "" {
+		f.Global.Color = cfg.Color
+	}
+	if !flags.Changed("quiet") {
+		f.Global.Quiet = cfg.Quiet
+	}
+	if !flags.Changed("request-timeout") {
+		f.Global.Timeout = cfg.RequestTimeout
+	}
+	for _, w := range warnings {
+		f.Notef("warning: %s", w)
+	}
+	f.IO.Quiet = f.Global.Quiet
+	mode, err := output.ParseColor(f.Global.Color)
+	if err != nil {
+		return err
+	}
+	f.IO.SetColor(mode, f.Env)
+	return nil
+}

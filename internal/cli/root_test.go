@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+func testFactory(t *testing.T, env map[string]string) (*factory.Factory, output.Buffers) {
+	t.Helper()
+	io, buffers := output.Test()
+	home := t.TempDir()
+	return &factory.Factory{IO: io, Now: time.Now, Version: "test", Env: func(k string) string {
+		if v, ok := env[k]; ok {
+			return v
+		}
+		if k == "HOME" {
+			return home
+		}
+		return ""
+	}}, buffers
+}
+
+// Every command says what it is and has consistent flags.
+func TestCommandTree(t *testing.T) {
+	f, _ := testFactory(t, nil)
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: short text %q", c.CommandPath(), c.Short)
+		}
+		c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			if flag.Usage == "" || strings.ToLower(flag.Name) != flag.Name || strings.Contains(flag.Name, "_") {
+				t.Errorf("%s --%s: usage %q", c.CommandPath(), flag.Name, flag.Usage)
+			}
+		})
+		if c.Runnable() && c.HasParent() && c.Parent().HasParent() == false && c.GroupID == "" && c.Name() != "help" {
+			t.Errorf("%s has no group", c.CommandPath())
+		}
+		for _, child := range c.Commands() {
+			visit(child)
+		}
+	}
+	visit(NewRoot(f))
+}
+
+func TestErrorsBecomeExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		exit errs.Exit
+		text string
+	}{
+		{"version", errs.OK, ""},
+		{"list-jbs", errs.Usage, "hyperpod list-jobs"},
+		{"list-jobs --nope", errs.Usage, "unknown flag: --nope"},
+		{"list-jobs extra", errs.Usage, "list-jobs takes no arguments"},
+		{"list-jobs --color mauve", errs.Usage, "mauve"},
+		{"list-jobs -A", errs.Failure, "no cluster to talk to"},
+		{"completion tcsh", errs.Usage, "bash, zsh, fish, powershell"},
+		{"version -o table", errs.Usage, "json, yaml"},
+	} {
+		f, out := testFactory(t, nil)
+		if got := Run(context.Background(), f, strings.Fields(c.args)); got != c.exit {
+			t.Errorf("%s: exit code %d, want %d: %s", c.args, got, c.exit, out.Err)
+		}
+		if !strings.Contains(out.Err.String(), c.text) {
+			t.Errorf("%s: %q is not in %q", c.args, c.text, out.Err)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	f, out := testFactory(t, map[string]string{"HYPERPOD_SANDBOX": "lend-three"})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got := Run(ctx, f, []string{"list-jobs", "-A"}); got != errs.Interrupted {
+		t.Errorf("exit code %d: %s", got, out.Err)
+	}
+}
+
+func TestJoinBoolValues(t *testing.T) {
+	for in, want := range map[string]string{
+		"start-job --auto-resume true --name x":                                   "start-job --auto-resume=true --name x",
+		"start-job --deep-health-check-passed-nodes-only False":                   "start-job --deep-health-check-passed-nodes-only=false",
+		"start-job --auto-resume --name true":                                     "start-job --auto-resume --name true",
+		"start-job --name true":                                                   "start-job --name true",
+		"exec --auto-resume=true -- --auto-resume true":                           "exec --auto-resume=true -- --auto-resume true",
+		"start-job --auto-resume true --deep-health-check-passed-nodes-only true": "start-job --auto-resume=true --deep-health-check-passed-nodes-only=true",
+	} {
+		if got := strings.Join(joinBoolValues(strings.Fields(in)), " "); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// The version that is printed is the one in go.mod.
+func TestKueueVersion(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(mod), "sigs.k8s.io/kueue "+KueueVersion+"\n") {
+		t.Errorf("go.mod does not have Kueue %s", KueueVersion)
+	}
+}

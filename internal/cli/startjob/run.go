@@ -1,0 +1,217 @@
+package startjob
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// Run renders the job and submits it.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	t, err := o.definition(f)
+	if err != nil {
+		return err
+	}
+	values, err := o.values()
+	if err != nil {
+		return err
+	}
+	f.Notef("%s", describe(t))
+	if o.GenerateName {
+		values.Name = o.Name + "-" + o.suffix()
+	}
+	o.annotate(&values, t)
+
+	cluster, err := f.Cluster()
+	if err != nil {
+		if o.DryRun != "client" {
+			return err
+		}
+		// Rendering needs no cluster; only what a cluster would fill in is missing.
+		f.Notef("note: no cluster to ask: namespace, queue and priority are as given")
+		values.Namespace, values.Queue, values.Priority = f.Global.Namespace, o.Queue, o.Priority
+	} else if err := o.fillIn(ctx, cluster, t, &values); err != nil {
+		return err
+	}
+	result, err := t.Render(values)
+	if err != nil {
+		return err
+	}
+	f.Notes(result.Notices)
+	if o.DryRun == "client" {
+		return o.print(result.Objects, "client dry run")
+	}
+	return o.submit(ctx, cluster, values, result)
+}
+
+// fillIn asks the cluster for what the user left open.
+func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.Template, v *templates.Values) error {
+	f := o.Factory
+	kind := jobKind(t)
+	ns, err := f.Namespace(ctx, c, "create", kind.Resource)
+	if err != nil {
+		return err
+	}
+	v.Namespace = ns.Name
+	if o.SchedulerType == "SageMaker" && !ns.Managed {
+		return errs.New(fmt.Sprintf("namespace %s is not managed by SageMaker", ns.Name), "it has no team quota").
+			WithTry("--scheduler-type Kueue or None, or leave it out")
+	}
+	if o.SchedulerType != "None" {
+		queue, err := discovery.Queue(ctx, c.Client, ns, o.Queue)
+		if err != nil {
+			return err
+		}
+		f.Notes(queue.Notes)
+		v.Queue = queue.Name
+	}
+	if o.SchedulerType == "None" || o.SchedulerType == "Kueue" && o.Priority != "" && v.Queue == "" {
+		v.PodPriorityClass = o.Priority
+		return nil
+	}
+	if o.Priority == "" && v.Queue == "" {
+		return nil
+	}
+	priority, err := discovery.Priority(ctx, c.Client, o.Priority)
+	if err != nil {
+		return err
+	}
+	f.Notes(priority.Notes)
+	v.Priority = priority.Name
+	return nil
+}
+
+// jobKind is the kind of job a template makes, PyTorchJob where it is none that
+// is known.
+func jobKind(t *templates.Template) kinds.Job {
+	for _, name := range t.Kinds() {
+		if k, ok := kinds.JobNamed(name); ok {
+			return k
+		}
+	}
+	return kinds.PyTorchJob
+}
+
+// suffix makes a generated name new; with an idempotency key it is the same for
+// the same key, so that a second start finds the first one's job.
+func (o *Options) suffix() string {
+	if o.IdempotencyKey == "" {
+		return strings.ToLower(rand.Text()[:5])
+	}
+	sum := sha256.Sum256([]byte(o.Name + "\x00" + o.IdempotencyKey))
+	return hex.EncodeToString(sum[:])[:8]
+}
+
+func (o *Options) annotate(v *templates.Values, t *templates.Template) {
+	if v.Annotations == nil {
+		v.Annotations = map[string]string{}
+	}
+	set := func(key, value string) {
+		if _, given := v.Annotations[key]; !given && value != "" {
+			v.Annotations[key] = value
+		}
+	}
+	set(kinds.TemplateAnnotation, t.Name)
+	set(kinds.CreatedByAnnotation, o.Factory.Env("USER"))
+	set(kinds.IdempotencyAnnotation, o.IdempotencyKey)
+}
+
+func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
+	f := o.Factory
+	req := submit.Request{
+		Namespace: v.Namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == "server",
+		Manager: "hyperpod-" + strings.ToLower(rand.Text()[:10]),
+	}
+	for _, body := range r.Objects {
+		res, err := discovery.ResourceOf(ctx, c.Client, body)
+		if err != nil {
+			return err
+		}
+		req.Objects = append(req.Objects, submit.Object{Resource: res, Body: body})
+	}
+	done, err := submit.Submit(ctx, c, req)
+	if err != nil {
+		return err
+	}
+	if done.Reused {
+		f.Notef("note: an earlier start with this idempotency key had created it")
+	}
+	if req.DryRun {
+		return o.print(done.Created, "server dry run")
+	}
+	if f.Global.Output != "" {
+		err = o.print(done.Created, "")
+	} else {
+		_, err = fmt.Fprintf(f.IO.Out, "Successfully created job %s\n", name(r))
+	}
+	if err != nil || o.Wait == "" {
+		return err
+	}
+	if err := f.IO.Flush(); err != nil {
+		return err
+	}
+	if r.Job < 0 {
+		return errs.New("nothing to wait for", "the manifest has no job of a kind that is known")
+	}
+	return wait(ctx, o, c, req.Objects[r.Job], done.Created[r.Job])
+}
+
+// name returns the name of the job, or of the first object where there is none.
+func name(r templates.Result) string {
+	return submit.Object{Body: r.Objects[max(r.Job, 0)]}.Name()
+}
+
+// print shows objects in the format of -o; without one, a line each that says
+// what was only tried.
+func (o *Options) print(objects []map[string]any, tried string) error {
+	f := o.Factory
+	if f.Global.Output == "" {
+		for _, object := range objects {
+			kind, _ := object["kind"].(string)
+			if _, err := fmt.Fprintf(f.IO.Out, "%s/%s created (%s)\n", strings.ToLower(kind), submit.Object{Body: object}.Name(), tried); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	var document any = objects[0]
+	if len(objects) > 1 {
+		list := make(output.Objects, len(objects))
+		for i := range objects {
+			list[i] = objects[i]
+		}
+		document = list
+	}
+	names := func() (out []string) {
+		for _, object := range objects {
+			kind, _ := object["kind"].(string)
+			out = append(out, strings.ToLower(kind)+"/"+submit.Object{Body: object}.Name())
+		}
+		return out
+	}
+	table := func() output.Table {
+		t := output.Table{Columns: []output.Column{{Title: "KIND"}, {Title: "NAME"}}}
+		for _, object := range objects {
+			kind, _ := object["kind"].(string)
+			t.Rows = append(t.Rows, []output.Cell{{Text: kind}, {Text: submit.Object{Body: object}.Name()}})
+		}
+		return t
+	}
+	return output.Print(f.IO, format, document, table, names)
+}

@@ -1,0 +1,221 @@
+// Package startjob is `hyperpod start-job`.
+package startjob
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Options are the settings of one run. Fields that are not said in their own
+// words are the flags of the same name.
+type Options struct {
+	Factory *factory.Factory
+
+	Name         string
+	GenerateName bool
+	File         string
+	Template     string
+	JobKind      string
+
+	Image, PullPolicy                string
+	InstanceType                     string
+	NodeCount, TasksPerNode          int
+	Accelerators, EFA                int
+	VCPU, Memory                     string
+	Command, EntryScript, ScriptArgs string
+	Environment                      []string
+	PreScript, PostScript            []string
+	LabelSelector                    string
+	DeepHealthOnly                   bool
+	ServiceAccount                   string
+	Volumes, PersistentVolumeClaims  []string
+	RestartPolicy                    string
+	AutoResume                       bool
+	MaxRetry                         int
+	Labels, Annotations              []string
+	SchedulerType, Queue, Priority   string
+	Set                              []string
+
+	DryRun         string
+	Wait           string
+	Timeout        time.Duration
+	IdempotencyKey string
+
+	// changed tells a flag that was given from one that was not.
+	changed func(flag string) bool
+}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:   "start-job [NAME]",
+		Short: "Start a training job",
+		Long: `Starts a training job: renders a template, fills in namespace, queue, priority
+and node health, and submits it.
+
+The definition comes from, in this order: --config-file, --template, a file
+NAME.yaml in . or ./jobs or your templates folder, the embedded template of that
+name, else the configured default template (pytorch). Embedded: pytorch, mpi,
+smpv2-llama2.`,
+		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers
+  hyperpod start-job --name bert --image IMAGE --instance-type ml.g5.12xlarge --node-count 2 \
+      --entry-script train.py --priority training
+  hyperpod start-job --name bert --template mpi --image IMAGE --dry-run=client -o yaml
+  hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.changed = cmd.Flags().Changed
+			if len(args) > 0 || o.Name != "" {
+				name, err := factory.JobName(o.Name, args)
+				if err != nil {
+					return err
+				}
+				o.Name = name
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	o.addFlags(cmd)
+	o.addCompletions(f, cmd)
+	return cmd
+}
+
+func (o *Options) addFlags(cmd *cobra.Command) {
+	factory.AddJobNameFlag(cmd, &o.Name)
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.BoolVar(&o.GenerateName, "generate-name", false, "add a suffix to the name, so that it is new")
+	fs.StringVarP(&o.File, "config-file", "f", "", "manifest or template file")
+	fs.StringVar(&o.Template, "template", "", "name of a template")
+	fs.StringVar(&o.JobKind, "job-kind", "", "kind of job where no template is named: kubeflow/PyTorchJob or kubeflow/MPIJob")
+
+	fs.StringVar(&o.Image, "image", "", "container image")
+	fs.StringVar(&o.PullPolicy, "pull-policy", "", "Always|IfNotPresent|Never")
+	fs.StringVar(&o.InstanceType, "instance-type", "", "type of the nodes, e.g. ml.p5.48xlarge")
+	fs.IntVar(&o.NodeCount, "node-count", 0, "number of nodes (worker pods)")
+	fs.IntVar(&o.TasksPerNode, "tasks-per-node", 0, "processes in each pod (default: one per accelerator or core of it)")
+	fs.IntVar(&o.Accelerators, "accelerators", 0, "accelerators for each pod (default: all of the instance type)")
+	fs.IntVar(&o.EFA, "efa", 0, "EFA interfaces for each pod (default: in proportion to the accelerators)")
+	fs.StringVar(&o.VCPU, "vcpu", "", "CPU for each pod, a quantity")
+	fs.StringVar(&o.Memory, "memory", "", "memory for each pod, a quantity")
+	fs.StringVar(&o.EntryScript, "entry-script", "", "script to train with, a path in the image")
+	fs.StringVar(&o.ScriptArgs, "script-args", "", "arguments of the script, as words of a shell line")
+	fs.StringVar(&o.Command, "command", "", "what starts the script (default: torchrun)")
+	fs.StringArrayVar(&o.Environment, "environment", nil, "environment as K=V, repeatable, or a JSON object")
+	fs.StringArrayVar(&o.PreScript, "pre-script", nil, "shell line to run before, repeatable")
+	fs.StringArrayVar(&o.PostScript, "post-script", nil, "shell line to run after, repeatable")
+	fs.StringVar(&o.LabelSelector, "label-selector", "", "demands on node labels: k=v,... or JSON (required, preferred, weights)")
+	fs.BoolVar(&o.DeepHealthOnly, "deep-health-check-passed-nodes-only", false, "only nodes that passed the deep health check")
+	fs.StringVar(&o.ServiceAccount, "service-account-name", "", "service account of the pods")
+	fs.StringArrayVar(&o.PersistentVolumeClaims, "persistent-volume-claims", nil, "CLAIM:MOUNT[,CLAIM:MOUNT...]")
+	fs.StringArrayVar(&o.Volumes, "volumes", nil, "NAME:HOSTPATH:MOUNT[,...]")
+	fs.StringVar(&o.RestartPolicy, "restart-policy", "", "Always|OnFailure|Never|ExitCode")
+	fs.BoolVar(&o.AutoResume, "auto-resume", false, "resume the job after HyperPod has replaced a faulty node")
+	fs.IntVar(&o.MaxRetry, "max-retry", 0, "how often to resume (default 1)")
+	fs.StringArrayVar(&o.Labels, "label", nil, "label K=V for job and pods, repeatable")
+	fs.StringArrayVar(&o.Annotations, "annotation", nil, "annotation K=V for the job, repeatable")
+	fs.StringArrayVar(&o.Set, "set", nil, "set a template parameter, or any field by its path: K=V, repeatable")
+
+	fs.StringVar(&o.SchedulerType, "scheduler-type", "", "SageMaker|Kueue|None (default: by the namespace)")
+	fs.StringVar(&o.Queue, "queue-name", "", "LocalQueue (default: the namespace's)")
+	fs.StringVar(&o.Priority, "priority", "", "priority class, e.g. training or training-priority (default: lowest)")
+
+	fs.StringVar(&o.DryRun, "dry-run", "none", "none|client (print what would be sent)|server (let the server check it)")
+	fs.StringVar(&o.Wait, "wait", "", "wait until the job is admitted or running")
+	fs.Lookup("wait").NoOptDefVal = "running"
+	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting after this time (exit code 124)")
+	fs.StringVar(&o.IdempotencyKey, "idempotency-key", "", "a second start with the same key finds the first one's job")
+}
+
+func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
+	f.CompleteFlag(cmd, "template", factory.Templates)
+	f.CompleteFlag(cmd, "queue-name", factory.Queues)
+	f.CompleteFlag(cmd, "priority", factory.Priorities)
+	f.CompleteFlag(cmd, "instance-type", factory.InstanceTypes)
+	f.CompleteArgs(cmd, factory.Templates)
+	for flag, words := range map[string][]string{
+		"job-kind":       jobKinds(),
+		"pull-policy":    {"Always", "IfNotPresent", "Never"},
+		"restart-policy": {"Always", "OnFailure", "Never", "ExitCode"},
+		"scheduler-type": schedulerTypes,
+		"dry-run":        dryRuns,
+		"wait":           waits,
+	} {
+		factory.Complete(cmd, flag, factory.Words(words...))
+	}
+}
+
+var (
+	schedulerTypes = []string{"SageMaker", "Kueue", "None"}
+	dryRuns        = []string{"none", "client", "server"}
+	waits          = []string{"admitted", "running"}
+)
+
+// kindTemplates are the templates that --job-kind stands for, by v2's names.
+var kindTemplates = [][2]string{
+	{"kubeflow/PyTorchJob", "pytorch"},
+	{"kubeflow/MPIJob", "mpi"},
+}
+
+func jobKinds() []string {
+	var out []string
+	for _, k := range kindTemplates {
+		out = append(out, k[0])
+	}
+	return out
+}
+
+// Validate checks the options without looking at a cluster or a file.
+func (o *Options) Validate() error {
+	if o.Name == "" && o.File == "" {
+		return errs.Usagef("the job needs a name").WithTry("hyperpod start-job --name NAME", "hyperpod start-job -f MANIFEST")
+	}
+	if o.File != "" && o.Template != "" {
+		return errs.Usagef("--config-file and --template both define the job: give one of them")
+	}
+	for _, c := range []struct {
+		flag  string
+		value *string
+		words []string
+	}{
+		{"job-kind", &o.JobKind, jobKinds()},
+		{"scheduler-type", &o.SchedulerType, schedulerTypes},
+		{"dry-run", &o.DryRun, dryRuns},
+		{"wait", &o.Wait, waits},
+	} {
+		if err := oneOf(c.flag, c.value, c.words); err != nil {
+			return err
+		}
+	}
+	for flag, n := range map[string]int{"node-count": o.NodeCount, "tasks-per-node": o.TasksPerNode} {
+		if o.changed(flag) && n < 1 {
+			return errs.Usagef("--%s is at least 1, not %d", flag, n)
+		}
+	}
+	for flag, n := range map[string]int{"accelerators": o.Accelerators, "efa": o.EFA, "max-retry": o.MaxRetry} {
+		if n < 0 {
+			return errs.Usagef("--%s is not below 0", flag)
+		}
+	}
+	if o.Timeout < 0 {
+		return errs.Usagef("--timeout is not below 0")
+	}
+	if o.Timeout > 0 && o.Wait == "" {
+		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
+	}
+	if o.Wait != "" && o.DryRun != "none" {
+		return errs.Usagef("a dry run starts nothing to wait for")
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// KueueVersion is the version of Kueue whose scheduling core is linked in; a
+// test holds it to go.mod.
+const KueueVersion = "v0.19.2"
+
+type versionDoc struct {
+	Version, GoVersion, Platform, KueueRules string
+}
+
+func newVersion(f *factory.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, and the Kueue rules it decides by",
+		Args:  factory.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			d := versionDoc{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, KueueVersion}
+			switch f.Global.Output {
+			case "":
+				_, err := fmt.Fprintf(f.IO.Out, "hyperpod %s (%s, %s, Kueue %s rules)\n", d.Version, d.GoVersion, d.Platform, d.KueueRules)
+				return err
+			case "json", "yaml":
+				format, err := output.ParseFormat(f.Global.Output, false)
+				if err != nil {
+					return err
+				}
+				return output.Print(f.IO, format, d, nil, nil)
+			}
+			return errs.Usagef("version has no output format %q", f.Global.Output).WithFact("it has", "json, yaml")
+		},
+	}
+}

@@ -1,0 +1,186 @@
+// Package config reads hyperpod's settings: defaults, then the configuration
+// file, then HYPERPOD_ variables. Flags are laid over them by the command line
+// (With). Every value knows where it came from.
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/viper"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Config holds the settings.
+type Config struct {
+	// Output is the format of -o; empty lets the terminal decide.
+	Output string
+	// Color is auto, always or never.
+	Color string
+	// DefaultTemplate is the template of a start-job that names none.
+	DefaultTemplate string
+	// SandboxDirectory holds practice clusters; empty is the state directory's.
+	SandboxDirectory string
+	// TemplatesDirectory holds the user's templates; empty is "templates" beside
+	// the configuration file.
+	TemplatesDirectory string
+	// RequestTimeout bounds one request; 0 is no bound.
+	RequestTimeout time.Duration
+	// Quiet silences notices and progress.
+	Quiet bool
+
+	// Path is the configuration file, which need not exist.
+	Path string
+
+	values map[string]Value
+}
+
+// Origin says where a value came from.
+type Origin string
+
+// The origins, from the strongest to the weakest.
+const (
+	FromFlag    Origin = "flag"
+	FromEnv     Origin = "env"
+	FromFile    Origin = "file"
+	FromDefault Origin = "default"
+)
+
+// Value is a setting as text, and its origin.
+type Value struct {
+	Key    string
+	Value  string
+	Origin Origin
+	// Source is the variable or the file, where the origin is one.
+	Source string
+}
+
+// Load reads the settings. env is os.Getenv or a test's. The warnings are about
+// the file: keys that do not exist. A missing file means defaults. Errors name
+// the file or variable and the key, and have exit code 2.
+func Load(env func(string) string) (Config, []string, error) {
+	path, named, err := location(env)
+	if err != nil {
+		// Without a home there is no file, but variables still count.
+		path = ""
+	}
+	v := viper.NewWithOptions(viper.KeyDelimiter("::"))
+	values := map[string]Value{}
+	for _, s := range settings {
+		v.SetDefault(s.key, s.standard)
+		values[s.key] = Value{s.key, s.standard, FromDefault, ""}
+	}
+	warnings, err := loadFile(v, values, path, named)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	if err := loadEnv(v, values, env); err != nil {
+		return Config{}, nil, err
+	}
+	return decode(v, values, path, env), warnings, nil
+}
+
+// loadFile lays the file's values over the defaults.
+func loadFile(v *viper.Viper, values map[string]Value, path string, named bool) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := readFile(path)
+	if os.IsNotExist(err) {
+		if named {
+			return []string{locationVariable + " names " + path + ", which does not exist"}, nil
+		}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, warnings, err := f.values()
+	if err != nil {
+		return nil, err
+	}
+	layer := map[string]any{}
+	for key, text := range found {
+		layer[key] = text
+		values[key] = Value{key, text, FromFile, path}
+	}
+	return warnings, v.MergeConfigMap(layer)
+}
+
+// loadEnv lays HYPERPOD_ variables over everything. viper could read them by
+// itself, but only from the process.
+func loadEnv(v *viper.Viper, values map[string]Value, env func(string) string) error {
+	for _, s := range settings {
+		name := s.variable()
+		text := env(name)
+		if text == "" {
+			continue
+		}
+		text, err := s.normal(text)
+		if err != nil {
+			return errs.Usagef("%s: %s", name, err).WithFact("it takes", s.takes)
+		}
+		v.Set(s.key, text)
+		values[s.key] = Value{s.key, text, FromEnv, name}
+	}
+	return nil
+}
+
+func decode(v *viper.Viper, values map[string]Value, path string, env func(string) string) Config {
+	folder := func(key string) string {
+		dir := v.GetString(key)
+		base := ""
+		if values[key].Origin == FromFile {
+			base = filepath.Dir(path)
+		}
+		return expand(dir, base, env)
+	}
+	return Config{
+		Output: v.GetString(keyOutput), Color: v.GetString(keyColor),
+		DefaultTemplate:    v.GetString(keyDefaultTemplate),
+		SandboxDirectory:   folder(keySandboxDirectory),
+		TemplatesDirectory: folder(keyTemplatesDirectory),
+		RequestTimeout:     v.GetDuration(keyRequestTimeout),
+		Quiet:              v.GetBool(keyQuiet),
+		Path:               path,
+		values:             values,
+	}
+}
+
+// Values returns every setting with its origin, in the order of Keys.
+func (c Config) Values() []Value {
+	var out []Value
+	for _, s := range settings {
+		if v, ok := c.values[s.key]; ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Value returns one setting and its origin; ok is false for an unknown key.
+func (c Config) Value(key string) (v Value, ok bool) {
+	v, ok = c.values[key]
+	return v, ok
+}
+
+// With returns the settings with one given by a flag.
+func (c Config) With(key, value string) (Config, error) {
+	s, err := settingNamed(key)
+	if err != nil {
+		return c, err
+	}
+	if value, err = s.normal(value); err != nil {
+		return c, errs.Usagef("--%s: %s", key, err).WithFact("it takes", s.takes)
+	}
+	values := make(map[string]Value, len(c.values))
+	for k, v := range c.values {
+		values[k] = v
+	}
+	values[key] = Value{key, value, FromFlag, "--" + key}
+	c.values = values
+	s.set(&c, value)
+	return c, nil
+}

@@ -1,0 +1,135 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// The keys of the configuration file.
+const (
+	keyOutput             = "output"
+	keyColor              = "color"
+	keyDefaultTemplate    = "default-template"
+	keySandboxDirectory   = "sandbox-directory"
+	keyTemplatesDirectory = "templates-directory"
+	keyRequestTimeout     = "request-timeout"
+	keyQuiet              = "quiet"
+)
+
+// Setting describes a key for help and completion.
+type Setting struct{ Key, Variable, Default, Takes, Help string }
+
+// setting is one row of the table of keys: everything about a key is here.
+type setting struct {
+	key, standard string
+	// takes says in words what a value may be.
+	takes, help string
+	// normal returns the one way to write a value, or why it is not one.
+	normal func(string) (string, error)
+	set    func(*Config, string)
+	// tag is the YAML type a value has in the file.
+	tag string
+}
+
+func (s setting) variable() string {
+	return "HYPERPOD_" + strings.ToUpper(strings.ReplaceAll(s.key, "-", "_"))
+}
+
+var settings = []setting{
+	{keyOutput, "", "json, yaml, table or wide", "the output format when -o is not given",
+		oneOf("json", "yaml", "table", "wide"), func(c *Config, v string) { c.Output = v }, "!!str"},
+	{keyColor, "auto", "auto, always or never", "when to use colour",
+		oneOf("auto", "always", "never"), func(c *Config, v string) { c.Color = v }, "!!str"},
+	{keyDefaultTemplate, "", "a template's name", "the template of a start-job that names none",
+		text, func(c *Config, v string) { c.DefaultTemplate = v }, "!!str"},
+	{keySandboxDirectory, "", "a folder", "where practice clusters are kept",
+		text, func(c *Config, v string) { c.SandboxDirectory = v }, "!!str"},
+	{keyTemplatesDirectory, "", "a folder", "where your own templates are",
+		text, func(c *Config, v string) { c.TemplatesDirectory = v }, "!!str"},
+	{keyRequestTimeout, "0s", "a time with its unit, as 30s or 2m; 0 is no limit", "how long one request may take",
+		duration, func(c *Config, v string) { c.RequestTimeout, _ = time.ParseDuration(v) }, "!!str"},
+	{keyQuiet, "false", "true or false", "no notices and no progress on stderr",
+		boolean, func(c *Config, v string) { c.Quiet = v == "true" }, "!!bool"},
+}
+
+// Settings describes every key.
+func Settings() []Setting {
+	var out []Setting
+	for _, s := range settings {
+		out = append(out, Setting{s.key, s.variable(), s.standard, s.takes, s.help})
+	}
+	return out
+}
+
+// Keys returns the names of all keys.
+func Keys() []string {
+	var out []string
+	for _, s := range settings {
+		out = append(out, s.key)
+	}
+	return out
+}
+
+func settingNamed(key string) (setting, error) {
+	for _, s := range settings {
+		if s.key == key {
+			return s, nil
+		}
+	}
+	e := errs.Usagef("there is no setting %q", key).WithFact("it has", strings.Join(Keys(), ", "))
+	if near := errs.Near(key, Keys()); len(near) > 0 {
+		e.WithTry(strings.Join(near, ", or "))
+	}
+	return setting{}, e
+}
+
+func oneOf(choices ...string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		for _, c := range choices {
+			if strings.EqualFold(c, v) {
+				return c, nil
+			}
+		}
+		why := fmt.Sprintf("%q is not a value it takes", v)
+		if near := errs.Near(v, choices); len(near) > 0 {
+			why += ", did you mean " + near[0] + "?"
+		}
+		return "", errors.New(why)
+	}
+}
+
+func text(v string) (string, error) {
+	if strings.ContainsAny(v, "\n\r\x00") {
+		return "", errors.New("it must be one line")
+	}
+	return v, nil
+}
+
+func duration(v string) (string, error) {
+	d, err := time.ParseDuration(v)
+	if _, isNumber := strconv.ParseFloat(v, 64); err != nil && isNumber == nil {
+		return "", fmt.Errorf("%s of what? write %ss or %sm", v, v, v)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%q is not a time", v)
+	case d < 0:
+		return "", fmt.Errorf("%s is below zero", v)
+	}
+	return d.String(), nil
+}
+
+func boolean(v string) (string, error) {
+	switch strings.ToLower(v) {
+	case "true", "1", "yes", "on":
+		return "true", nil
+	case "false", "0", "no", "off":
+		return "false", nil
+	}
+	return "", fmt.Errorf("%q is neither true nor false", v)
+}

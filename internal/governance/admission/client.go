@@ -1,0 +1,244 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// store keeps the API objects. Objects are never changed in place: a new status
+// is a new object, so what a caller loaded stays as it was.
+type store struct {
+	namespaces  map[string]*corev1.Namespace
+	limitRanges map[string]map[string]*corev1.LimitRange // namespace, name
+	runtimes    map[string]*nodev1.RuntimeClass
+	priorities  map[string]*schedulingv1.PriorityClass
+	wlPriority  map[string]*kueue.WorkloadPriorityClass
+	flavors     map[string]*kueue.ResourceFlavor
+	topologies  map[string]*kueue.Topology
+	checks      map[string]*kueue.AdmissionCheck
+	cohorts     map[string]*kueue.Cohort
+	cqs         map[string]*kueue.ClusterQueue
+	lqs         map[string]*kueue.LocalQueue // "namespace/name"
+	workloads   map[workload.Reference]*kueue.Workload
+}
+
+func newStore() *store {
+	return &store{
+		namespaces:  map[string]*corev1.Namespace{},
+		limitRanges: map[string]map[string]*corev1.LimitRange{},
+		runtimes:    map[string]*nodev1.RuntimeClass{},
+		priorities:  map[string]*schedulingv1.PriorityClass{},
+		wlPriority:  map[string]*kueue.WorkloadPriorityClass{},
+		flavors:     map[string]*kueue.ResourceFlavor{},
+		topologies:  map[string]*kueue.Topology{},
+		checks:      map[string]*kueue.AdmissionCheck{},
+		cohorts:     map[string]*kueue.Cohort{},
+		cqs:         map[string]*kueue.ClusterQueue{},
+		lqs:         map[string]*kueue.LocalQueue{},
+		workloads:   map[workload.Reference]*kueue.Workload{},
+	}
+}
+
+// reader is the store as the client.Client Kueue's packages ask for: reads of
+// the kinds they use, an error for everything else, never a panic.
+type reader struct{ store *store }
+
+var _ client.Client = reader{}
+
+type notSupported struct{ what string }
+
+func (n notSupported) Error() string { return "in-process admission: " + n.what + " is not supported" }
+
+func found[T any](m map[string]*T, key, resource string, copyTo func(*T)) error {
+	if v, ok := m[key]; ok {
+		copyTo(v)
+		return nil
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Resource: resource}, key)
+}
+
+// Get returns the stored object. The result may share maps with the store,
+// except for a workload, which callers in Kueue change.
+func (r reader) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+	s := r.store
+	switch o := obj.(type) {
+	case *corev1.Namespace:
+		return found(s.namespaces, key.Name, "namespaces", func(v *corev1.Namespace) { *o = *v })
+	case *nodev1.RuntimeClass:
+		return found(s.runtimes, key.Name, "runtimeclasses", func(v *nodev1.RuntimeClass) { *o = *v })
+	case *schedulingv1.PriorityClass:
+		return found(s.priorities, key.Name, "priorityclasses", func(v *schedulingv1.PriorityClass) { *o = *v })
+	case *kueue.WorkloadPriorityClass:
+		return found(s.wlPriority, key.Name, "workloadpriorityclasses", func(v *kueue.WorkloadPriorityClass) { *o = *v })
+	case *kueue.ResourceFlavor:
+		return found(s.flavors, key.Name, "resourceflavors", func(v *kueue.ResourceFlavor) { v.DeepCopyInto(o) })
+	case *kueue.Topology:
+		return found(s.topologies, key.Name, "topologies", func(v *kueue.Topology) { *o = *v })
+	case *kueue.AdmissionCheck:
+		return found(s.checks, key.Name, "admissionchecks", func(v *kueue.AdmissionCheck) { *o = *v })
+	case *kueue.ClusterQueue:
+		return found(s.cqs, key.Name, "clusterqueues", func(v *kueue.ClusterQueue) { *o = *v })
+	case *kueue.LocalQueue:
+		return found(s.lqs, key.String(), "localqueues", func(v *kueue.LocalQueue) { *o = *v })
+	case *kueue.Workload:
+		if v, ok := s.workloads[workload.NewReference(key.Namespace, key.Name)]; ok {
+			v.DeepCopyInto(o)
+			return nil
+		}
+		return apierrors.NewNotFound(schema.GroupResource{Group: kueue.SchemeGroupVersion.Group, Resource: "workloads"}, key.String())
+	}
+	return notSupported{fmt.Sprintf("reading a %T", obj)}
+}
+
+// List honours the namespace and the field selectors Kueue's indexes offer.
+func (r reader) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	s := r.store
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	match := func(namespace string, set func() fields.Set) bool {
+		if o.Namespace != "" && namespace != "" && o.Namespace != namespace {
+			return false
+		}
+		return o.FieldSelector == nil || o.FieldSelector.Empty() || o.FieldSelector.Matches(set())
+	}
+	switch l := list.(type) {
+	case *corev1.LimitRangeList:
+		for _, name := range sortedKeys(s.limitRanges[o.Namespace]) {
+			lr := s.limitRanges[o.Namespace][name]
+			if match(lr.Namespace, func() fields.Set {
+				return fields.Set{indexer.LimitRangeHasContainerOrPodType: boolString(limitsPods(lr))}
+			}) {
+				l.Items = append(l.Items, *lr)
+			}
+		}
+		return nil
+	case *schedulingv1.PriorityClassList:
+		for _, name := range sortedKeys(s.priorities) {
+			l.Items = append(l.Items, *s.priorities[name])
+		}
+		return nil
+	case *kueue.LocalQueueList:
+		for _, name := range sortedKeys(s.lqs) {
+			lq := s.lqs[name]
+			if match(lq.Namespace, func() fields.Set {
+				return fields.Set{indexer.QueueClusterQueueKey: string(lq.Spec.ClusterQueue)}
+			}) {
+				l.Items = append(l.Items, *lq)
+			}
+		}
+		return nil
+	case *kueue.WorkloadList:
+		for _, key := range sortedKeys(s.workloads) {
+			w := s.workloads[key]
+			if match(w.Namespace, func() fields.Set { return workloadFields(w) }) {
+				l.Items = append(l.Items, *w.DeepCopy())
+			}
+		}
+		return nil
+	}
+	return notSupported{fmt.Sprintf("listing a %T", list)}
+}
+
+func workloadFields(w *kueue.Workload) fields.Set {
+	set := fields.Set{indexer.WorkloadQueueKey: string(w.Spec.QueueName)}
+	if w.Status.Admission != nil {
+		set[indexer.WorkloadClusterQueueKey] = string(w.Status.Admission.ClusterQueue)
+	}
+	return set
+}
+
+func limitsPods(lr *corev1.LimitRange) bool {
+	return slices.ContainsFunc(lr.Spec.Limits, func(i corev1.LimitRangeItem) bool {
+		return i.Type == corev1.LimitTypeContainer || i.Type == corev1.LimitTypePod
+	})
+}
+
+func boolString(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	if len(m) == 0 {
+		return nil
+	}
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b K) int { return strings.Compare(string(a), string(b)) })
+	return keys
+}
+
+var errReadOnly = notSupported{"writing"}
+
+func (r reader) Create(context.Context, client.Object, ...client.CreateOption) error {
+	return errReadOnly
+}
+func (r reader) Delete(context.Context, client.Object, ...client.DeleteOption) error {
+	return errReadOnly
+}
+func (r reader) Update(context.Context, client.Object, ...client.UpdateOption) error {
+	return errReadOnly
+}
+func (r reader) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
+	return errReadOnly
+}
+func (r reader) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+	return errReadOnly
+}
+func (r reader) DeleteAllOf(context.Context, client.Object, ...client.DeleteAllOfOption) error {
+	return errReadOnly
+}
+func (r reader) Status() client.SubResourceWriter                { return noSubResource{} }
+func (r reader) SubResource(string) client.SubResourceClient     { return noSubResource{} }
+func (r reader) Scheme() *runtime.Scheme                         { return scheme() }
+func (r reader) RESTMapper() meta.RESTMapper                     { return meta.NewDefaultRESTMapper(nil) }
+func (r reader) IsObjectNamespaced(runtime.Object) (bool, error) { return false, errReadOnly }
+func (r reader) GroupVersionKindFor(o runtime.Object) (schema.GroupVersionKind, error) {
+	kinds, _, err := scheme().ObjectKinds(o)
+	if err != nil {
+		return schema.GroupVersionKind{}, err
+	}
+	return kinds[0], nil
+}
+
+type noSubResource struct{}
+
+func (noSubResource) Get(context.Context, client.Object, client.Object, ...client.SubResourceGetOption) error {
+	return errReadOnly
+}
+func (noSubResource) Create(context.Context, client.Object, client.Object, ...client.SubResourceCreateOption) error {
+	return errReadOnly
+}
+func (noSubResource) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return errReadOnly
+}
+func (noSubResource) Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+	return errReadOnly
+}
+func (noSubResource) Apply(context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+	return errReadOnly
+}
+
+// noEvents is the event recorder of a cluster nobody watches.
+type noEvents struct{}
+
+func (noEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}

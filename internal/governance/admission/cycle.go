@@ -1,0 +1,189 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
+	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workloadslicing"
+)
+
+// fate is what a cycle decided about an entry.
+type fate int
+
+const (
+	pending    fate = iota // looked at, not admitted
+	skipped                // lost to another entry of the cycle, or gated
+	gated                  // would have to preempt but may not
+	preempting             // waits for the targets it preempts
+	admitted               // gets the quota
+)
+
+// entry is the head of one ClusterQueue in one cycle.
+type entry struct {
+	qcache.Head
+	cq         *schdcache.ClusterQueueSnapshot // nil when it was not nominated
+	assignment flavorassigner.Assignment
+	targets    []*preemption.Target
+	replaces   *preemption.Target // old slice of an elastic job
+
+	fate       fate
+	message    string
+	reason     string // WorkloadQuotaReservedReason, also when Kueue's gate for it is off
+	requeue    qcache.RequeueReason
+	keepStatus bool // an internal lookup failed: Kueue leaves the status alone
+	borrowed   []Quantity
+	podSets    []PodSetDecision
+}
+
+// nominate computes the entry's assignment; ok is false when a misconfiguration or
+// the state of the queue rules it out from the start (nominate in scheduler.go).
+func (e *Engine) nominate(ctx context.Context, en *entry, snap *schdcache.Snapshot) (ok bool) {
+	cq := snap.ClusterQueue(en.ClusterQueue)
+	switch {
+	case workload.HasRetryChecks(en.Obj) || workload.HasRejectedChecks(en.Obj):
+		en.message = "The workload has failed admission checks"
+		en.reason = kueue.WorkloadQuotaReservedReasonPendingEvaluation
+		return false
+	case snap.InactiveClusterQueueSets.Has(en.ClusterQueue):
+		en.message = fmt.Sprintf("ClusterQueue %s is inactive", en.ClusterQueue)
+		en.reason = kueue.WorkloadQuotaReservedReasonSuspended
+		return false
+	case cq == nil:
+		en.message = fmt.Sprintf("ClusterQueue %s not found", en.ClusterQueue)
+		en.reason = kueue.WorkloadQuotaReservedReasonMisconfigured
+		return false
+	}
+	if err := workload.ValidateAdmissibility(ctx, e.client, &en.Info, cq.NamespaceSelector); err != nil {
+		en.message = err.Error()
+		en.reason = kueue.WorkloadQuotaReservedReasonMisconfigured
+		switch {
+		case errors.Is(err, workload.ErrInternal):
+			en.keepStatus = true
+		case errors.Is(err, workload.ErrNamespaceMismatch):
+			en.requeue = qcache.RequeueReasonNamespaceMismatch
+		}
+		return false
+	}
+	en.cq = cq
+	e.assign(ctx, en, snap)
+	return true
+}
+
+// decide runs one scheduling cycle over the heads in the snapshot and changes
+// nothing else: steps 3 to 5 of schedule in scheduler.go. The result holds every
+// entry, in the order in which they are to be applied.
+func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool) []*entry {
+	defer withReasons()()
+	var nominated, refused []*entry
+	for _, en := range entries {
+		if e.nominate(ctx, en, snap) {
+			nominated = append(nominated, en)
+		} else {
+			refused = append(refused, en)
+		}
+	}
+	preempted := preemption.PreemptedWorkloads{}
+	order := e.newTurns(nominated, flip)
+	result := make([]*entry, 0, len(entries))
+	for en := order.next(); en != nil; en = order.next() {
+		e.process(ctx, en, snap, preempted)
+		result = append(result, en)
+	}
+	return append(result, refused...)
+}
+
+// process decides about one entry, given what the earlier ones took
+// (processEntry in scheduler.go).
+func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapshot, preempted preemption.PreemptedWorkloads) {
+	usage, fit := e.refresh(ctx, en, snap, preempted)
+	mode := en.assignment.RepresentativeMode()
+	switch {
+	case mode == flavorassigner.NoFit:
+		en.requeue = qcache.RequeueReasonNoFit
+		en.reason = noFitReason(en)
+		return
+	case mode == flavorassigner.Preempt && len(en.targets) == 0:
+		en.requeue = qcache.RequeueReasonPreemptionNoCandidates
+		en.reason = kueue.WorkloadQuotaReservedReasonWaitingForQuota
+		if !preemption.CanAlwaysReclaim(en.cq) || (features.Enabled(features.PrioritizePreemptorWorkloads) && en.IsPreemptor) {
+			en.cq.AddUsage(e.reservation(en))
+		}
+		return
+	case mode == flavorassigner.Preempt && workload.HasClosedPreemptionGate(en.Obj) &&
+		(features.Enabled(features.ConcurrentAdmission) || features.Enabled(features.MultiKueueOrchestratedPreemption)):
+		en.fate, en.requeue = gated, qcache.RequeueReasonPreemptionGated
+		en.message = "Workload requires preemption, but it's gated"
+		en.reason = kueue.WorkloadAdmissionGated
+		en.LastAssignment = nil
+		return
+	case mode == flavorassigner.DeferredFit:
+		en.message = "Workload has overlapping preemption targets with another workload, but will fit after these preemptions complete"
+		en.reason = kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads
+		en.requeue = qcache.RequeueReasonPendingPreemption
+		en.LastAssignment = nil
+		en.cq.AddUsage(usage)
+		return
+	case preempted.HasAny(en.targets):
+		en.skip("Workload has overlapping preemption targets with another workload")
+		return
+	case !fit:
+		en.skip("Workload no longer fits after processing another workload")
+		return
+	}
+
+	undo := snap.SimulateWorkloadUsageRemoval(infos(en.targets))
+	en.borrowed = e.quantities(borrowed(en.cq, usage.Quota))
+	undo()
+	en.podSets = e.podSets(&en.Info, &en.assignment)
+	preempted.Insert(en.targets)
+	en.cq.AddUsage(usage)
+	en.targets, en.replaces = workloadslicing.FindReplacedSliceTarget(en.Obj, en.targets)
+
+	if mode != flavorassigner.Preempt {
+		en.fate = admitted
+		return
+	}
+	en.reason = kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads
+	en.LastAssignment = nil
+	if n := len(en.targets); n > 0 {
+		en.fate, en.requeue = preempting, qcache.RequeueReasonPendingPreemption
+		en.message += fmt.Sprintf(". Pending the preemption of %d workload(s)", n)
+	}
+}
+
+// noFitReason is Kueue's reason. It has none when only some of the resources are
+// offered by the queue at all.
+func noFitReason(en *entry) string {
+	if r := en.assignment.NoFitReason; r != "" {
+		return r
+	}
+	for i := range en.TotalRequests {
+		if en.TotalRequests[i].Requests == nil {
+			continue
+		}
+		for res, n := range en.TotalRequests[i].Requests.Iter() {
+			if n != 0 && en.cq.RGByResource(res) == nil {
+				return kueue.WorkloadQuotaReservedReasonNoMatchingFlavor
+			}
+		}
+	}
+	return kueue.WorkloadQuotaReservedReasonWaitingForQuota
+}
+
+// skip marks an entry that lost to another one. It keeps its place in the flavor
+// scan unless the gate for that is off (markSkipped).
+func (en *entry) skip(message string) {
+	en.fate, en.message = skipped, message
+	en.reason = kueue.WorkloadQuotaReservedReasonWaitingForQuota
+	if !features.Enabled(features.FlavorFungibilityPreserveScanProgress) {
+		en.LastAssignment = nil
+	}
+}

@@ -1,0 +1,233 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+
+	"sigs.k8s.io/kueue/pkg/resources"
+	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
+
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// Outcome is the short answer of [Engine.Probe].
+type Outcome string
+
+const (
+	// Admitted: it fits and would start in the next scheduling cycle.
+	Admitted Outcome = "Admitted"
+	// AdmittedByPreempting: it would start once the listed workloads are gone.
+	AdmittedByPreempting Outcome = "AdmittedByPreempting"
+	// Waits: not now, but possible when other workloads finish, a queue is started or a check passes.
+	Waits Outcome = "Waits"
+	// Never: not with the queues, quotas, flavors and nodes there are now, even if nothing else ran.
+	Never Outcome = "Never"
+)
+
+// EventKind says what happened to a workload in a cycle.
+type EventKind string
+
+const (
+	// EventAdmitted: quota reserved and, as no admission check is missing, admitted.
+	EventAdmitted EventKind = "Admitted"
+	// EventQuotaReserved: quota reserved, admission checks are still to pass.
+	EventQuotaReserved EventKind = "QuotaReserved"
+	// EventPreempted: evicted to make room for By, and queued again.
+	EventPreempted EventKind = "Preempted"
+	// EventPreempting: waits for the workloads it preempted in this cycle.
+	EventPreempting EventKind = "Preempting"
+	// EventSkipped: would have fitted, but another workload of the same cycle was first.
+	EventSkipped EventKind = "Skipped"
+	// EventPending: looked at and not admitted. Written once per workload and message.
+	EventPending EventKind = "Pending"
+	// EventReplaced: an elastic job's old slice, finished because the new one started.
+	EventReplaced EventKind = "Replaced"
+)
+
+// Quantity is an amount of one resource in one flavor.
+type Quantity struct {
+	Flavor   string
+	Resource string
+	// Amount is the Kubernetes notation ("1500m", "64Gi", "3").
+	Amount string
+	// Value is the same in Kueue's base unit: thousandths of a core for cpu,
+	// bytes for memory and storage, pieces for devices and pods.
+	// math.MaxInt64 means unlimited.
+	Value int64
+}
+
+// Event is one line of a [Timeline].
+type Event struct {
+	Cycle        int // 1 is the first cycle of the run
+	Kind         EventKind
+	Namespace    string
+	Name         string
+	ClusterQueue string
+	// Reason is Kueue's constant: a preemption reason (InClusterQueue, InCohortReclamation, ...)
+	// for EventPreempted, a WorkloadQuotaReservedReason for those that wait, empty otherwise.
+	Reason  string
+	Message string
+	By      string // EventPreempted: "namespace/name" of the preemptor
+	Flavors []PodSetDecision
+	// Borrowed is what the admission took beyond the ClusterQueue's nominal quota:
+	// max(0, usage+request-nominal) - max(0, usage-nominal), zero amounts left out.
+	Borrowed []Quantity
+}
+
+// Timeline is the result of [Engine.Run].
+type Timeline struct {
+	Events []Event
+	// Settled is false when the limit of cycles was reached while workloads were
+	// still being admitted and preempted: the policy does not settle.
+	Settled bool
+	Cycles  int
+}
+
+// PodSetDecision is what one pod set gets.
+type PodSetDecision struct {
+	Name  string
+	Count int32 // pods; lower than requested when partially admitted
+	// Flavors maps a resource to its flavor.
+	Flavors map[string]string
+	// Requests are the totals of the pod set over all its pods.
+	Requests []Quantity
+	// Domains are the topology placements, empty without topology-aware scheduling.
+	Domains []Domain
+}
+
+// Domain is a number of pods placed in one topology domain.
+type Domain struct {
+	Levels []string // label values from the highest level down; the last is the node when the lowest level is the host name
+	Count  int32
+}
+
+// Preemption is a workload that has to make room.
+type Preemption struct {
+	Namespace    string
+	Name         string
+	ClusterQueue string
+	Reason       string // InClusterQueue, InCohortReclamation, InCohortFairSharing, InCohortReclaimWhileBorrowing
+	Priority     int32
+	// Releases is what it holds now.
+	Releases []Quantity
+}
+
+// Decision answers "would it be admitted now".
+type Decision struct {
+	Outcome Outcome
+	// Reason is a WorkloadQuotaReservedReason of Kueue's v1beta2 API, or
+	// UnsatisfiedAdmissionChecks, AdmissionGated, Deactivated; empty when admitted.
+	Reason string
+	// Message is Kueue's own text where Kueue would write one.
+	Message      string
+	ClusterQueue string
+	PodSets      []PodSetDecision
+	Borrowed     []Quantity
+	Preempts     []Preemption
+	// Ahead is the number of waiting workloads of the same ClusterQueue that come first.
+	Ahead int
+	// Tie is true when Kueue's fair sharing is undecided: repeated evaluations
+	// of the same state gave different answers. The first one is reported.
+	Tie      bool
+	Warnings []string
+}
+
+// PendingWorkload is one line of [Engine.Pending].
+type PendingWorkload struct {
+	Namespace string
+	Name      string
+	Priority  int64
+	Reason    string // see Decision.Reason; PendingEvaluation when it was never looked at
+	Message   string
+}
+
+func (e *Engine) quantity(fr resources.FlavorResource, a resources.Amount) Quantity {
+	return Quantity{
+		Flavor: string(fr.Flavor), Resource: string(fr.Resource),
+		Amount: e.format.AmountQuantityString(fr.Resource, a), Value: a.Int64(),
+	}
+}
+
+// quantities turns Kueue's map into a sorted list without zero amounts.
+func (e *Engine) quantities(m resources.FlavorResourceQuantities) []Quantity {
+	var out []Quantity
+	for fr, a := range m {
+		if a.CmpInt64(0) != 0 {
+			out = append(out, e.quantity(fr, a))
+		}
+	}
+	slices.SortFunc(out, func(a, b Quantity) int {
+		return cmp.Or(cmp.Compare(a.Flavor, b.Flavor), cmp.Compare(a.Resource, b.Resource))
+	})
+	return out
+}
+
+// borrowed computes what usage takes beyond the nominal quota of cq, given the
+// usage in the snapshot. Kueue's own number (Assignment.Borrows) is a level, not an amount.
+func borrowed(cq *schdcache.ClusterQueueSnapshot, usage resources.FlavorResourceQuantities) resources.FlavorResourceQuantities {
+	zero := resources.NewAmount(0)
+	out := resources.FlavorResourceQuantities{}
+	for fr, req := range usage {
+		nominal, used := cq.QuotaFor(fr).Nominal, cq.ResourceNode.Usage[fr]
+		before := resources.MaxAmount(zero, used.Sub(nominal))
+		after := resources.MaxAmount(zero, used.Add(req).Sub(nominal))
+		out[fr] = after.Sub(before)
+	}
+	return out
+}
+
+// podSets describes an assignment. Pod sets and resources that got no flavor are
+// included, with an empty one.
+func (e *Engine) podSets(wl *workload.Info, a *flavorassigner.Assignment) []PodSetDecision {
+	out := make([]PodSetDecision, 0, len(wl.TotalRequests))
+	for i := range wl.TotalRequests {
+		total := &wl.TotalRequests[i]
+		d := PodSetDecision{Name: string(total.Name), Count: total.Count, Flavors: map[string]string{}}
+		if i >= len(a.PodSets) { // an earlier pod set failed already
+			one := workload.Info{Obj: wl.Obj, TotalRequests: wl.TotalRequests[i : i+1]}
+			d.Requests = e.quantities(one.FlavorResourceUsage())
+			out = append(out, d)
+			continue
+		}
+		ps := &a.PodSets[i]
+		d.Count = ps.Count
+		amounts := resources.FlavorResourceQuantities{}
+		for res, q := range ps.Requests {
+			fr := resources.FlavorResource{Resource: res}
+			if f := ps.Flavors[res]; f != nil {
+				fr.Flavor = f.Name
+				d.Flavors[string(res)] = string(f.Name)
+			}
+			amounts[fr] = resources.AmountFromQuantity(res, q)
+		}
+		d.Requests = e.quantities(amounts)
+		if t := ps.TopologyAssignment; t != nil {
+			for _, dom := range t.Domains {
+				d.Domains = append(d.Domains, Domain{Levels: slices.Clone(dom.Values), Count: dom.Count})
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func (e *Engine) preemptions(targets []*preemption.Target) []Preemption {
+	out := make([]Preemption, 0, len(targets))
+	for _, t := range targets {
+		w := t.WorkloadInfo.Obj
+		p := Preemption{
+			Namespace: w.Namespace, Name: w.Name, ClusterQueue: string(t.WorkloadInfo.ClusterQueue),
+			Reason: t.Reason, Releases: e.quantities(t.WorkloadInfo.FlavorResourceUsage()),
+		}
+		if w.Spec.Priority != nil {
+			p.Priority = *w.Spec.Priority
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b Preemption) int {
+		return cmp.Or(cmp.Compare(a.ClusterQueue, b.ClusterQueue), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}

@@ -1,0 +1,114 @@
+package admission
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueuev1beta1 "sigs.k8s.io/kueue/apis/kueue/v1beta1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// scheme knows the kinds an Engine loads, in all versions they are served in.
+// It is built on first use: a process that never decodes does not pay for it.
+var scheme = sync.OnceValue(func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, nodev1.AddToScheme, schedulingv1.AddToScheme,
+		kueuev1beta1.AddToScheme, kueue.AddToScheme,
+	} {
+		if err := add(s); err != nil {
+			panic(err) // two kinds registered under one name: a programming error
+		}
+	}
+	return s
+})
+
+// decoder converts every version of Kueue's kinds to the hub version v1beta2.
+var decoder = sync.OnceValue(func() runtime.Decoder {
+	codecs := serializer.NewCodecFactory(scheme())
+	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion)
+})
+
+// Decode reads a stream of YAML or JSON documents and returns the objects in
+// their order, Kueue's v1beta1 kinds converted to v1beta2, lists flattened.
+// Kinds an Engine has no use for (a ConfigMap, a Deployment) are skipped.
+// The error names the document and what is wrong with it.
+func Decode(data []byte) ([]client.Object, error) {
+	var out []client.Object
+	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for n := 1; ; n++ {
+		doc, err := docs.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", n, err)
+		}
+		if len(bytes.TrimSpace(doc)) == 0 {
+			continue
+		}
+		objs, err := decodeOne(doc)
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", n, err)
+		}
+		out = append(out, objs...)
+	}
+}
+
+func decodeOne(doc []byte) ([]client.Object, error) {
+	js, err := utilyaml.ToJSON(doc)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(bytes.TrimSpace(js), []byte("null")) {
+		return nil, nil
+	}
+	obj, _, err := decoder().Decode(js, nil, nil)
+	if err != nil {
+		if runtime.IsNotRegisteredError(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if meta.IsListType(obj) {
+		return decodeList(obj)
+	}
+	if o, ok := obj.(client.Object); ok {
+		return []client.Object{o}, nil
+	}
+	return nil, nil
+}
+
+func decodeList(list runtime.Object) ([]client.Object, error) {
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return nil, err
+	}
+	var out []client.Object
+	for i, item := range items {
+		if raw, ok := item.(*runtime.Unknown); ok {
+			objs, err := decodeOne(raw.Raw)
+			if err != nil {
+				return nil, fmt.Errorf("item %d: %w", i, err)
+			}
+			out = append(out, objs...)
+			continue
+		}
+		if o, ok := item.(client.Object); ok {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,88 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+)
+
+// Delete forgets an object of any kind [Engine.Load] takes; only its kind,
+// namespace and name are looked at. Workloads of a deleted queue stay, with
+// Kueue's reason for waiting. The error is non-nil when a deleted workload is not
+// known, or the objects left cannot be right.
+func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
+	s, name := e.store, obj.GetName()
+	switch o := obj.(type) {
+	case *kueue.Workload:
+		return e.Remove(ctx, o.Namespace, o.Name)
+	case *corev1.Namespace:
+		delete(s.namespaces, name)
+	case *corev1.LimitRange:
+		delete(s.limitRanges[o.Namespace], name)
+	case *nodev1.RuntimeClass:
+		delete(s.runtimes, name)
+	case *schedulingv1.PriorityClass:
+		delete(s.priorities, name)
+	case *kueue.WorkloadPriorityClass:
+		delete(s.wlPriority, name)
+	case *corev1.Node:
+		e.cache.TASCache().DeleteNodeByName(name)
+	case *corev1.Pod:
+		e.cache.TASCache().DeletePodByKey(client.ObjectKeyFromObject(o), e.log)
+	case *kueue.Topology:
+		delete(s.topologies, name)
+		e.cache.DeleteTopology(e.log, kueue.TopologyReference(name))
+	case *kueue.ResourceFlavor:
+		if old := s.flavors[name]; old != nil {
+			delete(s.flavors, name)
+			e.cache.DeleteResourceFlavor(e.log, old)
+		}
+	case *kueue.AdmissionCheck:
+		if old := s.checks[name]; old != nil {
+			delete(s.checks, name)
+			e.cache.DeleteAdmissionCheck(e.log, old)
+		}
+	case *kueue.Cohort:
+		delete(s.cohorts, name)
+		delete(e.stale, name)
+		e.cache.DeleteCohort(kueue.CohortReference(name))
+		e.queues.DeleteCohort(kueue.CohortReference(name))
+	case *kueue.ClusterQueue:
+		if old := s.cqs[name]; old != nil {
+			delete(s.cqs, name)
+			delete(e.cqs, name)
+			delete(e.held, name)
+			e.cache.DeleteClusterQueue(old)
+			e.queues.DeleteClusterQueue(e.log, old)
+		}
+	case *kueue.LocalQueue:
+		key := o.Namespace + "/" + name
+		if old := s.lqs[key]; old != nil {
+			delete(s.lqs, key)
+			e.cache.DeleteLocalQueue(old)
+			if e.queuesIn[key] {
+				e.queues.DeleteLocalQueue(e.log, old)
+				delete(e.queuesIn, key)
+			}
+		}
+	default:
+		return fmt.Errorf("%T is not a kind the admission checker keeps", obj)
+	}
+	e.touch()
+	err := e.settleCohorts(ctx)
+	wake := sets.New[kueue.ClusterQueueReference]()
+	e.wakeAll(wake)
+	qcache.NotifyRetryInadmissible(e.queues, wake)
+	for _, key := range sortedKeys(s.workloads) {
+		e.reconcile(ctx, key)
+	}
+	e.requeue(ctx)
+	return err
+}

@@ -1,0 +1,229 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/resources"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// Config is the part of a cluster's Kueue configuration that changes decisions.
+// The zero value is a default Kueue installation.
+type Config struct {
+	// FairSharing is true when the Kueue Configuration has fairSharing.
+	FairSharing bool
+	// FairSharingStrategies are fairSharing.preemptionStrategies; empty means Kueue's default pair.
+	FairSharingStrategies []string
+	// Now is the clock; nil means time.Now. It stamps conditions and decides whether a back-off is over.
+	Now func() time.Time
+	// Gates are the cluster's featureGates. Unknown or locked ones become warnings, see [Engine.Warnings].
+	Gates map[string]bool
+	// IgnoreUndeclaredResources is resources.quotaCheckStrategy: IgnoreUndeclared.
+	IgnoreUndeclaredResources bool
+	// ExcludeResourcePrefixes is resources.excludeResourcePrefixes.
+	ExcludeResourcePrefixes []string
+	// Transformations is resources.transformations.
+	Transformations []config.ResourceTransformation
+}
+
+// Engine holds one cluster's queues, quotas and workloads. Create it with [New].
+type Engine struct {
+	now      func() time.Time
+	clock    simClock
+	log      logr.Logger
+	store    *store
+	client   reader
+	cache    *schdcache.Cache
+	queues   *qcache.Manager
+	requeue  func(context.Context) int
+	preempt  *preemption.Preemptor
+	ordering workload.Ordering
+	format   *resources.ResourceFormatter
+	info     []workload.InfoOption
+	quota    config.QuotaCheckStrategy
+	fair     bool
+
+	cycle    int64
+	queuesIn map[string]bool // LocalQueues ("ns/name") known to the queue manager
+	cqs      map[string]bool // ClusterQueues known to both caches
+	held     map[string]bool // ClusterQueues kept inactive because their cohorts form a cycle
+	stale    map[string]bool // cohorts the caches do not know as they are
+	verdicts map[workload.Reference]verdict
+	backoff  map[workload.Reference]bool // waiting for status.requeueState.requeueAt
+	heads    []workload.Info             // cached heads of StrictFIFO queues, nil when stale
+	headsOK  bool
+	warnings []string
+}
+
+// verdict is the engine's last word on a workload that is not running.
+type verdict struct {
+	reason  string // one of Kueue's WorkloadQuotaReservedReason values
+	message string
+}
+
+// New returns an empty engine. It switches Kueue's feature gates for the whole
+// process (every Kueue gate that cfg.Gates does not name goes back to its
+// default) and silences controller-runtime's logger. Gates that cannot be set
+// are reported by [Engine.Warnings]. The error is non-nil only for an unknown
+// fair-sharing strategy.
+func New(cfg Config) (*Engine, error) {
+	ctrllog.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	e := &Engine{
+		now:      cfg.Now,
+		log:      logr.Discard(),
+		store:    newStore(),
+		format:   resources.NewResourceFormatter(),
+		ordering: workload.Ordering{PodsReadyRequeuingTimestamp: config.EvictionTimestamp},
+		quota:    config.QuotaCheckBlockUndeclared,
+		queuesIn: map[string]bool{},
+		cqs:      map[string]bool{},
+		held:     map[string]bool{},
+		stale:    map[string]bool{},
+		verdicts: map[workload.Reference]verdict{},
+		backoff:  map[workload.Reference]bool{},
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	e.clock = simClock{now: e.now}
+	e.client = reader{store: e.store}
+	e.warnings = setGates(cfg.Gates)
+	if cfg.IgnoreUndeclaredResources {
+		e.quota = config.QuotaCheckIgnoreUndeclared
+	}
+	var fs *config.FairSharing
+	if cfg.FairSharing {
+		fs = &config.FairSharing{}
+		for _, s := range cfg.FairSharingStrategies {
+			st := config.PreemptionStrategy(s)
+			if st != config.LessThanOrEqualToFinalShare && st != config.LessThanInitialShare {
+				return nil, fmt.Errorf("fair sharing strategy %q: want %s or %s", s, config.LessThanOrEqualToFinalShare, config.LessThanInitialShare)
+			}
+			fs.PreemptionStrategies = append(fs.PreemptionStrategies, st)
+		}
+	}
+	e.fair = fairsharing.Enabled(fs)
+
+	// The same resource options go to both caches and to every Info built here:
+	// a queue that counts differently from the cache would decide on other totals.
+	cacheOpts := []schdcache.Option{schdcache.WithFairSharing(e.fair), schdcache.WithResourceFormatter(e.format)}
+	store := expectations.New()
+	queueOpts := []qcache.Option{
+		qcache.WithClock(e.clock),
+		qcache.WithResourceFormatter(e.format),
+		// AddOrUpdateWorkload dereferences the store without a nil check.
+		qcache.WithPreemptionExpectations(store),
+	}
+	if p := cfg.ExcludeResourcePrefixes; len(p) > 0 {
+		cacheOpts = append(cacheOpts, schdcache.WithExcludedResourcePrefixes(p))
+		queueOpts = append(queueOpts, qcache.WithExcludedResourcePrefixes(p))
+		e.info = append(e.info, workload.WithExcludedResourcePrefixes(p))
+	}
+	if t := cfg.Transformations; len(t) > 0 {
+		cacheOpts = append(cacheOpts, schdcache.WithResourceTransformations(t))
+		queueOpts = append(queueOpts, qcache.WithResourceTransformations(t))
+		e.info = append(e.info, workload.WithResourceTransformations(t))
+	}
+	e.cache = schdcache.New(e.client, cacheOpts...)
+	// The manager's requeuer parameter has unexported methods. Of the two
+	// implementations only this one works without a goroutine and a timer.
+	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(e.client, e.cache, queueOpts...)
+	e.queues, e.requeue = manager, requeuer.ProcessRequeues
+	e.preempt = preemption.New(e.client, e.ordering, noEvents{}, fs, false, e.clock, nil, store, nil)
+	return e, nil
+}
+
+// Warnings lists what this engine cannot follow exactly: gates it could not set,
+// configuration it does not model, objects it had to assume. Sorted, no duplicates.
+func (e *Engine) Warnings() []string {
+	out := slices.Clone(e.warnings)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (e *Engine) warnf(format string, args ...any) {
+	e.warnings = append(e.warnings, fmt.Sprintf(format, args...))
+}
+
+// setGates makes the process-wide gates equal to the defaults changed by want.
+// It returns a warning for each gate that is unknown, removed or locked.
+func setGates(want map[string]bool) []string {
+	gates := utilfeature.DefaultMutableFeatureGate
+	for name, spec := range gates.GetAll() {
+		if _, asked := want[string(name)]; !asked && !spec.LockToDefault && gates.Enabled(name) != spec.Default {
+			_ = gates.Set(fmt.Sprintf("%s=%t", name, spec.Default))
+		}
+	}
+	var warnings []string
+	for name, on := range want {
+		if err := gates.Set(fmt.Sprintf("%s=%t", name, on)); err != nil {
+			warnings = append(warnings, fmt.Sprintf("feature gate %s=%t is not followed: %v", name, on, err))
+		}
+	}
+	for _, g := range notModelled {
+		if on, asked := want[string(g)]; asked && on {
+			warnings = append(warnings, fmt.Sprintf("feature gate %s is on in the cluster but not modelled", g))
+		}
+	}
+	slices.Sort(warnings)
+	return warnings
+}
+
+// withReasons turns on, for the time of one decision, the gate under which Kueue's
+// flavor assigner says which kind of obstacle it met. The gate changes nothing
+// else there; it stays off outside, because it also changes which conditions are
+// written. The result puts it back.
+func withReasons() (restore func()) {
+	name := string(features.UnadmittedWorkloadsObservability)
+	if features.Enabled(features.UnadmittedWorkloadsObservability) {
+		return func() {}
+	}
+	_ = utilfeature.DefaultMutableFeatureGate.Set(name + "=true")
+	return func() { _ = utilfeature.DefaultMutableFeatureGate.Set(name + "=false") }
+}
+
+// notModelled are gates whose behaviour needs controllers this package has not.
+var notModelled = []featuregate.Feature{
+	features.ConcurrentAdmission,
+	features.MultiKueueOrchestratedPreemption,
+	features.SchedulerLibraryIntegration,
+	features.KueueDRAIntegrationConsumableCapacity,
+}
+
+// simClock is the engine's clock in the form Kueue wants it. Nothing here waits:
+// timers are never armed, because delayed work is re-examined by Run.
+type simClock struct {
+	clock.RealClock
+	now func() time.Time
+}
+
+func (c simClock) Now() time.Time                  { return c.now() }
+func (c simClock) Since(t time.Time) time.Duration { return c.now().Sub(t) }
+
+// AfterFunc drops the call; only the second scheduling pass, which is not modelled, would use it.
+func (c simClock) AfterFunc(time.Duration, func()) clock.Timer {
+	t := time.NewTimer(0)
+	t.Stop()
+	return stoppedTimer{t}
+}
+
+type stoppedTimer struct{ *time.Timer }
+
+func (s stoppedTimer) C() <-chan time.Time { return s.Timer.C }

@@ -1,0 +1,223 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
+	"sigs.k8s.io/kueue/pkg/controller/jobframework"
+	"sigs.k8s.io/kueue/pkg/features"
+)
+
+// ErrUnknownJob is returned (wrapped) for an object Kueue makes no Workload for,
+// or whose integration is not part of this package.
+var ErrUnknownJob = errors.New("not a job kind the admission checker knows")
+
+// Lookup gives the objects a job refers to. Results are not changed; nil, or an
+// empty slice, means there is none.
+type Lookup interface {
+	WorkloadPriorityClass(name string) *kueue.WorkloadPriorityClass
+	// PriorityClasses are all of them: the global default is looked for.
+	PriorityClasses() []*schedulingv1.PriorityClass
+	ResourceFlavor(name string) *kueue.ResourceFlavor
+}
+
+// NewLookup is a Lookup over the given objects; other kinds are ignored.
+func NewLookup(objs ...client.Object) Lookup {
+	s := newStore()
+	for _, o := range objs {
+		switch o := o.(type) {
+		case *kueue.WorkloadPriorityClass:
+			s.wlPriority[o.Name] = o
+		case *schedulingv1.PriorityClass:
+			s.priorities[o.Name] = o
+		case *kueue.ResourceFlavor:
+			s.flavors[o.Name] = o
+		}
+	}
+	return s
+}
+
+// Lookup returns the engine's own priority classes and flavors.
+func (e *Engine) Lookup() Lookup { return e.store }
+
+func (s *store) WorkloadPriorityClass(name string) *kueue.WorkloadPriorityClass {
+	return s.wlPriority[name]
+}
+func (s *store) ResourceFlavor(name string) *kueue.ResourceFlavor { return s.flavors[name] }
+func (s *store) PriorityClasses() []*schedulingv1.PriorityClass {
+	out := make([]*schedulingv1.PriorityClass, 0, len(s.priorities))
+	for _, name := range sortedKeys(s.priorities) {
+		out = append(out, s.priorities[name])
+	}
+	return out
+}
+
+// clientFor is a Lookup as the client Kueue's job integrations read with.
+func clientFor(l Lookup) client.Client {
+	if s, ok := l.(*store); ok {
+		return reader{s}
+	}
+	s := newStore()
+	if l != nil {
+		for _, p := range l.PriorityClasses() {
+			s.priorities[p.Name] = p
+		}
+	}
+	return lookupClient{reader{s}, l}
+}
+
+// lookupClient asks the Lookup for the kinds it has.
+type lookupClient struct {
+	reader
+	lookup Lookup
+}
+
+func (c lookupClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	if c.lookup != nil {
+		switch obj.(type) {
+		case *kueue.WorkloadPriorityClass:
+			if v := c.lookup.WorkloadPriorityClass(key.Name); v != nil {
+				c.store.wlPriority[key.Name] = v
+			}
+		case *kueue.ResourceFlavor:
+			if v := c.lookup.ResourceFlavor(key.Name); v != nil {
+				c.store.flavors[key.Name] = v
+			}
+		}
+	}
+	return c.reader.Get(ctx, key, obj, opts...)
+}
+
+// SupportedJobs lists the kinds [WorkloadFor] understands.
+func SupportedJobs() []schema.GroupVersionKind {
+	out := make([]schema.GroupVersionKind, 0, len(integrations()))
+	for _, in := range integrations() {
+		out = append(out, in.gvk)
+	}
+	return out
+}
+
+// parseJob reads one job object (JSON or YAML) into Kueue's integration for its
+// kind, completed with the defaults an API server and the kind's operator set.
+func parseJob(data []byte) (jobframework.GenericJob, []byte, error) {
+	js, err := utilyaml.ToJSON(data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("job: %w", err)
+	}
+	var head metav1.TypeMeta
+	if err := json.Unmarshal(js, &head); err != nil {
+		return nil, nil, fmt.Errorf("job: %w", err)
+	}
+	gvk := head.GroupVersionKind()
+	i := slices.IndexFunc(integrations(), func(in integration) bool {
+		return strings.EqualFold(in.gvk.Kind, gvk.Kind) && in.gvk.Group == gvk.Group
+	})
+	if i < 0 {
+		return nil, nil, fmt.Errorf("%s %s: %w", head.APIVersion, head.Kind, ErrUnknownJob)
+	}
+	in := integrations()[i]
+	if in.gvk.Version != gvk.Version {
+		return nil, nil, fmt.Errorf("%s %s: version %s is needed: %w", head.APIVersion, head.Kind, in.gvk.Version, ErrUnknownJob)
+	}
+	job := in.new()
+	if err := json.Unmarshal(js, job.Object()); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", gvk.Kind, err)
+	}
+	if in.defaults != nil {
+		in.defaults(job.Object())
+	}
+	return job, js, nil
+}
+
+// guard turns a panic of an integration into an error: integrations rely on the
+// API server's validation and dereference what a file may have left out.
+func guard(what string, do func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: the object is incomplete: %v", what, r)
+		}
+	}()
+	return do()
+}
+
+// WorkloadFor returns the Workload Kueue's job controller would create for a job
+// given as JSON or YAML (ConstructWorkload and prepareWorkload in Kueue's
+// jobframework/reconciler.go): name, owner reference, queue, pod sets, priority,
+// active. Creation time and UID are left to the caller.
+//
+// A job without a queue label gets a workload without a queue; whether Kueue
+// manages such jobs at all is the caller's knowledge. Errors: [ErrUnknownJob],
+// JSON that does not fit the kind, a priority class that does not exist, a
+// topology annotation that is not valid.
+func WorkloadFor(ctx context.Context, job []byte, lookup Lookup) (*kueue.Workload, error) {
+	gj, _, err := parseJob(job)
+	if err != nil {
+		return nil, err
+	}
+	var wl *kueue.Workload
+	err = guard(gj.GVK().Kind+" "+gj.Object().GetName(), func() error {
+		wl, err = workloadFor(ctx, gj, clientFor(lookup))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return wl, nil
+}
+
+func workloadFor(ctx context.Context, gj jobframework.GenericJob, c client.Client) (*kueue.Workload, error) {
+	obj, gvk := gj.Object(), gj.GVK()
+	what := fmt.Sprintf("%s %s", gvk.Kind, obj.GetName())
+	if obj.GetName() == "" {
+		return nil, fmt.Errorf("%s: metadata.name is missing", gvk.Kind)
+	}
+	if name := jobframework.PrebuiltWorkloadNameFor(obj); name != "" {
+		return nil, fmt.Errorf("%s: uses the prebuilt workload %s: %w", what, name, ErrUnknownJob)
+	}
+	podSets, err := jobframework.JobPodSets(ctx, gj, c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	if len(podSets) == 0 {
+		return nil, fmt.Errorf("%s: it has no pods", what)
+	}
+	name := jobframework.GetWorkloadNameForOwnerWithGVK(obj.GetName(), obj.GetUID(), gvk)
+	wl := jobframework.NewWorkload(name, obj, podSets, nil, nil)
+	wl.TypeMeta = metav1.TypeMeta{APIVersion: kueue.SchemeGroupVersion.String(), Kind: "Workload"}
+	if wl.Labels == nil {
+		wl.Labels = map[string]string{}
+	}
+	if uid := string(obj.GetUID()); uid != "" && len(validation.IsValidLabelValue(uid)) == 0 {
+		wl.Labels[constants.JobUIDLabel] = uid
+	}
+	wl.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(obj, gvk)}
+	jobframework.PropagateAdmissionGatedByAnnotation(obj, wl)
+
+	var own func() string
+	if p, ok := gj.(jobframework.JobWithPriorityClass); ok {
+		own = p.PriorityClass
+	}
+	if err := jobframework.PrepareWorkloadPriority(ctx, c, obj, wl, own); err != nil {
+		return nil, fmt.Errorf("%s: priority class: %w", what, err)
+	}
+	if !features.Enabled(features.PartialAdmission) {
+		for i := range wl.Spec.PodSets {
+			wl.Spec.PodSets[i].MinCount = nil
+		}
+	}
+	wl.Spec.Active = ptr.To(true)
+	return wl, nil
+}

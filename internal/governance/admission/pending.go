@@ -1,0 +1,74 @@
+package admission
+
+import (
+	"cmp"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/util/priority"
+	"sigs.k8s.io/kueue/pkg/workload"
+	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
+)
+
+// Pending lists the workloads waiting in a ClusterQueue in the order the scheduler
+// takes them. With an empty name it lists those that are in no queue at all: gated,
+// deactivated, or their LocalQueue or ClusterQueue is missing or stopped.
+func (e *Engine) Pending(clusterQueue string) []PendingWorkload {
+	out := []PendingWorkload{}
+	if clusterQueue != "" {
+		for _, i := range e.queues.PendingWorkloadsInfo(kueue.ClusterQueueReference(clusterQueue)) {
+			if w := e.store.workloads[workload.Key(i.Obj)]; w != nil {
+				out = append(out, e.pendingWorkload(w))
+			}
+		}
+		return out
+	}
+	queued := map[workload.Reference]bool{}
+	for name := range e.cqs {
+		for _, i := range e.queues.PendingWorkloadsInfo(kueue.ClusterQueueReference(name)) {
+			queued[workload.Key(i.Obj)] = true
+		}
+	}
+	for _, key := range sortedKeys(e.store.workloads) {
+		w := e.store.workloads[key]
+		if !queued[key] && !workloadfinish.IsFinished(w) && !workload.HasQuotaReservation(w) {
+			out = append(out, e.pendingWorkload(w))
+		}
+	}
+	return out
+}
+
+func (e *Engine) pendingWorkload(w *kueue.Workload) PendingWorkload {
+	p := PendingWorkload{Namespace: w.Namespace, Name: w.Name, Priority: priority.EffectivePriority(e.log, w)}
+	p.Reason, p.Message = e.whyPending(w)
+	return p
+}
+
+// whyPending is the best known reason a workload waits: this engine's own verdict,
+// else that of an equal workload that failed just before (Kueue does not look at it
+// again until something changes), else the condition it was loaded with.
+func (e *Engine) whyPending(w *kueue.Workload) (reason, message string) {
+	key := workload.Key(w)
+	if v, ok := e.verdicts[key]; ok {
+		return v.reason, v.message
+	}
+	if e.backoff[key] {
+		return kueue.WorkloadQuotaReservedReasonPendingEvaluation, "Waiting for the back-off to end at " + w.Status.RequeueState.RequeueAt.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	if r, ok := e.queues.GetNoFitReason(w); ok {
+		return r, "Bypassed scheduling evaluation because an equivalent workload recently failed"
+	}
+	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadQuotaReserved); c != nil && c.Status == metav1.ConditionFalse {
+		return cmp.Or(c.Reason, kueue.WorkloadQuotaReservedReasonPendingEvaluation), c.Message
+	}
+	return kueue.WorkloadQuotaReservedReasonPendingEvaluation, "Workload is pending evaluation in the scheduling queue"
+}
+
+// evictedBecause returns the reason and message of the Evicted condition.
+func evictedBecause(w *kueue.Workload) (reason, message string) {
+	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted); c != nil {
+		return c.Reason, c.Message
+	}
+	return "", ""
+}

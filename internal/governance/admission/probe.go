@@ -1,0 +1,260 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/util/priority"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// tieRepeats is how often a fair-sharing decision is made to find out whether
+// Kueue itself is undecided: it iterates maps where shares are equal.
+const tieRepeats = 5
+
+// Probe answers whether the workload would be admitted in the next scheduling
+// cycle, without changing anything. The workload need not be known; a status it
+// carries is ignored. It competes with the heads of StrictFIFO queues of its
+// cohort tree, which Kueue tries, and lets reserve quota, in every cycle; other
+// waiting workloads are taken to be waiting for a reason, so on a state that was
+// loaded with workloads never looked at, call [Engine.Run] first.
+//
+// A workload that holds quota already is reported Admitted with what it has. The
+// error is non-nil for a workload that is not valid or a snapshot that fails.
+func (e *Engine) Probe(ctx context.Context, wl *kueue.Workload) (Decision, error) {
+	if err := checkWorkload(wl); err != nil {
+		return Decision{}, err
+	}
+	key := workload.Key(wl)
+	if known := e.store.workloads[key]; known != nil && workload.HasActiveQuotaReservation(known) && known.Status.Admission != nil {
+		return e.holding(known), nil
+	}
+	if e.store.namespaces[wl.Namespace] == nil {
+		before := len(e.warnings)
+		e.assumeNamespace(wl.Namespace)
+		defer func() {
+			delete(e.store.namespaces, wl.Namespace)
+			e.warnings = e.warnings[:before]
+		}()
+	}
+	w := *wl
+	w.Status = kueue.WorkloadStatus{ReclaimablePods: wl.Status.ReclaimablePods}
+	if w.CreationTimestamp.IsZero() {
+		w.CreationTimestamp = metav1.NewTime(e.now())
+	}
+	if d, done := e.notQueued(&w); done {
+		return d, nil
+	}
+	d, en, err := e.probeOnce(ctx, &w, false)
+	if err != nil {
+		return d, err
+	}
+	if e.fair && len(en.targets) > 0 {
+		first := answer(&d)
+		for i := 1; i < tieRepeats && !d.Tie; i++ {
+			again, _, err := e.probeOnce(ctx, &w, i%2 == 1)
+			if err != nil {
+				return d, err
+			}
+			d.Tie = answer(&again) != first
+		}
+	}
+	if d.Outcome == Never && d.Reason == kueue.WorkloadQuotaReservedReasonExceedsMaxQuota && workload.CanBePartiallyAdmitted(&w) {
+		// All pods are too many, but Kueue would start it with fewer.
+		if least, err := e.Probe(ctx, smallest(wl)); err == nil && least.Outcome != Never {
+			d.Outcome, d.Reason = Waits, kueue.WorkloadQuotaReservedReasonWaitingForQuota
+		}
+	}
+	return d, nil
+}
+
+// smallest is the workload with every pod set at its least number of pods.
+func smallest(wl *kueue.Workload) *kueue.Workload {
+	c := wl.DeepCopy()
+	for i := range c.Spec.PodSets {
+		ps := &c.Spec.PodSets[i]
+		ps.Count = ptr.Deref(ps.MinCount, ps.Count)
+		ps.MinCount = nil
+	}
+	return c
+}
+
+// answer is the part of a decision that has to be the same every time.
+func answer(d *Decision) string {
+	return fmt.Sprintf("%s|%s|%+v|%+v|%+v", d.Outcome, d.Reason, d.PodSets, d.Borrowed, d.Preempts)
+}
+
+// notQueued decides about a workload Kueue would not even queue.
+func (e *Engine) notQueued(w *kueue.Workload) (Decision, bool) {
+	switch b := e.blocker(w); {
+	case b.reason != "":
+		d := Decision{Outcome: outcomeFor(b.reason), Reason: b.reason, Message: b.message}
+		if lq := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)]; lq != nil {
+			d.ClusterQueue = string(lq.Spec.ClusterQueue)
+			if why := e.inactiveWhy(lq.Spec.ClusterQueue); why != "" && e.store.cqs[d.ClusterQueue] != nil {
+				d.Message += ": " + why
+			}
+		}
+		return d, true
+	case !workload.IsActive(w):
+		return Decision{Outcome: Waits, Reason: kueue.WorkloadDeactivated, Message: "The workload is deactivated"}, true
+	case workload.HasAdmissionGate(w):
+		return Decision{Outcome: Waits, Reason: kueue.WorkloadAdmissionGated, Message: "Admission is gated"}, true
+	}
+	return Decision{}, false
+}
+
+// outcomeFor says whether a reason can go away by waiting. A placement that fails
+// is checked by Kueue against nodes without any workload, so it cannot.
+func outcomeFor(reason string) Outcome {
+	switch reason {
+	case kueue.WorkloadQuotaReservedReasonExceedsMaxQuota, kueue.WorkloadQuotaReservedReasonNoMatchingFlavor,
+		kueue.WorkloadQuotaReservedReasonTopologyPlacementFailed, kueue.WorkloadQuotaReservedReasonMisconfigured:
+		return Never
+	}
+	return Waits
+}
+
+// probeOnce decides one cycle in which the workload is the head of its queue.
+func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (Decision, *entry, error) {
+	cqName := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)].Spec.ClusterQueue
+	snap, err := e.cache.Snapshot(ctx)
+	if err != nil {
+		return Decision{}, nil, fmt.Errorf("snapshot of the cluster: %w", err)
+	}
+	own := &entry{Head: qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, w), e.info...)}}
+	own.ClusterQueue = cqName
+	entries := append(e.rivals(snap, cqName, workload.Key(w)), own)
+	e.cycle++ // the decision belongs to the next cycle: remembered flavor scans of rivals age
+	e.decide(ctx, entries, snap, flip)
+	e.cycle--
+
+	d := Decision{Reason: own.reason, Message: own.message, ClusterQueue: string(cqName), PodSets: own.podSets, Borrowed: own.borrowed}
+	switch own.fate {
+	case admitted:
+		d.Outcome, d.Reason, d.Message = Admitted, "", ""
+		if names := e.missingChecks(w, own); len(names) > 0 {
+			d.Outcome = Waits
+			d.Reason = kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
+			d.Message = "its quota would be reserved, then it waits for admission checks: " + strings.Join(names, ", ")
+		}
+	case preempting:
+		d.Outcome = AdmittedByPreempting
+		d.Preempts = e.preemptions(own.targets)
+	default:
+		d.Outcome = outcomeFor(own.reason)
+		if own.cq != nil {
+			d.PodSets = e.podSets(&own.Info, &own.assignment)
+		}
+	}
+	if workload.HasDRA(w) {
+		d.Warnings = append(d.Warnings, "it uses resource claims: their devices are not counted")
+	}
+	d.Ahead = e.ahead(w, cqName)
+	if cq := e.store.cqs[string(cqName)]; cq.Spec.QueueingStrategy == kueue.StrictFIFO && d.Ahead > 0 && d.Outcome != Never {
+		d.Outcome, d.Reason = Waits, kueue.WorkloadQuotaReservedReasonWaitingForQuota
+		d.Message = fmt.Sprintf("ClusterQueue %s is StrictFIFO: %d workload(s) ahead of it must start first", cqName, d.Ahead)
+		d.Borrowed, d.Preempts = nil, nil
+	}
+	return d, own, nil
+}
+
+// missingChecks are the admission checks the entry's flavors ask for.
+func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
+	c := *w
+	c.Status.Admission = &kueue.Admission{ClusterQueue: en.ClusterQueue, PodSetAssignments: en.assignment.ToAPI(e.log)}
+	if workload.HasAllRequiredChecks(e.log, &c, en.cq.AdmissionChecks) {
+		return nil
+	}
+	var names []string
+	for name := range workload.AdmissionChecksForWorkload(e.log, &c, e.store.cqs[string(en.ClusterQueue)]) {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// rivals are the heads of the other StrictFIFO queues in the cohort tree of cq.
+func (e *Engine) rivals(snap *schdcache.Snapshot, cq kueue.ClusterQueueReference, self workload.Reference) []*entry {
+	mine := snap.ClusterQueue(cq)
+	if mine == nil || !mine.HasParent() {
+		return nil
+	}
+	var out []*entry
+	for _, h := range e.strictHeads() {
+		theirs := snap.ClusterQueue(h.ClusterQueue)
+		if theirs == nil || theirs == mine || !theirs.HasParent() || workload.Key(h.Obj) == self ||
+			theirs.Parent().Root() != mine.Parent().Root() {
+			continue
+		}
+		out = append(out, &entry{Head: qcache.Head{Info: h}})
+	}
+	return out
+}
+
+// strictHeads are the workloads at the head of StrictFIFO queues, without taking
+// them off. They are remembered until something changes.
+func (e *Engine) strictHeads() []workload.Info {
+	if e.headsOK {
+		return e.heads
+	}
+	e.heads, e.headsOK = nil, true
+	for _, name := range sortedKeys(e.store.cqs) {
+		ref := kueue.ClusterQueueReference(name)
+		if e.store.cqs[name].Spec.QueueingStrategy != kueue.StrictFIFO || !e.cache.ClusterQueueActive(ref) {
+			continue
+		}
+		for _, i := range e.queues.PendingWorkloadsInfo(ref) {
+			if !e.backoff[workload.Key(i.Obj)] {
+				head := *i
+				head.ClusterQueue = ref
+				e.heads = append(e.heads, head)
+				break
+			}
+		}
+	}
+	return e.heads
+}
+
+// ahead counts the waiting workloads of the queue that the scheduler takes before
+// w: higher priority, or the same and older (baseCompareFunc in cluster_queue.go).
+func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) int {
+	mine, key, n := priority.EffectivePriority(e.log, w), workload.Key(w), 0
+	since := e.ordering.GetQueueOrderTimestamp(w)
+	for other, o := range e.store.workloads {
+		lq := e.store.lqs[o.Namespace+"/"+string(o.Spec.QueueName)]
+		if lq == nil || lq.Spec.ClusterQueue != cq || other == key || !workload.IsAdmissible(o) {
+			continue
+		}
+		p := priority.EffectivePriority(e.log, o)
+		if p > mine || p == mine && e.ordering.GetQueueOrderTimestamp(o).Before(since) {
+			n++
+		}
+	}
+	return n
+}
+
+// holding describes a workload that has its quota.
+func (e *Engine) holding(w *kueue.Workload) Decision {
+	a := w.Status.Admission
+	d := Decision{Outcome: Admitted, Message: "It holds its quota already", ClusterQueue: string(a.ClusterQueue)}
+	info := workload.NewInfo(w)
+	for i := range info.TotalRequests {
+		ps := &info.TotalRequests[i]
+		p := PodSetDecision{Name: string(ps.Name), Count: ps.Count, Flavors: map[string]string{}}
+		for res, f := range ps.Flavors {
+			p.Flavors[string(res)] = string(f)
+		}
+		one := workload.Info{Obj: w, TotalRequests: info.TotalRequests[i : i+1]}
+		p.Requests = e.quantities(one.FlavorResourceUsage())
+		d.PodSets = append(d.PodSets, p)
+	}
+	return d
+}

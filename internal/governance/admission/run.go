@@ -1,0 +1,311 @@
+package admission
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
+	"sigs.k8s.io/kueue/pkg/workload"
+	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
+)
+
+// DefaultMaxCycles bounds [Engine.Run] when it is given no limit.
+const DefaultMaxCycles = 1000
+
+// Run repeats scheduling cycles until a cycle can change nothing any more or
+// maxCycles (0 or less: DefaultMaxCycles) is reached; then Settled is false.
+// Preempted workloads are queued again at once, as if their pods ended without
+// delay. A cancelled context ends the run with what happened so far and its error.
+func (e *Engine) Run(ctx context.Context, maxCycles int) (Timeline, error) {
+	if maxCycles <= 0 {
+		maxCycles = DefaultMaxCycles
+	}
+	e.touch()
+	e.beforeRun(ctx)
+	var t Timeline
+	said := map[workload.Reference]string{}
+	seen := map[string]bool{} // heads tried since the last change
+	for t.Cycles < maxCycles {
+		if err := ctx.Err(); err != nil {
+			return t, err
+		}
+		heads := e.popHeads(ctx)
+		if len(heads) == 0 {
+			t.Settled = true
+			return t, nil
+		}
+		// A StrictFIFO head goes straight back, so the queues never run empty.
+		// The same heads at the same flavors as before cannot do better.
+		state := signature(heads)
+		t.Cycles++
+		events, changed, err := e.runCycle(ctx, heads)
+		if err != nil {
+			return t, err
+		}
+		for _, ev := range events {
+			ev.Cycle = t.Cycles
+			key := workload.NewReference(ev.Namespace, ev.Name)
+			if ev.Kind == EventPending || ev.Kind == EventSkipped {
+				if said[key] == string(ev.Kind)+ev.Message {
+					continue
+				}
+				said[key] = string(ev.Kind) + ev.Message
+			} else {
+				delete(said, key)
+			}
+			t.Events = append(t.Events, ev)
+		}
+		if changed {
+			clear(seen)
+			continue
+		}
+		if seen[state] {
+			t.Settled = true
+			return t, nil
+		}
+		seen[state] = true
+	}
+	return t, nil
+}
+
+// beforeRun finishes what was under way when the state was loaded: evictions whose
+// quota is still held, back-offs that are over by now.
+func (e *Engine) beforeRun(ctx context.Context) {
+	for _, key := range sortedKeys(e.backoff) {
+		e.allowRequeue(ctx, key)
+	}
+	for _, key := range sortedKeys(e.store.workloads) {
+		w := e.store.workloads[key]
+		if workload.HasQuotaReservation(w) && workloadevict.IsEvicted(w) {
+			c := e.writable(key)
+			reason, message := evictedBecause(c)
+			e.evict(ctx, c, reason, message, "")
+		}
+	}
+	e.requeue(ctx)
+}
+
+// popHeads takes the head of every active ClusterQueue, in the order of the
+// queues' names. The context is cancelled because Heads waits otherwise when all
+// queues are empty.
+func (e *Engine) popHeads(ctx context.Context) []qcache.Head {
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	heads := e.queues.Heads(done)
+	slices.SortFunc(heads, func(a, b qcache.Head) int { return cmp.Compare(a.ClusterQueue, b.ClusterQueue) })
+	return heads
+}
+
+func signature(heads []qcache.Head) string {
+	var b strings.Builder
+	for i := range heads {
+		h := &heads[i]
+		fmt.Fprintf(&b, "%s=%s", h.ClusterQueue, workload.Key(h.Obj))
+		if h.LastAssignment != nil {
+			for _, idx := range h.LastAssignment.LastTriedFlavorIdx {
+				for _, res := range sortedKeys(idx) {
+					fmt.Fprintf(&b, ",%s:%d", res, idx[res])
+				}
+			}
+		}
+		b.WriteByte(';')
+	}
+	return b.String()
+}
+
+// runCycle is schedule in scheduler.go: decide about the heads, then do it.
+// changed is true when something was admitted or evicted.
+func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Event, changed bool, err error) {
+	e.cycle++
+	snap, err := e.cache.Snapshot(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("snapshot of the cluster: %w", err)
+	}
+	entries := make([]*entry, 0, len(heads))
+	for _, h := range heads {
+		if e.cache.IsAdded(h.Info) && !workload.NeedsSecondPass(h.Obj) {
+			continue // holds its quota already
+		}
+		entries = append(entries, &entry{Head: h})
+	}
+	decided := e.decide(ctx, entries, snap, false)
+	for _, en := range decided {
+		ev := e.event(en)
+		if en.fate == admitted && e.admit(ctx, en, &ev) {
+			changed = true
+			events = append(events, ev)
+			continue
+		}
+		events = append(events, ev)
+		e.putBack(ctx, en) // before the evictions, which wake up the others
+	}
+	for _, en := range decided {
+		switch en.fate {
+		case admitted:
+			if en.replaces != nil {
+				events = append(events, e.replace(ctx, en))
+			}
+		case preempting:
+			changed = true
+			for _, t := range en.targets {
+				events = append(events, e.preemptOne(ctx, en, t)...)
+			}
+		}
+	}
+	e.requeue(ctx)
+	return events, changed, nil
+}
+
+func (e *Engine) event(en *entry) Event {
+	ev := Event{
+		Namespace: en.Obj.Namespace, Name: en.Obj.Name, ClusterQueue: string(en.ClusterQueue),
+		Reason: en.reason, Message: en.message, Kind: EventPending,
+	}
+	switch en.fate {
+	case skipped, gated:
+		ev.Kind = EventSkipped
+	case preempting:
+		ev.Kind, ev.Flavors, ev.Borrowed = EventPreempting, en.podSets, en.borrowed
+	case admitted:
+		ev.Kind, ev.Flavors, ev.Borrowed = EventAdmitted, en.podSets, en.borrowed
+	}
+	return ev
+}
+
+// admit reserves quota for the entry and, unless admission checks are missing,
+// admits it (admit, assumeWorkload and prepareWorkload in scheduler.go).
+// It returns false when the caches refuse the workload.
+func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
+	key := workload.Key(en.Obj)
+	if e.store.workloads[key] == nil {
+		return false
+	}
+	w := e.writable(key)
+	workload.SetQuotaReservation(w, &kueue.Admission{
+		ClusterQueue:      en.ClusterQueue,
+		PodSetAssignments: en.assignment.ToAPI(e.log),
+	}, e.clock)
+	if cq := e.store.cqs[string(en.ClusterQueue)]; cq != nil {
+		e.syncChecks(w, cq)
+	}
+	if workload.HasAllRequiredChecks(e.log, w, en.cq.AdmissionChecks) {
+		workload.SyncAdmittedCondition(w, e.now())
+	}
+	counted := *en.Obj // spec with completed requests
+	counted.Status = w.Status
+	if !e.cache.AddOrUpdateWorkload(e.log, &counted) {
+		en.fate = skipped
+		en.message = fmt.Sprintf("Failed to admit workload: workload %s could not be added to the cache", key)
+		ev.Kind, ev.Message = EventSkipped, en.message
+		return false
+	}
+	e.put(w)
+	e.queues.DeleteWorkload(e.log, key)
+	delete(e.verdicts, key)
+	if !workload.IsAdmitted(w) {
+		ev.Kind = EventQuotaReserved
+		ev.Reason = kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
+		ev.Message = "waits for admission checks: " + strings.Join(waitingChecks(w), ", ")
+	}
+	return true
+}
+
+func waitingChecks(w *kueue.Workload) []string {
+	var names []string
+	for _, c := range w.Status.AdmissionChecks {
+		if c.State != kueue.CheckStateReady {
+			names = append(names, string(c.Name))
+		}
+	}
+	return names
+}
+
+// putBack returns a head to its queue and writes why it waits (requeueAndUpdate).
+func (e *Engine) putBack(ctx context.Context, en *entry) {
+	key := workload.Key(en.Obj)
+	if (en.fate == skipped || en.fate == admitted) && en.requeue == qcache.RequeueReasonGeneric {
+		en.requeue = qcache.RequeueReasonFailedAfterNomination
+	}
+	stored := e.store.workloads[key]
+	// RequeueWorkload blanks the Info's ClusterQueue: whatever needs it was done before.
+	e.queues.RequeueWorkload(ctx, &en.Info, en.requeue, qcache.QuotaReservedReason(en.reason))
+	if stored == nil || en.keepStatus {
+		return
+	}
+	e.verdicts[key] = verdict{en.reason, en.message}
+	w := e.writable(key)
+	condition := workload.UnadmittedWorkloadReasonWithFallback(en.reason, kueue.WorkloadPending) //nolint:staticcheck // Kueue's own fallback
+	changed := workload.UnsetQuotaReservationWithCondition(w, condition, en.message, e.now())
+	if workload.PropagateResourceRequests(w, &en.Info, e.format) {
+		changed = true
+	}
+	if en.fate == gated {
+		changed = workload.SetBlockedOnPreemptionGatesCondition(w, e.now(), kueue.PreemptionGated, en.message)
+	}
+	if changed {
+		e.put(w)
+	}
+}
+
+// preemptOne evicts one target of the entry, unless it is on its way out already.
+func (e *Engine) preemptOne(ctx context.Context, en *entry, t *preemption.Target) []Event {
+	key := workload.Key(t.WorkloadInfo.Obj)
+	stored := e.store.workloads[key]
+	if stored == nil || !workload.HasQuotaReservation(stored) {
+		return nil
+	}
+	message := preemptionMessage(en, t)
+	ev := Event{
+		Kind: EventPreempted, Namespace: stored.Namespace, Name: stored.Name,
+		ClusterQueue: string(t.WorkloadInfo.ClusterQueue), Reason: t.Reason, Message: message,
+		By: en.Obj.Namespace + "/" + en.Obj.Name,
+	}
+	e.evict(ctx, e.writable(key), kueue.WorkloadEvictedByPreemption, message, t.Reason)
+	e.verdicts[key] = verdict{kueue.WorkloadQuotaReservedReasonPendingEvaluation, message}
+	return []Event{ev}
+}
+
+// preemptionMessage is the text Kueue puts into the Preempted condition
+// (preemptionMessage in preemption.go).
+func preemptionMessage(en *entry, t *preemption.Target) string {
+	return fmt.Sprintf("Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s; preemptor path: %s; preemptee path: %s",
+		cmp.Or(string(en.Obj.UID), "UNKNOWN"),
+		cmp.Or(en.Obj.Labels[constants.JobUIDLabel], "UNKNOWN"),
+		preemption.HumanReadablePreemptionReasons[t.Reason],
+		cohortPath(en.cq), cohortPath(t.WorkloadCq))
+}
+
+func cohortPath(cq *schdcache.ClusterQueueSnapshot) string {
+	if cq == nil {
+		return "UNKNOWN"
+	}
+	path := "/" + string(cq.Name)
+	for up := range cq.PathParentToRoot() {
+		path = "/" + string(up.GetName()) + path
+	}
+	return path
+}
+
+// replace finishes the old slice of an elastic job (replaceWorkloadSlice).
+func (e *Engine) replace(ctx context.Context, en *entry) Event {
+	key := workload.Key(en.replaces.WorkloadInfo.Obj)
+	message := fmt.Sprintf("Replaced to accommodate a workload (UID: %s, JobUID: %s) due to workload slice aggregation", en.Obj.UID, en.Obj.Labels[constants.JobUIDLabel])
+	ev := Event{
+		Kind: EventReplaced, Namespace: en.replaces.WorkloadInfo.Obj.Namespace, Name: en.replaces.WorkloadInfo.Obj.Name,
+		ClusterQueue: string(en.replaces.WorkloadInfo.ClusterQueue), Reason: kueue.WorkloadSliceReplaced, Message: message,
+		By: en.Obj.Namespace + "/" + en.Obj.Name,
+	}
+	if e.store.workloads[key] != nil {
+		w := e.writable(key)
+		e.setCondition(w, kueue.WorkloadFinished, kueue.WorkloadSliceReplaced, message, true)
+		e.applyWorkload(ctx, w)
+	}
+	return ev
+}

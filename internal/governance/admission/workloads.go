@@ -1,0 +1,289 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	"sigs.k8s.io/kueue/pkg/util/api"
+	"sigs.k8s.io/kueue/pkg/workload"
+	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
+	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
+)
+
+// Workload returns a copy of the current object with the status Kueue would have
+// written: conditions QuotaReserved, Admitted, Evicted, Preempted and Requeued
+// with Kueue's reasons and messages, status.admission, status.admissionChecks.
+// It returns nil for a workload the engine does not know.
+func (e *Engine) Workload(namespace, name string) *kueue.Workload {
+	w := e.store.workloads[workload.NewReference(namespace, name)]
+	if w == nil {
+		return nil
+	}
+	return w.DeepCopy()
+}
+
+// Remove forgets a workload that was deleted or has finished: its quota is free
+// and the workloads waiting in the same cohort tree are woken up (Delete in
+// Kueue's workload_controller.go). The error is non-nil when it is not known.
+func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
+	key := workload.NewReference(namespace, name)
+	w := e.store.workloads[key]
+	if w == nil {
+		return fmt.Errorf("workload %s: not known", key)
+	}
+	e.touch()
+	delete(e.store.workloads, key)
+	delete(e.verdicts, key)
+	delete(e.backoff, key)
+	e.release(key, w)
+	e.queues.DeleteAndForgetWorkload(e.log, key)
+	e.requeue(ctx)
+	return nil
+}
+
+// writable returns a copy of the stored workload whose status may be changed;
+// metadata and spec are shared. Store it back with put.
+func (e *Engine) writable(key workload.Reference) *kueue.Workload {
+	old := e.store.workloads[key]
+	w := *old
+	w.Status = *old.Status.DeepCopy()
+	return &w
+}
+
+func (e *Engine) put(w *kueue.Workload) { e.store.workloads[workload.Key(w)] = w }
+
+// applyWorkload follows Create and Update of Kueue's workload_controller.go.
+func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
+	key := workload.Key(w)
+	old := e.store.workloads[key]
+	e.put(w)
+	delete(e.verdicts, key)
+	delete(e.backoff, key)
+	e.assumeNamespace(w.Namespace)
+	switch {
+	case workloadfinish.IsFinished(w) || !workload.IsActive(w):
+		e.queues.DeleteWorkload(e.log, key)
+		e.release(key, old)
+	case workload.HasQuotaReservation(w) && w.Status.Admission != nil:
+		e.queues.DeleteWorkload(e.log, key)
+		if !e.cache.AddOrUpdateWorkload(e.log, e.adjusted(ctx, w)) {
+			e.warnf("workload %s holds quota in ClusterQueue %s, which is not known: its usage is not counted", key, w.Status.Admission.ClusterQueue)
+		}
+		if old != nil && old.Status.Admission != nil {
+			e.wake(old.Status.Admission.ClusterQueue) // it may hold less than before
+		}
+	default:
+		e.release(key, old)
+		e.enqueue(ctx, w)
+	}
+}
+
+// adjusted is the workload as the caches see it: requests completed from limits,
+// limit ranges and runtime classes, as in Kueue's event handlers.
+func (e *Engine) adjusted(ctx context.Context, w *kueue.Workload) *kueue.Workload {
+	c := w.DeepCopy()
+	workload.AdjustResources(ctx, e.client, c)
+	return c
+}
+
+// release takes the workload's quota away, if it holds any, and wakes up those
+// who may use it. w is the object with the admission, nil when there was none.
+func (e *Engine) release(key workload.Reference, w *kueue.Workload) {
+	if err := e.cache.DeleteWorkload(e.log, key); err != nil || w == nil || w.Status.Admission == nil {
+		return
+	}
+	e.wake(w.Status.Admission.ClusterQueue)
+}
+
+// wake requests that the waiting workloads of the whole cohort tree are tried again.
+func (e *Engine) wake(cq kueue.ClusterQueueReference) {
+	qcache.NotifyRetryInadmissible(e.queues, sets.New(cq))
+}
+
+// enqueue puts a pending workload into its queue. A workload Kueue does not queue
+// (gated, deactivated, on hold, without queue) stays out; reconcile says why.
+//
+// The queue compares requeueAt with the real clock whatever clock it is given
+// (backoffWaitingTimeExpired in cluster_queue.go), so the copy in the queue carries
+// none when the back-off is over in this engine's time, and one far away when not.
+func (e *Engine) enqueue(ctx context.Context, w *kueue.Workload) {
+	if !workload.IsAdmissible(w) {
+		return
+	}
+	c := e.adjusted(ctx, w)
+	if rs := c.Status.RequeueState; rs != nil && rs.RequeueAt != nil {
+		if rs.RequeueAt.After(e.now()) {
+			e.backoff[workload.Key(w)] = true
+			rs.RequeueAt = &metav1.Time{Time: farFuture}
+		} else {
+			rs.RequeueAt = nil
+		}
+	}
+	_ = e.queues.AddOrUpdateWorkload(e.log, c) // missing queues are reconcile's subject
+}
+
+var farFuture = time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// assumeNamespace makes up a namespace nobody loaded: a team role may not be
+// allowed to list them, and Kueue refuses workloads of namespaces it cannot read.
+func (e *Engine) assumeNamespace(name string) {
+	if e.store.namespaces[name] != nil {
+		return
+	}
+	e.store.namespaces[name] = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{corev1.LabelMetadataName: name},
+	}}
+	e.warnf("namespace %s was not given: its labels are assumed to be empty", name)
+}
+
+// checkWorkload rejects what the API server and Kueue's webhook reject.
+func checkWorkload(w *kueue.Workload) error {
+	if w.Name == "" || w.Namespace == "" {
+		return fmt.Errorf("workload %q in namespace %q: a name and a namespace are needed", w.Name, w.Namespace)
+	}
+	var bad []string
+	for i := range w.Spec.PodSets {
+		ps := &w.Spec.PodSets[i]
+		if ps.Count < 0 {
+			bad = append(bad, fmt.Sprintf("pod set %s: count %d is negative", ps.Name, ps.Count))
+		}
+		for _, cs := range [][]corev1.Container{ps.Template.Spec.InitContainers, ps.Template.Spec.Containers} {
+			for _, c := range cs {
+				for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
+					for name, q := range list {
+						if q.Sign() < 0 {
+							bad = append(bad, fmt.Sprintf("pod set %s, container %s: %s %s is negative", ps.Name, c.Name, name, q.String()))
+						}
+					}
+				}
+			}
+		}
+	}
+	if a := w.Status.Admission; a != nil && len(a.PodSetAssignments) != len(w.Spec.PodSets) {
+		bad = append(bad, fmt.Sprintf("status.admission has %d pod sets, the spec %d", len(a.PodSetAssignments), len(w.Spec.PodSets)))
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("workload %s/%s: %s", w.Namespace, w.Name, strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+// blocker is getQueueBlocker of Kueue's workload_controller.go: why the queue
+// itself keeps the workload from being looked at; empty when it does not.
+func (e *Engine) blocker(w *kueue.Workload) verdict {
+	lq := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)]
+	switch {
+	case lq == nil:
+		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured, fmt.Sprintf("LocalQueue %s doesn't exist", w.Spec.QueueName)}
+	case ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
+		return verdict{kueue.WorkloadQuotaReservedReasonSuspended, fmt.Sprintf("LocalQueue %s is inactive", w.Spec.QueueName)}
+	case e.store.cqs[string(lq.Spec.ClusterQueue)] == nil:
+		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured, fmt.Sprintf("ClusterQueue %s doesn't exist", lq.Spec.ClusterQueue)}
+	case !e.cache.ClusterQueueActive(lq.Spec.ClusterQueue):
+		return verdict{kueue.WorkloadQuotaReservedReasonSuspended, fmt.Sprintf("ClusterQueue %s is inactive", lq.Spec.ClusterQueue)}
+	}
+	return verdict{}
+}
+
+// inactiveWhy adds Kueue's own explanation of an inactive ClusterQueue to a message.
+func (e *Engine) inactiveWhy(cq kueue.ClusterQueueReference) string {
+	if e.held[string(cq)] {
+		return "its cohorts form a cycle"
+	}
+	if _, reason, msg := e.cache.ClusterQueueReadiness(cq); reason != "Ready" {
+		return msg
+	}
+	return ""
+}
+
+// setCondition sets one condition, stamped with the engine's time.
+func (e *Engine) setCondition(w *kueue.Workload, kind, reason, message string, status bool) bool {
+	c := metav1.Condition{
+		Type: kind, Status: metav1.ConditionFalse, Reason: reason,
+		Message:            api.TruncateConditionMessage(message),
+		ObservedGeneration: w.Generation,
+		LastTransitionTime: metav1.NewTime(e.now()),
+	}
+	if status {
+		c.Status = metav1.ConditionTrue
+	}
+	return apimeta.SetStatusCondition(&w.Status.Conditions, c)
+}
+
+// evict is what eviction comes to once the pods are gone: Kueue's evict.Evict
+// followed by step 6 of the job reconciler, which drops the reservation and
+// allows a preempted workload to be queued again. preempted is the preemption
+// reason, empty for another eviction. w is changed and stored.
+func (e *Engine) evict(ctx context.Context, w *kueue.Workload, reason, message, preempted string) {
+	now, key := e.now(), workload.Key(w)
+	held := w.Status.Admission
+	if preempted != "" {
+		workload.SetPreemptedCondition(w, now, preempted, message)
+	}
+	if !workloadevict.IsEvicted(w) {
+		workloadevict.SetEvictedCondition(w, now, reason, message)
+		countEviction(w, reason)
+	}
+	w.Status.ClusterName, w.Status.NominatedClusterNames, w.Status.UnhealthyNodes = nil, nil, nil
+	for i := range w.Status.AdmissionChecks {
+		resetCheck(&w.Status.AdmissionChecks[i], now)
+	}
+	for i := range w.Status.PreemptionGates {
+		w.Status.PreemptionGates[i].Position = kueue.PreemptionGatePositionClosed
+		w.Status.PreemptionGates[i].LastTransitionTime = metav1.NewTime(now)
+	}
+	if workload.HasQuotaReservation(w) {
+		again := reason == kueue.WorkloadEvictedByPreemption || reason == kueue.WorkloadEvictedDueToNodeFailures
+		e.setCondition(w, kueue.WorkloadRequeued, reason, message, again)
+		pending := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation, kueue.WorkloadPending) //nolint:staticcheck // Kueue's own fallback
+		workload.UnsetQuotaReservationWithCondition(w, pending, message, now)
+	}
+	e.put(w)
+	_ = e.cache.DeleteWorkload(e.log, key)
+	if held != nil {
+		e.wake(held.ClusterQueue)
+	}
+	e.enqueue(ctx, w)
+}
+
+// resetCheck puts an admission check back to Pending (resetChecksOnEviction in Kueue's evict.go).
+func resetCheck(c *kueue.AdmissionCheckState, now time.Time) {
+	if c.State == kueue.CheckStatePending {
+		return
+	}
+	next := kueue.AdmissionCheckState{
+		Name:                c.Name,
+		State:               kueue.CheckStatePending,
+		Message:             "Reset to Pending after eviction. Previously: " + string(c.State),
+		LastTransitionTime:  metav1.NewTime(now),
+		RequeueAfterSeconds: c.RequeueAfterSeconds,
+	}
+	if c.State == kueue.CheckStateRetry {
+		next.RetryCount = ptr.To(ptr.Deref(c.RetryCount, 0) + 1)
+	}
+	*c = next
+}
+
+// countEviction counts in status.schedulingStats, as Kueue does once per eviction.
+func countEviction(w *kueue.Workload, reason string) {
+	if w.Status.SchedulingStats == nil {
+		w.Status.SchedulingStats = &kueue.SchedulingStats{}
+	}
+	stats := w.Status.SchedulingStats.Evictions
+	for i := range stats {
+		if stats[i].Reason == reason && stats[i].UnderlyingCause == "" {
+			stats[i].Count++
+			return
+		}
+	}
+	w.Status.SchedulingStats.Evictions = append(stats, kueue.WorkloadSchedulingStatsEviction{Reason: reason, Count: 1})
+}

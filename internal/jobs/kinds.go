@@ -1,0 +1,154 @@
+package jobs
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// ended is the state of a job that is over.
+func ended(j state.Job, w *state.Workload) (Status, bool) {
+	for _, kind := range []string{"Succeeded", "Complete", "Completed", "SuccessCriteriaMet"} {
+		if c, ok := holds(j.Conditions, kind); ok {
+			return over(Succeeded, j, c), true
+		}
+	}
+	for _, kind := range []string{"Failed", "FailureTarget"} {
+		if c, ok := holds(j.Conditions, kind); ok {
+			return over(Failed, j, c), true
+		}
+	}
+	c := state.Condition{Reason: j.Reason, Message: j.Message}
+	switch j.Kind.Kind {
+	case "RayJob":
+		if j.DeploymentPhase == "Retrying" {
+			break // the job failed, and a try is left
+		}
+		switch {
+		case j.Phase == "SUCCEEDED":
+			return over(Succeeded, j, c), true
+		case j.Phase == "STOPPED" && c.Reason == "":
+			c.Reason = "Stopped"
+			return over(Failed, j, c), true
+		case j.Phase == "FAILED", j.Phase == "STOPPED", j.DeploymentPhase == "Failed", j.DeploymentPhase == "ValidationFailed":
+			return over(Failed, j, c), true
+		case j.DeploymentPhase == "Complete":
+			return over(Succeeded, j, c), true
+		}
+	case "RayCluster":
+		if strings.EqualFold(j.Phase, "failed") {
+			return over(Failed, j, c), true
+		}
+	}
+	if w != nil {
+		if c, ok := holds(w.Conditions, "Finished"); ok {
+			if strings.Contains(c.Reason, "Fail") {
+				return over(Failed, j, c), true
+			}
+			return over(Succeeded, j, c), true
+		}
+	}
+	return Status{}, false
+}
+
+func over(s State, j state.Job, c state.Condition) Status {
+	out := Status{State: s, Since: c.LastTransitionTime, Reason: c.Reason, Message: c.Message}
+	if out.Since.IsZero() && j.Completion != nil {
+		out.Since = *j.Completion
+	}
+	return out
+}
+
+// active is the state of a job that may run, by its own status.
+func active(j state.Job, w *state.Workload) Status {
+	admitted := j.CreationTimestamp
+	if w != nil {
+		if t := since(w.Conditions, "Admitted"); !t.IsZero() {
+			admitted = t
+		}
+	}
+	start := Status{State: Starting, Since: admitted}
+	switch j.Kind.Kind {
+	case "RayJob":
+		return rayJob(j, start)
+	case "RayCluster":
+		return rayCluster(j, start)
+	case "Job", "JobSet":
+		return counted(j, start)
+	}
+	if c, ok := holds(j.Conditions, "Restarting"); ok {
+		return Status{State: Restarting, Since: c.LastTransitionTime, Reason: c.Reason, Message: c.Message}
+	}
+	for _, kind := range []string{"Running", "PodsRunning"} {
+		if c, ok := holds(j.Conditions, kind); ok {
+			return Status{State: Running, Since: c.LastTransitionTime, Reason: c.Reason, Message: c.Message}
+		}
+	}
+	return start
+}
+
+// runs reports a job whose own status says that its pods run or ran.
+func runs(j state.Job) bool {
+	s := active(j, nil).State
+	return s == Running || s == Restarting
+}
+
+func rayJob(j state.Job, start Status) Status {
+	at := func(s State) Status {
+		out := Status{State: s, Reason: j.Reason, Message: j.Message}
+		if j.Start != nil {
+			out.Since = *j.Start
+		}
+		return out
+	}
+	switch {
+	case j.DeploymentPhase == "Retrying":
+		return at(Restarting)
+	case j.DeploymentPhase == "Running" && j.Phase != "PENDING", j.Phase == "RUNNING":
+		return at(Running)
+	}
+	start.Reason, start.Message = j.Reason, j.Message
+	return start
+}
+
+func rayCluster(j state.Job, start Status) Status {
+	provisioned, was := holds(j.Conditions, "RayClusterProvisioned")
+	head, known := state.Find(j.Conditions, "HeadPodReady")
+	switch {
+	case was && known && !head.True():
+		return Status{State: Restarting, Since: head.LastTransitionTime, Reason: head.Reason, Message: head.Message}
+	case was:
+		return Status{State: Running, Since: provisioned.LastTransitionTime}
+	case strings.EqualFold(j.Phase, "ready"):
+		return Status{State: Running}
+	}
+	if c, ok := holds(j.Conditions, "ReplicaFailure"); ok {
+		start.Reason, start.Message = c.Reason, c.Message
+	}
+	return start
+}
+
+// counted is for kinds that tell by numbers: batch Jobs and JobSets.
+func counted(j state.Job, start Status) Status {
+	var r state.ReplicaStatus
+	for _, x := range j.Replicas {
+		r.Active += x.Active
+		r.Ready += x.Ready
+		r.Succeeded += x.Succeeded
+		r.Failed += x.Failed
+	}
+	begun := time.Time{}
+	if j.Start != nil {
+		begun = *j.Start
+	}
+	switch {
+	case r.Ready > 0:
+		return Status{State: Running, Since: begun}
+	case r.Failed > 0 && j.Kind.Kind == "Job", j.Restarts > 0:
+		return Status{State: Restarting, Since: begun}
+	case r.Succeeded > 0:
+		return Status{State: Running, Since: begun}
+	}
+	return start
+}

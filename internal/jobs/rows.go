@@ -1,0 +1,111 @@
+package jobs
+
+import (
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Row is one job of list-jobs: exactly the five keys that scripts rely on.
+type Row struct {
+	Name         string
+	Namespace    string
+	CreationTime string // RFC 3339, UTC
+	State        State
+	Priority     *string // null when there is none
+}
+
+// VerboseRow is Row with what list-jobs --verbose adds.
+type VerboseRow struct {
+	Row
+	Kind      string
+	Queue     *string
+	Since     string
+	Reason    string
+	Message   string
+	Pods      int // wanted
+	PodsReady int
+	Failed    int
+	Restarts  int
+	UID       string
+}
+
+// List is the document of list-jobs.
+type List[R any] struct {
+	Jobs []R `json:"jobs"`
+}
+
+// RowOf returns the row of a job.
+func RowOf(j state.Job, s Status) Row {
+	return Row{Name: j.Name, Namespace: j.Namespace, CreationTime: Time(j.CreationTimestamp), State: s.State, Priority: orNull(j.Priority())}
+}
+
+// VerboseRowOf returns the long row of a job.
+func VerboseRowOf(j state.Job, s Status) VerboseRow {
+	return VerboseRow{Row: RowOf(j, s), Kind: j.Kind.Kind, Queue: orNull(j.Queue()), Since: Time(s.Since), Reason: s.Reason, Message: s.Message,
+		Pods: s.Wanted, PodsReady: s.Ready, Failed: s.Failed, Restarts: s.Restarts, UID: j.UID}
+}
+
+// ListJSON returns the document of list-jobs; no jobs are an empty list.
+func ListJSON(jobs []state.Job, statuses []Status) List[Row] {
+	out := List[Row]{Jobs: make([]Row, len(jobs))}
+	for i := range jobs {
+		out.Jobs[i] = RowOf(jobs[i], statuses[i])
+	}
+	return out
+}
+
+// VerboseListJSON returns the document of list-jobs --verbose.
+func VerboseListJSON(jobs []state.Job, statuses []Status) List[VerboseRow] {
+	out := List[VerboseRow]{Jobs: make([]VerboseRow, len(jobs))}
+	for i := range jobs {
+		out.Jobs[i] = VerboseRowOf(jobs[i], statuses[i])
+	}
+	return out
+}
+
+// Statuses returns the status of every job, by its workload and without pods.
+func Statuses(jobs []state.Job, workloads []state.Workload) []Status {
+	out := make([]Status, len(jobs))
+	for i, w := range Match(jobs, workloads) {
+		out[i] = StatusOf(jobs[i], w, nil)
+	}
+	return out
+}
+
+// PodRow is one pod of list-pods.
+type PodRow struct {
+	PodName      string
+	Namespace    string
+	Status       string
+	CreationTime string // RFC 3339, UTC
+}
+
+// PodList is the document of list-pods.
+type PodList struct {
+	Pods []PodRow `json:"pods"`
+}
+
+// PodsJSON returns the document of list-pods; no pods are an empty list.
+func PodsJSON(pods []state.Pod) PodList {
+	out := PodList{Pods: make([]PodRow, len(pods))}
+	for i, p := range pods {
+		out.Pods[i] = PodRow{PodName: p.Name, Namespace: p.Namespace, Status: p.Phase, CreationTime: Time(p.CreationTimestamp)}
+	}
+	return out
+}
+
+// Time returns a time as it is written in documents: RFC 3339 in UTC, "" for none.
+func Time(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,138 @@
+// Package jobs says what a job is doing. It holds the one function that makes a
+// state of a job, its workload and its pods, and the rows commands print of it.
+package jobs
+
+import (
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// State is what a job is doing, in one word. It is never empty.
+type State string
+
+// The states of a job.
+const (
+	// Pending: waiting for admission, or its queue does not take it.
+	Pending State = "Pending"
+	// Preempted: evicted by the scheduler and waiting again.
+	Preempted State = "Preempted"
+	// Suspended: held back by a user.
+	Suspended State = "Suspended"
+	// Starting: may run, but its pods do not yet.
+	Starting State = "Starting"
+	// Running: its pods run.
+	Running State = "Running"
+	// Restarting: ran, failed and is tried again.
+	Restarting State = "Restarting"
+	// Succeeded: done.
+	Succeeded State = "Succeeded"
+	// Failed: given up.
+	Failed State = "Failed"
+)
+
+// States returns all states in the order of a job's life.
+func States() []State {
+	return []State{Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded, Failed}
+}
+
+// Finished reports a state that a job does not leave.
+func (s State) Finished() bool { return s == Succeeded || s == Failed }
+
+// Status is what is known of a job's state.
+type Status struct {
+	State State
+	// Since is when the state began, as far as it is recorded.
+	Since time.Time
+	// Reason is a code (Kueue's or the operator's own word), Message a sentence.
+	// Both may be empty.
+	Reason, Message string
+	// Wanted, Ready and Failed count pods; Restarts counts containers' restarts
+	// when the pods are known, else the job's own count.
+	Wanted, Ready, Failed int
+	Restarts              int
+}
+
+// StatusOf works out the state of a job. w is the job's workload, nil when there
+// is none or it is not known; pods are the job's pods, nil when not known.
+func StatusOf(j state.Job, w *state.Workload, pods []state.Pod) Status {
+	s := verdict(j, w, pods)
+	if s.Since.IsZero() {
+		s.Since = j.CreationTimestamp
+	}
+	count(&s, j, pods)
+	return s
+}
+
+// verdict decides in this order: an end is final; then what Kueue or a user
+// hold back; then what the pods do.
+func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
+	if s, ok := ended(j, w); ok {
+		return s
+	}
+	if s, ok := held(j, w); ok {
+		return s
+	}
+	return refine(active(j, w), pods)
+}
+
+// held is the state of a job that may not run.
+func held(j state.Job, w *state.Workload) (Status, bool) {
+	if w == nil {
+		switch {
+		case !j.Suspended:
+			return Status{}, false
+		case j.Queue() == "":
+			return Status{State: Suspended, Since: since(j.Conditions, "Suspended"), Reason: "Suspended", Message: "its suspend field is set"}, true
+		}
+		return Status{State: Pending, Message: "waiting for admission"}, true
+	}
+	if !w.Active {
+		s := Status{State: Suspended, Reason: "Deactivated", Message: "its workload is not active"}
+		if c, ok := holds(w.Conditions, "Evicted"); ok {
+			s.Since, s.Reason, s.Message = c.LastTransitionTime, c.Reason, c.Message
+		}
+		return s, true
+	}
+	if c, ok := holds(w.Conditions, "Evicted"); ok {
+		s := Status{State: Pending, Since: c.LastTransitionTime, Reason: c.Reason, Message: c.Message}
+		if c.Reason == "Preempted" {
+			s.State = Preempted
+			if p, ok := holds(w.Conditions, "Preempted"); ok {
+				s.Message = p.Message
+			}
+		}
+		return s, true
+	}
+	if _, ok := holds(w.Conditions, "Admitted"); ok {
+		return Status{}, false
+	}
+	if !j.Suspended && runs(j) {
+		return Status{}, false // started before Kueue looked at it
+	}
+	return waiting(w), true
+}
+
+// waiting says why a workload is not admitted, as far as Kueue recorded it.
+func waiting(w *state.Workload) Status {
+	s := Status{State: Pending, Since: w.CreationTimestamp, Message: "waiting for admission"}
+	if _, ok := holds(w.Conditions, "QuotaReserved"); ok {
+		s.Reason, s.Message = "UnsatisfiedAdmissionChecks", "quota is reserved; admission checks are not done"
+		return s
+	}
+	if c, ok := state.Find(w.Conditions, "QuotaReserved"); ok {
+		s.Reason, s.Message = c.Reason, c.Message
+	}
+	return s
+}
+
+// holds returns a condition if its status is True.
+func holds(conditions []state.Condition, kind string) (state.Condition, bool) {
+	c, ok := state.Find(conditions, kind)
+	return c, ok && c.True()
+}
+
+func since(conditions []state.Condition, kind string) time.Time {
+	c, _ := holds(conditions, kind)
+	return c.LastTransitionTime
+}

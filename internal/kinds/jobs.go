@@ -1,0 +1,177 @@
+package kinds
+
+import "strings"
+
+// Job is a kind of job: what its resource is called and where in the object the
+// things are that hyperpod reads or writes.
+type Job struct {
+	Resource
+	// PodLabel is the label on a job's pods whose value is the job's name.
+	PodLabel string
+	// SuspendPath leads to the boolean that holds a job back.
+	SuspendPath []string
+	// Roles lead to the parts of a job that become pods.
+	Roles []Role
+	// NeedsQueue: the kind also serves things that are not training jobs, so only
+	// objects with a queue label count as jobs (batch Job, RayCluster).
+	NeedsQueue bool
+	// Operator names what has to be installed for the kind to be served.
+	Operator string
+}
+
+// Role is one kind of pod in a job (launcher, worker, ...). In paths, "*" stands
+// for every value of a map or item of a list.
+type Role struct {
+	// Path leads to the part, or parts, that describe the role.
+	Path []string
+	// Name is the role's name where it is fixed; otherwise NameKey is the key in
+	// the part that holds it, or the map key is used.
+	Name, NameKey string
+	// Replicas leads, below Path, to the number of pods (absent means one). Times
+	// leads to a second factor, where a role is a number of jobs of several pods.
+	Replicas, Times []string
+	// Template leads, below Path, to the pod template.
+	Template []string
+}
+
+func path(s string) []string { return strings.Split(s, ".") }
+
+func kubeflow(kind, plural, specs string, short ...string) Job {
+	return Job{
+		Resource:    Resource{Group: "kubeflow.org", Version: "v1", Plural: plural, Kind: kind, Namespaced: true, Short: short},
+		PodLabel:    "training.kubeflow.org/job-name",
+		SuspendPath: path("spec.runPolicy.suspend"),
+		Roles:       []Role{{Path: path("spec." + specs + ".*"), Replicas: path("replicas"), Template: path("template")}},
+		Operator:    "Kubeflow training operator",
+	}
+}
+
+// The job kinds. Sources: the kinds' API types (kubeflow training-operator
+// v1.9, mpi-operator v0.6, KubeRay v1, JobSet v1alpha2) and, for
+// HyperPodPyTorchJob, the HyperPod training operator's documentation.
+var (
+	PyTorchJob = kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs")
+	MPIJob     = mpiJob()
+	TFJob      = kubeflow("TFJob", "tfjobs", "tfReplicaSpecs")
+	XGBoostJob = kubeflow("XGBoostJob", "xgboostjobs", "xgbReplicaSpecs")
+
+	HyperPodPyTorchJob = Job{
+		Resource:    Resource{Group: "sagemaker.amazonaws.com", Version: "v1", Plural: "hyperpodpytorchjobs", Kind: "HyperPodPyTorchJob", Namespaced: true},
+		PodLabel:    "HPJob",
+		SuspendPath: path("spec.runPolicy.suspend"),
+		Roles:       []Role{{Path: path("spec.replicaSpecs.*"), NameKey: "name", Replicas: path("replicas"), Template: path("template")}},
+		Operator:    "HyperPod training operator",
+	}
+	BatchJob = Job{
+		Resource:    Resource{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true},
+		PodLabel:    "batch.kubernetes.io/job-name",
+		SuspendPath: path("spec.suspend"),
+		Roles:       []Role{{Path: path("spec"), Name: "worker", Replicas: path("parallelism"), Template: path("template")}},
+		NeedsQueue:  true,
+		Operator:    "Kubernetes",
+	}
+	RayJob = Job{
+		Resource:    Resource{Group: "ray.io", Version: "v1", Plural: "rayjobs", Kind: "RayJob", Namespaced: true},
+		PodLabel:    "ray.io/originated-from-cr-name",
+		SuspendPath: path("spec.suspend"),
+		Roles: []Role{
+			{Path: path("spec.rayClusterSpec.headGroupSpec"), Name: "head", Template: path("template")},
+			{Path: path("spec.rayClusterSpec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), Template: path("template")},
+		},
+		Operator: "KubeRay operator",
+	}
+	RayCluster = Job{
+		Resource:    Resource{Group: "ray.io", Version: "v1", Plural: "rayclusters", Kind: "RayCluster", Namespaced: true},
+		PodLabel:    "ray.io/cluster",
+		SuspendPath: path("spec.suspend"),
+		Roles: []Role{
+			{Path: path("spec.headGroupSpec"), Name: "head", Template: path("template")},
+			{Path: path("spec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), Template: path("template")},
+		},
+		NeedsQueue: true,
+		Operator:   "KubeRay operator",
+	}
+	JobSet = Job{
+		Resource:    Resource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Plural: "jobsets", Kind: "JobSet", Namespaced: true},
+		PodLabel:    "jobset.sigs.k8s.io/jobset-name",
+		SuspendPath: path("spec.suspend"),
+		Roles: []Role{{Path: path("spec.replicatedJobs.*"), NameKey: "name", Replicas: path("replicas"),
+			Times: path("template.spec.parallelism"), Template: path("template.spec.template")}},
+		Operator: "JobSet controller",
+	}
+)
+
+func mpiJob() Job {
+	j := kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs")
+	j.Version, j.Operator = "v2beta1", "MPI operator"
+	return j
+}
+
+// Jobs returns every job kind, in the order people should see them.
+func Jobs() []Job {
+	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TFJob, XGBoostJob}
+}
+
+// JobFor returns the job kind of an object's apiVersion and kind. The version
+// is not compared: it only has to be one of the same group.
+func JobFor(apiVersion, kind string) (Job, bool) {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		group = ""
+	}
+	for _, j := range Jobs() {
+		if j.Kind == kind && j.Group == group {
+			return j, true
+		}
+	}
+	return Job{}, false
+}
+
+// JobNamed returns the job kind that a person means by kind, plural or
+// "plural.group", whatever the case.
+func JobNamed(name string) (Job, bool) {
+	for _, j := range Jobs() {
+		for _, n := range append([]string{j.Kind, j.Plural, j.FullName(), strings.ToLower(j.Kind) + "." + j.Group}, j.Short...) {
+			if strings.EqualFold(n, name) {
+				return j, true
+			}
+		}
+	}
+	return Job{}, false
+}
+
+// Part is one role of a job object: its name, how many pods it has and its pod
+// template, which may be changed in place.
+type Part struct {
+	Name     string
+	Replicas int64
+	Template map[string]any
+}
+
+// Parts returns the roles of a job object in a stable order (maps by key, lists
+// by position). Parts that are missing or of the wrong type are left out.
+func (j Job) Parts(object map[string]any) []Part {
+	var out []Part
+	for _, r := range j.Roles {
+		walk(object, r.Path, "", func(key string, part map[string]any) {
+			p := Part{Name: r.Name, Replicas: 1}
+			if p.Name == "" {
+				p.Name = key
+				if s, ok := part[r.NameKey].(string); ok && r.NameKey != "" {
+					p.Name = s
+				}
+			}
+			if n, ok := number(part, r.Replicas); ok {
+				p.Replicas = n
+			}
+			if n, ok := number(part, r.Times); ok {
+				p.Replicas *= n
+			}
+			if t, ok := lookup(part, r.Template).(map[string]any); ok {
+				p.Template = t
+				out = append(out, p)
+			}
+		})
+	}
+	return out
+}

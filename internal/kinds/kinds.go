@@ -1,0 +1,135 @@
+// Package kinds is the one table of the API kinds that hyperpod speaks of: the
+// job kinds it can start, list and explain, and the cluster's own kinds around
+// them. Everything that depends on a kind - paths, pod labels, where the pod
+// templates are - is data here, so a new kind is a new row.
+package kinds
+
+import "strings"
+
+// Resource names one kind of API object.
+type Resource struct {
+	Group   string // "" is the core group
+	Version string // the version hyperpod prefers
+	// Also lists other served versions that are understood, best first.
+	Also       []string
+	Plural     string
+	Kind       string
+	Namespaced bool
+	Short      []string // short names, as kubectl has them
+}
+
+// GroupVersion returns "group/version", or the version alone for the core group.
+func (r Resource) GroupVersion() string {
+	if r.Group == "" {
+		return r.Version
+	}
+	return r.Group + "/" + r.Version
+}
+
+// FullName returns "plural.group" as kubectl prints resources ("pods",
+// "pytorchjobs.kubeflow.org").
+func (r Resource) FullName() string {
+	if r.Group == "" {
+		return r.Plural
+	}
+	return r.Plural + "." + r.Group
+}
+
+// Path returns the URL path of the resource. An empty namespace means all
+// namespaces (or a cluster-scoped kind), an empty name the collection, an empty
+// plural the API version itself.
+func (r Resource) Path(namespace, name string, sub ...string) string {
+	p := "/apis/" + r.Group + "/" + r.Version
+	if r.Group == "" {
+		p = "/api/" + r.Version
+	}
+	if r.Namespaced && namespace != "" {
+		p += "/namespaces/" + namespace
+	}
+	p += "/" + r.Plural
+	if name != "" {
+		p += "/" + name
+	}
+	for _, s := range sub {
+		p += "/" + s
+	}
+	return strings.TrimSuffix(p, "/")
+}
+
+// All returns every kind of the table, job kinds included.
+func All() []Resource {
+	out := []Resource{
+		Namespace, Node, Pod, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass,
+		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,
+		SelfSubjectAccessReview,
+	}
+	for _, j := range Jobs() {
+		out = append(out, j.Resource)
+	}
+	return out
+}
+
+// WithVersion returns the resource at another API version.
+func (r Resource) WithVersion(v string) Resource { r.Version = v; return r }
+
+// Versions returns the preferred version and then the others that are understood.
+func (r Resource) Versions() []string { return append([]string{r.Version}, r.Also...) }
+
+// The cluster's own kinds. Kueue's are written at v1beta2; v1beta1 is converted
+// in process.
+var (
+	Namespace      = Resource{Version: "v1", Plural: "namespaces", Kind: "Namespace", Short: []string{"ns"}}
+	Node           = Resource{Version: "v1", Plural: "nodes", Kind: "Node", Short: []string{"no"}}
+	Pod            = Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true, Short: []string{"po"}}
+	Event          = Resource{Version: "v1", Plural: "events", Kind: "Event", Namespaced: true, Short: []string{"ev"}}
+	ConfigMap      = Resource{Version: "v1", Plural: "configmaps", Kind: "ConfigMap", Namespaced: true, Short: []string{"cm"}}
+	LimitRange     = Resource{Version: "v1", Plural: "limitranges", Kind: "LimitRange", Namespaced: true, Short: []string{"limits"}}
+	ServiceAccount = Resource{Version: "v1", Plural: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Short: []string{"sa"}}
+	Service        = Resource{Version: "v1", Plural: "services", Kind: "Service", Namespaced: true, Short: []string{"svc"}}
+
+	PriorityClass = Resource{Group: "scheduling.k8s.io", Version: "v1", Plural: "priorityclasses", Kind: "PriorityClass", Short: []string{"pc"}}
+
+	ClusterQueue          = kueue("clusterqueues", "ClusterQueue", false, "cq")
+	LocalQueue            = kueue("localqueues", "LocalQueue", true, "lq", "queue", "queues")
+	Cohort                = kueue("cohorts", "Cohort", false)
+	ResourceFlavor        = kueue("resourceflavors", "ResourceFlavor", false, "rf", "flavor", "flavors")
+	Topology              = kueue("topologies", "Topology", false)
+	AdmissionCheck        = kueue("admissionchecks", "AdmissionCheck", false)
+	WorkloadPriorityClass = kueue("workloadpriorityclasses", "WorkloadPriorityClass", false, "wpc")
+	Workload              = kueue("workloads", "Workload", true, "kwl", "kueueworkload")
+
+	SelfSubjectAccessReview = Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "selfsubjectaccessreviews", Kind: "SelfSubjectAccessReview"}
+)
+
+func kueue(plural, kind string, namespaced bool, short ...string) Resource {
+	return Resource{Group: KueueGroup, Version: "v1beta2", Also: []string{"v1beta1"},
+		Plural: plural, Kind: kind, Namespaced: namespaced, Short: short}
+}
+
+// KueueGroup is the API group of Kueue.
+const KueueGroup = "kueue.x-k8s.io"
+
+// Labels and annotations hyperpod reads or writes. Sources: Kueue's label
+// constants; the SageMaker HyperPod task-governance pages.
+const (
+	QueueLabel    = "kueue.x-k8s.io/queue-name"
+	PriorityLabel = "kueue.x-k8s.io/priority-class"
+	JobUIDLabel   = "kueue.x-k8s.io/job-uid"
+
+	ManagedQueueLabel    = "sagemaker.amazonaws.com/sagemaker-managed-queue"
+	QuotaAllocationLabel = "sagemaker.amazonaws.com/quota-allocation-id"
+	NodeHealthLabel      = "sagemaker.amazonaws.com/node-health-status"
+	DeepHealthLabel      = "sagemaker.amazonaws.com/deep-health-check-status"
+	InstanceTypeLabel    = "node.kubernetes.io/instance-type"
+
+	// OwnPrefix is the prefix of every label and annotation that is hyperpod's own.
+	OwnPrefix = "cli.hyperpod/"
+	// IdempotencyAnnotation carries the key of start-job --idempotency-key.
+	IdempotencyAnnotation = OwnPrefix + "idempotency-key"
+	// CreatedByAnnotation names who made the job, as far as the client knows.
+	CreatedByAnnotation = OwnPrefix + "created-by"
+	// TemplateAnnotation names the template a job was made from.
+	TemplateAnnotation = OwnPrefix + "template"
+	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).
+	DurationAnnotation = OwnPrefix + "sandbox-duration"
+)

@@ -1,0 +1,60 @@
+package kinds
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// walk calls f for every map that path leads to; "*" stands for every value of
+// a map (in key order) or item of a list. key is the last "*" key.
+func walk(v any, path []string, key string, f func(key string, part map[string]any)) {
+	if len(path) == 0 {
+		if m, ok := v.(map[string]any); ok {
+			f(key, m)
+		}
+		return
+	}
+	if path[0] != "*" {
+		if m, ok := v.(map[string]any); ok {
+			walk(m[path[0]], path[1:], key, f)
+		}
+		return
+	}
+	switch c := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(c)) {
+			walk(c[k], path[1:], k, f)
+		}
+	case []any:
+		for i, item := range c {
+			walk(item, path[1:], strconv.Itoa(i), f)
+		}
+	}
+}
+
+func lookup(v any, path []string) any {
+	for _, p := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[p]
+	}
+	return v
+}
+
+func number(m map[string]any, path []string) (int64, bool) {
+	if len(path) == 0 {
+		return 0, false
+	}
+	switch n := lookup(m, path).(type) {
+	case int64:
+		return n, true
+	case int:
+		return int64(n), true
+	case float64:
+		return int64(n), true
+	}
+	return 0, false
+}

@@ -1,0 +1,139 @@
+// Package kube is a small REST client of the Kubernetes API: slim lists, single
+// objects, watches that survive trouble, and errors made for people. A cluster,
+// a sandbox and a snapshot differ only in the transport below it.
+package kube
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// maxInFlight is how many requests one client has open at a time. Watches and
+// logs count only until their first byte.
+const maxInFlight = 16
+
+// Request describes one request that was sent, for --debug. It never holds a
+// header, a body or a credential.
+type Request struct {
+	Method string
+	Path   string // path and query
+	Status int    // 0 when there was no answer
+	// Duration is the time to the answer's headers.
+	Duration time.Duration
+	Attempt  int // 1 for the first try
+	Err      error
+}
+
+// Options are the knobs of a client; the zero value is usable.
+type Options struct {
+	// UserAgent is sent with every request. Servers indent their answers for
+	// agents that look like curl or a browser, so it should not look like one.
+	UserAgent string
+	// Timeout is the limit of one request, from sending to the last byte; 0 is
+	// none. Watches and streams are not limited.
+	Timeout time.Duration
+	// Observe is told of every request; it may be called from several goroutines.
+	Observe func(Request)
+	// Warn is told the warnings a server sends with an answer; it may be called
+	// from several goroutines.
+	Warn func(text string)
+	// CacheDir is where served API versions are remembered; "" keeps them in memory.
+	CacheDir string
+	// Retries is how often a request that is safe to repeat is repeated: 0 means
+	// the default of 4, less than 0 never.
+	Retries int
+	// Sleep waits between tries; nil waits on the real clock.
+	Sleep func(context.Context, time.Duration) error
+	// Now is the clock of the version cache; nil is the real one.
+	Now func() time.Time
+}
+
+// Client talks to one API server. It is safe for concurrent use.
+type Client struct {
+	base   *url.URL
+	rt     http.RoundTripper
+	config *rest.Config
+	o      Options
+	slots  chan struct{}
+	sent   atomic.Int64
+	// worked is set by the first successful answer: a 401 after it means that the
+	// credentials ran out, which a credential plugin can mend.
+	worked   atomic.Bool
+	versions versionCache
+}
+
+// New returns a client for a live server. Every error is a configuration error:
+// no request is sent.
+func New(cfg *rest.Config, o Options) (*Client, error) {
+	what := "cannot set up the connection to the cluster"
+	base, _, err := rest.DefaultServerURL(cfg.Host, "", schema.GroupVersion{}, hasTLS(cfg))
+	if err != nil {
+		return nil, errs.New(what, "the server address in the kubeconfig is not valid").WithCause(err)
+	}
+	rt, err := rest.TransportFor(cfg)
+	if err != nil {
+		return nil, explainSetup(what, err)
+	}
+	c := newClient(base, rt, o)
+	c.config = cfg
+	return c, nil
+}
+
+// NewInProcess returns a client whose requests are calls of h. server is only a
+// name, shown in messages.
+func NewInProcess(h http.Handler, server string, o Options) *Client {
+	base := &url.URL{Scheme: "http", Host: "in-process"}
+	c := newClient(base, handlerTransport{h}, o)
+	c.versions.server = server
+	return c
+}
+
+func newClient(base *url.URL, rt http.RoundTripper, o Options) *Client {
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Retries == 0 {
+		o.Retries = 4
+	}
+	base.Path = strings.TrimSuffix(base.Path, "/")
+	c := &Client{base: base, rt: rt, o: o, slots: make(chan struct{}, maxInFlight)}
+	c.versions.server, c.versions.dir = base.Redacted(), o.CacheDir
+	return c
+}
+
+// Server returns the address of the server, or the name given to NewInProcess.
+func (c *Client) Server() string { return c.versions.server }
+
+// Config returns the connection's configuration, for protocols other than plain
+// requests (exec); nil for a client that talks in process.
+func (c *Client) Config() *rest.Config { return c.config }
+
+// Requests returns how many requests were sent so far, repeats included.
+func (c *Client) Requests() int { return int(c.sent.Load()) }
+
+func hasTLS(cfg *rest.Config) bool {
+	return cfg.CAFile != "" || len(cfg.CAData) > 0 || cfg.CertFile != "" || len(cfg.CertData) > 0 || cfg.Insecure
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

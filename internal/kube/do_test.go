@@ -1,0 +1,415 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+func TestRetriesOfReads(t *testing.T) {
+	good := answer(object("a", "1", "1", 7))
+	tests := []struct {
+		name  string
+		turns []http.HandlerFunc
+		waits string
+		fails bool
+	}{
+		{name: "at once", turns: []http.HandlerFunc{good}, waits: "[]"},
+		{name: "429 with Retry-After", turns: []http.HandlerFunc{refuse(429, "TooManyRequests", "later", "Retry-After: 3"), good}, waits: "[3s]"},
+		{name: "429 without", turns: []http.HandlerFunc{refuse(429, "TooManyRequests", "later"), refuse(429, "TooManyRequests", "later"), good}, waits: "[250ms 500ms]"},
+		{name: "503 with Retry-After", turns: []http.HandlerFunc{refuse(503, "ServiceUnavailable", "later", "Retry-After: 1"), good}, waits: "[1s]"},
+		{name: "502 of a gateway", turns: []http.HandlerFunc{refuse(502, "", ""), good}, waits: "[250ms]"},
+		{name: "500 is not repeated", turns: []http.HandlerFunc{refuse(500, "InternalError", "boom")}, waits: "[]", fails: true},
+		{name: "500 with Retry-After", turns: []http.HandlerFunc{refuse(500, "InternalError", "boom", "Retry-After: 2"), good}, waits: "[2s]"},
+		{name: "connection cut", turns: []http.HandlerFunc{cut, good}, waits: "[250ms]"},
+		{name: "cut in the answer", turns: []http.HandlerFunc{cutAfter(`{"metadata":`), good}, waits: "[250ms]"},
+		{name: "always cut in the answer", turns: []http.HandlerFunc{cutAfter(`{`), cutAfter(`{`), cutAfter(`{`)}, waits: "[250ms 500ms]", fails: true},
+		{name: "enough is enough", turns: []http.HandlerFunc{cut, cut, cut, cut, cut}, waits: "[250ms 500ms 1s 2s]", fails: true},
+		{name: "asked to wait too long", turns: []http.HandlerFunc{refuse(429, "TooManyRequests", "later", "Retry-After: 3600")}, waits: "[]", fails: true},
+		{name: "404 is final", turns: []http.HandlerFunc{refuse(404, "NotFound", "no")}, waits: "[]", fails: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, n := serve(t, inTurn(t, tt.turns...))
+			i, err := getItem(c)
+			if (err != nil) != tt.fails || err == nil && i.Value != 7 {
+				t.Errorf("got %+v, %v", i, err)
+			}
+			if n.String() != tt.waits {
+				t.Errorf("waited %s, want %s", n, tt.waits)
+			}
+			mustHaveSent(t, c, len(tt.turns))
+		})
+	}
+}
+
+func TestNoRetries(t *testing.T) {
+	c, _ := serve(t, inTurn(t, refuse(503, "ServiceUnavailable", "later", "Retry-After: 1")), func(o *Options) { o.Retries = -1 })
+	if _, err := getItem(c); err == nil {
+		t.Error("no error")
+	}
+	mustHaveSent(t, c, 1)
+}
+
+// A create is sent again only when the server said that it did nothing.
+func TestCreate(t *testing.T) {
+	good := answer(object("a", "1", "1", 7))
+	tests := []struct {
+		name    string
+		turns   []http.HandlerFunc
+		fails   bool
+		unclear bool
+	}{
+		{name: "done", turns: []http.HandlerFunc{good}},
+		{name: "connection cut after it was read", turns: []http.HandlerFunc{cut}, fails: true, unclear: true},
+		{name: "gateway timeout", turns: []http.HandlerFunc{refuse(504, "", "")}, fails: true, unclear: true},
+		{name: "bad gateway with a page", turns: []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(502)
+			fmt.Fprint(w, "<html>secret page</html>")
+		}}, fails: true, unclear: true},
+		{name: "503", turns: []http.HandlerFunc{refuse(503, "ServiceUnavailable", "x", "Retry-After: 1")}, fails: true, unclear: true},
+		{name: "500 of the storage", turns: []http.HandlerFunc{refuse(500, "InternalError", "etcdserver: request timed out")}, fails: true, unclear: true},
+		{name: "500 of a webhook", turns: []http.HandlerFunc{refuse(500, "InternalError", "failed calling webhook")}, fails: true},
+		{name: "answer cut", turns: []http.HandlerFunc{cutAfter(`{"metadata":`)}, fails: true, unclear: true},
+		{name: "429 with Retry-After", turns: []http.HandlerFunc{refuse(429, "TooManyRequests", "x", "Retry-After: 1"), good}},
+		{name: "429 without", turns: []http.HandlerFunc{refuse(429, "TooManyRequests", "x")}, fails: true},
+		{name: "409", turns: []http.HandlerFunc{refuse(409, "AlreadyExists", "x")}, fails: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, _ := serve(t, inTurn(t, tt.turns...))
+			var got item
+			err := c.Create(bg, kinds.ConfigMap, "ns", map[string]any{"metadata": map[string]any{"name": "a"}}, CreateOptions{}, &got)
+			if (err != nil) != tt.fails || err == nil && got.Value != 7 {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if Unclear(err) != tt.unclear {
+				t.Errorf("Unclear is %v: %v", Unclear(err), err)
+			}
+			if err != nil && strings.Contains(errs.Text(err, true), "secret page") {
+				t.Errorf("a raw body is shown: %s", errs.Text(err, true))
+			}
+			mustHaveSent(t, c, len(tt.turns))
+		})
+	}
+}
+
+// Cancelling after the create was sent leaves it unclear, too; before, it does not.
+func TestCreateInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(bg)
+	c, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		cancel()
+		<-r.Context().Done()
+	})
+	err := c.Create(ctx, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil)
+	if !Unclear(err) || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	mustSay(t, err, errs.Interrupted, "interrupted")
+	if err := c.Create(ctx, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil); Unclear(err) || err == nil {
+		t.Errorf("nothing was sent: %v", err)
+	}
+}
+
+func TestConnectionRefused(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	srv.Close()
+	c, _ := connect(t, &rest.Config{Host: srv.URL})
+	_, err := getItem(c)
+	mustSay(t, err, errs.Failure, `cannot get configmap "a" in namespace ns: connection refused`, srv.URL, "try:")
+	mustHaveSent(t, c, 1)
+	if err := c.Create(bg, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil); Unclear(err) {
+		t.Error("nothing was sent, so nothing is unclear")
+	}
+}
+
+func TestUnknownHost(t *testing.T) {
+	c, _ := connect(t, &rest.Config{Host: "https://cluster.invalid"})
+	_, err := getItem(c)
+	mustSay(t, err, errs.Failure, "the host name cluster.invalid cannot be resolved")
+}
+
+func TestHangingServer(t *testing.T) {
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(bg)
+		c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { cancel(); hang(w, r) })
+		_, err := List[item](ctx, c, kinds.ConfigMap, "ns", ListOptions{})
+		mustSay(t, err, errs.Interrupted, "cannot list configmaps in namespace ns: interrupted")
+		mustHaveSent(t, c, 1)
+	})
+	t.Run("cancelled within the answer", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(bg)
+		c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"items":[{"metadata":`)
+			w.(http.Flusher).Flush()
+			cancel()
+			hang(w, r)
+		})
+		_, err := List[item](ctx, c, kinds.ConfigMap, "ns", ListOptions{})
+		mustSay(t, err, errs.Interrupted, "interrupted")
+	})
+	t.Run("deadline of the caller", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
+		defer cancel()
+		c, _ := serve(t, hang)
+		_, err := List[item](ctx, c, kinds.ConfigMap, "", ListOptions{})
+		mustSay(t, err, errs.Timeout, "cannot list configmaps in all namespaces: the time ran out")
+	})
+	t.Run("request timeout", func(t *testing.T) {
+		c, _ := serve(t, hang, func(o *Options) { o.Timeout = 20 * time.Millisecond })
+		_, err := getItem(c)
+		mustSay(t, err, errs.Failure, "no complete answer within 20ms", "--request-timeout")
+		mustHaveSent(t, c, 1)
+	})
+	t.Run("request timeout within the answer", func(t *testing.T) {
+		c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"items":[`)
+			w.(http.Flusher).Flush()
+			hang(w, r)
+		}, func(o *Options) { o.Timeout = 50 * time.Millisecond })
+		_, err := List[item](bg, c, kinds.ConfigMap, "ns", ListOptions{})
+		mustSay(t, err, errs.Failure, "no complete answer within 50ms")
+	})
+	t.Run("cancelled while waiting to try again", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(bg)
+		c, _ := serve(t, inTurn(t, refuse(503, "ServiceUnavailable", "x", "Retry-After: 5")), func(o *Options) {
+			o.Sleep = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
+		})
+		err := c.Get(ctx, kinds.ConfigMap, "ns", "a", nil)
+		mustSay(t, err, errs.Interrupted, "interrupted")
+	})
+}
+
+func TestErrorTexts(t *testing.T) {
+	rbac := `pytorchjobs.kubeflow.org is forbidden: User "arn:aws:sts::1:assumed-role/ds/me" cannot list resource "pytorchjobs" in API group "kubeflow.org" in the namespace "team"`
+	notFound := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "404 page not found", 404) }
+	list := func(c *Client) error {
+		_, err := List[item](bg, c, kinds.PyTorchJob.Resource, "team", ListOptions{})
+		return err
+	}
+	get := func(c *Client) error { return c.Get(bg, kinds.PyTorchJob.Resource, "team", "train", nil) }
+	create := func(c *Client) error {
+		return c.Create(bg, kinds.PyTorchJob.Resource, "team", json.RawMessage(`{"metadata":{"name":"train"}}`), CreateOptions{}, nil)
+	}
+	tests := []struct {
+		name   string
+		answer http.HandlerFunc
+		do     func(*Client) error
+		is     func(error) bool
+		code   errs.Exit
+		says   []string
+	}{
+		{"401", refuse(401, "Unauthorized", "Unauthorized"), list, IsUnauthorized, errs.Denied, []string{"cannot list pytorchjobs in namespace team: the cluster does not accept your credentials", "connect-cluster"}},
+		{"403 of RBAC", refuse(403, "Forbidden", rbac), list, IsForbidden, errs.Denied,
+			[]string{`you do not have the permission "list" on pytorchjobs.kubeflow.org in namespace team`, "you are:  arn:aws:sts::1:assumed-role/ds/me", "administrator"}},
+		{"403 of RBAC, create", refuse(403, "Forbidden", `x: User "u" cannot create resource`), create, IsForbidden, errs.Denied, []string{`cannot create pytorchjob "train" in namespace team: you do not have the permission "create"`}},
+		{"403 of a proxy", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, get, IsForbidden, errs.Denied, []string{`permission "get"`}},
+		{"403 of a policy", refuse(403, "Forbidden", "ValidatingAdmissionPolicy 'p' denied request: The label\n 'queue' is missing"), create, IsForbidden, errs.Failure,
+			[]string{"a policy of the cluster refuses it", "server says:  ValidatingAdmissionPolicy 'p' denied request: The label 'queue' is missing"}},
+		{"404 of an object", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(404)
+			fmt.Fprint(w, `{"kind":"Status","reason":"NotFound","message":"x","code":404,"details":{"name":"train","group":"kubeflow.org","kind":"pytorchjobs"}}`)
+		}, get, func(err error) bool { return IsNotFound(err) && !IsNotServed(err) }, errs.NotFound, []string{`cannot get pytorchjob "train" in namespace team: it does not exist`}},
+		{"404 of a namespace", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(404)
+			fmt.Fprint(w, `{"kind":"Status","reason":"NotFound","message":"namespaces \"team\" not found","code":404,"details":{"name":"team","kind":"namespaces"}}`)
+		}, create, IsNotFound, errs.NotFound, []string{"the namespace does not exist"}},
+		{"404 of the group", notFound, list, IsNotServed, errs.NotFound, []string{"the cluster does not serve pytorchjobs.kubeflow.org (kubeflow.org/v1)", "install the Kubeflow training operator"}},
+		{"409 exists", refuse(409, "AlreadyExists", "x"), create, func(err error) bool { return IsAlreadyExists(err) && !IsConflict(err) }, errs.Failure, []string{"it exists already"}},
+		{"409 conflict", refuse(409, "Conflict", "the object has been modified"), create, func(err error) bool { return IsConflict(err) && !IsAlreadyExists(err) }, errs.Failure, []string{"changed by someone else", "try:"}},
+		{"410", refuse(410, "Expired", "too old"), list, IsExpired, errs.Failure, []string{"no longer has the state"}},
+		{"422", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(422)
+			fmt.Fprint(w, `{"kind":"Status","reason":"Invalid","message":"long","code":422,"details":{"causes":[{"reason":"FieldValueInvalid","message":"Invalid value: -1: must be greater than 0","field":"spec.replicas"},{"message":"odd","field":""}]}}`)
+		}, create, IsInvalid, errs.Failure, []string{"the cluster does not accept it", "spec.replicas:  Invalid value: -1", "reason:         odd"}},
+		{"400", refuse(400, "BadRequest", `strict decoding error: unknown field "spec.x"`), create, IsInvalid, errs.Failure, []string{`unknown field "spec.x"`}},
+		{"429", refuse(429, "TooManyRequests", "x"), create, IsTooManyRequests, errs.Failure, []string{"overloaded"}},
+		{"500", refuse(500, "InternalError", "boom \x1b[31m"), create, func(err error) bool { return !IsInvalid(err) }, errs.Failure, []string{"the cluster failed to answer (HTTP 500)", "boom \ufffd[31m"}},
+		{"302", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, get, func(error) bool { return true }, errs.Failure, []string{"HTTP 302"}},
+		{"a web page", answer("<html>sign in</html>"), list, func(error) bool { return true }, errs.Failure, []string{"not one of a Kubernetes API server"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, _ := serve(t, inTurn(t, tt.answer))
+			err := tt.do(c)
+			mustSay(t, err, tt.code, tt.says...)
+			if !tt.is(err) {
+				t.Errorf("the predicate does not hold for %v", err)
+			}
+			if text := errs.Text(err, false); strings.Contains(text, "<html>") || strings.Contains(text, "\x1b") || strings.Contains(text, "page not found") {
+				t.Errorf("raw text:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestRequestShape(t *testing.T) {
+	var got []string
+	var bodies []string
+	c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		got = append(got, r.Method+" "+r.URL.String()+" "+r.Header.Get("Content-Type"))
+		bodies = append(bodies, string(data))
+		if ua := r.Header.Get("User-Agent"); ua != "hyperpod/test (linux/amd64)" {
+			t.Errorf("User-Agent %q", ua)
+		}
+		if r.Header.Get("Accept-Encoding") != "gzip" {
+			t.Errorf("Accept-Encoding %q", r.Header.Get("Accept-Encoding"))
+		}
+		fmt.Fprint(w, `{}`)
+	})
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(c.Create(bg, kinds.PyTorchJob.Resource, "ns", map[string]any{"a": 1}, CreateOptions{DryRun: true, FieldValidation: "Strict"}, nil))
+	check(c.Patch(bg, kinds.Workload, "ns", "w", MergePatch, map[string]any{"spec": map[string]any{"active": false}}, nil))
+	check(c.Delete(bg, kinds.PyTorchJob.Resource, "ns", "a", DeleteOptions{Propagation: "Background", UID: "u1", DryRun: true}))
+	check(c.Get(bg, kinds.Namespace, "", "ns", nil))
+	want := []string{
+		"POST /apis/kubeflow.org/v1/namespaces/ns/pytorchjobs?dryRun=All&fieldValidation=Strict application/json",
+		"PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/w application/merge-patch+json",
+		"DELETE /apis/kubeflow.org/v1/namespaces/ns/pytorchjobs/a application/json",
+		"GET /api/v1/namespaces/ns ",
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got  %s\nwant %s", got[i], want[i])
+		}
+	}
+	wantBodies := []string{`{"a":1}`, `{"spec":{"active":false}}`,
+		`{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","preconditions":{"uid":"u1"},"dryRun":["All"]}`, ""}
+	for i := range wantBodies {
+		if bodies[i] != wantBodies[i] {
+			t.Errorf("got  %s\nwant %s", bodies[i], wantBodies[i])
+		}
+	}
+}
+
+// Names come from users: they must not lead to another path.
+func TestHostileNames(t *testing.T) {
+	c, _ := serve(t, inTurn(t))
+	for _, name := range []string{"../../secrets/x", "a/b", "..", "a%2fb", "a?watch=true", "a#b"} {
+		mustSay(t, c.Get(bg, kinds.ConfigMap, "ns", name, nil), errs.Usage, "cannot be the name")
+		mustSay(t, c.Delete(bg, kinds.ConfigMap, name, "x", DeleteOptions{}), errs.Usage, "cannot be the name")
+	}
+	mustHaveSent(t, c, 0)
+}
+
+func TestGetInto(t *testing.T) {
+	c, _ := serve(t, answer(`{"kind":"ConfigMap","metadata":{"name":"a","generation":9007199254740993},"value":1.5}`))
+	var m map[string]any
+	var raw json.RawMessage
+	for _, into := range []any{&m, &raw} {
+		if err := c.Get(bg, kinds.ConfigMap, "ns", "a", into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := m["metadata"].(map[string]any)["generation"]; n != int64(9007199254740993) {
+		t.Errorf("a whole number became %T %v", n, n)
+	}
+	if !strings.HasPrefix(string(raw), `{"kind":"ConfigMap"`) {
+		t.Errorf("got %s", raw)
+	}
+}
+
+func TestCanI(t *testing.T) {
+	c, n := serve(t, inTurn(t, cut, func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Spec struct {
+				ResourceAttributes map[string]string `json:"resourceAttributes"`
+			} `json:"spec"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if a := body.Spec.ResourceAttributes; a["verb"] != "get" || a["resource"] != "pods" || a["subresource"] != "log" || a["namespace"] != "ns" {
+			t.Errorf("asked for %v", a)
+		}
+		fmt.Fprint(w, `{"status":{"allowed":true}}`)
+	}, refuse(403, "Forbidden", "x cannot y")))
+	// Asking changes nothing, so it is repeated.
+	if ok, err := c.CanI(bg, "get", kinds.Pod, "ns", "log"); !ok || err != nil {
+		t.Errorf("got %v, %v (waits %s)", ok, err, n)
+	}
+	if _, err := c.CanI(bg, "get", kinds.Pod, "ns", ""); !IsForbidden(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLimiter(t *testing.T) {
+	var now, most atomic.Int64
+	gate := make(chan struct{})
+	full := make(chan struct{})
+	c, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if n := now.Add(1); n == maxInFlight {
+			close(full)
+		} else if n > most.Load() {
+			most.Store(n)
+		}
+		<-gate
+		now.Add(-1)
+		fmt.Fprint(w, `{}`)
+	})
+	var wg sync.WaitGroup
+	for range 3 * maxInFlight {
+		wg.Go(func() {
+			if _, err := getItem(c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-full // as many as may are under way; one more would be counted below
+	if n := c.Requests(); n != maxInFlight {
+		t.Errorf("%d requests under way", n)
+	}
+	ctx, cancel := context.WithCancel(bg)
+	cancel()
+	if err := c.Get(ctx, kinds.ConfigMap, "ns", "a", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled request waits for its turn: %v", err)
+	}
+	close(gate)
+	wg.Wait()
+	if most.Load() > maxInFlight {
+		t.Errorf("%d requests at once", most.Load())
+	}
+}
+
+func TestObserveAndWarn(t *testing.T) {
+	var seen []Request
+	var warnings []string
+	c, _ := serve(t, inTurn(t, cut, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Add("Warning", `299 - "unknown field \"spec.x\""`)
+		w.Header().Add("Warning", `not a warning`)
+		fmt.Fprint(w, `{}`)
+	}), func(o *Options) {
+		o.Observe = func(r Request) { seen = append(seen, r) }
+		o.Warn = func(s string) { warnings = append(warnings, s) }
+	})
+	c.config.BearerToken = "secret"
+	if err := c.Get(bg, kinds.ConfigMap, "ns", "a", nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 2 || seen[0].Err == nil || seen[0].Status != 0 || seen[1].Status != 200 || seen[1].Attempt != 2 || seen[1].Path != "/api/v1/namespaces/ns/configmaps/a" {
+		t.Errorf("got %+v", seen)
+	}
+	if len(warnings) != 1 || warnings[0] != `unknown field "spec.x"` {
+		t.Errorf("got %q", warnings)
+	}
+}

@@ -1,0 +1,200 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// StatusError is an answer of the server that is not a success. The fields come
+// from the Status object in the body; when there is none (a proxy answered) the
+// body is dropped and Message is the name of the HTTP status.
+type StatusError struct {
+	Code    int    // HTTP status
+	Reason  string // machine-readable, such as "AlreadyExists"; "" when there was no Status object
+	Message string
+	Details Details
+	// RetryAfter is how long the server asks to wait; 0 when it does not.
+	RetryAfter time.Duration
+}
+
+// Details say what a StatusError is about.
+type Details struct {
+	Name              string  `json:"name"`
+	Group             string  `json:"group"`
+	Kind              string  `json:"kind"`
+	UID               string  `json:"uid"`
+	Causes            []Cause `json:"causes"`
+	RetryAfterSeconds int     `json:"retryAfterSeconds"`
+}
+
+// Cause is one field that was refused.
+type Cause struct {
+	Type    string `json:"reason"`
+	Message string `json:"message"`
+	Field   string `json:"field"`
+}
+
+// Error returns the server's words.
+func (e *StatusError) Error() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("the server answered %d %s", e.Code, e.Message)
+	}
+	return fmt.Sprintf("the server answered %d %s: %s", e.Code, e.Reason, e.Message)
+}
+
+// statusBody is metav1.Status as far as it is read.
+type statusBody struct {
+	Kind    string  `json:"kind"`
+	Message string  `json:"message"`
+	Reason  string  `json:"reason"`
+	Code    int     `json:"code"`
+	Details Details `json:"details"`
+}
+
+// maxStatus limits how much of an error's body is read.
+const maxStatus = 256 << 10
+
+// readStatus makes a StatusError of an answer and closes its body.
+func readStatus(resp *http.Response) *StatusError {
+	defer resp.Body.Close()
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxStatus))
+	e := &StatusError{Code: resp.StatusCode, Message: http.StatusText(resp.StatusCode)}
+	var s statusBody
+	if json.Unmarshal(data, &s) == nil && s.Kind == "Status" {
+		e.fill(s)
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(resp.Header.Get("Retry-After"))); err == nil && n > 0 {
+		e.RetryAfter = time.Duration(n) * time.Second
+	}
+	return e
+}
+
+func (e *StatusError) fill(s statusBody) {
+	if s.Message != "" {
+		e.Message = s.Message
+	}
+	e.Reason, e.Details = s.Reason, s.Details
+	if e.Reason == "" {
+		e.Reason = "Unknown"
+	}
+	if n := s.Details.RetryAfterSeconds; n > 0 {
+		e.RetryAfter = time.Duration(n) * time.Second
+	}
+}
+
+// transportError is a call that got no answer.
+type transportError struct {
+	err error
+	// sent: the server may have got, and carried out, the whole request.
+	sent bool
+}
+
+func (e *transportError) Error() string { return e.err.Error() }
+func (e *transportError) Unwrap() error { return e.err }
+
+// bodyError is an answer that broke off or is not what the API answers.
+type bodyError struct{ err error }
+
+func (e *bodyError) Error() string { return "the answer cannot be read: " + e.err.Error() }
+func (e *bodyError) Unwrap() error { return e.err }
+
+func status(err error) (*StatusError, bool) {
+	var se *StatusError
+	ok := errors.As(err, &se)
+	return se, ok
+}
+
+func hasCode(err error, code int) bool {
+	se, ok := status(err)
+	return ok && se.Code == code
+}
+
+// IsNotFound reports an object or a kind that does not exist (404).
+func IsNotFound(err error) bool { return hasCode(err, http.StatusNotFound) }
+
+// IsNotServed reports a kind that the server does not have at all: its API group
+// or version is missing, as opposed to one object of it.
+func IsNotServed(err error) bool {
+	se, ok := status(err)
+	return ok && se.Code == http.StatusNotFound && se.Details.Name == ""
+}
+
+// IsForbidden reports a missing permission or a refusal by policy (403).
+func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
+
+// IsUnauthorized reports credentials that are missing, wrong or expired (401).
+func IsUnauthorized(err error) bool { return hasCode(err, http.StatusUnauthorized) }
+
+// IsConflict reports a change that was based on an old version (409).
+func IsConflict(err error) bool {
+	se, ok := status(err)
+	return ok && se.Code == http.StatusConflict && se.Reason != "AlreadyExists"
+}
+
+// IsAlreadyExists reports a create of a name that is taken (409).
+func IsAlreadyExists(err error) bool {
+	se, ok := status(err)
+	return ok && se.Code == http.StatusConflict && se.Reason == "AlreadyExists"
+}
+
+// IsExpired reports a resource version or page that the server forgot (410).
+func IsExpired(err error) bool {
+	se, ok := status(err)
+	return ok && (se.Code == http.StatusGone || se.Reason == "Expired")
+}
+
+// IsInvalid reports an object that the server does not accept (422, or 400 for
+// one it cannot read).
+func IsInvalid(err error) bool {
+	return hasCode(err, http.StatusUnprocessableEntity) || hasCode(err, http.StatusBadRequest)
+}
+
+// IsTooManyRequests reports a server that is overloaded (429).
+func IsTooManyRequests(err error) bool { return hasCode(err, http.StatusTooManyRequests) }
+
+// Unclear reports a change of which nobody knows whether it happened: it was
+// sent, and the answer was lost, came from a gateway, or came too late. The
+// caller has to look.
+func Unclear(err error) bool {
+	if se, ok := status(err); ok {
+		// An internal error of the API server that has a Status comes from before
+		// the write (a webhook) or, rarely, from the storage after it.
+		return se.Code >= 500 && (se.Code != http.StatusInternalServerError || se.Reason == "" ||
+			strings.Contains(se.Message, "etcdserver") || strings.Contains(se.Message, "timed out"))
+	}
+	var te *transportError
+	if errors.As(err, &te) {
+		return te.sent
+	}
+	var be *bodyError
+	return errors.As(err, &be)
+}
+
+// isBroken reports a connection that was lost, as opposed to one that could not
+// be made: only the former is worth trying again at once.
+func isBroken(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errRequestTimeout) {
+		return false
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || isReset(err) ||
+		strings.Contains(err.Error(), "http2: server sent GOAWAY") ||
+		strings.Contains(err.Error(), "server closed idle connection") ||
+		strings.Contains(err.Error(), "use of closed network connection")
+}
+
+// NotServed returns the error of a kind that the server does not have; IsNotServed
+// holds for it.
+func NotServed(r kinds.Resource) error {
+	se := &StatusError{Code: http.StatusNotFound, Message: http.StatusText(http.StatusNotFound)}
+	return explainNotServed(r, errs.New("cannot use "+r.FullName(), "")).WithCause(se)
+}

@@ -1,0 +1,341 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// what says in a few words what a call was to do.
+func (k call) what() string {
+	object := k.res.Plural
+	if k.name != "" {
+		object = fmt.Sprintf("%s %q", strings.ToLower(k.res.Kind), k.name)
+	}
+	s := "cannot " + k.verb
+	if k.res.Plural != "" {
+		s += " " + object
+	}
+	if k.namespace != "" && k.res.Namespaced {
+		s += " in namespace " + k.namespace
+	} else if k.res.Namespaced && k.name == "" {
+		s += " in all namespaces"
+	}
+	return s
+}
+
+// explain makes an error for people of what went wrong with a call. The cause
+// stays reachable for the predicates.
+func (c *Client) explain(ctx context.Context, k call, err error) error {
+	var done *errs.Error
+	if errors.As(err, &done) {
+		return err
+	}
+	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return (&errs.Error{What: k.what(), Why: "interrupted", Code: errs.Interrupted}).WithCause(errors.Join(ctx.Err(), err))
+	}
+	if se, ok := status(err); ok {
+		return c.explainStatus(k, se).WithCause(err)
+	}
+	return c.explainTransport(ctx, k, err).WithCause(err)
+}
+
+func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
+	e := errs.New(k.what(), "")
+	switch {
+	case se.Code == 401:
+		return c.unauthorized(e)
+	case se.Code == 403:
+		return forbidden(k, se, e)
+	case IsNotServed(se):
+		return explainNotServed(k.res, e)
+	case se.Code == 404:
+		e.Code = errs.NotFound
+		e.Why = "it does not exist"
+		if se.Details.Kind == "namespaces" || strings.HasPrefix(se.Message, "namespaces ") {
+			e.Why = "the namespace does not exist"
+		}
+		return e
+	case IsAlreadyExists(se):
+		e.Why = "it exists already"
+		return e
+	case se.Code == 409:
+		e.Why = "it was changed by someone else at the same time"
+		return e.WithFact("server says", oneLine(se.Message)).WithTry("run the command again")
+	case se.Code == 410:
+		e.Why = "the cluster no longer has the state that was read"
+		return e.WithTry("run the command again")
+	case se.Code == 422 || se.Code == 400:
+		return invalid(se, e)
+	case se.Code == 429:
+		e.Why = "the cluster is overloaded and asks to come back later"
+		if se.RetryAfter > 0 {
+			e.WithFact("retry after", se.RetryAfter.String())
+		}
+		return e
+	case se.Code >= 500:
+		e.Why = fmt.Sprintf("the cluster failed to answer (HTTP %d)", se.Code)
+		if se.Reason != "" {
+			e.WithFact("server says", oneLine(se.Message))
+		}
+		return e
+	}
+	e.Why = fmt.Sprintf("the server answered with HTTP %d", se.Code)
+	if se.Reason != "" {
+		e.WithFact("server says", oneLine(se.Message))
+	}
+	return e
+}
+
+// unauthorized says what can be said of credentials that are not accepted. API
+// servers answer an expired client certificate like any wrong credential, but
+// its date is known here.
+func (c *Client) unauthorized(e *errs.Error) *errs.Error {
+	e.Code = errs.Denied
+	e.Why = "the cluster does not accept your credentials: they are missing, wrong or expired"
+	if until, ok := certificateEnd(c.config); ok && until.Before(c.o.Now()) {
+		e.Why = "your client certificate expired on " + until.UTC().Format(time.RFC3339)
+	}
+	return e.WithFact("server", c.Server()).
+		WithTry("sign in again (for EKS: renew the AWS credentials)", "hyperpod connect-cluster --cluster-name NAME")
+}
+
+// certificateEnd returns when the client certificate of a configuration ends.
+func certificateEnd(cfg *rest.Config) (time.Time, bool) {
+	if cfg == nil {
+		return time.Time{}, false
+	}
+	data := cfg.CertData
+	if len(data) == 0 && cfg.CertFile != "" {
+		data, _ = os.ReadFile(cfg.CertFile) // unreadable: nothing to say about it
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return time.Time{}, false
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return cert.NotAfter, true
+}
+
+// explainNotServed names what would have to be installed.
+func explainNotServed(r kinds.Resource, e *errs.Error) *errs.Error {
+	e.Why = "the cluster does not serve " + r.FullName() + " (" + r.GroupVersion() + ")"
+	e.Code = errs.NotFound
+	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok {
+		e.WithTry("ask a cluster administrator to install the " + j.Operator)
+	} else if r.Group == kinds.KueueGroup {
+		e.WithTry("ask a cluster administrator to install Kueue, or the HyperPod task governance add-on")
+	}
+	return e
+}
+
+// forbidden tells a missing permission from a refusal by a policy, a webhook or
+// a quota: all of them are 403.
+func forbidden(k call, se *StatusError, e *errs.Error) *errs.Error {
+	if se.Reason != "" && !strings.Contains(se.Message, " cannot ") {
+		e.Why = "a policy of the cluster refuses it"
+		return e.WithFact("server says", oneLine(se.Message))
+	}
+	e.Code = errs.Denied
+	need := fmt.Sprintf("%q on %s", apiVerb(k), k.res.FullName())
+	if k.namespace != "" && k.res.Namespaced {
+		need += " in namespace " + k.namespace
+	} else {
+		need += " for the whole cluster"
+	}
+	e.Why = "you do not have the permission " + need
+	if user, ok := between(se.Message, `User "`, `"`); ok && user != "" {
+		e.WithFact("you are", oneLine(user))
+	}
+	return e.WithTry("ask a cluster administrator for a role with that permission")
+}
+
+func apiVerb(k call) string {
+	switch k.method {
+	case "POST":
+		return "create"
+	case "PATCH":
+		return "patch"
+	case "DELETE":
+		return "delete"
+	}
+	if k.query.Get("watch") != "" {
+		return "watch"
+	}
+	if k.name == "" {
+		return "list"
+	}
+	return "get"
+}
+
+func invalid(se *StatusError, e *errs.Error) *errs.Error {
+	e.Why = "the cluster does not accept it"
+	for i, c := range se.Details.Causes {
+		if i == 10 {
+			e.WithFact("and", fmt.Sprintf("%d more", len(se.Details.Causes)-i))
+			break
+		}
+		field := c.Field
+		if field == "" || field == "<nil>" {
+			field = "reason"
+		}
+		e.WithFact(field, oneLine(c.Message))
+	}
+	if len(se.Details.Causes) == 0 && se.Reason != "" {
+		e.WithFact("server says", oneLine(se.Message))
+	}
+	return e
+}
+
+func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.Error {
+	e := errs.New(k.what(), "").WithFact("server", c.Server())
+	var dns *net.DNSError
+	var unknownCA x509.UnknownAuthorityError
+	var certInvalid x509.CertificateInvalidError
+	var host x509.HostnameError
+	var alert tls.AlertError
+	var record tls.RecordHeaderError
+	var body *bodyError
+	text := err.Error()
+	switch {
+	case errors.Is(err, errRequestTimeout):
+		e.Why = fmt.Sprintf("no complete answer within %s", c.o.Timeout)
+		e.WithTry("a longer --request-timeout")
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
+		e.Why, e.Code = "the time ran out before the answer came", errs.Timeout
+	case strings.Contains(text, "getting credentials: ") || strings.Contains(text, "exec plugin"):
+		return explainPlugin(e, text)
+	case isRefused(err):
+		e.Why = "connection refused: nothing listens there"
+		e.WithTry("check that the cluster runs and that this is its address (hyperpod doctor)")
+	case errors.As(err, &dns):
+		e.Why = fmt.Sprintf("the host name %s cannot be resolved", dns.Name)
+		e.WithTry("check the network or VPN, and whether the cluster still exists")
+	case errors.As(err, &certInvalid) && certInvalid.Reason == x509.Expired:
+		e.Why = "the server's certificate is expired or not yet valid"
+		if cert := certInvalid.Cert; cert != nil {
+			e.WithFact("valid", cert.NotBefore.UTC().Format(time.RFC3339)+" to "+cert.NotAfter.UTC().Format(time.RFC3339))
+		}
+		e.WithTry("check this machine's clock; else a cluster administrator has to renew it")
+	case errors.As(err, &unknownCA):
+		e.Why = "the server's certificate is signed by an unknown authority"
+		e.WithTry("the kubeconfig may be of another cluster with the same address: hyperpod connect-cluster --cluster-name NAME")
+	case errors.As(err, &host):
+		e.Why = "the server's certificate is for another host name"
+	case errors.As(err, &alert) || strings.Contains(text, "remote error: tls: "):
+		e.Why, e.Code = "the cluster refuses your client certificate", errs.Denied
+		if strings.Contains(text, "expired certificate") {
+			e.Why = "your client certificate has expired"
+		}
+		e.WithTry("sign in again, or get a new kubeconfig")
+	case errors.As(err, &record):
+		e.Why = "the server does not speak TLS"
+		e.WithTry("check the server address in the kubeconfig (http or https, port)")
+	case strings.Contains(text, "proxyconnect") || strings.Contains(text, "socks connect"):
+		e.Why = "the proxy cannot be used"
+		e.WithTry("check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY")
+	case errors.As(err, &body):
+		e.Why = "the answer broke off or is not one of a Kubernetes API server"
+	case isBroken(err):
+		e.Why = "the connection was lost before the answer came"
+	case isTimeout(err):
+		e.Why = "the server does not answer"
+		e.WithTry("check the network or VPN, and proxies")
+	default:
+		e.Why = "the connection failed: " + oneLine(lastWords(text))
+	}
+	return e
+}
+
+// explainPlugin speaks of a kubeconfig's credential plugin that did not deliver.
+// The plugin's own words went to stderr already; what it printed on stdout may be
+// a credential and is not repeated.
+func explainPlugin(e *errs.Error, text string) *errs.Error {
+	e.Code = errs.Denied
+	name := "the kubeconfig's credential plugin"
+	if n, ok := between(text, "executable ", " "); ok {
+		name = fmt.Sprintf("the kubeconfig's credential plugin %q", oneLine(strings.Trim(n, `"`)))
+	}
+	switch {
+	case strings.Contains(text, "not found") || strings.Contains(text, "no such file"):
+		e.Why = name + " is not installed"
+		return e.WithTry("install it, or hyperpod connect-cluster --cluster-name NAME (EKS needs no plugin then)")
+	case strings.Contains(text, "failed with exit code"):
+		code, _ := between(text+" ", "exit code ", " ")
+		e.Why = fmt.Sprintf("%s failed (exit code %s)", name, strings.TrimSpace(code))
+		return e.WithTry("sign in again (for EKS: renew the AWS credentials)")
+	case strings.Contains(text, "interactive"):
+		e.Why = name + " wants to ask on a terminal and there is none"
+	case strings.Contains(text, "API version"):
+		e.Why = name + " speaks another version of the plugin protocol than the kubeconfig says"
+	default:
+		e.Why = name + " gave no usable credentials"
+	}
+	return e
+}
+
+// explainSetup speaks of a configuration that no connection can be made with.
+func explainSetup(what string, err error) error {
+	why := "the kubeconfig cannot be used: " + oneLine(lastWords(err.Error()))
+	switch text := err.Error(); {
+	case strings.Contains(text, "failed to find any PEM data") || strings.Contains(text, "unable to load root certificates"):
+		why = "a certificate or key in the kubeconfig is not valid PEM"
+	case strings.Contains(text, "private key does not match"):
+		why = "the client key in the kubeconfig does not belong to the client certificate"
+	case strings.Contains(text, "no such file"):
+		why = "a file that the kubeconfig names does not exist: " + oneLine(lastWords(text))
+	}
+	return errs.New(what, why).WithCause(err)
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
+
+func between(s, start, end string) (string, bool) {
+	_, rest, ok := strings.Cut(s, start)
+	if !ok {
+		return "", false
+	}
+	got, _, ok := strings.Cut(rest, end)
+	return got, ok
+}
+
+// lastWords returns the innermost part of a chain of "a: b: c".
+func lastWords(s string) string {
+	parts := strings.Split(s, ": ")
+	return strings.Join(parts[max(0, len(parts)-2):], ": ")
+}
+
+// oneLine keeps a text from elsewhere on one line of reasonable length, without
+// control characters.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 600 {
+		s = string(r[:600]) + "..."
+	}
+	return s
+}

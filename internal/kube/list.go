@@ -1,0 +1,125 @@
+package kube
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube/slim"
+)
+
+// ListOptions narrow a list.
+type ListOptions struct {
+	LabelSelector string
+	FieldSelector string
+	// MetadataOnly asks for the objects' metadata without spec and status.
+	MetadataOnly bool
+}
+
+// Page is a whole list: pages of the server are joined.
+type Page[T any] struct {
+	Items           []T
+	ResourceVersion string
+}
+
+// pageSize is used only when a server refuses a whole list.
+const pageSize = 500
+
+const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+// List reads all objects of a kind: of one namespace, or of all of them with "".
+// It is one unpaged request, because the server answers that from its cache;
+// pages are asked for only when the server says that the list is too large.
+func List[T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions) (Page[T], error) {
+	return Collect(ctx, c, r, namespace, o, func(t *T) T { return *t })
+}
+
+// Collect is List of one type, turned into another item by item: of the first
+// there is only one at a time.
+func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, convert func(*W) T) (Page[T], error) {
+	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert}
+	_, err := l.page(ctx, 0, "")
+	if !tooLarge(err) {
+		return l.done(err)
+	}
+	l.out.Items = nil
+	token := ""
+	for {
+		token, err = l.page(ctx, pageSize, token)
+		if IsExpired(err) {
+			l.out.Items = nil
+			_, err = l.page(ctx, 0, "")
+			return l.done(err)
+		}
+		if err != nil || token == "" {
+			return l.done(err)
+		}
+	}
+}
+
+// tooLarge reports an answer that pages may help against. A gateway that times
+// out has most often waited for the whole list.
+func tooLarge(err error) bool {
+	se, ok := status(err)
+	return ok && (se.Code == http.StatusRequestEntityTooLarge || se.Reason == "RequestEntityTooLarge" || se.Code == http.StatusGatewayTimeout)
+}
+
+// lister is one list under way.
+type lister[W, T any] struct {
+	c         *Client
+	r         kinds.Resource
+	namespace string
+	o         ListOptions
+	convert   func(*W) T
+	out       Page[T]
+}
+
+func (l *lister[W, T]) done(err error) (Page[T], error) {
+	if err != nil {
+		return Page[T]{}, err
+	}
+	return l.out, nil
+}
+
+// page reads one page, or everything with limit 0, and returns where the next
+// one begins ("" at the end).
+func (l *lister[W, T]) page(ctx context.Context, limit int, token string) (string, error) {
+	q := url.Values{}
+	for key, v := range map[string]string{"labelSelector": l.o.LabelSelector, "fieldSelector": l.o.FieldSelector, "continue": token} {
+		if v != "" {
+			q.Set(key, v)
+		}
+	}
+	if limit > 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	k := call{method: http.MethodGet, path: l.r.Path(l.namespace, ""), query: q, safe: true,
+		verb: "list", res: l.r, namespace: l.namespace}
+	if l.o.MetadataOnly {
+		k.accept = metadataList
+	}
+	var meta slim.Meta
+	had := len(l.out.Items)
+	err := l.c.read(ctx, k, func(body io.Reader) (err error) {
+		l.out.Items = l.out.Items[:had]
+		meta, err = slim.List(body, func(w *W) {
+			if untyped, ok := any(w).(*map[string]any); ok {
+				l.name(*untyped)
+			}
+			l.out.Items = append(l.out.Items, l.convert(w))
+		})
+		return err
+	})
+	l.out.ResourceVersion = meta.ResourceVersion
+	return meta.Continue, err
+}
+
+// name puts the kind into an untyped item: items of lists need not have it.
+func (l *lister[W, T]) name(item map[string]any) {
+	if item != nil && item["kind"] == nil {
+		item["apiVersion"], item["kind"] = l.r.GroupVersion(), l.r.Kind
+	}
+}

@@ -1,0 +1,185 @@
+package kube
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	api "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Location says where to look for a cluster; empty fields mean the defaults.
+type Location struct {
+	Kubeconfig string // a file
+	Context    string // a context in it
+}
+
+// Target is a cluster that was found.
+type Target struct {
+	Config    *rest.Config
+	Context   string
+	Cluster   string
+	Namespace string // of the context; "" when it has none
+	Server    string
+	InCluster bool
+}
+
+// serviceAccountDir is where a pod finds its credentials.
+const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// Locate finds the cluster to talk to, in kubectl's order: the file of the flag,
+// the files of KUBECONFIG merged, ~/.kube/config, and inside a pod its service
+// account. env reads an environment variable. No request is sent.
+func Locate(l Location, env func(string) string) (Target, error) {
+	return locate(l, env, serviceAccountDir)
+}
+
+func locate(l Location, env func(string) string, podDir string) (Target, error) {
+	rules := loadingRules(l.Kubeconfig, env)
+	raw, err := rules.Load()
+	if err != nil {
+		return Target{}, explainLoad(l, err)
+	}
+	if len(raw.Contexts) == 0 && l.Context == "" && l.Kubeconfig == "" && env("KUBERNETES_SERVICE_HOST") != "" {
+		return inCluster(env, podDir)
+	}
+	name, err := pickContext(l, raw)
+	if err != nil {
+		return Target{}, err
+	}
+	cfg, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
+	if err != nil {
+		return Target{}, explainContext(name, raw.Contexts[name], err)
+	}
+	c := raw.Contexts[name]
+	// Waiting is the server's business (API priority and fairness) and the
+	// limiter's; a client-side rate limit only makes many small requests slow.
+	cfg.QPS = -1
+	return Target{Config: cfg, Context: name, Cluster: c.Cluster, Namespace: c.Namespace, Server: serverName(cfg.Host)}, nil
+}
+
+// loadingRules are kubectl's: the file of the flag, else the files of KUBECONFIG
+// merged, else the one in the home directory.
+func loadingRules(file string, env func(string) string) *clientcmd.ClientConfigLoadingRules {
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: file}
+	if list := env("KUBECONFIG"); list != "" {
+		rules.Precedence = filepath.SplitList(list)
+	} else if home := homeDir(env); home != "" {
+		rules.Precedence = []string{filepath.Join(home, ".kube", "config")}
+	}
+	return rules
+}
+
+// serverName is an address without a password in it.
+func serverName(host string) string {
+	if u, err := url.Parse(host); err == nil {
+		return u.Redacted()
+	}
+	return host
+}
+
+func homeDir(env func(string) string) string {
+	if h := env("HOME"); h != "" {
+		return h
+	}
+	return env("USERPROFILE")
+}
+
+func pickContext(l Location, raw *api.Config) (string, error) {
+	names := slices.Sorted(maps.Keys(raw.Contexts))
+	name := l.Context
+	if name == "" {
+		name = raw.CurrentContext
+	}
+	if name == "" {
+		why := "there is no kubeconfig and no current context"
+		if len(names) > 0 {
+			e := errs.New("no cluster to talk to", "the kubeconfig has no current context").WithFact("contexts", short(names))
+			return "", e.WithTry("--context "+names[0], "hyperpod connect-cluster --cluster-name NAME     (AWS)")
+		}
+		return "", errs.New("no cluster to talk to", why).WithTry(
+			"hyperpod connect-cluster --cluster-name NAME     (AWS)",
+			"hyperpod list-jobs --sandbox                     (a practice cluster on this machine)")
+	}
+	if _, ok := raw.Contexts[name]; ok {
+		return name, nil
+	}
+	e := errs.NotFoundf("the kubeconfig has no context %q", name)
+	if len(names) == 0 {
+		return "", e.WithTry("hyperpod connect-cluster --cluster-name NAME     (AWS)")
+	}
+	if near := errs.Near(name, names); len(near) > 0 {
+		return "", e.WithFact("near", strings.Join(near, ", ")).WithTry("--context " + near[0])
+	}
+	return "", e.WithFact("it has", short(names))
+}
+
+func short(names []string) string {
+	if len(names) > 8 {
+		return strings.Join(names[:8], ", ") + fmt.Sprintf(" and %d more", len(names)-8)
+	}
+	return strings.Join(names, ", ")
+}
+
+func explainLoad(l Location, err error) error {
+	what := "cannot read the kubeconfig"
+	if l.Kubeconfig != "" {
+		what += " " + l.Kubeconfig
+	}
+	switch {
+	case os.IsNotExist(err):
+		return (&errs.Error{What: what, Why: "the file does not exist", Code: errs.NotFound}).WithCause(err)
+	case os.IsPermission(err):
+		return (&errs.Error{What: what, Why: "you may not read the file", Code: errs.Denied}).WithCause(err)
+	}
+	return errs.New(what, "it is not a valid kubeconfig: "+oneLine(lastWords(err.Error()))).WithCause(err)
+}
+
+func explainContext(name string, c *api.Context, err error) error {
+	what := fmt.Sprintf("cannot use the context %q of the kubeconfig", name)
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "no server found") || strings.Contains(text, "cluster has no server"):
+		return errs.New(what, fmt.Sprintf("its cluster %q has no server address", c.Cluster)).WithCause(err)
+	case strings.Contains(text, "does not exist") && strings.Contains(text, "cluster"):
+		return errs.New(what, fmt.Sprintf("its cluster %q is not in the kubeconfig", c.Cluster)).WithCause(err)
+	case strings.Contains(text, "was not found for context") || strings.Contains(text, "does not exist"):
+		return errs.New(what, fmt.Sprintf("its user %q is not in the kubeconfig", c.AuthInfo)).WithCause(err)
+	}
+	return explainSetup(what, err)
+}
+
+// inCluster makes a target of a pod's service account.
+func inCluster(env func(string) string, dir string) (Target, error) {
+	host, port := env("KUBERNETES_SERVICE_HOST"), env("KUBERNETES_SERVICE_PORT")
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" {
+		host += ":" + port
+	}
+	token := filepath.Join(dir, "token")
+	data, err := os.ReadFile(token)
+	if err != nil {
+		return Target{}, errs.New("no cluster to talk to", "there is no kubeconfig, and this pod has no service account token").WithCause(err)
+	}
+	cfg := &rest.Config{Host: "https://" + host, BearerToken: strings.TrimSpace(string(data)), BearerTokenFile: token, QPS: -1}
+	if ca := filepath.Join(dir, "ca.crt"); fileExists(ca) {
+		cfg.CAFile = ca
+	}
+	ns, _ := os.ReadFile(filepath.Join(dir, "namespace")) // a missing file means no default
+	return Target{Config: cfg, Cluster: "in-cluster", Namespace: strings.TrimSpace(string(ns)), Server: cfg.Host, InCluster: true}, nil
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,185 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Get reads one object into a pointer: a struct, a map[string]any (whole numbers
+// become int64), a json.RawMessage or a []byte.
+func (c *Client) Get(ctx context.Context, r kinds.Resource, namespace, name string, into any) error {
+	return c.object(ctx, call{method: http.MethodGet, path: r.Path(namespace, name), safe: true,
+		verb: "get", res: r, namespace: namespace, name: name}, into)
+}
+
+// CreateOptions are the options of Create.
+type CreateOptions struct {
+	DryRun bool
+	// FieldValidation is Strict, Warn or Ignore; "" leaves it to the server.
+	FieldValidation string
+	// FieldManager is who the server's managedFields say has made it.
+	FieldManager string
+}
+
+// Create makes an object; into, when not nil, gets what the server made of it.
+// A create is never repeated after an unclear failure: see Unclear.
+func (c *Client) Create(ctx context.Context, r kinds.Resource, namespace string, body any, o CreateOptions, into any) error {
+	data, err := encode(body)
+	if err != nil {
+		return err
+	}
+	q := url.Values{}
+	if o.DryRun {
+		q.Set("dryRun", "All")
+	}
+	if o.FieldValidation != "" {
+		q.Set("fieldValidation", o.FieldValidation)
+	}
+	if o.FieldManager != "" {
+		q.Set("fieldManager", o.FieldManager)
+	}
+	var named struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	_ = json.Unmarshal(data, &named) // the name is only for messages
+	return c.object(ctx, call{method: http.MethodPost, path: r.Path(namespace, ""), query: q,
+		body: data, contentType: "application/json", safe: o.DryRun,
+		verb: "create", res: r, namespace: namespace, name: named.Metadata.Name}, into)
+}
+
+// PatchType is the content type of a patch.
+type PatchType string
+
+// The patch types. Custom resources know no strategic merge patch.
+const (
+	MergePatch          PatchType = "application/merge-patch+json"
+	JSONPatch           PatchType = "application/json-patch+json"
+	StrategicMergePatch PatchType = "application/strategic-merge-patch+json"
+)
+
+// Patch changes an object; into, when not nil, gets the result.
+func (c *Client) Patch(ctx context.Context, r kinds.Resource, namespace, name string, t PatchType, body, into any) error {
+	data, err := encode(body)
+	if err != nil {
+		return err
+	}
+	return c.object(ctx, call{method: http.MethodPatch, path: r.Path(namespace, name),
+		body: data, contentType: string(t),
+		verb: "change", res: r, namespace: namespace, name: name}, into)
+}
+
+// DeleteOptions are the options of Delete.
+type DeleteOptions struct {
+	// Propagation is Background, Foreground or Orphan; "" is the server's default.
+	Propagation string
+	// UID, when set, makes the delete fail with a conflict if the name belongs to
+	// another object by now.
+	UID    string
+	DryRun bool
+}
+
+// Delete removes an object.
+func (c *Client) Delete(ctx context.Context, r kinds.Resource, namespace, name string, o DeleteOptions) error {
+	type preconditions struct {
+		UID string `json:"uid"`
+	}
+	body := struct {
+		Kind              string         `json:"kind"`
+		APIVersion        string         `json:"apiVersion"`
+		PropagationPolicy string         `json:"propagationPolicy,omitempty"`
+		Preconditions     *preconditions `json:"preconditions,omitempty"`
+		DryRun            []string       `json:"dryRun,omitempty"`
+	}{Kind: "DeleteOptions", APIVersion: "v1", PropagationPolicy: o.Propagation}
+	if o.UID != "" {
+		body.Preconditions = &preconditions{UID: o.UID}
+	}
+	if o.DryRun {
+		body.DryRun = []string{"All"}
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return c.object(ctx, call{method: http.MethodDelete, path: r.Path(namespace, name),
+		body: data, contentType: "application/json",
+		verb: "delete", res: r, namespace: namespace, name: name}, nil)
+}
+
+// CanI asks the server whether the user may do something (a
+// SelfSubjectAccessReview). subresource may be "".
+func (c *Client) CanI(ctx context.Context, verb string, r kinds.Resource, namespace, subresource string) (bool, error) {
+	review := map[string]any{
+		"apiVersion": kinds.SelfSubjectAccessReview.GroupVersion(), "kind": kinds.SelfSubjectAccessReview.Kind,
+		"spec": map[string]any{"resourceAttributes": map[string]string{
+			"namespace": namespace, "verb": verb, "group": r.Group, "version": r.Version,
+			"resource": r.Plural, "subresource": subresource,
+		}},
+	}
+	data, err := json.Marshal(review)
+	if err != nil {
+		return false, err
+	}
+	var answer struct {
+		Status struct {
+			Allowed bool `json:"allowed"`
+		} `json:"status"`
+	}
+	err = c.object(ctx, call{method: http.MethodPost, path: kinds.SelfSubjectAccessReview.Path("", ""),
+		body: data, contentType: "application/json", safe: true,
+		verb: "ask for your permissions", res: kinds.Resource{}}, &answer)
+	return answer.Status.Allowed, err
+}
+
+// Stream opens an endless answer such as a pod's log
+// (Stream(ctx, kinds.Pod, ns, name, "log", query)). The caller closes it; ending
+// ctx ends it too.
+func (c *Client) Stream(ctx context.Context, r kinds.Resource, namespace, name, subresource string, query url.Values) (io.ReadCloser, error) {
+	resp, err := c.do(ctx, call{method: http.MethodGet, path: r.Path(namespace, name, subresource), query: query,
+		accept: "*/*", safe: true, stream: true,
+		verb: "read the " + subresource + " of", res: r, namespace: namespace, name: name})
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// object sends a call and decodes one object.
+func (c *Client) object(ctx context.Context, k call, into any) error {
+	return c.read(ctx, k, func(r io.Reader) error {
+		data, err := io.ReadAll(r)
+		if err == nil && into != nil {
+			err = decode(data, into)
+		}
+		return err
+	})
+}
+
+// decode reads JSON as the API means it: keys are case sensitive, whole numbers
+// in a map[string]any are int64. A field of another type than expected keeps its
+// zero value: one odd field must not hide an object.
+func decode(data []byte, into any) error {
+	switch t := into.(type) {
+	case *json.RawMessage:
+		*t = data
+		return nil
+	case *[]byte:
+		*t = data
+		return nil
+	}
+	err := kjson.UnmarshalCaseSensitivePreserveInts(data, into)
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) && mistyped.Field != "" {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package kube
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+const (
+	// servedFor is how long the versions of a group are believed.
+	servedFor = 6 * time.Hour
+	// absentFor is how long a group that is not served is believed to be so: an
+	// operator may be installed at any time.
+	absentFor = 10 * time.Minute
+)
+
+// versionCache remembers which versions of an API group a server has.
+type versionCache struct {
+	server string
+	dir    string
+
+	mu     sync.Mutex
+	groups map[string]*groupEntry
+	loaded bool
+	disk   map[string]groupVersions
+}
+
+// groupEntry is one group; its lock is held while the server is asked, so that
+// kinds of one group ask once.
+type groupEntry struct {
+	mu    sync.Mutex
+	valid bool
+	groupVersions
+}
+
+// groupVersions is what is known of one group; no versions: it is not served.
+type groupVersions struct {
+	Versions []string  `json:"versions"`
+	Taken    time.Time `json:"taken"`
+}
+
+func (g groupVersions) fresh(now time.Time) bool {
+	age, limit := now.Sub(g.Taken), servedFor
+	if len(g.Versions) == 0 {
+		limit = absentFor
+	}
+	return age >= 0 && age < limit
+}
+
+// ServedVersions returns the versions of an API group that the server has, its
+// preferred one first; none (and no error) when the group is not served. The
+// answer is remembered for hours, on disk when the client has a CacheDir.
+func (c *Client) ServedVersions(ctx context.Context, group string) ([]string, error) {
+	e := c.versions.entry(group)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.valid {
+		return e.Versions, nil
+	}
+	if g, ok := c.versions.remembered(group); ok && g.fresh(c.o.Now()) {
+		e.groupVersions, e.valid = g, true
+		return e.Versions, nil
+	}
+	got, err := c.askVersions(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	e.groupVersions, e.valid = groupVersions{Versions: got, Taken: c.o.Now().UTC()}, true
+	c.versions.store(group, &e.groupVersions)
+	return got, nil
+}
+
+// ForgetVersions makes the next ServedVersions of a group ask the server.
+func (c *Client) ForgetVersions(group string) {
+	e := c.versions.entry(group)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.valid = false
+	c.versions.store(group, nil)
+}
+
+// RecheckVersions asks again for the versions of a group, unless they were asked
+// for in the last minutes, and reports whether they changed. It is for a kind
+// that turned out not to be served where it was thought to be.
+func (c *Client) RecheckVersions(ctx context.Context, group string) (changed bool, err error) {
+	e := c.versions.entry(group)
+	e.mu.Lock()
+	before, recent := e.Versions, e.valid && c.o.Now().Sub(e.Taken) < absentFor
+	e.mu.Unlock()
+	if recent {
+		return false, nil
+	}
+	c.ForgetVersions(group)
+	after, err := c.ServedVersions(ctx, group)
+	return err == nil && !slices.Equal(before, after), err
+}
+
+func (c *Client) askVersions(ctx context.Context, group string) ([]string, error) {
+	var answer struct {
+		Versions []struct {
+			Version string `json:"version"`
+		} `json:"versions"`
+		Preferred struct {
+			Version string `json:"version"`
+		} `json:"preferredVersion"`
+	}
+	err := c.object(ctx, call{method: http.MethodGet, path: "/apis/" + group, safe: true,
+		verb: "read the versions of " + group, res: kinds.Resource{}}, &answer)
+	if err != nil && !IsNotFound(err) {
+		return nil, err
+	}
+	var out []string
+	if answer.Preferred.Version != "" {
+		out = append(out, answer.Preferred.Version)
+	}
+	for _, v := range answer.Versions {
+		if v.Version != answer.Preferred.Version {
+			out = append(out, v.Version)
+		}
+	}
+	return out, nil
+}
+
+func (v *versionCache) entry(group string) *groupEntry {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.groups == nil {
+		v.groups = map[string]*groupEntry{}
+	}
+	if v.groups[group] == nil {
+		v.groups[group] = &groupEntry{}
+	}
+	return v.groups[group]
+}
+
+// path is the cache file of the server; its address is hashed because it is no
+// file name, and need not be readable.
+func (v *versionCache) path() string {
+	sum := sha256.Sum256([]byte(v.server))
+	return filepath.Join(v.dir, "versions-"+hex.EncodeToString(sum[:8])+".json")
+}
+
+// remembered reads the cache file once; a file that cannot be used is no cache.
+func (v *versionCache) remembered(group string) (groupVersions, bool) {
+	if v.dir == "" {
+		return groupVersions{}, false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.load()
+	g, ok := v.disk[group]
+	return g, ok
+}
+
+func (v *versionCache) load() {
+	if v.loaded {
+		return
+	}
+	v.loaded = true
+	if data, err := os.ReadFile(v.path()); err == nil && json.Unmarshal(data, &v.disk) != nil {
+		v.disk = nil
+	}
+	if v.disk == nil {
+		v.disk = map[string]groupVersions{}
+	}
+}
+
+// store changes one group (nil: forgets it) and replaces the cache file. Losing
+// it costs a request, so failures and races are not errors.
+func (v *versionCache) store(group string, g *groupVersions) {
+	if v.dir == "" {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.load()
+	if _, known := v.disk[group]; g == nil && !known {
+		return
+	}
+	delete(v.disk, group)
+	if g != nil {
+		v.disk[group] = *g
+	}
+	data, err := json.Marshal(v.disk)
+	if err != nil || os.MkdirAll(v.dir, 0o700) != nil {
+		return
+	}
+	tmp, err := os.CreateTemp(v.dir, "versions-*")
+	if err != nil {
+		return
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if cerr := tmp.Close(); err != nil || cerr != nil {
+		return
+	}
+	_ = os.Rename(tmp.Name(), v.path())
+}

@@ -1,0 +1,282 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// The types of an Event.
+const (
+	Added    = "ADDED"
+	Modified = "MODIFIED"
+	Deleted  = "DELETED"
+	// Synced follows, once, the objects that existed at the start; it has no object.
+	Synced = "SYNCED"
+)
+
+// bookmark is the type of an event that only says how far the watch has come.
+const bookmark = "BOOKMARK"
+
+// Event is a change of one object.
+type Event[T any] struct {
+	Type   string
+	Object T
+}
+
+// ErrStop, returned by the function given to Follow, ends Follow without an error.
+var ErrStop = errors.New("stop")
+
+// watchFor is how long one watch is asked to last, so that a connection that
+// died silently is noticed.
+const watchFor = 5 * time.Minute
+
+// quiet is how long a watch without events has to last to count as a success.
+const quiet = 10 * time.Second
+
+// Follow lists and then watches objects of a kind, calling f for every change,
+// until ctx ends or f returns an error (ErrStop is a clean end). Lost
+// connections are resumed where they broke off; when the server has forgotten
+// that place, the difference is worked out from a new list. f is called from one
+// goroutine. Refusals (401, 403, 404) end it; other trouble is waited out.
+func Follow[T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, f func(Event[T]) error) error {
+	w := &follower[T]{c: c, r: r, namespace: namespace, o: o, f: f, known: map[string]tracked[T]{}}
+	err := w.run(ctx)
+	if errors.Is(err, ErrStop) {
+		return nil
+	}
+	return err
+}
+
+type follower[T any] struct {
+	c         *Client
+	r         kinds.Resource
+	namespace string
+	o         ListOptions
+	f         func(Event[T]) error
+	known     map[string]tracked[T] // by namespace/name
+	version   string                // resource version to resume from; "" needs a list
+	synced    bool
+}
+
+// tracked is the last that was seen of an object: enough to tell what changed
+// while the watch was down.
+type tracked[T any] struct {
+	uid, version string
+	object       T
+}
+
+// callbackError is an error of the caller's own function.
+type callbackError struct{ err error }
+
+func (e callbackError) Error() string { return e.err.Error() }
+func (e callbackError) Unwrap() error { return e.err }
+
+func (w *follower[T]) run(ctx context.Context) error {
+	failures := 0
+	for {
+		var err error
+		progress := false
+		if w.version == "" {
+			err = w.relist(ctx)
+		}
+		if err == nil {
+			progress, err = w.watch(ctx)
+		}
+		var own callbackError
+		switch {
+		case errors.As(err, &own):
+			return own.err
+		case err != nil && !w.synced:
+			return err
+		case ctx.Err() != nil:
+			return w.c.explain(ctx, w.call(), ctx.Err())
+		case IsExpired(err):
+			w.version = ""
+		case err != nil && !transient(err):
+			return err
+		}
+		if progress {
+			failures = 0
+		}
+		failures++
+		// The first resume is immediate: servers end watches as a matter of course.
+		if failures > 1 {
+			if err := w.c.o.Sleep(ctx, backoff(failures-1)); err != nil {
+				return w.c.explain(ctx, w.call(), err)
+			}
+		}
+	}
+}
+
+// transient says whether following may go on after an error.
+func transient(err error) bool {
+	if se, ok := status(err); ok {
+		return se.Code >= 500 || se.Code == http.StatusTooManyRequests
+	}
+	var be *bodyError
+	var te *transportError
+	return errors.As(err, &be) || errors.As(err, &te) && isBroken(te) || isRefused(err) || isTimeout(err)
+}
+
+func (w *follower[T]) call() call {
+	q := url.Values{"watch": {"true"}, "allowWatchBookmarks": {"true"}, "resourceVersion": {w.version},
+		"timeoutSeconds": {strconv.Itoa(int(watchFor.Seconds()))}}
+	if w.o.LabelSelector != "" {
+		q.Set("labelSelector", w.o.LabelSelector)
+	}
+	if w.o.FieldSelector != "" {
+		q.Set("fieldSelector", w.o.FieldSelector)
+	}
+	return call{method: http.MethodGet, path: w.r.Path(w.namespace, ""), query: q, safe: true, stream: true,
+		verb: "watch", res: w.r, namespace: w.namespace}
+}
+
+// keyed is what following reads of every object besides T.
+type keyed struct {
+	Metadata struct {
+		Name            string `json:"name"`
+		Namespace       string `json:"namespace"`
+		UID             string `json:"uid"`
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+}
+
+func (k keyed) key() string { return k.Metadata.Namespace + "/" + k.Metadata.Name }
+
+// relist reads everything and reports how it differs from what is known.
+func (w *follower[T]) relist(ctx context.Context) error {
+	page, err := List[json.RawMessage](ctx, w.c, w.r, w.namespace, w.o)
+	if err != nil {
+		return err
+	}
+	now := make(map[string]tracked[T], len(page.Items))
+	keys := make([]string, len(page.Items))
+	for i, raw := range page.Items {
+		t, key, err := track[T](raw)
+		if err != nil {
+			return w.c.explain(ctx, w.call(), &bodyError{err})
+		}
+		keys[i], now[key] = key, t
+	}
+	old := w.known
+	w.known, w.version = now, page.ResourceVersion
+	// What is gone comes first: its name may belong to another object by now.
+	for _, key := range slices.Sorted(maps.Keys(old)) {
+		if t, ok := now[key]; ok && t.uid == old[key].uid {
+			continue
+		}
+		if err := w.emit(Deleted, old[key].object); err != nil {
+			return err
+		}
+		delete(old, key)
+	}
+	for _, key := range keys {
+		var err error
+		switch before, had := old[key]; {
+		case !had:
+			err = w.emit(Added, now[key].object)
+		case before.version != now[key].version:
+			err = w.emit(Modified, now[key].object)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !w.synced {
+		w.synced = true
+		var none T
+		return w.emit(Synced, none)
+	}
+	return nil
+}
+
+// track decodes an object and what following has to know of it.
+func track[T any](raw json.RawMessage) (t tracked[T], key string, err error) {
+	var k keyed
+	if err := decode(raw, &k); err != nil {
+		return t, "", err
+	}
+	t.uid, t.version = k.Metadata.UID, k.Metadata.ResourceVersion
+	return t, k.key(), decode(raw, &t.object)
+}
+
+func (w *follower[T]) emit(kind string, object T) error {
+	if err := w.f(Event[T]{Type: kind, Object: object}); err != nil {
+		return callbackError{err}
+	}
+	return nil
+}
+
+// watch follows changes until the connection ends. progress says whether it
+// brought anything.
+func (w *follower[T]) watch(ctx context.Context) (progress bool, err error) {
+	k := w.call()
+	resp, err := w.c.do(ctx, k)
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	begun := w.c.o.Now()
+	defer func() { progress = progress || w.c.o.Now().Sub(begun) >= quiet }()
+	d := json.NewDecoder(resp.Body)
+	for {
+		var e struct {
+			Type   string          `json:"type"`
+			Object json.RawMessage `json:"object"`
+		}
+		if err := d.Decode(&e); err != nil {
+			if errors.Is(err, io.EOF) {
+				return progress, nil
+			}
+			return progress, w.c.explain(ctx, k, &bodyError{err})
+		}
+		if e.Type == "ERROR" {
+			var s statusBody
+			if err := json.Unmarshal(e.Object, &s); err != nil {
+				return progress, w.c.explain(ctx, k, &bodyError{err})
+			}
+			se := &StatusError{Code: s.Code}
+			se.fill(s)
+			return progress, w.c.explain(ctx, k, se)
+		}
+		if err := w.apply(e.Type, e.Object); err != nil {
+			var own callbackError
+			if !errors.As(err, &own) {
+				err = w.c.explain(ctx, k, &bodyError{err})
+			}
+			return progress, err
+		}
+		// A bookmark alone is no reason to come back at once.
+		progress = progress || e.Type != bookmark
+	}
+}
+
+// apply takes in one event of a watch.
+func (w *follower[T]) apply(kind string, raw json.RawMessage) error {
+	t, key, err := track[T](raw)
+	if err != nil {
+		return err
+	}
+	if t.version != "" {
+		w.version = t.version
+	}
+	switch kind {
+	case bookmark:
+		return nil
+	case Deleted:
+		delete(w.known, key)
+	default:
+		w.known[key] = t
+	}
+	return w.emit(kind, t.object)
+}

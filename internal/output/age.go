@@ -1,0 +1,50 @@
+package output
+
+import (
+	"fmt"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// Age writes a duration in at most two units, the second one only while it
+// matters: 45s, 5m30s, 20m, 3h12m, 17h, 2d4h, 45d, 1y20d. Below zero (clocks
+// differ) it is 0s.
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < 10*time.Minute:
+		return units(d, time.Minute, "m", time.Second, "s")
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 10*time.Hour:
+		return units(d, time.Hour, "h", time.Minute, "m")
+	case d < day:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d < 10*day:
+		return units(d, day, "d", time.Hour, "h")
+	case d < 365*day:
+		return fmt.Sprintf("%dd", d/day)
+	}
+	return units(d, 365*day, "y", day, "d")
+}
+
+// units writes d in a large and a small unit, without a small one of zero.
+func units(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
+	rest := d % large / small
+	if rest == 0 {
+		return fmt.Sprintf("%d%s", d/large, largeName)
+	}
+	return fmt.Sprintf("%d%s%d%s", d/large, largeName, rest, smallName)
+}
+
+// Since is the Age of a moment, or "-" for the zero time.
+func Since(now, then time.Time) string {
+	if then.IsZero() {
+		return "-"
+	}
+	return Age(now.Sub(then))
+}

@@ -1,0 +1,171 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// customColumn is one column of -o custom-columns.
+type customColumn struct {
+	title string
+	path  *jsonPath
+}
+
+// absent stands for a value that is not there, as in kubectl.
+const absent = "<none>"
+
+// Lister is a document that is a list of rows and says which: custom-columns
+// prints one line for each. Without it the rows are the document's items, or
+// its only list, else the document itself.
+type Lister interface{ List() any }
+
+// parseCustomColumns parses "TITLE:PATH,TITLE:PATH". Commas within brackets,
+// braces and quotes do not separate.
+func parseCustomColumns(spec string) ([]customColumn, error) {
+	var out []customColumn
+	for _, part := range splitOutside(spec, ',') {
+		title, path, ok := strings.Cut(part, ":")
+		if !ok || strings.TrimSpace(title) == "" || strings.TrimSpace(path) == "" {
+			return nil, errs.Usagef("custom-columns: %q is not TITLE:PATH", part).WithTry(example(CustomColumns))
+		}
+		c, err := newColumn(title, path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// parseCustomColumnsFile parses kubectl's file form: a line of titles and a
+// line of as many paths, separated by blanks.
+func parseCustomColumnsFile(text string) ([]customColumn, error) {
+	var lines [][]string
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			lines = append(lines, fields)
+		}
+	}
+	if len(lines) != 2 || len(lines[0]) != len(lines[1]) {
+		return nil, errs.Usagef("a custom-columns file has a line of titles and a line of as many paths").
+			WithFact("example", "NAME            KIND\n.metadata.name  .kind")
+	}
+	var out []customColumn
+	for i, title := range lines[0] {
+		c, err := newColumn(title, lines[1][i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func newColumn(title, path string) (customColumn, error) {
+	p, err := parseJSONPath(strings.TrimSpace(path))
+	return customColumn{strings.TrimSpace(title), p}, err
+}
+
+// splitOutside splits s at separators that are not within quotes or brackets.
+func splitOutside(s string, separator byte) []string {
+	var out []string
+	var quote byte
+	depth, start := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '[' || c == '{' || c == '(':
+			depth++
+		case c == ']' || c == '}' || c == ')':
+			depth--
+		case c == separator && depth <= 0:
+			out = append(out, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(out, s[start:])
+}
+
+// customTable fills the columns from a document.
+func customTable(columns []customColumn, document any) (Table, error) {
+	if l, ok := document.(Lister); ok {
+		document = l.List()
+	}
+	value, err := generic(document)
+	if err != nil {
+		return Table{}, err
+	}
+	var t Table
+	for _, c := range columns {
+		t.Columns = append(t.Columns, Column{Title: c.title})
+	}
+	for _, row := range rowsOf(value) {
+		cells := make([]Cell, len(columns))
+		for i, c := range columns {
+			if cells[i].Text, err = c.text(row); err != nil {
+				return Table{}, err
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t, nil
+}
+
+func rowsOf(value any) []any {
+	switch v := value.(type) {
+	case []any:
+		return v
+	case map[string]any:
+		if items, ok := v["items"].([]any); ok {
+			return items
+		}
+		if _, isObject := v["kind"].(string); isObject {
+			break
+		}
+		var lists [][]any
+		for _, inner := range v {
+			if l, ok := inner.([]any); ok {
+				lists = append(lists, l)
+			}
+		}
+		if len(lists) == 1 {
+			return lists[0]
+		}
+	}
+	return []any{value}
+}
+
+func (c customColumn) text(row any) (string, error) {
+	found, err := c.path.find(row)
+	if err != nil {
+		return "", errs.Wrap(err, fmt.Sprintf("custom column %s does not fit this document", c.title))
+	}
+	var parts []string
+	for _, v := range found {
+		if v != nil {
+			parts = append(parts, scalarText(v))
+		}
+	}
+	if len(parts) == 0 {
+		return absent, nil
+	}
+	return strings.Join(parts, ","), nil
+}
+
+// scalarText is a value in one line: maps and lists as JSON.
+func scalarText(v any) string {
+	switch v.(type) {
+	case map[string]any, []any:
+		if data, err := compactJSON(v); err == nil {
+			return string(data)
+		}
+	}
+	return fmt.Sprint(v)
+}

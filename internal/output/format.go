@@ -1,0 +1,133 @@
+package output
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Name is an output format without its argument.
+type Name string
+
+// The formats of -o.
+const (
+	JSON              Name = "json"
+	YAML              Name = "yaml"
+	TableFormat       Name = "table"
+	Wide              Name = "wide"
+	NameFormat        Name = "name"
+	JSONPath          Name = "jsonpath"
+	JSONPathFile      Name = "jsonpath-file"
+	CustomColumns     Name = "custom-columns"
+	CustomColumnsFile Name = "custom-columns-file"
+)
+
+var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat}
+
+var templated = []Name{JSONPath, JSONPathFile, CustomColumns, CustomColumnsFile}
+
+// Format is a parsed -o. The zero value is not valid: use ParseFormat.
+type Format struct {
+	Name Name
+	// Template is the jsonpath template or the custom-columns specification,
+	// already read from its file; Name is then JSONPath or CustomColumns.
+	Template string
+
+	path    *jsonPath
+	columns []customColumn
+}
+
+// IsTable reports whether the format is table or wide.
+func (f Format) IsTable() bool { return f.Name == TableFormat || f.Name == Wide }
+
+// FormatNames returns what can be written after -o, for help and completion;
+// those that take an argument end in "=".
+func FormatNames() []string {
+	var out []string
+	for _, n := range plain {
+		out = append(out, string(n))
+	}
+	for _, n := range templated {
+		out = append(out, string(n)+"=")
+	}
+	return out
+}
+
+// ParseFormat parses the value of -o, reading the file of a -file format. An
+// empty value means table on a terminal and JSON elsewhere. Errors have exit
+// code 2, but for a file that cannot be read.
+func ParseFormat(value string, tty bool) (Format, error) {
+	if value == "" {
+		if tty {
+			return Format{Name: TableFormat}, nil
+		}
+		return Format{Name: JSON}, nil
+	}
+	name, argument, hasArgument := strings.Cut(value, "=")
+	n := Name(strings.ToLower(name))
+	switch {
+	case slices.Contains(plain, n) && !hasArgument:
+		return Format{Name: n}, nil
+	case slices.Contains(plain, n):
+		return Format{}, errs.Usagef("output format %s takes no argument", n)
+	case !slices.Contains(templated, n):
+		return Format{}, withNear(errs.Usagef("there is no output format %q", name), name, FormatNames())
+	case argument == "":
+		return Format{}, errs.Usagef("output format %s needs an argument", n).WithTry(example(n))
+	}
+	if n == JSONPathFile || n == CustomColumnsFile {
+		text, err := readTemplate(argument)
+		if err != nil {
+			return Format{}, err
+		}
+		argument, n = text, map[Name]Name{JSONPathFile: JSONPath, CustomColumnsFile: customFile}[n]
+	}
+	return parseTemplate(n, argument)
+}
+
+// customFile is the two-line form of custom-columns.
+const customFile Name = "custom-columns, two lines"
+
+func parseTemplate(n Name, text string) (Format, error) {
+	f := Format{Name: n, Template: text}
+	var err error
+	switch n {
+	case JSONPath:
+		f.path, err = parseJSONPath(text)
+	case CustomColumns:
+		f.columns, err = parseCustomColumns(text)
+	case customFile:
+		f.Name = CustomColumns
+		f.columns, err = parseCustomColumnsFile(text)
+	}
+	return f, err
+}
+
+func example(n Name) string {
+	switch n {
+	case JSONPath:
+		return "-o jsonpath='{.metadata.name}'"
+	case CustomColumns:
+		return "-o custom-columns=NAME:.metadata.name,KIND:.kind"
+	}
+	return "-o " + string(n) + "=FILE"
+}
+
+// templateLimit is far above any template that a person writes.
+const templateLimit = 1 << 20
+
+func readTemplate(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", errs.Wrap(err, "cannot read the template "+path)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, templateLimit))
+	if err != nil {
+		return "", errs.Wrap(err, "cannot read the template "+path)
+	}
+	return string(data), nil
+}

@@ -1,0 +1,199 @@
+package output
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares with testdata/NAME.golden.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (go test -run %s -update writes it)\ngot:\n%s\nwant:\n%s", path, t.Name(), got, want)
+	}
+}
+
+// jobsTable has what real lists have, and what hostile ones have.
+func jobsTable() Table {
+	long := "llama-7b-fine-tuning-with-a-name-that-somebody-generated-from-a-branch-0123456789"
+	return Table{
+		Columns: []Column{{Title: "NAMESPACE"}, {Title: "NAME"}, {Title: "STATE"}, {Title: "GPUS", Right: true},
+			{Title: "AGE", Right: true, Ticks: true}, {Title: "QUEUE", Wide: true}, {Title: "REASON"}},
+		Rows: [][]Cell{
+			{{"ml-engineers", Plain}, {"llama-7b", Plain}, {"Running", Good}, {"32", Plain}, {"1h32m", Plain}, {"ml-engineers", Plain}, {"", Plain}},
+			{{"研究チーム", Plain}, {"画像分類", Plain}, {"Pending", Plain}, {"8", Plain}, {"20m", Plain}, {"研究チーム", Plain}, {"WaitingForQuota", Warn}},
+			{{"ml-engineers", Plain}, {long, Plain}, {"Preempted", Warn}, {"128", Plain}, {"2d4h", Plain}, {"ml-engineers", Plain},
+				{"researchers took back 8 GPUs (reclaim) for researchers/vit-huge", Plain}},
+			{{"evil", Plain}, {"red\x1b[31m\x07\u202egnp", Plain}, {"Failed", Bad}, {"1", Plain}, {"5s", Plain}, {"-", Dim}, {"line one\nline two\ttab \xff \u009b2J", Plain}},
+			{{"interns", Plain}, {"short", Plain}, {"Succeeded", Dim}},
+		},
+	}
+}
+
+func TestTableGolden(t *testing.T) {
+	for _, width := range []int{0, 80, 200} {
+		for _, color := range []bool{false, true} {
+			for _, utf8 := range []bool{false, true} {
+				for _, format := range []Name{TableFormat, Wide} {
+					name := fmt.Sprintf("table-%d-color_%v-utf8_%v-%s", width, color, utf8, format)
+					t.Run(name, func(t *testing.T) {
+						s, b := Test()
+						s.Width, s.Color, s.UTF8, s.OutTTY = width, color, utf8, width > 0
+						if err := Print(s, Format{Name: format}, nil, jobsTable, nil); err != nil {
+							t.Fatal(err)
+						}
+						golden(t, name, b.Out.String())
+						checkTable(t, b.Out.String(), width)
+					})
+				}
+			}
+		}
+	}
+}
+
+// checkTable holds what is true of every table, goldens or not.
+func checkTable(t *testing.T, text string, width int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("blanks at the end of %q", line)
+		}
+		plain := stripColors(line)
+		if hasUnsafe(plain, false) {
+			t.Errorf("unsafe: %q", line)
+		}
+		if w := displaywidth.String(plain); width > 0 && w > width {
+			t.Errorf("%d columns, not %d: %q", w, width, line)
+		}
+	}
+}
+
+// stripColors removes the escapes of our own styles, and nothing else.
+func stripColors(s string) string {
+	for _, l := range looks {
+		if l.before != "" {
+			s = strings.ReplaceAll(s, l.before, "")
+			s = strings.ReplaceAll(s, l.after, "")
+		}
+	}
+	return s
+}
+
+// Colour may not move anything.
+func TestColorKeepsAlignment(t *testing.T) {
+	for _, width := range []int{0, 60, 80, 200} {
+		var texts [2]string
+		for i, color := range []bool{false, true} {
+			s, b := Test()
+			s.Width, s.OutTTY, s.Color = width, width > 0, color
+			if err := Print(s, Format{Name: Wide}, nil, jobsTable, nil); err != nil {
+				t.Fatal(err)
+			}
+			texts[i] = b.Out.String()
+		}
+		if strings.Contains(texts[0], "\x1b") {
+			t.Errorf("escape without colour: %q", texts[0])
+		}
+		if !strings.Contains(texts[1], "\x1b[1mNAMESPACE") {
+			t.Errorf("header is not bold: %q", texts[1])
+		}
+		if got := stripColors(texts[1]); got != texts[0] {
+			t.Errorf("width %d: colour moved something\n%s\n%s", width, got, texts[0])
+		}
+	}
+}
+
+func TestPipeIsNeverTruncated(t *testing.T) {
+	s, b := Test()
+	s.Width = 40 // stderr may be a terminal, or COLUMNS be set
+	if err := Print(s, Format{Name: TableFormat}, nil, jobsTable, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Out.String(); !strings.Contains(got, "0123456789") || strings.Contains(got, "…") {
+		t.Errorf("truncated in a pipe:\n%s", got)
+	}
+}
+
+func TestColumnsThatAreNotTruncated(t *testing.T) {
+	table := Table{Columns: []Column{{Title: "NAME", Keep: true}, {Title: "SIZE", Right: true}, {Title: "NOTE"}},
+		Rows: [][]Cell{T(strings.Repeat("n", 30), strings.Repeat("9", 30), strings.Repeat("t", 30))}}
+	s, b := Test()
+	s.Width, s.OutTTY = 76, true
+	if err := s.PrintTable(table); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Repeat("n", 30) + "  " + strings.Repeat("9", 30) + "  " + strings.Repeat("t", 11) + "…\n"
+	if got := strings.SplitAfter(b.Out.String(), "\n")[1]; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	b.Out.Reset()
+	s.Width = 20
+	if err := s.PrintTable(table); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Out.String(); !strings.Contains(got, strings.Repeat("n", 30)+"  "+strings.Repeat("9", 30)+"  ttttttt…\n") {
+		t.Errorf("too narrow: %q", got)
+	}
+}
+
+func TestLongListLooksLikeShortOne(t *testing.T) {
+	s, b := Test()
+	table := longSheet(longList - 1)
+	if err := s.PrintTable(table); err != nil {
+		t.Fatal(err)
+	}
+	short := b.Out.String()
+	b.Out.Reset()
+	table.Rows = append(table.Rows, table.Rows[0])
+	if err := s.PrintTable(table); err != nil {
+		t.Fatal(err)
+	}
+	if long := b.Out.String(); !strings.HasPrefix(long, short) {
+		t.Errorf("one row more changes the rest:\n%s\n%s", short[:300], long[:300])
+	}
+}
+
+func TestEmptyTable(t *testing.T) {
+	s, b := Test()
+	empty := func() Table { return Table{Columns: []Column{{Title: "NAME"}}, Empty: "no jobs in team\x1b-a"} }
+	if err := Print(s, Format{Name: TableFormat}, nil, empty, nil); err != nil {
+		t.Fatal(err)
+	}
+	if b.Out.Len() != 0 || b.Err.String() != "no jobs in team\\x1b-a\n" {
+		t.Errorf("out %q err %q", b.Out, b.Err)
+	}
+	b.Err.Reset()
+	s.Quiet = true
+	if err := Print(s, Format{Name: TableFormat}, nil, empty, nil); err != nil || b.Err.Len() != 0 {
+		t.Errorf("quiet: %v %q", err, b.Err)
+	}
+	if err := s.PrintTable(Table{Columns: []Column{{Title: "NAME"}}, Notes: []string{"83 % used"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Out.String(); got != "NAME\n83 % used\n" {
+		t.Errorf("got %q", got)
+	}
+}

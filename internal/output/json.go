@@ -1,0 +1,93 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Objects is a document of several API objects: YAML prints them one after the
+// other, separated by "---", as `kubectl apply -f -` reads them; JSON prints a
+// v1 List.
+type Objects []any
+
+// list is Kubernetes' generic list.
+type list struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []any  `json:"items"`
+}
+
+// MarshalJSON writes a v1 List.
+func (o Objects) MarshalJSON() ([]byte, error) {
+	items := []any(o)
+	if items == nil {
+		items = []any{}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(list{"v1", "List", items})
+	return b.Bytes(), err
+}
+
+// List returns the objects, one row each.
+func (o Objects) List() any { return []any(o) }
+
+// encodeJSON writes a document indented by one space, keys in the order of the
+// struct, HTML characters as they are, one newline at the end. Control
+// characters and others that could deceive a terminal are escaped: for a
+// program that reads JSON nothing changes by that.
+func encodeJSON(document any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(document); err != nil {
+		return nil, errs.Wrap(err, "cannot write the document as JSON")
+	}
+	return escapeUnsafe(b.Bytes()), nil
+}
+
+func compactJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// escapeUnsafe replaces unsafe characters in JSON by \u escapes. They can only
+// be inside strings, as nothing but ASCII is outside.
+func escapeUnsafe(data []byte) []byte {
+	return escapeRunes(data, func(out []byte, r rune) []byte {
+		if r > 0xFFFF {
+			r -= 0x10000
+			return fmt.Appendf(out, `\u%04x\u%04x`, 0xD800+r>>10, 0xDC00+r&0x3FF)
+		}
+		return fmt.Appendf(out, `\u%04x`, r)
+	})
+}
+
+// escapeRunes writes every unsafe character beyond ASCII with escape.
+func escapeRunes(data []byte, escape func([]byte, rune) []byte) []byte {
+	if !bytes.ContainsFunc(data, unsafeInText) {
+		return data
+	}
+	out := make([]byte, 0, len(data)+64)
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if unsafeInText(r) {
+			out = escape(out, r)
+		} else {
+			out = append(out, data[i:i+n]...)
+		}
+		i += n
+	}
+	return out
+}
+
+func unsafeInText(r rune) bool { return r >= 0x7F && unsafeRune(r) }

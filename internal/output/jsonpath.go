@@ -1,0 +1,103 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"k8s.io/client-go/util/jsonpath"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// jsonPath is a parsed template. The parser of client-go keeps state while it
+// executes, so a template is parsed again for each use from its text.
+type jsonPath struct{ text string }
+
+// parseJSONPath parses a template as kubectl has it. A text without braces is
+// a path: ".a.b" and "a.b" mean "{.a.b}".
+func parseJSONPath(text string) (*jsonPath, error) {
+	p := &jsonPath{relaxed(text)}
+	if _, err := p.parser(); err != nil {
+		e := errs.Usagef("the jsonpath template %q cannot be understood", text)
+		e.Why, e.Cause = reason(err), err
+		return nil, e.WithTry("-o jsonpath='{.metadata.name}'")
+	}
+	return p, nil
+}
+
+func relaxed(text string) string {
+	if strings.ContainsAny(text, "{}") {
+		return text
+	}
+	path := strings.TrimSpace(text)
+	if !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "[") && !strings.HasPrefix(path, "$") && !strings.HasPrefix(path, "@") {
+		path = "." + path
+	}
+	return "{" + path + "}"
+}
+
+// reason is the first line of a parser's complaint.
+func reason(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+func (p *jsonPath) parser() (*jsonpath.JSONPath, error) {
+	j := jsonpath.New("output").AllowMissingKeys(true)
+	return j, j.Parse(p.text)
+}
+
+// execute writes what the template finds in a value of maps, lists and scalars,
+// with no newline of its own, as kubectl does.
+func (p *jsonPath) execute(value any) ([]byte, error) {
+	j, err := p.parser()
+	if err != nil {
+		return nil, errs.Wrap(err, "cannot use the jsonpath template")
+	}
+	var b bytes.Buffer
+	if err := j.Execute(&b, value); err != nil {
+		return nil, errs.Wrap(err, "the jsonpath template does not fit this document")
+	}
+	return b.Bytes(), nil
+}
+
+// find returns every value that the template leads to.
+func (p *jsonPath) find(value any) ([]any, error) {
+	j, err := p.parser()
+	if err != nil {
+		return nil, err
+	}
+	return findAll(j, value)
+}
+
+func findAll(j *jsonpath.JSONPath, value any) ([]any, error) {
+	results, err := j.FindResults(value)
+	if err != nil {
+		return nil, err
+	}
+	var out []any
+	for _, list := range results {
+		for _, v := range list {
+			if v.IsValid() && v.CanInterface() {
+				out = append(out, v.Interface())
+			}
+		}
+	}
+	return out, nil
+}
+
+// generic turns a document into maps, lists and scalars by way of its JSON, so
+// that templates see the keys that JSON has. Integers stay integers.
+func generic(document any) (any, error) {
+	data, err := json.Marshal(document)
+	if err != nil {
+		return nil, errs.Wrap(err, "cannot write the document as JSON")
+	}
+	var out any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &out); err != nil {
+		return nil, errs.Wrap(err, "cannot read back the document")
+	}
+	return out, nil
+}

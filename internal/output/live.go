@@ -1,0 +1,203 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// LiveTable shows a table that changes. On a terminal it is redrawn in place,
+// what changed in bold; elsewhere every new or changed row is a line, as with
+// `kubectl get --watch`, and a row that went away is printed a last time with
+// the word "gone".
+type LiveTable struct {
+	io     *IO
+	wide   bool
+	key    int
+	widths []int
+	last   map[string][]Cell
+	order  []string
+	lines  int // lines on the screen that the next drawing replaces
+	header bool
+}
+
+// NewLiveTable returns a live table whose rows are told apart by the texts of
+// the first key columns.
+func NewLiveTable(s *IO, wide bool, key int) *LiveTable {
+	return &LiveTable{io: s, wide: wide, key: key}
+}
+
+// Update shows the table as it is now. An error is one of writing to Out.
+func (l *LiveTable) Update(t Table) error {
+	sheet := t.lay(l.wide)
+	changed := l.compare(sheet)
+	var b bytes.Buffer
+	if l.io.Cursor {
+		l.redraw(&b, sheet, changed)
+	} else {
+		l.append(&b, sheet, changed)
+	}
+	l.remember(sheet)
+	if b.Len() == 0 {
+		return nil
+	}
+	_, err := l.io.Out.Write(b.Bytes())
+	return err
+}
+
+// compare returns for each row whether it is new or differs from the last time
+// in a column that does not change by itself.
+func (l *LiveTable) compare(s sheet) []bool {
+	changed := make([]bool, len(s.rows))
+	for i, row := range s.rows {
+		old, ok := l.last[l.keyOf(row)]
+		changed[i] = !ok || len(old) != len(row)
+		for j := 0; !changed[i] && j < len(row); j++ {
+			changed[i] = !s.columns[j].Ticks && row[j] != old[j]
+		}
+	}
+	return changed
+}
+
+func (l *LiveTable) keyOf(row []Cell) string {
+	var b strings.Builder
+	for _, c := range row[:min(l.key, len(row))] {
+		b.WriteString(c.Text + "\x00")
+	}
+	return b.String()
+}
+
+func (l *LiveTable) remember(s sheet) {
+	l.last, l.order = make(map[string][]Cell, len(s.rows)), l.order[:0]
+	for _, row := range s.rows {
+		k := l.keyOf(row)
+		l.last[k] = slices.Clone(row)
+		l.order = append(l.order, k)
+	}
+}
+
+// append writes the changed rows below the earlier ones, in columns that only
+// grow.
+func (l *LiveTable) append(b *bytes.Buffer, s sheet, changed []bool) {
+	for j := range s.widths {
+		if j < len(l.widths) {
+			s.widths[j] = max(s.widths[j], l.widths[j])
+		}
+	}
+	l.widths = s.widths
+	var rows [][]Cell
+	for i, row := range s.rows {
+		if changed[i] {
+			rows = append(rows, row)
+		}
+	}
+	gone := l.gone(s)
+	if len(rows)+len(gone) == 0 {
+		return
+	}
+	if !l.header {
+		l.header = true
+		s.writeRow(b, s.titles(), l.io.Color)
+	}
+	for _, row := range rows {
+		s.writeRow(b, row, l.io.Color)
+	}
+	for _, row := range gone {
+		s.writeRow(b, row, l.io.Color)
+		b.Truncate(b.Len() - 1)
+		b.WriteString("  " + l.io.Paint(Dim, "gone") + "\n")
+	}
+}
+
+// gone returns the rows that are no longer there.
+func (l *LiveTable) gone(s sheet) [][]Cell {
+	here := map[string]bool{}
+	for _, row := range s.rows {
+		here[l.keyOf(row)] = true
+	}
+	var out [][]Cell
+	for _, k := range l.order {
+		if row := l.last[k]; !here[k] && len(row) == len(s.columns) {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// redraw writes the table over the one on the screen.
+func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool) {
+	l.io.remeasure()
+	if l.lines > 0 {
+		fmt.Fprintf(b, "\x1b[%dA\r", l.lines)
+	}
+	first := l.last == nil
+	shown := sheet{columns: s.columns, widths: slices.Clone(s.widths)}
+	for i, row := range s.rows {
+		row = slices.Clone(row)
+		for j := range row {
+			if changed[i] && !first && row[j].Style == Plain {
+				row[j].Style = Strong
+			}
+		}
+		shown.rows = append(shown.rows, row)
+	}
+	more := 0
+	// The header, the line about more rows and the cursor's line need room too.
+	if room := max(l.io.Height-3, 1); l.io.Height > 0 && len(shown.rows) > room {
+		more = len(shown.rows) - room
+		shown.rows = shown.rows[:room]
+	}
+	if l.io.Width > 0 {
+		shown.fit(l.io.Width, l.io.ellipsis())
+	}
+	l.lines = 0
+	line := func(row []Cell, color bool) {
+		b.WriteString("\x1b[2K")
+		shown.writeRow(b, row, color)
+		l.lines += l.screenLines(shown.length(row))
+	}
+	line(shown.titles(), l.io.Color)
+	for _, row := range shown.rows {
+		line(row, l.io.Color)
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "\x1b[2K%s\n", l.io.Paint(Dim, fmt.Sprintf("and %d more", more)))
+		l.lines++
+	}
+	b.WriteString("\x1b[J")
+}
+
+// screenLines is how many lines of the screen a text of some columns takes.
+func (l *LiveTable) screenLines(columns int) int {
+	if l.io.Width <= 0 {
+		return 1
+	}
+	return max(1, (columns+l.io.Width-1)/l.io.Width)
+}
+
+// length is the number of columns that a printed row takes.
+func (s *sheet) length(row []Cell) int {
+	end, at := 0, 0
+	for j, c := range row {
+		switch {
+		case c.Text == "":
+		case s.columns[j].Right:
+			end = at + s.widths[j]
+		default:
+			end = at + displaywidth.String(c.Text)
+		}
+		at += s.widths[j] + gap
+	}
+	return end
+}
+
+func (s *sheet) titles() []Cell {
+	out := make([]Cell, len(s.columns))
+	for j, c := range s.columns {
+		out[j] = Cell{c.Title, Strong}
+	}
+	return out
+}

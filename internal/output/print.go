@@ -1,0 +1,100 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Print writes a result to Out in a format, in one write. document is what
+// JSON, YAML, jsonpath and custom-columns show; table and names make the other
+// forms when they are asked for, and may be nil where a command has none: then
+// that format is a usage error.
+func Print(s *IO, f Format, document any, table func() Table, names func() []string) error {
+	data, err := render(s, f, document, table, names)
+	if err != nil {
+		return err
+	}
+	_, err = s.Out.Write(data)
+	return err
+}
+
+func render(s *IO, f Format, document any, table func() Table, names func() []string) ([]byte, error) {
+	switch {
+	case f.IsTable() && table != nil:
+		return renderTable(s, table(), f.Name == Wide)
+	case f.Name == NameFormat && names != nil:
+		return renderNames(s, names()), nil
+	}
+	switch f.Name {
+	case JSON:
+		return encodeJSON(document)
+	case YAML:
+		data, err := encodeYAML(document)
+		return s.visible(data), err
+	case JSONPath:
+		value, err := generic(document)
+		if err != nil {
+			return nil, err
+		}
+		data, err := f.path.execute(value)
+		return s.visible(data), err
+	case CustomColumns:
+		t, err := customTable(f.columns, document)
+		if err != nil {
+			return nil, err
+		}
+		return renderTable(s, t, true)
+	}
+	return nil, errs.Usagef("this command has no output format %q", f.Name)
+}
+
+// renderTable renders a table, or says on Err that there is nothing.
+func renderTable(s *IO, t Table, wide bool) ([]byte, error) {
+	if len(t.Rows) == 0 && t.Empty != "" {
+		if !s.Quiet {
+			fmt.Fprintln(s.Err, Safe(t.Empty))
+		}
+		return nil, nil
+	}
+	return t.render(s, wide)
+}
+
+func renderNames(s *IO, names []string) []byte {
+	var b bytes.Buffer
+	for _, n := range names {
+		if s.OutTTY {
+			n = Safe(n)
+		}
+		b.WriteString(n + "\n")
+	}
+	return b.Bytes()
+}
+
+// visible makes text safe where a terminal shows it; a pipe gets it as it is.
+func (s *IO) visible(data []byte) []byte {
+	if !s.OutTTY {
+		return data
+	}
+	return []byte(SafeLines(string(data)))
+}
+
+// PrintTable writes a table to Out whatever the format: for text that has
+// tables within.
+func (s *IO) PrintTable(t Table) error {
+	data, err := renderTable(s, t, false)
+	if err != nil {
+		return err
+	}
+	_, err = s.Out.Write(data)
+	return err
+}
+
+// Flush writes out what Out has buffered, if it is such a writer.
+func (s *IO) Flush() error {
+	if f, ok := s.Out.(interface{ Flush() error }); ok {
+		return f.Flush()
+	}
+	return nil
+}

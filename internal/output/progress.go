@@ -1,0 +1,96 @@
+package output
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Progress is the line on stderr that says what a command waits for. On a
+// terminal it is redrawn in place, with the time since the text last changed;
+// elsewhere each new text is a line. With --quiet it is silent. It needs no
+// goroutine: call Update as often as there is something to say, or to keep the
+// time going.
+type Progress struct {
+	out    io.Writer
+	inline bool
+	quiet  bool
+	width  int
+	color  bool
+	now    func() time.Time
+
+	text  string
+	since time.Time
+	drawn int // columns of the line on the screen
+}
+
+// showAfter is how long a text stands before its time is shown.
+const showAfter = 2 * time.Second
+
+// NewProgress returns a progress line.
+func NewProgress(s *IO) *Progress {
+	return &Progress{out: s.Err, inline: s.ErrTTY, quiet: s.Quiet, width: s.Width, color: s.ErrColor, now: s.Now}
+}
+
+// Update says what is going on. It may be called often.
+func (p *Progress) Update(text string) {
+	if p.quiet {
+		return
+	}
+	text = Safe(text)
+	if text != p.text {
+		p.text, p.since = text, p.now()
+		if !p.inline {
+			_, _ = io.WriteString(p.out, text+"\n")
+		}
+	}
+	if p.inline {
+		p.draw()
+	}
+}
+
+// Notice prints a line of its own, above the progress line.
+func (p *Progress) Notice(text string) {
+	if p.quiet {
+		return
+	}
+	p.clear()
+	_, _ = io.WriteString(p.out, SafeLines(text)+"\n")
+	if p.inline && p.text != "" {
+		p.draw()
+	}
+}
+
+// Done takes the line away and, if last is not empty, prints it instead.
+func (p *Progress) Done(last string) {
+	p.clear()
+	p.text = ""
+	if last != "" && !p.quiet {
+		_, _ = io.WriteString(p.out, SafeLines(last)+"\n")
+	}
+}
+
+// draw writes over the line with carriage return and blanks, which every
+// terminal understands and NO_COLOR does not forbid.
+func (p *Progress) draw() {
+	text, passed := p.text, ""
+	if waited := p.now().Sub(p.since); waited >= showAfter {
+		passed = "  " + Age(waited)
+	}
+	if room := p.width - 1 - displaywidth.String(passed); p.width > 0 && displaywidth.String(text) > room {
+		text = truncate(text, max(room, 0), "...")
+	}
+	width := displaywidth.String(text + passed)
+	blanks := strings.Repeat(" ", max(p.drawn-width, 0))
+	_, _ = io.WriteString(p.out, "\r"+text+paint(Dim, passed, p.color)+blanks)
+	p.drawn = width
+}
+
+func (p *Progress) clear() {
+	if p.drawn > 0 {
+		_, _ = io.WriteString(p.out, "\r"+strings.Repeat(" ", p.drawn)+"\r")
+		p.drawn = 0
+	}
+}

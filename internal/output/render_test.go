@@ -1,0 +1,84 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// longSheet is a list as list-jobs -A -o wide has it.
+func longSheet(rows int) Table {
+	t := Table{Columns: []Column{{Title: "NAMESPACE"}, {Title: "NAME", Keep: true}, {Title: "STATE"},
+		{Title: "AGE", Right: true}, {Title: "PRIORITY"}, {Title: "REASON"}}}
+	states := []Cell{{"Running", Good}, {"Pending", Plain}, {"Failed", Bad}, {"Succeeded", Dim}}
+	for i := range rows {
+		t.Rows = append(t.Rows, []Cell{{fmt.Sprintf("hyperpod-ns-team-%d", i%40), Plain}, {fmt.Sprintf("training-%d-llama-%d", i, i*7), Plain},
+			states[i%4], {fmt.Sprintf("%dh", i%48), Plain}, {"fine-tuning-priority", Plain}, {"waits for 8 more nvidia.com/gpu", Dim}})
+	}
+	return t
+}
+
+// Both writers must give the same bytes: a list may not change its looks when
+// it grows.
+func TestShortAndLongWritersAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	texts := []string{"", "a", "nvidia.com/gpu", "学習ジョブ", "x y", " lead", "trail ", "   ", "👩‍💻", "é", "█▒░·", "…", "-", strings.Repeat("long ", 30), "\x1b[31mred"}
+	compared := 0
+	for n := range 400 {
+		var table Table
+		for range 1 + r.IntN(6) {
+			table.Columns = append(table.Columns, Column{Title: texts[r.IntN(len(texts))], Right: r.IntN(3) == 0})
+		}
+		for range r.IntN(6) {
+			var row []Cell
+			for range table.Columns {
+				row = append(row, Cell{texts[r.IntN(len(texts))], Style(r.IntN(7))})
+			}
+			table.Rows = append(table.Rows, row)
+		}
+		for _, color := range []bool{false, true} {
+			sheet := table.lay(true)
+			if !sheet.fitsTablewriter() {
+				continue
+			}
+			compared++
+			var short, long bytes.Buffer
+			if err := sheet.writeShort(&short, color); err != nil {
+				t.Fatal(err)
+			}
+			sheet.writeLong(&long, color)
+			if short.String() != long.String() {
+				t.Fatalf("table %d (colour %v): %#v\nshort:\n%s\nlong:\n%s", n, color, table, short.String(), long.String())
+			}
+		}
+	}
+	if compared < 200 {
+		t.Errorf("only %d tables were compared", compared)
+	}
+}
+
+func BenchmarkRender(b *testing.B) {
+	for _, rows := range []int{20, 199, 5000} {
+		table := longSheet(rows)
+		for _, color := range []bool{false, true} {
+			b.Run(fmt.Sprintf("tablewriter/rows=%d/color=%v", rows, color), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					s := table.lay(true)
+					if err := s.writeShort(new(bytes.Buffer), color); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run(fmt.Sprintf("own/rows=%d/color=%v", rows, color), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					s := table.lay(true)
+					s.writeLong(new(bytes.Buffer), color)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package output
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Column describes a column of a Table.
+type Column struct {
+	// Title is the header, as it is printed.
+	Title string
+	// Wide columns are printed by -o wide only.
+	Wide bool
+	// Right aligns the column to the right: numbers. It is never truncated.
+	Right bool
+	// Keep holds the column back from being truncated: names to be copied.
+	Keep bool
+	// Ticks says that the text changes by itself (ages): not a change in a LiveTable.
+	Ticks bool
+}
+
+// Cell is a text and what it means.
+type Cell struct {
+	Text  string
+	Style Style
+}
+
+// Table is what people see of a list. Rows may be shorter than Columns.
+type Table struct {
+	Columns []Column
+	Rows    [][]Cell
+	// Empty is the notice, on stderr, when there are no rows ("no jobs in team-a").
+	Empty string
+	// Notes are printed below the rows, as they are.
+	Notes []string
+}
+
+// T returns a plain cell for each text.
+func T(texts ...string) []Cell {
+	out := make([]Cell, len(texts))
+	for i, t := range texts {
+		out[i].Text = t
+	}
+	return out
+}
+
+// gap is the number of blanks between columns.
+const gap = 2
+
+// sheet is a table made ready for printing: the columns that are shown, safe
+// texts, and the display width of each column.
+type sheet struct {
+	columns []Column
+	rows    [][]Cell
+	widths  []int
+}
+
+// lay chooses the columns and makes every text safe to print.
+func (t Table) lay(wide bool) sheet {
+	var s sheet
+	var shown []int
+	for i, c := range t.Columns {
+		if wide || !c.Wide {
+			shown = append(shown, i)
+			c.Title = cellText(c.Title)
+			s.columns = append(s.columns, c)
+			s.widths = append(s.widths, displaywidth.String(c.Title))
+		}
+	}
+	cells := make([]Cell, len(t.Rows)*len(shown))
+	s.rows = make([][]Cell, len(t.Rows))
+	for i, row := range t.Rows {
+		line := cells[i*len(shown) : (i+1)*len(shown)]
+		for j, from := range shown {
+			if from < len(row) {
+				line[j] = Cell{cellText(row[from].Text), row[from].Style}
+				s.widths[j] = max(s.widths[j], displaywidth.String(line[j].Text))
+			}
+		}
+		s.rows[i] = line
+	}
+	return s
+}
+
+// cellText is safe and has no blanks at its end, which nobody sees.
+func cellText(s string) string { return strings.TrimRight(Safe(s), " ") }
+
+// narrowest is the least width that a column is truncated to.
+const narrowest = 8
+
+// fit truncates the widest text columns until a line is at most width columns
+// wide. A column stays at least as wide as its title; where that is not enough,
+// lines are too long and the terminal wraps them.
+func (s *sheet) fit(width int, ellipsis string) {
+	over := gap*(len(s.widths)-1) - width
+	for _, w := range s.widths {
+		over += w
+	}
+	widths := make([]int, len(s.widths))
+	copy(widths, s.widths)
+	for over > 0 {
+		widest, next := s.widest(widths)
+		if widest < 0 {
+			break
+		}
+		cut := min(over, widths[widest]-max(next, s.least(widest)))
+		cut = max(cut, 1)
+		widths[widest] -= cut
+		over -= cut
+	}
+	for j, w := range widths {
+		if w == s.widths[j] {
+			continue
+		}
+		s.widths[j] = w
+		for _, row := range s.rows {
+			row[j].Text = truncate(row[j].Text, w, ellipsis)
+		}
+	}
+}
+
+func (s *sheet) least(column int) int {
+	return max(narrowest, displaywidth.String(s.columns[column].Title))
+}
+
+// widest returns the widest column that may still shrink, or -1, and the width
+// of the next one.
+func (s *sheet) widest(widths []int) (column, next int) {
+	column = -1
+	for j, w := range widths {
+		if c := s.columns[j]; c.Right || c.Keep || w <= s.least(j) {
+			continue
+		}
+		switch {
+		case column < 0:
+			column = j
+		case w > widths[column]:
+			column, next = j, widths[column]
+		default:
+			next = max(next, w)
+		}
+	}
+	return column, next
+}
+
+func truncate(text string, width int, ellipsis string) string {
+	return displaywidth.TruncateString(text, width, ellipsis)
+}
+
+func (s *IO) ellipsis() string {
+	if s.UTF8 {
+		return "…"
+	}
+	return "..."
+}

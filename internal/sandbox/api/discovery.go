@@ -1,0 +1,152 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	apidiscovery "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// GitVersion is the Kubernetes version that the sandbox says it is: its API is
+// that of this release, as far as it goes.
+const GitVersion = "v1.35.4+hyperpod-sandbox"
+
+func versionInfo() version.Info {
+	return version.Info{Major: "1", Minor: "35", GitVersion: GitVersion, GitTreeState: "clean", Platform: "sandbox/none", GoVersion: "go1.26", Compiler: "gc"}
+}
+
+func (s *Server) index(w http.ResponseWriter) error {
+	paths := []string{"/api", "/api/v1", "/apis"}
+	for _, gv := range s.groups() {
+		if gv.Group != "" {
+			paths = append(paths, "/apis/"+gv.Group, "/apis/"+gv.String())
+		}
+	}
+	writeJSON(w, http.StatusOK, metav1.RootPaths{Paths: append(paths, "/healthz", "/openapi/v2", "/openapi/v3", "/version")})
+	return nil
+}
+
+// aggregated tells whether the client asks for discovery in one document.
+func aggregated(r *http.Request) bool {
+	for _, part := range strings.Split(r.Header.Get("Accept"), ",") {
+		if strings.Contains(part, "g=apidiscovery.k8s.io") && strings.Contains(part, "v=v2") && !strings.Contains(part, "v=v2beta1") {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Server) rootAPI(w http.ResponseWriter, r *http.Request) error {
+	if aggregated(r) {
+		return s.writeAggregated(w, func(group string) bool { return group == "" })
+	}
+	writeJSON(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"},
+		ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{}})
+	return nil
+}
+
+func apiGroup(gv schema.GroupVersion) metav1.APIGroup {
+	v := metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: gv.Version}
+	return metav1.APIGroup{Name: gv.Group, Versions: []metav1.GroupVersionForDiscovery{v}, PreferredVersion: v}
+}
+
+func (s *Server) rootAPIs(w http.ResponseWriter, r *http.Request) error {
+	if aggregated(r) {
+		return s.writeAggregated(w, func(group string) bool { return group != "" })
+	}
+	out := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
+	for _, gv := range s.groups() {
+		if gv.Group != "" {
+			out.Groups = append(out.Groups, apiGroup(gv))
+		}
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+func (s *Server) groupDiscovery(w http.ResponseWriter, r *http.Request, group string) error {
+	for _, gv := range s.groups() {
+		if gv.Group == group && group != "" {
+			g := apiGroup(gv)
+			g.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+			writeJSON(w, http.StatusOK, g)
+			return nil
+		}
+	}
+	return unknownPath(r.Method)
+}
+
+func (s *Server) versionDiscovery(w http.ResponseWriter, group, version string) error {
+	gv := schema.GroupVersion{Group: group, Version: version}
+	out := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String(), APIResources: []metav1.APIResource{}}
+	for _, r := range s.resources {
+		if r.Group != group || r.Version != version {
+			continue
+		}
+		out.APIResources = append(out.APIResources, metav1.APIResource{Name: r.Plural, SingularName: r.singular(), Namespaced: r.Namespaced,
+			Kind: r.Kind, Verbs: r.verbs(), ShortNames: r.Short, Categories: r.categories})
+		for _, sub := range r.subresources() {
+			out.APIResources = append(out.APIResources, metav1.APIResource{Name: r.Plural + "/" + sub.name, Namespaced: r.Namespaced, Kind: r.Kind, Verbs: sub.verbs})
+		}
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+type subresource struct {
+	name  string
+	verbs []string
+}
+
+func (r *resource) subresources() []subresource {
+	var out []subresource
+	if r.status {
+		out = append(out, subresource{"status", []string{"get", "patch", "update"}})
+	}
+	if r.Kind == "Pod" {
+		out = append(out, subresource{"log", []string{"get"}})
+	}
+	return out
+}
+
+// writeAggregated answers with the aggregated discovery of the groups wanted.
+func (s *Server) writeAggregated(w http.ResponseWriter, want func(group string) bool) error {
+	out := apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
+		Items: []apidiscovery.APIGroupDiscovery{}}
+	for _, gv := range s.groups() {
+		if !want(gv.Group) {
+			continue
+		}
+		v := apidiscovery.APIVersionDiscovery{Version: gv.Version, Freshness: apidiscovery.DiscoveryFreshnessCurrent}
+		for _, r := range s.resources {
+			if r.Group == gv.Group && r.Version == gv.Version {
+				v.Resources = append(v.Resources, r.discovery())
+			}
+		}
+		out.Items = append(out.Items, apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: gv.Group}, Versions: []apidiscovery.APIVersionDiscovery{v}})
+	}
+	body, err := encode(out)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	_, _ = w.Write(body)
+	return nil
+}
+
+func (r *resource) discovery() apidiscovery.APIResourceDiscovery {
+	scope := apidiscovery.ScopeCluster
+	if r.Namespaced {
+		scope = apidiscovery.ScopeNamespace
+	}
+	kind := &metav1.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
+	d := apidiscovery.APIResourceDiscovery{Resource: r.Plural, ResponseKind: kind, Scope: scope, SingularResource: r.singular(),
+		Verbs: r.verbs(), ShortNames: r.Short, Categories: r.categories}
+	for _, sub := range r.subresources() {
+		d.Subresources = append(d.Subresources, apidiscovery.APISubresourceDiscovery{Subresource: sub.name, ResponseKind: kind, Verbs: sub.verbs})
+	}
+	return d
+}

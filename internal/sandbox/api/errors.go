@@ -1,0 +1,84 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+func badRequest(message string) error { return apierrors.NewBadRequest(message) }
+
+// unknownPath is the answer to a path that nothing is served at.
+func unknownPath(verb string) error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, verb, schema.GroupResource{}, "", "404 page not found", 0, true)
+}
+
+// expired is the answer to a watch or a continued list from too long ago.
+func expired(rv, oldest int64) error {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", rv, oldest))
+}
+
+func unsupportedMedia(accepted ...string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(accepted, ", "),
+	}}
+}
+
+// statusOf turns any error into the Status that a client sees.
+func statusOf(err error) metav1.Status {
+	var api apierrors.APIStatus
+	var own *errs.Error
+	var s metav1.Status
+	switch {
+	case errors.As(err, &api):
+		s = api.Status()
+	case errors.As(err, &own):
+		// The sandbox's own trouble (its file is locked, broken, not writable):
+		// whole advice in one message, for clients that print only that.
+		message := own.Error()
+		for _, f := range own.Facts {
+			message += "; " + f.Label + ": " + f.Text
+		}
+		if len(own.Try) > 0 {
+			message += "; try: " + strings.Join(own.Try, ", or ")
+		}
+		s = metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: message}
+	default:
+		s = apierrors.NewInternalError(err).ErrStatus
+	}
+	s.Kind, s.APIVersion = "Status", "v1"
+	if s.Code == 0 {
+		s.Code = http.StatusInternalServerError
+	}
+	return s
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	s := statusOf(err)
+	if d := s.Details; d != nil && d.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
+	}
+	writeJSON(w, int(s.Code), s)
+}
+
+func writeJSON(w http.ResponseWriter, code int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-cache, private")
+	w.WriteHeader(code)
+	_, _ = w.Write(append(body, '\n'))
+}

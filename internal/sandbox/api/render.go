@@ -1,0 +1,162 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+func splitPath(p string) []string { return strings.Split(p, ".") }
+
+// form is a shape in which objects are answered.
+type form int
+
+const (
+	whole    form = iota // the objects themselves
+	metaOnly             // PartialObjectMetadata(List)
+	asTable              // Table, for kubectl get
+)
+
+type format struct {
+	form form
+	yaml bool
+}
+
+// format picks the first media type of the Accept header that can be made.
+func (c *call) format() (format, error) {
+	accept := c.Header.Get("Accept")
+	if accept == "" {
+		return format{}, nil
+	}
+	for _, part := range strings.Split(accept, ",") {
+		media, params, err := mime.ParseMediaType(strings.TrimSpace(part))
+		if err != nil {
+			continue
+		}
+		f := format{yaml: media == "application/yaml"}
+		if !slices.Contains([]string{"application/json", "application/yaml", "application/*", "*/*"}, media) {
+			continue
+		}
+		v1 := params["g"] == metav1.GroupName && params["v"] == "v1"
+		switch {
+		case params["as"] == "":
+			return f, nil
+		case params["as"] == "Table" && v1:
+			f.form = asTable
+			return f, nil
+		case (params["as"] == "PartialObjectMetadataList" || params["as"] == "PartialObjectMetadata") && v1:
+			f.form = metaOnly
+			return f, nil
+		}
+	}
+	return format{}, apierrors.NewGenericServerResponse(http.StatusNotAcceptable, c.Method, schema.GroupResource{}, "",
+		"only the following media types are accepted: application/json, application/yaml", 0, true)
+}
+
+// metadataOf is the PartialObjectMetadata of an object.
+func metadataOf(o *store.Object) map[string]any {
+	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": metav1.SchemeGroupVersion.String(), "metadata": o.Map()["metadata"]}
+}
+
+// shape turns an object into the JSON value that f asks for.
+func (s *Server) shape(c *call, f format, o *store.Object, header bool) any {
+	switch f.form {
+	case metaOnly:
+		return metadataOf(o)
+	case asTable:
+		return s.tableOf(c, page{meta: listMeta{ResourceVersion: rvOf(o)}, objects: []*store.Object{o}}, header)
+	}
+	return o.Raw
+}
+
+func rvOf(o *store.Object) string { return object.Text(o.Map(), "metadata", "resourceVersion") }
+
+func (s *Server) writeObject(c *call, f format, code int, o *store.Object) error {
+	return write(c.w, f, code, s.shape(c, f, o, true))
+}
+
+func (s *Server) writeList(c *call, f format, p page) error {
+	switch f.form {
+	case asTable:
+		return write(c.w, f, http.StatusOK, s.tableOf(c, p, true))
+	case metaOnly:
+		items := make([]any, 0, len(p.objects))
+		for _, o := range p.objects {
+			items = append(items, metadataOf(o))
+		}
+		return write(c.w, f, http.StatusOK, map[string]any{
+			"kind": "PartialObjectMetadataList", "apiVersion": metav1.SchemeGroupVersion.String(), "metadata": p.meta, "items": items})
+	}
+	items := make([]json.RawMessage, 0, len(p.objects))
+	for _, o := range p.objects {
+		items = append(items, o.Raw)
+	}
+	return write(c.w, f, http.StatusOK, rawList{Kind: c.res.Kind + "List", APIVersion: c.res.GroupVersion(), Metadata: p.meta, Items: items})
+}
+
+// rawList is a list of objects that are JSON already.
+type rawList struct {
+	Kind       string
+	APIVersion string
+	Metadata   listMeta
+	Items      []json.RawMessage
+}
+
+// MarshalJSON writes the list without decoding its items again.
+func (l rawList) MarshalJSON() ([]byte, error) {
+	head, err := json.Marshal(map[string]any{"kind": l.Kind, "apiVersion": l.APIVersion, "metadata": l.Metadata})
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Write(head[:len(head)-1])
+	b.WriteString(`,"items":[`)
+	for i, item := range l.Items {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(item)
+	}
+	b.WriteString("]}")
+	return b.Bytes(), nil
+}
+
+func encode(v any) ([]byte, error) {
+	switch raw := v.(type) {
+	case json.RawMessage:
+		return raw, nil
+	case rawList:
+		return raw.MarshalJSON()
+	}
+	return store.Encode(v)
+}
+
+func write(w http.ResponseWriter, f format, code int, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	kind := "application/json"
+	if f.yaml {
+		kind = "application/yaml"
+		if body, err = yaml.JSONToYAML(body); err != nil {
+			return err
+		}
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-cache, private")
+	w.WriteHeader(code)
+	_, _ = w.Write(body) // a client that is gone cannot be told
+	return nil
+}

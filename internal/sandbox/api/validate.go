@@ -1,0 +1,247 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/json"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+func apiUID(s string) types.UID { return types.UID(s) }
+
+// checkTypes decodes an object of a built-in kind into its Go type, so that a
+// value of the wrong type is refused, and unknown fields too where the client
+// asks for that (fieldValidation=Strict). With Warn, unknown fields are warnings.
+func (s *Server) checkTypes(c *call, m map[string]any) ([]string, error) {
+	if c.res.builtin == nil {
+		return nil, nil
+	}
+	raw, err := store.Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	strict, err := json.UnmarshalStrict(raw, c.res.builtin())
+	if err != nil {
+		return nil, badRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", c.res.Kind, c.res.Version, c.res.Kind, err))
+	}
+	if len(strict) == 0 {
+		return nil, nil
+	}
+	switch c.URL.Query().Get("fieldValidation") {
+	case metav1.FieldValidationStrict:
+		return nil, badRequest(runtime.NewStrictDecodingError(strict).Error())
+	case metav1.FieldValidationIgnore:
+		return nil, nil
+	}
+	var warnings []string
+	for _, e := range strict {
+		warnings = append(warnings, e.Error())
+	}
+	return warnings, nil
+}
+
+// validate checks an object as far as every API server does for its kind:
+// names, labels, annotations, owner references, and what a pod or job must have.
+func validate(r *resource, m map[string]any) error {
+	raw, err := store.Encode(m["metadata"])
+	if err != nil {
+		return err
+	}
+	var meta metav1.ObjectMeta
+	if err := json.UnmarshalCaseSensitivePreserveInts(raw, &meta); err != nil {
+		return badRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", r.Kind, r.Version, r.Kind, err))
+	}
+	// Finalizers and managed fields are not looked at; the rest is as written.
+	all := validation.ValidateObjectMeta(&meta, r.Namespaced, nameRule(r), field.NewPath("metadata"))
+	switch r.Kind {
+	case "Pod":
+		all = append(all, validatePodSpec(m["spec"], field.NewPath("spec"))...)
+	case "Job":
+		all = append(all, validateBatchJob(m)...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(r.groupKind(), meta.Name, all)
+}
+
+func nameRule(r *resource) validation.ValidateNameFunc {
+	switch r.Kind {
+	case "Namespace":
+		return validation.ValidateNamespaceName
+	case "Service":
+		return validation.NameIsDNS1035Label
+	}
+	return validation.NameIsDNSSubdomain
+}
+
+func validatePodSpec(spec any, path *field.Path) field.ErrorList {
+	containers := object.List(spec, "containers")
+	if len(containers) == 0 {
+		return field.ErrorList{field.Required(path.Child("containers"), "")}
+	}
+	var all field.ErrorList
+	for i, c := range containers {
+		p := path.Child("containers").Index(i)
+		name := object.Text(c, "name")
+		if name == "" {
+			all = append(all, field.Required(p.Child("name"), ""))
+		} else {
+			for _, msg := range validation.NameIsDNSLabel(name, false) {
+				all = append(all, field.Invalid(p.Child("name"), name, msg))
+			}
+		}
+		if object.Text(c, "image") == "" {
+			all = append(all, field.Required(p.Child("image"), ""))
+		}
+	}
+	return all
+}
+
+func validateBatchJob(m map[string]any) field.ErrorList {
+	template := field.NewPath("spec", "template", "spec")
+	all := validatePodSpec(object.At(m, "spec", "template", "spec"), template)
+	switch policy := object.Text(m, "spec", "template", "spec", "restartPolicy"); policy {
+	case "Never", "OnFailure":
+	case "":
+		all = append(all, field.Required(template.Child("restartPolicy"), `valid values: "OnFailure", "Never"`))
+	default:
+		all = append(all, field.NotSupported(template.Child("restartPolicy"), policy, []string{"OnFailure", "Never"}))
+	}
+	for _, n := range []string{"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"} {
+		if v, ok := object.Int(m, "spec", n); ok && v < 0 {
+			all = append(all, field.Invalid(field.NewPath("spec", n), v, "must be greater than or equal to 0"))
+		}
+	}
+	return all
+}
+
+// immutable refuses changes of fields that can not change.
+func immutable(r *resource, old, m map[string]any) error {
+	var path *field.Path
+	var value any
+	differ := func(names ...string) {
+		if path == nil && !reflect.DeepEqual(object.At(old, names...), object.At(m, names...)) {
+			path, value = field.NewPath(names[0], names[1:]...), object.At(m, names...)
+		}
+	}
+	switch r.Kind {
+	case "Job":
+		differ("spec", "completionMode")
+		differ("spec", "selector")
+		if suspended, _ := object.At(old, "spec", "suspend").(bool); !suspended {
+			differ("spec", "template")
+		}
+	case "WorkloadPriorityClass":
+		differ("value")
+	case "PriorityClass":
+		differ("value")
+	case "LocalQueue":
+		differ("spec", "clusterQueue")
+	case "PersistentVolumeClaim":
+		differ("spec", "accessModes")
+	}
+	if path == nil {
+		return nil
+	}
+	return apierrors.NewInvalid(r.groupKind(), object.Text(m, "metadata", "name"), field.ErrorList{field.Invalid(path, value, "field is immutable")})
+}
+
+// setDefaults fills in what the API server, or a CRD's schema, fills in.
+func setDefaults(r *resource, m map[string]any) {
+	switch r.FullName() {
+	case "namespaces":
+		object.Child(object.Child(m, "metadata"), "labels")["kubernetes.io/metadata.name"] = object.Text(m, "metadata", "name")
+		defaults(object.Child(m, "spec"), "finalizers", []any{"kubernetes"})
+		defaults(object.Child(m, "status"), "phase", "Active")
+	case "pods":
+		spec := object.Child(m, "spec")
+		podDefaults(spec, "Always")
+		defaults(object.Child(m, "status"), "phase", "Pending")
+	case "nodes":
+		status := object.Child(m, "status")
+		if status["allocatable"] == nil && status["capacity"] != nil {
+			status["allocatable"] = store.CopyMap(object.Child(m, "status"))["capacity"]
+		}
+	case "jobs.batch":
+		batchDefaults(m)
+	case "localqueues.kueue.x-k8s.io":
+		defaults(object.Child(m, "spec"), "stopPolicy", "None")
+	case "clusterqueues.kueue.x-k8s.io":
+		clusterQueueDefaults(object.Child(m, "spec"))
+	case "workloads.kueue.x-k8s.io":
+		defaults(object.Child(m, "spec"), "active", true)
+	}
+}
+
+// holdBack suspends a new job that has a queue, as Kueue's webhook does: the
+// scheduler says when it starts.
+func holdBack(r *resource, m map[string]any) {
+	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok && object.Text(m, "metadata", "labels", kinds.QueueLabel) != "" {
+		object.Set(m, true, j.SuspendPath...)
+	}
+}
+
+func defaults(m map[string]any, key string, value any) {
+	if m[key] == nil {
+		m[key] = value
+	}
+}
+
+func podDefaults(spec map[string]any, restart string) {
+	defaults(spec, "restartPolicy", restart)
+	defaults(spec, "dnsPolicy", "ClusterFirst")
+	defaults(spec, "schedulerName", "default-scheduler")
+	defaults(spec, "terminationGracePeriodSeconds", int64(30))
+	defaults(spec, "securityContext", map[string]any{})
+	if spec["restartPolicy"] == "" {
+		delete(spec, "restartPolicy")
+	}
+}
+
+func batchDefaults(m map[string]any) {
+	spec := object.Child(m, "spec")
+	if spec["completions"] == nil && spec["parallelism"] == nil {
+		spec["completions"] = int64(1)
+	}
+	defaults(spec, "parallelism", int64(1))
+	defaults(spec, "backoffLimit", int64(6))
+	defaults(spec, "completionMode", "NonIndexed")
+	defaults(spec, "suspend", false)
+	defaults(spec, "podReplacementPolicy", "TerminatingOrFailed")
+	uid, name := object.Text(m, "metadata", "uid"), object.Text(m, "metadata", "name")
+	if manual, _ := spec["manualSelector"].(bool); !manual {
+		labels := object.Child(object.Child(object.Child(spec, "template"), "metadata"), "labels")
+		for k, v := range map[string]string{"controller-uid": uid, "batch.kubernetes.io/controller-uid": uid, "job-name": name, "batch.kubernetes.io/job-name": name} {
+			labels[k] = v
+		}
+		defaults(spec, "selector", map[string]any{"matchLabels": map[string]any{"batch.kubernetes.io/controller-uid": uid}})
+	}
+	if template, ok := object.At(spec, "template", "spec").(map[string]any); ok {
+		podDefaults(template, "")
+	}
+}
+
+// clusterQueueDefaults are those of the CRD (Kueue v1beta2).
+func clusterQueueDefaults(spec map[string]any) {
+	defaults(spec, "queueingStrategy", "BestEffortFIFO")
+	defaults(spec, "stopPolicy", "None")
+	fungibility := object.Child(spec, "flavorFungibility")
+	defaults(fungibility, "whenCanBorrow", "MayStopSearch")
+	defaults(fungibility, "whenCanPreempt", "TryNextFlavor")
+	preemption := object.Child(spec, "preemption")
+	defaults(preemption, "reclaimWithinCohort", "Never")
+	defaults(preemption, "withinClusterQueue", "Never")
+	borrow := object.Child(preemption, "borrowWithinCohort")
+	defaults(borrow, "policy", "Never")
+}

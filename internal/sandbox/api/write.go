@@ -1,0 +1,232 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+
+	"github.com/google/uuid"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// save runs a change in the backend and answers with the object it results in.
+func (s *Server) save(c *call, code int, change func(*store.Store) (*store.Object, error)) error {
+	f, err := c.format()
+	if err != nil {
+		return err
+	}
+	var result *store.Object
+	warnings, err := s.backend.Update(c.Context(), c.dryRun, func(st *store.Store) error {
+		var err error
+		result, err = change(st)
+		return err
+	})
+	warn(c.w, warnings)
+	if err != nil {
+		return err
+	}
+	return s.writeObject(c, f, code, result)
+}
+
+// warn adds warnings to the answer, as RFC 7234 and client-go have them.
+func warn(w http.ResponseWriter, warnings []string) {
+	for _, text := range warnings {
+		w.Header().Add("Warning", `299 - `+strconv.Quote(text))
+	}
+}
+
+func (s *Server) create(c *call) error {
+	m, err := c.object()
+	if err != nil {
+		return err
+	}
+	if err := c.identify(m); err != nil {
+		return err
+	}
+	if c.res.Namespaced && c.namespace == "" {
+		return badRequest("an empty namespace may not be set during creation")
+	}
+	warnings, err := s.checkTypes(c, m)
+	if err != nil {
+		return err
+	}
+	warn(c.w, warnings)
+	return s.save(c, http.StatusCreated, func(st *store.Store) (*store.Object, error) { return s.insert(c, st, m) })
+}
+
+// insert stores a new object: names it, fills in what the API server fills in,
+// and checks it.
+func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Object, error) {
+	meta := object.Child(m, "metadata")
+	name, _ := meta["name"].(string)
+	if prefix, _ := meta["generateName"].(string); name == "" && prefix != "" {
+		// As the API server: the prefix is cut so that the name has 63 characters.
+		name = prefix[:min(len(prefix), 58)] + rand.String(5)
+		meta["name"] = name
+	}
+	if c.res.Namespaced && st.Get("namespaces", "", c.namespace) == nil {
+		return nil, apierrors.NewNotFound(s.find("", "v1", "namespaces").groupResource(), c.namespace)
+	}
+	prune(c.res, m)
+	if s.dropsStatus(c.res) {
+		delete(m, "status")
+	}
+	if c.res.generation {
+		meta["generation"] = int64(1)
+	}
+	meta["uid"] = uuid.NewString()
+	meta["creationTimestamp"] = object.Stamp(s.backend.Now())
+	delete(meta, "resourceVersion")
+	delete(meta, "deletionTimestamp")
+	delete(meta, "selfLink")
+	setDefaults(c.res, m)
+	holdBack(c.res, m)
+	if err := validate(c.res, m); err != nil {
+		return nil, err
+	}
+	if st.Get(c.res.FullName(), c.namespace, name) != nil {
+		if object.Text(m, "metadata", "generateName") != "" && name != "" {
+			return nil, apierrors.NewGenerateNameConflict(c.res.groupResource(), name, 1)
+		}
+		return nil, apierrors.NewAlreadyExists(c.res.groupResource(), name)
+	}
+	return st.Put(c.res.FullName(), m)
+}
+
+// dropsStatus: the status of a new object is ignored where it is a subresource.
+// Nodes are the exception of the sandbox: nothing else could tell their capacity.
+func (s *Server) dropsStatus(r *resource) bool { return r.status && r.Kind != "Node" }
+
+func (s *Server) update(c *call) error {
+	m, err := c.object()
+	if err != nil {
+		return err
+	}
+	if err := c.identify(m); err != nil {
+		return err
+	}
+	if name := object.Text(m, "metadata", "name"); name != c.name {
+		return badRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, c.name))
+	}
+	warnings, err := s.checkTypes(c, m)
+	if err != nil {
+		return err
+	}
+	warn(c.w, warnings)
+	return s.save(c, http.StatusOK, func(st *store.Store) (*store.Object, error) {
+		old := st.Get(c.res.FullName(), c.namespace, c.name)
+		if old == nil {
+			return nil, notFound(c)
+		}
+		return s.replace(c, st, old, m)
+	})
+}
+
+// replace puts a new version of an object in the place of old: what a client
+// may not change is kept, what does not change is not written.
+func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[string]any) (*store.Object, error) {
+	meta, before := object.Child(m, "metadata"), object.Child(old.Copy(), "metadata")
+	if rv, _ := meta["resourceVersion"].(string); rv != "" && rv != rvOf(old) {
+		return nil, apierrors.NewConflict(c.res.groupResource(), c.name,
+			fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+	}
+	if uid, _ := meta["uid"].(string); uid != "" && uid != old.UID {
+		return nil, apierrors.NewConflict(c.res.groupResource(), c.name,
+			fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, old.UID))
+	}
+	for _, k := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "generateName"} {
+		keep(meta, before, k)
+	}
+	switch {
+	case c.sub == "status":
+		// Only the status changes.
+		next := old.Copy()
+		keep(next, m, "status")
+		m = next
+	case c.res.status && !(c.res.Kind == "Node"):
+		keep(m, old.Copy(), "status")
+	}
+	prune(c.res, m)
+	setDefaults(c.res, m)
+	if err := validate(c.res, m); err != nil {
+		return nil, err
+	}
+	if err := immutable(c.res, old.Map(), m); err != nil {
+		return nil, err
+	}
+	if c.res.generation && c.sub == "" && !reflect.DeepEqual(m["spec"], old.Map()["spec"]) {
+		n, _ := object.Int(old.Map(), "metadata", "generation")
+		object.Child(m, "metadata")["generation"] = n + 1
+	}
+	raw, err := store.Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(raw, old.Raw) {
+		return old, nil
+	}
+	if object.Text(m, "metadata", "deletionTimestamp") != "" && len(object.List(m, "metadata", "finalizers")) == 0 {
+		return st.Collect(c.res.FullName(), old), nil
+	}
+	return st.Put(c.res.FullName(), m)
+}
+
+// keep makes key in m what it is in from.
+func keep(m, from map[string]any, key string) {
+	if v, ok := from[key]; ok {
+		m[key] = v
+	} else {
+		delete(m, key)
+	}
+}
+
+// prune removes nulls at the top of the metadata, which clients send for empty
+// times and maps.
+func prune(r *resource, m map[string]any) {
+	meta := object.Child(m, "metadata")
+	for k, v := range meta {
+		if v == nil {
+			delete(meta, k)
+		}
+	}
+	// A typed client of a custom resource writes an empty creationTimestamp into
+	// every pod template; the CRDs' schemas drop or keep it, which no one reads.
+	if m["status"] == nil {
+		delete(m, "status")
+	}
+	_ = r
+}
+
+// Insert stores an object that comes from no request (of a scenario, or made by
+// a controller): the same defaults and checks apply.
+func (s *Server) Insert(st *store.Store, m map[string]any) (*store.Object, error) {
+	gv, err := schema.ParseGroupVersion(object.Text(m, "apiVersion"))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range s.resources {
+		if r.Group == gv.Group && r.Version == gv.Version && r.Kind == object.Text(m, "kind") && !r.virtual {
+			status := m["status"]
+			c := &call{res: r, namespace: object.Text(m, "metadata", "namespace"), Request: &http.Request{URL: &url.URL{}}}
+			if _, err := s.checkTypes(c, m); err != nil {
+				return nil, err
+			}
+			o, err := s.insert(c, st, m)
+			if err != nil || status == nil || !s.dropsStatus(r) {
+				return o, err
+			}
+			next := o.Copy()
+			next["status"] = status
+			return st.Put(r.FullName(), next)
+		}
+	}
+	return nil, fmt.Errorf("the sandbox does not serve %s %s", object.Text(m, "apiVersion"), object.Text(m, "kind"))
+}

@@ -1,0 +1,121 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// backend is the sandbox as its API server sees it.
+type backend struct{ s *Sandbox }
+
+// Now is the sandbox's time.
+func (b backend) Now() time.Time { return b.s.Now() }
+
+// View calls f with the present state. What is due happens first.
+func (b backend) View(ctx context.Context, f func(*store.Store) error) error {
+	st, err := b.s.present(ctx)
+	if err != nil {
+		return err
+	}
+	return f(st)
+}
+
+// Update applies f and lets the controllers run.
+func (b backend) Update(ctx context.Context, dryRun bool, f func(*store.Store) error) ([]string, error) {
+	return b.s.change(ctx, func(w *work) error {
+		if w.due() {
+			if err := w.settle(); err != nil {
+				return err
+			}
+		}
+		if dryRun {
+			return f(w.store.Clone())
+		}
+		if err := f(w.store); err != nil {
+			return err
+		}
+		if w.store.RV() == w.head.Settled {
+			return nil
+		}
+		return w.settle()
+	})
+}
+
+// idle is how long Wait waits when nothing happens.
+const idle = 10 * time.Second
+
+// Wait returns when the state is newer than rv, or after a while.
+func (b backend) Wait(ctx context.Context, rv int64) error {
+	for waited := time.Duration(0); waited < idle; waited += b.s.opts.Poll {
+		st, err := b.s.present(ctx)
+		if err != nil {
+			return err
+		}
+		if st.RV() > rv {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-b.s.news():
+		case <-b.s.opts.After(b.s.opts.Poll):
+		}
+	}
+	return nil
+}
+
+func (s *Sandbox) news() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// due tells whether something happens by itself before now, or was left undone.
+func (w *work) due() bool {
+	return !w.head.Next.IsZero() && !w.head.Next.After(w.now) || w.store.RV() != w.head.Settled
+}
+
+// present returns the state as it is now. The store is not changed afterwards:
+// changes make new ones.
+func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
+	s.mu.Lock()
+	if err := s.reload(); err != nil {
+		s.mu.Unlock()
+		return nil, err
+	}
+	w := &work{ctx: ctx, store: s.store, head: s.head, now: s.Now()}
+	s.mu.Unlock()
+	if !w.due() {
+		return w.store, nil
+	}
+	_, err := s.change(ctx, func(w *work) error {
+		if !w.due() {
+			return nil
+		}
+		return w.settle()
+	})
+	if err != nil && !unwritable(err) {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		// A file that may only be read still shows how things go on; only this
+		// process keeps what happened.
+		w.store = s.store.Clone()
+		if err := w.settle(); err != nil {
+			return nil, err
+		}
+		s.keep(w, s.seen)
+	}
+	return s.store, nil
+}
+
+func unwritable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}

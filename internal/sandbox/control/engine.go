@@ -1,0 +1,252 @@
+package control
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// admission returns Kueue's scheduler, loaded with everything but the workloads.
+func (s *sim) admission() (*admission.Engine, error) {
+	if s.engine != nil {
+		return s.engine, nil
+	}
+	// Fair sharing is on, as the task-governance add-on has it.
+	e, err := admission.New(admission.Config{FairSharing: true, Now: func() time.Time { return s.now }})
+	if err != nil {
+		return nil, err
+	}
+	var objects []client.Object
+	for _, load := range []func() ([]client.Object, error){
+		loader[corev1.Namespace](s, kinds.Namespace), loader[corev1.LimitRange](s, kinds.LimitRange), loader[corev1.Node](s, kinds.Node),
+		loader[schedulingv1.PriorityClass](s, kinds.PriorityClass), loader[kueue.WorkloadPriorityClass](s, kinds.WorkloadPriorityClass),
+		loader[kueue.Topology](s, kinds.Topology), loader[kueue.ResourceFlavor](s, kinds.ResourceFlavor),
+		loader[kueue.AdmissionCheck](s, kinds.AdmissionCheck), loader[kueue.Cohort](s, kinds.Cohort),
+		loader[kueue.ClusterQueue](s, kinds.ClusterQueue), loader[kueue.LocalQueue](s, kinds.LocalQueue),
+	} {
+		list, err := load()
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, list...)
+	}
+	if err := e.Load(s.ctx, objects...); err != nil {
+		s.warnf("the scheduler leaves out what it cannot use: %v", err)
+	}
+	s.engine, s.loaded = e, map[store.Key]int64{}
+	return e, nil
+}
+
+// pointer is a pointer to an API type.
+type pointer[T any] interface {
+	*T
+	client.Object
+}
+
+func loader[T any, P pointer[T]](s *sim, r kinds.Resource) func() ([]client.Object, error) {
+	return func() ([]client.Object, error) {
+		var out []client.Object
+		for _, o := range s.st.List(r.FullName(), "") {
+			v, err := typed[T](o)
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", r.Kind, o.Name, err)
+			}
+			out = append(out, P(v))
+		}
+		return out, nil
+	}
+}
+
+func typedWorkload(o *store.Object) (*kueue.Workload, error) {
+	if o == nil {
+		return nil, nil
+	}
+	return typed[kueue.Workload](o)
+}
+
+// schedule tells the scheduler which workloads came, changed and went, lets it
+// admit and preempt until it settles, and writes what it decided.
+func (s *sim) schedule() error {
+	e, err := s.admission()
+	if err != nil {
+		return err
+	}
+	if err := s.loadWorkloads(e); err != nil {
+		return err
+	}
+	line, err := e.Run(s.ctx, s.cfg.MaxCycles)
+	if err != nil {
+		return err
+	}
+	evicted := s.tell(line)
+	for key := range s.loaded {
+		w := e.Workload(key.Namespace, key.Name)
+		o := s.st.Get(kinds.Workload.FullName(), key.Namespace, key.Name)
+		if w == nil || o == nil {
+			continue
+		}
+		if evicted[key] && object.True(o.Map(), "Admitted") {
+			// It may be back already: its job has to start over all the same.
+			if err := s.stopFor(o); err != nil {
+				return err
+			}
+		}
+		if err := s.writeWorkload(o, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadWorkloads makes the engine's workloads those of the store.
+func (s *sim) loadWorkloads(e *admission.Engine) error {
+	there := map[store.Key]bool{}
+	var changed []client.Object
+	for _, o := range s.st.List(kinds.Workload.FullName(), "") {
+		if object.True(o.Map(), "Finished") {
+			continue
+		}
+		there[o.Key] = true
+		if rv, ok := s.loaded[o.Key]; ok && rv == o.RV {
+			continue
+		}
+		w, err := typedWorkload(o)
+		if err != nil {
+			return fmt.Errorf("Workload %s/%s: %w", o.Namespace, o.Name, err)
+		}
+		s.loaded[o.Key] = o.RV
+		changed = append(changed, w)
+	}
+	for key := range s.loaded {
+		if !there[key] {
+			delete(s.loaded, key)
+			if e.Workload(key.Namespace, key.Name) != nil {
+				if err := e.Remove(s.ctx, key.Namespace, key.Name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := e.Load(s.ctx, changed...); err != nil {
+		s.warnf("the scheduler leaves out what it cannot use: %v", err)
+	}
+	return nil
+}
+
+// stopFor stops the job of a workload that was evicted.
+func (s *sim) stopFor(w *store.Object) error {
+	for _, j := range s.jobs() {
+		if w.OwnedBy(j.o.UID) {
+			_, err := s.stop(j, w, "Preempted")
+			return err
+		}
+	}
+	return nil
+}
+
+// writeWorkload stores the status that the scheduler gave a workload. PodsReady
+// is not the scheduler's, so it is kept.
+func (s *sim) writeWorkload(o *store.Object, w *kueue.Workload) error {
+	status, err := decodeMap(w.Status)
+	if err != nil {
+		return err
+	}
+	m := o.Copy()
+	if ready := object.Condition(m, podsReady); ready != nil {
+		conditions := []any{}
+		for _, c := range object.List(status, "conditions") {
+			if object.Text(c, "type") != podsReady {
+				conditions = append(conditions, c)
+			}
+		}
+		status["conditions"] = append(conditions, ready)
+	}
+	if m["status"] = status; len(status) == 0 {
+		delete(m, "status")
+	}
+	next, err := s.put(kinds.Workload.FullName(), m)
+	if err != nil {
+		return err
+	}
+	s.loaded[o.Key] = next.RV
+	return nil
+}
+
+// tell makes events of what the scheduler did, and returns the workloads that
+// were preempted.
+func (s *sim) tell(line admission.Timeline) map[store.Key]bool {
+	evicted := map[store.Key]bool{}
+	times := map[store.Key]int{}
+	for i, ev := range line.Events {
+		key := store.Key{Namespace: ev.Namespace, Name: ev.Name}
+		o := s.st.Get(kinds.Workload.FullName(), key.Namespace, key.Name)
+		if o == nil {
+			continue
+		}
+		if ev.Kind == admission.EventPreempted {
+			evicted[key] = true
+			times[key]++
+		}
+		if !line.Settled && i > unsettledEvents {
+			continue
+		}
+		s.tellOne(o, ev)
+	}
+	if !line.Settled {
+		s.tellUnsettled(line, times)
+	}
+	return evicted
+}
+
+// unsettledEvents is how many of a timeline without an end become events.
+const unsettledEvents = 20
+
+func (s *sim) tellOne(o *store.Object, ev admission.Event) {
+	switch ev.Kind {
+	case admission.EventAdmitted, admission.EventQuotaReserved:
+		s.event(o, "Normal", "QuotaReserved", fmt.Sprintf("Quota reserved in ClusterQueue %s, wait time since queued was %.0fs",
+			ev.ClusterQueue, s.now.Sub(queuedAt(o)).Seconds()))
+		if ev.Kind == admission.EventAdmitted {
+			s.event(o, "Normal", "Admitted", fmt.Sprintf("Admitted by ClusterQueue %s, wait time since reservation was 0s", ev.ClusterQueue))
+		}
+	case admission.EventPreempted:
+		s.event(o, "Normal", "Preempted", ev.Message)
+		s.event(o, "Normal", "EvictedDueToPreempted", ev.Message)
+	case admission.EventPending, admission.EventSkipped, admission.EventPreempting:
+		s.event(o, "Warning", "Pending", ev.Message)
+	}
+}
+
+// queuedAt is when a workload was queued last.
+func queuedAt(o *store.Object) time.Time {
+	if t, ok := object.Time(object.Condition(o.Map(), "Requeued"), "lastTransitionTime"); ok {
+		return t
+	}
+	t, _ := object.Time(o.Map(), "metadata", "creationTimestamp")
+	return t
+}
+
+// tellUnsettled says that the policy admits and preempts without an end. Things
+// stay as they are after the last cycle.
+func (s *sim) tellUnsettled(line admission.Timeline, preempted map[store.Key]int) {
+	var most store.Key
+	for key, n := range preempted {
+		if n > preempted[most] || n == preempted[most] && key.Compare(most) < 0 {
+			most = key
+		}
+	}
+	message := fmt.Sprintf("the policy does not settle: after %d scheduling cycles workloads are still being admitted and preempted", line.Cycles)
+	if o := s.st.Get(kinds.Workload.FullName(), most.Namespace, most.Name); o != nil {
+		s.event(o, "Warning", "DoesNotSettle", message)
+	}
+	s.warnf("%s; the sandbox stops here", message)
+}

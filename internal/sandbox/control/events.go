@@ -1,0 +1,80 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// maxEvents is how many events are kept. A cluster keeps them for an hour.
+const maxEvents = 400
+
+// sources names the component that reports on a kind of object.
+var sources = map[string]string{
+	"Workload": "kueue-admission",
+	"Pod":      "default-scheduler",
+}
+
+// event records that something happened to an object. It reports whether it was
+// recorded: a warning that is there already is not repeated, anything else that
+// happens again at another time is counted.
+func (s *sim) event(o *store.Object, kind, reason, message string) bool {
+	if len(message) > 1024 {
+		message = message[:1021] + "..."
+	}
+	now := object.Stamp(s.now)
+	for _, e := range s.st.List(kinds.Event.FullName(), namespaceOf(o)) {
+		if object.Text(e.Map(), "involvedObject", "uid") != o.UID || object.Text(e.Map(), "reason") != reason || object.Text(e.Map(), "message") != message {
+			continue
+		}
+		if kind == "Warning" || object.Text(e.Map(), "lastTimestamp") == now {
+			return false
+		}
+		m := e.Copy()
+		n, _ := object.Int(m, "count")
+		m["count"], m["lastTimestamp"] = n+1, now
+		_, err := s.st.Put(kinds.Event.FullName(), m)
+		return err == nil
+	}
+	source := sources[object.Text(o.Map(), "kind")]
+	if source == "" {
+		source = "sandbox-job-controller"
+	}
+	ref := map[string]any{"apiVersion": object.Text(o.Map(), "apiVersion"), "kind": object.Text(o.Map(), "kind"),
+		"name": o.Name, "uid": o.UID, "resourceVersion": fmt.Sprint(o.RV)}
+	if o.Namespace != "" {
+		ref["namespace"] = o.Namespace
+	}
+	_, err := s.create(kinds.Event.FullName(), map[string]any{
+		"apiVersion": "v1", "kind": "Event",
+		// The name is unique: the resource version is used once.
+		"metadata":       map[string]any{"name": fmt.Sprintf("%s.%x", o.Name, s.now.UnixNano()+s.st.RV()), "namespace": namespaceOf(o)},
+		"involvedObject": ref, "type": kind, "reason": reason, "message": message, "count": int64(1),
+		"firstTimestamp": now, "lastTimestamp": now,
+		"source": map[string]any{"component": source}, "reportingComponent": source, "reportingInstance": "",
+	})
+	return err == nil
+}
+
+// namespaceOf is where events about an object are.
+func namespaceOf(o *store.Object) string {
+	if o.Namespace == "" {
+		return "default"
+	}
+	return o.Namespace
+}
+
+// trimEvents forgets the oldest events when there are too many.
+func (s *sim) trimEvents() {
+	events := s.st.List(kinds.Event.FullName(), "")
+	if len(events) <= maxEvents {
+		return
+	}
+	slices.SortFunc(events, func(a, b *store.Object) int { return int(a.RV - b.RV) })
+	for _, e := range events[:len(events)-maxEvents] {
+		s.st.Remove(kinds.Event.FullName(), e.Namespace, e.Name)
+	}
+}

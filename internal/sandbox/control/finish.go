@@ -1,0 +1,196 @@
+package control
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+const (
+	// OutcomeAnnotation says how a job ends in a sandbox: "Failed", or anything
+	// else for success.
+	OutcomeAnnotation = kinds.OwnPrefix + "sandbox-outcome"
+	// maxExecTimeLabel limits how long Kueue lets a job run.
+	maxExecTimeLabel = "kueue.x-k8s.io/max-exec-time-seconds"
+)
+
+// nextDue is when something happens next by itself: a job or pod ends, or a
+// finished job's time to live is over.
+func (s *sim) nextDue() (time.Time, bool) {
+	var next time.Time
+	found := false
+	consider := func(t time.Time, ok bool) {
+		if ok && (!found || t.Before(next)) {
+			next, found = t, true
+		}
+	}
+	for _, j := range s.jobs() {
+		consider(s.ends(j))
+		consider(expires(j))
+	}
+	for _, p := range s.st.List(kinds.Pod.FullName(), "") {
+		consider(s.podEnds(p))
+	}
+	return next, found
+}
+
+// ends is when a job that runs will be done: its duration after the last of its
+// pods started.
+func (s *sim) ends(j job) (time.Time, bool) {
+	if j.suspended() || finished(j) {
+		return time.Time{}, false
+	}
+	d, ok := s.duration(j)
+	if !ok {
+		return time.Time{}, false
+	}
+	pods := s.podsOf(j)
+	var last time.Time
+	for _, p := range pods {
+		t, started := object.Time(p.Map(), "status", "startTime")
+		if !started || object.Text(p.Map(), "status", "phase") != "Running" {
+			return time.Time{}, false
+		}
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last.Add(d), len(pods) > 0
+}
+
+// duration is how long a job runs. A Ray cluster runs until it is deleted,
+// unless it says how long.
+func (s *sim) duration(j job) (time.Duration, bool) {
+	if text := object.Text(j.m(), "metadata", "annotations", kinds.DurationAnnotation); text != "" {
+		if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+			return d, true
+		}
+		if s.event(j.o, "Warning", "InvalidDuration", "annotation "+kinds.DurationAnnotation+" is not a duration such as 90m: "+strconv.Quote(text)) {
+			s.warnf("%s: annotation %s is not a duration such as 90m: %q", j.what(), kinds.DurationAnnotation, text)
+		}
+	}
+	for _, path := range [][]string{{"spec", "runPolicy", "activeDeadlineSeconds"}, {"spec", "activeDeadlineSeconds"}} {
+		if n, ok := object.Int(j.m(), path...); ok && n > 0 {
+			return time.Duration(n) * time.Second, true
+		}
+	}
+	for _, p := range j.kind.Parts(j.m()) {
+		if n, ok := object.Int(p.Template, "spec", "activeDeadlineSeconds"); ok && n > 0 {
+			return time.Duration(n) * time.Second, true
+		}
+	}
+	if n, err := strconv.Atoi(j.o.Labels[maxExecTimeLabel]); err == nil && n > 0 {
+		return time.Duration(n) * time.Second, true
+	}
+	return s.cfg.Duration, j.kind.Kind != kinds.RayCluster.Kind
+}
+
+// podEnds is when a pod that is nobody's ends. One that is always restarted
+// does not.
+func (s *sim) podEnds(p *store.Object) (time.Time, bool) {
+	start, ok := object.Time(p.Map(), "status", "startTime")
+	if len(p.Owners) > 0 || !ok || object.Text(p.Map(), "status", "phase") != "Running" || object.Text(p.Map(), "spec", "restartPolicy") == "Always" {
+		return time.Time{}, false
+	}
+	d := s.cfg.Duration
+	if v, err := time.ParseDuration(object.Text(p.Map(), "metadata", "annotations", kinds.DurationAnnotation)); err == nil {
+		d = v
+	} else if n, ok := object.Int(p.Map(), "spec", "activeDeadlineSeconds"); ok && n > 0 {
+		d = time.Duration(n) * time.Second
+	}
+	return start.Add(d), true
+}
+
+// expires is when a finished job is removed (ttlSecondsAfterFinished).
+func expires(j job) (time.Time, bool) {
+	if !finished(j) {
+		return time.Time{}, false
+	}
+	ttl, ok := object.Int(j.m(), "spec", "runPolicy", "ttlSecondsAfterFinished")
+	if !ok {
+		if ttl, ok = object.Int(j.m(), "spec", "ttlSecondsAfterFinished"); !ok {
+			return time.Time{}, false
+		}
+	}
+	end, ok := object.Time(j.m(), "status", "completionTime")
+	if !ok {
+		end, ok = object.Time(j.m(), "status", "endTime")
+	}
+	return end.Add(time.Duration(ttl) * time.Second), ok
+}
+
+// endDue ends the jobs and pods whose time is over, and removes jobs that have
+// been finished long enough.
+func (s *sim) endDue() error {
+	over := func(t time.Time, ok bool) bool { return ok && !t.After(s.now) }
+	for _, j := range s.jobs() {
+		switch {
+		case over(expires(j)):
+			s.st.Collect(j.kind.FullName(), j.o)
+		case over(s.ends(j)):
+			if err := s.end(j); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range s.st.List(kinds.Pod.FullName(), "") {
+		if over(s.podEnds(p)) {
+			m := p.Copy()
+			s.endPod(m, object.Text(m, "metadata", "annotations", OutcomeAnnotation) == "Failed")
+			if _, err := s.put(kinds.Pod.FullName(), m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// end finishes a job: its pods, itself, its workload.
+func (s *sim) end(j job) error {
+	failed := object.Text(j.m(), "metadata", "annotations", OutcomeAnnotation) == "Failed"
+	pods := s.podsOf(j)
+	for i, p := range pods {
+		m := p.Copy()
+		s.endPod(m, failed && i == 0) // one pod failing is enough
+		if _, err := s.put(kinds.Pod.FullName(), m); err != nil {
+			return err
+		}
+	}
+	result := "Succeeded"
+	if failed {
+		result = "Failed"
+	}
+	m := j.o.Copy()
+	message := s.finishStatus(j, m, result)
+	o, err := s.put(j.kind.FullName(), m)
+	if err != nil {
+		return err
+	}
+	kind, reason := "Normal", j.kind.Kind+result
+	if failed {
+		kind = "Warning"
+	}
+	s.event(o, kind, reason, message)
+	return s.finishWorkload(job{j.kind, o}, result, message)
+}
+
+// finishWorkload declares a job's workload finished, which frees its quota.
+func (s *sim) finishWorkload(j job, result, message string) error {
+	w := s.workloadOf(j)
+	if w == nil || object.True(w.Map(), "Finished") {
+		return nil
+	}
+	m := w.Copy()
+	generation, _ := object.Int(m, "metadata", "generation")
+	setCondition(object.Child(m, "status"), map[string]any{"type": "Finished", "status": "True", "reason": result, "message": message,
+		"observedGeneration": generation}, s.now)
+	if _, err := s.put(kinds.Workload.FullName(), m); err != nil {
+		return err
+	}
+	s.event(j.o, "Normal", "FinishedWorkload", fmt.Sprintf("Workload '%s/%s' is declared finished", w.Namespace, w.Name))
+	return nil
+}

@@ -1,0 +1,297 @@
+package control
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// job is one job object at the present moment.
+type job struct {
+	kind kinds.Job
+	o    *store.Object
+}
+
+func (j job) m() map[string]any { return j.o.Map() }
+
+func (j job) governed() bool { return j.o.Labels[kinds.QueueLabel] != "" }
+
+func (j job) suspended() bool { return object.Bool(j.m(), j.kind.SuspendPath...) }
+
+// what names the job in messages.
+func (j job) what() string { return j.kind.Kind + " " + j.o.Namespace + "/" + j.o.Name }
+
+// jobs returns the jobs of every kind.
+func (s *sim) jobs() []job {
+	var out []job
+	for _, k := range kinds.Jobs() {
+		for _, o := range s.st.List(k.FullName(), "") {
+			out = append(out, job{k, o})
+		}
+	}
+	return out
+}
+
+// workloadOf returns a job's workload, or nil.
+func (s *sim) workloadOf(j job) *store.Object {
+	for _, w := range s.st.List(kinds.Workload.FullName(), j.o.Namespace) {
+		if w.OwnedBy(j.o.UID) {
+			return w
+		}
+	}
+	return nil
+}
+
+// podsOf returns a job's pods.
+func (s *sim) podsOf(j job) []*store.Object {
+	var out []*store.Object
+	for _, p := range s.st.List(kinds.Pod.FullName(), j.o.Namespace) {
+		if p.OwnedBy(j.o.UID) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// prepareJobs gives every governed job that is not finished a workload, holds it
+// back until that is admitted, and keeps the workload in step with the job.
+func (s *sim) prepareJobs() error {
+	for _, j := range s.jobs() {
+		if !j.governed() || finished(j) {
+			continue
+		}
+		w := s.workloadOf(j)
+		if w == nil {
+			if err := s.newWorkload(j); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.followJob(j, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newWorkload holds a job back and makes its workload, as Kueue's job
+// controller does. A job that cannot have one stays held back, and says why.
+func (s *sim) newWorkload(j job) error {
+	j, err := s.stop(j, nil, "missing workload")
+	if err != nil {
+		return err
+	}
+	wanted, err := s.workloadFor(j)
+	if err != nil {
+		if s.event(j.o, "Warning", "ErrWorkloadCompose", err.Error()) {
+			s.warnf("%s stays suspended: %v", j.what(), err)
+		}
+		return nil
+	}
+	if s.st.Get(kinds.Workload.FullName(), j.o.Namespace, object.Text(wanted, "metadata", "name")) != nil {
+		return nil // made by hand, under the name that the job's would have
+	}
+	w, err := s.create(kinds.Workload.FullName(), wanted)
+	if err != nil {
+		return err
+	}
+	s.event(j.o, "Normal", "CreatedWorkload", fmt.Sprintf("Created Workload: %s/%s", w.Namespace, w.Name))
+	return nil
+}
+
+// workloadFor returns the workload that Kueue would make for a job, decoded.
+func (s *sim) workloadFor(j job) (map[string]any, error) {
+	e, err := s.admission()
+	if err != nil {
+		return nil, err
+	}
+	w, err := admission.WorkloadFor(s.ctx, j.o.Raw, e.Lookup())
+	if err != nil {
+		return nil, err
+	}
+	m, err := decodeMap(w)
+	if err != nil {
+		return nil, err
+	}
+	delete(m, "status")
+	delete(object.Map(m, "metadata"), "creationTimestamp")
+	return m, nil
+}
+
+// followJob brings a workload up to date with its job: everything while it holds
+// no quota, its priority always.
+func (s *sim) followJob(j job, w *store.Object) error {
+	reserved := object.True(w.Map(), "QuotaReserved")
+	priority := j.o.Labels[kinds.PriorityLabel]
+	if reserved && (priority == "" || priority == object.Text(w.Map(), "spec", "priorityClassRef", "name")) {
+		return nil
+	}
+	if !reserved && !j.suspended() {
+		return nil // stopped first, which puts its templates back
+	}
+	wanted, err := s.workloadFor(j)
+	if err != nil {
+		if s.event(j.o, "Warning", "ErrWorkloadCompose", err.Error()) {
+			s.warnf("%s: its workload stays as it was: %v", j.what(), err)
+		}
+		return nil
+	}
+	next := w.Copy()
+	from, to := object.Map(wanted, "spec"), object.Child(next, "spec")
+	keys := []string{"priorityClassRef", "priority"}
+	if !reserved {
+		keys = append(keys, "podSets", "queueName", "maximumExecutionTimeSeconds")
+	}
+	changed := false
+	for _, k := range keys {
+		if !reflect.DeepEqual(from[k], to[k]) {
+			changed = true
+			if to[k] = from[k]; from[k] == nil {
+				delete(to, k)
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	if _, err := s.put(kinds.Workload.FullName(), next); err != nil {
+		return err
+	}
+	s.event(j.o, "Normal", "UpdatedWorkload", fmt.Sprintf("Updated not matching Workload for suspended job: %s/%s", w.Namespace, w.Name))
+	return nil
+}
+
+// stop suspends a job and removes its pods. w is its workload, whose pod
+// templates it gets back, or nil.
+func (s *sim) stop(j job, w *store.Object, why string) (job, error) {
+	for _, p := range s.podsOf(j) {
+		s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
+	}
+	if j.suspended() {
+		return j, nil
+	}
+	started := len(object.List(j.m(), "status", "conditions")) > 0 || j.m()["status"] != nil
+	wl, err := typedWorkload(w)
+	if err != nil {
+		return j, err
+	}
+	raw, err := admission.SuspendJob(s.ctx, j.o.Raw, wl)
+	var m map[string]any
+	if err == nil {
+		m, err = decodeMap([]byte(raw))
+	}
+	if err != nil {
+		// A kind or object that Kueue's code cannot read is held back all the same.
+		m = j.o.Copy()
+		object.Set(m, true, j.kind.SuspendPath...)
+	}
+	o, err := s.put(j.kind.FullName(), m)
+	if err != nil {
+		return j, err
+	}
+	if started {
+		s.event(o, "Normal", "Stopped", why)
+	}
+	return job{j.kind, o}, nil
+}
+
+// start lets a job run on the flavors that its workload was given.
+func (s *sim) start(j job, w *store.Object) (job, error) {
+	wl, err := typedWorkload(w)
+	if err != nil {
+		return j, err
+	}
+	e, err := s.admission()
+	if err != nil {
+		return j, err
+	}
+	raw, err := admission.StartJob(s.ctx, j.o.Raw, wl, e.Lookup())
+	if err != nil {
+		if s.event(j.o, "Warning", "FailedToStart", err.Error()) {
+			s.warnf("%s does not start: %v", j.what(), err)
+		}
+		return j, nil
+	}
+	m, err := decodeMap([]byte(raw))
+	if err != nil {
+		return j, err
+	}
+	o, err := s.put(j.kind.FullName(), m)
+	if err != nil {
+		return j, err
+	}
+	s.event(o, "Normal", "Started", "Admitted by clusterQueue "+string(wl.Status.Admission.ClusterQueue))
+	return job{j.kind, o}, nil
+}
+
+// runJobs starts the jobs that were admitted, stops those that no longer are,
+// and gives running jobs their pods.
+func (s *sim) runJobs() error {
+	for _, j := range s.jobs() {
+		if finished(j) {
+			continue
+		}
+		if j.governed() {
+			w := s.workloadOf(j)
+			admitted := w != nil && object.True(w.Map(), "Admitted")
+			var err error
+			switch {
+			case admitted && j.suspended():
+				j, err = s.start(j, w)
+			case !admitted && !j.suspended():
+				j, err = s.stop(j, w, whyStopped(w))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := s.givePods(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whyStopped is what Kueue says when it stops a job.
+func whyStopped(w *store.Object) string {
+	if w == nil {
+		return "missing workload"
+	}
+	if c := object.Condition(w.Map(), "Evicted"); object.Text(c, "status") == "True" {
+		return object.Text(c, "message")
+	}
+	return "Not admitted by cluster queue"
+}
+
+// finished tells whether a job has ended, well or not.
+func finished(j job) bool { return outcome(j) != "" }
+
+// outcome is how a job ended: "Succeeded", "Failed" or "" while it has not.
+func outcome(j job) string {
+	switch j.kind.Kind {
+	case kinds.RayJob.Kind:
+		switch object.Text(j.m(), "status", "jobStatus") {
+		case "SUCCEEDED":
+			return "Succeeded"
+		case "FAILED", "STOPPED":
+			return "Failed"
+		}
+		return ""
+	case kinds.RayCluster.Kind:
+		return ""
+	}
+	for _, c := range []string{"Succeeded", "Complete", "Completed", "Failed"} {
+		if object.True(j.m(), c) {
+			if strings.HasPrefix(c, "Complete") {
+				return "Succeeded"
+			}
+			return c
+		}
+	}
+	return ""
+}

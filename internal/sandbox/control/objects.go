@@ -1,0 +1,68 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"github.com/google/uuid"
+	kjson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// create stores a new object with the fields that the API server fills in.
+func (s *sim) create(resource string, m map[string]any) (*store.Object, error) {
+	meta := object.Child(m, "metadata")
+	meta["uid"] = uuid.NewString()
+	meta["creationTimestamp"] = object.Stamp(s.now)
+	if m["spec"] != nil {
+		meta["generation"] = int64(1)
+	}
+	return s.st.Put(resource, m)
+}
+
+// put stores a changed object; a changed spec counts as a new generation. What
+// does not change is not written.
+func (s *sim) put(resource string, m map[string]any) (*store.Object, error) {
+	old := s.st.Get(resource, object.Text(m, "metadata", "namespace"), object.Text(m, "metadata", "name"))
+	if old != nil {
+		if !reflect.DeepEqual(old.Map()["spec"], m["spec"]) {
+			n, _ := object.Int(old.Map(), "metadata", "generation")
+			object.Set(m, n+1, "metadata", "generation")
+		}
+		if raw, err := store.Encode(m); err == nil && bytes.Equal(raw, old.Raw) {
+			return old, nil
+		}
+	}
+	return s.st.Put(resource, m)
+}
+
+// decodeMap turns JSON or a typed value into a decoded object.
+func decodeMap(v any) (map[string]any, error) {
+	raw, ok := v.([]byte)
+	if !ok {
+		var err error
+		if raw, err = json.Marshal(v); err != nil {
+			return nil, err
+		}
+	}
+	m := map[string]any{}
+	return m, kjson.Unmarshal(raw, &m)
+}
+
+// typed decodes a stored object into a Go type.
+func typed[T any](o *store.Object) (*T, error) {
+	v := new(T)
+	return v, kjson.Unmarshal(o.Raw, v)
+}
+
+// ownerRef makes an object the controller of another.
+func ownerRef(o map[string]any) map[string]any {
+	return map[string]any{
+		"apiVersion": object.Text(o, "apiVersion"), "kind": object.Text(o, "kind"),
+		"name": object.Text(o, "metadata", "name"), "uid": object.Text(o, "metadata", "uid"),
+		"controller": true, "blockOwnerDeletion": true,
+	}
+}

@@ -1,0 +1,155 @@
+package control
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// roleAnnotation remembers which role of its job a pod has.
+const roleAnnotation = kinds.OwnPrefix + "sandbox-role"
+
+// givePods makes the pods that a job lacks and removes those it should not have.
+func (s *sim) givePods(j job) error {
+	var wishes []wish
+	if !j.suspended() {
+		wishes = plan(j)
+	}
+	spare := map[string][]*store.Object{} // by the name wished for
+	for _, p := range s.podsOf(j) {
+		key := p.Name
+		if g := object.Text(p.Map(), "metadata", "generateName"); g != "" {
+			key = g
+		}
+		spare[key] = append(spare[key], p)
+	}
+	for _, w := range wishes {
+		if have := spare[w.name]; len(have) > 0 {
+			spare[w.name] = have[1:]
+			continue
+		}
+		if err := s.makePod(j, w); err != nil {
+			return err
+		}
+	}
+	for _, rest := range spare {
+		for _, p := range rest {
+			s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
+		}
+	}
+	return nil
+}
+
+func (s *sim) makePod(j job, w wish) error {
+	template := store.CopyMap(w.template)
+	spec := object.Child(template, "spec")
+	meta := map[string]any{"namespace": j.o.Namespace, "ownerReferences": []any{ownerRef(j.m())}}
+	if meta["name"] = w.name; strings.HasSuffix(w.name, "-") {
+		meta["generateName"], meta["name"] = w.name, w.name[:min(len(w.name), 58)]+rand.String(5)
+	}
+	labels := object.Child(template, "metadata", "labels")
+	for k, v := range w.labels {
+		labels[k] = v
+	}
+	meta["labels"] = labels
+	annotations := object.Child(template, "metadata", "annotations")
+	annotations[roleAnnotation] = w.role
+	meta["annotations"] = annotations
+	defaultPod(spec, j.kind)
+	name := store.Key{Namespace: j.o.Namespace, Name: object.Text(meta, "name")}
+	if s.st.Get(kinds.Pod.FullName(), name.Namespace, name.Name) != nil {
+		// Somebody else's pod has the name: the job waits for it to go.
+		s.event(j.o, "Warning", "FailedCreatePod", `pods "`+name.Name+`" already exists`)
+		return nil
+	}
+	_, err := s.create(kinds.Pod.FullName(), map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec,
+		"status": map[string]any{"phase": "Pending", "qosClass": "Burstable"}})
+	if err != nil {
+		return err
+	}
+	s.event(j.o, "Normal", createdPodReason(j.kind), "Created pod: "+name.Name)
+	return nil
+}
+
+func createdPodReason(k kinds.Job) string {
+	if k.Kind == kinds.BatchJob.Kind {
+		return "SuccessfulCreate"
+	}
+	return "SuccessfulCreatePod"
+}
+
+// defaultPod fills in what the API server and the kind's operator fill in.
+func defaultPod(spec map[string]any, k kinds.Job) {
+	defaults := map[string]any{"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "serviceAccountName": "default",
+		"terminationGracePeriodSeconds": int64(30), "enableServiceLinks": true, "securityContext": map[string]any{}, "priority": int64(0)}
+	if spec["restartPolicy"] == nil {
+		if spec["restartPolicy"] = "Always"; k.Kind != "" && k.Kind != kinds.RayCluster.Kind && k.Kind != kinds.RayJob.Kind {
+			spec["restartPolicy"] = "OnFailure"
+		}
+	}
+	for key, v := range defaults {
+		if spec[key] == nil {
+			spec[key] = v
+		}
+	}
+}
+
+// runPod is a bound pod's status while it runs.
+func (s *sim) runPod(m map[string]any, node string) {
+	now := object.Stamp(s.now)
+	status := object.Child(m, "status")
+	status["phase"], status["startTime"] = "Running", now
+	status["podIP"], status["hostIP"] = podAddress(object.Text(m, "metadata", "uid")), podAddress(node)
+	status["podIPs"] = []any{map[string]any{"ip": status["podIP"]}}
+	status["conditions"] = conditions(now, "PodScheduled", "Initialized", "PodReadyToStartContainers", "ContainersReady", "Ready")
+	status["containerStatuses"] = s.containers(m, func(c map[string]any) {
+		c["ready"], c["started"] = true, true
+		c["state"] = map[string]any{"running": map[string]any{"startedAt": now}}
+	})
+}
+
+// endPod is a pod's status after it ended.
+func (s *sim) endPod(m map[string]any, failed bool) {
+	now := object.Stamp(s.now)
+	status := object.Child(m, "status")
+	phase, reason, code := "Succeeded", "Completed", int64(0)
+	if failed {
+		phase, reason, code = "Failed", "Error", 1
+	}
+	status["phase"] = phase
+	for _, c := range object.List(status, "conditions") {
+		if t := object.Text(c, "type"); t == "Ready" || t == "ContainersReady" {
+			cm := object.Map(c)
+			cm["status"], cm["reason"], cm["lastTransitionTime"] = "False", "Pod"+strings.Replace(phase, "Succeeded", "Completed", 1), now
+		}
+	}
+	started := status["startTime"]
+	status["containerStatuses"] = s.containers(m, func(c map[string]any) {
+		c["ready"], c["started"] = false, false
+		c["state"] = map[string]any{"terminated": map[string]any{"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": now}}
+	})
+}
+
+func (s *sim) containers(m map[string]any, fill func(map[string]any)) []any {
+	var out []any
+	for _, ct := range object.List(m, "spec", "containers") {
+		name := object.Text(ct, "name")
+		c := map[string]any{"name": name, "image": object.Text(ct, "image"), "imageID": "", "restartCount": int64(0),
+			"containerID": "sandbox://" + object.Text(m, "metadata", "uid") + "/" + name}
+		fill(c)
+		out = append(out, c)
+	}
+	return out
+}
+
+func conditions(now string, types ...string) []any {
+	var out []any
+	for _, t := range types {
+		out = append(out, map[string]any{"type": t, "status": "True", "lastTransitionTime": now})
+	}
+	return out
+}

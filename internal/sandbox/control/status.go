@@ -1,0 +1,154 @@
+package control
+
+import (
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// podsReady is the condition that Kueue's job controllers keep on a workload.
+const podsReady = "PodsReady"
+
+// roleCount is how many pods of a role there are.
+type roleCount struct{ wanted, running, succeeded, failed int64 }
+
+// tally is what a job's pods do.
+type tally struct {
+	roles map[string]roleCount
+	order []string // the roles, in the job's order
+	all   roleCount
+}
+
+func (s *sim) tally(j job) tally {
+	t := tally{roles: map[string]roleCount{}}
+	for _, p := range j.kind.Parts(j.m()) {
+		if _, seen := t.roles[p.Name]; !seen {
+			t.order = append(t.order, p.Name)
+		}
+		c := t.roles[p.Name]
+		c.wanted += p.Replicas
+		t.roles[p.Name] = c
+		t.all.wanted += p.Replicas
+	}
+	for _, p := range s.podsOf(j) {
+		role := object.Text(p.Map(), "metadata", "annotations", roleAnnotation)
+		c := t.roles[role]
+		for _, n := range []*roleCount{&c, &t.all} {
+			switch object.Text(p.Map(), "status", "phase") {
+			case "Running":
+				n.running++
+			case "Succeeded":
+				n.succeeded++
+			case "Failed":
+				n.failed++
+			}
+		}
+		t.roles[role] = c
+	}
+	return t
+}
+
+// ready tells whether every pod runs.
+func (t tally) ready() bool { return t.all.wanted > 0 && t.all.running >= t.all.wanted }
+
+// writeStatus brings the status of every job that is not finished, and of its
+// workload, up to date with its pods.
+func (s *sim) writeStatus() error {
+	for _, j := range s.jobs() {
+		w := s.workloadOf(j)
+		if finished(j) {
+			continue
+		}
+		t := s.tally(j)
+		m := j.o.Copy()
+		s.jobStatus(j, m, t)
+		if _, err := s.put(j.kind.FullName(), m); err != nil {
+			return err
+		}
+		if w != nil {
+			if err := s.podsReadyStatus(w, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// podsReadyStatus keeps the PodsReady condition of a workload (Kueue's
+// waitForPodsReady, which is on by default).
+func (s *sim) podsReadyStatus(w *store.Object, t tally) error {
+	c := map[string]any{"type": podsReady, "status": "False", "reason": "WaitForStart", "message": "Not all pods are ready or succeeded"}
+	if object.True(w.Map(), "Admitted") && t.ready() {
+		c["status"], c["reason"], c["message"] = "True", "Started", "All pods reached readiness and the workload is running"
+	}
+	if have := object.Condition(w.Map(), podsReady); have != nil && have["status"] == c["status"] && have["reason"] == c["reason"] {
+		return nil
+	}
+	m := w.Copy()
+	generation, _ := object.Int(m, "metadata", "generation")
+	c["observedGeneration"] = generation
+	setCondition(object.Child(m, "status"), c, s.now)
+	o, err := s.put(kinds.Workload.FullName(), m)
+	if err == nil && s.loaded[w.Key] == w.RV {
+		s.loaded[w.Key] = o.RV // nothing that the scheduler looks at
+	}
+	return err
+}
+
+// jobStatus writes what the kind's operator would write into a job's status.
+func (s *sim) jobStatus(j job, m map[string]any, t tally) {
+	switch j.kind.Kind {
+	case kinds.BatchJob.Kind:
+		s.batchStatus(j, m, t)
+	case kinds.RayJob.Kind:
+		s.rayJobStatus(j, m, t)
+	case kinds.RayCluster.Kind:
+		s.rayClusterStatus(j, m, t)
+	case kinds.JobSet.Kind:
+		s.jobSetStatus(j, m, t)
+	default:
+		s.trainingStatus(j, m, t)
+	}
+}
+
+// finishStatus writes the end of a job into its status and returns the words
+// for it.
+func (s *sim) finishStatus(j job, m map[string]any, result string) string {
+	t := s.tally(j)
+	switch j.kind.Kind {
+	case kinds.BatchJob.Kind:
+		return s.batchFinished(m, t, result)
+	case kinds.RayJob.Kind:
+		return s.rayJobFinished(j, m, result)
+	case kinds.RayCluster.Kind:
+		return s.rayClusterFinished(m)
+	case kinds.JobSet.Kind:
+		return s.jobSetFinished(j, m, t, result)
+	}
+	return s.trainingFinished(j, m, t, result)
+}
+
+// setCondition puts a condition into a status. Its lastTransitionTime changes
+// only with its status.
+func setCondition(status map[string]any, c map[string]any, now time.Time) {
+	list := object.List(status, "conditions")
+	out := make([]any, 0, len(list)+1)
+	c["lastTransitionTime"] = object.Stamp(now)
+	placed := false
+	for _, old := range list {
+		if object.Text(old, "type") != c["type"] {
+			out = append(out, old)
+			continue
+		}
+		if placed = true; object.At(old, "status") == c["status"] {
+			c["lastTransitionTime"] = object.At(old, "lastTransitionTime")
+		}
+		out = append(out, c)
+	}
+	if !placed {
+		out = append(out, c)
+	}
+	status["conditions"] = out
+}

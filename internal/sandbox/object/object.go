@@ -1,0 +1,97 @@
+// Package object reads and writes decoded API objects (map[string]any) by path.
+// A path that leads nowhere, or to a value of another type, gives the zero value.
+package object
+
+import (
+	"time"
+)
+
+// At follows names into nested maps.
+func At(v any, names ...string) any {
+	for _, n := range names {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[n]
+	}
+	return v
+}
+
+// Text returns a string.
+func Text(v any, names ...string) string {
+	s, _ := At(v, names...).(string)
+	return s
+}
+
+// List returns a list.
+func List(v any, names ...string) []any {
+	l, _ := At(v, names...).([]any)
+	return l
+}
+
+// Map returns a map, or nil.
+func Map(v any, names ...string) map[string]any {
+	m, _ := At(v, names...).(map[string]any)
+	return m
+}
+
+// Bool returns a boolean.
+func Bool(v any, names ...string) bool {
+	b, _ := At(v, names...).(bool)
+	return b
+}
+
+// Int returns a whole number and whether there is one.
+func Int(v any, names ...string) (int64, bool) {
+	switch n := At(v, names...).(type) {
+	case int64:
+		return n, true
+	case int:
+		return int64(n), true
+	case float64:
+		return int64(n), true
+	}
+	return 0, false
+}
+
+// Time returns a time in RFC 3339 and whether there is one.
+func Time(v any, names ...string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, Text(v, names...))
+	return t, err == nil
+}
+
+// Stamp writes a time as API objects carry it: in UTC, to the second.
+func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Child returns the map at a path below m, making what is missing.
+func Child(m map[string]any, names ...string) map[string]any {
+	for _, n := range names {
+		c, ok := m[n].(map[string]any)
+		if !ok {
+			c = map[string]any{}
+			m[n] = c
+		}
+		m = c
+	}
+	return m
+}
+
+// Set puts a value at a path below m, making what is missing.
+func Set(m map[string]any, value any, names ...string) {
+	last := len(names) - 1
+	Child(m, names[:last]...)[names[last]] = value
+}
+
+// Condition returns a condition of an object's status, or nil.
+func Condition(v any, kind string) map[string]any {
+	for _, c := range List(v, "status", "conditions") {
+		if Text(c, "type") == kind {
+			return Map(c)
+		}
+	}
+	return nil
+}
+
+// True tells whether a condition of an object's status holds.
+func True(v any, kind string) bool { return Text(Condition(v, kind), "status") == "True" }

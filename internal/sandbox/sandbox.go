@@ -1,0 +1,217 @@
+// Package sandbox is a practice cluster in one file: a Kubernetes API server in
+// process, with controllers that admit, preempt, run and finish jobs by the
+// clock. Several processes may use the same file.
+package sandbox
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/control"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// Options are the surroundings of a sandbox. The zero value is for production.
+type Options struct {
+	// Now is the wall clock (time.Now).
+	Now func() time.Time
+	// After is how waiting is done (time.After): for the file's lock, and for
+	// news from other processes.
+	After func(time.Duration) <-chan time.Time
+	// LockTimeout is how long to wait for another process to finish its change
+	// (10 s).
+	LockTimeout time.Duration
+	// Poll is how often a watch looks for changes by other processes and for
+	// things that are due (250 ms).
+	Poll time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.After == nil {
+		o.After = time.After
+	}
+	if o.LockTimeout == 0 {
+		o.LockTimeout = 10 * time.Second
+	}
+	if o.Poll == 0 {
+		o.Poll = 250 * time.Millisecond
+	}
+	return o
+}
+
+// Sandbox is an open sandbox. It is safe for concurrent use and implements
+// http.Handler.
+type Sandbox struct {
+	opts    Options
+	file    file
+	handler http.Handler
+	clock   clock
+
+	mu      sync.Mutex
+	head    header
+	seen    stamp // the file as it was read or written last
+	store   *store.Store
+	changed chan struct{} // closed and replaced at every change
+}
+
+// Open opens an existing sandbox. Errors are *errs.Error: no such sandbox (exit
+// code 5), a damaged file, a file of a newer hyperpod, no permission.
+func Open(path string, o Options) (*Sandbox, error) {
+	s := newSandbox(path, o)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newSandbox(path string, o Options) *Sandbox {
+	s := &Sandbox{opts: o.withDefaults(), file: newFile(path), changed: make(chan struct{})}
+	s.handler = api.NewServer(backend{s})
+	return s
+}
+
+// ServeHTTP answers one request of the Kubernetes API.
+func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Name returns the sandbox's name: its file's name without the extension.
+func (s *Sandbox) Name() string { return s.file.name() }
+
+// Path returns the path of the sandbox's file.
+func (s *Sandbox) Path() string { return s.file.path }
+
+// Scenario returns the name of the scenario that the sandbox was made from.
+func (s *Sandbox) Scenario() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.head.Scenario
+}
+
+// Now is the sandbox's time: the wall clock, moved on by Advance.
+func (s *Sandbox) Now() time.Time { return s.clock.now(s.opts.Now()) }
+
+// clock is the sandbox's clock. It has its own lock because handlers ask it
+// while a change holds the sandbox's.
+type clock struct {
+	mu        sync.Mutex
+	offset    time.Duration
+	simulated time.Time
+}
+
+func (c *clock) set(h header) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offset, c.simulated = time.Duration(h.Offset), h.Simulated
+}
+
+// now never goes back, even when the wall clock does.
+func (c *clock) now(wall time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := wall.Add(c.offset).UTC()
+	if t.Before(c.simulated) {
+		return c.simulated
+	}
+	return t
+}
+
+// Advance moves the sandbox's clock on by d; everything that happens until then
+// happens, in order.
+func (s *Sandbox) Advance(d time.Duration) error {
+	if d < 0 {
+		return errs.New("cannot move the clock of sandbox "+s.Name(), "time does not go back").WithCode(errs.Usage)
+	}
+	_, err := s.change(context.Background(), func(work *work) error {
+		work.head.Offset += Duration(d)
+		work.now = work.now.Add(d)
+		return work.settle()
+	})
+	return err
+}
+
+// work is a change in progress: nothing of it is visible until it is saved.
+type work struct {
+	ctx      context.Context
+	store    *store.Store
+	head     header
+	now      time.Time
+	warnings []string
+}
+
+// settle lets everything happen that is due.
+func (w *work) settle() error {
+	r, err := control.Run(w.ctx, w.store, w.head.Simulated, w.now, control.Config{Duration: time.Duration(w.head.JobDuration)})
+	if err != nil {
+		return err
+	}
+	w.head.Simulated, w.head.Next, w.head.Settled = w.now, r.Next, w.store.RV()
+	w.warnings = append(w.warnings, r.Warnings...)
+	return nil
+}
+
+// change locks the file, reads it again if it changed, applies f and saves.
+func (s *Sandbox) change(ctx context.Context, f func(*work) error) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	release, err := s.file.lock(ctx, s.opts)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.reload(); err != nil {
+		return nil, err
+	}
+	w := &work{ctx: ctx, store: s.store.Clone(), head: s.head, now: s.Now()}
+	if err := f(w); err != nil {
+		return w.warnings, err
+	}
+	if w.store.RV() == s.store.RV() && w.head == s.head {
+		return w.warnings, nil
+	}
+	seen, err := s.file.save(w.head, w.store)
+	if err != nil {
+		return w.warnings, err
+	}
+	s.keep(w, seen)
+	return w.warnings, nil
+}
+
+// keep makes a change visible.
+func (s *Sandbox) keep(w *work, seen stamp) {
+	s.store, s.head, s.seen = w.store, w.head, seen
+	s.clock.set(w.head)
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// load reads the file for the first time.
+func (s *Sandbox) load() error {
+	head, st, seen, err := s.file.load()
+	if err != nil {
+		return err
+	}
+	s.keep(&work{store: st, head: head}, seen)
+	return nil
+}
+
+// reload reads the file again when another process changed it.
+func (s *Sandbox) reload() error {
+	if now, err := s.file.stamp(); err == nil && now.same(s.seen) {
+		return nil
+	}
+	head, st, seen, err := s.file.load()
+	if err != nil {
+		return err
+	}
+	s.store.Follow(st)
+	s.keep(&work{store: st, head: head}, seen)
+	return nil
+}

@@ -1,0 +1,191 @@
+package sandbox
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	kjson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+//go:embed scenarios/*.yaml
+var scenarioFiles embed.FS
+
+// Scenario is a cluster that a sandbox can be made from.
+type Scenario struct {
+	Name string
+	Help string
+	// JobDuration is how long a job runs that does not say so itself.
+	JobDuration time.Duration
+}
+
+// Scenarios returns the scenarios, the default first.
+func Scenarios() []Scenario {
+	return []Scenario{
+		{"enterprise", "5 teams that share 80 GPUs, some jobs running and waiting", time.Hour},
+		{"startup", "3 teams with equal weights that share 15 GPUs", time.Hour},
+		{"john-smith", "john has 3 ml.g5.12xlarge (50 %, weight 0), smith 1 (100 %, weight 100)", time.Hour},
+		{"lend-three", "one team uses 2 of its 6 GPUs, the other 4 of its 5: a task of 4 borrows 3", time.Hour},
+	}
+}
+
+func findScenario(name string) (Scenario, error) {
+	var names []string
+	for _, s := range Scenarios() {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	e := errs.NotFoundf("there is no scenario %q", name).WithCode(errs.Usage).WithFact("there are", strings.Join(names, ", "))
+	if near := errs.Near(name, names); len(near) > 0 {
+		e = e.WithTry("--scenario " + near[0])
+	}
+	return Scenario{}, e
+}
+
+// ScenarioObjects returns a scenario's objects as YAML documents that a real
+// cluster with Kueue and the training operators can also be given.
+func ScenarioObjects(name string) ([]byte, error) {
+	if _, err := findScenario(name); err != nil {
+		return nil, err
+	}
+	return scenarioFiles.ReadFile("scenarios/" + name + ".yaml")
+}
+
+// Create makes a sandbox from a scenario and opens it. Its folder is made when
+// it is missing. A sandbox that exists already is an error.
+func Create(path, scenario string, o Options) (*Sandbox, error) {
+	sc, err := findScenario(scenario)
+	if err != nil {
+		return nil, err
+	}
+	s := newSandbox(path, o)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, errs.New("cannot create sandbox "+s.Name(), reason(err)).WithFact("folder", filepath.Dir(path)).WithCause(err)
+	}
+	release, err := s.file.lock(nil, s.opts)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if _, err := s.file.stamp(); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errs.New("cannot create sandbox "+s.Name(), "it exists already").WithFact("file", path).
+			WithTry("hyperpod sandbox delete "+s.Name(), "or use another name")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.opts.Now().UTC()
+	w := &work{ctx: context.Background(), store: store.New(), now: now,
+		head: header{Scenario: scenario, Created: now.Truncate(time.Second), JobDuration: Duration(sc.JobDuration)}}
+	if err := w.layOut(scenario); err != nil {
+		return nil, errs.Wrap(err, "cannot make scenario "+scenario)
+	}
+	seen, err := s.file.save(w.head, w.store)
+	if err != nil {
+		return nil, err
+	}
+	s.keep(w, seen)
+	return s, nil
+}
+
+// age is how long the things of a scenario that do not say have existed.
+const age = 30 * 24 * time.Hour
+
+// layOut makes a scenario's objects, each at its time, and lets the controllers
+// run in between, so that the history is as if it had happened.
+func (w *work) layOut(scenario string) error {
+	data, err := ScenarioObjects(scenario)
+	if err != nil {
+		return err
+	}
+	type item struct {
+		object map[string]any
+		ago    time.Duration
+	}
+	items := []item{}
+	for _, ns := range []string{"default", "kube-system", "kube-public"} {
+		items = append(items, item{map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": ns}}, age})
+	}
+	for _, doc := range strings.Split("\n"+string(data), "\n---") {
+		m := map[string]any{}
+		if err := yaml.Unmarshal([]byte(doc), &m); err != nil {
+			return err
+		}
+		if len(m) == 0 {
+			continue
+		}
+		ago, err := takeAgo(m)
+		if err != nil {
+			return err
+		}
+		items = append(items, item{m, ago})
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return int(b.ago/time.Second - a.ago/time.Second) })
+	end := w.now
+	for i, it := range items {
+		if w.now = end.Add(-it.ago); w.due() {
+			if err := w.settle(); err != nil {
+				return err
+			}
+		}
+		object, err := roundTrip(it.object)
+		if err != nil {
+			return err
+		}
+		if _, err := api.NewServer(fixed{now: w.now}).Insert(w.store, object); err != nil {
+			return err
+		}
+		if i+1 == len(items) || items[i+1].ago != it.ago {
+			if err := w.settle(); err != nil {
+				return err
+			}
+		}
+	}
+	w.now = end
+	return w.settle()
+}
+
+// takeAgo reads and removes the annotation that says when an object was made.
+func takeAgo(m map[string]any) (time.Duration, error) {
+	meta, _ := m["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	s, ok := annotations[api.AgoAnnotation].(string)
+	if !ok {
+		return age, nil
+	}
+	if delete(annotations, api.AgoAnnotation); len(annotations) == 0 {
+		delete(meta, "annotations")
+	}
+	return time.ParseDuration(s)
+}
+
+// fixed is the backend of an API server that only inserts.
+type fixed struct {
+	api.Backend
+	now time.Time
+}
+
+// Now is the time at which objects are made.
+func (f fixed) Now() time.Time { return f.now }
+
+// roundTrip gives YAML's numbers the types that decoded JSON has.
+func roundTrip(m map[string]any) (map[string]any, error) {
+	raw, err := store.Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	return out, kjson.Unmarshal(raw, &out)
+}

@@ -1,0 +1,171 @@
+// Package store keeps the sandbox's API objects in memory: by kind and key,
+// with resource versions and a history of changes for watches. It knows nothing
+// of HTTP, files or controllers.
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	kjson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// Key names an object within its kind.
+type Key struct{ Namespace, Name string }
+
+// Compare orders keys by namespace, then name.
+func (k Key) Compare(o Key) int {
+	if k.Namespace != o.Namespace {
+		if k.Namespace < o.Namespace {
+			return -1
+		}
+		return 1
+	}
+	switch {
+	case k.Name < o.Name:
+		return -1
+	case k.Name > o.Name:
+		return 1
+	}
+	return 0
+}
+
+// Object is one stored object. It never changes: a change makes a new Object.
+type Object struct {
+	Key
+	UID    string
+	RV     int64
+	Labels map[string]string
+	// Owners are the UIDs of the object's owners.
+	Owners []string
+	// Raw is the object as JSON.
+	Raw json.RawMessage
+
+	decode  sync.Once
+	decoded map[string]any
+}
+
+// Map returns the decoded object, which is shared: it must not be changed.
+func (o *Object) Map() map[string]any {
+	o.decode.Do(func() {
+		if o.decoded != nil {
+			return
+		}
+		var m map[string]any
+		if err := kjson.Unmarshal(o.Raw, &m); err != nil {
+			m = map[string]any{} // cannot be: Raw was decoded or encoded before
+		}
+		o.decoded = m
+	})
+	return o.decoded
+}
+
+// Copy returns a decoded copy that the caller may change.
+func (o *Object) Copy() map[string]any { return CopyMap(o.Map()) }
+
+// CopyMap returns a deep copy of a decoded JSON object.
+func CopyMap(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = copyValue(v)
+	}
+	return out
+}
+
+func copyValue(v any) any {
+	switch c := v.(type) {
+	case map[string]any:
+		return CopyMap(c)
+	case []any:
+		out := make([]any, len(c))
+		for i := range c {
+			out[i] = copyValue(c[i])
+		}
+		return out
+	}
+	return v
+}
+
+// partial is the part of an object's JSON that the store needs itself.
+type partial struct {
+	Metadata struct {
+		Name            string            `json:"name"`
+		Namespace       string            `json:"namespace"`
+		UID             string            `json:"uid"`
+		ResourceVersion string            `json:"resourceVersion"`
+		Labels          map[string]string `json:"labels"`
+		OwnerReferences []struct {
+			UID string `json:"uid"`
+		} `json:"ownerReferences"`
+	} `json:"metadata"`
+}
+
+// parse makes an Object of stored JSON.
+func parse(raw json.RawMessage) (*Object, error) {
+	var p partial
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, err
+	}
+	m := p.Metadata
+	rv, err := strconv.ParseInt(m.ResourceVersion, 10, 64)
+	if err != nil || m.Name == "" || m.UID == "" {
+		return nil, fmt.Errorf("an object without name, uid or resourceVersion (name %q)", m.Name)
+	}
+	o := &Object{Key: Key{m.Namespace, m.Name}, UID: m.UID, RV: rv, Labels: m.Labels, Raw: raw}
+	for _, r := range m.OwnerReferences {
+		o.Owners = append(o.Owners, r.UID)
+	}
+	return o, nil
+}
+
+// fromMap makes an Object of a decoded object, which it takes over.
+func fromMap(m map[string]any) (*Object, error) {
+	raw, err := Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	meta, _ := m["metadata"].(map[string]any)
+	o := &Object{Raw: raw, decoded: m}
+	o.Namespace, _ = meta["namespace"].(string)
+	o.Name, _ = meta["name"].(string)
+	o.UID, _ = meta["uid"].(string)
+	if s, ok := meta["resourceVersion"].(string); ok {
+		o.RV, _ = strconv.ParseInt(s, 10, 64)
+	}
+	if labels, ok := meta["labels"].(map[string]any); ok {
+		o.Labels = make(map[string]string, len(labels))
+		for k, v := range labels {
+			o.Labels[k], _ = v.(string)
+		}
+	}
+	if owners, ok := meta["ownerReferences"].([]any); ok {
+		for _, r := range owners {
+			if ref, ok := r.(map[string]any); ok {
+				uid, _ := ref["uid"].(string)
+				o.Owners = append(o.Owners, uid)
+			}
+		}
+	}
+	return o, nil
+}
+
+// OwnedBy tells whether uid is one of the object's owners.
+func (o *Object) OwnedBy(uid string) bool { return slices.Contains(o.Owners, uid) }
+
+// Encode returns v as one line of JSON with sorted keys and no HTML escaping.
+func Encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

@@ -1,0 +1,239 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// MaxHistory is how many changes are kept for watches; a watch from before the
+// oldest one is told that its resource version is too old.
+const MaxHistory = 4000
+
+// ErrExpired says that changes since a resource version are no longer known.
+var ErrExpired = errors.New("resource version too old")
+
+// ChangeType is what happened to an object, in the words of a watch.
+type ChangeType string
+
+// The types of change.
+const (
+	Added    ChangeType = "ADDED"
+	Modified ChangeType = "MODIFIED"
+	Deleted  ChangeType = "DELETED"
+)
+
+// Change is one entry of the history.
+type Change struct {
+	RV       int64
+	Type     ChangeType
+	Resource string // plural.group
+	Object   *Object
+	Before   *Object // of a modification or deletion
+}
+
+// Store holds the objects. It is not safe for concurrent use; Clone gives a
+// cheap copy to work on, so a failed change leaves no trace.
+type Store struct {
+	tables  map[string]map[Key]*Object
+	rv      int64
+	history []Change
+	// since: changes after this resource version are all in history.
+	since int64
+}
+
+// New returns an empty store.
+func New() *Store { return &Store{tables: map[string]map[Key]*Object{}} }
+
+// Clone returns a copy that can be changed without changing s.
+func (s *Store) Clone() *Store {
+	c := &Store{tables: make(map[string]map[Key]*Object, len(s.tables)), rv: s.rv, since: s.since}
+	for r, t := range s.tables {
+		c.tables[r] = maps.Clone(t)
+	}
+	c.history = slices.Clip(s.history)
+	return c
+}
+
+// RV returns the resource version of the latest change.
+func (s *Store) RV() int64 { return s.rv }
+
+// Get returns an object, or nil.
+func (s *Store) Get(resource, namespace, name string) *Object {
+	return s.tables[resource][Key{namespace, name}]
+}
+
+// List returns the objects of a kind in a namespace ("" = all), by key.
+func (s *Store) List(resource, namespace string) []*Object {
+	var out []*Object
+	for k, o := range s.tables[resource] {
+		if namespace == "" || k.Namespace == namespace {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Object) int { return a.Key.Compare(b.Key) })
+	return out
+}
+
+// Resources returns the kinds that have objects, sorted.
+func (s *Store) Resources() []string {
+	var out []string
+	for _, r := range slices.Sorted(maps.Keys(s.tables)) {
+		if len(s.tables[r]) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Put stores an object under its own namespace and name, gives it the next
+// resource version and records the change. It takes m over.
+func (s *Store) Put(resource string, m map[string]any) (*Object, error) {
+	meta, ok := m["metadata"].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("an object of %s has no metadata", resource)
+	}
+	meta["resourceVersion"] = strconv.FormatInt(s.rv+1, 10)
+	o, err := fromMap(m)
+	if err != nil {
+		return nil, err
+	}
+	s.rv++
+	c := Change{RV: s.rv, Type: Added, Resource: resource, Object: o}
+	if old := s.Get(resource, o.Namespace, o.Name); old != nil {
+		c.Type, c.Before = Modified, old
+	}
+	s.set(resource, o)
+	s.record(c)
+	return o, nil
+}
+
+// Remove deletes an object and returns it, or nil when it is not there.
+func (s *Store) Remove(resource, namespace, name string) *Object {
+	k := Key{namespace, name}
+	old := s.tables[resource][k]
+	if old == nil {
+		return nil
+	}
+	delete(s.tables[resource], k)
+	s.rv++
+	s.record(Change{RV: s.rv, Type: Deleted, Resource: resource, Object: withRV(old, s.rv), Before: old})
+	return old
+}
+
+// withRV is the object as a watch reports its deletion: at the deletion's
+// resource version.
+func withRV(o *Object, rv int64) *Object {
+	m := o.Copy()
+	if meta, ok := m["metadata"].(map[string]any); ok {
+		meta["resourceVersion"] = strconv.FormatInt(rv, 10)
+	}
+	if c, err := fromMap(m); err == nil {
+		return c
+	}
+	return o
+}
+
+func (s *Store) set(resource string, o *Object) {
+	t := s.tables[resource]
+	if t == nil {
+		t = map[Key]*Object{}
+		s.tables[resource] = t
+	}
+	t[o.Key] = o
+}
+
+func (s *Store) record(c Change) {
+	s.history = append(s.history, c)
+	if over := len(s.history) - MaxHistory; over > MaxHistory/4 {
+		s.since = s.history[over-1].RV
+		s.history = slices.Clone(s.history[over:])
+	}
+}
+
+// Since returns the changes after a resource version, oldest first, or
+// ErrExpired when they are no longer all known.
+func (s *Store) Since(rv int64) ([]Change, error) {
+	if rv < s.since {
+		return nil, ErrExpired
+	}
+	i, _ := slices.BinarySearchFunc(s.history, rv+1, func(c Change, rv int64) int {
+		switch {
+		case c.RV < rv:
+			return -1
+		case c.RV > rv:
+			return 1
+		}
+		return 0
+	})
+	return slices.Clip(s.history[i:]), nil
+}
+
+// Oldest returns the resource version from which Since knows every change.
+func (s *Store) Oldest() int64 { return s.since }
+
+// Load fills an empty store with objects read from a file. What happened before
+// rv is not known to it.
+func (s *Store) Load(rv int64, objects map[string][]json.RawMessage) error {
+	s.rv, s.since = rv, rv
+	for resource, list := range objects {
+		for _, raw := range list {
+			o, err := parse(raw)
+			if err != nil {
+				return fmt.Errorf("%s: %w", resource, err)
+			}
+			if o.RV > rv {
+				return fmt.Errorf("%s %s/%s is newer than the file says it can be", resource, o.Namespace, o.Name)
+			}
+			s.set(resource, o)
+		}
+	}
+	return nil
+}
+
+// Follow makes next, which was loaded from a newer file, continue the history
+// of s: the differences become changes, so that watches go on. Changes that
+// another process made in several steps appear as one.
+func (s *Store) Follow(next *Store) {
+	if next.rv < s.rv {
+		return // another history altogether: watches must start over
+	}
+	next.since = s.since
+	next.history = slices.Clip(s.history)
+	var changes []Change
+	for resource, table := range next.tables {
+		for k, o := range table {
+			old := s.tables[resource][k]
+			switch {
+			case old == nil:
+				changes = append(changes, Change{RV: o.RV, Type: Added, Resource: resource, Object: o})
+			case old.UID != o.UID:
+				changes = append(changes, Change{RV: o.RV - 1, Type: Deleted, Resource: resource, Object: withRV(old, o.RV-1), Before: old},
+					Change{RV: o.RV, Type: Added, Resource: resource, Object: o})
+			case old.RV != o.RV:
+				changes = append(changes, Change{RV: o.RV, Type: Modified, Resource: resource, Object: o, Before: old})
+			default:
+				table[k] = old // keep what is decoded already
+			}
+		}
+	}
+	for resource, table := range s.tables {
+		for k, old := range table {
+			if next.tables[resource][k] == nil {
+				changes = append(changes, Change{RV: next.rv, Type: Deleted, Resource: resource, Object: withRV(old, next.rv), Before: old})
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		if a.RV != b.RV {
+			return int(a.RV - b.RV)
+		}
+		return a.Object.Key.Compare(b.Object.Key)
+	})
+	for _, c := range changes {
+		next.record(c)
+	}
+}

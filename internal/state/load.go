@@ -1,0 +1,153 @@
+package state
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// loader is one Load under way.
+type loader struct {
+	c   *kube.Client
+	w   Want
+	out *State
+
+	mu   sync.Mutex
+	wg   sync.WaitGroup
+	read int // lists that were read
+
+	fallbackOnce sync.Once
+	fallbackNS   []string
+	fallbackErr  error
+}
+
+func (l *loader) run(ctx context.Context) (*State, error) {
+	w, s := l.w, l.out
+	jobs := make([][]Job, len(w.Jobs))
+	for i, k := range w.Jobs {
+		l.start(func() {
+			jobs[i] = load(ctx, l, k.Resource, kube.ListOptions{LabelSelector: w.Selector}, func(x *wireJob) Job { return x.job(k) })
+			if k.NeedsQueue {
+				jobs[i] = slices.DeleteFunc(jobs[i], func(j Job) bool { return j.Queue() == "" })
+			}
+		})
+	}
+	none := kube.ListOptions{}
+	if w.Workloads {
+		o := kube.ListOptions{LabelSelector: w.WorkloadSelector}
+		if w.PodSets {
+			l.start(func() { s.Workloads = load(ctx, l, kinds.Workload, o, (*wireWorkloadFull).workload) })
+		} else {
+			l.start(func() { s.Workloads = load(ctx, l, kinds.Workload, o, (*wireWorkload).workload) })
+		}
+	}
+	if w.ClusterQueues {
+		l.start(func() { s.ClusterQueues = load(ctx, l, kinds.ClusterQueue, none, (*wireClusterQueue).queue) })
+	}
+	if w.LocalQueues {
+		l.start(func() { s.LocalQueues = load(ctx, l, kinds.LocalQueue, none, (*wireLocalQueue).queue) })
+	}
+	if w.Cohorts {
+		l.start(func() { s.Cohorts = load(ctx, l, kinds.Cohort, none, (*wireCohort).cohort) })
+	}
+	if w.Flavors {
+		l.start(func() { s.Flavors = load(ctx, l, kinds.ResourceFlavor, none, (*wireFlavor).flavor) })
+	}
+	if w.PriorityClasses {
+		l.start(func() {
+			s.PriorityClasses = load(ctx, l, kinds.WorkloadPriorityClass, none, (*wirePriorityClass).class)
+		})
+	}
+	if w.Namespaces {
+		l.start(func() { s.Namespaces = load(ctx, l, kinds.Namespace, none, (*wireNamespace).namespace) })
+	}
+	if w.Nodes {
+		l.start(func() { s.Nodes = load(ctx, l, kinds.Node, none, (*wireNode).node) })
+	}
+	if w.Pods {
+		l.start(func() {
+			s.Pods = load(ctx, l, kinds.Pod, kube.ListOptions{LabelSelector: w.PodSelector}, (*wirePod).pod)
+		})
+	}
+	l.wg.Wait()
+	s.Jobs = slices.Concat(jobs...)
+	if l.read == 0 {
+		if err := worst(s.Missing); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (l *loader) start(f func()) { l.wg.Go(f) }
+
+// load reads one kind and notes what could not be read.
+func load[W, T any](ctx context.Context, l *loader, r kinds.Resource, o kube.ListOptions, convert func(*W) T) []T {
+	ns := l.w.Namespace
+	if !r.Namespaced {
+		ns = ""
+	}
+	page, err := collect(ctx, l.c, r, ns, o, convert)
+	if err != nil {
+		l.missing(r, ns, err)
+		if kube.IsForbidden(err) && r.Namespaced && ns == "" && l.w.FallbackNamespaces != nil {
+			return loadEach(ctx, l, r, o, convert)
+		}
+		return nil
+	}
+	l.mu.Lock()
+	l.read++
+	l.mu.Unlock()
+	return page.Items
+}
+
+// loadEach reads a kind namespace by namespace.
+func loadEach[W, T any](ctx context.Context, l *loader, r kinds.Resource, o kube.ListOptions, convert func(*W) T) []T {
+	l.fallbackOnce.Do(func() { l.fallbackNS, l.fallbackErr = l.w.FallbackNamespaces(ctx) })
+	parts := make([][]T, len(l.fallbackNS))
+	var wg sync.WaitGroup
+	for i, ns := range l.fallbackNS {
+		wg.Go(func() {
+			page, err := collect(ctx, l.c, r, ns, o, convert)
+			if err != nil {
+				l.missing(r, ns, err)
+				return
+			}
+			l.mu.Lock()
+			l.read++
+			l.mu.Unlock()
+			parts[i] = page.Items
+		})
+	}
+	wg.Wait()
+	return slices.Concat(parts...)
+}
+
+func (l *loader) missing(r kinds.Resource, ns string, err error) {
+	m := Missing{Resource: r, Namespace: ns, Verb: "list", Reason: Failed, Err: err}
+	switch {
+	case kube.IsForbidden(err):
+		m.Reason = Forbidden
+	case kube.IsNotServed(err):
+		m.Reason = NotServed
+	}
+	l.mu.Lock()
+	l.out.Missing = append(l.out.Missing, m)
+	l.mu.Unlock()
+}
+
+// worst returns the error that says most: a failure before a refusal before a
+// kind that does not exist.
+func worst(missing []Missing) error {
+	for _, reason := range []string{Failed, Forbidden, NotServed} {
+		for _, m := range missing {
+			if m.Reason == reason {
+				return m.Err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// discovered are the API groups that come in several versions, or not at all.
+var discovered = []string{kinds.KueueGroup, "kubeflow.org", "ray.io", "jobset.x-k8s.io", "sagemaker.amazonaws.com"}
+
+// Served returns a resource at the best version that the server has. Kinds that
+// every cluster has cost no request; the others one a group, remembered for
+// hours. A kind that is not served is an error for which kube.IsNotServed holds.
+func Served(ctx context.Context, c *kube.Client, r kinds.Resource) (kinds.Resource, error) {
+	if !slices.Contains(discovered, r.Group) {
+		return r, nil
+	}
+	versions, err := c.ServedVersions(ctx, r.Group)
+	if kube.IsForbidden(err) {
+		return r, nil // the list itself will tell
+	}
+	if err != nil {
+		return r, err
+	}
+	for _, v := range r.Versions() {
+		if slices.Contains(versions, v) {
+			return r.WithVersion(v), nil
+		}
+	}
+	return r, kube.NotServed(r)
+}
+
+// GetJob reads one job.
+func GetJob(ctx context.Context, c *kube.Client, k kinds.Job, namespace, name string) (Job, error) {
+	r, err := Served(ctx, c, k.Resource)
+	if err != nil {
+		return Job{}, err
+	}
+	var w wireJob
+	if err := c.Get(ctx, r, namespace, name, &w); err != nil {
+		return Job{}, err
+	}
+	k.Resource = r
+	return w.job(k), nil
+}
+
+// DecodeJob makes a Job of an object's JSON.
+func DecodeJob(k kinds.Job, object json.RawMessage) (Job, error) {
+	var w wireJob
+	err := kjson.UnmarshalCaseSensitivePreserveInts(object, &w)
+	return w.job(k), err
+}
+
+// DecodeWorkload makes a Workload of an object's JSON, of any served version.
+func DecodeWorkload(object json.RawMessage) (Workload, error) {
+	var w wireWorkloadFull
+	err := kjson.UnmarshalCaseSensitivePreserveInts(object, &w)
+	return w.workload(), err
+}
+
+// GetNamespace reads one namespace.
+func GetNamespace(ctx context.Context, c *kube.Client, name string) (Namespace, error) {
+	var w wireNamespace
+	err := c.Get(ctx, kinds.Namespace, "", name, &w)
+	return w.namespace(), err
+}
+
+// GetClusterQueue reads one ClusterQueue.
+func GetClusterQueue(ctx context.Context, c *kube.Client, name string) (ClusterQueue, error) {
+	r, err := Served(ctx, c, kinds.ClusterQueue)
+	if err != nil {
+		return ClusterQueue{}, err
+	}
+	var w wireClusterQueue
+	err = c.Get(ctx, r, "", name, &w)
+	return w.queue(), err
+}
+
+// FollowJobs is kube.Follow for jobs of one kind.
+func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace string, o kube.ListOptions, f func(kube.Event[Job]) error) error {
+	r, err := Served(ctx, c, k.Resource)
+	if err != nil {
+		return err
+	}
+	k.Resource = r
+	return follow(ctx, c, r, namespace, o, func(w *wireJob) Job { return w.job(k) }, f)
+}
+
+// FollowWorkloads is kube.Follow for workloads, pod sets included.
+func FollowWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions, f func(kube.Event[Workload]) error) error {
+	r, err := Served(ctx, c, kinds.Workload)
+	if err != nil {
+		return err
+	}
+	return follow(ctx, c, r, namespace, o, (*wireWorkloadFull).workload, f)
+}
+
+// FollowPods is kube.Follow for pods.
+func FollowPods(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions, f func(kube.Event[Pod]) error) error {
+	return follow(ctx, c, kinds.Pod, namespace, o, (*wirePod).pod, f)
+}
+
+func follow[W, T any](ctx context.Context, c *kube.Client, r kinds.Resource, namespace string, o kube.ListOptions, convert func(*W) T, f func(kube.Event[T]) error) error {
+	return kube.Follow(ctx, c, r, namespace, o, func(e kube.Event[W]) error {
+		return f(kube.Event[T]{Type: e.Type, Object: convert(&e.Object)})
+	})
+}
+
+// ListNamespaces reads namespaces.
+func ListNamespaces(ctx context.Context, c *kube.Client, o kube.ListOptions) ([]Namespace, error) {
+	return list(ctx, c, kinds.Namespace, "", o, (*wireNamespace).namespace)
+}
+
+// ListLocalQueues reads the local queues of a namespace.
+func ListLocalQueues(ctx context.Context, c *kube.Client, namespace string) ([]LocalQueue, error) {
+	return list(ctx, c, kinds.LocalQueue, namespace, kube.ListOptions{}, (*wireLocalQueue).queue)
+}
+
+// ListPriorityClasses reads the WorkloadPriorityClasses.
+func ListPriorityClasses(ctx context.Context, c *kube.Client) ([]PriorityClass, error) {
+	return list(ctx, c, kinds.WorkloadPriorityClass, "", kube.ListOptions{}, (*wirePriorityClass).class)
+}
+
+// ListPods reads pods.
+func ListPods(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions) ([]Pod, error) {
+	return list(ctx, c, kinds.Pod, namespace, o, (*wirePod).pod)
+}
+
+// ListWorkloads reads workloads, pod sets included.
+func ListWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions) ([]Workload, error) {
+	return list(ctx, c, kinds.Workload, namespace, o, (*wireWorkloadFull).workload)
+}
+
+func list[W, T any](ctx context.Context, c *kube.Client, r kinds.Resource, namespace string, o kube.ListOptions, convert func(*W) T) ([]T, error) {
+	page, err := collect(ctx, c, r, namespace, o, convert)
+	return page.Items, err
+}
+
+// collect lists a resource at the served version. A remembered version may be of
+// before an upgrade: if it is not served after all, it is looked up again.
+func collect[W, T any](ctx context.Context, c *kube.Client, r kinds.Resource, namespace string, o kube.ListOptions, convert func(*W) T) (kube.Page[T], error) {
+	for again := true; ; again = false {
+		at, err := Served(ctx, c, r)
+		if err != nil {
+			return kube.Page[T]{}, err
+		}
+		page, err := kube.Collect(ctx, c, at, namespace, o, convert)
+		if !again || !kube.IsNotServed(err) || !slices.Contains(discovered, r.Group) {
+			return page, err
+		}
+		if changed, _ := c.RecheckVersions(ctx, r.Group); !changed {
+			return page, err
+		}
+	}
+}
+
+// ServedJobs returns the job kinds that the cluster serves, at the version it
+// serves.
+func ServedJobs(ctx context.Context, c *kube.Client) ([]kinds.Job, error) {
+	all := kinds.Jobs()
+	errors := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i := range all {
+		wg.Go(func() { all[i].Resource, errors[i] = Served(ctx, c, all[i].Resource) })
+	}
+	wg.Wait()
+	var out []kinds.Job
+	for i, err := range errors {
+		switch {
+		case err == nil:
+			out = append(out, all[i])
+		case !kube.IsNotServed(err):
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,76 @@
+package state
+
+import (
+	"context"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// Want says what to load. Every kind costs one request, all of them in parallel.
+type Want struct {
+	Namespace string // of the namespaced kinds; "" means all
+	Selector  string // label selector of jobs
+	Jobs      []kinds.Job
+	// PodSets also reads what the workloads' pods ask for.
+	PodSets bool
+
+	Workloads, ClusterQueues, LocalQueues, Cohorts, Flavors, PriorityClasses, Namespaces, Nodes, Pods bool
+	// PodSelector and WorkloadSelector narrow those lists.
+	PodSelector, WorkloadSelector string
+	// FallbackNamespaces names the namespaces to read one by one when a list over
+	// all namespaces is forbidden; it is called at most once. Nil: no fallback.
+	FallbackNamespaces func(context.Context) ([]string, error)
+}
+
+// The reasons of a Missing.
+const (
+	Forbidden = "Forbidden"
+	NotServed = "NotServed"
+	Failed    = "Failed"
+)
+
+// Missing is something that was wanted and could not be read.
+type Missing struct {
+	Resource  kinds.Resource
+	Namespace string // "" means all namespaces, or a cluster-scoped kind
+	Verb      string
+	Reason    string // Forbidden, NotServed or Failed
+	Err       error
+}
+
+// State is what was read.
+type State struct {
+	Taken           time.Time
+	Server          string
+	Jobs            []Job
+	Workloads       []Workload
+	ClusterQueues   []ClusterQueue
+	LocalQueues     []LocalQueue
+	Cohorts         []Cohort
+	Flavors         []ResourceFlavor
+	PriorityClasses []PriorityClass
+	Namespaces      []Namespace
+	Nodes           []Node
+	Pods            []Pod
+	Missing         []Missing
+}
+
+// MissingOf returns what is missing of a kind.
+func (s *State) MissingOf(r kinds.Resource) []Missing {
+	var out []Missing
+	for _, m := range s.Missing {
+		if m.Resource.Group == r.Group && m.Resource.Plural == r.Plural {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Load reads everything that is wanted in parallel. What could not be read is in
+// Missing; an error means that nothing at all could be read.
+func Load(ctx context.Context, c *kube.Client, w Want, now time.Time) (*State, error) {
+	l := &loader{c: c, w: w, out: &State{Taken: now, Server: c.Server()}}
+	return l.run(ctx)
+}

@@ -1,0 +1,220 @@
+package state
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// wireJob is what is read of a job, whatever its kind: the union of the fields
+// of all kinds. A test holds its roles against the table of kinds.
+type wireJob struct {
+	Metadata wireMeta      `json:"metadata"`
+	Spec     wireJobSpec   `json:"spec"`
+	Status   wireJobStatus `json:"status"`
+}
+
+type wireJobSpec struct {
+	Suspend   bool `json:"suspend"`
+	RunPolicy struct {
+		Suspend bool `json:"suspend"`
+	} `json:"runPolicy"`
+
+	PyTorch map[string]wireReplica `json:"pytorchReplicaSpecs"`
+	MPI     map[string]wireReplica `json:"mpiReplicaSpecs"`
+	TF      map[string]wireReplica `json:"tfReplicaSpecs"`
+	XGB     map[string]wireReplica `json:"xgbReplicaSpecs"`
+
+	HyperPod []wireReplica `json:"replicaSpecs"`
+
+	Parallelism *whole        `json:"parallelism"` // batch Job
+	Template    *wireTemplate `json:"template"`
+
+	RayCluster *wireRay `json:"rayClusterSpec"`
+	wireRay
+
+	ReplicatedJobs []wireReplicatedJob `json:"replicatedJobs"`
+}
+
+type wireRay struct {
+	Head    *wireReplica  `json:"headGroupSpec"`
+	Workers []wireReplica `json:"workerGroupSpecs"`
+}
+
+type wireReplica struct {
+	Name      string        `json:"name"`
+	GroupName string        `json:"groupName"`
+	Replicas  *whole        `json:"replicas"`
+	Template  *wireTemplate `json:"template"`
+}
+
+type wireReplicatedJob struct {
+	Name     string `json:"name"`
+	Replicas *whole `json:"replicas"`
+	Template struct {
+		Spec struct {
+			Parallelism *whole        `json:"parallelism"`
+			Template    *wireTemplate `json:"template"`
+		} `json:"spec"`
+	} `json:"template"`
+}
+
+type wireTemplate struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec wirePodSpec `json:"spec"`
+}
+
+type wireJobStatus struct {
+	Conditions      []wireCondition              `json:"conditions"`
+	StartTime       stamp                        `json:"startTime"`
+	CompletionTime  stamp                        `json:"completionTime"`
+	EndTime         stamp                        `json:"endTime"`
+	ReplicaStatuses map[string]wireReplicaStatus `json:"replicaStatuses"`
+	Message         string                       `json:"message"`
+	Reason          string                       `json:"reason"`
+
+	// batch Job and, for its tries, RayJob
+	Active    whole `json:"active"`
+	Ready     whole `json:"ready"`
+	Succeeded whole `json:"succeeded"`
+	Failed    whole `json:"failed"`
+
+	JobStatus           string         `json:"jobStatus"`
+	JobDeploymentStatus string         `json:"jobDeploymentStatus"`
+	RayClusterStatus    *wireRayStatus `json:"rayClusterStatus"`
+	wireRayStatus
+
+	TerminalState  string            `json:"terminalState"`
+	Restarts       whole             `json:"restarts"`
+	RestartCount   whole             `json:"restartCount"`
+	ReplicatedJobs []wireNamedStatus `json:"replicatedJobsStatus"`
+}
+
+type wireRayStatus struct {
+	State          string `json:"state"`
+	ReadyWorkers   whole  `json:"readyWorkerReplicas"`
+	DesiredWorkers whole  `json:"desiredWorkerReplicas"`
+}
+
+type wireReplicaStatus struct {
+	Active    whole `json:"active"`
+	Ready     whole `json:"ready"`
+	Succeeded whole `json:"succeeded"`
+	Failed    whole `json:"failed"`
+}
+
+type wireNamedStatus struct {
+	Name string `json:"name"`
+	wireReplicaStatus
+}
+
+func (w wireReplicaStatus) status() ReplicaStatus {
+	return ReplicaStatus{Active: int(w.Active), Ready: int(w.Ready), Succeeded: int(w.Succeeded), Failed: int(w.Failed)}
+}
+
+// device reports the resources that a job's roles are described by.
+func device(name string) bool {
+	return strings.HasPrefix(name, "nvidia.com/") || strings.HasPrefix(name, "aws.amazon.com/neuron")
+}
+
+func (w *wireJob) job(k kinds.Job) Job {
+	s, st := &w.Spec, &w.Status
+	j := Job{
+		Kind: k, Meta: w.Metadata.meta(), Suspended: s.Suspend || s.RunPolicy.Suspend,
+		Conditions: conditions(st.Conditions), Start: st.StartTime.ptr(), Completion: st.CompletionTime.ptr(),
+		Reason: st.Reason, Message: st.Message, Restarts: int(st.Restarts + st.RestartCount),
+		DeploymentPhase: st.JobDeploymentStatus,
+	}
+	if j.Completion == nil {
+		j.Completion = st.EndTime.ptr()
+	}
+	switch {
+	case st.JobStatus != "":
+		j.Phase = st.JobStatus
+	case st.TerminalState != "":
+		j.Phase = st.TerminalState
+	default:
+		j.Phase = st.State
+	}
+	s.roles(&j)
+	st.replicas(&j)
+	return j
+}
+
+// roles fills in the roles and what is read of their pod templates.
+func (s *wireJobSpec) roles(j *Job) {
+	add := func(name string, replicas, times *whole, t *wireTemplate) {
+		if t == nil {
+			return
+		}
+		r := RoleCount{Name: name, Replicas: 1}
+		if replicas != nil {
+			r.Replicas = int64(*replicas)
+		}
+		if times != nil {
+			r.Replicas *= int64(*times)
+		}
+		if d := t.Spec.requests(device); len(d) > 0 {
+			r.Requests = d
+		}
+		j.Roles = append(j.Roles, r)
+		if j.PodPriorityClass == "" {
+			j.PodPriorityClass = t.Spec.PriorityClassName
+		}
+		if j.TemplatePriority == "" {
+			j.TemplatePriority = t.Metadata.Labels[kinds.PriorityLabel]
+		}
+	}
+	for _, specs := range []map[string]wireReplica{s.PyTorch, s.MPI, s.TF, s.XGB} {
+		for _, name := range slices.Sorted(maps.Keys(specs)) {
+			add(name, specs[name].Replicas, nil, specs[name].Template)
+		}
+	}
+	for _, r := range s.HyperPod {
+		add(r.Name, r.Replicas, nil, r.Template)
+	}
+	add("worker", s.Parallelism, nil, s.Template)
+	ray := s.wireRay
+	if s.RayCluster != nil {
+		ray = *s.RayCluster
+	}
+	if ray.Head != nil {
+		add("head", nil, nil, ray.Head.Template)
+	}
+	for _, r := range ray.Workers {
+		add(r.GroupName, r.Replicas, nil, r.Template)
+	}
+	for _, r := range s.ReplicatedJobs {
+		add(r.Name, r.Replicas, r.Template.Spec.Parallelism, r.Template.Spec.Template)
+	}
+}
+
+// replicas fills in the counts of pods by role.
+func (s *wireJobStatus) replicas(j *Job) {
+	set := func(name string, r ReplicaStatus) {
+		if j.Replicas == nil {
+			j.Replicas = map[string]ReplicaStatus{}
+		}
+		j.Replicas[name] = r
+	}
+	for name, r := range s.ReplicaStatuses {
+		set(name, r.status())
+	}
+	for _, r := range s.ReplicatedJobs {
+		set(r.Name, r.status())
+	}
+	if j.Kind.Group == "batch" && s.Active+s.Ready+s.Succeeded+s.Failed > 0 {
+		set("worker", ReplicaStatus{Active: int(s.Active), Ready: int(s.Ready), Succeeded: int(s.Succeeded), Failed: int(s.Failed)})
+	}
+	ray := s.wireRayStatus
+	if s.RayClusterStatus != nil {
+		ray = *s.RayClusterStatus
+	}
+	if ray.DesiredWorkers+ray.ReadyWorkers > 0 {
+		set("workers", ReplicaStatus{Active: int(ray.DesiredWorkers), Ready: int(ray.ReadyWorkers)})
+	}
+}

@@ -1,0 +1,157 @@
+package templates
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+//go:embed embedded/*.yaml
+var embedded embed.FS
+
+// Embedded is the Source of the templates that come with the program.
+const Embedded = "embedded"
+
+// Dirs are the folders where templates are looked for; "" leaves one out.
+type Dirs struct {
+	// Work is the working folder: NAME.yaml in it and in its subfolder jobs.
+	Work string
+	// User is the user's templates folder.
+	User string
+}
+
+// Info describes a template for lists and completion.
+type Info struct {
+	Name, Source, Help string
+	Kinds              []string
+}
+
+func isFile(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") || ext == ".yaml" || ext == ".yml"
+}
+
+// folders returns the folders in the order in which they are searched.
+func (d Dirs) folders() []string {
+	var out []string
+	if d.Work != "" {
+		out = append(out, d.Work, filepath.Join(d.Work, "jobs"))
+	}
+	if d.User != "" {
+		out = append(out, d.User)
+	}
+	return out
+}
+
+// Find returns the template that a name means: a file when the name is a path or
+// ends in .yaml or .yml, else NAME.yaml in the working folder, its folder jobs
+// and the user's templates folder, else the embedded template of that name. An
+// unknown name has exit code NotFound.
+func Find(name string, d Dirs) (*Template, error) {
+	if isFile(name) {
+		path := name
+		if !filepath.IsAbs(path) && d.Work != "" {
+			path = filepath.Join(d.Work, path)
+		}
+		data, err := readFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, errs.NotFoundf("there is no file %s", name).WithCause(err)
+		}
+		if err != nil {
+			return nil, errs.Wrap(err, "cannot read "+name)
+		}
+		return Parse(baseName(name), name, data)
+	}
+	for _, dir := range d.folders() {
+		for _, ext := range []string{".yaml", ".yml"} {
+			path := filepath.Join(dir, name+ext)
+			data, err := readFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, errs.Wrap(err, "cannot read "+path)
+			}
+			return Parse(name, shown(path, d.Work), data)
+		}
+	}
+	if data, err := embedded.ReadFile("embedded/" + name + ".yaml"); err == nil {
+		return Parse(name, Embedded, data)
+	}
+	var names []string
+	for _, info := range Names(d) {
+		names = append(names, info.Name)
+	}
+	return nil, errs.NotFoundf("there is no template %q%s", clip(name), meant(errs.Near(name, names))).
+		WithFact("there are", strings.Join(names, ", ")).WithTry("hyperpod list-templates", "-f FILE for a manifest of your own")
+}
+
+// shown is a path as people see it: relative to the working folder when it is below.
+func shown(path, work string) string {
+	if rel, err := filepath.Rel(work, path); err == nil && work != "" && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}
+
+func baseName(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// readFile reads a file up to the limit of a template.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder", path)
+	}
+	return io.ReadAll(io.LimitReader(f, maxBytes+1))
+}
+
+// Names lists the templates that Find finds by name, by name; the first of a
+// name hides the others. Files that are no templates are left out.
+func Names(d Dirs) []Info {
+	var out []Info
+	add := func(t *Template) {
+		if !slices.ContainsFunc(out, func(i Info) bool { return i.Name == t.Name }) {
+			out = append(out, Info{t.Name, t.Source, t.Help, t.Kinds()})
+		}
+	}
+	for _, dir := range d.folders() {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			ext := filepath.Ext(e.Name())
+			if e.IsDir() || ext != ".yaml" && ext != ".yml" {
+				continue
+			}
+			path := filepath.Join(dir, e.Name())
+			if data, err := readFile(path); err == nil {
+				if t, err := Parse(baseName(path), shown(path, d.Work), data); err == nil {
+					add(t)
+				}
+			}
+		}
+	}
+	entries, _ := embedded.ReadDir("embedded")
+	for _, e := range entries {
+		if data, err := embedded.ReadFile("embedded/" + e.Name()); err == nil {
+			if t, err := Parse(baseName(e.Name()), Embedded, data); err == nil {
+				add(t)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,135 @@
+package templates
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindOrder(t *testing.T) {
+	work, user := t.TempDir(), t.TempDir()
+	d := Dirs{Work: work, User: user}
+	find := func(name, source string) {
+		t.Helper()
+		tm, err := Find(name, d)
+		if err != nil {
+			t.Fatal(errs.Text(err, true))
+		}
+		if tm.Source != source || tm.Name != strings.TrimSuffix(filepath.Base(name), ".yaml") {
+			t.Errorf("Find(%q) is %s from %s, want %s", name, tm.Name, tm.Source, source)
+		}
+	}
+	find("pytorch", Embedded)
+	write(t, filepath.Join(user, "pytorch.yaml"), jobHead)
+	find("pytorch", filepath.Join(user, "pytorch.yaml"))
+	write(t, filepath.Join(work, "jobs", "pytorch.yml"), jobHead)
+	find("pytorch", filepath.Join("jobs", "pytorch.yml"))
+	write(t, filepath.Join(work, "pytorch.yaml"), jobHead)
+	find("pytorch", "pytorch.yaml")
+	find("pytorch.yaml", "pytorch.yaml")
+	find("./jobs/pytorch.yml", "./jobs/pytorch.yml")
+	find(filepath.Join(user, "pytorch.yaml"), filepath.Join(user, "pytorch.yaml"))
+	find("smpv2-llama2", Embedded)
+}
+
+func TestFindErrors(t *testing.T) {
+	work := t.TempDir()
+	write(t, filepath.Join(work, "broken.yaml"), "kind: [\n")
+	write(t, filepath.Join(work, "folder.yaml", "x"), "")
+	d := Dirs{Work: work}
+	for name, want := range map[string]struct {
+		code errs.Exit
+		text string
+	}{
+		"pytorhc":       {errs.NotFound, "did you mean pytorch"},
+		"nothing-like":  {errs.NotFound, "there are:  mpi, pytorch, smpv2-llama2"},
+		"missing.yaml":  {errs.NotFound, "there is no file missing.yaml"},
+		"broken":        {errs.Failure, "broken.yaml"},
+		"folder.yaml":   {errs.Failure, "folder"},
+		"../pytorch":    {errs.NotFound, "there is no file"},
+		"..\\x\ninject": {errs.NotFound, "there is no template"},
+	} {
+		_, err := Find(name, d)
+		if errs.ExitOf(err) != want.code || !strings.Contains(errs.Text(err, false), want.text) {
+			t.Errorf("%q: exit %d\n%s", name, errs.ExitOf(err), errs.Text(err, false))
+		}
+	}
+	if _, err := Load(filepath.Join(work, "nope")); errs.ExitOf(err) != errs.NotFound {
+		t.Errorf("Load: %v", err)
+	}
+	if _, err := Load("testdata/manifests/job.yaml"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	work, user := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(work, "jobs", "nightly.yaml"), "description: every night\nparameters: {}\n---\n"+jobHead)
+	write(t, filepath.Join(work, "values.yaml"), "replicas: 3\n")
+	write(t, filepath.Join(user, "mpi.yaml"), jobHead)
+	got := Names(Dirs{Work: work, User: user})
+	var names []string
+	for _, i := range got {
+		names = append(names, i.Name)
+	}
+	if !slices.Equal(names, []string{"mpi", "nightly", "pytorch", "smpv2-llama2"}) {
+		t.Fatalf("names %v", names)
+	}
+	if got[0].Source == Embedded || got[1].Help != "every night" || !slices.Equal(got[1].Kinds, []string{"Job"}) || !slices.Equal(got[2].Kinds, []string{"PyTorchJob"}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Every embedded template says what it is for, every parameter what it does,
+// and the file parses for tools that know nothing of templates.
+func TestEmbeddedTemplates(t *testing.T) {
+	infos := Names(Dirs{})
+	if len(infos) != 3 {
+		t.Fatalf("%d embedded templates, want 3", len(infos))
+	}
+	for _, i := range infos {
+		tm := mustFind(t, i.Name)
+		if tm.Help == "" {
+			t.Errorf("%s has no help", i.Name)
+		}
+		for _, p := range tm.Params {
+			if p.Help == "" || !p.Declared || p.Type == "" {
+				t.Errorf("%s: parameter %+v has no help, type or declaration", i.Name, p)
+			}
+			if !slices.Contains(tm.mentioned, p.Name) && p.Name != pInstanceType {
+				t.Errorf("%s: parameter %s is nowhere used", i.Name, p.Name)
+			}
+		}
+	}
+}
+
+// The sample runs with nothing but its name.
+func TestSampleNeedsNothing(t *testing.T) {
+	for _, p := range mustFind(t, "smpv2-llama2").Params {
+		if p.Required {
+			t.Errorf("%s is required", p.Name)
+		}
+	}
+	r := render(t, "smpv2-llama2", Values{Name: "smpv2-llama2"})
+	if len(r.Objects) != 1 || len(r.Notices) != 0 {
+		t.Errorf("%d objects, notices %q", len(r.Objects), r.Notices)
+	}
+	script := textOf(at(t, r.Objects[0], workerContainer+".command[2]"))
+	if !strings.Contains(script, "exec torchrun --nnodes=2 --nproc_per_node=8 --rdzv_backend=c10d --rdzv_endpoint=smpv2-llama2-worker-0:29400") {
+		t.Errorf("the script starts\n%s", script)
+	}
+}

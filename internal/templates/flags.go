@@ -1,0 +1,124 @@
+package templates
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Load returns the template in a file.
+func Load(path string) (*Template, error) {
+	if !isFile(path) {
+		path = "." + string(filepath.Separator) + path
+	}
+	return Find(path, Dirs{})
+}
+
+// ParsePairs reads K=V values of a repeatable flag; what names the flag without
+// its dashes. The last of a key wins. Values are in no error: they may be secret.
+func ParsePairs(what string, pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]string, len(pairs))
+	for _, p := range pairs {
+		k, v, found := strings.Cut(p, "=")
+		if k = strings.TrimSpace(k); !found || k == "" {
+			return nil, errs.Usagef("--%s is not understood: want KEY=VALUE", what)
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// ParseEnvironment reads --environment values: K=V, or a JSON object of several.
+func ParseEnvironment(values []string) (map[string]string, error) {
+	var pairs []string
+	for _, v := range values {
+		if !strings.HasPrefix(strings.TrimSpace(v), "{") {
+			pairs = append(pairs, v)
+			continue
+		}
+		var object map[string]any
+		d := json.NewDecoder(strings.NewReader(v))
+		d.UseNumber()
+		if err := d.Decode(&object); err != nil {
+			return nil, errs.Usagef("--environment is not understood: not a valid JSON object").WithTry(`--environment '{"NCCL_DEBUG": "INFO"}'`, "--environment NCCL_DEBUG=INFO")
+		}
+		for _, k := range sortedKeys(object) {
+			switch object[k].(type) {
+			case map[string]any, []any:
+				return nil, errs.Usagef("--environment: %s is a list or map, want one value", quoteText(k))
+			case nil:
+				continue
+			}
+			pairs = append(pairs, k+"="+fmt.Sprint(object[k]))
+		}
+	}
+	return ParsePairs("environment", pairs)
+}
+
+// ParseAssignments reads --set values in order.
+func ParseAssignments(values []string) ([]Assignment, error) {
+	var out []Assignment
+	for _, v := range values {
+		a, err := ParseAssignment(v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// ParseVolumes reads --volumes and --persistent-volume-claims values. Those in
+// the form with colons may hold several, separated by commas.
+func ParseVolumes(volumes, claims []string) ([]Volume, error) {
+	var out []Volume
+	add := func(v Volume, err error) error {
+		out = append(out, v)
+		return err
+	}
+	for _, text := range volumes {
+		if strings.Contains(text, "=") {
+			if err := add(ParseVolume(text)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for _, one := range strings.Split(text, ",") {
+			if err := add(ParseVolume(strings.TrimSpace(one))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, text := range claims {
+		for _, one := range strings.Split(text, ",") {
+			if err := add(ParsePVC(strings.TrimSpace(one))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, checkVolumes(out)
+}
+
+// checkVolumes finds names and mount paths that are given twice.
+func checkVolumes(volumes []Volume) error {
+	mounts, sources := map[string]bool{}, map[string]string{}
+	for _, v := range volumes {
+		at := filepath.ToSlash(filepath.Clean(v.MountPath))
+		if mounts[at] {
+			return errs.Usagef("two volumes are mounted at %s", at)
+		}
+		mounts[at] = true
+		source := string(v.Type) + " " + v.Path + v.Claim
+		if s, ok := sources[v.name()]; ok && s != source {
+			return errs.Usagef("two volumes are named %s", quoteText(v.name()))
+		}
+		sources[v.name()] = source
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package templates
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func yes() *bool { b := true; return &b }
+func no() *bool  { b := false; return &b }
+
+// governed are the values that start-job finds out in a team's namespace.
+func governed(v Values) Values {
+	v.Namespace, v.Queue, v.Priority = "hyperpod-ns-ml-engineers", "hyperpod-ns-ml-engineers-localqueue", "training-priority"
+	return v
+}
+
+func everything(t *testing.T) Values {
+	t.Helper()
+	volumes, err := ParseVolumes([]string{"scratch:/mnt/k8s-disks/0:/scratch"}, []string{"fsx-claim:/fsx,models:/models:ro"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	selector, err := ParseSelector(`{"required": {"topology.kubernetes.io/zone": ["us-west-2a"]}, "preferred": {"team": ["a"], "rack": ["1", "2"]}, "weights": [10]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return governed(Values{
+		Name: "all", Image: "registry.example/train:2", PullPolicy: "Always", InstanceType: "p5.48xlarge", NodeCount: Int(4),
+		TasksPerNode: Int(4), Accelerators: Int(4), EFA: Int(8), VCPU: "60", Memory: "500Gi", VCPULimit: "64", MemoryLimit: "600Gi",
+		Environment: map[string]string{"NCCL_DEBUG": "WARN", "EPOCHS": "3"},
+		EntryScript: "/src/train.py", ScriptArgs: []string{"--lr", "1e-4", "--note", "two words"},
+		PreScript: []string{"nvidia-smi", "echo it's on"}, PostScript: []string{"echo done"},
+		LabelSelector: selector, DeepHealthOnly: true, HealthAffinity: yes(), ServiceAccount: "trainer", PodPriorityClass: "high", Volumes: volumes,
+		RestartPolicy: "OnFailure", Labels: map[string]string{"example.com/team": "a"}, Annotations: map[string]string{"example.com/ticket": "42"},
+	})
+}
+
+func TestGolden(t *testing.T) {
+	everyFlag := everything(t)
+	resumed := everyFlag
+	resumed.AutoResume, resumed.MaxRetry = true, Int(3)
+	retried := everyFlag
+	retried.MaxRetry = Int(5)
+	train := Values{Name: "demo", Image: "registry.example/train:1", EntryScript: "/src/train.py"}
+	with := func(f func(*Values)) Values { v := train; f(&v); return governed(v) }
+	for _, c := range []struct {
+		golden, template string
+		values           Values
+	}{
+		{"pytorch-gpu", "pytorch", with(func(v *Values) { v.InstanceType, v.NodeCount = "ml.p5.48xlarge", Int(2) })},
+		{"pytorch-one-node", "pytorch", with(func(v *Values) { v.InstanceType = "ml.g5.12xlarge" })},
+		{"pytorch-part-of-a-node", "pytorch", with(func(v *Values) { v.InstanceType, v.Accelerators = "ml.p5.48xlarge", Int(1) })},
+		{"pytorch-trainium", "pytorch", with(func(v *Values) { v.InstanceType, v.NodeCount = "ml.trn1.32xlarge", Int(2) })},
+		{"pytorch-cpu", "pytorch", with(func(v *Values) { v.InstanceType, v.NodeCount = "ml.c5.4xlarge", Int(2) })},
+		{"pytorch-mig", "pytorch", with(func(v *Values) {
+			v.InstanceType, v.Partition, v.PartitionCount = "ml.p4d.24xlarge", "mig-3g.20gb", Int(2)
+		})},
+		{"pytorch-no-type", "pytorch", with(func(v *Values) { v.Accelerators = Int(2) })},
+		{"pytorch-other-program", "pytorch", Values{Name: "probe", Image: "registry.example/train:1", Command: "python3 -c 'print(1)'", InstanceType: "ml.g5.xlarge", HealthAffinity: no()}},
+		{"pytorch-every-flag", "pytorch", resumed},
+		{"mpi-gpu", "mpi", with(func(v *Values) {
+			v.InstanceType, v.NodeCount, v.EntryScript = "ml.p5.48xlarge", Int(2), "/opt/nccl-tests/build/all_reduce_perf"
+			v.ScriptArgs = []string{"-b", "8"}
+		})},
+		{"mpi-cpu", "mpi", with(func(v *Values) { v.InstanceType, v.NodeCount, v.TasksPerNode = "ml.c5n.18xlarge", Int(3), Int(36) })},
+		{"mpi-every-flag", "mpi", resumed},
+		{"smpv2-llama2", "smpv2-llama2", governed(Values{Name: "smpv2-llama2"})},
+		{"job-every-flag", "testdata/manifests/job.yaml", retried},
+		{"hyperpod-every-flag", "testdata/manifests/hyperpod.yaml", retried},
+		{"master-every-flag", "testdata/manifests/master.yaml", resumed},
+		{"job-untouched", "testdata/manifests/job.yaml", Values{}},
+		{"with-services", "testdata/manifests/with-services.yaml", governed(Values{
+			Params: map[string]any{"NUM_NODES": 3, "GPU_PER_NODE": "1", "REGISTRY": "registry.example/", "TAG": ":v1"}})},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			r := render(t, c.template, c.values)
+			got, err := Marshal(r.Objects)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range r.Notices {
+				got = append(got, "# notice: "+n+"\n"...)
+			}
+			path := filepath.Join("testdata", "golden", c.golden+".yaml")
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != string(want) {
+				t.Errorf("differs from %s; run with -update and read the difference\n%s", path, got)
+			}
+		})
+	}
+}
+
+func mustFind(t *testing.T, name string) *Template {
+	t.Helper()
+	tm, err := Find(name, Dirs{})
+	if err != nil {
+		t.Fatal(errs.Text(err, true))
+	}
+	return tm
+}
+
+func mustParse(t *testing.T, text string) *Template {
+	t.Helper()
+	tm, err := Parse("test", "test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(errs.Text(err, true))
+	}
+	return tm
+}
+
+func render(t *testing.T, name string, v Values) Result {
+	t.Helper()
+	return mustRender(t, mustFind(t, name), v)
+}
+
+func mustRender(t *testing.T, tm *Template, v Values) Result {
+	t.Helper()
+	r, err := tm.Render(v)
+	if err != nil {
+		t.Fatal(errs.Text(err, true))
+	}
+	return r
+}

@@ -1,0 +1,167 @@
+package templates
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+type header struct {
+	help   string
+	params []Param
+}
+
+// readHeader finds the header: the first document when it has "parameters" and
+// no kind, or a comment at the top of the file with a line "# parameters:". It
+// returns the documents that are left.
+func readHeader(docs []*node, data []byte) (header, []*node, error) {
+	if len(docs) > 0 && docs[0].kind == mapNode && docs[0].get("kind") == nil && docs[0].get("parameters") != nil {
+		h, err := parseHeader(docs[0])
+		return h, docs[1:], err
+	}
+	text, first := commentHeader(string(data))
+	if text == "" {
+		return header{}, docs, nil
+	}
+	parsed, err := parseDocuments([]byte(text))
+	if err != nil || len(parsed) != 1 {
+		if err == nil {
+			err = faultf(first, "the comment with the parameters is not understood")
+		}
+		return header{}, docs, err
+	}
+	h, err := parseHeader(parsed[0])
+	return h, docs, err
+}
+
+// commentHeader returns the comment block at the top as YAML when it declares
+// parameters, padded so that lines keep their numbers, and its first line.
+func commentHeader(text string) (string, int) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	var out []string
+	start := -1
+	for i, l := range lines {
+		body, comment := strings.CutPrefix(l, "#")
+		if !comment && strings.TrimSpace(l) != "" {
+			break
+		}
+		body = strings.TrimPrefix(body, " ")
+		if start < 0 && (strings.HasPrefix(body, "parameters:") || strings.HasPrefix(body, "description:")) {
+			start = i
+		}
+		if start < 0 || !comment {
+			body = ""
+		}
+		out = append(out, body)
+	}
+	if start < 0 || !slices.ContainsFunc(out, func(l string) bool { return strings.HasPrefix(l, "parameters:") }) {
+		return "", 0
+	}
+	return strings.Join(out, "\n"), start + 1
+}
+
+var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+var paramTypes = []string{"string", "int", "number", "bool", "quantity", "list"}
+
+func parseHeader(doc *node) (header, error) {
+	var h header
+	if doc.kind != mapNode {
+		return h, faultf(doc.line, "the header is a map with description and parameters")
+	}
+	for _, f := range doc.fields {
+		switch f.key {
+		case "description":
+			h.help = strings.TrimSpace(f.value.str())
+		case "parameters":
+			if f.value.kind != mapNode {
+				if f.value.kind == scalarNode && f.value.value == nil {
+					continue
+				}
+				return h, faultf(f.line, "parameters is a map from a name to its type, default, required, help and enum")
+			}
+			for _, pf := range f.value.fields {
+				p, err := parseParam(pf)
+				if err != nil {
+					return h, err
+				}
+				h.params = append(h.params, p)
+			}
+		default:
+			return h, faultf(f.line, "the header has no field %q%s", f.key, meant(errs.Near(f.key, []string{"description", "parameters"})))
+		}
+	}
+	return h, nil
+}
+
+// parseParam reads one declaration. A scalar or list instead of a map is the
+// default.
+func parseParam(f field) (Param, error) {
+	p := Param{Name: f.key, Declared: true, Flag: flagFor(f.key), line: f.line}
+	if !paramName.MatchString(f.key) {
+		return p, faultf(f.line, "%q cannot be a parameter's name: letters, digits and _ only", clip(f.key))
+	}
+	if f.value.kind != mapNode {
+		p.Default = f.value.plain()
+		p.Type = typeOf(p.Default)
+		return p, nil
+	}
+	for _, a := range f.value.fields {
+		switch a.key {
+		case "type":
+			p.Type = a.value.str()
+			if !slices.Contains(paramTypes, p.Type) {
+				return p, faultf(a.line, "parameter %s: no type %q, it is one of %s", p.Name, a.value.str(), strings.Join(paramTypes, ", "))
+			}
+		case "default":
+			p.Default = a.value.plain()
+		case "required":
+			b, ok := a.value.value.(bool)
+			if !ok {
+				return p, faultf(a.line, "parameter %s: required is true or false", p.Name)
+			}
+			p.Required = b
+		case "help":
+			p.Help = strings.TrimSpace(a.value.str())
+		case "enum":
+			for _, e := range a.value.items {
+				p.Enum = append(p.Enum, textOf(e.value))
+			}
+			if len(p.Enum) == 0 {
+				return p, faultf(a.line, "parameter %s: enum is a list of values", p.Name)
+			}
+		default:
+			return p, faultf(a.line, "parameter %s: no field %q%s", p.Name, a.key,
+				meant(errs.Near(a.key, []string{"type", "default", "required", "help", "enum"})))
+		}
+	}
+	if p.Type == "" {
+		p.Type = typeOf(p.Default)
+	}
+	if p.Default != nil {
+		v, err := p.convert(p.Default)
+		if err != nil {
+			return p, faultf(f.line, "parameter %s: its default is wrong: %v", p.Name, err)
+		}
+		p.Default = v
+	}
+	return p, nil
+}
+
+// typeOf is the type of a parameter whose declaration names none: its default's.
+func typeOf(v any) string {
+	switch v.(type) {
+	case int64:
+		return "int"
+	case float64:
+		return "number"
+	case bool:
+		return "bool"
+	case []any:
+		return "list"
+	}
+	return "string"
+}

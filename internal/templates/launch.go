@@ -1,0 +1,240 @@
+package templates
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// rendezvousPort is torchrun's default port for c10d.
+const rendezvousPort = "29400"
+
+// findCommand reads the launching program and the script's arguments as words.
+func (t *Template) findCommand(s *settings) error {
+	v, err := t.base(s, pCommand, orNil(s.Command))
+	if err != nil {
+		return err
+	}
+	if s.command, err = words(v); err != nil {
+		return errs.Usagef("--command %s: %v", quoteText(s.Command), err)
+	}
+	var said any
+	if len(s.ScriptArgs) > 0 {
+		said = anyList(s.ScriptArgs)
+	}
+	if v, err = t.base(s, pScriptArgs, said); err != nil {
+		return err
+	}
+	if s.args, err = words(v); err != nil {
+		return errs.Usagef("--script-args: %v", err)
+	}
+	return nil
+}
+
+func words(v any) ([]string, error) {
+	list, err := asList(v)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, w := range list.([]any) {
+		out = append(out, textOf(w))
+	}
+	return out, nil
+}
+
+// program is the name of the launching program: torchrun, hyperpodrun, mpirun or
+// something that is not ours to give flags to.
+func program(command []string) string {
+	if len(command) == 0 {
+		return ""
+	}
+	if n := len(command); n > 2 && command[n-2] == "-m" && strings.HasPrefix(command[n-1], "torch.distributed.") {
+		return "torchrun"
+	}
+	return path.Base(command[0])
+}
+
+// launchCommand is the command that starts the training when neither values nor
+// template name one.
+func (j *jobView) launchCommand() []string {
+	switch {
+	case j.isKind(kinds.MPIJob):
+		return []string{"mpirun"}
+	case j.isKind(kinds.HyperPodPyTorchJob):
+		return []string{"hyperpodrun"}
+	}
+	return []string{"torchrun"}
+}
+
+// torchrunFlags are the flags for torchrun: processes and nodes and, for several
+// nodes, the meeting point at the first pod, which the training operator gives a
+// name in DNS. hyperpodrun finds the meeting point itself. Other programs get no
+// flags. The spelling with _ is understood by every version.
+func (s *settings) torchrunFlags(job *jobView) []string {
+	prog := program(s.command)
+	if prog == "" {
+		prog = "torchrun" // a template without ${COMMAND} names it itself
+	}
+	if prog != "torchrun" && prog != "hyperpodrun" {
+		return nil
+	}
+	flags := []string{"--nnodes=" + strconv.Itoa(s.nodes), "--nproc_per_node=" + strconv.Itoa(s.tasks)}
+	if s.nodes < 2 || prog != "torchrun" {
+		return flags
+	}
+	host := job.firstPod(s.name)
+	if host == "" {
+		s.notef("several nodes of a %s have no meeting point that torchrun could be told; add --rdzv_endpoint to the command", job.kind.Kind)
+		return flags
+	}
+	return append(flags, "--rdzv_backend=c10d", "--rdzv_endpoint="+host+":"+rendezvousPort, "--rdzv_id="+s.name)
+}
+
+// firstPod is the DNS name of a job's first pod, "" where there is none.
+func (j *jobView) firstPod(name string) string {
+	if j == nil || !j.isKind(kinds.PyTorchJob) {
+		return ""
+	}
+	if inner(j.object, "spec", "pytorchReplicaSpecs", "Master") != nil {
+		return name + "-master-0"
+	}
+	return name + "-worker-0"
+}
+
+// mpirunFlags are the number of processes and the environment to pass on, which
+// the workers' SSH sessions do not have otherwise. Slots and hosts come from the
+// operator's hostfile.
+func (s *settings) mpirunFlags(env []string) []string {
+	flags := []string{"-np", strconv.Itoa(s.nodes * s.tasks)}
+	for _, name := range env {
+		flags = append(flags, "-x", name)
+	}
+	return flags
+}
+
+// environmentNames are the variables that a rendered job's launching container
+// will have, sorted.
+func (s *settings) environmentNames(job *jobView) []string {
+	names := append(sortedKeys(s.Environment), sortedKeys(s.fabric())...)
+	if job != nil {
+		for _, r := range job.roles() {
+			for _, e := range mapsIn(container(r.pod())["env"]) {
+				names = append(names, textOf(e["name"]))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// fabric is the environment that goes with EFA, nothing where there is none.
+func (s *settings) fabric() map[string]string {
+	if s.efa == 0 || s.nodes < 2 || !s.sized {
+		return nil
+	}
+	return map[string]string{"FI_PROVIDER": "efa"}
+}
+
+// layLaunch rewrites the command of the container that starts the training, for
+// what the values say and the template has no placeholder for.
+func (s *settings) layLaunch(t *Template, j *jobView) error {
+	script := s.EntryScript != "" && !t.uses(pEntryScript)
+	command := s.Values.Command != "" && !t.uses(pCommand)
+	args := len(s.ScriptArgs) > 0 && !t.uses(pScriptArgs)
+	if script || command || args {
+		for _, r := range j.starters() {
+			if err := s.launch(j, container(r.pod()), script || command); err != nil {
+				return err
+			}
+		}
+	}
+	return s.wrap(j)
+}
+
+// starters are the roles whose pods start the training: the launcher where there
+// is one, else all that train.
+func (j *jobView) starters() []role {
+	var launchers, trainers []role
+	for _, r := range j.roles() {
+		switch {
+		case r.name == "Launcher":
+			launchers = append(launchers, r)
+		case r.trains:
+			trainers = append(trainers, r)
+		}
+	}
+	if len(launchers) > 0 {
+		return launchers
+	}
+	return trainers
+}
+
+func (s *settings) launch(j *jobView, c map[string]any, anew bool) error {
+	if c == nil {
+		return nil
+	}
+	if !anew { // arguments alone go to what is there
+		key := "args"
+		if _, has := c["args"]; !has {
+			key = "command"
+		}
+		list, _ := c[key].([]any)
+		if len(list) == 0 || slices.Contains(list[:len(list)-1], any("-c")) {
+			return errs.Usagef("--script-args: the manifest's container has no command that takes arguments").
+				WithTry("--entry-script SCRIPT as well")
+		}
+		c[key] = append(slices.Clone(list), anyList(s.args)...)
+		return nil
+	}
+	if len(s.command) == 0 {
+		s.command = j.launchCommand()
+	}
+	var rest []string
+	switch program(s.command) {
+	case "mpirun":
+		rest = s.mpirunFlags(s.environmentNames(j))
+	default:
+		rest = s.torchrunFlags(j)
+	}
+	if s.EntryScript != "" {
+		rest = append(rest, s.EntryScript)
+	}
+	c["command"] = anyList(s.command)
+	if rest = append(rest, s.args...); len(rest) > 0 {
+		c["args"] = anyList(rest)
+	} else {
+		delete(c, "args")
+	}
+	return nil
+}
+
+// wrap puts the shell lines of PreScript and PostScript around the command,
+// which stays a list of words and so needs no quoting.
+func (s *settings) wrap(j *jobView) error {
+	if len(s.PreScript)+len(s.PostScript) == 0 {
+		return nil
+	}
+	for _, r := range j.starters() {
+		c := container(r.pod())
+		command, _ := c["command"].([]any)
+		args, _ := c["args"].([]any)
+		if len(command) == 0 {
+			return errs.Usagef("--pre-script and --post-script need a command to go around, and the manifest leaves it to the image").
+				WithTry("--command PROGRAM or --entry-script SCRIPT as well")
+		}
+		lines := append(append(slices.Clone(s.PreScript), `"$@"`), s.PostScript...)
+		c["command"] = []any{"/bin/bash", "-ec", strings.Join(lines, "\n"), "job"}
+		c["args"] = append(slices.Clone(command), args...)
+	}
+	return nil
+}
+
+// uses tells whether the template mentions a well-known parameter.
+func (t *Template) uses(name string) bool {
+	return slices.ContainsFunc(t.mentioned, func(m string) bool { c, ok := canonical(m); return ok && c == name })
+}

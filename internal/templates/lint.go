@@ -1,0 +1,54 @@
+package templates
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// countFlag finds the counts in a launching command. A range such as
+// --nnodes=1:4 is not a count.
+var countFlag = regexp.MustCompile(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node)(?:=|\s+)(\d+)(:?)`)
+
+// noteCounts tells of numbers in the launching command that do not agree with
+// the job: two pods whose command waits for three never start to train.
+func (s *settings) noteCounts(j *jobView) {
+	nodes := j.nodes()
+	for _, r := range j.starters() {
+		c := container(r.pod())
+		text := ""
+		for _, key := range []string{"command", "args"} {
+			list, _ := c[key].([]any)
+			for _, w := range list {
+				text += textOf(w) + " "
+			}
+		}
+		for _, m := range countFlag.FindAllStringSubmatch(text, -1) {
+			n, err := strconv.Atoi(m[2])
+			if err != nil || m[3] != "" {
+				continue
+			}
+			switch {
+			case m[1] == "--nnodes" && n != nodes:
+				s.notef("the command says --nnodes=%d, and the job has %d pods", n, nodes)
+			case m[1] == "-np" && j.isKind(kinds.MPIJob) && n != nodes*s.tasks:
+				s.notef("the command says -np %d, and the job has %d pods with %d slots each", n, nodes, s.tasks)
+			case m[1] != "--nnodes" && m[1] != "-np" && s.TasksPerNode != nil && n != s.tasks:
+				s.notef("the command says %s=%d, which wins over --tasks-per-node %d", m[1], n, s.tasks)
+			}
+		}
+	}
+}
+
+// noteTypes tells of instance types without the prefix that HyperPod's nodes have.
+func (s *settings) noteTypes(j *jobView) {
+	for _, r := range j.roles() {
+		for _, name := range (nodeRules{r.pod()}).wanted(kinds.InstanceTypeLabel) {
+			if t, known := instances.Lookup(name); known && t.Name != name {
+				s.notef("%s wants nodes of type %s; HyperPod's nodes say %s", r.name, name, t.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package templates
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Annotations of HyperPod's automatic resume after a node was replaced. The
+// HyperPod documentation promises it for PyTorchJobs with restartPolicy OnFailure.
+const (
+	AutoResumeAnnotation = "sagemaker.amazonaws.com/enable-job-auto-resume"
+	MaxRetryAnnotation   = "sagemaker.amazonaws.com/job-max-retry-count"
+)
+
+// clusterScoped are kinds without a namespace that manifests bring along.
+var clusterScoped = map[string]bool{"Namespace": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true,
+	"StorageClass": true, "PriorityClass": true, "CustomResourceDefinition": true, "Node": true}
+
+// layObjects lays over what concerns every object: the namespace and the labels
+// that the admission policy asks for.
+func (s *settings) layObjects(objects []map[string]any) {
+	for _, o := range objects {
+		if s.Namespace != "" && !clusterScoped[textOf(o["kind"])] {
+			child(o, "metadata")["namespace"] = s.Namespace
+		}
+		if pods(o) {
+			InjectLabels(o, s.queueLabels())
+		}
+	}
+}
+
+// layJob lays the values over the job.
+func (s *settings) layJob(t *Template, j *jobView) error {
+	meta := child(j.object, "metadata")
+	if old := textOf(meta["name"]); s.Name != "" && old != s.Name {
+		meta["name"] = s.Name
+		delete(meta, "generateName")
+		s.noteOldName(j, old)
+	}
+	InjectLabels(j.object, s.Labels)
+	mergeText(meta, "annotations", s.Annotations)
+	if _, said := s.Annotations[kinds.TemplateAnnotation]; !said {
+		mergeText(meta, "annotations", map[string]string{kinds.TemplateAnnotation: t.Name})
+	}
+	if s.NodeCount != nil {
+		if err := j.setNodes(*s.NodeCount); err != nil {
+			return err
+		}
+		s.layElastic(j)
+	}
+	if s.TasksPerNode != nil {
+		j.setTasks(s.tasks)
+	}
+	if err := s.layLaunch(t, j); err != nil {
+		return err
+	}
+	for _, r := range j.roles() {
+		s.layPod(r)
+	}
+	return s.layRestart(j, meta)
+}
+
+// layPod lays the values over the pods of one role.
+func (s *settings) layPod(r role) {
+	pod := r.pod()
+	if s.ServiceAccount != "" {
+		pod["serviceAccountName"] = s.ServiceAccount
+	}
+	if s.PodPriorityClass != "" {
+		pod["priorityClassName"] = s.PodPriorityClass
+	}
+	s.layNodes(r)
+	c := container(pod)
+	if c == nil {
+		return
+	}
+	if s.Image != "" {
+		c["image"] = s.Image
+	}
+	if s.PullPolicy != "" {
+		c["imagePullPolicy"] = s.PullPolicy
+	}
+	layEnvironment(c, s.Environment, true)
+	layEnvironment(c, s.fabric(), false)
+	s.layVolumes(pod, c)
+	if r.trains {
+		s.layResources(c)
+	}
+}
+
+// layEnvironment sets variables in the order of their names; with replace those
+// that the manifest has are overwritten.
+func layEnvironment(c map[string]any, env map[string]string, replace bool) {
+	for _, name := range sortedKeys(env) {
+		if old := named(c["env"], name); old != nil {
+			if replace {
+				delete(old, "valueFrom")
+				old["value"] = env[name]
+			}
+			continue
+		}
+		list, _ := c["env"].([]any)
+		c["env"] = append(list, map[string]any{"name": name, "value": env[name]})
+	}
+}
+
+func (s *settings) layVolumes(pod, c map[string]any) {
+	var before []string
+	for _, m := range mapsIn(c["volumeMounts"]) {
+		before = append(before, textOf(m["name"]))
+	}
+	for _, v := range s.Volumes {
+		v.apply(pod, c)
+	}
+	if len(s.Volumes) > 0 {
+		dropUnmounted(pod, before)
+	}
+}
+
+// layElastic widens an elastic policy that does not allow the number of nodes.
+func (s *settings) layElastic(j *jobView) {
+	policy := inner(j.object, "spec", "elasticPolicy")
+	if policy == nil {
+		return
+	}
+	n := *s.NodeCount
+	for _, bound := range []struct {
+		key   string
+		wrong func(int) bool
+	}{{"minReplicas", func(v int) bool { return v > n }}, {"maxReplicas", func(v int) bool { return v < n }}} {
+		if v, ok := count(policy[bound.key]); ok && bound.wrong(v) {
+			policy[bound.key] = int64(n)
+			s.notef("spec.elasticPolicy.%s was %d, now %d as the number of nodes", bound.key, v, n)
+		}
+	}
+}
+
+// layRestart lays over what happens after a failure.
+func (s *settings) layRestart(j *jobView, meta map[string]any) error {
+	if s.MaxRetry != nil && *s.MaxRetry < 0 {
+		return errs.Usagef("--max-retry is %d, want at least 0", *s.MaxRetry)
+	}
+	switch {
+	case j.isKind(kinds.HyperPodPyTorchJob):
+		s.restartPods(j)
+		switch {
+		case s.MaxRetry != nil:
+			child(j.spec(), "runPolicy")["jobMaxRetryCount"] = int64(*s.MaxRetry)
+		case s.AutoResume && inner(j.object, "spec", "runPolicy")["jobMaxRetryCount"] == nil:
+			child(j.spec(), "runPolicy")["jobMaxRetryCount"] = int64(1)
+		}
+		return nil
+	case j.isKind(kinds.BatchJob):
+		if s.AutoResume {
+			return errs.Usagef("--auto-resume works with PyTorchJobs, not with a batch Job").WithTry("--max-retry N, which becomes the Job's backoffLimit")
+		}
+		s.restartPods(j)
+		for _, r := range j.roles() {
+			if r.pod()["restartPolicy"] == nil {
+				r.pod()["restartPolicy"] = "Never" // a Job must state one
+			}
+		}
+		if s.MaxRetry != nil {
+			j.spec()["backoffLimit"] = int64(*s.MaxRetry)
+		}
+		return nil
+	case j.kind.Group != kinds.PyTorchJob.Group:
+		if s.AutoResume || s.MaxRetry != nil || s.RestartPolicy != "" {
+			return errs.Usagef("--restart-policy, --auto-resume and --max-retry cannot be laid over a %s", j.kind.Kind)
+		}
+		return nil
+	}
+	return s.restartReplicas(j, meta)
+}
+
+// restartPods sets the policy of pods that have their own.
+func (s *settings) restartPods(j *jobView) {
+	if s.RestartPolicy == "" {
+		return
+	}
+	for _, r := range j.roles() {
+		r.pod()["restartPolicy"] = s.RestartPolicy
+	}
+}
+
+// restartReplicas sets the policy of Kubeflow's roles, and the annotations.
+func (s *settings) restartReplicas(j *jobView, meta map[string]any) error {
+	enabled := s.AutoResume || textOf(inner(meta, "annotations")[AutoResumeAnnotation]) == "true"
+	if s.MaxRetry != nil && !enabled {
+		return errs.Usagef("--max-retry counts automatic resumes, and --auto-resume is not on").WithTry("--auto-resume")
+	}
+	for _, r := range j.roles() {
+		policy := s.RestartPolicy
+		if policy == "" && s.AutoResume && r.part["restartPolicy"] == nil {
+			policy = "OnFailure"
+		}
+		if policy != "" {
+			r.part["restartPolicy"] = policy
+			delete(r.pod(), "restartPolicy") // the operator goes by the role's
+		}
+	}
+	if !enabled {
+		return nil
+	}
+	retries := 1
+	if s.MaxRetry != nil {
+		retries = *s.MaxRetry
+	} else if n, ok := count(inner(meta, "annotations")[MaxRetryAnnotation]); ok {
+		retries = n
+	}
+	if s.AutoResume || s.MaxRetry != nil {
+		mergeText(meta, "annotations", map[string]string{AutoResumeAnnotation: "true", MaxRetryAnnotation: strconv.Itoa(retries)})
+	}
+	if ns := textOf(meta["namespace"]); s.Namespace != "" {
+		s.noteResumeNamespace(s.Namespace)
+	} else if ns != "" {
+		s.noteResumeNamespace(ns)
+	}
+	if s.AutoResume && !j.isKind(kinds.PyTorchJob) {
+		s.notef("HyperPod promises automatic resume for PyTorchJobs, this is a %s", j.kind.Kind)
+	}
+	return nil
+}
+
+// noteResumeNamespace tells of namespaces that HyperPod's automatic resume does
+// not look at, by its documentation.
+func (s *settings) noteResumeNamespace(ns string) {
+	if ns != "kubeflow" && !strings.HasPrefix(ns, "hyperpod") {
+		s.notef("HyperPod resumes jobs in namespaces named kubeflow or hyperpod..., not in %s", ns)
+	}
+}
+
+// noteOldName tells of text that still has the name the manifest had.
+func (s *settings) noteOldName(j *jobView, old string) {
+	if old == "" {
+		return
+	}
+	for _, suffix := range []string{"-worker-", "-master-", "-launcher"} {
+		visit(fromPlain(j.object), place{}, func(n *node, at place) {
+			if at.script && containsName(n.str(), old+suffix) {
+				s.notef("%s still says %s…, the job is named %s now", at.path, old+suffix, s.Name)
+			}
+		})
+	}
+}
+
+func containsName(text, name string) bool {
+	for i := 0; i+len(name) <= len(text); i++ {
+		if text[i:i+len(name)] == name && (i == 0 || !isNameByte(text[i-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNameByte(b byte) bool {
+	return b == '-' || b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+// setPaths carries out --set of paths.
+func (s *settings) setPaths(object map[string]any) error {
+	for _, a := range s.paths {
+		v, err := a.value()
+		if err != nil {
+			return err
+		}
+		if err := assign(object, a.Key, marked(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setScalar is a value of --set in an object. The field's type decides what
+// becomes of it: --set metadata.labels.run=7 is text, replicas=7 a number.
+type setScalar struct{ value any }
+
+func marked(v any) any {
+	switch v.(type) {
+	case nil, map[string]any, []any:
+		return v
+	}
+	return setScalar{v}
+}
+
+// jobLevel names a value that only a job can take, "" when none is set.
+func (s *settings) jobLevel() string {
+	v := s.Values
+	for _, said := range []struct {
+		flag string
+		set  bool
+	}{
+		{"--image", v.Image != ""}, {"--instance-type", v.InstanceType != ""}, {"--node-count", v.NodeCount != nil},
+		{"--tasks-per-node", v.TasksPerNode != nil}, {"--accelerators", v.Accelerators != nil}, {"--command", v.Command != ""},
+		{"--entry-script", v.EntryScript != ""}, {"--script-args", len(v.ScriptArgs) > 0}, {"--environment", len(v.Environment) > 0},
+		{"--volumes", len(v.Volumes) > 0}, {"--restart-policy", v.RestartPolicy != ""}, {"--auto-resume", v.AutoResume},
+	} {
+		if said.set {
+			return said.flag
+		}
+	}
+	return ""
+}

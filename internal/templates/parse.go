@@ -1,0 +1,270 @@
+package templates
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Limits on a template. A Kubernetes object cannot be larger than about 1.5 MiB;
+// aliases are expanded, so the number of values is bounded too.
+const (
+	maxBytes = 4 << 20
+	maxNodes = 200_000
+	maxDepth = 100
+	maxDocs  = 1000
+)
+
+// lineError is a fault of a template at a line (0: none).
+type lineError struct {
+	line int
+	text string
+}
+
+func (e *lineError) Error() string {
+	if e.line == 0 {
+		return e.text
+	}
+	return fmt.Sprintf("line %d: %s", e.line, e.text)
+}
+
+func faultf(line int, format string, args ...any) *lineError {
+	return &lineError{line, fmt.Sprintf(format, args...)}
+}
+
+// parseDocuments reads the YAML documents of a text. Empty documents are left out.
+func parseDocuments(data []byte) ([]*node, error) {
+	if len(data) > maxBytes {
+		return nil, faultf(0, "it is larger than %d MiB", maxBytes>>20)
+	}
+	text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return nil, faultf(0, "it is not a text file in UTF-8")
+	}
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var docs []*node
+	for {
+		var doc yaml.Node
+		err := decoder.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return docs, nil
+		}
+		if err != nil {
+			return nil, explainSyntax(err, string(text))
+		}
+		if len(docs) == maxDocs {
+			return nil, faultf(doc.Line, "more than %d documents", maxDocs)
+		}
+		if len(doc.Content) == 0 {
+			continue
+		}
+		c := converter{lines: strings.Split(string(text), "\n")}
+		n, err := c.convert(doc.Content[0], 0)
+		if err != nil {
+			return nil, err
+		}
+		if n.kind == scalarNode && n.value == nil {
+			continue
+		}
+		docs = append(docs, n)
+	}
+}
+
+var (
+	yamlLine = regexp.MustCompile(`line (\d+)`)
+	foreign  = regexp.MustCompile(`\{\{|\{%`)
+)
+
+// explainSyntax turns the parser's error into ours. The line that the parser
+// names is where it gave up, which is at or after the fault.
+func explainSyntax(err error, text string) error {
+	line := 0
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		line, _ = strconv.Atoi(m[1])
+	}
+	why := strings.TrimPrefix(err.Error(), "yaml: ")
+	why = strings.TrimPrefix(why, fmt.Sprintf("line %d: ", line))
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if foreign.MatchString(withoutComment(l)) {
+			return faultf(i+1, "%s", foreignText)
+		}
+		if near := line == 0 || i+1 >= line-1 && i < line+1; near && tabIndented(l) {
+			return faultf(i+1, "a tab indents the line; YAML takes spaces only")
+		}
+	}
+	return faultf(line, "not valid YAML: %s", why)
+}
+
+const foreignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which are not understood here; render it with its own tool first, or write ${NAME}"
+
+// helm finds Helm's own words in a script, where {{ }} alone may be meant for
+// another program.
+var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
+
+// foreign reports text of other template languages that is valid YAML.
+func (r *report) foreign(n *node, at place) {
+	visit(n, at, func(n *node, at place) {
+		if s := n.str(); helm.MatchString(s) || !at.script && foreign.MatchString(s) {
+			r.addf(n, 0, "%s", foreignText)
+		}
+	})
+}
+
+func tabIndented(line string) bool {
+	return strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t")
+}
+
+// withoutComment drops a whole-line comment.
+func withoutComment(line string) string {
+	if strings.HasPrefix(strings.TrimSpace(line), "#") {
+		return ""
+	}
+	return line
+}
+
+// converter builds our tree from the parser's, expanding aliases and merge keys
+// within bounds.
+type converter struct {
+	lines []string
+	nodes int
+}
+
+func (c *converter) convert(y *yaml.Node, depth int) (*node, error) {
+	if c.nodes++; c.nodes > maxNodes {
+		return nil, faultf(y.Line, "more than %d values once its aliases are expanded", maxNodes)
+	}
+	if depth > maxDepth {
+		return nil, faultf(y.Line, "nested deeper than %d levels, or an alias that holds itself", maxDepth)
+	}
+	switch y.Kind {
+	case yaml.AliasNode:
+		return c.convert(y.Alias, depth+1)
+	case yaml.MappingNode:
+		return c.mapping(y, depth)
+	case yaml.SequenceNode:
+		if t := y.ShortTag(); t != "!!seq" {
+			return nil, faultf(y.Line, "the tag %s is not understood", t)
+		}
+		n := &node{kind: listNode, line: y.Line}
+		for _, item := range y.Content {
+			v, err := c.convert(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.items = append(n.items, v)
+		}
+		return n, nil
+	case yaml.ScalarNode:
+		return c.scalar(y)
+	}
+	return nil, faultf(y.Line, "not understood")
+}
+
+func (c *converter) mapping(y *yaml.Node, depth int) (*node, error) {
+	if t := y.ShortTag(); t != "!!map" {
+		return nil, faultf(y.Line, "the tag %s is not understood", t)
+	}
+	n := &node{kind: mapNode, line: y.Line}
+	seen := make(map[string]int, len(y.Content)/2)
+	var merged []field
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		k, v := y.Content[i], y.Content[i+1]
+		if k.Kind == yaml.AliasNode && k.Alias != nil {
+			k = k.Alias
+		}
+		if k.Kind != yaml.ScalarNode {
+			if k.Line > 0 && k.Line <= len(c.lines) && foreign.MatchString(c.lines[k.Line-1]) {
+				return nil, faultf(k.Line, "%s", foreignText)
+			}
+			return nil, faultf(k.Line, "a map or list cannot be a key")
+		}
+		value, err := c.convert(v, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if k.ShortTag() == "!!merge" {
+			fields, err := mergeable(value)
+			if err != nil {
+				return nil, err
+			}
+			merged = append(merged, fields...)
+			continue
+		}
+		if first, dup := seen[k.Value]; dup {
+			return nil, faultf(k.Line, "the key %q is given twice (first in line %d)", clip(k.Value), first)
+		}
+		seen[k.Value] = k.Line
+		n.fields = append(n.fields, field{k.Value, k.Line, value})
+	}
+	for _, f := range merged { // a map's own keys win over merged ones
+		if _, own := seen[f.key]; !own {
+			seen[f.key] = f.line
+			n.fields = append(n.fields, f)
+		}
+	}
+	return n, nil
+}
+
+// mergeable returns the fields of the value of a merge key: a map, or a list of
+// maps of which the first wins.
+func mergeable(v *node) ([]field, error) {
+	switch v.kind {
+	case mapNode:
+		return v.fields, nil
+	case listNode:
+		var out []field
+		for _, item := range v.items {
+			if item.kind != mapNode {
+				return nil, faultf(item.line, "<< takes maps only")
+			}
+			out = append(out, item.fields...)
+		}
+		return out, nil
+	}
+	return nil, faultf(v.line, "<< takes a map")
+}
+
+func (c *converter) scalar(y *yaml.Node) (*node, error) {
+	n := &node{line: y.Line, quoted: y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0}
+	switch tag := y.ShortTag(); tag {
+	case "!!str", "!!timestamp": // a date stays the text that it is
+		n.value = y.Value
+	case "!!null":
+	case "!!bool":
+		n.value = strings.EqualFold(y.Value, "true")
+	case "!!int", "!!float":
+		v, err := number(y)
+		if err != nil {
+			return nil, faultf(y.Line, "%q is not a number that JSON can hold", clip(y.Value))
+		}
+		n.value = v
+	default:
+		return nil, faultf(y.Line, "the tag %s is not understood", tag)
+	}
+	return n, nil
+}
+
+func number(y *yaml.Node) (any, error) {
+	var i int64
+	if y.ShortTag() == "!!int" && y.Decode(&i) == nil {
+		return i, nil
+	}
+	var f float64
+	if err := y.Decode(&f); err != nil {
+		return nil, err
+	}
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, fmt.Errorf("not finite")
+	}
+	return f, nil
+}

@@ -1,0 +1,320 @@
+package templates
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Render makes the objects of a submission: the template with its placeholders
+// filled in and the values laid over. It changes neither t nor v, and the same
+// input gives the same output. Errors about the values have exit code Usage.
+func (t *Template) Render(v Values) (Result, error) {
+	if err := v.check(); err != nil {
+		return Result{}, err
+	}
+	if strings.TrimSpace(v.Name) != v.Name {
+		return Result{}, errs.Usagef("the name %s has blanks around it", quoteText(v.Name))
+	}
+	draft, err := t.draft(v)
+	if err != nil {
+		return Result{}, err
+	}
+	s, err := t.settings(v, draft)
+	if err != nil {
+		return Result{}, err
+	}
+	objects, f, err := t.fillAll(s.params(t, draft))
+	if err != nil {
+		return Result{}, err
+	}
+	for _, o := range objects {
+		strip(o)
+	}
+	job, at, err := s.pickJob(objects)
+	if err != nil {
+		return Result{}, err
+	}
+	if job != nil {
+		if err := s.layJob(t, job); err != nil {
+			return Result{}, err
+		}
+	}
+	s.layObjects(objects)
+	target := objects[max(at, 0)]
+	if err := s.setPaths(target); err != nil {
+		return Result{}, err
+	}
+	if err := t.finish(s, f, objects, job); err != nil {
+		return Result{}, err
+	}
+	return s.result(objects, at), nil
+}
+
+// draft is the job with everything filled in that needs no computing, to read
+// from it what the manifest says. nil when there is no job.
+func (t *Template) draft(v Values) (*jobView, error) {
+	given, _, err := t.splitSet(v)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]any{}
+	for _, p := range t.Params {
+		if p.Default != nil {
+			values[p.Name] = p.Default
+		}
+	}
+	for name, g := range given {
+		values[name] = g
+	}
+	f := &filler{values: values}
+	for _, d := range t.docs {
+		if _, ok := kinds.JobFor(d.get("apiVersion").str(), d.get("kind").str()); ok {
+			o, _ := f.fill(d, place{}).plain().(map[string]any)
+			if view, ok := viewOf(o); ok {
+				return view, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// params returns the value of every parameter that has one.
+func (s *settings) params(t *Template, job *jobView) map[string]any {
+	values := map[string]any{}
+	for name, g := range s.given {
+		values[name] = g
+	}
+	for _, p := range t.Params {
+		if _, given := values[p.Name]; given {
+			continue
+		}
+		if v, ok := s.wellKnown(p.Name, job); ok {
+			values[p.Name] = v
+		} else if p.Default != nil {
+			values[p.Name] = p.Default
+		} else if p.Declared && !p.Required {
+			values[p.Name] = p.empty()
+		}
+	}
+	return values
+}
+
+// empty is the value of a parameter that nobody gives and that need not be given:
+// empty text, no items, or no value at all.
+func (p Param) empty() any {
+	switch p.Type {
+	case "string":
+		return ""
+	case "list":
+		return []any{}
+	}
+	return nil
+}
+
+// wellKnown returns the value of a well-known parameter.
+func (s *settings) wellKnown(name string, job *jobView) (any, bool) {
+	c, ok := canonical(name)
+	if !ok {
+		return nil, false
+	}
+	text := func(v string) (any, bool) { return v, v != "" }
+	list := func(v []string) (any, bool) { return anyList(v), true }
+	switch c {
+	case pJobName:
+		return text(s.name)
+	case pNamespace:
+		return text(s.Namespace)
+	case pImage:
+		return text(s.Image)
+	case pInstanceType:
+		return text(s.InstanceType)
+	case pNodeCount:
+		return int64(s.nodes), s.NodeCount != nil || job != nil
+	case pTasks:
+		return int64(s.tasks), true
+	case pAccelerators:
+		return int64(s.devices), s.sized
+	case pEFA:
+		return int64(s.efa), s.sized
+	case pProcesses:
+		return int64(s.nodes * s.tasks), true
+	case pCommand:
+		return anyList(s.command), len(s.command) > 0
+	case pEntryScript:
+		if s.EntryScript == "" && s.Values.Command != "" && program(s.command) != "torchrun" {
+			return []any{}, true // a program of its own needs no script
+		}
+		return text(s.EntryScript)
+	case pScriptArgs:
+		return anyList(s.args), len(s.args) > 0
+	case pTorchrun:
+		return list(s.torchrunFlags(job))
+	case pMpirun:
+		return list(s.mpirunFlags(s.environmentNames(job)))
+	}
+	return nil, false
+}
+
+// fillAll fills the placeholders of every document in and checks the result
+// against the kinds' fields.
+func (t *Template) fillAll(values map[string]any) ([]map[string]any, *filler, error) {
+	f := &filler{values: values}
+	r := &report{}
+	var objects []map[string]any
+	for _, d := range t.docs {
+		filled := f.fill(d, place{})
+		checkObject(filled, r, true)
+		o, _ := filled.plain().(map[string]any)
+		objects = append(objects, o)
+	}
+	if faults := append(f.faults, r.faults...); len(faults) > 0 {
+		return nil, nil, errs.Wrap(broken(t.Source, faults...), "the values do not fit").WithCode(errs.Usage)
+	}
+	return objects, f, nil
+}
+
+// strip removes what only a cluster writes, so that an exported object can be
+// submitted again.
+func strip(o map[string]any) {
+	delete(o, "status")
+	meta := inner(o, "metadata")
+	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		delete(meta, key)
+	}
+}
+
+// pickJob finds the one job among the objects.
+func (s *settings) pickJob(objects []map[string]any) (*jobView, int, error) {
+	var job *jobView
+	at, found := -1, []string{}
+	for i, o := range objects {
+		if view, ok := viewOf(o); ok {
+			found = append(found, textOf(o["kind"])+" "+textOf(inner(o, "metadata")["name"]))
+			if job == nil {
+				job, at = view, i
+			}
+		}
+	}
+	if len(found) > 1 {
+		return nil, -1, errs.Usagef("the manifest holds %d jobs, and one can be started at a time", len(found)).WithFact("jobs", strings.Join(found, ", ")).
+			WithTry("a file for each of them")
+	}
+	if job == nil {
+		if flag := s.jobLevel(); flag != "" {
+			return nil, -1, errs.Usagef("%s needs a job to be laid over, and the manifest holds none", flag)
+		}
+		if s.Name != "" {
+			if len(objects) > 1 {
+				return nil, -1, errs.Usagef("--name needs a job, and the manifest holds %d objects without one", len(objects))
+			}
+			child(objects[0], "metadata")["name"] = s.Name
+		}
+	}
+	return job, at, nil
+}
+
+// finish checks the objects as they will be sent.
+func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job *jobView) error {
+	if missing := t.missing(f, objects); len(missing) > 0 {
+		return t.missingError(missing)
+	}
+	r := &report{}
+	for i, o := range objects {
+		n := fromPlain(o)
+		checkObject(n, r, true)
+		objects[i], _ = n.plain().(map[string]any)
+	}
+	if len(r.faults) > 0 {
+		return errs.Wrap(broken("the finished objects", r.faults...), "the values do not fit").WithCode(errs.Usage)
+	}
+	for _, name := range f.left {
+		s.notef("$%s stays as it is: no parameter of that name is given", name)
+	}
+	if job == nil {
+		return nil
+	}
+	for i, o := range objects {
+		if view, ok := viewOf(o); ok {
+			if err := s.checkJob(view); err != nil {
+				return err
+			}
+			s.noteCounts(view)
+			s.noteTypes(view)
+			objects[i] = view.object
+			return s.checkFits(view)
+		}
+	}
+	return nil
+}
+
+// missing returns the parameters that are still needed: declared and required
+// without a value, or left where only a value makes sense.
+func (t *Template) missing(f *filler, objects []map[string]any) []string {
+	var left []string
+	for _, o := range objects {
+		visit(fromPlain(o), place{}, func(n *node, at place) {
+			if !at.script {
+				left = append(left, placeholderNames(n.str())...)
+			}
+		})
+	}
+	var out []string
+	for _, p := range t.Params {
+		if _, has := f.values[p.Name]; !has && (p.Declared && p.Required || slices.Contains(left, p.Name)) {
+			out = append(out, p.Name)
+		}
+	}
+	for _, name := range left {
+		if _, has := f.values[name]; !has && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (s *settings) result(objects []map[string]any, job int) Result {
+	r := Result{Objects: objects, Job: job, InstanceType: s.InstanceType, NodeCount: s.nodes, TasksPerNode: s.tasks, Accelerators: s.devices}
+	if s.devices > 0 {
+		r.AcceleratorResource = s.resource
+	}
+	if job >= 0 {
+		view, _ := viewOf(objects[job])
+		r.NodeCount = view.nodes()
+		if s.hasType && s.typ.Accelerators > 0 && s.devices == 0 {
+			s.notef("no accelerator is asked for on %s", s.InstanceType)
+		}
+		if !s.sized && s.devices == 0 && asksNothing(view) {
+			s.notef("no accelerator is asked for; --instance-type or --accelerators asks for some")
+		}
+	}
+	r.Notices = s.notices
+	return r
+}
+
+// asksNothing tells whether no training pod asks for anything that Kueue could count.
+func asksNothing(j *jobView) bool {
+	for _, r := range j.roles() {
+		if r.trains && len(inner(container(r.pod()), "resources", "requests")) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Namespace returns the namespace that the manifest states once the parameters
+// are filled in, "" when it states none. A caller that has no namespace of its
+// own to give uses it.
+func (t *Template) Namespace(v Values) string {
+	draft, err := t.draft(v)
+	if err != nil || draft == nil {
+		return ""
+	}
+	ns := textOf(inner(draft.object, "metadata")["namespace"])
+	if len(placeholderNames(ns)) > 0 {
+		return ""
+	}
+	return ns
+}

@@ -1,0 +1,322 @@
+package templates
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+func at(t *testing.T, o map[string]any, path string) any {
+	t.Helper()
+	steps, err := parsePath(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any = o
+	for _, s := range steps {
+		if s.list {
+			l, _ := v.([]any)
+			if s.index >= len(l) {
+				return nil
+			}
+			v = l[s.index]
+			continue
+		}
+		m, _ := v.(map[string]any)
+		v = m[s.key]
+	}
+	return v
+}
+
+const (
+	workerPod       = "spec.pytorchReplicaSpecs.Worker.template.spec"
+	workerContainer = workerPod + ".containers[0]"
+)
+
+func TestRenderErrors(t *testing.T) {
+	base := Values{Name: "demo", Image: "i", EntryScript: "t.py", InstanceType: "ml.p5.48xlarge", NodeCount: Int(2)}
+	with := func(f func(*Values)) Values { v := base; f(&v); return v }
+	const master, job = "testdata/manifests/master.yaml", "testdata/manifests/job.yaml"
+	for _, c := range []struct {
+		name, template string
+		values         Values
+		want           []string
+	}{
+		{"no name", "pytorch", with(func(v *Values) { v.Name = "" }), []string{"JOB_NAME", "--name"}},
+		{"upper case", "pytorch", with(func(v *Values) { v.Name = "Demo" }), []string{`"Demo"`, "lower-case"}},
+		{"dash at the end", "pytorch", with(func(v *Values) { v.Name = "demo-" }), []string{"letter or digit at both ends"}},
+		{"blank", "pytorch", with(func(v *Values) { v.Name = " demo" }), []string{"blanks"}},
+		{"underscore", "pytorch", with(func(v *Values) { v.Name = "a_b" }), []string{"a_b"}},
+		{"digit first", "pytorch", with(func(v *Values) { v.Name = "7b" }), []string{"start with a letter", "PyTorchJob"}},
+		{"too long", "pytorch", with(func(v *Values) { v.Name = strings.Repeat("a", 55) }), []string{"55 characters", "at most 54", "-worker-1"}},
+		{"too long for its launcher", "mpi", with(func(v *Values) { v.Name = strings.Repeat("a", 50) }), []string{"at most 48", "-launcher-"}},
+		{"missing values", "pytorch", Values{Name: "demo"}, []string{"2 more values", "IMAGE", "--image", "ENTRY_SCRIPT", "--entry-script"}},
+		{"torchrun without a script", "pytorch", with(func(v *Values) { v.EntryScript, v.Command = "", "torchrun --tee 3" }), []string{"ENTRY_SCRIPT"}},
+		{"missing image in a manifest", "testdata/manifests/with-services.yaml", Values{NodeCount: Int(2), Accelerators: Int(1)}, []string{"REGISTRY", "TAG", "--set REGISTRY="}},
+		{"unknown parameter", "pytorch", with(func(v *Values) { v.Params = map[string]any{"SHM_SIZ": "1Gi"} }), []string{"SHM_SIZ", "did you mean SHM_SIZE"}},
+		{"unknown --set", "pytorch", with(func(v *Values) { v.Set = []Assignment{{"shm_size", "1Gi"}} }), []string{"shm_size", "SHM_SIZE"}},
+		{"parameter of another type", "pytorch", with(func(v *Values) { v.NodeCount, v.Params = nil, map[string]any{"NODE_COUNT": "two"} }), []string{"NODE_COUNT", "whole number"}},
+		{"parameter outside its enum", "pytorch", with(func(v *Values) { v.Params = map[string]any{"CLEAN_POD_POLICY": "Some"} }), []string{"CLEAN_POD_POLICY", "All, Running, None"}},
+		{"quantity parameter", "pytorch", with(func(v *Values) { v.Params = map[string]any{"SHM_SIZE": "big"} }), []string{"SHM_SIZE", "quantity"}},
+		{"flag and parameter differ", "pytorch", with(func(v *Values) { v.Params = map[string]any{"NODE_COUNT": 3} }), []string{"--node-count", `"2"`, "NODE_COUNT", `"3"`}},
+		{"parameter that is a map", "pytorch", with(func(v *Values) { v.Params = map[string]any{"IMAGE": map[string]any{"a": 1}} }), []string{"IMAGE", "not a list or map"}},
+		{"unknown type", "pytorch", with(func(v *Values) { v.InstanceType = "p5.48xlarg" }), []string{"p5.48xlarg", "did you mean ml.p5.48xlarge"}},
+		{"no nodes", "pytorch", with(func(v *Values) { v.NodeCount = Int(0) }), []string{"--node-count is 0", "at least 1"}},
+		{"negative nodes", "pytorch", with(func(v *Values) { v.NodeCount = Int(-2) }), []string{"--node-count is -2"}},
+		{"no tasks", "pytorch", with(func(v *Values) { v.TasksPerNode = Int(0) }), []string{"--tasks-per-node is 0"}},
+		{"negative accelerators", "pytorch", with(func(v *Values) { v.Accelerators = Int(-1) }), []string{"--accelerators is -1"}},
+		{"too many accelerators", "pytorch", with(func(v *Values) { v.Accelerators = Int(9) }), []string{"ml.p5.48xlarge has 8 accelerators", "9"}},
+		{"accelerators on a CPU type", "pytorch", with(func(v *Values) { v.InstanceType, v.Accelerators = "c5.large", Int(1) }), []string{"ml.c5.large has no accelerators"}},
+		{"the manifest's accelerators", job, with(func(v *Values) { v.InstanceType = "c5.large"; v.Accelerators = Int(1) }), []string{"no accelerators"}},
+		{"too many of the manifest's accelerators", master, with(func(v *Values) { v.InstanceType = "g5.12xlarge" }), []string{"ml.g5.12xlarge has 4 accelerators", "8"}},
+		{"other accelerators than the manifest's", master, with(func(v *Values) { v.InstanceType = "trn1.32xlarge" }), []string{"nvidia.com/gpu", "ml.trn1.32xlarge"}},
+		{"too many EFA", "pytorch", with(func(v *Values) { v.EFA = Int(33) }), []string{"33 EFA", "(32)"}},
+		{"too much memory", "pytorch", with(func(v *Values) { v.Memory = "3Ti" }), []string{"memory of 3Ti", "2048Gi"}},
+		{"too much CPU", "pytorch", with(func(v *Values) { v.VCPU = "193" }), []string{"cpu of 193", "192"}},
+		{"memory that is no quantity", "pytorch", with(func(v *Values) { v.Memory = "16Gigs" }), []string{"--memory", "16Gigs"}},
+		{"CPU below zero", "pytorch", with(func(v *Values) { v.VCPU = "-1" }), []string{"--vcpu"}},
+		{"request above limit's type", "pytorch", with(func(v *Values) { v.MemoryLimit = "x" }), []string{"--memory-limit"}},
+		{"MIG profile", "pytorch", with(func(v *Values) { v.Partition = "3g.41gb" }), []string{"3g.41gb", "did you mean", "3g.40gb"}},
+		{"MIG on a type without", "pytorch", with(func(v *Values) { v.InstanceType, v.Partition = "g5.12xlarge", "1g.5gb" }), []string{"has no MIG"}},
+		{"MIG and accelerators", "pytorch", with(func(v *Values) { v.Partition, v.Accelerators = "1g.10gb", Int(1) }), []string{"exclude each other"}},
+		{"MIG without a type", "pytorch", with(func(v *Values) { v.Partition, v.InstanceType = "1g.10gb", "" }), []string{"--instance-type"}},
+		{"MIG count alone", "pytorch", with(func(v *Values) { v.PartitionCount = Int(1) }), []string{"--accelerator-partition-type"}},
+		{"MIG count of none", "pytorch", with(func(v *Values) { v.Partition, v.PartitionCount = "1g.10gb", Int(0) }), []string{"at least 1"}},
+		{"pull policy", "pytorch", with(func(v *Values) { v.PullPolicy = "always" }), []string{"--pull-policy", "did you mean Always"}},
+		{"restart policy", "pytorch", with(func(v *Values) { v.RestartPolicy = "Sometimes" }), []string{"--restart-policy", "OnFailure"}},
+		{"restart policy of MPI", "mpi", with(func(v *Values) { v.RestartPolicy = "Always" }), []string{"Always", "OnFailure, Never", "MPIJob"}},
+		{"restart policy of a Job", job, with(func(v *Values) { v.InstanceType, v.RestartPolicy = "", "Always" }), []string{"Always", "for a Job"}},
+		{"resume with another policy", "pytorch", with(func(v *Values) { v.AutoResume, v.RestartPolicy = true, "Never" }), []string{"OnFailure", "Never", "--restart-policy OnFailure"}},
+		{"resume against the manifest", master, with(func(v *Values) { v.AutoResume = true }), []string{"OnFailure", "Master is Never"}},
+		{"retries without resume", "pytorch", with(func(v *Values) { v.MaxRetry = Int(3) }), []string{"--max-retry", "--auto-resume"}},
+		{"negative retries", "pytorch", with(func(v *Values) { v.AutoResume, v.MaxRetry = true, Int(-1) }), []string{"--max-retry is -1"}},
+		{"resume of a Job", job, with(func(v *Values) { v.InstanceType, v.AutoResume = "", true }), []string{"--auto-resume", "backoffLimit"}},
+		{"retry annotation alone", "pytorch", with(func(v *Values) { v.Annotations = map[string]string{MaxRetryAnnotation: "3"} }), []string{MaxRetryAnnotation, "--auto-resume"}},
+		{"resume annotation alone", "pytorch", with(func(v *Values) { v.Annotations = map[string]string{AutoResumeAnnotation: "true"} }), []string{AutoResumeAnnotation, "--max-retry"}},
+		{"environment name", "pytorch", with(func(v *Values) { v.Environment = map[string]string{"A-B": "1"} }), []string{`"A-B"`, "environment"}},
+		{"label name", "pytorch", with(func(v *Values) { v.Labels = map[string]string{"a b": "1"} }), []string{`"a b"`}},
+		{"label value", "pytorch", with(func(v *Values) { v.Labels = map[string]string{"a": "x@y"} }), []string{"x@y"}},
+		{"annotation name", "pytorch", with(func(v *Values) { v.Annotations = map[string]string{"a b": "1"} }), []string{`"a b"`}},
+		{"namespace", "pytorch", with(func(v *Values) { v.Namespace = "Team A" }), []string{"--namespace"}},
+		{"queue", "pytorch", with(func(v *Values) { v.Queue = "a/b" }), []string{"--queue-name"}},
+		{"priority", "pytorch", with(func(v *Values) { v.Priority = "a b" }), []string{"--priority"}},
+		{"volume", "pytorch", with(func(v *Values) { v.Volumes = []Volume{{Name: "d", Type: HostPath, Path: "rel", MountPath: "/d"}} }), []string{"rel", "absolute"}},
+		{"two volumes at a path", "pytorch", with(func(v *Values) {
+			v.Volumes = []Volume{{Type: PVC, Claim: "a", MountPath: "/d"}, {Type: PVC, Claim: "b", MountPath: "/d/"}}
+		}), []string{"two volumes are mounted at /d"}},
+		{"open quote", "pytorch", with(func(v *Values) { v.Command = "python 'x" }), []string{"--command", "not closed"}},
+		{"a path that does not exist", "pytorch", with(func(v *Values) { v.Set = []Assignment{{"spec.runPolcy.backoffLimit", "3"}} }), []string{"runPolcy", "did you mean runPolicy"}},
+		{"a value of another type", "pytorch", with(func(v *Values) { v.Set = []Assignment{{"spec.runPolicy.backoffLimit", "many"}} }), []string{"spec.runPolicy.backoffLimit", "whole number"}},
+		{"an item too far", "pytorch", with(func(v *Values) { v.Set = []Assignment{{workerPod + ".containers[3].image", "x"}} }), []string{"no item [3]"}},
+		{"no replicas left", "pytorch", with(func(v *Values) { v.Set = []Assignment{{"spec.pytorchReplicaSpecs.Worker.replicas", "0"}} }), []string{"Worker has 0 replicas"}},
+		{"no image left", "pytorch", with(func(v *Values) { v.Set = []Assignment{{workerContainer + ".image", "null"}} }), []string{"no image", "--image"}},
+		{"pytorch's container", "pytorch", with(func(v *Values) { v.Set = []Assignment{{workerContainer + ".name", "main"}} }), []string{"named pytorch"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := mustFind(t, c.template).Render(c.values)
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			if code := errs.ExitOf(err); code != errs.Usage {
+				t.Errorf("exit code %d, want %d", code, errs.Usage)
+			}
+			text := errs.Text(err, false)
+			for _, w := range c.want {
+				if !strings.Contains(text, w) {
+					t.Errorf("no %q in\n%s", w, text)
+				}
+			}
+		})
+	}
+}
+
+// A name of 54 letters makes pods of exactly 63 with one digit, and does not
+// with two.
+func TestLongestName(t *testing.T) {
+	v := Values{Name: strings.Repeat("a", 54), Image: "i", EntryScript: "t.py", NodeCount: Int(10)}
+	render(t, "pytorch", v)
+	v.NodeCount = Int(11)
+	if _, err := mustFind(t, "pytorch").Render(v); err == nil {
+		t.Error("pods of 64 letters were accepted")
+	}
+}
+
+func TestManifestsThatNeedCare(t *testing.T) {
+	two := jobHead + "---\n" + strings.Replace(jobHead, "name: j}", "name: k}", 1)
+	none := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: $HOME, y: \"${X}\"}\n"
+	for _, c := range []struct {
+		name, text string
+		values     Values
+		want       string
+	}{
+		{"two jobs", two, Values{}, "2 jobs"},
+		{"image without a job", none, Values{Image: "i"}, "--image needs a job"},
+		{"no name at all", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {generateName: j-}", 1), Values{}, "--name"},
+		{"no image", strings.Replace(jobHead, "        image: i\n", "", 1), Values{}, "no image"},
+		{"arguments for a shell", jobHead + "        command: [bash, -c, run]\n", Values{ScriptArgs: []string{"x"}}, "--script-args"},
+		{"arguments without a command", jobHead, Values{ScriptArgs: []string{"x"}}, "--entry-script"},
+		{"lines around the image's command", jobHead, Values{PreScript: []string{"date"}}, "--pre-script"},
+		{"nodes of a Ray job with two groups", "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n  workerGroupSpecs:\n" +
+			"  - {groupName: a, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}\n  - {groupName: b, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}\n",
+			Values{NodeCount: Int(3)}, "--node-count"},
+		{"restart policy of a Ray job", "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n  workerGroupSpecs:\n" +
+			"  - {groupName: a, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}\n", Values{RestartPolicy: "Never"}, "RayCluster"},
+		{"placeholder as a key", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x, b: $A}}", 1), Values{Params: map[string]any{"A": "1"}}, "cannot be a key"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := mustParse(t, c.text).Render(c.values)
+			if err == nil || !strings.Contains(errs.Text(err, false), c.want) {
+				t.Errorf("want %q, got %v", c.want, err)
+			}
+		})
+	}
+	r := mustRender(t, mustParse(t, none), Values{Name: "b", Namespace: "team", Queue: "q"})
+	if r.Job != -1 || at(t, r.Objects[0], "metadata.name") != "b" || at(t, r.Objects[0], "metadata.namespace") != "team" {
+		t.Errorf("got %v", r)
+	}
+	if at(t, r.Objects[0], "data.x") != "$HOME" || at(t, r.Objects[0], "metadata.labels") != nil {
+		t.Errorf("a ConfigMap's text or labels changed: %v", r.Objects[0])
+	}
+}
+
+func TestResultNumbers(t *testing.T) {
+	for _, c := range []struct {
+		template string
+		values   Values
+		want     Result
+	}{
+		{"pytorch", Values{InstanceType: "trn1.32xlarge", NodeCount: Int(2)}, Result{InstanceType: "ml.trn1.32xlarge", NodeCount: 2, TasksPerNode: 32, Accelerators: 16, AcceleratorResource: instances.NeuronDevice}},
+		{"pytorch", Values{InstanceType: "p5.48xlarge", TasksPerNode: Int(2)}, Result{InstanceType: "ml.p5.48xlarge", NodeCount: 1, TasksPerNode: 2, Accelerators: 2, AcceleratorResource: instances.GPU}},
+		{"pytorch", Values{InstanceType: "p5.48xlarge", TasksPerNode: Int(16)}, Result{InstanceType: "ml.p5.48xlarge", NodeCount: 1, TasksPerNode: 16, Accelerators: 8, AcceleratorResource: instances.GPU}},
+		{"pytorch", Values{InstanceType: "m5.large"}, Result{InstanceType: "ml.m5.large", NodeCount: 1, TasksPerNode: 2}},
+		{"smpv2-llama2", Values{}, Result{InstanceType: "ml.p5.48xlarge", NodeCount: 2, TasksPerNode: 8, Accelerators: 8, AcceleratorResource: instances.GPU}},
+		{"testdata/manifests/master.yaml", Values{}, Result{NodeCount: 4, TasksPerNode: 8, Accelerators: 8, AcceleratorResource: instances.GPU}},
+	} {
+		v := c.values
+		if c.template == "pytorch" {
+			v.Name, v.Image, v.EntryScript = "d", "i", "t.py"
+		}
+		got := render(t, c.template, v)
+		got.Objects, got.Notices = nil, nil
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v\nwant %+v", c.template, got, c.want)
+		}
+	}
+}
+
+// What the cluster's own nodes offer wins over the table.
+func TestNodeOfTheCluster(t *testing.T) {
+	v := Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "ml.x9.metal", NodeCount: Int(2),
+		Node: &Node{Allocatable: map[string]string{"cpu": "100", "memory": "200Gi", "nvidia.com/gpu": "4", "vpc.amazonaws.com/efa": "2"}}}
+	r := render(t, "pytorch", v)
+	requests := at(t, r.Objects[0], workerContainer+".resources.requests")
+	want := map[string]any{"cpu": "95", "memory": "190Gi", "nvidia.com/gpu": int64(4), "vpc.amazonaws.com/efa": int64(2)}
+	if !reflect.DeepEqual(requests, want) {
+		t.Errorf("requests %v, want %v", requests, want)
+	}
+	// A cluster whose device plugin serves the newer name, and a node that leaves
+	// less than the table's estimate.
+	v.InstanceType, v.Node = "trn1.32xlarge", &Node{Allocatable: map[string]string{"cpu": "100", "memory": "500Gi", "aws.amazon.com/neuron": "16"}}
+	r = render(t, "pytorch", v)
+	requests = at(t, r.Objects[0], workerContainer+".resources.requests")
+	want = map[string]any{"cpu": "95", "memory": "461Gi", "aws.amazon.com/neuron": int64(16), "vpc.amazonaws.com/efa": int64(8)}
+	if !reflect.DeepEqual(requests, want) {
+		t.Errorf("requests %v, want %v", requests, want)
+	}
+}
+
+// A governed job's every pod template carries the labels, or Kueue never admits
+// it; ordinary objects keep theirs.
+func TestInjectLabels(t *testing.T) {
+	labels := map[string]string{kinds.QueueLabel: "q", kinds.PriorityLabel: "p"}
+	for name, path := range map[string][]string{
+		"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Master: {template: {}}, Worker: {template: {}}}}\n": {
+			"", "spec.pytorchReplicaSpecs.Master.template", "spec.pytorchReplicaSpecs.Worker.template"},
+		"apiVersion: ray.io/v1\nkind: RayCluster\nspec: {headGroupSpec: {template: {}}, workerGroupSpecs: [{template: {}}, {template: {}}]}\n": {
+			"", "spec.headGroupSpec.template", "spec.workerGroupSpecs[0].template", "spec.workerGroupSpecs[1].template"},
+		"apiVersion: apps/v1\nkind: StatefulSet\nspec: {template: {}}\n":                                                       {"", "spec.template"},
+		"apiVersion: batch/v1\nkind: CronJob\nspec: {jobTemplate: {spec: {template: {}}}}\n":                                   {"", "spec.jobTemplate.spec.template"},
+		"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec: {leaderWorkerTemplate: {workerTemplate: {}}}\n": {"", "spec.leaderWorkerTemplate.workerTemplate"},
+		"apiVersion: v1\nkind: Service\nmetadata: {labels: {a: b}}\n":                                                          {""},
+	} {
+		docs, err := parseDocuments([]byte(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := docs[0].plain().(map[string]any)
+		InjectLabels(o, labels)
+		for _, p := range path {
+			m := o
+			if p != "" {
+				m, _ = at(t, o, p).(map[string]any)
+			}
+			for k, v := range labels {
+				if got := inner(m, "metadata", "labels")[k]; got != v {
+					t.Errorf("%s at %q: %s is %v", textOf(o["kind"]), p, k, got)
+				}
+			}
+		}
+	}
+}
+
+// Rendering is a pure function: twice the same, also at the same time.
+func TestRenderIsPure(t *testing.T) {
+	tm := mustFind(t, "testdata/manifests/master.yaml")
+	v := everything(t)
+	first, err := Marshal(mustRender(t, tm, v).Objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			r, err := tm.Render(v)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if again, _ := Marshal(r.Objects); string(again) != string(first) {
+				t.Error("two renderings differ")
+			}
+		})
+	}
+	wg.Wait()
+	if !reflect.DeepEqual(v, everything(t)) {
+		t.Error("the values were changed")
+	}
+}
+
+// The budget is 5 ms. The best of several runs, times four for a busy or
+// instrumented machine, so that only a real fault fails.
+func TestRenderIsFast(t *testing.T) {
+	tm := mustFind(t, "pytorch")
+	v := everything(t)
+	best := time.Hour
+	for range 20 {
+		start := time.Now()
+		mustRender(t, tm, v)
+		best = min(best, time.Since(start))
+	}
+	if best > 20*time.Millisecond {
+		t.Errorf("the fastest rendering took %v", best)
+	}
+}
+
+func BenchmarkRender(b *testing.B) {
+	tm, err := Find("pytorch", Dirs{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(4)}
+	for b.Loop() {
+		if _, err := tm.Render(v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,341 @@
+package templates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// isAccelerator tells the resources that count accelerators, whole or cut.
+func isAccelerator(name string) bool {
+	switch name {
+	case instances.GPU, instances.NeuronDevice, instances.Neuron, instances.NeuronCore:
+		return true
+	}
+	return strings.HasPrefix(name, instances.MIGPrefix)
+}
+
+// asked returns what a manifest's training pods ask for of the resources that match.
+func (j *jobView) asked(match func(string) bool) (name string, n int, ok bool) {
+	if j == nil {
+		return "", 0, false
+	}
+	for _, r := range j.roles() {
+		if !r.trains {
+			continue
+		}
+		resources := inner(container(r.pod()), "resources")
+		for _, list := range []map[string]any{inner(resources, "requests"), inner(resources, "limits")} {
+			for _, k := range sortedKeys(list) {
+				if v, isCount := count(list[k]); isCount && match(k) {
+					return k, v, true
+				}
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// countDevices decides how many accelerators, processes and EFA interfaces each
+// pod has: what was said, else what the manifest states, else what the type has.
+func (t *Template) countDevices(s *settings, job *jobView) error {
+	tasks, tasksSaid, err := t.baseCount(s, pTasks, s.TasksPerNode, 1)
+	if err != nil {
+		return err
+	}
+	if tasksSaid {
+		s.TasksPerNode = &tasks
+	}
+	devices, devicesSaid, err := t.baseCount(s, pAccelerators, s.Accelerators, 0)
+	if err != nil {
+		return err
+	}
+	s.devicesSaid, s.sized = devicesSaid, s.hasType || devicesSaid || s.Partition != ""
+	stated, statedCount, isStated := job.asked(isAccelerator)
+	s.resource = instances.GPU
+	switch {
+	case s.hasType && s.typ.Resource != "":
+		s.resource = s.typ.Resource
+		if neuron(stated) && neuron(s.resource) && s.Node == nil {
+			s.resource = stated // both names mean devices; the manifest's author knows the cluster
+		}
+	case isStated:
+		s.resource = stated
+	}
+	switch {
+	case s.Partition != "":
+		if devicesSaid {
+			return errs.Usagef("--accelerators and --accelerator-partition-type exclude each other")
+		}
+		if devices, err = s.partition(); err != nil {
+			return err
+		}
+	case s.PartitionCount != nil:
+		return errs.Usagef("--accelerator-partition-count needs --accelerator-partition-type")
+	case devicesSaid:
+	case isStated:
+		if s.hasType && s.resource != stated && !strings.HasPrefix(stated, instances.MIGPrefix) && stated != instances.NeuronCore {
+			return errs.Usagef("the manifest asks for %s, which %s does not have", stated, s.InstanceType).
+				WithTry("--accelerators N, which replaces the manifest's", "another --instance-type")
+		}
+		s.resource, devices = stated, statedCount
+	case s.hasType && tasksSaid && s.typ.Resource == instances.GPU:
+		devices = min(tasks, s.typ.Accelerators)
+	case s.hasType:
+		devices = s.typ.Accelerators
+	}
+	if s.hasType && s.Partition == "" && !strings.HasPrefix(s.resource, instances.MIGPrefix) && s.resource != instances.NeuronCore && devices > s.typ.Accelerators {
+		has := fmt.Sprint(s.typ.Accelerators)
+		if s.typ.Accelerators == 0 {
+			has = "no"
+		}
+		return errs.Usagef("%s has %s accelerators, and %d are asked for on each node", s.InstanceType, has, devices).
+			WithTry("fewer --accelerators and more nodes with --node-count")
+	}
+	s.devices = devices
+	s.countTasks(job, tasks, tasksSaid)
+	return t.countEFA(s, job)
+}
+
+func neuron(name string) bool { return name == instances.Neuron || name == instances.NeuronDevice }
+
+// partition checks the MIG profile and returns how many are asked for.
+func (s *settings) partition() (int, error) {
+	profile := strings.TrimPrefix(strings.TrimPrefix(s.Partition, instances.MIGPrefix), "mig-")
+	n := 1
+	if s.PartitionCount != nil {
+		n = *s.PartitionCount
+	}
+	if n < 1 {
+		return 0, errs.Usagef("--accelerator-partition-count is %d, want at least 1", n)
+	}
+	switch {
+	case !s.hasType:
+		return 0, errs.Usagef("--accelerator-partition-type needs --instance-type")
+	case len(s.typ.MIG) == 0 && s.Node == nil:
+		return 0, errs.Usagef("%s has no MIG partitions", s.InstanceType)
+	case len(s.typ.MIG) > 0 && !slices.Contains(s.typ.MIG, profile):
+		return 0, errs.Usagef("%s has no MIG partition %q%s", s.InstanceType, profile, meant(errs.Near(profile, s.typ.MIG))).
+			WithFact("it has", strings.Join(s.typ.MIG, ", "))
+	}
+	s.Partition, s.resource = profile, instances.MIGPrefix+profile
+	return n, nil
+}
+
+func (s *settings) countTasks(job *jobView, tasks int, said bool) {
+	switch {
+	case said:
+	case job != nil && job.tasks() > 0:
+		tasks = job.tasks()
+	case strings.HasPrefix(s.resource, instances.MIGPrefix) || s.resource == instances.NeuronCore:
+		tasks = s.devices
+	case s.hasType:
+		tasks = s.typ.Tasks(s.devices)
+	case s.devices > 0 && neuron(s.resource):
+		tasks = 2 * s.devices
+	default:
+		tasks = s.devices
+	}
+	s.tasks = max(tasks, 1)
+	if s.resource == instances.GPU && s.devices > 0 && s.tasks > s.devices {
+		s.notef("%d processes share %d GPUs on each node", s.tasks, s.devices)
+	}
+}
+
+func (t *Template) countEFA(s *settings, job *jobView) error {
+	efa, said, err := t.baseCount(s, pEFA, s.EFA, 0)
+	if err != nil {
+		return err
+	}
+	_, stated, isStated := job.asked(func(name string) bool { return name == instances.EFA })
+	switch {
+	case said:
+		if s.hasType && efa > s.typ.EFA {
+			return errs.Usagef("%d EFA interfaces is more than %s has (%d)", efa, s.InstanceType, s.typ.EFA)
+		}
+		s.EFA = &efa
+	case isStated:
+		efa = stated
+	case !s.hasType || strings.HasPrefix(s.resource, instances.MIGPrefix):
+	case s.typ.Accelerators == 0 && (s.VCPU != "" || s.Memory != ""): // a part of a node
+	default:
+		efa = s.typ.EFAShare(s.devices)
+		if efa == 0 && s.typ.EFA > 0 && s.devices > 0 && s.nodes > 1 {
+			s.notef("%s has %d EFA for %d accelerators: a job with %d of them gets none, and its nodes talk over TCP", s.InstanceType, s.typ.EFA, s.typ.Accelerators, s.devices)
+		}
+	}
+	s.efa = efa
+	return nil
+}
+
+// allocatable is what a node leaves for pods, in millicores and bytes: the
+// table's estimate, but never more than 95 % of what the cluster's own nodes
+// say, so that their daemons fit beside the job.
+func (s *settings) allocatable() (milliCPU, memory int64) {
+	if _, known := instances.Lookup(s.InstanceType); known {
+		milliCPU, memory = s.typ.Allocatable()
+	}
+	if s.Node == nil {
+		return milliCPU, memory
+	}
+	limit := func(estimate int64, name string, milli bool) int64 {
+		q, err := resource.ParseQuantity(s.Node.Allocatable[name])
+		if err != nil {
+			return estimate
+		}
+		n := q.Value()
+		if milli {
+			n = q.MilliValue()
+		}
+		n -= n / 20
+		if estimate > 0 {
+			return min(estimate, n)
+		}
+		return n
+	}
+	return limit(milliCPU, "cpu", true), limit(memory, "memory", false)
+}
+
+// share returns which part of a node's cpu and memory a pod gets, as a
+// fraction; the denominator is 0 when nothing tells.
+func (s *settings) share() (num, den int64) {
+	switch {
+	case !s.hasType:
+		return 0, 0
+	case s.Partition != "":
+		return int64(s.typ.MIGShare(s.Partition, s.devices) * 1e6), 1e6
+	case s.devices > 0 && s.typ.Accelerators > 0 && (s.resource == s.typ.Resource || neuron(s.resource)):
+		return int64(s.devices), int64(s.typ.Accelerators)
+	case s.typ.Accelerators > 0:
+		return 0, 0
+	case s.VCPU != "" && s.Memory == "":
+		if q, err := resource.ParseQuantity(s.VCPU); err == nil && s.typ.VCPU > 0 {
+			return q.MilliValue(), int64(s.typ.VCPU) * 1000
+		}
+	case s.Memory != "" && s.VCPU == "":
+		if q, err := resource.ParseQuantity(s.Memory); err == nil && s.typ.MemoryGiB > 0 {
+			return q.Value() >> 20, int64(s.typ.MemoryGiB) << 10
+		}
+	}
+	return 1, 1
+}
+
+// layResources writes what the training pods ask for. What the values say
+// replaces the manifest's; what the type says only fills in.
+func (s *settings) layResources(c map[string]any) {
+	r := resourceLists{c}
+	if s.devicesSaid || s.Partition != "" {
+		r.dropExcept(isAccelerator, s.resource)
+		r.setBoth(s.resource, s.devices)
+	} else if s.sized && s.devices > 0 {
+		r.fillBoth(s.resource, s.devices)
+	}
+	if s.EFA != nil {
+		r.setBoth(instances.EFA, *s.EFA)
+	} else if s.sized && s.efa > 0 {
+		r.fillBoth(instances.EFA, s.efa)
+	}
+	if s.VCPU != "" {
+		r.set("requests", "cpu", s.VCPU)
+	}
+	if s.Memory != "" {
+		r.set("requests", "memory", s.Memory)
+	}
+	if s.VCPULimit != "" {
+		r.set("limits", "cpu", s.VCPULimit)
+	}
+	if s.MemoryLimit != "" {
+		r.set("limits", "memory", s.MemoryLimit)
+	}
+	if num, den := s.share(); s.sized && den > 0 {
+		cpu, memory := s.allocatable()
+		r.fill("cpu", cpuText(cpu*num/den))
+		r.fill("memory", memoryText(memory/den*num))
+	}
+	r.tidy()
+}
+
+// cpuText writes millicores, whole cores from one core on.
+func cpuText(milli int64) string {
+	if milli >= 1000 {
+		return fmt.Sprint(milli / 1000)
+	}
+	return fmt.Sprintf("%dm", milli)
+}
+
+// memoryText writes bytes, whole GiB from one on.
+func memoryText(bytes int64) string {
+	if bytes >= 1<<30 {
+		return fmt.Sprintf("%dGi", bytes>>30)
+	}
+	return fmt.Sprintf("%dMi", bytes>>20)
+}
+
+// resourceLists are a container's requests and limits.
+type resourceLists struct{ container map[string]any }
+
+func (r resourceLists) list(name string) map[string]any {
+	return child(child(r.container, "resources"), name)
+}
+
+func (r resourceLists) set(list, name string, v any) { r.list(list)[name] = v }
+
+// setBoth sets request and limit; devices cannot be overcommitted.
+func (r resourceLists) setBoth(name string, n int) {
+	for _, list := range []string{"requests", "limits"} {
+		if n == 0 {
+			delete(r.list(list), name)
+		} else {
+			r.set(list, name, int64(n))
+		}
+	}
+}
+
+func (r resourceLists) has(name string) bool {
+	for _, list := range []string{"requests", "limits"} {
+		if _, ok := r.list(list)[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (r resourceLists) fillBoth(name string, n int) {
+	if !r.has(name) {
+		r.setBoth(name, n)
+	}
+}
+
+func (r resourceLists) fill(name, quantity string) {
+	if !r.has(name) && quantity != "0m" && quantity != "0Mi" {
+		r.set("requests", name, quantity)
+	}
+}
+
+func (r resourceLists) dropExcept(match func(string) bool, keep string) {
+	for _, list := range []string{"requests", "limits"} {
+		for name := range r.list(list) {
+			if match(name) && name != keep {
+				delete(r.list(list), name)
+			}
+		}
+	}
+}
+
+// tidy removes lists that are empty.
+func (r resourceLists) tidy() {
+	resources := child(r.container, "resources")
+	for _, list := range []string{"requests", "limits"} {
+		if len(child(resources, list)) == 0 {
+			delete(resources, list)
+		}
+	}
+	if len(resources) == 0 {
+		delete(r.container, "resources")
+	}
+}

@@ -1,0 +1,199 @@
+package templates
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Assignment is one --set K=V: a parameter and its value, or a path into the
+// job such as spec.runPolicy.backoffLimit, spec.template.spec.containers[0].image
+// or metadata.labels."example.com/team". Value is typed as YAML types it; null
+// removes what the path leads to.
+type Assignment struct{ Key, Value string }
+
+// ParseAssignment splits K=V at the first = outside of quotes and brackets.
+func ParseAssignment(text string) (Assignment, error) {
+	quote, depth := rune(0), 0
+	for i, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote = r
+		case r == '[':
+			depth++
+		case r == ']':
+			depth--
+		case r == '=' && depth <= 0:
+			if key := strings.TrimSpace(text[:i]); key != "" {
+				return Assignment{key, text[i+1:]}, nil
+			}
+		}
+	}
+	return Assignment{}, errs.Usagef("--set %s is not understood: want NAME=VALUE or path.to.field=VALUE", quoteText(text))
+}
+
+// value types the assignment's value.
+func (a Assignment) value() (any, error) {
+	docs, err := parseDocuments([]byte(a.Value))
+	switch {
+	case err != nil:
+		return nil, errs.Usagef("--set %s: the value is not understood: %v", a.Key, err)
+	case len(docs) == 0:
+		if strings.TrimSpace(a.Value) == "" {
+			return "", nil
+		}
+		return nil, nil // null
+	case len(docs) > 1:
+		return nil, errs.Usagef("--set %s: the value is more than one document", a.Key)
+	}
+	return docs[0].plain(), nil
+}
+
+// step is one part of a path: a key, or an index into a list.
+type step struct {
+	key   string
+	index int
+	list  bool
+}
+
+// parsePath reads a.b[0]."c.d"["e"].
+func parsePath(text string) ([]step, error) {
+	bad := func(why string) ([]step, error) {
+		return nil, errs.Usagef("--set %s: %s", quoteText(text), why)
+	}
+	var steps []step
+	rest := text
+	for rest != "" {
+		switch {
+		case rest[0] == '[':
+			body, after, ok := bracket(rest)
+			if !ok {
+				return bad("a [ is not closed")
+			}
+			rest = after
+			if key, quoted := unquote(body); quoted {
+				steps = append(steps, step{key: key})
+				break
+			}
+			n, err := strconv.Atoi(body)
+			if err != nil || n < 0 || n > 10_000 {
+				return bad("[" + body + "] is no position: want a number from 0, or a quoted key")
+			}
+			steps = append(steps, step{index: n, list: true})
+		case rest[0] == '"' || rest[0] == '\'':
+			end := strings.IndexByte(rest[1:], rest[0])
+			if end < 0 {
+				return bad("a quote is not closed")
+			}
+			steps = append(steps, step{key: rest[1 : 1+end]})
+			rest = rest[end+2:]
+		default:
+			end := strings.IndexAny(rest, `.["'`)
+			if end < 0 {
+				end = len(rest)
+			}
+			if end == 0 {
+				return bad("a part of the path is empty")
+			}
+			steps = append(steps, step{key: rest[:end]})
+			rest = rest[end:]
+		}
+		if after, dot := strings.CutPrefix(rest, "."); dot {
+			if after == "" {
+				return bad("it ends in a dot")
+			}
+			rest = after
+		} else if rest != "" && rest[0] != '[' {
+			return bad("want a dot before " + quoteText(rest))
+		}
+	}
+	if len(steps) == 0 || steps[0].list {
+		return bad("it does not start with a field")
+	}
+	return steps, nil
+}
+
+// bracket cuts "[...]" off the front of s, minding quotes.
+func bracket(s string) (body, after string, ok bool) {
+	if len(s) > 1 && (s[1] == '"' || s[1] == '\'') {
+		end := strings.IndexByte(s[2:], s[1])
+		if end < 0 || len(s) <= end+3 || s[end+3] != ']' {
+			return "", "", false
+		}
+		return s[1 : end+3], s[end+4:], true
+	}
+	body, after, ok = strings.Cut(s[1:], "]")
+	return body, after, ok
+}
+
+func unquote(s string) (string, bool) {
+	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
+		return s[1 : len(s)-1], true
+	}
+	return s, false
+}
+
+// assign sets the value that the path leads to. Maps on the way are made; a list
+// takes a value at its end, not further.
+func assign(root map[string]any, path string, v any) error {
+	steps, err := parsePath(path)
+	if err != nil {
+		return err
+	}
+	bad := func(format string, args ...any) error {
+		return errs.Usagef("--set %s: %s", path, fmt.Sprintf(format, args...))
+	}
+	var at any = root
+	store := func(any) {}
+	for i, s := range steps {
+		last := i == len(steps)-1
+		if !s.list {
+			m, ok := at.(map[string]any)
+			if !ok {
+				if at != nil {
+					return bad("%s is not a field of a map", s.key)
+				}
+				m = map[string]any{}
+				store(m)
+			}
+			if last {
+				setKey(m, s.key, v)
+				return nil
+			}
+			at, store = m[s.key], func(x any) { m[s.key] = x }
+			continue
+		}
+		l, ok := at.([]any)
+		if !ok && at != nil || s.index > len(l) || s.index == len(l) && last && v == nil {
+			return bad("there is no item [%d] (the list has %d)", s.index, len(l))
+		}
+		if last && v == nil {
+			store(append(append([]any{}, l[:s.index]...), l[s.index+1:]...))
+			return nil
+		}
+		if s.index == len(l) {
+			l = append(l, nil)
+			store(l)
+		}
+		if last {
+			l[s.index] = v
+			return nil
+		}
+		at, store = l[s.index], func(x any) { l[s.index] = x }
+	}
+	return nil
+}
+
+func setKey(m map[string]any, key string, v any) {
+	if v == nil {
+		delete(m, key)
+		return
+	}
+	m[key] = v
+}

@@ -1,0 +1,206 @@
+package templates
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// placeholder matches ${NAME} and $NAME; a second $ in front keeps it as text.
+var placeholder = regexp.MustCompile(`\$?\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+
+// placeholderNames returns the names of the placeholders in a text.
+func placeholderNames(s string) []string {
+	if !strings.Contains(s, "$") {
+		return nil
+	}
+	var out []string
+	for _, m := range placeholder.FindAllStringSubmatch(s, -1) {
+		if !strings.HasPrefix(m[0], "$$") {
+			out = append(out, m[1]+m[2])
+		}
+	}
+	return out
+}
+
+// whole returns the name when the text is one placeholder and nothing else.
+func whole(s string) (string, bool) {
+	m := placeholder.FindStringSubmatch(s)
+	if m == nil || m[0] != s || strings.HasPrefix(s, "$$") {
+		return "", false
+	}
+	return m[1] + m[2], true
+}
+
+// place says where in an object a scalar is.
+type place struct {
+	path string
+	// script: shell lines, arguments, environment values and file contents, where
+	// $NAME may be meant for a program rather than for the template.
+	script bool
+}
+
+func (p place) field(key string) place {
+	script := p.script
+	switch key {
+	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML":
+		script = true
+	case "value":
+		script = script || strings.HasSuffix(trimIndex(p.path), ".env")
+	}
+	return place{joinPath(p.path, key), script}
+}
+
+func (p place) item(i int) place {
+	return place{fmt.Sprintf("%s[%d]", p.path, i), p.script}
+}
+
+func trimIndex(path string) string {
+	if strings.HasSuffix(path, "]") {
+		return path[:strings.LastIndex(path, "[")]
+	}
+	return path
+}
+
+func joinPath(path, key string) string {
+	if strings.ContainsAny(key, ".[]\" ") {
+		return path + `["` + key + `"]`
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// visit calls f for every scalar.
+func visit(n *node, at place, f func(n *node, at place)) {
+	switch n.kind {
+	case mapNode:
+		for _, fl := range n.fields {
+			visit(fl.value, at.field(fl.key), f)
+		}
+	case listNode:
+		for i, item := range n.items {
+			visit(item, at.item(i), f)
+		}
+	default:
+		f(n, at)
+	}
+}
+
+// findPlaceholders fills Params with the placeholders that nobody declared but
+// that stand where only a parameter makes sense, and notes all others.
+func (t *Template) findPlaceholders() {
+	for _, d := range t.docs {
+		visit(d, place{}, func(n *node, at place) {
+			for _, name := range placeholderNames(n.str()) {
+				if !slices.Contains(t.mentioned, name) {
+					t.mentioned = append(t.mentioned, name)
+				}
+				if _, known := t.Param(name); !known && !at.script {
+					t.Params = append(t.Params, Param{Name: name, Required: true, Flag: flagFor(name), line: n.line})
+				}
+			}
+		})
+	}
+}
+
+// filler replaces placeholders in documents and notes what it cannot replace.
+type filler struct {
+	values map[string]any
+	// missing holds the names without a value outside of scripts, by first line.
+	missing []string
+	// left holds the names that stay where a whole argument or environment value
+	// is nothing but the placeholder.
+	left   []string
+	faults []error
+}
+
+// fill returns a copy of the tree with the placeholders replaced.
+func (f *filler) fill(n *node, at place) *node {
+	switch n.kind {
+	case mapNode:
+		out := &node{kind: mapNode, line: n.line, fields: make([]field, 0, len(n.fields))}
+		for _, fl := range n.fields {
+			for _, name := range placeholderNames(fl.key) {
+				if _, has := f.values[name]; has {
+					f.faults = append(f.faults, faultf(fl.line, "a placeholder cannot be a key (%s)", clip(fl.key)))
+				}
+			}
+			out.fields = append(out.fields, field{fl.key, fl.line, f.fill(fl.value, at.field(fl.key))})
+		}
+		return out
+	case listNode:
+		out := &node{kind: listNode, line: n.line, items: make([]*node, 0, len(n.items))}
+		for i, item := range n.items {
+			v := f.fill(item, at.item(i))
+			if v.kind == listNode && item.kind == scalarNode {
+				out.items = append(out.items, v.items...) // a list among items adds its items
+				continue
+			}
+			out.items = append(out.items, v)
+		}
+		return out
+	}
+	s := n.str()
+	if !strings.Contains(s, "$") {
+		same := *n // the template itself is never changed
+		return &same
+	}
+	return f.fillScalar(n, s, at)
+}
+
+func (f *filler) fillScalar(n *node, s string, at place) *node {
+	if name, ok := whole(s); ok {
+		v, has := f.values[name]
+		if has {
+			return filledNode(v, n)
+		}
+		f.note(name, at, true)
+		same := *n
+		return &same
+	}
+	out := placeholder.ReplaceAllStringFunc(s, func(m string) string {
+		g := placeholder.FindStringSubmatch(m)
+		name := g[1] + g[2]
+		v, has := f.values[name]
+		if strings.HasPrefix(m, "$$") {
+			if has {
+				return m[1:]
+			}
+			return m
+		}
+		if !has {
+			f.note(name, at, false)
+			return m
+		}
+		return textOf(v)
+	})
+	return &node{line: n.line, value: out, quoted: true}
+}
+
+// note remembers a placeholder without a value.
+func (f *filler) note(name string, at place, alone bool) {
+	switch {
+	case !at.script:
+		if !slices.Contains(f.missing, name) {
+			f.missing = append(f.missing, name)
+		}
+	case alone && !slices.Contains(f.left, name):
+		f.left = append(f.left, name)
+	}
+}
+
+// filledNode is the value of a scalar that is only a placeholder. Quoted in the
+// template it is text, unless the field's type says otherwise later.
+func filledNode(v any, from *node) *node {
+	if l, ok := v.([]any); ok {
+		out := &node{kind: listNode, line: from.line}
+		for _, item := range l {
+			out.items = append(out.items, &node{line: from.line, value: item, filled: true, text: textOf(item)})
+		}
+		return out
+	}
+	return &node{line: from.line, value: v, filled: true, text: textOf(v), quoted: from.quoted}
+}

@@ -1,0 +1,245 @@
+package templates
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+func TestPlaceholders(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                         nil,
+		"plain":                    nil,
+		"$A":                       {"A"},
+		"${A}":                     {"A"},
+		"x-$A-${B}/c":              {"A", "B"},
+		"$HOME$A":                  {"HOME", "A"},
+		"${RANK:-0} $(cmd) $1 $@":  nil,
+		"$$ $$A $${A}":             nil,
+		"$9A ${9} ${A-B} ${} $":    nil,
+		"cost: 5$":                 nil,
+		"${A_1}${a}":               {"A_1", "a"},
+		"awk '{print $NF}' {$X}":   {"NF", "X"},
+		"${UNCLOSED and ${CLOSED}": {"CLOSED"},
+	} {
+		if got := placeholderNames(text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+const declared = `
+parameters:
+  INT: {type: int}
+  NUMBER: {type: number}
+  BOOL: {type: bool}
+  TEXT: {type: string}
+  LIST: {type: list}
+  MEMORY: {type: quantity}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: j-$TEXT
+  labels: {int: "${INT}", bool: $BOOL}
+  annotations: {n: "$NUMBER", all: "$INT/${BOOL}/${LIST}"}
+spec:
+  parallelism: $INT
+  completions: "${INT}"
+  suspend: "${BOOL}"
+  template:
+    spec:
+      containers:
+        - name: c
+          image: i:$INT
+          command: $LIST
+          args: [before, $LIST, "${LIST}", after, "all: ${LIST}", "$$INT $${INT} $$OTHER $OTHER"]
+          env:
+            - {name: A, value: $INT}
+            - {name: B, value: "$BOOL"}
+          resources:
+            requests: {memory: $MEMORY, cpu: $NUMBER}
+---
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: t}
+plain: $INT
+quoted: "$INT"
+text: $TEXT
+inside: "x$INT"
+float: $NUMBER
+list: $LIST
+`
+
+func TestSubstitutionTypes(t *testing.T) {
+	r := mustRender(t, mustParse(t, declared), Values{Params: map[string]any{
+		"INT": "4", "NUMBER": 0.5, "BOOL": "true", "TEXT": "007", "LIST": []string{"a b", "2"}, "MEMORY": "16Gi"}})
+	job, thing := r.Objects[0], r.Objects[1]
+	const c = "spec.template.spec.containers[0]"
+	for path, want := range map[string]any{
+		"metadata.name":                 "j-007",
+		"metadata.labels.int":           "4",
+		"metadata.labels.bool":          "true",
+		"metadata.annotations.n":        "0.5",
+		"metadata.annotations.all":      "4/true/a b 2",
+		"spec.parallelism":              int64(4),
+		"spec.completions":              int64(4),
+		"spec.suspend":                  true,
+		c + ".image":                    "i:4",
+		c + ".command":                  []any{"a b", "2"},
+		c + ".args":                     []any{"before", "a b", "2", "a b", "2", "after", "all: a b 2", "$INT ${INT} $$OTHER $OTHER"},
+		c + ".env[0].value":             "4",
+		c + ".env[1].value":             "true",
+		c + ".resources.requests":       map[string]any{"memory": "16Gi", "cpu": 0.5},
+		"spec.template.metadata":        nil,
+		"spec.template.spec.containers": at(t, job, "spec.template.spec.containers"),
+	} {
+		if got := at(t, job, path); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %#v, want %#v", path, got, want)
+		}
+	}
+	for path, want := range map[string]any{"plain": int64(4), "quoted": "4", "text": "007", "inside": "x4", "float": 0.5, "list": []any{"a b", "2"}} {
+		if got := at(t, thing, path); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %#v, want %#v", path, got, want)
+		}
+	}
+}
+
+// Shell variables stay, unless a parameter of the name is declared or given.
+func TestShellVariablesStay(t *testing.T) {
+	const script = "echo $HOSTNAME ${RANK:-0} $(date) ${WORLD_SIZE} $LR > $OUT\n"
+	text := jobHead + "        command: [bash, -c]\n        args:\n        - |\n          " + script
+	for _, c := range []struct {
+		params map[string]any
+		want   string
+	}{
+		{nil, script},
+		{map[string]any{"LR": 0.1}, strings.Replace(script, "$LR", "0.1", 1)},
+	} {
+		r := mustRender(t, mustParse(t, text), Values{Params: c.params, Name: "n", Image: "img", NodeCount: Int(2)})
+		if got := at(t, r.Objects[0], "spec.template.spec.containers[0].args[0]"); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	if got := mustParse(t, text).Params; len(got) != 0 {
+		t.Errorf("a script's variables became parameters: %+v", got)
+	}
+}
+
+// Where only a parameter makes sense, one without a value is an error that
+// names all of them; a whole argument or environment value is only a notice.
+func TestLeftPlaceholders(t *testing.T) {
+	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: $NAME}\nspec:\n  parallelism: $WORKERS\n  template:\n    spec:\n      volumes:\n      - {name: d, persistentVolumeClaim: {claimName: $CLAIM}}\n" +
+		"      containers:\n      - {name: c, image: $REPO/i, args: [$MODE, --x=$Y], env: [{name: T, value: $HF_TOKEN}], resources: {requests: {memory: $MEM, cpu: $CPU}}}\n"
+	tm := mustParse(t, text)
+	_, err := tm.Render(Values{Params: map[string]any{"CPU": 2}})
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	all := errs.Text(err, false)
+	for _, name := range []string{"NAME", "WORKERS", "CLAIM", "REPO", "MEM"} {
+		if !strings.Contains(all, "--set "+name+"=VALUE") {
+			t.Errorf("%s is not named in\n%s", name, all)
+		}
+	}
+	for _, name := range []string{"MODE", "HF_TOKEN", "CPU", "Y="} {
+		if strings.Contains(all, "--set "+name) {
+			t.Errorf("%s is named in\n%s", name, all)
+		}
+	}
+	r := mustRender(t, tm, Values{Name: "n", Image: "whole/image", NodeCount: Int(1), Params: map[string]any{"CPU": 2, "MEM": "1Gi", "CLAIM": "c"}})
+	if !slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$HF_TOKEN") }) ||
+		!slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$MODE") }) ||
+		slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$Y") }) {
+		t.Errorf("notices %q", r.Notices)
+	}
+}
+
+// The names in use in public samples get the flags' values.
+func TestWellKnownNames(t *testing.T) {
+	text := "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: fsdp, namespace: $NAMESPACE}\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n      replicas: $NUM_NODES\n      template:\n        spec:\n" +
+		"          nodeSelector: {node.kubernetes.io/instance-type: $INSTANCE_TYPE}\n          containers:\n          - name: pytorch\n            image: ${IMAGE_URI}\n" +
+		"            command: [torchrun, --nproc_per_node=$GPU_PER_NODE, --nnodes=$NUM_NODES, train.py]\n" +
+		"            resources:\n              limits: {nvidia.com/gpu: $GPU_PER_NODE, vpc.amazonaws.com/efa: $EFA_PER_NODE}\n"
+	tm := mustParse(t, text)
+	if p, _ := tm.Param("NUM_NODES"); p.Flag != "--node-count" || p.Declared || !p.Required {
+		t.Errorf("NUM_NODES is %+v", p)
+	}
+	r := mustRender(t, tm, Values{Image: "i", NodeCount: Int(4), InstanceType: "p4d.24xlarge", Namespace: "team"})
+	o := r.Objects[0]
+	for path, want := range map[string]any{
+		"metadata.namespace":                                            "team",
+		"spec.pytorchReplicaSpecs.Worker.replicas":                      int64(4),
+		workerPod + `.nodeSelector["node.kubernetes.io/instance-type"]`: "ml.p4d.24xlarge",
+		workerContainer + ".image":                                      "i",
+		workerContainer + ".command":                                    []any{"torchrun", "--nproc_per_node=8", "--nnodes=4", "train.py"},
+		workerContainer + ".resources.limits":                           map[string]any{"nvidia.com/gpu": int64(8), "vpc.amazonaws.com/efa": int64(4)},
+	} {
+		if got := at(t, o, path); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %#v, want %#v", path, got, want)
+		}
+	}
+	if len(r.Notices) > 0 {
+		t.Errorf("notices %q", r.Notices)
+	}
+}
+
+func TestTemplateNamespace(t *testing.T) {
+	for text, want := range map[string]string{
+		jobHead: "",
+		strings.Replace(jobHead, "{name: j}", "{name: j, namespace: a}", 1):                                  "a",
+		strings.Replace(jobHead, "{name: j}", "{name: j, namespace: $NS}", 1):                                "",
+		"parameters: {NS: b}\n---\n" + strings.Replace(jobHead, "{name: j}", "{name: j, namespace: $NS}", 1): "b",
+	} {
+		if got := mustParse(t, text).Namespace(Values{}); got != want {
+			t.Errorf("%q, want %q, of\n%s", got, want, text)
+		}
+	}
+}
+
+func TestConvert(t *testing.T) {
+	for _, c := range []struct {
+		kind string
+		in   any
+		want any // nil: an error
+	}{
+		{"int", "4", int64(4)}, {"int", 4, int64(4)}, {"int", "4.5", nil}, {"int", "x", nil}, {"int", "", nil}, {"int", true, nil},
+		{"number", "1e-4", 1e-4}, {"number", "4", int64(4)}, {"number", "x", nil},
+		{"bool", "true", true}, {"bool", "1", nil}, {"bool", false, false},
+		{"quantity", "16Gi", "16Gi"}, {"quantity", 4, int64(4)}, {"quantity", "16Gigs", nil},
+		{"string", 7, "7"}, {"string", "null", "null"}, {"string", nil, ""}, {"string", []string{"a"}, nil},
+		{"list", "a 'b c'", []any{"a", "b c"}}, {"list", "[a, 2]", []any{"a", int64(2)}}, {"list", []string{"x"}, []any{"x"}}, {"list", "a 'b", nil},
+		{"list", []any{[]any{"x"}}, nil}, {"list", 5, []any{int64(5)}}, {"list", nil, []any{}},
+		{"", "4", int64(4)}, {"", "007", "007"}, {"", "1e3", 1000.0}, {"", "true", true}, {"", "yes", "yes"}, {"", "a: b", "a: b"}, {"", map[string]any{"a": 1}, nil},
+		{"", "99999999999999999999", 99999999999999999999.0}, {"", "-", "-"}, {"", ".5", 0.5}, {"", "0x10", "0x10"},
+	} {
+		got, err := Param{Name: "P", Type: c.kind}.convert(c.in)
+		if (err != nil) != (c.want == nil) || err == nil && !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s %#v: %#v, %v; want %#v", c.kind, c.in, got, err, c.want)
+		}
+	}
+}
+
+func TestSplitWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                    nil,
+		"  ":                  nil,
+		"a  b\tc\nd":          {"a", "b", "c", "d"},
+		`'a b' "c d" e\ f`:    {"a b", "c d", "e f"},
+		`--x='1 2'y "" ''`:    {"--x=1 2y", "", ""},
+		`"a\"b\n" 'a\b' c\\d`: {`a"b\n`, `a\b`, `c\d`},
+		"$HOME `x`":           {"$HOME", "`x`"},
+	} {
+		if got, err := SplitWords(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+	}
+	for _, bad := range []string{"'a", `a "b`} {
+		if _, err := SplitWords(bad); err == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+}

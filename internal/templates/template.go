@@ -1,0 +1,206 @@
+package templates
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Param is a parameter of a template: a placeholder that a value fills in.
+type Param struct {
+	Name string
+	// Type is string, int, number, bool, quantity or list. It is empty for a
+	// placeholder that the template does not declare; its value is then typed as
+	// YAML types it.
+	Type     string
+	Default  any
+	Required bool
+	Help     string
+	Enum     []string
+	// Declared: the template's header names it. Otherwise it was found where only
+	// a parameter makes sense, such as a number, an image or a name.
+	Declared bool
+	// Flag is the start-job flag that gives the same value, "" if none does.
+	Flag string
+
+	line int
+}
+
+// Template is a parsed manifest with its parameters.
+type Template struct {
+	Name string
+	// Source is "embedded" or the file's path.
+	Source string
+	// Help says in a line what the template is for.
+	Help   string
+	Params []Param
+	// Text is the template as written.
+	Text []byte
+
+	docs []*node
+	// mentioned holds every name that occurs as a placeholder anywhere, scripts
+	// included.
+	mentioned []string
+}
+
+// Param returns the parameter of that name.
+func (t *Template) Param(name string) (Param, bool) {
+	for _, p := range t.Params {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Param{}, false
+}
+
+// Kinds returns the kinds of the template's objects in order.
+func (t *Template) Kinds() []string {
+	var out []string
+	for _, d := range t.docs {
+		out = append(out, d.get("kind").str())
+	}
+	return out
+}
+
+// Parse reads a template. name is how people call it, source where it is from.
+// A fault in the file is an error with exit code Failure that lists every fault
+// that was found, with its line.
+func Parse(name, source string, data []byte) (*Template, error) {
+	docs, err := parseDocuments(data)
+	if err != nil {
+		return nil, broken(source, err)
+	}
+	t := &Template{Name: name, Source: source, Text: data}
+	h, rest, err := readHeader(docs, data)
+	if err != nil {
+		return nil, broken(source, err)
+	}
+	t.Help, t.Params, t.docs = h.help, h.params, flattenLists(rest)
+	if err := t.checkDocuments(); err != nil {
+		return nil, err
+	}
+	t.findPlaceholders()
+	r := &report{}
+	for _, d := range t.docs {
+		r.foreign(d, place{})
+		checkObject(d, r, false)
+	}
+	if len(r.faults) > 0 {
+		return nil, broken(source, r.faults...)
+	}
+	return t, nil
+}
+
+// flattenLists replaces "kind: List" documents by their items.
+func flattenLists(docs []*node) []*node {
+	var out []*node
+	for _, d := range docs {
+		if items := d.get("items"); d.get("kind").str() == "List" && items != nil && items.kind == listNode {
+			out = append(out, items.items...)
+			continue
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// checkDocuments makes sure that each document is an object with a kind.
+func (t *Template) checkDocuments() error {
+	if len(t.docs) == 0 {
+		return broken(t.Source, faultf(0, "it holds no object"))
+	}
+	var faults []error
+	for _, d := range t.docs {
+		if isConfig(d) {
+			return broken(t.Source, faultf(d.line, "it is a configuration file of HyperPod CLI v2, not a manifest"))
+		}
+		switch {
+		case d.kind != mapNode:
+			faults = append(faults, faultf(d.line, "a manifest is a map with apiVersion and kind, this is %s", d.describe(false)))
+		case d.get("apiVersion").str() == "":
+			faults = append(faults, faultf(d.line, "apiVersion is missing"))
+		case d.get("kind").str() == "":
+			faults = append(faults, faultf(d.line, "kind is missing"))
+		default:
+			if f := checkKind(d); f != nil {
+				faults = append(faults, f)
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return broken(t.Source, faults...)
+	}
+	return nil
+}
+
+// isConfig tells a start-job configuration file of the official CLI v2 by its
+// two sections.
+func isConfig(d *node) bool {
+	return d.get("kind") == nil && (d.get("training_cfg") != nil || d.get("cluster") != nil && d.get("env_vars") != nil)
+}
+
+// checkKind finds misspelt kinds of the API groups that are known.
+func checkKind(d *node) error {
+	apiVersion, kind := d.get("apiVersion").str(), d.get("kind").str()
+	group := groupOf(apiVersion)
+	var known []string
+	for _, j := range kinds.Jobs() {
+		if j.Group == group && group != "batch" {
+			known = append(known, j.Kind)
+		}
+	}
+	if len(known) == 0 || slices.Contains(known, kind) {
+		return nil
+	}
+	if near := errs.Near(kind, known); len(near) > 0 {
+		return faultf(d.get("kind").line, "%s has no kind %s%s", apiVersion, kind, meant(near))
+	}
+	return nil
+}
+
+func groupOf(apiVersion string) string {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// broken is the error for a template file with faults.
+func broken(source string, faults ...error) error {
+	e := errs.New(source, "")
+	switch len(faults) {
+	case 1:
+		e.Why = faults[0].Error()
+	default:
+		e.Why = fmt.Sprintf("%d faults", len(faults))
+		for _, f := range faults {
+			label, text := "fault", f.Error()
+			var l *lineError
+			if errors.As(f, &l) && l.line > 0 {
+				label, text = fmt.Sprintf("line %d", l.line), l.text
+			}
+			e.WithFact(label, text)
+		}
+	}
+	return e.WithCause(errors.Join(faults...))
+}
+
+// meant renders near names: `, did you mean a or b?`.
+func meant(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return ", did you mean " + orList(near) + "?"
+}
+
+func orList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}

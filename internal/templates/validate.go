@@ -1,0 +1,254 @@
+package templates
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// check validates the values by themselves.
+func (v Values) check() error {
+	for _, one := range []struct {
+		flag, have string
+		want       []string
+	}{
+		{"--pull-policy", v.PullPolicy, []string{"Always", "IfNotPresent", "Never"}},
+		{"--restart-policy", v.RestartPolicy, []string{"Always", "OnFailure", "Never", "ExitCode"}},
+	} {
+		if one.have != "" && !slices.Contains(one.want, one.have) {
+			return errs.Usagef("%s %q is not one of %s%s", one.flag, one.have, strings.Join(one.want, ", "), meant(errs.Near(one.have, one.want)))
+		}
+	}
+	for _, q := range []struct{ flag, have string }{{"--vcpu", v.VCPU}, {"--memory", v.Memory}, {"--vcpu-limit", v.VCPULimit}, {"--memory-limit", v.MemoryLimit}} {
+		if q.have == "" {
+			continue
+		}
+		if n, err := resource.ParseQuantity(q.have); err != nil || n.Sign() <= 0 {
+			return errs.Usagef("%s %q is no quantity such as 500m, 4 or 16Gi", q.flag, q.have)
+		}
+	}
+	for _, name := range sortedKeys(v.Environment) {
+		if !envName.MatchString(name) {
+			return errs.Usagef("%q cannot be the name of an environment variable: letters, digits and _ only, no digit first", clip(name))
+		}
+	}
+	for _, volume := range v.Volumes {
+		if err := volume.check("--volumes", volume.name()); err != nil {
+			return err
+		}
+	}
+	if err := checkVolumes(v.Volumes); err != nil {
+		return err
+	}
+	if err := v.LabelSelector.check(); err != nil {
+		return err
+	}
+	return v.checkLabels()
+}
+
+func (v Values) checkLabels() error {
+	for _, k := range sortedKeys(v.Labels) {
+		if len(validation.IsQualifiedName(k)) > 0 {
+			return errs.Usagef("%s is no label name", quoteText(k))
+		}
+		if len(validation.IsValidLabelValue(v.Labels[k])) > 0 {
+			return errs.Usagef("the label %s cannot have the value %s: at most 63 letters, digits, -, _ and .", k, quoteText(v.Labels[k]))
+		}
+	}
+	for _, k := range sortedKeys(v.Annotations) {
+		if len(validation.IsQualifiedName(strings.ToLower(k))) > 0 {
+			return errs.Usagef("%s is no annotation name", quoteText(k))
+		}
+	}
+	for _, l := range []struct{ flag, have string }{{"--queue-name", v.Queue}, {"--priority", v.Priority}} {
+		if l.have != "" && len(validation.IsValidLabelValue(l.have)) > 0 {
+			return errs.Usagef("%s %s cannot be a name", l.flag, quoteText(l.have))
+		}
+	}
+	if v.Namespace != "" && len(validation.IsDNS1123Label(v.Namespace)) > 0 {
+		return errs.Usagef("--namespace %s cannot be a namespace: lower-case letters, digits and -, at most 63", quoteText(v.Namespace))
+	}
+	return nil
+}
+
+// checkName validates the job's name and that the names of its pods fit into
+// DNS's 63 characters.
+func (j *jobView) checkName() error {
+	name := textOf(inner(j.object, "metadata")["name"])
+	if name == "" {
+		return errs.Usagef("the job has no name").WithTry("--name NAME")
+	}
+	if len(placeholderNames(name)) > 0 {
+		return nil // reported as missing
+	}
+	if len(validation.IsDNS1123Label(name)) > 0 && len(name) <= 63 {
+		return errs.Usagef("%q cannot be a job's name: lower-case letters, digits and -, a letter or digit at both ends", clip(name))
+	}
+	// The operators of these kinds give each pod a Service, whose name starts with
+	// a letter (DNS-1035).
+	if j.kind.Group == kinds.PyTorchJob.Group && name[0] >= '0' && name[0] <= '9' {
+		return errs.Usagef("%q cannot be the name of a %s: it has to start with a letter", name, j.kind.Kind)
+	}
+	longest := ""
+	for _, r := range j.roles() {
+		suffix := "-" + strings.ToLower(r.name) + "-" + strconv.Itoa(max(r.count()-1, 0))
+		if r.name == "Launcher" {
+			suffix = "-launcher-xxxxx" // a Job's pod
+		}
+		if len(suffix) > len(longest) {
+			longest = suffix
+		}
+	}
+	if limit := 63 - len(longest); len(name) > limit {
+		return errs.Usagef("the name %q has %d characters, and at most %d fit: pods are named NAME%s and have 63", clip(name), len(name), limit, longest)
+	}
+	return nil
+}
+
+// checkJob validates the finished job.
+func (s *settings) checkJob(j *jobView) error {
+	if err := j.checkName(); err != nil {
+		return err
+	}
+	roles := j.roles()
+	if len(roles) == 0 {
+		return errs.Usagef("the %s describes no pods", j.kind.Kind)
+	}
+	for _, r := range roles {
+		if r.replicas != "" {
+			if n, ok := count(r.part[r.replicas]); ok && n < 1 {
+				return errs.Usagef("%s has %d replicas, want at least 1", r.name, n)
+			}
+		}
+		if err := j.checkRole(r); err != nil {
+			return err
+		}
+	}
+	return s.checkResume(j, roles)
+}
+
+func (j *jobView) checkRole(r role) error {
+	for _, c := range mapsIn(inner(r.template, "spec")["containers"]) {
+		if textOf(c["image"]) == "" {
+			return errs.Usagef("container %s of %s has no image", textOf(c["name"]), r.name).WithTry("--image IMAGE")
+		}
+		if p, set := c["imagePullPolicy"]; set && !slices.Contains([]string{"Always", "IfNotPresent", "Never"}, textOf(p)) {
+			return errs.Usagef("imagePullPolicy %s is not one of Always, IfNotPresent, Never", quoteText(textOf(p)))
+		}
+	}
+	if j.isKind(kinds.PyTorchJob) && named(inner(r.template, "spec")["containers"], "pytorch") == nil {
+		return errs.Usagef("no container of %s is named pytorch, which the Kubeflow training operator asks for", r.name)
+	}
+	want := []string{"Always", "OnFailure", "Never", "ExitCode"}
+	policy := textOf(r.part["restartPolicy"])
+	switch {
+	case j.isKind(kinds.BatchJob):
+		want, policy = []string{"OnFailure", "Never"}, textOf(inner(r.template, "spec")["restartPolicy"])
+	case j.isKind(kinds.MPIJob):
+		want = []string{"OnFailure", "Never"}
+	case j.isKind(kinds.HyperPodPyTorchJob):
+		want, policy = want[:3], textOf(inner(r.template, "spec")["restartPolicy"])
+	}
+	if policy != "" && !slices.Contains(want, policy) {
+		return errs.Usagef("restart policy %q is not one of %s for a %s", policy, strings.Join(want, ", "), j.kind.Kind)
+	}
+	return nil
+}
+
+// checkResume holds the two annotations of automatic resume and the restart
+// policy together.
+func (s *settings) checkResume(j *jobView, roles []role) error {
+	if j.kind.Group != kinds.PyTorchJob.Group {
+		return nil
+	}
+	annotations := inner(j.object, "metadata", "annotations")
+	retries, hasRetries := annotations[MaxRetryAnnotation]
+	if textOf(annotations[AutoResumeAnnotation]) != "true" {
+		if hasRetries {
+			return errs.Usagef("the annotation %s works only together with %s: \"true\"", MaxRetryAnnotation, AutoResumeAnnotation).WithTry("--auto-resume")
+		}
+		return nil
+	}
+	if n, ok := count(retries); hasRetries && (!ok || n < 0) {
+		return errs.Usagef("the annotation %s is %s, want a whole number", MaxRetryAnnotation, quoteText(textOf(retries)))
+	}
+	if !hasRetries {
+		return errs.Usagef("the annotation %s works only together with %s", AutoResumeAnnotation, MaxRetryAnnotation).WithTry("--max-retry N")
+	}
+	for _, r := range roles {
+		if p := textOf(r.part["restartPolicy"]); p != "OnFailure" {
+			if p == "" {
+				p = "not set"
+			}
+			return errs.Usagef("automatic resume needs restart policy OnFailure, and that of %s is %s", r.name, p).WithTry("--restart-policy OnFailure")
+		}
+	}
+	return nil
+}
+
+// checkFits compares what the pods ask for with what a node of the type leaves.
+func (s *settings) checkFits(j *jobView) error {
+	if !s.hasType || s.typ.VCPU == 0 {
+		return nil
+	}
+	cpu, memory := s.allocatable()
+	for _, r := range j.roles() {
+		if !r.trains {
+			continue
+		}
+		requests := inner(container(r.pod()), "resources", "requests")
+		for _, want := range []struct {
+			name        string
+			total, left int64
+			text        func(int64) string
+			milli       bool
+		}{{"cpu", int64(s.typ.VCPU) * 1000, cpu, cpuText, true}, {"memory", int64(s.typ.MemoryGiB) << 30, memory, memoryText, false}} {
+			q, err := resource.ParseQuantity(textOf(requests[want.name]))
+			if err != nil {
+				continue
+			}
+			n := q.Value()
+			if want.milli {
+				n = q.MilliValue()
+			}
+			switch {
+			case n > want.total:
+				return errs.Usagef("%s of %s is more than %s has (%s)", want.name, q.String(), s.InstanceType, want.text(want.total))
+			case n > want.left:
+				s.notef("%s of %s may not fit: about %s of %s are left for pods on %s", want.name, q.String(), want.text(want.left), want.text(want.total), s.InstanceType)
+			}
+		}
+	}
+	return nil
+}
+
+// missingError lists every parameter without a value.
+func (t *Template) missingError(names []string) error {
+	e := errs.Usagef("template %s needs %d more values", t.Name, len(names))
+	if len(names) == 1 {
+		e = errs.Usagef("template %s needs a value for %s", t.Name, names[0])
+	}
+	for _, name := range names {
+		p, _ := t.Param(name)
+		help := p.Help
+		if help == "" && p.line > 0 {
+			help = fmt.Sprintf("used in line %d", p.line)
+		}
+		how := "--set " + name + "=VALUE"
+		if p.Flag != "" {
+			how = p.Flag
+		}
+		e.WithFact(name, strings.TrimSpace(help+" ("+how+")"))
+	}
+	return e
+}

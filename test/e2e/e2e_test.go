@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+const (
+	engineers      = "hyperpod-ns-ml-engineers"
+	engineersQueue = "hyperpod-ns-ml-engineers-clusterqueue"
+)
+
+// TestFirstJob is the first thing people do, on the real control plane, as
+// administrator and as a member of the team.
+func TestFirstJob(t *testing.T) {
+	bed := cluster.ForTest(t, cluster.Options{})
+	applyScenario(t, bed, "enterprise", false)
+	admin := newUser(t, bed.Kubeconfig)
+
+	out := admin.ok("start-job", "--name", "smpv2-llama2", "--namespace", engineers, "--priority", "fine-tuning", "--wait", "--timeout", "60s")
+	if !strings.Contains(out, "Successfully created job smpv2-llama2\n") {
+		t.Errorf("start-job says %q", out)
+	}
+	firstList(t, admin)
+	t.Run("kubectl sees the same", func(t *testing.T) { witness(t, bed, admin) })
+	t.Run("usage of the ClusterQueue", func(t *testing.T) { usage(t, bed, engineersQueue, "16", "0") })
+	t.Run("twice", func(t *testing.T) { twice(t, admin) })
+	t.Run("server dry run", func(t *testing.T) {
+		out := admin.ok("start-job", "--name", "tried", "--template", "smpv2-llama2", "-n", engineers, "--dry-run=server")
+		if !strings.Contains(out, "pytorchjob/tried created (server dry run)") {
+			t.Errorf("it says %q", out)
+		}
+	})
+	t.Run("MPIJob", func(t *testing.T) {
+		admin.ok("start-job", "--name", "ring", "--template", "mpi", "--image", "example.com/mpi:1", "--instance-type", "ml.p4d.24xlarge",
+			"--node-count", "1", "--entry-script", "/opt/ring", "-n", "hyperpod-ns-researchers", "--wait", "--timeout", "60s")
+	})
+	t.Run("member", func(t *testing.T) { member(t, bed) })
+	t.Run("cancel", func(t *testing.T) {
+		if out := admin.ok("cancel-job", "smpv2-llama2", "-n", engineers); out != "Successfully cancelled job smpv2-llama2\n" {
+			t.Errorf("it says %q", out)
+		}
+		if err := bed.WaitForGone(t.Context(), "/apis/kubeflow.org/v1/namespaces/"+engineers+"/pytorchjobs/smpv2-llama2"); err != nil {
+			t.Error(err)
+		}
+		if r := admin.run("cancel-job", "smpv2-llama2", "-n", engineers); r.code != 5 {
+			t.Errorf("cancelling it again: exit code %d: %s", r.code, r.stderr)
+		}
+	})
+}
+
+// firstList checks the JSON of list-jobs to the letter.
+func firstList(t *testing.T, admin user) {
+	t.Helper()
+	out := admin.ok("list-jobs", "--all-namespaces")
+	want := regexp.MustCompile(`^\{
+ "jobs": \[
+  \{
+   "Name": "smpv2-llama2",
+   "Namespace": "hyperpod-ns-ml-engineers",
+   "CreationTime": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ",
+   "State": "Running",
+   "Priority": "fine-tuning-priority"
+  \}
+ \]
+\}
+$`)
+	if !want.MatchString(out) {
+		t.Errorf("list-jobs prints\n%s", out)
+	}
+}
+
+func witness(t *testing.T, bed *cluster.Bed, admin user) {
+	theirs, err := bed.Kubectl(t.Context(), "get", "pytorchjob", "smpv2-llama2", "-n", engineers, "-o", "yaml", "--show-managed-fields")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "get-job -o yaml and kubectl get -o yaml", admin.ok("get-job", "smpv2-llama2", "-n", engineers, "-o", "yaml"), theirs)
+	for _, path := range []string{"{.metadata.name}", "{.spec.pytorchReplicaSpecs.Worker.replicas}", "{.status.conditions[*].type}"} {
+		theirs, err := bed.Kubectl(t.Context(), "get", "pytorchjob", "smpv2-llama2", "-n", engineers, "-o", "jsonpath="+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ours := strings.TrimSuffix(admin.ok("get-job", "smpv2-llama2", "-n", engineers, "-o", "jsonpath="+path), "\n"); ours != theirs {
+			t.Errorf("jsonpath %s: %q, kubectl says %q", path, ours, theirs)
+		}
+	}
+	pods, err := bed.Kubectl(t.Context(), "get", "pods", "-n", engineers, "-l", "training.kubeflow.org/job-name=smpv2-llama2", "-o", "jsonpath={.items[*].status.phase}")
+	if err != nil || pods != "Running Running" {
+		t.Errorf("the pods are %q, %v", pods, err)
+	}
+}
+
+func usage(t *testing.T, bed *cluster.Bed, queue, total, borrowed string) {
+	t.Helper()
+	err := bed.WaitFor(t.Context(), "the usage of "+queue, func(ctx context.Context) error {
+		out, err := bed.Kubectl(ctx, "get", "clusterqueue", queue, "-o",
+			`jsonpath={range .status.flavorsUsage[*].resources[?(@.name=="nvidia.com/gpu")]}{.total}/{.borrowed} {end}`)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(" "+out, " "+total+"/"+borrowed+" ") {
+			return fmt.Errorf("total/borrowed is %q", out)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func twice(t *testing.T, admin user) {
+	args := []string{"start-job", "--name", "smpv2-llama2", "--namespace", engineers}
+	r := admin.run(args...)
+	if r.code != 1 || !strings.Contains(r.stderr, "already exists") || !strings.Contains(r.stderr, "since:") || !strings.Contains(r.stderr, "by:") {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+	key := []string{"start-job", "--name", "keyed", "--template", "smpv2-llama2", "--namespace", "hyperpod-ns-researchers", "--idempotency-key", "run-7"}
+	first, second := admin.ok(key...), admin.ok(key...)
+	if first != second {
+		t.Errorf("with an idempotency key: %q, then %q", first, second)
+	}
+	admin.ok("cancel-job", "keyed", "-n", "hyperpod-ns-researchers")
+}
+
+// member does the same with the rights of a team member only.
+func member(t *testing.T, bed *cluster.Bed) {
+	kubeconfig, err := bed.MemberKubeconfig(t.Context(), "ml-engineers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newUser(t, kubeconfig)
+	m.ok("start-job", "--name", "mine", "--template", "smpv2-llama2", "--node-count", "1", "--priority", "training", "--wait=admitted", "--timeout", "60s")
+	found := false
+	for _, j := range m.list().Jobs {
+		found = found || j.Name == "mine" && j.Namespace == engineers
+	}
+	if !found {
+		t.Error("list-jobs does not show the member's job")
+	}
+	if l := m.list("-A"); len(l.Jobs) < 2 {
+		t.Errorf("list-jobs -A as a member: %+v", l)
+	}
+	if r := m.run("list-jobs", "-n", "hyperpod-ns-researchers"); r.code != 4 {
+		t.Errorf("another team's jobs: exit code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	m.ok("get-job", "mine")
+	m.ok("cancel-job", "mine")
+}
+
+// TestLendThree is the worked example: A lends exactly three of its four idle
+// GPUs to a task of four for B.
+func TestLendThree(t *testing.T) {
+	bed := cluster.ForTest(t, cluster.Options{})
+	applyScenario(t, bed, "lend-three", true)
+	admin := newUser(t, bed.Kubeconfig)
+	usage(t, bed, "hyperpod-ns-a-clusterqueue", "2", "0")
+	usage(t, bed, "hyperpod-ns-b-clusterqueue", "4", "0")
+	admin.ok("start-job", "--name", "task", "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py",
+		"--node-count", "1", "--accelerators", "4", "--instance-type", "ml.g5.12xlarge", "-n", "hyperpod-ns-b", "--wait=admitted", "--timeout", "60s")
+	usage(t, bed, "hyperpod-ns-b-clusterqueue", "8", "3")
+}
+
+// TestV1beta1 is the first job on a Kueue that serves only v1beta1.
+func TestV1beta1(t *testing.T) {
+	bed := cluster.ForTest(t, cluster.Options{Kueue: cluster.KueueV1beta1})
+	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
+		t.Fatal(err)
+	}
+	if err := bed.ApplyTeams(t.Context(), cluster.JohnAndSmith()); err != nil {
+		t.Fatal(err)
+	}
+	admin := newUser(t, bed.Kubeconfig)
+	admin.ok("start-job", "--name", "old", "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py",
+		"--instance-type", "ml.g5.12xlarge", "--node-count", "1", "-n", "hyperpod-ns-john", "--wait", "--timeout", "60s")
+	if l := admin.list("-A"); len(l.Jobs) != 1 || l.Jobs[0].State != "Running" {
+		t.Errorf("list-jobs: %+v", l)
+	}
+}

@@ -1,0 +1,127 @@
+// Package fault puts troubles between a client and an API server: refusals,
+// slow and lost answers, hanging connections.
+package fault
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Rule makes matching requests go wrong.
+type Rule struct {
+	Method string // "" is any
+	Prefix string // of the path
+	Times  int    // how often it strikes; 0 is always
+	// One of these happens:
+	Status     int  // answer this status code
+	RetryAfter int  // seconds, with Status
+	Lose       bool // carry the request out, then drop the connection
+	Drop       bool // drop the connection, carry nothing out
+	Hang       bool // never answer
+}
+
+// Proxy is a handler with faults before a backend.
+type Proxy struct {
+	backend http.Handler
+
+	first chan struct{} // closed at the first request
+
+	mu    sync.Mutex
+	rules []Rule
+	log   []string
+}
+
+// New returns a proxy before backend.
+func New(backend http.Handler, rules ...Rule) *Proxy {
+	return &Proxy{backend: backend, rules: rules, first: make(chan struct{})}
+}
+
+// Await waits for the first request; false when none came before the deadline.
+func (p *Proxy) Await(deadline time.Time) bool {
+	select {
+	case <-p.first:
+		return true
+	case <-time.After(time.Until(deadline)):
+		return false
+	}
+}
+
+// Requests returns "METHOD path" of every request so far.
+func (p *Proxy) Requests() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.log...)
+}
+
+// match returns the rule that strikes, and counts it.
+func (p *Proxy) match(r *http.Request) (Rule, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.log) == 0 {
+		close(p.first)
+	}
+	p.log = append(p.log, r.Method+" "+r.URL.Path)
+	for i := range p.rules {
+		rule := &p.rules[i]
+		if rule.Method != "" && rule.Method != r.Method || !strings.HasPrefix(r.URL.Path, rule.Prefix) || rule.Times < 0 {
+			continue
+		}
+		hit := *rule
+		if rule.Times == 1 {
+			rule.Times = -1 // spent
+		} else if rule.Times > 1 {
+			rule.Times--
+		}
+		return hit, true
+	}
+	return Rule{}, false
+}
+
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rule, hit := p.match(r)
+	switch {
+	case !hit:
+		p.backend.ServeHTTP(w, r)
+	case rule.Hang:
+		<-r.Context().Done()
+	case rule.Drop:
+		panic(http.ErrAbortHandler)
+	case rule.Lose:
+		p.backend.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	default:
+		refuse(w, rule)
+	}
+}
+
+// refuse answers as the API server does, with a Status object.
+func refuse(w http.ResponseWriter, rule Rule) {
+	if rule.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(rule.RetryAfter))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(rule.Status)
+	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":%q,"reason":%q,"code":%d}`,
+		"fault injected by the test", reason(rule.Status), rule.Status)
+}
+
+func reason(code int) string {
+	switch code {
+	case http.StatusUnauthorized:
+		return "Unauthorized"
+	case http.StatusForbidden:
+		return "Forbidden"
+	case http.StatusNotFound:
+		return "NotFound"
+	case http.StatusConflict:
+		return "Conflict"
+	case http.StatusTooManyRequests:
+		return "TooManyRequests"
+	}
+	return "InternalError"
+}

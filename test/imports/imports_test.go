@@ -1,0 +1,142 @@
+// Package imports holds the import graph to the architecture: which package may
+// know which library (docs/architecture.md).
+package imports
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/hyperpod-cli/hyperpod/"
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// list returns the packages of the module with their direct and transitive imports.
+func list(t *testing.T) map[string]pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", module+"cmd/...", module+"internal/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	pkgs := map[string]pkg{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs[strings.TrimPrefix(p.ImportPath, module)] = p
+	}
+	if len(pkgs) < 10 {
+		t.Fatalf("only %d packages listed", len(pkgs))
+	}
+	return pkgs
+}
+
+func under(name string, dirs ...string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return name == d || strings.HasPrefix(name, d+"/") })
+}
+
+func TestImportGraph(t *testing.T) {
+	rules := []struct {
+		name    string
+		applies func(pkg string) bool
+		banned  func(imported string) bool
+		deep    bool // transitive imports too
+	}{
+		{
+			name: "logic knows nothing of commands, configuration files and styling",
+			applies: func(p string) bool {
+				return under(p, "internal/jobs", "internal/quota", "internal/templates", "internal/governance",
+					"internal/state", "internal/kube", "internal/kinds", "internal/discovery", "internal/sandbox", "internal/errs")
+			},
+			banned: func(i string) bool {
+				return under(i, "github.com/spf13/viper", "charm.land", "github.com/olekukonko", module+"internal/cli",
+					module+"internal/output", module+"internal/config")
+			},
+			deep: true,
+		},
+		{
+			name: "no cobra outside the commands",
+			applies: func(p string) bool {
+				return !under(p, "cmd", "internal/cli", "internal/governance/admission", "internal/sandbox")
+			},
+			banned: func(i string) bool { return under(i, "github.com/spf13/cobra") },
+			deep:   true,
+		},
+		{
+			name:    "only the admission checker knows Kueue's scheduler",
+			applies: func(p string) bool { return !under(p, "internal/governance/admission") },
+			banned:  func(i string) bool { return under(i, "sigs.k8s.io/kueue/pkg") },
+		},
+		{
+			name:    "Kueue's scheduler package itself breaks go mod tidy",
+			applies: func(string) bool { return true },
+			banned:  func(i string) bool { return i == "sigs.k8s.io/kueue/pkg/scheduler" },
+			deep:    true,
+		},
+		{
+			name:    "no typed clientset, no command-line libraries of kubectl",
+			applies: func(string) bool { return true },
+			banned: func(i string) bool {
+				return i == "k8s.io/client-go/kubernetes" || under(i, "k8s.io/cli-runtime", "k8s.io/kubectl")
+			},
+		},
+		{
+			name: "reading a cluster costs no Kueue and no typed clients",
+			applies: func(p string) bool {
+				return under(p, "internal/kube", "internal/state", "internal/discovery", "internal/jobs")
+			},
+			banned: func(i string) bool {
+				return under(i, "sigs.k8s.io/kueue", "sigs.k8s.io/controller-runtime", "k8s.io/client-go/kubernetes", "k8s.io/client-go/informers")
+			},
+			deep: true,
+		},
+		{
+			name:    "the AWS SDK stays in discovery/aws",
+			applies: func(p string) bool { return !under(p, "internal/discovery/aws") },
+			banned:  func(i string) bool { return under(i, "github.com/aws/aws-sdk-go-v2") },
+		},
+		{
+			name:    "documentation generators stay out of the shipped binary",
+			applies: func(p string) bool { return p != "cmd/gendocs" },
+			banned:  func(i string) bool { return i == "github.com/spf13/cobra/doc" },
+			deep:    true,
+		},
+	}
+	pkgs := list(t)
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			applied := 0
+			for name, p := range pkgs {
+				if !r.applies(name) {
+					continue
+				}
+				applied++
+				imports := p.Imports
+				if r.deep {
+					imports = p.Deps
+				}
+				for _, i := range imports {
+					if r.banned(i) {
+						t.Errorf("%s imports %s", name, i)
+					}
+				}
+			}
+			if applied == 0 {
+				t.Error("the rule applies to no package")
+			}
+		})
+	}
+}

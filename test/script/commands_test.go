@@ -1,0 +1,123 @@
+package script
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
+	"github.com/hyperpod-cli/hyperpod/test/fault"
+)
+
+// commands are what scripts can do beside running programs.
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	proxies := map[*testscript.TestScript]*fault.Proxy{}
+	return map[string]func(*testscript.TestScript, bool, []string){
+		// apiserver SCENARIO [FAULT...]: a cluster over HTTP with faults, as $KUBECONFIG.
+		"apiserver": func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg || len(args) == 0 {
+				ts.Fatalf("usage: apiserver SCENARIO [FAULT...]")
+			}
+			proxies[ts] = startServer(ts, args[0], args[1:])
+		},
+		// requests N: how many requests the apiserver has had.
+		"requests": func(ts *testscript.TestScript, _ bool, args []string) {
+			want, err := strconv.Atoi(args[0])
+			ts.Check(err)
+			if got := proxies[ts].Requests(); len(got) != want {
+				ts.Fatalf("%d requests, want %d:\n%s", len(got), want, strings.Join(got, "\n"))
+			}
+		},
+		// requested: waits until the apiserver has had a request.
+		"requested": func(ts *testscript.TestScript, _ bool, _ []string) {
+			if !proxies[ts].Await(time.Now().Add(20 * time.Second)) {
+				ts.Fatalf("no request came")
+			}
+		},
+		// exitcode N COMMAND...: runs a command and compares its exit code.
+		"exitcode": func(ts *testscript.TestScript, _ bool, args []string) {
+			err := ts.Exec(args[1], args[2:]...)
+			got := 0
+			if exit, ok := err.(interface{ ExitCode() int }); ok {
+				got = exit.ExitCode()
+			} else if err != nil {
+				ts.Fatalf("%v", err)
+			}
+			if want := args[0]; strconv.Itoa(got) != want {
+				ts.Fatalf("exit code %d, want %s", got, want)
+			}
+		},
+	}
+}
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+current-context: test
+clusters: [{name: test, cluster: {server: %q}}]
+contexts: [{name: test, context: {cluster: test, user: test}}]
+users: [{name: test, user: {}}]
+`
+
+func startServer(ts *testscript.TestScript, scenario string, faults []string) *fault.Proxy {
+	dir, err := os.MkdirTemp(ts.Getenv("WORK"), "apiserver-")
+	ts.Check(err)
+	box, err := sandbox.Create(filepath.Join(dir, "box"+sandbox.Extension), scenario, sandbox.Options{})
+	ts.Check(err)
+	var rules []fault.Rule
+	for _, f := range faults {
+		rules = append(rules, parseFault(ts, f))
+	}
+	proxy := fault.New(box, rules...)
+	server := httptest.NewUnstartedServer(proxy)
+	server.Config.ErrorLog = nil
+	server.Start()
+	ts.Defer(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	path := filepath.Join(dir, "kubeconfig")
+	ts.Check(os.WriteFile(path, fmt.Appendf(nil, kubeconfig, server.URL), 0o600))
+	ts.Setenv("KUBECONFIG", path)
+	return proxy
+}
+
+// parseFault reads "METHOD,PATH,WHAT[,TIMES]"; WHAT is a status code,
+// "429:SECONDS", lose, drop or hang.
+func parseFault(ts *testscript.TestScript, s string) fault.Rule {
+	parts := strings.Split(s, ",")
+	if len(parts) < 3 {
+		ts.Fatalf("bad fault %q", s)
+	}
+	r := fault.Rule{Method: parts[0], Prefix: parts[1]}
+	switch what, after, _ := strings.Cut(parts[2], ":"); what {
+	case "lose":
+		r.Lose = true
+	case "drop":
+		r.Drop = true
+	case "hang":
+		r.Hang = true
+	default:
+		code, err := strconv.Atoi(what)
+		if err != nil || http.StatusText(code) == "" {
+			ts.Fatalf("bad fault %q", s)
+		}
+		r.Status = code
+		r.RetryAfter, _ = strconv.Atoi(after)
+	}
+	if len(parts) > 3 {
+		n, err := strconv.Atoi(parts[3])
+		ts.Check(err)
+		r.Times = n
+	}
+	if r.Method == "*" {
+		r.Method = ""
+	}
+	return r
+}

@@ -1,0 +1,61 @@
+// Package script runs the commands as their users do: each folder of .txtar
+// scripts is one Go test, and `hyperpod` in a script is the real command line in
+// a process of its own.
+package script
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"hyperpod": func() { os.Exit(cli.Main(os.Args[1:], "v0.0.0-test")) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	folders, err := filepath.Glob("*/*.txtar")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no scripts found: %v", err)
+	}
+	seen := map[string]bool{}
+	for _, f := range folders {
+		dir := filepath.Dir(f)
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		t.Run(dir, func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir:                 dir,
+				Setup:               setup,
+				Cmds:                commands(),
+				RequireExplicitExec: true,
+				RequireUniqueNames:  true,
+				UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+			})
+		})
+	}
+}
+
+// setup gives every script a home of its own, and nothing of the machine's:
+// no kubeconfig, no colour, a known time zone.
+func setup(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	env.Setenv("HOME", home)
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
+	env.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	env.Setenv("KUBECONFIG", "")
+	env.Setenv("HYPERPOD_SANDBOX", "")
+	env.Setenv("TZ", "UTC")
+	env.Setenv("LANG", "C.UTF-8")
+	env.Setenv("USER", "ada")
+	return os.MkdirAll(home, 0o700)
+}
