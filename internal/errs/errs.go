@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -83,7 +84,9 @@ func Wrap(cause error, what string) *Error {
 	var e *Error
 	if errors.As(cause, &e) {
 		out := *e
-		out.What, out.Why, out.Cause = what, e.Error(), cause
+		out.What, out.Why, out.Cause = what, cause.Error(), cause
+		// A wrapper that adds lines must not write into the cause's.
+		out.Facts, out.Try = slices.Clip(e.Facts), slices.Clip(e.Try)
 		return &out
 	}
 	return &Error{What: what, Why: cause.Error(), Code: ExitOf(cause), Cause: cause}
@@ -109,14 +112,17 @@ func (e *Error) WithCause(err error) *Error { e.Cause = err; return e }
 
 // ExitOf maps any error to its exit code: nil is OK, an Error has its own, a
 // cancelled context is Interrupted, a passed deadline is Timeout, Silent its own.
+// An Error without a code has its cause's, else Failure: it is never OK.
 func ExitOf(err error) Exit {
 	var e *Error
 	var silent Silent
 	switch {
 	case err == nil:
 		return OK
-	case errors.As(err, &e):
+	case errors.As(err, &e) && e.Code != OK:
 		return e.Code
+	case errors.As(err, &e) && e.Cause != nil:
+		return ExitOf(e.Cause)
 	case errors.As(err, &silent):
 		return silent.Code
 	case errors.Is(err, context.Canceled):
@@ -137,38 +143,56 @@ func Text(err error, debug bool) string {
 		writeDetails(&b, e)
 	}
 	if debug {
-		for c := errors.Unwrap(err); c != nil; c = errors.Unwrap(c) {
-			fmt.Fprintf(&b, "  caused by: %s\n", c.Error())
-		}
+		writeCauses(&b, err)
 	}
 	return b.String()
 }
 
-func writeDetails(b *strings.Builder, e *Error) {
-	width := 0
-	for _, f := range e.Facts {
-		width = max(width, len(f.Label)+1)
+// writeCauses writes the causes of err, depth first where there are several.
+func writeCauses(b *strings.Builder, err error) {
+	var causes []error
+	switch u := err.(type) {
+	case interface{ Unwrap() error }:
+		causes = []error{u.Unwrap()}
+	case interface{ Unwrap() []error }:
+		causes = u.Unwrap()
 	}
-	if len(e.Try) > 0 {
-		width = max(width, len("try:"))
-	}
-	line := func(label, text string) {
-		for i, part := range strings.Split(text, "\n") {
-			if i > 0 {
-				label = ""
-			}
-			fmt.Fprintf(b, "  %-*s  %s\n", width, label, part)
+	for _, c := range causes {
+		if c != nil {
+			writeLine(b, len(causedBy)+1, causedBy, c.Error())
+			writeCauses(b, c)
 		}
 	}
-	for _, f := range e.Facts {
-		line(f.Label+":", f.Text)
-	}
-	for i, t := range e.Try {
-		label := "try:"
+}
+
+const causedBy = "caused by:"
+
+// writeLine writes a label, padded to a number of columns, and a text, whose
+// further lines are indented alike.
+func writeLine(b *strings.Builder, columns int, label, text string) {
+	for i, part := range strings.Split(text, "\n") {
 		if i > 0 {
 			label = ""
 		}
-		line(label, t)
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s%s", columns, label, part), " ") + "\n")
+	}
+}
+
+func writeDetails(b *strings.Builder, e *Error) {
+	columns := 0
+	for _, f := range e.Facts {
+		columns = max(columns, len(f.Label+":  "))
+	}
+	if len(e.Try) > 0 {
+		columns = max(columns, len("try:  "))
+	}
+	for _, f := range e.Facts {
+		writeLine(b, columns, f.Label+":", f.Text)
+	}
+	label := "try:"
+	for _, t := range e.Try {
+		writeLine(b, columns, label, t)
+		label = ""
 	}
 }
 

@@ -3,6 +3,7 @@ package errs
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Near returns up to three of the names that a person who typed want may have
@@ -14,10 +15,10 @@ func Near(want string, names []string) []string {
 		score int
 	}
 	w := strings.ToLower(want)
+	limit := tolerance(utf8.RuneCountInString(w))
 	var out []scored
 	for _, n := range names {
 		l := strings.ToLower(n)
-		limit := max(2, len(w)/3)
 		switch d := distance(w, l, limit); {
 		case w != "" && strings.HasPrefix(l, w):
 			out = append(out, scored{n, 0})
@@ -43,6 +44,18 @@ func Near(want string, names []string) []string {
 		}
 	}
 	return res
+}
+
+// tolerance is how many typing errors a word of n characters may have and still
+// be recognised: none in one character, one in up to four, two, then a third.
+func tolerance(n int) int {
+	switch {
+	case n <= 1:
+		return 0
+	case n <= 4:
+		return 1
+	}
+	return max(2, n/3)
 }
 
 // distance is the optimal string alignment distance (insert, delete, replace,

@@ -6,8 +6,10 @@ import "strings"
 // things are that hyperpod reads or writes.
 type Job struct {
 	Resource
-	// PodLabel is the label on a job's pods whose value is the job's name.
-	PodLabel string
+	// PodLabel is the label on a job's pods whose value is the job's name, or, where
+	// PodLabelFrom is given, the text that it leads to in the object (PodSelector).
+	PodLabel     string
+	PodLabelFrom []string
 	// SuspendPath leads to the boolean that holds a job back.
 	SuspendPath []string
 	// Roles lead to the parts of a job that become pods.
@@ -30,6 +32,9 @@ type Role struct {
 	// Replicas leads, below Path, to the number of pods (absent means one). Times
 	// leads to a second factor, where a role is a number of jobs of several pods.
 	Replicas, Times []string
+	// AtMost leads to an upper bound of the pods of one replica: a batch Job never
+	// has more pods than completions.
+	AtMost []string
 	// Template leads, below Path, to the pod template.
 	Template []string
 }
@@ -66,17 +71,19 @@ var (
 		Resource:    Resource{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true},
 		PodLabel:    "batch.kubernetes.io/job-name",
 		SuspendPath: path("spec.suspend"),
-		Roles:       []Role{{Path: path("spec"), Name: "worker", Replicas: path("parallelism"), Template: path("template")}},
+		Roles:       []Role{{Path: path("spec"), Name: "worker", Replicas: path("parallelism"), AtMost: path("completions"), Template: path("template")}},
 		NeedsQueue:  true,
 		Operator:    "Kubernetes",
 	}
 	RayJob = Job{
-		Resource:    Resource{Group: "ray.io", Version: "v1", Plural: "rayjobs", Kind: "RayJob", Namespaced: true},
-		PodLabel:    "ray.io/originated-from-cr-name",
-		SuspendPath: path("spec.suspend"),
+		Resource: Resource{Group: "ray.io", Version: "v1", Plural: "rayjobs", Kind: "RayJob", Namespaced: true},
+		// Nothing on the pods says the RayJob's name, only their cluster's.
+		PodLabel:     "ray.io/cluster",
+		PodLabelFrom: path("status.rayClusterName"),
+		SuspendPath:  path("spec.suspend"),
 		Roles: []Role{
 			{Path: path("spec.rayClusterSpec.headGroupSpec"), Name: "head", Template: path("template")},
-			{Path: path("spec.rayClusterSpec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), Template: path("template")},
+			{Path: path("spec.rayClusterSpec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), Times: path("numOfHosts"), Template: path("template")},
 		},
 		Operator: "KubeRay operator",
 	}
@@ -86,7 +93,7 @@ var (
 		SuspendPath: path("spec.suspend"),
 		Roles: []Role{
 			{Path: path("spec.headGroupSpec"), Name: "head", Template: path("template")},
-			{Path: path("spec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), Template: path("template")},
+			{Path: path("spec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), Times: path("numOfHosts"), Template: path("template")},
 		},
 		NeedsQueue: true,
 		Operator:   "KubeRay operator",
@@ -96,7 +103,7 @@ var (
 		PodLabel:    "jobset.sigs.k8s.io/jobset-name",
 		SuspendPath: path("spec.suspend"),
 		Roles: []Role{{Path: path("spec.replicatedJobs.*"), NameKey: "name", Replicas: path("replicas"),
-			Times: path("template.spec.parallelism"), Template: path("template.spec.template")}},
+			Times: path("template.spec.parallelism"), AtMost: path("template.spec.completions"), Template: path("template.spec.template")}},
 		Operator: "JobSet controller",
 	}
 )
@@ -154,18 +161,12 @@ func (j Job) Parts(object map[string]any) []Part {
 	var out []Part
 	for _, r := range j.Roles {
 		walk(object, r.Path, "", func(key string, part map[string]any) {
-			p := Part{Name: r.Name, Replicas: 1}
+			p := Part{Name: r.Name, Replicas: r.pods(part)}
 			if p.Name == "" {
 				p.Name = key
 				if s, ok := part[r.NameKey].(string); ok && r.NameKey != "" {
 					p.Name = s
 				}
-			}
-			if n, ok := number(part, r.Replicas); ok {
-				p.Replicas = n
-			}
-			if n, ok := number(part, r.Times); ok {
-				p.Replicas *= n
 			}
 			if t, ok := lookup(part, r.Template).(map[string]any); ok {
 				p.Template = t
@@ -174,4 +175,37 @@ func (j Job) Parts(object map[string]any) []Part {
 		})
 	}
 	return out
+}
+
+// pods is the number of pods of a part: Replicas, each of Times (or, where there
+// is none, Replicas itself) at most AtMost.
+func (r Role) pods(part map[string]any) int64 {
+	count := func(path []string) int64 {
+		if n, ok := number(part, path); ok {
+			return n
+		}
+		return 1
+	}
+	replicas, each := count(r.Replicas), count(r.Times)
+	bound, ok := number(part, r.AtMost)
+	switch {
+	case ok && len(r.Times) > 0:
+		each = min(each, bound)
+	case ok:
+		replicas = min(replicas, bound)
+	}
+	return replicas * each
+}
+
+// PodSelector returns the label selector of a job object's pods, or "" as long
+// as they cannot be told (a RayJob that has no cluster yet).
+func (j Job) PodSelector(object map[string]any) string {
+	from := j.PodLabelFrom
+	if len(from) == 0 {
+		from = path("metadata.name")
+	}
+	if value, ok := lookup(object, from).(string); ok && value != "" {
+		return j.PodLabel + "=" + value
+	}
+	return ""
 }

@@ -91,12 +91,12 @@ var (
 
 	ClusterQueue          = kueue("clusterqueues", "ClusterQueue", false, "cq")
 	LocalQueue            = kueue("localqueues", "LocalQueue", true, "lq", "queue", "queues")
-	Cohort                = kueue("cohorts", "Cohort", false)
+	Cohort                = kueue("cohorts", "Cohort", false, "co")
 	ResourceFlavor        = kueue("resourceflavors", "ResourceFlavor", false, "rf", "flavor", "flavors")
-	Topology              = kueue("topologies", "Topology", false)
-	AdmissionCheck        = kueue("admissionchecks", "AdmissionCheck", false)
+	Topology              = kueue("topologies", "Topology", false, "topo")
+	AdmissionCheck        = kueue("admissionchecks", "AdmissionCheck", false, "ac")
 	WorkloadPriorityClass = kueue("workloadpriorityclasses", "WorkloadPriorityClass", false, "wpc")
-	Workload              = kueue("workloads", "Workload", true, "kwl", "kueueworkload")
+	Workload              = kueue("workloads", "Workload", true, "kwl", "kueueworkload", "kueueworkloads")
 
 	SelfSubjectAccessReview = Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "selfsubjectaccessreviews", Kind: "SelfSubjectAccessReview"}
 )

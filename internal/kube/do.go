@@ -156,6 +156,10 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 		accept = "application/json"
 	}
 	req.Header.Set("Accept", accept)
+	if c.config != nil && c.config.DisableCompression {
+		// client-go honours this only where it makes a transport of its own.
+		req.Header.Set("Accept-Encoding", "identity")
+	}
 	if c.o.UserAgent != "" {
 		req.Header.Set("User-Agent", c.o.UserAgent)
 	}

@@ -221,6 +221,9 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 		e.Why, e.Code = "the time ran out before the answer came", errs.Timeout
 	case strings.Contains(text, "getting credentials: ") || strings.Contains(text, "exec plugin"):
 		return explainPlugin(e, text)
+	case strings.Contains(text, "proxyconnect") || strings.Contains(text, "socks connect"):
+		e.Why = "the proxy cannot be used"
+		e.WithTry("check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY")
 	case isRefused(err):
 		e.Why = "connection refused: nothing listens there"
 		e.WithTry("check that the cluster runs and that this is its address (hyperpod doctor)")
@@ -247,9 +250,6 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	case errors.As(err, &record):
 		e.Why = "the server does not speak TLS"
 		e.WithTry("check the server address in the kubeconfig (http or https, port)")
-	case strings.Contains(text, "proxyconnect") || strings.Contains(text, "socks connect"):
-		e.Why = "the proxy cannot be used"
-		e.WithTry("check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY")
 	case errors.As(err, &body):
 		e.Why = "the answer broke off or is not one of a Kubernetes API server"
 	case isBroken(err):

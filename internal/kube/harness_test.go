@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -169,3 +171,6 @@ func getItem(c *Client) (item, error) {
 	err := c.Get(bg, kinds.ConfigMap, "ns", "a", &i)
 	return i, err
 }
+
+// quietLog keeps failed handshakes, which tests cause, off the terminal.
+var quietLog = log.New(io.Discard, "", 0)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync"
 )
 
@@ -23,6 +24,7 @@ func (t handlerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	w := &pipeResponse{header: http.Header{}, pw: pw, ready: make(chan struct{})}
 	in := req.Clone(ctx)
 	in.RequestURI = req.URL.RequestURI()
+	in.URL = &url.URL{Path: req.URL.Path, RawPath: req.URL.RawPath, RawQuery: req.URL.RawQuery}
 	in.Host = req.URL.Host
 	in.RemoteAddr = "in-process"
 	if in.Body == nil {

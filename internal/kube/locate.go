@@ -55,11 +55,14 @@ func locate(l Location, env func(string) string, podDir string) (Target, error) 
 	if err != nil {
 		return Target{}, err
 	}
+	c := raw.Contexts[name]
+	if err := checkContext(name, c, raw); err != nil {
+		return Target{}, err
+	}
 	cfg, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
 	if err != nil {
-		return Target{}, explainContext(name, raw.Contexts[name], err)
+		return Target{}, explainSetup(cannotUse(name), err)
 	}
-	c := raw.Contexts[name]
 	// Waiting is the server's business (API priority and fairness) and the
 	// limiter's; a client-side rate limit only makes many small requests slow.
 	cfg.QPS = -1
@@ -143,18 +146,23 @@ func explainLoad(l Location, err error) error {
 	return errs.New(what, "it is not a valid kubeconfig: "+oneLine(lastWords(err.Error()))).WithCause(err)
 }
 
-func explainContext(name string, c *api.Context, err error) error {
-	what := fmt.Sprintf("cannot use the context %q of the kubeconfig", name)
-	text := err.Error()
+func cannotUse(context string) string {
+	return fmt.Sprintf("cannot use the context %q of the kubeconfig", context)
+}
+
+// checkContext finds what a context names but the kubeconfig does not have.
+func checkContext(name string, c *api.Context, raw *api.Config) error {
+	cluster, ok := raw.Clusters[c.Cluster]
 	switch {
-	case strings.Contains(text, "no server found") || strings.Contains(text, "cluster has no server"):
-		return errs.New(what, fmt.Sprintf("its cluster %q has no server address", c.Cluster)).WithCause(err)
-	case strings.Contains(text, "does not exist") && strings.Contains(text, "cluster"):
-		return errs.New(what, fmt.Sprintf("its cluster %q is not in the kubeconfig", c.Cluster)).WithCause(err)
-	case strings.Contains(text, "was not found for context") || strings.Contains(text, "does not exist"):
-		return errs.New(what, fmt.Sprintf("its user %q is not in the kubeconfig", c.AuthInfo)).WithCause(err)
+	case !ok:
+		return errs.New(cannotUse(name), fmt.Sprintf("its cluster %q is not in the kubeconfig", c.Cluster))
+	case cluster.Server == "":
+		return errs.New(cannotUse(name), fmt.Sprintf("its cluster %q has no server address", c.Cluster))
 	}
-	return explainSetup(what, err)
+	if _, ok := raw.AuthInfos[c.AuthInfo]; !ok && c.AuthInfo != "" {
+		return errs.New(cannotUse(name), fmt.Sprintf("its user %q is not in the kubeconfig", c.AuthInfo))
+	}
+	return nil
 }
 
 // inCluster makes a target of a pod's service account.

@@ -105,12 +105,12 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 		header
 		Objects map[string][]json.RawMessage `json:"objects"`
 	}
-	// The header alone first: a newer format may have another shape.
-	var head header
-	if err := json.Unmarshal(data, &head); err != nil {
-		return head, nil, f.damaged(describeJSON(data, err))
+	err := json.Unmarshal(data, &doc)
+	if err != nil && json.Unmarshal(data, &doc.header) != nil {
+		return doc.header, nil, f.damaged(describeJSON(data, err))
 	}
-	switch {
+	// A newer format may have another shape, so an error is looked at last.
+	switch head := doc.header; {
 	case head.Kind != fileKind:
 		return head, nil, f.damaged(errors.New("it is not a sandbox"))
 	case head.Format > fileFormat:
@@ -119,14 +119,14 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 			WithFact("file", f.path).
 			WithTry("install the newer hyperpod", "hyperpod sandbox delete "+f.name()+"   (and make it again)")
 	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		return head, nil, f.damaged(describeJSON(data, err))
+	if err != nil {
+		return doc.header, nil, f.damaged(describeJSON(data, err))
 	}
 	st := store.New()
-	if err := st.Load(head.ResourceVersion, doc.Objects); err != nil {
-		return head, nil, f.damaged(err)
+	if err := st.Load(doc.ResourceVersion, doc.Objects); err != nil {
+		return doc.header, nil, f.damaged(err)
 	}
-	return head, st, nil
+	return doc.header, st, nil
 }
 
 // describeJSON adds where in the file the error is.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"net"
+	"context"
 	"time"
 	"fmt"
 	"os"
@@ -84,4 +86,27 @@ func TestSmoke(t *testing.T) {
 	s.Advance(1000*time.Hour)
 	t.Log("advance", time.Since(t0))
 	dump(t, s)
+}
+
+func TestServeByHand(t *testing.T) {
+	addr := os.Getenv("SANDBOX_SERVE")
+	if addr == "" {
+		t.Skip()
+	}
+	p := filepath.Join(t.TempDir(), "x.json")
+	if os.Getenv("SANDBOX_FILE") != "" { p = os.Getenv("SANDBOX_FILE") }
+	s, err := Open(p, Options{})
+	if err != nil {
+		s, err = Create(p, "enterprise", Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, c := context.WithTimeout(context.Background(), 2*time.Hour)
+	defer c()
+	t.Log(s.Serve(ctx, ln))
 }

@@ -29,7 +29,7 @@ func TestFindOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(errs.Text(err, true))
 		}
-		if tm.Source != source || tm.Name != strings.TrimSuffix(filepath.Base(name), ".yaml") {
+		if tm.Source != source || tm.Name != baseName(name) {
 			t.Errorf("Find(%q) is %s from %s, want %s", name, tm.Name, tm.Source, source)
 		}
 	}

@@ -115,6 +115,9 @@ func (b *Bed) StartAPIServer(ctx context.Context) error {
 	if err := b.startAPIServer(ctx); err != nil {
 		return err
 	}
+	if err := b.settleLeases(ctx, time.Now()); err != nil {
+		return err
+	}
 	for _, gone := range b.ended() {
 		for _, o := range b.operators {
 			if o.name != gone.name {
@@ -136,6 +139,35 @@ func (b *Bed) StartAPIServer(ctx context.Context) error {
 		}
 	}
 	b.setAPIDown(false)
+	return nil
+}
+
+// settleLeases waits until each operator with a lease has renewed it since, or has ended: an
+// operator that missed its deadline may still be about to.
+func (b *Bed) settleLeases(ctx context.Context, since time.Time) error {
+	for _, o := range b.operators {
+		if o.leaseName == "" {
+			continue
+		}
+		p := b.find(o.name)
+		err := b.poll(ctx, o.name+" to renew its lease or end", func(ctx context.Context) error {
+			if p == nil || p.exited() != nil {
+				return nil
+			}
+			var lease Object
+			if err := b.Get(ctx, o.lease(), &lease); err != nil {
+				return err
+			}
+			renewed, err := time.Parse(time.RFC3339Nano, field(lease, "spec", "renewTime"))
+			if err == nil && renewed.Before(since) {
+				err = fmt.Errorf("renewed at %s", renewed)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -38,6 +38,18 @@ func (b *Bed) ended() []*process {
 	return gone
 }
 
+// find returns the process of that name; nil if there is none.
+func (b *Bed) find(name string) *process {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.processes {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
 // take removes the process of that name from those that must run, and returns it; nil if there is none.
 func (b *Bed) take(name string) *process {
 	b.mu.Lock()

@@ -192,6 +192,7 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 		ClusterQueue:      en.ClusterQueue,
 		PodSetAssignments: en.assignment.ToAPI(e.log),
 	}, e.clock)
+	w.Status.ResourceRequests = nil // the admission says it now
 	if cq := e.store.cqs[string(en.ClusterQueue)]; cq != nil {
 		e.syncChecks(w, cq)
 	}

@@ -94,9 +94,9 @@ func (s *sim) schedule() error {
 		if w == nil || o == nil {
 			continue
 		}
-		if evicted[key] && object.True(o.Map(), "Admitted") {
+		if why, ok := evicted[key]; ok && object.True(o.Map(), "Admitted") {
 			// It may be back already: its job has to start over all the same.
-			if err := s.stopFor(o); err != nil {
+			if err := s.stopFor(o, why); err != nil {
 				return err
 			}
 		}
@@ -143,10 +143,10 @@ func (s *sim) loadWorkloads(e *admission.Engine) error {
 }
 
 // stopFor stops the job of a workload that was evicted.
-func (s *sim) stopFor(w *store.Object) error {
+func (s *sim) stopFor(w *store.Object, why string) error {
 	for _, j := range s.jobs() {
 		if w.OwnedBy(j.o.UID) {
-			_, err := s.stop(j, w, "Preempted")
+			_, err := s.stop(j, w, why)
 			return err
 		}
 	}
@@ -182,9 +182,9 @@ func (s *sim) writeWorkload(o *store.Object, w *kueue.Workload) error {
 }
 
 // tell makes events of what the scheduler did, and returns the workloads that
-// were preempted.
-func (s *sim) tell(line admission.Timeline) map[store.Key]bool {
-	evicted := map[store.Key]bool{}
+// were preempted, with the reason.
+func (s *sim) tell(line admission.Timeline) map[store.Key]string {
+	evicted := map[store.Key]string{}
 	times := map[store.Key]int{}
 	for i, ev := range line.Events {
 		key := store.Key{Namespace: ev.Namespace, Name: ev.Name}
@@ -193,7 +193,7 @@ func (s *sim) tell(line admission.Timeline) map[store.Key]bool {
 			continue
 		}
 		if ev.Kind == admission.EventPreempted {
-			evicted[key] = true
+			evicted[key] = ev.Message
 			times[key]++
 		}
 		if !line.Settled && i > unsettledEvents {

@@ -1,0 +1,130 @@
+package errs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestFirstLine(t *testing.T) {
+	for want, e := range map[string]*Error{
+		"what":      {What: "what"},
+		"why":       {Why: "why"},
+		"what: why": New("what", "why"),
+		"no 3":      Usagef("no %d", 3),
+		"gone x":    NotFoundf("gone %s", "x"),
+	} {
+		if got := e.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestExitOf(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want Exit
+	}{
+		{"nil", nil, OK},
+		{"any", io.EOF, Failure},
+		{"new", New("a", "b"), Failure},
+		{"usage", Usagef("a"), Usage},
+		{"not found", NotFoundf("a"), NotFound},
+		{"its own", New("a", "b").WithCode(Denied), Denied},
+		{"wrapped by fmt", fmt.Errorf("x: %w", NotFoundf("a")), NotFound},
+		{"joined", errors.Join(io.EOF, New("a", "b").WithCode(Pending)), Pending},
+		{"cancelled", context.Canceled, Interrupted},
+		{"deadline", fmt.Errorf("x: %w", context.DeadlineExceeded), Timeout},
+		{"own code beats the cause", New("a", "b").WithCode(Denied).WithCause(context.Canceled), Denied},
+		{"silent", Silent{Code: No}, No},
+		{"silent wrapped", fmt.Errorf("x: %w", Silent{Code: Pending}), Pending},
+		// An error is never success, even if its maker forgot the code.
+		{"no code", &Error{What: "a"}, Failure},
+		{"no code but a cause", &Error{What: "a", Cause: context.Canceled}, Interrupted},
+		{"no code, cause with code", &Error{What: "a", Cause: NotFoundf("b")}, NotFound},
+	} {
+		if got := ExitOf(tt.err); got != tt.want {
+			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	cause := NotFoundf("queue %q does not exist", "a").WithFact("it has", "b").WithTry("--queue b")
+	w := Wrap(cause, "cannot start x")
+	if w.Error() != `cannot start x: queue "a" does not exist` || ExitOf(w) != NotFound || len(w.Facts) != 1 || len(w.Try) != 1 || !errors.Is(w, cause) {
+		t.Errorf("got %+v", w)
+	}
+	plain := Wrap(fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "cannot load")
+	if plain.Error() != "cannot load: read: unexpected EOF" || ExitOf(plain) != Failure || !errors.Is(plain, io.ErrUnexpectedEOF) {
+		t.Errorf("got %+v", plain)
+	}
+	if got := Wrap(context.Canceled, "stopped"); ExitOf(got) != Interrupted {
+		t.Errorf("exit %d", got.Code)
+	}
+	// What lies between an Error and the wrapper may not get lost.
+	between := Wrap(fmt.Errorf("in namespace team-a: %w", cause), "cannot start x")
+	if want := `cannot start x: in namespace team-a: queue "a" does not exist`; between.Error() != want || len(between.Facts) != 1 {
+		t.Errorf("got %q", between.Error())
+	}
+}
+
+// Two wrappers of one error do not write over each other's lines.
+func TestWrapDoesNotShare(t *testing.T) {
+	cause := New("a", "b")
+	cause.Facts = append(make([]Fact, 0, 8), Fact{"one", "1"})
+	cause.Try = append(make([]string, 0, 8), "one")
+	x := Wrap(cause, "x").WithFact("x", "x").WithTry("x")
+	y := Wrap(cause, "y").WithFact("y", "y").WithTry("y")
+	if x.Facts[1].Text != "x" || x.Try[1] != "x" || y.Facts[1].Text != "y" || len(cause.Facts) != 1 || len(cause.Try) != 1 {
+		t.Errorf("%v %v %v", x, y, cause)
+	}
+}
+
+func TestText(t *testing.T) {
+	e := NotFoundf("priority class %q does not exist on this cluster", "urgent").
+		WithFact("it has", "inference (100), training (40)").
+		WithFact("queue", "one\ntwo").
+		WithFact("empty", "").
+		WithTry("--priority inference", "or leave it out")
+	want := `Error: priority class "urgent" does not exist on this cluster
+  it has:  inference (100), training (40)
+  queue:   one
+           two
+  empty:
+  try:     --priority inference
+           or leave it out
+`
+	if got := Text(e, false); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := Text(fmt.Errorf("outer: %w", e), false); !strings.HasPrefix(got, "Error: outer: priority") || !strings.Contains(got, "\n  try:     --priority") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := Text(New("a", "b").WithTry("c"), false); got != "Error: a: b\n  try:  c\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := Text(io.EOF, true); got != "Error: EOF\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTextOfTheChain(t *testing.T) {
+	e := Wrap(fmt.Errorf("GET /x: %w", io.EOF), "cannot list jobs")
+	want := "Error: cannot list jobs: GET /x: EOF\n  caused by: GET /x: EOF\n  caused by: EOF\n"
+	if got := Text(e, true); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := Text(e, false); strings.Contains(got, "caused by") {
+		t.Errorf("the chain shows without debug: %s", got)
+	}
+	joined := New("two failed", "").WithCause(errors.Join(fmt.Errorf("one: %w", io.EOF), errors.New("two")))
+	want = "Error: two failed\n  caused by: one: EOF\n             two\n  caused by: one: EOF\n  caused by: EOF\n  caused by: two\n"
+	if got := Text(joined, true); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,11 @@
+// Package oracle compares the admission engine with Kueue's own scheduling loop:
+// random clusters, cycle by cycle, every workload's conditions and assignment.
+//
+// It is a module of its own, because the package it reaches into,
+// sigs.k8s.io/kueue/pkg/scheduler, drags test dependencies into go mod tidy that
+// the product must not have. Run it by hand and whenever Kueue is updated:
+//
+//	cd internal/governance/admission/oracle && go test ./...
+//
+// More inputs: go test -run TestAgainstKueue -inputs 5000 -first 1000
+package oracle

@@ -1,0 +1,205 @@
+package oracle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+const (
+	gpu = corev1.ResourceName("nvidia.com/gpu")
+	cpu = corev1.ResourceCPU
+)
+
+// input is one random cluster. Everything follows from the seed.
+type input struct {
+	seed int
+	fair *config.FairSharing
+	tas  bool
+	make func() []client.Object
+}
+
+// objects makes fresh copies, so that both sides own theirs.
+func (in *input) objects() []client.Object { return in.make() }
+
+func newInput(seed int) *input {
+	r := rand.New(rand.NewPCG(uint64(seed), 77))
+	in := &input{seed: seed, tas: seed%4 == 3}
+	if r.IntN(2) == 0 {
+		in.fair = &config.FairSharing{PreemptionStrategies: pick(r, [][]config.PreemptionStrategy{
+			nil, {config.LessThanOrEqualToFinalShare}, {config.LessThanInitialShare},
+			{config.LessThanOrEqualToFinalShare, config.LessThanInitialShare},
+		})}
+	}
+	list := in.generate(r)
+	in.make = func() []client.Object {
+		out := make([]client.Object, len(list))
+		for i, o := range list {
+			out[i] = o.DeepCopyObject().(client.Object)
+		}
+		return out
+	}
+	return in
+}
+
+func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
+
+func qty(n int) *resource.Quantity { return resource.NewQuantity(int64(n), resource.DecimalSI) }
+
+func (in *input) generate(r *rand.Rand) []client.Object {
+	var out []client.Object
+	flavors := []string{"f0", "f1"}[:1+r.IntN(2)]
+	for i, f := range flavors {
+		rf := &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: f}}
+		if in.tas {
+			rf.Spec.TopologyName = ptr.To(kueue.TopologyReference("topo"))
+			rf.Spec.NodeLabels = map[string]string{"pool": f}
+		} else if chance(r, 30) {
+			rf.Spec.NodeLabels = map[string]string{"pool": f}
+		}
+		out = append(out, rf)
+		if in.tas {
+			for n := range 3 + r.IntN(5) {
+				name := fmt.Sprintf("n%d-%d", i, n)
+				out = append(out, &corev1.Node{
+					ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"pool": f, "block": fmt.Sprint("b", n/4), "rack": fmt.Sprint("r", n/2), corev1.LabelHostname: name}},
+					Status: corev1.NodeStatus{
+						Allocatable: corev1.ResourceList{gpu: *qty(4 + 4*r.IntN(2)), cpu: *qty(16), corev1.ResourcePods: *qty(50)},
+						Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+					},
+				})
+			}
+		}
+	}
+	if in.tas {
+		out = append([]client.Object{&kueue.Topology{ObjectMeta: metav1.ObjectMeta{Name: "topo"}, Spec: kueue.TopologySpec{
+			Levels: []kueue.TopologyLevel{{NodeLabel: "block"}, {NodeLabel: "rack"}, {NodeLabel: corev1.LabelHostname}},
+		}}}, out...)
+	}
+	// A tree of up to three cohorts.
+	cohorts := []string{"root", "left", "right"}[:1+r.IntN(3)]
+	for i, c := range cohorts {
+		co := &kueue.Cohort{ObjectMeta: metav1.ObjectMeta{Name: c}}
+		if i > 0 {
+			co.Spec.ParentName = "root"
+		}
+		if chance(r, 30) {
+			co.Spec.FairSharing = &kueue.FairSharing{Weight: qty(r.IntN(4))}
+		}
+		if chance(r, 25) {
+			co.Spec.ResourceGroups = quotas(r, flavors, i > 0, false)
+		}
+		out = append(out, co)
+	}
+	teams := 2 + r.IntN(5)
+	for t := range teams {
+		name := fmt.Sprint("q", t)
+		cq := &kueue.ClusterQueue{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: kueue.ClusterQueueSpec{
+			NamespaceSelector: &metav1.LabelSelector{},
+			QueueingStrategy:  pick(r, []kueue.QueueingStrategy{kueue.StrictFIFO, kueue.BestEffortFIFO, kueue.BestEffortFIFO}),
+			Preemption: &kueue.ClusterQueuePreemption{
+				WithinClusterQueue:  pick(r, []kueue.PreemptionPolicy{kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyLowerOrNewerEqualPriority}),
+				ReclaimWithinCohort: pick(r, []kueue.PreemptionPolicy{kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny}),
+				BorrowWithinCohort:  &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicyNever},
+			},
+		}}
+		if !chance(r, 10) {
+			cq.Spec.CohortName = kueue.CohortReference(pick(r, cohorts))
+		}
+		p := cq.Spec.Preemption
+		if p.ReclaimWithinCohort != kueue.PreemptionPolicyNever && chance(r, 30) {
+			p.BorrowWithinCohort.Policy = kueue.BorrowWithinCohortPolicyLowerPriority
+			if chance(r, 50) {
+				p.BorrowWithinCohort.MaxPriorityThreshold = ptr.To(int32(r.IntN(4)))
+			}
+		}
+		if chance(r, 40) {
+			cq.Spec.FlavorFungibility = &kueue.FlavorFungibility{
+				WhenCanBorrow:  pick(r, []kueue.FlavorFungibilityPolicy{kueue.MayStopSearch, kueue.TryNextFlavor}),
+				WhenCanPreempt: pick(r, []kueue.FlavorFungibilityPolicy{kueue.MayStopSearch, kueue.TryNextFlavor}),
+			}
+		}
+		if chance(r, 50) {
+			cq.Spec.FairSharing = &kueue.FairSharing{Weight: qty(r.IntN(4))}
+		}
+		cq.Spec.ResourceGroups = quotas(r, flavors, cq.Spec.CohortName != "", true)
+		out = append(out,
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, cq,
+			&kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Name: "lq", Namespace: name}, Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(name)}})
+	}
+	for w := range 8 + r.IntN(22) {
+		out = append(out, in.workload(r, w, teams, flavors))
+	}
+	return out
+}
+
+// quotas covers gpu, sometimes cpu in the same group.
+func quotas(r *rand.Rand, flavors []string, parent, queue bool) []kueue.ResourceGroup {
+	g := kueue.ResourceGroup{CoveredResources: []corev1.ResourceName{gpu}}
+	for _, f := range flavors {
+		rq := kueue.ResourceQuota{Name: gpu, NominalQuota: *qty(r.IntN(13))}
+		if parent && chance(r, 30) {
+			rq.BorrowingLimit = qty(r.IntN(8))
+		}
+		if parent && chance(r, 25) {
+			rq.LendingLimit = qty(r.IntN(int(rq.NominalQuota.Value()) + 1))
+		}
+		g.Flavors = append(g.Flavors, kueue.FlavorQuotas{Name: kueue.ResourceFlavorReference(f), Resources: []kueue.ResourceQuota{rq}})
+	}
+	if queue {
+		g.CoveredResources = append(g.CoveredResources, cpu)
+		for i := range g.Flavors {
+			g.Flavors[i].Resources = append(g.Flavors[i].Resources, kueue.ResourceQuota{Name: cpu, NominalQuota: *qty(8 + r.IntN(60))})
+		}
+	}
+	return []kueue.ResourceGroup{g}
+}
+
+func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.Workload {
+	w := &kueue.Workload{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("w%02d", n), Namespace: fmt.Sprint("q", r.IntN(teams)), UID: types.UID(fmt.Sprint("uid-", n)),
+			// Some are as old as others: order then depends on more than age.
+			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour + time.Duration(r.IntN(20))*time.Second)),
+		},
+		Spec: kueue.WorkloadSpec{QueueName: "lq", Priority: ptr.To(int32(r.IntN(4))), Active: ptr.To(true)},
+	}
+	for ps := range 1 + r.IntN(2) {
+		count := 1 + r.IntN(4)
+		set := kueue.PodSet{Name: kueue.PodSetReference(fmt.Sprint("ps", ps)), Count: int32(count)}
+		req := corev1.ResourceList{gpu: *qty(r.IntN(5))}
+		if chance(r, 50) {
+			req[cpu] = *resource.NewMilliQuantity(int64(250*(1+r.IntN(12))), resource.DecimalSI)
+		}
+		set.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: req}}}
+		if chance(r, 8) {
+			set.Template.Spec.NodeSelector = map[string]string{"pool": pick(r, flavors)}
+		}
+		if ps == 0 && count > 1 && chance(r, 30) && !in.tas {
+			set.MinCount = ptr.To(int32(1 + r.IntN(count-1)))
+		}
+		if in.tas {
+			switch r.IntN(4) {
+			case 0:
+				set.TopologyRequest = &kueue.PodSetTopologyRequest{Required: ptr.To(pick(r, []string{"block", "rack", corev1.LabelHostname}))}
+			case 1:
+				set.TopologyRequest = &kueue.PodSetTopologyRequest{Preferred: ptr.To(pick(r, []string{"block", "rack", corev1.LabelHostname}))}
+			case 2:
+				set.TopologyRequest = &kueue.PodSetTopologyRequest{Unconstrained: ptr.To(true)}
+			}
+		}
+		w.Spec.PodSets = append(w.Spec.PodSets, set)
+	}
+	return w
+}

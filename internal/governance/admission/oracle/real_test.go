@@ -1,0 +1,252 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	_ "unsafe" // go:linkname
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
+	"sigs.k8s.io/kueue/pkg/scheduler"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	"sigs.k8s.io/kueue/pkg/util/routine"
+	"sigs.k8s.io/kueue/pkg/util/wait"
+	"sigs.k8s.io/kueue/pkg/workload"
+	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
+)
+
+//go:linkname schedule sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).schedule
+func schedule(s *scheduler.Scheduler, ctx context.Context) wait.SpeedSignal
+
+//go:linkname setAdmissionRoutineWrapper sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).setAdmissionRoutineWrapper
+func setAdmissionRoutineWrapper(s *scheduler.Scheduler, w routine.Wrapper)
+
+// inline runs the admission patch at once instead of in a goroutine.
+type inline struct{}
+
+func (inline) Run(f func()) { f() }
+
+// real is Kueue's scheduler with a fake API server and the least of its
+// controllers: what the workload and job controllers do about an admission, an
+// eviction and a pending status.
+type real struct {
+	ctx     context.Context
+	log     logr.Logger
+	api     *api
+	cache   *schdcache.Cache
+	queues  *qcache.Manager
+	requeue func(context.Context) int
+	sched   *scheduler.Scheduler
+	clock   clock.Clock
+}
+
+func newReal(in *input) *real {
+	r := &real{ctx: context.Background(), log: logr.Discard(), clock: frozen{}}
+	r.api = &api{namespaces: map[string]*corev1.Namespace{}, workloads: map[client.ObjectKey]*kueue.Workload{}}
+	store := expectations.New()
+	r.cache = schdcache.New(r.api, schdcache.WithFairSharing(in.fair != nil))
+	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store))
+	r.queues, r.requeue = manager, requeuer.ProcessRequeues
+	r.sched = scheduler.New(manager, r.cache, r.api, noEvents{},
+		scheduler.WithFairSharing(in.fair), scheduler.WithClock(nil, r.clock),
+		scheduler.WithPreemptionExpectations(store), scheduler.WithQuotaCheckStrategy(config.QuotaCheckBlockUndeclared))
+	setAdmissionRoutineWrapper(r.sched, inline{})
+	for _, o := range in.objects() {
+		switch o := o.(type) {
+		case *corev1.Namespace:
+			r.api.namespaces[o.Name] = o
+		case *corev1.Node:
+			r.cache.TASCache().SyncNode(o)
+		case *kueue.Topology:
+			r.cache.AddOrUpdateTopology(r.log, o)
+		case *kueue.ResourceFlavor:
+			r.cache.AddOrUpdateResourceFlavor(r.log, o)
+		case *kueue.Cohort:
+			must(r.cache.AddOrUpdateCohort(o))
+			r.queues.AddOrUpdateCohort(r.ctx, o)
+		case *kueue.ClusterQueue:
+			must(r.cache.AddClusterQueue(r.ctx, o))
+			must(r.queues.AddClusterQueue(r.ctx, o))
+		case *kueue.LocalQueue:
+			must(r.cache.AddLocalQueue(o))
+			must(r.queues.AddLocalQueue(r.ctx, o))
+		case *kueue.Workload:
+			r.api.workloads[client.ObjectKeyFromObject(o)] = o
+			must(r.queues.AddOrUpdateWorkload(r.log, r.adjusted(o)))
+		}
+	}
+	r.requeue(r.ctx)
+	return r
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (r *real) adjusted(w *kueue.Workload) *kueue.Workload {
+	c := w.DeepCopy()
+	workload.AdjustResources(r.ctx, r.api, c)
+	return c
+}
+
+// cycle runs one scheduling cycle; false when there was nothing to schedule.
+// Heads blocks on empty queues, and a cancelled context would keep the scheduler
+// from issuing preemptions, so it is only called when there is something.
+func (r *real) cycle() bool {
+	if len(r.queues.Dump()) == 0 {
+		return false
+	}
+	schedule(r.sched, r.ctx)
+	patched := r.api.patched
+	r.api.patched = nil
+	slices.SortStableFunc(patched, func(a, b change) int { return cmp.Compare(workload.Key(a.now), workload.Key(b.now)) })
+	for _, evictions := range []bool{false, true} {
+		for _, p := range patched {
+			if workloadevict.IsEvicted(p.now) && workload.HasQuotaReservation(p.now) == evictions {
+				r.react(p)
+			}
+		}
+	}
+	r.requeue(r.ctx)
+	return true
+}
+
+// react does what Kueue's controllers do after a status change.
+func (r *real) react(p change) {
+	key := workload.Key(p.now)
+	switch {
+	case workload.HasQuotaReservation(p.now) && workloadevict.IsEvicted(p.now):
+		// The job controller stops the job and drops the reservation (step 6 of
+		// the job reconciler); the workload controller requeues.
+		w := p.now.DeepCopy()
+		ev := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted)
+		workload.SetRequeuedCondition(w, ev.Reason, ev.Message, true)
+		workload.UnsetQuotaReservationWithCondition(w, kueue.WorkloadPending, ev.Message, r.clock.Now()) //nolint:staticcheck
+		r.api.workloads[client.ObjectKeyFromObject(w)] = w
+		r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, key, func() {
+			must(r.cache.DeleteWorkload(r.log, key))
+			must(r.queues.AddOrUpdateWorkloadWithoutLock(r.log, r.adjusted(w)))
+		})
+	case workload.HasQuotaReservation(p.now):
+		r.queues.DeleteWorkload(r.log, key)
+		r.cache.AddOrUpdateWorkload(r.log, r.adjusted(p.now))
+	default:
+		_ = r.queues.AddOrUpdateWorkload(r.log, r.adjusted(p.now))
+	}
+}
+
+// finish deletes a workload.
+func (r *real) finish(key client.ObjectKey) {
+	ref := workload.NewReference(key.Namespace, key.Name)
+	delete(r.api.workloads, key)
+	r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, ref, func() { must(r.cache.DeleteWorkload(r.log, ref)) })
+	r.queues.DeleteAndForgetWorkload(r.log, ref)
+	r.requeue(r.ctx)
+}
+
+type change struct{ now *kueue.Workload }
+
+// api is the part of an API server the scheduler needs. Preemptions are issued
+// from several goroutines.
+type api struct {
+	client.Client // nil: anything else panics, and the test with it
+	mu            sync.Mutex
+	namespaces    map[string]*corev1.Namespace
+	workloads     map[client.ObjectKey]*kueue.Workload
+	patched       []change
+}
+
+func (a *api) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch o := obj.(type) {
+	case *corev1.Namespace:
+		if n := a.namespaces[key.Name]; n != nil {
+			n.DeepCopyInto(o)
+			return nil
+		}
+	case *kueue.Workload:
+		if w := a.workloads[key]; w != nil {
+			w.DeepCopyInto(o)
+			return nil
+		}
+	default:
+		panic(fmt.Sprintf("get of %T", obj))
+	}
+	return apierrors.NewNotFound(schema.GroupResource{}, key.String())
+}
+
+func (a *api) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	switch l := list.(type) {
+	case *kueue.LocalQueueList, *corev1.LimitRangeList:
+	case *kueue.WorkloadList:
+		for _, w := range a.workloads {
+			set := fields.Set{indexer.WorkloadQueueKey: string(w.Spec.QueueName)}
+			if (o.Namespace == "" || o.Namespace == w.Namespace) && o.FieldSelector.Matches(set) {
+				l.Items = append(l.Items, *w.DeepCopy())
+			}
+		}
+	default:
+		panic(fmt.Sprintf("list of %T", list))
+	}
+	return nil
+}
+
+func (a *api) Status() client.SubResourceWriter { return statusWriter{a: a} }
+
+type statusWriter struct {
+	client.SubResourceWriter
+	a *api
+}
+
+// Patch is the server-side apply of the admission status: everything the field
+// manager owns is replaced, conditions of others stay.
+func (s statusWriter) Patch(_ context.Context, obj client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+	s.a.mu.Lock()
+	defer s.a.mu.Unlock()
+	patch := obj.(*kueue.Workload)
+	key := client.ObjectKeyFromObject(patch)
+	old := s.a.workloads[key]
+	if old == nil {
+		return apierrors.NewNotFound(schema.GroupResource{}, key.String())
+	}
+	w := old.DeepCopy()
+	reclaimable := w.Status.ReclaimablePods
+	w.Status = *patch.Status.DeepCopy()
+	w.Status.ReclaimablePods = reclaimable
+	s.a.workloads[key] = w
+	s.a.patched = append(s.a.patched, change{w})
+	return nil
+}
+
+type noEvents struct{}
+
+func (noEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
+
+// frozen is a clock that stands still: order then depends on creation times only.
+type frozen struct{ clock.RealClock }
+
+var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func (frozen) Now() time.Time                  { return now }
+func (frozen) Since(t time.Time) time.Duration { return now.Sub(t) }

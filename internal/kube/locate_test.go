@@ -1,0 +1,187 @@
+package kube
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// env is an environment for tests.
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// kubeconfig writes a file with the given clusters (name=server), contexts
+// (name=cluster/user/namespace) and users (YAML below the user's name).
+func kubeconfig(t testing.TB, current string, clusters, contexts, users []string) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: v1\nkind: Config\ncurrent-context: %q\nclusters:\n", current)
+	for _, c := range clusters {
+		name, rest, _ := strings.Cut(c, "=")
+		fmt.Fprintf(&b, "- name: %s\n  cluster: {server: %q%s}\n", name, strings.Split(rest, "|")[0], strings.Join(append([]string{""}, strings.Split(rest, "|")[1:]...), ", "))
+	}
+	b.WriteString("contexts:\n")
+	for _, c := range contexts {
+		name, rest, _ := strings.Cut(c, "=")
+		p := strings.Split(rest, "/")
+		fmt.Fprintf(&b, "- name: %s\n  context: {cluster: %q, user: %q, namespace: %q}\n", name, p[0], p[1], p[2])
+	}
+	b.WriteString("users:\n")
+	for _, u := range users {
+		name, rest, _ := strings.Cut(u, "=")
+		fmt.Fprintf(&b, "- name: %s\n  user: %s\n", name, rest)
+	}
+	path := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLocateNothing(t *testing.T) {
+	_, err := Locate(Location{}, env("HOME", t.TempDir()))
+	want := `Error: no cluster to talk to: there is no kubeconfig and no current context
+  try:  hyperpod connect-cluster --cluster-name NAME     (AWS)
+        hyperpod list-jobs --sandbox                     (a practice cluster on this machine)
+`
+	if got := errs.Text(err, false); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	// A KUBECONFIG of files that are not there is nothing, too.
+	_, err = Locate(Location{}, env("KUBECONFIG", filepath.Join(t.TempDir(), "a")+string(filepath.ListSeparator)+filepath.Join(t.TempDir(), "b")))
+	mustSay(t, err, errs.Failure, "no cluster to talk to")
+}
+
+func TestLocate(t *testing.T) {
+	one := kubeconfig(t, "dev", []string{"dev=https://dev.example:6443", "bare="}, []string{"dev=dev/me/team-a", "prod=prod/me/", "bare=bare/me/", "nouser=dev/nobody/"}, []string{"me={token: secret-token}"})
+	two := kubeconfig(t, "prod", []string{"prod=https://user:hidden@prod.example", "dev=https://other.example"}, nil, nil)
+	both := one + string(filepath.ListSeparator) + filepath.Join(t.TempDir(), "missing") + string(filepath.ListSeparator) + two
+	none := kubeconfig(t, "", []string{"a=https://a"}, []string{"a=a/me/"}, []string{"me={}"})
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, ".kube"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := os.ReadFile(one)
+	if err := os.WriteFile(filepath.Join(home, ".kube", "config"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "bad")
+	if err := os.WriteFile(bad, []byte("a: [b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name                              string
+		l                                 Location
+		env                               func(string) string
+		context, server, namespace, token string
+		code                              errs.Exit
+		says                              []string
+	}{
+		{name: "file of the flag", l: Location{Kubeconfig: one}, env: env("KUBECONFIG", two), context: "dev", server: "https://dev.example:6443", namespace: "team-a", token: "secret-token"},
+		{name: "home", env: env("HOME", home), context: "dev", server: "https://dev.example:6443", namespace: "team-a", token: "secret-token"},
+		{name: "home on Windows", env: env("USERPROFILE", home), context: "dev", server: "https://dev.example:6443", namespace: "team-a", token: "secret-token"},
+		{name: "several files: the first wins, the rest adds", env: env("KUBECONFIG", both), context: "dev", server: "https://dev.example:6443", namespace: "team-a", token: "secret-token"},
+		{name: "context of the flag, cluster of another file", l: Location{Context: "prod"}, env: env("KUBECONFIG", both), context: "prod", server: "https://user:xxxxx@prod.example", token: "secret-token"},
+		{name: "unknown context", l: Location{Context: "prd"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{`the kubeconfig has no context "prd"`, "near:  prod", "--context prod"}},
+		{name: "unknown, nothing near", l: Location{Context: "zzzzzz"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{"it has:  bare, dev, nouser, prod"}},
+		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`no context "x"`, "connect-cluster"}},
+		{name: "current context that is gone", l: Location{Kubeconfig: two}, env: env(), code: errs.NotFound, says: []string{`no context "prod"`}},
+		{name: "no current context", l: Location{Kubeconfig: none}, env: env(), code: errs.Failure, says: []string{"no cluster to talk to: the kubeconfig has no current context", "--context a"}},
+		{name: "cluster that is gone", l: Location{Kubeconfig: one, Context: "prod"}, env: env(), code: errs.Failure, says: []string{`cannot use the context "prod"`, `its cluster "prod" is not in the kubeconfig`}},
+		{name: "cluster without a server", l: Location{Kubeconfig: one, Context: "bare"}, env: env(), code: errs.Failure, says: []string{`its cluster "bare" has no server address`}},
+		{name: "user that is gone", l: Location{Kubeconfig: one, Context: "nouser"}, env: env(), code: errs.Failure, says: []string{`its user "nobody" is not in the kubeconfig`}},
+		{name: "file that is gone", l: Location{Kubeconfig: filepath.Join(home, "nope")}, env: env(), code: errs.NotFound, says: []string{"cannot read the kubeconfig", "the file does not exist"}},
+		{name: "not YAML", l: Location{Kubeconfig: bad}, env: env(), code: errs.Failure, says: []string{"not a valid kubeconfig"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Locate(tt.l, tt.env)
+			if tt.code != errs.OK {
+				mustSay(t, err, tt.code, tt.says...)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Context != tt.context || got.Server != tt.server || got.Namespace != tt.namespace || got.Config.BearerToken != tt.token || got.InCluster || got.Config.QPS != -1 {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestLocateInCluster(t *testing.T) {
+	dir := t.TempDir()
+	inside := env("HOME", t.TempDir(), "KUBERNETES_SERVICE_HOST", "fd00::1", "KUBERNETES_SERVICE_PORT", "443")
+	if _, err := locate(Location{}, inside, dir); err == nil {
+		t.Error("a pod without a token has no cluster")
+	}
+	for name, text := range map[string]string{"token": "pod-token\n", "namespace": "team-a", "ca.crt": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := locate(Location{}, inside, dir)
+	if err != nil || !got.InCluster || got.Server != "https://[fd00::1]:443" || got.Namespace != "team-a" || got.Config.BearerToken != "pod-token" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	// A kubeconfig goes first, and a named context is never guessed.
+	one := kubeconfig(t, "dev", []string{"dev=https://dev"}, []string{"dev=dev/me/"}, []string{"me={}"})
+	got, err = locate(Location{}, env("KUBECONFIG", one, "KUBERNETES_SERVICE_HOST", "10.0.0.1"), dir)
+	if err != nil || got.InCluster {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := locate(Location{Context: "x"}, inside, dir); err == nil {
+		t.Error("a context that does not exist is an error in a pod, too")
+	}
+}
+
+func TestContexts(t *testing.T) {
+	one := kubeconfig(t, "dev", nil, []string{"b=x/y/", "a=x/y/"}, nil)
+	got, err := Contexts("", env("KUBECONFIG", one))
+	if err != nil || fmt.Sprint(got) != "[a b]" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	_, err = Contexts(filepath.Join(t.TempDir(), "nope"), env())
+	mustSay(t, err, errs.NotFound, "cannot read the kubeconfig")
+}
+
+// located connects by a kubeconfig.
+func located(t testing.TB, path string, change ...func(*Options)) *Client {
+	t.Helper()
+	target, err := Locate(Location{Kubeconfig: path}, env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := connect(t, target.Config, change...)
+	return c
+}
+
+func TestToken(t *testing.T) {
+	cluster := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret-token" || r.Header.Get("Impersonate-User") != "jane" {
+			t.Errorf("got %v", r.Header)
+		}
+		if r.URL.Path != "/k8s/clusters/c-1/api/v1/namespaces/ns/configmaps/a" {
+			t.Errorf("got %s", r.URL)
+		}
+		fmt.Fprint(w, object("a", "1", "1", 7))
+	})
+	c := located(t, kubeconfig(t, "dev", []string{strings.Replace("dev="+cluster, "|", "/k8s/clusters/c-1|", 1)}, []string{"dev=dev/me/"}, []string{"me={token: secret-token, as: jane}"}))
+	if i, err := getItem(c); err != nil || i.Value != 7 {
+		t.Errorf("got %+v, %v", i, err)
+	}
+}

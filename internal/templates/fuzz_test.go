@@ -1,0 +1,153 @@
+package templates
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// FuzzParse: no text makes the parser, or the rendering of what it accepted,
+// panic; every error is one of ours; and what is rendered can be written and
+// read again as the same objects.
+func FuzzParse(f *testing.F) {
+	files, _ := filepath.Glob("testdata/manifests/*.yaml")
+	more, _ := filepath.Glob("embedded/*.yaml")
+	for _, path := range append(files, more...) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("a: &a [*a]\n<<: *a\n"))
+	f.Add([]byte("# parameters:\n#   A: {type: list, default: [1]}\n" + jobHead + "        args: [$A, $B]\n"))
+	f.Add([]byte("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Worker: {template: {spec: {containers: [~, {}, 5]}}}}}\n"))
+	v := Values{Name: "d", Image: "i", InstanceType: "p5.48xlarge", NodeCount: Int(2), Queue: "q", Namespace: "n", EntryScript: "t.py",
+		PreScript: []string{"a"}, Environment: map[string]string{"A": "b"}, HealthAffinity: yes(), DeepHealthOnly: true, RestartPolicy: "OnFailure",
+		Volumes: []Volume{{Name: "v", Type: EmptyDir, MountPath: "/v"}}, LabelSelector: Selector{Preferred: map[string][]string{"a": {"b"}}}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tm, err := Parse("f", "f.yaml", data)
+		if err != nil {
+			ours(t, err)
+			return
+		}
+		for _, values := range []Values{v, {Name: "d"}, {}} {
+			r, err := tm.Render(values)
+			if err != nil {
+				ours(t, err)
+				continue
+			}
+			text, err := Marshal(r.Objects)
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs, err := parseDocuments(text)
+			if err != nil {
+				t.Fatalf("what was written cannot be read: %v\n%s", err, text)
+			}
+			for i, d := range docs {
+				if got := d.plain(); !reflect.DeepEqual(got, any(r.Objects[i])) {
+					t.Fatalf("read back differently:\n%v\n%v", got, r.Objects[i])
+				}
+			}
+		}
+	})
+}
+
+func ours(t *testing.T, err error) {
+	t.Helper()
+	var e *errs.Error
+	if !errors.As(err, &e) || e.Error() == "" || errs.Text(err, true) == "" {
+		t.Errorf("not an error for people: %#v", err)
+	}
+}
+
+// paths lists where an object has values, without the values. Items of lists
+// count as one.
+func paths(v any, at string, out []string) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			out = paths(v[k], at+"/"+k, out)
+		}
+		return out
+	case []any:
+		for _, item := range v {
+			out = paths(item, at+"[]", out)
+		}
+		return out
+	}
+	return append(out, at)
+}
+
+// FuzzFill: whatever a parameter's value is, the rendered objects have the same
+// fields as with a harmless value, and no more items than the list has.
+func FuzzFill(f *testing.F) {
+	text := "parameters: {TEXT: {type: string, required: true}, LIST: {type: list}}\n---\n" +
+		"apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nplain: $TEXT\nquoted: \"$TEXT\"\nfree: $FREE\ninside: \"a $TEXT b ${FREE}\"\nblock: |\n  x: ${TEXT}\n  y\nlist: [1, $LIST]\nitem: [$TEXT, $FREE]\nenv: [{name: A, value: $TEXT}]\n"
+	tm, err := Parse("t", "t", []byte(text))
+	if err != nil {
+		f.Fatal(err)
+	}
+	shape := func(t *testing.T, value, free string, words int) []string {
+		list := make([]any, words)
+		for i := range list {
+			list[i] = value
+		}
+		r, err := tm.Render(Values{Params: map[string]any{"TEXT": value, "FREE": free, "LIST": list}})
+		if err != nil {
+			ours(t, err)
+			return nil
+		}
+		o := r.Objects[0]
+		if got := o["plain"]; got != any(value) {
+			t.Errorf("plain is %#v, want the text %q", got, value)
+		}
+		return paths(o, "", nil)
+	}
+	for _, s := range []string{"x", "a: b", "x\ninjected: true", "- a", "{a: b}", "[1]", "$TEXT", "${LIST}", "$$", "true", "null", "*a", "&a x", "!!map {}", "\x00", "\"", "'", "#", "|\n", "---\nkind: Pod", "\ufeff", "{{ x }}"} {
+		f.Add(s, s, 2)
+	}
+	f.Fuzz(func(t *testing.T, value, free string, words int) {
+		words &= 7
+		got, want := shape(t, value, free, words), shape(t, "x", "y", words)
+		if got != nil && !slices.Equal(got, want) {
+			t.Errorf("%q and %q change the fields:\n%v\n%v", value, free, got, want)
+		}
+	})
+}
+
+// FuzzFlags: the values of flags are understood or refused, and never panic.
+func FuzzFlags(f *testing.F) {
+	for _, s := range []string{"a=b", `a["b.c"][0].d=[1]`, "a:/b:/c", "name=a,type=pvc,claim_name=c,mount_path=/x", `{"required": {"a": ["b"]}}`, "a 'b c' \"d\"", "c:/m:ro,d:/n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if a, err := ParseAssignment(s); err != nil {
+			ours(t, err)
+		} else if v, err := a.value(); err != nil {
+			ours(t, err)
+		} else if err := assign(map[string]any{"a": []any{map[string]any{}}}, a.Key, v); err != nil {
+			ours(t, err)
+		}
+		if vs, err := ParseVolumes([]string{s}, nil); err == nil {
+			for _, v := range vs {
+				if !strings.HasPrefix(v.MountPath, "/") || v.name() == "" {
+					t.Errorf("%q made %+v", s, v)
+				}
+			}
+		}
+		_, _ = ParseVolumes(nil, []string{s})
+		_, _ = ParseSelector(s)
+		_, _ = ParseEnvironment([]string{s})
+		if words, err := SplitWords(s); err == nil && strings.TrimSpace(s) == "" && len(words) > 0 {
+			t.Errorf("blanks made words %q", words)
+		}
+	})
+}
