@@ -49,7 +49,7 @@ func Priority(ctx context.Context, c *kube.Client, flag string) (PriorityChoice,
 }
 
 func unknownPriority(flag string, classes []state.PriorityClass) error {
-	e := errs.NotFoundf("priority class %q does not exist on this cluster", flag).WithCode(errs.Failure)
+	e := errs.NotFoundf("priority class %q does not exist on this cluster", flag)
 	if len(classes) == 0 {
 		return e.WithFact("it has", "none").WithTry("leave --priority out")
 	}

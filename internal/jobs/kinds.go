@@ -42,11 +42,11 @@ func ended(j state.Job, w *state.Workload) (Status, bool) {
 		}
 	}
 	if w != nil {
-		if c, ok := holds(w.Conditions, "Finished"); ok {
-			if strings.Contains(c.Reason, "Fail") {
-				return over(Failed, j, c), true
-			}
+		switch c, _ := holds(w.Conditions, "Finished"); c.Reason {
+		case "Succeeded", "JobFinished": // the latter is of Kueue before v0.9
 			return over(Succeeded, j, c), true
+		case "Failed", "AdmissionChecksRejected":
+			return over(Failed, j, c), true
 		}
 	}
 	return Status{}, false

@@ -1,28 +1,30 @@
 package jobs
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // refine corrects a job's own word by what its pods do: operators are slow to
 // see that a container keeps crashing or a pod does not start.
-func refine(s Status, pods []state.Pod) Status {
+func refine(s Status, j state.Job, pods []state.Pod) Status {
+	pods = slices.DeleteFunc(slices.Clone(pods), func(p state.Pod) bool { return p.DeletionTimestamp != nil })
 	if len(pods) == 0 {
 		return s
 	}
-	running := 0
-	for _, p := range pods {
-		if p.Phase == "Running" {
-			running++
+	running, done := phase(pods, "Running"), phase(pods, "Succeeded")
+	switch {
+	case s.State == Running:
+		if c, p, ok := crashing(pods); ok {
+			s.State, s.Reason = Restarting, c.Waiting
+			s.Message = fmt.Sprintf("container %s of pod %s keeps failing", c.Name, p.Name)
+		} else if running+done == 0 {
+			s.State = Starting
 		}
-		for _, c := range p.Containers {
-			if c.Waiting == "CrashLoopBackOff" && s.State == Running {
-				s.State, s.Reason, s.Message = Restarting, c.Waiting, "container "+c.Name+" of pod "+p.Name+" keeps failing"
-			}
-		}
-	}
-	if s.State == Running && running == 0 && !anyDone(pods) {
-		s.State = Starting
+	case s.State == Starting && running > 0 && running+done >= wanted(j):
+		s.State = Running
 	}
 	if s.State == Starting {
 		if reason, message := blocked(pods); reason != "" {
@@ -32,13 +34,33 @@ func refine(s Status, pods []state.Pod) Status {
 	return s
 }
 
-func anyDone(pods []state.Pod) bool {
+func phase(pods []state.Pod, name string) (n int) {
 	for _, p := range pods {
-		if p.Phase == "Succeeded" {
-			return true
+		if p.Phase == name {
+			n++
 		}
 	}
-	return false
+	return n
+}
+
+// crashing finds a container that is held back after failing again and again.
+func crashing(pods []state.Pod) (state.Container, state.Pod, bool) {
+	for _, p := range pods {
+		for _, c := range p.Containers {
+			if c.Waiting == "CrashLoopBackOff" {
+				return c, p, true
+			}
+		}
+	}
+	return state.Container{}, state.Pod{}, false
+}
+
+// wanted is how many pods a job is made of.
+func wanted(j state.Job) (n int) {
+	for _, r := range j.Roles {
+		n += int(r.Replicas)
+	}
+	return n
 }
 
 // blocked says what keeps the first pod that does not start.
@@ -60,18 +82,20 @@ func blocked(pods []state.Pod) (reason, message string) {
 
 // count fills in the numbers of pods.
 func count(s *Status, j state.Job, pods []state.Pod) {
-	for _, r := range j.Roles {
-		s.Wanted += int(r.Replicas)
-	}
+	s.Wanted = wanted(j)
 	s.Restarts = j.Restarts
 	if pods == nil {
 		for _, r := range j.Replicas {
-			if r.Ready > 0 || j.Kind.Kind == "Job" || j.Kind.Kind == "JobSet" {
-				s.Ready += r.Ready
-			} else {
+			switch j.Kind.Group {
+			case "kubeflow.org": // its active pods are the running ones
 				s.Ready += r.Active
+			default:
+				s.Ready += r.Ready
 			}
 			s.Failed += r.Failed
+		}
+		if len(j.Replicas) == 0 && s.State == Running {
+			s.Ready = s.Wanted // the kind counts nothing (HyperPodPyTorchJob)
 		}
 		return
 	}

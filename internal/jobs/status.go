@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -67,13 +68,22 @@ func StatusOf(j state.Job, w *state.Workload, pods []state.Pod) Status {
 // verdict decides in this order: an end is final; then what Kueue or a user
 // hold back; then what the pods do.
 func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
-	if s, ok := ended(j, w); ok {
+	s, ok := ended(j, w)
+	if ok {
 		return s
 	}
-	if s, ok := held(j, w); ok {
-		return s
+	if w != nil {
+		if _, ok := holds(w.Conditions, "Finished"); ok {
+			w = nil // given up by Kueue (out of sync with its job): there will be another
+		}
 	}
-	return refine(active(j, w), pods)
+	if s, ok = held(j, w); !ok {
+		s = refine(active(j, w), j, pods)
+	}
+	if j.DeletionTimestamp != nil {
+		s.Reason, s.Message = "Deleting", "it is being deleted"
+	}
+	return s
 }
 
 // held is the state of a job that may not run.
@@ -117,13 +127,27 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 func waiting(w *state.Workload) Status {
 	s := Status{State: Pending, Since: w.CreationTimestamp, Message: "waiting for admission"}
 	if _, ok := holds(w.Conditions, "QuotaReserved"); ok {
-		s.Reason, s.Message = "UnsatisfiedAdmissionChecks", "quota is reserved; admission checks are not done"
+		s.Reason, s.Message = "UnsatisfiedAdmissionChecks", "quota is reserved; "+undone(w.Checks)
 		return s
 	}
 	if c, ok := state.Find(w.Conditions, "QuotaReserved"); ok {
 		s.Reason, s.Message = c.Reason, c.Message
 	}
 	return s
+}
+
+// undone names the admission checks that hold a workload.
+func undone(checks []state.CheckState) string {
+	var names []string
+	for _, c := range checks {
+		if c.State != "Ready" {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "admission checks are not done"
+	}
+	return "not done: " + strings.Join(names, ", ")
 }
 
 // holds returns a condition if its status is True.

@@ -97,6 +97,9 @@ func (a authority) tlsServer(t testing.TB, cert, key []byte, demand tls.ClientAu
 	pool.AddCert(a.cert)
 	srv := httptest.NewUnstartedServer(h)
 	srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: demand, ClientCAs: pool}
+	if demand == tls.RequireAndVerifyClientCert {
+		srv.TLS.MaxVersion = tls.VersionTLS12 // refuses within the handshake
+	}
 	srv.Config.ErrorLog = quietLog
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
@@ -167,7 +170,7 @@ func TestTLSTroubles(t *testing.T) {
 		{name: "no authority given", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), code: errs.Failure, says: []string{"signed by an unknown authority"}},
 		{name: "expired server", srv: ca.tlsServer(t, oldCert, oldKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"the server's certificate is expired", "to " + ago.UTC().Format(time.RFC3339)}},
 		{name: "another host", srv: ca.tlsServer(t, named, namedKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"for another host name"}},
-		{name: "expired client, refused in the handshake", srv: ca.tlsServer(t, cert, key, tls.RequireAndVerifyClientCert, ok), trust: trust, user: login(stale, staleKey), code: errs.Denied, says: []string{"your client certificate"}},
+		{name: "expired client, refused in the handshake", srv: ca.tlsServer(t, cert, key, tls.RequireAndVerifyClientCert, ok), trust: trust, user: login(stale, staleKey), code: errs.Denied, says: []string{"your client certificate expired on"}},
 		{name: "expired client, refused by the API server", srv: ca.tlsServer(t, cert, key, tls.RequestClientCert, unauthorized), trust: trust, user: login(stale, staleKey), code: errs.Denied, says: []string{"your client certificate expired on " + ago.UTC().Format(time.RFC3339)}},
 		{name: "valid client, refused by the API server", srv: ca.tlsServer(t, cert, key, tls.RequestClientCert, unauthorized), trust: trust, user: login(mine, myKey), code: errs.Denied, says: []string{"does not accept your credentials"}},
 		{name: "no client certificate", srv: ca.tlsServer(t, cert, key, tls.RequireAndVerifyClientCert, ok), trust: trust, code: errs.Denied, says: []string{"refuses your client certificate"}},

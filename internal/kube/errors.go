@@ -188,6 +188,7 @@ func isBroken(err error) bool {
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || isReset(err) ||
 		strings.Contains(err.Error(), "http2: server sent GOAWAY") ||
+		strings.Contains(err.Error(), "http2: client conn could not be established") ||
 		strings.Contains(err.Error(), "server closed idle connection") ||
 		strings.Contains(err.Error(), "use of closed network connection")
 }

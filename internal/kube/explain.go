@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -105,12 +106,19 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 // its date is known here.
 func (c *Client) unauthorized(e *errs.Error) *errs.Error {
 	e.Code = errs.Denied
-	e.Why = "the cluster does not accept your credentials: they are missing, wrong or expired"
-	if until, ok := certificateEnd(c.config); ok && until.Before(c.o.Now()) {
-		e.Why = "your client certificate expired on " + until.UTC().Format(time.RFC3339)
-	}
+	e.Why = cmp.Or(c.expiredCertificate(), "the cluster does not accept your credentials: they are missing, wrong or expired")
 	return e.WithFact("server", c.Server()).
 		WithTry("sign in again (for EKS: renew the AWS credentials)", "hyperpod connect-cluster --cluster-name NAME")
+}
+
+// expiredCertificate says since when the client certificate is no good; "" when
+// it is, or there is none.
+func (c *Client) expiredCertificate() string {
+	until, ok := certificateEnd(c.config)
+	if !ok || !until.Before(c.o.Now()) {
+		return ""
+	}
+	return "your client certificate expired on " + until.UTC().Format(time.RFC3339)
 }
 
 // certificateEnd returns when the client certificate of a configuration ends.
@@ -220,7 +228,7 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
 		e.Why, e.Code = "the time ran out before the answer came", errs.Timeout
 	case strings.Contains(text, "getting credentials: ") || strings.Contains(text, "exec plugin"):
-		return explainPlugin(e, text)
+		return c.explainPlugin(e, text)
 	case strings.Contains(text, "proxyconnect") || strings.Contains(text, "socks connect"):
 		e.Why = "the proxy cannot be used"
 		e.WithTry("check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY")
@@ -242,10 +250,8 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	case errors.As(err, &host):
 		e.Why = "the server's certificate is for another host name"
 	case errors.As(err, &alert) || strings.Contains(text, "remote error: tls: "):
-		e.Why, e.Code = "the cluster refuses your client certificate", errs.Denied
-		if strings.Contains(text, "expired certificate") {
-			e.Why = "your client certificate has expired"
-		}
+		e.Code = errs.Denied
+		e.Why = cmp.Or(c.expiredCertificate(), "the cluster refuses your client certificate")
 		e.WithTry("sign in again, or get a new kubeconfig")
 	case errors.As(err, &record):
 		e.Why = "the server does not speak TLS"
@@ -253,7 +259,9 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	case errors.As(err, &body):
 		e.Why = "the answer broke off or is not one of a Kubernetes API server"
 	case isBroken(err):
-		e.Why = "the connection was lost before the answer came"
+		// A refused client certificate may look like this, too: the refusal comes
+		// after the handshake and may be overtaken by the end of the connection.
+		e.Why = cmp.Or(c.expiredCertificate(), "the connection was lost before the answer came")
 	case isTimeout(err):
 		e.Why = "the server does not answer"
 		e.WithTry("check the network or VPN, and proxies")
@@ -266,16 +274,16 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 // explainPlugin speaks of a kubeconfig's credential plugin that did not deliver.
 // The plugin's own words went to stderr already; what it printed on stdout may be
 // a credential and is not repeated.
-func explainPlugin(e *errs.Error, text string) *errs.Error {
+func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 	e.Code = errs.Denied
 	name := "the kubeconfig's credential plugin"
-	if n, ok := between(text, "executable ", " "); ok {
-		name = fmt.Sprintf("the kubeconfig's credential plugin %q", oneLine(strings.Trim(n, `"`)))
+	if c.config != nil && c.config.ExecProvider != nil {
+		name += fmt.Sprintf(" %q", oneLine(c.config.ExecProvider.Command))
 	}
 	switch {
 	case strings.Contains(text, "not found") || strings.Contains(text, "no such file"):
 		e.Why = name + " is not installed"
-		return e.WithTry("install it, or hyperpod connect-cluster --cluster-name NAME (EKS needs no plugin then)")
+		return e.WithTry("install it, or hyperpod connect-cluster --cluster-name NAME")
 	case strings.Contains(text, "failed with exit code"):
 		code, _ := between(text+" ", "exit code ", " ")
 		e.Why = fmt.Sprintf("%s failed (exit code %s)", name, strings.TrimSpace(code))

@@ -44,7 +44,7 @@ func (t handlerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 				return
 			}
 			w.WriteHeader(http.StatusOK)
-			pw.Close()
+			pw.CloseWithError(ctx.Err()) // nil is a plain end; a handler cut short must not look complete
 		}()
 		t.h.ServeHTTP(w, in)
 	}()

@@ -158,16 +158,16 @@ func (c *Client) object(ctx context.Context, k call, into any) error {
 	return c.read(ctx, k, func(r io.Reader) error {
 		data, err := io.ReadAll(r)
 		if err == nil && into != nil {
-			err = decode(data, into)
+			err = Decode(data, into)
 		}
 		return err
 	})
 }
 
-// decode reads JSON as the API means it: keys are case sensitive, whole numbers
+// Decode reads JSON as the API means it: keys are case sensitive, whole numbers
 // in a map[string]any are int64. A field of another type than expected keeps its
 // zero value: one odd field must not hide an object.
-func decode(data []byte, into any) error {
+func Decode(data []byte, into any) error {
 	switch t := into.(type) {
 	case *json.RawMessage:
 		*t = data

@@ -203,11 +203,11 @@ func (w *follower[T]) relist(ctx context.Context) error {
 // track decodes an object and what following has to know of it.
 func track[T any](raw json.RawMessage) (t tracked[T], key string, err error) {
 	var k keyed
-	if err := decode(raw, &k); err != nil {
+	if err := Decode(raw, &k); err != nil {
 		return t, "", err
 	}
 	t.uid, t.version = k.Metadata.UID, k.Metadata.ResourceVersion
-	return t, k.key(), decode(raw, &t.object)
+	return t, k.key(), Decode(raw, &t.object)
 }
 
 func (w *follower[T]) emit(kind string, object T) error {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/client-go/util/jsonpath"
+
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -103,13 +105,17 @@ func customTable(columns []customColumn, document any) (Table, error) {
 		return Table{}, err
 	}
 	var t Table
-	for _, c := range columns {
+	find := make([]*jsonpath.JSONPath, len(columns))
+	for i, c := range columns {
 		t.Columns = append(t.Columns, Column{Title: c.title})
+		if find[i], err = c.path.parser(); err != nil {
+			return Table{}, err
+		}
 	}
 	for _, row := range rowsOf(value) {
 		cells := make([]Cell, len(columns))
 		for i, c := range columns {
-			if cells[i].Text, err = c.text(row); err != nil {
+			if cells[i].Text, err = c.text(find[i], row); err != nil {
 				return Table{}, err
 			}
 		}
@@ -142,8 +148,8 @@ func rowsOf(value any) []any {
 	return []any{value}
 }
 
-func (c customColumn) text(row any) (string, error) {
-	found, err := c.path.find(row)
+func (c customColumn) text(find *jsonpath.JSONPath, row any) (string, error) {
+	found, err := findAll(find, row)
 	if err != nil {
 		return "", errs.Wrap(err, fmt.Sprintf("custom column %s does not fit this document", c.title))
 	}

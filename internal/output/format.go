@@ -32,8 +32,8 @@ var templated = []Name{JSONPath, JSONPathFile, CustomColumns, CustomColumnsFile}
 // Format is a parsed -o. The zero value is not valid: use ParseFormat.
 type Format struct {
 	Name Name
-	// Template is the jsonpath template or the custom-columns specification,
-	// already read from its file; Name is then JSONPath or CustomColumns.
+	// Template is the jsonpath template or the custom-columns specification. From a
+	// file it is read already, and Name is JSONPath or CustomColumns.
 	Template string
 
 	path    *jsonPath
@@ -83,25 +83,25 @@ func ParseFormat(value string, tty bool) (Format, error) {
 		if err != nil {
 			return Format{}, err
 		}
-		argument, n = text, map[Name]Name{JSONPathFile: JSONPath, CustomColumnsFile: customFile}[n]
+		argument = text
 	}
 	return parseTemplate(n, argument)
 }
 
-// customFile is the two-line form of custom-columns.
-const customFile Name = "custom-columns, two lines"
-
+// parseTemplate parses the text of a format that takes one.
 func parseTemplate(n Name, text string) (Format, error) {
-	f := Format{Name: n, Template: text}
+	f := Format{Template: text}
 	var err error
 	switch n {
-	case JSONPath:
-		f.path, err = parseJSONPath(text)
 	case CustomColumns:
+		f.Name = CustomColumns
 		f.columns, err = parseCustomColumns(text)
-	case customFile:
+	case CustomColumnsFile:
 		f.Name = CustomColumns
 		f.columns, err = parseCustomColumnsFile(text)
+	default:
+		f.Name = JSONPath
+		f.path, err = parseJSONPath(text)
 	}
 	return f, err
 }

@@ -139,13 +139,13 @@ func TestPipeIsNeverTruncated(t *testing.T) {
 
 func TestColumnsThatAreNotTruncated(t *testing.T) {
 	table := Table{Columns: []Column{{Title: "NAME", Keep: true}, {Title: "SIZE", Right: true}, {Title: "NOTE"}},
-		Rows: [][]Cell{T(strings.Repeat("n", 30), strings.Repeat("9", 30), strings.Repeat("t", 30))}}
+		Rows: [][]Cell{T(strings.Repeat("n", 30), strings.Repeat("9", 30), strings.Repeat("t ", 15)+"t")}}
 	s, b := Test()
 	s.Width, s.OutTTY = 76, true
 	if err := s.PrintTable(table); err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Repeat("n", 30) + "  " + strings.Repeat("9", 30) + "  " + strings.Repeat("t", 11) + "…\n"
+	want := strings.Repeat("n", 30) + "  " + strings.Repeat("9", 30) + "  t t t t t t…\n"
 	if got := strings.SplitAfter(b.Out.String(), "\n")[1]; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -154,7 +154,7 @@ func TestColumnsThatAreNotTruncated(t *testing.T) {
 	if err := s.PrintTable(table); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.Out.String(); !strings.Contains(got, strings.Repeat("n", 30)+"  "+strings.Repeat("9", 30)+"  ttttttt…\n") {
+	if got := b.Out.String(); !strings.Contains(got, strings.Repeat("n", 30)+"  "+strings.Repeat("9", 30)+"  t t t t…\n") {
 		t.Errorf("too narrow: %q", got)
 	}
 }
@@ -195,5 +195,29 @@ func TestEmptyTable(t *testing.T) {
 	}
 	if got := b.Out.String(); got != "NAME\n83 % used\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"hyperpod-ns-inference", 17, "hyperpod…nference"},
+		{"hyperpod-ns-inference", 21, "hyperpod-ns-inference"},
+		{"hyperpod-ns-inference", 3, "h…e"},
+		{"hyperpod-ns-inference", 2, "h…"},
+		{"hyperpod-ns-inference", 1, "…"},
+		{"waits for 8 more GPUs", 12, "waits for 8…"},
+		{"画像分類学習ジョブ", 10, "画像…ョブ"},
+		{"画像分類学習ジョブ", 9, "画像…ョブ"},
+		{"a画像分類学習ジョブ", 8, "a画…ョブ"},
+		{"", 5, ""},
+	} {
+		got := truncate(tt.text, tt.width, "…")
+		if got != tt.want || displaywidth.String(got) > tt.width {
+			t.Errorf("%s in %d: %q, want %q", tt.text, tt.width, got, tt.want)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func escapeUnsafe(data []byte) []byte {
 
 // escapeRunes writes every unsafe character beyond ASCII with escape.
 func escapeRunes(data []byte, escape func([]byte, rune) []byte) []byte {
-	if !bytes.ContainsFunc(data, unsafeInText) {
+	if isASCII(data) || !bytes.ContainsFunc(data, unsafeInText) {
 		return data
 	}
 	out := make([]byte, 0, len(data)+64)
@@ -88,6 +88,15 @@ func escapeRunes(data []byte, escape func([]byte, rune) []byte) []byte {
 		i += n
 	}
 	return out
+}
+
+func isASCII(data []byte) bool {
+	for _, c := range data {
+		if c >= 0x7F {
+			return false
+		}
+	}
+	return true
 }
 
 func unsafeInText(r rune) bool { return r >= 0x7F && unsafeRune(r) }

@@ -11,8 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
-// jsonPath is a parsed template. The parser of client-go keeps state while it
-// executes, so a template is parsed again for each use from its text.
+// jsonPath is a template that can be parsed. The parser of client-go keeps state
+// while it executes, so each Print has its own.
 type jsonPath struct{ text string }
 
 // parseJSONPath parses a template as kubectl has it. A text without braces is
@@ -63,15 +63,7 @@ func (p *jsonPath) execute(value any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// find returns every value that the template leads to.
-func (p *jsonPath) find(value any) ([]any, error) {
-	j, err := p.parser()
-	if err != nil {
-		return nil, err
-	}
-	return findAll(j, value)
-}
-
+// findAll returns every value that a template leads to.
 func findAll(j *jsonpath.JSONPath, value any) ([]any, error) {
 	results, err := j.FindResults(value)
 	if err != nil {

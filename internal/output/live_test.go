@@ -57,7 +57,7 @@ func TestLiveTableOnATerminal(t *testing.T) {
 	// Fewer and narrower: nothing of the old table may stay.
 	update("NAMESPACE  NAME  STATE  AGE\nns         a     Done    3s\n", T("ns", "a", "Done", "3s"))
 	// Too wide: truncated.
-	update("NAMESPACE  NAME               STATE  AGE\nns         aaaaaaaaaaaaaaaa…  Done    3s\n", T("ns", strings.Repeat("a", 60), "Done", "3s"))
+	update("NAMESPACE  NAME               STATE  AGE\nns         aaaaaaaa…aaaaaaaa  Done    3s\n", T("ns", strings.Repeat("a", 60), "Done", "3s"))
 	// More rows than lines.
 	var many [][]Cell
 	want := "NAMESPACE  NAME  STATE  AGE\n"
@@ -152,9 +152,9 @@ func TestProgressOnATerminal(t *testing.T) {
 		step("2nd\n", func() { p.Update("2nd") })
 		step("note: x\n2nd\n", func() { p.Notice("note: x") })
 		c.now = c.now.Add(90 * time.Minute)
-		step("note: x\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...\n", func() { p.Update(strings.Repeat("a", 100)) })
+		step("note: x\n"+strings.Repeat("a ", 18)+"...\n", func() { p.Update(strings.Repeat("a ", 50)) })
 		c.now = c.now.Add(90 * time.Minute)
-		step("note: x\naaaaaaaaaaaaaaaaaaaaaaaaaaaaa...  1h30m\n", func() { p.Update(strings.Repeat("a", 100)) })
+		step("note: x\n"+strings.Repeat("a ", 14)+"a...  1h30m\n", func() { p.Update(strings.Repeat("a ", 50)) })
 		step("note: x\na\\nb\n", func() { p.Update("a\nb") })
 		step("note: x\nrunning\n", func() { p.Done("running") })
 		step("note: x\nrunning\n", func() { p.Done("") })

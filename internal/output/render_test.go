@@ -82,3 +82,32 @@ func BenchmarkRender(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkPrint(b *testing.B) {
+	type job struct {
+		Name, Namespace, CreationTime, State string
+		Priority                             *string
+	}
+	doc := struct {
+		Jobs []job `json:"jobs"`
+	}{}
+	priority := "fine-tuning-priority"
+	for i := range 5000 {
+		doc.Jobs = append(doc.Jobs, job{fmt.Sprintf("training-%d", i), "hyperpod-ns-team", "2024-09-26T07:13:06Z", "Running", &priority})
+	}
+	for _, format := range []string{"json", "yaml", "jsonpath={.jobs[*].Name}", "custom-columns=N:.Name,S:.State", "table"} {
+		b.Run(format, func(b *testing.B) {
+			f, err := ParseFormat(format, false)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s, buffers := Test()
+			for b.Loop() {
+				buffers.Out.Reset()
+				if err := Print(s, f, doc, func() Table { return longSheet(5000) }, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

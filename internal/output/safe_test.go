@@ -11,7 +11,7 @@ func TestSafe(t *testing.T) {
 	for in, want := range map[string]string{
 		"":            "",
 		"plain ~text": "plain ~text",
-		"画像 é 👩‍💻 فارسی‌ها": "画像 é 👩‍💻 فارسی‌ها",
+		"画像 é 👩\u200d💻 فارسی\u200cها": "画像 é 👩\u200d💻 فارسی\u200cها",
 		"\x1b[31mred":               `\x1b[31mred`,
 		"\x1b]8;;http://x\x07":      `\x1b]8;;http://x\x07`,
 		"a\nb\r\nc\td":              `a\nb\r\nc\td`,

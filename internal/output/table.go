@@ -144,8 +144,25 @@ func (s *sheet) widest(widths []int) (column, next int) {
 	return column, next
 }
 
+// truncate shortens a text to a number of columns: a sentence at its end, a name
+// in its middle, as names that begin alike (hyperpod-ns-...) differ at the end.
 func truncate(text string, width int, ellipsis string) string {
-	return displaywidth.TruncateString(text, width, ellipsis)
+	room := width - displaywidth.String(ellipsis)
+	if displaywidth.String(text) <= width || room < 2 || strings.Contains(text, " ") {
+		return displaywidth.TruncateString(text, width, ellipsis)
+	}
+	head := displaywidth.TruncateString(text, room/2, "")
+	return head + ellipsis + lastColumns(text, room-displaywidth.String(head))
+}
+
+// lastColumns returns the end of a text, at most width columns of it.
+func lastColumns(text string, width int) string {
+	over := displaywidth.String(text) - width
+	for g := displaywidth.StringGraphemes(text); over > 0 && g.Next(); {
+		over -= g.Width()
+		text = text[len(g.Value()):]
+	}
+	return text
 }
 
 func (s *IO) ellipsis() string {

@@ -59,7 +59,11 @@ type RequeueState struct {
 }
 
 // CheckState is one admission check of a workload.
-type CheckState struct{ Name, State, Message string }
+type CheckState struct {
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	Message string `json:"message"`
+}
 
 // Eviction counts the evictions for one reason.
 type Eviction struct {

@@ -1,8 +1,10 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -29,10 +31,11 @@ func (l *loader) run(ctx context.Context) (*State, error) {
 	jobs := make([][]Job, len(w.Jobs))
 	for i, k := range w.Jobs {
 		l.start(func() {
-			jobs[i] = load(ctx, l, k.Resource, kube.ListOptions{LabelSelector: w.Selector}, func(x *wireJob) Job { return x.job(k) })
-			if k.NeedsQueue {
-				jobs[i] = slices.DeleteFunc(jobs[i], func(j Job) bool { return j.Queue() == "" })
+			if at, err := Served(ctx, l.c, k.Resource); err == nil {
+				k.Resource = at
 			}
+			jobs[i] = load(ctx, l, k.Resource, kube.ListOptions{LabelSelector: w.Selector}, func(x *wireJob) Job { return x.job(k) })
+			jobs[i] = slices.DeleteFunc(jobs[i], func(j Job) bool { return !counts(j) })
 		})
 	}
 	none := kube.ListOptions{}
@@ -74,12 +77,30 @@ func (l *loader) run(ctx context.Context) (*State, error) {
 	}
 	l.wg.Wait()
 	s.Jobs = slices.Concat(jobs...)
+	slices.SortStableFunc(s.Missing, func(a, b Missing) int {
+		return cmp.Or(strings.Compare(a.Resource.FullName(), b.Resource.FullName()), strings.Compare(a.Namespace, b.Namespace))
+	})
 	if l.read == 0 {
 		if err := worst(s.Missing); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// counts reports an object that is a job of its own. Batch Jobs and RayClusters
+// serve other things as well, and are parts of larger jobs (an MPIJob's launcher,
+// a JobSet's jobs), which may even carry the labels of the whole.
+func counts(j Job) bool {
+	if !j.Kind.NeedsQueue {
+		return true
+	}
+	for _, o := range j.Owners {
+		if _, ok := kinds.JobFor(o.APIVersion, o.Kind); ok && o.Controller {
+			return false
+		}
+	}
+	return j.Queue() != ""
 }
 
 func (l *loader) start(f func()) { l.wg.Go(f) }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
@@ -54,14 +52,14 @@ func GetJob(ctx context.Context, c *kube.Client, k kinds.Job, namespace, name st
 // DecodeJob makes a Job of an object's JSON.
 func DecodeJob(k kinds.Job, object json.RawMessage) (Job, error) {
 	var w wireJob
-	err := kjson.UnmarshalCaseSensitivePreserveInts(object, &w)
+	err := kube.Decode(object, &w)
 	return w.job(k), err
 }
 
 // DecodeWorkload makes a Workload of an object's JSON, of any served version.
 func DecodeWorkload(object json.RawMessage) (Workload, error) {
 	var w wireWorkloadFull
-	err := kjson.UnmarshalCaseSensitivePreserveInts(object, &w)
+	err := kube.Decode(object, &w)
 	return w.workload(), err
 }
 

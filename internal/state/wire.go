@@ -77,6 +77,13 @@ func (w *whole) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+func (w *whole) or(n int64) int64 {
+	if w == nil {
+		return n
+	}
+	return int64(*w)
+}
+
 type wireMeta struct {
 	Name              string            `json:"name"`
 	Namespace         string            `json:"namespace"`

@@ -30,6 +30,7 @@ type wireJobSpec struct {
 	HyperPod []wireReplica `json:"replicaSpecs"`
 
 	Parallelism *whole        `json:"parallelism"` // batch Job
+	Completions *whole        `json:"completions"`
 	Template    *wireTemplate `json:"template"`
 
 	RayCluster *wireRay `json:"rayClusterSpec"`
@@ -56,6 +57,7 @@ type wireReplicatedJob struct {
 	Template struct {
 		Spec struct {
 			Parallelism *whole        `json:"parallelism"`
+			Completions *whole        `json:"completions"`
 			Template    *wireTemplate `json:"template"`
 		} `json:"spec"`
 	} `json:"template"`
@@ -85,6 +87,7 @@ type wireJobStatus struct {
 
 	JobStatus           string         `json:"jobStatus"`
 	JobDeploymentStatus string         `json:"jobDeploymentStatus"`
+	RayClusterName      string         `json:"rayClusterName"`
 	RayClusterStatus    *wireRayStatus `json:"rayClusterStatus"`
 	wireRayStatus
 
@@ -116,6 +119,22 @@ func (w wireReplicaStatus) status() ReplicaStatus {
 	return ReplicaStatus{Active: int(w.Active), Ready: int(w.Ready), Succeeded: int(w.Succeeded), Failed: int(w.Failed)}
 }
 
+func (r ReplicaStatus) times(n int) ReplicaStatus {
+	return ReplicaStatus{Active: r.Active * n, Ready: r.Ready * n, Succeeded: r.Succeeded * n, Failed: r.Failed * n}
+}
+
+// atMost is how many pods of a batch Job run at a time: never more than are to
+// complete.
+func atMost(parallelism, completions *whole) int64 {
+	n := parallelism.or(1)
+	return min(n, completions.or(n))
+}
+
+// pods is how many pods each job of a JobSet's group has.
+func (r wireReplicatedJob) pods() int64 {
+	return atMost(r.Template.Spec.Parallelism, r.Template.Spec.Completions)
+}
+
 // device reports the resources that a job's roles are described by.
 func device(name string) bool {
 	return strings.HasPrefix(name, "nvidia.com/") || strings.HasPrefix(name, "aws.amazon.com/neuron")
@@ -140,24 +159,25 @@ func (w *wireJob) job(k kinds.Job) Job {
 	default:
 		j.Phase = st.State
 	}
+	j.PodSelector = j.Name
+	if len(k.PodLabelFrom) > 0 {
+		j.PodSelector = st.RayClusterName
+	}
+	if j.PodSelector != "" {
+		j.PodSelector = k.PodLabel + "=" + j.PodSelector
+	}
 	s.roles(&j)
-	st.replicas(&j)
+	st.replicas(&j, s)
 	return j
 }
 
 // roles fills in the roles and what is read of their pod templates.
 func (s *wireJobSpec) roles(j *Job) {
-	add := func(name string, replicas, times *whole, t *wireTemplate) {
+	add := func(name string, pods int64, t *wireTemplate) {
 		if t == nil {
 			return
 		}
-		r := RoleCount{Name: name, Replicas: 1}
-		if replicas != nil {
-			r.Replicas = int64(*replicas)
-		}
-		if times != nil {
-			r.Replicas *= int64(*times)
-		}
+		r := RoleCount{Name: name, Replicas: pods}
 		if d := t.Spec.requests(device); len(d) > 0 {
 			r.Requests = d
 		}
@@ -171,30 +191,31 @@ func (s *wireJobSpec) roles(j *Job) {
 	}
 	for _, specs := range []map[string]wireReplica{s.PyTorch, s.MPI, s.TF, s.XGB} {
 		for _, name := range slices.Sorted(maps.Keys(specs)) {
-			add(name, specs[name].Replicas, nil, specs[name].Template)
+			add(name, specs[name].Replicas.or(1), specs[name].Template)
 		}
 	}
 	for _, r := range s.HyperPod {
-		add(r.Name, r.Replicas, nil, r.Template)
+		add(r.Name, r.Replicas.or(1), r.Template)
 	}
-	add("worker", s.Parallelism, nil, s.Template)
+	add("worker", atMost(s.Parallelism, s.Completions), s.Template)
 	ray := s.wireRay
 	if s.RayCluster != nil {
 		ray = *s.RayCluster
 	}
 	if ray.Head != nil {
-		add("head", nil, nil, ray.Head.Template)
+		add("head", 1, ray.Head.Template)
 	}
 	for _, r := range ray.Workers {
-		add(r.GroupName, r.Replicas, nil, r.Template)
+		add(r.GroupName, r.Replicas.or(1), r.Template)
 	}
 	for _, r := range s.ReplicatedJobs {
-		add(r.Name, r.Replicas, r.Template.Spec.Parallelism, r.Template.Spec.Template)
+		add(r.Name, r.Replicas.or(1)*r.pods(), r.Template.Spec.Template)
 	}
 }
 
-// replicas fills in the counts of pods by role.
-func (s *wireJobStatus) replicas(j *Job) {
+// replicas fills in the counts of pods by role. A JobSet counts its jobs; as many
+// pods run or end as those jobs have.
+func (s *wireJobStatus) replicas(j *Job, spec *wireJobSpec) {
 	set := func(name string, r ReplicaStatus) {
 		if j.Replicas == nil {
 			j.Replicas = map[string]ReplicaStatus{}
@@ -204,8 +225,12 @@ func (s *wireJobStatus) replicas(j *Job) {
 	for name, r := range s.ReplicaStatuses {
 		set(name, r.status())
 	}
+	pods := map[string]int{}
+	for _, r := range spec.ReplicatedJobs {
+		pods[r.Name] = int(r.pods())
+	}
 	for _, r := range s.ReplicatedJobs {
-		set(r.Name, r.status())
+		set(r.Name, r.status().times(pods[r.Name]))
 	}
 	if j.Kind.Group == "batch" && s.Active+s.Ready+s.Succeeded+s.Failed > 0 {
 		set("worker", ReplicaStatus{Active: int(s.Active), Ready: int(s.Ready), Succeeded: int(s.Succeeded), Failed: int(s.Failed)})
@@ -216,5 +241,8 @@ func (s *wireJobStatus) replicas(j *Job) {
 	}
 	if ray.DesiredWorkers+ray.ReadyWorkers > 0 {
 		set("workers", ReplicaStatus{Active: int(ray.DesiredWorkers), Ready: int(ray.ReadyWorkers)})
+	}
+	if ray.State == "ready" { // all pods, the head among them, are or were ready
+		set("head", ReplicaStatus{Active: 1, Ready: 1})
 	}
 }

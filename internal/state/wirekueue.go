@@ -180,8 +180,18 @@ type wireQueueStatus struct {
 	FairSharing        wireShare       `json:"fairSharing"`
 }
 
+// renamed are the words of v1beta1 that v1beta2 calls something else.
+func renamed(policy string) string {
+	if policy == "Borrow" || policy == "Preempt" {
+		return "MayStopSearch"
+	}
+	return policy
+}
+
 func (w *wireClusterQueue) queue() ClusterQueue {
 	s, st := &w.Spec, &w.Status
+	s.FlavorFungibility.WhenCanBorrow = renamed(s.FlavorFungibility.WhenCanBorrow)
+	s.FlavorFungibility.WhenCanPreempt = renamed(s.FlavorFungibility.WhenCanPreempt)
 	out := ClusterQueue{
 		Meta: w.Metadata.meta(), Cohort: s.CohortName, QueueingStrategy: s.QueueingStrategy, StopPolicy: s.StopPolicy,
 		Namespaces: s.NamespaceSelector, Fungibility: s.FlavorFungibility, FairWeight: s.FairSharing.Weight,

@@ -168,11 +168,11 @@ func (s *settings) layNodes(r role) {
 		}
 		rules.require(kinds.DeepHealthLabel, passed)
 	}
-	if s.InstanceType != "" && r.trains {
+	if s.instanceType != "" && r.trains {
 		if selector := inner(rules.pod, "nodeSelector"); selector[kinds.InstanceTypeLabel] != nil {
-			selector[kinds.InstanceTypeLabel] = s.InstanceType
+			selector[kinds.InstanceTypeLabel] = s.instanceType
 		} else {
-			rules.require(kinds.InstanceTypeLabel, []string{s.InstanceType})
+			rules.require(kinds.InstanceTypeLabel, []string{s.instanceType})
 		}
 	}
 	if s.Partition != "" && r.trains {

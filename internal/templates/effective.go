@@ -11,8 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
-// settings is what a rendering works with: the values, completed from
-// parameters, the manifest and the instance type.
+// settings is what a rendering works with: the values as they were said, and
+// what they, the parameters, the manifest and the instance type come to.
 type settings struct {
 	Values
 	given map[string]any // parameters that were given, typed
@@ -21,26 +21,75 @@ type settings struct {
 	name    string
 	command []string // the program that starts the training, as words
 	args    []string // the script's arguments
-	nodes   int
-	tasks   int
 
-	typ      instances.Type // the zero value when no type is known
-	hasType  bool
-	resource string // the accelerators' resource name
-	devices  int    // accelerators for each pod
-	efa      int
-	// sized: the values speak of size, so that the resources that the manifest does
-	// not state are filled in.
-	sized       bool
-	devicesSaid bool // by a flag or parameter, not only by the type
+	nodes, tasks, devices, efa amount
+
+	instanceType string
+	typ          instances.Type // the zero value when no type is known
+	hasType      bool
+	resource     string // what the accelerators are counted in
+	// sized: something speaks of the pods' size, so that resources which the
+	// manifest does not state are filled in.
+	sized bool
 
 	notices []string
+}
+
+// amount is a number of a job. known: a flag, a parameter, the manifest or the
+// instance type says it, it is no mere fallback. lay: it is laid over the
+// manifest. A parameter that the manifest has a placeholder for is not, as the
+// placeholder takes it where the manifest's author wants it.
+type amount struct {
+	n     int
+	known bool
+	lay   bool
 }
 
 func (s *settings) notef(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(s.notices, n) {
 		s.notices = append(s.notices, n)
 	}
+}
+
+// settings completes the values. job is the manifest's job with what was given
+// and the defaults filled in, nil when there is none.
+func (t *Template) settings(v Values, job *jobView) (*settings, error) {
+	s := &settings{Values: v, name: v.Name}
+	var err error
+	if s.given, s.paths, err = t.splitSet(v); err != nil {
+		return nil, err
+	}
+	if err := t.conflicts(s); err != nil {
+		return nil, err
+	}
+	if s.name == "" && job != nil {
+		if s.name = textOf(inner(job.object, "metadata")["name"]); len(placeholderNames(s.name)) > 0 {
+			s.name = ""
+		}
+	}
+	if s.instanceType = v.InstanceType; s.instanceType == "" {
+		said, _ := t.said(s, pInstanceType)
+		s.instanceType = textOf(said)
+	}
+	if err := s.findType(); err != nil {
+		return nil, err
+	}
+	if err := t.findCommand(s); err != nil {
+		return nil, err
+	}
+	if s.nodes, err = t.amount(s, pNodeCount, v.NodeCount, 1); err != nil {
+		return nil, err
+	}
+	if job != nil && v.NodeCount == nil {
+		if n, states := job.states(); states && !s.nodes.lay {
+			s.nodes = amount{n: n, known: true}
+		}
+	}
+	s.nodes.n = max(s.nodes.n, 1)
+	if err := t.countDevices(s, job); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // splitSet divides --set into parameters and paths, and types the parameters.
@@ -90,150 +139,90 @@ func (t *Template) knows(name string) bool {
 
 func (t *Template) unknown(name string) error {
 	names := append([]string{}, t.mentioned...)
-	for _, p := range t.Params {
-		names = append(names, p.Name)
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	e := errs.Usagef("template %s has no parameter %q%s", t.Name, name, meant(errs.Near(name, names)))
 	var own []string
 	for _, p := range t.Params {
-		own = append(own, p.Name)
+		names, own = append(names, p.Name), append(own, p.Name)
 	}
+	slices.Sort(names)
+	e := errs.Usagef("template %s has no parameter %s%s", t.Name, quoteText(name), meant(errs.Near(name, slices.Compact(names))))
 	if len(own) > 0 {
 		e.WithFact("it has", strings.Join(own, ", "))
 	}
 	return e
 }
 
-// base returns what is said about a well-known parameter before anything is
-// computed: given by name, else by the flag's value, else the template's default.
-// Both given and different is an error.
-func (t *Template) base(s *settings, name string, flagged any) (any, error) {
-	flagged = normal(flagged)
-	var byDefault any
+// conflicts finds numbers that a flag and a parameter give differently.
+func (t *Template) conflicts(s *settings) error {
+	for _, f := range []struct {
+		name string
+		flag *int
+	}{{pNodeCount, s.NodeCount}, {pTasks, s.TasksPerNode}, {pAccelerators, s.Accelerators}, {pEFA, s.EFA}} {
+		for _, p := range t.Params {
+			c, ok := canonical(p.Name)
+			g, given := s.given[p.Name]
+			if ok && c == f.name && given && f.flag != nil && textOf(g) != fmt.Sprint(*f.flag) {
+				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, quoteText(textOf(g))).WithTry("give it once")
+			}
+		}
+	}
+	return nil
+}
+
+// said returns what parameters, not flags, say about a well-known parameter:
+// given by any of its names, else the template's default. used tells whether
+// the manifest has a placeholder for it.
+func (t *Template) said(s *settings, name string) (value any, used bool) {
 	for _, p := range t.Params {
 		if c, ok := canonical(p.Name); !ok || c != name {
 			continue
 		}
 		if g, ok := s.given[p.Name]; ok {
-			if flagged != nil && textOf(flagged) != textOf(g) && name != pInstanceType {
-				return nil, errs.Usagef("%s says %s and parameter %s says %s", flagFor(name), quoteText(textOf(flagged)), p.Name, quoteText(textOf(g))).
-					WithTry("give it once")
-			}
-			return g, nil
+			return g, t.uses(name)
 		}
-		if flagged != nil {
-			v, err := p.convert(flagged)
-			if err != nil {
-				return nil, errs.Usagef("%s: %v", flagFor(name), err)
-			}
-			return v, nil
-		}
-		if byDefault == nil {
-			byDefault = p.Default
+		if value == nil {
+			value = p.Default
 		}
 	}
-	if flagged != nil {
-		return flagged, nil
-	}
-	return byDefault, nil
+	return value, t.uses(name)
 }
 
-// pointer turns an unsaid number into nil.
-func pointer(n *int) any {
-	if n == nil {
-		return nil
-	}
-	return int64(*n)
-}
-
-func orNil(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// baseCount is base for a count; positive says that zero is wrong.
-func (t *Template) baseCount(s *settings, name string, flagged *int, least int) (int, bool, error) {
-	v, err := t.base(s, name, pointer(flagged))
-	if err != nil || v == nil || v == "" {
-		return 0, false, err
-	}
-	n, ok := count(v)
-	if !ok {
-		return 0, false, errs.Usagef("%s is %s, want a whole number", flagFor(name), quoteText(textOf(v)))
-	}
-	if n < least || n > 1_000_000 {
-		return 0, false, errs.Usagef("%s is %d, want at least %d", flagFor(name), n, least)
-	}
-	return n, true, nil
-}
-
-func (t *Template) baseText(s *settings, name, flagged string) (string, error) {
-	v, err := t.base(s, name, orNil(flagged))
-	return textOf(v), err
-}
-
-// settings completes the values. job is the manifest's job with what is known so
-// far filled in, nil when there is none.
-func (t *Template) settings(v Values, job *jobView) (*settings, error) {
-	s := &settings{Values: v}
-	var err error
-	if s.given, s.paths, err = t.splitSet(v); err != nil {
-		return nil, err
-	}
-	for _, said := range []struct {
-		name string
-		dst  *string
-	}{{pJobName, &s.Name}, {pNamespace, &s.Namespace}, {pImage, &s.Image}, {pInstanceType, &s.InstanceType}, {pEntryScript, &s.EntryScript}} {
-		if *said.dst, err = t.baseText(s, said.name, *said.dst); err != nil {
-			return nil, err
+// amount reads a number from its flag or else from its parameter.
+func (t *Template) amount(s *settings, name string, flag *int, least int) (amount, error) {
+	a := amount{known: true, lay: true}
+	if flag != nil {
+		a.n = *flag
+	} else {
+		v, used := t.said(s, name)
+		if v == nil || v == "" {
+			return amount{}, nil
 		}
-	}
-	if err := t.findCommand(s); err != nil {
-		return nil, err
-	}
-	if s.name = s.Name; s.name == "" && job != nil {
-		s.name = textOf(inner(job.object, "metadata")["name"])
-		if len(placeholderNames(s.name)) > 0 {
-			s.name = ""
+		n, ok := count(v)
+		if !ok {
+			return a, errs.Usagef("%s is %s, want a whole number", flagFor(name), quoteText(textOf(v)))
 		}
+		a.n, a.lay = n, !used
 	}
-	if err := s.findType(); err != nil {
-		return nil, err
+	if a.n < least || a.n > 1_000_000 {
+		return a, errs.Usagef("%s is %d, want at least %d", flagFor(name), a.n, least)
 	}
-	nodes, said, err := t.baseCount(s, pNodeCount, v.NodeCount, 1)
-	if err != nil {
-		return nil, err
-	}
-	if said {
-		s.NodeCount = &nodes
-	} else if nodes = 1; job != nil {
-		nodes = job.nodes()
-	}
-	s.nodes = nodes
-	if err := t.countDevices(s, job); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return a, nil
 }
 
 // findType looks the instance type up. The cluster's own nodes win over the
 // table, and make a type usable that the table does not have.
 func (s *settings) findType() error {
-	if s.InstanceType == "" {
+	if s.instanceType == "" || len(placeholderNames(s.instanceType)) > 0 {
+		s.instanceType = ""
 		return nil
 	}
-	typ, ok := instances.Lookup(s.InstanceType)
+	typ, ok := instances.Lookup(s.instanceType)
 	if !ok && s.Node == nil {
-		return errs.Usagef("unknown instance type %q%s", s.InstanceType, meant(instances.Near(s.InstanceType))).
+		return errs.Usagef("unknown instance type %s%s", quoteText(s.instanceType), meant(instances.Near(s.instanceType))).
 			WithTry("--instance-type TYPE with a type of the cluster's nodes")
 	}
-	s.InstanceType = instances.Full(s.InstanceType)
+	s.instanceType = instances.Full(s.instanceType)
 	s.typ, s.hasType = typ, true
-	s.typ.Name = s.InstanceType
+	s.typ.Name = s.instanceType
 	if s.Node == nil {
 		return nil
 	}
@@ -245,7 +234,7 @@ func (s *settings) findType() error {
 	}
 	if s.typ.Cores == 0 && s.typ.Accelerators > 0 {
 		s.typ.Cores = 1
-		if s.typ.Resource != instances.GPU {
+		if neuron(s.typ.Resource) {
 			s.typ.Cores = 2
 		}
 	}

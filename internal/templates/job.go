@@ -111,6 +111,19 @@ func (j *jobView) nodes() int {
 	return max(total, 1)
 }
 
+// states returns the number of pods that train when the manifest says it: in
+// numbers, or by leaving it at one.
+func (j *jobView) states() (int, bool) {
+	for _, r := range j.roles() {
+		if v, has := r.part[r.replicas]; r.trains && has {
+			if _, ok := count(v); !ok {
+				return 0, false
+			}
+		}
+	}
+	return j.nodes(), true
+}
+
 // setNodes makes n pods train.
 func (j *jobView) setNodes(n int) error {
 	var training []role

@@ -15,24 +15,23 @@ const rendezvousPort = "29400"
 
 // findCommand reads the launching program and the script's arguments as words.
 func (t *Template) findCommand(s *settings) error {
-	v, err := t.base(s, pCommand, orNil(s.Command))
-	if err != nil {
-		return err
+	var err error
+	byParam, _ := t.said(s, pCommand)
+	if s.command, err = words(orSaid(s.Command != "", s.Command, byParam)); err != nil {
+		return errs.Usagef("--command: %v", err)
 	}
-	if s.command, err = words(v); err != nil {
-		return errs.Usagef("--command %s: %v", quoteText(s.Command), err)
-	}
-	var said any
-	if len(s.ScriptArgs) > 0 {
-		said = anyList(s.ScriptArgs)
-	}
-	if v, err = t.base(s, pScriptArgs, said); err != nil {
-		return err
-	}
-	if s.args, err = words(v); err != nil {
+	byParam, _ = t.said(s, pScriptArgs)
+	if s.args, err = words(orSaid(len(s.ScriptArgs) > 0, anyList(s.ScriptArgs), byParam)); err != nil {
 		return errs.Usagef("--script-args: %v", err)
 	}
 	return nil
+}
+
+func orSaid(flagged bool, flag, param any) any {
+	if flagged {
+		return flag
+	}
+	return param
 }
 
 func words(v any) ([]string, error) {
@@ -83,8 +82,8 @@ func (s *settings) torchrunFlags(job *jobView) []string {
 	if prog != "torchrun" && prog != "hyperpodrun" {
 		return nil
 	}
-	flags := []string{"--nnodes=" + strconv.Itoa(s.nodes), "--nproc_per_node=" + strconv.Itoa(s.tasks)}
-	if s.nodes < 2 || prog != "torchrun" {
+	flags := []string{"--nnodes=" + strconv.Itoa(s.nodes.n), "--nproc_per_node=" + strconv.Itoa(s.tasks.n)}
+	if s.nodes.n < 2 || prog != "torchrun" || job == nil {
 		return flags
 	}
 	host := job.firstPod(s.name)
@@ -97,7 +96,7 @@ func (s *settings) torchrunFlags(job *jobView) []string {
 
 // firstPod is the DNS name of a job's first pod, "" where there is none.
 func (j *jobView) firstPod(name string) string {
-	if j == nil || !j.isKind(kinds.PyTorchJob) {
+	if !j.isKind(kinds.PyTorchJob) {
 		return ""
 	}
 	if inner(j.object, "spec", "pytorchReplicaSpecs", "Master") != nil {
@@ -110,7 +109,7 @@ func (j *jobView) firstPod(name string) string {
 // the workers' SSH sessions do not have otherwise. Slots and hosts come from the
 // operator's hostfile.
 func (s *settings) mpirunFlags(env []string) []string {
-	flags := []string{"-np", strconv.Itoa(s.nodes * s.tasks)}
+	flags := []string{"-np", strconv.Itoa(s.nodes.n * s.tasks.n)}
 	for _, name := range env {
 		flags = append(flags, "-x", name)
 	}
@@ -134,7 +133,7 @@ func (s *settings) environmentNames(job *jobView) []string {
 
 // fabric is the environment that goes with EFA, nothing where there is none.
 func (s *settings) fabric() map[string]string {
-	if s.efa == 0 || s.nodes < 2 || !s.sized {
+	if s.efa.n == 0 || s.nodes.n < 2 || !s.sized {
 		return nil
 	}
 	return map[string]string{"FI_PROVIDER": "efa"}

@@ -33,10 +33,10 @@ func (s *settings) noteCounts(j *jobView) {
 			switch {
 			case m[1] == "--nnodes" && n != nodes:
 				s.notef("the command says --nnodes=%d, and the job has %d pods", n, nodes)
-			case m[1] == "-np" && j.isKind(kinds.MPIJob) && n != nodes*s.tasks:
-				s.notef("the command says -np %d, and the job has %d pods with %d slots each", n, nodes, s.tasks)
-			case m[1] != "--nnodes" && m[1] != "-np" && s.TasksPerNode != nil && n != s.tasks:
-				s.notef("the command says %s=%d, which wins over --tasks-per-node %d", m[1], n, s.tasks)
+			case m[1] == "-np" && j.isKind(kinds.MPIJob) && n != nodes*s.tasks.n:
+				s.notef("the command says -np %d, and the job has %d pods with %d slots each", n, nodes, s.tasks.n)
+			case m[1] != "--nnodes" && m[1] != "-np" && s.TasksPerNode != nil && n != s.tasks.n:
+				s.notef("the command says %s=%d, which wins over --tasks-per-node %d", m[1], n, s.tasks.n)
 			}
 		}
 	}

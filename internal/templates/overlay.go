@@ -45,14 +45,14 @@ func (s *settings) layJob(t *Template, j *jobView) error {
 	if _, said := s.Annotations[kinds.TemplateAnnotation]; !said {
 		mergeText(meta, "annotations", map[string]string{kinds.TemplateAnnotation: t.Name})
 	}
-	if s.NodeCount != nil {
-		if err := j.setNodes(*s.NodeCount); err != nil {
+	if s.nodes.lay {
+		if err := j.setNodes(s.nodes.n); err != nil {
 			return err
 		}
 		s.layElastic(j)
 	}
-	if s.TasksPerNode != nil {
-		j.setTasks(s.tasks)
+	if s.tasks.lay {
+		j.setTasks(s.tasks.n)
 	}
 	if err := s.layLaunch(t, j); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (s *settings) layElastic(j *jobView) {
 	if policy == nil {
 		return
 	}
-	n := *s.NodeCount
+	n := s.nodes.n
 	for _, bound := range []struct {
 		key   string
 		wrong func(int) bool

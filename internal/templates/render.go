@@ -1,7 +1,6 @@
 package templates
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -26,7 +25,11 @@ func (t *Template) Render(v Values) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	objects, f, err := t.fillAll(s.params(t, draft))
+	values, err := s.params(t, draft)
+	if err != nil {
+		return Result{}, err
+	}
+	objects, f, err := t.fillAll(values)
 	if err != nil {
 		return Result{}, err
 	}
@@ -81,8 +84,9 @@ func (t *Template) draft(v Values) (*jobView, error) {
 	return nil, nil
 }
 
-// params returns the value of every parameter that has one.
-func (s *settings) params(t *Template, job *jobView) map[string]any {
+// params returns the value of every parameter that has one: as given, else by
+// the flag that means the same or computed, else the template's default.
+func (s *settings) params(t *Template, job *jobView) (map[string]any, error) {
 	values := map[string]any{}
 	for name, g := range s.given {
 		values[name] = g
@@ -91,15 +95,27 @@ func (s *settings) params(t *Template, job *jobView) map[string]any {
 		if _, given := values[p.Name]; given {
 			continue
 		}
-		if v, ok := s.wellKnown(p.Name, job); ok {
-			values[p.Name] = v
+		if v, ok := s.wellKnown(p, job); ok {
+			typed := v
+			if p.Declared && !(p.Name == pEntryScript && s.needsNoScript()) {
+				var err error
+				if typed, err = p.convert(v); err != nil {
+					return nil, errs.Usagef("%s: %v", p.Flag, err)
+				}
+			}
+			values[p.Name] = typed
 		} else if p.Default != nil {
 			values[p.Name] = p.Default
 		} else if p.Declared && !p.Required {
 			values[p.Name] = p.empty()
 		}
 	}
-	return values
+	return values, nil
+}
+
+// needsNoScript: a program of its own is started, as it is.
+func (s *settings) needsNoScript() bool {
+	return s.EntryScript == "" && s.Values.Command != "" && program(s.command) != "torchrun"
 }
 
 // empty is the value of a parameter that nobody gives and that need not be given:
@@ -114,14 +130,17 @@ func (p Param) empty() any {
 	return nil
 }
 
-// wellKnown returns the value of a well-known parameter.
-func (s *settings) wellKnown(name string, job *jobView) (any, bool) {
-	c, ok := canonical(name)
+// wellKnown returns the value of a well-known parameter. Where nothing says a
+// number, a template that declares the parameter gets the fallback; a
+// placeholder that nobody declared is missing.
+func (s *settings) wellKnown(p Param, job *jobView) (any, bool) {
+	c, ok := canonical(p.Name)
 	if !ok {
 		return nil, false
 	}
 	text := func(v string) (any, bool) { return v, v != "" }
 	list := func(v []string) (any, bool) { return anyList(v), true }
+	number := func(a amount) (any, bool) { return int64(a.n), a.known }
 	switch c {
 	case pJobName:
 		return text(s.name)
@@ -130,26 +149,26 @@ func (s *settings) wellKnown(name string, job *jobView) (any, bool) {
 	case pImage:
 		return text(s.Image)
 	case pInstanceType:
-		return text(s.InstanceType)
+		return text(s.instanceType)
 	case pNodeCount:
-		return int64(s.nodes), s.NodeCount != nil || job != nil
+		return number(s.nodes)
 	case pTasks:
-		return int64(s.tasks), true
+		return int64(s.tasks.n), s.tasks.known || p.Declared
 	case pAccelerators:
-		return int64(s.devices), s.sized
+		return number(s.devices)
 	case pEFA:
-		return int64(s.efa), s.sized
+		return number(s.efa)
 	case pProcesses:
-		return int64(s.nodes * s.tasks), true
+		return int64(s.nodes.n * s.tasks.n), s.nodes.known && s.tasks.known || p.Declared
 	case pCommand:
-		return anyList(s.command), len(s.command) > 0
+		return anyList(s.command), s.Values.Command != ""
 	case pEntryScript:
-		if s.EntryScript == "" && s.Values.Command != "" && program(s.command) != "torchrun" {
-			return []any{}, true // a program of its own needs no script
+		if s.needsNoScript() {
+			return []any{}, true
 		}
 		return text(s.EntryScript)
 	case pScriptArgs:
-		return anyList(s.args), len(s.args) > 0
+		return anyList(s.args), len(s.ScriptArgs) > 0
 	case pTorchrun:
 		return list(s.torchrunFlags(job))
 	case pMpirun:
@@ -230,8 +249,12 @@ func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job 
 	if len(r.faults) > 0 {
 		return errs.Wrap(broken("the finished objects", r.faults...), "the values do not fit").WithCode(errs.Usage)
 	}
-	for _, name := range f.left {
-		s.notef("$%s stays as it is: no parameter of that name is given", name)
+	for _, o := range objects {
+		visit(fromPlain(o), place{}, func(n *node, at place) {
+			if name, ok := whole(n.str()); ok && at.script {
+				s.notef("$%s stays as it is in %s: no parameter of that name is given", name, at.path)
+			}
+		})
 	}
 	if job == nil {
 		return nil
@@ -253,22 +276,28 @@ func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job 
 // missing returns the parameters that are still needed: declared and required
 // without a value, or left where only a value makes sense.
 func (t *Template) missing(f *filler, objects []map[string]any) []string {
-	var left []string
+	var order []string
+	left := map[string]bool{}
 	for _, o := range objects {
 		visit(fromPlain(o), place{}, func(n *node, at place) {
-			if !at.script {
-				left = append(left, placeholderNames(n.str())...)
+			for _, name := range placeholderNames(n.str()) {
+				if !at.script && !left[name] {
+					left[name] = true
+					order = append(order, name)
+				}
 			}
 		})
 	}
 	var out []string
+	listed := map[string]bool{}
 	for _, p := range t.Params {
-		if _, has := f.values[p.Name]; !has && (p.Declared && p.Required || slices.Contains(left, p.Name)) {
+		if _, has := f.values[p.Name]; !has && (p.Declared && p.Required || left[p.Name]) {
+			listed[p.Name] = true
 			out = append(out, p.Name)
 		}
 	}
-	for _, name := range left {
-		if _, has := f.values[name]; !has && !slices.Contains(out, name) {
+	for _, name := range order {
+		if _, has := f.values[name]; !has && !listed[name] {
 			out = append(out, name)
 		}
 	}
@@ -276,17 +305,17 @@ func (t *Template) missing(f *filler, objects []map[string]any) []string {
 }
 
 func (s *settings) result(objects []map[string]any, job int) Result {
-	r := Result{Objects: objects, Job: job, InstanceType: s.InstanceType, NodeCount: s.nodes, TasksPerNode: s.tasks, Accelerators: s.devices}
-	if s.devices > 0 {
+	r := Result{Objects: objects, Job: job, InstanceType: s.instanceType, NodeCount: s.nodes.n, TasksPerNode: s.tasks.n, Accelerators: s.devices.n}
+	if s.devices.n > 0 {
 		r.AcceleratorResource = s.resource
 	}
 	if job >= 0 {
 		view, _ := viewOf(objects[job])
 		r.NodeCount = view.nodes()
-		if s.hasType && s.typ.Accelerators > 0 && s.devices == 0 {
-			s.notef("no accelerator is asked for on %s", s.InstanceType)
+		if s.hasType && s.typ.Accelerators > 0 && s.devices.n == 0 {
+			s.notef("no accelerator is asked for on %s", s.instanceType)
 		}
-		if !s.sized && s.devices == 0 && asksNothing(view) {
+		if !s.sized && s.devices.n == 0 && asksNothing(view) {
 			s.notef("no accelerator is asked for; --instance-type or --accelerators asks for some")
 		}
 	}

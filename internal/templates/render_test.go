@@ -64,7 +64,7 @@ func TestRenderErrors(t *testing.T) {
 		{"parameter of another type", "pytorch", with(func(v *Values) { v.NodeCount, v.Params = nil, map[string]any{"NODE_COUNT": "two"} }), []string{"NODE_COUNT", "whole number"}},
 		{"parameter outside its enum", "pytorch", with(func(v *Values) { v.Params = map[string]any{"CLEAN_POD_POLICY": "Some"} }), []string{"CLEAN_POD_POLICY", "All, Running, None"}},
 		{"quantity parameter", "pytorch", with(func(v *Values) { v.Params = map[string]any{"SHM_SIZE": "big"} }), []string{"SHM_SIZE", "quantity"}},
-		{"flag and parameter differ", "pytorch", with(func(v *Values) { v.Params = map[string]any{"NODE_COUNT": 3} }), []string{"--node-count", `"2"`, "NODE_COUNT", `"3"`}},
+		{"flag and parameter differ", "pytorch", with(func(v *Values) { v.Params = map[string]any{"NODE_COUNT": 3} }), []string{"--node-count says 2", `NODE_COUNT says "3"`}},
 		{"parameter that is a map", "pytorch", with(func(v *Values) { v.Params = map[string]any{"IMAGE": map[string]any{"a": 1}} }), []string{"IMAGE", "not a list or map"}},
 		{"unknown type", "pytorch", with(func(v *Values) { v.InstanceType = "p5.48xlarg" }), []string{"p5.48xlarg", "did you mean ml.p5.48xlarge"}},
 		{"no nodes", "pytorch", with(func(v *Values) { v.NodeCount = Int(0) }), []string{"--node-count is 0", "at least 1"}},
@@ -76,7 +76,7 @@ func TestRenderErrors(t *testing.T) {
 		{"the manifest's accelerators", job, with(func(v *Values) { v.InstanceType = "c5.large"; v.Accelerators = Int(1) }), []string{"no accelerators"}},
 		{"too many of the manifest's accelerators", master, with(func(v *Values) { v.InstanceType = "g5.12xlarge" }), []string{"ml.g5.12xlarge has 4 accelerators", "8"}},
 		{"other accelerators than the manifest's", master, with(func(v *Values) { v.InstanceType = "trn1.32xlarge" }), []string{"nvidia.com/gpu", "ml.trn1.32xlarge"}},
-		{"too many EFA", "pytorch", with(func(v *Values) { v.EFA = Int(33) }), []string{"33 EFA", "(32)"}},
+		{"too many EFA", "pytorch", with(func(v *Values) { v.EFA = Int(33) }), []string{"has 32 EFA", "33"}},
 		{"too much memory", "pytorch", with(func(v *Values) { v.Memory = "3Ti" }), []string{"memory of 3Ti", "2048Gi"}},
 		{"too much CPU", "pytorch", with(func(v *Values) { v.VCPU = "193" }), []string{"cpu of 193", "192"}},
 		{"memory that is no quantity", "pytorch", with(func(v *Values) { v.Memory = "16Gigs" }), []string{"--memory", "16Gigs"}},
@@ -175,6 +175,11 @@ func TestManifestsThatNeedCare(t *testing.T) {
 				t.Errorf("want %q, got %v", c.want, err)
 			}
 		})
+	}
+	// Launching parameters in a template without a job.
+	lone := "parameters: {TORCHRUN_FLAGS: {type: list}, MPIRUN_FLAGS: {type: list}}\n---\napiVersion: example.com/v1\nkind: Thing\na: $TORCHRUN_FLAGS\nb: $MPIRUN_FLAGS\n"
+	if got := mustRender(t, mustParse(t, lone), Values{}).Objects[0]; !reflect.DeepEqual(got["a"], []any{"--nnodes=1", "--nproc_per_node=1"}) {
+		t.Errorf("got %v", got)
 	}
 	r := mustRender(t, mustParse(t, none), Values{Name: "b", Namespace: "team", Queue: "q"})
 	if r.Job != -1 || at(t, r.Objects[0], "metadata.name") != "b" || at(t, r.Objects[0], "metadata.namespace") != "team" {

@@ -44,18 +44,15 @@ func (j *jobView) asked(match func(string) bool) (name string, n int, ok bool) {
 // countDevices decides how many accelerators, processes and EFA interfaces each
 // pod has: what was said, else what the manifest states, else what the type has.
 func (t *Template) countDevices(s *settings, job *jobView) error {
-	tasks, tasksSaid, err := t.baseCount(s, pTasks, s.TasksPerNode, 1)
+	tasks, err := t.amount(s, pTasks, s.TasksPerNode, 1)
 	if err != nil {
 		return err
 	}
-	if tasksSaid {
-		s.TasksPerNode = &tasks
-	}
-	devices, devicesSaid, err := t.baseCount(s, pAccelerators, s.Accelerators, 0)
+	devices, err := t.amount(s, pAccelerators, s.Accelerators, 0)
 	if err != nil {
 		return err
 	}
-	s.devicesSaid, s.sized = devicesSaid, s.hasType || devicesSaid || s.Partition != ""
+	s.sized = s.hasType || devices.known || s.Partition != ""
 	stated, statedCount, isStated := job.asked(isAccelerator)
 	s.resource = instances.GPU
 	switch {
@@ -69,36 +66,39 @@ func (t *Template) countDevices(s *settings, job *jobView) error {
 	}
 	switch {
 	case s.Partition != "":
-		if devicesSaid {
+		if devices.known {
 			return errs.Usagef("--accelerators and --accelerator-partition-type exclude each other")
 		}
-		if devices, err = s.partition(); err != nil {
+		n, err := s.partition()
+		if err != nil {
 			return err
 		}
+		devices = amount{n, true, true}
 	case s.PartitionCount != nil:
 		return errs.Usagef("--accelerator-partition-count needs --accelerator-partition-type")
-	case devicesSaid:
+	case devices.lay:
 	case isStated:
 		if s.hasType && s.resource != stated && !strings.HasPrefix(stated, instances.MIGPrefix) && stated != instances.NeuronCore {
-			return errs.Usagef("the manifest asks for %s, which %s does not have", stated, s.InstanceType).
+			return errs.Usagef("the manifest asks for %s, which %s does not have", stated, s.instanceType).
 				WithTry("--accelerators N, which replaces the manifest's", "another --instance-type")
 		}
-		s.resource, devices = stated, statedCount
-	case s.hasType && tasksSaid && s.typ.Resource == instances.GPU:
-		devices = min(tasks, s.typ.Accelerators)
+		s.resource, devices = stated, amount{n: statedCount, known: true}
+	case devices.known:
+	case s.hasType && tasks.known && s.typ.Resource == instances.GPU:
+		devices = amount{n: min(tasks.n, s.typ.Accelerators), known: true}
 	case s.hasType:
-		devices = s.typ.Accelerators
+		devices = amount{n: s.typ.Accelerators, known: true}
 	}
-	if s.hasType && s.Partition == "" && !strings.HasPrefix(s.resource, instances.MIGPrefix) && s.resource != instances.NeuronCore && devices > s.typ.Accelerators {
+	if s.hasType && s.Partition == "" && !strings.HasPrefix(s.resource, instances.MIGPrefix) && s.resource != instances.NeuronCore && devices.n > s.typ.Accelerators {
 		has := fmt.Sprint(s.typ.Accelerators)
 		if s.typ.Accelerators == 0 {
 			has = "no"
 		}
-		return errs.Usagef("%s has %s accelerators, and %d are asked for on each node", s.InstanceType, has, devices).
+		return errs.Usagef("%s has %s accelerators, and %d are asked for on each node", s.instanceType, has, devices.n).
 			WithTry("fewer --accelerators and more nodes with --node-count")
 	}
 	s.devices = devices
-	s.countTasks(job, tasks, tasksSaid)
+	s.countTasks(job, tasks)
 	return t.countEFA(s, job)
 }
 
@@ -118,56 +118,59 @@ func (s *settings) partition() (int, error) {
 	case !s.hasType:
 		return 0, errs.Usagef("--accelerator-partition-type needs --instance-type")
 	case len(s.typ.MIG) == 0 && s.Node == nil:
-		return 0, errs.Usagef("%s has no MIG partitions", s.InstanceType)
+		return 0, errs.Usagef("%s has no MIG partitions", s.instanceType)
 	case len(s.typ.MIG) > 0 && !slices.Contains(s.typ.MIG, profile):
-		return 0, errs.Usagef("%s has no MIG partition %q%s", s.InstanceType, profile, meant(errs.Near(profile, s.typ.MIG))).
+		return 0, errs.Usagef("%s has no MIG partition %q%s", s.instanceType, profile, meant(errs.Near(profile, s.typ.MIG))).
 			WithFact("it has", strings.Join(s.typ.MIG, ", "))
 	}
 	s.Partition, s.resource = profile, instances.MIGPrefix+profile
 	return n, nil
 }
 
-func (s *settings) countTasks(job *jobView, tasks int, said bool) {
+func (s *settings) countTasks(job *jobView, tasks amount) {
 	switch {
-	case said:
+	case tasks.known:
 	case job != nil && job.tasks() > 0:
-		tasks = job.tasks()
+		tasks = amount{n: job.tasks(), known: true}
 	case strings.HasPrefix(s.resource, instances.MIGPrefix) || s.resource == instances.NeuronCore:
-		tasks = s.devices
+		tasks = amount{n: s.devices.n, known: true}
 	case s.hasType:
-		tasks = s.typ.Tasks(s.devices)
-	case s.devices > 0 && neuron(s.resource):
-		tasks = 2 * s.devices
+		tasks = amount{n: s.typ.Tasks(s.devices.n), known: true}
+	case neuron(s.resource):
+		tasks = amount{n: 2 * s.devices.n, known: s.devices.known}
 	default:
-		tasks = s.devices
+		tasks = amount{n: s.devices.n, known: s.devices.known}
 	}
-	s.tasks = max(tasks, 1)
-	if s.resource == instances.GPU && s.devices > 0 && s.tasks > s.devices {
-		s.notef("%d processes share %d GPUs on each node", s.tasks, s.devices)
+	tasks.n = max(tasks.n, 1)
+	s.tasks = tasks
+	if s.resource == instances.GPU && s.devices.n > 0 && tasks.n > s.devices.n {
+		s.notef("%d processes share %d GPUs on each node", tasks.n, s.devices.n)
 	}
 }
 
 func (t *Template) countEFA(s *settings, job *jobView) error {
-	efa, said, err := t.baseCount(s, pEFA, s.EFA, 0)
+	efa, err := t.amount(s, pEFA, s.EFA, 0)
 	if err != nil {
 		return err
 	}
 	_, stated, isStated := job.asked(func(name string) bool { return name == instances.EFA })
 	switch {
-	case said:
-		if s.hasType && efa > s.typ.EFA {
-			return errs.Usagef("%d EFA interfaces is more than %s has (%d)", efa, s.InstanceType, s.typ.EFA)
-		}
-		s.EFA = &efa
+	case efa.lay:
 	case isStated:
-		efa = stated
-	case !s.hasType || strings.HasPrefix(s.resource, instances.MIGPrefix):
+		efa = amount{n: stated, known: true}
+	case efa.known, !s.hasType:
+	case strings.HasPrefix(s.resource, instances.MIGPrefix):
+		efa.known = true
 	case s.typ.Accelerators == 0 && (s.VCPU != "" || s.Memory != ""): // a part of a node
+		efa.known = true
 	default:
-		efa = s.typ.EFAShare(s.devices)
-		if efa == 0 && s.typ.EFA > 0 && s.devices > 0 && s.nodes > 1 {
-			s.notef("%s has %d EFA for %d accelerators: a job with %d of them gets none, and its nodes talk over TCP", s.InstanceType, s.typ.EFA, s.typ.Accelerators, s.devices)
+		efa = amount{n: s.typ.EFAShare(s.devices.n), known: true}
+		if efa.n == 0 && s.typ.EFA > 0 && s.devices.n > 0 && s.nodes.n > 1 {
+			s.notef("%s has %d EFA for %d accelerators: a job with %d of them gets none, and its nodes talk over TCP", s.instanceType, s.typ.EFA, s.typ.Accelerators, s.devices.n)
 		}
+	}
+	if s.hasType && efa.lay && efa.n > s.typ.EFA {
+		return errs.Usagef("%s has %d EFA interfaces, and %d are asked for", s.instanceType, s.typ.EFA, efa.n)
 	}
 	s.efa = efa
 	return nil
@@ -177,7 +180,7 @@ func (t *Template) countEFA(s *settings, job *jobView) error {
 // table's estimate, but never more than 95 % of what the cluster's own nodes
 // say, so that their daemons fit beside the job.
 func (s *settings) allocatable() (milliCPU, memory int64) {
-	if _, known := instances.Lookup(s.InstanceType); known {
+	if _, known := instances.Lookup(s.instanceType); known {
 		milliCPU, memory = s.typ.Allocatable()
 	}
 	if s.Node == nil {
@@ -208,9 +211,9 @@ func (s *settings) share() (num, den int64) {
 	case !s.hasType:
 		return 0, 0
 	case s.Partition != "":
-		return int64(s.typ.MIGShare(s.Partition, s.devices) * 1e6), 1e6
-	case s.devices > 0 && s.typ.Accelerators > 0 && (s.resource == s.typ.Resource || neuron(s.resource)):
-		return int64(s.devices), int64(s.typ.Accelerators)
+		return int64(s.typ.MIGShare(s.Partition, s.devices.n) * 1e6), 1e6
+	case s.devices.n > 0 && s.typ.Accelerators > 0 && (s.resource == s.typ.Resource || neuron(s.resource)):
+		return int64(s.devices.n), int64(s.typ.Accelerators)
 	case s.typ.Accelerators > 0:
 		return 0, 0
 	case s.VCPU != "" && s.Memory == "":
@@ -229,16 +232,16 @@ func (s *settings) share() (num, den int64) {
 // replaces the manifest's; what the type says only fills in.
 func (s *settings) layResources(c map[string]any) {
 	r := resourceLists{c}
-	if s.devicesSaid || s.Partition != "" {
+	if s.devices.lay {
 		r.dropExcept(isAccelerator, s.resource)
-		r.setBoth(s.resource, s.devices)
-	} else if s.sized && s.devices > 0 {
-		r.fillBoth(s.resource, s.devices)
+		r.setBoth(s.resource, s.devices.n)
+	} else if s.sized {
+		r.fillBoth(s.resource, s.devices.n)
 	}
-	if s.EFA != nil {
-		r.setBoth(instances.EFA, *s.EFA)
-	} else if s.sized && s.efa > 0 {
-		r.fillBoth(instances.EFA, s.efa)
+	if s.efa.lay {
+		r.setBoth(instances.EFA, s.efa.n)
+	} else if s.sized {
+		r.fillBoth(instances.EFA, s.efa.n)
 	}
 	if s.VCPU != "" {
 		r.set("requests", "cpu", s.VCPU)
@@ -256,6 +259,9 @@ func (s *settings) layResources(c map[string]any) {
 		cpu, memory := s.allocatable()
 		r.fill("cpu", cpuText(cpu*num/den))
 		r.fill("memory", memoryText(memory/den*num))
+	}
+	if s.sized {
+		r.dropZero()
 	}
 	r.tidy()
 }
@@ -321,6 +327,18 @@ func (r resourceLists) dropExcept(match func(string) bool, keep string) {
 	for _, list := range []string{"requests", "limits"} {
 		for name := range r.list(list) {
 			if match(name) && name != keep {
+				delete(r.list(list), name)
+			}
+		}
+	}
+}
+
+// dropZero removes devices that none are asked of: an instance type without EFA
+// makes 0 of a placeholder, which a queue that does not know EFA may refuse.
+func (r resourceLists) dropZero() {
+	for _, list := range []string{"requests", "limits"} {
+		for name, v := range r.list(list) {
+			if n, ok := count(v); ok && n == 0 && (isAccelerator(name) || name == instances.EFA) {
 				delete(r.list(list), name)
 			}
 		}

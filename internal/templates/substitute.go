@@ -3,7 +3,6 @@ package templates
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -92,13 +91,19 @@ func visit(n *node, at place, f func(n *node, at place)) {
 // findPlaceholders fills Params with the placeholders that nobody declared but
 // that stand where only a parameter makes sense, and notes all others.
 func (t *Template) findPlaceholders() {
+	known, seen := map[string]bool{}, map[string]bool{}
+	for _, p := range t.Params {
+		known[p.Name] = true
+	}
 	for _, d := range t.docs {
 		visit(d, place{}, func(n *node, at place) {
 			for _, name := range placeholderNames(n.str()) {
-				if !slices.Contains(t.mentioned, name) {
+				if !seen[name] {
+					seen[name] = true
 					t.mentioned = append(t.mentioned, name)
 				}
-				if _, known := t.Param(name); !known && !at.script {
+				if !known[name] && !at.script {
+					known[name] = true
 					t.Params = append(t.Params, Param{Name: name, Required: true, Flag: flagFor(name), line: n.line})
 				}
 			}
@@ -106,14 +111,9 @@ func (t *Template) findPlaceholders() {
 	}
 }
 
-// filler replaces placeholders in documents and notes what it cannot replace.
+// filler replaces placeholders in documents.
 type filler struct {
 	values map[string]any
-	// missing holds the names without a value outside of scripts, by first line.
-	missing []string
-	// left holds the names that stay where a whole argument or environment value
-	// is nothing but the placeholder.
-	left   []string
 	faults []error
 }
 
@@ -148,16 +148,15 @@ func (f *filler) fill(n *node, at place) *node {
 		same := *n // the template itself is never changed
 		return &same
 	}
-	return f.fillScalar(n, s, at)
+	return f.fillScalar(n, s)
 }
 
-func (f *filler) fillScalar(n *node, s string, at place) *node {
+func (f *filler) fillScalar(n *node, s string) *node {
 	if name, ok := whole(s); ok {
 		v, has := f.values[name]
 		if has {
 			return filledNode(v, n)
 		}
-		f.note(name, at, true)
 		same := *n
 		return &same
 	}
@@ -172,24 +171,11 @@ func (f *filler) fillScalar(n *node, s string, at place) *node {
 			return m
 		}
 		if !has {
-			f.note(name, at, false)
 			return m
 		}
 		return textOf(v)
 	})
 	return &node{line: n.line, value: out, quoted: true}
-}
-
-// note remembers a placeholder without a value.
-func (f *filler) note(name string, at place, alone bool) {
-	switch {
-	case !at.script:
-		if !slices.Contains(f.missing, name) {
-			f.missing = append(f.missing, name)
-		}
-	case alone && !slices.Contains(f.left, name):
-		f.left = append(f.left, name)
-	}
 }
 
 // filledNode is the value of a scalar that is only a placeholder. Quoted in the

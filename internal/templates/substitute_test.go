@@ -243,3 +243,58 @@ func TestSplitWords(t *testing.T) {
 		}
 	}
 }
+
+// A parameter's value goes where the manifest has its placeholder, and only a
+// flag, or a parameter without a placeholder, is laid over.
+func TestParametersAndFlags(t *testing.T) {
+	text := func(header string) string {
+		return header + "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\nspec:\n  pytorchReplicaSpecs:\n" +
+			"    Master: {replicas: 1, template: &t {spec: {containers: [{name: pytorch, image: \"${REGISTRY}${IMAGE}${TAG}\", command: [torchrun, --nproc=$GPU_PER_NODE, t.py], resources: {limits: {nvidia.com/gpu: $GPU_PER_NODE, vpc.amazonaws.com/efa: $EFA_PER_NODE}}}]}}}\n" +
+			"    Worker: {replicas: $NUM_NODES, template: *t}\n"
+	}
+	params := map[string]any{"REGISTRY": "r/", "IMAGE": "i", "TAG": ":1", "NUM_NODES": 3, "GPU_PER_NODE": 8, "EFA_PER_NODE": 4}
+	without := func(name string) map[string]any {
+		out := map[string]any{}
+		for k, v := range params {
+			if k != name {
+				out[k] = v
+			}
+		}
+		return out
+	}
+	const image, limits = "spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image", "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits"
+	workers := func(v Values) (any, any, any) {
+		t.Helper()
+		o := mustRender(t, mustParse(t, text("")), v).Objects[0]
+		return at(t, o, "spec.pytorchReplicaSpecs.Worker.replicas"), at(t, o, image), at(t, o, limits)
+	}
+	if n, i, l := workers(Values{Params: params}); n != int64(3) || i != "r/i:1" || !reflect.DeepEqual(l, map[string]any{"nvidia.com/gpu": int64(8), "vpc.amazonaws.com/efa": int64(4)}) {
+		t.Errorf("parameters: %v workers of %v, limits %v", n, i, l)
+	}
+	if n, i, _ := workers(Values{Params: without("NUM_NODES"), NodeCount: Int(3), Image: "own"}); n != int64(2) || i != "own" {
+		t.Errorf("flags: %v workers of %v; --node-count counts the master", n, i)
+	}
+	// A type without EFA asks for none, rather than for 0 of them.
+	if _, _, l := workers(Values{Params: without("EFA_PER_NODE"), InstanceType: "p5.48xlarge", EFA: Int(0)}); !reflect.DeepEqual(l, map[string]any{"nvidia.com/gpu": int64(8)}) {
+		t.Errorf("limits %v", l)
+	}
+	for _, name := range []string{"NUM_NODES", "EFA_PER_NODE", "GPU_PER_NODE", "TAG"} {
+		if _, err := mustParse(t, text("")).Render(Values{Params: without(name)}); err == nil || !strings.Contains(errs.Text(err, false), name) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	// Declared, without a placeholder: the default is laid over as a flag is.
+	o := mustRender(t, mustParse(t, "parameters: {NODE_COUNT: 5, TASKS_PER_NODE: 2}\n---\n"+strings.Replace(text(""), "$NUM_NODES", "1", 1)), Values{Params: without("NUM_NODES")}).Objects[0]
+	if at(t, o, "spec.pytorchReplicaSpecs.Worker.replicas") != int64(4) || at(t, o, "spec.nprocPerNode") != "2" {
+		t.Errorf("declared: %v", o)
+	}
+	// A flag's value obeys what the template declares.
+	restricted := "parameters: {IMAGE: {enum: [a, b]}, NODE_COUNT: {type: int, enum: [2, 4]}}\n---\n" + strings.Replace(jobHead, "image: i", "image: $IMAGE", 1)
+	if _, err := mustParse(t, restricted).Render(Values{Image: "c", NodeCount: Int(2)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--image") {
+		t.Errorf("an image outside the enum: %v", err)
+	}
+	if _, err := mustParse(t, restricted).Render(Values{Image: "a", NodeCount: Int(3)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--node-count") {
+		t.Errorf("a number outside the enum: %v", err)
+	}
+	mustRender(t, mustParse(t, restricted), Values{Image: "a", NodeCount: Int(4)})
+}

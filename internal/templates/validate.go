@@ -223,9 +223,9 @@ func (s *settings) checkFits(j *jobView) error {
 			}
 			switch {
 			case n > want.total:
-				return errs.Usagef("%s of %s is more than %s has (%s)", want.name, q.String(), s.InstanceType, want.text(want.total))
+				return errs.Usagef("%s of %s is more than %s has (%s)", want.name, q.String(), s.instanceType, want.text(want.total))
 			case n > want.left:
-				s.notef("%s of %s may not fit: about %s of %s are left for pods on %s", want.name, q.String(), want.text(want.left), want.text(want.total), s.InstanceType)
+				s.notef("%s of %s may not fit: about %s of %s are left for pods on %s", want.name, q.String(), want.text(want.left), want.text(want.total), s.instanceType)
 			}
 		}
 	}

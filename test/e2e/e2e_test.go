@@ -159,11 +159,11 @@ func TestLendThree(t *testing.T) {
 	bed := cluster.ForTest(t, cluster.Options{})
 	applyScenario(t, bed, "lend-three", true)
 	admin := newUser(t, bed.Kubeconfig)
-	usage(t, bed, "hyperpod-ns-a-clusterqueue", "2", "0")
-	usage(t, bed, "hyperpod-ns-b-clusterqueue", "4", "0")
+	usage(t, bed, "hyperpod-ns-team-a-clusterqueue", "2", "0")
+	usage(t, bed, "hyperpod-ns-team-b-clusterqueue", "4", "0")
 	admin.ok("start-job", "--name", "task", "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py",
-		"--node-count", "1", "--accelerators", "4", "--instance-type", "ml.g5.12xlarge", "-n", "hyperpod-ns-b", "--wait=admitted", "--timeout", "60s")
-	usage(t, bed, "hyperpod-ns-b-clusterqueue", "8", "3")
+		"--node-count", "1", "--accelerators", "4", "--instance-type", "ml.g5.12xlarge", "-n", "hyperpod-ns-team-b", "--wait=admitted", "--timeout", "60s")
+	usage(t, bed, "hyperpod-ns-team-b-clusterqueue", "8", "3")
 }
 
 // TestV1beta1 is the first job on a Kueue that serves only v1beta1.

@@ -106,8 +106,12 @@ func refuse(w http.ResponseWriter, rule Rule) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(rule.Status)
+	message := "fault injected by the test"
+	if rule.Status == http.StatusForbidden {
+		message = `it is forbidden: User "ada" cannot do this in API group "test"`
+	}
 	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":%q,"reason":%q,"code":%d}`,
-		"fault injected by the test", reason(rule.Status), rule.Status)
+		message, reason(rule.Status), rule.Status)
 }
 
 func reason(code int) string {

@@ -49,7 +49,9 @@ func load(ctx context.Context, c *factory.Cluster, j findjob.Job) (page, error) 
 	}()
 	go func() {
 		var err error
-		p.pods, err = state.ListPods(ctx, c.Client, j.Namespace, kube.ListOptions{LabelSelector: j.Kind.PodLabel + "=" + job.Name})
+		if selector := j.Kind.PodSelector(j.Object); selector != "" {
+			p.pods, err = state.ListPods(ctx, c.Client, j.Namespace, kube.ListOptions{LabelSelector: selector})
+		}
 		failures <- err
 	}()
 	for range 2 {

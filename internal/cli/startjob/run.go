@@ -28,11 +28,15 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	f.Notef("%s", describe(t))
 	if o.GenerateName {
 		values.Name = o.Name + "-" + o.suffix()
 	}
 	o.annotate(&values, t)
+	// What is wrong with the input is found before the cluster is asked anything.
+	if _, err := t.Render(values); err != nil {
+		return err
+	}
+	f.Notef("%s", describe(t))
 
 	cluster, err := f.Cluster()
 	if err != nil {

@@ -208,7 +208,10 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 		return false
 	}
 	e.put(w)
+	// The update event of the admission. Counting the workload a second time
+	// advances the queue's generation, which ends remembered flavor scans.
 	e.queues.DeleteWorkload(e.log, key)
+	e.cache.AddOrUpdateWorkload(e.log, &counted)
 	delete(e.verdicts, key)
 	if !workload.IsAdmitted(w) {
 		ev.Kind = EventQuotaReserved
@@ -252,6 +255,9 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 	}
 	if changed {
 		e.put(w)
+		// The update event puts it into the queue once more. That matters: without
+		// FlavorFungibilityPreserveScanProgress it loses its place in the flavor scan.
+		e.enqueue(ctx, w)
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *call) readBody() ([]byte, error) {
 	return body, nil
 }
 
-// object reads the body as one object in JSON or YAML.
+// object reads the body as one object in JSON, YAML or protobuf.
 func (c *call) object() (map[string]any, error) {
 	body, err := c.readBody()
 	if err != nil {
@@ -33,12 +33,14 @@ func (c *call) object() (map[string]any, error) {
 	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
 	switch media {
 	case "", "application/json":
+	case protobufMedia:
+		return fromProtobuf(body)
 	case "application/yaml":
 		if body, err = yaml.YAMLToJSON(body); err != nil {
 			return nil, badRequest("error decoding YAML: " + err.Error())
 		}
 	default:
-		return nil, unsupportedMedia("application/json", "application/yaml")
+		return nil, unsupportedMedia("application/json", "application/yaml", protobufMedia)
 	}
 	return decodeObject(body)
 }

@@ -20,7 +20,7 @@ func versionInfo() version.Info {
 
 func (s *Server) index(w http.ResponseWriter) error {
 	paths := []string{"/api", "/api/v1", "/apis"}
-	for _, gv := range s.groups() {
+	for _, gv := range s.versions() {
 		if gv.Group != "" {
 			paths = append(paths, "/apis/"+gv.Group, "/apis/"+gv.String())
 		}
@@ -48,9 +48,13 @@ func (s *Server) rootAPI(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func apiGroup(gv schema.GroupVersion) metav1.APIGroup {
-	v := metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: gv.Version}
-	return metav1.APIGroup{Name: gv.Group, Versions: []metav1.GroupVersionForDiscovery{v}, PreferredVersion: v}
+func apiGroup(g servedGroup) metav1.APIGroup {
+	out := metav1.APIGroup{Name: g.name}
+	for _, v := range g.versions {
+		out.Versions = append(out.Versions, metav1.GroupVersionForDiscovery{GroupVersion: g.gv(v).String(), Version: v})
+	}
+	out.PreferredVersion = out.Versions[0]
+	return out
 }
 
 func (s *Server) rootAPIs(w http.ResponseWriter, r *http.Request) error {
@@ -58,9 +62,9 @@ func (s *Server) rootAPIs(w http.ResponseWriter, r *http.Request) error {
 		return s.writeAggregated(w, func(group string) bool { return group != "" })
 	}
 	out := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
-	for _, gv := range s.groups() {
-		if gv.Group != "" {
-			out.Groups = append(out.Groups, apiGroup(gv))
+	for _, g := range s.groups() {
+		if g.name != "" {
+			out.Groups = append(out.Groups, apiGroup(g))
 		}
 	}
 	writeJSON(w, http.StatusOK, out)
@@ -68,11 +72,11 @@ func (s *Server) rootAPIs(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) groupDiscovery(w http.ResponseWriter, r *http.Request, group string) error {
-	for _, gv := range s.groups() {
-		if gv.Group == group && group != "" {
-			g := apiGroup(gv)
-			g.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
-			writeJSON(w, http.StatusOK, g)
+	for _, g := range s.groups() {
+		if g.name == group && group != "" {
+			out := apiGroup(g)
+			out.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+			writeJSON(w, http.StatusOK, out)
 			return nil
 		}
 	}
@@ -116,17 +120,21 @@ func (r *resource) subresources() []subresource {
 func (s *Server) writeAggregated(w http.ResponseWriter, want func(group string) bool) error {
 	out := apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
 		Items: []apidiscovery.APIGroupDiscovery{}}
-	for _, gv := range s.groups() {
-		if !want(gv.Group) {
+	for _, g := range s.groups() {
+		if !want(g.name) {
 			continue
 		}
-		v := apidiscovery.APIVersionDiscovery{Version: gv.Version, Freshness: apidiscovery.DiscoveryFreshnessCurrent}
-		for _, r := range s.resources {
-			if r.Group == gv.Group && r.Version == gv.Version {
-				v.Resources = append(v.Resources, r.discovery())
+		item := apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.name}}
+		for _, version := range g.versions {
+			v := apidiscovery.APIVersionDiscovery{Version: version, Freshness: apidiscovery.DiscoveryFreshnessCurrent}
+			for _, r := range s.resources {
+				if r.Group == g.name && r.Version == version {
+					v.Resources = append(v.Resources, r.discovery())
+				}
 			}
+			item.Versions = append(item.Versions, v)
 		}
-		out.Items = append(out.Items, apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: gv.Group}, Versions: []apidiscovery.APIVersionDiscovery{v}})
+		out.Items = append(out.Items, item)
 	}
 	body, err := encode(out)
 	if err != nil {

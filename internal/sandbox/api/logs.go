@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -17,8 +15,7 @@ const logEvery = time.Minute
 
 // noProcess answers exec, attach and port-forward: there is nothing to reach.
 func (s *Server) noProcess(c *call) error {
-	return apierrors.NewGenericServerResponse(http.StatusNotImplemented, c.Method, c.res.groupResource(), c.name,
-		"a sandbox runs no processes, so there is nothing to "+c.sub, 0, true)
+	return badRequest("a sandbox runs no processes: there is nothing to " + c.sub + " in pod " + c.name)
 }
 
 // podLog makes up a log: a pod of a sandbox runs nothing, so the lines only say

@@ -20,13 +20,13 @@ func (s *Server) openAPI(w http.ResponseWriter, r *http.Request, rest []string) 
 		return s.openAPIv2(w, r)
 	case len(rest) == 1 && rest[0] == "v3":
 		paths := map[string]any{}
-		for _, gv := range s.groups() {
+		for _, gv := range s.versions() {
 			paths[root(gv)] = map[string]any{"serverRelativeURL": "/openapi/v3/" + root(gv)}
 		}
 		writeJSON(w, http.StatusOK, map[string]any{"paths": paths})
 		return nil
 	case len(rest) > 1 && rest[0] == "v3":
-		for _, gv := range s.groups() {
+		for _, gv := range s.versions() {
 			if root(gv) == strings.Join(rest[1:], "/") {
 				writeJSON(w, http.StatusOK, s.openAPIv3(gv))
 				return nil

@@ -4,11 +4,16 @@ import (
 	"slices"
 	"strings"
 
+	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -20,6 +25,9 @@ type resource struct {
 	// decides how a strategic merge patch works and what a valid object is; nil
 	// for custom resources.
 	builtin func() any
+	// schema makes an empty value of the Go type that a custom resource's schema
+	// was made from; nil where there is none.
+	schema func() any
 	// status: the kind has a status subresource.
 	status bool
 	// generation: changes of the spec are counted.
@@ -55,6 +63,13 @@ func custom(r kinds.Resource, columns ...column) *resource {
 	return &resource{Resource: r, status: true, generation: true, columns: columns}
 }
 
+// checked is a custom resource whose schema is known as a Go type.
+func checked[T any](r kinds.Resource, columns ...column) *resource {
+	out := custom(r, columns...)
+	out.schema = func() any { return new(T) }
+	return out
+}
+
 func virtual(r kinds.Resource) *resource { return &resource{Resource: r, virtual: true} }
 
 // Kinds that only the sandbox has a use for: they are stored so that manifests
@@ -86,34 +101,79 @@ func table() []*resource {
 		builtin[schedulingv1.PriorityClass](kinds.PriorityClass, false, false, priorityClassColumns...),
 		virtual(kinds.SelfSubjectAccessReview), virtual(selfRules), virtual(selfReview),
 	}
+	schemas := jobSchemas()
 	for _, j := range kinds.Jobs() {
 		if j.Kind != kinds.BatchJob.Kind || j.Group != kinds.BatchJob.Group {
-			out = append(out, custom(j.Resource, jobColumns(j)...))
+			r := custom(j.Resource, jobColumns(j)...)
+			r.schema = schemas[j.Kind]
+			out = append(out, r)
+		}
+	}
+	for _, r := range out {
+		if r.Kind == "Pod" || r.Kind == "Service" || r.Kind == "Job" {
+			r.categories = []string{"all"}
 		}
 	}
 	return append(out,
-		custom(kinds.ClusterQueue, clusterQueueColumns...),
-		custom(kinds.LocalQueue, localQueueColumns...),
-		custom(kinds.Cohort),
-		custom(kinds.ResourceFlavor),
-		custom(kinds.Topology),
-		custom(kinds.AdmissionCheck),
-		custom(kinds.WorkloadPriorityClass, priorityClassColumns...),
-		custom(kinds.Workload, workloadColumns...),
+		checked[kueue.ClusterQueue](kinds.ClusterQueue, clusterQueueColumns...),
+		checked[kueue.LocalQueue](kinds.LocalQueue, localQueueColumns...),
+		checked[kueue.Cohort](kinds.Cohort),
+		checked[kueue.ResourceFlavor](kinds.ResourceFlavor),
+		checked[kueue.Topology](kinds.Topology),
+		checked[kueue.AdmissionCheck](kinds.AdmissionCheck),
+		checked[kueue.WorkloadPriorityClass](kinds.WorkloadPriorityClass, priorityClassColumns...),
+		checked[kueue.Workload](kinds.Workload, workloadColumns...),
 	)
 }
 
-// groups returns the API groups served, the core group ("") first, each with
-// its version. Every group is served at one version.
-func (s *Server) groups() []schema.GroupVersion {
-	var out []schema.GroupVersion
+// jobSchemas are the operators' own types, by kind.
+func jobSchemas() map[string]func() any {
+	return map[string]func() any{
+		kinds.PyTorchJob.Kind: func() any { return new(trainingv1.PyTorchJob) },
+		kinds.TFJob.Kind:      func() any { return new(trainingv1.TFJob) },
+		kinds.XGBoostJob.Kind: func() any { return new(trainingv1.XGBoostJob) },
+		kinds.MPIJob.Kind:     func() any { return new(mpiv2.MPIJob) },
+		kinds.JobSet.Kind:     func() any { return new(jobset.JobSet) },
+		kinds.RayJob.Kind:     func() any { return new(rayv1.RayJob) },
+		kinds.RayCluster.Kind: func() any { return new(rayv1.RayCluster) },
+	}
+}
+
+// servedGroup is an API group and its versions, the preferred one first.
+type servedGroup struct {
+	name     string
+	versions []string
+}
+
+func (g servedGroup) gv(version string) schema.GroupVersion {
+	return schema.GroupVersion{Group: g.name, Version: version}
+}
+
+// groups returns the API groups served by name, the core group ("") first.
+func (s *Server) groups() []servedGroup {
+	var out []servedGroup
 	for _, r := range s.resources {
-		gv := schema.GroupVersion{Group: r.Group, Version: r.Version}
-		if !slices.Contains(out, gv) {
-			out = append(out, gv)
+		i := slices.IndexFunc(out, func(g servedGroup) bool { return g.name == r.Group })
+		if i < 0 {
+			i = len(out)
+			out = append(out, servedGroup{name: r.Group})
+		}
+		if !slices.Contains(out[i].versions, r.Version) {
+			out[i].versions = append(out[i].versions, r.Version)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b schema.GroupVersion) int { return strings.Compare(a.Group, b.Group) })
+	slices.SortStableFunc(out, func(a, b servedGroup) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+// versions returns every API version served, group by group.
+func (s *Server) versions() []schema.GroupVersion {
+	var out []schema.GroupVersion
+	for _, g := range s.groups() {
+		for _, v := range g.versions {
+			out = append(out, g.gv(v))
+		}
+	}
 	return out
 }
 

@@ -1,6 +1,8 @@
 package api
 
 import (
+	stdjson "encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -19,19 +21,27 @@ import (
 
 func apiUID(s string) types.UID { return types.UID(s) }
 
-// checkTypes decodes an object of a built-in kind into its Go type, so that a
-// value of the wrong type is refused, and unknown fields too where the client
-// asks for that (fieldValidation=Strict). With Warn, unknown fields are warnings.
+// checkTypes decodes an object into the Go type of its kind, so that a value of
+// the wrong type is refused, and unknown fields too where the client asks for
+// that (fieldValidation=Strict). Otherwise unknown fields are warnings.
 func (s *Server) checkTypes(c *call, m map[string]any) ([]string, error) {
-	if c.res.builtin == nil {
+	empty := c.res.builtin
+	if empty == nil {
+		empty = c.res.schema
+	}
+	if empty == nil {
 		return nil, nil
 	}
 	raw, err := store.Encode(m)
 	if err != nil {
 		return nil, err
 	}
-	strict, err := json.UnmarshalStrict(raw, c.res.builtin())
-	if err != nil {
+	strict, err := json.UnmarshalStrict(raw, empty())
+	switch {
+	case err != nil && c.res.builtin == nil:
+		return nil, apierrors.NewInvalid(c.res.groupKind(), object.Text(m, "metadata", "name"),
+			field.ErrorList{field.Invalid(wrongField(err), field.OmitValueType{}, err.Error())})
+	case err != nil:
 		return nil, badRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", c.res.Kind, c.res.Version, c.res.Kind, err))
 	}
 	if len(strict) == 0 {
@@ -48,6 +58,15 @@ func (s *Server) checkTypes(c *call, m map[string]any) ([]string, error) {
 		warnings = append(warnings, e.Error())
 	}
 	return warnings, nil
+}
+
+// wrongField is the field that a decoding error is about.
+func wrongField(err error) *field.Path {
+	var wrong *stdjson.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		return field.NewPath(wrong.Field)
+	}
+	return field.NewPath("spec")
 }
 
 // validate checks an object as far as every API server does for its kind:
@@ -68,6 +87,8 @@ func validate(r *resource, m map[string]any) error {
 		all = append(all, validatePodSpec(m["spec"], field.NewPath("spec"))...)
 	case "Job":
 		all = append(all, validateBatchJob(m)...)
+	default:
+		all = append(all, validateJob(r, m)...)
 	}
 	if len(all) == 0 {
 		return nil
@@ -103,6 +124,28 @@ func validatePodSpec(spec any, path *field.Path) field.ErrorList {
 		}
 		if object.Text(c, "image") == "" {
 			all = append(all, field.Required(p.Child("image"), ""))
+		}
+	}
+	return all
+}
+
+// validateJob checks what the schemas of the job kinds require: the part of the
+// spec with the roles, and containers in every pod template.
+func validateJob(r *resource, m map[string]any) field.ErrorList {
+	j, ok := kinds.JobFor(r.GroupVersion(), r.Kind)
+	if !ok {
+		return nil
+	}
+	var all field.ErrorList
+	for _, role := range j.Roles {
+		top := role.Path[:min(2, len(role.Path))] // spec.xReplicaSpecs
+		if r.Group == "kubeflow.org" && object.At(m, top...) == nil {
+			all = append(all, field.Required(field.NewPath(top[0], top[1:]...), ""))
+		}
+	}
+	for _, p := range j.Parts(m) {
+		if object.At(p.Template, "spec", "containers") == nil {
+			all = append(all, field.Required(field.NewPath("spec").Key(p.Name).Child("template", "spec", "containers"), ""))
 		}
 	}
 	return all
@@ -171,7 +214,13 @@ func setDefaults(r *resource, m map[string]any) {
 	case "nodes":
 		status := object.Child(m, "status")
 		if status["allocatable"] == nil && status["capacity"] != nil {
-			status["allocatable"] = store.CopyMap(object.Child(m, "status"))["capacity"]
+			status["allocatable"] = store.CopyMap(status)["capacity"]
+		}
+		for _, c := range object.List(status, "conditions") {
+			if c := object.Map(c); c != nil {
+				defaults(c, "lastTransitionTime", object.Text(m, "metadata", "creationTimestamp"))
+				defaults(c, "lastHeartbeatTime", object.Text(m, "metadata", "creationTimestamp"))
+			}
 		}
 	case "jobs.batch":
 		batchDefaults(m)
@@ -190,6 +239,18 @@ func holdBack(r *resource, m map[string]any) {
 	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok && object.Text(m, "metadata", "labels", kinds.QueueLabel) != "" {
 		object.Set(m, true, j.SuspendPath...)
 	}
+}
+
+// ungoverned says that a cluster with task governance refuses what a sandbox lets
+// through: in a team's namespace, work without a queue.
+func ungoverned(st *store.Store, r *resource, m map[string]any) []string {
+	_, isJob := kinds.JobFor(r.GroupVersion(), r.Kind)
+	ns := st.Get("namespaces", "", object.Text(m, "metadata", "namespace"))
+	if !isJob && r.Kind != "Pod" || ns == nil || ns.Labels[kinds.ManagedQueueLabel] != "true" ||
+		ns.Labels["sagemaker.amazonaws.com/activate-quota"] != "Enabled" || object.Text(m, "metadata", "labels", kinds.QueueLabel) != "" {
+		return nil
+	}
+	return []string{"a cluster with task governance refuses this: The label '" + kinds.QueueLabel + "' is either missing or does not have a value set."}
 }
 
 func defaults(m map[string]any, key string, value any) {

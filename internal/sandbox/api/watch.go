@@ -101,7 +101,7 @@ func (w *stream) begin(ctx context.Context, q url.Values) ([]event, error) {
 		if _, err := st.Since(n); err != nil {
 			return expired(n, st.Oldest())
 		}
-		w.sent = min(n, st.RV())
+		w.sent = n
 		return nil
 	})
 	return events, err

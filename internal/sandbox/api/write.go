@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,8 +39,11 @@ func (s *Server) save(c *call, code int, change func(*store.Store) (*store.Objec
 
 // warn adds warnings to the answer, as RFC 7234 and client-go have them.
 func warn(w http.ResponseWriter, warnings []string) {
+	if w == nil {
+		return // not a request: Insert
+	}
 	for _, text := range warnings {
-		w.Header().Add("Warning", `299 - `+strconv.Quote(text))
+		w.Header().Add("Warning", `299 - `+strconv.Quote(strings.ReplaceAll(text, "\n", "; ")))
 	}
 }
 
@@ -87,6 +91,8 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	delete(meta, "resourceVersion")
 	delete(meta, "deletionTimestamp")
 	delete(meta, "selfLink")
+	meta["managedFields"] = []any{map[string]any{"manager": manager(c), "operation": "Update", "apiVersion": c.res.GroupVersion(),
+		"time": meta["creationTimestamp"], "fieldsType": "FieldsV1", "fieldsV1": map[string]any{}}}
 	setDefaults(c.res, m)
 	holdBack(c.res, m)
 	if err := validate(c.res, m); err != nil {
@@ -98,7 +104,19 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 		}
 		return nil, apierrors.NewAlreadyExists(c.res.groupResource(), name)
 	}
+	warn(c.w, ungoverned(st, c.res, m))
 	return st.Put(c.res.FullName(), m)
+}
+
+// manager is who makes an object: the fieldManager of the request, else the
+// first part of its user agent, as the API server has it. Only the maker is
+// recorded; who owns which field is not.
+func manager(c *call) string {
+	if m := c.URL.Query().Get("fieldManager"); m != "" {
+		return m
+	}
+	agent, _, _ := strings.Cut(c.UserAgent(), "/")
+	return agent
 }
 
 // dropsStatus: the status of a new object is ignored where it is a subresource.

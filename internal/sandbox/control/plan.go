@@ -62,7 +62,7 @@ func nameWish(w *wish, j job, p kinds.Part, i int64) {
 		cluster := name
 		if j.kind.Kind == kinds.RayJob.Kind {
 			cluster = rayCluster(j)
-			w.labels["ray.io/originated-from-crd"] = "RayJob"
+			w.labels["ray.io/originated-from-crd"], w.labels["ray.io/originated-from-cr-name"] = "RayJob", name
 		}
 		w.labels["ray.io/cluster"], w.labels["ray.io/is-ray-node"] = cluster, "yes"
 		w.labels["ray.io/node-type"], w.labels["ray.io/group"] = "worker", p.Name

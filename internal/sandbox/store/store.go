@@ -155,9 +155,10 @@ func (s *Store) record(c Change) {
 }
 
 // Since returns the changes after a resource version, oldest first, or
-// ErrExpired when they are no longer all known.
+// ErrExpired when they are no longer all known, or the version is of another
+// history (the sandbox was made anew).
 func (s *Store) Since(rv int64) ([]Change, error) {
-	if rv < s.since {
+	if rv < s.since || rv > s.rv {
 		return nil, ErrExpired
 	}
 	i, _ := slices.BinarySearchFunc(s.history, rv+1, func(c Change, rv int64) int {

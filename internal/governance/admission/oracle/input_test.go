@@ -25,7 +25,9 @@ type input struct {
 	seed int
 	fair *config.FairSharing
 	tas  bool
-	make func() []client.Object
+	// gates are what differs from Kueue's default feature gates.
+	gates map[string]bool
+	make  func() []client.Object
 }
 
 // objects makes fresh copies, so that both sides own theirs.
@@ -40,6 +42,9 @@ func newInput(seed int) *input {
 			{config.LessThanOrEqualToFinalShare, config.LessThanInitialShare},
 		})}
 	}
+	if seed%5 == 4 {
+		in.gates = pick(r, gateSets)
+	}
 	list := in.generate(r)
 	in.make = func() []client.Object {
 		out := make([]client.Object, len(list))
@@ -49,6 +54,19 @@ func newInput(seed int) *input {
 		return out
 	}
 	return in
+}
+
+// gateSets are feature gates that change how the loop decides or what it writes.
+var gateSets = []map[string]bool{
+	{"RecomputeAssignmentUponPreemptionTargetsOverlap": true},
+	{"PrioritizePreemptorWorkloads": true},
+	{"RecomputeAssignmentUponPreemptionTargetsOverlap": true, "PrioritizePreemptorWorkloads": true},
+	{"SchedulingEquivalenceHashing": false, "FlavorFungibilityPreserveScanProgress": false},
+	{"FairSharingPrioritizeNonBorrowing": false, "FairSharingPreemptWithinNominal": false},
+	{"TASRecomputeAssignmentWithinSchedulingCycle": false},
+	{"PrioritySortingWithinCohort": false},
+	{"PartialAdmission": false, "VectorizedResourceRequests": false},
+	{"UnadmittedWorkloadsObservability": true},
 }
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
@@ -138,7 +156,7 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, cq,
 			&kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Name: "lq", Namespace: name}, Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(name)}})
 	}
-	for w := range 8 + r.IntN(22) {
+	for w := range 12 + r.IntN(28) {
 		out = append(out, in.workload(r, w, teams, flavors))
 	}
 	return out
@@ -148,7 +166,7 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 func quotas(r *rand.Rand, flavors []string, parent, queue bool) []kueue.ResourceGroup {
 	g := kueue.ResourceGroup{CoveredResources: []corev1.ResourceName{gpu}}
 	for _, f := range flavors {
-		rq := kueue.ResourceQuota{Name: gpu, NominalQuota: *qty(r.IntN(13))}
+		rq := kueue.ResourceQuota{Name: gpu, NominalQuota: *qty(r.IntN(11))}
 		if parent && chance(r, 30) {
 			rq.BorrowingLimit = qty(r.IntN(8))
 		}
@@ -166,14 +184,22 @@ func quotas(r *rand.Rand, flavors []string, parent, queue bool) []kueue.Resource
 	return []kueue.ResourceGroup{g}
 }
 
+// age is different for most workloads. Equally old ones of one priority are in
+// Kueue's hands, that is, in those of a map.
+func age(r *rand.Rand, n int) int {
+	if chance(r, 3) {
+		return r.IntN(40)
+	}
+	return n
+}
+
 func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.Workload {
 	w := &kueue.Workload{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("w%02d", n), Namespace: fmt.Sprint("q", r.IntN(teams)), UID: types.UID(fmt.Sprint("uid-", n)),
-			// Some are as old as others: order then depends on more than age.
-			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour + time.Duration(r.IntN(20))*time.Second)),
+			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour + time.Duration(age(r, n))*time.Second)),
 		},
-		Spec: kueue.WorkloadSpec{QueueName: "lq", Priority: ptr.To(int32(r.IntN(4))), Active: ptr.To(true)},
+		Spec: kueue.WorkloadSpec{QueueName: "lq", Priority: ptr.To(int32(r.IntN(6))), Active: ptr.To(true)},
 	}
 	for ps := range 1 + r.IntN(2) {
 		count := 1 + r.IntN(4)

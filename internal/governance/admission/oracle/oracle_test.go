@@ -36,7 +36,7 @@ func (r *real) workload(k client.ObjectKey) *kueue.Workload { return r.api.workl
 type engine struct{ *admission.Engine }
 
 func newEngine(in *input) engine {
-	cfg := admission.Config{FairSharing: in.fair != nil, Now: func() time.Time { return now }}
+	cfg := admission.Config{FairSharing: in.fair != nil, Now: func() time.Time { return now }, Gates: in.gates}
 	if in.fair != nil {
 		for _, s := range in.fair.PreemptionStrategies {
 			cfg.FairSharingStrategies = append(cfg.FairSharingStrategies, string(s))
@@ -44,6 +44,9 @@ func newEngine(in *input) engine {
 	}
 	e, err := admission.New(cfg)
 	must(err)
+	if w := e.Warnings(); len(w) > 0 {
+		panic(fmt.Sprint(w))
+	}
 	must(e.Load(context.Background(), in.objects()...))
 	return engine{e}
 }
@@ -56,6 +59,11 @@ func (e engine) step() bool {
 func (e engine) finish(k client.ObjectKey) { must(e.Remove(context.Background(), k.Namespace, k.Name)) }
 func (e engine) workload(k client.ObjectKey) *kueue.Workload {
 	return e.Workload(k.Namespace, k.Name)
+}
+
+// String says what kind of input it is.
+func (in *input) String() string {
+	return fmt.Sprintf("fair sharing %v, topology %v, gates %v", in.fair != nil, in.tas, in.gates)
 }
 
 type stats struct{ cycles, admissions, preemptions int }
@@ -157,10 +165,10 @@ func TestAgainstKueue(t *testing.T) {
 		}
 		if itself > 0 {
 			undecided++
-			t.Logf("seed %d (fair sharing %v, topology %v): Kueue differs from itself %d of %d times, the engine from Kueue %d", seed, in.fair != nil, in.tas, itself, *repeat, again)
+			t.Logf("seed %d (%s): Kueue differs from itself %d of %d times, the engine from Kueue %d", seed, in, itself, *repeat, again)
 			continue
 		}
-		t.Errorf("seed %d (fair sharing %v, topology %v) differs %d of %d times, Kueue never from itself: %s", seed, in.fair != nil, in.tas, again, *repeat, diff)
+		t.Errorf("seed %d (%s) differs %d of %d times, Kueue never from itself: %s", seed, in, again, *repeat, diff)
 	}
 	t.Logf("%d inputs, %d cycles, %d admissions, %d preemptions; %d undecided in Kueue itself", *inputs, total.cycles, total.admissions, total.preemptions, undecided)
 	if total.preemptions == 0 || total.admissions == 0 {

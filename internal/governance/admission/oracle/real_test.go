@@ -120,7 +120,7 @@ func (r *real) cycle() bool {
 	slices.SortStableFunc(patched, func(a, b change) int { return cmp.Compare(workload.Key(a.now), workload.Key(b.now)) })
 	for _, evictions := range []bool{false, true} {
 		for _, p := range patched {
-			if workloadevict.IsEvicted(p.now) && workload.HasQuotaReservation(p.now) == evictions {
+			if (workloadevict.IsEvicted(p.now) && workload.HasQuotaReservation(p.now)) == evictions {
 				r.react(p)
 			}
 		}
@@ -139,7 +139,8 @@ func (r *real) react(p change) {
 		w := p.now.DeepCopy()
 		ev := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted)
 		workload.SetRequeuedCondition(w, ev.Reason, ev.Message, true)
-		workload.UnsetQuotaReservationWithCondition(w, kueue.WorkloadPending, ev.Message, r.clock.Now()) //nolint:staticcheck
+		reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation, kueue.WorkloadPending) //nolint:staticcheck
+		workload.UnsetQuotaReservationWithCondition(w, reason, ev.Message, r.clock.Now())
 		r.api.workloads[client.ObjectKeyFromObject(w)] = w
 		r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, key, func() {
 			must(r.cache.DeleteWorkload(r.log, key))

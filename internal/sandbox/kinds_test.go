@@ -1,0 +1,95 @@
+package sandbox
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+)
+
+const container = `{containers: [{name: c, image: i, resources: {requests: {nvidia.com/gpu: "2", cpu: "4", memory: 8Gi}, limits: {nvidia.com/gpu: "2"}}}]}`
+
+// every kind of job, with the states that its own operator would report.
+var kindCases = []struct {
+	kind    kinds.Job
+	spec    string
+	pods    int
+	waiting string // paths that say that it waits, runs and is done
+	running string
+	done    string
+}{
+	{kinds.PyTorchJob, `pytorchReplicaSpecs: {Master: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 2, template: {spec: $C}}}`, 3, "Suspended", "Running", "Succeeded"},
+	{kinds.TFJob, `tfReplicaSpecs: {Chief: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 1, template: {spec: $C}}}`, 2, "Suspended", "Running", "Succeeded"},
+	{kinds.XGBoostJob, `xgbReplicaSpecs: {Master: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 1, template: {spec: $C}}}`, 2, "Suspended", "Running", "Succeeded"},
+	{kinds.MPIJob, `mpiReplicaSpecs: {Launcher: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 2, template: {spec: $C}}}`, 3, "Suspended", "Running", "Succeeded"},
+	{kinds.HyperPodPyTorchJob, `replicaSpecs: [{name: pods, replicas: 2, template: {spec: $C}}]`, 2, "Suspended", "Running", "Succeeded"},
+	{kinds.BatchJob, `{parallelism: 2, completions: 2, template: {spec: $B}}`, 2, "Suspended", "", "Complete"},
+	{kinds.RayJob, `{entrypoint: python x.py, rayClusterSpec: {headGroupSpec: {rayStartParams: {}, template: {spec: $C}}, workerGroupSpecs: [{groupName: g, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: {spec: $C}}]}}`, 2, "jobDeploymentStatus=Suspended", "jobStatus=RUNNING", "jobStatus=SUCCEEDED"},
+	{kinds.RayCluster, `{headGroupSpec: {rayStartParams: {}, template: {spec: $C}}, workerGroupSpecs: [{groupName: g, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: {spec: $C}}]}`, 2, "state=suspended", "state=ready", "state=ready"},
+	{kinds.JobSet, `{replicatedJobs: [{name: r, replicas: 2, template: {spec: {parallelism: 1, completions: 1, template: {spec: $B}}}}]}`, 2, "Suspended", "", "Completed"},
+}
+
+func holds(j map[string]any, what string) bool {
+	if key, value, found := strings.Cut(what, "="); found {
+		return object.Text(j, "status", key) == value
+	}
+	return what == "" || object.True(j, what)
+}
+
+func TestKinds(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range kindCases {
+		seen[c.kind.Kind] = true
+		t.Run(c.kind.Kind, func(t *testing.T) {
+			b := newBench(t, "john-smith")
+			// Something else has all the room at first.
+			b.create(smithNS, pytorch("first", "smith", 2, 4, lasting("10m")))
+			b.clock.move(time.Second)
+			spec := map[string]any{}
+			fill := strings.NewReplacer("$C", container, "$B", "{restartPolicy: Never, "+container[1:])
+			if err := yaml.Unmarshal([]byte(fill.Replace(c.spec)), &spec); err != nil {
+				t.Fatal(err)
+			}
+			b.create(smithNS, map[string]any{"apiVersion": c.kind.GroupVersion(), "kind": c.kind.Kind, "spec": spec,
+				"metadata": map[string]any{"name": "j", "labels": map[string]any{kinds.QueueLabel: smithNS + "-localqueue"}}})
+			j := b.get(c.kind.Resource, smithNS, "j")
+			if !holds(j, c.waiting) || len(b.podPhases(smithNS, "j")) != 0 {
+				t.Fatalf("it does not wait: %v", j["status"])
+			}
+			b.advance(11 * time.Minute)
+			j = b.get(c.kind.Resource, smithNS, "j")
+			if holds(j, c.waiting) || !holds(j, c.running) || object.Bool(j, c.kind.SuspendPath...) {
+				t.Fatalf("it does not run: %v; %v", j["status"], b.reasons(smithNS, "j"))
+			}
+			pods := b.items(kinds.Pod.Path(smithNS, "") + "?labelSelector=" + c.kind.PodSelector(j))
+			if len(pods) != c.pods {
+				t.Errorf("%d pods with the kind's label, want %d", len(pods), c.pods)
+			}
+			for _, p := range pods {
+				if object.Text(p, "status", "phase") != "Running" || object.Text(p, "spec", "nodeName") == "" {
+					t.Errorf("pod %v", p)
+				}
+			}
+			if w := b.workload(smithNS, "j"); !object.True(w, "Admitted") || !object.True(w, "PodsReady") {
+				t.Errorf("workload %v", object.At(w, "status", "conditions"))
+			}
+			b.advance(2 * time.Hour)
+			j = b.get(c.kind.Resource, smithNS, "j")
+			if !holds(j, c.done) {
+				t.Errorf("it is not done: %v", j["status"])
+			}
+			if w := b.workload(smithNS, "j"); c.kind.Kind != "RayCluster" && !object.True(w, "Finished") {
+				t.Errorf("workload %v", object.At(w, "status", "conditions"))
+			}
+		})
+	}
+	for _, k := range kinds.Jobs() {
+		if !seen[k.Kind] {
+			t.Errorf("no case for %s", k.Kind)
+		}
+	}
+}
