@@ -62,7 +62,7 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 	case 0:
 		return NamespaceChoice{}, errs.New("no namespace given",
 			fmt.Sprintf("there is no managed namespace in which you may %s %s", q.Verb, q.Resource.Plural)).
-			WithTry("--namespace NAME, for any namespace you work in", "ask a cluster administrator to add you to a team").WithCode(errs.Failure)
+			WithTry("--namespace NAME, for any namespace you work in", "ask a cluster administrator to add you to a team")
 	case 1:
 		ns := found[0]
 		return NamespaceChoice{Name: ns.Name, Source: FromDiscovery, Managed: true, Team: ns.Team(),
@@ -93,10 +93,25 @@ func named(ctx context.Context, c *kube.Client, name, source string, q Namespace
 	if source == FromContext {
 		e.WithFact("named by", fmt.Sprintf("the kubeconfig's context %q", q.ContextName)).WithTry("--namespace NAME")
 	}
-	if page, err := kube.List[state.Namespace](ctx, c, kinds.Namespace, "", kube.ListOptions{MetadataOnly: true}); err == nil {
-		_ = page
+	if near := errs.Near(name, namespaceNames(ctx, c)); len(near) > 0 {
+		e.WithFact("near", strings.Join(near, ", "))
 	}
 	return out, e
+}
+
+// namespaceNames returns the names of all namespaces, or none when they cannot
+// be read: they are only for advice.
+func namespaceNames(ctx context.Context, c *kube.Client) []string {
+	type named struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	page, err := kube.Collect(ctx, c, kinds.Namespace, "", kube.ListOptions{MetadataOnly: true}, func(n *named) string { return n.Metadata.Name })
+	if err != nil {
+		return nil
+	}
+	return page.Items
 }
 
 // AccessibleNamespaces returns the managed namespaces in which the user may do
@@ -116,16 +131,16 @@ func accessible(ctx context.Context, c *kube.Client, verb string, r kinds.Resour
 		return nil, err
 	}
 	allowed := make([]bool, len(all))
-	errors := make([]error, len(all))
+	failed := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, ns := range all {
-		wg.Go(func() { allowed[i], errors[i] = c.CanI(ctx, verb, r, ns.Name, "") })
+		wg.Go(func() { allowed[i], failed[i] = c.CanI(ctx, verb, r, ns.Name, "") })
 	}
 	wg.Wait()
 	var out []state.Namespace
 	for i, ns := range all {
-		if errors[i] != nil {
-			return nil, errors[i]
+		if failed[i] != nil {
+			return nil, failed[i]
 		}
 		if allowed[i] {
 			out = append(out, ns)

@@ -54,9 +54,14 @@ func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string)
 	}
 	pick := func(name, source string) (QueueChoice, bool) {
 		for _, q := range queues {
-			if q.Name == name {
-				return QueueChoice{Name: name, ClusterQueue: q.ClusterQueue, Source: source}, true
+			if q.Name != name {
+				continue
 			}
+			out := QueueChoice{Name: name, ClusterQueue: q.ClusterQueue, Source: source}
+			if q.StopPolicy != "" && q.StopPolicy != "None" {
+				out.Notes = append(out.Notes, "queue "+name+" is stopped ("+q.StopPolicy+"): jobs wait until an administrator opens it")
+			}
+			return out, true
 		}
 		return QueueChoice{}, false
 	}
@@ -64,7 +69,7 @@ func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string)
 		if q, ok := pick(flag, FromFlag); ok {
 			return q, nil
 		}
-		return QueueChoice{}, unknown("queue", flag, "in namespace "+ns.Name, names, "--queue-name ")
+		return QueueChoice{}, unknownQueue(flag, ns.Name, names)
 	}
 	if ns.Team != "" {
 		if q, ok := pick(ManagedQueue(ns.Team), FromManaged); ok {
@@ -78,14 +83,13 @@ func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string)
 	return noQueue(ns, names), nil
 }
 
-// Priority classes and queues share the words of an unknown name.
-func unknown(what, name, where string, names []string, flag string) error {
-	e := errs.NotFoundf("%s %q does not exist %s", what, name, where)
+func unknownQueue(name, namespace string, names []string) error {
+	e := errs.NotFoundf("queue %q does not exist in namespace %s", name, namespace)
 	if len(names) == 0 {
-		return e.WithFact("there is", "none")
+		return e.WithFact("it has", "none").WithTry("leave --queue-name out")
 	}
 	if near := errs.Near(name, names); len(near) > 0 {
-		e.WithTry(flag + near[0])
+		e.WithTry("--queue-name " + near[0])
 	}
 	return e.WithFact("it has", list(names))
 }

@@ -113,11 +113,11 @@ func TestStatusOfPyTorchJob(t *testing.T) {
 		{"succeeded", py, "q", workers, conds("Running=False:PyTorchJobSucceeded@09 Succeeded=True:PyTorchJobSucceeded@09") + `,"completionTime":"2026-11-20T10:09:00Z"`, conds(admitted + " Finished=True:Succeeded@10"), "Succeeded PyTorchJobSucceeded 09:00 0/2"},
 		{"failed", py, "q", workers, conds("Running=False:PyTorchJobFailed@09 Failed=True:PyTorchJobFailed@09") + `,"replicaStatuses":{"Worker":{"failed":1}}`, conds(admitted), "Failed PyTorchJobFailed 09:00 0/2"},
 		{"failed and held back", py, "q", suspended + workers, conds("Failed=True:PyTorchJobFailed@09"), "inactive " + conds("Evicted=True:Deactivated@08"), "Failed PyTorchJobFailed 09:00 0/2"},
-		{"a Failed that does not hold", py, "", workers, conds("Failed=False:x Running=True:R@03"), "", "Running R 03:00 0/2"},
+		{"a Failed that does not hold", py, "", workers, conds("Failed=False:x Running=True:R@03"), "", "Running R 03:00 2/2"},
 		{"only Kueue knows that it is over", py, "q", workers, "", conds(admitted + " Finished=True:Succeeded@10"), "Succeeded Succeeded 10:00 0/2"},
 		{"Kueue gave the workload up, there will be another", py, "q", suspended + workers, "", conds("Finished=True:OutOfSync@10"), "Pending - 00:00 0/2"},
 		{"started before Kueue looked", py, "q", workers, running, conds("QuotaReserved=False:Pending"), "Running PyTorchJobRunning 03:00 2/2"},
-		{"with times of older operators only", py, "", workers, `"conditions":[{"type":"Running","status":"True","lastUpdateTime":"2026-11-20T10:04:00Z"}]`, "", "Running - 04:00 0/2"},
+		{"with times of older operators only", py, "", workers, `"conditions":[{"type":"Running","status":"True","lastUpdateTime":"2026-11-20T10:04:00Z"}]`, "", "Running - 04:00 2/2"},
 		{"unknown conditions", py, "", workers, conds("Odd=True:x Running=Unknown:y"), "", "Starting - 00:00 0/2"},
 	} {
 		t.Run(c.name, c.run)

@@ -68,12 +68,6 @@ func TestFindErrors(t *testing.T) {
 			t.Errorf("%q: exit %d\n%s", name, errs.ExitOf(err), errs.Text(err, false))
 		}
 	}
-	if _, err := Load(filepath.Join(work, "nope")); errs.ExitOf(err) != errs.NotFound {
-		t.Errorf("Load: %v", err)
-	}
-	if _, err := Load("testdata/manifests/job.yaml"); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestNames(t *testing.T) {

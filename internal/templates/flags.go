@@ -9,14 +9,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
-// Load returns the template in a file.
-func Load(path string) (*Template, error) {
-	if !isFile(path) {
-		path = "." + string(filepath.Separator) + path
-	}
-	return Find(path, Dirs{})
-}
-
 // ParsePairs reads K=V values of a repeatable flag; what names the flag without
 // its dashes. The last of a key wins. Values are in no error: they may be secret.
 func ParsePairs(what string, pairs []string) (map[string]string, error) {

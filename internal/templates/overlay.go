@@ -23,13 +23,22 @@ var clusterScoped = map[string]bool{"Namespace": true, "PersistentVolume": true,
 // that the admission policy asks for.
 func (s *settings) layObjects(objects []map[string]any) {
 	for _, o := range objects {
-		if s.Namespace != "" && !clusterScoped[textOf(o["kind"])] {
-			child(o, "metadata")["namespace"] = s.Namespace
+		switch meta := child(o, "metadata"); {
+		case s.Namespace != "" && !clusterScoped[textOf(o["kind"])]:
+			meta["namespace"] = s.Namespace
+		case isNamespaceParam(textOf(meta["namespace"])):
+			delete(meta, "namespace") // nobody says it, so it is the cluster's to say
 		}
 		if pods(o) {
 			InjectLabels(o, s.queueLabels())
 		}
 	}
+}
+
+func isNamespaceParam(text string) bool {
+	name, alone := whole(text)
+	c, _ := canonical(name)
+	return alone && c == pNamespace
 }
 
 // layJob lays the values over the job.

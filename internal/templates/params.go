@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
 // convert types a value as the parameter declares it. Text is parsed; a value of
@@ -245,7 +247,7 @@ func SplitWords(s string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("the quote %c is not closed", quote)
+		return nil, errs.Usagef("a quote %c is not closed", quote)
 	}
 	if inWord {
 		words = append(words, word.String())

@@ -153,7 +153,7 @@ func (c *converter) convert(y *yaml.Node, depth int) (*node, error) {
 		return c.mapping(y, depth)
 	case yaml.SequenceNode:
 		if t := y.ShortTag(); t != "!!seq" {
-			return nil, faultf(y.Line, "the tag %s is not understood", t)
+			return nil, faultf(y.Line, "the tag %q is not understood", t)
 		}
 		n := &node{kind: listNode, line: y.Line}
 		for _, item := range y.Content {
@@ -172,7 +172,7 @@ func (c *converter) convert(y *yaml.Node, depth int) (*node, error) {
 
 func (c *converter) mapping(y *yaml.Node, depth int) (*node, error) {
 	if t := y.ShortTag(); t != "!!map" {
-		return nil, faultf(y.Line, "the tag %s is not understood", t)
+		return nil, faultf(y.Line, "the tag %q is not understood", t)
 	}
 	n := &node{kind: mapNode, line: y.Line}
 	seen := make(map[string]int, len(y.Content)/2)
@@ -249,7 +249,7 @@ func (c *converter) scalar(y *yaml.Node) (*node, error) {
 		}
 		n.value = v
 	default:
-		return nil, faultf(y.Line, "the tag %s is not understood", tag)
+		return nil, faultf(y.Line, "the tag %q is not understood", tag)
 	}
 	return n, nil
 }

@@ -78,6 +78,16 @@ func TestParseFaults(t *testing.T) {
 	}
 }
 
+// Names from a file reach the terminal quoted.
+func TestParseQuotesControlCharacters(t *testing.T) {
+	for _, text := range []string{"apiVersion: batch/v1\nkind: Job\nmetadata:\n  labels: {\"a\\e[31m\": [1]}\n", "apiVersion: batch/v1\nkind: Job\n\"\\e[31m\": 1\n", "apiVersion: batch/v1\nkind: Job\nspec: {parallelism: \"\\e[31m\"}\n"} {
+		_, err := Parse("t", "t", []byte(text))
+		if err == nil || strings.Contains(errs.Text(err, true), "\x1b") {
+			t.Errorf("%s\n%v", text, err)
+		}
+	}
+}
+
 func TestParseNeverShowsEnvironmentValues(t *testing.T) {
 	_, err := Parse("t", "t", []byte(jobHead+"        env: [{name: TOKEN, value: 90210}]\n"))
 	if err == nil || strings.Contains(errs.Text(err, true), "90210") {
@@ -99,7 +109,8 @@ func TestParseAccepts(t *testing.T) {
 		"exported object":        jobHead + "status: {active: 1}\n",
 		"merge key": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  template:\n    spec:\n      containers:\n" +
 			"      - &c {name: c, image: i, stdin: true}\n      - {<<: *c, name: d}\n",
-		"unknown kind": jobHead + "---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nanything: {goes: [1, 2]}\n",
+		"other kind of a known group": jobHead + "---\napiVersion: kubeflow.org/v1\nkind: MXJob\nmetadata: {name: t}\n",
+		"unknown kind":                jobHead + "---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nanything: {goes: [1, 2]}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := mustRender(t, mustParse(t, text), Values{})

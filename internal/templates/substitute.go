@@ -3,7 +3,9 @@ package templates
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // placeholder matches ${NAME} and $NAME; a second $ in front keeps it as text.
@@ -63,8 +65,10 @@ func trimIndex(path string) string {
 }
 
 func joinPath(path, key string) string {
-	if strings.ContainsAny(key, ".[]\" ") {
-		return path + `["` + key + `"]`
+	if strings.ContainsFunc(key, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '/'
+	}) {
+		return path + "[" + strconv.Quote(key) + "]"
 	}
 	if path == "" {
 		return key

@@ -52,6 +52,9 @@ func newUser(t *testing.T, kubeconfig string) user {
 	return user{t, kubeconfig, t.TempDir()}
 }
 
+// in is the same user in a subtest.
+func (u user) in(t *testing.T) user { u.t = t; return u }
+
 type result struct {
 	stdout, stderr string
 	code           int

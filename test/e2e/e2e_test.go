@@ -27,21 +27,23 @@ func TestFirstJob(t *testing.T) {
 		t.Errorf("start-job says %q", out)
 	}
 	firstList(t, admin)
-	t.Run("kubectl sees the same", func(t *testing.T) { witness(t, bed, admin) })
+	t.Run("kubectl sees the same", func(t *testing.T) { witness(t, bed, admin.in(t)) })
 	t.Run("usage of the ClusterQueue", func(t *testing.T) { usage(t, bed, engineersQueue, "16", "0") })
-	t.Run("twice", func(t *testing.T) { twice(t, admin) })
+	t.Run("twice", func(t *testing.T) { twice(t, admin.in(t)) })
 	t.Run("server dry run", func(t *testing.T) {
+		admin := admin.in(t)
 		out := admin.ok("start-job", "--name", "tried", "--template", "smpv2-llama2", "-n", engineers, "--dry-run=server")
 		if !strings.Contains(out, "pytorchjob/tried created (server dry run)") {
 			t.Errorf("it says %q", out)
 		}
 	})
 	t.Run("MPIJob", func(t *testing.T) {
-		admin.ok("start-job", "--name", "ring", "--template", "mpi", "--image", "example.com/mpi:1", "--instance-type", "ml.p4d.24xlarge",
+		admin.in(t).ok("start-job", "--name", "ring", "--template", "mpi", "--image", "example.com/mpi:1", "--instance-type", "ml.p5.48xlarge",
 			"--node-count", "1", "--entry-script", "/opt/ring", "-n", "hyperpod-ns-researchers", "--wait", "--timeout", "60s")
 	})
 	t.Run("member", func(t *testing.T) { member(t, bed) })
 	t.Run("cancel", func(t *testing.T) {
+		admin := admin.in(t)
 		if out := admin.ok("cancel-job", "smpv2-llama2", "-n", engineers); out != "Successfully cancelled job smpv2-llama2\n" {
 			t.Errorf("it says %q", out)
 		}

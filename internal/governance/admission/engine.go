@@ -163,22 +163,40 @@ func (e *Engine) warnf(format string, args ...any) {
 }
 
 // setGates makes the process-wide gates equal to the defaults changed by want.
-// It returns a warning for each gate that is unknown, removed or locked.
+// It returns a warning for each gate that is unknown, removed or locked. Such a
+// gate must not even be tried: the registry remembers it, and refuses every later
+// change because of it.
 func setGates(want map[string]bool) []string {
 	gates := utilfeature.DefaultMutableFeatureGate
-	for name, spec := range gates.GetAll() {
-		if _, asked := want[string(name)]; !asked && !spec.LockToDefault && gates.Enabled(name) != spec.Default {
-			_ = gates.Set(fmt.Sprintf("%s=%t", name, spec.Default))
+	known := gates.GetAll()
+	set := map[string]bool{}
+	for name, spec := range known {
+		if !spec.LockToDefault && gates.Enabled(name) != spec.Default {
+			set[string(name)] = spec.Default
 		}
 	}
 	var warnings []string
 	for name, on := range want {
-		if err := gates.Set(fmt.Sprintf("%s=%t", name, on)); err != nil {
-			warnings = append(warnings, fmt.Sprintf("feature gate %s=%t is not followed: %v", name, on, err))
+		spec, ok := known[featuregate.Feature(name)]
+		switch {
+		case !ok:
+			warnings = append(warnings, fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version does not have it", name, on))
+		case spec.LockToDefault && on != spec.Default:
+			warnings = append(warnings, fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version has it fixed to %t", name, on, spec.Default))
+		case !spec.LockToDefault:
+			set[name] = on
 		}
 	}
+	if err := gates.SetFromMap(set); err != nil {
+		// A gate without the one it depends on. Back to the defaults as a whole.
+		for name := range set {
+			set[name] = known[featuregate.Feature(name)].Default
+		}
+		_ = gates.SetFromMap(set)
+		warnings = append(warnings, fmt.Sprintf("feature gates are not followed: %v", err))
+	}
 	for _, g := range notModelled {
-		if on, asked := want[string(g)]; asked && on {
+		if want[string(g)] {
 			warnings = append(warnings, fmt.Sprintf("feature gate %s is on in the cluster but not modelled", g))
 		}
 	}

@@ -1,0 +1,72 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	"sigs.k8s.io/yaml"
+)
+
+// managerConfig is the part of Kueue's Configuration (v1beta1 and v1beta2) that
+// changes decisions.
+type managerConfig struct {
+	APIVersion   string          `json:"apiVersion"`
+	FeatureGates map[string]bool `json:"featureGates"`
+	FairSharing  *struct {
+		Enable               *bool    `json:"enable"` // v1beta1 only
+		PreemptionStrategies []string `json:"preemptionStrategies"`
+	} `json:"fairSharing"`
+	AdmissionFairSharing json.RawMessage `json:"admissionFairSharing"`
+	WaitForPodsReady     *struct {
+		BlockAdmission bool `json:"blockAdmission"`
+	} `json:"waitForPodsReady"`
+	Resources *struct {
+		QuotaCheckStrategy      config.QuotaCheckStrategy       `json:"quotaCheckStrategy"`
+		ExcludeResourcePrefixes []string                        `json:"excludeResourcePrefixes"`
+		Transformations         []config.ResourceTransformation `json:"transformations"`
+		DeviceClassMappings     json.RawMessage                 `json:"deviceClassMappings"`
+	} `json:"resources"`
+}
+
+// ConfigFrom reads Kueue's Configuration (the value of controller_manager_config.yaml
+// in the ConfigMap kueue-manager-config). The warnings name what is configured
+// but not modelled. Fields it does not know are ignored; the error is non-nil when
+// the text is not a configuration at all. Now is left nil.
+func ConfigFrom(data []byte) (Config, []string, error) {
+	var m managerConfig
+	if err := yaml.Unmarshal(data, &m); err != nil {
+		return Config{}, nil, fmt.Errorf("Kueue configuration: %w", err)
+	}
+	if m.APIVersion != "" && !strings.HasPrefix(m.APIVersion, "config.kueue.x-k8s.io/") {
+		return Config{}, nil, fmt.Errorf("Kueue configuration: unexpected apiVersion %s", m.APIVersion)
+	}
+	cfg := Config{Gates: m.FeatureGates}
+	var warnings []string
+	if fs := m.FairSharing; fs != nil {
+		// v1beta1 switches it on with a field, v1beta2 by its presence.
+		cfg.FairSharing = !strings.HasSuffix(m.APIVersion, "/v1beta1")
+		if fs.Enable != nil {
+			cfg.FairSharing = *fs.Enable
+		}
+		if cfg.FairSharing {
+			cfg.FairSharingStrategies = fs.PreemptionStrategies
+		}
+	}
+	if len(m.AdmissionFairSharing) > 0 && string(m.AdmissionFairSharing) != "null" {
+		warnings = append(warnings, "admissionFairSharing is configured: the order within a ClusterQueue by past usage is not modelled")
+	}
+	if m.WaitForPodsReady != nil && m.WaitForPodsReady.BlockAdmission {
+		warnings = append(warnings, "waitForPodsReady.blockAdmission is configured: waiting for other jobs' pods is not modelled")
+	}
+	if r := m.Resources; r != nil {
+		cfg.IgnoreUndeclaredResources = r.QuotaCheckStrategy == config.QuotaCheckIgnoreUndeclared
+		cfg.ExcludeResourcePrefixes = r.ExcludeResourcePrefixes
+		cfg.Transformations = r.Transformations
+		if len(r.DeviceClassMappings) > 0 && string(r.DeviceClassMappings) != "null" {
+			warnings = append(warnings, "resources.deviceClassMappings is configured: devices of resource claims are not counted")
+		}
+	}
+	return cfg, warnings, nil
+}

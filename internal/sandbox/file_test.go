@@ -1,0 +1,279 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+)
+
+func TestCreateOpenDelete(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	path := filepath.Join(dir, "mine.json")
+	_, err := Open(path, Options{})
+	checkErr(t, err, errs.NotFound, "there is no sandbox mine", "hyperpod sandbox create mine")
+	s, err := Create(path, "lend-three", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name() != "mine" || s.Scenario() != "lend-three" || s.Path() != path {
+		t.Errorf("%s %s %s", s.Name(), s.Scenario(), s.Path())
+	}
+	for p, mode := range map[string]fs.FileMode{path: 0o600, dir: 0o700 | fs.ModeDir} {
+		if info, err := os.Stat(p); err != nil || info.Mode() != mode {
+			t.Errorf("%s has mode %v, want %v (%v)", p, info.Mode(), mode, err)
+		}
+	}
+	_, err = Create(path, "lend-three", Options{})
+	checkErr(t, err, errs.Failure, "cannot create sandbox mine: it exists already", "hyperpod sandbox delete mine")
+	again, err := Open(path, Options{})
+	if err != nil || again.Scenario() != "lend-three" {
+		t.Errorf("open: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "broken.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := List(dir, Options{})
+	if err != nil || len(list) != 2 || list[0].Name != "broken" || list[0].Err == nil || list[1].Name != "mine" || list[1].Scenario != "lend-three" || list[1].Size == 0 || list[1].Err != nil {
+		t.Errorf("list %+v, %v", list, err)
+	}
+	for _, n := range []string{"broken", "mine"} {
+		if err := Delete(filepath.Join(dir, n+".json"), Options{}); err != nil {
+			t.Errorf("delete %s: %v", n, err)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	checkErr(t, Delete(path, Options{}), errs.NotFound, "there is no sandbox mine")
+	if l, err := List(filepath.Join(dir, "nowhere"), Options{}); err != nil || len(l) != 0 {
+		t.Errorf("list of no folder: %v %v", l, err)
+	}
+}
+
+func TestDamagedFiles(t *testing.T) {
+	b := newBench(t, "lend-three")
+	good, err := os.ReadFile(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := good[:len(good)/2]
+	for _, c := range []struct {
+		name, content string
+		words         []string
+	}{
+		{"empty", "", []string{"its file is damaged: it is empty"}},
+		{"cut", string(half), []string{"its file is damaged: line "}},
+		{"zeros", strings.Repeat("\x00", 5000), []string{"its file is damaged: line 1"}},
+		{"something else", `{"a":1}`, []string{"it is not a sandbox"}},
+		{"list", `[]`, []string{"its file is damaged"}},
+		{"newer", `{"kind":"hyperpod-sandbox","format":2,"objects":[]}`, []string{"a newer hyperpod made it (file format 2; this one knows 1)"}},
+		{"object without name", `{"kind":"hyperpod-sandbox","format":1,"objects":{"pods":[{}]}}`, []string{"pods: an object without name"}},
+		{"wrong shape", `{"kind":"hyperpod-sandbox","format":1,"objects":7}`, []string{"its file is damaged"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "hurt.json")
+			if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Open(path, Options{})
+			checkErr(t, err, errs.Failure, append(c.words, "cannot open sandbox hurt", path, "hyperpod sandbox delete hurt")...)
+		})
+	}
+	// While it is open, too: the request fails with the advice, and works again
+	// when the file is whole.
+	if err := os.WriteFile(b.path, half, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a := b.send("GET", "/api/v1/nodes", ""); a.code != 500 || !strings.Contains(object.Text(a.object(t), "message"), "hyperpod sandbox delete test") {
+		t.Errorf("%d %s", a.code, a.body)
+	}
+	if err := os.WriteFile(b.path, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.must(200, "GET", "/api/v1/nodes", "")
+}
+
+// A full disk: the change is refused, nothing is lost, nothing is left behind.
+func TestFullDisk(t *testing.T) {
+	b := newBench(t, "lend-three")
+	before, err := os.ReadFile(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := b.s.file.write
+	b.s.file.write = func(f *os.File, data []byte) error {
+		_, _ = f.Write(data[:len(data)/2])
+		return &fs.PathError{Op: "write", Path: f.Name(), Err: syscall.ENOSPC}
+	}
+	const maps = "/api/v1/namespaces/default/configmaps"
+	a := b.send("POST", maps, `{"metadata":{"name":"x"}}`)
+	if m := object.Text(a.object(t), "message"); a.code != 500 || !strings.Contains(m, "no space left on device; it is as it was before") {
+		t.Errorf("%d %s", a.code, a.body)
+	}
+	checkErr(t, b.s.Advance(time.Hour), errs.Failure, "cannot save sandbox test: no space left on device", b.path)
+	if got := b.s.Now(); !got.Equal(b.clock.now()) {
+		t.Errorf("the clock moved to %v all the same", got)
+	}
+	b.must(404, "GET", maps+"/x", "")
+	after, err := os.ReadFile(b.path)
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the file changed (%v)", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(b.path), ".*.tmp")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	b.s.file.write = real
+	b.must(201, "POST", maps, `{"metadata":{"name":"x"}}`)
+}
+
+// A file that may only be read can be looked at, also when time passes.
+func TestReadOnly(t *testing.T) {
+	b := newBench(t, "john-smith")
+	b.create(smithNS, pytorch("j", "smith", 1, 4, lasting("30m")))
+	b.s.file.write = func(f *os.File, _ []byte) error {
+		return &fs.PathError{Op: "write", Path: f.Name(), Err: syscall.EROFS}
+	}
+	b.clock.move(time.Hour)
+	if j := b.get(kinds.PyTorchJob.Resource, smithNS, "j"); !object.True(j, "Succeeded") {
+		t.Errorf("%v", object.At(j, "status"))
+	}
+	a := b.send("DELETE", kinds.PyTorchJob.Path(smithNS, "j"), "")
+	if a.code != 500 || !strings.Contains(string(a.body), "read-only file system") {
+		t.Errorf("%d %s", a.code, a.body)
+	}
+}
+
+// Another process that keeps the lock is waited for, not for ever, and named.
+func TestLocked(t *testing.T) {
+	b := newBench(t, "lend-three")
+	holder, err := b.s.file.tryLock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := b.options()
+	o.LockTimeout = 50 * time.Millisecond
+	waits := 0
+	o.After = func(time.Duration) <-chan time.Time {
+		waits++
+		c := make(chan time.Time, 1)
+		c <- time.Time{}
+		return c
+	}
+	other, err := Open(b.path, o)
+	if err != nil {
+		t.Fatal(err) // reading needs no lock
+	}
+	err = other.Advance(time.Minute)
+	checkErr(t, err, errs.Failure, "cannot change sandbox test: it is in use by process "+fmt.Sprint(os.Getpid()), b.path)
+	if waits != 5 {
+		t.Errorf("%d waits of 10 ms for 50 ms", waits)
+	}
+	if _, err := Create(b.path, "lend-three", o); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("create: %v", err)
+	}
+	unlock(holder)
+	if err := other.Advance(time.Minute); err != nil {
+		t.Errorf("after the lock was given back: %v", err)
+	}
+}
+
+// Two processes (here: two Sandbox values) see each other's changes, also in a
+// watch that is running.
+func TestTwoProcesses(t *testing.T) {
+	b := newBench(t, "john-smith")
+	other, err := Open(b.path, b.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &bench{t: t, s: other, clock: b.clock, path: b.path, url: serve(t, other)}
+	events := follow(t, b.url+kinds.PyTorchJob.Path("", "")+"?watch=1")
+	pods := follow(t, b.url+kinds.Pod.Path(smithNS, "")+"?watch=1")
+	o.create(smithNS, pytorch("far", "smith", 1, 4, lasting("30m")))
+	if j := want(t, events, "ADDED", "far"); !object.True(j, "Running") {
+		t.Errorf("%v", object.At(j, "status"))
+	}
+	want(t, pods, "ADDED", "far-worker-0")
+	b.must(200, "PATCH", kinds.PyTorchJob.Path(smithNS, "far"), `{"metadata":{"labels":{"seen":"yes"}}}`, mergePatch)
+	want(t, events, "MODIFIED", "far")
+	if j := o.get(kinds.PyTorchJob.Resource, smithNS, "far"); object.Text(j, "metadata", "labels", "seen") != "yes" {
+		t.Error("the other does not see the change")
+	}
+	o.advance(time.Hour)
+	if j := want(t, events, "MODIFIED", "far"); !object.True(j, "Succeeded") {
+		t.Errorf("%v", object.At(j, "status"))
+	}
+	if !b.s.Now().Equal(other.Now()) {
+		t.Errorf("clocks differ: %v and %v", b.s.Now(), other.Now())
+	}
+	o.must(200, "DELETE", kinds.PyTorchJob.Path(smithNS, "far"), "")
+	want(t, events, "DELETED", "far")
+}
+
+// Real processes write at the same time: nothing is lost.
+func TestManyProcesses(t *testing.T) {
+	if name := os.Getenv("SANDBOX_TEST_WRITER"); name != "" {
+		writer(t, os.Getenv("SANDBOX_TEST_FILE"), name)
+		return
+	}
+	b := newBench(t, "lend-three")
+	const processes, each = 4, 5
+	var wg sync.WaitGroup
+	for i := range processes {
+		wg.Go(func() {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestManyProcesses$")
+			cmd.Env = append(os.Environ(), fmt.Sprintf("SANDBOX_TEST_WRITER=w%d", i), "SANDBOX_TEST_FILE="+b.path)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("writer %d: %v\n%s", i, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(b.items("/api/v1/namespaces/default/configmaps")); got != processes*each {
+		t.Errorf("%d objects, want %d", got, processes*each)
+	}
+	versions := map[int]bool{}
+	for _, m := range b.items("/api/v1/namespaces/default/configmaps") {
+		if versions[rv(m)] {
+			t.Errorf("resource version %d was given twice", rv(m))
+		}
+		versions[rv(m)] = true
+	}
+}
+
+func writer(t *testing.T, path, name string) {
+	s, err := Open(path, Options{LockTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, s: s, url: serve(t, s)}
+	for i := range 5 {
+		b.must(201, "POST", "/api/v1/namespaces/default/configmaps", fmt.Sprintf(`{"metadata":{"name":"%s-%d"}}`, name, i))
+	}
+}
+
+// The wall clock may be set back; the sandbox's does not follow.
+func TestClockNeverGoesBack(t *testing.T) {
+	b := newBench(t, "john-smith")
+	b.create(smithNS, pytorch("j", "smith", 1, 4))
+	at := b.s.Now()
+	b.clock.move(-time.Hour)
+	if now := b.s.Now(); now.Before(at) {
+		t.Errorf("%v is before %v", now, at)
+	}
+	b.must(201, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"x"}}`)
+	if _, err := Open(b.path, b.options()); errors.Is(err, fs.ErrNotExist) || err != nil {
+		t.Error(err)
+	}
+}
