@@ -45,7 +45,7 @@ func run(ctx context.Context, only []string, runs int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, runs: runs, hyperpod: filepath.Join(dir, "hyperpod")}
+	b := &bench{dir: dir, runs: runs, hyperpod: filepath.Join(dir, "bin", "hyperpod")}
 	if err := b.build(ctx); err != nil {
 		return err
 	}

@@ -140,8 +140,13 @@ func (f *Factory) clientOptions() kube.Options {
 
 // Namespace resolves the namespace for a verb on a kind and prints its notes.
 func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
+	return f.NamespaceNamed(ctx, c, f.Global.Namespace, verb, r)
+}
+
+// NamespaceNamed is Namespace with a name that wins over the context's, or "".
+func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
 	choice, err := discovery.Namespace(ctx, c.Client, discovery.NamespaceQuery{
-		Flag: f.Global.Namespace, ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
+		Flag: name, ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
 	})
 	if err != nil {
 		return choice, err

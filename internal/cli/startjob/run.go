@@ -1,6 +1,7 @@
 package startjob
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -15,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
 // Run renders the job and submits it.
@@ -32,9 +34,12 @@ func Run(ctx context.Context, o *Options) error {
 		values.Name = o.Name + "-" + o.suffix()
 	}
 	o.annotate(&values, t)
-	// What is wrong with the input is found before the cluster is asked anything.
-	if _, err := t.Render(values); err != nil {
-		return err
+	// What is wrong with the input is found before the cluster is asked anything;
+	// only an instance type that the table does not have may still be the cluster's.
+	if _, known := instances.Lookup(o.InstanceType); known || o.InstanceType == "" {
+		if _, err := t.Render(values); err != nil {
+			return err
+		}
 	}
 	f.Notef("%s", describe(t))
 
@@ -64,11 +69,14 @@ func Run(ctx context.Context, o *Options) error {
 func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.Template, v *templates.Values) error {
 	f := o.Factory
 	kind := jobKind(t)
-	ns, err := f.Namespace(ctx, c, "create", kind.Resource)
+	ns, err := f.NamespaceNamed(ctx, c, cmp.Or(f.Global.Namespace, t.Namespace(*v)), "create", kind.Resource)
 	if err != nil {
 		return err
 	}
 	v.Namespace = ns.Name
+	if err := o.lookAtNodes(ctx, c, ns, v); err != nil {
+		return err
+	}
 	if o.SchedulerType == "SageMaker" && !ns.Managed {
 		return errs.New(fmt.Sprintf("namespace %s is not managed by SageMaker", ns.Name), "it has no team quota").
 			WithTry("--scheduler-type Kueue or None, or leave it out")

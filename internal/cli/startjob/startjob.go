@@ -27,6 +27,9 @@ type Options struct {
 	NodeCount, TasksPerNode          int
 	Accelerators, EFA                int
 	VCPU, Memory                     string
+	VCPULimit, MemoryLimit           string
+	Partition                        string
+	PartitionCount                   int
 	Command, EntryScript, ScriptArgs string
 	Environment                      []string
 	PreScript, PostScript            []string
@@ -109,6 +112,10 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.IntVar(&o.EFA, "efa", 0, "EFA interfaces for each pod (default: in proportion to the accelerators)")
 	fs.StringVar(&o.VCPU, "vcpu", "", "CPU for each pod, a quantity")
 	fs.StringVar(&o.Memory, "memory", "", "memory for each pod, a quantity")
+	fs.StringVar(&o.VCPULimit, "vcpu-limit", "", "CPU limit for each pod, a quantity (default: none)")
+	fs.StringVar(&o.MemoryLimit, "memory-limit", "", "memory limit for each pod, a quantity (default: none)")
+	fs.StringVar(&o.Partition, "accelerator-partition-type", "", "MIG profile instead of whole accelerators, e.g. 1g.10gb")
+	fs.IntVar(&o.PartitionCount, "accelerator-partition-count", 0, "how many of them for each pod (default 1)")
 	fs.StringVar(&o.EntryScript, "entry-script", "", "script to train with, a path in the image")
 	fs.StringVar(&o.ScriptArgs, "script-args", "", "arguments of the script, as words of a shell line")
 	fs.StringVar(&o.Command, "command", "", "what starts the script (default: torchrun)")

@@ -11,7 +11,7 @@ import (
 // 4 for B starts with exactly 3 borrowed.
 func TestLendThree(t *testing.T) {
 	f := newFixture().team("a", "all", "6").team("b", "all", "5")
-	f.add(f.job("a", "used", 2, running_), f.job("b", "used", 4, running_))
+	f.add(f.job("a", "used", 2, running), f.job("b", "used", 4, running))
 	e := f.engine(t, Config{})
 	task := f.job("b", "new", 4)
 

@@ -17,7 +17,7 @@ func big(policy queueOption) *fixture {
 		team := fmt.Sprintf("team-%02d", q)
 		f.team(team, "all", "40", policy)
 		for i := range 10 {
-			f.add(f.job(team, fmt.Sprint("run-", i), 4, prio(int32(i%3)), running_))
+			f.add(f.job(team, fmt.Sprint("run-", i), 4, prio(int32(i%3)), running))
 		}
 		for i := range 50 {
 			f.add(f.job(team, fmt.Sprint("wait-", i), 1+i%8, prio(int32(i%3))))
@@ -33,7 +33,7 @@ func settled(b *testing.B, cfg Config, policy queueOption) (*fixture, *Engine) {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	f := big(preemption_(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyNever))
+	f := big(preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyNever))
 	b.ResetTimer()
 	for b.Loop() {
 		f.engine(b, Config{})
@@ -41,16 +41,16 @@ func BenchmarkLoad(b *testing.B) {
 }
 
 func BenchmarkProbe(b *testing.B) {
-	never, lower, any_ := kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny
+	never, lower, anyPrio := kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny
 	cases := []struct {
 		name   string
 		cfg    Config
 		policy queueOption
 	}{
-		{"NoPreemption", Config{}, preemption_(never, never)},
-		{"Preemption", Config{}, preemption_(lower, any_)},
-		{"FairSharing", Config{FairSharing: true}, preemption_(lower, any_)},
-		{"StrictFIFO", Config{}, func(cq *kueue.ClusterQueue) { preemption_(lower, any_)(cq); strict(cq) }},
+		{"NoPreemption", Config{}, preempts(never, never)},
+		{"Preemption", Config{}, preempts(lower, anyPrio)},
+		{"FairSharing", Config{FairSharing: true}, preempts(lower, anyPrio)},
+		{"StrictFIFO", Config{}, func(cq *kueue.ClusterQueue) { preempts(lower, anyPrio)(cq); strict(cq) }},
 	}
 	for _, c := range cases {
 		b.Run(c.name, func(b *testing.B) {
@@ -65,7 +65,7 @@ func BenchmarkProbe(b *testing.B) {
 }
 
 func BenchmarkCycle(b *testing.B) {
-	_, e := settled(b, Config{}, preemption_(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyNever))
+	_, e := settled(b, Config{}, preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyNever))
 	start := time.Now()
 	t, err := e.Run(context.Background(), 5000)
 	if err != nil {

@@ -146,7 +146,7 @@ func TestLoadReportsWhatCannotBe(t *testing.T) {
 func TestCohortCycleHeals(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture().team("a", "x", "4")
-	used, w := f.job("a", "used", 1, running_), f.job("a", "new", 2)
+	used, w := f.job("a", "used", 1, running), f.job("a", "new", 2)
 	e := f.engine(t, Config{})
 	cycle, err := Decode([]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: x}\nspec: {parentName: z}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: z}\nspec: {parentName: x}"))
 	if err != nil {
@@ -169,5 +169,27 @@ func TestCohortCycleHeals(t *testing.T) {
 	}
 	if tl := run(t, e); short(tl) != "1 Admitted a/new" {
 		t.Error(short(tl))
+	}
+}
+
+// A tree may be turned upside down in one go: it is no cycle on the way.
+func TestCohortTreeTurnedRound(t *testing.T) {
+	const upper = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: %a}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: %b}\nspec: {parentName: %a}\n"
+	tree := func(a, b string) []byte {
+		return []byte(strings.NewReplacer("%a", a, "%b", b).Replace(upper))
+	}
+	f := newFixture().team("one", "x", "2").team("two", "w", "2")
+	e := f.engine(t, Config{})
+	for _, names := range [][2]string{{"w", "x"}, {"x", "w"}, {"w", "x"}} {
+		objs, err := Decode(tree(names[0], names[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Load(context.Background(), objs...); err != nil {
+			t.Fatal(err)
+		}
+		if d := probe(t, e, f.job("one", "new", 4)); d.Outcome != Admitted || amounts(d.Borrowed) != "a100/nvidia.com/gpu=2" {
+			t.Errorf("%v: %+v", names, d)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/features"
@@ -68,6 +69,7 @@ type Engine struct {
 	backoff  map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	heads    []workload.Info             // cached heads of StrictFIFO queues, nil when stale
 	headsOK  bool
+	waiting  map[kueue.ClusterQueueReference][]*kueue.Workload // by ClusterQueue, nil when stale
 	warnings []string
 }
 

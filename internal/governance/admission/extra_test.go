@@ -33,7 +33,7 @@ func load(t *testing.T, e *Engine, w *kueue.Workload) {
 func TestLocalQueueStopAndStart(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture().team("a", "", "4")
-	f.add(f.job("a", "used", 2, running_), f.job("a", "new", 2))
+	f.add(f.job("a", "used", 2, running), f.job("a", "new", 2))
 	e := f.engine(t, Config{})
 	lq := &kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Name: "queue", Namespace: "a"}, Spec: kueue.LocalQueueSpec{ClusterQueue: "a", StopPolicy: ptr.To(kueue.HoldAndDrain)}}
 	if err := e.Load(ctx, lq); err != nil {
@@ -170,7 +170,7 @@ func TestElasticSliceReplacesTheOldOne(t *testing.T) {
 	elastic := func(w *kueue.Workload) {
 		w.Annotations = map[string]string{"kueue.x-k8s.io/elastic-job": "true"}
 	}
-	f.add(f.job("a", "v1", 1, pods(4, 0), elastic, running_))
+	f.add(f.job("a", "v1", 1, pods(4, 0), elastic, running))
 	f.add(f.job("a", "v2", 1, pods(6, 0), elastic, func(w *kueue.Workload) {
 		w.Annotations["kueue.x-k8s.io/workload-slice-replacement-for"] = "a/v1"
 	}))

@@ -77,7 +77,7 @@ func weight(q string) queueOption {
 	}
 }
 
-func preemption_(within, reclaim kueue.PreemptionPolicy) queueOption {
+func preempts(within, reclaim kueue.PreemptionPolicy) queueOption {
 	return func(cq *kueue.ClusterQueue) {
 		cq.Spec.Preemption = &kueue.ClusterQueuePreemption{WithinClusterQueue: within, ReclaimWithinCohort: reclaim}
 	}
@@ -128,7 +128,7 @@ func pods(count, least int32) workloadOption {
 }
 
 // running gives the workload a quota reservation in the queue of its namespace.
-func running_(w *kueue.Workload) {
+func running(w *kueue.Workload) {
 	psa := kueue.PodSetAssignment{
 		Name: w.Spec.PodSets[0].Name, Count: ptr.To(w.Spec.PodSets[0].Count),
 		Flavors:       map[corev1.ResourceName]kueue.ResourceFlavorReference{gpu: "a100"},

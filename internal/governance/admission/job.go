@@ -142,12 +142,12 @@ func parseJob(data []byte) (jobframework.GenericJob, []byte, error) {
 	return job, js, nil
 }
 
-// guard turns a panic of an integration into an error: integrations rely on the
-// API server's validation and dereference what a file may have left out.
+// guard turns a panic inside Kueue into an error: its code relies on the API
+// server's validation and dereferences what a file may have left out.
 func guard(what string, do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: the object is incomplete: %v", what, r)
+			err = fmt.Errorf("%s: incomplete or inconsistent: %v", what, r)
 		}
 	}()
 	return do()

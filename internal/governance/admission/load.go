@@ -84,7 +84,8 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 	}
 	var errs []error
 	for _, o := range sorted[:workloads] {
-		if err := e.applyPolicy(ctx, o); err != nil {
+		err := guard(fmt.Sprintf("%T %s", o, o.GetName()), func() error { return e.applyPolicy(ctx, o) })
+		if err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -97,11 +98,14 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 	var changed []workload.Reference
 	for _, o := range sorted[workloads:] {
 		w := o.(*kueue.Workload)
-		if err := checkWorkload(w); err != nil {
+		err := checkWorkload(w)
+		if err == nil {
+			err = guard("workload "+string(workload.Key(w)), func() error { e.applyWorkload(ctx, w); return nil })
+		}
+		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		e.applyWorkload(ctx, w)
 		changed = append(changed, workload.Key(w))
 	}
 	if workloads > 0 {
@@ -245,20 +249,30 @@ func (e *Engine) applyLocalQueue(ctx context.Context, lq *kueue.LocalQueue) erro
 func (e *Engine) settleCohorts(ctx context.Context) error {
 	broken := e.cohortCycles()
 	var errs []error
-	for _, name := range sortedKeys(e.store.cohorts) {
-		if !e.stale[name] && !broken[name] {
-			continue
-		}
+	apply := func(name string, detached bool) {
 		c := e.store.cohorts[name]
-		if e.stale[name] = broken[name]; broken[name] {
+		if detached {
 			c = c.DeepCopy()
 			c.Spec.ParentName = ""
 		}
 		if err := e.cache.AddOrUpdateCohort(c); err != nil {
 			errs = append(errs, fmt.Errorf("Cohort %s: %w", name, err))
-			continue
+			return
 		}
 		e.queues.AddOrUpdateCohort(ctx, c)
+	}
+	for name := range broken {
+		e.stale[name] = true
+	}
+	// All loose first: a tree turned round must not be a cycle on the way.
+	for _, name := range sortedKeys(e.stale) {
+		apply(name, true)
+	}
+	for _, name := range sortedKeys(e.stale) {
+		if !broken[name] {
+			apply(name, false)
+			delete(e.stale, name)
+		}
 	}
 	for _, name := range sortedKeys(e.store.cqs) {
 		cq := e.store.cqs[name]
@@ -308,4 +322,4 @@ func (e *Engine) wakeUsing(wake sets.Set[kueue.ClusterQueueReference], flavor st
 }
 
 // touch forgets what was derived from the queues.
-func (e *Engine) touch() { e.heads, e.headsOK = nil, false }
+func (e *Engine) touch() { e.heads, e.headsOK, e.waiting = nil, false, nil }

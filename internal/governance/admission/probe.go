@@ -28,10 +28,17 @@ const tieRepeats = 5
 //
 // A workload that holds quota already is reported Admitted with what it has. The
 // error is non-nil for a workload that is not valid or a snapshot that fails.
-func (e *Engine) Probe(ctx context.Context, wl *kueue.Workload) (Decision, error) {
+func (e *Engine) Probe(ctx context.Context, wl *kueue.Workload) (d Decision, err error) {
 	if err := checkWorkload(wl); err != nil {
 		return Decision{}, err
 	}
+	cycle := e.cycle
+	err = guard("workload "+string(workload.Key(wl)), func() error { d, err = e.probe(ctx, wl); return err })
+	e.cycle = cycle
+	return d, err
+}
+
+func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error) {
 	key := workload.Key(wl)
 	if known := e.store.workloads[key]; known != nil && workload.HasActiveQuotaReservation(known) && known.Status.Admission != nil {
 		return e.holding(known), nil
@@ -68,7 +75,7 @@ func (e *Engine) Probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	}
 	if d.Outcome == Never && d.Reason == kueue.WorkloadQuotaReservedReasonExceedsMaxQuota && workload.CanBePartiallyAdmitted(&w) {
 		// All pods are too many, but Kueue would start it with fewer.
-		if least, err := e.Probe(ctx, smallest(wl)); err == nil && least.Outcome != Never {
+		if least, err := e.probe(ctx, smallest(wl)); err == nil && least.Outcome != Never {
 			d.Outcome, d.Reason = Waits, kueue.WorkloadQuotaReservedReasonWaitingForQuota
 		}
 	}
@@ -226,15 +233,19 @@ func (e *Engine) strictHeads() []workload.Info {
 // ahead counts the waiting workloads of the queue that the scheduler takes before
 // w: higher priority, or the same and older (baseCompareFunc in cluster_queue.go).
 func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) int {
-	mine, key, n := priority.EffectivePriority(e.log, w), workload.Key(w), 0
-	since := e.ordering.GetQueueOrderTimestamp(w)
-	for other, o := range e.store.workloads {
-		lq := e.store.lqs[o.Namespace+"/"+string(o.Spec.QueueName)]
-		if lq == nil || lq.Spec.ClusterQueue != cq || other == key || !workload.IsAdmissible(o) {
-			continue
+	if e.waiting == nil {
+		e.waiting = map[kueue.ClusterQueueReference][]*kueue.Workload{}
+		for _, o := range e.store.workloads {
+			if lq := e.store.lqs[o.Namespace+"/"+string(o.Spec.QueueName)]; lq != nil && workload.IsAdmissible(o) {
+				e.waiting[lq.Spec.ClusterQueue] = append(e.waiting[lq.Spec.ClusterQueue], o)
+			}
 		}
+	}
+	mine, n := priority.EffectivePriority(e.log, w), 0
+	since := e.ordering.GetQueueOrderTimestamp(w)
+	for _, o := range e.waiting[cq] {
 		p := priority.EffectivePriority(e.log, o)
-		if p > mine || p == mine && e.ordering.GetQueueOrderTimestamp(o).Before(since) {
+		if p > mine || p == mine && e.ordering.GetQueueOrderTimestamp(o).Before(since) && (o.Name != w.Name || o.Namespace != w.Namespace) {
 			n++
 		}
 	}

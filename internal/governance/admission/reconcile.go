@@ -99,10 +99,10 @@ func (e *Engine) allowRequeue(ctx context.Context, key workload.Reference) bool 
 		case c.Reason == kueue.WorkloadEvictedByPodsReadyTimeout || c.Reason == kueue.WorkloadEvictedByAdmissionCheck:
 			reason, message = kueue.WorkloadBackoffFinished, "The workload backoff was finished"
 		case lq == nil:
-		case c.Reason == kueue.WorkloadEvictedByLocalQueueStopped && running(lq.Spec.StopPolicy):
+		case c.Reason == kueue.WorkloadEvictedByLocalQueueStopped && notStopped(lq.Spec.StopPolicy):
 			reason, message = kueue.WorkloadLocalQueueRestarted, "The LocalQueue was restarted after being stopped"
 		case c.Reason == kueue.WorkloadEvictedByClusterQueueStopped:
-			if cq := e.store.cqs[string(lq.Spec.ClusterQueue)]; cq != nil && running(cq.Spec.StopPolicy) {
+			if cq := e.store.cqs[string(lq.Spec.ClusterQueue)]; cq != nil && notStopped(cq.Spec.StopPolicy) {
 				reason, message = kueue.WorkloadClusterQueueRestarted, "The ClusterQueue was restarted after being stopped"
 			}
 		}
@@ -123,7 +123,7 @@ func (e *Engine) allowRequeue(ctx context.Context, key workload.Reference) bool 
 	return true
 }
 
-func running(p *kueue.StopPolicy) bool { return ptr.Deref(p, kueue.None) == kueue.None }
+func notStopped(p *kueue.StopPolicy) bool { return ptr.Deref(p, kueue.None) == kueue.None }
 
 // reconcileReserved follows a workload that holds quota: its admission checks,
 // then the stop policies of its queues.

@@ -23,23 +23,27 @@ const DefaultMaxCycles = 1000
 // maxCycles (0 or less: DefaultMaxCycles) is reached; then Settled is false.
 // Preempted workloads are queued again at once, as if their pods ended without
 // delay. A cancelled context ends the run with what happened so far and its error.
-func (e *Engine) Run(ctx context.Context, maxCycles int) (Timeline, error) {
+func (e *Engine) Run(ctx context.Context, maxCycles int) (t Timeline, err error) {
 	if maxCycles <= 0 {
 		maxCycles = DefaultMaxCycles
 	}
 	e.touch()
+	err = guard("scheduling", func() error { return e.run(ctx, maxCycles, &t) })
+	return t, err
+}
+
+func (e *Engine) run(ctx context.Context, maxCycles int, t *Timeline) error {
 	e.beforeRun(ctx)
-	var t Timeline
 	said := map[workload.Reference]string{}
 	seen := map[string]bool{} // heads tried since the last change
 	for t.Cycles < maxCycles {
 		if err := ctx.Err(); err != nil {
-			return t, err
+			return err
 		}
 		heads := e.popHeads(ctx)
 		if len(heads) == 0 {
 			t.Settled = true
-			return t, nil
+			return nil
 		}
 		// A StrictFIFO head goes straight back, so the queues never run empty.
 		// The same heads at the same flavors as before cannot do better.
@@ -47,7 +51,7 @@ func (e *Engine) Run(ctx context.Context, maxCycles int) (Timeline, error) {
 		t.Cycles++
 		events, changed, err := e.runCycle(ctx, heads)
 		if err != nil {
-			return t, err
+			return err
 		}
 		for _, ev := range events {
 			ev.Cycle = t.Cycles
@@ -68,11 +72,11 @@ func (e *Engine) Run(ctx context.Context, maxCycles int) (Timeline, error) {
 		}
 		if seen[state] {
 			t.Settled = true
-			return t, nil
+			return nil
 		}
 		seen[state] = true
 	}
-	return t, nil
+	return nil
 }
 
 // beforeRun finishes what was under way when the state was loaded: evictions whose
@@ -126,6 +130,9 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 	e.cycle++
 	snap, err := e.cache.Snapshot(ctx)
 	if err != nil {
+		for i := range heads {
+			e.queues.RequeueWorkload(ctx, &heads[i].Info, qcache.RequeueReasonFailedAfterNomination, "")
+		}
 		return nil, false, fmt.Errorf("snapshot of the cluster: %w", err)
 	}
 	entries := make([]*entry, 0, len(heads))

@@ -16,9 +16,9 @@ import (
 
 func TestRun(t *testing.T) {
 	const (
-		never = kueue.PreemptionPolicyNever
-		lower = kueue.PreemptionPolicyLowerPriority
-		any_  = kueue.PreemptionPolicyAny
+		never   = kueue.PreemptionPolicyNever
+		lower   = kueue.PreemptionPolicyLowerPriority
+		anyPrio = kueue.PreemptionPolicyAny
 	)
 	tests := []struct {
 		name  string
@@ -29,17 +29,17 @@ func TestRun(t *testing.T) {
 		{
 			name: "preempt in the queue, then start, the victim waits",
 			build: func(f *fixture) {
-				f.team("a", "", "4", preemption_(lower, never))
-				f.add(f.job("a", "low", 2, prio(1), running_), f.job("a", "mid", 2, prio(5), running_), f.job("a", "new", 2, prio(9)))
+				f.team("a", "", "4", preempts(lower, never))
+				f.add(f.job("a", "low", 2, prio(1), running), f.job("a", "mid", 2, prio(5), running), f.job("a", "new", 2, prio(9)))
 			},
 			want: "1 Preempting a/new; 1 Preempted a/low by a/new; 2 Admitted a/new; 3 Pending a/low",
 		},
 		{
 			name: "reclaim in the cohort: lowest priorities first",
 			build: func(f *fixture) {
-				f.team("a", "all", "4").team("b", "all", "4", preemption_(never, any_))
+				f.team("a", "all", "4").team("b", "all", "4", preempts(never, anyPrio))
 				for i := 1; i <= 4; i++ {
-					f.add(f.job("a", fmt.Sprint("a", i), 2, prio(int32(10-i)), running_))
+					f.add(f.job("a", fmt.Sprint("a", i), 2, prio(int32(10-i)), running))
 				}
 				f.add(f.job("b", "new", 4))
 			},
@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 			name: "StrictFIFO does not overtake",
 			build: func(f *fixture) {
 				f.team("a", "", "4", strict)
-				f.add(f.job("a", "used", 2, running_), f.job("a", "big", 4), f.job("a", "small", 1))
+				f.add(f.job("a", "used", 2, running), f.job("a", "big", 4), f.job("a", "small", 1))
 			},
 			want: "1 Pending a/big",
 		},
@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 			name: "BestEffortFIFO overtakes",
 			build: func(f *fixture) {
 				f.team("a", "", "4")
-				f.add(f.job("a", "used", 2, running_), f.job("a", "big", 4), f.job("a", "small", 1))
+				f.add(f.job("a", "used", 2, running), f.job("a", "big", 4), f.job("a", "small", 1))
 			},
 			want: "1 Pending a/big; 2 Admitted a/small",
 		},
@@ -161,7 +161,7 @@ func TestTopologyPlacement(t *testing.T) {
 
 // Twelve devices, weights 1 and 3, both teams ask for everything: 3 and 9.
 func TestFairSharingWeights(t *testing.T) {
-	reclaim := preemption_(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyAny)
+	reclaim := preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyAny)
 	f := newFixture().team("a", "all", "0", weight("1"), reclaim).team("b", "all", "0", weight("3"), reclaim).team("pool", "all", "12")
 	for i := range 12 {
 		f.add(f.job("a", fmt.Sprint("a", i), 1), f.job("b", fmt.Sprint("b", i), 1))
@@ -182,10 +182,10 @@ func TestFairSharingWeights(t *testing.T) {
 }
 
 func TestFairSharingPreemption(t *testing.T) {
-	f := newFixture().team("a", "all", "6", preemption_(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyAny)).
-		team("b", "all", "6", preemption_(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyAny))
+	f := newFixture().team("a", "all", "6", preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyAny)).
+		team("b", "all", "6", preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyAny))
 	for i := range 6 {
-		f.add(f.job("a", fmt.Sprint("a", i), 2, running_))
+		f.add(f.job("a", fmt.Sprint("a", i), 2, running))
 	}
 	e := f.engine(t, Config{FairSharing: true, FairSharingStrategies: []string{"LessThanOrEqualToFinalShare", "LessThanInitialShare"}})
 	d := probe(t, e, f.job("b", "new", 4))
@@ -202,12 +202,12 @@ func TestFairSharingPreemption(t *testing.T) {
 // queue, a neighbour borrows what became free, the victim takes it back.
 func TestDoesNotSettle(t *testing.T) {
 	f := newFixture()
-	policy := preemption_(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny)
+	policy := preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny)
 	f.team("a", "all", "4", policy).team("b", "all", "4", policy)
 	f.add(
-		f.job("a", "other", 2, prio(9), running_),
-		f.job("a", "victim", 2, prio(1), running_),
-		f.job("b", "own", 3, prio(9), running_),
+		f.job("a", "other", 2, prio(9), running),
+		f.job("a", "victim", 2, prio(1), running),
+		f.job("b", "own", 3, prio(9), running),
 		f.job("a", "high", 3, prio(5)),
 		f.job("b", "borrower", 2, prio(9)),
 	)
@@ -222,8 +222,8 @@ func TestDoesNotSettle(t *testing.T) {
 }
 
 func TestStatusAsKueueWritesIt(t *testing.T) {
-	f := newFixture().team("a", "", "4", preemption_(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyNever))
-	f.add(f.job("a", "low", 3, prio(1), running_), f.job("a", "high", 2, prio(9)), f.job("a", "huge", 9))
+	f := newFixture().team("a", "", "4", preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyNever))
+	f.add(f.job("a", "low", 3, prio(1), running), f.job("a", "high", 2, prio(9)), f.job("a", "huge", 9))
 	e := f.engine(t, Config{})
 	run(t, e)
 	tests := []struct{ name, want string }{
@@ -258,7 +258,7 @@ func TestStatusAsKueueWritesIt(t *testing.T) {
 
 func TestRemoveWakesTheOthers(t *testing.T) {
 	f := newFixture().team("a", "all", "4").team("b", "all", "0")
-	f.add(f.job("a", "used", 4, running_), f.job("b", "waits", 2), f.job("b", "too", 2))
+	f.add(f.job("a", "used", 4, running), f.job("b", "waits", 2), f.job("b", "too", 2))
 	e := f.engine(t, Config{})
 	if tl := run(t, e); short(tl) != "1 Pending b/waits" {
 		t.Fatal(short(tl))
@@ -274,5 +274,37 @@ func TestRemoveWakesTheOthers(t *testing.T) {
 	}
 	if err := e.Remove(context.Background(), "a", "used"); err == nil {
 		t.Error("removing twice must be an error")
+	}
+}
+
+// Two branches of the tree borrow the same amount: fair sharing has no reason to
+// prefer one, and Kueue takes whichever its map offers. Probe must notice.
+func TestTie(t *testing.T) {
+	reclaim := preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyAny)
+	f := newFixture().team("a", "left", "4", reclaim).team("b", "right", "4", reclaim).team("c", "all", "4", reclaim)
+	for _, branch := range []string{"left", "right"} {
+		f.add(&kueue.Cohort{ObjectMeta: metav1.ObjectMeta{Name: branch}, Spec: kueue.CohortSpec{ParentName: "all"}})
+	}
+	for i := range 6 {
+		f.add(f.job("a", fmt.Sprint("a", i), 1, running), f.job("b", fmt.Sprint("b", i), 1, running))
+	}
+	e := f.engine(t, Config{FairSharing: true})
+	w := f.job("c", "new", 1)
+	ties := 0
+	for range 20 {
+		d := probe(t, e, w)
+		if d.Outcome != AdmittedByPreempting || len(d.Preempts) != 1 {
+			t.Fatalf("%+v", d)
+		}
+		if d.Tie {
+			ties++
+		}
+	}
+	if ties == 0 {
+		t.Error("twenty probes and no tie seen")
+	}
+	t.Logf("tie seen by %d of 20 probes", ties)
+	if e.cycle != 0 || len(e.Warnings()) != 0 {
+		t.Errorf("Probe left traces: cycle %d, warnings %v", e.cycle, e.Warnings())
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 func TestProbe(t *testing.T) {
 	const (
-		never = kueue.PreemptionPolicyNever
-		lower = kueue.PreemptionPolicyLowerPriority
-		any_  = kueue.PreemptionPolicyAny
+		never   = kueue.PreemptionPolicyNever
+		lower   = kueue.PreemptionPolicyLowerPriority
+		anyPrio = kueue.PreemptionPolicyAny
 	)
 	tests := []struct {
 		name     string
@@ -33,7 +33,7 @@ func TestProbe(t *testing.T) {
 			name: "borrowing limit 0 keeps it within its own quota",
 			build: func(f *fixture) *kueue.Workload {
 				f.team("a", "all", "6").team("b", "all", "5", borrowingLimit("0"))
-				f.add(f.job("b", "used", 4, running_))
+				f.add(f.job("b", "used", 4, running))
 				return f.job("b", "new", 4)
 			},
 			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonWaitingForQuota,
@@ -90,8 +90,8 @@ func TestProbe(t *testing.T) {
 		{
 			name: "preempts only the lowest priority of its queue",
 			build: func(f *fixture) *kueue.Workload {
-				f.team("a", "", "4", preemption_(lower, never))
-				f.add(f.job("a", "low", 2, prio(1), running_), f.job("a", "mid", 2, prio(5), running_))
+				f.team("a", "", "4", preempts(lower, never))
+				f.add(f.job("a", "low", 2, prio(1), running), f.job("a", "mid", 2, prio(5), running))
 				return f.job("a", "new", 2, prio(9))
 			},
 			outcome: AdmittedByPreempting, reason: kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads,
@@ -100,8 +100,8 @@ func TestProbe(t *testing.T) {
 		{
 			name: "equal priority is not preempted",
 			build: func(f *fixture) *kueue.Workload {
-				f.team("a", "", "4", preemption_(lower, never))
-				f.add(f.job("a", "one", 4, running_))
+				f.team("a", "", "4", preempts(lower, never))
+				f.add(f.job("a", "one", 4, running))
 				return f.job("a", "new", 2)
 			},
 			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonWaitingForQuota, message: "2 more needed",
@@ -109,8 +109,8 @@ func TestProbe(t *testing.T) {
 		{
 			name: "takes back what its cohort borrowed",
 			build: func(f *fixture) *kueue.Workload {
-				f.team("a", "all", "4").team("b", "all", "4", preemption_(never, any_))
-				f.add(f.job("a", "own", 4, prio(5), running_), f.job("a", "borrower", 3, running_))
+				f.team("a", "all", "4").team("b", "all", "4", preempts(never, anyPrio))
+				f.add(f.job("a", "own", 4, prio(5), running), f.job("a", "borrower", 3, running))
 				return f.job("b", "new", 4)
 			},
 			outcome: AdmittedByPreempting, reason: kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads,
@@ -120,7 +120,7 @@ func TestProbe(t *testing.T) {
 			name: "john takes 50 % more than it has left", // john 12 using 8, smith 4 using 0; smith may borrow up to 100 %
 			build: func(f *fixture) *kueue.Workload {
 				f.team("john", "all", "12", borrowingLimit("6")).team("smith", "all", "4", borrowingLimit("4"))
-				f.add(f.job("john", "used", 8, running_))
+				f.add(f.job("john", "used", 8, running))
 				return f.job("smith", "new", 8)
 			},
 			outcome: Admitted, borrowed: "a100/nvidia.com/gpu=4", count: 1,
@@ -129,7 +129,7 @@ func TestProbe(t *testing.T) {
 			name: "smith cannot have twelve",
 			build: func(f *fixture) *kueue.Workload {
 				f.team("john", "all", "12", borrowingLimit("6")).team("smith", "all", "4", borrowingLimit("4"))
-				f.add(f.job("john", "used", 8, running_))
+				f.add(f.job("john", "used", 8, running))
 				return f.job("smith", "new", 12)
 			},
 			outcome: Never, reason: kueue.WorkloadQuotaReservedReasonExceedsMaxQuota, message: "maximum capacity (8)",
@@ -138,7 +138,7 @@ func TestProbe(t *testing.T) {
 			name: "partial admission",
 			build: func(f *fixture) *kueue.Workload {
 				f.team("a", "", "8")
-				f.add(f.job("a", "used", 3, running_))
+				f.add(f.job("a", "used", 3, running))
 				return f.job("a", "new", 1, pods(8, 2))
 			},
 			outcome: Admitted, count: 5,
@@ -147,7 +147,7 @@ func TestProbe(t *testing.T) {
 			name: "more than there is, but fewer pods would do later",
 			build: func(f *fixture) *kueue.Workload {
 				f.team("a", "", "8")
-				f.add(f.job("a", "used", 7, running_))
+				f.add(f.job("a", "used", 7, running))
 				return f.job("a", "new", 1, pods(10, 2))
 			},
 			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonWaitingForQuota,
@@ -156,7 +156,7 @@ func TestProbe(t *testing.T) {
 			name: "StrictFIFO: an older workload is first",
 			build: func(f *fixture) *kueue.Workload {
 				f.team("a", "", "4", strict)
-				f.add(f.job("a", "used", 2, running_), f.job("a", "big", 4))
+				f.add(f.job("a", "used", 2, running), f.job("a", "big", 4))
 				return f.job("a", "new", 1)
 			},
 			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonWaitingForQuota, message: "1 workload(s) ahead",
@@ -165,7 +165,7 @@ func TestProbe(t *testing.T) {
 			name: "BestEffortFIFO: an older workload is passed",
 			build: func(f *fixture) *kueue.Workload {
 				f.team("a", "", "4")
-				f.add(f.job("a", "used", 2, running_), f.job("a", "big", 4))
+				f.add(f.job("a", "used", 2, running), f.job("a", "big", 4))
 				return f.job("a", "new", 1)
 			},
 			outcome: Admitted, count: 1,
@@ -174,7 +174,7 @@ func TestProbe(t *testing.T) {
 			name: "StrictFIFO: a neighbour's head keeps its nominal quota",
 			build: func(f *fixture) *kueue.Workload {
 				f.team("a", "all", "4", strict).team("b", "all", "4")
-				f.add(f.job("a", "used", 1, running_), f.job("b", "used", 4, running_), f.job("a", "big", 4))
+				f.add(f.job("a", "used", 1, running), f.job("b", "used", 4, running), f.job("a", "big", 4))
 				return f.job("b", "new", 2)
 			},
 			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonWaitingForQuota, message: "no longer fits",

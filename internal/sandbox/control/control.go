@@ -82,11 +82,11 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 }
 
 // step brings everything up to date at the present moment, in the order in
-// which a cluster's parts act: what ends, ends; jobs get workloads; the
-// scheduler admits and preempts; jobs start and stop; pods are placed; status
+// which a cluster's parts act: what ends, ends; pods of nodes that are gone go;
+// jobs get workloads; the scheduler admits and preempts; jobs start and stop; pods are placed; status
 // follows.
 func (s *sim) step() error {
-	for _, f := range []func() error{s.endDue, s.prepareJobs, s.schedule, s.runJobs, s.placePods, s.writeStatus, s.writeQueues} {
+	for _, f := range []func() error{s.endDue, s.dropLost, s.prepareJobs, s.schedule, s.runJobs, s.placePods, s.writeStatus, s.writeQueues} {
 		if err := f(); err != nil {
 			return err
 		}

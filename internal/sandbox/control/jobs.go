@@ -119,7 +119,9 @@ func (s *sim) workloadFor(j job) (map[string]any, error) {
 		return nil, err
 	}
 	delete(m, "status")
-	delete(object.Map(m, "metadata"), "creationTimestamp")
+	meta := object.Map(m, "metadata")
+	delete(meta, "creationTimestamp")
+	delete(meta, "finalizers") // nothing here has to be cleaned up first
 	return m, nil
 }
 

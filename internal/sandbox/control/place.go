@@ -67,6 +67,16 @@ func (s *sim) placePods() error {
 	return nil
 }
 
+// dropLost removes the pods whose node is gone, as the pod garbage collector does.
+func (s *sim) dropLost() error {
+	for _, p := range s.st.List(kinds.Pod.FullName(), "") {
+		if n := object.Text(p.Map(), "spec", "nodeName"); n != "" && s.st.Get(kinds.Node.FullName(), "", n) == nil {
+			s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
+		}
+	}
+	return nil
+}
+
 func (s *sim) unschedulable(o *store.Object, m map[string]any, why string) error {
 	if object.Text(object.Condition(m, "PodScheduled"), "message") == why {
 		return nil

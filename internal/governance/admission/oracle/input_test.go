@@ -28,6 +28,7 @@ type input struct {
 	// gates are what differs from Kueue's default feature gates.
 	gates map[string]bool
 	make  func() []client.Object
+	late  []*kueue.Workload // arrive one by one
 }
 
 // objects makes fresh copies, so that both sides own theirs.
@@ -156,8 +157,13 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, cq,
 			&kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Name: "lq", Namespace: name}, Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(name)}})
 	}
-	for w := range 12 + r.IntN(28) {
-		out = append(out, in.workload(r, w, teams, flavors))
+	for n := range 16 + r.IntN(40) {
+		w := in.workload(r, n, teams, flavors)
+		if n < 8 {
+			out = append(out, w)
+		} else {
+			in.late = append(in.late, w)
+		}
 	}
 	return out
 }

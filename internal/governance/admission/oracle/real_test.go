@@ -154,6 +154,12 @@ func (r *real) react(p change) {
 	}
 }
 
+// arrive creates a workload.
+func (r *real) arrive(w *kueue.Workload) {
+	r.api.workloads[client.ObjectKeyFromObject(w)] = w
+	must(r.queues.AddOrUpdateWorkload(r.log, r.adjusted(w)))
+}
+
 // finish deletes a workload.
 func (r *real) finish(key client.ObjectKey) {
 	ref := workload.NewReference(key.Namespace, key.Name)
