@@ -28,7 +28,11 @@ type Page[T any] struct {
 // pageSize is used only when a server refuses a whole list.
 const pageSize = 500
 
-const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+// What is asked for with MetadataOnly, of a list and of a watch.
+const (
+	metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+)
 
 // List reads all objects of a kind: of one namespace, or of all of them with "".
 // It is one unpaged request, because the server answers that from its cache;

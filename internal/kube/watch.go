@@ -137,8 +137,12 @@ func (w *follower[T]) call() call {
 	if w.o.FieldSelector != "" {
 		q.Set("fieldSelector", w.o.FieldSelector)
 	}
-	return call{method: http.MethodGet, path: w.r.Path(w.namespace, ""), query: q, safe: true, stream: true,
+	k := call{method: http.MethodGet, path: w.r.Path(w.namespace, ""), query: q, safe: true, stream: true,
 		verb: "watch", res: w.r, namespace: w.namespace}
+	if w.o.MetadataOnly {
+		k.accept = metadataOnly
+	}
+	return k
 }
 
 // keyed is what following reads of every object besides T.

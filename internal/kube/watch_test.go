@@ -169,6 +169,27 @@ func TestFollowIsEndless(t *testing.T) {
 	}
 }
 
+func TestFollowMetadataOnly(t *testing.T) {
+	var accepts []string
+	c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		accepts = append(accepts, strings.Split(r.Header.Get("Accept"), ";g=")[0])
+		if r.URL.Query().Get("watch") == "" {
+			fmt.Fprint(w, listOf("3"))
+			return
+		}
+		fmt.Fprintln(w, event(Added, object("a", "u", "4", 1)))
+	})
+	err := Follow(bg, c, kinds.ConfigMap, "ns", ListOptions{MetadataOnly: true}, func(e Event[item]) error {
+		if e.Type == Added {
+			return ErrStop
+		}
+		return nil
+	})
+	if got := strings.Join(accepts, " "); err != nil || got != "application/json;as=PartialObjectMetadataList application/json;as=PartialObjectMetadata" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
 // A quiet watch that lasted is no reason to wait before the next.
 func TestFollowQuiet(t *testing.T) {
 	now := time.Unix(0, 0)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/clipperhouse/displaywidth"
 )
 
 // LiveTable shows a table that changes. On a terminal it is redrawn in place,
@@ -150,14 +148,18 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool) {
 		more = len(shown.rows) - room
 		shown.rows = shown.rows[:room]
 	}
-	if l.io.Width > 0 {
+	if l.io.Width > 0 && !l.wide {
 		shown.fit(l.io.Width, l.io.ellipsis())
 	}
 	l.lines = 0
+	// What is still too long is cut at the edge: a row that wraps could not be
+	// drawn over.
+	b.WriteString("\x1b[?7l")
+	defer b.WriteString("\x1b[?7h")
 	line := func(row []Cell, color bool) {
 		b.WriteString("\x1b[2K")
 		shown.writeRow(b, row, color)
-		l.lines += l.screenLines(shown.length(row))
+		l.lines++
 	}
 	line(shown.titles(), l.io.Color)
 	for _, row := range shown.rows {
@@ -168,30 +170,6 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool) {
 		l.lines++
 	}
 	b.WriteString("\x1b[J")
-}
-
-// screenLines is how many lines of the screen a text of some columns takes.
-func (l *LiveTable) screenLines(columns int) int {
-	if l.io.Width <= 0 {
-		return 1
-	}
-	return max(1, (columns+l.io.Width-1)/l.io.Width)
-}
-
-// length is the number of columns that a printed row takes.
-func (s *sheet) length(row []Cell) int {
-	end, at := 0, 0
-	for j, c := range row {
-		switch {
-		case c.Text == "":
-		case s.columns[j].Right:
-			end = at + s.widths[j]
-		default:
-			end = at + displaywidth.String(c.Text)
-		}
-		at += s.widths[j] + gap
-	}
-	return end
 }
 
 func (s *sheet) titles() []Cell {

@@ -75,7 +75,8 @@ func TestLiveTableOnATerminal(t *testing.T) {
 
 // A line that is wider than the terminal wraps; the next drawing must still
 // begin at the top.
-func TestLiveTableThatWraps(t *testing.T) {
+// Rows that are longer than the screen are cut: one line each, drawn over.
+func TestLiveTableIsCut(t *testing.T) {
 	s, _ := Test()
 	screen := newScreen(t, 20, 30)
 	s.Out, s.OutTTY, s.Cursor, s.Width, s.Height = screen, true, true, 20, 30
@@ -88,6 +89,9 @@ func TestLiveTableThatWraps(t *testing.T) {
 		}
 		if got := screen.String(); strings.Count(got, "NAME") != 1 || strings.Count(got, "b") != 1 || !strings.HasPrefix(got, "NAME") {
 			t.Errorf("%d:\n%s", length, got)
+		}
+		if lines := strings.Count(screen.String(), "\n"); lines != 3 {
+			t.Errorf("%d: %d lines:\n%s", length, lines, screen)
 		}
 	}
 }

@@ -15,10 +15,11 @@ import (
 // tablewriter needs about 40 us a row, writeLong 1 us (BenchmarkRender).
 const longList = 50
 
-// render returns a table as text.
+// render returns a table as text. Only a terminal's table is made to fit, and not
+// a wide one: whoever asks for more columns wants to read them.
 func (t Table) render(s *IO, wide bool) ([]byte, error) {
 	sheet := t.lay(wide)
-	if s.OutTTY && s.Width > 0 {
+	if s.OutTTY && s.Width > 0 && !wide {
 		sheet.fit(s.Width, s.ellipsis())
 	}
 	var b bytes.Buffer

@@ -16,13 +16,14 @@ type screen struct {
 	lines         [][]string // a wide character fills two places, the second empty
 	row, column   int
 	wrapped       bool // the last column is filled and the next character wraps
+	cut           bool // characters beyond the last column overwrite it
 }
 
 func newScreen(t *testing.T, width, height int) *screen {
 	return &screen{t: t, width: width, height: height, lines: [][]string{nil}}
 }
 
-var sequence = regexp.MustCompile("^\x1b\\[([0-9;]*)([A-Za-z])")
+var sequence = regexp.MustCompile("^\x1b\\[([?0-9;]*)([A-Za-z])")
 
 // Write understands CR, LF, cursor up, erase line, erase below and colours; all
 // else is an error.
@@ -68,6 +69,11 @@ func (s *screen) control(number, letter string) {
 	case "J":
 		s.lines[s.row] = s.lines[s.row][:min(s.column, len(s.lines[s.row]))]
 		s.lines = s.lines[:s.row+1]
+	case "h", "l":
+		if number != "?7" {
+			s.t.Fatalf("unknown mode %q", number)
+		}
+		s.cut = letter == "l"
 	case "m":
 	default:
 		s.t.Fatalf("unknown sequence %q", letter)
@@ -82,6 +88,9 @@ func (s *screen) down() {
 }
 
 func (s *screen) put(text string, width int) {
+	if s.cut && (s.wrapped || s.column+width > s.width) {
+		s.column, s.wrapped = s.width-width, false
+	}
 	if s.wrapped || s.column+width > s.width {
 		s.down()
 		s.column, s.wrapped = 0, false

@@ -3,12 +3,12 @@ package state
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -113,9 +113,8 @@ func decoders[T any](b *testing.B, data []byte) {
 	})
 }
 
-// BenchmarkLoad loads 2,000 jobs and their workloads over loopback, as
-// list-jobs -A does; "download" is the same with nothing but gunzipping.
-func BenchmarkLoad(b *testing.B) {
+// bigCluster serves 2,000 jobs and their workloads, gzipped.
+func bigCluster(t testing.TB) *httptest.Server {
 	lists := map[string][]byte{
 		kinds.PyTorchJob.Path("", ""): gzipped(listJSON("PyTorchJob", benchItems, pytorchJSON)),
 		kinds.Workload.Path("", ""):   gzipped(listJSON("Workload", benchItems, workloadJSON)),
@@ -130,23 +129,53 @@ func BenchmarkLoad(b *testing.B) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(lists[r.URL.Path])
 	}))
-	defer srv.Close()
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+var bigWant = Want{Jobs: []kinds.Job{kinds.PyTorchJob}, Workloads: true}
+
+// A load of 20 MB of JSON must not cost more memory than what is kept of it and
+// a few buffers: reading a list as a whole, or decoding all of it, shows here.
+func TestLoadIsFrugal(t *testing.T) {
+	c := liveClient(t, bigCluster(t))
+	load := func() {
+		s, err := Load(t.Context(), c, bigWant, now)
+		if err != nil || len(s.Jobs) != benchItems || len(s.Workloads) != benchItems {
+			t.Fatal(err)
+		}
+	}
+	load() // connections and versions
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	load()
+	runtime.ReadMemStats(&after)
+	bytes, objects := after.TotalAlloc-before.TotalAlloc, after.Mallocs-before.Mallocs
+	if bytes > 32<<20 || objects > 230_000 {
+		t.Errorf("%d MiB in %d allocations", bytes>>20, objects)
+	}
+}
+
+// BenchmarkLoad loads 2,000 jobs and their workloads over loopback, as
+// list-jobs -A does; "download" is the same with nothing but gunzipping.
+func BenchmarkLoad(b *testing.B) {
+	srv := bigCluster(b)
 	c := liveClient(b, srv)
-	want := Want{Jobs: []kinds.Job{kinds.PyTorchJob}, Workloads: true}
 	b.Run("Load", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			s, err := Load(context.Background(), c, want, time.Time{})
+			s, err := Load(b.Context(), c, bigWant, time.Time{})
 			if err != nil || len(s.Jobs) != benchItems || len(s.Workloads) != benchItems {
-				b.Fatal(err, len(s.Jobs), len(s.Workloads))
+				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("download", func(b *testing.B) {
 		b.ReportAllocs()
+		paths := []string{kinds.PyTorchJob.Path("", ""), kinds.Workload.Path("", "")}
 		for b.Loop() {
-			done := make(chan error, len(lists))
-			for path := range lists {
+			done := make(chan error, len(paths))
+			for _, path := range paths {
 				go func() {
 					resp, err := srv.Client().Get(srv.URL + path)
 					if err == nil {
@@ -156,7 +185,7 @@ func BenchmarkLoad(b *testing.B) {
 					done <- err
 				}()
 			}
-			for range lists {
+			for range paths {
 				if err := <-done; err != nil {
 					b.Fatal(err)
 				}

@@ -58,8 +58,9 @@ func TestTab(t *testing.T) {
 	t.Run("silent on failure", func(t *testing.T) {
 		broken := append([]string{"KUBECONFIG=" + filepath.Join(dir, "none")}, env...)
 		broken = append(broken, "HYPERPOD_SANDBOX=")
-		got := press(t, broken, script, "hyperpod get-job x\t\x01echo \x05 ready\n", "echo hyperpod get-job x ready")
-		if strings.Contains(got, "Error") || strings.Contains(got, "error") {
+		const want = "\nhyperpod get-job x ready"
+		got := press(t, broken, script, "hyperpod get-job x\t\x01echo \x05 ready\n", want)
+		if !strings.Contains(got, want) || strings.Contains(strings.ToLower(got), "error") {
 			t.Errorf("the terminal shows %q", got)
 		}
 	})

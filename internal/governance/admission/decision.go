@@ -128,8 +128,9 @@ type Decision struct {
 	Preempts     []Preemption
 	// Ahead is the number of waiting workloads of the same ClusterQueue that come first.
 	Ahead int
-	// Tie is true when Kueue's fair sharing is undecided: repeated evaluations
-	// of the same state gave different answers. The first one is reported.
+	// Tie is true when Kueue is undecided, as fair sharing is at equal shares:
+	// repeated evaluations of the same state gave different answers. The first one
+	// is reported. A tie can go unnoticed.
 	Tie      bool
 	Warnings []string
 }

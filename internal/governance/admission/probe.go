@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// tieRepeats is how often a fair-sharing decision is made to find out whether
-// Kueue itself is undecided: it iterates maps where shares are equal.
+// tieRepeats is how often a decision by fair sharing, or for a topology, is made to
+// find out whether Kueue itself is undecided: it iterates maps where things are equal.
 const tieRepeats = 5
 
 // Probe answers whether the workload would be admitted in the next scheduling
@@ -63,7 +63,7 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	if err != nil {
 		return d, err
 	}
-	if e.fair && len(en.targets) > 0 {
+	if len(en.targets) > 0 && (e.fair || en.cq.IsTASOnly() || workload.IsExplicitlyRequestingTAS(w.Spec.PodSets...)) {
 		first := answer(&d)
 		for i := 1; i < tieRepeats && !d.Tie; i++ {
 			again, _, err := e.probeOnce(ctx, &w, i%2 == 1)
