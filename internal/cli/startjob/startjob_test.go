@@ -1,0 +1,97 @@
+package startjob
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// parse runs the command line up to, and without, Run.
+func parse(t *testing.T, args ...string) (*Options, error) {
+	t.Helper()
+	io, _ := output.Test()
+	var got *Options
+	cmd := NewCmd(&factory.Factory{IO: io, Env: func(string) string { return "" }}, func(_ context.Context, o *Options) error {
+		got = o
+		return nil
+	})
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	return got, func() error { err := cmd.Execute(); return err }()
+}
+
+func TestFlagsBecomeValues(t *testing.T) {
+	var o *Options
+	io, _ := output.Test()
+	cmd := NewCmd(&factory.Factory{IO: io, Env: func(string) string { return "" }}, func(_ context.Context, got *Options) error { o = got; return nil })
+	cmd.SetArgs([]string{"--name", "j", "--image", "i", "--node-count", "2", "--efa", "0", "--script-args", `--lr 0.1 --name "a b"`,
+		"--environment", "A=1,2", "--environment", `{"B": 1000000}`, "--persistent-volume-claims", "c1:/a,c2:/b", "--volumes", "v:/h:/m",
+		"--label", "team=blue", "--set", "spec.x=1", "--label-selector", "zone=a", "--accelerator-partition-type", "1g.10gb"})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	v, err := o.values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Name != "j" || v.Image != "i" || *v.NodeCount != 2 || *v.EFA != 0 || v.TasksPerNode != nil || v.Accelerators != nil || v.Partition != "1g.10gb" {
+		t.Errorf("values %+v", v)
+	}
+	for what, diff := range map[string]string{
+		"script args": cmp.Diff([]string{"--lr", "0.1", "--name", "a b"}, v.ScriptArgs),
+		"environment": cmp.Diff(map[string]string{"A": "1,2", "B": "1000000"}, v.Environment),
+		"labels":      cmp.Diff(map[string]string{"team": "blue"}, v.Labels),
+		"set":         cmp.Diff([]templates.Assignment{{Key: "spec.x", Value: "1"}}, v.Set),
+		"selector":    cmp.Diff(map[string][]string{"zone": {"a"}}, v.LabelSelector.Required),
+	} {
+		if diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
+	if len(v.Volumes) != 3 {
+		t.Errorf("volumes %+v", v.Volumes)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"", "the job needs a name"},
+		{"--name j -f x --template y", "both define the job"},
+		{"--name j --node-count 0", "--node-count is at least 1, not 0"},
+		{"--name j --tasks-per-node -1", "--tasks-per-node is at least 1"},
+		{"--name j --efa -1", "--efa is not below 0"},
+		{"--name j --job-kind kubeflow/TFJob", "kubeflow/PyTorchJob, kubeflow/MPIJob"},
+		{"--name j --wait=done", "admitted, running"},
+		{"--name j --timeout 5s", "--timeout is for --wait"},
+		{"--name j --wait --timeout -5s", "not below 0"},
+		{"--name j --wait --dry-run=server", "starts nothing to wait for"},
+		{"--name j --scheduler-type slurm", "SageMaker, Kueue, None"},
+		{"a b", "one job at a time"},
+	} {
+		_, err := parse(t, strings.Fields(c.args)...)
+		if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), c.want) {
+			t.Errorf("%q: %v", c.args, err)
+		}
+	}
+	if _, err := parse(t, "--name", "j", "--wait", "--dry-run", "NONE", "--scheduler-type", "sagemaker"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The same key gives the same name, and only it.
+func TestGeneratedNames(t *testing.T) {
+	keyed := Options{Name: "j", IdempotencyKey: "k"}
+	if keyed.suffix() != keyed.suffix() || keyed.suffix() == (&Options{Name: "j", IdempotencyKey: "l"}).suffix() {
+		t.Error("suffixes of idempotency keys")
+	}
+	if a, b := (&Options{Name: "j"}).suffix(), (&Options{Name: "j"}).suffix(); a == b {
+		t.Errorf("two suffixes are %s", a)
+	}
+}

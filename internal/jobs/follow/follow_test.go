@@ -1,0 +1,57 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
+)
+
+// TestFollow sees the jobs that exist, a new one from its queue to its end, and
+// a deletion, each change once.
+func TestFollow(t *testing.T) {
+	box, err := sandbox.Create(filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := kube.NewInProcess(box, "sandbox", kube.Options{})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	const ns = "hyperpod-ns-team-b"
+	job := map[string]any{"apiVersion": "batch/v1", "kind": "Job",
+		"metadata": map[string]any{"name": "new", "labels": map[string]any{kinds.QueueLabel: ns + "-localqueue"}},
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{
+			map[string]any{"name": "main", "image": "example.com/i", "resources": map[string]any{"limits": map[string]any{"nvidia.com/gpu": "4"}}}}}}}}
+	var seen []string
+	err = Follow(ctx, c, Scope{Kinds: []kinds.Job{kinds.PyTorchJob, kinds.BatchJob}, Namespace: ns}, func(ch Change) error {
+		seen = append(seen, fmt.Sprintf("%s %s %s", ch.Type, ch.Job.Name, ch.Status.State))
+		switch {
+		case ch.Type == kube.Synced:
+			return c.Create(ctx, kinds.BatchJob.Resource, ns, job, kube.CreateOptions{}, nil)
+		case ch.Type == kube.Deleted:
+			return kube.ErrStop
+		case ch.Job.Name == "new" && ch.Status.State == jobs.Running:
+			return c.Delete(ctx, kinds.BatchJob.Resource, ns, "new", kube.DeleteOptions{Propagation: "Background"})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%v after %v", err, seen)
+	}
+	// How many steps it takes to run depends on which stream is read first.
+	if len(seen) < 4 || !slices.Equal(seen[:2], []string{"ADDED base-b Running", "SYNCED  "}) ||
+		!strings.HasPrefix(seen[2], "ADDED new ") || !strings.HasSuffix(seen[len(seen)-2], " new Running") || seen[len(seen)-1] != "DELETED new Running" {
+		t.Errorf("%q", seen)
+	}
+	if once := slices.Compact(slices.Clone(seen)); len(once) != len(seen) {
+		t.Errorf("repeated: %q", seen)
+	}
+}
