@@ -15,12 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startgc"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 // Main runs the command line of this process and returns its exit code.
 func Main(args []string, version string) int {
+	startgc.Restore()
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	f := &factory.Factory{IO: output.System(os.Getenv), Env: os.Getenv, Now: time.Now, Version: version}

@@ -80,3 +80,12 @@ func BenchmarkReasonsGate(b *testing.B) {
 		withReasons()()
 	}
 }
+
+// BenchmarkLoadAndQueue includes what Run needs and Probe does not.
+func BenchmarkLoadAndQueue(b *testing.B) {
+	f := big(preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyNever))
+	b.ResetTimer()
+	for b.Loop() {
+		f.engine(b, Config{}).flush(context.Background())
+	}
+}

@@ -67,6 +67,7 @@ type Engine struct {
 	stale    map[string]bool // cohorts the caches do not know as they are
 	verdicts map[workload.Reference]verdict
 	backoff  map[workload.Reference]bool // waiting for status.requeueState.requeueAt
+	todo     map[workload.Reference]bool // to be queued by flush
 	heads    []workload.Info             // cached heads of StrictFIFO queues, nil when stale
 	headsOK  bool
 	waiting  map[kueue.ClusterQueueReference][]*kueue.Workload // by ClusterQueue, nil when stale
@@ -100,6 +101,7 @@ func New(cfg Config) (*Engine, error) {
 		stale:    map[string]bool{},
 		verdicts: map[workload.Reference]verdict{},
 		backoff:  map[workload.Reference]bool{},
+		todo:     map[workload.Reference]bool{},
 	}
 	if e.now == nil {
 		e.now = time.Now

@@ -279,3 +279,25 @@ func TestDeleteQueue(t *testing.T) {
 		t.Error("a kind nobody loads must be an error")
 	}
 }
+
+func TestNotModelledIsSaid(t *testing.T) {
+	f := newFixture().team("a", "", "4", func(cq *kueue.ClusterQueue) {
+		cq.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
+		cq.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{}
+	})
+	f.add(&kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.MultiKueueControllerName}})
+	claims := f.job("a", "claims", 1, func(w *kueue.Workload) {
+		w.Spec.PodSets[0].Template.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c", ResourceClaimTemplateName: ptr.To("t")}}
+	})
+	f.add(claims)
+	e := f.engine(t, Config{})
+	all := strings.Join(e.Warnings(), "\n")
+	for _, want := range []string{"MultiKueue", "admission fair sharing", "concurrent admission", "workload a/claims uses resource claims"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no warning about %s in:\n%s", want, all)
+		}
+	}
+	if d := probe(t, e, claims); len(d.Warnings) != 1 {
+		t.Errorf("%+v", d)
+	}
+}

@@ -159,6 +159,9 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 		wake = wake.Union(e.cache.AddOrUpdateResourceFlavor(e.log, o))
 	case *kueue.AdmissionCheck:
 		s.checks[o.Name] = o
+		if o.Spec.ControllerName == kueue.MultiKueueControllerName {
+			e.warnf("admission check %s is MultiKueue's: what other clusters decide is not modelled", o.Name)
+		}
 		wake = e.cache.AddOrUpdateAdmissionCheck(e.log, o)
 	case *kueue.Cohort:
 		if err := checkCohort(o); err != nil {

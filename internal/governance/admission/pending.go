@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"context"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,7 @@ import (
 // takes them. With an empty name it lists those that are in no queue at all: gated,
 // deactivated, or their LocalQueue or ClusterQueue is missing or stopped.
 func (e *Engine) Pending(clusterQueue string) []PendingWorkload {
+	e.flush(context.Background())
 	out := []PendingWorkload{}
 	if clusterQueue != "" {
 		for _, i := range e.queues.PendingWorkloadsInfo(kueue.ClusterQueueReference(clusterQueue)) {

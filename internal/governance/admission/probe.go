@@ -138,7 +138,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	}
 	own := &entry{Head: qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, w), e.info...)}}
 	own.ClusterQueue = cqName
-	entries := append(e.rivals(snap, cqName, workload.Key(w)), own)
+	entries := append(e.rivals(ctx, snap, cqName, workload.Key(w)), own)
 	e.cycle++ // the decision belongs to the next cycle: remembered flavor scans of rivals age
 	e.decide(ctx, entries, snap, flip)
 	e.cycle--
@@ -189,13 +189,13 @@ func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
 }
 
 // rivals are the heads of the other StrictFIFO queues in the cohort tree of cq.
-func (e *Engine) rivals(snap *schdcache.Snapshot, cq kueue.ClusterQueueReference, self workload.Reference) []*entry {
+func (e *Engine) rivals(ctx context.Context, snap *schdcache.Snapshot, cq kueue.ClusterQueueReference, self workload.Reference) []*entry {
 	mine := snap.ClusterQueue(cq)
 	if mine == nil || !mine.HasParent() {
 		return nil
 	}
 	var out []*entry
-	for _, h := range e.strictHeads() {
+	for _, h := range e.strictHeads(ctx) {
 		theirs := snap.ClusterQueue(h.ClusterQueue)
 		if theirs == nil || theirs == mine || !theirs.HasParent() || workload.Key(h.Obj) == self ||
 			theirs.Parent().Root() != mine.Parent().Root() {
@@ -208,7 +208,7 @@ func (e *Engine) rivals(snap *schdcache.Snapshot, cq kueue.ClusterQueueReference
 
 // strictHeads are the workloads at the head of StrictFIFO queues, without taking
 // them off. They are remembered until something changes.
-func (e *Engine) strictHeads() []workload.Info {
+func (e *Engine) strictHeads(ctx context.Context) []workload.Info {
 	if e.headsOK {
 		return e.heads
 	}
@@ -218,6 +218,7 @@ func (e *Engine) strictHeads() []workload.Info {
 		if e.store.cqs[name].Spec.QueueingStrategy != kueue.StrictFIFO || !e.cache.ClusterQueueActive(ref) {
 			continue
 		}
+		e.flush(ctx)
 		for _, i := range e.queues.PendingWorkloadsInfo(ref) {
 			if !e.backoff[workload.Key(i.Obj)] {
 				head := *i

@@ -29,7 +29,7 @@ func (e *Engine) reconcile(ctx context.Context, key workload.Reference) {
 		if !workloadevict.IsEvicted(w) || workload.HasQuotaReservation(w) || w.Status.RequeueState != nil {
 			c := e.writable(key)
 			c.Status.RequeueState = nil
-			e.evict(ctx, c, kueue.WorkloadDeactivated, "The workload is deactivated", "")
+			e.evict(c, kueue.WorkloadDeactivated, "The workload is deactivated", "")
 		}
 		return
 	}
@@ -119,7 +119,7 @@ func (e *Engine) allowRequeue(ctx context.Context, key workload.Reference) bool 
 		e.setCondition(c, kueue.WorkloadRequeued, reason, message, true)
 	}
 	e.put(c)
-	e.enqueue(ctx, c)
+	e.enqueue(c)
 	return true
 }
 
@@ -146,10 +146,10 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 	}
 	switch {
 	case lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) == kueue.HoldAndDrain:
-		e.evict(ctx, e.writable(key), kueue.WorkloadEvictedByLocalQueueStopped, "The LocalQueue is stopped", "")
+		e.evict(e.writable(key), kueue.WorkloadEvictedByLocalQueueStopped, "The LocalQueue is stopped", "")
 		e.reconcile(ctx, key)
 	case cq != nil && ptr.Deref(cq.Spec.StopPolicy, kueue.None) == kueue.HoldAndDrain:
-		e.evict(ctx, e.writable(key), kueue.WorkloadEvictedByClusterQueueStopped, "The ClusterQueue is stopped", "")
+		e.evict(e.writable(key), kueue.WorkloadEvictedByClusterQueueStopped, "The ClusterQueue is stopped", "")
 		e.reconcile(ctx, key)
 	case workload.NeedsSecondPass(c):
 		e.warnf("workload %s needs a second scheduling pass (delayed topology or a failed node), which is not modelled", key)

@@ -82,6 +82,7 @@ func (e *Engine) run(ctx context.Context, maxCycles int, t *Timeline) error {
 // beforeRun finishes what was under way when the state was loaded: evictions whose
 // quota is still held, back-offs that are over by now.
 func (e *Engine) beforeRun(ctx context.Context) {
+	e.flush(ctx)
 	for _, key := range sortedKeys(e.backoff) {
 		e.allowRequeue(ctx, key)
 	}
@@ -90,9 +91,10 @@ func (e *Engine) beforeRun(ctx context.Context) {
 		if workload.HasQuotaReservation(w) && workloadevict.IsEvicted(w) {
 			c := e.writable(key)
 			reason, message := evictedBecause(c)
-			e.evict(ctx, c, reason, message, "")
+			e.evict(c, reason, message, "")
 		}
 	}
+	e.flush(ctx)
 	e.requeue(ctx)
 }
 
@@ -166,6 +168,7 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 			}
 		}
 	}
+	e.flush(ctx)
 	e.requeue(ctx)
 	return events, changed, nil
 }
@@ -264,7 +267,7 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 		e.put(w)
 		// The update event puts it into the queue once more. That matters: without
 		// FlavorFungibilityPreserveScanProgress it loses its place in the flavor scan.
-		e.enqueue(ctx, w)
+		e.enqueue(w)
 	}
 }
 
@@ -281,7 +284,7 @@ func (e *Engine) preemptOne(ctx context.Context, en *entry, t *preemption.Target
 		ClusterQueue: string(t.WorkloadInfo.ClusterQueue), Reason: t.Reason, Message: message,
 		By: en.Obj.Namespace + "/" + en.Obj.Name,
 	}
-	e.evict(ctx, e.writable(key), kueue.WorkloadEvictedByPreemption, message, t.Reason)
+	e.evict(e.writable(key), kueue.WorkloadEvictedByPreemption, message, t.Reason)
 	e.verdicts[key] = verdict{kueue.WorkloadQuotaReservedReasonPendingEvaluation, message}
 	return []Event{ev}
 }

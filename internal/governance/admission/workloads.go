@@ -44,6 +44,7 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	delete(e.store.workloads, key)
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
+	delete(e.todo, key)
 	e.release(key, w)
 	e.queues.DeleteAndForgetWorkload(e.log, key)
 	e.requeue(ctx)
@@ -68,6 +69,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 	e.put(w)
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
+	delete(e.todo, key)
 	e.assumeNamespace(w.Namespace)
 	switch {
 	case workloadfinish.IsFinished(w) || !workload.IsActive(w):
@@ -83,7 +85,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		}
 	default:
 		e.release(key, old)
-		e.enqueue(ctx, w)
+		e.enqueue(w)
 	}
 }
 
@@ -109,26 +111,44 @@ func (e *Engine) wake(cq kueue.ClusterQueueReference) {
 	qcache.NotifyRetryInadmissible(e.queues, sets.New(cq))
 }
 
-// enqueue puts a pending workload into its queue. A workload Kueue does not queue
-// (gated, deactivated, on hold, without queue) stays out; reconcile says why.
-//
-// The queue compares requeueAt with the real clock whatever clock it is given
+// push puts a pending workload into its queue. The queue compares requeueAt with the real clock whatever clock it is given
 // (backoffWaitingTimeExpired in cluster_queue.go), so the copy in the queue carries
 // none when the back-off is over in this engine's time, and one far away when not.
-func (e *Engine) enqueue(ctx context.Context, w *kueue.Workload) {
-	if !workload.IsAdmissible(w) {
-		return
-	}
+func (e *Engine) push(ctx context.Context, w *kueue.Workload) {
 	c := e.adjusted(ctx, w)
 	if rs := c.Status.RequeueState; rs != nil && rs.RequeueAt != nil {
 		if rs.RequeueAt.After(e.now()) {
-			e.backoff[workload.Key(w)] = true
 			rs.RequeueAt = &metav1.Time{Time: farFuture}
 		} else {
 			rs.RequeueAt = nil
 		}
 	}
 	_ = e.queues.AddOrUpdateWorkload(e.log, c) // missing queues are reconcile's subject
+}
+
+// enqueue notes a pending workload for its queue; flush puts it there when a queue
+// is looked at. Kueue hashes every workload it queues, twice, which a caller that
+// only asks Probe need not wait for. A workload Kueue does not queue (gated,
+// deactivated, on hold, without queue) stays out; reconcile says why.
+func (e *Engine) enqueue(w *kueue.Workload) {
+	if !workload.IsAdmissible(w) {
+		return
+	}
+	key := workload.Key(w)
+	e.todo[key] = true
+	if rs := w.Status.RequeueState; rs != nil && rs.RequeueAt != nil && rs.RequeueAt.After(e.now()) {
+		e.backoff[key] = true
+	}
+}
+
+// flush queues what enqueue noted.
+func (e *Engine) flush(ctx context.Context) {
+	for _, key := range sortedKeys(e.todo) {
+		if w := e.store.workloads[key]; w != nil && workload.IsAdmissible(w) {
+			e.push(ctx, w)
+		}
+	}
+	clear(e.todo)
 }
 
 var farFuture = time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -223,7 +243,7 @@ func (e *Engine) setCondition(w *kueue.Workload, kind, reason, message string, s
 // followed by step 6 of the job reconciler, which drops the reservation and
 // allows a preempted workload to be queued again. preempted is the preemption
 // reason, empty for another eviction. w is changed and stored.
-func (e *Engine) evict(ctx context.Context, w *kueue.Workload, reason, message, preempted string) {
+func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
 	now, key := e.now(), workload.Key(w)
 	held := w.Status.Admission
 	if preempted != "" {
@@ -252,7 +272,7 @@ func (e *Engine) evict(ctx context.Context, w *kueue.Workload, reason, message, 
 	if held != nil {
 		e.wake(held.ClusterQueue)
 	}
-	e.enqueue(ctx, w)
+	e.enqueue(w)
 }
 
 // resetCheck puts an admission check back to Pending (resetChecksOnEviction in Kueue's evict.go).

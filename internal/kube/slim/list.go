@@ -14,8 +14,8 @@ import (
 
 // Meta is what a list says of itself.
 type Meta struct {
-	ResourceVersion string
-	Continue        string // where the next page begins; "" at the end
+	ResourceVersion string `json:"resourceVersion"`
+	Continue        string `json:"continue"` // where the next page begins; "" at the end
 }
 
 // ErrNotList is returned for JSON that is not a Kubernetes list.
@@ -29,11 +29,11 @@ var ErrNotList = errors.New("not a list of the Kubernetes API")
 // are no list.
 func List[T any](r io.Reader, item func(*T)) (Meta, error) {
 	s := newScanner(r)
-	var meta listMeta
+	var meta Meta
 	var kind string
 	found := false
 	read := compile(reflect.TypeFor[T](), nil)
-	readMeta := compile(reflect.TypeFor[listMeta](), nil)
+	readMeta := compile(reflect.TypeFor[Meta](), nil)
 	c, err := s.peek()
 	if err != nil {
 		return Meta{}, err
@@ -70,12 +70,7 @@ func List[T any](r io.Reader, item func(*T)) (Meta, error) {
 	if err != nil {
 		return Meta{}, err
 	}
-	return Meta{ResourceVersion: meta.ResourceVersion, Continue: meta.Continue}, nil
-}
-
-type listMeta struct {
-	ResourceVersion string `json:"resourceVersion"`
-	Continue        string `json:"continue"`
+	return meta, nil
 }
 
 // elements calls f at every element of a list; f takes it. null has none.
