@@ -26,6 +26,7 @@ script:           ## commands as scripts: the built binary on the sandbox, kubec
 	$(GO) test -timeout 15m ./test/script/... ./test/tab/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
+	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
 	$(GO) test -timeout 60m -p 1 ./test/cluster/... ./test/e2e/...
 
 bench:            ## start, lists and sandbox against the peers, as ratios

@@ -16,6 +16,7 @@ import (
 )
 
 const usage = `usage:
+  testbed supported                          say whether this machine can run a cluster
   testbed build                              build all binaries into the cache
   testbed up [--kueue v1beta1] [--dir DIR]   run a cluster with two teams until Ctrl-C
 `
@@ -35,6 +36,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errors.New("no command\n" + usage)
 	}
 	switch args[0] {
+	case "supported":
+		return cluster.Supported()
 	case "build":
 		if _, err := cluster.Build(ctx, stderr); err != nil {
 			return err
