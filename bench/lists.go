@@ -86,21 +86,30 @@ func fill(ctx context.Context, bed *cluster.Bed) error {
 	}
 	group.Wait()
 	close(failures)
-	if err := <-failures; err != nil {
+	err := <-failures
+	if err != nil {
 		return err
 	}
-	return bed.WaitFor(ctx, "a Workload for every job", func(ctx context.Context) error {
-		var list struct {
-			Items []struct{} `json:"items"`
+	// Kueue takes a minute or two for them, longer than the bed waits for one thing.
+	for range 10 {
+		if err = bed.WaitFor(ctx, "a Workload for every job", func(ctx context.Context) error { return allQueued(ctx, bed) }); err == nil {
+			break
 		}
-		if err := bed.Get(ctx, "/apis/kueue.x-k8s.io/v1beta2/workloads", &list); err != nil {
-			return err
-		}
-		if len(list.Items) < teams*jobsPerTeam {
-			return fmt.Errorf("%d so far", len(list.Items))
-		}
-		return nil
-	})
+	}
+	return err
+}
+
+func allQueued(ctx context.Context, bed *cluster.Bed) error {
+	var list struct {
+		Items []struct{} `json:"items"`
+	}
+	if err := bed.Get(ctx, "/apis/kueue.x-k8s.io/v1beta2/workloads", &list); err != nil {
+		return err
+	}
+	if len(list.Items) < teams*jobsPerTeam {
+		return fmt.Errorf("%d so far", len(list.Items))
+	}
+	return nil
 }
 
 func job(team cluster.Team, n int) []byte {

@@ -88,8 +88,9 @@ func TestValidate(t *testing.T) {
 // The same key gives the same name, and only it.
 func TestGeneratedNames(t *testing.T) {
 	keyed := Options{Name: "j", IdempotencyKey: "k"}
-	if keyed.suffix() != keyed.suffix() || keyed.suffix() == (&Options{Name: "j", IdempotencyKey: "l"}).suffix() {
-		t.Error("suffixes of idempotency keys")
+	first, second, other := keyed.suffix(), keyed.suffix(), (&Options{Name: "j", IdempotencyKey: "l"}).suffix()
+	if first != second || first == other {
+		t.Errorf("suffixes of idempotency keys: %s, %s and %s", first, second, other)
 	}
 	if a, b := (&Options{Name: "j"}).suffix(), (&Options{Name: "j"}).suffix(); a == b {
 		t.Errorf("two suffixes are %s", a)
