@@ -56,17 +56,16 @@ func (r Resource) Path(namespace, name string, sub ...string) string {
 	return strings.TrimSuffix(p, "/")
 }
 
-// All returns every kind of the table, job kinds included.
+// All returns every kind of the table, the job kinds first.
 func All() []Resource {
-	out := []Resource{
-		Namespace, Node, Pod, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass,
-		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,
-		SelfSubjectAccessReview,
-	}
+	var out []Resource
 	for _, j := range Jobs() {
 		out = append(out, j.Resource)
 	}
-	return out
+	return append(out,
+		Namespace, Node, Pod, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass,
+		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,
+		SelfSubjectAccessReview)
 }
 
 // WithVersion returns the resource at another API version.

@@ -35,7 +35,7 @@ func sampleWorkload() *v1beta2.Workload {
 		},
 		InitContainers: []corev1.Container{
 			{Name: "sidecar", RestartPolicy: ptr(corev1.ContainerRestartPolicyAlways), Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": quantity("1")}}},
-			{Name: "big", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"memory": quantity("8Gi"), "cpu": quantity("1")}}},
+			{Name: "big", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"memory": quantity("8Gi"), "cpu": quantity("3")}}},
 		},
 	}}
 	return &v1beta2.Workload{
@@ -103,8 +103,9 @@ func wantWorkload() Workload {
 		Requeue: &RequeueState{Count: 3, At: &someTime.Time}, Checks: []CheckState{{Name: "check", State: "Pending", Message: "soon"}},
 		Evictions: []Eviction{{Reason: "Preempted", Cause: "InClusterQueue", Count: 2}}, OwnerUID: "u-1",
 		PodSets: []PodSet{{Name: "worker", Count: 4, MinCount: ptr[int64](2), RequiredTopology: "topology.k8s.aws/network-node-layer-3",
-			// cpu: 1.5 + 0.5 + 1 (sidecar) + 0.1 (overhead); memory: the init container's
-			Requests: Amounts{"cpu": 3100, "memory": 8 << 30, "nvidia.com/gpu": 8}}},
+			// cpu: 3 of the init container and 1 of the sidecar before it, more than the
+			// 1.5 + 0.5 + 1 later, and 0.1 overhead
+			Requests: Amounts{"cpu": 4100, "memory": 8 << 30, "nvidia.com/gpu": 8}}},
 	}
 }
 

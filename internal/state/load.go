@@ -161,12 +161,14 @@ func (l *loader) missing(r kinds.Resource, ns string, err error) {
 }
 
 // worst returns the error that says most: a failure before a refusal before a
-// kind that does not exist.
+// kind that does not exist, and of each the kind that comes first in the table.
 func worst(missing []Missing) error {
 	for _, reason := range []string{Failed, Forbidden, NotServed} {
-		for _, m := range missing {
-			if m.Reason == reason {
-				return m.Err
+		for _, r := range kinds.All() {
+			for _, m := range missing {
+				if m.Reason == reason && m.Resource.FullName() == r.FullName() {
+					return m.Err
+				}
 			}
 		}
 	}

@@ -230,6 +230,19 @@ func TestLoadNothing(t *testing.T) {
 	}
 }
 
+// Of several reasons the most telling is given: a failure, then a refusal.
+func TestLoadNothingSaysMost(t *testing.T) {
+	for text, lists := range map[string]map[string]string{
+		"HTTP 500":   {"/apis/kubeflow.org": "group v1", "/apis/kubeflow.org/v1/pytorchjobs": "403", "/api/v1/pods": "500"},
+		"permission": {"/api/v1/pods": "403"}, // and kubeflow.org is not served
+	} {
+		f := &cluster{t: t, lists: lists}
+		if _, err := Load(t.Context(), f.client(), Want{Jobs: []kinds.Job{kinds.PyTorchJob}, Pods: true}, now); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("want %s, got %v", text, err)
+		}
+	}
+}
+
 // A list over all namespaces that is forbidden is read namespace by namespace.
 func TestLoadFallback(t *testing.T) {
 	lists := map[string]string{

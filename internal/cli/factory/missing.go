@@ -7,30 +7,39 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Missing says on stderr what could not be read: what is forbidden in one line,
+// Missing says on stderr what could not be read: what is forbidden in a line,
 // with the right that would show it, and each failure on its own. Kinds that the
 // cluster does not serve are no news.
 func (f *Factory) Missing(missing []state.Missing) {
 	var forbidden, where []string
+	everywhere := false
 	for _, m := range missing {
-		switch m.Reason {
-		case state.Forbidden:
-			forbidden = append(forbidden, m.Resource.FullName())
+		switch {
+		case m.Reason == state.Failed:
+			f.Notef("warning: %v", m.Err)
+		case m.Reason == state.Forbidden && m.Resource.Namespaced && m.Namespace == "":
+			everywhere = true
+		case m.Reason == state.Forbidden:
+			forbidden = append(forbidden, m.Resource.Plural)
 			if m.Namespace != "" {
 				where = append(where, m.Namespace)
 			}
-		case state.Failed:
-			f.Notef("warning: %v", m.Err)
 		}
 	}
-	if len(forbidden) == 0 {
-		return
+	if everywhere {
+		f.Notef("note: only namespaces that you may work in are shown: you have no right to list in all of them")
 	}
-	slices.Sort(forbidden)
-	slices.Sort(where)
-	text := "note: not shown, for want of the right to list them: " + strings.Join(slices.Compact(forbidden), ", ")
-	if len(where) > 0 {
-		text += " (in " + strings.Join(slices.Compact(where), ", ") + ")"
+	if len(forbidden) > 0 {
+		text := "note: not shown, for want of the right to list them: " + set(forbidden)
+		if len(where) > 0 {
+			text += " (in " + set(where) + ")"
+		}
+		f.Notef("%s", text)
 	}
-	f.Notef("%s", text)
+}
+
+// set renders names sorted, each once.
+func set(names []string) string {
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
 }

@@ -187,6 +187,14 @@ func TestItemsAreIndependent(t *testing.T) {
 	}
 }
 
+// Of a key that comes twice the last counts, and nothing of the first is left.
+func TestDuplicateKey(t *testing.T) {
+	got, _, err := read(strings.NewReader(`{"items":[{"list":[{"deep":"first"},{"deep":"second"}],"list":[{"number":1}]}]}`))
+	if err != nil || len(got[0].List) != 1 || got[0].List[0] != (inner{Number: 1}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // Strings and items that are longer than the buffer.
 func TestLarge(t *testing.T) {
 	long := strings.Repeat(`abc\"\\`, 40<<10)
