@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -296,7 +297,7 @@ func Delete(path string, o Options) error {
 	if _, err := f.stamp(); err != nil {
 		return f.openError(err)
 	}
-	release, err := f.lock(nil, o.withDefaults())
+	release, err := f.lock(context.Background(), o.withDefaults())
 	if err != nil {
 		return err
 	}

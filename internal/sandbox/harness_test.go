@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -234,16 +233,4 @@ func lasting(d string) func(map[string]any) {
 
 func priority(class string) func(map[string]any) {
 	return func(m map[string]any) { object.Set(m, class, "metadata", "labels", kinds.PriorityLabel) }
-}
-
-// lines splits a stream of JSON lines.
-func lines(b []byte) []map[string]any {
-	var out []map[string]any
-	for _, l := range bytes.Split(b, []byte("\n")) {
-		m := map[string]any{}
-		if json.Unmarshal(l, &m) == nil && len(m) > 0 {
-			out = append(out, m)
-		}
-	}
-	return out
 }

@@ -26,9 +26,6 @@ func (f file) lockPath() string {
 // lock gets the exclusive right to change the file. It waits, not longer than
 // Options.LockTimeout, for a process that has it.
 func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	for waited := time.Duration(0); ; waited += retryLock {
 		h, err := f.tryLock()
 		switch {

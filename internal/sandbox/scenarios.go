@@ -75,7 +75,7 @@ func Create(path, scenario string, o Options) (*Sandbox, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, errs.New("cannot create sandbox "+s.Name(), reason(err)).WithFact("folder", filepath.Dir(path)).WithCause(err)
 	}
-	release, err := s.file.lock(nil, s.opts)
+	release, err := s.file.lock(context.Background(), s.opts)
 	if err != nil {
 		return nil, err
 	}

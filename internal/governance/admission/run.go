@@ -255,7 +255,7 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 	}
 	e.verdicts[key] = verdict{en.reason, en.message}
 	w := e.writable(key)
-	condition := workload.UnadmittedWorkloadReasonWithFallback(en.reason, kueue.WorkloadPending) //nolint:staticcheck // Kueue's own fallback
+	condition := e.pendingReason(en.reason)
 	changed := workload.UnsetQuotaReservationWithCondition(w, condition, en.message, e.now())
 	if workload.PropagateResourceRequests(w, &en.Info, e.format) {
 		changed = true

@@ -264,7 +264,7 @@ func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
 	if workload.HasQuotaReservation(w) {
 		again := reason == kueue.WorkloadEvictedByPreemption || reason == kueue.WorkloadEvictedDueToNodeFailures
 		e.setCondition(w, kueue.WorkloadRequeued, reason, message, again)
-		pending := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation, kueue.WorkloadPending) //nolint:staticcheck // Kueue's own fallback
+		pending := e.pendingReason(kueue.WorkloadQuotaReservedReasonPendingEvaluation)
 		workload.UnsetQuotaReservationWithCondition(w, pending, message, now)
 	}
 	e.put(w)
@@ -306,4 +306,12 @@ func countEviction(w *kueue.Workload, reason string) {
 		}
 	}
 	w.Status.SchedulingStats.Evictions = append(stats, kueue.WorkloadSchedulingStatsEviction{Reason: reason, Count: 1})
+}
+
+// pendingReason is the reason of a QuotaReserved condition that is false: the
+// fine-grained one where the gate UnadmittedWorkloadsObservability is on, else
+// "Pending", as in Kueue's pkg/workload.
+func (*Engine) pendingReason(fine string) string {
+	//lint:ignore SA1019 Kueue's own fallback, in force as long as the gate is off
+	return workload.UnadmittedWorkloadReasonWithFallback(fine, kueue.WorkloadPending)
 }
