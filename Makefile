@@ -6,7 +6,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 
-.PHONY: build test lint unit script cluster bench docs vuln clean
+.PHONY: build test lint unit script cluster oracle bench docs vuln clean
 
 build:            ## the binary, ./hyperpod
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o hyperpod ./cmd/hyperpod
@@ -28,6 +28,9 @@ script:           ## commands as scripts: the built binary on the sandbox, kubec
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
 	$(GO) test -timeout 60m -p 1 ./test/cluster/... ./test/e2e/...
+
+oracle:           ## the admission core against Kueue's own scheduler, on random inputs
+	cd internal/governance/admission/oracle && $(GO) test ./...
 
 bench:            ## start, lists and sandbox against the peers, as ratios
 	$(GO) run ./bench
