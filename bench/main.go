@@ -1,6 +1,6 @@
 // Command bench measures hyperpod against its peers, whole processes in turn on
 // one machine in one run, and prints ratios. Absolute times are one machine's;
-// the ratios are what carries over (budgets: docs/architecture.md).
+// the ratios, and the budgets beside them, are what carries over.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command hyperpod starts, lists and explains training jobs on Kubernetes
+// Command hyperpod starts and lists training jobs on Kubernetes
 // clusters that share accelerators through Kueue.
 package main
 

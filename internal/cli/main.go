@@ -55,8 +55,9 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 	switch {
 	case err == nil:
 		return errs.OK
-	case output.IsBrokenPipe(err):
-		// The reader has seen enough (| head): that is not a failure.
+	case !errors.As(err, new(*errs.Error)) && output.IsBrokenPipe(err):
+		// The reader has seen enough (| head): that is not a failure. A connection
+		// to a server that broke is an Error, and stays one.
 		return errs.OK
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(f.IO.Err, "interrupted")

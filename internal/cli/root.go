@@ -27,8 +27,8 @@ const (
 func NewRoot(f *factory.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hyperpod",
-		Short: "Start, list and explain training jobs on clusters that share accelerators",
-		Long: `hyperpod starts, lists and explains training jobs on Kubernetes clusters whose
+		Short: "Start and list training jobs on clusters that share accelerators",
+		Long: `hyperpod starts and lists training jobs on Kubernetes clusters whose
 accelerators are shared through Kueue, first of all Amazon SageMaker HyperPod
 on EKS with task governance.
 

@@ -8,13 +8,13 @@ func helpTopics() []*cobra.Command {
 		{
 			Use:   "exit-codes",
 			Short: "Exit codes and what they mean",
-			Long: `    0  done; a dry run says the job would be admitted now
+			Long: `    0  done
     1  the command failed
     2  the command line, or a file it names, cannot be used
-    3  the answer is no: never admissible, failed, differs
+    3  the answer is no: the job failed
     4  not signed in, or not allowed
     5  the named thing does not exist
-    8  still pending, or it would wait
+    8  still pending
   124  a wait ran out of time
   130  interrupted`,
 		},

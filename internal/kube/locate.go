@@ -1,7 +1,9 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -33,6 +35,9 @@ type Target struct {
 }
 
 // serviceAccountDir is where a pod finds its credentials.
+// ErrNoCluster is the cause of an error of Locate when nothing names a cluster.
+var ErrNoCluster = errors.New("no kubeconfig names a cluster")
+
 const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // Locate finds the cluster to talk to, in kubectl's order: the file of the flag,
@@ -105,10 +110,10 @@ func pickContext(l Location, raw *api.Config) (string, error) {
 	if name == "" {
 		why := "there is no kubeconfig and no current context"
 		if len(names) > 0 {
-			e := errs.New("no cluster to talk to", "the kubeconfig has no current context").WithFact("contexts", short(names))
+			e := errs.New("no cluster to talk to", "the kubeconfig has no current context").WithCause(ErrNoCluster).WithFact("contexts", short(names))
 			return "", e.WithTry("--context "+names[0], "hyperpod connect-cluster --cluster-name NAME     (AWS)")
 		}
-		return "", errs.New("no cluster to talk to", why).WithTry(
+		return "", errs.New("no cluster to talk to", why).WithCause(ErrNoCluster).WithTry(
 			"hyperpod connect-cluster --cluster-name NAME     (AWS)",
 			"hyperpod list-jobs --sandbox                     (a practice cluster on this machine)")
 	}
@@ -138,9 +143,9 @@ func explainLoad(l Location, err error) error {
 		what += " " + l.Kubeconfig
 	}
 	switch {
-	case os.IsNotExist(err):
+	case errors.Is(err, fs.ErrNotExist):
 		return (&errs.Error{What: what, Why: "the file does not exist", Code: errs.NotFound}).WithCause(err)
-	case os.IsPermission(err):
+	case errors.Is(err, fs.ErrPermission):
 		return (&errs.Error{What: what, Why: "you may not read the file", Code: errs.Denied}).WithCause(err)
 	}
 	return errs.New(what, "it is not a valid kubeconfig: "+oneLine(lastWords(err.Error()))).WithCause(err)

@@ -35,7 +35,7 @@ func (l *loader) run(ctx context.Context) (*State, error) {
 				k.Resource = at
 			}
 			jobs[i] = load(ctx, l, k.Resource, kube.ListOptions{LabelSelector: w.Selector}, func(x *wireJob) Job { return x.job(k) })
-			jobs[i] = slices.DeleteFunc(jobs[i], func(j Job) bool { return !counts(j) })
+			jobs[i] = slices.DeleteFunc(jobs[i], func(j Job) bool { return !Counts(j) })
 		})
 	}
 	none := kube.ListOptions{}
@@ -88,10 +88,10 @@ func (l *loader) run(ctx context.Context) (*State, error) {
 	return s, nil
 }
 
-// counts reports an object that is a job of its own. Batch Jobs and RayClusters
+// Counts reports an object that is a job of its own. Batch Jobs and RayClusters
 // serve other things as well, and are parts of larger jobs (an MPIJob's launcher,
 // a JobSet's jobs), which may even carry the labels of the whole.
-func counts(j Job) bool {
+func Counts(j Job) bool {
 	if !j.Kind.NeedsQueue {
 		return true
 	}

@@ -336,14 +336,22 @@ func asksNothing(j *jobView) bool {
 // Namespace returns the namespace that the manifest states once the parameters
 // are filled in, "" when it states none. A caller that has no namespace of its
 // own to give uses it.
-func (t *Template) Namespace(v Values) string {
+func (t *Template) Namespace(v Values) string { return t.stated(v, "namespace") }
+
+// Label returns a label that the manifest itself gives its job, "" when none.
+func (t *Template) Label(v Values, name string) string { return t.stated(v, "labels", name) }
+
+// stated returns a text below the job's metadata once the parameters are filled
+// in, "" when there is none.
+func (t *Template) stated(v Values, path ...string) string {
 	draft, err := t.draft(v)
 	if err != nil || draft == nil {
 		return ""
 	}
-	ns := textOf(inner(draft.object, "metadata")["namespace"])
-	if len(placeholderNames(ns)) > 0 {
+	last := len(path) - 1
+	text := textOf(inner(draft.object, append([]string{"metadata"}, path[:last]...)...)[path[last]])
+	if len(placeholderNames(text)) > 0 {
 		return ""
 	}
-	return ns
+	return text
 }

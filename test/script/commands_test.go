@@ -18,31 +18,36 @@ import (
 
 // commands are what scripts can do beside running programs.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
-	proxies := map[*testscript.TestScript]*fault.Proxy{}
 	return map[string]func(*testscript.TestScript, bool, []string){
 		// apiserver SCENARIO [FAULT...]: a cluster over HTTP with faults, as $KUBECONFIG.
 		"apiserver": func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg || len(args) == 0 {
 				ts.Fatalf("usage: apiserver SCENARIO [FAULT...]")
 			}
-			proxies[ts] = startServer(ts, args[0], args[1:])
+			server(ts).proxy = startServer(ts, args[0], args[1:])
 		},
 		// requests N: how many requests the apiserver has had.
-		"requests": func(ts *testscript.TestScript, _ bool, args []string) {
+		"requests": func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg || len(args) != 1 || server(ts).proxy == nil {
+				ts.Fatalf("usage: requests N, after apiserver")
+			}
 			want, err := strconv.Atoi(args[0])
 			ts.Check(err)
-			if got := proxies[ts].Requests(); len(got) != want {
+			if got := server(ts).proxy.Requests(); len(got) != want {
 				ts.Fatalf("%d requests, want %d:\n%s", len(got), want, strings.Join(got, "\n"))
 			}
 		},
 		// requested: waits until the apiserver has had a request.
 		"requested": func(ts *testscript.TestScript, _ bool, _ []string) {
-			if !proxies[ts].Await(time.Now().Add(20 * time.Second)) {
+			if !server(ts).proxy.Await(time.Now().Add(20 * time.Second)) {
 				ts.Fatalf("no request came")
 			}
 		},
 		// exitcode N COMMAND...: runs a command and compares its exit code.
-		"exitcode": func(ts *testscript.TestScript, _ bool, args []string) {
+		"exitcode": func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg || len(args) < 2 {
+				ts.Fatalf("usage: exitcode N COMMAND [ARG...]")
+			}
 			err := ts.Exec(args[1], args[2:]...)
 			got := 0
 			if exit, ok := err.(interface{ ExitCode() int }); ok {
@@ -56,6 +61,13 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		},
 	}
 }
+
+// holder keeps a script's apiserver; scripts run side by side.
+type holder struct{ proxy *fault.Proxy }
+
+type holderKey struct{}
+
+func server(ts *testscript.TestScript) *holder { return ts.Value(holderKey{}).(*holder) }
 
 const kubeconfig = `apiVersion: v1
 kind: Config

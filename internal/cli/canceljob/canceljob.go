@@ -78,7 +78,7 @@ func Run(ctx context.Context, o *Options) error {
 	// The UID makes sure that a job of the same name made meanwhile survives.
 	err = cluster.Delete(ctx, job.Kind.Resource, job.Namespace, o.Name,
 		kube.DeleteOptions{Propagation: "Background", UID: job.UID(), DryRun: o.DryRun == "server"})
-	if err != nil && !kube.IsNotFound(err) {
+	if err != nil {
 		return errs.Wrap(err, fmt.Sprintf("job %s was not cancelled", o.Name))
 	}
 	suffix := ""

@@ -27,15 +27,9 @@ const completionDeadline = time.Second
 // Lookup finds the words that can stand at a place of the command line.
 type Lookup func(ctx context.Context, f *Factory) ([]string, error)
 
-// Words completes from a fixed list.
-func Words(words ...string) Lookup {
-	return func(context.Context, *Factory) ([]string, error) { return words, nil }
-}
-
-// Complete attaches a fixed or dynamic completion to a flag.
-func Complete(cmd *cobra.Command, flag string, l Lookup) {
-	f := &Factory{}
-	err := cmd.RegisterFlagCompletionFunc(flag, f.completer(l))
+// Complete attaches the completion from a fixed list to a flag.
+func Complete(cmd *cobra.Command, flag string, words ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
 		panic(err) // the flag does not exist: a programming error, seen by every test
 	}
@@ -63,16 +57,14 @@ func (f *Factory) completer(l Lookup) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionDeadline)
 		defer cancel()
-		f.Global.Quiet = true
+		f.Global.Quiet, f.completing = true, true
 		type answer struct {
 			words []string
 			err   error
 		}
 		done := make(chan answer, 1)
 		go func() {
-			if f.Env != nil {
-				f.Config, _, _ = config.Load(f.Env)
-			}
+			f.Config, _, _ = config.Load(f.Env)
 			words, err := l(ctx, f)
 			done <- answer{words, err}
 		}()
@@ -93,8 +85,8 @@ func (f *Factory) completer(l Lookup) cobra.CompletionFunc {
 // CompleteGlobalFlags attaches completions to the global flags.
 func (f *Factory) CompleteGlobalFlags(root *cobra.Command) {
 	f.CompleteFlag(root, "namespace", Namespaces)
-	f.CompleteFlag(root, "output", Words(output.FormatNames()...))
-	f.CompleteFlag(root, "color", Words("auto", "always", "never"))
+	Complete(root, "output", output.FormatNames()...)
+	Complete(root, "color", "auto", "always", "never")
 	f.CompleteFlag(root, "context", func(context.Context, *Factory) ([]string, error) {
 		return kube.Contexts(f.Global.Kubeconfig, f.Env)
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,8 @@ type Factory struct {
 	Config config.Config
 
 	cluster *Cluster
+	// completing: TAB was pressed, which must not make anything.
+	completing bool
 }
 
 // Cluster is the cluster a command works on.
@@ -130,9 +133,26 @@ func (f *Factory) clientOptions() kube.Options {
 	if dir, err := config.CacheDir(f.Env); err == nil {
 		o.CacheDir = dir
 	}
+	// Both are called from several goroutines at once.
+	var mu sync.Mutex
+	warned := map[string]bool{}
+	o.Warn = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !warned[text] {
+			warned[text] = true
+			f.Notef("warning: %s", text)
+		}
+	}
 	if f.Global.Debug {
 		o.Observe = func(r kube.Request) {
-			fmt.Fprintf(f.IO.Err, "debug: %s %s %d %s\n", r.Method, r.Path, r.Status, r.Duration.Round(time.Millisecond))
+			mu.Lock()
+			defer mu.Unlock()
+			line := fmt.Sprintf("debug: %s %s %d %s", r.Method, r.Path, r.Status, r.Duration.Round(time.Millisecond))
+			if r.Err != nil {
+				line += " " + r.Err.Error()
+			}
+			fmt.Fprintln(f.IO.Err, output.Safe(line))
 		}
 	}
 	return o

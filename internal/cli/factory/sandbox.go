@@ -64,7 +64,7 @@ func (f *Factory) OpenSandbox(name string) (*sandbox.Sandbox, error) {
 		return nil, err
 	}
 	box, err := sandbox.Open(path, f.SandboxOptions())
-	if errs.ExitOf(err) == errs.NotFound && slices.ContainsFunc(sandbox.Scenarios(), func(s sandbox.Scenario) bool { return s.Name == name }) {
+	if errs.ExitOf(err) == errs.NotFound && !f.completing && slices.ContainsFunc(sandbox.Scenarios(), func(s sandbox.Scenario) bool { return s.Name == name }) {
 		f.Notef("note: making the practice cluster %q on this machine", name)
 		return sandbox.Create(path, name, f.SandboxOptions())
 	}

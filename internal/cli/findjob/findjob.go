@@ -3,6 +3,7 @@
 package findjob
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,16 +63,25 @@ func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, nam
 	}
 	var found []Job
 	var denied, failed error
+	refused := 0
 	for _, ch := range answers {
 		switch a := <-ch; {
 		case a.err == nil:
 			found = append(found, a.job)
 		case kube.IsNotFound(a.err):
 		case kube.IsForbidden(a.err):
-			denied = a.err
+			denied = cmp.Or(denied, a.err)
+			refused++
 		default:
 			failed = a.err
 		}
+	}
+	if refused == len(served) {
+		return Job{}, denied
+	}
+	if failed != nil && verb == "delete" {
+		// Another job of that name may be behind the failure: do not guess.
+		return Job{}, failed
 	}
 	return choose(found, name, ns.Name, failed, denied)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -41,26 +42,24 @@ func load(ctx context.Context, c *factory.Cluster, j findjob.Job) (page, error) 
 	}
 	p := page{job: job, by: submit.Creator(j.Object)}
 	var workloads []state.Workload
-	failures := make(chan error, 2)
-	go func() {
-		var err error
-		workloads, err = state.ListWorkloads(ctx, c.Client, j.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + j.UID()})
-		failures <- err
-	}()
-	go func() {
-		var err error
+	var failures [2]error
+	var running sync.WaitGroup
+	running.Go(func() {
+		workloads, failures[0] = state.ListWorkloads(ctx, c.Client, j.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + j.UID()})
+	})
+	running.Go(func() {
 		if selector := j.Kind.PodSelector(j.Object); selector != "" {
-			p.pods, err = state.ListPods(ctx, c.Client, j.Namespace, kube.ListOptions{LabelSelector: selector})
+			p.pods, failures[1] = state.ListPods(ctx, c.Client, j.Namespace, kube.ListOptions{LabelSelector: selector})
 		}
-		failures <- err
-	}()
-	for range 2 {
-		switch err := <-failures; {
+	})
+	running.Wait()
+	for _, err := range failures {
+		switch {
 		case err == nil || kube.IsNotServed(err):
 		case kube.IsForbidden(err):
 			p.unseen = append(p.unseen, err.Error())
 		default:
-			return p, err
+			return page{}, err
 		}
 	}
 	p.workload = jobs.Match([]state.Job{job}, workloads)[0]

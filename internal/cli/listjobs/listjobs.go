@@ -63,10 +63,10 @@ States: Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded,
 	fs.StringVarP(&o.Selector, "selector", "l", "", "label selector, as kubectl has it")
 	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states")
 	fs.StringVar(&o.Kind, "kind", "", "only jobs of this kind")
-	fs.BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: kind, queue, since when, why")
+	fs.BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: kind, queue, since when, why, pods")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
-	factory.Complete(cmd, "state", factory.Words(stateNames()...))
-	factory.Complete(cmd, "kind", factory.Words(kindNames()...))
+	factory.Complete(cmd, "state", stateNames()...)
+	factory.Complete(cmd, "kind", kindNames()...)
 	return cmd
 }
 

@@ -84,7 +84,7 @@ func newCreate(f *factory.Factory) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&scenario, "scenario", factory.DefaultSandbox, "what is in it: "+strings.Join(scenarioNames(), "|"))
-	factory.Complete(cmd, "scenario", factory.Words(scenarioNames()...))
+	factory.Complete(cmd, "scenario", scenarioNames()...)
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
@@ -45,12 +47,17 @@ func Run(ctx context.Context, o *Options) error {
 
 	cluster, err := f.Cluster()
 	if err != nil {
-		if o.DryRun != "client" {
+		if o.DryRun != "client" || !errors.Is(err, kube.ErrNoCluster) {
 			return err
 		}
 		// Rendering needs no cluster; only what a cluster would fill in is missing.
 		f.Notef("note: no cluster to ask: namespace, queue and priority are as given")
-		values.Namespace, values.Queue, values.Priority = f.Global.Namespace, o.Queue, o.Priority
+		values.Namespace = cmp.Or(f.Global.Namespace, t.Namespace(values))
+		if o.SchedulerType == "None" {
+			values.PodPriorityClass = o.Priority
+		} else {
+			values.Queue, values.Priority = o.Queue, o.Priority
+		}
 	} else if err := o.fillIn(ctx, cluster, t, &values); err != nil {
 		return err
 	}
@@ -82,7 +89,7 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 			WithTry("--scheduler-type Kueue or None, or leave it out")
 	}
 	if o.SchedulerType != "None" {
-		queue, err := discovery.Queue(ctx, c.Client, ns, o.Queue)
+		queue, err := discovery.Queue(ctx, c.Client, ns, cmp.Or(o.Queue, t.Label(*v, kinds.QueueLabel)))
 		if err != nil {
 			return err
 		}
@@ -93,10 +100,11 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 		v.PodPriorityClass = o.Priority
 		return nil
 	}
-	if o.Priority == "" && v.Queue == "" {
+	wanted := cmp.Or(o.Priority, t.Label(*v, kinds.PriorityLabel))
+	if wanted == "" && v.Queue == "" {
 		return nil
 	}
-	priority, err := discovery.Priority(ctx, c.Client, o.Priority)
+	priority, err := discovery.Priority(ctx, c.Client, wanted)
 	if err != nil {
 		return err
 	}

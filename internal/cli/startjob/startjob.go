@@ -159,7 +159,7 @@ func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
 		"dry-run":        dryRuns,
 		"wait":           waits,
 	} {
-		factory.Complete(cmd, flag, factory.Words(words...))
+		factory.Complete(cmd, flag, words...)
 	}
 }
 
@@ -185,7 +185,7 @@ func jobKinds() []string {
 
 // Validate checks the options without looking at a cluster or a file.
 func (o *Options) Validate() error {
-	if o.Name == "" && o.File == "" {
+	if o.Name == "" && (o.File == "" || o.GenerateName) {
 		return errs.Usagef("the job needs a name").WithTry("hyperpod start-job --name NAME", "hyperpod start-job -f MANIFEST")
 	}
 	if o.File != "" && o.Template != "" {

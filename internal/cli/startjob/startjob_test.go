@@ -24,7 +24,8 @@ func parse(t *testing.T, args ...string) (*Options, error) {
 	})
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	return got, func() error { err := cmd.Execute(); return err }()
+	err := cmd.Execute()
+	return got, err
 }
 
 func TestFlagsBecomeValues(t *testing.T) {

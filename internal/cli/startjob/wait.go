@@ -31,14 +31,14 @@ func wait(ctx context.Context, o *Options, c *factory.Cluster, object submit.Obj
 	progress := output.NewProgress(o.Factory.IO)
 	defer progress.Done("")
 	var last jobs.Status
-	name := object.Name()
+	name, uid := object.Name(), uidOf(created)
 	err := follow.Follow(ctx, c.Client, follow.Scope{Kinds: []kinds.Job{kind}, Namespace: namespaceOf(created), Name: name},
 		func(ch follow.Change) error {
 			switch {
+			case ch.Type == kube.Synced && last.State == "", ch.Type == kube.Deleted, ch.Type != kube.Synced && ch.Job.UID != uid:
+				return errs.NotFoundf("job %s is gone: it was deleted while it waited", name)
 			case ch.Type == kube.Synced:
 				return nil
-			case ch.Type == kube.Deleted:
-				return errs.New("job "+name+" is gone", "it was deleted while it waited")
 			}
 			last = ch.Status
 			done, err := reached(o.Wait, name, ch.Status)
@@ -88,6 +88,12 @@ func line(name string, s jobs.Status) string {
 		return text + ": " + s.Reason
 	}
 	return text
+}
+
+func uidOf(object map[string]any) string {
+	meta, _ := object["metadata"].(map[string]any)
+	uid, _ := meta["uid"].(string)
+	return uid
 }
 
 func namespaceOf(object map[string]any) string {

@@ -21,6 +21,8 @@ type Scope struct {
 	Namespace string // "" is all
 	Selector  string // label selector of the jobs
 	Name      string // one job only
+	// Missing, when not nil, is told what may not be followed.
+	Missing func([]state.Missing)
 }
 
 // Change is a job whose status changed. Type is kube.Added, Modified or Deleted;
@@ -37,30 +39,48 @@ type Change struct {
 // show its Workloads, is followed by the jobs' own status.
 func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &follower{emit: emit, waiting: len(s.Kinds) + 1, jobs: map[string]entry{}, workloads: map[string]state.Workload{}}
+	f := &follower{emit: emit, waiting: len(s.Kinds) + 1, left: len(s.Kinds), jobs: map[string]entry{}, workloads: map[string]state.Workload{}}
 	results := make(chan error, len(s.Kinds)+1)
 	var running sync.WaitGroup
-	start := func(run func() error) {
-		running.Add(1)
-		go func() { defer running.Done(); results <- run() }()
+	start := func(r kinds.Resource, run func(synced func() error) error) {
+		running.Go(func() {
+			var once sync.Once
+			synced := func() (err error) { once.Do(func() { err = f.synced() }); return err }
+			err := run(synced)
+			if !kube.IsNotServed(err) && !kube.IsForbidden(err) || f.last(r) {
+				results <- err
+				return
+			}
+			// The others go on without this kind.
+			if s.Missing != nil && kube.IsForbidden(err) {
+				s.Missing([]state.Missing{{Resource: r, Namespace: s.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err}})
+			}
+			if err := synced(); err != nil {
+				results <- err
+			}
+		})
 	}
 	options := kube.ListOptions{LabelSelector: s.Selector}
 	if s.Name != "" {
 		options.FieldSelector = "metadata.name=" + s.Name
 	}
 	for _, k := range s.Kinds {
-		start(func() error { return state.FollowJobs(ctx, c, k, s.Namespace, options, f.job) })
+		start(k.Resource, func(synced func() error) error {
+			return state.FollowJobs(ctx, c, k, s.Namespace, options, func(e kube.Event[state.Job]) error {
+				if e.Type == kube.Synced {
+					return synced()
+				}
+				return f.job(e)
+			})
+		})
 	}
-	start(func() error {
-		err := state.FollowWorkloads(ctx, c, s.Namespace, kube.ListOptions{}, f.workload)
-		if err != nil && !errors.Is(err, kube.ErrStop) && ctx.Err() == nil && (kube.IsNotServed(err) || kube.IsForbidden(err)) {
-			if err := f.synced(); err != nil {
-				return err
+	start(kinds.Workload, func(synced func() error) error {
+		return state.FollowWorkloads(ctx, c, s.Namespace, kube.ListOptions{}, func(e kube.Event[state.Workload]) error {
+			if e.Type == kube.Synced {
+				return synced()
 			}
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		return err
+			return f.workload(e)
+		})
 	})
 	err := <-results
 	cancel()
@@ -82,14 +102,23 @@ type follower struct {
 
 	mu        sync.Mutex
 	waiting   int                       // streams that have not listed everything yet
+	left      int                       // kinds of job that are followed
 	jobs      map[string]entry          // by UID
 	workloads map[string]state.Workload // by the owner's UID
 }
 
-func (f *follower) job(e kube.Event[state.Job]) error {
-	if e.Type == kube.Synced {
-		return f.synced()
+// last counts a kind of job that cannot be followed, and tells whether it was
+// the last one.
+func (f *follower) last(r kinds.Resource) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.FullName() != kinds.Workload.FullName() {
+		f.left--
 	}
+	return f.left == 0
+}
+
+func (f *follower) job(e kube.Event[state.Job]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	j := e.Object
@@ -110,9 +139,6 @@ func (f *follower) job(e kube.Event[state.Job]) error {
 }
 
 func (f *follower) workload(e kube.Event[state.Workload]) error {
-	if e.Type == kube.Synced {
-		return f.synced()
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := e.Object

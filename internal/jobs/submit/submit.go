@@ -80,19 +80,29 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 	made = map[string]any{}
 	err = api.Create(ctx, o.Resource, req.Namespace, o.Body, options, &made)
 	if kube.Unclear(err) {
-		// The answer was lost. The object may exist: look, and only then try once more;
-		// a second create cannot make a duplicate, because the name is exact.
-		if found, ours := lookUp(ctx, api, req, o); ours {
+		// The answer was lost. The object may exist: look, and only when it does not
+		// try once more; a second create makes no duplicate, because the name is exact.
+		found, ours, lookErr := lookUp(ctx, api, req, o)
+		if ours {
 			return found, false, nil
+		}
+		if !kube.IsNotFound(lookErr) && lookErr != nil || ctx.Err() != nil {
+			return nil, false, unsure(o, req, err)
 		}
 		made = map[string]any{}
 		err = api.Create(ctx, o.Resource, req.Namespace, o.Body, options, &made)
+		if kube.Unclear(err) {
+			if found, ours, _ := lookUp(ctx, api, req, o); ours {
+				return found, false, nil
+			}
+			return nil, false, unsure(o, req, err)
+		}
 	}
 	if err == nil {
 		return made, false, nil
 	}
 	if kube.IsAlreadyExists(err) {
-		found, ours := lookUp(ctx, api, req, o)
+		found, ours, _ := lookUp(ctx, api, req, o)
 		if ours {
 			return found, false, nil
 		}
@@ -104,19 +114,28 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 	return nil, false, err
 }
 
-// lookUp reads the object and says whether this submission made it.
-func lookUp(ctx context.Context, api API, req Request, o Object) (found map[string]any, ours bool) {
+// unsure is the error of a create of which nobody knows whether it was carried out.
+func unsure(o Object, req Request, cause error) error {
+	return errs.Wrap(cause, fmt.Sprintf("it is not known whether %s %q was created", o.Resource.Kind, o.Name())).
+		WithTry(fmt.Sprintf("hyperpod list-jobs -n %s shows it", req.Namespace))
+}
+
+// lookUp reads the object and says whether this submission made it. Ctrl-C does
+// not end it: who gave up wants to know all the more what is left.
+func lookUp(ctx context.Context, api API, req Request, o Object) (found map[string]any, ours bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
 	found = map[string]any{}
 	if err := api.Get(ctx, o.Resource, req.Namespace, o.Name(), &found); err != nil {
-		return nil, false
+		return nil, false, err
 	}
 	managers, _ := at(found, "metadata", "managedFields").([]any)
 	for _, m := range managers {
 		if entry, ok := m.(map[string]any); ok && req.Manager != "" && entry["manager"] == req.Manager {
-			return found, true
+			return found, true, nil
 		}
 	}
-	return found, false
+	return found, false, nil
 }
 
 func exists(o Object, req Request, found map[string]any, cause error) error {
