@@ -119,6 +119,15 @@ func Jobs() []Job {
 	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TFJob, XGBoostJob}
 }
 
+// JobNames returns the kinds' names, in the same order.
+func JobNames() []string {
+	var out []string
+	for _, j := range Jobs() {
+		out = append(out, j.Kind)
+	}
+	return out
+}
+
 // JobFor returns the job kind of an object's apiVersion and kind. The version
 // is not compared: it only has to be one of the same group.
 func JobFor(apiVersion, kind string) (Job, bool) {

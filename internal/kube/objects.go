@@ -7,17 +7,31 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	kjson "sigs.k8s.io/json"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // Get reads one object into a pointer: a struct, a map[string]any (whole numbers
 // become int64), a json.RawMessage or a []byte.
 func (c *Client) Get(ctx context.Context, r kinds.Resource, namespace, name string, into any) error {
+	if err := named("get", r, name); err != nil {
+		return err
+	}
 	return c.object(ctx, call{method: http.MethodGet, path: r.Path(namespace, name), safe: true,
 		verb: "get", res: r, namespace: namespace, name: name}, into)
+}
+
+// named refuses an empty name: without one, the request would be about the whole
+// collection, and a delete would delete everything.
+func named(verb string, r kinds.Resource, name string) error {
+	if name == "" && r.Plural != "" {
+		return errs.Usagef("cannot %s a %s without a name", verb, strings.ToLower(r.Kind))
+	}
+	return nil
 }
 
 // CreateOptions are the options of Create.
@@ -69,6 +83,9 @@ const (
 
 // Patch changes an object; into, when not nil, gets the result.
 func (c *Client) Patch(ctx context.Context, r kinds.Resource, namespace, name string, t PatchType, body, into any) error {
+	if err := named("patch", r, name); err != nil {
+		return err
+	}
 	data, err := encode(body)
 	if err != nil {
 		return err
@@ -90,6 +107,9 @@ type DeleteOptions struct {
 
 // Delete removes an object.
 func (c *Client) Delete(ctx context.Context, r kinds.Resource, namespace, name string, o DeleteOptions) error {
+	if err := named("delete", r, name); err != nil {
+		return err
+	}
 	type preconditions struct {
 		UID string `json:"uid"`
 	}

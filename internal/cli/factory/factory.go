@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -178,6 +179,8 @@ func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb str
 // JobName returns the job's name given as a flag or as the only argument.
 func JobName(flag string, args []string) (string, error) {
 	switch {
+	case slices.Contains(args, ""):
+		return "", errs.Usagef("the name of the job is empty").WithTry("hyperpod list-jobs shows the names")
 	case len(args) > 1:
 		return "", errs.Usagef("one job at a time: got %s", strings.Join(args, ", "))
 	case len(args) == 1 && flag != "" && flag != args[0]:
@@ -211,7 +214,11 @@ var sameFlags = map[string]string{
 // NoArgs refuses arguments where a command has none.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return errs.Usagef("%s takes no arguments, not %q", cmd.Name(), args[0]).WithTry(cmd.CommandPath() + " --help")
+		e := errs.Usagef("%s takes no arguments, not %q", cmd.Name(), args[0])
+		if cmd.Flags().Changed("sandbox") {
+			e.WithTry("--sandbox=" + args[0] + " to name a sandbox")
+		}
+		return e.WithTry(cmd.CommandPath() + " --help")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.J
 	if kind != "" {
 		k, ok := kinds.JobNamed(kind)
 		if !ok {
-			return nil, errs.Usagef("there is no job kind %q", kind)
+			return nil, errs.Usagef("there is no job kind %q", kind).WithFact("it has", strings.Join(kinds.JobNames(), ", "))
 		}
 		served = slices.DeleteFunc(slices.Clone(served), func(s kinds.Job) bool { return s.Kind != k.Kind })
 		if len(served) == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
@@ -66,16 +67,8 @@ States: Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded,
 	fs.BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: kind, queue, since when, why, pods")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
 	factory.Complete(cmd, "state", stateNames()...)
-	factory.Complete(cmd, "kind", kindNames()...)
+	factory.Complete(cmd, "kind", kinds.JobNames()...)
 	return cmd
-}
-
-func kindNames() []string {
-	var out []string
-	for _, k := range kinds.Jobs() {
-		out = append(out, k.Kind)
-	}
-	return out
 }
 
 func stateNames() []string {
@@ -95,10 +88,13 @@ func (o *Options) Validate() error {
 		}
 		o.States = append(o.States, jobs.States()[at])
 	}
+	if _, err := labels.Parse(o.Selector); err != nil {
+		return errs.Usagef("--selector is no label selector: %v", err).WithTry("-l key=value,other!=value")
+	}
 	if o.Kind != "" {
 		k, ok := kinds.JobNamed(o.Kind)
 		if !ok {
-			return errs.Usagef("there is no job kind %q", o.Kind).WithFact("it has", strings.Join(kindNames(), ", "))
+			return errs.Usagef("there is no job kind %q", o.Kind).WithFact("it has", strings.Join(kinds.JobNames(), ", "))
 		}
 		o.Kind = k.Kind
 	}

@@ -206,7 +206,11 @@ func newServe(f *factory.Factory) *cobra.Command {
 			}
 			url := "http://" + ln.Addr().String()
 			if kubeconfig == "" {
-				kubeconfig = filepath.Join(os.TempDir(), "hyperpod-sandbox-"+name+".kubeconfig")
+				dir, err := f.SandboxDir()
+				if err != nil {
+					return err
+				}
+				kubeconfig = filepath.Join(dir, name+".kubeconfig")
 			}
 			if err := os.WriteFile(kubeconfig, kubeconfigFor(name, url), 0o600); err != nil {
 				ln.Close()
@@ -222,7 +226,7 @@ func newServe(f *factory.Factory) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback address and port")
-	cmd.Flags().StringVar(&kubeconfig, "write-kubeconfig", "", "where to write a kubeconfig for it (default: a file in the temporary folder)")
+	cmd.Flags().StringVar(&kubeconfig, "write-kubeconfig", "", "where to write a kubeconfig for it (default: beside the sandbox)")
 	f.CompleteArgs(cmd, factory.Sandboxes)
 	return cmd
 }

@@ -47,13 +47,7 @@ func (o *Options) definition(f *factory.Factory) (*templates.Template, error) {
 
 // readFile parses the manifest of --config-file; "-" is stdin.
 func (o *Options) readFile(f *factory.Factory) (*templates.Template, error) {
-	var data []byte
-	var err error
-	if o.File == "-" {
-		data, err = io.ReadAll(f.IO.In)
-	} else {
-		data, err = os.ReadFile(o.File)
-	}
+	data, err := o.readManifest(f)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.NotFoundf("there is no file %s", o.File).WithCause(err)
 	}
@@ -62,6 +56,21 @@ func (o *Options) readFile(f *factory.Factory) (*templates.Template, error) {
 	}
 	name := strings.TrimSuffix(filepath.Base(o.File), filepath.Ext(o.File))
 	return templates.Parse(name, o.File, data)
+}
+
+// readManifest reads no more than a little beyond what a manifest may have: the
+// parser says that it is too large.
+func (o *Options) readManifest(f *factory.Factory) ([]byte, error) {
+	const most = 5 << 20
+	if o.File == "-" {
+		return io.ReadAll(io.LimitReader(f.IO.In, most))
+	}
+	file, err := os.Open(o.File)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
 }
 
 func describe(t *templates.Template) string {

@@ -80,6 +80,9 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 	if err != nil {
 		return err
 	}
+	if stated := t.Namespace(*v); stated != "" && stated != ns.Name {
+		f.Notef("note: --namespace %s is used, not %s as in the manifest", ns.Name, stated)
+	}
 	v.Namespace = ns.Name
 	if err := o.lookAtNodes(ctx, c, ns, v); err != nil {
 		return err

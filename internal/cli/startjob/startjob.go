@@ -3,6 +3,7 @@ package startjob
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -187,6 +188,12 @@ func jobKinds() []string {
 func (o *Options) Validate() error {
 	if o.Name == "" && (o.File == "" || o.GenerateName) {
 		return errs.Usagef("the job needs a name").WithTry("hyperpod start-job --name NAME", "hyperpod start-job -f MANIFEST")
+	}
+	if len(o.Name) > 253 {
+		return errs.Usagef("a job's name has at most 63 characters, not %d", len(o.Name))
+	}
+	if strings.ContainsAny(o.Template, `/\`) {
+		return errs.Usagef("--template wants the name of a template").WithTry("-f FILE for a file")
 	}
 	if o.File != "" && o.Template != "" {
 		return errs.Usagef("--config-file and --template both define the job: give one of them")

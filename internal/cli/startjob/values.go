@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
 
@@ -48,6 +49,11 @@ func (o *Options) values() (templates.Values, error) {
 	read(func() (e error) { v.Annotations, e = templates.ParsePairs("annotation", o.Annotations); return e })
 	read(func() (e error) { v.Set, e = templates.ParseAssignments(o.Set); return e })
 	read(func() (e error) { v.Volumes, e = templates.ParseVolumes(o.Volumes, o.PersistentVolumeClaims); return e })
+	for label, flag := range map[string]string{kinds.QueueLabel: "--queue-name", kinds.PriorityLabel: "--priority"} {
+		if _, given := v.Labels[label]; given {
+			return v, errs.Usagef("the label %s is set by %s", label, flag).WithTry(flag + " " + v.Labels[label])
+		}
+	}
 	if o.LabelSelector != "" {
 		read(func() (e error) { v.LabelSelector, e = templates.ParseSelector(o.LabelSelector); return e })
 	}

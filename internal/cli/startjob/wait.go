@@ -53,7 +53,7 @@ func wait(ctx context.Context, o *Options, c *factory.Cluster, object submit.Obj
 		})
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
 		return &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", name, o.Wait, o.Timeout), Why: line(name, last),
-			Code: errs.Timeout, Try: []string{"hyperpod get-job " + name}}
+			Code: errs.Timeout, Try: []string{"hyperpod get-job " + name + " -n " + namespaceOf(created)}}
 	}
 	if err == nil {
 		progress.Done(fmt.Sprintf("%s is %s", name, last.State))
