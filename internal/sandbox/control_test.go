@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func TestAdvanceInOrder(t *testing.T) {
 			t.Errorf("j%d ended at %v", i, end)
 		}
 	}
-	if err := b.s.Advance(-time.Minute); err == nil {
+	if err := b.s.Advance(context.Background(), -time.Minute); err == nil {
 		t.Error("time goes back")
 	}
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -122,7 +123,7 @@ func TestFullDisk(t *testing.T) {
 	if m := object.Text(a.object(t), "message"); a.code != 500 || !strings.Contains(m, "no space left on device; it is as it was before") {
 		t.Errorf("%d %s", a.code, a.body)
 	}
-	checkErr(t, b.s.Advance(time.Hour), errs.Failure, "cannot save sandbox test: no space left on device", b.path)
+	checkErr(t, b.s.Advance(context.Background(), time.Hour), errs.Failure, "cannot save sandbox test: no space left on device", b.path)
 	if got := b.s.Now(); !got.Equal(b.clock.now()) {
 		t.Errorf("the clock moved to %v all the same", got)
 	}
@@ -175,7 +176,7 @@ func TestLocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err) // reading needs no lock
 	}
-	err = other.Advance(time.Minute)
+	err = other.Advance(context.Background(), time.Minute)
 	checkErr(t, err, errs.Failure, "cannot change sandbox test: it is in use by process "+fmt.Sprint(os.Getpid()), b.path)
 	if waits != 5 {
 		t.Errorf("%d waits of 10 ms for 50 ms", waits)
@@ -184,7 +185,7 @@ func TestLocked(t *testing.T) {
 		t.Errorf("create: %v", err)
 	}
 	unlock(holder)
-	if err := other.Advance(time.Minute); err != nil {
+	if err := other.Advance(context.Background(), time.Minute); err != nil {
 		t.Errorf("after the lock was given back: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -145,7 +146,7 @@ func (b *bench) create(namespace string, m map[string]any) map[string]any {
 
 func (b *bench) advance(d time.Duration) {
 	b.t.Helper()
-	if err := b.s.Advance(d); err != nil {
+	if err := b.s.Advance(context.Background(), d); err != nil {
 		b.t.Fatal(err)
 	}
 }

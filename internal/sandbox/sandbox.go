@@ -125,11 +125,11 @@ func (c *clock) now(wall time.Time) time.Time {
 
 // Advance moves the sandbox's clock on by d; everything that happens until then
 // happens, in order.
-func (s *Sandbox) Advance(d time.Duration) error {
+func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	if d < 0 {
 		return errs.New("cannot move the clock of sandbox "+s.Name(), "time does not go back").WithCode(errs.Usage)
 	}
-	_, err := s.change(context.Background(), func(work *work) error {
+	_, err := s.change(ctx, func(work *work) error {
 		work.head.Offset += Duration(d)
 		work.now = work.now.Add(d)
 		return work.settle()

@@ -135,7 +135,7 @@ func newAdvance(f *factory.Factory) *cobra.Command {
 		Use:     "advance DURATION",
 		Short:   "Move a sandbox's clock: running jobs finish, waiting ones start",
 		Example: "  hyperpod sandbox advance 2h --sandbox=lab",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errs.Usagef("by how much? give one duration").WithTry("hyperpod sandbox advance 2h")
 			}
@@ -148,7 +148,7 @@ func newAdvance(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := box.Advance(d); err != nil {
+			if err := box.Advance(cmd.Context(), d); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(f.IO.Out, "Sandbox %s is at %s\n", name, box.Now().UTC().Format(time.RFC3339))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -19,21 +20,31 @@ import (
 // server answers each "METHOD path" with the handlers queued for it, in order.
 type server struct {
 	t       *testing.T
+	mu      sync.Mutex // a dropped request may still be in its handler
 	answers map[string][]http.HandlerFunc
 	log     []string
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	key := r.Method + " " + r.URL.Path
+	answer := s.next(r.Method + " " + r.URL.Path)
+	if answer == nil {
+		w.WriteHeader(http.StatusTeapot)
+		return
+	}
+	answer(w, r)
+}
+
+func (s *server) next(key string) http.HandlerFunc {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.log = append(s.log, key)
 	queue := s.answers[key]
 	if len(queue) == 0 {
 		s.t.Errorf("unexpected request %s", key)
-		w.WriteHeader(http.StatusTeapot)
-		return
+		return nil
 	}
 	s.answers[key] = queue[1:]
-	queue[0](w, r)
+	return queue[0]
 }
 
 func client(t *testing.T, answers map[string][]http.HandlerFunc) (*kube.Client, *server) {
@@ -145,6 +156,8 @@ func TestSubmit(t *testing.T) {
 			} else if len(res.Created) != len(c.req.Objects) || res.Reused != c.reused {
 				t.Errorf("result %+v", res)
 			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			if c.log != "" {
 				var methods []string
 				for _, l := range s.log {
