@@ -89,19 +89,21 @@ func (c *Client) ForgetVersions(group string) {
 }
 
 // RecheckVersions asks again for the versions of a group, unless they were asked
-// for in the last minutes, and reports whether they changed. It is for a kind
-// that turned out not to be served where it was thought to be.
-func (c *Client) RecheckVersions(ctx context.Context, group string) (changed bool, err error) {
+// for in the last minutes, and reports whether the version that failed is gone.
+// It is for kinds that turned out not to be served where they were thought to
+// be; when several find out at the same time, all of them learn it.
+func (c *Client) RecheckVersions(ctx context.Context, group, failed string) (gone bool, err error) {
 	e := c.versions.entry(group)
 	e.mu.Lock()
-	before, recent := e.Versions, e.valid && c.o.Now().Sub(e.Taken) < absentFor
+	now, recent := e.Versions, e.valid && c.o.Now().Sub(e.Taken) < absentFor
 	e.mu.Unlock()
-	if recent {
-		return false, nil
+	if !recent {
+		c.ForgetVersions(group)
+		if now, err = c.ServedVersions(ctx, group); err != nil {
+			return false, err
+		}
 	}
-	c.ForgetVersions(group)
-	after, err := c.ServedVersions(ctx, group)
-	return err == nil && !slices.Equal(before, after), err
+	return !slices.Contains(now, failed), nil
 }
 
 func (c *Client) askVersions(ctx context.Context, group string) ([]string, error) {

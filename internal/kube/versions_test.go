@@ -58,13 +58,17 @@ func TestServedVersions(t *testing.T) {
 	check(c, "kueue.x-k8s.io", "[v1beta2 v1beta1]", 1)
 
 	// What turns out to be wrong is looked up again, but not again and again.
-	changed, err := c.RecheckVersions(bg, "kueue.x-k8s.io")
-	if !changed || err != nil {
-		t.Errorf("got %v, %v", changed, err)
+	gone, err := c.RecheckVersions(bg, "kueue.x-k8s.io", "v1beta2")
+	if !gone || err != nil {
+		t.Errorf("got %v, %v", gone, err)
+	}
+	// Another kind of the group finds out a moment later.
+	if gone, err := c.RecheckVersions(bg, "kueue.x-k8s.io", "v1beta1"); !gone || err != nil {
+		t.Errorf("got %v, %v", gone, err)
 	}
 	check(c, "kueue.x-k8s.io", "[v2]", 2)
-	if changed, err := c.RecheckVersions(bg, "kueue.x-k8s.io"); changed || err != nil {
-		t.Errorf("got %v, %v", changed, err)
+	if gone, err := c.RecheckVersions(bg, "kueue.x-k8s.io", "v2"); gone || err != nil {
+		t.Errorf("got %v, %v", gone, err)
 	}
 	mustHaveSent(t, c, 2)
 	c.ForgetVersions("kueue.x-k8s.io")

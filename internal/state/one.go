@@ -153,7 +153,7 @@ func collect[W, T any](ctx context.Context, c *kube.Client, r kinds.Resource, na
 		if !again || !kube.IsNotServed(err) || !slices.Contains(discovered, r.Group) {
 			return page, err
 		}
-		if changed, _ := c.RecheckVersions(ctx, r.Group); !changed {
+		if gone, _ := c.RecheckVersions(ctx, r.Group, at.Version); !gone {
 			return page, err
 		}
 	}

@@ -105,7 +105,7 @@ func isObject(b []byte) bool {
 
 // apply is server-side apply in a small form: the object is made, or what is
 // given is merged into it. The sandbox has no managed fields, so a field that an
-// earlier apply set and this one leaves out stays; the answer says so.
+// earlier apply set and this one leaves out stays, and nothing conflicts.
 func (s *Server) apply(c *call, body []byte) error {
 	if c.URL.Query().Get("fieldManager") == "" {
 		return badRequest("PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch")

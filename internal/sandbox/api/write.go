@@ -79,7 +79,7 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	if c.res.Namespaced && st.Get("namespaces", "", c.namespace) == nil {
 		return nil, apierrors.NewNotFound(s.find("", "v1", "namespaces").groupResource(), c.namespace)
 	}
-	prune(c.res, m)
+	prune(m)
 	if s.dropsStatus(c.res) {
 		delete(m, "status")
 	}
@@ -172,7 +172,7 @@ func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[stri
 	case c.res.status && !(c.res.Kind == "Node"):
 		keep(m, old.Copy(), "status")
 	}
-	prune(c.res, m)
+	prune(m)
 	setDefaults(c.res, m)
 	if err := validate(c.res, m); err != nil {
 		return nil, err
@@ -206,21 +206,18 @@ func keep(m, from map[string]any, key string) {
 	}
 }
 
-// prune removes nulls at the top of the metadata, which clients send for empty
-// times and maps.
-func prune(r *resource, m map[string]any) {
+// prune removes nulls at the top of the metadata and an empty status, which
+// clients send for empty times and maps.
+func prune(m map[string]any) {
 	meta := object.Child(m, "metadata")
 	for k, v := range meta {
 		if v == nil {
 			delete(meta, k)
 		}
 	}
-	// A typed client of a custom resource writes an empty creationTimestamp into
-	// every pod template; the CRDs' schemas drop or keep it, which no one reads.
 	if m["status"] == nil {
 		delete(m, "status")
 	}
-	_ = r
 }
 
 // Insert stores an object that comes from no request (of a scenario, or made by
