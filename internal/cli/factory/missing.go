@@ -17,7 +17,7 @@ func (f *Factory) Missing(missing []state.Missing) {
 		switch {
 		case m.Reason == state.Failed:
 			f.Notef("warning: %v", m.Err)
-		case m.Reason == state.Forbidden && m.Resource.Namespaced && m.Namespace == "":
+		case m.Reason == state.Forbidden && m.Verb == "list" && m.Resource.Namespaced && m.Namespace == "":
 			everywhere = true
 		case m.Reason == state.Forbidden:
 			forbidden = append(forbidden, m.Resource.Plural)

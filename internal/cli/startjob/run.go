@@ -76,11 +76,12 @@ func Run(ctx context.Context, o *Options) error {
 func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.Template, v *templates.Values) error {
 	f := o.Factory
 	kind := jobKind(t)
-	ns, err := f.NamespaceNamed(ctx, c, cmp.Or(f.Global.Namespace, t.Namespace(*v)), "create", kind.Resource)
+	stated := t.Namespace(*v)
+	ns, err := f.NamespaceNamed(ctx, c, cmp.Or(f.Global.Namespace, stated), "create", kind.Resource)
 	if err != nil {
 		return err
 	}
-	if stated := t.Namespace(*v); stated != "" && stated != ns.Name {
+	if stated != "" && stated != ns.Name {
 		f.Notef("note: --namespace %s is used, not %s as in the manifest", ns.Name, stated)
 	}
 	v.Namespace = ns.Name

@@ -31,8 +31,8 @@ func wait(ctx context.Context, o *Options, c *factory.Cluster, object submit.Obj
 	progress := output.NewProgress(o.Factory.IO)
 	defer progress.Done("")
 	var last jobs.Status
-	name, uid := object.Name(), uidOf(created)
-	err := follow.Follow(ctx, c.Client, follow.Scope{Kinds: []kinds.Job{kind}, Namespace: namespaceOf(created), Name: name},
+	name, uid := object.Name(), metadata(created, "uid")
+	err := follow.Follow(ctx, c.Client, follow.Scope{Kinds: []kinds.Job{kind}, Namespace: metadata(created, "namespace"), Name: name},
 		func(ch follow.Change) error {
 			switch {
 			case ch.Type == kube.Synced && last.State == "", ch.Type == kube.Deleted, ch.Type != kube.Synced && ch.Job.UID != uid:
@@ -53,7 +53,7 @@ func wait(ctx context.Context, o *Options, c *factory.Cluster, object submit.Obj
 		})
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
 		return &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", name, o.Wait, o.Timeout), Why: line(name, last),
-			Code: errs.Timeout, Try: []string{"hyperpod get-job " + name + " -n " + namespaceOf(created)}}
+			Code: errs.Timeout, Try: []string{"hyperpod get-job " + name + " -n " + metadata(created, "namespace")}}
 	}
 	if err == nil {
 		progress.Done(fmt.Sprintf("%s is %s", name, last.State))
@@ -90,14 +90,9 @@ func line(name string, s jobs.Status) string {
 	return text
 }
 
-func uidOf(object map[string]any) string {
+// metadata returns a text of an object's metadata.
+func metadata(object map[string]any, key string) string {
 	meta, _ := object["metadata"].(map[string]any)
-	uid, _ := meta["uid"].(string)
-	return uid
-}
-
-func namespaceOf(object map[string]any) string {
-	meta, _ := object["metadata"].(map[string]any)
-	ns, _ := meta["namespace"].(string)
-	return ns
+	text, _ := meta[key].(string)
+	return text
 }

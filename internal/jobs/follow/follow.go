@@ -21,7 +21,7 @@ type Scope struct {
 	Namespace string // "" is all
 	Selector  string // label selector of the jobs
 	Name      string // one job only
-	// Missing, when not nil, is told what may not be followed.
+	// Missing, when not nil, is told once, before Synced, what may not be followed.
 	Missing func([]state.Missing)
 }
 
@@ -39,7 +39,7 @@ type Change struct {
 // show its Workloads, is followed by the jobs' own status.
 func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &follower{emit: emit, waiting: len(s.Kinds) + 1, left: len(s.Kinds), jobs: map[string]entry{}, workloads: map[string]state.Workload{}}
+	f := &follower{emit: emit, report: s.Missing, waiting: len(s.Kinds) + 1, left: len(s.Kinds), jobs: map[string]entry{}, workloads: map[string]state.Workload{}}
 	results := make(chan error, len(s.Kinds)+1)
 	var running sync.WaitGroup
 	start := func(r kinds.Resource, run func(synced func() error) error) {
@@ -52,8 +52,8 @@ func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) erro
 				return
 			}
 			// The others go on without this kind.
-			if s.Missing != nil && kube.IsForbidden(err) {
-				s.Missing([]state.Missing{{Resource: r, Namespace: s.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err}})
+			if kube.IsForbidden(err) {
+				f.forbidden(state.Missing{Resource: r, Namespace: s.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
 			}
 			if err := synced(); err != nil {
 				results <- err
@@ -98,13 +98,22 @@ type entry struct {
 
 // follower joins the streams; its methods are called from several goroutines.
 type follower struct {
-	emit func(Change) error
+	emit   func(Change) error
+	report func([]state.Missing)
 
 	mu        sync.Mutex
-	waiting   int                       // streams that have not listed everything yet
-	left      int                       // kinds of job that are followed
+	waiting   int // streams that have not listed everything yet
+	left      int // kinds of job that are followed
+	missing   []state.Missing
 	jobs      map[string]entry          // by UID
 	workloads map[string]state.Workload // by the owner's UID
+}
+
+// forbidden keeps what may not be followed until everything else is listed.
+func (f *follower) forbidden(m state.Missing) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.missing = append(f.missing, m)
 }
 
 // last counts a kind of job that cannot be followed, and tells whether it was
@@ -173,6 +182,9 @@ func (f *follower) synced() error {
 	defer f.mu.Unlock()
 	if f.waiting--; f.waiting != 0 {
 		return nil
+	}
+	if f.report != nil && len(f.missing) > 0 {
+		f.report(f.missing)
 	}
 	all := make([]entry, 0, len(f.jobs))
 	for _, e := range f.jobs {

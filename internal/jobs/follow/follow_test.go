@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // TestFollow sees the jobs that exist, a new one from its queue to its end, and
@@ -53,5 +55,43 @@ func TestFollow(t *testing.T) {
 	}
 	if once := slices.Compact(slices.Clone(seen)); len(once) != len(seen) {
 		t.Errorf("repeated: %q", seen)
+	}
+}
+
+// TestFollowWithoutRights goes on with what may be followed, and says once what
+// may not; with nothing left it fails.
+func TestFollowWithoutRights(t *testing.T) {
+	box, err := sandbox.Create(filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/apis/batch/") || strings.HasSuffix(r.URL.Path, "/workloads") {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `{"kind":"Status","reason":"Forbidden","code":403,"message":"User \"a\" cannot list"}`)
+			return
+		}
+		box.ServeHTTP(w, r)
+	})
+	c := kube.NewInProcess(h, "sandbox", kube.Options{})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var told [][]state.Missing
+	scope := Scope{Kinds: []kinds.Job{kinds.PyTorchJob, kinds.BatchJob}, Namespace: "hyperpod-ns-team-b", Missing: func(m []state.Missing) { told = append(told, m) }}
+	var seen []string
+	err = Follow(ctx, c, scope, func(ch Change) error {
+		if ch.Type == kube.Synced {
+			return kube.ErrStop
+		}
+		seen = append(seen, ch.Job.Name)
+		return nil
+	})
+	if err != nil || !slices.Equal(seen, []string{"base-b"}) || len(told) != 1 || len(told[0]) != 2 {
+		t.Errorf("%v: saw %q, told %+v", err, seen, told)
+	}
+	scope.Kinds = []kinds.Job{kinds.BatchJob}
+	if err := Follow(ctx, c, scope, func(Change) error { return nil }); !kube.IsForbidden(err) {
+		t.Errorf("with nothing to follow: %v", err)
 	}
 }
