@@ -12,7 +12,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -45,9 +44,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 	root.SetErr(f.IO.Err)
 	root.SetIn(f.IO.In)
 	root.SetVersionTemplate("hyperpod, version {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return errs.Usagef("%s", err.Error()).WithTry(cmd.CommandPath() + " --help").WithCause(err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	f.AddGlobalFlags(root.PersistentFlags())
 	f.CompleteGlobalFlags(root)
 

@@ -62,7 +62,7 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 	}{
 		{"version", errs.OK, ""},
 		{"list-jbs", errs.Usage, "hyperpod list-jobs"},
-		{"list-jobs --nope", errs.Usage, "unknown flag: --nope"},
+		{"list-jobs --nope", errs.Usage, "there is no option --nope"},
 		{"list-jobs extra", errs.Usage, "list-jobs takes no arguments"},
 		{"list-jobs --color mauve", errs.Usage, "mauve"},
 		{"list-jobs -A", errs.Failure, "no cluster to talk to"},

@@ -152,7 +152,7 @@ func TestNamespace(t *testing.T) {
 		{name: "discovery, one", answers: map[string]any{"/api/v1/namespaces": two}, allowed: may(team),
 			want: team + " discovery true ml", requests: 3},
 		{name: "discovery, several", answers: map[string]any{"/api/v1/namespaces": two}, allowed: may(team, "hyperpod-ns-b"),
-			requests: 3, code: errs.Failure, says: []string{"no namespace given: you may work in 2 namespaces", "choose:  hyperpod-ns-b, hyperpod-ns-ml", "--namespace hyperpod-ns-b"}},
+			requests: 3, code: errs.Usage, says: []string{"no namespace given: you may work in 2 namespaces", "choose:  hyperpod-ns-b, hyperpod-ns-ml", "--namespace NAME"}},
 		{name: "discovery, none allowed", answers: map[string]any{"/api/v1/namespaces": two},
 			requests: 3, code: errs.Failure, says: []string{"there is no managed namespace in which you may create pytorchjobs", "administrator"}},
 		{name: "discovery, none managed", answers: map[string]any{"/api/v1/namespaces": items()},

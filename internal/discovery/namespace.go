@@ -73,7 +73,7 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 		names[i] = ns.Name
 	}
 	return NamespaceChoice{}, errs.New("no namespace given", fmt.Sprintf("you may work in %d namespaces", len(names))).
-		WithFact("choose", strings.Join(names, ", ")).WithTry("--namespace " + names[0])
+		WithFact("choose", strings.Join(names, ", ")).WithTry("--namespace NAME").WithCode(errs.Usage)
 }
 
 // named checks a namespace that was given.

@@ -7,9 +7,10 @@ import (
 
 // Contexts returns the names of the kubeconfig's contexts, sorted.
 func Contexts(kubeconfig string, env func(string) string) ([]string, error) {
-	raw, err := loadingRules(kubeconfig, env).Load()
+	rules := loadingRules(kubeconfig, env)
+	raw, err := rules.Load()
 	if err != nil {
-		return nil, explainLoad(Location{Kubeconfig: kubeconfig}, err)
+		return nil, explainLoad(rules, err)
 	}
 	return slices.Sorted(maps.Keys(raw.Contexts)), nil
 }

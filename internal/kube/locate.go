@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,10 +35,10 @@ type Target struct {
 	InCluster bool
 }
 
-// serviceAccountDir is where a pod finds its credentials.
 // ErrNoCluster is the cause of an error of Locate when nothing names a cluster.
 var ErrNoCluster = errors.New("no kubeconfig names a cluster")
 
+// serviceAccountDir is where a pod finds its credentials.
 const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // Locate finds the cluster to talk to, in kubectl's order: the file of the flag,
@@ -51,12 +52,12 @@ func locate(l Location, env func(string) string, podDir string) (Target, error) 
 	rules := loadingRules(l.Kubeconfig, env)
 	raw, err := rules.Load()
 	if err != nil {
-		return Target{}, explainLoad(l, err)
+		return Target{}, explainLoad(rules, err)
 	}
 	if len(raw.Contexts) == 0 && l.Context == "" && l.Kubeconfig == "" && env("KUBERNETES_SERVICE_HOST") != "" {
 		return inCluster(env, podDir)
 	}
-	name, err := pickContext(l, raw)
+	name, err := pickContext(l, raw, missingFiles(l, env))
 	if err != nil {
 		return Target{}, err
 	}
@@ -101,7 +102,9 @@ func homeDir(env func(string) string) string {
 	return env("USERPROFILE")
 }
 
-func pickContext(l Location, raw *api.Config) (string, error) {
+// pickContext chooses the context; missing are files that KUBECONFIG names and that
+// do not exist.
+func pickContext(l Location, raw *api.Config, missing []string) (string, error) {
 	names := slices.Sorted(maps.Keys(raw.Contexts))
 	name := l.Context
 	if name == "" {
@@ -113,7 +116,11 @@ func pickContext(l Location, raw *api.Config) (string, error) {
 			e := errs.New("no cluster to talk to", "the kubeconfig has no current context").WithCause(ErrNoCluster).WithFact("contexts", short(names))
 			return "", e.WithTry("--context "+names[0], "hyperpod connect-cluster --cluster-name NAME     (AWS)")
 		}
-		return "", errs.New("no cluster to talk to", why).WithCause(ErrNoCluster).WithTry(
+		e := errs.New("no cluster to talk to", why).WithCause(ErrNoCluster)
+		if len(missing) > 0 {
+			e.WithFact("KUBECONFIG", "there is no file "+short(missing))
+		}
+		return "", e.WithTry(
 			"hyperpod connect-cluster --cluster-name NAME     (AWS)",
 			"hyperpod list-jobs --sandbox                     (a practice cluster on this machine)")
 	}
@@ -137,18 +144,53 @@ func short(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func explainLoad(l Location, err error) error {
-	what := "cannot read the kubeconfig"
+// missingFiles returns the files of KUBECONFIG that do not exist: kubectl's rules
+// pass over them in silence.
+func missingFiles(l Location, env func(string) string) (out []string) {
 	if l.Kubeconfig != "" {
-		what += " " + l.Kubeconfig
+		return nil
 	}
+	for _, path := range filepath.SplitList(env("KUBECONFIG")) {
+		if path != "" && !fileExists(path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// explainLoad says which file cannot be read, and why in words of its own: the
+// library's name Go types.
+func explainLoad(rules *clientcmd.ClientConfigLoadingRules, err error) error {
+	paths := rules.Precedence
+	if rules.ExplicitPath != "" {
+		paths = []string{rules.ExplicitPath}
+	}
+	for _, path := range paths {
+		if _, fileErr := clientcmd.LoadFromFile(path); fileErr != nil && (rules.ExplicitPath != "" || !errors.Is(fileErr, fs.ErrNotExist)) {
+			return explainFile(path, fileErr)
+		}
+	}
+	return errs.New("cannot read the kubeconfig", oneLine(lastWords(err.Error()))).WithCause(err)
+}
+
+var yamlLine = regexp.MustCompile(`yaml: (line \d+)`)
+
+func explainFile(path string, err error) error {
+	what := "cannot read the kubeconfig " + path
+	var fileError *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return (&errs.Error{What: what, Why: "the file does not exist", Code: errs.NotFound}).WithCause(err)
 	case errors.Is(err, fs.ErrPermission):
 		return (&errs.Error{What: what, Why: "you may not read the file", Code: errs.Denied}).WithCause(err)
+	case errors.As(err, &fileError):
+		return errs.New(what, fileError.Err.Error()).WithCause(err)
 	}
-	return errs.New(what, "it is not a valid kubeconfig: "+oneLine(lastWords(err.Error()))).WithCause(err)
+	why := "it is not a valid kubeconfig, which is a YAML map with apiVersion, clusters, contexts and users"
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		why = "it is not a valid kubeconfig: no YAML at " + m[1]
+	}
+	return errs.New(what, why).WithCause(err)
 }
 
 func cannotUse(context string) string {

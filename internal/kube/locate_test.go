@@ -104,6 +104,8 @@ func TestLocate(t *testing.T) {
 		{name: "cluster without a server", l: Location{Kubeconfig: one, Context: "bare"}, env: env(), code: errs.Failure, says: []string{`its cluster "bare" has no server address`}},
 		{name: "user that is gone", l: Location{Kubeconfig: one, Context: "nouser"}, env: env(), code: errs.Failure, says: []string{`its user "nobody" is not in the kubeconfig`}},
 		{name: "file that is gone", l: Location{Kubeconfig: filepath.Join(home, "nope")}, env: env(), code: errs.NotFound, says: []string{"cannot read the kubeconfig", "the file does not exist"}},
+		{name: "files of KUBECONFIG that are gone", env: env("KUBECONFIG", filepath.Join(home, "nope")), code: errs.Failure, says: []string{"no cluster to talk to", "KUBECONFIG:  there is no file " + filepath.Join(home, "nope")}},
+		{name: "one of several broken: named", env: env("KUBECONFIG", one+string(filepath.ListSeparator)+bad), code: errs.Failure, says: []string{"cannot read the kubeconfig " + bad}},
 		{name: "not YAML", l: Location{Kubeconfig: bad}, env: env(), code: errs.Failure, says: []string{"not a valid kubeconfig"}},
 	}
 	for _, tt := range tests {

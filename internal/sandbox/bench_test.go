@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -18,7 +19,7 @@ const benchJob = `{"metadata":{"name":"bench-%d","labels":{"kueue.x-k8s.io/queue
 func BenchmarkStartJob(b *testing.B) {
 	dir := b.TempDir()
 	first := filepath.Join(dir, "first.json")
-	if _, err := Create(first, "enterprise", Options{}); err != nil {
+	if _, err := Create(context.Background(), first, "enterprise", Options{}); err != nil {
 		b.Fatal(err)
 	}
 	data, err := os.ReadFile(first)
@@ -48,7 +49,7 @@ func BenchmarkStartJob(b *testing.B) {
 // BenchmarkOpen is what every command costs at least.
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "bench.json")
-	if _, err := Create(path, "enterprise", Options{}); err != nil {
+	if _, err := Create(context.Background(), path, "enterprise", Options{}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

@@ -292,12 +292,12 @@ func List(dir string, o Options) ([]Info, error) {
 
 // Delete removes a sandbox, damaged or not. There being none is an error with
 // exit code 5.
-func Delete(path string, o Options) error {
+func Delete(ctx context.Context, path string, o Options) error {
 	f := newFile(path)
 	if _, err := f.stamp(); err != nil {
 		return f.openError(err)
 	}
-	release, err := f.lock(context.Background(), o.withDefaults())
+	release, err := f.lock(ctx, o.withDefaults())
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestCreateOpenDelete(t *testing.T) {
 	path := filepath.Join(dir, "mine.json")
 	_, err := Open(path, Options{})
 	checkErr(t, err, errs.NotFound, "there is no sandbox mine", "hyperpod sandbox create mine")
-	s, err := Create(path, "lend-three", Options{})
+	s, err := Create(context.Background(), path, "lend-three", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestCreateOpenDelete(t *testing.T) {
 			t.Errorf("%s has mode %v, want %v (%v)", p, info.Mode(), mode, err)
 		}
 	}
-	_, err = Create(path, "lend-three", Options{})
+	_, err = Create(context.Background(), path, "lend-three", Options{})
 	checkErr(t, err, errs.Failure, "cannot create sandbox mine: it exists already", "hyperpod sandbox delete mine")
 	again, err := Open(path, Options{})
 	if err != nil || again.Scenario() != "lend-three" {
@@ -50,14 +50,14 @@ func TestCreateOpenDelete(t *testing.T) {
 		t.Errorf("list %+v, %v", list, err)
 	}
 	for _, n := range []string{"broken", "mine"} {
-		if err := Delete(filepath.Join(dir, n+".json"), Options{}); err != nil {
+		if err := Delete(context.Background(), filepath.Join(dir, n+".json"), Options{}); err != nil {
 			t.Errorf("delete %s: %v", n, err)
 		}
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	checkErr(t, Delete(path, Options{}), errs.NotFound, "there is no sandbox mine")
+	checkErr(t, Delete(context.Background(), path, Options{}), errs.NotFound, "there is no sandbox mine")
 	if l, err := List(filepath.Join(dir, "nowhere"), Options{}); err != nil || len(l) != 0 {
 		t.Errorf("list of no folder: %v %v", l, err)
 	}
@@ -165,7 +165,8 @@ func TestLocked(t *testing.T) {
 	}
 	o := b.options()
 	o.LockTimeout = 50 * time.Millisecond
-	waits := 0
+	waits, told := 0, ""
+	o.Waiting = func(holder string) { told = holder }
 	o.After = func(time.Duration) <-chan time.Time {
 		waits++
 		c := make(chan time.Time, 1)
@@ -181,7 +182,25 @@ func TestLocked(t *testing.T) {
 	if waits != 5 {
 		t.Errorf("%d waits of 10 ms for 50 ms", waits)
 	}
-	if _, err := Create(b.path, "lend-three", o); err == nil || !strings.Contains(err.Error(), "in use") {
+	if told != "" {
+		t.Errorf("told of %s after 50 ms", told)
+	}
+	o.LockTimeout = time.Second
+	if other, err = Open(b.path, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Advance(context.Background(), time.Minute); err == nil || told != "process "+fmt.Sprint(os.Getpid()) {
+		t.Errorf("after a second: %v, told %q", err, told)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Create(ctx, b.path, "lend-three", o); !errors.Is(err, context.Canceled) {
+		t.Errorf("create, interrupted: %v", err)
+	}
+	if err := Delete(ctx, b.path, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("delete, interrupted: %v", err)
+	}
+	if _, err := Create(context.Background(), b.path, "lend-three", o); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("create: %v", err)
 	}
 	unlock(holder)

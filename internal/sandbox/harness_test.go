@@ -49,7 +49,7 @@ type bench struct {
 func newBench(t *testing.T, scenario string) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: &wallClock{t: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}, path: filepath.Join(t.TempDir(), "test.json")}
-	s, err := Create(b.path, scenario, b.options())
+	s, err := Create(context.Background(), b.path, scenario, b.options())
 	if err != nil {
 		t.Fatal(err)
 	}

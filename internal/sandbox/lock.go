@@ -16,8 +16,12 @@ import (
 // errBusy says that another process has the lock.
 var errBusy = errors.New("locked by another process")
 
-// retryLock is how long to wait before trying to get the lock again.
-const retryLock = 10 * time.Millisecond
+const (
+	// retryLock is how long to wait before trying to get the lock again.
+	retryLock = 10 * time.Millisecond
+	// sayWaiting is how long to wait in silence.
+	sayWaiting = 500 * time.Millisecond
+)
 
 func (f file) lockPath() string {
 	return filepath.Join(filepath.Dir(f.path), "."+f.name()+".lock")
@@ -37,6 +41,9 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 			return nil, errs.New("cannot change sandbox "+f.name(), "it is in use by "+f.holder()).
 				WithFact("file", f.path).
 				WithTry("wait until that command is done, or end it").WithCause(err)
+		}
+		if waited == sayWaiting {
+			o.Waiting(f.holder())
 		}
 		select {
 		case <-ctx.Done():

@@ -25,6 +25,8 @@ type Options struct {
 	// LockTimeout is how long to wait for another process to finish its change
 	// (10 s).
 	LockTimeout time.Duration
+	// Waiting is told, once, which process a change has to wait for; nil tells nobody.
+	Waiting func(holder string)
 	// Poll is how often a watch looks for changes by other processes and for
 	// things that are due (250 ms).
 	Poll time.Duration
@@ -39,6 +41,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.LockTimeout == 0 {
 		o.LockTimeout = 10 * time.Second
+	}
+	if o.Waiting == nil {
+		o.Waiting = func(string) {}
 	}
 	if o.Poll == 0 {
 		o.Poll = 250 * time.Millisecond

@@ -66,7 +66,7 @@ func ScenarioObjects(name string) ([]byte, error) {
 
 // Create makes a sandbox from a scenario and opens it. Its folder is made when
 // it is missing. A sandbox that exists already is an error.
-func Create(path, scenario string, o Options) (*Sandbox, error) {
+func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, error) {
 	sc, err := findScenario(scenario)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func Create(path, scenario string, o Options) (*Sandbox, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, errs.New("cannot create sandbox "+s.Name(), reason(err)).WithFact("folder", filepath.Dir(path)).WithCause(err)
 	}
-	release, err := s.file.lock(context.Background(), s.opts)
+	release, err := s.file.lock(ctx, s.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func Create(path, scenario string, o Options) (*Sandbox, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.opts.Now().UTC()
-	w := &work{ctx: context.Background(), store: store.New(), now: now,
+	w := &work{ctx: ctx, store: store.New(), now: now,
 		head: header{Scenario: scenario, Created: now.Truncate(time.Second), JobDuration: Duration(sc.JobDuration)}}
 	if err := w.layOut(scenario); err != nil {
 		return nil, errs.Wrap(err, "cannot make scenario "+scenario)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -139,7 +140,7 @@ func TestLendThree(t *testing.T) {
 }
 
 func TestUnknownScenario(t *testing.T) {
-	_, err := Create(t.TempDir()+"/x.json", "enterprice", Options{})
+	_, err := Create(context.Background(), t.TempDir()+"/x.json", "enterprice", Options{})
 	checkErr(t, err, 2, `no scenario "enterprice"`, "--scenario enterprise")
 	if _, err := ScenarioObjects("x"); err == nil {
 		t.Error("no error for an unknown scenario")

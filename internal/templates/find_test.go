@@ -58,7 +58,7 @@ func TestFindErrors(t *testing.T) {
 		"pytorhc":       {errs.NotFound, "did you mean pytorch"},
 		"nothing-like":  {errs.NotFound, "there are:  mpi, pytorch, smpv2-llama2"},
 		"missing.yaml":  {errs.NotFound, "there is no file missing.yaml"},
-		"broken":        {errs.Failure, "broken.yaml"},
+		"broken":        {errs.Usage, "broken.yaml"},
 		"folder.yaml":   {errs.Failure, "folder"},
 		"../pytorch":    {errs.NotFound, "there is no file"},
 		"..\\x\ninject": {errs.NotFound, "there is no template"},

@@ -34,23 +34,50 @@ func ParseEnvironment(values []string) (map[string]string, error) {
 			pairs = append(pairs, v)
 			continue
 		}
-		var object map[string]any
-		d := json.NewDecoder(strings.NewReader(v))
-		d.UseNumber()
-		if err := d.Decode(&object); err != nil {
-			return nil, errs.Usagef("--environment is not understood: not a valid JSON object").WithTry(`--environment '{"NCCL_DEBUG": "INFO"}'`, "--environment NCCL_DEBUG=INFO")
+		object, err := parseObject(v)
+		if err != nil {
+			return nil, err
 		}
-		for _, k := range sortedKeys(object) {
-			switch object[k].(type) {
-			case map[string]any, []any:
-				return nil, errs.Usagef("--environment: %s is a list or map, want one value", quoteText(k))
-			case nil:
-				continue
-			}
-			pairs = append(pairs, k+"="+fmt.Sprint(object[k]))
-		}
+		pairs = append(pairs, object...)
 	}
 	return ParsePairs("environment", pairs)
+}
+
+// parseObject reads a JSON object of single values as K=V pairs. A key given twice
+// or without a value is a mistake that nobody would notice later.
+func parseObject(text string) ([]string, error) {
+	bad := errs.Usagef("--environment is not understood: not a valid JSON object").
+		WithTry(`--environment '{"NCCL_DEBUG": "INFO"}'`, "--environment NCCL_DEBUG=INFO")
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return nil, bad
+	}
+	var pairs []string
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		key, isText := token.(string)
+		var value any
+		if err != nil || !isText || d.Decode(&value) != nil {
+			return nil, bad
+		}
+		switch value.(type) {
+		case map[string]any, []any:
+			return nil, errs.Usagef("--environment: %s is a list or map, want one value", quoteText(key))
+		case nil:
+			return nil, errs.Usagef("--environment: %s is null, want a value", quoteText(key))
+		}
+		if seen[key] {
+			return nil, errs.Usagef("--environment: %s is given twice", quoteText(key))
+		}
+		seen[key] = true
+		pairs = append(pairs, key+"="+fmt.Sprint(value))
+	}
+	if _, err := d.Token(); err != nil || d.More() {
+		return nil, bad
+	}
+	return pairs, nil
 }
 
 // ParseAssignments reads --set values in order.

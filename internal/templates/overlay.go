@@ -44,6 +44,9 @@ func isNamespaceParam(text string) bool {
 // layJob lays the values over the job.
 func (s *settings) layJob(t *Template, j *jobView) error {
 	meta := child(j.object, "metadata")
+	if s.Name != "" {
+		delete(meta, "generateName")
+	}
 	if old := textOf(meta["name"]); s.Name != "" && old != s.Name {
 		meta["name"] = s.Name
 		delete(meta, "generateName")

@@ -65,8 +65,8 @@ func TestParseFaults(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was accepted")
 			}
-			if got := errs.ExitOf(err); got != errs.Failure {
-				t.Errorf("exit code %d, want %d", got, errs.Failure)
+			if got := errs.ExitOf(err); got != errs.Usage {
+				t.Errorf("exit code %d, want %d", got, errs.Usage)
 			}
 			text := errs.Text(err, false)
 			for _, w := range append(c.want, "t.yaml") {

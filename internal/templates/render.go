@@ -338,6 +338,15 @@ func asksNothing(j *jobView) bool {
 // own to give uses it.
 func (t *Template) Namespace(v Values) string { return t.stated(v, "namespace") }
 
+// GenerateName returns the beginning of a name that the manifest asks the server
+// to complete; "" when it has a name of its own or neither.
+func (t *Template) GenerateName(v Values) string {
+	if t.stated(v, "name") != "" {
+		return ""
+	}
+	return t.stated(v, "generateName")
+}
+
 // Label returns a label that the manifest itself gives its job, "" when none.
 func (t *Template) Label(v Values, name string) string { return t.stated(v, "labels", name) }
 

@@ -149,6 +149,14 @@ func assign(root map[string]any, path string, v any) error {
 	bad := func(format string, args ...any) error {
 		return errs.Usagef("--set %s: %s", path, fmt.Sprintf(format, args...))
 	}
+	if len(steps) == 2 && steps[0].key == "metadata" {
+		// Both decide more than the one field: queue, priority, the other objects.
+		for key, flag := range map[string]string{"name": "--name", "namespace": "--namespace"} {
+			if steps[1].key == key {
+				return errs.Usagef("--set %s is said with %s", path, flag).WithTry(flag + " " + strings.ToUpper(key))
+			}
+		}
+	}
 	var at any = root
 	store := func(any) {}
 	for i, s := range steps {

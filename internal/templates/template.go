@@ -120,7 +120,8 @@ func (t *Template) checkDocuments() error {
 		}
 		switch {
 		case d.kind != mapNode:
-			faults = append(faults, faultf(d.line, "a manifest is a map with apiVersion and kind, this is %s", d.describe(false)))
+			// The text itself is not shown: a wrong file may hold secrets.
+			faults = append(faults, faultf(d.line, "a manifest is a map with apiVersion and kind, and this is none"))
 		case d.get("apiVersion").str() == "":
 			faults = append(faults, faultf(d.line, "apiVersion is missing"))
 		case d.get("kind").str() == "":
@@ -174,7 +175,7 @@ func groupOf(apiVersion string) string {
 
 // broken is the error for a template file with faults.
 func broken(source string, faults ...error) error {
-	e := errs.New(source, "")
+	e := errs.Usagef("%s", source)
 	switch len(faults) {
 	case 1:
 		e.Why = faults[0].Error()

@@ -29,13 +29,11 @@ func (v Values) check() error {
 			return errs.Usagef("%s %q is not one of %s%s", one.flag, one.have, strings.Join(one.want, ", "), meant(errs.Near(one.have, one.want)))
 		}
 	}
-	for _, q := range []struct{ flag, have string }{{"--vcpu", v.VCPU}, {"--memory", v.Memory}, {"--vcpu-limit", v.VCPULimit}, {"--memory-limit", v.MemoryLimit}} {
-		if q.have == "" {
-			continue
-		}
-		if n, err := resource.ParseQuantity(q.have); err != nil || n.Sign() <= 0 {
-			return errs.Usagef("%s %q is no quantity such as 500m, 4 or 16Gi", q.flag, q.have)
-		}
+	if err := v.checkQuantities(); err != nil {
+		return err
+	}
+	if v.ServiceAccount != "" && len(validation.IsDNS1123Subdomain(v.ServiceAccount)) > 0 {
+		return errs.Usagef("--service-account-name %s cannot be a service account: lower-case letters, digits, - and .", quoteText(v.ServiceAccount))
 	}
 	for _, name := range sortedKeys(v.Environment) {
 		if !envName.MatchString(name) {
@@ -138,6 +136,13 @@ func (s *settings) checkJob(j *jobView) error {
 }
 
 func (j *jobView) checkRole(r role) error {
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, c := range mapsIn(inner(r.template, "spec")[list]) {
+			if err := checkResources(r.name, c); err != nil {
+				return err
+			}
+		}
+	}
 	for _, c := range mapsIn(inner(r.template, "spec")["containers"]) {
 		if textOf(c["image"]) == "" {
 			return errs.Usagef("container %s of %s has no image", textOf(c["name"]), r.name).WithTry("--image IMAGE")

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -80,7 +81,7 @@ users: [{name: test, user: {}}]
 func startServer(ts *testscript.TestScript, scenario string, faults []string) *fault.Proxy {
 	dir, err := os.MkdirTemp(ts.Getenv("WORK"), "apiserver-")
 	ts.Check(err)
-	box, err := sandbox.Create(filepath.Join(dir, "box"+sandbox.Extension), scenario, sandbox.Options{})
+	box, err := sandbox.Create(context.Background(), filepath.Join(dir, "box"+sandbox.Extension), scenario, sandbox.Options{})
 	ts.Check(err)
 	var rules []fault.Rule
 	for _, f := range faults {

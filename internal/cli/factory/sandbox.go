@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 
@@ -54,7 +55,9 @@ func (f *Factory) SandboxPath(name string) (string, error) {
 }
 
 // SandboxOptions returns how sandboxes are opened.
-func (f *Factory) SandboxOptions() sandbox.Options { return sandbox.Options{Now: f.Now} }
+func (f *Factory) SandboxOptions() sandbox.Options {
+	return sandbox.Options{Now: f.Now, Waiting: func(holder string) { f.Notef("waiting for %s, which is changing the sandbox", holder) }}
+}
 
 // OpenSandbox opens a sandbox. One that is named like a scenario is made on
 // first use.
@@ -66,7 +69,7 @@ func (f *Factory) OpenSandbox(name string) (*sandbox.Sandbox, error) {
 	box, err := sandbox.Open(path, f.SandboxOptions())
 	if errs.ExitOf(err) == errs.NotFound && !f.completing && slices.ContainsFunc(sandbox.Scenarios(), func(s sandbox.Scenario) bool { return s.Name == name }) {
 		f.Notef("note: making the practice cluster %q on this machine", name)
-		return sandbox.Create(path, name, f.SandboxOptions())
+		return sandbox.Create(context.Background(), path, name, f.SandboxOptions())
 	}
 	return box, err
 }

@@ -68,7 +68,7 @@ func newCreate(f *factory.Factory) *cobra.Command {
 		Use:     "create NAME",
 		Short:   "Make a sandbox from a scenario",
 		Example: "  hyperpod sandbox create lab --scenario lend-three",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errs.Usagef("the new sandbox needs one name").WithTry("hyperpod sandbox create NAME --scenario " + factory.DefaultSandbox)
 			}
@@ -76,7 +76,7 @@ func newCreate(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := sandbox.Create(path, scenario, f.SandboxOptions()); err != nil {
+			if _, err := sandbox.Create(cmd.Context(), path, scenario, f.SandboxOptions()); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(f.IO.Out, "Created sandbox %s (%s)\n", args[0], scenario)
@@ -162,7 +162,7 @@ func newDelete(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete NAME",
 		Short: "Delete a sandbox and everything in it",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errs.Usagef("which sandbox? give its name").WithTry("hyperpod sandbox list")
 			}
@@ -170,7 +170,7 @@ func newDelete(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := sandbox.Delete(path, f.SandboxOptions()); err != nil {
+			if err := sandbox.Delete(cmd.Context(), path, f.SandboxOptions()); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(f.IO.Out, "Deleted sandbox %s\n", args[0])

@@ -1,6 +1,7 @@
 package startjob
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,10 +20,10 @@ import (
 const DefaultTemplate = "pytorch"
 
 // definition finds the template that defines the job, and says where it is from.
-func (o *Options) definition(f *factory.Factory) (*templates.Template, error) {
+func (o *Options) definition(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
 	dirs := f.TemplateDirs()
 	if o.File != "" {
-		return o.readFile(f)
+		return o.readFile(ctx, f)
 	}
 	if o.Template != "" {
 		return templates.Find(o.Template, dirs)
@@ -46,31 +47,60 @@ func (o *Options) definition(f *factory.Factory) (*templates.Template, error) {
 }
 
 // readFile parses the manifest of --config-file; "-" is stdin.
-func (o *Options) readFile(f *factory.Factory) (*templates.Template, error) {
-	data, err := o.readManifest(f)
+func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
+	data, err := o.readManifest(ctx, f)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.NotFoundf("there is no file %s", o.File).WithCause(err)
 	}
+	if err != nil && ctx.Err() == nil {
+		return nil, errs.New("cannot read "+o.File, reason(err)).WithCode(errs.Usage).WithCause(err)
+	}
 	if err != nil {
-		return nil, errs.Wrap(err, "cannot read "+o.File)
+		return nil, err
 	}
 	name := strings.TrimSuffix(filepath.Base(o.File), filepath.Ext(o.File))
 	return templates.Parse(name, o.File, data)
 }
 
 // readManifest reads no more than a little beyond what a manifest may have: the
-// parser says that it is too large.
-func (o *Options) readManifest(f *factory.Factory) ([]byte, error) {
+// parser says that it is too large. A pipe that nobody writes to can be given up.
+func (o *Options) readManifest(ctx context.Context, f *factory.Factory) ([]byte, error) {
 	const most = 5 << 20
-	if o.File == "-" {
-		return io.ReadAll(io.LimitReader(f.IO.In, most))
+	read := func() ([]byte, error) {
+		if o.File == "-" {
+			return io.ReadAll(io.LimitReader(f.IO.In, most))
+		}
+		file, err := os.Open(o.File)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		return io.ReadAll(io.LimitReader(file, most))
 	}
-	file, err := os.Open(o.File)
-	if err != nil {
-		return nil, err
+	type content struct {
+		data []byte
+		err  error
 	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
+	done := make(chan content, 1)
+	go func() {
+		data, err := read()
+		done <- content{data, err}
+	}()
+	select {
+	case c := <-done:
+		return c.data, c.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// reason is the cause of a file error without the path, which is told apart.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
 }
 
 func describe(t *templates.Template) string {

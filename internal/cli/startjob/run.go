@@ -24,7 +24,7 @@ import (
 // Run renders the job and submits it.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	t, err := o.definition(f)
+	t, err := o.definition(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -32,8 +32,12 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if o.GenerateName {
+	switch prefix := t.GenerateName(values); {
+	case o.GenerateName:
 		values.Name = o.Name + "-" + o.suffix()
+	case values.Name == "" && prefix != "":
+		// Named here, not by the server: only then a lost answer can be looked after.
+		values.Name = prefix + o.suffix()
 	}
 	o.annotate(&values, t)
 	// What is wrong with the input is found before the cluster is asked anything;

@@ -2,6 +2,7 @@ package startjob
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 
@@ -16,9 +17,9 @@ import (
 // parse runs the command line up to, and without, Run.
 func parse(t *testing.T, args ...string) (*Options, error) {
 	t.Helper()
-	io, _ := output.Test()
+	stdio, _ := output.Test()
 	var got *Options
-	cmd := NewCmd(&factory.Factory{IO: io, Env: func(string) string { return "" }}, func(_ context.Context, o *Options) error {
+	cmd := NewCmd(&factory.Factory{IO: stdio, Env: func(string) string { return "" }}, func(_ context.Context, o *Options) error {
 		got = o
 		return nil
 	})
@@ -30,8 +31,8 @@ func parse(t *testing.T, args ...string) (*Options, error) {
 
 func TestFlagsBecomeValues(t *testing.T) {
 	var o *Options
-	io, _ := output.Test()
-	cmd := NewCmd(&factory.Factory{IO: io, Env: func(string) string { return "" }}, func(_ context.Context, got *Options) error { o = got; return nil })
+	stdio, _ := output.Test()
+	cmd := NewCmd(&factory.Factory{IO: stdio, Env: func(string) string { return "" }}, func(_ context.Context, got *Options) error { o = got; return nil })
 	cmd.SetArgs([]string{"--name", "j", "--image", "i", "--node-count", "2", "--efa", "0", "--script-args", `--lr 0.1 --name "a b"`,
 		"--environment", "A=1,2", "--environment", `{"B": 1000000}`, "--persistent-volume-claims", "c1:/a,c2:/b", "--volumes", "v:/h:/m",
 		"--label", "team=blue", "--set", "spec.x=1", "--label-selector", "zone=a", "--accelerator-partition-type", "1g.10gb"})
@@ -95,5 +96,19 @@ func TestGeneratedNames(t *testing.T) {
 	}
 	if a, b := (&Options{Name: "j"}).suffix(), (&Options{Name: "j"}).suffix(); a == b {
 		t.Errorf("two suffixes are %s", a)
+	}
+}
+
+// A pipe that nobody writes to is given up when the user is tired of it.
+func TestReadingCanBeInterrupted(t *testing.T) {
+	stdio, _ := output.Test()
+	silent, end := io.Pipe()
+	defer end.Close()
+	stdio.In = silent
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := (&Options{File: "-"}).readFile(ctx, &factory.Factory{IO: stdio})
+	if got := errs.ExitOf(err); got != errs.Interrupted {
+		t.Errorf("exit code %d: %v", got, err)
 	}
 }

@@ -20,7 +20,7 @@ import (
 // TestFollow sees the jobs that exist, a new one from its queue to its end, and
 // a deletion, each change once.
 func TestFollow(t *testing.T) {
-	box, err := sandbox.Create(filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFollow(t *testing.T) {
 // TestFollowWithoutRights goes on with what may be followed, and says once what
 // may not; with nothing left it fails.
 func TestFollowWithoutRights(t *testing.T) {
-	box, err := sandbox.Create(filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

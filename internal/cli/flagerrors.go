@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// wanted says in words what a flag of each type takes.
+var wanted = map[string]string{
+	"int":      "a whole number",
+	"int32":    "a whole number",
+	"int64":    "a whole number",
+	"float64":  "a number",
+	"bool":     "true or false",
+	"duration": "a duration such as 90s, 15m or 2h",
+}
+
+// flagError explains a command line that cannot be parsed: no words of the Go
+// libraries, and near names for an unknown flag.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var e *errs.Error
+	switch {
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		what, known := wanted[f.Value.Type()]
+		if !known {
+			return errs.Usagef("--%s does not take %q", f.Name, invalid.GetValue()).WithTry(cmd.CommandPath() + " --help").WithCause(err)
+		}
+		return errs.Usagef("--%s wants %s, not %q", f.Name, what, invalid.GetValue()).WithCause(err)
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		name := unknown.GetSpecifiedName()
+		e = errs.Usagef("there is no option --%s", name)
+		if near := errs.Near(name, flagNames(cmd)); len(near) > 0 {
+			e.WithFact("near", "--"+strings.Join(near, ", --"))
+		}
+	case errors.As(err, &unknown):
+		e = errs.Usagef("there is no option -%s", unknown.GetSpecifiedName())
+		if short := unknown.GetSpecifiedShortnames(); strings.ContainsAny(short[:1], "0123456789") {
+			e = errs.Usagef("-%s is taken for an option", short).WithTry("-- -" + short + "   (after two dashes, words are arguments)")
+		}
+	default:
+		e = errs.Usagef("%s", err.Error())
+	}
+	return e.WithTry(cmd.CommandPath() + " --help").WithCause(err)
+}
+
+// flagNames are the options that a command takes, the hidden ones apart.
+func flagNames(cmd *cobra.Command) (out []string) {
+	add := func(f *pflag.Flag) {
+		if !f.Hidden {
+			out = append(out, f.Name)
+		}
+	}
+	cmd.Flags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	return out
+}

@@ -1,0 +1,91 @@
+package templates
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Beyond these no machine is meant: a quantity that large is a slip of the hand,
+// and the API would cut it to what 64 bits hold.
+var (
+	mostCPU   = resource.MustParse("1M")  // cores
+	mostBytes = resource.MustParse("1Pi") // memory
+)
+
+// checkQuantities validates --vcpu, --memory and their limits by themselves.
+func (v Values) checkQuantities() error {
+	amounts := map[string]resource.Quantity{}
+	for _, q := range []struct {
+		flag, have string
+		most       resource.Quantity
+	}{{"--vcpu", v.VCPU, mostCPU}, {"--memory", v.Memory, mostBytes}, {"--vcpu-limit", v.VCPULimit, mostCPU}, {"--memory-limit", v.MemoryLimit, mostBytes}} {
+		if q.have == "" {
+			continue
+		}
+		n, err := resource.ParseQuantity(q.have)
+		if err != nil || n.Sign() <= 0 {
+			return errs.Usagef("%s %q is no quantity such as 500m, 4 or 16Gi", q.flag, clip(q.have))
+		}
+		if n.Cmp(q.most) > 0 {
+			return errs.Usagef("%s %s is more than any machine has", q.flag, clip(q.have))
+		}
+		amounts[q.flag] = n
+	}
+	for _, flag := range []string{"--vcpu", "--memory"} {
+		request, asked := amounts[flag]
+		if limit, limited := amounts[flag+"-limit"]; asked && limited && limit.Cmp(request) < 0 {
+			return errs.Usagef("%s-limit %s is below %s %s", flag, limit.String(), flag, request.String())
+		}
+	}
+	return nil
+}
+
+// checkResources validates what a container asks for by the rules of the API
+// server (Kubernetes, "Resource Management for Pods and Containers"), so that a
+// mistake is found before anything is sent.
+func checkResources(role string, c map[string]any) error {
+	resources := inner(c, "resources")
+	requests, limits := inner(resources, "requests"), inner(resources, "limits")
+	for _, list := range []struct {
+		name    string
+		amounts map[string]any
+	}{{"requests", requests}, {"limits", limits}} {
+		for _, name := range sortedKeys(list.amounts) {
+			text := textOf(list.amounts[name])
+			q, err := resource.ParseQuantity(text)
+			if err != nil {
+				continue // the kinds' schema names it, or it is a parameter without a value
+			}
+			switch {
+			case q.Sign() < 0:
+				return errs.Usagef("%s of %s: resources.%s.%s is below 0 (%s)", textOf(c["name"]), role, list.name, name, text)
+			case isDevice(name) && q.MilliValue()%1000 != 0:
+				return errs.Usagef("%s of %s: resources.%s.%s counts devices, and %s is no whole number", textOf(c["name"]), role, list.name, name, text)
+			}
+		}
+	}
+	for _, name := range sortedKeys(requests) {
+		request, err1 := resource.ParseQuantity(textOf(requests[name]))
+		limit, err2 := resource.ParseQuantity(textOf(limits[name]))
+		if _, limited := limits[name]; !limited || err1 != nil || err2 != nil {
+			continue
+		}
+		switch {
+		case limit.Cmp(request) < 0:
+			return errs.Usagef("%s of %s: the %s limit of %s is below the request of %s", textOf(c["name"]), role, name, limit.String(), request.String())
+		case isDevice(name) && limit.Cmp(request) != 0:
+			return errs.Usagef("%s of %s: %s counts devices, and its limit (%s) and request (%s) have to be the same", textOf(c["name"]), role, name, limit.String(), request.String())
+		}
+	}
+	return nil
+}
+
+// isDevice tells the extended resources, which are whole and not overcommitted:
+// all with a domain that is not Kubernetes' own.
+func isDevice(name string) bool {
+	domain, _, found := strings.Cut(name, "/")
+	return found && domain != "kubernetes.io" && !strings.HasSuffix(domain, ".kubernetes.io")
+}
