@@ -13,11 +13,12 @@ build:            ## the binary, ./hyperpod
 
 test: lint unit script cluster  ## everything that CI runs
 
-lint:             ## gofmt, go vet, staticcheck, generated files up to date
+lint:             ## gofmt, go vet, staticcheck, generated files, release configuration
 	@out="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$out" || { echo "not gofmt'ed:"; echo "$$out"; exit 1; }
 	$(GO) vet $(PKGS)
 	$(TOOL) -n staticcheck >/dev/null && STATICCHECK="$$($(TOOL) -n staticcheck)" && "$$STATICCHECK" $(PKGS)
 	$(GO) run ./cmd/gendocs --check
+	$(GO) -C tools/checkrelease run . $(CURDIR)/.goreleaser.yaml
 
 unit:             ## package tests with the race detector (and the import-graph test)
 	$(GO) test -race $$($(GO) list ./... | grep -v -e /test/script -e /test/tab -e /test/cluster -e /test/e2e)
