@@ -268,7 +268,7 @@ func near(a, b time.Time) bool { return a.Sub(b).Abs() <= same }
 
 var (
 	accommodates = regexp.MustCompile(`\(UID: ([^,)]*), JobUID: ([^,)]*)`)
-	waited       = regexp.MustCompile(`, wait time since [^,]* was [^,]*$`)
+	waited       = regexp.MustCompile(`, wait time since .*$`)
 )
 
 // preemptor reads from Kueue's message whom a workload made way for.

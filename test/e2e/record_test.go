@@ -287,6 +287,18 @@ func slim(o map[string]any) {
 	if a, ok := meta["annotations"].(map[string]any); ok {
 		delete(a, "kubectl.kubernetes.io/last-applied-configuration")
 	}
+	if o["involvedObject"] != nil {
+		for _, key := range []string{"action", "reportingComponent", "reportingInstance", "source"} {
+			delete(o, key)
+		}
+		for _, key := range []string{"name", "namespace", "uid", "creationTimestamp"} {
+			delete(meta, key)
+		}
+		for _, key := range []string{"apiVersion", "namespace", "resourceVersion"} {
+			delete(o["involvedObject"].(map[string]any), key)
+		}
+		return
+	}
 	if kinds.Text(o, "spec", "schedulerName") == "" {
 		return
 	}

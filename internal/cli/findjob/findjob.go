@@ -5,6 +5,7 @@ package findjob
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,6 +77,13 @@ func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, nam
 	return choose(found, name, ns.Name, failed, denied)
 }
 
+// errAbsent is the cause of the error about a name that no job has.
+var errAbsent = errors.New("no kind has a job of that name")
+
+// Absent reports the error of Find that says that there is no job of that name,
+// and not that something else is missing.
+func Absent(err error) bool { return errors.Is(err, errAbsent) }
+
 func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.Job, error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
@@ -112,7 +120,7 @@ func choose(found []Job, name, namespace string, failed, denied error) (Job, err
 	case failed != nil:
 		return Job{}, failed
 	}
-	e := errs.NotFoundf("there is no job %q in %s", name, namespace).WithTry("hyperpod list-jobs -n " + namespace)
+	e := errs.NotFoundf("there is no job %q in %s", name, namespace).WithTry("hyperpod list-jobs -n " + namespace).WithCause(errAbsent)
 	if denied != nil {
 		e.WithFact("unseen", fmt.Sprintf("some kinds may not be read: %v", denied))
 	}
