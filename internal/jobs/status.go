@@ -81,6 +81,10 @@ func StatusOf(j state.Job, w *state.Workload, pods []state.Pod) Status {
 		s.Since = j.CreationTimestamp
 	}
 	count(&s, j, pods)
+	s.Message = strings.TrimRight(s.Message, ": ")
+	if s.State == Starting && s.Why() == "" {
+		s.Message = "its pods are being started"
+	}
 	return s
 }
 

@@ -97,6 +97,7 @@ func (l *line) add(t time.Time, s Step, reason, text string) {
 	m := Moment{Time: t.UTC(), Step: s, Reason: reason, Text: text}
 	if s == WasPreempted {
 		m.ByWorkloadUID, m.ByJobUID = preemptor(text)
+		m.Reason = cmp.Or(why(text), reason)
 	}
 	l.moments = append(l.moments, m)
 }
@@ -204,15 +205,16 @@ func (l *line) ofEvent(e state.Event) {
 		return
 	}
 	l.add(e.First, step, reason, text)
-	if e.Count > 1 {
+	// Operators say again and again that a job runs.
+	if e.Count > 1 && step != Ran {
 		l.add(e.Last, step, reason, text)
 		l.moments[len(l.moments)-1].Times = e.Count
 	}
 }
 
 // same is how far apart the records of one step may be: a condition is written
-// with whole seconds, its event a moment later.
-const same = 2 * time.Second
+// with whole seconds, its event a moment before or after.
+const same = time.Second
 
 // sorted puts the moments in order and drops what is told twice.
 func (l *line) sorted() []Moment {
@@ -264,7 +266,9 @@ func merge(out []Moment, m Moment) bool {
 	return false
 }
 
-func near(a, b time.Time) bool { return a.Sub(b).Abs() <= same }
+func near(a, b time.Time) bool {
+	return a.Truncate(time.Second).Sub(b.Truncate(time.Second)).Abs() <= same
+}
 
 var (
 	accommodates = regexp.MustCompile(`\(UID: ([^,)]*), JobUID: ([^,)]*)`)
@@ -284,6 +288,25 @@ func preemptor(message string) (workload, job string) {
 		return s
 	}
 	return known(m[1]), known(m[2])
+}
+
+// whys are the words of Kueue's messages and the reasons they stand for
+// (HumanReadablePreemptionReasons of its preemption package), longest first.
+var whys = [][2]string{
+	{"reclamation within the cohort while borrowing", "InCohortReclaimWhileBorrowing"},
+	{"reclamation within the cohort", "InCohortReclamation"},
+	{"Fair Sharing within the cohort", "InCohortFairSharing"},
+	{"prioritization in the ClusterQueue", "InClusterQueue"},
+}
+
+// why is the reason that Kueue's message stands for, "" if it names none.
+func why(message string) string {
+	for _, w := range whys {
+		if strings.Contains(message, "due to "+w[0]) {
+			return w[1]
+		}
+	}
+	return ""
 }
 
 func trimWait(text string) string { return waited.ReplaceAllString(text, "") }

@@ -60,7 +60,7 @@ func TestTimeline(t *testing.T) {
 01:00 Waits Pending
 02:00 Admitted Admitted
 02:03 Running PyTorchJobRunning
-05:00 Preempted Preempted by j2
+05:00 Preempted InCohortReclamation by j2
 08:00 Admitted Admitted
 09:00 Running PyTorchJobRunning`
 	line := TimelineOf(j, w, events)

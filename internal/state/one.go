@@ -180,3 +180,10 @@ func ServedJobs(ctx context.Context, c *kube.Client) ([]kinds.Job, error) {
 	}
 	return out, nil
 }
+
+// DecodePod makes a Pod of an object's JSON.
+func DecodePod(object json.RawMessage) (Pod, error) {
+	var w wirePod
+	err := kube.Decode(object, &w)
+	return w.pod(), err
+}
