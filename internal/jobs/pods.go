@@ -68,15 +68,11 @@ func wanted(j state.Job) (n int) {
 // blocked says what keeps the first pod that does not start.
 func blocked(pods []state.Pod) (reason, message string) {
 	for _, p := range pods {
-		for _, c := range p.Containers {
-			if c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing" {
-				return c.Waiting, "pod " + p.Name + ": " + c.Message
-			}
+		if p.Phase != "Pending" && p.Phase != "Running" {
+			continue
 		}
-	}
-	for _, p := range pods {
-		if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Status == "False" {
-			return c.Reason, "pod " + p.Name + ": " + c.Message
+		if reason, message := PodWhy(p); reason != "" {
+			return reason, "pod " + p.Name + ": " + message
 		}
 	}
 	return "", ""

@@ -122,6 +122,14 @@ const (
 	NodeHealthLabel      = "sagemaker.amazonaws.com/node-health-status"
 	DeepHealthLabel      = "sagemaker.amazonaws.com/deep-health-check-status"
 	InstanceTypeLabel    = "node.kubernetes.io/instance-type"
+	ClusterNameLabel     = "sagemaker.amazonaws.com/cluster-name"
+	FaultTypesLabel      = "sagemaker.amazonaws.com/fault-types"
+	FaultReasonsLabel    = "sagemaker.amazonaws.com/fault-reasons"
+
+	// Annotations by which HyperPod resumes a job after it has replaced a node. Its
+	// documentation promises that for PyTorchJobs with restartPolicy OnFailure.
+	AutoResumeAnnotation = "sagemaker.amazonaws.com/enable-job-auto-resume"
+	MaxRetryAnnotation   = "sagemaker.amazonaws.com/job-max-retry-count"
 
 	// OwnPrefix is the prefix of every label and annotation that is hyperpod's own.
 	OwnPrefix = "cli.hyperpod/"
@@ -132,6 +140,8 @@ const (
 	IdempotencyAnnotation = OwnPrefix + "idempotency-key"
 	// CreatedByAnnotation names who made the job, as far as the client knows.
 	CreatedByAnnotation = OwnPrefix + "created-by"
+	// CommandAnnotation is the command line that made the job.
+	CommandAnnotation = OwnPrefix + "command"
 	// TemplateAnnotation names the template a job was made from.
 	TemplateAnnotation = OwnPrefix + "template"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).

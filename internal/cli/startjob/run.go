@@ -150,6 +150,7 @@ func (o *Options) annotate(v *templates.Values, t *templates.Template) {
 	set(kinds.TemplateAnnotation, t.Name)
 	set(kinds.CreatedByAnnotation, o.Factory.Env("USER"))
 	set(kinds.IdempotencyAnnotation, o.IdempotencyKey)
+	set(kinds.CommandAnnotation, o.command)
 }
 
 func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {

@@ -55,6 +55,8 @@ type Options struct {
 	// logs is what --follow calls; nil where there is no such flag.
 	logs LogFollower
 
+	// command is the command line, as the job remembers it.
+	command string
 	// changed tells a flag that was given from one that was not.
 	changed func(flag string) bool
 }
@@ -81,7 +83,7 @@ smpv2-llama2.`,
   hyperpod start-job --name bert --template mpi --image IMAGE --dry-run=client -o yaml
   hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.changed = cmd.Flags().Changed
+			o.changed, o.command = cmd.Flags().Changed, commandLine(cmd, args)
 			if len(args) > 0 || o.Name != "" {
 				name, err := factory.JobName(o.Name, args)
 				if err != nil {

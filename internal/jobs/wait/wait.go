@@ -103,7 +103,7 @@ func (p Progress) Text() string {
 		text += fmt.Sprintf(", %d of %d pods ready", p.Status.Ready, p.Status.Wanted)
 	}
 	if why := p.Status.Why(); why != "" {
-		text += ": " + why
+		text += ": " + jobs.Plain(why)
 	}
 	return text
 }
