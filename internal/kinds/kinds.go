@@ -63,7 +63,7 @@ func All() []Resource {
 		out = append(out, j.Resource)
 	}
 	return append(out,
-		Namespace, Node, Pod, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass,
+		Namespace, Node, Pod, Event, ConfigMap, LimitRange, ServiceAccount, Service, Deployment, PriorityClass,
 		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,
 		SelfSubjectAccessReview)
 }
@@ -85,6 +85,8 @@ var (
 	LimitRange     = Resource{Version: "v1", Plural: "limitranges", Kind: "LimitRange", Namespaced: true, Short: []string{"limits"}}
 	ServiceAccount = Resource{Version: "v1", Plural: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Short: []string{"sa"}}
 	Service        = Resource{Version: "v1", Plural: "services", Kind: "Service", Namespaced: true, Short: []string{"svc"}}
+
+	Deployment = Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true, Short: []string{"deploy"}}
 
 	PriorityClass = Resource{Group: "scheduling.k8s.io", Version: "v1", Plural: "priorityclasses", Kind: "PriorityClass", Short: []string{"pc"}}
 
@@ -120,13 +122,26 @@ const (
 	NodeHealthLabel      = "sagemaker.amazonaws.com/node-health-status"
 	DeepHealthLabel      = "sagemaker.amazonaws.com/deep-health-check-status"
 	InstanceTypeLabel    = "node.kubernetes.io/instance-type"
+	ClusterNameLabel     = "sagemaker.amazonaws.com/cluster-name"
+	FaultTypesLabel      = "sagemaker.amazonaws.com/fault-types"
+	FaultReasonsLabel    = "sagemaker.amazonaws.com/fault-reasons"
+
+	// Annotations by which HyperPod resumes a job after it has replaced a node. Its
+	// documentation promises that for PyTorchJobs with restartPolicy OnFailure.
+	AutoResumeAnnotation = "sagemaker.amazonaws.com/enable-job-auto-resume"
+	MaxRetryAnnotation   = "sagemaker.amazonaws.com/job-max-retry-count"
 
 	// OwnPrefix is the prefix of every label and annotation that is hyperpod's own.
 	OwnPrefix = "cli.hyperpod/"
+	// CreatedByLabel is how the official CLI v2 and its admission policy name who made a job.
+	CreatedByLabel = "sagemaker.user/created-by"
+
 	// IdempotencyAnnotation carries the key of start-job --idempotency-key.
 	IdempotencyAnnotation = OwnPrefix + "idempotency-key"
 	// CreatedByAnnotation names who made the job, as far as the client knows.
 	CreatedByAnnotation = OwnPrefix + "created-by"
+	// CommandAnnotation is the command line that made the job.
+	CommandAnnotation = OwnPrefix + "command"
 	// TemplateAnnotation names the template a job was made from.
 	TemplateAnnotation = OwnPrefix + "template"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).

@@ -74,6 +74,9 @@ type Job struct {
 	Reason, Message string
 	// Restarts as far as the status tells (JobSet, HyperPodPyTorchJob, RayJob).
 	Restarts int
+	// MaxRetries is how often the operator tries again (HyperPodPyTorchJob's
+	// jobMaxRetryCount).
+	MaxRetries int
 	// PodPriorityClass is the priorityClassName of the first pod template that has one.
 	PodPriorityClass string
 	// TemplatePriority is Kueue's priority label of the first pod template that has one.

@@ -116,6 +116,11 @@ func ListNamespaces(ctx context.Context, c *kube.Client, o kube.ListOptions) ([]
 	return list(ctx, c, kinds.Namespace, "", o, (*wireNamespace).namespace)
 }
 
+// ListNodes reads nodes.
+func ListNodes(ctx context.Context, c *kube.Client, o kube.ListOptions) ([]Node, error) {
+	return list(ctx, c, kinds.Node, "", o, (*wireNode).node)
+}
+
 // ListLocalQueues reads the local queues of a namespace.
 func ListLocalQueues(ctx context.Context, c *kube.Client, namespace string) ([]LocalQueue, error) {
 	return list(ctx, c, kinds.LocalQueue, namespace, kube.ListOptions{}, (*wireLocalQueue).queue)
@@ -179,4 +184,11 @@ func ServedJobs(ctx context.Context, c *kube.Client) ([]kinds.Job, error) {
 		}
 	}
 	return out, nil
+}
+
+// DecodePod makes a Pod of an object's JSON.
+func DecodePod(object json.RawMessage) (Pod, error) {
+	var w wirePod
+	err := kube.Decode(object, &w)
+	return w.pod(), err
 }

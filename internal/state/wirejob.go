@@ -19,7 +19,8 @@ type wireJob struct {
 type wireJobSpec struct {
 	Suspend   bool `json:"suspend"`
 	RunPolicy struct {
-		Suspend bool `json:"suspend"`
+		Suspend          bool  `json:"suspend"`
+		JobMaxRetryCount whole `json:"jobMaxRetryCount"`
 	} `json:"runPolicy"`
 
 	PyTorch map[string]wireReplica `json:"pytorchReplicaSpecs"`
@@ -135,8 +136,8 @@ func (r wireReplicatedJob) pods() int64 {
 	return atMost(r.Template.Spec.Parallelism, r.Template.Spec.Completions)
 }
 
-// device reports the resources that a job's roles are described by.
-func device(name string) bool {
+// Device reports the resources that a job's roles are described by.
+func Device(name string) bool {
 	return strings.HasPrefix(name, "nvidia.com/") || strings.HasPrefix(name, "aws.amazon.com/neuron")
 }
 
@@ -146,7 +147,7 @@ func (w *wireJob) job(k kinds.Job) Job {
 		Kind: k, Meta: w.Metadata.meta(), Suspended: s.Suspend || s.RunPolicy.Suspend,
 		Conditions: conditions(st.Conditions), Start: st.StartTime.ptr(), Completion: st.CompletionTime.ptr(),
 		Reason: st.Reason, Message: st.Message, Restarts: int(st.Restarts + st.RestartCount),
-		DeploymentPhase: st.JobDeploymentStatus,
+		DeploymentPhase: st.JobDeploymentStatus, MaxRetries: int(s.RunPolicy.JobMaxRetryCount),
 	}
 	if j.Completion == nil {
 		j.Completion = st.EndTime.ptr()
@@ -178,7 +179,7 @@ func (s *wireJobSpec) roles(j *Job) {
 			return
 		}
 		r := RoleCount{Name: name, Replicas: pods}
-		if d := t.Spec.requests(device); len(d) > 0 {
+		if d := t.Spec.requests(Device); len(d) > 0 {
 			r.Requests = d
 		}
 		j.Roles = append(j.Roles, r)

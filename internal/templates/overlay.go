@@ -8,13 +8,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Annotations of HyperPod's automatic resume after a node was replaced. The
-// HyperPod documentation promises it for PyTorchJobs with restartPolicy OnFailure.
-const (
-	AutoResumeAnnotation = "sagemaker.amazonaws.com/enable-job-auto-resume"
-	MaxRetryAnnotation   = "sagemaker.amazonaws.com/job-max-retry-count"
-)
-
 // clusterScoped are kinds without a namespace that manifests bring along.
 var clusterScoped = map[string]bool{"Namespace": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true,
 	"StorageClass": true, "PriorityClass": true, "CustomResourceDefinition": true, "Node": true}
@@ -200,7 +193,7 @@ func (s *settings) restartPods(j *jobView) {
 
 // restartReplicas sets the policy of Kubeflow's roles, and the annotations.
 func (s *settings) restartReplicas(j *jobView, meta map[string]any) error {
-	enabled := s.AutoResume || textOf(inner(meta, "annotations")[AutoResumeAnnotation]) == "true"
+	enabled := s.AutoResume || textOf(inner(meta, "annotations")[kinds.AutoResumeAnnotation]) == "true"
 	if s.MaxRetry != nil && !enabled {
 		return errs.Usagef("--max-retry counts automatic resumes, and --auto-resume is not on").WithTry("--auto-resume")
 	}
@@ -220,11 +213,11 @@ func (s *settings) restartReplicas(j *jobView, meta map[string]any) error {
 	retries := 1
 	if s.MaxRetry != nil {
 		retries = *s.MaxRetry
-	} else if n, ok := count(inner(meta, "annotations")[MaxRetryAnnotation]); ok {
+	} else if n, ok := count(inner(meta, "annotations")[kinds.MaxRetryAnnotation]); ok {
 		retries = n
 	}
 	if s.AutoResume || s.MaxRetry != nil {
-		mergeText(meta, "annotations", map[string]string{AutoResumeAnnotation: "true", MaxRetryAnnotation: strconv.Itoa(retries)})
+		mergeText(meta, "annotations", map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: strconv.Itoa(retries)})
 	}
 	if ns := textOf(meta["namespace"]); s.Namespace != "" {
 		s.noteResumeNamespace(s.Namespace)

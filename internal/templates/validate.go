@@ -177,18 +177,18 @@ func (s *settings) checkResume(j *jobView, roles []role) error {
 		return nil
 	}
 	annotations := inner(j.object, "metadata", "annotations")
-	retries, hasRetries := annotations[MaxRetryAnnotation]
-	if textOf(annotations[AutoResumeAnnotation]) != "true" {
+	retries, hasRetries := annotations[kinds.MaxRetryAnnotation]
+	if textOf(annotations[kinds.AutoResumeAnnotation]) != "true" {
 		if hasRetries {
-			return errs.Usagef("the annotation %s works only together with %s: \"true\"", MaxRetryAnnotation, AutoResumeAnnotation).WithTry("--auto-resume")
+			return errs.Usagef("the annotation %s works only together with %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).WithTry("--auto-resume")
 		}
 		return nil
 	}
 	if n, ok := count(retries); hasRetries && (!ok || n < 0) {
-		return errs.Usagef("the annotation %s is %s, want a whole number", MaxRetryAnnotation, quoteText(textOf(retries)))
+		return errs.Usagef("the annotation %s is %s, want a whole number", kinds.MaxRetryAnnotation, quoteText(textOf(retries)))
 	}
 	if !hasRetries {
-		return errs.Usagef("the annotation %s works only together with %s", AutoResumeAnnotation, MaxRetryAnnotation).WithTry("--max-retry N")
+		return errs.Usagef("the annotation %s works only together with %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation).WithTry("--max-retry N")
 	}
 	for _, r := range roles {
 		if p := textOf(r.part["restartPolicy"]); p != "OnFailure" {

@@ -53,8 +53,9 @@ type Factory struct {
 // Cluster is the cluster a command works on.
 type Cluster struct {
 	*kube.Client
-	// Context and ContextNamespace come from the kubeconfig; both are empty for a sandbox.
-	Context, ContextNamespace string
+	// Context, ContextNamespace and ClusterName come from the kubeconfig; they are
+	// empty for a sandbox.
+	Context, ContextNamespace, ClusterName string
 	// Sandbox is the sandbox's name, or empty for a live cluster.
 	Sandbox string
 	// Now is the cluster's clock: the sandbox's may be ahead of the wall clock.
@@ -122,7 +123,7 @@ func (f *Factory) connect() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{Client: c, Context: t.Context, ContextNamespace: t.Namespace, Now: f.Now}, nil
+	return &Cluster{Client: c, Context: t.Context, ContextNamespace: t.Namespace, ClusterName: t.Cluster, Now: f.Now}, nil
 }
 
 func (f *Factory) clientOptions() kube.Options {

@@ -5,6 +5,7 @@ package findjob
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,17 +25,7 @@ type Job struct {
 }
 
 // UID returns the object's metadata.uid.
-func (j Job) UID() string { return j.text("metadata", "uid") }
-
-func (j Job) text(path ...string) string {
-	var v any = j.Object
-	for _, p := range path {
-		m, _ := v.(map[string]any)
-		v = m[p]
-	}
-	s, _ := v.(string)
-	return s
-}
+func (j Job) UID() string { return kinds.Text(j.Object, "metadata", "uid") }
 
 // Find reads the job of that name. Every kind that the cluster serves is asked
 // for at the same time, or only the one that is named. A name that two kinds
@@ -86,6 +77,13 @@ func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, nam
 	return choose(found, name, ns.Name, failed, denied)
 }
 
+// errAbsent is the cause of the error about a name that no job has.
+var errAbsent = errors.New("no kind has a job of that name")
+
+// Absent reports the error of Find that says that there is no job of that name,
+// and not that something else is missing.
+func Absent(err error) bool { return errors.Is(err, errAbsent) }
+
 func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.Job, error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
@@ -122,7 +120,7 @@ func choose(found []Job, name, namespace string, failed, denied error) (Job, err
 	case failed != nil:
 		return Job{}, failed
 	}
-	e := errs.NotFoundf("there is no job %q in %s", name, namespace).WithTry("hyperpod list-jobs -n " + namespace)
+	e := errs.NotFoundf("there is no job %q in %s", name, namespace).WithTry("hyperpod list-jobs -n " + namespace).WithCause(errAbsent)
 	if denied != nil {
 		e.WithFact("unseen", fmt.Sprintf("some kinds may not be read: %v", denied))
 	}
@@ -137,12 +135,7 @@ func withoutOwned(found []Job) []Job {
 		uids[j.UID()] = true
 	}
 	return slices.DeleteFunc(found, func(j Job) bool {
-		meta, _ := j.Object["metadata"].(map[string]any)
-		owners, _ := meta["ownerReferences"].([]any)
-		return slices.ContainsFunc(owners, func(o any) bool {
-			owner, _ := o.(map[string]any)
-			uid, _ := owner["uid"].(string)
-			return uids[uid]
-		})
+		owners, _ := kinds.At(j.Object, "metadata", "ownerReferences").([]any)
+		return slices.ContainsFunc(owners, func(o any) bool { return uids[kinds.Text(o, "uid")] })
 	})
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -20,6 +22,9 @@ type Options struct {
 	Name    string
 	Kind    string
 	Verbose bool
+	// Manifest shows the job as it could be submitted again.
+	Manifest bool
+	Watch    bool
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -29,13 +34,21 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "get-job NAME",
 		Short: "Show one job",
-		Long: `Shows one job. JSON has v2's keys (--verbose: all of them); -o yaml is the object
-as the API has it; jsonpath and custom-columns work on that object.`,
+		Long: `Shows one job: its state and why, queue, accelerators and what of them is borrowed,
+roles, pods with their trouble, time line and last events. JSON has v2's keys
+(--verbose: all of them); -o yaml is the object as the API has it; jsonpath and
+custom-columns work on that object. --manifest is the object as it could be
+submitted again.`,
 		Example: `  hyperpod get-job llama-7b -n hyperpod-ns-research
+  hyperpod get-job llama-7b --watch
+  hyperpod get-job llama-7b --manifest > again.yaml
   hyperpod get-job llama-7b -o yaml
   hyperpod get-job llama-7b -o jsonpath='{.status.startTime}'`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.Name, err = factory.JobName(flag, args); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
 				return err
 			}
 			if runF != nil {
@@ -47,9 +60,19 @@ as the API has it; jsonpath and custom-columns work on that object.`,
 	factory.AddJobNameFlag(cmd, &flag)
 	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
 	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "all of v2's keys in JSON, the whole spec and status")
+	cmd.Flags().BoolVar(&o.Manifest, "manifest", false, "the object as it could be submitted again, as YAML")
+	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes until the job ends")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	if o.Manifest && o.Watch {
+		return errs.Usagef("--manifest and --watch do not go together")
+	}
+	return nil
 }
 
 // Run reads the job and prints it.
@@ -67,16 +90,26 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	var document any = job.Object
-	if format.Name == output.JSON {
-		document = o.document(job)
+	if o.Watch {
+		return watch(ctx, o, cluster, job, format)
 	}
-	if format.IsTable() {
-		p, err := load(ctx, cluster, job)
+	var document any = job.Object
+	switch {
+	case o.Manifest:
+		if document, err = manifest(ctx, f, cluster, job); err != nil {
+			return err
+		}
+		if f.Global.Output == "" {
+			format = output.Format{Name: output.YAML}
+		}
+	case format.Name == output.JSON:
+		document = o.document(job, console(ctx, cluster))
+	case format.IsTable():
+		r, err := load(ctx, cluster, job)
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(f.IO.Out, p.text(cluster.Now(), f.IO.OutTTY))
+		_, err = io.WriteString(f.IO.Out, r.page(f.IO, cluster.Now()))
 		return err
 	}
 	names := func() []string {
@@ -116,12 +149,16 @@ type metadata struct {
 	UID               any
 }
 
-func (o *Options) document(j findjob.Job) any {
-	meta, _ := j.Object["metadata"].(map[string]any)
-	if !o.Verbose {
-		return brief{o.Name, j.Namespace, meta["labels"], meta["creationTimestamp"], j.Object["status"], nil}
+func (o *Options) document(j findjob.Job, link string) any {
+	var url *string
+	if link != "" {
+		url = &link
 	}
-	return verbose{o.Name, j.Namespace, meta["labels"], meta["annotations"],
-		metadata{meta["creationTimestamp"], meta["generation"], meta["resourceVersion"], meta["uid"]},
-		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], nil}
+	meta := func(key string) any { return kinds.At(j.Object, "metadata", key) }
+	if !o.Verbose {
+		return brief{o.Name, j.Namespace, meta("labels"), meta("creationTimestamp"), j.Object["status"], url}
+	}
+	return verbose{o.Name, j.Namespace, meta("labels"), meta("annotations"),
+		metadata{meta("creationTimestamp"), meta("generation"), meta("resourceVersion"), meta("uid")},
+		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], url}
 }

@@ -1,123 +1,160 @@
 package getjob
 
 import (
-	"context"
-	"encoding/json"
+	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// page is what people see of one job.
-type page struct {
-	job      state.Job
-	workload *state.Workload
-	pods     []state.Pod
-	by       string
-	unseen   []string // what may not be read
+// Limits of the page: what is longer has a command of its own.
+const (
+	mostPods   = 20
+	mostEvents = 8
+	mostSteps  = 20
+)
+
+// writer builds the page.
+type writer struct {
+	io  *output.IO
+	b   bytes.Buffer
+	now time.Time
 }
 
-// load reads what belongs to the job, in parallel. What may not be read is
-// named; the page goes on without it.
-func load(ctx context.Context, c *factory.Cluster, j findjob.Job) (page, error) {
-	data, err := json.Marshal(j.Object)
-	if err != nil {
-		return page{}, err
+// page renders a report for people: the answer first, then what explains it.
+func (r report) page(io *output.IO, now time.Time) string {
+	w := &writer{io: io, now: now}
+	s := jobs.StatusOf(r.job, r.workload, r.pods)
+	r.answer(w, s)
+	r.facts(w, s)
+	r.roles(w, s)
+	r.podTable(w)
+	r.timeline(w)
+	r.eventTable(w)
+	for _, u := range r.unseen {
+		w.line(output.Dim, "not shown: "+u)
 	}
-	job, err := state.DecodeJob(j.Kind, data)
-	if err != nil {
-		return page{}, errs.Wrap(err, "the job cannot be understood")
-	}
-	p := page{job: job, by: submit.Creator(j.Object)}
-	var workloads []state.Workload
-	var failures [2]error
-	var running sync.WaitGroup
-	running.Go(func() {
-		workloads, failures[0] = state.ListWorkloads(ctx, c.Client, j.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + j.UID()})
-	})
-	running.Go(func() {
-		if selector := j.Kind.PodSelector(j.Object); selector != "" {
-			p.pods, failures[1] = state.ListPods(ctx, c.Client, j.Namespace, kube.ListOptions{LabelSelector: selector})
-		}
-	})
-	running.Wait()
-	for _, err := range failures {
-		switch {
-		case err == nil || kube.IsNotServed(err):
-		case kube.IsForbidden(err):
-			p.unseen = append(p.unseen, err.Error())
-		default:
-			return page{}, err
-		}
-	}
-	p.workload = jobs.Match([]state.Job{job}, workloads)[0]
-	return p, nil
+	return w.b.String()
 }
 
-// text renders the page: the state first, then what explains it.
-func (p page) text(now time.Time, terminal bool) string {
-	s := jobs.StatusOf(p.job, p.workload, p.pods)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s is %s since %s", p.job.Name, s.State, output.Age(now.Sub(s.Since)))
-	if why := firstOf(s.Message, s.Reason); why != "" {
-		fmt.Fprintf(&b, ": %s", why)
+func (w *writer) line(style output.Style, text string) {
+	if w.io.OutTTY {
+		text = output.Safe(text)
 	}
-	b.WriteString("\n\n")
-	row := func(label, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "  %-10s %s\n", label, value)
-		}
+	w.b.WriteString(w.io.Paint(style, text) + "\n")
+}
+
+func (w *writer) row(label, value string) {
+	if value == "" {
+		return
 	}
-	row("kind", p.job.Kind.Kind)
-	row("namespace", p.job.Namespace)
-	row("created", p.job.CreationTimestamp.UTC().Format(time.RFC3339)+by(p.by))
-	row("queue", firstOf(p.job.Queue(), "none: the job is not queued"))
-	row("priority", firstOf(p.job.Priority(), "none: ranks lowest"))
-	for _, r := range p.job.Roles {
-		row(strings.ToLower(r.Name), fmt.Sprintf("%d x %s", r.Replicas, devices(r.Requests)))
+	if w.io.OutTTY {
+		value = output.Safe(value)
 	}
-	if p.workload != nil && p.workload.Admission != nil {
-		row("admitted", "by "+p.workload.Admission.ClusterQueue)
+	fmt.Fprintf(&w.b, "  %-12s %s\n", label, value)
+}
+
+// table writes a table below a blank line, nothing where it has no rows.
+func (w *writer) table(t output.Table) {
+	if len(t.Rows) == 0 {
+		return
 	}
+	w.b.WriteByte('\n')
+	at := *w.io
+	at.Out = &w.b
+	_ = at.PrintTable(t) // a buffer takes everything
+}
+
+func (r report) answer(w *writer, s jobs.Status) {
+	text := fmt.Sprintf("%s is %s since %s", r.job.Name, s.State, output.Age(w.now.Sub(s.Since)))
+	if place, of := jobs.Position(r.workload, r.workloads); of > 1 {
+		text += fmt.Sprintf(", %d of %d in its queue", place, of)
+	}
+	if why := s.Why(); why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {
+		text += ": " + jobs.Plain(why)
+	}
+	w.line(output.Strong, text)
+	w.b.WriteByte('\n')
+}
+
+func (r report) facts(w *writer, s jobs.Status) {
+	j := r.job
+	w.row("kind", j.Kind.Kind+" in "+j.Namespace)
+	w.row("queue", r.queueText())
+	priority := cmp.Or(j.Priority(), "none: ranks lowest")
+	if r.workload != nil && j.Priority() != "" {
+		priority += fmt.Sprintf(" (%d)", r.workload.Priority)
+	}
+	w.row("priority", priority)
+	w.row("accelerators", r.accelerators())
+	w.row("evicted", r.evictions())
+	w.row("retries", r.retries())
+	made := "by " + cmp.Or(jobs.Creator(j.Labels, j.Annotations), "unknown") + " at " + jobs.Time(j.CreationTimestamp)
+	if t := j.Annotations[kinds.TemplateAnnotation]; t != "" {
+		made += ", template " + t
+	}
+	w.row("made", made)
+	w.row("command", j.Annotations[kinds.CommandAnnotation])
+	w.row("console", r.console)
 	if s.Wanted > 0 {
-		row("pods", fmt.Sprintf("%d of %d ready, %d failed, %d restarts", s.Ready, s.Wanted, s.Failed, s.Restarts))
+		w.row("pods", fmt.Sprintf("%d of %d ready, %d failed, %d restarts", s.Ready, s.Wanted, s.Failed, s.Restarts))
 	}
-	for _, pod := range p.pods {
-		fmt.Fprintf(&b, "  %-10s %s  %s  %s\n", "", pod.Name, pod.Phase, pod.NodeName)
-	}
-	for _, u := range p.unseen {
-		row("unseen", u)
-	}
-	if terminal {
-		return output.SafeLines(b.String())
-	}
-	return b.String()
 }
 
-func by(who string) string {
-	if who == "" {
-		return ""
+func (r report) queueText() string {
+	q := r.job.Queue()
+	if q == "" {
+		return "none: it is not queued, and no quota is charged"
 	}
-	return " by " + who
+	if r.workload == nil || r.workload.Admission == nil {
+		return q
+	}
+	text := q + " -> " + r.workload.Admission.ClusterQueue
+	var flavors []string
+	for _, ps := range r.workload.Admission.PodSets {
+		for _, f := range ps.Flavors {
+			flavors = append(flavors, f)
+		}
+	}
+	slices.Sort(flavors)
+	if flavors = slices.Compact(flavors); len(flavors) > 0 {
+		text += ", flavor " + strings.Join(flavors, ", ")
+	}
+	return text
 }
 
-func firstOf(first, second string) string {
-	if first != "" {
-		return first
+// accelerators says what devices the job holds, or will ask for.
+func (r report) accelerators() string {
+	if held := jobs.Holdings(r.workload, r.queue, r.workloads); len(held) > 0 {
+		var out []string
+		for _, h := range held {
+			if !state.Device(h.Resource) || h.Amount == 0 {
+				continue
+			}
+			text := fmt.Sprintf("%d %s", h.Amount, h.Resource)
+			if h.Borrowed > 0 {
+				text += fmt.Sprintf(", %d of them borrowed (an estimate: Kueue counts loans by queue)", h.Borrowed)
+			} else if r.queue == nil {
+				text += " (what of it is borrowed cannot be seen)"
+			}
+			out = append(out, text)
+		}
+		return cmp.Or(strings.Join(out, "; "), "none")
 	}
-	return second
+	total := map[string]int64{}
+	for _, role := range r.job.Roles {
+		for name, n := range role.Requests {
+			total[name] += n * role.Replicas
+		}
+	}
+	return cmp.Or(devices(total), "none")
 }
 
 func devices(requests map[string]int64) string {
@@ -125,9 +162,44 @@ func devices(requests map[string]int64) string {
 	for name, n := range requests {
 		out = append(out, fmt.Sprintf("%d %s", n, name))
 	}
-	if len(out) == 0 {
-		return "no accelerators"
-	}
 	slices.Sort(out)
 	return strings.Join(out, ", ")
+}
+
+func (r report) evictions() string {
+	if r.workload == nil {
+		return ""
+	}
+	var out []string
+	for _, e := range r.workload.Evictions {
+		out = append(out, fmt.Sprintf("%d x %s", e.Count, e.Reason))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (r report) retries() string {
+	resume := jobs.ResumeOf(r.job, r.events, r.pods)
+	if !resume.On && resume.Used == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d used, as far as is recorded", resume.Used)
+	if resume.Most > 0 {
+		text = fmt.Sprintf("%d of %d used, as far as is recorded", resume.Used, resume.Most)
+	}
+	if resume.On {
+		text += "; resumed by itself after a fault"
+	}
+	return text
+}
+
+func (r report) roles(w *writer, s jobs.Status) {
+	if len(s.Roles) == 0 {
+		return
+	}
+	t := output.Table{Columns: []output.Column{{Title: "ROLE"}, {Title: "WANTED", Right: true}, {Title: "READY", Right: true}, {Title: "FAILED", Right: true}, {Title: "EACH"}}}
+	for i, role := range s.Roles {
+		t.Rows = append(t.Rows, output.T(role.Name, fmt.Sprint(role.Wanted), fmt.Sprint(role.Ready), fmt.Sprint(role.Failed),
+			cmp.Or(devices(r.job.Roles[i].Requests), "no accelerators")))
+	}
+	w.table(t)
 }

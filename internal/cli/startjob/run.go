@@ -154,6 +154,7 @@ func (o *Options) annotate(v *templates.Values, t *templates.Template) {
 	set(kinds.TemplateAnnotation, t.Name)
 	set(kinds.CreatedByAnnotation, o.Factory.Env("USER"))
 	set(kinds.IdempotencyAnnotation, o.IdempotencyKey)
+	set(kinds.CommandAnnotation, o.command)
 }
 
 func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
@@ -184,7 +185,7 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 	} else {
 		_, err = fmt.Fprintf(f.IO.Out, "Successfully created job %s\n", name(r))
 	}
-	if err != nil || o.Wait == "" {
+	if err != nil || o.Wait == "" && !o.Follow {
 		return err
 	}
 	if err := f.IO.Flush(); err != nil {
@@ -193,7 +194,7 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 	if r.Job < 0 {
 		return errs.New("nothing to wait for", "the manifest has no job of a kind that is known")
 	}
-	return wait(ctx, o, c, req.Objects[r.Job], done.Created[r.Job])
+	return o.await(ctx, c, req.Objects[r.Job], done.Created[r.Job])
 }
 
 // name returns the name of the job, or of the first object where there is none.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 )
 
 // Options are the settings of one run. Fields that are not said in their own
@@ -48,15 +49,24 @@ type Options struct {
 	DryRun         string
 	Wait           string
 	Timeout        time.Duration
+	Follow         bool
 	IdempotencyKey string
 
+	// logs is what --follow calls; nil where there is no such flag.
+	logs LogFollower
+
+	// command is the command line, as the job remembers it.
+	command string
 	// changed tells a flag that was given from one that was not.
 	changed func(flag string) bool
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error, with ...With) *cobra.Command {
 	o := &Options{Factory: f}
+	for _, w := range with {
+		w(o)
+	}
 	cmd := &cobra.Command{
 		Use:   "start-job [NAME]",
 		Short: "Start a training job",
@@ -73,7 +83,7 @@ smpv2-llama2.`,
   hyperpod start-job --name bert --template mpi --image IMAGE --dry-run=client -o yaml
   hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.changed = cmd.Flags().Changed
+			o.changed, o.command = cmd.Flags().Changed, commandLine(cmd, args)
 			if len(args) > 0 || o.Name != "" {
 				name, err := factory.JobName(o.Name, args)
 				if err != nil {
@@ -140,8 +150,11 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.StringVar(&o.Priority, "priority", "", "priority class, e.g. training or training-priority (default: lowest)")
 
 	fs.StringVar(&o.DryRun, "dry-run", "none", "none|client (print what would be sent)|server (let the server check it)")
-	fs.StringVar(&o.Wait, "wait", "", "wait until the job is admitted or running")
+	fs.StringVar(&o.Wait, "wait", "", "wait until the job is "+strings.Join(waits, "|"))
 	fs.Lookup("wait").NoOptDefVal = "running"
+	if o.logs != nil {
+		fs.BoolVar(&o.Follow, "follow", false, "wait until the job runs, then print its log until it ends")
+	}
 	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting after this time (exit code 124)")
 	fs.StringVar(&o.IdempotencyKey, "idempotency-key", "", "a second start with the same key finds the first one's job")
 }
@@ -167,7 +180,7 @@ func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
 var (
 	schedulerTypes = []string{"SageMaker", "Kueue", "None"}
 	dryRuns        = []string{"none", "client", "server"}
-	waits          = []string{"admitted", "running"}
+	waits          = []string{string(wait.Admitted), string(wait.Running), string(wait.Succeeded), string(wait.Finished)}
 )
 
 // kindTemplates are the templates that --job-kind stands for, by v2's names.
@@ -225,10 +238,10 @@ func (o *Options) Validate() error {
 	if o.Timeout < 0 {
 		return errs.Usagef("--timeout is not below 0")
 	}
-	if o.Timeout > 0 && o.Wait == "" {
+	if o.Timeout > 0 && o.Wait == "" && !o.Follow {
 		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
 	}
-	if o.Wait != "" && o.DryRun != "none" {
+	if (o.Wait != "" || o.Follow) && o.DryRun != "none" {
 		return errs.Usagef("a dry run starts nothing to wait for")
 	}
 	return nil

@@ -2,97 +2,53 @@ package startjob
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// wait follows the job until it is admitted or running, with one line on stderr
-// that says why it is not yet.
-func wait(ctx context.Context, o *Options, c *factory.Cluster, object submit.Object, created map[string]any) error {
+// LogFollower prints the log of a job that was just started until the job ends.
+type LogFollower func(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error
+
+// With adds to the command what another package has.
+type With func(*Options)
+
+// WithLogs gives start-job the flag --follow.
+func WithLogs(follow LogFollower) With { return func(o *Options) { o.logs = follow } }
+
+// await waits for the job as --wait says, and then follows its log as --follow
+// says. A job that a person holds back is not waited for.
+func (o *Options) await(ctx context.Context, c *factory.Cluster, object submit.Object, created map[string]any) error {
 	kind, ok := kinds.JobFor(object.Resource.GroupVersion(), object.Resource.Kind)
 	if !ok {
-		return nil
+		return errs.New("nothing to wait for", object.String()+" is not of a kind that is known")
 	}
 	kind.Resource = object.Resource
-	if o.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, errTimeout)
-		defer cancel()
+	r := wait.Request{Kind: kind, Namespace: kinds.Text(created, "metadata", "namespace"), Name: object.Name(), UID: kinds.Text(created, "metadata", "uid"),
+		Goal: wait.Goal(o.Wait), Timeout: o.Timeout, UntilHeld: true}
+	if r.Goal == "" {
+		r.Goal = wait.Running
 	}
-	progress := output.NewProgress(o.Factory.IO)
-	defer progress.Done("")
-	var last jobs.Status
-	name, uid := object.Name(), metadata(created, "uid")
-	err := follow.Follow(ctx, c.Client, follow.Scope{Kinds: []kinds.Job{kind}, Namespace: metadata(created, "namespace"), Name: name},
-		func(ch follow.Change) error {
-			switch {
-			case ch.Type == kube.Synced && last.State == "", ch.Type == kube.Deleted, ch.Type != kube.Synced && ch.Job.UID != uid:
-				return errs.NotFoundf("job %s is gone: it was deleted while it waited", name)
-			case ch.Type == kube.Synced:
-				return nil
-			}
-			last = ch.Status
-			done, err := reached(o.Wait, name, ch.Status)
-			if done || err != nil {
-				if err == nil {
-					err = kube.ErrStop
-				}
-				return err
-			}
-			progress.Update(line(name, ch.Status))
-			return nil
-		})
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		return &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", name, o.Wait, o.Timeout), Why: line(name, last),
-			Code: errs.Timeout, Try: []string{"hyperpod get-job " + name + " -n " + metadata(created, "namespace")}}
+	f := o.Factory
+	last, err := waitjob.Until(ctx, f, c, r)
+	if err != nil && !(o.Follow && last.Status.State == jobs.Failed) {
+		return err
 	}
-	if err == nil {
-		progress.Done(fmt.Sprintf("%s is %s", name, last.State))
+	output.NewProgress(f.IO).Done(fmt.Sprintf("%s is %s", r.Name, last.Status.State))
+	if !o.Follow {
+		return last.Failure()
 	}
+	if err := o.logs(ctx, f, c, kind, r.Namespace, r.Name); err != nil {
+		return err
+	}
+	r.Goal, r.Timeout = wait.Succeeded, 0
+	_, err = waitjob.Until(ctx, f, c, r)
 	return err
-}
-
-var errTimeout = errors.New("the wait ran out of time")
-
-// reached tells whether a status is what --wait waits for. A job that failed, or
-// that a person holds back, never gets there by itself.
-func reached(goal, name string, s jobs.Status) (bool, error) {
-	switch s.State {
-	case jobs.Running, jobs.Succeeded:
-		return true, nil
-	case jobs.Starting, jobs.Restarting:
-		return goal == "admitted", nil
-	case jobs.Failed:
-		return false, &errs.Error{What: "job " + name + " failed", Why: s.Message, Code: errs.No}
-	case jobs.Suspended:
-		return false, &errs.Error{What: "job " + name + " is suspended", Why: s.Message, Code: errs.Pending}
-	}
-	return false, nil
-}
-
-func line(name string, s jobs.Status) string {
-	text := fmt.Sprintf("%s is %s", name, s.State)
-	if s.Message != "" {
-		return text + ": " + s.Message
-	}
-	if s.Reason != "" {
-		return text + ": " + s.Reason
-	}
-	return text
-}
-
-// metadata returns a text of an object's metadata.
-func metadata(object map[string]any, key string) string {
-	meta, _ := object["metadata"].(map[string]any)
-	text, _ := meta[key].(string)
-	return text
 }

@@ -1,0 +1,195 @@
+package getjob
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// report is everything that the page of one job is made of.
+type report struct {
+	job       state.Job
+	workload  *state.Workload
+	workloads []state.Workload // of the namespace
+	queue     *state.ClusterQueue
+	pods      []state.Pod
+	events    []state.Event
+	faults    map[string]jobs.Fault // by node
+	console   string
+	unseen    []string // what may not be read
+}
+
+// loader reads the parts of a report in parallel. What may not be read is named;
+// the page goes on without it.
+type loader struct {
+	ctx context.Context
+	c   *factory.Cluster
+
+	mu     sync.Mutex
+	group  sync.WaitGroup
+	failed error
+	unseen []string
+}
+
+func (l *loader) start(read func() error) {
+	l.group.Go(func() {
+		err := read()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		switch {
+		case err == nil || kube.IsNotServed(err) || kube.IsNotFound(err):
+		case kube.IsForbidden(err):
+			l.unseen = append(l.unseen, err.Error())
+		default:
+			l.failed = err
+		}
+	})
+}
+
+// load reads what belongs to a job.
+func load(ctx context.Context, c *factory.Cluster, found findjob.Job) (report, error) {
+	data, err := json.Marshal(found.Object)
+	if err != nil {
+		return report{}, err
+	}
+	job, err := state.DecodeJob(found.Kind, data)
+	if err != nil {
+		return report{}, errs.Wrap(err, "the job cannot be understood")
+	}
+	r := report{job: job}
+	l := &loader{ctx: ctx, c: c}
+	l.start(func() (err error) {
+		r.workloads, err = state.ListWorkloads(ctx, c.Client, job.Namespace, kube.ListOptions{})
+		return err
+	})
+	l.start(func() (err error) {
+		if job.PodSelector != "" {
+			r.pods, err = state.ListPods(ctx, c.Client, job.Namespace, kube.ListOptions{LabelSelector: job.PodSelector})
+		}
+		return err
+	})
+	l.group.Wait()
+	if l.failed != nil {
+		return report{}, l.failed
+	}
+	r.workload = jobs.Match([]state.Job{job}, r.workloads)[0]
+	return l.surroundings(r)
+}
+
+// surroundings reads what the page says beyond job, workload and pods.
+func (l *loader) surroundings(r report) (report, error) {
+	var events [3][]state.Event
+	about := func(i int, selector string) {
+		l.start(func() (err error) {
+			events[i], err = state.ListEvents(l.ctx, l.c.Client, r.job.Namespace, kube.ListOptions{FieldSelector: selector})
+			return err
+		})
+	}
+	about(0, "involvedObject.name="+r.job.Name)
+	if r.workload != nil {
+		about(1, "involvedObject.name="+r.workload.Name)
+	}
+	if slices.ContainsFunc(r.pods, func(p state.Pod) bool { reason, _ := jobs.PodWhy(p); return reason != "" || p.Restarts > 0 }) {
+		about(2, "involvedObject.kind=Pod,type=Warning")
+	}
+	if w := r.workload; w != nil && w.Admission != nil {
+		l.start(func() error {
+			q, err := state.GetClusterQueue(l.ctx, l.c.Client, w.Admission.ClusterQueue)
+			if err == nil {
+				r.queue = &q
+			}
+			return err
+		})
+	}
+	if mayHaveFaults(r) {
+		l.start(func() error { return l.faults(&r) })
+	}
+	l.start(func() error {
+		r.console = console(l.ctx, l.c)
+		return nil
+	})
+	l.group.Wait()
+	if l.failed != nil {
+		return report{}, l.failed
+	}
+	r.events = r.mine(slices.Concat(events[:]...))
+	slices.Sort(l.unseen)
+	r.unseen = slices.Compact(l.unseen)
+	return r, nil
+}
+
+// mine keeps the events about the job, its workload and its pods, each once,
+// oldest first.
+func (r report) mine(all []state.Event) []state.Event {
+	about := map[string]bool{r.job.UID: true}
+	if r.workload != nil {
+		about[r.workload.UID] = true
+	}
+	for _, p := range r.pods {
+		about[p.UID] = true
+	}
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(e state.Event) bool {
+		again := seen[e.UID] && e.UID != ""
+		seen[e.UID] = true
+		return again || !about[e.ObjectUID]
+	})
+	slices.SortStableFunc(all, func(a, b state.Event) int { return a.Last.Compare(b.Last) })
+	return all
+}
+
+// mayHaveFaults: a node's health is only asked for where it may explain something.
+func mayHaveFaults(r report) bool {
+	if jobs.ResumeOf(r.job, nil, nil).On {
+		return true
+	}
+	return slices.ContainsFunc(r.pods, func(p state.Pod) bool {
+		return p.Phase == "Failed" || p.Phase == "Unknown" || p.Restarts > 0 || p.NodeName != "" && !p.Ready && p.Phase == "Running"
+	})
+}
+
+// faults reads the health of the nodes that the job's pods are on.
+func (l *loader) faults(r *report) error {
+	nodes, err := state.ListNodes(l.ctx, l.c.Client, kube.ListOptions{})
+	on := map[string]bool{}
+	for _, p := range r.pods {
+		on[p.NodeName] = true
+	}
+	for _, n := range nodes {
+		if f, bad := jobs.FaultOf(n); bad && on[n.Name] {
+			if r.faults == nil {
+				r.faults = map[string]jobs.Fault{}
+			}
+			r.faults[n.Name] = f
+		}
+	}
+	return err
+}
+
+// console returns the page of the HyperPod cluster in the AWS console, "" where
+// that is not known: elsewhere than on EKS, or without the right to see a node's
+// label with the cluster's name.
+func console(ctx context.Context, c *factory.Cluster) string {
+	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
+	if !ok {
+		return ""
+	}
+	name := ""
+	nodes, err := kube.List[struct {
+		Metadata struct{ Labels map[string]string } `json:"metadata"`
+	}](ctx, c.Client, kinds.Node, "", kube.ListOptions{LabelSelector: kinds.ClusterNameLabel, MetadataOnly: true})
+	if err == nil && len(nodes.Items) > 0 {
+		name = nodes.Items[0].Metadata.Labels[kinds.ClusterNameLabel]
+	}
+	return site.ClusterConsole(name)
+}

@@ -1,0 +1,114 @@
+package getjob
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// podTable shows the pods, those in trouble first where not all are shown.
+func (r report) podTable(w *writer) {
+	rows := listpods.RowsOf(r.job, r.pods)
+	for i := range rows {
+		if f, bad := r.faults[rows[i].Node]; bad {
+			rows[i].Why = strings.TrimPrefix(rows[i].Why+"; node is "+f.Text(), "; ")
+		}
+	}
+	more := len(rows) - mostPods
+	if more > 0 {
+		slices.SortStableFunc(rows, func(a, b listpods.Row) int { return cmp.Compare(calm(a), calm(b)) })
+		rows = rows[:mostPods]
+	}
+	t := listpods.Table(rows, w.now)
+	if more > 0 {
+		t.Notes = []string{fmt.Sprintf("and %d more: hyperpod list-pods %s -n %s", more, r.job.Name, r.job.Namespace)}
+	}
+	w.table(t)
+}
+
+// calm is 0 for a pod in trouble.
+func calm(r listpods.Row) int {
+	if r.Why != "" || r.Restarts > 0 {
+		return 0
+	}
+	return 1
+}
+
+func (r report) timeline(w *writer) {
+	line := jobs.TimelineOf(r.job, r.workload, r.events)
+	if len(line) == 0 {
+		return
+	}
+	w.b.WriteByte('\n')
+	if skip := len(line) - mostSteps; skip > 0 {
+		w.line(output.Dim, fmt.Sprintf("  %d earlier steps are left out", skip))
+		line = line[skip:]
+	}
+	for _, m := range line {
+		text := m.Text
+		switch m.Step {
+		case jobs.WasPreempted:
+			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + text
+		case jobs.Waits:
+			text = "waits: " + text
+		}
+		if m.Times > 1 {
+			text += fmt.Sprintf(" (%d times by now)", m.Times)
+		}
+		w.line(output.Plain, "  "+stamp(m.Time, w.now)+"  "+text)
+	}
+}
+
+// preemptor names the job that another made way for, as far as it can be seen.
+func (r report) preemptor(m jobs.Moment) string {
+	for _, o := range r.workloads {
+		if o.UID == m.ByWorkloadUID && o.UID != "" {
+			for _, owner := range o.Owners {
+				if owner.Controller {
+					return ", by " + owner.Name
+				}
+			}
+			return ", by " + o.Name
+		}
+	}
+	return ""
+}
+
+// stamp is a clock time today, else a date too, both in UTC.
+func stamp(t, now time.Time) string {
+	if t, now = t.UTC(), now.UTC(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+// eventTable shows the last events that the time line does not tell.
+func (r report) eventTable(w *writer) {
+	t := output.Table{Columns: []output.Column{{Title: "EVENT"}, {Title: "AGE", Right: true, Ticks: true}, {Title: "OBJECT"}, {Title: "MESSAGE"}}}
+	shown := slices.DeleteFunc(slices.Clone(r.events), func(e state.Event) bool {
+		return e.Kind == "Workload" || slices.Contains([]string{"CreatedWorkload", "Started", "Stopped"}, e.Reason)
+	})
+	if len(shown) > mostEvents {
+		shown = shown[len(shown)-mostEvents:]
+	}
+	for _, e := range shown {
+		style := output.Plain
+		if e.Type == "Warning" {
+			style = output.Warn
+		}
+		message := e.Message
+		if e.Count > 1 {
+			message += fmt.Sprintf(" (x%d)", e.Count)
+		}
+		t.Rows = append(t.Rows, []output.Cell{{Text: e.Reason, Style: style}, {Text: output.Age(w.now.Sub(e.Last))},
+			{Text: strings.ToLower(e.Kind) + "/" + e.Object}, {Text: message}})
+	}
+	w.table(t)
+}

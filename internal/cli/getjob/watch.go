@@ -1,0 +1,76 @@
+package getjob
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// watch shows the job and then every change, until it ends, is deleted or Ctrl-C:
+// on a terminal the page is redrawn in place, elsewhere each change is a line.
+func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Job, format output.Format) error {
+	f := o.Factory
+	if !format.IsTable() && format.Name != output.JSON {
+		return errs.Usagef("--watch has no output format %s", format.Name).WithFact("it has", "table, wide, json")
+	}
+	encoder := json.NewEncoder(f.IO.Out)
+	encoder.SetEscapeHTML(false)
+	screen := output.NewScreen(f.IO)
+	told := ""
+	show := func(ch follow.Change) error {
+		switch {
+		case format.Name == output.JSON:
+			return encoder.Encode(struct {
+				Type string
+				jobs.VerboseRow
+			}{ch.Type, jobs.VerboseRowOf(ch.Job, ch.Status)})
+		case screen.Redraws():
+			r, err := (&loader{ctx: ctx, c: c}).surroundings(report{job: ch.Job, workload: ch.Workload, workloads: ch.Queue, pods: ch.Pods})
+			if err != nil {
+				return err
+			}
+			return screen.Update(r.page(f.IO, c.Now()))
+		}
+		p := wait.Progress{Job: ch.Job, Status: ch.Status}
+		p.Place, p.Of = jobs.Position(ch.Workload, ch.Queue)
+		if p.Text() == told {
+			return nil
+		}
+		told = p.Text()
+		_, err := fmt.Fprintf(f.IO.Out, "%s  %s\n", jobs.Time(c.Now()), output.Safe(told))
+		return err
+	}
+	scope := follow.Scope{Kinds: []kinds.Job{found.Kind}, Namespace: found.Namespace, Name: o.Name, Pods: true, Missing: f.Missing}
+	seen := false
+	return follow.Follow(ctx, c.Client, scope, func(ch follow.Change) error {
+		switch {
+		case ch.Type == kube.Synced && seen:
+			return nil
+		case ch.Type == kube.Synced, ch.Type == kube.Deleted && ch.Job.UID == found.UID():
+			return errs.NotFoundf("job %s is gone: it was deleted", o.Name)
+		case ch.Job.UID != found.UID():
+			return nil
+		}
+		seen = true
+		if err := show(ch); err != nil {
+			return err
+		}
+		if err := f.IO.Flush(); err != nil {
+			return err
+		}
+		if ch.Status.State.Finished() {
+			return kube.ErrStop
+		}
+		return nil
+	})
+}

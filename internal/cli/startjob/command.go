@@ -1,0 +1,74 @@
+package startjob
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// mostCommand is how much of a command line is kept, in bytes.
+const mostCommand = 4096
+
+// unsaid are global flags that do not belong to what was started.
+var unsaid = []string{"color", "quiet", "debug", "output", "kubeconfig", "context", "request-timeout", "sandbox", "snapshot"}
+
+// commandLine is the command line as the job remembers it: the flags that were
+// given, quoted for a shell. Values of the environment may be secrets and are
+// left out.
+func commandLine(cmd *cobra.Command, args []string) string {
+	words := strings.Fields(cmd.CommandPath())
+	words = append(words, args...)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(unsaid, f.Name) {
+			return
+		}
+		name := "--" + f.Name
+		if f.Name == "job-name" {
+			name = "--name" // as people write it
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			if f.Name == "environment" {
+				v = withoutValue(v)
+			}
+			if f.Value.Type() == "bool" {
+				words = append(words, name+"="+v)
+				continue
+			}
+			words = append(words, name, v)
+		}
+	})
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	line := strings.Join(words, " ")
+	if len(line) > mostCommand {
+		line = strings.ToValidUTF8(line[:mostCommand], "") + " ..."
+	}
+	return line
+}
+
+// withoutValue keeps the name of K=V; a JSON object is left out as a whole.
+func withoutValue(v string) string {
+	name, _, ok := strings.Cut(v, "=")
+	if !ok || strings.HasPrefix(strings.TrimSpace(v), "{") {
+		return "..."
+	}
+	return name + "=..."
+}
+
+// quote quotes a word for a POSIX shell where it needs it.
+func quote(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=./:,@%+", r)
+	}
+	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}

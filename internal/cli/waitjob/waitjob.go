@@ -1,0 +1,135 @@
+// Package waitjob is `hyperpod wait-job`, and what other commands need to wait
+// for a job as it does.
+package waitjob
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// Options are the settings of one run.
+type Options struct {
+	Factory *factory.Factory
+	Name    string
+	Kind    string
+	For     string
+	Goal    wait.Goal // of For, set by Validate
+	Timeout time.Duration
+}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	var flag string
+	cmd := &cobra.Command{
+		Use:   "wait-job NAME",
+		Short: "Wait until a job is admitted, runs, ends or is gone",
+		Long: `Waits until a job is admitted, running, succeeded, finished or deleted. It watches:
+nothing is asked for while nothing changes, and a lost connection or a restart of
+the API server does not end it. A line on stderr says why the job still waits.
+
+Exit codes: 0 it is so; 3 the job failed; 5 there is no such job, or it was deleted
+meanwhile; 124 the time is over; 130 Ctrl-C. --for finished is reached by a failed
+job too, and ends with 3 then.`,
+		Example: `  hyperpod wait-job llama-7b
+  hyperpod wait-job llama-7b --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
+  hyperpod wait-job llama-7b --for deleted`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.Name, err = factory.JobName(flag, args); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	factory.AddJobNameFlag(cmd, &flag)
+	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	cmd.Flags().StringVar(&o.For, "for", string(wait.Finished), strings.Join(wait.Goals(), "|"))
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "give up after this time (exit code 124; default: never)")
+	factory.Complete(cmd, "for", wait.Goals()...)
+	f.CompleteArgs(cmd, factory.Jobs)
+	f.CompleteFlag(cmd, "job-name", factory.Jobs)
+	return cmd
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	var ok bool
+	if o.Goal, ok = wait.ParseGoal(o.For); !ok {
+		return errs.Usagef("--for has no value %q", o.For).WithFact("it has", strings.Join(wait.Goals(), ", "))
+	}
+	if o.Timeout < 0 {
+		return errs.Usagef("--timeout is not below 0")
+	}
+	return nil
+}
+
+// Run finds the job and waits.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	cluster, err := f.Cluster()
+	if err != nil {
+		return err
+	}
+	job, err := findjob.Find(ctx, f, cluster, "get", o.Name, o.Kind)
+	if errs.ExitOf(err) == errs.NotFound && o.Goal == wait.Deleted && findjob.Absent(err) {
+		return o.say(format, wait.Progress{}, "%s is deleted\n", o.Name)
+	}
+	if err != nil {
+		return err
+	}
+	last, err := Until(ctx, f, cluster, wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal, Timeout: o.Timeout})
+	switch {
+	case err != nil:
+		return err
+	case o.Goal == wait.Deleted:
+		return o.say(format, wait.Progress{}, "%s is deleted\n", o.Name)
+	}
+	if err := o.say(format, last, "%s is %s\n", o.Name, last.Status.State); err != nil {
+		return err
+	}
+	return last.Failure()
+}
+
+// say prints the result: a sentence, or the job's row where -o asks for a form.
+func (o *Options) say(format output.Format, last wait.Progress, sentence string, args ...any) error {
+	f := o.Factory
+	if f.Global.Output == "" || last.Job.UID == "" {
+		_, err := fmt.Fprintf(f.IO.Out, sentence, args...)
+		return err
+	}
+	return output.Print(f.IO, format, jobs.VerboseRowOf(last.Job, last.Status), nil, func() []string {
+		return []string{strings.ToLower(last.Job.Kind.Kind) + "." + last.Job.Kind.Group + "/" + last.Job.Name}
+	})
+}
+
+// Until waits for a job with a progress line on stderr.
+func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.Request) (wait.Progress, error) {
+	progress := output.NewProgress(f.IO)
+	defer progress.Done("")
+	r.Missing = f.Missing
+	if !f.Global.Quiet {
+		r.Progress = func(p wait.Progress) { progress.Update(p.Text()) }
+	}
+	return wait.Wait(ctx, c.Client, r)
+}

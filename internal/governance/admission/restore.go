@@ -1,0 +1,24 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// RestoreJob returns a job as it was submitted: what Kueue put into its pod
+// templates when it started it is taken out again, by the job's Workload (JSON,
+// of any served version). The result is JSON, and suspended.
+func RestoreJob(ctx context.Context, job, workload []byte) ([]byte, error) {
+	objects, err := Decode(workload)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		if wl, ok := o.(*kueue.Workload); ok {
+			return SuspendJob(ctx, job, wl)
+		}
+	}
+	return nil, fmt.Errorf("that is no Workload")
+}

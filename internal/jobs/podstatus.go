@@ -1,0 +1,114 @@
+package jobs
+
+import (
+	"fmt"
+
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// PodStatus is what a pod does in one word, as kubectl's STATUS column has it.
+func PodStatus(p state.Pod) string {
+	word := p.Phase
+	if p.Reason != "" {
+		word = p.Reason
+	}
+	if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Reason == "SchedulingGated" {
+		word = c.Reason
+	}
+	init, initializing := initStatus(p)
+	if initializing {
+		word = init
+	}
+	if c, _ := state.Find(p.Conditions, "Initialized"); !initializing || c.True() {
+		word = containerStatus(p, word)
+	}
+	switch ended := p.Phase == "Succeeded" || p.Phase == "Failed"; {
+	case p.DeletionTimestamp != nil && p.Reason == "NodeLost":
+		return "Unknown"
+	case p.DeletionTimestamp != nil && !ended:
+		return "Terminating"
+	}
+	return word
+}
+
+// initStatus is the word of the init container that is not done, if there is one.
+func initStatus(p state.Pod) (string, bool) {
+	n, at := 0, 0
+	for _, c := range p.Containers {
+		if c.Init {
+			n++
+		}
+	}
+	for _, c := range p.Containers {
+		if !c.Init {
+			continue
+		}
+		done := c.FinishedAt != nil || c.Terminated != ""
+		switch {
+		case done && c.ExitCode == 0:
+		case c.Started && !done: // a sidecar that runs
+		case done && c.Terminated != "":
+			return "Init:" + c.Terminated, true
+		case done:
+			return fmt.Sprintf("Init:ExitCode:%d", c.ExitCode), true
+		case c.Waiting != "" && c.Waiting != "PodInitializing":
+			return "Init:" + c.Waiting, true
+		default:
+			return fmt.Sprintf("Init:%d/%d", at, n), true
+		}
+		at++
+	}
+	return "", false
+}
+
+func containerStatus(p state.Pod, word string) string {
+	running := false
+	for i := len(p.Containers) - 1; i >= 0; i-- {
+		c := p.Containers[i]
+		switch {
+		case c.Init:
+		case c.Waiting != "":
+			word = c.Waiting
+		case c.Terminated != "":
+			word = c.Terminated
+		case c.FinishedAt != nil:
+			word = fmt.Sprintf("ExitCode:%d", c.ExitCode)
+		case c.Ready && c.StartedAt != nil:
+			running = true
+		}
+	}
+	if word == "Completed" && running {
+		if p.Ready {
+			return "Running"
+		}
+		return "NotReady"
+	}
+	return word
+}
+
+// PodWhy is why a pod does not run, or how its container ended: a reason and
+// what is known of it. Both are empty for a pod that is well.
+func PodWhy(p state.Pod) (reason, message string) {
+	for _, c := range p.Containers {
+		if c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing" {
+			message := c.Message
+			if c.LastTerminated != "" {
+				message = fmt.Sprintf("container %s ended with %s, exit code %d", c.Name, c.LastTerminated, c.LastExitCode)
+			}
+			return c.Waiting, message
+		}
+	}
+	for _, c := range p.Containers {
+		if c.Terminated != "" && c.Terminated != "Completed" {
+			text := fmt.Sprintf("container %s, exit code %d", c.Name, c.ExitCode)
+			return c.Terminated, text + after(": ", c.Message)
+		}
+	}
+	if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Status == "False" {
+		return c.Reason, c.Message
+	}
+	if p.Phase == "Failed" || p.Phase == "Unknown" {
+		return p.Reason, p.Message
+	}
+	return "", ""
+}

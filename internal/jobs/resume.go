@@ -1,0 +1,72 @@
+package jobs
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Resume is what is known of a job's automatic resumption after faults.
+type Resume struct {
+	// On: HyperPod resumes the job on a healthy node.
+	On bool
+	// Most is how often, Used how often it was as far as is recorded.
+	Most, Used int
+}
+
+// ResumeOf reads a job's retries: as its own status counts them, else the
+// restarts that the operator reported, else those of its containers.
+func ResumeOf(j state.Job, events []state.Event, pods []state.Pod) Resume {
+	r := Resume{On: j.Annotations[kinds.AutoResumeAnnotation] == "true", Used: j.Restarts}
+	r.Most, _ = strconv.Atoi(j.Annotations[kinds.MaxRetryAnnotation])
+	if j.Kind.Kind == kinds.HyperPodPyTorchJob.Kind {
+		r.On = true // the operator's nature; the limit is in the spec
+		r.Most = j.MaxRetries
+	}
+	reported := 0
+	for _, e := range events {
+		if e.ObjectUID == j.UID && strings.HasSuffix(e.Reason, "JobRestarting") {
+			reported += e.Count
+		}
+	}
+	most := 0
+	for _, p := range pods {
+		most = max(most, p.Restarts) // a try restarts the pods together
+	}
+	r.Used = max(r.Used, reported, most)
+	return r
+}
+
+// Fault is a node that is not healthy.
+type Fault struct {
+	Node string
+	// Health is the node's health label, or NotReady; Types and Reasons are what
+	// HyperPod found, "" where it says nothing.
+	Health, Types, Reasons string
+}
+
+// FaultOf returns what is wrong with a node.
+func FaultOf(n state.Node) (Fault, bool) {
+	f := Fault{Node: n.Name, Health: n.Labels[kinds.NodeHealthLabel], Types: n.Labels[kinds.FaultTypesLabel], Reasons: n.Labels[kinds.FaultReasonsLabel]}
+	ready, known := state.Find(n.Conditions, "Ready")
+	if known && !ready.True() {
+		if f.Health == "" || f.Health == "Schedulable" {
+			f.Health = "NotReady"
+		}
+		return f, true
+	}
+	return f, f.Health != "" && f.Health != "Schedulable" || f.Types != "" || f.Reasons != ""
+}
+
+// Text says what is wrong with the node.
+func (f Fault) Text() string {
+	text := f.Health
+	for _, more := range []string{f.Types, f.Reasons} {
+		if more != "" {
+			text += ", " + strings.ReplaceAll(more, "_", " ")
+		}
+	}
+	return strings.TrimPrefix(text, ", ")
+}
