@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
@@ -19,6 +20,7 @@ import (
 // The groups of commands in the help text.
 const (
 	groupJobs    = "jobs"
+	groupQuota   = "quota"
 	groupOffline = "offline"
 	groupOther   = "other"
 )
@@ -53,6 +55,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 
 	root.AddGroup(
 		&cobra.Group{ID: groupJobs, Title: "Jobs:"},
+		&cobra.Group{ID: groupQuota, Title: "Quota and queues:"},
 		&cobra.Group{ID: groupOffline, Title: "Without a cluster:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
@@ -63,6 +66,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		}
 	}
 	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
+	add(groupQuota, getquota.NewCmd(f, nil))
 	add(groupOffline, sandboxcmd.NewCmd(f))
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)

@@ -6,16 +6,18 @@ import (
 )
 
 // Bar is a bar of parts, drawn next to each other in the order of the fields.
-// All bars of a column have one scale.
+// All bars of a column have one scale, unless they say otherwise.
 type Bar struct {
 	Full, Shaded, Light, Dotted int64
 	// Alarm is what should not be.
 	Alarm int64
+	// Whole is what the whole width stands for; 0 is the longest bar of the column.
+	Whole int64
 }
 
 // The width of a bar on a terminal that leaves less or more, and elsewhere.
 const (
-	leastBar = 8
+	leastBar = 6
 	mostBar  = 30
 	plainBar = 20
 )
@@ -113,7 +115,11 @@ func (s *sheet) drawBars(width int, glyphs []string) {
 		}
 		s.widths[j] = 0
 		for _, row := range s.rows {
-			row[j].Text = row[j].Bar.draw(room, full, glyphs)
+			whole := full
+			if w := row[j].Bar.Whole; w > 0 {
+				whole = max(float64(w), row[j].Bar.total())
+			}
+			row[j].Text = row[j].Bar.draw(room, whole, glyphs)
 			// A column of bars is drawn at its full width: the scale is seen, and
 			// stays, whatever the rows hold.
 			s.widths[j] = room

@@ -28,6 +28,10 @@ func NewLiveTable(s *IO, wide bool, key int) *LiveTable {
 	return &LiveTable{io: s, wide: wide, key: key}
 }
 
+// Key changes how many of the first columns tell rows apart, for tables whose
+// columns change.
+func (l *LiveTable) Key(columns int) { l.key = columns }
+
 // Update shows the table as it is now. An error is one of writing to Out.
 func (l *LiveTable) Update(t Table) error {
 	sheet := t.lay(l.wide)

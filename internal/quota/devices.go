@@ -153,7 +153,7 @@ func teamDevices(s *state.State, namespace, instanceType string) TeamDevices {
 // leadsTo reports whether a namespace's workloads go to a ClusterQueue.
 func leadsTo(s *state.State, namespace, clusterQueue string) bool {
 	if !readable(s, kinds.LocalQueue) || len(s.LocalQueues) == 0 {
-		return clusterQueue == namespace+managedSuffix
+		return clusterQueue == ManagedQueue(namespace)
 	}
 	return slices.ContainsFunc(s.LocalQueues, func(l state.LocalQueue) bool {
 		return l.Namespace == namespace && l.ClusterQueue == clusterQueue

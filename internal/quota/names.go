@@ -31,11 +31,15 @@ func TeamOf(clusterQueue string) string {
 // that no team has reserved.
 func IsIdleSharing(clusterQueue string) bool { return strings.HasPrefix(clusterQueue, idlePrefix) }
 
+// ManagedQueue returns the ClusterQueue that task governance makes for a team's
+// namespace.
+func ManagedQueue(namespace string) string { return namespace + managedSuffix }
+
 // managedQueueOf returns the ClusterQueue behind a LocalQueue that cannot be
 // read, if both have the names that task governance gives; else "".
 func managedQueueOf(namespace, localQueue string) string {
 	if strings.HasPrefix(namespace, managedPrefix) && localQueue == namespace+"-localqueue" {
-		return namespace + managedSuffix
+		return ManagedQueue(namespace)
 	}
 	return ""
 }

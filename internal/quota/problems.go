@@ -62,11 +62,25 @@ func (b *builder) problems() []Problem {
 	if n := len(b.lost); n > 0 && b.complete(kinds.LocalQueue) {
 		put(LostWorkloads, "", "%s in a queue that does not exist, and in no team's PENDING: %s", count(n, "workload waits", "workloads wait"), someNames(b.lost))
 	}
-	for _, c := range b.r.Capacity {
+	if b.complete(kinds.Node) {
+		out = append(out, OverCapacities(b.r.Capacity)...)
+	}
+	return out
+}
+
+// OverCapacities names the instance types of which teams have more accelerators
+// reserved than the nodes have: AWS advises against it. Cpu and memory are quota
+// in whole instances, of which nodes offer less by nature.
+func OverCapacities(all []Capacity) []Problem {
+	var out []Problem
+	if SumCapacity(all).Nodes == 0 {
+		return nil // nodes that were not read, or are made when they are needed
+	}
+	for _, c := range all {
 		for _, name := range slices.Sorted(maps.Keys(c.Reserved)) {
-			reserved, has := c.Reserved[name], c.Capacity[name]
-			if kinds.Accelerator(name) && reserved > has && b.complete(kinds.Node) {
-				put(OverCapacity, c.Name, "teams have %s %s of %s reserved, the nodes have %s: quota in sum should not exceed capacity", Text(name, reserved), name, c.Name, Text(name, has))
+			if reserved, has := c.Reserved[name], c.Capacity[name]; kinds.Accelerator(name) && reserved > has {
+				out = append(out, Problem{OverCapacity, c.Name, fmt.Sprintf("teams have %s %s of %s reserved, the nodes have %s: quota in sum should not exceed capacity",
+					Text(name, reserved), name, c.Name, Text(name, has))})
 			}
 		}
 	}
