@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
@@ -20,6 +21,7 @@ import (
 // The groups of commands in the help text.
 const (
 	groupJobs    = "jobs"
+	groupQuota   = "quota"
 	groupOffline = "offline"
 	groupOther   = "other"
 )
@@ -52,6 +54,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 
 	root.AddGroup(
 		&cobra.Group{ID: groupJobs, Title: "Jobs:"},
+		&cobra.Group{ID: groupQuota, Title: "Quota and queues:"},
 		&cobra.Group{ID: groupOffline, Title: "Without a cluster:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
@@ -61,7 +64,15 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 			root.AddCommand(c)
 		}
 	}
-	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil), waitjob.NewCmd(f, nil), listpods.NewCmd(f, nil))
+	add(groupJobs,
+		startjob.NewCmd(f, nil),
+		listjobs.NewCmd(f, nil),
+		getjob.NewCmd(f, nil),
+		canceljob.NewCmd(f, nil),
+		waitjob.NewCmd(f, nil),
+		listpods.NewCmd(f, nil),
+	)
+	add(groupQuota, getquota.NewCmd(f, nil))
 	add(groupOffline, sandboxcmd.NewCmd(f))
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)

@@ -19,13 +19,14 @@ const (
 	TableFormat       Name = "table"
 	Wide              Name = "wide"
 	NameFormat        Name = "name"
+	Prometheus        Name = "prometheus"
 	JSONPath          Name = "jsonpath"
 	JSONPathFile      Name = "jsonpath-file"
 	CustomColumns     Name = "custom-columns"
 	CustomColumnsFile Name = "custom-columns-file"
 )
 
-var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat}
+var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus}
 
 var templated = []Name{JSONPath, JSONPathFile, CustomColumns, CustomColumnsFile}
 

@@ -42,12 +42,12 @@ func jobsTable() Table {
 		Columns: []Column{{Title: "NAMESPACE"}, {Title: "NAME"}, {Title: "STATE"}, {Title: "GPUS", Right: true},
 			{Title: "AGE", Right: true, Ticks: true}, {Title: "QUEUE", Wide: true}, {Title: "REASON"}},
 		Rows: [][]Cell{
-			{{"ml-engineers", Plain}, {"llama-7b", Plain}, {"Running", Good}, {"32", Plain}, {"1h32m", Plain}, {"ml-engineers", Plain}, {"", Plain}},
-			{{"研究チーム", Plain}, {"画像分類", Plain}, {"Pending", Plain}, {"8", Plain}, {"20m", Plain}, {"研究チーム", Plain}, {"WaitingForQuota", Warn}},
-			{{"ml-engineers", Plain}, {long, Plain}, {"Preempted", Warn}, {"128", Plain}, {"2d4h", Plain}, {"ml-engineers", Plain},
-				{"researchers took back 8 GPUs (reclaim) for researchers/vit-huge", Plain}},
-			{{"evil", Plain}, {"red\x1b[31m\x07\u202egnp", Plain}, {"Failed", Bad}, {"1", Plain}, {"5s", Plain}, {"-", Dim}, {"line one\nline two\ttab \xff \u009b2J", Plain}},
-			{{"interns", Plain}, {"short", Plain}, {"Succeeded", Dim}},
+			{{Text: "ml-engineers"}, {Text: "llama-7b"}, {Text: "Running", Style: Good}, {Text: "32"}, {Text: "1h32m"}, {Text: "ml-engineers"}, {Text: ""}},
+			{{Text: "研究チーム"}, {Text: "画像分類"}, {Text: "Pending"}, {Text: "8"}, {Text: "20m"}, {Text: "研究チーム"}, {Text: "WaitingForQuota", Style: Warn}},
+			{{Text: "ml-engineers"}, {Text: long}, {Text: "Preempted", Style: Warn}, {Text: "128"}, {Text: "2d4h"}, {Text: "ml-engineers"},
+				{Text: "researchers took back 8 GPUs (reclaim) for researchers/vit-huge"}},
+			{{Text: "evil"}, {Text: "red\x1b[31m\x07\u202egnp"}, {Text: "Failed", Style: Bad}, {Text: "1"}, {Text: "5s"}, {Text: "-", Style: Dim}, {Text: "line one\nline two\ttab \xff \u009b2J"}},
+			{{Text: "interns"}, {Text: "short"}, {Text: "Succeeded", Style: Dim}},
 		},
 	}
 }

@@ -28,13 +28,17 @@ func NewLiveTable(s *IO, wide bool, key int) *LiveTable {
 	return &LiveTable{io: s, wide: wide, key: key}
 }
 
+// Key changes how many of the first columns tell rows apart, for tables whose
+// columns change.
+func (l *LiveTable) Key(columns int) { l.key = columns }
+
 // Update shows the table as it is now. An error is one of writing to Out.
 func (l *LiveTable) Update(t Table) error {
 	sheet := t.lay(l.wide)
 	changed := l.compare(sheet)
 	var b bytes.Buffer
 	if l.io.Cursor {
-		l.redraw(&b, sheet, changed)
+		l.redraw(&b, sheet, changed, t.Notes)
 	} else {
 		l.append(&b, sheet, changed)
 	}
@@ -86,8 +90,13 @@ func (l *LiveTable) append(b *bytes.Buffer, s sheet, changed []bool) {
 		}
 	}
 	l.widths = s.widths
+	shown := sheet{columns: s.columns, widths: s.widths}
+	for _, row := range s.rows {
+		shown.rows = append(shown.rows, slices.Clone(row))
+	}
+	shown.drawBars(0, l.io.barGlyphs())
 	var rows [][]Cell
-	for i, row := range s.rows {
+	for i, row := range shown.rows {
 		if changed[i] {
 			rows = append(rows, row)
 		}
@@ -125,10 +134,15 @@ func (l *LiveTable) gone(s sheet) [][]Cell {
 	return out
 }
 
-// redraw writes the table over the one on the screen.
-func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool) {
+// redraw writes the table, and its notes below, over the one on the screen.
+func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool, notes []string) {
+	width, height := l.io.Width, l.io.Height
 	l.io.remeasure()
-	if l.lines > 0 {
+	switch {
+	case l.lines > 0 && (width != l.io.Width || height != l.io.Height):
+		// Terminals differ in what they make of earlier lines when they are resized.
+		b.WriteString("\x1b[H\x1b[2J")
+	case l.lines > 0:
 		fmt.Fprintf(b, "\x1b[%dA\r", l.lines)
 	}
 	first := l.last == nil
@@ -144,13 +158,15 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool) {
 	}
 	more := 0
 	// The header, the line about more rows and the cursor's line need room too.
-	if room := max(l.io.Height-3, 1); l.io.Height > 0 && len(shown.rows) > room {
+	if room := max(l.io.Height-3-len(notes), 1); l.io.Height > 0 && len(shown.rows) > room {
 		more = len(shown.rows) - room
 		shown.rows = shown.rows[:room]
 	}
-	if l.io.Width > 0 && !l.wide {
-		shown.fit(l.io.Width, l.io.ellipsis())
+	room := l.io.Width
+	if l.wide {
+		room = 0
 	}
+	shown.arrange(room, l.io)
 	l.lines = 0
 	// What is still too long is cut at the edge: a row that wraps could not be
 	// drawn over.
@@ -169,13 +185,17 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool) {
 		fmt.Fprintf(b, "\x1b[2K%s\n", l.io.Paint(Dim, fmt.Sprintf("and %d more", more)))
 		l.lines++
 	}
+	for _, n := range notes {
+		fmt.Fprintf(b, "\x1b[2K%s\n", Safe(n))
+		l.lines++
+	}
 	b.WriteString("\x1b[J")
 }
 
 func (s *sheet) titles() []Cell {
 	out := make([]Cell, len(s.columns))
 	for j, c := range s.columns {
-		out[j] = Cell{c.Title, Strong}
+		out[j] = Cell{Text: c.Title, Style: Strong}
 	}
 	return out
 }

@@ -5,7 +5,11 @@ import (
 	"fmt"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/metrics"
 )
+
+// Measured is a document that can also be written as metrics (-o prometheus).
+type Measured interface{ Metrics() []metrics.Family }
 
 // Print writes a result to Out in a format, in one write. document is what
 // JSON, YAML, jsonpath and custom-columns show; table and names make the other
@@ -26,6 +30,10 @@ func render(s *IO, f Format, document any, table func() Table, names func() []st
 		return renderTable(s, table(), f.Name == Wide)
 	case f.Name == NameFormat && names != nil:
 		return renderNames(s, names()), nil
+	case f.Name == Prometheus:
+		if m, ok := document.(Measured); ok {
+			return s.visible(metrics.Text(m.Metrics())), nil
+		}
 	}
 	switch f.Name {
 	case JSON:

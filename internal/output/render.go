@@ -19,9 +19,11 @@ const longList = 50
 // a wide one: whoever asks for more columns wants to read them.
 func (t Table) render(s *IO, wide bool) ([]byte, error) {
 	sheet := t.lay(wide)
-	if s.OutTTY && s.Width > 0 && !wide {
-		sheet.fit(s.Width, s.ellipsis())
+	width := 0
+	if s.OutTTY && !wide {
+		width = s.Width
 	}
+	sheet.arrange(width, s)
 	var b bytes.Buffer
 	var err error
 	if len(sheet.rows) < longList && sheet.fitsTablewriter() {

@@ -12,10 +12,10 @@ import (
 func longSheet(rows int) Table {
 	t := Table{Columns: []Column{{Title: "NAMESPACE"}, {Title: "NAME", Keep: true}, {Title: "STATE"},
 		{Title: "AGE", Right: true}, {Title: "PRIORITY"}, {Title: "REASON"}}}
-	states := []Cell{{"Running", Good}, {"Pending", Plain}, {"Failed", Bad}, {"Succeeded", Dim}}
+	states := []Cell{{Text: "Running", Style: Good}, {Text: "Pending", Style: Plain}, {Text: "Failed", Style: Bad}, {Text: "Succeeded", Style: Dim}}
 	for i := range rows {
-		t.Rows = append(t.Rows, []Cell{{fmt.Sprintf("hyperpod-ns-team-%d", i%40), Plain}, {fmt.Sprintf("training-%d-llama-%d", i, i*7), Plain},
-			states[i%4], {fmt.Sprintf("%dh", i%48), Plain}, {"fine-tuning-priority", Plain}, {"waits for 8 more nvidia.com/gpu", Dim}})
+		t.Rows = append(t.Rows, []Cell{{Text: fmt.Sprintf("hyperpod-ns-team-%d", i%40)}, {Text: fmt.Sprintf("training-%d-llama-%d", i, i*7)},
+			states[i%4], {Text: fmt.Sprintf("%dh", i%48)}, {Text: "fine-tuning-priority", Style: Plain}, {Text: "waits for 8 more nvidia.com/gpu", Style: Dim}})
 	}
 	return t
 }
@@ -34,7 +34,7 @@ func TestShortAndLongWritersAgree(t *testing.T) {
 		for range r.IntN(6) {
 			var row []Cell
 			for range table.Columns {
-				row = append(row, Cell{texts[r.IntN(len(texts))], Style(r.IntN(7))})
+				row = append(row, Cell{Text: texts[r.IntN(len(texts))], Style: Style(r.IntN(7))})
 			}
 			table.Rows = append(table.Rows, row)
 		}

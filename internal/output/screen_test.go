@@ -66,7 +66,15 @@ func (s *screen) control(number, letter string) {
 		s.row, s.wrapped = max(s.row-n, 0), false
 	case "K":
 		s.lines[s.row] = nil
+	case "H":
+		s.row, s.column, s.wrapped = max(0, len(s.lines)-s.height), 0, false
 	case "J":
+		if number == "2" {
+			for i := max(0, len(s.lines)-s.height); i < len(s.lines); i++ {
+				s.lines[i] = nil
+			}
+			return
+		}
 		s.lines[s.row] = s.lines[s.row][:min(s.column, len(s.lines[s.row]))]
 		s.lines = s.lines[:s.row+1]
 	case "h", "l":

@@ -16,6 +16,11 @@ type Column struct {
 	Right bool
 	// Keep holds the column back from being truncated: names to be copied.
 	Keep bool
+	// Bar columns hold the cells' bars; they take what width is left.
+	Bar bool
+	// Yield columns are left out of a terminal's table that is too narrow, the
+	// highest first; 0 stays.
+	Yield int
 	// Ticks says that the text changes by itself (ages): not a change in a LiveTable.
 	Ticks bool
 }
@@ -24,6 +29,8 @@ type Column struct {
 type Cell struct {
 	Text  string
 	Style Style
+	// Bar is drawn in a Bar column, instead of the text.
+	Bar Bar
 }
 
 // Table is what people see of a list. Rows may be shorter than Columns.
@@ -65,7 +72,11 @@ func (t Table) lay(wide bool) sheet {
 			shown = append(shown, i)
 			c.Title = cellText(c.Title)
 			s.columns = append(s.columns, c)
-			s.widths = append(s.widths, displaywidth.String(c.Title))
+			width := displaywidth.String(c.Title)
+			if c.Bar {
+				width = max(width, leastBar)
+			}
+			s.widths = append(s.widths, width)
 		}
 	}
 	cells := make([]Cell, len(t.Rows)*len(shown))
@@ -74,7 +85,7 @@ func (t Table) lay(wide bool) sheet {
 		line := cells[i*len(shown) : (i+1)*len(shown)]
 		for j, from := range shown {
 			if from < len(row) {
-				line[j] = Cell{cellText(row[from].Text), row[from].Style}
+				line[j] = Cell{cellText(row[from].Text), row[from].Style, row[from].Bar}
 				s.widths[j] = max(s.widths[j], displaywidth.String(line[j].Text))
 			}
 		}
@@ -93,10 +104,7 @@ const narrowest = 8
 // wide. A column stays at least as wide as its title; where that is not enough,
 // lines are too long and the terminal wraps them.
 func (s *sheet) fit(width int, ellipsis string) {
-	over := gap*(len(s.widths)-1) - width
-	for _, w := range s.widths {
-		over += w
-	}
+	over := s.width() - width
 	widths := make([]int, len(s.widths))
 	copy(widths, s.widths)
 	for over > 0 {
@@ -129,7 +137,7 @@ func (s *sheet) least(column int) int {
 func (s *sheet) widest(widths []int) (column, next int) {
 	column = -1
 	for j, w := range widths {
-		if c := s.columns[j]; c.Right || c.Keep || w <= s.least(j) {
+		if c := s.columns[j]; c.Right || c.Keep || c.Bar || w <= s.least(j) {
 			continue
 		}
 		switch {

@@ -33,7 +33,7 @@ func cohort(name, parent string, nominal, borrowing, lending int64) state.Cohort
 	return state.Cohort{Meta: state.Meta{Name: name}, Parent: parent, ResourceGroups: group(nominal, borrowing, lending)}
 }
 
-func usages(of map[string]int64) map[string]Usage {
+func usagesOf(of map[string]int64) map[string]Usage {
 	out := map[string]Usage{}
 	for name, n := range of {
 		out[name] = Usage{{"f", gpu}: n}
@@ -66,13 +66,13 @@ func TestSplit(t *testing.T) {
 
 func TestLenders(t *testing.T) {
 	// A has 6 and uses 2, B has 5 and uses 4: a task of 4 for B borrows 3.
-	lendThree := NewTree([]state.ClusterQueue{queue("a", "pool", 6, -1, -1), queue("b", "pool", 5, -1, -1)}, nil, usages(map[string]int64{"a": 2, "b": 4}))
+	lendThree := NewTree([]state.ClusterQueue{queue("a", "pool", 6, -1, -1), queue("b", "pool", 5, -1, -1)}, nil, usagesOf(map[string]int64{"a": 2, "b": 4}))
 	// A tree: b borrows first inside its cohort, then above it.
 	deep := NewTree([]state.ClusterQueue{
 		queue("a", "left", 4, -1, -1), queue("b", "left", 2, -1, -1),
 		queue("c", "right", 6, -1, -1), queue("d", "right", 3, -1, 1), queue("e", "root", 2, -1, -1),
 	}, []state.Cohort{cohort("left", "root", 1, -1, -1), cohort("right", "root", 0, -1, 3), {Meta: state.Meta{Name: "root"}}},
-		usages(map[string]int64{"a": 2, "b": 2, "c": 1}))
+		usagesOf(map[string]int64{"a": 2, "b": 2, "c": 1}))
 	for _, c := range []struct {
 		name   string
 		tree   *Tree
@@ -112,7 +112,7 @@ func TestLenders(t *testing.T) {
 // TestLoans: john has 12 and uses 8, smith has 4 and uses 8.
 func TestLoans(t *testing.T) {
 	tree := NewTree([]state.ClusterQueue{queue("john", "shared-pool", 12, 6, -1), queue("smith", "shared-pool", 4, 4, -1)}, nil,
-		usages(map[string]int64{"john": 8, "smith": 8}))
+		usagesOf(map[string]int64{"john": 8, "smith": 8}))
 	if got := tree.Loans("smith", "f", gpu); !reflect.DeepEqual(got, []Loan{{ClusterQueue: "john", Amount: 4}}) {
 		t.Errorf("smith borrows from %+v", got)
 	}
@@ -126,7 +126,7 @@ func TestLoans(t *testing.T) {
 func TestCycle(t *testing.T) {
 	tree := NewTree([]state.ClusterQueue{queue("a", "self", 4, -1, -1), queue("b", "under", 4, -1, -1), queue("c", "ok", 4, -1, -1), queue("d", "ok", 1, -1, -1)},
 		[]state.Cohort{cohort("self", "self", 8, -1, -1), cohort("ring1", "ring2", 0, -1, -1), cohort("ring2", "ring1", 0, -1, -1), cohort("under", "ring1", 0, -1, -1)},
-		usages(map[string]int64{"a": 6, "d": 2}))
+		usagesOf(map[string]int64{"a": 6, "d": 2}))
 	for name, want := range map[string]int64{"a": 0, "b": 0, "c": 3, "d": 3} {
 		if got := tree.Available(name, "f", gpu); got != want {
 			t.Errorf("%s can get %d, want %d", name, got, want)
@@ -228,5 +228,5 @@ func randomTree(r *rand.Rand) (*Tree, string) {
 		queues = append(queues, queue(name, in, int64(r.IntN(12)), limit(), limit()))
 		used[name] = int64(r.IntN(14))
 	}
-	return NewTree(queues, cohorts, usages(used)), fmt.Sprintf("%+v\n%+v\n%v", queues, cohorts, used)
+	return NewTree(queues, cohorts, usagesOf(used)), fmt.Sprintf("%+v\n%+v\n%v", queues, cohorts, used)
 }

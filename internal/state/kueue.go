@@ -23,6 +23,8 @@ type Workload struct {
 	Checks       []CheckState
 	Evictions    []Eviction
 	PodSets      []PodSet
+	// Reclaimable is how many pods of each pod set have given their quota back.
+	Reclaimable map[string]int64
 	// OwnerUID is the UID of the job: Kueue's job-uid label, else the controller.
 	OwnerUID string
 }

@@ -48,7 +48,7 @@ func (l *loader) run(ctx context.Context) (*State, error) {
 		}
 	}
 	if w.ClusterQueues {
-		l.start(func() { s.ClusterQueues = load(ctx, l, kinds.ClusterQueue, none, (*wireClusterQueue).queue) })
+		l.start(func() { s.ClusterQueues = l.clusterQueues(ctx) })
 	}
 	if w.LocalQueues {
 		l.start(func() { s.LocalQueues = load(ctx, l, kinds.LocalQueue, none, (*wireLocalQueue).queue) })
@@ -123,6 +123,40 @@ func load[W, T any](ctx context.Context, l *loader, r kinds.Resource, o kube.Lis
 	l.read++
 	l.mu.Unlock()
 	return page.Items
+}
+
+// clusterQueues reads all ClusterQueues, or those that may be read by name.
+func (l *loader) clusterQueues(ctx context.Context) []ClusterQueue {
+	all := load(ctx, l, kinds.ClusterQueue, kube.ListOptions{}, (*wireClusterQueue).queue)
+	l.mu.Lock()
+	forbidden := slices.ContainsFunc(l.out.MissingOf(kinds.ClusterQueue), func(m Missing) bool { return m.Reason == Forbidden })
+	l.mu.Unlock()
+	if !forbidden || l.w.FallbackQueues == nil {
+		return all
+	}
+	names, err := l.w.FallbackQueues(ctx)
+	if err != nil {
+		return nil
+	}
+	found := make([]*ClusterQueue, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() {
+			if q, err := GetClusterQueue(ctx, l.c, name); err == nil {
+				found[i] = &q
+			}
+		})
+	}
+	wg.Wait()
+	for _, q := range found {
+		if q != nil {
+			all = append(all, *q)
+			l.mu.Lock()
+			l.read++
+			l.mu.Unlock()
+		}
+	}
+	return all
 }
 
 // loadEach reads a kind namespace by namespace.

@@ -22,6 +22,10 @@ type Want struct {
 	// FallbackNamespaces names the namespaces to read one by one when a list over
 	// all namespaces is forbidden; it is called at most once. Nil: no fallback.
 	FallbackNamespaces func(context.Context) ([]string, error)
+	// FallbackQueues names the ClusterQueues to read one by one when their list is
+	// forbidden, as it is to members of a team. Nil: no fallback. Those that may not
+	// be read, or do not exist, are left out without a word.
+	FallbackQueues func(context.Context) ([]string, error)
 }
 
 // The reasons of a Missing.

@@ -3,7 +3,6 @@ package state
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -136,11 +135,6 @@ func (r wireReplicatedJob) pods() int64 {
 	return atMost(r.Template.Spec.Parallelism, r.Template.Spec.Completions)
 }
 
-// Device reports the resources that a job's roles are described by.
-func Device(name string) bool {
-	return strings.HasPrefix(name, "nvidia.com/") || strings.HasPrefix(name, "aws.amazon.com/neuron")
-}
-
 func (w *wireJob) job(k kinds.Job) Job {
 	s, st := &w.Spec, &w.Status
 	j := Job{
@@ -179,7 +173,7 @@ func (s *wireJobSpec) roles(j *Job) {
 			return
 		}
 		r := RoleCount{Name: name, Replicas: pods}
-		if d := t.Spec.requests(Device); len(d) > 0 {
+		if d := t.Spec.requests(kinds.Accelerator); len(d) > 0 {
 			r.Requests = d
 		}
 		j.Roles = append(j.Roles, r)

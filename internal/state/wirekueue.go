@@ -46,6 +46,10 @@ type wireWorkloadStatus struct {
 		Count     whole `json:"count"`
 		RequeueAt stamp `json:"requeueAt"`
 	} `json:"requeueState"`
+	ReclaimablePods []struct {
+		Name  string `json:"name"`
+		Count whole  `json:"count"`
+	} `json:"reclaimablePods"`
 	AdmissionChecks []CheckState `json:"admissionChecks"`
 	SchedulingStats struct {
 		Evictions []struct {
@@ -122,6 +126,12 @@ func (w *wireWorkload) workload() Workload {
 			}
 			out.Admission.PodSets = append(out.Admission.PodSets, set)
 		}
+	}
+	for _, r := range st.ReclaimablePods {
+		if out.Reclaimable == nil {
+			out.Reclaimable = map[string]int64{}
+		}
+		out.Reclaimable[r.Name] = int64(r.Count)
 	}
 	if r := st.RequeueState; r != nil {
 		out.Requeue = &RequeueState{Count: int(r.Count), At: r.RequeueAt.ptr()}

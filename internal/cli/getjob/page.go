@@ -11,7 +11,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Limits of the page: what is longer has a command of its own.
@@ -135,7 +134,7 @@ func (r report) accelerators() string {
 	if held := jobs.Holdings(r.workload, r.queue, r.workloads); len(held) > 0 {
 		var out []string
 		for _, h := range held {
-			if !state.Device(h.Resource) || h.Amount == 0 {
+			if !kinds.Accelerator(h.Resource) || h.Amount == 0 {
 				continue
 			}
 			text := fmt.Sprintf("%d %s", h.Amount, h.Resource)

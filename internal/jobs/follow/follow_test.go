@@ -98,7 +98,7 @@ func TestFollowWithoutRights(t *testing.T) {
 
 // TestFollowLosesQueue: a batch Job without a queue label is no job any more.
 func TestFollowLosesQueue(t *testing.T) {
-	box, err := sandbox.Create(filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestFollowLosesQueue(t *testing.T) {
 // TestFollowEachNamespace follows namespace by namespace where all at once is
 // forbidden, as the plain list does.
 func TestFollowEachNamespace(t *testing.T) {
-	box, err := sandbox.Create(filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

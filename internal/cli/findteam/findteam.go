@@ -1,0 +1,193 @@
+// Package findteam reads the queues that a user may see, all of them or their
+// team's own, and finds the team that a command is about.
+package findteam
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Scope is whose queues are wanted: one team's, one namespace's, or all.
+type Scope struct {
+	Team      string
+	Namespace string
+}
+
+// ScopeOf is the scope of a command's arguments and of --namespace.
+func ScopeOf(f *factory.Factory, args []string) (Scope, error) {
+	switch {
+	case len(args) > 1:
+		return Scope{}, errs.Usagef("one team at a time: got %s", strings.Join(args, ", "))
+	case len(args) == 1 && args[0] == "":
+		return Scope{}, errs.Usagef("the name of the team is empty")
+	case len(args) == 1:
+		return Scope{Team: args[0], Namespace: f.Global.Namespace}, nil
+	}
+	return Scope{Namespace: f.Global.Namespace}, nil
+}
+
+// Narrow reports a scope that is not everything.
+func (s Scope) Narrow() bool { return s.Team != "" || s.Namespace != "" }
+
+// Fallbacks lets a state be read with the rights of a team's member: what may
+// not be listed as a whole is read in the namespaces that the user may work in,
+// and ClusterQueues by the names that these lead to.
+func (s Scope) Fallbacks(c *factory.Cluster, w *state.Want) {
+	var once sync.Once
+	var names []string
+	namespaces := func(ctx context.Context) ([]string, error) {
+		once.Do(func() { names = s.namespaces(ctx, c) })
+		return names, nil
+	}
+	w.FallbackNamespaces = namespaces
+	w.FallbackQueues = func(ctx context.Context) ([]string, error) {
+		var queues []string
+		if s.Team != "" {
+			queues = append(queues, discovery.ManagedClusterQueue(s.Team), s.Team)
+		}
+		spaces, _ := namespaces(ctx)
+		for _, ns := range spaces {
+			queues = append(queues, quota.ManagedQueue(ns))
+			if local, err := state.ListLocalQueues(ctx, c.Client, ns); err == nil {
+				for _, q := range local {
+					queues = append(queues, q.ClusterQueue)
+				}
+			}
+		}
+		slices.Sort(queues)
+		return slices.Compact(queues), nil
+	}
+}
+
+// namespaces are those the user may work in, as far as that can be told.
+func (s Scope) namespaces(ctx context.Context, c *factory.Cluster) []string {
+	var out []string
+	if s.Namespace != "" {
+		out = append(out, s.Namespace)
+	}
+	if found, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload); err == nil {
+		out = append(out, found...)
+	}
+	if len(out) == 0 && c.ContextNamespace != "" {
+		out = append(out, c.ContextNamespace)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Teams returns the teams in scope. An unknown one is an error with near names.
+func (s Scope) Teams(r *quota.Report) ([]quota.Team, error) {
+	if !s.Narrow() {
+		return r.Teams, nil
+	}
+	var out []quota.Team
+	for _, t := range r.Teams {
+		if (s.Team == "" || named(t, s.Team)) && (s.Namespace == "" || in(t, s.Namespace)) {
+			out = append(out, t)
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, s.unknown(r)
+}
+
+func (s Scope) unknown(r *quota.Report) error {
+	var names []string
+	for _, t := range r.Teams {
+		names = append(names, t.Name)
+	}
+	var e *errs.Error
+	switch {
+	case s.Team != "" && s.Namespace != "" && slices.ContainsFunc(r.Teams, func(t quota.Team) bool { return named(t, s.Team) }):
+		e = errs.NotFoundf("the team %q has no queue in the namespace %s", s.Team, s.Namespace)
+	case s.Team != "":
+		e = errs.NotFoundf("there is no team or queue %q", s.Team)
+		if near := errs.Near(s.Team, names); len(near) > 0 {
+			e.WithFact("near", strings.Join(near, ", "))
+		}
+	default:
+		e = errs.NotFoundf("the namespace %q has no queue", s.Namespace)
+	}
+	if len(names) > 0 && len(names) <= 20 {
+		e.WithFact("teams", strings.Join(names, ", "))
+	}
+	if !r.Complete {
+		e.WithFact("seen", "only what you may read: the right to list clusterqueues would show the rest")
+	}
+	return e
+}
+
+// named reports whether a team, its ClusterQueue or one of its namespaces has a name.
+func named(t quota.Team, name string) bool {
+	return t.Name == name || t.ClusterQueue == name || in(t, name)
+}
+
+func in(t quota.Team, namespace string) bool {
+	return slices.Contains(t.Namespaces, namespace) || t.ClusterQueue == quota.ManagedQueue(namespace)
+}
+
+// Notes says on stderr, in one line, what could not be read and which right would
+// show it, and each failure on its own. Kinds that the cluster does not serve are
+// no news.
+func Notes(f *factory.Factory, missing []state.Missing) {
+	var forbidden []string
+	for _, m := range missing {
+		switch m.Reason {
+		case state.Failed:
+			f.Notef("warning: %v", m.Err)
+		case state.Forbidden:
+			forbidden = append(forbidden, m.Resource.Plural)
+		}
+	}
+	if len(forbidden) == 0 {
+		return
+	}
+	slices.Sort(forbidden)
+	f.Notef("note: shown is what you may read, and ? where that is not enough: the right to list %s in the whole cluster would show the rest",
+		strings.Join(slices.Compact(forbidden), ", "))
+}
+
+// NoKueue returns the error of a cluster that has no queues at all, else nil.
+func NoKueue(s *state.State) error {
+	for _, m := range s.MissingOf(kinds.ClusterQueue) {
+		switch m.Reason {
+		case state.NotServed:
+			return errs.NotFoundf("this cluster has no Kueue: there is no quota to show").WithCause(m.Err)
+		case state.Failed:
+			return m.Err
+		}
+		if len(s.ClusterQueues) == 0 {
+			return errs.Wrap(m.Err, "no queue can be read").WithTry("hyperpod get-quota TEAM, for the team you work in", "--namespace NAME")
+		}
+	}
+	return nil
+}
+
+// Complete completes the names of teams.
+func Complete(ctx context.Context, f *factory.Factory) ([]string, error) {
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, err
+	}
+	w := state.Want{ClusterQueues: true}
+	Scope{}.Fallbacks(c, &w)
+	s, err := state.Load(ctx, c.Client, w, c.Now())
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, q := range s.ClusterQueues {
+		out = append(out, quota.TeamOf(q.Name))
+	}
+	return out, nil
+}

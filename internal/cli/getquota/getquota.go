@@ -1,0 +1,229 @@
+// Package getquota is `hyperpod get-quota`.
+package getquota
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// The groupings of --by.
+const (
+	byTeam         = "team"
+	byInstanceType = "instance-type"
+	byNodeGroup    = "node-group"
+)
+
+var groupings = []string{byTeam, byInstanceType, byNodeGroup}
+
+// Options are the settings of one run.
+type Options struct {
+	Factory      *factory.Factory
+	Args         []string
+	Resources    []string
+	AllResources bool
+	Tree         bool
+	By           string
+	Watch        bool
+	// Tick paces --watch; nil is twice a second.
+	Tick <-chan time.Time
+
+	scope findteam.Scope // of Args, set by Validate
+}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:     "get-quota [TEAM]",
+		Aliases: []string{"get-quotas", "quota"},
+		Short:   "Show who has what: reserved, used, borrowed, lent, free",
+		Long: `Shows the quota of every team, or of one: what it has (NOMINAL), what its
+workloads hold (RESERVED, and USED of that once admitted), what of that others
+lend (BORROWED), what others use of its own (LENT), the most it can ever hold
+(LIMIT), what is left of its own (FREE), what it could borrow right now without
+preempting anyone (BORROWABLE), and what its waiting workloads ask for (PENDING).
+
+A TEAM is a team's name, its ClusterQueue or its namespace. Accelerators are
+shown unless --resource or --all-resources says otherwise. With a team member's
+rights the own queue is shown, and ? for what depends on the others.
+
+Who lends to whom is told by a convention: docs/quota.md has it, with the
+definitions of all figures.`,
+		Example: `  hyperpod get-quota
+  hyperpod get-quota ml-engineers -o wide
+  hyperpod get-quota --tree --all-resources
+  hyperpod get-quota --by instance-type
+  hyperpod get-quota --watch
+  hyperpod get-quota -o prometheus > /var/lib/node_exporter/hyperpod.prom`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringSliceVar(&o.Resources, "resource", nil, "only these resources: gpu, cpu, memory, efa, mig-1g.10gb, ... (default: accelerators)")
+	fs.BoolVar(&o.AllResources, "all-resources", false, "all resources that anybody has quota of")
+	fs.BoolVar(&o.Tree, "tree", false, "the tree of cohorts, with sums")
+	fs.StringVar(&o.By, "by", byTeam, "a row per "+strings.Join(groupings, "|"))
+	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
+	factory.Complete(cmd, "by", groupings...)
+	factory.Complete(cmd, "resource", "gpu", "cpu", "memory", "efa", "neurondevice")
+	f.CompleteArgs(cmd, findteam.Complete)
+	return cmd
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	var err error
+	if o.scope, err = findteam.ScopeOf(o.Factory, o.Args); err != nil {
+		return err
+	}
+	if !slices.Contains(groupings, o.By) {
+		e := errs.Usagef("--by has no %q", o.By).WithFact("it has", strings.Join(groupings, ", "))
+		for _, n := range errs.Near(o.By, groupings) {
+			e.WithTry("--by " + n)
+		}
+		return e
+	}
+	switch {
+	case o.AllResources && len(o.Resources) > 0:
+		return errs.Usagef("--resource and --all-resources exclude each other")
+	case slices.Contains(o.Resources, ""):
+		return errs.Usagef("--resource is empty").WithTry("--resource gpu", "--all-resources")
+	case o.Tree && o.By != byTeam:
+		return errs.Usagef("--tree and --by %s exclude each other", o.By)
+	case o.Tree && o.scope.Narrow():
+		return errs.Usagef("--tree shows all teams, not one").WithTry("hyperpod get-quota --tree")
+	case o.By != byTeam && o.scope.Narrow():
+		return errs.Usagef("--by %s is about all teams' nodes, not one team's", o.By).WithTry("hyperpod get-quota --by " + o.By)
+	}
+	return nil
+}
+
+// want is what the command reads: six lists at most, in parallel.
+func (o *Options) want(c *factory.Cluster) state.Want {
+	w := state.Want{ClusterQueues: true, Cohorts: true, Flavors: true, Nodes: true, Workloads: true, PodSets: true}
+	if o.By == byTeam {
+		w.LocalQueues = true
+	} else {
+		w.Pods = true
+	}
+	o.scope.Fallbacks(c, &w)
+	return w
+}
+
+// Run shows the quota, or goes on showing it.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	c, err := f.Cluster()
+	if err != nil {
+		return err
+	}
+	if o.Watch {
+		return o.watch(ctx, c, format)
+	}
+	s, err := state.Load(ctx, c.Client, o.want(c), c.Now())
+	if err != nil {
+		return err
+	}
+	v, err := o.view(s)
+	if err != nil {
+		return err
+	}
+	findteam.Notes(f, s.Missing)
+	if format.IsTable() {
+		for _, p := range v.problems {
+			f.Notef("warning: %s", p.Text)
+		}
+	}
+	return output.Print(f.IO, format, v.document, func() output.Table { return v.table(format.Name == output.Wide) }, v.names)
+}
+
+// view is what is shown, in any format.
+type view struct {
+	document any
+	table    func(wide bool) output.Table
+	names    func() []string
+	problems []quota.Problem
+}
+
+func (o *Options) view(s *state.State) (view, error) {
+	if err := findteam.NoKueue(s); err != nil {
+		return view{}, err
+	}
+	if o.By != byTeam {
+		return o.nodes(s)
+	}
+	r := quota.Build(s)
+	teams, err := o.scope.Teams(r)
+	if err != nil {
+		return view{}, err
+	}
+	resources, err := o.pick(r.Resources(true), r.Resources(false))
+	if err != nil {
+		return view{}, err
+	}
+	p := page{io: o.Factory.IO, report: r, teams: teams, resources: resources, narrow: o.scope.Narrow()}
+	v := view{document: r.Document(resources, teams), table: p.table, problems: r.Problems, names: func() []string {
+		var out []string
+		for _, t := range teams {
+			out = append(out, "clusterqueue.kueue.x-k8s.io/"+t.ClusterQueue)
+		}
+		return out
+	}}
+	if o.Tree {
+		v.table = p.tree
+	}
+	return v, nil
+}
+
+// pick chooses the resources to show of all that there are, and of those that
+// there is anything of.
+func (o *Options) pick(all, some []string) ([]string, error) {
+	switch {
+	case o.AllResources:
+		return some, nil
+	case len(o.Resources) == 0:
+		return quota.Interesting(some), nil
+	}
+	var out []string
+	for _, name := range o.Resources {
+		found, ok := quota.FindResource(name, all)
+		if !ok {
+			e := errs.NotFoundf("nobody has the resource %q here", name).WithFact("there are", strings.Join(all, ", "))
+			var short []string
+			for _, r := range all {
+				short = append(short, r[strings.Index(r, "/")+1:])
+			}
+			for _, n := range errs.Near(name, append(short, all...)) {
+				e.WithTry("--resource " + n)
+			}
+			return nil, e
+		}
+		if !slices.Contains(out, found) {
+			out = append(out, found)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,116 @@
+package getquota
+
+import (
+	"fmt"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/metrics"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// nodesDocument is the JSON of --by instance-type and node-group.
+type nodesDocument struct {
+	Capacity []quota.CapacityJSON
+	Problems []quota.Problem
+}
+
+// List returns the rows of custom-columns.
+func (d nodesDocument) List() any { return d.Capacity }
+
+// Metrics returns the document as metrics.
+func (d nodesDocument) Metrics() []metrics.Family { return quota.CapacityMetrics(d.Capacity) }
+
+// nodes is the view by instance type or node group.
+func (o *Options) nodes(s *state.State) (view, error) {
+	if missing := s.MissingOf(kinds.Node); len(missing) > 0 {
+		return view{}, errs.Wrap(missing[0].Err, "the nodes cannot be read").WithTry("hyperpod get-quota, which does without them")
+	}
+	byGroup := o.By == byNodeGroup
+	all := quota.ByInstanceType(s)
+	if byGroup {
+		all = quota.ByNodeGroup(s)
+	}
+	known := quota.Resources(all)
+	resources, err := o.pick(known, known)
+	if err != nil {
+		return view{}, err
+	}
+	doc := nodesDocument{Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}}
+	doc.Problems = append(doc.Problems, quota.OverCapacities(all)...)
+	return view{document: doc, problems: doc.Problems, table: func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }}, nil
+}
+
+func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup bool) output.Table {
+	title := "INSTANCE-TYPE"
+	if byGroup {
+		title = "NODE-GROUP"
+	}
+	t := output.Table{Empty: "no nodes", Columns: []output.Column{{Title: title, Keep: true}, {Title: "NODES", Right: true}, {Title: "HEALTHY", Right: true},
+		{Title: "UNHEALTHY", Right: true, Yield: 6}, {Title: "UNKNOWN", Right: true, Yield: 7}, {Title: "NOT-READY", Right: true, Wide: true},
+		{Title: "CORDONED", Right: true, Wide: true}, {Title: "RESOURCE", Keep: true}, {Title: "CAPACITY", Right: true, Yield: 4},
+		{Title: "ALLOCATABLE", Right: true, Wide: true}, {Title: "ON-HEALTHY", Right: true, Yield: 8}}}
+	if !byGroup {
+		t.Columns = append(t.Columns, output.Column{Title: "QUOTA", Right: true})
+	}
+	t.Columns = append(t.Columns, output.Column{Title: "GOVERNED", Right: true}, output.Column{Title: "UNGOVERNED", Right: true}, output.Column{Bar: true, Yield: 1})
+	ungoverned, unknown := false, false
+	for _, c := range all {
+		for _, name := range resources {
+			if c.Capacity[name] == 0 && c.Reserved[name] == 0 {
+				continue
+			}
+			t.Rows = append(t.Rows, nodesCells(c, name, byGroup))
+			ungoverned = ungoverned || c.Ungoverned[name] > 0
+		}
+		unknown = unknown || c.Unknown > 0
+	}
+	if len(t.Rows) == 0 {
+		return t
+	}
+	t.Notes = append(t.Notes, o.Factory.IO.Legend("governed", "ungoverned", "", "idle"))
+	if ungoverned {
+		t.Notes = append(t.Notes, "UNGOVERNED is what running pods hold that Kueue did not admit: quota does not know of it")
+	}
+	if unknown {
+		t.Notes = append(t.Notes, "UNKNOWN nodes have no label "+kinds.NodeHealthLabel)
+	}
+	return t
+}
+
+func nodesCells(c quota.Capacity, name string, byGroup bool) []output.Cell {
+	text := func(a state.Amounts) output.Cell {
+		if a == nil {
+			return output.Cell{Text: "?", Style: output.Dim}
+		}
+		return output.Cell{Text: quota.Text(name, a[name])}
+	}
+	label := c.Name
+	if label == "" {
+		label = "(no label)"
+	}
+	unhealthy := output.Cell{Text: fmt.Sprint(c.Unhealthy)}
+	if c.Unhealthy > 0 {
+		unhealthy.Style = output.Warn
+	}
+	out := append([]output.Cell{{Text: label}}, output.T(fmt.Sprint(c.Nodes), fmt.Sprint(c.Healthy))...)
+	out = append(out, unhealthy)
+	out = append(out, output.T(fmt.Sprint(c.Unknown), fmt.Sprint(c.NotReady), fmt.Sprint(c.Cordoned), name)...)
+	out = append(out, text(c.Capacity), text(c.Allocatable), text(c.HealthyAllocatable))
+	if !byGroup {
+		reserved := output.Cell{Text: quota.Text(name, c.Reserved[name])}
+		if kinds.Accelerator(name) && c.Reserved[name] > c.Capacity[name] {
+			reserved.Style = output.Warn
+		}
+		out = append(out, reserved)
+	}
+	ungoverned := text(c.Ungoverned)
+	if c.Ungoverned[name] > 0 {
+		ungoverned.Style = output.Warn
+	}
+	bar := output.Bar{Full: c.Governed[name], Shaded: c.Ungoverned[name]}
+	bar.Dotted = max(0, c.Allocatable[name]-bar.Full-bar.Shaded)
+	return append(out, text(c.Governed), ungoverned, output.Cell{Bar: bar})
+}

@@ -1,0 +1,115 @@
+package getquota
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+)
+
+// notes are what stands below the table: what the bars mean, what the nodes have,
+// and what the figures are of where that could surprise.
+func (p page) notes(lines []line, wide bool) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	lent, several, overcommit := 0, false, false
+	for _, l := range lines {
+		if l.sum {
+			continue
+		}
+		if l.row.Lent != nil && *l.row.Lent > 0 && l.team != nil {
+			lent++
+		}
+		several = several || l.team != nil && used(l.row.Flavors) > 1
+		overcommit = overcommit || over(l.row.Figures)
+	}
+	alarm := ""
+	if overcommit {
+		alarm = "overcommitted"
+	}
+	out := []string{p.io.Legend("own", "borrowed", "lent", "free", alarm)}
+	if !p.narrow {
+		for _, name := range p.resources {
+			if text := p.capacity(name); text != "" {
+				out = append(out, text)
+			}
+		}
+	}
+	if several && !wide {
+		out = append(out, "sums of several flavors, of which a pod set gets one: -o wide shows each")
+	}
+	if lent > 1 {
+		out = append(out, "LENT is split by a convention, as Kueue does not say who lends: docs/quota.md")
+	}
+	if p.report.Source == quota.FromStatus {
+		out = append(out, "use is what the ClusterQueues' status says: not all workloads can be read")
+	}
+	return append(out, p.slices()...)
+}
+
+// used counts the flavors that there is something of.
+func used(flavors []quota.FlavorRow) int {
+	n := 0
+	for _, f := range flavors {
+		if f.Nominal > 0 || f.Reserved > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// capacity sets quota and use against what the nodes have.
+func (p page) capacity(resource string) string {
+	all := quota.SumCapacity(p.report.Capacity)
+	has := all.Capacity[resource]
+	if all.Nodes == 0 || has == 0 {
+		return ""
+	}
+	var nodes []string
+	counts := [3]int{}
+	for _, c := range p.report.Capacity {
+		if c.Capacity[resource] > 0 {
+			counts[0], counts[1], counts[2] = counts[0]+c.Healthy, counts[1]+c.Unhealthy, counts[2]+c.Unknown
+		}
+	}
+	for i, word := range []string{"healthy", "unhealthy", "of unknown health"} {
+		if counts[i] > 0 {
+			nodes = append(nodes, fmt.Sprintf("%d %s", counts[i], word))
+		}
+	}
+	sum := p.report.Sum(resource)
+	text := fmt.Sprintf("capacity %s on %s nodes", quota.Text(resource, has), strings.Join(nodes, ", "))
+	if len(p.resources) > 1 {
+		text = resource + ": " + text
+	}
+	// What is offered differs from what is there by nature for cpu and memory.
+	if offered := all.Allocatable[resource]; kinds.Accelerator(resource) && offered != has {
+		text += fmt.Sprintf(", %s allocatable", quota.Text(resource, offered))
+	}
+	text += ", quota " + quota.Text(resource, sum.Nominal)
+	if sum.Nominal > 0 {
+		text += fmt.Sprintf(", %.0f %% used", 100*float64(sum.Used)/float64(sum.Nominal))
+	}
+	return text
+}
+
+// slices says what slices of GPUs are worth, where there are any.
+func (p page) slices() []string {
+	whole, parts := 0.0, []string{}
+	for _, name := range p.resources {
+		worth, ok := quota.GPUs(name)
+		n := p.report.Sum(name).Nominal
+		if !ok || n == 0 || n == quota.Unlimited {
+			continue
+		}
+		whole += worth * float64(n)
+		parts = append(parts, fmt.Sprintf("%d %s", n, strings.TrimPrefix(name, "nvidia.com/")))
+	}
+	mig := strings.Contains(strings.Join(parts, " "), "mig-")
+	if !mig {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: worth %.2f GPUs (a slice is as many sevenths as its profile says)", strings.Join(parts, " + "), whole)}
+}

@@ -1,0 +1,280 @@
+package getquota
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+)
+
+// page is a report on the way to a table.
+type page struct {
+	io        *output.IO
+	report    *quota.Report
+	teams     []quota.Team
+	resources []string
+	narrow    bool // one team's
+}
+
+// line is a row of figures with a name.
+type line struct {
+	name   string
+	style  output.Style
+	flavor string
+	team   *quota.Team
+	row    quota.ResourceRow
+	limits *quota.FlavorRow
+	sum    bool
+	bar    bool
+}
+
+func (p page) table(wide bool) output.Table {
+	var lines []line
+	for _, resource := range p.resources {
+		shown := 0
+		for i := range p.teams {
+			t := &p.teams[i]
+			row, ok := t.Of(resource)
+			if !ok {
+				continue
+			}
+			shown++
+			lines = append(lines, p.teamLines(t, row, wide)...)
+		}
+		if shown > 1 && !p.narrow {
+			lines = append(lines, line{name: "total", style: output.Strong, row: p.report.Sum(resource), sum: true})
+		}
+	}
+	return p.render(lines, p.notes(lines, wide))
+}
+
+// teamLines is a team's row and, in a wide table, one for each of its flavors.
+func (p page) teamLines(t *quota.Team, row quota.ResourceRow, wide bool) []line {
+	l := line{name: label(t), team: t, row: row, bar: true}
+	switch {
+	case t.State == quota.Deleted || over(row.Figures):
+		l.style = output.Bad
+	case t.State != quota.Active:
+		l.style = output.Warn
+	}
+	if len(row.Flavors) == 1 {
+		l.flavor, l.limits = row.Flavors[0].Flavor, &row.Flavors[0]
+	}
+	out := []line{l}
+	if !wide || len(row.Flavors) < 2 {
+		return out
+	}
+	out[0].flavor = "(all)"
+	for i := range row.Flavors {
+		f := &row.Flavors[i]
+		out = append(out, line{name: label(t), style: output.Dim, flavor: f.Flavor, row: quota.ResourceRow{Resource: row.Resource, Figures: f.Figures}, limits: f, bar: true})
+	}
+	return out
+}
+
+func over(f quota.Figures) bool { return f.Overcommit != nil && *f.Overcommit > 0 }
+
+// label is a team's name and what is unusual about it.
+func label(t *quota.Team) string {
+	switch {
+	case t.State == quota.Deleted:
+		return t.Name + " (deleted)"
+	case t.State != quota.Active:
+		return t.Name + " (" + strings.ToLower(t.State) + ")"
+	case t.IdleSharing:
+		return t.Name + " (unreserved)"
+	}
+	return t.Name
+}
+
+// render lays the lines out. With one resource its name is the title of the
+// first column, with several there is a column for it.
+func (p page) render(lines []line, notes []string) output.Table {
+	reserved, overcommit := 6, false
+	for _, l := range lines {
+		if l.row.Reserved != l.row.Used {
+			reserved = 0
+		}
+		overcommit = overcommit || over(l.row.Figures)
+	}
+	many := len(p.resources) > 1
+	first := output.Column{Title: "TEAM", Keep: true}
+	if !many && len(p.resources) == 1 {
+		first.Title = p.resources[0]
+	}
+	t := output.Table{Columns: []output.Column{first}, Notes: notes, Empty: "no team has quota of any accelerator, cpu or memory"}
+	put := func(c output.Column) { t.Columns = append(t.Columns, c) }
+	if many {
+		put(output.Column{Title: "RESOURCE", Keep: true})
+	}
+	put(output.Column{Title: "FLAVOR", Wide: true})
+	put(output.Column{Title: "NOMINAL", Right: true})
+	put(output.Column{Title: "RESERVED", Right: true, Yield: reserved})
+	put(output.Column{Title: "USED", Right: true})
+	put(output.Column{Title: "BORROWED", Right: true})
+	if overcommit {
+		put(output.Column{Title: "OVERCOMMIT", Right: true})
+	}
+	put(output.Column{Title: "LENT", Right: true})
+	put(output.Column{Title: "LIMIT", Right: true, Yield: 5})
+	put(output.Column{Title: "FREE", Right: true})
+	put(output.Column{Title: "BORROWABLE", Right: true, Yield: 3})
+	put(output.Column{Title: "PENDING", Right: true, Yield: 2})
+	put(output.Column{Title: "GPUS", Right: true, Wide: true})
+	put(output.Column{Title: "BORROW-LIMIT", Right: true, Wide: true})
+	put(output.Column{Title: "LEND-LIMIT", Right: true, Wide: true})
+	put(output.Column{Title: "WEIGHT", Right: true, Wide: true})
+	put(output.Column{Title: "SHARE", Right: true, Wide: true})
+	put(output.Column{Title: "COHORT", Wide: true})
+	put(output.Column{Title: "LENDERS", Wide: true})
+	put(output.Column{Bar: true, Yield: 1})
+	whole := scale(lines)
+	for _, l := range lines {
+		row := p.cells(l, many, overcommit)
+		if l.bar && !l.sum {
+			row[len(row)-1].Bar.Whole = whole[l.row.Resource]
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// scale is the length of the longest bar of each resource; those of different
+// resources cannot be compared. Sums fill their bars.
+func scale(lines []line) map[string]int64 {
+	out := map[string]int64{}
+	for _, l := range lines {
+		if l.bar && !l.sum {
+			out[l.row.Resource] = max(out[l.row.Resource], l.row.Nominal, l.row.Reserved)
+		}
+	}
+	return out
+}
+
+func (p page) cells(l line, many, overcommit bool) []output.Cell {
+	f, name := &l.row.Figures, l.row.Resource
+	amount := func(n int64) output.Cell { return output.Cell{Text: quota.Text(name, n), Style: l.style} }
+	maybe := func(n *int64, unknown string) output.Cell {
+		switch {
+		case n == nil:
+			return output.Cell{Text: unknown, Style: output.Dim}
+		case *n == 0:
+			return output.Cell{Text: "-", Style: output.Dim}
+		}
+		return amount(*n)
+	}
+	number := func(n *int64, unknown string) output.Cell {
+		if n == nil {
+			return output.Cell{Text: unknown, Style: output.Dim}
+		}
+		return amount(*n)
+	}
+	unknown := "?"
+	if l.sum {
+		unknown = "" // a sum of these would say nothing
+	}
+	out := []output.Cell{{Text: l.name, Style: l.style}}
+	if many {
+		out = append(out, output.Cell{Text: name, Style: output.Dim})
+	}
+	out = append(out, output.Cell{Text: l.flavor, Style: output.Dim}, amount(f.Nominal), amount(f.Reserved), amount(f.Used), maybe(f.Borrowed, unknown))
+	if overcommit {
+		c := maybe(f.Overcommit, "?")
+		if over(*f) {
+			c.Style = output.Bad
+		}
+		out = append(out, c)
+	}
+	limit, free := unknown, unknown
+	if f.AtMost != nil {
+		limit = "<=" + quota.Text(name, *f.AtMost)
+	}
+	if f.Free == nil && !l.sum {
+		free = "<=" + quota.Text(name, f.Idle())
+	}
+	out = append(out, maybe(f.Lent, unknown), number(f.Limit, limit), number(f.Free, free), number(f.Borrowable, unknown), pendingCell(l, amount))
+	out = append(out, p.wideCells(l, amount)...)
+	bar := output.Cell{Style: l.style}
+	if l.bar {
+		bar.Bar = barOf(f)
+		bar.Bar.Whole = max(f.Nominal, f.Reserved)
+	}
+	return append(out, bar)
+}
+
+// pendingCell is empty where it belongs to another row.
+func pendingCell(l line, amount func(int64) output.Cell) output.Cell {
+	switch {
+	case l.row.Pending != nil:
+		return amount(*l.row.Pending)
+	case l.team == nil && !l.sum:
+		return output.Cell{}
+	}
+	return output.Cell{Text: "?", Style: output.Dim}
+}
+
+func (p page) wideCells(l line, amount func(int64) output.Cell) []output.Cell {
+	out := make([]output.Cell, 7)
+	if worth, ok := quota.GPUs(l.row.Resource); ok {
+		out[0].Text = fmt.Sprint(math.Round(worth*float64(l.row.Nominal)*100) / 100)
+	}
+	limit := func(n *int64) output.Cell {
+		if n == nil {
+			return output.Cell{Text: "-", Style: output.Dim}
+		}
+		return amount(*n)
+	}
+	if l.limits != nil {
+		out[1], out[2] = limit(l.limits.BorrowingLimit), limit(l.limits.LendingLimit)
+	}
+	if l.team != nil {
+		out[3].Text, out[4].Text = fmt.Sprint(l.team.Share.Weight), fmt.Sprint(math.Ceil(l.team.Share.Weighted))
+		out[5].Text = l.team.Cohort
+		if p.report.Complete {
+			out[6].Text = p.lenders(l)
+		}
+	}
+	return out
+}
+
+// lenders names who lends a team what it borrows.
+func (p page) lenders(l line) string {
+	sum := map[string]int64{}
+	var order []string
+	for _, f := range l.row.Flavors {
+		for _, loan := range p.report.Tree.Loans(l.team.ClusterQueue, f.Flavor, l.row.Resource) {
+			name := quota.TeamOf(loan.ClusterQueue)
+			if loan.Cohort != "" {
+				name = "cohort " + loan.Cohort
+			}
+			if sum[name] == 0 {
+				order = append(order, name)
+			}
+			sum[name] += loan.Amount
+		}
+	}
+	for i, name := range order {
+		order[i] = name + " " + quota.Text(l.row.Resource, sum[name])
+	}
+	return strings.Join(order, ", ")
+}
+
+// barOf is what a team holds: of its own, borrowed, overcommitted, and of its own
+// what others use and what is idle.
+func barOf(f *quota.Figures) output.Bar {
+	b := output.Bar{Full: f.Reserved, Dotted: f.Idle()}
+	if f.Borrowed != nil {
+		b.Shaded = *f.Borrowed
+	}
+	if f.Overcommit != nil {
+		b.Alarm = *f.Overcommit
+	}
+	if f.Lent != nil {
+		b.Light = min(*f.Lent, b.Dotted)
+	}
+	b.Full -= b.Shaded + b.Alarm
+	b.Dotted -= b.Light
+	return b
+}

@@ -1,0 +1,139 @@
+package quota
+
+import (
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// flavor works out a queue's figures for one key.
+func (b *builder) flavor(q *state.ClusterQueue, teamState string, k Key) FlavorRow {
+	n := b.r.Tree.queues[q.Name]
+	l := n.limit(k)
+	row := FlavorRow{Flavor: k.Flavor, BorrowingLimit: limited(l.borrowing), LendingLimit: limited(l.lending)}
+	row.Figures = Figures{Nominal: l.nominal, Reserved: b.reserved[q.Name][k], Used: b.used[q.Name][k]}
+	switch {
+	case b.r.Complete || q.Cohort == "":
+		row.Figures.whole(n, k, teamState)
+	default:
+		row.Figures.alone(l)
+	}
+	return row
+}
+
+func limited(n int64) *int64 {
+	if n == Unlimited {
+		return nil
+	}
+	return &n
+}
+
+// whole fills in what follows from the whole tree.
+func (f *Figures) whole(n *node, k Key, teamState string) {
+	l := n.loan(k)
+	borrowed := sub(l.debt, l.over)
+	idle := max(0, sub(sub(f.Nominal, f.Reserved), l.lent))
+	available, limit := int64(0), int64(0)
+	if !n.cyclic {
+		available, limit = max(0, n.available(k)), n.potential(k)
+	}
+	free := min(idle, available)
+	borrowable := sub(available, free)
+	if teamState != Active {
+		// Kueue admits nothing through this queue, whatever there is.
+		borrowable = 0
+	}
+	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit = &borrowed, &l.over, &l.lent, &free, &borrowable, &limit
+}
+
+// alone fills in what a queue in a cohort tells without its cohort.
+func (f *Figures) alone(l limits) {
+	zero := int64(0)
+	borrowed := max(0, sub(f.Reserved, f.Nominal))
+	f.Borrowed = &borrowed
+	if borrowed == 0 {
+		f.Overcommit = &zero
+	}
+	idle := max(0, sub(f.Nominal, f.Reserved))
+	if idle == 0 || l.lending == 0 {
+		f.Lent = &zero
+		f.Free = &idle
+	}
+	if l.borrowing == 0 {
+		nominal := f.Nominal
+		f.Borrowable, f.Limit = &zero, &nominal
+	}
+	if l.borrowing != Unlimited {
+		most := add(f.Nominal, l.borrowing)
+		f.AtMost = &most
+	}
+}
+
+// sumFlavors adds up the flavors of a resource.
+func sumFlavors(rows []FlavorRow) Figures {
+	f := zeroFigures()
+	for i := range rows {
+		f.Add(&rows[i].Figures)
+	}
+	return f
+}
+
+func zeroFigures() Figures {
+	return Figures{Borrowed: new(int64), Overcommit: new(int64), Lent: new(int64), Free: new(int64), Borrowable: new(int64),
+		Limit: new(int64), AtMost: new(int64)}
+}
+
+// Add adds figures of another kind or team: what is unknown in one is unknown in
+// the sum.
+func (f *Figures) Add(o *Figures) {
+	f.Nominal, f.Reserved, f.Used = add(f.Nominal, o.Nominal), add(f.Reserved, o.Reserved), add(f.Used, o.Used)
+	most := o.AtMost
+	if most == nil {
+		most = o.Limit
+	}
+	f.Borrowed, f.Overcommit, f.Lent = plus(f.Borrowed, o.Borrowed), plus(f.Overcommit, o.Overcommit), plus(f.Lent, o.Lent)
+	f.Free, f.Borrowable, f.Limit, f.AtMost = plus(f.Free, o.Free), plus(f.Borrowable, o.Borrowable), plus(f.Limit, o.Limit), plus(f.AtMost, most)
+}
+
+func plus(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	n := add(*a, *b)
+	return &n
+}
+
+// Idle is what is not used of Nominal, lent or not.
+func (f *Figures) Idle() int64 { return max(0, sub(f.Nominal, f.Reserved)) }
+
+// Sum returns the figures of a resource over all teams, with the cohorts' own
+// quota. Limit and Borrowable are not summed: several teams would get the same.
+func (r *Report) Sum(resource string) ResourceRow {
+	out := ResourceRow{Resource: resource, Figures: zeroFigures(), Pending: new(int64)}
+	for i := range r.Teams {
+		row, ok := r.Teams[i].Of(resource)
+		if !ok {
+			continue
+		}
+		out.Figures.Add(&row.Figures)
+		out.Pending = plus(out.Pending, row.Pending)
+	}
+	for _, c := range r.Tree.cohorts {
+		out.Figures.addOwn(c, resource, r.Complete)
+	}
+	out.Limit, out.AtMost, out.Borrowable = nil, nil, nil
+	return out
+}
+
+// addOwn adds a cohort's own quota to a sum.
+func (f *Figures) addOwn(c *node, resource string, complete bool) {
+	for k, q := range c.quotas {
+		if k.Resource != resource {
+			continue
+		}
+		f.Nominal = add(f.Nominal, q.nominal)
+		if !complete || c.cyclic {
+			continue
+		}
+		l := c.loan(k)
+		f.Lent, f.Free = plus(f.Lent, &l.lent), plus(f.Free, &l.own)
+	}
+}

@@ -1,0 +1,313 @@
+package quota
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Figures are the amounts of one key, or sums of them. A nil pointer is an amount
+// that cannot be known from what could be read.
+type Figures struct {
+	// Nominal is the quota of its own; Reserved what its workloads hold of any
+	// quota, Used what the admitted ones of them hold.
+	Nominal, Reserved, Used int64
+	// Borrowed is the use beyond Nominal that others lend, Overcommit the use
+	// beyond Nominal that nobody lends. Together they are what Kueue's status calls
+	// borrowed, for a queue in a cohort.
+	Borrowed, Overcommit *int64
+	// Lent is what others use of Nominal, by the convention of this package.
+	Lent *int64
+	// Free is what is neither used nor lent of Nominal and can be had right now;
+	// Borrowable what can be borrowed right now on top. Together they are what
+	// Kueue would admit now without preempting anyone.
+	Free, Borrowable *int64
+	// Limit is the most that can ever be held, with all the rest idle.
+	Limit *int64
+	// AtMost stands in for an unknown Limit: nominal and the borrowing limit; nil
+	// where that is unknown too.
+	AtMost *int64
+}
+
+// FlavorRow is a team's figures for one flavor of a resource.
+type FlavorRow struct {
+	Flavor string
+	Figures
+	// BorrowingLimit and LendingLimit are as set; nil without a limit.
+	BorrowingLimit, LendingLimit *int64
+}
+
+// ResourceRow is a team's figures for one resource, over all flavors.
+type ResourceRow struct {
+	Resource string
+	Figures
+	// Pending is what the waiting workloads ask for; nil where they cannot be read.
+	Pending *int64
+	Flavors []FlavorRow
+}
+
+// The states of a team.
+const (
+	Active   = "Active"
+	Stopped  = "Stopped"  // its queue takes nothing new (stopPolicy)
+	Inactive = "Inactive" // Kueue cannot use the queue: see its reason
+	Cycle    = "CohortCycle"
+	Deleted  = "Deleted" // workloads hold quota of a queue that is gone
+)
+
+// Team is one ClusterQueue and what is behind it.
+type Team struct {
+	Name         string
+	ClusterQueue string
+	Namespaces   []string // whose LocalQueues lead to it
+	Cohort       string
+	State        string
+	Reason       string // of a state that is not Active
+	IdleSharing  bool   // shares what no team has reserved
+	Share        Share
+	Resources    []ResourceRow
+	// Running and Waiting count workloads: admitted or reserving, and pending.
+	Running, Waiting int
+}
+
+// Of returns the team's row of a resource.
+func (t *Team) Of(resource string) (ResourceRow, bool) {
+	for _, r := range t.Resources {
+		if r.Resource == resource {
+			return r, true
+		}
+	}
+	return ResourceRow{Resource: resource}, false
+}
+
+// Sources of what is used.
+const (
+	FromWorkloads = "Workloads" // summed from all of them
+	FromStatus    = "Status"    // as the ClusterQueues' status says, up to seconds old
+)
+
+// Report is who has what.
+type Report struct {
+	Taken    time.Time
+	Teams    []Team // by name; idle-sharing ones and deleted ones last
+	Tree     *Tree
+	Source   string // FromWorkloads or FromStatus
+	Complete bool   // all queues and cohorts could be read
+	Capacity []Capacity
+	Problems []Problem
+}
+
+// Build makes the report from what was read of a cluster: ClusterQueues, Cohorts,
+// LocalQueues, Workloads with their pod sets, ResourceFlavors and Nodes, or as
+// much of that as could be read.
+func Build(s *state.State) *Report {
+	b := builder{s: s, r: &Report{Taken: s.Taken, Source: FromStatus}, queueOf: map[string]string{}, namespaces: map[string][]string{}}
+	b.r.Complete = len(s.MissingOf(kinds.ClusterQueue)) == 0 && readable(s, kinds.Cohort)
+	b.queues()
+	b.usage()
+	b.r.Tree = NewTree(s.ClusterQueues, s.Cohorts, b.reserved)
+	b.pending()
+	for i := range s.ClusterQueues {
+		b.team(&s.ClusterQueues[i])
+	}
+	b.orphans()
+	slices.SortStableFunc(b.r.Teams, func(x, y Team) int {
+		if a, b := rank(x), rank(y); a != b {
+			return a - b
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+	b.r.Capacity = capacities(s)
+	b.r.Problems = b.problems()
+	return b.r
+}
+
+func rank(t Team) int {
+	switch {
+	case t.State == Deleted:
+		return 2
+	case t.IdleSharing:
+		return 1
+	}
+	return 0
+}
+
+// readable reports a kind of which nothing is missing but, at most, the kind itself.
+func readable(s *state.State, r kinds.Resource) bool {
+	for _, m := range s.MissingOf(r) {
+		if m.Reason != state.NotServed {
+			return false
+		}
+	}
+	return true
+}
+
+// builder is one Build under way.
+type builder struct {
+	s              *state.State
+	r              *Report
+	reserved, used map[string]Usage
+	queueOf        map[string]string        // ClusterQueue by namespace/LocalQueue
+	namespaces     map[string][]string      // by ClusterQueue
+	demand         map[string]state.Amounts // by ClusterQueue
+	waiting        map[string]int
+	running        map[string]int
+	lost           []state.Workload // wait in a queue that does not exist
+}
+
+func (b *builder) queues() {
+	for _, q := range b.s.LocalQueues {
+		b.queueOf[q.Namespace+"/"+q.Name] = q.ClusterQueue
+		if !slices.Contains(b.namespaces[q.ClusterQueue], q.Namespace) {
+			b.namespaces[q.ClusterQueue] = append(b.namespaces[q.ClusterQueue], q.Namespace)
+		}
+	}
+	for _, n := range b.namespaces {
+		slices.Sort(n)
+	}
+}
+
+// clusterQueueOf returns the ClusterQueue that a workload waits in, "" when it
+// cannot be told.
+func (b *builder) clusterQueueOf(w *state.Workload) string {
+	if q := b.queueOf[w.Namespace+"/"+w.QueueName]; q != "" {
+		return q
+	}
+	if readable(b.s, kinds.LocalQueue) {
+		return ""
+	}
+	return managedQueueOf(w.Namespace, w.QueueName)
+}
+
+func (b *builder) usage() {
+	if len(b.s.MissingOf(kinds.Workload)) == 0 {
+		b.r.Source = FromWorkloads
+		b.reserved, b.used = usages(b.s.Workloads)
+		return
+	}
+	b.reserved, b.used = map[string]Usage{}, map[string]Usage{}
+	for _, q := range b.s.ClusterQueues {
+		b.reserved[q.Name], b.used[q.Name] = statusUsage(q.Reservation), statusUsage(q.Usage)
+	}
+}
+
+func (b *builder) pending() {
+	b.demand, b.waiting, b.running = map[string]state.Amounts{}, map[string]int{}, map[string]int{}
+	for i := range b.s.Workloads {
+		w := &b.s.Workloads[i]
+		if Holds(w) {
+			b.running[w.Admission.ClusterQueue]++
+		}
+		if !Waits(w) {
+			continue
+		}
+		queue := b.clusterQueueOf(w)
+		if queue == "" {
+			b.lost = append(b.lost, *w)
+			continue
+		}
+		b.waiting[queue]++
+		if b.demand[queue] == nil {
+			b.demand[queue] = state.Amounts{}
+		}
+		for name, n := range DemandOf(w) {
+			b.demand[queue][name] = add(b.demand[queue][name], n)
+		}
+	}
+}
+
+// team adds the row of a ClusterQueue.
+func (b *builder) team(q *state.ClusterQueue) {
+	t := Team{Name: TeamOf(q.Name), ClusterQueue: q.Name, Namespaces: b.namespaces[q.Name], Cohort: q.Cohort,
+		IdleSharing: IsIdleSharing(q.Name), Share: b.r.Tree.Share(q.Name), Running: b.running[q.Name], Waiting: b.waiting[q.Name]}
+	t.State, t.Reason = b.stateOf(q)
+	pending := b.pendingKnown(q)
+	if b.r.Source == FromStatus {
+		t.Running = q.Reserving
+	}
+	if !pending {
+		t.Waiting = q.Pending
+	}
+	rows := map[string]*ResourceRow{}
+	for _, k := range b.keysOf(q.Name) {
+		row, ok := rows[k.Resource]
+		if !ok {
+			row = &ResourceRow{Resource: k.Resource}
+			rows[k.Resource] = row
+		}
+		row.Flavors = append(row.Flavors, b.flavor(q, t.State, k))
+	}
+	for name := range b.demand[q.Name] {
+		if rows[name] == nil {
+			rows[name] = &ResourceRow{Resource: name}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		row := rows[name]
+		row.Figures = sumFlavors(row.Flavors)
+		if pending {
+			n := b.demand[q.Name][name]
+			row.Pending = &n
+		}
+		t.Resources = append(t.Resources, *row)
+	}
+	b.r.Teams = append(b.r.Teams, t)
+}
+
+// pendingKnown reports a queue all of whose waiting workloads could be read.
+func (b *builder) pendingKnown(q *state.ClusterQueue) bool {
+	return len(b.s.MissingOf(kinds.Workload)) == 0 || b.waiting[q.Name] >= q.Pending
+}
+
+// keysOf returns what a queue has quota or use of.
+func (b *builder) keysOf(queue string) []Key {
+	seen := map[Key]bool{}
+	if n := b.r.Tree.queues[queue]; n != nil {
+		for k := range n.quotas {
+			seen[k] = true
+		}
+	}
+	for k, n := range b.reserved[queue] {
+		if n > 0 {
+			seen[k] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(seen), compareKeys)
+}
+
+func (b *builder) stateOf(q *state.ClusterQueue) (name, reason string) {
+	if b.r.Tree.queues[q.Name].cyclic {
+		return Cycle, "its cohort is its own ancestor"
+	}
+	if q.StopPolicy != "" && q.StopPolicy != "None" {
+		return Stopped, q.StopPolicy
+	}
+	if c, ok := state.Find(q.Conditions, "Active"); ok && c.Status == "False" {
+		return Inactive, c.Reason
+	}
+	return Active, ""
+}
+
+// orphans adds teams whose ClusterQueue is gone while workloads hold its quota.
+func (b *builder) orphans() {
+	if !b.r.Complete {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.reserved)) {
+		if _, ok := b.r.Tree.queues[name]; ok {
+			continue
+		}
+		t := Team{Name: TeamOf(name), ClusterQueue: name, Namespaces: b.namespaces[name], State: Deleted,
+			Reason: "its ClusterQueue does not exist", Share: Share{Weight: 1}, Running: b.running[name], Waiting: b.waiting[name]}
+		for _, k := range b.keysOf(name) {
+			n, zero := b.reserved[name][k], int64(0)
+			f := Figures{Reserved: n, Used: b.used[name][k], Borrowed: &zero, Overcommit: &n, Lent: &zero, Free: &zero, Borrowable: &zero, Limit: &zero}
+			t.Resources = append(t.Resources, ResourceRow{Resource: k.Resource, Figures: f, Flavors: []FlavorRow{{Flavor: k.Flavor, Figures: f}}})
+		}
+		b.r.Teams = append(b.r.Teams, t)
+	}
+}

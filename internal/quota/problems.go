@@ -1,0 +1,145 @@
+package quota
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Problem is something that makes the numbers surprising.
+type Problem struct {
+	// Code is one of the constants below.
+	Code string
+	// Subject is the object it is about: a team, queue, cohort or instance type.
+	Subject string
+	Text    string // a sentence without a full stop
+}
+
+// The codes of a Problem.
+const (
+	Overcommitted       = "Overcommitted"       // a team uses what nobody lends
+	OverCapacity        = "OverCapacity"        // more quota than nodes have
+	UndefinedFlavor     = "UndefinedFlavor"     // a queue has quota of a flavor that does not exist
+	MissingClusterQueue = "MissingClusterQueue" // a LocalQueue leads nowhere
+	LostWorkloads       = "LostWorkloads"       // workloads wait in no queue
+	QueueStopped        = "QueueStopped"
+	QueueInactive       = "QueueInactive"
+	CohortCycle         = "CohortCycle"
+	QueueDeleted        = "QueueDeleted"
+	NoQuota             = "NoQuota" // a queue has no resource groups
+)
+
+func (b *builder) problems() []Problem {
+	var out []Problem
+	put := func(code, subject, format string, args ...any) {
+		out = append(out, Problem{code, subject, fmt.Sprintf(format, args...)})
+	}
+	for i := range b.r.Teams {
+		b.teamProblems(&b.r.Teams[i], put)
+	}
+	if b.complete(kinds.ResourceFlavor) {
+		defined := map[string]bool{}
+		for _, f := range b.s.Flavors {
+			defined[f.Name] = true
+		}
+		for _, q := range b.s.ClusterQueues {
+			for _, name := range undefined(q.ResourceGroups, defined) {
+				put(UndefinedFlavor, TeamOf(q.Name), "%s has quota of the flavor %s, which does not exist", TeamOf(q.Name), name)
+			}
+		}
+	}
+	if len(b.s.MissingOf(kinds.ClusterQueue)) == 0 {
+		for _, l := range b.s.LocalQueues {
+			if _, ok := b.r.Tree.queues[l.ClusterQueue]; !ok {
+				put(MissingClusterQueue, l.Namespace+"/"+l.Name, "the LocalQueue %s/%s leads to the ClusterQueue %s, which does not exist", l.Namespace, l.Name, l.ClusterQueue)
+			}
+		}
+	}
+	if n := len(b.lost); n > 0 && b.complete(kinds.LocalQueue) {
+		put(LostWorkloads, "", "%s in a queue that does not exist, and in no team's PENDING: %s", count(n, "workload waits", "workloads wait"), someNames(b.lost))
+	}
+	if b.complete(kinds.Node) {
+		out = append(out, OverCapacities(b.r.Capacity)...)
+	}
+	return out
+}
+
+// OverCapacities names the instance types of which teams have more accelerators
+// reserved than the nodes have: AWS advises against it. Cpu and memory are quota
+// in whole instances, of which nodes offer less by nature.
+func OverCapacities(all []Capacity) []Problem {
+	var out []Problem
+	if SumCapacity(all).Nodes == 0 {
+		return nil // nodes that were not read, or are made when they are needed
+	}
+	for _, c := range all {
+		for _, name := range slices.Sorted(maps.Keys(c.Reserved)) {
+			if reserved, has := c.Reserved[name], c.Capacity[name]; kinds.Accelerator(name) && reserved > has {
+				out = append(out, Problem{OverCapacity, c.Name, fmt.Sprintf("teams have %s %s of %s reserved, the nodes have %s: quota in sum should not exceed capacity",
+					Text(name, reserved), name, c.Name, Text(name, has))})
+			}
+		}
+	}
+	return out
+}
+
+// complete reports a kind that was read as a whole.
+func (b *builder) complete(r kinds.Resource) bool { return len(b.s.MissingOf(r)) == 0 }
+
+func (b *builder) teamProblems(t *Team, put func(code, subject, format string, args ...any)) {
+	switch t.State {
+	case Stopped:
+		put(QueueStopped, t.Name, "the queue of %s is stopped (%s): nothing new is admitted", t.Name, t.Reason)
+	case Inactive:
+		put(QueueInactive, t.Name, "the queue of %s is not active (%s): nothing is admitted", t.Name, t.Reason)
+	case Cycle:
+		put(CohortCycle, t.Cohort, "the cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", t.Cohort, t.Name)
+	case Deleted:
+		put(QueueDeleted, t.Name, "the ClusterQueue %s does not exist, but %s its quota", t.ClusterQueue, count(t.Running, "workload holds", "workloads hold"))
+		return
+	}
+	if len(b.r.Tree.queues[t.ClusterQueue].quotas) == 0 {
+		put(NoQuota, t.Name, "%s has no quota of anything", t.Name)
+	}
+	for i := range t.Resources {
+		r := &t.Resources[i]
+		if r.Overcommit != nil && *r.Overcommit > 0 {
+			put(Overcommitted, t.Name, "%s uses %s %s more than it has and others lend: OVERCOMMIT", t.Name, Text(r.Resource, *r.Overcommit), r.Resource)
+		}
+	}
+}
+
+func undefined(groups []state.ResourceGroup, defined map[string]bool) []string {
+	var out []string
+	for _, g := range groups {
+		for _, f := range g.Flavors {
+			if !defined[f.Name] && !slices.Contains(out, f.Name) {
+				out = append(out, f.Name)
+			}
+		}
+	}
+	return out
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// someNames lists the first few workloads.
+func someNames(workloads []state.Workload) string {
+	var out []string
+	for i, w := range workloads {
+		if i == 3 {
+			return strings.Join(out, ", ") + " and more"
+		}
+		out = append(out, w.Namespace+"/"+w.Name)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,125 @@
+package quota
+
+import (
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Kueue's conditions of a workload.
+const (
+	QuotaReserved = "QuotaReserved"
+	Admitted      = "Admitted"
+	Finished      = "Finished"
+)
+
+func is(w *state.Workload, condition string) bool {
+	c, _ := state.Find(w.Conditions, condition)
+	return c.True()
+}
+
+// Holds reports a workload that quota is reserved for (Kueue's
+// HasActiveQuotaReservation).
+func Holds(w *state.Workload) bool {
+	return w.Admission != nil && w.Active && is(w, QuotaReserved) && !is(w, Finished)
+}
+
+// Waits reports a workload that wants quota and has none.
+func Waits(w *state.Workload) bool {
+	return w.Active && !is(w, QuotaReserved) && !is(w, Finished)
+}
+
+// UsageOf is what a workload holds. Pods that have given their quota back do not
+// count (Kueue's totalRequestsFromAdmission).
+func UsageOf(w *state.Workload) Usage {
+	if !Holds(w) {
+		return nil
+	}
+	out := Usage{}
+	for _, set := range w.Admission.PodSets {
+		count, left := set.Count, set.Count
+		for _, p := range w.PodSets {
+			if p.Name != set.Name {
+				continue
+			}
+			if count == 0 {
+				count = p.Count
+			}
+			left = min(count, max(0, p.Count-w.Reclaimable[p.Name]))
+		}
+		for resource, text := range set.Usage {
+			n, ok := state.Amount(resource, text)
+			flavor := set.Flavors[resource]
+			if !ok || flavor == "" {
+				continue
+			}
+			if left < count {
+				n = n / count * left
+			}
+			k := Key{flavor, resource}
+			out[k] = add(out[k], n)
+		}
+	}
+	return out
+}
+
+// DemandOf is what a waiting workload asks for.
+func DemandOf(w *state.Workload) state.Amounts {
+	if !Waits(w) {
+		return nil
+	}
+	return RequestsOf(w)
+}
+
+// RequestsOf is what all pods of a workload ask for.
+func RequestsOf(w *state.Workload) state.Amounts {
+	out := state.Amounts{}
+	for _, p := range w.PodSets {
+		for resource, n := range p.Requests {
+			out[resource] = add(out[resource], times(n, p.Count))
+		}
+	}
+	return out
+}
+
+func times(n, count int64) int64 {
+	if count != 0 && n > Unlimited/max(count, 1) {
+		return Unlimited
+	}
+	return n * count
+}
+
+// usages sums what workloads hold, by ClusterQueue: reserved, and of that what is
+// admitted.
+func usages(workloads []state.Workload) (reserved, used map[string]Usage) {
+	reserved, used = map[string]Usage{}, map[string]Usage{}
+	put := func(to map[string]Usage, queue string, u Usage) {
+		if to[queue] == nil {
+			to[queue] = Usage{}
+		}
+		for k, n := range u {
+			to[queue][k] = add(to[queue][k], n)
+		}
+	}
+	for i := range workloads {
+		w := &workloads[i]
+		u := UsageOf(w)
+		if u == nil {
+			continue
+		}
+		put(reserved, w.Admission.ClusterQueue, u)
+		if is(w, Admitted) {
+			put(used, w.Admission.ClusterQueue, u)
+		}
+	}
+	return reserved, used
+}
+
+// statusUsage is what a ClusterQueue's own status says.
+func statusUsage(flavors []state.FlavorUsage) Usage {
+	out := Usage{}
+	for _, f := range flavors {
+		for _, r := range f.Resources {
+			out[Key{f.Name, r.Name}] = amountOf(r.Name, r.Total)
+		}
+	}
+	return out
+}
