@@ -63,7 +63,7 @@ func All() []Resource {
 		out = append(out, j.Resource)
 	}
 	return append(out,
-		Namespace, Node, Pod, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass,
+		Namespace, Node, Pod, Event, ConfigMap, LimitRange, ServiceAccount, Service, Deployment, PriorityClass,
 		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,
 		SelfSubjectAccessReview)
 }
@@ -85,6 +85,8 @@ var (
 	LimitRange     = Resource{Version: "v1", Plural: "limitranges", Kind: "LimitRange", Namespaced: true, Short: []string{"limits"}}
 	ServiceAccount = Resource{Version: "v1", Plural: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Short: []string{"sa"}}
 	Service        = Resource{Version: "v1", Plural: "services", Kind: "Service", Namespaced: true, Short: []string{"svc"}}
+
+	Deployment = Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true, Short: []string{"deploy"}}
 
 	PriorityClass = Resource{Group: "scheduling.k8s.io", Version: "v1", Plural: "priorityclasses", Kind: "PriorityClass", Short: []string{"pc"}}
 

@@ -148,13 +148,7 @@ func loadEach[W, T any](ctx context.Context, l *loader, r kinds.Resource, o kube
 }
 
 func (l *loader) missing(r kinds.Resource, ns string, err error) {
-	m := Missing{Resource: r, Namespace: ns, Verb: "list", Reason: Failed, Err: err}
-	switch {
-	case kube.IsForbidden(err):
-		m.Reason = Forbidden
-	case kube.IsNotServed(err):
-		m.Reason = NotServed
-	}
+	m := NewMissing(r, ns, "list", err)
 	l.mu.Lock()
 	l.out.Missing = append(l.out.Missing, m)
 	l.mu.Unlock()

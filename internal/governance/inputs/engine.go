@@ -1,0 +1,116 @@
+package inputs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+)
+
+// The codes of a Note.
+const (
+	// ConfigurationUnknown: Kueue's defaults are assumed.
+	ConfigurationUnknown = "ConfigurationUnknown"
+	// VersionDiffers: the cluster's Kueue is not the one whose rules are followed.
+	VersionDiffers = "VersionDiffers"
+	// VersionUnknown: the cluster's Kueue is of a version that could not be read.
+	VersionUnknown = "VersionUnknown"
+	// NotModelled: something configured is not followed.
+	NotModelled = "NotModelled"
+	// Invalid: an object that cannot be right was left out.
+	Invalid = "Invalid"
+	// Assumed: something unreadable was made up.
+	Assumed = "Assumed"
+)
+
+// Note is a reservation about every answer of an engine.
+type Note struct {
+	Code string
+	Text string
+}
+
+// Rules are how the cluster's Kueue decides, as far as that is known.
+type Rules struct {
+	Config admission.Config
+	// Known is false when Kueue's defaults stand in for an unreadable configuration.
+	Known bool
+	// FairSharing is Config.FairSharing, for readers of the value alone.
+	FairSharing bool
+	Notes       []Note
+}
+
+// Rules reads Kueue's configuration.
+func (in *Inputs) Rules() Rules {
+	r := Rules{}
+	now := in.Taken
+	note := func(code, format string, args ...any) {
+		r.Notes = append(r.Notes, Note{code, fmt.Sprintf(format, args...)})
+	}
+	if in.Manager.Data != "" {
+		cfg, warnings, err := admission.ConfigFrom([]byte(in.Manager.Data))
+		if err != nil {
+			note(ConfigurationUnknown, "Kueue's configuration cannot be understood: its defaults are assumed")
+		} else {
+			r.Config, r.Known = cfg, true
+			for _, w := range warnings {
+				note(NotModelled, "%s", w)
+			}
+		}
+	} else {
+		note(ConfigurationUnknown, "Kueue's configuration is not known (%s): its defaults are assumed", in.Manager.Why)
+	}
+	switch {
+	case in.KueueVersion == "" && in.Manager.Data != "":
+		note(VersionUnknown, "the cluster's Kueue version is not known: checked with the rules of %s", admission.KueueVersion)
+	case in.KueueVersion != "" && in.KueueVersion != admission.KueueVersion:
+		note(VersionDiffers, "the cluster runs Kueue %s: checked with the rules of %s", in.KueueVersion, admission.KueueVersion)
+	}
+	r.Config.Now = func() time.Time { return now }
+	r.FairSharing = r.Config.FairSharing
+	return r
+}
+
+// Engine makes an admission engine that has loaded everything, with the notes on
+// what it cannot know or follow. Objects that cannot be right are left out and
+// noted; the error is non-nil only for a configuration that no engine can have.
+func (in *Inputs) Engine(ctx context.Context) (*admission.Engine, []Note, error) {
+	r := in.Rules()
+	e, err := admission.New(r.Config)
+	if err != nil {
+		return nil, nil, errs.New("cannot check with the rules of the cluster", err.Error()).
+			WithTry("ask a cluster administrator to correct Kueue's configuration").WithCause(err)
+	}
+	notes := r.Notes
+	if err := e.Load(ctx, in.Objects()...); err != nil {
+		for _, one := range Problems(err) {
+			notes = append(notes, Note{Invalid, one})
+		}
+	}
+	for _, w := range e.Warnings() {
+		notes = append(notes, Note{NotModelled, w})
+	}
+	for _, a := range in.Assumed {
+		notes = append(notes, Note{Assumed, a})
+	}
+	return e, notes, nil
+}
+
+// Problems splits the joined error of an engine's Load into sentences, sorted.
+func Problems(err error) []string {
+	var out []string
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range joined.Unwrap() {
+			out = append(out, Problems(one)...)
+		}
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
+	if err == nil {
+		return nil
+	}
+	return []string{strings.Join(strings.Fields(err.Error()), " ")}
+}

@@ -1,0 +1,39 @@
+package inputs
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// hiddenWorkload holds one resource of one flavor. Its priority is the highest, so
+// that it is taken away only where a queue may reclaim from any priority.
+func hiddenWorkload(cq *kueue.ClusterQueue, n int, a kueue.PodSetAssignment, now time.Time) *kueue.Workload {
+	w := &kueue.Workload{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: cq.Name, Name: fmt.Sprintf("not-readable-%d", n),
+			Labels:            map[string]string{HiddenLabel: "true"},
+			CreationTimestamp: metav1.NewTime(now),
+		},
+		Spec: kueue.WorkloadSpec{
+			Active: ptr.To(true), Priority: ptr.To[int32](math.MaxInt32),
+			PodSets: []kueue.PodSet{{Name: a.Name, Count: 1, Template: corev1.PodTemplateSpec{
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: a.ResourceUsage}}}},
+			}}},
+		},
+		Status: kueue.WorkloadStatus{Admission: &kueue.Admission{
+			ClusterQueue: kueue.ClusterQueueReference(cq.Name), PodSetAssignments: []kueue.PodSetAssignment{a},
+		}},
+	}
+	for _, c := range []string{kueue.WorkloadQuotaReserved, kueue.WorkloadAdmitted} {
+		w.Status.Conditions = append(w.Status.Conditions, metav1.Condition{
+			Type: c, Status: metav1.ConditionTrue, Reason: "NotReadable", LastTransitionTime: metav1.NewTime(now),
+		})
+	}
+	return w
+}

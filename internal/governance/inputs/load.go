@@ -1,0 +1,259 @@
+package inputs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// loader is one Load under way.
+type loader struct {
+	c   *kube.Client
+	o   Options
+	out *Inputs
+
+	mu   sync.Mutex
+	read int // lists and objects that were read
+
+	fallbackOnce sync.Once
+	fallback     []string
+}
+
+func (l *loader) run(ctx context.Context) (*Inputs, error) {
+	in := l.out
+	var wg sync.WaitGroup
+	wg.Go(func() { l.workloads(ctx) })
+	if !l.o.SkipNodes {
+		wg.Go(func() { in.Pods = slices.DeleteFunc(list(ctx, l, kinds.Pod, pod), ended) })
+		wg.Go(func() { in.Nodes = list(ctx, l, kinds.Node, node) })
+	}
+	wg.Go(func() { in.Namespaces = l.namespaces(ctx) })
+	wg.Go(func() { in.LimitRanges = list(ctx, l, kinds.LimitRange, limitRange) })
+	wg.Go(func() { in.PodPriorities = list(ctx, l, kinds.PriorityClass, podPriority) })
+	wg.Go(func() { in.WorkloadPriority = list(ctx, l, kinds.WorkloadPriorityClass, workloadPriority) })
+	wg.Go(func() { in.Topologies = list(ctx, l, kinds.Topology, topology) })
+	wg.Go(func() { in.Flavors = list(ctx, l, kinds.ResourceFlavor, flavor) })
+	wg.Go(func() { in.AdmissionChecks = list(ctx, l, kinds.AdmissionCheck, admissionCheck) })
+	wg.Go(func() { in.Cohorts = list(ctx, l, kinds.Cohort, cohort) })
+	wg.Go(func() { in.ClusterQueues = list(ctx, l, kinds.ClusterQueue, clusterQueue) })
+	wg.Go(func() { in.LocalQueues = list(ctx, l, kinds.LocalQueue, localQueue) })
+	wg.Go(func() { l.manager(ctx) })
+	wg.Wait()
+	if l.read == 0 && len(in.Missing) > 0 {
+		return nil, in.Missing[0].Err
+	}
+	l.complete(ctx)
+	slices.SortStableFunc(in.Missing, func(a, b state.Missing) int {
+		return cmp.Or(strings.Compare(a.Resource.FullName(), b.Resource.FullName()), strings.Compare(a.Namespace, b.Namespace))
+	})
+	return in, ctx.Err()
+}
+
+// workloads reads the workloads and tells the finished ones apart.
+func (l *loader) workloads(ctx context.Context) {
+	for _, w := range list(ctx, l, kinds.Workload, workload) {
+		switch {
+		case !finished(w):
+			l.out.Workloads = append(l.out.Workloads, w)
+		case l.o.Finished:
+			l.out.FinishedWorkloads = append(l.out.FinishedWorkloads, w)
+		}
+	}
+}
+
+func finished(w *kueue.Workload) bool {
+	return slices.ContainsFunc(w.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == kueue.WorkloadFinished && c.Status == metav1.ConditionTrue
+	})
+}
+
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// owner is the UID of the job a workload belongs to.
+func owner(w *kueue.Workload) string {
+	if uid := w.Labels[kinds.JobUIDLabel]; uid != "" {
+		return uid
+	}
+	if c := metav1.GetControllerOf(w); c != nil {
+		return string(c.UID)
+	}
+	return ""
+}
+
+// versioned is a wire type that knows which version it was read at.
+type versioned interface{ version() string }
+
+// list reads one kind; what cannot be read becomes Missing, and of a namespaced
+// kind the namespaces that are left are tried.
+func list[W any, T client.Object](ctx context.Context, l *loader, r kinds.Resource, convert func(*W) T) []T {
+	out, err := listIn(ctx, l, r, "", convert)
+	if err == nil {
+		l.got()
+		return out
+	}
+	l.missing(r, "", "list", err)
+	if !kube.IsForbidden(err) || !r.Namespaced {
+		return nil
+	}
+	names := l.namespacesLeft(ctx)
+	parts := make([][]T, len(names))
+	var wg sync.WaitGroup
+	for i, ns := range names {
+		wg.Go(func() {
+			part, err := listIn(ctx, l, r, ns, convert)
+			if err != nil {
+				l.missing(r, ns, "list", err)
+				return
+			}
+			l.got()
+			parts[i] = part
+		})
+	}
+	wg.Wait()
+	return slices.Concat(parts...)
+}
+
+// listIn reads one kind in one namespace or all, at the version the server has.
+// The hub version is decoded from the stream; another one goes through Kueue's
+// own conversion.
+func listIn[W any, T client.Object](ctx context.Context, l *loader, r kinds.Resource, ns string, convert func(*W) T) ([]T, error) {
+	at, err := state.Served(ctx, l.c, r)
+	if err != nil {
+		return nil, err
+	}
+	if at.Version == r.Version {
+		other := false
+		out, err := state.Collect(ctx, l.c, r, ns, func(w *W) T {
+			v := any(w).(versioned).version()
+			other = other || v != "" && v != r.GroupVersion()
+			return convert(w)
+		})
+		if err != nil || !other {
+			return out, err
+		}
+		// The remembered version was of before a change of the cluster.
+	}
+	raw, err := state.Collect(ctx, l.c, r, ns, func(m *json.RawMessage) json.RawMessage { return *m })
+	if err != nil {
+		return nil, err
+	}
+	return decodeAll[T](at, raw)
+}
+
+// decodeAll converts objects of an older version on all processors.
+func decodeAll[T client.Object](at kinds.Resource, raw []json.RawMessage) ([]T, error) {
+	out := make([]T, len(raw))
+	errors := make([]error, len(raw))
+	var wg sync.WaitGroup
+	n := max(runtime.GOMAXPROCS(0), 1)
+	for part := range n {
+		wg.Go(func() {
+			for i := part; i < len(raw); i += n {
+				out[i], errors[i] = decodeOne[T](at, raw[i])
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errors {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func decodeOne[T client.Object](at kinds.Resource, raw json.RawMessage) (T, error) {
+	var none T
+	objs, err := admission.Decode(withKind(at, raw))
+	if err == nil && len(objs) == 1 {
+		if t, ok := objs[0].(T); ok {
+			t.SetManagedFields(nil)
+			return t, nil
+		}
+	}
+	e := errs.New("cannot read the "+at.Plural+" of the cluster", fmt.Sprintf("an object of %s is not one", at.GroupVersion()))
+	if err != nil {
+		e = e.WithCause(err)
+	}
+	return none, e
+}
+
+// withKind puts the kind into an object of a list, where it may be left out.
+func withKind(at kinds.Resource, raw json.RawMessage) []byte {
+	var head metav1.TypeMeta
+	if json.Unmarshal(raw, &head) != nil || head.Kind != "" && head.APIVersion != "" {
+		return raw
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return raw
+	}
+	object["apiVersion"], _ = json.Marshal(at.GroupVersion())
+	object["kind"], _ = json.Marshal(at.Kind)
+	out, err := json.Marshal(object)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+// get reads one object by name.
+func get[T client.Object](ctx context.Context, l *loader, r kinds.Resource, name string) (T, error) {
+	var none T
+	at, err := state.Served(ctx, l.c, r)
+	if err != nil {
+		return none, err
+	}
+	var raw json.RawMessage
+	if err := l.c.Get(ctx, at, "", name, &raw); err != nil {
+		return none, err
+	}
+	return decodeOne[T](at, raw)
+}
+
+func (l *loader) got() {
+	l.mu.Lock()
+	l.read++
+	l.mu.Unlock()
+}
+
+func (l *loader) missing(r kinds.Resource, ns, verb string, err error) {
+	l.mu.Lock()
+	l.out.Missing = append(l.out.Missing, state.NewMissing(r, ns, verb, err))
+	l.mu.Unlock()
+}
+
+// namespacesLeft are those to read one by one.
+func (l *loader) namespacesLeft(ctx context.Context) []string {
+	l.fallbackOnce.Do(func() {
+		if l.o.Namespaces == nil {
+			return
+		}
+		names, err := l.o.Namespaces(ctx)
+		if err != nil {
+			l.missing(kinds.Namespace, "", "list", err)
+			return
+		}
+		slices.Sort(names)
+		l.fallback = slices.Compact(names)
+	})
+	return l.fallback
+}

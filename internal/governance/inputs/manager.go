@@ -1,0 +1,104 @@
+package inputs
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// Where Kueue and the HyperPod task governance add-on keep the controller.
+const (
+	managerNamespace  = "kueue-system"
+	managerConfig     = "kueue-manager-config"
+	managerConfigKey  = "controller_manager_config.yaml"
+	managerDeployment = "kueue-controller-manager"
+)
+
+// manager reads Kueue's configuration and version. Members of a team may seldom
+// read either; neither is counted as missing, Manager.Why says it.
+func (l *loader) manager(ctx context.Context) {
+	var m struct {
+		Data map[string]string `json:"data"`
+	}
+	err := l.c.Get(ctx, kinds.ConfigMap, managerNamespace, managerConfig, &m)
+	switch {
+	case err == nil:
+		l.got()
+		l.out.Manager.Data = configIn(m.Data)
+		if l.out.Manager.Data == "" {
+			l.out.Manager.Why = "its ConfigMap " + managerConfig + " has no " + managerConfigKey
+		}
+	case kube.IsForbidden(err):
+		l.out.Manager.Why = "you may not read it"
+	case kube.IsNotFound(err):
+		l.out.Manager.Why = "there is no ConfigMap " + managerConfig + " in " + managerNamespace
+	default:
+		l.out.Manager.Why = "it could not be read"
+	}
+	var d struct {
+		Metadata struct {
+			Labels map[string]string `json:"labels"`
+		} `json:"metadata"`
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Name  string `json:"name"`
+						Image string `json:"image"`
+					} `json:"containers"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	if l.c.Get(ctx, kinds.Deployment, managerNamespace, managerDeployment, &d) != nil {
+		return
+	}
+	for _, c := range d.Spec.Template.Spec.Containers {
+		if v := imageVersion(c.Image); v != "" && (l.out.KueueVersion == "" || c.Name == "manager") {
+			l.out.KueueVersion = v
+		}
+	}
+	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, release(d.Metadata.Labels["app.kubernetes.io/version"]))
+}
+
+// configIn finds the configuration: under its usual key, else the only one.
+func configIn(data map[string]string) string {
+	if text := data[managerConfigKey]; text != "" || len(data) != 1 {
+		return text
+	}
+	for _, text := range data {
+		return text
+	}
+	return ""
+}
+
+// imageVersion is the version in an image's tag ("kueue:v0.19.2-eksbuild.1" is
+// v0.19.2), "" when the tag is none.
+func imageVersion(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	_, tag, ok := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	if !ok {
+		return ""
+	}
+	return release(tag)
+}
+
+// release is the vX.Y.Z at the beginning of a text, "" when there is none.
+func release(text string) string {
+	text = "v" + strings.TrimPrefix(text, "v")
+	text, _, _ = strings.Cut(text, "-")
+	text, _, _ = strings.Cut(text, "+")
+	parts := strings.Split(text[1:], ".")
+	if len(parts) < 2 {
+		return ""
+	}
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "0123456789") != "" {
+			return ""
+		}
+	}
+	return text
+}

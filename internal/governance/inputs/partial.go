@@ -1,0 +1,221 @@
+package inputs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// A member of one team may typically read its own namespace, its own
+// ClusterQueue by name, flavors and priority classes, and nothing of the others
+// (the role of HyperPod's team chart). This file reads by name what may not be
+// listed, and fills in what can be known of the rest.
+
+// complete follows up on lists that were forbidden.
+func (l *loader) complete(ctx context.Context) {
+	in := l.out
+	if l.forbidden(kinds.LocalQueue) {
+		l.assumeLocalQueues()
+	}
+	if l.forbidden(kinds.ClusterQueue) {
+		in.ClusterQueues = getEach[*kueue.ClusterQueue](ctx, l, kinds.ClusterQueue, in.queueNames())
+	}
+	if l.forbidden(kinds.Cohort) {
+		l.cohortChains(ctx)
+	}
+	if l.forbidden(kinds.Workload) {
+		l.hiddenUsage()
+	}
+}
+
+func (l *loader) forbidden(r kinds.Resource) bool {
+	return slices.ContainsFunc(l.out.Missing, func(m state.Missing) bool {
+		return m.Resource.Plural == r.Plural && m.Resource.Group == r.Group && m.Verb == "list" && m.Reason == state.Forbidden
+	})
+}
+
+// namespaces reads the namespaces, by name those that are left when listing them
+// is forbidden.
+func (l *loader) namespaces(ctx context.Context) []*corev1.Namespace {
+	all, err := listIn(ctx, l, kinds.Namespace, "", namespace)
+	if err == nil {
+		l.got()
+		return all
+	}
+	l.missing(kinds.Namespace, "", "list", err)
+	if !kube.IsForbidden(err) {
+		return nil
+	}
+	return getEach[*corev1.Namespace](ctx, l, kinds.Namespace, l.namespacesLeft(ctx))
+}
+
+// getEach reads cluster-scoped objects by name. One that does not exist is no
+// news, what is forbidden is missing.
+func getEach[T interface {
+	client.Object
+	comparable
+}](ctx context.Context, l *loader, r kinds.Resource, names []string) []T {
+	out := make([]T, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() {
+			got, err := get[T](ctx, l, r, name)
+			switch {
+			case err == nil:
+				l.got()
+				out[i] = got
+			case !kube.IsNotFound(err):
+				l.missing(r, "", "get", err)
+			}
+		})
+	}
+	wg.Wait()
+	var none T
+	return slices.DeleteFunc(out, func(t T) bool { return t == none })
+}
+
+// queueNames are the ClusterQueues that local queues and workloads speak of.
+func (in *Inputs) queueNames() []string {
+	names := map[string]bool{}
+	for _, q := range in.LocalQueues {
+		names[string(q.Spec.ClusterQueue)] = true
+	}
+	for _, w := range in.Workloads {
+		if a := w.Status.Admission; a != nil {
+			names[string(a.ClusterQueue)] = true
+		}
+	}
+	delete(names, "")
+	return slices.Sorted(maps.Keys(names))
+}
+
+// assumeLocalQueues makes up the local queues of namespaces whose queues may not
+// be read: where a workload of the queue was admitted tells the ClusterQueue, else
+// the names that task governance gives do.
+func (l *loader) assumeLocalQueues() {
+	in := l.out
+	have := map[string]bool{}
+	for _, q := range in.LocalQueues {
+		have[q.Namespace+"/"+q.Name] = true
+	}
+	assume := func(ns, name, cq, basis string) {
+		if key := ns + "/" + name; name != "" && cq != "" && !have[key] {
+			have[key] = true
+			in.LocalQueues = append(in.LocalQueues, &kueue.LocalQueue{
+				ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+				Spec:       kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(cq)},
+			})
+			in.Assumed = append(in.Assumed, fmt.Sprintf("queue %s of %s is assumed to lead to ClusterQueue %s (%s): it may not be read", name, ns, cq, basis))
+		}
+	}
+	for _, w := range in.Workloads {
+		if a := w.Status.Admission; a != nil {
+			assume(w.Namespace, string(w.Spec.QueueName), string(a.ClusterQueue), "where its workloads were admitted")
+		}
+	}
+	for _, ns := range l.fallback {
+		if team := in.team(ns); team != "" {
+			assume(ns, discovery.ManagedQueue(team), discovery.ManagedClusterQueue(team), "the usual names")
+		}
+	}
+}
+
+// team is the quota allocation of a managed namespace, "" for another one.
+func (in *Inputs) team(namespace string) string {
+	for _, n := range in.Namespaces {
+		if n.Name == namespace && n.Labels[kinds.ManagedQueueLabel] == "true" {
+			return n.Labels[kinds.QuotaAllocationLabel]
+		}
+	}
+	team, ok := strings.CutPrefix(namespace, "hyperpod-ns-")
+	if !ok {
+		return ""
+	}
+	return team
+}
+
+// cohortChains reads the cohorts above the queues that are known, level by level.
+func (l *loader) cohortChains(ctx context.Context) {
+	in := l.out
+	known := map[string]bool{"": true}
+	next := func(names map[string]bool) []string {
+		var out []string
+		for _, n := range slices.Sorted(maps.Keys(names)) {
+			if !known[n] {
+				known[n] = true
+				out = append(out, n)
+			}
+		}
+		return out
+	}
+	level := map[string]bool{}
+	for _, q := range in.ClusterQueues {
+		level[string(q.Spec.CohortName)] = true
+	}
+	for names := next(level); len(names) > 0; names = next(level) {
+		got := getEach[*kueue.Cohort](ctx, l, kinds.Cohort, names)
+		in.Cohorts = append(in.Cohorts, got...)
+		level = map[string]bool{}
+		for _, c := range got {
+			level[string(c.Spec.ParentName)] = true
+		}
+	}
+}
+
+// HiddenLabel marks a workload that stands for quota held by workloads that may
+// not be read.
+const HiddenLabel = kinds.OwnPrefix + "hidden-usage"
+
+// hiddenUsage makes up a workload for what a readable ClusterQueue says is
+// reserved beyond the workloads that were read, so that quota is not thought free.
+func (l *loader) hiddenUsage() {
+	in := l.out
+	type key struct{ queue, flavor, resource string }
+	seen := map[key]int64{}
+	for _, w := range in.Workloads {
+		if w.Status.Admission == nil {
+			continue
+		}
+		for _, ps := range w.Status.Admission.PodSetAssignments {
+			for res, q := range ps.ResourceUsage {
+				seen[key{string(w.Status.Admission.ClusterQueue), string(ps.Flavors[res]), string(res)}] += q.MilliValue()
+			}
+		}
+	}
+	for _, cq := range in.ClusterQueues {
+		a := kueue.PodSetAssignment{Name: "main", Flavors: map[corev1.ResourceName]kueue.ResourceFlavorReference{}, ResourceUsage: corev1.ResourceList{}}
+		n := 0
+		for _, f := range cq.Status.FlavorsReservation {
+			for _, r := range f.Resources {
+				rest := r.Total.DeepCopy()
+				rest.SetMilli(r.Total.MilliValue() - seen[key{cq.Name, string(f.Name), string(r.Name)}])
+				if rest.Sign() <= 0 {
+					continue
+				}
+				// A pod set has one flavor a resource: one workload for each.
+				hidden := a.DeepCopy()
+				hidden.Flavors[r.Name], hidden.ResourceUsage[r.Name] = f.Name, rest
+				hidden.Count = new(int32)
+				*hidden.Count = 1
+				n++
+				in.Workloads = append(in.Workloads, hiddenWorkload(cq, n, *hidden, in.Taken))
+			}
+		}
+		if n > 0 {
+			in.Assumed = append(in.Assumed, "ClusterQueue "+cq.Name+" has quota in use by workloads that may not be read")
+		}
+	}
+}
