@@ -28,9 +28,7 @@ type Options struct {
 	Namespaces func(context.Context) ([]string, error)
 	// Context and ContextNamespace are the kubeconfig's; By is the program.
 	Context, ContextNamespace, By string
-	// KueueVersion finds the version of the cluster's Kueue; "" when it cannot.
-	KueueVersion func(context.Context) string
-	Now          time.Time
+	Now                           time.Time
 }
 
 // Capture reads a cluster, every kind in parallel, and drops what must not be in
@@ -42,11 +40,8 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 	for _, r := range captured() {
 		wg.Go(func() { l.list(ctx, r) })
 	}
-	wg.Go(func() { l.configuration(ctx) })
-	version := ""
-	if o.KueueVersion != nil {
-		wg.Go(func() { version = o.KueueVersion(ctx) })
-	}
+	wg.Go(func() { l.manager(ctx, kinds.ConfigMap, managerConfig) })
+	wg.Go(func() { l.manager(ctx, kinds.Deployment, managerDeployment) })
 	wg.Wait()
 	l.follow(ctx)
 	if err := ctx.Err(); err != nil {
@@ -58,7 +53,7 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 	info := Info{
 		Kind: fileKind, Format: fileFormat, Taken: o.Now.UTC().Truncate(time.Second), By: o.By,
 		Server: c.Server(), Context: o.Context, Namespace: o.ContextNamespace, Scope: o.Namespace,
-		Namespaces: l.fallback, KueueVersion: version, Missing: l.missing,
+		Namespaces: l.fallback, Missing: l.missing,
 	}
 	if at, err := state.Served(ctx, c, kinds.Workload); err == nil {
 		info.KueueAPI = at.Version
@@ -69,12 +64,25 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 	return l.snapshot(info)
 }
 
-// captured are the kinds of a snapshot, but for the one ConfigMap.
+// captured are the kinds of which a snapshot has all objects.
 func captured() []kinds.Resource {
 	return slices.DeleteFunc(kinds.All(), func(r kinds.Resource) bool {
 		_, ok := allowed()[r.FullName()]
-		return !ok || r.FullName() == kinds.ConfigMap.FullName()
+		return !ok || managers(r) != ""
 	})
+}
+
+// managers is the name of the one object of a kind that belongs to a snapshot:
+// Kueue's configuration and its controller, whose image tells the version. "":
+// all objects do, or none.
+func managers(r kinds.Resource) string {
+	switch r.FullName() {
+	case kinds.ConfigMap.FullName():
+		return managerConfig
+	case kinds.Deployment.FullName():
+		return managerDeployment
+	}
+	return ""
 }
 
 // capture is one capture under way.
@@ -122,15 +130,15 @@ func (l *capture) listIn(ctx context.Context, r kinds.Resource, ns string) error
 	return err
 }
 
-// configuration reads Kueue's, which most teams may not.
-func (l *capture) configuration(ctx context.Context) {
+// manager reads an object of Kueue's controller, which most teams may not.
+func (l *capture) manager(ctx context.Context, r kinds.Resource, name string) {
 	var m map[string]any
-	err := l.c.Get(ctx, kinds.ConfigMap, ConfigNamespace, ConfigName, &m)
+	err := l.c.Get(ctx, r, managerNamespace, name, &m)
 	switch {
 	case err == nil:
-		_ = l.keep(kinds.ConfigMap, kinds.ConfigMap, []map[string]any{m})
+		_ = l.keep(r, r, []map[string]any{m})
 	case !kube.IsNotFound(err):
-		l.lack(kinds.ConfigMap, ConfigNamespace, err)
+		l.lack(r, managerNamespace, err)
 	}
 }
 
@@ -191,7 +199,8 @@ func (l *capture) keep(r, at kinds.Resource, items []map[string]any) error {
 	table := map[store.Key]map[string]any{}
 	for _, m := range items {
 		if kept := redact(r, m); kept != nil && object.Text(kept, "metadata", "name") != "" {
-			table[store.Key{Namespace: object.Text(kept, "metadata", "namespace"), Name: object.Text(kept, "metadata", "name")}] = kept
+			identify(r, kept)
+			table[keyOf(kept)] = kept
 		}
 	}
 	l.mu.Lock()

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"strings"
 	"sync"
 
 	"sigs.k8s.io/yaml"
@@ -159,7 +160,8 @@ var allowed = sync.OnceValue(func() map[string]fields {
 		kinds.Pod.FullName():           pod,
 		kinds.LimitRange.FullName():    {"metadata": metadata, "spec": whole},
 		kinds.PriorityClass.FullName(): class,
-		kinds.ConfigMap.FullName():     {"metadata": metadata, "data": only(ConfigKey)},
+		kinds.ConfigMap.FullName():     {"metadata": metadata, "data": {"*": nil}},
+		kinds.Deployment.FullName():    {"metadata": metadata, "spec": {"template": {"spec": {"containers": only("name", "image")}}}},
 
 		kinds.WorkloadPriorityClass.FullName(): class,
 		kinds.Workload.FullName():              workload,
@@ -180,17 +182,23 @@ var configuration = fields{
 	"resources": whole, "integrations": only("frameworks", "externalFrameworks"),
 }
 
-// redactConfiguration reduces Kueue's configuration in its ConfigMap.
+// redactConfiguration reduces Kueue's configuration in its ConfigMap; a key that
+// holds none is dropped.
 func redactConfiguration(object map[string]any) {
 	data, _ := object["data"].(map[string]any)
-	text, _ := data[ConfigKey].(string)
-	delete(data, ConfigKey)
-	var m map[string]any
-	if yaml.Unmarshal([]byte(text), &m) != nil {
-		return
-	}
-	kept, _ := configuration.prune(m)
-	if out, err := yaml.Marshal(kept); err == nil && data != nil {
-		data[ConfigKey] = string(out)
+	for key, value := range data {
+		text, _ := value.(string)
+		delete(data, key)
+		var m map[string]any
+		if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+			continue
+		}
+		if v, _ := m["apiVersion"].(string); !strings.HasPrefix(v, "config.kueue.x-k8s.io/") {
+			continue
+		}
+		kept, _ := configuration.prune(m)
+		if out, err := yaml.Marshal(kept); err == nil {
+			data[key] = string(out)
+		}
 	}
 }

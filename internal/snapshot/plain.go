@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -50,7 +51,6 @@ type plainFile struct {
 	seen       map[string]map[store.Key]json.RawMessage
 	namespaces map[string]bool
 	latest     time.Time
-	version    string // of Kueue
 	api        string
 	other      []string // kinds that were left out
 }
@@ -156,7 +156,6 @@ func (p *plainFile) object(where string, js []byte, version, kind string) error 
 		m["apiVersion"], m["kind"] = version, kind
 	}
 	p.when(m)
-	p.managerVersion(m)
 	r, ok := resourceOf(m)
 	if !ok {
 		if k := object.Text(m, "kind"); k != "" {
@@ -194,12 +193,10 @@ func resourceOf(m map[string]any) (kinds.Resource, bool) {
 	if !found {
 		group = ""
 	}
-	for _, r := range append(captured(), kinds.ConfigMap) {
-		if r.Group == group && r.Kind == object.Text(m, "kind") {
-			if r.Kind == kinds.ConfigMap.Kind && object.Text(m, "metadata", "name") != ConfigName {
-				return r, false
-			}
-			return r, true
+	for _, r := range kinds.All() {
+		if _, ok := allowed()[r.FullName()]; ok && r.Group == group && r.Kind == object.Text(m, "kind") {
+			only := managers(r)
+			return r, only == "" || only == object.Text(m, "metadata", "name")
 		}
 	}
 	return kinds.Resource{}, false
@@ -223,19 +220,6 @@ func (p *plainFile) when(v any) {
 	case []any:
 		for _, item := range t {
 			p.when(item)
-		}
-	}
-}
-
-// managerVersion reads the version of Kueue off its Deployment.
-func (p *plainFile) managerVersion(m map[string]any) {
-	if object.Text(m, "kind") != "Deployment" || object.Text(m, "metadata", "name") != "kueue-controller-manager" {
-		return
-	}
-	for _, c := range object.List(m, "spec", "template", "spec", "containers") {
-		image := object.Text(c, "image")
-		if i := strings.LastIndex(image, ":v"); i >= 0 && !strings.Contains(image[i:], "/") {
-			p.version, _, _ = strings.Cut(image[i+1:], "@")
 		}
 	}
 }
@@ -266,13 +250,13 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 		}
 	}
 	if len(p.raw[kinds.Namespace.FullName()]) == 0 {
-		for ns := range p.namespaces {
+		for _, ns := range slices.Sorted(maps.Keys(p.namespaces)) {
 			_ = p.add(kinds.Namespace, map[string]any{"apiVersion": "v1", "kind": "Namespace",
 				"metadata": map[string]any{"name": ns, "creationTimestamp": object.Stamp(now), "labels": map[string]any{"kubernetes.io/metadata.name": ns}},
 				"status":   map[string]any{"phase": "Active"}})
 		}
 	}
-	info := Info{Kind: fileKind, Format: fileFormat, Taken: now, KueueVersion: p.version, KueueAPI: p.api, ResourceVersion: 1}
+	info := Info{Kind: fileKind, Format: fileFormat, Taken: now, KueueAPI: p.api, ResourceVersion: 1}
 	for _, r := range []kinds.Resource{kinds.Node, kinds.Pod} {
 		if len(p.raw[r.FullName()]) == 0 {
 			info.Missing = append(info.Missing, Missing{Resource: r.FullName(), Reason: NotInFile})
@@ -281,17 +265,27 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 	return &Snapshot{Info: info, Plain: true, raw: p.raw}, nil
 }
 
+func keyOf(m map[string]any) store.Key {
+	return store.Key{Namespace: object.Text(m, "metadata", "namespace"), Name: object.Text(m, "metadata", "name")}
+}
+
+// identify gives an object a UID where it has none.
+func identify(r kinds.Resource, m map[string]any) {
+	if object.Text(m, "metadata", "uid") != "" {
+		return
+	}
+	k := keyOf(m)
+	sum := sha256.Sum256([]byte(r.FullName() + "/" + k.Namespace + "/" + k.Name))
+	id := hex.EncodeToString(sum[:16])
+	object.Set(m, strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"), "metadata", "uid")
+}
+
 // add gives an object the identity that a server would have given it. Two of one
 // name are an error, unless they are the same object twice.
 func (p *plainFile) add(r kinds.Resource, m map[string]any) error {
-	meta := object.Child(m, "metadata")
-	k := store.Key{Namespace: object.Text(m, "metadata", "namespace"), Name: object.Text(m, "metadata", "name")}
-	meta["resourceVersion"] = "1"
-	if object.Text(m, "metadata", "uid") == "" {
-		sum := sha256.Sum256([]byte(r.FullName() + "/" + k.Namespace + "/" + k.Name))
-		id := hex.EncodeToString(sum[:16])
-		meta["uid"] = strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-")
-	}
+	k := keyOf(m)
+	object.Set(m, "1", "metadata", "resourceVersion")
+	identify(r, m)
 	raw, err := store.Encode(m)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
 // fields is an allow-list over decoded JSON: what is not named is dropped, and so
@@ -97,12 +98,12 @@ const longest = 253
 // read and the commands show, by an allow-list. Values of environment variables,
 // commands and arguments, annotations but a few, probes, hooks, volumes' sources,
 // addresses and managedFields are not among them.
-func redact(r kinds.Resource, object map[string]any) map[string]any {
+func redact(r kinds.Resource, from map[string]any) map[string]any {
 	f, ok := allowed()[r.FullName()]
 	if !ok {
 		return nil
 	}
-	kept, _ := f.prune(object)
+	kept, _ := f.prune(from)
 	out, _ := kept.(map[string]any)
 	if out == nil {
 		return nil
@@ -111,12 +112,10 @@ func redact(r kinds.Resource, object map[string]any) map[string]any {
 	if r.FullName() == kinds.ConfigMap.FullName() {
 		redactConfiguration(out)
 	}
-	if meta, ok := out["metadata"].(map[string]any); ok {
-		if rv, _ := meta["resourceVersion"].(string); !isNumber(rv) {
-			meta["resourceVersion"] = "1"
-		}
+	if !isNumber(object.Text(out, "metadata", "resourceVersion")) {
+		object.Set(out, "1", "metadata", "resourceVersion")
 	}
-	out["apiVersion"], out["kind"] = object["apiVersion"], object["kind"]
+	out["apiVersion"], out["kind"] = from["apiVersion"], from["kind"]
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -120,11 +121,11 @@ func (h *handler) refuse(r *http.Request, q request) *metav1.Status {
 	}
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return status(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a snapshot can only be read: "+what+" cannot be changed")
+		return status(http.StatusMethodNotAllowed, kube.OwnWords, "a snapshot can only be read: "+what+" cannot be changed")
 	case q.sub != "" && q.sub != "status":
-		return status(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a snapshot holds no "+q.sub+" of "+what)
+		return status(http.StatusMethodNotAllowed, kube.OwnWords, "a snapshot holds no "+q.sub+" of "+what)
 	case r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1":
-		return status(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a snapshot does not change: there is nothing to watch")
+		return status(http.StatusMethodNotAllowed, kube.OwnWords, "a snapshot does not change: there is nothing to watch")
 	}
 	m, lacking := h.s.lacks(resource, q.namespace)
 	if !lacking {
@@ -138,7 +139,7 @@ func (h *handler) refuse(r *http.Request, q request) *metav1.Status {
 			return nil
 		}
 	}
-	return status(http.StatusForbidden, metav1.StatusReasonForbidden, m.words())
+	return status(http.StatusForbidden, kube.OwnWords, m.words())
 }
 
 // lacks reports whether a kind could not be read in a namespace ("" = all).

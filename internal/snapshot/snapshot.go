@@ -13,11 +13,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Where Kueue keeps its configuration.
+// Where Kueue keeps its controller and its configuration.
 const (
-	ConfigNamespace = "kueue-system"
-	ConfigName      = "kueue-manager-config"
-	ConfigKey       = "controller_manager_config.yaml"
+	managerNamespace  = "kueue-system"
+	managerConfig     = "kueue-manager-config"
+	managerDeployment = "kueue-controller-manager"
 )
 
 const (
@@ -42,10 +42,9 @@ type Info struct {
 	Scope string `json:"scope,omitempty"`
 	// Namespaces are those that were read one by one, where not all could be.
 	Namespaces []string `json:"namespaces,omitempty"`
-	// KueueVersion is the version of the cluster's Kueue, KueueAPI the newest API
-	// version it served; objects are kept at the newest version that is understood.
-	KueueVersion string `json:"kueueVersion,omitempty"`
-	KueueAPI     string `json:"kueueApi,omitempty"`
+	// KueueAPI is the version of Kueue's API that the cluster served; the objects are
+	// kept at the newest one that is understood.
+	KueueAPI string `json:"kueueApi,omitempty"`
 	// ResourceVersion is the newest one of any object.
 	ResourceVersion int64 `json:"resourceVersion"`
 	// Missing is what could not be read.
