@@ -81,7 +81,7 @@ func (t *tree) run(ctx context.Context, p pass) (*course, error) {
 	if err := c.load(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.schedule(ctx); err != nil {
+	if err := c.schedule(ctx, 0); err != nil {
 		return nil, err
 	}
 	for step := 0; len(c.started) < len(c.open) && !c.unsettled; step++ {
@@ -106,7 +106,7 @@ func (t *tree) run(ctx context.Context, p pass) (*course, error) {
 				return nil, err
 			}
 		}
-		if err := c.schedule(ctx); err != nil {
+		if err := c.schedule(ctx, len(batch)); err != nil {
 			return nil, err
 		}
 	}
@@ -168,9 +168,13 @@ func (c *course) begin(k key, elapsed time.Duration) {
 	heap.Push(&c.due, end{c.now.Add(left), k, s.source})
 }
 
-// schedule lets the engine give away what is free, and notes who got it.
-func (c *course) schedule(ctx context.Context) error {
-	tl, err := c.e.Run(ctx, c.size.cycles)
+// schedule lets the engine give away what n ends have freed, and notes who got it.
+func (c *course) schedule(ctx context.Context, n int) error {
+	cycles := c.size.cycles
+	if c.size.more > 0 {
+		cycles += min(n/c.size.more, c.size.cycles)
+	}
+	tl, err := c.e.Run(ctx, cycles)
 	if err != nil {
 		return err
 	}
@@ -198,8 +202,8 @@ func (c *course) schedule(ctx context.Context) error {
 const few = 64
 
 // next takes the ends that happen next. Where there are many, those close together
-// are one step: within a twentieth of the time looked ahead, and as many as the
-// steps that are left require.
+// are one step: within a part of the time looked ahead, and as many as the steps
+// that are left require.
 func (c *course) next(step int) []end {
 	if len(c.due) == 0 {
 		return nil
@@ -207,7 +211,7 @@ func (c *course) next(step int) []end {
 	batch := []end{heap.Pop(&c.due).(end)}
 	slack := time.Duration(0)
 	if len(c.due) > few {
-		slack = batch[0].at.Sub(c.o.Now) / 20
+		slack = time.Duration(float64(batch[0].at.Sub(c.o.Now)) * c.size.slack)
 	}
 	least := (len(c.due) + 1) / max(c.size.steps-step, 1)
 	for len(c.due) > 0 && (!c.due[0].at.After(batch[0].at.Add(slack)) || len(batch) < least) {

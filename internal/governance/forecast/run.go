@@ -42,8 +42,8 @@ func estimate(ctx context.Context, w World, o Options, targets []*kueue.Workload
 	if err != nil {
 		return nil, err
 	}
-	all := pass{w: w, o: o, lengths: known, open: open, add: targets, slow: true, size: t.size()}
-	slow, err := t.run(ctx, all)
+	s := t.size()
+	slow, err := t.run(ctx, pass{w: w, o: o, lengths: known, open: open, keep: t.firsts(w, s.queue), add: targets, slow: true, size: s})
 	if err != nil {
 		return nil, err
 	}
@@ -150,18 +150,23 @@ func days(d time.Duration) string {
 
 // size is how closely a world is followed.
 type size struct {
-	cycles int // scheduling cycles after each step
+	cycles int // scheduling cycles after each step, and
+	more   int // one more for each so many ends at once (0: none)
 	steps  int // at most so many steps
-	strip  bool
+	// slack: ends within this part of the time looked ahead happen together.
+	slack float64
+	// queue is how many waiting workloads of each other queue compete (0: all).
+	queue int
+	strip bool // other queues start no preemption
 }
 
 var (
 	// exact follows every end until the queues are at rest.
-	exact = size{cycles: 500, steps: 4096}
+	exact = size{cycles: 500, steps: 4096, slack: 0.05}
 	// coarse is for large clusters: ends that are close together happen at once,
-	// and after them the first few of each queue are tried. Other queues than the
-	// target's start no preemption. The range is as wide as that makes it.
-	coarse = size{cycles: 3, steps: 40, strip: true}
+	// and after them the first few of each queue are tried. The range is as wide as
+	// that makes it.
+	coarse = size{cycles: 2, more: 100, steps: 28, slack: 0.25, queue: 24, strip: true}
 )
 
 // tree is what is known of the queues: which belong together.
@@ -243,6 +248,41 @@ func (t *tree) size() size {
 		return coarse
 	}
 	return exact
+}
+
+// firsts keeps, of the queues that are not the target's, the first n that wait.
+func (t *tree) firsts(w World, n int) func(client.Object) bool {
+	if n == 0 {
+		return nil
+	}
+	queues := map[string][]*kueue.Workload{}
+	for _, o := range w.Objects {
+		if wl, ok := o.(*kueue.Workload); ok && !holds(wl) {
+			queues[t.queueOf(wl)] = append(queues[t.queueOf(wl)], wl)
+		}
+	}
+	cut := map[key]bool{}
+	for q, list := range queues {
+		if q == t.target || len(list) <= n {
+			continue
+		}
+		slices.SortFunc(list, func(a, b *kueue.Workload) int {
+			switch {
+			case before(a, b):
+				return -1
+			case before(b, a):
+				return 1
+			}
+			return strings.Compare(keyOf(a).String(), keyOf(b).String())
+		})
+		for _, wl := range list[n:] {
+			cut[keyOf(wl)] = true
+		}
+	}
+	return func(o client.Object) bool {
+		w, ok := o.(*kueue.Workload)
+		return !ok || !cut[keyOf(w)]
+	}
 }
 
 // ownQueue keeps the waiting workloads of the targets' queue only; of one target,
