@@ -3,7 +3,9 @@ package jobs
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -80,35 +82,83 @@ func blocked(pods []state.Pod) (reason, message string) {
 	return "", ""
 }
 
-// count fills in the numbers of pods.
+// count fills in the numbers of pods: of the pods where they are known, else as
+// the job's own status counts them.
 func count(s *Status, j state.Job, pods []state.Pod) {
 	s.Wanted = wanted(j)
 	s.Restarts = j.Restarts
+	s.Roles = nil
+	for _, r := range j.Roles {
+		s.Roles = append(s.Roles, RoleStatus{Name: r.Name, Wanted: int(r.Replicas)})
+	}
 	if pods == nil {
-		for _, r := range j.Replicas {
-			switch j.Kind.Group {
-			case "kubeflow.org": // its active pods are the running ones
-				s.Ready += r.Active
-			default:
-				s.Ready += r.Ready
-			}
-			s.Failed += r.Failed
-		}
-		if len(j.Replicas) == 0 && s.State == Running {
-			s.Ready = s.Wanted // the kind counts nothing (HyperPodPyTorchJob)
-		}
+		countReported(s, j)
 		return
 	}
 	s.Restarts = 0
-	for _, p := range pods {
-		if p.Ready {
-			s.Ready++
+	places := PlacesOf(j, pods)
+	for i, p := range pods {
+		ready, failed := 0, 0
+		if p.Ready && p.DeletionTimestamp == nil {
+			ready = 1
 		}
 		if p.Phase == "Failed" {
-			s.Failed++
+			failed = 1
 		}
+		s.Ready += ready
+		s.Failed += failed
 		s.Restarts += p.Restarts
+		if at := roleIndex(s.Roles, places[i].Role); at >= 0 {
+			s.Roles[at].Ready += ready
+			s.Roles[at].Failed += failed
+		}
 	}
+}
+
+// countReported goes by what the job's own status counts.
+func countReported(s *Status, j state.Job) {
+	for name, r := range j.Replicas {
+		ready := r.Ready
+		if j.Kind.Group == kinds.PyTorchJob.Group { // its active pods are the running ones
+			ready = r.Active
+		}
+		s.Ready += ready
+		s.Failed += r.Failed
+		at := roleIndex(s.Roles, name)
+		if at < 0 && name == rayWorkers && len(s.Roles) == 2 {
+			at = 1 // one group of workers besides the head
+		}
+		if at >= 0 {
+			s.Roles[at].Ready += ready
+			s.Roles[at].Failed += r.Failed
+		}
+	}
+	if len(j.Replicas) == 0 && s.State == Running { // the kind counts nothing (HyperPodPyTorchJob)
+		s.Ready = s.Wanted
+		for i := range s.Roles {
+			s.Roles[i].Ready = s.Roles[i].Wanted
+		}
+	}
+}
+
+// rayWorkers is the role under which Ray counts the workers of all groups.
+const rayWorkers = "workers"
+
+func roleIndex(roles []RoleStatus, name string) int {
+	return slices.IndexFunc(roles, func(r RoleStatus) bool { return strings.EqualFold(r.Name, name) && name != "" })
+}
+
+// PlacesOf returns the place of each pod in the job.
+func PlacesOf(j state.Job, pods []state.Pod) []kinds.Place {
+	roles := make(map[string]int64, len(j.Roles))
+	for _, r := range j.Roles {
+		roles[r.Name] = r.Replicas
+	}
+	out := make([]kinds.Place, len(pods))
+	for i, p := range pods {
+		out[i] = j.Kind.Place(p.Labels, roles)
+	}
+	return out
 }
 
 // Match returns the workload of every job (nil where there is none), by the UID

@@ -3,6 +3,8 @@
 package jobs
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +54,24 @@ type Status struct {
 	// when the pods are known, else the job's own count.
 	Wanted, Ready, Failed int
 	Restarts              int
+	// Roles are the same numbers for each role, in the order of the job's roles.
+	Roles []RoleStatus
 }
+
+// RoleStatus counts the pods of one role.
+type RoleStatus struct {
+	Name                  string
+	Wanted, Ready, Failed int
+}
+
+// Equal reports whether nothing differs.
+func (s Status) Equal(t Status) bool {
+	return s.State == t.State && s.Since.Equal(t.Since) && s.Reason == t.Reason && s.Message == t.Message && s.Wanted == t.Wanted &&
+		s.Ready == t.Ready && s.Failed == t.Failed && s.Restarts == t.Restarts && slices.Equal(s.Roles, t.Roles)
+}
+
+// Why is the message, else the reason, "" when there is neither.
+func (s Status) Why() string { return cmp.Or(s.Message, s.Reason) }
 
 // StatusOf works out the state of a job. w is the job's workload, nil when there
 // is none or it is not known; pods are the job's pods, nil when not known.
@@ -93,9 +112,10 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 		case !j.Suspended:
 			return Status{}, false
 		case j.Queue() == "":
-			return Status{State: Suspended, Since: since(j.Conditions, "Suspended"), Reason: "Suspended", Message: "its suspend field is set"}, true
+			return Status{State: Suspended, Since: since(j.Conditions, "Suspended"), Reason: "Suspended",
+				Message: "its suspend field is set, and it is in no queue that would start it"}, true
 		}
-		return Status{State: Pending, Message: "waiting for admission"}, true
+		return Status{State: Pending, Reason: "NoWorkload", Message: "Kueue has not taken it up: it has no Workload yet"}, true
 	}
 	if !w.Active {
 		s := Status{State: Suspended, Reason: "Deactivated", Message: "its workload is not active"}

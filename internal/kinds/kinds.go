@@ -125,6 +125,9 @@ const (
 
 	// OwnPrefix is the prefix of every label and annotation that is hyperpod's own.
 	OwnPrefix = "cli.hyperpod/"
+	// CreatedByLabel is how the official CLI v2 and its admission policy name who made a job.
+	CreatedByLabel = "sagemaker.user/created-by"
+
 	// IdempotencyAnnotation carries the key of start-job --idempotency-key.
 	IdempotencyAnnotation = OwnPrefix + "idempotency-key"
 	// CreatedByAnnotation names who made the job, as far as the client knows.

@@ -58,3 +58,12 @@ func number(m map[string]any, path []string) (int64, bool) {
 	}
 	return 0, false
 }
+
+// At returns what the keys lead to in an object, nil where there is nothing.
+func At(object any, keys ...string) any { return lookup(object, keys) }
+
+// Text returns the text that the keys lead to in an object, "" where there is none.
+func Text(object any, keys ...string) string {
+	s, _ := lookup(object, keys).(string)
+	return s
+}

@@ -24,17 +24,7 @@ type Job struct {
 }
 
 // UID returns the object's metadata.uid.
-func (j Job) UID() string { return j.text("metadata", "uid") }
-
-func (j Job) text(path ...string) string {
-	var v any = j.Object
-	for _, p := range path {
-		m, _ := v.(map[string]any)
-		v = m[p]
-	}
-	s, _ := v.(string)
-	return s
-}
+func (j Job) UID() string { return kinds.Text(j.Object, "metadata", "uid") }
 
 // Find reads the job of that name. Every kind that the cluster serves is asked
 // for at the same time, or only the one that is named. A name that two kinds
@@ -137,12 +127,7 @@ func withoutOwned(found []Job) []Job {
 		uids[j.UID()] = true
 	}
 	return slices.DeleteFunc(found, func(j Job) bool {
-		meta, _ := j.Object["metadata"].(map[string]any)
-		owners, _ := meta["ownerReferences"].([]any)
-		return slices.ContainsFunc(owners, func(o any) bool {
-			owner, _ := o.(map[string]any)
-			uid, _ := owner["uid"].(string)
-			return uids[uid]
-		})
+		owners, _ := kinds.At(j.Object, "metadata", "ownerReferences").([]any)
+		return slices.ContainsFunc(owners, func(o any) bool { return uids[kinds.Text(o, "uid")] })
 	})
 }

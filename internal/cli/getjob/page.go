@@ -13,7 +13,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -40,7 +39,7 @@ func load(ctx context.Context, c *factory.Cluster, j findjob.Job) (page, error) 
 	if err != nil {
 		return page{}, errs.Wrap(err, "the job cannot be understood")
 	}
-	p := page{job: job, by: submit.Creator(j.Object)}
+	p := page{job: job, by: jobs.Creator(job.Labels, job.Annotations)}
 	var workloads []state.Workload
 	var failures [2]error
 	var running sync.WaitGroup

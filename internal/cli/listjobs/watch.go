@@ -12,7 +12,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // watch shows the jobs and then every change, until Ctrl-C.
@@ -28,12 +27,9 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 	default:
 		return errs.Usagef("--watch has no output format %s", format.Name).WithFact("it has", "table, wide, json")
 	}
-	scope := follow.Scope{Kinds: s.kinds, Namespace: s.namespace, Selector: o.Selector, Missing: o.Factory.Missing}
+	scope := follow.Scope{Kinds: s.kinds, Namespace: s.namespace, Namespaces: s.all, Selector: o.Selector, Missing: o.Factory.Missing}
 	return follow.Follow(ctx, c.Client, scope,
 		func(ch follow.Change) error {
-			if ch.Type != kube.Synced && !state.Counts(ch.Job) {
-				return nil
-			}
 			if err := show(ch); err != nil {
 				return err
 			}

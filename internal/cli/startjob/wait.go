@@ -31,8 +31,8 @@ func wait(ctx context.Context, o *Options, c *factory.Cluster, object submit.Obj
 	progress := output.NewProgress(o.Factory.IO)
 	defer progress.Done("")
 	var last jobs.Status
-	name, uid := object.Name(), metadata(created, "uid")
-	err := follow.Follow(ctx, c.Client, follow.Scope{Kinds: []kinds.Job{kind}, Namespace: metadata(created, "namespace"), Name: name},
+	name, uid := object.Name(), kinds.Text(created, "metadata", "uid")
+	err := follow.Follow(ctx, c.Client, follow.Scope{Kinds: []kinds.Job{kind}, Namespace: kinds.Text(created, "metadata", "namespace"), Name: name},
 		func(ch follow.Change) error {
 			switch {
 			case ch.Type == kube.Synced && last.State == "", ch.Type == kube.Deleted, ch.Type != kube.Synced && ch.Job.UID != uid:
@@ -53,7 +53,7 @@ func wait(ctx context.Context, o *Options, c *factory.Cluster, object submit.Obj
 		})
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
 		return &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", name, o.Wait, o.Timeout), Why: line(name, last),
-			Code: errs.Timeout, Try: []string{"hyperpod get-job " + name + " -n " + metadata(created, "namespace")}}
+			Code: errs.Timeout, Try: []string{"hyperpod get-job " + name + " -n " + kinds.Text(created, "metadata", "namespace")}}
 	}
 	if err == nil {
 		progress.Done(fmt.Sprintf("%s is %s", name, last.State))
@@ -87,12 +87,5 @@ func line(name string, s jobs.Status) string {
 	if s.Reason != "" {
 		return text + ": " + s.Reason
 	}
-	return text
-}
-
-// metadata returns a text of an object's metadata.
-func metadata(object map[string]any, key string) string {
-	meta, _ := object["metadata"].(map[string]any)
-	text, _ := meta[key].(string)
 	return text
 }

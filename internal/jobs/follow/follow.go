@@ -1,5 +1,5 @@
-// Package follow keeps an eye on jobs: it joins the changes of jobs and of their
-// Workloads into changes of one status.
+// Package follow keeps an eye on jobs: it joins the changes of jobs, of their
+// Workloads and, for a single job, of its pods into changes of one status.
 package follow
 
 import (
@@ -19,8 +19,16 @@ import (
 type Scope struct {
 	Kinds     []kinds.Job
 	Namespace string // "" is all
-	Selector  string // label selector of the jobs
-	Name      string // one job only
+	// Namespaces names the namespaces to follow one by one where all of them may
+	// not be followed at once; it is called at most once. Nil: no fallback.
+	Namespaces func(context.Context) ([]string, error)
+	Selector   string // label selector of the jobs
+	// Name chooses one job. Without it, only objects that count as jobs are shown
+	// (state.Counts): one that loses its queue label is gone.
+	Name string
+	// Pods, for a single job, follows its pods too, so that the status is as exact
+	// as it can be.
+	Pods bool
 	// Missing, when not nil, is told once, before Synced, what may not be followed.
 	Missing func([]state.Missing)
 }
@@ -31,6 +39,11 @@ type Change struct {
 	Type   string
 	Job    state.Job
 	Status jobs.Status
+	// Workload is the job's, nil where there is none; Queue are all workloads that
+	// are followed. Pods are the job's where Scope.Pods asks for them, else nil.
+	Workload *state.Workload
+	Queue    []state.Workload
+	Pods     []state.Pod
 }
 
 // Follow calls emit for the jobs in scope, by namespace and name, and then for
@@ -39,34 +52,17 @@ type Change struct {
 // show its Workloads, is followed by the jobs' own status.
 func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &follower{emit: emit, report: s.Missing, waiting: len(s.Kinds) + 1, left: len(s.Kinds), jobs: map[string]entry{}, workloads: map[string]state.Workload{}}
-	results := make(chan error, len(s.Kinds)+1)
-	var running sync.WaitGroup
-	start := func(r kinds.Resource, run func(synced func() error) error) {
-		running.Go(func() {
-			var once sync.Once
-			synced := func() (err error) { once.Do(func() { err = f.synced() }); return err }
-			err := run(synced)
-			if !kube.IsNotServed(err) && !kube.IsForbidden(err) || f.last(r) {
-				results <- err
-				return
-			}
-			// The others go on without this kind.
-			if kube.IsForbidden(err) {
-				f.forbidden(state.Missing{Resource: r, Namespace: s.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
-			}
-			if err := synced(); err != nil {
-				results <- err
-			}
-		})
-	}
+	f := &follower{ctx: ctx, c: c, scope: s, emit: emit, results: make(chan error, 1), jobs: map[string]*entry{},
+		workloads: map[string]map[string]state.Workload{}}
 	options := kube.ListOptions{LabelSelector: s.Selector}
 	if s.Name != "" {
 		options.FieldSelector = "metadata.name=" + s.Name
 	}
+	f.waiting = len(s.Kinds) + 1
+	f.left = len(s.Kinds)
 	for _, k := range s.Kinds {
-		start(k.Resource, func(synced func() error) error {
-			return state.FollowJobs(ctx, c, k, s.Namespace, options, func(e kube.Event[state.Job]) error {
+		f.start(k.Resource, s.Namespace, func(ns string, synced func() error) error {
+			return state.FollowJobs(ctx, c, k, ns, options, func(e kube.Event[state.Job]) error {
 				if e.Type == kube.Synced {
 					return synced()
 				}
@@ -74,17 +70,17 @@ func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) erro
 			})
 		})
 	}
-	start(kinds.Workload, func(synced func() error) error {
-		return state.FollowWorkloads(ctx, c, s.Namespace, kube.ListOptions{}, func(e kube.Event[state.Workload]) error {
+	f.start(kinds.Workload, s.Namespace, func(ns string, synced func() error) error {
+		return state.FollowWorkloads(ctx, c, ns, kube.ListOptions{}, func(e kube.Event[state.Workload]) error {
 			if e.Type == kube.Synced {
 				return synced()
 			}
 			return f.workload(e)
 		})
 	})
-	err := <-results
+	err := <-f.results
 	cancel()
-	running.Wait()
+	f.running.Wait()
 	if errors.Is(err, kube.ErrStop) {
 		return nil
 	}
@@ -92,32 +88,93 @@ func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) erro
 }
 
 type entry struct {
-	job    state.Job
-	status jobs.Status
+	job      state.Job
+	workload *state.Workload
+	status   jobs.Status
 }
 
 // follower joins the streams; its methods are called from several goroutines.
 type follower struct {
-	emit   func(Change) error
-	report func([]state.Missing)
+	ctx     context.Context
+	c       *kube.Client
+	scope   Scope
+	emit    func(Change) error
+	results chan error // the first counts
+	running sync.WaitGroup
+
+	namespacesOnce sync.Once
+	namespaces     []string
 
 	mu        sync.Mutex
 	waiting   int // streams that have not listed everything yet
-	left      int // kinds of job that are followed
+	left      int // streams of jobs that go on
 	missing   []state.Missing
-	jobs      map[string]entry          // by UID
-	workloads map[string]state.Workload // by the owner's UID
+	jobs      map[string]*entry                    // by UID
+	workloads map[string]map[string]state.Workload // by the owner's UID, then their own
+	pods      map[string]state.Pod                 // by UID; nil until they are followed
+	podsOf    string                               // the selector by which pods are followed
 }
 
-// forbidden keeps what may not be followed until everything else is listed.
-func (f *follower) forbidden(m state.Missing) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.missing = append(f.missing, m)
+// start runs one stream. Where all namespaces may not be followed it is replaced
+// by one for each that may; what cannot be followed at all is left out, as long
+// as there is another stream of jobs.
+func (f *follower) start(r kinds.Resource, namespace string, run func(ns string, synced func() error) error) {
+	f.running.Go(func() {
+		var once sync.Once
+		synced := func() (err error) { once.Do(func() { err = f.synced() }); return err }
+		err := run(namespace, synced)
+		switch {
+		case kube.IsForbidden(err) && namespace == "" && r.Namespaced && f.scope.Namespaces != nil:
+			all := f.each()
+			f.mu.Lock()
+			f.waiting += len(all)
+			if r.FullName() != kinds.Workload.FullName() {
+				f.left += len(all)
+			}
+			f.missing = append(f.missing, state.Missing{Resource: r, Verb: "list", Reason: state.Forbidden, Err: err})
+			f.mu.Unlock()
+			for _, ns := range all {
+				f.start(r, ns, run)
+			}
+		case kube.IsForbidden(err):
+			f.mu.Lock()
+			f.missing = append(f.missing, state.Missing{Resource: r, Namespace: namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
+			f.mu.Unlock()
+		case !kube.IsNotServed(err):
+			f.end(err)
+			return
+		}
+		if f.last(r) {
+			f.end(err)
+			return
+		}
+		if err := synced(); err != nil {
+			f.end(err)
+		}
+	})
 }
 
-// last counts a kind of job that cannot be followed, and tells whether it was
-// the last one.
+// end makes Follow return.
+func (f *follower) end(err error) {
+	select {
+	case f.results <- err:
+	default:
+	}
+}
+
+// each returns the namespaces that may be followed one by one.
+func (f *follower) each() []string {
+	f.namespacesOnce.Do(func() {
+		var err error
+		if f.namespaces, err = f.scope.Namespaces(f.ctx); err != nil {
+			f.namespaces = nil
+		}
+	})
+	return f.namespaces
+}
+
+// last counts a stream of jobs that has ended, and tells whether it was the last
+// one.
 func (f *follower) last(r kinds.Resource) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -132,47 +189,63 @@ func (f *follower) job(e kube.Event[state.Job]) error {
 	defer f.mu.Unlock()
 	j := e.Object
 	before, known := f.jobs[j.UID]
-	if e.Type == kube.Deleted {
+	if e.Type == kube.Deleted || f.scope.Name == "" && !state.Counts(j) {
+		if !known {
+			return nil
+		}
 		delete(f.jobs, j.UID)
-		return f.send(Change{kube.Deleted, j, before.status})
+		return f.send(kube.Deleted, &entry{job: j, workload: before.workload, status: before.status})
 	}
-	now := entry{j, f.status(j)}
-	f.jobs[j.UID] = now
+	now := f.enter(j)
+	f.followPods(j)
 	switch {
 	case !known:
-		return f.send(Change{kube.Added, j, now.status})
-	case before.status != now.status:
-		return f.send(Change{kube.Modified, j, now.status})
+		return f.send(kube.Added, now)
+	case !before.status.Equal(now.status):
+		return f.send(kube.Modified, now)
 	}
 	return nil
+}
+
+// enter works out a job's status from what is known by now.
+func (f *follower) enter(j state.Job) *entry {
+	e := &entry{job: j}
+	e.workload = jobs.Match([]state.Job{j}, values(f.workloads[j.UID]))[0]
+	e.status = jobs.StatusOf(j, e.workload, f.podsNow())
+	f.jobs[j.UID] = e
+	return e
 }
 
 func (f *follower) workload(e kube.Event[state.Workload]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := e.Object
+	mine := f.workloads[w.OwnerUID]
 	if e.Type == kube.Deleted {
-		delete(f.workloads, w.OwnerUID)
+		delete(mine, w.UID)
 	} else {
-		f.workloads[w.OwnerUID] = w
+		if mine == nil {
+			mine = map[string]state.Workload{}
+			f.workloads[w.OwnerUID] = mine
+		}
+		mine[w.UID] = w
 	}
-	before, known := f.jobs[w.OwnerUID]
-	if !known {
-		return nil
+	if len(mine) == 0 {
+		delete(f.workloads, w.OwnerUID)
 	}
-	status := f.status(before.job)
-	if status == before.status {
-		return nil
-	}
-	f.jobs[w.OwnerUID] = entry{before.job, status}
-	return f.send(Change{kube.Modified, before.job, status})
+	return f.again(f.jobs[w.OwnerUID])
 }
 
-func (f *follower) status(j state.Job) jobs.Status {
-	if w, ok := f.workloads[j.UID]; ok {
-		return jobs.StatusOf(j, &w, nil)
+// again sends a job whose status is no longer what it was.
+func (f *follower) again(before *entry) error {
+	if before == nil {
+		return nil
 	}
-	return jobs.StatusOf(j, nil, nil)
+	now := f.enter(before.job)
+	if now.status.Equal(before.status) {
+		return nil
+	}
+	return f.send(kube.Modified, now)
 }
 
 // synced counts the streams that have listed everything; after the last one the
@@ -183,21 +256,21 @@ func (f *follower) synced() error {
 	if f.waiting--; f.waiting != 0 {
 		return nil
 	}
-	if f.report != nil && len(f.missing) > 0 {
-		f.report(f.missing)
+	if f.scope.Missing != nil && len(f.missing) > 0 {
+		f.scope.Missing(f.missing)
 	}
-	all := make([]entry, 0, len(f.jobs))
+	all := make([]*entry, 0, len(f.jobs))
 	for _, e := range f.jobs {
 		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b entry) int {
+	slices.SortFunc(all, func(a, b *entry) int {
 		if c := strings.Compare(a.job.Namespace, b.job.Namespace); c != 0 {
 			return c
 		}
 		return strings.Compare(a.job.Name, b.job.Name)
 	})
 	for _, e := range all {
-		if err := f.emit(Change{kube.Added, e.job, e.status}); err != nil {
+		if err := f.send(kube.Added, e); err != nil {
 			return err
 		}
 	}
@@ -205,9 +278,23 @@ func (f *follower) synced() error {
 }
 
 // send passes a change on once everything has been listed.
-func (f *follower) send(c Change) error {
+func (f *follower) send(kind string, e *entry) error {
 	if f.waiting > 0 {
 		return nil
 	}
+	c := Change{Type: kind, Job: e.job, Status: e.status, Workload: e.workload, Pods: f.podsNow()}
+	if f.scope.Name != "" {
+		for _, mine := range f.workloads {
+			c.Queue = append(c.Queue, values(mine)...)
+		}
+	}
 	return f.emit(c)
+}
+
+func values[T any](m map[string]T) []T {
+	out := make([]T, 0, len(m))
+	for _, v := range m {
+		out = append(out, v)
+	}
+	return out
 }

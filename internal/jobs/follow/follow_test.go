@@ -95,3 +95,84 @@ func TestFollowWithoutRights(t *testing.T) {
 		t.Errorf("with nothing to follow: %v", err)
 	}
 }
+
+// TestFollowLosesQueue: a batch Job without a queue label is no job any more.
+func TestFollowLosesQueue(t *testing.T) {
+	box, err := sandbox.Create(filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := kube.NewInProcess(box, "sandbox", kube.Options{})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	const ns = "hyperpod-ns-team-b"
+	job := func(queue string) map[string]any {
+		return map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "x", "labels": map[string]any{kinds.QueueLabel: queue}},
+			"spec": map[string]any{"suspend": true, "template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "i"}}}}}}
+	}
+	if err := c.Create(ctx, kinds.BatchJob.Resource, ns, job(ns+"-localqueue"), kube.CreateOptions{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	err = Follow(ctx, c, Scope{Kinds: []kinds.Job{kinds.BatchJob}, Namespace: ns}, func(ch Change) error {
+		seen = append(seen, ch.Type+" "+ch.Job.Name)
+		if ch.Type == kube.Deleted {
+			return kube.ErrStop
+		}
+		if ch.Type == kube.Synced {
+			return c.Patch(ctx, kinds.BatchJob.Resource, ns, "x", kube.MergePatch, map[string]any{"metadata": map[string]any{"labels": map[string]any{kinds.QueueLabel: nil}}}, nil)
+		}
+		return nil
+	})
+	if err != nil || seen[0] != "ADDED x" || seen[len(seen)-1] != "DELETED x" {
+		t.Errorf("%v: %q", err, seen)
+	}
+}
+
+// TestFollowEachNamespace follows namespace by namespace where all at once is
+// forbidden, as the plain list does.
+func TestFollowEachNamespace(t *testing.T) {
+	box, err := sandbox.Create(filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.URL.Path, "/namespaces/") && (strings.HasSuffix(r.URL.Path, "jobs") || strings.HasSuffix(r.URL.Path, "workloads")) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `{"kind":"Status","reason":"Forbidden","code":403,"message":"User \"a\" cannot list"}`)
+			return
+		}
+		box.ServeHTTP(w, r)
+	})
+	c := kube.NewInProcess(h, "sandbox", kube.Options{})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var told []state.Missing
+	asked := 0
+	scope := Scope{Kinds: []kinds.Job{kinds.PyTorchJob, kinds.BatchJob}, Missing: func(m []state.Missing) { told = append(told, m...) },
+		Namespaces: func(context.Context) ([]string, error) {
+			asked++
+			return []string{"hyperpod-ns-team-a", "hyperpod-ns-team-b"}, nil
+		}}
+	var seen []string
+	err = Follow(ctx, c, scope, func(ch Change) error {
+		if ch.Type == kube.Synced {
+			return kube.ErrStop
+		}
+		seen = append(seen, ch.Job.Namespace+" "+string(ch.Status.State))
+		return nil
+	})
+	if err != nil || asked != 1 || !slices.Equal(seen, []string{"hyperpod-ns-team-a Running", "hyperpod-ns-team-b Running"}) {
+		t.Errorf("%v: saw %q, asked %d times", err, seen, asked)
+	}
+	for _, m := range told {
+		if m.Namespace != "" || m.Verb != "list" {
+			t.Errorf("told %+v", m)
+		}
+	}
+	scope.Namespaces = func(context.Context) ([]string, error) { return nil, nil }
+	if err := Follow(ctx, c, scope, func(Change) error { return nil }); !kube.IsForbidden(err) {
+		t.Errorf("with no namespace: %v", err)
+	}
+}

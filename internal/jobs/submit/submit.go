@@ -2,6 +2,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ type Object struct {
 }
 
 // Name returns the object's metadata.name.
-func (o Object) Name() string { return text(o.Body, "metadata", "name") }
+func (o Object) Name() string { return kinds.Text(o.Body, "metadata", "name") }
 
 func (o Object) String() string {
 	return strings.ToLower(o.Resource.Kind) + " " + o.Name()
@@ -106,7 +107,7 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 		if ours {
 			return found, false, nil
 		}
-		if req.Key != "" && text(found, "metadata", "annotations", kinds.IdempotencyAnnotation) == req.Key {
+		if req.Key != "" && kinds.Text(found, "metadata", "annotations", kinds.IdempotencyAnnotation) == req.Key {
 			return found, true, nil
 		}
 		return nil, false, exists(o, req, found, err)
@@ -129,7 +130,7 @@ func lookUp(ctx context.Context, api API, req Request, o Object) (found map[stri
 	if err := api.Get(ctx, o.Resource, req.Namespace, o.Name(), &found); err != nil {
 		return nil, false, err
 	}
-	managers, _ := at(found, "metadata", "managedFields").([]any)
+	managers, _ := kinds.At(found, "metadata", "managedFields").([]any)
 	for _, m := range managers {
 		if entry, ok := m.(map[string]any); ok && req.Manager != "" && entry["manager"] == req.Manager {
 			return found, true, nil
@@ -143,21 +144,13 @@ func exists(o Object, req Request, found map[string]any, cause error) error {
 		What: fmt.Sprintf("%s %q already exists in %s", o.Resource.Kind, o.Name(), req.Namespace),
 		Why:  "nothing was changed", Code: errs.Failure, Cause: cause,
 	}
-	if since := text(found, "metadata", "creationTimestamp"); since != "" {
+	if since := kinds.Text(found, "metadata", "creationTimestamp"); since != "" {
 		e.WithFact("since", since)
 	}
-	if by := Creator(found); by != "" {
+	if by := cmp.Or(kinds.Text(found, "metadata", "labels", kinds.CreatedByLabel), kinds.Text(found, "metadata", "annotations", kinds.CreatedByAnnotation)); by != "" {
 		e.WithFact("by", by)
 	}
 	return e.WithTry("another --name, or --generate-name for a suffix", "hyperpod get-job "+o.Name()+" -n "+req.Namespace)
-}
-
-// Creator returns who made an object, as far as labels and annotations say.
-func Creator(object map[string]any) string {
-	if by := text(object, "metadata", "labels", "sagemaker.user/created-by"); by != "" {
-		return by
-	}
-	return text(object, "metadata", "annotations", kinds.CreatedByAnnotation)
 }
 
 func rollback(ctx context.Context, api API, req Request, created []Object, cause error) error {
@@ -170,7 +163,7 @@ func rollback(ctx context.Context, api API, req Request, created []Object, cause
 	var left []string
 	for _, o := range slices.Backward(created) {
 		err := api.Delete(ctx, o.Resource, req.Namespace, o.Name(),
-			kube.DeleteOptions{UID: text(o.Body, "metadata", "uid"), Propagation: "Background"})
+			kube.DeleteOptions{UID: kinds.Text(o.Body, "metadata", "uid"), Propagation: "Background"})
 		if err != nil && !kube.IsNotFound(err) {
 			left = append(left, o.String())
 		}
@@ -180,20 +173,4 @@ func rollback(ctx context.Context, api API, req Request, created []Object, cause
 		return e.WithFact("removed", "what had been created before the failure")
 	}
 	return e.WithFact("left", strings.Join(left, ", ")+" could not be removed again")
-}
-
-func at(v any, path ...string) any {
-	for _, p := range path {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = m[p]
-	}
-	return v
-}
-
-func text(v any, path ...string) string {
-	s, _ := at(v, path...).(string)
-	return s
 }

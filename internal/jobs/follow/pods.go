@@ -1,0 +1,97 @@
+package follow
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// followPods starts to follow the pods of a single job, as soon as it is known
+// how to tell them (a RayJob's pods have the name of a cluster that is made
+// later). It is called with the lock held.
+func (f *follower) followPods(j state.Job) {
+	if !f.scope.Pods || f.podsOf != "" || j.PodSelector == "" {
+		return
+	}
+	f.podsOf = j.PodSelector
+	if f.waiting > 0 {
+		f.waiting++ // the first state to be sent has the pods in it
+	}
+	early := f.waiting > 0
+	f.running.Go(func() {
+		err := state.FollowPods(f.ctx, f.c, j.Namespace, kube.ListOptions{LabelSelector: j.PodSelector}, func(e kube.Event[state.Pod]) error {
+			if e.Type != kube.Synced {
+				return f.pod(e)
+			}
+			if err := f.havePods(); err != nil || !early {
+				return err
+			}
+			early = false
+			return f.synced()
+		})
+		switch {
+		case errors.Is(err, kube.ErrStop) || !kube.IsForbidden(err):
+			f.end(err)
+		default:
+			f.mu.Lock()
+			f.missing = append(f.missing, state.Missing{Resource: kinds.Pod, Namespace: j.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
+			f.mu.Unlock()
+			if early {
+				if err := f.synced(); err != nil {
+					f.end(err)
+				}
+			}
+		}
+	})
+}
+
+func (f *follower) pod(e kube.Event[state.Pod]) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.pods == nil {
+		f.pods = map[string]state.Pod{}
+	}
+	if e.Type == kube.Deleted {
+		delete(f.pods, e.Object.UID)
+	} else {
+		f.pods[e.Object.UID] = e.Object
+	}
+	if f.waiting > 0 {
+		return nil
+	}
+	return f.resend()
+}
+
+// havePods marks the pods as known, even if there is none.
+func (f *follower) havePods() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.pods == nil {
+		f.pods = map[string]state.Pod{}
+	}
+	return f.resend()
+}
+
+// resend sends the single job again, as its pods changed.
+func (f *follower) resend() error {
+	for _, e := range f.jobs {
+		if err := f.send(kube.Modified, f.enter(e.job)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// podsNow are the pods by name; nil while they are not known.
+func (f *follower) podsNow() []state.Pod {
+	if f.pods == nil {
+		return nil
+	}
+	out := values(f.pods)
+	slices.SortFunc(out, func(a, b state.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

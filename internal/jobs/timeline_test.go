@@ -1,0 +1,76 @@
+package jobs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+func moments(line []Moment) string {
+	var out []string
+	for _, m := range line {
+		times := ""
+		if m.Times > 1 {
+			times = fmt.Sprintf(" x%d", m.Times)
+		}
+		by := ""
+		if m.ByJobUID != "" {
+			by = " by " + m.ByJobUID
+		}
+		out = append(out, fmt.Sprintf("%s %s %s%s%s", m.Time.Format("04:05"), m.Step, m.Reason, times, by))
+	}
+	return strings.Join(out, "\n")
+}
+
+func event(t *testing.T, uid, words string) state.Event {
+	t.Helper()
+	f := strings.SplitN(words, " ", 4)
+	at, err := time.Parse(time.RFC3339, "2026-11-20T10:"+f[0]+"Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.Event{Kind: f[1], ObjectUID: uid, Reason: f[2], Message: f[3], First: at, Last: at, Count: 1}
+}
+
+func TestTimeline(t *testing.T) {
+	j := job(t, kinds.PyTorchJob, "q", workers, conds("Created=True:C Running=True:PyTorchJobRunning@09 Suspended=False:PyTorchJobResumed@09"))
+	j.UID = "J"
+	w := workload(t, "", conds("QuotaReserved=True:Q@08 Admitted=True:Admitted@08 Evicted=False:QuotaReserved@08"))
+	w.UID = "W"
+	w.Admission = &state.Admission{ClusterQueue: "cq"}
+	w.CreationTimestamp = j.CreationTimestamp.Add(time.Second)
+	preempted := "Preempted to accommodate a workload (UID: w2, JobUID: j2) due to reclamation within the cohort; preemptor path: /a; preemptee path: /b"
+	events := []state.Event{
+		event(t, "W", "01:00 Workload Pending couldn't assign flavors to pod set worker: insufficient unused quota, 4 more needed"),
+		event(t, "W", "01:30 Workload Pending couldn't assign flavors to pod set worker: insufficient unused quota, 2 more needed"),
+		event(t, "W", "02:00 Workload QuotaReserved Quota reserved in ClusterQueue cq, wait time since queued was 120s"),
+		event(t, "W", "02:00 Workload Admitted Admitted by ClusterQueue cq, wait time since reservation was 0s"),
+		event(t, "J", "02:03 PyTorchJob PyTorchJobRunning PyTorchJob x is running."),
+		event(t, "W", "05:00 Workload Preempted "+preempted),
+		event(t, "W", "05:01 Workload EvictedDueToPreempted "+preempted),
+		event(t, "X", "05:02 Workload EvictedDueToPreempted another one's"),
+		event(t, "J", "05:03 PyTorchJob Stopped "+preempted),
+	}
+	want := `00:00 Created 
+00:01 Queued 
+01:00 Waits Pending
+02:00 Admitted Admitted
+02:03 Running PyTorchJobRunning
+05:00 Preempted Preempted by j2
+08:00 Admitted Admitted
+09:00 Running PyTorchJobRunning`
+	line := TimelineOf(j, w, events)
+	if got := moments(line); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if line[2].Text != "couldn't assign flavors to pod set worker: insufficient unused quota, 2 more needed" || line[3].Text != "admitted by ClusterQueue cq" {
+		t.Errorf("got %+v", line)
+	}
+	if len(TimelineOf(j, nil, nil)) != 3 {
+		t.Errorf("without Kueue: %s", moments(TimelineOf(j, nil, nil)))
+	}
+}

@@ -1,0 +1,443 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+// TestRecordStatuses writes what a real control plane says of jobs in every
+// scene of their life to internal/jobs/testdata, where the status function is
+// tested on it. It runs only when asked to:
+//
+//	HYPERPOD_RECORD=1 go test ./test/e2e -run TestRecordStatuses -timeout 30m
+func TestRecordStatuses(t *testing.T) {
+	if os.Getenv("HYPERPOD_RECORD") == "" {
+		t.Skip("HYPERPOD_RECORD is not set")
+	}
+	bed := cluster.ForTest(t, cluster.Options{})
+	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
+		t.Fatal(err)
+	}
+	if err := bed.ApplyTeams(t.Context(), cluster.JohnAndSmith()); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []kinds.Job{kinds.PyTorchJob, kinds.MPIJob, kinds.TFJob, kinds.XGBoostJob, kinds.BatchJob} {
+		t.Run(k.Kind, func(t *testing.T) { (&recorder{t: t, bed: bed, kind: k}).life() })
+	}
+	for _, k := range []kinds.Job{kinds.RayJob, kinds.RayCluster, kinds.JobSet} {
+		t.Run(k.Kind, func(t *testing.T) { (&recorder{t: t, bed: bed, kind: k}).governedOnly() })
+	}
+}
+
+const (
+	recordTeam  = "smith" // 4 GPUs of its own, 4 more by borrowing
+	recordLow   = "training-priority"
+	recordHigh  = "inference-priority"
+	recordAtAll = 90 * time.Second
+)
+
+type recorder struct {
+	t    *testing.T
+	bed  *cluster.Bed
+	kind kinds.Job
+	out  bytes.Buffer
+}
+
+// life takes a kind that an operator runs through every scene.
+func (r *recorder) life() {
+	a, high, behind := r.job("a", 2, 4, recordLow), r.batch("high"), r.job("behind", 2, 4, recordLow)
+	r.apply(a)
+	r.record("running", "a", r.is("Running"))
+	r.apply(high)
+	r.record("preempted", "a", r.evicted)
+	r.apply(behind)
+	r.record("pending behind others", "behind", r.queued) // Kueue says nothing of a job like one that does not fit
+	r.remove("batch", "jobs", "high")
+	r.record("running again", "a", r.is("Running"))
+	r.removeJob("behind")
+	r.activate("a", false)
+	r.record("deactivated", "a", r.evicted)
+	r.activate("a", true)
+	r.record("activated again", "a", r.is("Running"))
+	r.removeJob("a")
+
+	r.apply(annotated(r.job("done", 1, 1, recordLow), "testbed/complete-after", "1s"))
+	r.record("succeeded", "done", r.is("Succeeded", "Complete"))
+	r.apply(annotated(r.job("bad", 1, 1, recordLow), "testbed/fail-after", "1s"))
+	r.record("failed", "bad", r.is("Failed"))
+	r.removeJob("done")
+	r.removeJob("bad")
+
+	r.apply(labelled(r.job("free", 1, 1, ""), ""))
+	r.record("running without a queue", "free", r.is("Running"))
+	r.removeJob("free")
+	held := labelled(r.job("held", 1, 1, ""), "")
+	r.set(held, true, r.kind.SuspendPath...)
+	r.apply(held)
+	r.record("suspended without a queue", "held", r.is("Suspended"))
+	r.removeJob("held")
+
+	r.apply(r.job("huge", 4, 4, recordLow))
+	r.record("larger than its queue", "huge", r.waits)
+	r.removeJob("huge")
+	r.apply(labelled(r.job("lost", 1, 1, ""), "no-such-queue"))
+	r.record("unknown queue", "lost", r.waits)
+	r.removeJob("lost")
+	stuck := r.job("stuck", 1, 1, recordLow)
+	for _, part := range r.kind.Parts(stuck) {
+		spec := part.Template["spec"].(map[string]any)
+		spec["nodeSelector"] = map[string]any{"no-such": "label"}
+	}
+	r.apply(stuck)
+	r.record("no node fits", "stuck", r.unschedulable)
+	r.removeJob("stuck")
+	r.save()
+}
+
+// governedOnly is for kinds that Kueue knows and nothing on the bed runs.
+func (r *recorder) governedOnly() {
+	r.apply(r.job("huge", 4, 4, recordLow))
+	r.record("larger than its queue", "huge", r.waits)
+	r.removeJob("huge")
+	r.apply(r.job("a", 2, 1, recordLow))
+	r.record("admitted, nothing runs it", "a", func(s scene) error { return s.workloadHolds("Admitted") })
+	r.activate("a", false)
+	r.record("deactivated", "a", func(s scene) error { return s.workloadHolds("Evicted") })
+	r.removeJob("a")
+	r.save()
+}
+
+// scene is one line of a recording.
+type scene struct {
+	Scene     string
+	Now       time.Time
+	Job       map[string]any
+	Workloads []map[string]any
+	Pods      []map[string]any
+	Events    []map[string]any
+}
+
+// record waits until the scene is as wanted and for a second more, in which
+// everybody else catches up, and writes it down.
+func (r *recorder) record(name, job string, wanted func(scene) error) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), recordAtAll)
+	defer cancel()
+	var s scene
+	settled := time.Time{}
+	err := r.bed.WaitFor(ctx, "scene "+name, func(ctx context.Context) (err error) {
+		if s, err = r.look(ctx, job); err != nil {
+			return err
+		}
+		if err := wanted(s); err != nil {
+			settled = time.Time{}
+			return err
+		}
+		if settled.IsZero() {
+			settled = time.Now()
+		}
+		if time.Since(settled) < time.Second {
+			return errors.New("settling")
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Errorf("%s %s: %v", r.kind.Kind, name, err)
+		return
+	}
+	s.Scene = name
+	for _, objects := range [][]map[string]any{{s.Job}, s.Workloads, s.Pods, s.Events} {
+		for _, o := range objects {
+			slim(o)
+		}
+	}
+	line, err := json.Marshal(s)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.out.Write(append(line, '\n'))
+}
+
+func (r *recorder) look(ctx context.Context, name string) (s scene, err error) {
+	s.Now = time.Now().UTC().Truncate(time.Second)
+	ns := cluster.Namespace(recordTeam)
+	if err := r.bed.Get(ctx, r.kind.Path(ns, name), &s.Job); err != nil {
+		return s, err
+	}
+	uid := kinds.Text(s.Job, "metadata", "uid")
+	list := func(path string, keep func(map[string]any) bool) []map[string]any {
+		var l struct{ Items []map[string]any }
+		if e := r.bed.Get(ctx, path, &l); e != nil {
+			err = e
+		}
+		var out []map[string]any
+		for _, o := range l.Items {
+			if keep(o) {
+				out = append(out, o)
+			}
+		}
+		return out
+	}
+	uids := map[string]bool{uid: true}
+	s.Workloads = list(kinds.Workload.Path(ns, ""), func(o map[string]any) bool {
+		mine := kinds.Text(o, "metadata", "labels", kinds.JobUIDLabel) == uid
+		if mine {
+			uids[kinds.Text(o, "metadata", "uid")] = true
+		}
+		return mine
+	})
+	s.Pods = list(kinds.Pod.Path(ns, ""), func(o map[string]any) bool {
+		return r.kind.PodSelector(s.Job) == r.kind.PodLabel+"="+kinds.Text(o, "metadata", "labels", r.kind.PodLabel)
+	})
+	s.Events = list(kinds.Event.Path(ns, ""), func(o map[string]any) bool { return uids[kinds.Text(o, "involvedObject", "uid")] })
+	return s, err
+}
+
+// is waits for a condition of the job that holds.
+func (r *recorder) is(types ...string) func(scene) error {
+	return func(s scene) error {
+		for _, c := range types {
+			if holds(s.Job, c) {
+				return nil
+			}
+		}
+		if r.kind.Kind == kinds.BatchJob.Kind && types[0] == "Running" && kinds.At(s.Job, "status", "ready") != float64(0) && kinds.At(s.Job, "status", "ready") != nil {
+			return nil
+		}
+		return fmt.Errorf("conditions are %v", kinds.At(s.Job, "status", "conditions"))
+	}
+}
+
+func (r *recorder) evicted(s scene) error {
+	if len(s.Pods) > 0 {
+		return errors.New("it still has pods")
+	}
+	return s.workloadHolds("Evicted")
+}
+
+// waits: Kueue has looked at the job and said why it waits.
+func (r *recorder) waits(s scene) error {
+	for _, w := range s.Workloads {
+		list, _ := kinds.At(w, "status", "conditions").([]any)
+		for _, c := range list {
+			if kinds.Text(c, "type") == "QuotaReserved" && kinds.Text(c, "status") == "False" {
+				return nil
+			}
+		}
+	}
+	return errors.New("Kueue has not looked at it")
+}
+
+// queued: Kueue has made its workload.
+func (r *recorder) queued(s scene) error {
+	if len(s.Workloads) != 1 {
+		return fmt.Errorf("%d workloads", len(s.Workloads))
+	}
+	return nil
+}
+
+func (r *recorder) unschedulable(s scene) error {
+	for _, p := range s.Pods {
+		list, _ := kinds.At(p, "status", "conditions").([]any)
+		for _, c := range list {
+			if kinds.Text(c, "type") == "PodScheduled" && kinds.Text(c, "status") == "False" {
+				return nil
+			}
+		}
+	}
+	return errors.New("no pod was refused")
+}
+
+func (s scene) workloadHolds(condition string) error {
+	for _, w := range s.Workloads {
+		if holds(w, condition) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no workload is %s", condition)
+}
+
+func holds(o map[string]any, condition string) bool {
+	list, _ := kinds.At(o, "status", "conditions").([]any)
+	for _, c := range list {
+		if kinds.Text(c, "type") == condition && kinds.Text(c, "status") == "True" {
+			return true
+		}
+	}
+	return false
+}
+
+// slim drops what nobody reads.
+func slim(o map[string]any) {
+	meta, _ := o["metadata"].(map[string]any)
+	for _, key := range []string{"managedFields", "finalizers", "resourceVersion", "generation"} {
+		delete(meta, key)
+	}
+	if a, ok := meta["annotations"].(map[string]any); ok {
+		delete(a, "kubectl.kubernetes.io/last-applied-configuration")
+	}
+	if kinds.Text(o, "spec", "schedulerName") == "" {
+		return
+	}
+	spec := o["spec"].(map[string]any) // of a pod
+	for key := range spec {
+		if key != "nodeName" && key != "containers" {
+			delete(spec, key)
+		}
+	}
+	list, _ := spec["containers"].([]any)
+	for _, c := range list {
+		for key := range c.(map[string]any) {
+			if key != "name" && key != "resources" {
+				delete(c.(map[string]any), key)
+			}
+		}
+	}
+}
+
+// job makes a job of the recorder's kind with some worker pods of some GPUs.
+func (r *recorder) job(name string, pods, gpus int64, priority string) map[string]any {
+	template := func(gpus int64) map[string]any {
+		c := map[string]any{"name": container(r.kind), "image": "example.com/train:1"}
+		if gpus > 0 {
+			c["resources"] = map[string]any{"limits": map[string]any{"nvidia.com/gpu": gpus}}
+		}
+		return map[string]any{"metadata": map[string]any{}, "spec": map[string]any{"restartPolicy": "Never", "containers": []any{c}}}
+	}
+	role := func(n, gpus int64) map[string]any {
+		return map[string]any{"replicas": n, "restartPolicy": "Never", "template": template(gpus)}
+	}
+	var spec map[string]any
+	switch r.kind.Kind {
+	case "PyTorchJob":
+		spec = map[string]any{"pytorchReplicaSpecs": map[string]any{"Worker": role(pods, gpus)}}
+	case "TFJob":
+		spec = map[string]any{"tfReplicaSpecs": map[string]any{"Worker": role(pods, gpus)}}
+	case "XGBoostJob":
+		spec = map[string]any{"xgbReplicaSpecs": map[string]any{"Master": role(1, 0), "Worker": role(pods, gpus)}}
+	case "MPIJob":
+		spec = map[string]any{"runPolicy": map[string]any{"backoffLimit": int64(0)}, "mpiReplicaSpecs": map[string]any{"Launcher": role(1, 0), "Worker": role(pods, gpus)}}
+	case "Job":
+		spec = map[string]any{"parallelism": pods, "completions": pods, "completionMode": "Indexed", "backoffLimit": int64(0), "template": template(gpus)}
+	case "RayJob":
+		spec = map[string]any{"entrypoint": "true", "suspend": true, "shutdownAfterJobFinishes": true, "rayClusterSpec": ray(template, pods, gpus)}
+	case "RayCluster":
+		spec = ray(template, pods, gpus)
+	case "JobSet":
+		spec = map[string]any{"replicatedJobs": []any{map[string]any{"name": "w", "replicas": pods, "template": map[string]any{"spec": map[string]any{"parallelism": int64(1), "completions": int64(1), "template": template(gpus)}}}}}
+	}
+	o := map[string]any{"apiVersion": r.kind.GroupVersion(), "kind": r.kind.Kind, "metadata": map[string]any{"name": name}, "spec": spec}
+	labelled(o, cluster.Namespace(recordTeam)+"-localqueue")
+	if priority != "" {
+		o["metadata"].(map[string]any)["labels"].(map[string]any)[kinds.PriorityLabel] = priority
+	}
+	return o
+}
+
+func ray(template func(int64) map[string]any, pods, gpus int64) map[string]any {
+	return map[string]any{
+		"headGroupSpec":    map[string]any{"rayStartParams": map[string]any{}, "template": template(0)},
+		"workerGroupSpecs": []any{map[string]any{"groupName": "w", "replicas": pods, "minReplicas": pods, "maxReplicas": pods, "rayStartParams": map[string]any{}, "template": template(gpus)}},
+	}
+}
+
+// container is the name that the kind's operator looks for.
+func container(k kinds.Job) string {
+	switch k.Kind {
+	case "PyTorchJob":
+		return "pytorch"
+	case "TFJob":
+		return "tensorflow"
+	case "XGBoostJob":
+		return "xgboost"
+	}
+	return "main"
+}
+
+func labelled(o map[string]any, queue string) map[string]any {
+	labels := map[string]any{}
+	if queue != "" {
+		labels[kinds.QueueLabel] = queue
+	}
+	o["metadata"].(map[string]any)["labels"] = labels
+	return o
+}
+
+// annotated puts an annotation on every pod template.
+func annotated(o map[string]any, key, value string) map[string]any {
+	k, _ := kinds.JobFor(kinds.Text(o, "apiVersion"), kinds.Text(o, "kind"))
+	for _, p := range k.Parts(o) {
+		p.Template["metadata"].(map[string]any)["annotations"] = map[string]any{key: value}
+	}
+	return o
+}
+
+// batch is a batch Job that needs all that the team can have.
+func (r *recorder) batch(name string) map[string]any {
+	return (&recorder{kind: kinds.BatchJob}).job(name, 2, 4, recordHigh)
+}
+
+func (r *recorder) set(o map[string]any, value any, path ...string) {
+	for _, key := range path[:len(path)-1] {
+		next, ok := o[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			o[key] = next
+		}
+		o = next
+	}
+	o[path[len(path)-1]] = value
+}
+
+func (r *recorder) apply(o map[string]any) {
+	r.t.Helper()
+	data, err := json.Marshal(o)
+	if err == nil {
+		_, err = r.bed.KubectlAs(r.t.Context(), r.bed.Kubeconfig, data, "create", "-n", cluster.Namespace(recordTeam), "-f", "-")
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *recorder) removeJob(name string) { r.remove(r.kind.Group, r.kind.Plural, name) }
+
+func (r *recorder) remove(group, plural, name string) {
+	r.t.Helper()
+	if _, err := r.bed.Kubectl(r.t.Context(), "delete", plural+"."+group, name, "-n", cluster.Namespace(recordTeam)); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// activate sets spec.active of a job's workload.
+func (r *recorder) activate(job string, active bool) {
+	r.t.Helper()
+	s, err := r.look(r.t.Context(), job)
+	if err != nil || len(s.Workloads) != 1 {
+		r.t.Errorf("%d workloads, %v", len(s.Workloads), err)
+		return
+	}
+	_, err = r.bed.Kubectl(r.t.Context(), "patch", "workloads.kueue.x-k8s.io", kinds.Text(s.Workloads[0], "metadata", "name"), "-n", cluster.Namespace(recordTeam),
+		"--type=merge", "-p", fmt.Sprintf(`{"spec":{"active":%v}}`, active))
+	if err != nil {
+		r.t.Error(err)
+	}
+}
+
+func (r *recorder) save() {
+	path := filepath.Join("..", "..", "internal", "jobs", "testdata", strings.ToLower(r.kind.Kind)+".jsonl")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, r.out.Bytes(), 0o644)); err != nil {
+		r.t.Error(err)
+	}
+}
