@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
@@ -73,7 +74,10 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		listpods.NewCmd(f, nil),
 	)
 	add(groupQuota, getquota.NewCmd(f, nil))
-	add(groupOffline, sandboxcmd.NewCmd(f))
+	add(groupOffline,
+		savesnapshot.NewCmd(f, nil),
+		sandboxcmd.NewCmd(f),
+	)
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)
