@@ -1,0 +1,76 @@
+package discovery
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Site is a cluster as the AWS console knows it.
+type Site struct {
+	// Partition is aws, aws-cn, aws-us-gov, ...
+	Partition string
+	Region    string
+}
+
+var (
+	eksARN  = regexp.MustCompile(`^arn:(aws[a-z-]*):eks:([a-z0-9-]+):\d{12}:cluster/`)
+	eksHost = regexp.MustCompile(`\.([a-z]{2}(?:-[a-z]+)+-\d+)\.eks\.amazonaws\.com(\.cn)?$`)
+)
+
+// SiteOf tells where an EKS cluster is by the names that its kubeconfig gives it
+// (`aws eks update-kubeconfig` uses the cluster's ARN) or by its server's address.
+func SiteOf(server string, names ...string) (Site, bool) {
+	for _, n := range names {
+		if m := eksARN.FindStringSubmatch(n); m != nil {
+			return Site{Partition: m[1], Region: m[2]}, true
+		}
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		return Site{}, false
+	}
+	m := eksHost.FindStringSubmatch(strings.ToLower(u.Hostname()))
+	if m == nil {
+		return Site{}, false
+	}
+	s := Site{Partition: "aws", Region: m[1]}
+	switch {
+	case m[2] != "":
+		s.Partition = "aws-cn"
+	case strings.HasPrefix(s.Region, "us-gov-"):
+		s.Partition = "aws-us-gov"
+	case strings.HasPrefix(s.Region, "eusc-"):
+		s.Partition = "aws-eusc"
+	}
+	return s, true
+}
+
+// consoles are the domains of the partitions' web consoles. The isolated
+// partitions' are not published.
+var consoles = map[string]string{
+	"aws":        "console.aws.amazon.com",
+	"aws-cn":     "console.amazonaws.cn",
+	"aws-us-gov": "console.amazonaws-us-gov.com",
+	"aws-eusc":   "console.amazonaws-eusc.eu",
+}
+
+// Console returns the address of the region's web console, "" where it is not known.
+func (s Site) Console() string {
+	if domain := consoles[s.Partition]; domain != "" && s.Region != "" {
+		return "https://" + s.Region + "." + domain
+	}
+	return ""
+}
+
+var clusterName = regexp.MustCompile(`^[A-Za-z0-9](-*[A-Za-z0-9]){0,62}$`)
+
+// ClusterConsole returns the page of a HyperPod cluster in the console, "" where
+// it has none that is known.
+func (s Site) ClusterConsole(cluster string) string {
+	base := s.Console()
+	if base == "" || !clusterName.MatchString(cluster) {
+		return ""
+	}
+	return base + "/sagemaker/home?region=" + s.Region + "#/cluster-management/" + cluster
+}
