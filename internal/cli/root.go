@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
@@ -65,6 +66,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 			root.AddCommand(c)
 		}
 	}
+<<<<<<< HEAD
 	add(groupJobs,
 		startjob.NewCmd(f, nil),
 		listjobs.NewCmd(f, nil),
@@ -78,6 +80,11 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		savesnapshot.NewCmd(f, nil),
 		sandboxcmd.NewCmd(f),
 	)
+=======
+	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
+	add(groupJobs, getlog.NewCmd(f, nil), execcmd.NewCmd(f, nil))
+	add(groupOffline, sandboxcmd.NewCmd(f))
+>>>>>>> streams
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)

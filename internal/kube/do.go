@@ -34,6 +34,7 @@ type call struct {
 	// For messages.
 	verb            string
 	res             kinds.Resource
+	sub             string // subresource
 	namespace, name string
 }
 

@@ -203,3 +203,12 @@ func NotServed(r kinds.Resource) error {
 	se := &StatusError{Code: http.StatusNotFound, Message: http.StatusText(http.StatusNotFound)}
 	return explainNotServed(r, errs.New("cannot use "+r.FullName(), "")).WithCause(se)
 }
+
+// Message returns the server's own words of an answer that is not a success; ""
+// for any other error.
+func Message(err error) string {
+	if se, ok := status(err); ok {
+		return se.Message
+	}
+	return ""
+}

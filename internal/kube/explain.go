@@ -167,7 +167,11 @@ func forbidden(k call, se *StatusError, e *errs.Error) *errs.Error {
 		return e.WithFact("server says", oneLine(se.Message))
 	}
 	e.Code = errs.Denied
-	need := fmt.Sprintf("%q on %s", apiVerb(k), k.res.FullName())
+	on := k.res.FullName()
+	if k.sub != "" {
+		on += "/" + k.sub
+	}
+	need := fmt.Sprintf("%q on %s", apiVerb(k), on)
 	if k.namespace != "" && k.res.Namespaced {
 		need += " in namespace " + k.namespace
 	} else {

@@ -166,7 +166,7 @@ func (c *Client) CanI(ctx context.Context, verb string, r kinds.Resource, namesp
 func (c *Client) Stream(ctx context.Context, r kinds.Resource, namespace, name, subresource string, query url.Values) (io.ReadCloser, error) {
 	resp, err := c.do(ctx, call{method: http.MethodGet, path: r.Path(namespace, name, subresource), query: query,
 		accept: "*/*", safe: true, stream: true,
-		verb: "read the " + subresource + " of", res: r, namespace: namespace, name: name})
+		verb: "read the " + subresource + " of", res: r, sub: subresource, namespace: namespace, name: name})
 	if err != nil {
 		return nil, err
 	}

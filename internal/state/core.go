@@ -60,13 +60,16 @@ type Pod struct {
 	Start           *time.Time
 	Conditions      []Condition
 	Containers      []Container
-	Requests        Amounts // of the whole pod, init containers considered
-	NodeSelector    map[string]string
+	// ContainerNames and InitNames are the spec's; Containers are known later.
+	ContainerNames, InitNames []string
+	Requests                  Amounts // of the whole pod, init containers considered
+	NodeSelector              map[string]string
 }
 
 // Container is one container of a pod and its state.
 type Container struct {
 	Name     string
+	ID       string // the runtime's, such as containerd://...; "" before it ran
 	Init     bool
 	Ready    bool
 	Started  bool

@@ -61,6 +61,7 @@ type wirePod struct {
 
 type wireContainerStatus struct {
 	Name         string        `json:"name"`
+	ContainerID  string        `json:"containerID"`
 	Ready        bool          `json:"ready"`
 	Started      bool          `json:"started"`
 	RestartCount whole         `json:"restartCount"`
@@ -100,6 +101,12 @@ func (w *wirePod) pod() Pod {
 	for _, s := range st.ContainerStatuses {
 		p.Containers = append(p.Containers, s.container(false))
 	}
+	for _, c := range w.Spec.Containers {
+		p.ContainerNames = append(p.ContainerNames, c.Name)
+	}
+	for _, c := range w.Spec.InitContainers {
+		p.InitNames = append(p.InitNames, c.Name)
+	}
 	for _, c := range p.Containers {
 		p.Restarts += c.Restarts
 	}
@@ -107,7 +114,7 @@ func (w *wirePod) pod() Pod {
 }
 
 func (w wireContainerStatus) container(init bool) Container {
-	c := Container{Name: w.Name, Init: init, Ready: w.Ready, Started: w.Started, Restarts: int(w.RestartCount)}
+	c := Container{Name: w.Name, ID: w.ContainerID, Init: init, Ready: w.Ready, Started: w.Started, Restarts: int(w.RestartCount)}
 	if s := w.State.Waiting; s != nil {
 		c.Waiting, c.Message = s.Reason, s.Message
 	}

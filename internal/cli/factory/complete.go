@@ -55,30 +55,36 @@ func (f *Factory) CompleteArgs(cmd *cobra.Command, l Lookup) {
 // text in the middle of a command line helps nobody.
 func (f *Factory) completer(l Lookup) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionDeadline)
-		defer cancel()
-		f.Global.Quiet, f.completing = true, true
-		type answer struct {
-			words []string
-			err   error
-		}
-		done := make(chan answer, 1)
-		go func() {
-			f.Config, _, _ = config.Load(f.Env)
-			words, err := l(ctx, f)
-			done <- answer{words, err}
-		}()
-		select {
-		case <-ctx.Done():
+		return f.CompleteWith(cmd, prefix, l)
+	}
+}
+
+// CompleteWith runs a lookup once, for completions that depend on the words typed
+// so far.
+func (f *Factory) CompleteWith(cmd *cobra.Command, prefix string, l Lookup) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionDeadline)
+	defer cancel()
+	f.Global.Quiet, f.completing = true, true
+	type answer struct {
+		words []string
+		err   error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		f.Config, _, _ = config.Load(f.Env)
+		words, err := l(ctx, f)
+		done <- answer{words, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	case a := <-done:
+		if a.err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
-		case a := <-done:
-			if a.err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			slices.Sort(a.words)
-			words := slices.DeleteFunc(slices.Compact(a.words), func(w string) bool { return !strings.HasPrefix(w, prefix) })
-			return words, cobra.ShellCompDirectiveNoFileComp
 		}
+		slices.Sort(a.words)
+		words := slices.DeleteFunc(slices.Compact(a.words), func(w string) bool { return !strings.HasPrefix(w, prefix) })
+		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -1,0 +1,46 @@
+package logview
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
+)
+
+// line is one line of -o json. Rank is null where the pod has none; Time is null
+// for what the API put in on its own. A line longer than the engine's buffer comes
+// in parts, of which all but the last are Partial.
+type line struct {
+	Pod       string
+	Container string
+	Role      *string
+	Rank      *int
+	Restart   int
+	Time      *string
+	Message   string
+	Partial   bool `json:",omitempty"`
+}
+
+func (v *View) appendJSON(b []byte, s *logs.Source, l *logs.Line) []byte {
+	if l.More && len(l.Text) == 0 {
+		return b
+	}
+	out := line{Pod: s.Pod, Container: s.Container, Restart: s.Run, Message: strings.ToValidUTF8(string(l.Text), "\uFFFD"), Partial: l.More}
+	if s.Role != "" {
+		role := strings.ToLower(s.Role)
+		out.Role = &role
+	}
+	if s.Rank >= 0 {
+		out.Rank = &s.Rank
+	}
+	if !l.Time.IsZero() {
+		stamp := l.Time.UTC().Format(time.RFC3339Nano)
+		out.Time = &stamp
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		return b // cannot be: every field is text or a number
+	}
+	return append(append(b, data...), '\n')
+}

@@ -1,0 +1,277 @@
+// Package logview prints what the log engine reads: lines on stdout, everything
+// else on stderr. get-log and whatever else follows a job's logs share it.
+package logview
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// Options say how lines look.
+type Options struct {
+	Job string // the job's name, for notices
+	// Prefix puts the pod before each line.
+	Prefix bool
+	// Timestamps puts the API's own stamp before each line.
+	Timestamps bool
+	// JSON makes an object of each line.
+	JSON bool
+	// Several pods are read side by side, so their beginnings and ends are told.
+	Several bool
+	// Chosen: the pod was not asked for by name, so it is told which one it is.
+	Chosen bool
+}
+
+// View is a logs.Sink that prints.
+type View struct {
+	o        Options
+	f        *factory.Factory
+	io       *output.IO
+	progress *output.Progress
+	idle     bool // the progress line is up
+
+	buf   []byte
+	open  logs.Source // whose line has not ended; its Pod is "" when there is none
+	rest  []byte      // of open: what cannot be shown before more comes
+	names map[logs.Source]string
+	seen  int // sources that were begun
+}
+
+// New returns a View on the factory's streams.
+func New(f *factory.Factory, o Options) *View {
+	return &View{o: o, f: f, io: f.IO, progress: output.NewProgress(f.IO), names: map[logs.Source]string{}}
+}
+
+// Lines prints lines in one write.
+func (v *View) Lines(s *logs.Source, lines []logs.Line) error {
+	v.rested()
+	b := v.buf[:0]
+	for i := range lines {
+		l := &lines[i]
+		if v.o.JSON {
+			b = v.appendJSON(b, s, l)
+			continue
+		}
+		goesOn := v.open == *s && l.Rest
+		if v.open.Pod != "" && !goesOn {
+			b = append(v.flush(b), '\n')
+		}
+		if !goesOn {
+			b = v.begin(b, s, l)
+		}
+		v.open = *s
+		b = v.text(b, s, l)
+		if !l.More {
+			b = append(v.flush(b), '\n')
+			v.open = logs.Source{}
+		}
+	}
+	v.buf = b
+	_, err := v.io.Out.Write(b)
+	if cap(b) > keepBuffer {
+		v.buf = nil
+	}
+	if err != nil {
+		return err
+	}
+	return v.io.Flush()
+}
+
+// keepBuffer is the largest buffer that is kept for the next lines.
+const keepBuffer = 256 << 10
+
+// begin appends what comes before a line.
+func (v *View) begin(b []byte, s *logs.Source, l *logs.Line) []byte {
+	if v.o.Prefix {
+		b = append(b, v.prefix(s)...)
+	}
+	if v.o.Timestamps && len(l.Stamp) > 0 {
+		b = append(append(b, l.Stamp...), ' ')
+	}
+	return b
+}
+
+func (v *View) prefix(s *logs.Source) string {
+	p, ok := v.names[*s]
+	if !ok {
+		p = v.io.Hue(output.Safe(s.Pod)) + " | "
+		v.names[*s] = p
+	}
+	return p
+}
+
+// text appends a line's text: as it is, or on a terminal without what could do
+// harm. A carriage return inside a line begins a new one there.
+func (v *View) text(b []byte, s *logs.Source, l *logs.Line) []byte {
+	if !v.io.OutTTY {
+		return append(b, l.Text...)
+	}
+	text := l.Text
+	if len(v.rest) > 0 {
+		text = append(v.rest, text...)
+		v.rest = nil
+	}
+	if !l.More {
+		text = bytes.TrimSuffix(text, []byte("\r"))
+	}
+	for {
+		part, after, more := bytes.Cut(text, []byte("\r"))
+		var rest []byte
+		b, rest = output.AppendLog(b, part, v.io.Color, l.More && !more)
+		if v.io.Color {
+			b = output.AppendColorReset(b, part)
+		}
+		if !more {
+			v.rest = bytes.Clone(rest)
+			return b
+		}
+		b = v.begin(append(b, '\n'), s, l)
+		text = after
+	}
+}
+
+// flush appends what was held back of a line that ends now.
+func (v *View) flush(b []byte) []byte {
+	if len(v.rest) > 0 {
+		b, _ = output.AppendLog(b, v.rest, v.io.Color, false)
+		v.rest = nil
+	}
+	return b
+}
+
+// Close ends the line that is open on a terminal, and takes the progress line away.
+func (v *View) Close() {
+	v.rested()
+	if v.open.Pod != "" && v.io.OutTTY {
+		_, _ = v.io.Out.Write(append(v.flush(nil), '\n'))
+	}
+	v.open = logs.Source{}
+}
+
+// rested takes the progress line away before something else is printed.
+func (v *View) rested() {
+	if v.idle {
+		v.progress.Done("")
+		v.idle = false
+	}
+}
+
+// note prints a notice above whatever line is open.
+func (v *View) note(format string, args ...any) {
+	v.rested()
+	if v.open.Pod != "" && v.io.OutTTY && v.io.ErrTTY {
+		_, _ = v.io.Out.Write(append(v.flush(nil), '\n'))
+		v.open = logs.Source{}
+	}
+	v.f.Notef(format, args...)
+}
+
+// Event prints a notice, or the line that says what is waited for.
+func (v *View) Event(e logs.Event) error {
+	switch e.Kind {
+	case logs.Waiting:
+		v.waiting(e)
+	case logs.Started:
+		v.started(e.Source)
+	case logs.Ended:
+		if v.o.Several {
+			v.note("- %s", e.Source.Pod)
+		}
+	case logs.Resuming:
+		v.note("note: the connection to pod %s broke; going on where it did", e.Source.Pod)
+	case logs.Skipped:
+		v.note("warning: %v", e.Err)
+	case logs.PodFailed:
+		v.note("warning: pod %s failed: %s", e.Source.Pod, e.Text)
+	case logs.Changed:
+		v.changed(e.Status)
+	case logs.Deleted:
+		v.note("note: job %s was deleted", v.o.Job)
+	}
+	return nil
+}
+
+func (v *View) waiting(e logs.Event) {
+	text := fmt.Sprintf("waiting for job %s: %s", v.o.Job, stateText(e.Status))
+	if e.Source != nil {
+		if text = fmt.Sprintf("waiting for container %s of pod %s", e.Source.Container, e.Source.Pod); e.Text != "" {
+			text += ": " + e.Text
+		}
+	}
+	if e.Status.State == "" {
+		v.note("note: %s", text) // nothing will come of it: the log is not followed
+		return
+	}
+	v.idle = true
+	v.progress.Update(text)
+}
+
+func stateText(s jobs.Status) string {
+	switch {
+	case s.Message != "":
+		return string(s.State) + ", " + s.Message
+	case s.Reason != "":
+		return string(s.State) + ", " + s.Reason
+	}
+	return string(s.State)
+}
+
+func (v *View) started(s *logs.Source) {
+	v.seen++
+	run := ""
+	if s.Run > 0 {
+		run = fmt.Sprintf(", restart %d", s.Run)
+	}
+	switch {
+	case v.o.Several:
+		v.note("+ %s (%s%s)", s.Pod, s.Container, run)
+	case v.seen > 1:
+		v.note("note: going on with pod %s (%s%s)", s.Pod, s.Container, run)
+	case v.o.Chosen:
+		v.note("note: the log of pod %s%s; --all-pods shows all", s.Pod, place(s))
+	}
+}
+
+// place says what a pod is in its job.
+func place(s *logs.Source) string {
+	switch {
+	case s.Rank >= 0:
+		return fmt.Sprintf(" (rank %d)", s.Rank)
+	case s.Role != "":
+		return " (" + strings.ToLower(s.Role) + ")"
+	}
+	return ""
+}
+
+func (v *View) changed(s jobs.Status) {
+	switch s.State {
+	case jobs.Starting, jobs.Running, jobs.Pending, jobs.Suspended:
+		if v.seen == 0 {
+			return // the waiting line says it
+		}
+	}
+	v.note("note: job %s is %s", v.o.Job, stateText(s))
+}
+
+// Verdict is the error that stands for how a followed job ended: nil when it
+// succeeded, exit code 3 when it failed, 5 when it was deleted.
+func Verdict(job string, r logs.Result) error {
+	switch {
+	case r.Deleted:
+		return errs.NotFoundf("job %s was deleted while it was followed", job)
+	case r.Status.State == jobs.Failed:
+		e := &errs.Error{What: "job " + job + " failed", Why: r.Status.Message, Code: errs.No}
+		if r.FailedPod != "" {
+			e.WithFact("failed first", "pod "+r.FailedPod).WithTry("hyperpod get-log " + job + " --pod " + r.FailedPod)
+		}
+		return e
+	}
+	return nil
+}

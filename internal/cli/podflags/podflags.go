@@ -1,0 +1,146 @@
+// Package podflags holds the flags by which get-log and exec choose pods of a job.
+package podflags
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Flags are --pod, --all-pods, --role, --rank and --container.
+type Flags struct {
+	Pod       string
+	All       bool
+	Role      string
+	Rank      int
+	Container string
+
+	rankSet bool
+}
+
+// Add defines the flags and their completion.
+func (p *Flags) Add(f *factory.Factory, cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVarP(&p.Pod, "pod", "p", "", "the pod of this name")
+	fs.BoolVar(&p.All, "all-pods", false, "all pods of the job")
+	fs.StringVar(&p.Role, "role", "", "the pods of a role (master, worker, launcher, head, ...)")
+	fs.IntVar(&p.Rank, "rank", 0, "the pod of a rank")
+	fs.StringVarP(&p.Container, "container", "c", "", "the container (default: the one the pod is about, else its first)")
+	complete := func(flag string, words func([]pick.Pod) []string) {
+		err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			name, _ := cmd.Flags().GetString("job-name")
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return f.CompleteWith(cmd, prefix, func(ctx context.Context, f *factory.Factory) ([]string, error) {
+				pods, err := podsOf(ctx, f, name)
+				return words(pods), err
+			})
+		})
+		if err != nil {
+			panic(err) // the flag does not exist: a programming error, seen by every test
+		}
+	}
+	complete("pod", func(pods []pick.Pod) (out []string) {
+		for _, p := range pods {
+			out = append(out, p.Name)
+		}
+		return out
+	})
+	complete("container", func(pods []pick.Pod) (out []string) {
+		for _, p := range pods {
+			out = append(append(out, p.ContainerNames...), p.InitNames...)
+		}
+		return out
+	})
+	complete("role", func(pods []pick.Pod) (out []string) {
+		for _, p := range pods {
+			out = append(out, strings.ToLower(p.Role))
+		}
+		return out
+	})
+	complete("rank", func(pods []pick.Pod) (out []string) {
+		for _, p := range pods {
+			if p.Rank >= 0 {
+				out = append(out, strconv.Itoa(p.Rank))
+			}
+		}
+		return out
+	})
+}
+
+// podsOf reads the pods of a job for completion.
+func podsOf(ctx context.Context, f *factory.Factory, name string) ([]pick.Pod, error) {
+	if name == "" {
+		return nil, nil
+	}
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, err
+	}
+	j, err := Find(ctx, f, c, name, "")
+	if err != nil {
+		return nil, err
+	}
+	return logs.Pods(ctx, c.Client, j)
+}
+
+// Settle notes which flags were given, and refuses those that exclude each other.
+func (p *Flags) Settle(cmd *cobra.Command) error {
+	p.rankSet = cmd.Flags().Changed("rank")
+	var given []string
+	for _, name := range []string{"pod", "all-pods", "role", "rank"} {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		return errs.Usagef("%s each choose pods: give one of them", strings.Join(given, " and "))
+	case p.rankSet && p.Rank < 0:
+		return errs.Usagef("--rank %d: ranks begin with 0", p.Rank)
+	case cmd.Flags().Changed("pod") && p.Pod == "":
+		return errs.Usagef("the name of the pod is empty")
+	case cmd.Flags().Changed("role") && p.Role == "":
+		return errs.Usagef("the name of the role is empty")
+	case cmd.Flags().Changed("container") && p.Container == "":
+		return errs.Usagef("the name of the container is empty")
+	}
+	return nil
+}
+
+// Choice returns what the flags choose.
+func (p *Flags) Choice() pick.Choice {
+	c := pick.Choice{Pod: p.Pod, All: p.All, Role: p.Role}
+	if p.rankSet {
+		c.Rank = &p.Rank
+	}
+	return c
+}
+
+// Find reads the one job that a name means.
+func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, name, kind string) (state.Job, error) {
+	found, err := findjob.Find(ctx, f, c, "get", name, kind)
+	if err != nil {
+		return state.Job{}, err
+	}
+	data, err := json.Marshal(found.Object)
+	if err != nil {
+		return state.Job{}, err
+	}
+	j, err := state.DecodeJob(found.Kind, data)
+	if err != nil {
+		return state.Job{}, errs.Wrap(err, "the job cannot be understood")
+	}
+	return j, nil
+}

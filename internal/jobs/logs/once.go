@@ -1,0 +1,159 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Read reads the logs that a query means, and follows them where it says so. The
+// Result is what is known when it ends, with an error too.
+func (e Engine) Read(ctx context.Context, q Query, sink Sink) (Result, error) {
+	e = e.withClock()
+	m := newMux(sink, e.After)
+	if q.Follow {
+		return e.follow(ctx, q, m)
+	}
+	return e.once(ctx, q, m)
+}
+
+// Pods reads the pods of a job, the one that matters most first.
+func Pods(ctx context.Context, c *kube.Client, j state.Job) ([]pick.Pod, error) {
+	var all []state.Pod
+	for _, selector := range pick.Selectors(j) {
+		pods, err := state.ListPods(ctx, c, j.Namespace, kube.ListOptions{LabelSelector: selector})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, pods...)
+	}
+	return pick.Placed(j, all), nil
+}
+
+// once reads what there is, of several pods by time.
+func (e Engine) once(ctx context.Context, q Query, m *mux) (Result, error) {
+	pods, err := Pods(ctx, e.Client, q.Job)
+	if err != nil {
+		return Result{}, err
+	}
+	var r Result
+	if p, ok := pick.FirstFailed(pods); ok {
+		r.FailedPod = p.Name
+	}
+	chosen, err := pick.Choose(q.Job, pods, q.Pods)
+	if err != nil {
+		return r, err
+	}
+	if q.Pods.Default() && r.FailedPod != "" {
+		chosen, _ = pick.Choose(q.Job, pods, pick.Choice{Pod: r.FailedPod})
+	}
+	if len(chosen) == 0 {
+		return r, noPods(q, pods)
+	}
+	streams, err := e.streams(q, m, chosen)
+	if err != nil {
+		return r, err
+	}
+	for _, s := range streams {
+		r.Sources = append(r.Sources, s.Source)
+	}
+	if len(streams) == 1 {
+		s := streams[0]
+		s.parts = q.Parts
+		s.give = func(lines []Line) error { return m.write(&s.Source, lines) }
+		if err := m.event(Event{Kind: Started, Source: &s.Source}); err != nil {
+			return r, err
+		}
+		err := s.run(ctx)
+		m.end(&s.Source)
+		return r, ended(ctx, m, s.Source, err)
+	}
+	r.Skipped, err = merge(ctx, m, streams)
+	if err == nil && r.Skipped > 0 {
+		err = errs.New(fmt.Sprintf("the logs of %d of %d pods could not be read", r.Skipped, len(streams)), "")
+	}
+	return r, err
+}
+
+// ended explains why a stream ended; an error of the sink stays as it is.
+func ended(ctx context.Context, m *mux, s Source, err error) error {
+	if err == nil || m.failure() != nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return explain(s, err)
+}
+
+// streams returns a stream for each pod that has something to read. Of several
+// pods those that have not are told of.
+func (e Engine) streams(q Query, m *mux, pods []pick.Pod) ([]*stream, error) {
+	several := len(pods) > 1
+	var out []*stream
+	var unfit, unborn error
+	for _, p := range pods {
+		container, err := p.Container(q.Container)
+		if err != nil {
+			unfit = err
+			continue
+		}
+		s, begun, _ := sourceOf(p, container)
+		if !begun {
+			unborn = notBegun(s, waits(p, container))
+			if several {
+				if err := m.event(Event{Kind: Waiting, Source: &s, Text: waits(p, container)}); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		st := newStream(e, q, s, true)
+		st.notice = func(err error) error { return m.event(Event{Kind: Resuming, Source: &st.Source, Err: err}) }
+		out = append(out, st)
+	}
+	switch {
+	case len(out) > 0:
+		return out, nil
+	case unborn != nil:
+		return nil, unborn
+	}
+	return nil, unfit
+}
+
+// notBegun is the error of a container that has not started.
+func notBegun(s Source, why string) error {
+	e := &errs.Error{What: "there is no log yet", Why: fmt.Sprintf("container %s of pod %s has not started", s.Container, s.Pod), Code: errs.Pending}
+	if why != "" {
+		e.WithFact("it waits", why)
+	}
+	return e.WithTry("-f waits for it")
+}
+
+// noPods is the error of a job whose pods are not there.
+func noPods(q Query, others []pick.Pod) error {
+	j := q.Job
+	s := jobs.StatusOf(j, nil, nil)
+	switch {
+	case len(others) > 0:
+		return (&errs.Error{What: "there is no log yet", Why: fmt.Sprintf("that pod of job %s is not there", j.Name), Code: errs.Pending}).WithTry("-f waits for it")
+	case s.State.Finished():
+		return errs.NotFoundf("there is no log: job %s %s, and its pods are gone", j.Name, strings.ToLower(string(s.State)))
+	}
+	e := &errs.Error{What: "there is no log yet", Why: fmt.Sprintf("job %s has no pods, it is %s", j.Name, s.State), Code: errs.Pending}
+	return e.WithTry("-f waits for them", "hyperpod get-job "+j.Name+" -n "+j.Namespace+" says more")
+}
+
+// sources returns the sources of streams that were begun, in that order.
+func sources(streams []*stream) []Source {
+	out := make([]Source, 0, len(streams))
+	for _, s := range streams {
+		out = append(out, s.Source)
+	}
+	return slices.Clip(out)
+}

@@ -1,0 +1,36 @@
+package logs
+
+import (
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// sourceOf returns the present run of a container, and whether it has begun and
+// has ended.
+func sourceOf(p pick.Pod, container string) (s Source, begun, over bool) {
+	s = Source{Pod: p.Name, UID: p.UID, Node: p.NodeName, Container: container, Role: p.Role, Rank: p.Rank}
+	for _, c := range p.Containers {
+		if c.Name != container {
+			continue
+		}
+		s.Run, s.ContainerID = c.Restarts, c.ID
+		over = c.Terminated != "" || c.Waiting != "" && c.LastTerminated != ""
+		begun = over || c.StartedAt != nil
+	}
+	return s, begun, over || p.Phase == "Succeeded" || p.Phase == "Failed"
+}
+
+// waits says why a container has not started; "" when nothing is known.
+func waits(p pick.Pod, container string) string {
+	for _, c := range p.Containers {
+		if c.Name == container && c.Waiting != "" {
+			return strings.TrimSuffix(c.Waiting+": "+c.Message, ": ")
+		}
+	}
+	if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Status == "False" {
+		return strings.TrimSuffix(c.Reason+": "+c.Message, ": ")
+	}
+	return p.Reason
+}

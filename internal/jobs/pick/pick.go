@@ -1,0 +1,296 @@
+// Package pick picks pods of a job: the one that matters, or those of a name, a
+// role or a rank, and the container in them.
+package pick
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// defaultContainer is the annotation that names the container a pod is about.
+// Source: Kubernetes, well-known annotations.
+const defaultContainer = "kubectl.kubernetes.io/default-container"
+
+// submitterRole is the role of the pod that runs a RayJob's entry point. It is a
+// batch Job's, named after the RayJob, and no part of the Ray cluster.
+const submitterRole = "submitter"
+
+// Selectors returns the label selectors of a job's pods; none as long as they
+// cannot be told.
+func Selectors(j state.Job) []string {
+	var out []string
+	if j.Kind.Kind == kinds.RayJob.Kind && j.Kind.Group == kinds.RayJob.Group {
+		out = append(out, kinds.BatchJob.PodLabel+"="+j.Name)
+	}
+	if j.PodSelector != "" {
+		out = append(out, j.PodSelector)
+	}
+	return out
+}
+
+// Pod is a pod of a job with its place in it.
+type Pod struct {
+	state.Pod
+	kinds.Place
+}
+
+// Placed returns the pods with their places, the one that matters most first:
+// by role as the job lists them, then by index, age and name.
+func Placed(j state.Job, pods []state.Pod) []Pod {
+	roles := map[string]int64{}
+	order := map[string]int{}
+	for i, r := range j.Roles {
+		roles[r.Name], order[r.Name] = r.Replicas, i
+	}
+	out := make([]Pod, len(pods))
+	for i, p := range pods {
+		out[i] = Pod{p, j.Kind.Place(p.Labels, roles)}
+		if j.Kind.Kind == kinds.RayJob.Kind && p.Labels[j.Kind.PodLabel] == "" {
+			out[i].Place = kinds.Place{Role: submitterRole, Index: 0, Rank: -1}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Pod) int {
+		return cmp.Or(cmp.Compare(weight(a, order), weight(b, order)), cmp.Compare(last(a.Rank), last(b.Rank)), cmp.Compare(last(a.Index), last(b.Index)),
+			a.CreationTimestamp.Compare(b.CreationTimestamp), natural(a.Name, b.Name))
+	})
+	return out
+}
+
+// weight puts the pods that lead a job before the others.
+func weight(p Pod, order map[string]int) int {
+	switch {
+	case p.Role == submitterRole:
+		return -2
+	case p.leads():
+		return -1
+	}
+	i, ok := order[p.Role]
+	if !ok {
+		return len(order)
+	}
+	if p.Rank >= 0 {
+		return 0 // ranks go through the roles
+	}
+	return i
+}
+
+// leads says whether a pod is the one that speaks for its job.
+func (p Pod) leads() bool {
+	switch strings.ToLower(p.Role) {
+	case "launcher", "head", "master", "chief", submitterRole:
+		return p.Index <= 0
+	}
+	return false
+}
+
+// last puts what has no number behind what has one.
+func last(n int) int {
+	if n < 0 {
+		return 1 << 30
+	}
+	return n
+}
+
+// natural compares names so that worker-2 comes before worker-10.
+func natural(a, b string) int {
+	if i, j := strings.LastIndexByte(a, '-'), strings.LastIndexByte(b, '-'); i > 0 && j > 0 && a[:i] == b[:j] {
+		x, errX := strconv.Atoi(a[i+1:])
+		y, errY := strconv.Atoi(b[j+1:])
+		if errX == nil && errY == nil {
+			return cmp.Compare(x, y)
+		}
+	}
+	return strings.Compare(a, b)
+}
+
+// Choice says which pods are meant. Without any field it is the one that matters.
+type Choice struct {
+	Pod  string // by name
+	All  bool
+	Role string // those of a role, whatever the case
+	Rank *int   // the one of a rank
+}
+
+// Default says that nothing was chosen.
+func (c Choice) Default() bool { return c == Choice{} }
+
+// Several says that the choice may mean more than one pod at a time.
+func (c Choice) Several() bool { return c.All || c.Role != "" }
+
+// Choose returns those of the pods (as Placed returns them) that a choice means.
+// None, without an error, means that they are still to come; then, or when a
+// choice cannot be met, err says why.
+func Choose(j state.Job, pods []Pod, c Choice) ([]Pod, error) {
+	switch {
+	case c.All:
+		return pods, nil
+	case c.Pod != "":
+		found := filter(pods, func(p Pod) bool { return p.Name == c.Pod })
+		if len(found) == 0 && len(pods) > 0 {
+			return nil, noPod(j, pods, c.Pod)
+		}
+		return found, nil
+	case c.Rank != nil:
+		found := filter(pods, func(p Pod) bool { return p.Rank == *c.Rank })
+		if len(found) == 0 && *c.Rank >= ranks(j) {
+			return nil, noRank(j, *c.Rank)
+		}
+		return found, nil
+	case c.Role != "":
+		found := filter(pods, func(p Pod) bool { return strings.EqualFold(p.Role, c.Role) })
+		if len(found) == 0 && !hasRole(j, c.Role) {
+			return nil, noRole(j, c.Role)
+		}
+		return found, nil
+	}
+	return Leader(pods), nil
+}
+
+func filter(pods []Pod, keep func(Pod) bool) []Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(p Pod) bool { return !keep(p) })
+}
+
+// Leader returns the pod that speaks for the job: the first, or the newest of
+// those that had its place one after the other.
+func Leader(pods []Pod) []Pod {
+	if len(pods) == 0 {
+		return nil
+	}
+	best := pods[0]
+	for _, p := range pods[1:] {
+		same := p.Place == best.Place && p.Index >= 0
+		if same && (best.DeletionTimestamp != nil || p.CreationTimestamp.After(best.CreationTimestamp)) {
+			best = p
+		}
+	}
+	return []Pod{best}
+}
+
+// ranks is how many ranks a job has.
+func ranks(j state.Job) (n int) {
+	for _, r := range j.Roles {
+		if !strings.EqualFold(r.Name, "launcher") && r.Name != "head" {
+			n += int(r.Replicas)
+		}
+	}
+	return n
+}
+
+func hasRole(j state.Job, role string) bool {
+	return slices.ContainsFunc(roleNames(j), func(n string) bool { return strings.EqualFold(n, role) })
+}
+
+func roleNames(j state.Job) []string {
+	var out []string
+	if j.Kind.Kind == kinds.RayJob.Kind {
+		out = append(out, submitterRole)
+	}
+	for _, r := range j.Roles {
+		out = append(out, strings.ToLower(r.Name))
+	}
+	return out
+}
+
+// shown is how many names an error lists.
+const shown = 12
+
+func noPod(j state.Job, pods []Pod, name string) error {
+	names := make([]string, len(pods))
+	for i, p := range pods {
+		names[i] = p.Name
+	}
+	e := errs.NotFoundf("pod %s is not one of job %s in %s", name, j.Name, j.Namespace)
+	list := names
+	if len(list) > shown {
+		list = append(slices.Clone(list[:shown]), fmt.Sprintf("and %d more", len(names)-shown))
+	}
+	e.WithFact("its pods", strings.Join(list, ", "))
+	for _, n := range errs.Near(name, names) {
+		e.WithTry("--pod " + n)
+	}
+	return e
+}
+
+func noRank(j state.Job, rank int) error {
+	e := errs.NotFoundf("job %s has no rank %d", j.Name, rank)
+	switch n := ranks(j); n {
+	case 0:
+		return e.WithFact("ranks", "none known").WithTry("--pod NAME (hyperpod list-pods " + j.Name + ")")
+	case 1:
+		return e.WithFact("ranks", "0")
+	default:
+		return e.WithFact("ranks", fmt.Sprintf("0 to %d", n-1))
+	}
+}
+
+func noRole(j state.Job, role string) error {
+	names := roleNames(j)
+	e := errs.NotFoundf("job %s has no role %q", j.Name, role).WithFact("roles", strings.Join(names, ", "))
+	for _, n := range errs.Near(strings.ToLower(role), names) {
+		e.WithTry("--role " + n)
+	}
+	return e
+}
+
+// Container returns the container of a pod to read or to run in: the named one,
+// else the one that the pod's annotation names, else its first.
+func (p Pod) Container(name string) (string, error) {
+	all := append(slices.Clone(p.ContainerNames), p.InitNames...)
+	switch {
+	case name != "" && slices.Contains(all, name):
+		return name, nil
+	case name != "":
+		e := errs.NotFoundf("pod %s has no container %q", p.Name, name).WithFact("containers", strings.Join(all, ", "))
+		for _, n := range errs.Near(name, all) {
+			e.WithTry("--container " + n)
+		}
+		return "", e
+	case slices.Contains(p.ContainerNames, p.Annotations[defaultContainer]):
+		return p.Annotations[defaultContainer], nil
+	case len(p.ContainerNames) > 0:
+		return p.ContainerNames[0], nil
+	}
+	return "", errs.NotFoundf("pod %s has no containers", p.Name)
+}
+
+// Failure says when (nanoseconds, 0 when unknown) and why a pod failed; ok is false
+// when it did not.
+func (p Pod) Failure() (at int64, why string, ok bool) {
+	for _, c := range p.Containers {
+		code, reason := c.ExitCode, c.Terminated
+		if reason == "" && c.Waiting == "CrashLoopBackOff" {
+			code, reason = c.LastExitCode, c.LastTerminated
+		}
+		if reason != "" && code != 0 {
+			if c.FinishedAt != nil {
+				at = c.FinishedAt.UnixNano()
+			}
+			return at, fmt.Sprintf("container %s: %s, exit code %d", c.Name, reason, code), true
+		}
+	}
+	if p.Phase == "Failed" {
+		return 0, strings.TrimSuffix(cmp.Or(p.Reason, "failed")+": "+p.Message, ": "), true
+	}
+	return 0, "", false
+}
+
+// FirstFailed returns the pod that failed first: the others most often failed
+// because of it.
+func FirstFailed(pods []Pod) (Pod, bool) {
+	var best Pod
+	var since int64
+	found := false
+	for _, p := range pods {
+		if at, _, ok := p.Failure(); ok && (!found || at < since) {
+			best, since, found = p, at, true
+		}
+	}
+	return best, found
+}

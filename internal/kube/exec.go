@@ -1,0 +1,218 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/client-go/util/exec"
+	"k8s.io/klog/v2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// TerminalSize is the size of a terminal in characters.
+type TerminalSize struct{ Width, Height uint16 }
+
+// ExecOptions say what runs where. Streams that are nil are not asked for.
+type ExecOptions struct {
+	Namespace, Pod, Container string
+	// Command is the program and its arguments, each on its own: no shell reads them.
+	Command        []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// TTY gives the command a terminal; its stderr then comes with its stdout.
+	TTY bool
+	// Resize tells the terminal's sizes: the first one soon, and then each change.
+	Resize <-chan TerminalSize
+}
+
+// Exec runs a command in a container until it ends, ctx ends or the connection
+// is lost, and returns its exit code. It speaks WebSocket (v5.channel.k8s.io) and
+// falls back to SPDY where a server or a proxy between does not upgrade to that,
+// or allows "create" on pods/exec but not "get". A code other than 0 is no error.
+func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) {
+	q := url.Values{"command": o.Command, "stdin": {strconv.FormatBool(o.Stdin != nil)}, "stdout": {strconv.FormatBool(o.Stdout != nil)},
+		"stderr": {strconv.FormatBool(o.Stderr != nil && !o.TTY)}, "tty": {strconv.FormatBool(o.TTY)}}
+	if o.Container != "" {
+		q.Set("container", o.Container)
+	}
+	k := call{method: http.MethodPost, path: kinds.Pod.Path(o.Namespace, o.Pod, "exec"), query: q,
+		verb: "run a command in", res: kinds.Pod, sub: "exec", namespace: o.Namespace, name: o.Pod}
+	if len(o.Command) == 0 || o.Command[0] == "" {
+		return 0, errs.Usagef("cannot run an empty command")
+	}
+	if err := k.check(); err != nil {
+		return 0, err
+	}
+	cfg, done, err := c.upgradable()
+	if err != nil {
+		return 0, c.explain(ctx, k, err)
+	}
+	defer done()
+	u, err := url.Parse(strings.TrimSuffix(cfg.Host, "/"))
+	if err != nil {
+		return 0, c.explain(ctx, k, err)
+	}
+	u.Path += k.path
+	u.RawQuery = q.Encode()
+
+	streams := remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Tty: o.TTY}
+	if o.TTY {
+		streams.Stderr = nil
+		streams.TerminalSizeQueue = sizes{ctx, o.Resize}
+	}
+	// client-go logs what it returns as well.
+	quiet := klog.NewContext(ctx, logr.Discard())
+	err = c.execOver(quiet, http.MethodGet, u, streams, func() (remotecommand.Executor, error) {
+		return remotecommand.NewWebSocketExecutor(cfg, http.MethodGet, u.String())
+	})
+	if fallsBack(err) {
+		err = c.execOver(quiet, http.MethodPost, u, streams, func() (remotecommand.Executor, error) {
+			return remotecommand.NewSPDYExecutor(cfg, http.MethodPost, u)
+		})
+	}
+	return c.execResult(ctx, k, err)
+}
+
+// execOver runs a command over one of the protocols and tells the observer.
+func (c *Client) execOver(ctx context.Context, method string, u *url.URL, streams remotecommand.StreamOptions, make func() (remotecommand.Executor, error)) error {
+	start := time.Now()
+	c.sent.Add(1)
+	executor, err := make()
+	if err == nil {
+		err = executor.StreamWithContext(ctx, streams)
+	}
+	if c.o.Observe != nil {
+		o := Request{Method: method, Path: u.RequestURI(), Duration: time.Since(start), Attempt: 1}
+		var exit exec.CodeExitError
+		var status apierrors.APIStatus
+		switch {
+		case err == nil, errors.As(err, &exit):
+			o.Status = http.StatusSwitchingProtocols
+		case errors.As(err, &status):
+			o.Status = int(status.Status().Code)
+		default:
+			o.Err = err
+		}
+		c.o.Observe(o)
+	}
+	return err
+}
+
+// fallsBack says whether SPDY may work after WebSocket failed: whatever stands
+// between did not upgrade, or the user may only "create" pods/exec, which a
+// WebSocket, being a GET, is not.
+func fallsBack(err error) bool {
+	if err == nil {
+		return false
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code == http.StatusForbidden || code == http.StatusMethodNotAllowed || code >= 500
+	}
+	return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+}
+
+// execResult tells the end of the command from trouble on the way to it.
+func (c *Client) execResult(ctx context.Context, k call, err error) (int, error) {
+	var exit exec.CodeExitError
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		return 0, nil
+	case errors.As(err, &exit):
+		return exit.Code, nil
+	case ctx.Err() != nil:
+		return 0, c.explain(ctx, k, err)
+	case errors.As(err, &status):
+		return 0, c.explain(ctx, k, statusFrom(status))
+	}
+	text := err.Error()
+	if _, message, ok := strings.Cut(text, "unable to upgrade connection: "); ok {
+		// Over SPDY the server's Status arrives as its message only.
+		se := &StatusError{Code: http.StatusBadRequest, Reason: "BadRequest", Message: message}
+		switch {
+		case strings.Contains(message, " is forbidden: "):
+			se.Code, se.Reason = http.StatusForbidden, "Forbidden"
+		case strings.HasPrefix(message, "pods ") && strings.HasSuffix(message, "not found"):
+			se.Code, se.Reason, se.Details.Name = http.StatusNotFound, "NotFound", k.name
+		}
+		return 0, c.explain(ctx, k, se)
+	}
+	if isBroken(err) || isRefused(err) || isTimeout(err) || strings.Contains(text, "next reader: ") || strings.Contains(text, "x509: ") {
+		return 0, c.explain(ctx, k, &transportError{err: err, sent: true})
+	}
+	// What the container runtime says: no such program, no running container.
+	e := errs.New(k.what(), oneLine(runtimeWords(text))).WithCause(err)
+	if strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory") {
+		e.Why, e.Code = "the container has no program "+strconv.Quote(k.query.Get("command")), commandNotFound
+		e.WithFact("it says", oneLine(runtimeWords(text)))
+	}
+	return 0, e
+}
+
+// commandNotFound is the exit code that shells give for a program that is not there.
+const commandNotFound errs.Exit = 127
+
+// runtimeWords leaves out what every layer between puts before the runtime's own words.
+func runtimeWords(text string) string {
+	for _, prefix := range []string{"Internal error occurred: ", "error executing command in container: ", "failed to exec in container: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
+}
+
+func statusFrom(s apierrors.APIStatus) *StatusError {
+	m := s.Status()
+	se := &StatusError{Code: int(m.Code), Reason: string(m.Reason), Message: m.Message}
+	if se.Reason == "" {
+		se.Reason = "Unknown"
+	}
+	if d := m.Details; d != nil {
+		se.Details.Name, se.Details.Group, se.Details.Kind = d.Name, d.Group, d.Kind
+	}
+	return se
+}
+
+// sizes hands on the sizes of a terminal; nil ends it.
+type sizes struct {
+	ctx context.Context
+	ch  <-chan TerminalSize
+}
+
+func (s sizes) Next() *remotecommand.TerminalSize {
+	select {
+	case size, ok := <-s.ch:
+		if ok {
+			return &remotecommand.TerminalSize{Width: size.Width, Height: size.Height}
+		}
+	case <-s.ctx.Done():
+	}
+	return nil
+}
+
+// upgradable returns a configuration with which a connection can be upgraded to
+// another protocol. An API in process is offered on loopback for that, to who
+// knows a secret; done ends it.
+func (c *Client) upgradable() (cfg *rest.Config, done func(), err error) {
+	if c.config == nil {
+		return c.offer()
+	}
+	cfg = rest.CopyConfig(c.config)
+	cfg.Host = c.base.String()
+	cfg.UserAgent = c.o.UserAgent
+	return cfg, func() {}, nil
+}
