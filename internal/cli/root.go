@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getlog"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
@@ -66,7 +67,6 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 			root.AddCommand(c)
 		}
 	}
-<<<<<<< HEAD
 	add(groupJobs,
 		startjob.NewCmd(f, nil),
 		listjobs.NewCmd(f, nil),
@@ -74,17 +74,14 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		canceljob.NewCmd(f, nil),
 		waitjob.NewCmd(f, nil),
 		listpods.NewCmd(f, nil),
+		getlog.NewCmd(f, nil),
+		execcmd.NewCmd(f, nil),
 	)
 	add(groupQuota, getquota.NewCmd(f, nil))
 	add(groupOffline,
 		savesnapshot.NewCmd(f, nil),
 		sandboxcmd.NewCmd(f),
 	)
-=======
-	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
-	add(groupJobs, getlog.NewCmd(f, nil), execcmd.NewCmd(f, nil))
-	add(groupOffline, sandboxcmd.NewCmd(f))
->>>>>>> streams
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)
