@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
@@ -76,6 +77,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		listpods.NewCmd(f, nil),
 		getlog.NewCmd(f, nil),
 		execcmd.NewCmd(f, nil),
+		patchjob.NewCmd(f, nil),
 	)
 	add(groupQuota, getquota.NewCmd(f, nil))
 	add(groupOffline,
