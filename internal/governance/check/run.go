@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -223,7 +224,14 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		q.Queues = r.Queues(ctx)
 	}
 	if v.Nodes.Status != Unclear && v.Nodes.Status != Skipped {
-		q.Fits = func(w *kueue.Workload, d *admission.Decision) bool { return c.nodes(w, d).Status != Failed }
+		q.Fits = func(w *kueue.Workload, d *admission.Decision, ended []remedy.Holder) bool {
+			with := *d
+			with.Preempts = slices.Clone(d.Preempts)
+			for _, h := range ended {
+				with.Preempts = append(with.Preempts, admission.Preemption{Namespace: h.Namespace, Name: h.Workload})
+			}
+			return c.nodes(w, &with).Status != Failed
+		}
 	}
 	found, err := remedy.Find(ctx, q)
 	v.Remedies = found

@@ -30,8 +30,8 @@ func (v *Verdict) Text(width int, age func(time.Duration) string) string {
 }
 
 func (v *Verdict) body(p *page, age func(time.Duration) string) {
-	for _, ps := range v.Job.PodSets {
-		p.row("needs", ps.needs())
+	for i := range v.Job.PodSets {
+		p.row(once("needs", i), v.Job.PodSets[i].needs())
 	}
 	v.quotaRows(p)
 	if t := v.Topology; t != nil {
@@ -56,6 +56,14 @@ func (v *Verdict) body(p *page, age func(time.Duration) string) {
 	}
 }
 
+// once is a label for the first of several rows.
+func once(label string, i int) string {
+	if i > 0 {
+		return ""
+	}
+	return label
+}
+
 func label(check string) string {
 	switch check {
 	case "PriorityClass":
@@ -75,8 +83,8 @@ func (ps *PodSet) needs() string {
 	var parts []string
 	flavor := ""
 	for _, r := range ps.Requests {
-		if r.Value == 0 {
-			continue
+		if r.Value == 0 || len(parts) > 0 && remedy.Rank(r.Resource) > 2 && remedy.Rank(ps.Requests[0].Resource) < 3 {
+			continue // cores and memory of a job with accelerators come with them
 		}
 		parts = append(parts, Words(r.Resource, r.Value))
 		if flavor == "" {
@@ -97,8 +105,8 @@ func (ps *PodSet) needs() string {
 	return text
 }
 
-// quotaRows show the lines of the resources that matter: those that are short, or
-// the first one.
+// quotaRows show quota: of the first resource in full, of the others only what is
+// short.
 func (v *Verdict) quotaRows(p *page) {
 	q := &v.Quota
 	if q.Status == Skipped {
@@ -107,48 +115,94 @@ func (v *Verdict) quotaRows(p *page) {
 		}
 		return
 	}
+	var others []string
 	for i := range q.Resources {
 		l := &q.Resources[i]
-		if i > 0 && l.Short == 0 && l.Resource != q.Resources[0].Resource {
+		if l.Resource != q.Resources[0].Resource {
+			if l.Short > 0 && l.Flavor == q.Resources[0].Flavor {
+				others = append(others, number(l.Resource, l.Short)+" "+l.Resource)
+			}
 			continue
 		}
-		text := fmt.Sprintf("%s of %s free in %s", number(l.Resource, max(l.Nominal-l.Used, 0)), Words(l.Resource, l.Nominal), v.queueName())
-		if len(q.Resources) > 1 {
-			text += " on " + l.Flavor
-		}
-		p.row("own", text)
-		if v.Quota.Shared && (l.Short > 0 || l.Requested > l.Nominal-l.Used) {
-			text = "can hold " + number(l.Resource, l.Most) + " at most"
-			if l.BorrowingLimit != nil {
-				text = fmt.Sprintf("%s own + %s borrowing limit = %s at most", number(l.Resource, l.Nominal), number(l.Resource, *l.BorrowingLimit), number(l.Resource, l.Nominal+*l.BorrowingLimit))
-				if l.Most < l.Nominal+*l.BorrowingLimit {
-					text += fmt.Sprintf(", of which others lend so that it is %s", number(l.Resource, l.Most))
-				}
-			}
-			p.row("limit", fmt.Sprintf("%s; %s can be had now", text, number(l.Resource, l.Available)))
-		}
+		v.lineRows(p, l)
 	}
-	for _, b := range q.Borrowed {
-		p.row("borrows", Words(b.Resource, b.Value)+from(b))
+	switch {
+	case v.Verdict == Admitted:
+	case len(others) > 0 && q.Resources[0].Short > 0:
+		p.row("", "also short: "+strings.Join(others, ", "))
+	case len(others) > 0:
+		p.row("short", strings.Join(others, ", "))
 	}
-	if t := q.TakeBack; t != nil {
-		p.row("", t.text())
-	}
+	v.borrowRows(p)
 	for i, e := range q.Preempts {
-		first := "preempts"
-		if i > 0 {
-			first = ""
+		if i == shownHolders {
+			p.row("", fmt.Sprintf("and %d more", len(q.Preempts)-i))
+			break
 		}
-		p.row(first, e.text())
+		p.row(once("preempts", i), e.text())
 	}
 	if q.Tie {
 		p.row("tie", "Kueue is undecided between equal shares: it may decide otherwise")
 	}
-	if q.Ahead > 0 && v.Verdict != Admitted {
-		p.row("queue", plural(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" first")
+	if q.Ahead > 0 && v.Verdict != Admitted && v.Detail != BehindOthers {
+		p.row("queue", plural(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" before it")
 	}
-	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted {
+	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted && v.ownWords() {
 		p.row("Kueue says", oneLine(q.Message))
+	}
+}
+
+// ownWords reports that Kueue's text is worth showing: ours does not say it all.
+func (v *Verdict) ownWords() bool {
+	switch v.Quota.Detail {
+	case QuotaInUse, QuotaLowered, ExceedsNominal, ExceedsBorrowing, ExceedsCohort, BehindOthers, LocalQueueMissing, LocalQueueStopped, ClusterQueueStopped, NoQueueLabel:
+		return false
+	}
+	return v.why() != oneLine(v.Quota.Message)
+}
+
+func (v *Verdict) lineRows(p *page, l *Line) {
+	text := fmt.Sprintf("%s of %s free in %s", number(l.Resource, max(l.Nominal-l.Used, 0)), Words(l.Resource, l.Nominal), v.queueName())
+	if len(v.Job.PodSets) > 0 && l.Flavor != "" {
+		text += " on " + l.Flavor
+	}
+	p.row("own", text)
+	if !v.Quota.Shared || l.Short == 0 && l.Requested <= l.Nominal-l.Used {
+		return
+	}
+	text = number(l.Resource, l.Most) + " at most"
+	if l.BorrowingLimit != nil {
+		total := l.Nominal + *l.BorrowingLimit
+		text = fmt.Sprintf("%s own + %s borrowing limit = %s at most", number(l.Resource, l.Nominal), number(l.Resource, *l.BorrowingLimit), number(l.Resource, total))
+		if l.Most < total {
+			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, l.Most-l.Nominal))
+		}
+	}
+	p.row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, number(l.Resource, l.Available)))
+}
+
+// borrowRows name the lenders of the first resource that is borrowed.
+func (v *Verdict) borrowRows(p *page) {
+	var with []string
+	for i, b := range v.Quota.Borrowed {
+		switch {
+		case i == 0:
+		case b.Resource != v.Quota.Borrowed[0].Resource:
+			with = append(with, Words(b.Resource, b.Value))
+		}
+	}
+	for i, b := range v.Quota.Borrowed {
+		if i > 0 && b.Resource != v.Quota.Borrowed[0].Resource {
+			break
+		}
+		text := Words(b.Resource, b.Value) + from(b)
+		if i == 0 && len(with) > 0 && remedy.Rank(b.Resource) > 2 {
+			text += ", and " + strings.Join(with, ", ")
+		}
+		p.row("borrows", text)
+	}
+	if t := v.Quota.TakeBack; t != nil {
+		p.row("", t.text())
 	}
 }
 
@@ -159,9 +213,9 @@ func (t *TakeBack) text() string {
 	var names []string
 	for _, l := range t.Lenders {
 		if l.Policy == "LowerPriority" {
-			names = append(names, l.ClusterQueue+" (for jobs of higher priority)")
+			names = append(names, Team(l.ClusterQueue)+" (for jobs of higher priority)")
 		} else {
-			names = append(names, l.ClusterQueue)
+			names = append(names, Team(l.ClusterQueue))
 		}
 	}
 	return "it can be taken back when needed by " + strings.Join(names, ", ")
@@ -170,7 +224,7 @@ func (t *TakeBack) text() string {
 func (e *Preemption) text() string {
 	text := e.Namespace + "/" + e.Job
 	if e.Hidden {
-		text = "jobs of " + e.ClusterQueue + " that may not be read"
+		text = "jobs of " + Team(e.ClusterQueue) + " that may not be read"
 	}
 	if len(e.Releases) > 0 {
 		text += ", " + Words(e.Releases[0].Resource, e.Releases[0].Value)
@@ -224,9 +278,9 @@ func (v *Verdict) nodesText() string {
 			pods, nodes = pods+g.Placed, nodes+g.Nodes
 		}
 		if len(n.Now) > 1 {
-			return fmt.Sprintf("all %d pods find room", pods)
+			return fmt.Sprintf("all %d pods find room on nodes", pods)
 		}
-		return fmt.Sprintf("%s find room on %s", plural(pods, "pod", "pods"), plural(nodes, "node", "nodes"))
+		return fmt.Sprintf("%s %s room on %s", plural(pods, "pod", "pods"), verb(pods, "finds", "find"), plural(nodes, "node", "nodes"))
 	}
 	return v.nodesWhy()
 }
@@ -238,7 +292,7 @@ func (v *Verdict) nodesWhy() string {
 		if g.Placed >= g.Count {
 			continue
 		}
-		text := fmt.Sprintf("%d of %s of %s find room", g.Placed, plural(g.Count, "pod", "pods"), g.Name)
+		text := fmt.Sprintf("%d of %s (%s) %s room", g.Placed, plural(g.Count, "pod", "pods"), g.Name, verb(g.Placed, "finds", "find"))
 		switch n.Reason {
 		case NodesTooSmall:
 			text += " even on empty nodes"
@@ -302,7 +356,6 @@ func (v *Verdict) HolderRows(p *page, age func(time.Duration) string) {
 	if len(v.Holders) == 0 {
 		return
 	}
-	first := "held by"
 	for i, h := range v.Holders {
 		if i == shownHolders {
 			p.row("", fmt.Sprintf("and %s more (-o json shows all)", plural(len(v.Holders)-i, "job", "jobs")))
@@ -310,7 +363,7 @@ func (v *Verdict) HolderRows(p *page, age func(time.Duration) string) {
 		}
 		name := h.Namespace + "/" + h.Job
 		if h.Hidden {
-			name = "jobs of " + h.ClusterQueue + " that may not be read"
+			name = "jobs of " + Team(h.ClusterQueue) + " that may not be read"
 		}
 		text := fmt.Sprintf("%s  %s  since %s", name, Words(h.Holds[0].Resource, h.Holds[0].Value), age(v.Taken.Sub(h.Since)))
 		if h.Owner != "" {
@@ -319,17 +372,14 @@ func (v *Verdict) HolderRows(p *page, age func(time.Duration) string) {
 		if h.Preemptible {
 			text += "  preemptible"
 		}
-		p.row(first, text)
-		first = ""
+		p.row(once("held by", i), text)
 	}
 }
 
 // RemedyRows show what would make the job run now.
 func (v *Verdict) RemedyRows(p *page) {
-	first := "runs now"
-	for _, r := range v.Remedies {
-		p.row(first, remedyText(r))
-		first = ""
+	for i, r := range v.Remedies {
+		p.row(once("runs now", i), remedyText(r))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 )
 
 // Words is an amount as people read it: "8 nvidia.com/gpu", "1.5 cpu", "192Gi memory".
@@ -37,6 +39,13 @@ func plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // totals adds the requests of all roles, by resource in the order they are shown.
 func (v *Verdict) totals() []Amount {
 	var out []Amount
@@ -67,9 +76,22 @@ func (v *Verdict) main() (Amount, bool) {
 
 func (v *Verdict) queueName() string {
 	if v.Job.ClusterQueue != "" {
-		return v.Job.ClusterQueue
+		return Team(v.Job.ClusterQueue)
 	}
 	return v.Job.Queue
+}
+
+// Team shortens the name that task governance gives to a team's ClusterQueue to
+// the team's own; other names stay as they are.
+func Team(clusterQueue string) string {
+	team, ok := strings.CutPrefix(clusterQueue, "hyperpod-ns-")
+	if !ok {
+		return clusterQueue
+	}
+	if team, ok = strings.CutSuffix(team, "-clusterqueue"); !ok || team == "" {
+		return clusterQueue
+	}
+	return team
 }
 
 // summary is the answer in a line.
@@ -118,7 +140,7 @@ func from(b Borrowed) string {
 	}
 	var names []string
 	for _, l := range b.From {
-		name := l.ClusterQueue
+		name := Team(l.ClusterQueue)
 		if name == "" {
 			name = "cohort " + l.Cohort
 		}
@@ -204,7 +226,8 @@ func (v *Verdict) tooMuch() string {
 	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", Words(best.Resource, best.Requested), v.queueName(), number(best.Resource, best.Most))
 }
 
-// short speaks of what is missing, in the flavor that misses least.
+// short speaks of what is missing, in the flavor that misses least: of the
+// accelerators where those are short, else of everything.
 func (v *Verdict) short() string {
 	var parts []string
 	for i := range v.Quota.Resources {
@@ -216,9 +239,13 @@ func (v *Verdict) short() string {
 			}
 		}
 		text := number(l.Resource, least) + " more " + l.Resource
-		if least > 0 && !slices.Contains(parts, text) {
-			parts = append(parts, text)
+		if least == 0 || slices.Contains(parts, text) {
+			continue
 		}
+		if len(parts) > 0 && l.Resource != v.Quota.Resources[0].Resource && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
+			break
+		}
+		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
 		return ""

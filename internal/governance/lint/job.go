@@ -87,7 +87,7 @@ func (l *linter) priority() {
 	case class == "" && queue != "":
 		fix := "--priority CLASS"
 		if len(l.PriorityClasses) > 0 {
-			fix = "--priority " + strings.Join(l.PriorityClasses, "|")
+			fix = "--priority " + classes(l.PriorityClasses)
 		}
 		if l.PriorityClasses == nil || len(l.PriorityClasses) > 0 {
 			l.add(NoPriority, fix, "no priority class: it ranks as 0, behind every class")
@@ -97,7 +97,7 @@ func (l *linter) priority() {
 		if near := errs.Near(class, l.PriorityClasses); len(near) > 0 {
 			fix = "--priority " + near[0]
 		} else if len(l.PriorityClasses) > 0 {
-			fix = "--priority " + strings.Join(l.PriorityClasses, "|")
+			fix = "--priority " + classes(l.PriorityClasses)
 		}
 		l.add(UnknownPriority, fix, "priority class %q does not exist on this cluster", class)
 	}
@@ -110,6 +110,15 @@ func (l *linter) priority() {
 	if l.FairSharing && l.Borrows && l.Weight != nil && *l.Weight == 0 {
 		l.add(WeightZero, "ask an administrator for a fair-share weight above 0", "the queue has fair-share weight 0: what it borrows is the first to be taken back")
 	}
+}
+
+// classes are the classes as --priority takes them.
+func classes(names []string) string {
+	var out []string
+	for _, n := range names {
+		out = append(out, strings.TrimSuffix(n, "-priority"))
+	}
+	return strings.Join(out, "|")
 }
 
 func (l *linter) queue(kind string) {

@@ -65,9 +65,9 @@ type Question struct {
 	Holders  []Holder
 	// Queues are other local queues that the user may use.
 	Queues []*kueue.LocalQueue
-	// Fits says whether the pods of a workload find nodes when decided so; nil
-	// when nodes are not known.
-	Fits func(*kueue.Workload, *admission.Decision) bool
+	// Fits says whether the pods of a workload find nodes when decided so and the
+	// pods of some other jobs are gone; nil when nodes are not known.
+	Fits func(w *kueue.Workload, d *admission.Decision, ended []Holder) bool
 	// EndOnly skips what changes the job itself: it cannot be changed any more.
 	EndOnly bool
 }
@@ -106,7 +106,7 @@ type finder struct {
 
 // ask is Probe, with nodes; ok says that the job would run, if need be after
 // evicting others when that is allowed.
-func (f *finder) ask(w *kueue.Workload, preempting bool) (admission.Decision, bool) {
+func (f *finder) ask(w *kueue.Workload, preempting bool, ended ...Holder) (admission.Decision, bool) {
 	if f.err != nil || f.ctx.Err() != nil {
 		return admission.Decision{}, false
 	}
@@ -117,7 +117,7 @@ func (f *finder) ask(w *kueue.Workload, preempting bool) (admission.Decision, bo
 	if d.Outcome != admission.Admitted && !(preempting && d.Outcome == admission.AdmittedByPreempting) {
 		return d, false
 	}
-	return d, f.Fits == nil || f.Fits(w, &d)
+	return d, f.Fits == nil || f.Fits(w, &d, ended)
 }
 
 func (f *finder) add(r Remedy, d *admission.Decision) {
@@ -339,7 +339,7 @@ func (f *finder) jobsEnd() {
 	}
 	runs := func(list []Holder, n int) (admission.Decision, bool) {
 		set(list, n)
-		return f.ask(f.Workload, false)
+		return f.ask(f.Workload, false, list[:n]...)
 	}
 	low, high := 0, len(holders)+1
 	var best admission.Decision
