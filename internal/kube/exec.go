@@ -142,6 +142,7 @@ func (c *Client) execResult(ctx context.Context, k call, err error) (int, error)
 	}
 	text := err.Error()
 	if _, message, ok := strings.Cut(text, "unable to upgrade connection: "); ok {
+		message = strings.TrimPrefix(message, "unable to upgrade streaming request: ")
 		// Over SPDY the server's Status arrives as its message only.
 		se := &StatusError{Code: http.StatusBadRequest, Reason: "BadRequest", Message: message}
 		switch {

@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options are the settings of one run.
@@ -168,7 +169,7 @@ func Run(ctx context.Context, o *Options) error {
 		prefix = o.Prefix
 	}
 	view := logview.New(f, logview.Options{Job: o.Name, Prefix: prefix, Timestamps: o.Timestamps, JSON: f.Global.Output == string(output.JSON),
-		Several: several && o.Follow, Chosen: q.Pods.Default() && len(q.Job.Roles) > 0})
+		Several: several, Follow: o.Follow, Chosen: q.Pods.Default() && podsOf(q.Job) > 1})
 	result, err := logs.Engine{Client: cluster.Client, Missing: f.Missing}.Read(ctx, q, view)
 	view.Close()
 	if o.CloudWatchLink {
@@ -183,4 +184,12 @@ func Run(ctx context.Context, o *Options) error {
 		f.Notef("note: job %s %s", o.Name, strings.ToLower(string(result.Status.State)))
 	}
 	return nil
+}
+
+// podsOf is how many pods a job wants.
+func podsOf(j state.Job) (n int64) {
+	for _, r := range j.Roles {
+		n += r.Replicas
+	}
+	return n
 }

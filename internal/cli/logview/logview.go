@@ -23,8 +23,9 @@ type Options struct {
 	Timestamps bool
 	// JSON makes an object of each line.
 	JSON bool
-	// Several pods are read side by side, so their beginnings and ends are told.
-	Several bool
+	// Several pods are read side by side. Their beginnings and ends are told where
+	// they are followed.
+	Several, Follow bool
 	// Chosen: the pod was not asked for by name, so it is told which one it is.
 	Chosen bool
 }
@@ -181,7 +182,7 @@ func (v *View) Event(e logs.Event) error {
 	case logs.Started:
 		v.started(e.Source)
 	case logs.Ended:
-		if v.o.Several {
+		if v.o.Several && v.o.Follow {
 			v.note("- %s", e.Source.Pod)
 		}
 	case logs.Resuming:
@@ -230,6 +231,7 @@ func (v *View) started(s *logs.Source) {
 		run = fmt.Sprintf(", restart %d", s.Run)
 	}
 	switch {
+	case v.o.Several && !v.o.Follow:
 	case v.o.Several:
 		v.note("+ %s (%s%s)", s.Pod, s.Container, run)
 	case v.seen > 1:

@@ -208,7 +208,7 @@ func (f *follower) tellFailures(pods []pick.Pod) error {
 
 // tellWaiting says why there is nothing to read, when that is so.
 func (f *follower) tellWaiting(chosen []pick.Pod) error {
-	if f.active > 0 || f.ended {
+	if f.active > 0 || f.ended || !f.known {
 		f.waiting = ""
 		return nil
 	}

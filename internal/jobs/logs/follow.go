@@ -33,6 +33,7 @@ type follower struct {
 	mu        sync.Mutex
 	job       state.Job
 	status    jobs.Status
+	known     bool // status is of the watch, not only a guess by the job alone
 	deleted   bool
 	ended     bool
 	selectors map[string]bool      // followed; true once everything is listed
@@ -156,9 +157,10 @@ func (f *follower) watchJob() {
 // changed takes in the job's new status.
 func (f *follower) changed(ch follow.Change) error {
 	before := f.status
-	f.job, f.status = ch.Job, ch.Status
+	first := !f.known
+	f.job, f.status, f.known = ch.Job, ch.Status, true
 	f.watchPods()
-	if before.State != f.status.State {
+	if !first && before.State != f.status.State {
 		if err := f.m.event(Event{Kind: Changed, Status: f.status}); err != nil {
 			return err
 		}

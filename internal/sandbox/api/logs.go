@@ -3,8 +3,14 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
@@ -13,7 +19,7 @@ import (
 // logEvery is how far apart the lines of a sandbox pod's log are.
 const logEvery = time.Minute
 
-// noProcess answers exec, attach and port-forward: there is nothing to reach.
+// noProcess answers attach and port-forward: there is nothing to reach.
 func (s *Server) noProcess(c *call) error {
 	return badRequest("a sandbox runs no processes: there is nothing to " + c.sub + " in pod " + c.name)
 }
@@ -21,44 +27,109 @@ func (s *Server) noProcess(c *call) error {
 // podLog makes up a log: a pod of a sandbox runs nothing, so the lines only say
 // how long it has been running.
 func (s *Server) podLog(c *call) error {
-	q := c.URL.Query()
-	tail, err := atoi("tailLines", q.Get("tailLines"))
+	o, err := s.logOptions(c)
 	if err != nil {
 		return err
 	}
-	pod, rv, err := s.loggedPod(c, q.Get("container"))
+	pod, rv, err := s.loggedPod(c, o.container)
 	if err != nil {
 		return err
 	}
-	stamped, follow := q.Get("timestamps") == "true", q.Get("follow") == "true"
-	from := logStart(q.Get("sinceTime"), q.Get("sinceSeconds"), s.backend.Now())
-	lines, last := logLines(pod, s.backend.Now(), from, stamped)
-	if q.Has("tailLines") && int64(len(lines)) > tail {
-		lines = lines[int64(len(lines))-tail:]
+	if o.previous {
+		// Nothing is ever started again in a sandbox.
+		return badRequest(fmt.Sprintf("previous terminated container %q in pod %q not found", firstOr(o.container, pod), c.name))
+	}
+	lines, last := logLines(pod, s.backend.Now(), o.from, o.stamped)
+	if o.tail >= 0 && int64(len(lines)) > o.tail {
+		lines = lines[int64(len(lines))-o.tail:]
 	}
 	c.w.Header().Set("Content-Type", "text/plain")
 	c.w.WriteHeader(http.StatusOK)
-	emit(c.w, lines)
-	for follow && object.Text(pod.Map(), "status", "phase") == "Running" {
+	left := o.limit
+	left = emit(c.w, lines, left)
+	for o.follow && left != 0 && object.Text(pod.Map(), "status", "phase") == "Running" {
 		if err := s.backend.Wait(c.Context(), rv); err != nil {
 			return nil
 		}
-		if pod, rv, err = s.loggedPod(c, ""); err != nil {
+		if pod, rv, err = s.loggedPod(c, o.container); err != nil {
 			return nil // deleted: the log ends
 		}
-		lines, last = logLines(pod, s.backend.Now(), last.Add(time.Second), stamped)
-		emit(c.w, lines)
+		lines, last = logLines(pod, s.backend.Now(), last.Add(time.Second), o.stamped)
+		left = emit(c.w, lines, left)
 	}
 	return nil
 }
 
-func emit(w http.ResponseWriter, lines []string) {
+// logOptions are a request's PodLogOptions.
+type logOptions struct {
+	container                 string
+	follow, stamped, previous bool
+	from                      time.Time
+	tail, limit               int64 // -1: all
+}
+
+// logOptions reads and checks the options, in the API server's words.
+func (s *Server) logOptions(c *call) (logOptions, error) {
+	q := c.URL.Query()
+	flag := func(name string) bool { on, _ := strconv.ParseBool(q.Get(name)); return on }
+	o := logOptions{container: q.Get("container"), follow: flag("follow"), stamped: flag("timestamps"), previous: flag("previous"), tail: -1, limit: -1}
+	var problems field.ErrorList
+	count := func(name string, least int64) int64 {
+		if !q.Has(name) {
+			return -1
+		}
+		n, err := strconv.ParseInt(q.Get(name), 10, 64)
+		if err != nil {
+			problems = append(problems, field.Invalid(field.NewPath(name), q.Get(name), "must be a whole number"))
+		} else if n < least {
+			problems = append(problems, field.Invalid(field.NewPath(name), n, fmt.Sprintf("must be greater than or equal to %d", least)))
+		}
+		return n
+	}
+	o.tail, o.limit = count("tailLines", 0), count("limitBytes", 1)
+	if n := count("sinceSeconds", 1); n > 0 {
+		o.from = s.backend.Now().Add(-time.Duration(n) * time.Second)
+	}
+	if q.Has("sinceTime") {
+		t, err := time.Parse(time.RFC3339, q.Get("sinceTime"))
+		if err != nil {
+			problems = append(problems, field.Invalid(field.NewPath("sinceTime"), q.Get("sinceTime"), "must be a time in RFC 3339"))
+		}
+		if q.Has("sinceSeconds") {
+			problems = append(problems, field.Forbidden(field.NewPath(""), "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+		}
+		o.from = t.Truncate(time.Second)
+	}
+	if len(problems) > 0 {
+		return o, apierrors.NewInvalid(schema.GroupKind{Kind: "PodLogOptions"}, c.name, problems)
+	}
+	return o, nil
+}
+
+// firstOr returns the container, or the pod's first.
+func firstOr(container string, pod *store.Object) string {
+	if names := object.List(pod.Map(), "spec", "containers"); container == "" && len(names) > 0 {
+		return object.Text(names[0], "name")
+	}
+	return container
+}
+
+// emit sends lines, of which at most left bytes (-1: all), and returns what is left.
+func emit(w http.ResponseWriter, lines []string, left int64) int64 {
 	if len(lines) > 0 {
-		_, _ = w.Write([]byte(strings.Join(lines, "\n") + "\n"))
+		text := strings.Join(lines, "\n") + "\n"
+		if left >= 0 && int64(len(text)) > left {
+			text = text[:left]
+		}
+		if left >= 0 {
+			left -= int64(len(text))
+		}
+		_, _ = w.Write([]byte(text))
 	}
 	if f, ok := w.(http.Flusher); ok {
 		f.Flush()
 	}
+	return left
 }
 
 // loggedPod returns the pod and the state's resource version, or why the pod has
@@ -74,11 +145,18 @@ func (s *Server) loggedPod(c *call, container string) (pod *store.Object, rv int
 	if err != nil {
 		return nil, 0, err
 	}
-	var names []string
+	var names, all []string
 	for _, ct := range object.List(pod.Map(), "spec", "containers") {
 		names = append(names, object.Text(ct, "name"))
 	}
-	if container != "" && !strings.Contains(" "+strings.Join(names, " ")+" ", " "+container+" ") {
+	all = slices.Clone(names)
+	for _, ct := range object.List(pod.Map(), "spec", "initContainers") {
+		all = append(all, object.Text(ct, "name"))
+	}
+	switch {
+	case container == "" && len(names) > 1:
+		return nil, 0, badRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: [%s]", c.name, strings.Join(names, " ")))
+	case container != "" && !slices.Contains(all, container):
 		return nil, 0, badRequest(fmt.Sprintf("container %s is not valid for pod %s", container, c.name))
 	}
 	if object.Text(pod.Map(), "status", "phase") == "Pending" {
@@ -88,16 +166,6 @@ func (s *Server) loggedPod(c *call, container string) (pod *store.Object, rv int
 		return nil, 0, badRequest(fmt.Sprintf("container %q in pod %q is waiting to start: ContainerCreating", container, c.name))
 	}
 	return pod, rv, nil
-}
-
-func logStart(sinceTime, sinceSeconds string, now time.Time) time.Time {
-	if t, err := time.Parse(time.RFC3339, sinceTime); err == nil {
-		return t
-	}
-	if n, err := atoi("sinceSeconds", sinceSeconds); err == nil && n > 0 {
-		return now.Add(-time.Duration(n) * time.Second)
-	}
-	return time.Time{}
 }
 
 // logLines are the lines of a pod's log from a moment on, and the time of the
