@@ -36,6 +36,10 @@ func (t *Template) Render(v Values) (Result, error) {
 	for _, o := range objects {
 		strip(o)
 	}
+	fixed, err := t.fixedValues(objects)
+	if err != nil {
+		return Result{}, err
+	}
 	job, at, err := s.pickJob(objects)
 	if err != nil {
 		return Result{}, err
@@ -51,6 +55,9 @@ func (t *Template) Render(v Values) (Result, error) {
 		return Result{}, err
 	}
 	if err := t.finish(s, f, objects, job); err != nil {
+		return Result{}, err
+	}
+	if err := t.checkFixedValues(fixed, objects); err != nil {
 		return Result{}, err
 	}
 	return s.result(objects, at), nil

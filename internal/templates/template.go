@@ -21,6 +21,8 @@ type Param struct {
 	Required bool
 	Help     string
 	Enum     []string
+	// Fixed: the value is the default's, and who uses the template cannot change it.
+	Fixed bool
 	// Declared: the template's header names it. Otherwise it was found where only
 	// a parameter makes sense, such as a number, an image or a name.
 	Declared bool
@@ -41,7 +43,8 @@ type Template struct {
 	// Text is the template as written.
 	Text []byte
 
-	docs []*node
+	docs  []*node
+	fixed []fixedPath
 	// mentioned holds every name that occurs as a placeholder anywhere, scripts
 	// included.
 	mentioned []string
@@ -79,20 +82,26 @@ func Parse(name, source string, data []byte) (*Template, error) {
 	if err != nil {
 		return nil, broken(source, err)
 	}
-	t.Help, t.Params, t.docs = h.help, h.params, flattenLists(rest)
+	t.Help, t.Params, t.fixed, t.docs = h.help, h.params, h.fixed, flattenLists(rest)
 	if err := t.checkDocuments(); err != nil {
 		return nil, err
 	}
 	t.findPlaceholders()
-	r := &report{}
+	if faults := t.faults(0); len(faults) > 0 {
+		return nil, broken(source, faults...)
+	}
+	return t, nil
+}
+
+// faults checks the documents against their kinds' fields; most bounds how many
+// faults are looked for (see report).
+func (t *Template) faults(most int) []error {
+	r := &report{most: most}
 	for _, d := range t.docs {
 		r.foreign(d, place{})
 		checkObject(d, r, false)
 	}
-	if len(r.faults) > 0 {
-		return nil, broken(source, r.faults...)
-	}
-	return t, nil
+	return r.faults
 }
 
 // flattenLists replaces "kind: List" documents by their items.
