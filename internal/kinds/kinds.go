@@ -129,6 +129,8 @@ const (
 	CreatedByAnnotation = OwnPrefix + "created-by"
 	// TemplateAnnotation names the template a job was made from.
 	TemplateAnnotation = OwnPrefix + "template"
+	// TemplateLabel marks a ConfigMap that holds a template of the team's.
+	TemplateLabel = OwnPrefix + "template"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).
 	DurationAnnotation = OwnPrefix + "sandbox-duration"
 )

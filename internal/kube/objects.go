@@ -71,6 +71,20 @@ func (c *Client) Create(ctx context.Context, r kinds.Resource, namespace string,
 		verb: "create", res: r, namespace: namespace, name: named.Metadata.Name}, into)
 }
 
+// Update replaces an object by body, which carries the name and, so that no
+// change of somebody else's is lost, the resourceVersion that it was made from.
+func (c *Client) Update(ctx context.Context, r kinds.Resource, namespace, name string, body, into any) error {
+	if err := named("update", r, name); err != nil {
+		return err
+	}
+	data, err := encode(body)
+	if err != nil {
+		return err
+	}
+	return c.object(ctx, call{method: http.MethodPut, path: r.Path(namespace, name), body: data, contentType: "application/json",
+		verb: "update", res: r, namespace: namespace, name: name}, into)
+}
+
 // PatchType is the content type of a patch.
 type PatchType string
 

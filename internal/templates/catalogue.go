@@ -69,6 +69,11 @@ func Names(d Dirs) []Info {
 // Info describes the template.
 func (t *Template) Info() Info { return Info{t.Name, t.Source, t.Help, t.Kinds()} }
 
+func (i Info) hasJob() bool {
+	_, ok := kinds.JobNamed(i.JobKind())
+	return ok
+}
+
 // JobKind is the kind of the job that the template makes, else its first object's.
 func (i Info) JobKind() string {
 	for _, k := range i.Kinds {

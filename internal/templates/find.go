@@ -33,7 +33,9 @@ type Info struct {
 	Kinds              []string
 }
 
-func isFile(name string) bool {
+// IsFile tells whether a name means a file and not a template: a path, or .yaml at
+// its end.
+func IsFile(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") || ext == ".yaml" || ext == ".yml"
 }
@@ -55,7 +57,7 @@ func (d Dirs) folders() []string {
 // and the user's templates folder, else the embedded template of that name. An
 // unknown name has exit code NotFound.
 func Find(name string, d Dirs) (*Template, error) {
-	if isFile(name) {
+	if IsFile(name) {
 		path := name
 		if !filepath.IsAbs(path) && d.Work != "" {
 			path = filepath.Join(d.Work, path)

@@ -197,6 +197,12 @@ func (t *Template) checkFixedValues(fixed []fixedValue, objects []map[string]any
 	return nil
 }
 
+// CheckFixed refuses objects that were changed after the rendering where the
+// template fixes what they say.
+func (t *Template) CheckFixed(rendered, changed Result) error {
+	return t.checkFixedValues(rendered.fixed, changed.Objects)
+}
+
 // holds tells whether everything that was stated is still there, and else where
 // not. A map may gain fields, and a list of named items may gain items; other
 // lists stay as they are.
@@ -248,4 +254,13 @@ func byName(list []any, name string) any {
 		return m
 	}
 	return nil
+}
+
+// FixedPaths returns the paths that the template keeps to itself.
+func (t *Template) FixedPaths() []string {
+	out := make([]string, len(t.fixed))
+	for i, f := range t.fixed {
+		out[i] = f.path
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,39 +81,41 @@ var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var paramTypes = []string{"string", "int", "number", "bool", "quantity", "list"}
 
+// parseHeader reads a header; the error joins all faults.
 func parseHeader(doc *node) (header, error) {
 	var h header
 	if doc.kind != mapNode {
-		return h, faultf(doc.line, "the header is a map with description and parameters")
+		return h, faultf(doc.line, "the header is a map with description and parameters").col(doc.column)
 	}
+	var faults []error
 	for _, f := range doc.fields {
 		switch f.key {
 		case "description":
 			h.help = strings.TrimSpace(f.value.str())
 		case "parameters":
 			if f.value.kind != mapNode {
-				if f.value.kind == scalarNode && f.value.value == nil {
-					continue
+				if f.value.kind != scalarNode || f.value.value != nil {
+					faults = append(faults, faultf(f.line, "parameters is a map from a name to its type, default, required, fixed, help and enum").col(f.column))
 				}
-				return h, faultf(f.line, "parameters is a map from a name to its type, default, required, help and enum")
+				continue
 			}
 			for _, pf := range f.value.fields {
 				p, err := parseParam(pf)
 				if err != nil {
-					return h, err
+					faults = append(faults, err)
 				}
 				h.params = append(h.params, p)
 			}
 		case "fixed":
 			var err error
 			if h.fixed, err = parseFixed(f.value); err != nil {
-				return h, err
+				faults = append(faults, err)
 			}
 		default:
-			return h, faultf(f.line, "the header has no field %q%s", f.key, meant(errs.Near(f.key, headerFieldNames))).col(f.column)
+			faults = append(faults, faultf(f.line, "the header has no field %q%s", f.key, meant(errs.Near(f.key, headerFieldNames))).col(f.column))
 		}
 	}
-	return h, nil
+	return h, errors.Join(faults...)
 }
 
 // parseParam reads one declaration. A scalar or list instead of a map is the

@@ -60,7 +60,9 @@ func (t *Template) Render(v Values) (Result, error) {
 	if err := t.checkFixedValues(fixed, objects); err != nil {
 		return Result{}, err
 	}
-	return s.result(objects, at), nil
+	result := s.result(objects, at)
+	result.fixed = fixed
+	return result, nil
 }
 
 // draft is the job with everything filled in that needs no computing, to read

@@ -73,21 +73,26 @@ func (t *Template) Kinds() []string {
 // A fault in the file is an error with exit code Failure that lists every fault
 // that was found, with its line.
 func Parse(name, source string, data []byte) (*Template, error) {
+	return parse(name, source, data, 0)
+}
+
+// parse is Parse with a bound on the faults (see report).
+func parse(name, source string, data []byte, most int) (*Template, error) {
 	docs, err := parseDocuments(data)
 	if err != nil {
 		return nil, broken(source, err)
 	}
 	t := &Template{Name: name, Source: source, Text: data}
 	h, rest, err := readHeader(docs, data)
-	if err != nil {
-		return nil, broken(source, err)
-	}
+	faults := flat(err)
 	t.Help, t.Params, t.fixed, t.docs = h.help, h.params, h.fixed, flattenLists(rest)
-	if err := t.checkDocuments(); err != nil {
-		return nil, err
+	wrong := t.checkDocuments()
+	if wrong != nil && len(faults) == 0 && most == 0 {
+		return nil, wrong
 	}
+	faults = append(faults, flat(wrong)...)
 	t.findPlaceholders()
-	if faults := t.faults(0); len(faults) > 0 {
+	if faults = append(faults, t.faults(most)...); len(faults) > 0 {
 		return nil, broken(source, faults...)
 	}
 	return t, nil

@@ -374,3 +374,17 @@ func (m *maker) escape(v any, params map[string]bool, at place) any {
 func podNames(job string) *regexp.Regexp {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(job) + `(-(?:worker|master|launcher|pods?)\b)`)
 }
+
+// Generalize makes parameters of what a manifest without any states. Its comments
+// are not kept.
+func (t *Template) Generalize() (*Template, []string, error) {
+	objects := make([]map[string]any, len(t.docs))
+	for i, d := range t.docs {
+		o, _ := d.plain().(map[string]any)
+		objects[i] = o
+		if _, isJob := viewOf(o); isJob {
+			objects[i] = Clean(o)
+		}
+	}
+	return FromObjects(objects, Conversion{Name: t.Name, Source: t.Source, Help: t.Help})
+}

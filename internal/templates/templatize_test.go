@@ -107,7 +107,7 @@ spec:
 	made := string(tm.Text)
 	for _, want := range []string{"name: ${JOB_NAME}", "image: ${IMAGE}", "replicas: ${NODE_COUNT}", "node.kubernetes.io/instance-type: ${INSTANCE_TYPE}",
 		"nvidia.com/gpu: ${ACCELERATORS_PER_NODE}", "vpc.amazonaws.com/efa: ${EFA_PER_NODE}", "app: ${JOB_NAME}", "--rdzv-endpoint=${JOB_NAME}-worker-0:29500",
-		"- train.py", "value: train\n", "default: example.com/i:1", "value: ${WANDB_API_KEY}"} {
+		"- train.py", "value: train\n", "example.com/i:1", "value: ${WANDB_API_KEY}"} {
 		if !strings.Contains(made, want) {
 			t.Errorf("it does not have %q:\n%s", want, made)
 		}
@@ -120,7 +120,7 @@ spec:
 	if len(notes) != 1 || !strings.Contains(notes[0], "WANDB_API_KEY") {
 		t.Errorf("notes %q", notes)
 	}
-	r, err := tm.Render(Values{Name: "other", InstanceType: "ml.g5.12xlarge", NodeCount: Int(1), Params: map[string]any{"WANDB_API_KEY": "k"}})
+	r, err := tm.Render(Values{Name: "other", InstanceType: "ml.g5.12xlarge", Accelerators: Int(4), EFA: Int(1), NodeCount: Int(1), Params: map[string]any{"WANDB_API_KEY": "k"}})
 	if err != nil {
 		t.Fatal(err)
 	}
