@@ -144,6 +144,8 @@ const (
 	CommandAnnotation = OwnPrefix + "command"
 	// TemplateAnnotation names the template a job was made from.
 	TemplateAnnotation = OwnPrefix + "template"
+	// TemplateLabel marks a ConfigMap that holds a template of the team's.
+	TemplateLabel = OwnPrefix + "template"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).
 	DurationAnnotation = OwnPrefix + "sandbox-duration"
 )

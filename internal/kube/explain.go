@@ -190,6 +190,8 @@ func apiVerb(k call) string {
 		return "create"
 	case "PATCH":
 		return "patch"
+	case "PUT":
+		return "update"
 	case "DELETE":
 		return "delete"
 	}

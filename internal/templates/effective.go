@@ -62,6 +62,9 @@ func (t *Template) settings(v Values, job *jobView) (*settings, error) {
 	if err := t.conflicts(s); err != nil {
 		return nil, err
 	}
+	if err := t.checkFixedParams(s); err != nil {
+		return nil, err
+	}
 	if s.name == "" && job != nil {
 		if s.name = textOf(inner(job.object, "metadata")["name"]); len(placeholderNames(s.name)) > 0 {
 			s.name = ""

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -34,7 +33,9 @@ type Info struct {
 	Kinds              []string
 }
 
-func isFile(name string) bool {
+// IsFile tells whether a name means a file and not a template: a path, or .yaml at
+// its end.
+func IsFile(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") || ext == ".yaml" || ext == ".yml"
 }
@@ -56,7 +57,7 @@ func (d Dirs) folders() []string {
 // and the user's templates folder, else the embedded template of that name. An
 // unknown name has exit code NotFound.
 func Find(name string, d Dirs) (*Template, error) {
-	if isFile(name) {
+	if IsFile(name) {
 		path := name
 		if !filepath.IsAbs(path) && d.Work != "" {
 			path = filepath.Join(d.Work, path)
@@ -118,40 +119,4 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is a folder", path)
 	}
 	return io.ReadAll(io.LimitReader(f, maxBytes+1))
-}
-
-// Names lists the templates that Find finds by name, by name; the first of a
-// name hides the others. Files that are no templates are left out.
-func Names(d Dirs) []Info {
-	var out []Info
-	add := func(t *Template) {
-		if !slices.ContainsFunc(out, func(i Info) bool { return i.Name == t.Name }) {
-			out = append(out, Info{t.Name, t.Source, t.Help, t.Kinds()})
-		}
-	}
-	for _, dir := range d.folders() {
-		entries, _ := os.ReadDir(dir)
-		for _, e := range entries {
-			ext := filepath.Ext(e.Name())
-			if e.IsDir() || ext != ".yaml" && ext != ".yml" {
-				continue
-			}
-			path := filepath.Join(dir, e.Name())
-			if data, err := readFile(path); err == nil {
-				if t, err := Parse(baseName(path), shown(path, d.Work), data); err == nil {
-					add(t)
-				}
-			}
-		}
-	}
-	entries, _ := embedded.ReadDir("embedded")
-	for _, e := range entries {
-		if data, err := embedded.ReadFile("embedded/" + e.Name()); err == nil {
-			if t, err := Parse(baseName(e.Name()), Embedded, data); err == nil {
-				add(t)
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
-	return out
 }

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,13 +12,14 @@ import (
 type header struct {
 	help   string
 	params []Param
+	fixed  []fixedPath
 }
 
-// readHeader finds the header: the first document when it has "parameters" and
-// no kind, or a comment at the top of the file with a line "# parameters:". It
+// readHeader finds the header: the first document when it has "parameters" or
+// "fixed" and no kind, or a comment at the top of the file with such a line. It
 // returns the documents that are left.
 func readHeader(docs []*node, data []byte) (header, []*node, error) {
-	if len(docs) > 0 && docs[0].kind == mapNode && docs[0].get("kind") == nil && docs[0].get("parameters") != nil {
+	if len(docs) > 0 && docs[0].kind == mapNode && docs[0].get("kind") == nil && (docs[0].get("parameters") != nil || docs[0].get("fixed") != nil) {
 		h, err := parseHeader(docs[0])
 		return h, docs[1:], err
 	}
@@ -36,6 +38,18 @@ func readHeader(docs []*node, data []byte) (header, []*node, error) {
 	return h, docs, err
 }
 
+// The fields of a header and of a parameter's declaration. A header is told from
+// other text by its marks.
+var (
+	headerFieldNames = []string{"description", "parameters", "fixed"}
+	headerMarks      = []string{"parameters", "fixed"}
+	paramFieldNames  = []string{"type", "default", "required", "fixed", "help", "enum"}
+)
+
+func isHeaderLine(line string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(line, n+":") })
+}
+
 // commentHeader returns the comment block at the top as YAML when it declares
 // parameters, padded so that lines keep their numbers, and its first line.
 func commentHeader(text string) (string, int) {
@@ -49,7 +63,7 @@ func commentHeader(text string) (string, int) {
 			break
 		}
 		body = strings.TrimPrefix(body, " ")
-		if start < 0 && (strings.HasPrefix(body, "parameters:") || strings.HasPrefix(body, "description:")) {
+		if start < 0 && isHeaderLine(body, headerFieldNames) {
 			start = i
 		}
 		if start < 0 || !comment {
@@ -57,7 +71,7 @@ func commentHeader(text string) (string, int) {
 		}
 		out = append(out, body)
 	}
-	if start < 0 || !slices.ContainsFunc(out, func(l string) bool { return strings.HasPrefix(l, "parameters:") }) {
+	if start < 0 || !slices.ContainsFunc(out, func(l string) bool { return isHeaderLine(l, headerMarks) }) {
 		return "", 0
 	}
 	return strings.Join(out, "\n"), start + 1
@@ -67,34 +81,41 @@ var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var paramTypes = []string{"string", "int", "number", "bool", "quantity", "list"}
 
+// parseHeader reads a header; the error joins all faults.
 func parseHeader(doc *node) (header, error) {
 	var h header
 	if doc.kind != mapNode {
-		return h, faultf(doc.line, "the header is a map with description and parameters")
+		return h, faultf(doc.line, "the header is a map with description and parameters").col(doc.column)
 	}
+	var faults []error
 	for _, f := range doc.fields {
 		switch f.key {
 		case "description":
 			h.help = strings.TrimSpace(f.value.str())
 		case "parameters":
 			if f.value.kind != mapNode {
-				if f.value.kind == scalarNode && f.value.value == nil {
-					continue
+				if f.value.kind != scalarNode || f.value.value != nil {
+					faults = append(faults, faultf(f.line, "parameters is a map from a name to its type, default, required, fixed, help and enum").col(f.column))
 				}
-				return h, faultf(f.line, "parameters is a map from a name to its type, default, required, help and enum")
+				continue
 			}
 			for _, pf := range f.value.fields {
 				p, err := parseParam(pf)
 				if err != nil {
-					return h, err
+					faults = append(faults, err)
 				}
 				h.params = append(h.params, p)
 			}
+		case "fixed":
+			var err error
+			if h.fixed, err = parseFixed(f.value); err != nil {
+				faults = append(faults, err)
+			}
 		default:
-			return h, faultf(f.line, "the header has no field %q%s", f.key, meant(errs.Near(f.key, []string{"description", "parameters"})))
+			faults = append(faults, faultf(f.line, "the header has no field %q%s", f.key, meant(errs.Near(f.key, headerFieldNames))).col(f.column))
 		}
 	}
-	return h, nil
+	return h, errors.Join(faults...)
 }
 
 // parseParam reads one declaration. A scalar or list instead of a map is the
@@ -114,7 +135,7 @@ func parseParam(f field) (Param, error) {
 		case "type":
 			p.Type = a.value.str()
 			if !slices.Contains(paramTypes, p.Type) {
-				return p, faultf(a.line, "parameter %s: no type %q, it is one of %s", p.Name, a.value.str(), strings.Join(paramTypes, ", "))
+				return p, faultf(a.line, "parameter %s: no type %q, it is one of %s", p.Name, a.value.str(), strings.Join(paramTypes, ", ")).col(a.value.column)
 			}
 		case "default":
 			p.Default = a.value.plain()
@@ -124,6 +145,12 @@ func parseParam(f field) (Param, error) {
 				return p, faultf(a.line, "parameter %s: required is true or false", p.Name)
 			}
 			p.Required = b
+		case "fixed":
+			b, ok := a.value.value.(bool)
+			if !ok {
+				return p, faultf(a.line, "parameter %s: fixed is true or false", p.Name).col(a.value.column)
+			}
+			p.Fixed = b
 		case "help":
 			p.Help = strings.TrimSpace(a.value.str())
 		case "enum":
@@ -135,16 +162,19 @@ func parseParam(f field) (Param, error) {
 			}
 		default:
 			return p, faultf(a.line, "parameter %s: no field %q%s", p.Name, a.key,
-				meant(errs.Near(a.key, []string{"type", "default", "required", "help", "enum"})))
+				meant(errs.Near(a.key, paramFieldNames))).col(a.column)
 		}
 	}
 	if p.Type == "" {
 		p.Type = typeOf(p.Default)
 	}
+	if err := p.checkFixed(f); err != nil {
+		return p, err
+	}
 	if p.Default != nil {
 		v, err := p.convert(p.Default)
 		if err != nil {
-			return p, faultf(f.line, "parameter %s: its default is wrong: %v", p.Name, err)
+			return p, faultf(f.line, "parameter %s: its default is wrong: %v", p.Name, err).col(f.column)
 		}
 		p.Default = v
 	}

@@ -17,7 +17,8 @@ const (
 // were filled in keep their text, so that a field of another type can take it.
 type node struct {
 	kind nodeKind
-	line int // 0 when it did not come from a file
+	// Where it came from, from 1; 0 when that is no file.
+	line, column int
 
 	value  any    // scalar: string, int64, float64, bool or nil
 	quoted bool   // scalar written with quotes or as a block
@@ -29,9 +30,9 @@ type node struct {
 }
 
 type field struct {
-	key   string
-	line  int
-	value *node
+	key          string
+	line, column int
+	value        *node
 }
 
 // get returns the value of a key of a map, or nil.

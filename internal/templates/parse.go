@@ -23,10 +23,10 @@ const (
 	maxDocs  = 1000
 )
 
-// lineError is a fault of a template at a line (0: none).
+// lineError is a fault of a template at a line and a column (0: none).
 type lineError struct {
-	line int
-	text string
+	line, column int
+	text         string
 }
 
 func (e *lineError) Error() string {
@@ -37,8 +37,11 @@ func (e *lineError) Error() string {
 }
 
 func faultf(line int, format string, args ...any) *lineError {
-	return &lineError{line, fmt.Sprintf(format, args...)}
+	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
 }
+
+// col adds the column.
+func (e *lineError) col(column int) *lineError { e.column = column; return e }
 
 // parseDocuments reads the YAML documents of a text. Empty documents are left out.
 func parseDocuments(data []byte) ([]*node, error) {
@@ -115,7 +118,7 @@ var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabiliti
 func (r *report) foreign(n *node, at place) {
 	visit(n, at, func(n *node, at place) {
 		if s := n.str(); helm.MatchString(s) || !at.script && foreign.MatchString(s) {
-			r.addf(n, 0, "%s", foreignText)
+			r.addf(n.line, n.column, "%s", foreignText)
 		}
 	})
 }
@@ -153,9 +156,9 @@ func (c *converter) convert(y *yaml.Node, depth int) (*node, error) {
 		return c.mapping(y, depth)
 	case yaml.SequenceNode:
 		if t := y.ShortTag(); t != "!!seq" {
-			return nil, faultf(y.Line, "the tag %q is not understood", t)
+			return nil, faultf(y.Line, "the tag %q is not understood", t).col(y.Column)
 		}
-		n := &node{kind: listNode, line: y.Line}
+		n := &node{kind: listNode, line: y.Line, column: y.Column}
 		for _, item := range y.Content {
 			v, err := c.convert(item, depth+1)
 			if err != nil {
@@ -172,9 +175,9 @@ func (c *converter) convert(y *yaml.Node, depth int) (*node, error) {
 
 func (c *converter) mapping(y *yaml.Node, depth int) (*node, error) {
 	if t := y.ShortTag(); t != "!!map" {
-		return nil, faultf(y.Line, "the tag %q is not understood", t)
+		return nil, faultf(y.Line, "the tag %q is not understood", t).col(y.Column)
 	}
-	n := &node{kind: mapNode, line: y.Line}
+	n := &node{kind: mapNode, line: y.Line, column: y.Column}
 	seen := make(map[string]int, len(y.Content)/2)
 	var merged []field
 	for i := 0; i+1 < len(y.Content); i += 2 {
@@ -201,10 +204,10 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*node, error) {
 			continue
 		}
 		if first, dup := seen[k.Value]; dup {
-			return nil, faultf(k.Line, "the key %q is given twice (first in line %d)", clip(k.Value), first)
+			return nil, faultf(k.Line, "the key %q is given twice (first in line %d)", clip(k.Value), first).col(k.Column)
 		}
 		seen[k.Value] = k.Line
-		n.fields = append(n.fields, field{k.Value, k.Line, value})
+		n.fields = append(n.fields, field{k.Value, k.Line, k.Column, value})
 	}
 	for _, f := range merged { // a map's own keys win over merged ones
 		if _, own := seen[f.key]; !own {
@@ -235,7 +238,7 @@ func mergeable(v *node) ([]field, error) {
 }
 
 func (c *converter) scalar(y *yaml.Node) (*node, error) {
-	n := &node{line: y.Line, quoted: y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0}
+	n := &node{line: y.Line, column: y.Column, quoted: y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0}
 	switch tag := y.ShortTag(); tag {
 	case "!!str", "!!timestamp": // a date stays the text that it is
 		n.value = y.Value
@@ -245,11 +248,11 @@ func (c *converter) scalar(y *yaml.Node) (*node, error) {
 	case "!!int", "!!float":
 		v, err := number(y)
 		if err != nil {
-			return nil, faultf(y.Line, "%q is not a number that JSON can hold", clip(y.Value))
+			return nil, faultf(y.Line, "%q is not a number that JSON can hold", clip(y.Value)).col(y.Column)
 		}
 		n.value = v
 	default:
-		return nil, faultf(y.Line, "the tag %q is not understood", tag)
+		return nil, faultf(y.Line, "the tag %q is not understood", tag).col(y.Column)
 	}
 	return n, nil
 }

@@ -36,6 +36,10 @@ func (t *Template) Render(v Values) (Result, error) {
 	for _, o := range objects {
 		strip(o)
 	}
+	fixed, err := t.fixedValues(objects)
+	if err != nil {
+		return Result{}, err
+	}
 	job, at, err := s.pickJob(objects)
 	if err != nil {
 		return Result{}, err
@@ -53,7 +57,12 @@ func (t *Template) Render(v Values) (Result, error) {
 	if err := t.finish(s, f, objects, job); err != nil {
 		return Result{}, err
 	}
-	return s.result(objects, at), nil
+	if err := t.checkFixedValues(fixed, objects); err != nil {
+		return Result{}, err
+	}
+	result := s.result(objects, at)
+	result.fixed = fixed
+	return result, nil
 }
 
 // draft is the job with everything filled in that needs no computing, to read

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 
@@ -14,16 +15,14 @@ import (
 // report collects faults up to a bound.
 type report struct {
 	faults []error
+	most   int // how many faults are kept; 0 stands for a screenful
 	// typed: values are final; otherwise only names of fields are checked.
 	typed bool
 }
 
-func (r *report) addf(n *node, line int, format string, args ...any) {
-	if line == 0 && n != nil {
-		line = n.line
-	}
-	if len(r.faults) < 20 {
-		r.faults = append(r.faults, faultf(line, format, args...))
+func (r *report) addf(line, column int, format string, args ...any) {
+	if len(r.faults) < cmp.Or(r.most, 20) {
+		r.faults = append(r.faults, faultf(line, format, args...).col(column))
 	}
 }
 
@@ -147,7 +146,7 @@ func secret(path string) bool {
 }
 
 func (r *report) wrong(n *node, path, want string) {
-	r.addf(n, 0, "%s is %s, want %s", path, n.describe(secret(path)), want)
+	r.addf(n.line, n.column, "%s is %s, want %s", path, n.describe(secret(path)), want)
 }
 
 // scalar checks one value. A filled-in text is typed as the field wants it.
@@ -183,7 +182,7 @@ func (r *report) text(n *node, path string) {
 		return
 	}
 	if _, ok := n.value.(string); !ok {
-		r.addf(n, 0, "%s is %s, want text: put it in quotes", path, n.describe(secret(path)))
+		r.addf(n.line, n.column, "%s is %s, want text: put it in quotes", path, n.describe(secret(path)))
 	}
 }
 
@@ -209,7 +208,7 @@ func (r *report) quantity(n *node, path string) {
 			return
 		}
 	}
-	r.addf(n, 0, "%s is %s, want a quantity such as 500m, 4 or 16Gi", path, n.describe(secret(path)))
+	r.addf(n.line, n.column, "%s is %s, want a quantity such as 500m, 4 or 16Gi", path, n.describe(secret(path)))
 }
 
 func (r *report) object(t reflect.Type, n *node, path string) {
@@ -224,7 +223,7 @@ func (r *report) object(t reflect.Type, n *node, path string) {
 			if path != "" {
 				where = "in " + path
 			}
-			r.addf(nil, f.line, "no field %q %s%s", clip(f.key), where, meant(errs.Near(f.key, fieldNames(t))))
+			r.addf(f.line, f.column, "no field %q %s%s", clip(f.key), where, meant(errs.Near(f.key, fieldNames(t))))
 			continue
 		}
 		r.check(ft, f.value, joinPath(path, f.key))

@@ -125,18 +125,18 @@ type filler struct {
 func (f *filler) fill(n *node, at place) *node {
 	switch n.kind {
 	case mapNode:
-		out := &node{kind: mapNode, line: n.line, fields: make([]field, 0, len(n.fields))}
+		out := &node{kind: mapNode, line: n.line, column: n.column, fields: make([]field, 0, len(n.fields))}
 		for _, fl := range n.fields {
 			for _, name := range placeholderNames(fl.key) {
 				if _, has := f.values[name]; has {
 					f.faults = append(f.faults, faultf(fl.line, "a placeholder cannot be a key (%s)", clip(fl.key)))
 				}
 			}
-			out.fields = append(out.fields, field{fl.key, fl.line, f.fill(fl.value, at.field(fl.key))})
+			out.fields = append(out.fields, field{fl.key, fl.line, fl.column, f.fill(fl.value, at.field(fl.key))})
 		}
 		return out
 	case listNode:
-		out := &node{kind: listNode, line: n.line, items: make([]*node, 0, len(n.items))}
+		out := &node{kind: listNode, line: n.line, column: n.column, items: make([]*node, 0, len(n.items))}
 		for i, item := range n.items {
 			v := f.fill(item, at.item(i))
 			if v.kind == listNode && item.kind == scalarNode {
@@ -179,18 +179,18 @@ func (f *filler) fillScalar(n *node, s string) *node {
 		}
 		return textOf(v)
 	})
-	return &node{line: n.line, value: out, quoted: true}
+	return &node{line: n.line, column: n.column, value: out, quoted: true}
 }
 
 // filledNode is the value of a scalar that is only a placeholder. Quoted in the
 // template it is text, unless the field's type says otherwise later.
 func filledNode(v any, from *node) *node {
 	if l, ok := v.([]any); ok {
-		out := &node{kind: listNode, line: from.line}
+		out := &node{kind: listNode, line: from.line, column: from.column}
 		for _, item := range l {
-			out.items = append(out.items, &node{line: from.line, value: item, filled: true, text: textOf(item)})
+			out.items = append(out.items, &node{line: from.line, column: from.column, value: item, filled: true, text: textOf(item)})
 		}
 		return out
 	}
-	return &node{line: from.line, value: v, filled: true, text: textOf(v), quoted: from.quoted}
+	return &node{line: from.line, column: from.column, value: v, filled: true, text: textOf(v), quoted: from.quoted}
 }

@@ -21,6 +21,8 @@ type Param struct {
 	Required bool
 	Help     string
 	Enum     []string
+	// Fixed: the value is the default's, and who uses the template cannot change it.
+	Fixed bool
 	// Declared: the template's header names it. Otherwise it was found where only
 	// a parameter makes sense, such as a number, an image or a name.
 	Declared bool
@@ -41,7 +43,8 @@ type Template struct {
 	// Text is the template as written.
 	Text []byte
 
-	docs []*node
+	docs  []*node
+	fixed []fixedPath
 	// mentioned holds every name that occurs as a placeholder anywhere, scripts
 	// included.
 	mentioned []string
@@ -70,29 +73,40 @@ func (t *Template) Kinds() []string {
 // A fault in the file is an error with exit code Failure that lists every fault
 // that was found, with its line.
 func Parse(name, source string, data []byte) (*Template, error) {
+	return parse(name, source, data, 0)
+}
+
+// parse is Parse with a bound on the faults (see report).
+func parse(name, source string, data []byte, most int) (*Template, error) {
 	docs, err := parseDocuments(data)
 	if err != nil {
 		return nil, broken(source, err)
 	}
 	t := &Template{Name: name, Source: source, Text: data}
 	h, rest, err := readHeader(docs, data)
-	if err != nil {
-		return nil, broken(source, err)
+	faults := flat(err)
+	t.Help, t.Params, t.fixed, t.docs = h.help, h.params, h.fixed, flattenLists(rest)
+	wrong := t.checkDocuments()
+	if wrong != nil && len(faults) == 0 && most == 0 {
+		return nil, wrong
 	}
-	t.Help, t.Params, t.docs = h.help, h.params, flattenLists(rest)
-	if err := t.checkDocuments(); err != nil {
-		return nil, err
-	}
+	faults = append(faults, flat(wrong)...)
 	t.findPlaceholders()
-	r := &report{}
+	if faults = append(faults, t.faults(most)...); len(faults) > 0 {
+		return nil, broken(source, faults...)
+	}
+	return t, nil
+}
+
+// faults checks the documents against their kinds' fields; most bounds how many
+// faults are looked for (see report).
+func (t *Template) faults(most int) []error {
+	r := &report{most: most}
 	for _, d := range t.docs {
 		r.foreign(d, place{})
 		checkObject(d, r, false)
 	}
-	if len(r.faults) > 0 {
-		return nil, broken(source, r.faults...)
-	}
-	return t, nil
+	return r.faults
 }
 
 // flattenLists replaces "kind: List" documents by their items.

@@ -97,4 +97,6 @@ type Result struct {
 	TasksPerNode        int
 	Accelerators        int
 	AcceleratorResource string
+
+	fixed []fixedValue
 }

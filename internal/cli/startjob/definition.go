@@ -22,11 +22,14 @@ const DefaultTemplate = "pytorch"
 // definition finds the template that defines the job, and says where it is from.
 func (o *Options) definition(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
 	dirs := f.TemplateDirs()
+	if o.From != "" {
+		return o.repeat(ctx, f)
+	}
 	if o.File != "" {
 		return o.readFile(ctx, f)
 	}
 	if o.Template != "" {
-		return templates.Find(o.Template, dirs)
+		return o.named(ctx, f, o.Template)
 	}
 	if o.JobKind != "" {
 		for _, k := range kindTemplates {
@@ -43,7 +46,7 @@ func (o *Options) definition(ctx context.Context, f *factory.Factory) (*template
 	if fallback == "" {
 		fallback = DefaultTemplate
 	}
-	return templates.Find(fallback, dirs)
+	return o.named(ctx, f, fallback)
 }
 
 // readFile parses the manifest of --config-file; "-" is stdin.

@@ -69,6 +69,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if o.Edit {
+		return o.editAndSubmit(ctx, cluster, t, values, result)
+	}
 	f.Notes(result.Notices)
 	if o.DryRun == "client" {
 		return o.print(result.Objects, "client dry run")
@@ -84,7 +87,7 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 	f := o.Factory
 	kind := jobKind(t)
 	stated := t.Namespace(*v)
-	ns, err := f.NamespaceNamed(ctx, c, cmp.Or(f.Global.Namespace, stated), "create", kind.Resource)
+	ns, err := o.namespace(ctx, c, cmp.Or(f.Global.Namespace, stated), kind.Resource)
 	if err != nil {
 		return err
 	}

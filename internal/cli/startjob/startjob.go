@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
 // Options are the settings of one run. Fields that are not said in their own
@@ -24,6 +26,8 @@ type Options struct {
 	File         string
 	Template     string
 	JobKind      string
+	From         string // a job to repeat
+	Edit         bool
 
 	Image, PullPolicy                string
 	InstanceType                     string
@@ -62,6 +66,8 @@ type Options struct {
 	found []check.Step
 	// changed tells a flag that was given from one that was not.
 	changed func(flag string) bool
+	// chosen is the namespace, once it is resolved.
+	chosen *discovery.NamespaceChoice
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -109,6 +115,7 @@ or never run, and why (exit code 0, 8 or 3), decided with Kueue's own rules.`,
 	}
 	o.addFlags(cmd)
 	o.addCompletions(f, cmd)
+	o.helpWithParameters(cmd)
 	return cmd
 }
 
@@ -120,6 +127,9 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.StringVarP(&o.File, "config-file", "f", "", "manifest or template file")
 	fs.StringVar(&o.Template, "template", "", "name of a template")
 	fs.StringVar(&o.JobKind, "job-kind", "", "kind of job where no template is named: kubeflow/PyTorchJob or kubeflow/MPIJob")
+
+	fs.StringVar(&o.From, "from", "", "repeat a job of the cluster, with what the other options change")
+	fs.BoolVar(&o.Edit, "edit", false, "change the finished manifest in $VISUAL or $EDITOR before it is submitted")
 
 	fs.StringVar(&o.Image, "image", "", "container image")
 	fs.StringVar(&o.PullPolicy, "pull-policy", "", "Always|IfNotPresent|Never")
@@ -169,6 +179,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 
 func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
 	f.CompleteFlag(cmd, "template", factory.Templates)
+	f.CompleteFlag(cmd, "from", factory.Jobs)
 	f.CompleteFlag(cmd, "queue-name", factory.Queues)
 	f.CompleteFlag(cmd, "priority", factory.Priorities)
 	f.CompleteFlag(cmd, "instance-type", factory.InstanceTypes)
@@ -207,13 +218,16 @@ func jobKinds() []string {
 
 // Validate checks the options without looking at a cluster or a file.
 func (o *Options) Validate() error {
+	if err := o.validateSource(); err != nil {
+		return err
+	}
 	if o.Name == "" && (o.File == "" || o.GenerateName) {
 		return errs.Usagef("the job needs a name").WithTry("hyperpod start-job --name NAME", "hyperpod start-job -f MANIFEST")
 	}
 	if len(o.Name) > 253 {
 		return errs.Usagef("a job's name has at most 63 characters, not %d", len(o.Name))
 	}
-	if strings.ContainsAny(o.Template, `/\`) {
+	if strings.ContainsAny(strings.TrimPrefix(o.Template, team.Prefix), `/\`) {
 		return errs.Usagef("--template wants the name of a template").WithTry("-f FILE for a file")
 	}
 	if o.File != "" && o.Template != "" {

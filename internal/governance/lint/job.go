@@ -13,7 +13,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
 
 // Job is what is checked: a job's object and what is known of where it goes. Nil
@@ -148,12 +147,12 @@ func (l *linter) queue(kind string) {
 }
 
 func (l *linter) resume() {
-	on, retry := l.annotations[templates.AutoResumeAnnotation], l.annotations[templates.MaxRetryAnnotation]
+	on, retry := l.annotations[kinds.AutoResumeAnnotation], l.annotations[kinds.MaxRetryAnnotation]
 	if on == "" && retry == "" {
 		return
 	}
 	if on != "true" || retry == "" {
-		l.add(ResumeIncomplete, "--auto-resume --max-retry N", "auto-resume needs both %s: \"true\" and %s", templates.AutoResumeAnnotation, templates.MaxRetryAnnotation)
+		l.add(ResumeIncomplete, "--auto-resume --max-retry N", "auto-resume needs both %s: \"true\" and %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation)
 	}
 	if l.Namespace != "" && l.Namespace != "kubeflow" && !strings.HasPrefix(l.Namespace, "hyperpod") {
 		l.add(ResumeNamespace, "", "auto-resume has no effect in namespace %s", l.Namespace)

@@ -1,0 +1,101 @@
+package createtemplate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
+)
+
+// readSource reads no more than a little beyond what a template may have.
+func readSource(f *factory.Factory, name string) ([]byte, error) {
+	const most = 5 << 20
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(f.IO.In, most))
+	}
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errs.NotFoundf("there is no file %s", name).WithCause(err)
+	}
+	if err != nil {
+		return nil, errs.Wrap(err, "cannot read "+name)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most))
+	if err != nil {
+		return nil, errs.Wrap(err, "cannot read "+name)
+	}
+	return data, nil
+}
+
+// write puts the text where the options say and returns where that is.
+func (o *Options) write(ctx context.Context, text []byte) (string, error) {
+	f := o.Factory
+	dirs := f.TemplateDirs()
+	if o.Team {
+		c, err := f.Cluster()
+		if err != nil {
+			return "", err
+		}
+		ns, err := f.Namespace(ctx, c, "create", kinds.ConfigMap)
+		if err != nil {
+			return "", err
+		}
+		if err := team.Put(ctx, c.Client, ns.Name, o.Name, text, o.Replace); err != nil {
+			return "", err
+		}
+		if slices.ContainsFunc(templates.Names(dirs), func(i templates.Info) bool { return i.Name == o.Name }) {
+			f.Notef("note: another template is called %s as well: the team's is %s", o.Name, team.Prefix+o.Name)
+		}
+		return team.Source(ns.Name, o.Name), nil
+	}
+	dir := dirs.User
+	if o.Project {
+		dir = filepath.Join(dirs.Work, "jobs")
+	}
+	if dir == "" {
+		return "", errs.New("there is no folder for templates", "neither HOME nor XDG_CONFIG_HOME is set").WithTry("--project")
+	}
+	return o.writeFile(dir, text)
+}
+
+// writeFile writes the file all at once, and never over another one unless told.
+func (o *Options) writeFile(dir string, text []byte) (string, error) {
+	path := filepath.Join(dir, o.Name+".yaml")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", errs.Wrap(err, "cannot make the folder "+dir)
+	}
+	for _, ext := range []string{".yaml", ".yml"} {
+		have := filepath.Join(dir, o.Name+ext)
+		if _, err := os.Lstat(have); err == nil && !o.Replace {
+			return "", errs.New(have+" exists already", "it is left as it is").WithTry("--replace")
+		} else if err == nil {
+			path = have
+		}
+	}
+	temporary, err := os.CreateTemp(dir, ".template-*")
+	if err != nil {
+		return "", errs.Wrap(err, "cannot write "+path)
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(text)
+	err = errors.Join(err, temporary.Chmod(0o644), temporary.Close())
+	if err == nil && o.Replace {
+		err = os.Rename(temporary.Name(), path)
+	} else if err == nil {
+		err = os.Link(temporary.Name(), path) // fails when somebody was faster
+	}
+	if err != nil {
+		return "", errs.Wrap(err, "cannot write "+path)
+	}
+	return path, nil
+}

@@ -1,0 +1,110 @@
+// Package editor lets a person change a text in the editor of their choice.
+package editor
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// Command returns the words of the command that $VISUAL, else $EDITOR, names;
+// without them it is vi, on Windows notepad. No shell reads it.
+func Command(env func(string) string) ([]string, error) {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		text := strings.TrimSpace(env(name))
+		if text == "" {
+			continue
+		}
+		if _, err := os.Stat(text); err == nil {
+			return []string{text}, nil // a path with blanks in it
+		}
+		words, err := templates.SplitWords(text)
+		if err != nil || len(words) == 0 {
+			return nil, errs.Usagef("$%s is not understood: %q", name, text).WithTry("export " + name + "=vim")
+		}
+		return words, nil
+	}
+	if runtime.GOOS == "windows" {
+		return []string{"notepad"}, nil
+	}
+	return []string{"vi"}, nil
+}
+
+// File is a text that is being edited, in a file that only its owner can read.
+type File struct{ Path string }
+
+// Create makes the file.
+func Create(pattern string) (File, error) {
+	f, err := os.CreateTemp("", pattern) // mode 0600
+	if err != nil {
+		return File{}, errs.Wrap(err, "cannot make a file to edit")
+	}
+	return File{f.Name()}, f.Close()
+}
+
+// Remove deletes the file.
+func (f File) Remove() { _ = os.Remove(f.Path) }
+
+// Edit shows the text in the editor and returns what was saved. Ctrl-C belongs to
+// the editor meanwhile. The context that is returned is the one to go on with.
+func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]byte, context.Context, error) {
+	words, err := Command(fac.Env)
+	if err != nil {
+		return nil, ctx, err
+	}
+	if err := os.WriteFile(f.Path, text, 0o600); err != nil {
+		return nil, ctx, errs.Wrap(err, "cannot write the file to edit")
+	}
+	cmd := exec.Command(words[0], append(words[1:], f.Path)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = fac.IO.In, fac.IO.Out, fac.IO.Err
+	if err := cmd.Start(); err != nil {
+		return nil, ctx, noEditor(words[0], err)
+	}
+	// After Start, so that the editor does not inherit it.
+	signal.Ignore(os.Interrupt)
+	err = cmd.Wait()
+	signal.Reset(os.Interrupt)
+	ctx, _ = signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
+	if err != nil {
+		return nil, ctx, errs.New("the editor failed", words[0]+": "+err.Error()).WithCause(err).WithFact("file", f.Path)
+	}
+	saved, err := os.ReadFile(f.Path)
+	if err != nil {
+		return nil, ctx, errs.Wrap(err, "cannot read what was saved")
+	}
+	return saved, ctx, nil
+}
+
+func noEditor(name string, err error) error {
+	return errs.New("cannot start the editor "+name, err.Error()).WithCause(err).WithTry("export EDITOR=nano, or another one that is installed")
+}
+
+// WithoutComments returns the lines that are no comments and not blank.
+func WithoutComments(text []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))) {
+		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 && trimmed[0] != '#' {
+			out = append(out, bytes.TrimRight(line, " \t\n")...)
+			out = append(out, '\n')
+		}
+	}
+	return out
+}
+
+// Comment returns text as comment lines.
+func Comment(text string) []byte {
+	var b bytes.Buffer
+	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
+		b.WriteString(strings.TrimRight("# "+strings.TrimRight(line, "\n"), " ") + "\n")
+	}
+	return b.Bytes()
+}

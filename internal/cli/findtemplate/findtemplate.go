@@ -1,0 +1,156 @@
+// Package findtemplate finds the template that a name on the command line means,
+// the team's included, and makes templates of jobs.
+package findtemplate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
+)
+
+// Where tells in which namespace the team's templates are; it is called only
+// when they are needed.
+type Where func(context.Context, *factory.Cluster) (string, error)
+
+// InNamespace is the namespace of the global flags, the context or discovery.
+func InNamespace(f *factory.Factory) Where {
+	return func(ctx context.Context, c *factory.Cluster) (string, error) {
+		ns, err := f.Namespace(ctx, c, "get", kinds.ConfigMap)
+		return ns.Name, err
+	}
+}
+
+// Find returns the template of a name: a file, one of the folders', an embedded
+// one, else the team's, which costs one request for the namespace and one for the
+// ConfigMap. "team/NAME" is the team's whatever else has the name. That the team's
+// cannot be read is said in the error about a name that nothing else has.
+func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*templates.Template, error) {
+	if own, ok := strings.CutPrefix(name, team.Prefix); ok && team.CheckName(own) == nil {
+		return fromTeam(ctx, f, own, where)
+	}
+	t, absent := templates.Find(name, f.TemplateDirs())
+	var e *errs.Error
+	if errs.ExitOf(absent) != errs.NotFound || !errors.As(absent, &e) || templates.IsFile(name) || team.CheckName(name) != nil {
+		return t, absent
+	}
+	t, err := fromTeam(ctx, f, name, where)
+	switch {
+	case err == nil:
+		return t, nil
+	case errors.Is(err, kube.ErrNoCluster):
+		return nil, e.WithFact("team", "its templates are not asked for: no cluster")
+	case kube.IsForbidden(err):
+		return nil, e.WithFact("team", "its templates may not be read: "+reason(err))
+	case errs.ExitOf(err) == errs.NotFound:
+		return nil, e.WithFact("team", err.Error())
+	}
+	return nil, err
+}
+
+func fromTeam(ctx context.Context, f *factory.Factory, name string, where Where) (*templates.Template, error) {
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, err
+	}
+	ns, err := where(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return team.Get(ctx, c.Client, ns, name)
+}
+
+// reason is why something failed, without what.
+func reason(err error) string {
+	var e *errs.Error
+	if errors.As(err, &e) && e.Why != "" {
+		return e.Why
+	}
+	return err.Error()
+}
+
+// Team lists the team's templates for a command that shows all there are: what
+// cannot be read is a notice, not an error.
+func Team(ctx context.Context, f *factory.Factory, where Where) ([]*templates.Template, []team.Unusable) {
+	c, err := f.Cluster()
+	if errors.Is(err, kube.ErrNoCluster) {
+		f.Notef("note: no cluster to ask: the team's templates are not shown")
+		return nil, nil
+	}
+	var ns string
+	if err == nil {
+		ns, err = where(ctx, c)
+	}
+	if err == nil {
+		var found []*templates.Template
+		var unusable []team.Unusable
+		if found, unusable, err = team.List(ctx, c.Client, ns); err == nil {
+			return found, unusable
+		}
+	}
+	if kube.IsForbidden(err) && ns != "" {
+		f.Notef("note: the team's templates are not shown: you may not list configmaps in %s; by its name one can be used all the same", ns)
+	} else {
+		f.Notef("note: the team's templates are not shown: %v", err)
+	}
+	return nil, nil
+}
+
+// OfJob makes a template of a job of the cluster, as its owner wrote it: what the
+// admission added to its pods is taken back where its Workload can be read.
+func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv templates.Conversion) (*templates.Template, findjob.Job, error) {
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, findjob.Job{}, err
+	}
+	job, err := findjob.Find(ctx, f, c, "get", name, kind)
+	if err != nil {
+		return nil, job, err
+	}
+	object := templates.Clean(job.Object)
+	if managed(job) {
+		sets, err := podSets(ctx, c.Client, job)
+		if err != nil {
+			f.Notef("note: node selectors may include what the admission added: the job's Workload cannot be read (%s)", reason(err))
+		}
+		templates.RestorePlacement(object, sets)
+	}
+	conv.Source = cmp.Or(conv.Source, "job "+name)
+	t, notes, err := templates.FromObjects([]map[string]any{object}, conv)
+	f.Notes(notes)
+	return t, job, err
+}
+
+// managed tells a job that Kueue looks after.
+func managed(j findjob.Job) bool {
+	meta, _ := j.Object["metadata"].(map[string]any)
+	labels, _ := meta["labels"].(map[string]any)
+	return labels[kinds.QueueLabel] != nil
+}
+
+// podSets returns the pod sets of a job's Workload, none when it has no Workload.
+func podSets(ctx context.Context, c *kube.Client, j findjob.Job) ([]map[string]any, error) {
+	r, err := state.Served(ctx, c, kinds.Workload)
+	if err != nil {
+		return nil, err
+	}
+	type workload struct {
+		Spec struct {
+			PodSets []map[string]any `json:"podSets"`
+		} `json:"spec"`
+	}
+	page, err := kube.List[workload](ctx, c, r, j.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + j.UID()})
+	if err != nil || len(page.Items) == 0 {
+		return nil, err
+	}
+	return page.Items[0].Spec.PodSets, nil
+}

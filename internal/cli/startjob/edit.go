@@ -1,0 +1,101 @@
+package startjob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/editor"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+const editHead = `What is saved is submitted. Lines that begin with # are left out. An empty file,
+or one without a change, submits nothing.`
+
+// edit shows the rendered manifest in the editor until what is saved can be
+// submitted. ok is false when nothing is to be submitted. keep is the file that
+// holds the edited text: it goes once the text has been submitted.
+func (o *Options) edit(ctx context.Context, t *templates.Template, v templates.Values, r templates.Result) (_ context.Context, result templates.Result, keep editor.File, ok bool, err error) {
+	manifest, err := templates.Marshal(r.Objects)
+	if err != nil {
+		return ctx, r, keep, false, err
+	}
+	if keep, err = editor.Create("hyperpod-start-job-*.yaml"); err != nil {
+		return ctx, r, keep, false, err
+	}
+	original, last := editor.WithoutComments(manifest), []byte(nil)
+	text, why := manifest, ""
+	for {
+		head := append(editor.Comment(editHead), '#', '\n')
+		if why != "" {
+			head = append(head, append(editor.Comment(why), '#', '\n')...)
+		}
+		var saved []byte
+		saved, ctx, err = keep.Edit(ctx, o.Factory, append(head, text...))
+		if err != nil {
+			return ctx, r, keep, false, err
+		}
+		plain := editor.WithoutComments(saved)
+		switch {
+		case len(plain) == 0:
+			keep.Remove()
+			o.Factory.Notef("edit cancelled: the saved file is empty")
+			return ctx, r, keep, false, nil
+		case why != "" && bytes.Equal(plain, last):
+			return ctx, r, keep, false, errs.New("edit cancelled", "the mistake is still there").WithFact("saved", keep.Path).
+				WithTry("hyperpod start-job -f " + keep.Path)
+		case bytes.Equal(plain, original):
+			keep.Remove()
+			o.Factory.Notef("edit cancelled: no changes made")
+			return ctx, r, keep, false, nil
+		}
+		edited, bad := o.edited(t, v, r, saved)
+		if bad == nil {
+			return ctx, edited, keep, true, nil
+		}
+		text, why, last = plain, errs.Text(bad, false), plain
+	}
+}
+
+// edited checks what was saved and makes objects of it. What the template fixes,
+// and where the job runs, an editor does not change either.
+func (o *Options) edited(t *templates.Template, v templates.Values, before templates.Result, saved []byte) (templates.Result, error) {
+	manifest, err := templates.Parse(t.Name, "the edited manifest", saved)
+	if err != nil {
+		return templates.Result{}, err
+	}
+	if ns := manifest.Namespace(templates.Values{}); ns != "" && v.Namespace != "" && ns != v.Namespace {
+		return templates.Result{}, errs.Usagef("the edited manifest says namespace %s, and the job is checked for %s", ns, v.Namespace).
+			WithTry("start it again with -n " + ns)
+	}
+	r, err := manifest.Render(templates.Values{Namespace: v.Namespace})
+	if err != nil {
+		return r, err
+	}
+	return r, t.CheckFixed(before, r)
+}
+
+// editAndSubmit is the end of a run with --edit.
+func (o *Options) editAndSubmit(ctx context.Context, c *factory.Cluster, t *templates.Template, v templates.Values, r templates.Result) error {
+	ctx, r, file, ok, err := o.edit(ctx, t, v, r)
+	if err != nil || !ok {
+		return err
+	}
+	o.Factory.Notes(r.Notices)
+	if o.DryRun == "client" {
+		err = o.print(r.Objects, "client dry run")
+	} else {
+		err = o.submit(ctx, c, v, r)
+	}
+	if err == nil {
+		file.Remove()
+		return nil
+	}
+	o.Factory.Notef("note: what you edited is in %s", file.Path)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return &errs.Error{What: "interrupted", Code: errs.Interrupted, Cause: err}
+	}
+	return err
+}

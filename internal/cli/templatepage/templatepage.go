@@ -1,0 +1,118 @@
+// Package templatepage shows a template to people and scripts: what it is for,
+// its parameters and what it fixes.
+package templatepage
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// Template is the JSON form of a template.
+type Template struct {
+	Name       string
+	Kind       string
+	Source     string
+	Help       string
+	Parameters []Parameter
+	// Fixed lists the paths that the template keeps to itself.
+	Fixed    []string
+	Manifest string `json:",omitempty"`
+}
+
+// Parameter is the JSON form of a parameter.
+type Parameter struct {
+	Name     string
+	Type     string
+	Default  any
+	Required bool
+	Fixed    bool
+	Enum     []string `json:",omitempty"`
+	Flag     string   `json:",omitempty"`
+	Help     string
+}
+
+// Document returns the JSON form.
+func Document(t *templates.Template) Template {
+	info := t.Info()
+	out := Template{Name: t.Name, Kind: info.JobKind(), Source: t.Source, Help: t.Help, Parameters: []Parameter{}, Fixed: t.FixedPaths(), Manifest: string(t.Text)}
+	for _, p := range t.Params {
+		out.Parameters = append(out.Parameters, Parameter{p.Name, typeName(p), p.Default, p.Required, p.Fixed, p.Enum, p.Flag, p.Help})
+	}
+	return out
+}
+
+func typeName(p templates.Param) string {
+	if p.Type == "" {
+		return "any"
+	}
+	return p.Type
+}
+
+// Text returns the template as people see it.
+func Text(s *output.IO, t *templates.Template) (string, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s  %s  (%s)\n", t.Name, t.Info().JobKind(), t.Source)
+	if t.Help != "" {
+		fmt.Fprintf(&b, "%s\n", t.Help)
+	}
+	b.WriteString("\n")
+	if len(t.Params) == 0 {
+		b.WriteString("It has no parameters; the options of start-job are laid over it.\n")
+	} else {
+		into := *s
+		into.Out = &b
+		if err := into.PrintTable(table(t)); err != nil {
+			return "", err
+		}
+	}
+	if paths := t.FixedPaths(); len(paths) > 0 {
+		b.WriteString("\nFixed, whatever the options say:\n")
+		for _, p := range paths {
+			b.WriteString("  " + p + "\n")
+		}
+	}
+	return output.SafeLines(b.String()), nil
+}
+
+func table(t *templates.Template) output.Table {
+	out := output.Table{Columns: []output.Column{{Title: "PARAMETER", Keep: true}, {Title: "TYPE"}, {Title: "DEFAULT"}, {Title: "OPTION", Keep: true}, {Title: "HELP"}}}
+	for _, p := range t.Params {
+		option := p.Flag
+		if option == "" {
+			option = "--set " + p.Name + "="
+		}
+		value := text(p.Default)
+		switch {
+		case p.Fixed:
+			option = "- (fixed)"
+		case p.Required && p.Default == nil:
+			value = "(required)"
+		case value == "":
+			value = "-"
+		}
+		help := p.Help
+		if len(p.Enum) > 0 {
+			help = strings.TrimSpace(help + " (" + strings.Join(p.Enum, ", ") + ")")
+		}
+		out.Rows = append(out.Rows, output.T(p.Name, typeName(p), value, option, help))
+	}
+	return out
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []any:
+		words := make([]string, len(v))
+		for i := range v {
+			words[i] = fmt.Sprint(v[i])
+		}
+		return strings.Join(words, " ")
+	}
+	return fmt.Sprint(v)
+}

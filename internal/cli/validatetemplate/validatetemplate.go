@@ -1,0 +1,176 @@
+// Package validatetemplate is `hyperpod validate-template`.
+package validatetemplate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// Options are the settings of one run.
+type Options struct {
+	Factory *factory.Factory
+	// Names are files, "-" for stdin, or names of templates.
+	Names []string
+}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:   "validate-template FILE|NAME...",
+		Short: "Check templates, with line and column of every fault",
+		Long: `Checks files ("-" is the standard input) or templates by name: YAML, the header,
+every field of the kinds that are known, and a rendering with made-up values.
+All faults are listed as FILE:LINE:COLUMN: TEXT. Exit code 1 when there are any.`,
+		Example: `  hyperpod validate-template jobs/*.yaml
+  hyperpod validate-template llama -o json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Names = args; len(args) == 0 {
+				return errs.Usagef("which templates? give files or names").WithTry("hyperpod validate-template jobs/*.yaml")
+			}
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	complete := cobra.CompletionFunc(nil)
+	f.CompleteArgs(cmd, factory.Templates)
+	complete, cmd.ValidArgsFunction = cmd.ValidArgsFunction, nil
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		words, _ := complete(cmd, args, prefix)
+		return words, cobra.ShellCompDirectiveDefault // files as well
+	}
+	return cmd
+}
+
+// verdict is one template's result, as JSON shows it.
+type verdict struct {
+	Name   string
+	Source string
+	Valid  bool
+	Faults []templates.Fault
+	Notes  []string
+}
+
+type document struct {
+	Templates []verdict `json:"templates"`
+}
+
+// Run checks the templates.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	verdicts := []verdict{}
+	faults := 0
+	for _, name := range o.Names {
+		v, err := o.check(ctx, name)
+		if err != nil {
+			return err
+		}
+		faults += len(v.Faults)
+		verdicts = append(verdicts, v)
+	}
+	if err := o.print(verdicts); err != nil {
+		return err
+	}
+	if faults > 0 {
+		if err := f.IO.Flush(); err != nil {
+			return err
+		}
+		return errs.Silent{Code: errs.Failure}
+	}
+	return nil
+}
+
+func (o *Options) print(verdicts []verdict) error {
+	f := o.Factory
+	if f.Global.Output != "" {
+		format, err := f.Format()
+		if err != nil {
+			return err
+		}
+		if !format.IsTable() {
+			return output.Print(f.IO, format, document{verdicts}, nil, nil)
+		}
+	}
+	for _, v := range verdicts {
+		if v.Valid {
+			fmt.Fprintf(f.IO.Out, "%s: valid\n", output.Safe(v.Source))
+		}
+		for _, fault := range v.Faults {
+			at := v.Source
+			if fault.Line > 0 {
+				at += fmt.Sprintf(":%d", fault.Line)
+			}
+			if fault.Column > 0 {
+				at += fmt.Sprintf(":%d", fault.Column)
+			}
+			fmt.Fprintf(f.IO.Out, "%s\n", output.Safe(at+": "+fault.Text))
+		}
+		for _, n := range v.Notes {
+			f.Notef("note: %s: %s", v.Source, n)
+		}
+	}
+	return nil
+}
+
+// check checks one file or named template. An error means that there is none.
+func (o *Options) check(ctx context.Context, name string) (verdict, error) {
+	v := verdict{Name: name, Source: name, Faults: []templates.Fault{}, Notes: []string{}}
+	if name != "-" && !templates.IsFile(name) || strings.HasPrefix(name, "team/") {
+		t, err := findtemplate.Find(ctx, o.Factory, name, findtemplate.InNamespace(o.Factory))
+		switch {
+		case err == nil:
+			return v.of(t.Name, t.Source, t.Text), nil
+		case !templates.IsBroken(err):
+			return v, err
+		}
+		v.Faults = templates.FaultsOf(err)
+		return v, nil
+	}
+	data, err := o.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v, errs.NotFoundf("there is no file %s", name).WithCause(err)
+	}
+	if err != nil {
+		return v, errs.Wrap(err, "cannot read "+name)
+	}
+	base := filepath.Base(name)
+	return v.of(strings.TrimSuffix(base, filepath.Ext(base)), name, data), nil
+}
+
+func (v verdict) of(name, source string, data []byte) verdict {
+	_, faults, notes := templates.Check(name, source, data)
+	v.Name, v.Source, v.Valid = name, source, len(faults) == 0
+	v.Faults, v.Notes = append(v.Faults, faults...), append(v.Notes, notes...)
+	return v
+}
+
+// read reads no more than a little beyond what a template may have; the parser
+// says that it is too large.
+func (o *Options) read(name string) ([]byte, error) {
+	const most = 5 << 20
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(o.Factory.IO.In, most))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
+}

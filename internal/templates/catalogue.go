@@ -1,0 +1,88 @@
+package templates
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Unusable is a file that lies where templates lie and is none.
+type Unusable struct {
+	Source string
+	Err    error
+}
+
+// Catalogue lists the templates that Find finds by name, by name; the first of a
+// name hides the others. Files of the working folder that are no templates are
+// left out, as that folder holds other things too; those of a folder for
+// templates are named.
+func Catalogue(d Dirs) ([]Info, []Unusable) {
+	var out []Info
+	var unusable []Unusable
+	add := func(t *Template) {
+		if !slices.ContainsFunc(out, func(i Info) bool { return i.Name == t.Name }) {
+			out = append(out, t.Info())
+		}
+	}
+	for _, dir := range d.folders() {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			ext := filepath.Ext(e.Name())
+			if e.IsDir() || ext != ".yaml" && ext != ".yml" {
+				continue
+			}
+			path := filepath.Join(dir, e.Name())
+			var t *Template
+			data, err := readFile(path)
+			if err == nil {
+				t, err = Parse(baseName(path), shown(path, d.Work), data)
+			}
+			if err != nil && dir != d.Work {
+				unusable = append(unusable, Unusable{shown(path, d.Work), err})
+			}
+			if err == nil {
+				add(t)
+			}
+		}
+	}
+	entries, _ := embedded.ReadDir("embedded")
+	for _, e := range entries {
+		if data, err := embedded.ReadFile("embedded/" + e.Name()); err == nil {
+			if t, err := Parse(baseName(e.Name()), Embedded, data); err == nil {
+				add(t)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	return out, unusable
+}
+
+// Names lists the templates without what is unusable.
+func Names(d Dirs) []Info {
+	out, _ := Catalogue(d)
+	return out
+}
+
+// Info describes the template.
+func (t *Template) Info() Info { return Info{t.Name, t.Source, t.Help, t.Kinds()} }
+
+func (i Info) hasJob() bool {
+	_, ok := kinds.JobNamed(i.JobKind())
+	return ok
+}
+
+// JobKind is the kind of the job that the template makes, else its first object's.
+func (i Info) JobKind() string {
+	for _, k := range i.Kinds {
+		if _, ok := kinds.JobNamed(k); ok {
+			return k
+		}
+	}
+	if len(i.Kinds) > 0 {
+		return i.Kinds[0]
+	}
+	return ""
+}

@@ -1,0 +1,266 @@
+package templates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// fixedPath is a path into the job that the template keeps to itself: what the
+// manifest states there, or below, neither flags nor --set may change.
+type fixedPath struct {
+	path  string
+	steps []step
+	line  int
+}
+
+func parseFixed(list *node) ([]fixedPath, error) {
+	if list.kind != listNode {
+		return nil, faultf(list.line, "fixed is a list of paths such as spec.runPolicy").col(list.column)
+	}
+	var out []fixedPath
+	for _, item := range list.items {
+		steps, err := parsePath(item.str())
+		if err != nil {
+			return nil, faultf(item.line, "fixed: %s is no path such as spec.runPolicy.backoffLimit", quoteText(textOf(item.plain()))).col(item.column)
+		}
+		out = append(out, fixedPath{item.str(), steps, item.line})
+	}
+	return out, nil
+}
+
+// checkFixed makes sure that a fixed parameter has a value, and is none that the
+// place of the job decides.
+func (p Param) checkFixed(f field) error {
+	c, _ := canonical(p.Name)
+	switch {
+	case !p.Fixed:
+		return nil
+	case p.Default == nil || p.Required:
+		return faultf(f.line, "parameter %s: what is fixed has a default and is not required", p.Name).col(f.column)
+	case slices.Contains([]string{pJobName, pNamespace, pTorchrun, pMpirun, pProcesses}, c):
+		return faultf(f.line, "parameter %s cannot be fixed: each job has its own", p.Name).col(f.column)
+	}
+	return nil
+}
+
+// checkFixedParams refuses other values than the template's for parameters that
+// it fixes, given by name or by the flag that means the same.
+func (t *Template) checkFixedParams(s *settings) error {
+	for _, p := range t.Params {
+		if !p.Fixed {
+			continue
+		}
+		have := textOf(p.Default)
+		refuse := func(how, want string) error {
+			return errs.Usagef("%s fixes %s to %s, and %s says %s", t.called(), p.Name, quoteText(have), how, quoteText(want)).
+				WithTry("leave " + how + " out")
+		}
+		if g, given := s.given[p.Name]; given && textOf(g) != have {
+			return refuse("--set "+p.Name, textOf(g))
+		}
+		if want, given := s.flagValue(p.Name); given && want != have &&
+			!(p.Flag == "--instance-type" && instances.Full(want) == instances.Full(have)) {
+			return refuse(p.Flag, want)
+		}
+	}
+	return nil
+}
+
+func (t *Template) called() string {
+	if t.Name == "" {
+		return "the template"
+	}
+	return "template " + t.Name
+}
+
+// flagValue returns what a flag says about a well-known parameter.
+func (s *settings) flagValue(name string) (string, bool) {
+	number := func(n *int) (string, bool) {
+		if n == nil {
+			return "", false
+		}
+		return fmt.Sprint(*n), true
+	}
+	text := func(v string) (string, bool) { return v, v != "" }
+	c, _ := canonical(name)
+	switch c {
+	case pImage:
+		return text(s.Image)
+	case pInstanceType:
+		return text(s.InstanceType)
+	case pNodeCount:
+		return number(s.NodeCount)
+	case pTasks:
+		return number(s.TasksPerNode)
+	case pAccelerators:
+		return number(s.Accelerators)
+	case pEFA:
+		return number(s.EFA)
+	case pCommand:
+		return text(s.Values.Command)
+	case pEntryScript:
+		return text(s.EntryScript)
+	case pScriptArgs:
+		return strings.Join(s.ScriptArgs, " "), len(s.ScriptArgs) > 0
+	}
+	return "", false
+}
+
+// fixedValue is what the manifest states at a fixed path, before anything is
+// laid over it.
+type fixedValue struct {
+	path  string
+	value any
+	steps []step
+}
+
+// fixedValues reads the fixed paths from the job, or from the only object where
+// there is no job. A path that leads to nothing is a fault of the template.
+func (t *Template) fixedValues(objects []map[string]any) ([]fixedValue, error) {
+	if len(t.fixed) == 0 && !slices.ContainsFunc(t.Params, func(p Param) bool { return p.Fixed }) {
+		return nil, nil
+	}
+	target, at := fixedTarget(objects)
+	var out []fixedValue
+	for _, f := range t.fixed {
+		v, ok := lookup(target, f.steps)
+		if !ok {
+			return nil, broken(t.Source, faultf(f.line, "fixed: %s leads to nothing in the manifest", f.path))
+		}
+		out = append(out, fixedValue{f.path, copyOf(v), f.steps})
+	}
+	// The fields that a fixed parameter fills in are fixed as well.
+	visit(t.docs[at], place{}, func(n *node, p place) {
+		name, ok := whole(n.str())
+		if param, known := t.Param(name); !ok || !known || !param.Fixed {
+			return
+		}
+		if steps, err := parsePath(p.path); err == nil {
+			if v, ok := lookup(target, steps); ok {
+				out = append(out, fixedValue{p.path, copyOf(v), steps})
+			}
+		}
+	})
+	return out, nil
+}
+
+// fixedTarget is the object that fixed paths lead into, and its place.
+func fixedTarget(objects []map[string]any) (map[string]any, int) {
+	for i, o := range objects {
+		if _, ok := kinds.JobFor(textOf(o["apiVersion"]), textOf(o["kind"])); ok {
+			return o, i
+		}
+	}
+	return objects[0], 0
+}
+
+func lookup(v any, steps []step) (any, bool) {
+	for _, s := range steps {
+		if s.list {
+			l, _ := v.([]any)
+			if s.index >= len(l) {
+				return nil, false
+			}
+			v = l[s.index]
+			continue
+		}
+		m, _ := v.(map[string]any)
+		next, ok := m[s.key]
+		if !ok {
+			return nil, false
+		}
+		v = next
+	}
+	return v, true
+}
+
+// checkFixedValues refuses a rendering in which a fixed field is not what the
+// template says.
+func (t *Template) checkFixedValues(fixed []fixedValue, objects []map[string]any) error {
+	if len(fixed) == 0 {
+		return nil
+	}
+	target, _ := fixedTarget(objects)
+	for _, f := range fixed {
+		now, _ := lookup(target, f.steps)
+		if at, was, is, same := holds(f.path, f.value, now); !same {
+			hide := secret(at)
+			return errs.Usagef("%s fixes %s: it is %s, and would become %s", t.called(), at,
+				fromPlain(was).describe(hide), fromPlain(is).describe(hide)).WithTry("leave out the option that changes it")
+		}
+	}
+	return nil
+}
+
+// CheckFixed refuses objects that were changed after the rendering where the
+// template fixes what they say.
+func (t *Template) CheckFixed(rendered, changed Result) error {
+	return t.checkFixedValues(rendered.fixed, changed.Objects)
+}
+
+// holds tells whether everything that was stated is still there, and else where
+// not. A map may gain fields, and a list of named items may gain items; other
+// lists stay as they are.
+func holds(path string, was, is any) (at string, before, after any, same bool) {
+	switch w := was.(type) {
+	case map[string]any:
+		m, ok := is.(map[string]any)
+		if !ok {
+			return path, was, is, false
+		}
+		for _, k := range sortedKeys(w) {
+			if at, before, after, same := holds(joinPath(path, k), w[k], m[k]); !same {
+				return at, before, after, false
+			}
+		}
+		return "", nil, nil, true
+	case []any:
+		l, ok := is.([]any)
+		if !ok || len(l) < len(w) {
+			return path, was, is, false
+		}
+		named := true
+		for _, item := range w {
+			m, _ := item.(map[string]any)
+			named = named && textOf(m["name"]) != ""
+		}
+		if !named && len(l) != len(w) {
+			return path, was, is, false
+		}
+		for i, item := range w {
+			other := l[i]
+			if named {
+				other = nil
+				if found := byName(l, textOf(item.(map[string]any)["name"])); found != nil {
+					other = found
+				}
+			}
+			if at, before, after, same := holds(place{path: path}.item(i).path, item, other); !same {
+				return at, before, after, false
+			}
+		}
+		return "", nil, nil, true
+	}
+	return path, was, is, textOf(was) == textOf(is)
+}
+
+func byName(list []any, name string) any {
+	if m := named(list, name); m != nil {
+		return m
+	}
+	return nil
+}
+
+// FixedPaths returns the paths that the template keeps to itself.
+func (t *Template) FixedPaths() []string {
+	out := make([]string, len(t.fixed))
+	for i, f := range t.fixed {
+		out[i] = f.path
+	}
+	return out
+}

@@ -1,0 +1,188 @@
+// Package team reads and writes the templates that a team keeps in ConfigMaps of
+// its namespace. Such a ConfigMap has the label cli.hyperpod/template; its name is
+// the template's, and its one value, or the value under template.yaml, is the
+// template's text.
+package team
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// Prefix in front of a template's name asks for the team's, also where another
+// template has the same name.
+const Prefix = "team/"
+
+// Key is the key of the ConfigMap under which Put writes a template.
+const Key = "template.yaml"
+
+// maxBytes is what the API server accepts in a ConfigMap's data.
+const maxBytes = 1 << 20
+
+type configMap struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   metadata          `json:"metadata"`
+	Data       map[string]string `json:"data,omitempty"`
+	BinaryData map[string]string `json:"binaryData,omitempty"`
+}
+
+type metadata struct {
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
+}
+
+// Source says where a template of the team's is from.
+func Source(namespace, name string) string {
+	return fmt.Sprintf("configmap/%s in %s", name, namespace)
+}
+
+// Get returns the team's template of that name; it costs one request and the
+// right to get configmaps. A ConfigMap without the label is no template: exit
+// code NotFound, as when there is none.
+func Get(ctx context.Context, c *kube.Client, namespace, name string) (*templates.Template, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	var m configMap
+	err := c.Get(ctx, kinds.ConfigMap, namespace, name, &m)
+	switch {
+	case kube.IsNotFound(err):
+		return nil, errs.NotFoundf("there is no template %q in %s", name, namespace).WithCause(err).
+			WithTry("hyperpod list-templates -n " + namespace)
+	case err != nil:
+		return nil, err
+	}
+	if !m.isTemplate() {
+		return nil, errs.NotFoundf("ConfigMap %s in %s is no template: it does not have the label %s", name, namespace, kinds.TemplateLabel).
+			WithTry(fmt.Sprintf("kubectl label configmap %s -n %s %s=true, if it is one", name, namespace, kinds.TemplateLabel))
+	}
+	return m.template(namespace, name)
+}
+
+// Unusable is a ConfigMap with the label whose template cannot be used.
+type Unusable = templates.Unusable
+
+// List returns the team's templates by name, and what has the label and is none.
+// It costs one request and the right to list configmaps, which the roles of the
+// HyperPod chart do not give to members of a team.
+func List(ctx context.Context, c *kube.Client, namespace string) ([]*templates.Template, []Unusable, error) {
+	page, err := kube.List[configMap](ctx, c, kinds.ConfigMap, namespace, kube.ListOptions{LabelSelector: kinds.TemplateLabel})
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []*templates.Template
+	var unusable []Unusable
+	for _, m := range page.Items {
+		if !m.isTemplate() {
+			continue
+		}
+		t, err := m.template(namespace, m.Metadata.Name)
+		if err == nil {
+			err = CheckName(m.Metadata.Name)
+		}
+		if err != nil {
+			unusable = append(unusable, Unusable{Source: Source(namespace, m.Metadata.Name), Err: err})
+			continue
+		}
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b *templates.Template) int { return strings.Compare(a.Name, b.Name) })
+	return out, unusable, nil
+}
+
+// isTemplate: the label may have any value but "false".
+func (m configMap) isTemplate() bool {
+	v, has := m.Metadata.Labels[kinds.TemplateLabel]
+	return has && v != "false"
+}
+
+func (m configMap) template(namespace, name string) (*templates.Template, error) {
+	text, err := m.text()
+	if err != nil {
+		return nil, errs.Wrap(err, Source(namespace, name)).WithCode(errs.Failure)
+	}
+	return templates.Parse(name, Source(namespace, name), []byte(text))
+}
+
+// text is the template's text: the value under template.yaml, else the only one.
+func (m configMap) text() (string, error) {
+	if text, ok := m.Data[Key]; ok {
+		return text, nil
+	}
+	var keys []string
+	for k := range m.Data {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	switch {
+	case len(keys) == 1:
+		return m.Data[keys[0]], nil
+	case len(keys) > 1:
+		return "", errs.New("", fmt.Sprintf("it has %d keys, and none of them is %s", len(keys), Key)).
+			WithFact("keys", strings.Join(keys, ", ")).WithTry("put the template under the key " + Key)
+	case len(m.BinaryData) > 0:
+		return "", errs.New("", "its data is binary: a template is text in UTF-8").
+			WithTry("kubectl create configmap NAME --from-file=" + Key + "=FILE, with a FILE in UTF-8")
+	}
+	return "", errs.New("", "it is empty").WithTry("put the template under the key " + Key)
+}
+
+// CheckName tells whether a ConfigMap, and so a template of the team's, can have
+// the name.
+func CheckName(name string) error {
+	if len(validation.IsDNS1123Subdomain(name)) > 0 || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		return errs.Usagef("%q cannot be the name of a team's template: lower-case letters, digits, - and ., not ending in .yaml", clip(name))
+	}
+	return nil
+}
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:59]) + "…"
+	}
+	return s
+}
+
+// Put writes a template. One that exists is replaced only with replace, and a
+// ConfigMap that is no template never is.
+func Put(ctx context.Context, c *kube.Client, namespace, name string, text []byte, replace bool) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if len(text) > maxBytes {
+		return errs.Usagef("the template has %d KiB, and a ConfigMap holds at most %d", len(text)>>10, maxBytes>>10)
+	}
+	fresh := configMap{APIVersion: "v1", Kind: "ConfigMap", Data: map[string]string{Key: string(text)},
+		Metadata: metadata{Name: name, Namespace: namespace, Labels: map[string]string{kinds.TemplateLabel: "true"}}}
+	err := c.Create(ctx, kinds.ConfigMap, namespace, fresh, kube.CreateOptions{}, nil)
+	if !kube.IsAlreadyExists(err) {
+		return err
+	}
+	var object map[string]any // all of it, as the update replaces all of it
+	if err := c.Get(ctx, kinds.ConfigMap, namespace, name, &object); err != nil {
+		return err
+	}
+	meta, _ := object["metadata"].(map[string]any)
+	labels, _ := meta["labels"].(map[string]any)
+	if v, has := labels[kinds.TemplateLabel]; !has || v == "false" {
+		return errs.New(fmt.Sprintf("ConfigMap %s exists in %s and is no template", name, namespace), "it is left as it is").WithTry("another name")
+	}
+	if !replace {
+		return errs.New(fmt.Sprintf("%s has a template %s already", namespace, name), "it is left as it is").
+			WithTry("--replace", "hyperpod get-template "+Prefix+name+" -n "+namespace+" shows it")
+	}
+	object["data"] = fresh.Data
+	delete(object, "binaryData")
+	return c.Update(ctx, kinds.ConfigMap, namespace, name, object, kube.ChangeOptions{}, nil)
+}

@@ -1,0 +1,390 @@
+package templates
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// Conversion is how FromObjects makes a template.
+type Conversion struct {
+	// Name and Source are the template's.
+	Name, Source string
+	// Help is its description.
+	Help string
+	// Repeat: the same job is started again by the same people. Its queue and the
+	// values of its environment stay; only the name becomes a parameter.
+	Repeat bool
+}
+
+// FromObjects turns the objects of a manifest, or a job of a cluster (see Clean),
+// into a template. Its parameters' defaults are the job's own values: rendered
+// with nothing but the name it makes the same job again, which is checked; where
+// the job is not repeated, the instance type may add what the job left open, such
+// as the number of processes. notes say what a person should know.
+func FromObjects(objects []map[string]any, c Conversion) (t *Template, notes []string, err error) {
+	m := &maker{Conversion: c}
+	for _, o := range objects {
+		object, _ := copyOf(o).(map[string]any)
+		m.objects = append(m.objects, object)
+	}
+	m.job, m.at = fixedTarget(m.objects)
+	view, ok := viewOf(m.job)
+	if !ok {
+		return nil, nil, errs.Usagef("%s holds no job to make a template of", c.Source).
+			WithFact("kinds", strings.Join(kinds.JobNames(), ", "))
+	}
+	if m.name = textOf(inner(m.job, "metadata")["name"]); m.name == "" {
+		return nil, nil, errs.Usagef("the job in %s has no name", c.Source)
+	}
+	m.pods = podNames(m.name)
+	m.prepare(view)
+	want, err := m.expected()
+	if err != nil {
+		return nil, nil, errs.Wrap(err, "cannot make a template of "+c.Source)
+	}
+	// Placeholders that would change the job, because a rendering fills in more
+	// where they are, are left out.
+	for skip := 0; ; skip++ {
+		t, err = m.build(skip)
+		if err != nil {
+			return nil, nil, err
+		}
+		r, err := t.Render(Values{Name: m.name, Params: m.secrets})
+		if err == nil && m.same(want, r.Objects) {
+			return t, m.notes, nil
+		}
+		if skip == len(m.optional) {
+			if err == nil {
+				err = errs.New("the template would not make the same job", "a value in it cannot be kept")
+			}
+			return nil, nil, errs.Wrap(err, "cannot make a template of "+c.Source)
+		}
+	}
+}
+
+// hole is a value that becomes a placeholder.
+type hole struct {
+	param Param
+	put   func(placeholder string)
+}
+
+type maker struct {
+	Conversion
+	objects []map[string]any
+	job     map[string]any
+	at      int
+	name    string
+	holes   []hole
+	// optional names parameters in the order in which they are given up.
+	optional []string
+	secrets  map[string]any
+	pods     *regexp.Regexp
+	notes    []string
+}
+
+// prepare takes out what belongs to one place only and finds the holes.
+func (m *maker) prepare(view *jobView) {
+	if !m.Repeat {
+		for _, o := range m.objects {
+			delete(inner(o, "metadata"), "namespace")
+			dropLabel(o, kinds.QueueLabel)
+		}
+	}
+	m.holes = append(m.holes, hole{Param{Name: pJobName, Type: "string", Required: true, Help: "the job's name"}, func(p string) {
+		inner(m.job, "metadata")["name"] = p
+	}})
+	if m.Repeat {
+		return
+	}
+	m.findImage(view)
+	m.findNodes(view)
+	m.findSecrets(view)
+	for _, o := range m.objects {
+		view, ok := viewOf(o)
+		if !ok {
+			continue
+		}
+		for _, r := range view.roles() {
+			m.findType(r)
+			m.findDevices(r)
+		}
+	}
+}
+
+func dropLabel(o map[string]any, name string) {
+	for _, m := range append(podTemplates(o), o) {
+		if labels := inner(m, "metadata", "labels"); labels != nil {
+			if delete(labels, name); len(labels) == 0 {
+				delete(inner(m, "metadata"), "labels")
+			}
+		}
+	}
+}
+
+// field adds a hole for a field of a map, or another place of the same parameter.
+func (m *maker) field(p Param, at map[string]any, key string) {
+	p.Default = at[key]
+	m.holes = append(m.holes, hole{p, func(placeholder string) { at[key] = placeholder }})
+}
+
+// findImage: the image of the container that works, wherever it occurs.
+func (m *maker) findImage(view *jobView) {
+	image := ""
+	for _, r := range view.roles() {
+		if c := container(r.pod()); r.trains && c != nil && image == "" {
+			image = textOf(c["image"])
+		}
+	}
+	for _, r := range view.roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range mapsIn(r.pod()[list]) {
+				if image != "" && c["image"] == image {
+					m.field(Param{Name: pImage, Type: "string", Help: "container image"}, c, "image")
+				}
+			}
+		}
+	}
+}
+
+// findNodes: the number of workers, where one role counts them.
+func (m *maker) findNodes(view *jobView) {
+	var counted []role
+	for _, r := range view.roles() {
+		if r.trains && r.replicas == "replicas" {
+			counted = append(counted, r)
+		}
+	}
+	if len(counted) != 1 {
+		return
+	}
+	if _, ok := count(counted[0].part["replicas"]); ok {
+		m.optional = append(m.optional, pNodeCount)
+		m.field(Param{Name: pNodeCount, Type: "int", Help: "number of worker pods"}, counted[0].part, "replicas")
+	}
+}
+
+// findType: the instance type in the node selector.
+func (m *maker) findType(r role) {
+	selector := inner(r.pod(), "nodeSelector")
+	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.trains {
+		m.optional = append(m.optional, pInstanceType)
+		m.field(Param{Name: pInstanceType, Type: "string", Help: "instance type of the nodes"}, selector, kinds.InstanceTypeLabel)
+	}
+}
+
+// findDevices: accelerators and EFA interfaces, in requests and limits alike.
+func (m *maker) findDevices(r role) {
+	c := container(r.pod())
+	for _, list := range []string{"requests", "limits"} {
+		amounts := inner(c, "resources", list)
+		for _, k := range sortedKeys(amounts) {
+			p := Param{Type: "int"}
+			switch {
+			case isAccelerator(k) && !strings.HasPrefix(k, instances.MIGPrefix):
+				p.Name, p.Help = pAccelerators, "accelerators for each pod"
+			case k == instances.EFA:
+				p.Name, p.Help = pEFA, "EFA interfaces for each pod"
+			default:
+				continue
+			}
+			if n, ok := count(amounts[k]); ok && r.trains {
+				amounts[k] = int64(n)
+				m.optional = append(m.optional, p.Name)
+				m.field(p, amounts, k)
+			}
+		}
+	}
+}
+
+// secretName tells variables whose values people do not want to share.
+var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY$)`)
+
+// findSecrets: environment values that look secret become required parameters;
+// a template is there to be read by others.
+func (m *maker) findSecrets(view *jobView) {
+	m.secrets = map[string]any{}
+	for _, r := range view.roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range mapsIn(r.pod()[list]) {
+				for _, e := range mapsIn(c["env"]) {
+					name, value := textOf(e["name"]), textOf(e["value"])
+					if value == "" || !secretName.MatchString(name) || !paramName.MatchString(name) {
+						continue
+					}
+					if v, twice := m.secrets[name]; twice && v != value {
+						continue // another value under the same name: see the note
+					}
+					m.secrets[name] = value
+					m.notef("the value of %s is not copied: it may be secret, and is a required parameter now", name)
+					m.holes = append(m.holes, hole{Param{Name: name, Type: "string", Required: true, Help: "environment variable of that name"},
+						func(p string) { e["value"] = p }})
+				}
+			}
+		}
+	}
+}
+
+func (m *maker) notef(format string, args ...any) {
+	n := fmt.Sprintf(format, args...)
+	if !slices.Contains(m.notes, n) {
+		m.notes = append(m.notes, n)
+	}
+}
+
+// expected is what the template has to make: what the same manifest without any
+// placeholder makes.
+func (m *maker) expected() ([]map[string]any, error) {
+	text, err := Marshal(m.objects)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := Parse(m.Name, m.Source, text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := plain.Render(Values{Name: m.name})
+	return r.Objects, err
+}
+
+// same compares what is made with what has to be.
+func (m *maker) same(want, have []map[string]any) bool {
+	if m.Repeat || len(want) != len(have) {
+		return reflect.DeepEqual(want, have)
+	}
+	for i := range want {
+		if _, _, _, same := holds("", want[i], have[i]); !same {
+			return false
+		}
+	}
+	return true
+}
+
+// build makes the template without the first skip optional parameters.
+func (m *maker) build(skip int) (*Template, error) {
+	skipped := map[string]bool{}
+	for i := range skip {
+		skipped[m.optional[len(m.optional)-1-i]] = true
+	}
+	before := make([]any, len(m.objects))
+	for i, o := range m.objects {
+		before[i] = copyOf(o)
+	}
+	var params []Param
+	names := map[string]bool{}
+	defaults := map[string]any{}
+	for _, h := range m.holes {
+		p := h.param
+		if skipped[p.Name] {
+			continue
+		}
+		if d, has := defaults[p.Name]; has && !reflect.DeepEqual(d, p.Default) {
+			continue // two places, two values: only the first is a placeholder
+		}
+		if !names[p.Name] {
+			names[p.Name], defaults[p.Name] = true, p.Default
+			p.Declared = true
+			params = append(params, p)
+		}
+	}
+	for _, o := range m.objects {
+		m.escape(o, names, place{})
+	}
+	for _, h := range m.holes {
+		if d, has := defaults[h.param.Name]; has && reflect.DeepEqual(d, h.param.Default) {
+			h.put("${" + h.param.Name + "}")
+		}
+	}
+	text, err := Marshal(m.objects)
+	for i := range m.objects { // in place, as the holes lead into these maps
+		restore(m.objects[i], before[i])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Parse(m.Name, m.Source, append(headerText(m.Help, params, nil), text...))
+}
+
+// restore gives every scalar below dst its value in src, which has the same shape.
+func restore(dst, src any) {
+	switch d := dst.(type) {
+	case map[string]any:
+		s, _ := src.(map[string]any)
+		for k, v := range d {
+			switch v.(type) {
+			case map[string]any, []any:
+				restore(v, s[k])
+			default:
+				d[k] = s[k]
+			}
+		}
+	case []any:
+		s, _ := src.([]any)
+		for i, v := range d {
+			switch v.(type) {
+			case map[string]any, []any:
+				restore(v, s[i])
+			default:
+				d[i] = s[i]
+			}
+		}
+	}
+}
+
+// inLabels tells the places where the job's name stands for the job: its labels,
+// and what selects by them.
+var inLabels = regexp.MustCompile(`(?:^|\.)(?:labels|matchLabels|matchExpressions)[.\[]`)
+
+// escape keeps text that looks like one of the template's placeholders as it is,
+// and makes the job's name one: in labels, and in front of the names of pods.
+func (m *maker) escape(v any, params map[string]bool, at place) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, item := range v {
+			v[k] = m.escape(item, params, at.field(k))
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = m.escape(item, params, at.item(i))
+		}
+	case string:
+		s := placeholder.ReplaceAllStringFunc(v, func(found string) string {
+			g := placeholder.FindStringSubmatch(found)
+			if params[g[1]+g[2]] {
+				return "$" + found
+			}
+			return found
+		})
+		if s == m.name && inLabels.MatchString(at.path) {
+			return "${" + pJobName + "}"
+		}
+		return m.pods.ReplaceAllString(s, "$${"+pJobName+"}$1")
+	}
+	return v
+}
+
+// podNames matches the job's name at the front of a pod's, as in a rendezvous
+// address: NAME-worker-0.
+func podNames(job string) *regexp.Regexp {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(job) + `(-(?:worker|master|launcher|pods?)\b)`)
+}
+
+// Generalize makes parameters of what a manifest without any states. Its comments
+// are not kept.
+func (t *Template) Generalize() (*Template, []string, error) {
+	objects := make([]map[string]any, len(t.docs))
+	for i, d := range t.docs {
+		o, _ := d.plain().(map[string]any)
+		objects[i] = o
+		if _, isJob := viewOf(o); isJob {
+			objects[i] = Clean(o)
+		}
+	}
+	return FromObjects(objects, Conversion{Name: t.Name, Source: t.Source, Help: t.Help})
+}
