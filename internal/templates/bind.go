@@ -27,6 +27,10 @@ const (
 	pScriptArgs   = "SCRIPT_ARGS"
 	pTorchrun     = "TORCHRUN_FLAGS"
 	pMpirun       = "MPIRUN_FLAGS"
+	pRdzvBackend  = "RDZV_BACKEND"
+	pRdzvEndpoint = "RDZV_ENDPOINT"
+	pResults      = "CHECKPOINT_DIR"
+	pCleanPods    = "CLEAN_POD_POLICY"
 )
 
 var wellKnownParams = []wellKnown{
@@ -42,9 +46,17 @@ var wellKnownParams = []wellKnown{
 	{[]string{pCommand}, "--command"},
 	{[]string{pEntryScript}, "--entry-script"},
 	{[]string{pScriptArgs}, "--script-args"},
-	{[]string{pTorchrun}, ""},
+	{[]string{pTorchrun, "LAUNCH_FLAGS"}, ""},
 	{[]string{pMpirun}, ""},
+	{[]string{pRdzvBackend}, "--rdzv-backend"},
+	{[]string{pRdzvEndpoint}, "--rdzv-endpoint"},
+	{[]string{pResults, resultsVariable}, "--results-dir"},
+	{[]string{pCleanPods}, "--clean-pod-policy"},
 }
+
+// resultsVariable tells training scripts of --results-dir where the template has
+// no parameter for it.
+const resultsVariable = "RESULTS_DIR"
 
 // canonical returns the first name of a well-known parameter.
 func canonical(name string) (string, bool) {

@@ -24,6 +24,10 @@ type settings struct {
 
 	nodes, tasks, devices, efa amount
 
+	rdzv Rendezvous
+	// ranked: the launching command uses the rank of the pod's node.
+	ranked bool
+
 	instanceType string
 	typ          instances.Type // the zero value when no type is known
 	hasType      bool
@@ -70,7 +74,7 @@ func (t *Template) settings(v Values, job *jobView) (*settings, error) {
 			s.name = ""
 		}
 	}
-	if s.instanceType = v.InstanceType; s.instanceType == "" {
+	if s.instanceType = v.InstanceType; s.instanceType == "" && t.declares(pInstanceType) {
 		said, _ := t.said(s, pInstanceType)
 		s.instanceType = textOf(said)
 	}
@@ -89,6 +93,9 @@ func (t *Template) settings(v Values, job *jobView) (*settings, error) {
 		}
 	}
 	s.nodes.n = max(s.nodes.n, 1)
+	if err := t.meetingPoint(s, job); err != nil {
+		return nil, err
+	}
 	if err := t.countDevices(s, job); err != nil {
 		return nil, err
 	}
@@ -187,6 +194,13 @@ func (t *Template) said(s *settings, name string) (value any, used bool) {
 		}
 	}
 	return value, t.uses(name)
+}
+
+// declares tells whether the header names a well-known parameter. A placeholder
+// that is only found takes its value and means nothing more, as in any other tool
+// that replaces variables.
+func (t *Template) declares(name string) bool {
+	return slices.ContainsFunc(t.Params, func(p Param) bool { c, ok := canonical(p.Name); return ok && c == name && p.Declared })
 }
 
 // amount reads a number from its flag or else from its parameter.

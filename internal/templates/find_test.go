@@ -56,7 +56,7 @@ func TestFindErrors(t *testing.T) {
 		text string
 	}{
 		"pytorhc":       {errs.NotFound, "did you mean pytorch"},
-		"nothing-like":  {errs.NotFound, "there are:  mpi, pytorch, smpv2-llama2"},
+		"nothing-like":  {errs.NotFound, "there are:  accelerate, ddp-cpu, "},
 		"missing.yaml":  {errs.NotFound, "there is no file missing.yaml"},
 		"broken":        {errs.Usage, "broken.yaml"},
 		"folder.yaml":   {errs.Failure, "folder"},
@@ -80,20 +80,29 @@ func TestNames(t *testing.T) {
 	for _, i := range got {
 		names = append(names, i.Name)
 	}
-	if !slices.Equal(names, []string{"mpi", "nightly", "pytorch", "smpv2-llama2"}) {
+	want := append(slices.Clone(embeddedNames), "nightly")
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
 		t.Fatalf("names %v", names)
 	}
-	if got[0].Source == Embedded || got[1].Help != "every night" || !slices.Equal(got[1].Kinds, []string{"Job"}) || !slices.Equal(got[2].Kinds, []string{"PyTorchJob"}) {
+	mpi, nightly, pytorch := got[slices.Index(names, "mpi")], got[slices.Index(names, "nightly")], got[slices.Index(names, "pytorch")]
+	if mpi.Source == Embedded || nightly.Help != "every night" || !slices.Equal(nightly.Kinds, []string{"Job"}) || !slices.Equal(pytorch.Kinds, []string{"PyTorchJob"}) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+var embeddedNames = []string{"accelerate", "ddp-cpu", "fsdp-llama", "fsdp-llama-etcd", "hyperpod-pytorch", "mpi", "nccl-tests", "neuron-llama", "pytorch", "smpv2-llama2"}
 
 // Every embedded template says what it is for, every parameter what it does,
 // and the file parses for tools that know nothing of templates.
 func TestEmbeddedTemplates(t *testing.T) {
 	infos := Names(Dirs{})
-	if len(infos) != 3 {
-		t.Fatalf("%d embedded templates, want 3", len(infos))
+	var names []string
+	for _, i := range infos {
+		names = append(names, i.Name)
+	}
+	if !slices.Equal(names, embeddedNames) {
+		t.Fatalf("embedded templates %v", names)
 	}
 	for _, i := range infos {
 		tm := mustFind(t, i.Name)
@@ -104,7 +113,7 @@ func TestEmbeddedTemplates(t *testing.T) {
 			if p.Help == "" || !p.Declared || p.Type == "" {
 				t.Errorf("%s: parameter %+v has no help, type or declaration", i.Name, p)
 			}
-			if !slices.Contains(tm.mentioned, p.Name) && p.Name != pInstanceType {
+			if !slices.Contains(tm.mentioned, p.Name) && p.Name != pInstanceType && p.Name != pTasks {
 				t.Errorf("%s: parameter %s is nowhere used", i.Name, p.Name)
 			}
 		}

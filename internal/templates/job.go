@@ -207,6 +207,8 @@ func (j *jobView) tasks() int {
 // setTasks states the number of processes a node where the kind has a field for it.
 func (j *jobView) setTasks(n int) {
 	switch {
+	case j.isKind(kinds.PyTorchJob) && inner(j.object, "spec", "elasticPolicy")["nProcPerNode"] != nil:
+		inner(j.object, "spec", "elasticPolicy")["nProcPerNode"] = int64(n) // the operator refuses both
 	case j.isKind(kinds.PyTorchJob, kinds.HyperPodPyTorchJob):
 		j.spec()["nprocPerNode"] = strconv.Itoa(n)
 	case j.isKind(kinds.MPIJob):

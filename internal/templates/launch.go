@@ -10,9 +10,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// rendezvousPort is torchrun's default port for c10d.
-const rendezvousPort = "29400"
-
 // findCommand reads the launching program and the script's arguments as words.
 func (t *Template) findCommand(s *settings) error {
 	var err error
@@ -70,30 +67,6 @@ func (j *jobView) launchCommand() []string {
 	return []string{"torchrun"}
 }
 
-// torchrunFlags are the flags for torchrun: processes and nodes and, for several
-// nodes, the meeting point at the first pod, which the training operator gives a
-// name in DNS. hyperpodrun finds the meeting point itself. Other programs get no
-// flags. The spelling with _ is understood by every version.
-func (s *settings) torchrunFlags(job *jobView) []string {
-	prog := program(s.command)
-	if prog == "" {
-		prog = "torchrun" // a template without ${COMMAND} names it itself
-	}
-	if prog != "torchrun" && prog != "hyperpodrun" {
-		return nil
-	}
-	flags := []string{"--nnodes=" + strconv.Itoa(s.nodes.n), "--nproc_per_node=" + strconv.Itoa(s.tasks.n)}
-	if s.nodes.n < 2 || prog != "torchrun" || job == nil {
-		return flags
-	}
-	host := job.firstPod(s.name)
-	if host == "" {
-		s.notef("several nodes of a %s have no meeting point that torchrun could be told; add --rdzv_endpoint to the command", job.kind.Kind)
-		return flags
-	}
-	return append(flags, "--rdzv_backend=c10d", "--rdzv_endpoint="+host+":"+rendezvousPort, "--rdzv_id="+s.name)
-}
-
 // firstPod is the DNS name of a job's first pod, "" where there is none.
 func (j *jobView) firstPod(name string) string {
 	if !j.isKind(kinds.PyTorchJob) {
@@ -120,6 +93,11 @@ func (s *settings) mpirunFlags(env []string) []string {
 // will have, sorted.
 func (s *settings) environmentNames(job *jobView) []string {
 	names := append(sortedKeys(s.Environment), sortedKeys(s.fabric())...)
+	for _, e := range s.SecretEnv {
+		if e.Name != "" {
+			names = append(names, e.Name)
+		}
+	}
 	if job != nil {
 		for _, r := range job.roles() {
 			for _, e := range mapsIn(container(r.pod())["env"]) {
@@ -136,7 +114,11 @@ func (s *settings) fabric() map[string]string {
 	if s.efa.n == 0 || s.nodes.n < 2 || !s.sized {
 		return nil
 	}
-	return map[string]string{"FI_PROVIDER": "efa"}
+	env := map[string]string{"FI_PROVIDER": "efa"}
+	if neuron(s.resource) { // AWS Neuron, "EFA for multi-node training"
+		env["FI_EFA_USE_DEVICE_RDMA"], env["FI_EFA_FORK_SAFE"] = "1", "1"
+	}
+	return env
 }
 
 // layLaunch rewrites the command of the container that starts the training, for

@@ -62,15 +62,24 @@ func (s *settings) layJob(t *Template, j *jobView) error {
 	if err := s.layLaunch(t, j); err != nil {
 		return err
 	}
+	if err := s.layBounds(j); err != nil {
+		return err
+	}
 	for _, r := range j.roles() {
-		s.layPod(r)
+		s.layPod(t, r)
+	}
+	if err := s.layRunPolicy(j); err != nil {
+		return err
 	}
 	return s.layRestart(j, meta)
 }
 
 // layPod lays the values over the pods of one role.
-func (s *settings) layPod(r role) {
+func (s *settings) layPod(t *Template, r role) {
 	pod := r.pod()
+	if context, ok := pod["securityContext"].(map[string]any); ok && len(context) == 0 {
+		delete(pod, "securityContext") // it held only parameters that nobody gave
+	}
 	if s.ServiceAccount != "" {
 		pod["serviceAccountName"] = s.ServiceAccount
 	}
@@ -78,6 +87,7 @@ func (s *settings) layPod(r role) {
 		pod["priorityClassName"] = s.PodPriorityClass
 	}
 	s.layNodes(r)
+	s.layTolerations(pod)
 	c := container(pod)
 	if c == nil {
 		return
@@ -90,25 +100,16 @@ func (s *settings) layPod(r role) {
 	}
 	layEnvironment(c, s.Environment, true)
 	layEnvironment(c, s.fabric(), false)
+	s.laySecretEnv(c)
 	s.layVolumes(pod, c)
-	if r.trains {
-		s.layResources(c)
+	if !r.trains {
+		return
 	}
-}
-
-// layEnvironment sets variables in the order of their names; with replace those
-// that the manifest has are overwritten.
-func layEnvironment(c map[string]any, env map[string]string, replace bool) {
-	for _, name := range sortedKeys(env) {
-		if old := named(c["env"], name); old != nil {
-			if replace {
-				delete(old, "valueFrom")
-				old["value"] = env[name]
-			}
-			continue
-		}
-		list, _ := c["env"].([]any)
-		c["env"] = append(list, map[string]any{"name": name, "value": env[name]})
+	s.layResources(c)
+	s.layTopology(r)
+	s.layRank(c)
+	if s.ResultsDir != "" && !t.uses(pResults) {
+		layEnvironment(c, map[string]string{resultsVariable: s.ResultsDir}, true)
 	}
 }
 

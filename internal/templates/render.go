@@ -180,6 +180,14 @@ func (s *settings) wellKnown(p Param, job *jobView) (any, bool) {
 		return anyList(s.args), len(s.ScriptArgs) > 0
 	case pTorchrun:
 		return list(s.torchrunFlags(job))
+	case pRdzvBackend:
+		return text(s.Values.Rendezvous.Backend)
+	case pRdzvEndpoint:
+		return text(s.Values.Rendezvous.Endpoint)
+	case pResults:
+		return text(s.ResultsDir)
+	case pCleanPods:
+		return text(s.Values.RunPolicy.CleanPodPolicy)
 	case pMpirun:
 		return list(s.mpirunFlags(s.environmentNames(job)))
 	}

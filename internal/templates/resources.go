@@ -52,7 +52,7 @@ func (t *Template) countDevices(s *settings, job *jobView) error {
 	if err != nil {
 		return err
 	}
-	s.sized = s.hasType || devices.known || s.Partition != ""
+	s.sized = s.hasType || devices.lay || devices.known && t.declares(pAccelerators) || s.Partition != ""
 	stated, statedCount, isStated := job.asked(isAccelerator)
 	s.resource = instances.GPU
 	switch {
@@ -98,7 +98,9 @@ func (t *Template) countDevices(s *settings, job *jobView) error {
 			WithTry("fewer --accelerators and more nodes with --node-count")
 	}
 	s.devices = devices
-	s.countTasks(job, tasks)
+	if err := s.countTasks(job, tasks); err != nil {
+		return err
+	}
 	return t.countEFA(s, job)
 }
 
@@ -127,8 +129,23 @@ func (s *settings) partition() (int, error) {
 	return n, nil
 }
 
-func (s *settings) countTasks(job *jobView, tasks amount) {
+// The words of TasksBy.
+const (
+	tasksAuto = "auto"
+	tasksGPU  = "gpu"
+	tasksCPU  = "cpu"
+)
+
+func (s *settings) countTasks(job *jobView, tasks amount) error {
 	switch {
+	case s.TasksBy == tasksGPU:
+		if tasks = (amount{s.devices.n, true, true}); tasks.n == 0 {
+			return errs.Usagef("--tasks-per-node gpu: no accelerator is asked for").WithTry("--accelerators N or --instance-type TYPE as well")
+		}
+	case s.TasksBy == tasksCPU:
+		if tasks = (amount{s.typ.VCPU, true, true}); tasks.n == 0 {
+			return errs.Usagef("--tasks-per-node cpu needs --instance-type, which says how many vCPUs there are")
+		}
 	case tasks.known:
 	case job != nil && job.tasks() > 0:
 		tasks = amount{n: job.tasks(), known: true}
@@ -146,6 +163,7 @@ func (s *settings) countTasks(job *jobView, tasks amount) {
 	if s.resource == instances.GPU && s.devices.n > 0 && tasks.n > s.devices.n {
 		s.notef("%d processes share %d GPUs on each node", tasks.n, s.devices.n)
 	}
+	return nil
 }
 
 func (t *Template) countEFA(s *settings, job *jobView) error {

@@ -24,6 +24,7 @@ func (v Values) check() error {
 	}{
 		{"--pull-policy", v.PullPolicy, []string{"Always", "IfNotPresent", "Never"}},
 		{"--restart-policy", v.RestartPolicy, []string{"Always", "OnFailure", "Never", "ExitCode"}},
+		{"--tasks-per-node", v.TasksBy, []string{tasksAuto, tasksGPU, tasksCPU}},
 	} {
 		if one.have != "" && !slices.Contains(one.want, one.have) {
 			return errs.Usagef("%s %q is not one of %s%s", one.flag, one.have, strings.Join(one.want, ", "), meant(errs.Near(one.have, one.want)))
@@ -35,9 +36,9 @@ func (v Values) check() error {
 	if v.ServiceAccount != "" && len(validation.IsDNS1123Subdomain(v.ServiceAccount)) > 0 {
 		return errs.Usagef("--service-account-name %s cannot be a service account: lower-case letters, digits, - and .", quoteText(v.ServiceAccount))
 	}
-	for _, name := range sortedKeys(v.Environment) {
-		if !envName.MatchString(name) {
-			return errs.Usagef("%q cannot be the name of an environment variable: letters, digits and _ only, no digit first", clip(name))
+	for _, check := range []func() error{v.checkEnvironment, v.RunPolicy.check, v.Elastic.check, v.Rendezvous.check, v.checkTopology} {
+		if err := check(); err != nil {
+			return err
 		}
 	}
 	for _, volume := range v.Volumes {

@@ -18,8 +18,11 @@ type Values struct {
 
 	// NodeCount is the number of worker pods, one a node.
 	NodeCount *int
-	// TasksPerNode is the number of processes in each.
+	// TasksPerNode is the number of processes in each. TasksBy says it in words
+	// instead: "gpu" for one per accelerator, "cpu" for one per vCPU of the type,
+	// "auto" for what the type of device is made for.
 	TasksPerNode *int
+	TasksBy      string
 	// Accelerators and EFA are devices for each pod. EFA follows the accelerators
 	// when nothing is said.
 	Accelerators *int
@@ -33,7 +36,10 @@ type Values struct {
 	VCPU, Memory           string
 	VCPULimit, MemoryLimit string
 
+	// SecretEnv are further variables, out of Secrets. Environment may not have
+	// their names.
 	Environment map[string]string
+	SecretEnv   []SecretEnv
 
 	// Command is the program that starts the training, as words of a shell line
 	// ("torchrun" when unsaid). EntryScript is the script it starts and ScriptArgs
@@ -41,6 +47,11 @@ type Values struct {
 	Command     string
 	EntryScript string
 	ScriptArgs  []string
+	// Rendezvous says where the processes of several nodes meet.
+	Rendezvous Rendezvous
+	// ResultsDir is the directory inside the pods for checkpoints and results: the
+	// template's parameter CHECKPOINT_DIR, else the variable RESULTS_DIR.
+	ResultsDir string
 	// PreScript and PostScript are shell lines around the container's command.
 	PreScript, PostScript []string
 
@@ -51,6 +62,11 @@ type Values struct {
 	DeepHealthOnly bool
 	HealthAffinity *bool
 
+	Tolerations []Toleration
+	// PreferredTopology and RequiredTopology are node labels: the level of the
+	// topology within which Kueue should, or has to, place the pods.
+	PreferredTopology, RequiredTopology string
+
 	ServiceAccount   string
 	PodPriorityClass string
 	Volumes          []Volume
@@ -59,6 +75,8 @@ type Values struct {
 	// (1 when unsaid).
 	AutoResume bool
 	MaxRetry   *int
+	RunPolicy  RunPolicy
+	Elastic    Elastic
 
 	// Labels go on the job and its pods, Annotations on the job.
 	Labels, Annotations map[string]string

@@ -33,11 +33,13 @@ type Volume struct {
 	// Memory makes an EmptyDir live in memory; Size limits it.
 	Memory bool
 	Size   string
+	// Create makes the node's directory where there is none (HostPath).
+	Create bool
 }
 
 const (
 	volumeForm = "name:/host/path:/mount/path[:ro]"
-	pairsForm  = "name=N,type=hostPath|pvc|emptyDir,mount_path=/M,path=/P|claim_name=C[,read_only=true][,size=16Gi][,medium=memory]"
+	pairsForm  = "name=N,type=hostPath|pvc|fsx|efs|emptyDir,mount_path=/M,path=/P|claim_name=C[,read_only=true][,size=16Gi][,medium=memory]"
 	pvcForm    = "claim:/mount/path[:ro]"
 )
 
@@ -95,12 +97,12 @@ func volumeFromPairs(text string) (Volume, error) {
 			switch strings.ToLower(value) {
 			case "hostpath":
 				v.Type = HostPath
-			case "pvc", "persistentvolumeclaim":
+			case "pvc", "persistentvolumeclaim", "fsx", "efs": // file systems come as claims
 				v.Type = PVC
 			case "emptydir":
 				v.Type = EmptyDir
 			default:
-				return v, volumeError("--volumes", text, "no type "+quoteText(value)+", it is hostPath, pvc or emptyDir")
+				return v, volumeError("--volumes", text, "no type "+quoteText(value)+", it is hostPath, pvc, fsx, efs or emptyDir")
 			}
 		case "mount_path":
 			v.MountPath = value
@@ -189,7 +191,11 @@ func (v Volume) source() map[string]any {
 	out := map[string]any{"name": v.name()}
 	switch v.Type {
 	case HostPath:
-		out["hostPath"] = map[string]any{"path": v.Path}
+		host := map[string]any{"path": v.Path}
+		if v.Create {
+			host["type"] = "DirectoryOrCreate"
+		}
+		out["hostPath"] = host
 	case PVC:
 		claim := map[string]any{"claimName": v.Claim}
 		if v.ReadOnly {

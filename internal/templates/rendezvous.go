@@ -1,0 +1,164 @@
+package templates
+
+import (
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// How the processes of several nodes find each other under torchrun.
+const (
+	// c10d meets at the first pod; ranks are dealt out as nodes arrive.
+	rdzvC10d = "c10d"
+	// etcd-v2 meets at an etcd server.
+	rdzvEtcd = "etcd-v2"
+	// static gives every node the rank of its pod. Trainium needs it: its devices
+	// are wired by rank (AWS Neuron, "torchrun multi-node").
+	rdzvStatic = "static"
+)
+
+const (
+	c10dPort   = "29400" // torchrun's default
+	etcdPort   = "2379"
+	staticPort = "41000" // the official CLI v2's
+	// rankVariable holds the rank of the pod's node. Its pods have a label with it.
+	rankVariable = "NODE_RANK"
+	rankLabel    = "training.kubeflow.org/replica-index"
+)
+
+var rdzvBackends = []string{rdzvC10d, rdzvEtcd, "etcd", rdzvStatic}
+
+// Rendezvous says where several nodes meet. The zero value leaves it to the kind
+// of device: static for Trainium, else what the manifest's elastic policy says,
+// else c10d at the first pod.
+type Rendezvous struct {
+	Backend  string // c10d, etcd-v2, etcd or static
+	Endpoint string // host[:port]; needed for etcd, else the first pod
+}
+
+func (r Rendezvous) check() error {
+	if r.Backend != "" && !slices.Contains(rdzvBackends, r.Backend) {
+		return errs.Usagef("--rdzv-backend %q is not one of %s%s", clip(r.Backend), strings.Join(rdzvBackends, ", "), meant(errs.Near(r.Backend, rdzvBackends)))
+	}
+	if strings.ContainsAny(r.Endpoint, " \t\n/=") {
+		return errs.Usagef("--rdzv-endpoint %s is not HOST:PORT", quoteText(r.Endpoint))
+	}
+	return nil
+}
+
+// meetingPoint completes the rendezvous from the flags, the template's parameters
+// and the manifest's elastic policy.
+func (t *Template) meetingPoint(s *settings, job *jobView) error {
+	r := s.Values.Rendezvous
+	text := func(have, param string) string {
+		if have != "" {
+			return have
+		}
+		v, _ := t.said(s, param)
+		return textOf(v)
+	}
+	r.Backend, r.Endpoint = text(r.Backend, pRdzvBackend), text(r.Endpoint, pRdzvEndpoint)
+	if job != nil && job.isKind(kinds.PyTorchJob) {
+		policy := inner(job.object, "spec", "elasticPolicy")
+		if r.Backend == "" {
+			r.Backend = textOf(policy["rdzvBackend"])
+		}
+		host := strings.ReplaceAll(textOf(policy["rdzvHost"]), "${"+pJobName+"}", s.name)
+		if r.Endpoint == "" && host != "" {
+			r.Endpoint = host
+			if port := textOf(policy["rdzvPort"]); port != "" {
+				r.Endpoint = net.JoinHostPort(host, port)
+			}
+		}
+	}
+	if strings.HasPrefix(s.Values.Rendezvous.Backend, "etcd") && r.Endpoint == "" {
+		return errs.Usagef("--rdzv-backend %s needs an etcd server", r.Backend).WithTry("--rdzv-endpoint HOST:PORT as well")
+	}
+	if len(placeholderNames(r.Backend+" "+r.Endpoint)) > 0 {
+		r = Rendezvous{}
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	s.rdzv = r
+	return nil
+}
+
+// withPort adds the port where an endpoint has none.
+func withPort(endpoint, port string) string {
+	if strings.Contains(endpoint, ":") {
+		return endpoint
+	}
+	return endpoint + ":" + port
+}
+
+// rendezvousFlags are torchrun's flags for the meeting point, nothing where one
+// node needs none.
+func (s *settings) rendezvousFlags(job *jobView, elastic bool) []string {
+	if s.nodes.n < 2 && !elastic && s.rdzv == (Rendezvous{}) {
+		return nil
+	}
+	backend, endpoint := s.rdzv.Backend, s.rdzv.Endpoint
+	if backend == "" && neuron(s.resource) && s.devices.n > 0 && !elastic {
+		backend = rdzvStatic
+	}
+	first := job.firstPod(s.name)
+	if endpoint == "" {
+		endpoint = first
+	}
+	switch backend {
+	case rdzvEtcd, "etcd":
+		return []string{"--rdzv_backend=" + backend, "--rdzv_endpoint=" + withPort(endpoint, etcdPort), "--rdzv_id=" + s.name}
+	case rdzvStatic:
+		if first == "" {
+			break
+		}
+		host, port, _ := strings.Cut(withPort(endpoint, staticPort), ":")
+		s.ranked = true
+		return []string{"--node_rank=$(" + rankVariable + ")", "--master_addr=" + host, "--master_port=" + port}
+	default:
+		if endpoint == "" {
+			break
+		}
+		return []string{"--rdzv_backend=" + rdzvC10d, "--rdzv_endpoint=" + withPort(endpoint, c10dPort), "--rdzv_id=" + s.name}
+	}
+	s.notef("several nodes of a %s have no meeting point that torchrun could be told; add --rdzv-endpoint HOST:PORT", job.kind.Kind)
+	return nil
+}
+
+// torchrunFlags are the launcher's flags. For torchrun: processes, nodes and the
+// meeting point. hyperpodrun finds the meeting point itself. Other programs get no flags.
+// The spelling with _ is understood by every version.
+func (s *settings) torchrunFlags(job *jobView) []string {
+	prog := program(s.command)
+	if prog == "" {
+		prog = "torchrun" // a template without ${COMMAND} names it itself
+	}
+	if prog == "accelerate" && len(s.command) == 2 && s.command[1] == "launch" {
+		return s.accelerateFlags(job)
+	}
+	if prog != "torchrun" && prog != "hyperpodrun" {
+		return nil
+	}
+	least, most, elastic := s.nodeRange(job)
+	nodes := strconv.Itoa(s.nodes.n)
+	if elastic {
+		nodes = strconv.Itoa(least) + ":" + strconv.Itoa(most)
+	}
+	flags := []string{"--nnodes=" + nodes, "--nproc_per_node=" + strconv.Itoa(s.tasks.n)}
+	if prog != "torchrun" || job == nil || job.isKind(kinds.HyperPodPyTorchJob) {
+		return flags
+	}
+	return append(flags, s.rendezvousFlags(job, elastic)...)
+}
+
+// layRank gives a container the rank of its node, which static rendezvous asks for.
+func (s *settings) layRank(c map[string]any) {
+	if s.ranked {
+		setFrom(c, rankVariable, map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.labels['" + rankLabel + "']"}})
+	}
+}

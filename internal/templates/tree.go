@@ -1,0 +1,156 @@
+package templates
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Tree is a value of a YAML document with its line: what a manifest's reader sees,
+// for the readers of other files. Its bounds and refusals are a manifest's:
+// no tabs, duplicate keys, tags, or aliases without end. The zero Tree is a value
+// that is not there.
+type Tree struct{ node *node }
+
+// Entry is one key of a map, in the file's order.
+type Entry struct {
+	Key   string
+	Line  int
+	Value Tree
+}
+
+// ParseTree reads the one YAML document of a file; source names it in errors.
+func ParseTree(source string, data []byte) (Tree, error) {
+	docs, err := parseDocuments(data)
+	if err != nil {
+		return Tree{}, broken(source, err)
+	}
+	if len(docs) != 1 {
+		return Tree{}, broken(source, faultf(0, "it holds %d YAML documents, want one", len(docs)))
+	}
+	return Tree{docs[0]}, nil
+}
+
+// Line is where the value starts, 0 when it is not there.
+func (t Tree) Line() int {
+	if t.node == nil {
+		return 0
+	}
+	return t.node.line
+}
+
+// IsNull tells a value that is empty or not there.
+func (t Tree) IsNull() bool { return t.node == nil || t.node.kind == scalarNode && t.node.value == nil }
+
+// IsMap tells a map.
+func (t Tree) IsMap() bool { return t.node != nil && t.node.kind == mapNode }
+
+// IsList tells a list.
+func (t Tree) IsList() bool { return t.node != nil && t.node.kind == listNode }
+
+// Get returns the value of a map's key, the zero Tree where there is none.
+func (t Tree) Get(key string) Tree { return Tree{t.node.get(key)} }
+
+// Entries are a map's keys in the file's order.
+func (t Tree) Entries() []Entry {
+	if t.node == nil {
+		return nil
+	}
+	var out []Entry
+	for _, f := range t.node.fields {
+		out = append(out, Entry{f.key, f.line, Tree{f.value}})
+	}
+	return out
+}
+
+// Items are a list's values.
+func (t Tree) Items() []Tree {
+	if t.node == nil {
+		return nil
+	}
+	var out []Tree
+	for _, n := range t.node.items {
+		out = append(out, Tree{n})
+	}
+	return out
+}
+
+// Text is a scalar as it is written in the file: 1e-4 stays 1e-4, True stays True.
+// ok is false for maps, lists and empty values.
+func (t Tree) Text() (text string, ok bool) {
+	if t.IsNull() || t.node.kind != scalarNode {
+		return "", false
+	}
+	if s, isText := t.node.value.(string); isText {
+		return s, true
+	}
+	return t.node.text, true
+}
+
+// Int is a whole number, written with quotes or without.
+func (t Tree) Int() (int, bool) {
+	if t.node == nil {
+		return 0, false
+	}
+	return count(t.node.value)
+}
+
+// Bool is true or false, written with quotes or without.
+func (t Tree) Bool() (value, ok bool) {
+	if t.node == nil {
+		return false, false
+	}
+	switch v := t.node.value.(type) {
+	case bool:
+		return v, true
+	case string:
+		b, isBool := resolve(v).(bool)
+		return b, isBool
+	}
+	return false, false
+}
+
+// Plain is the value as JSON values.
+func (t Tree) Plain() any {
+	if t.node == nil {
+		return nil
+	}
+	return t.node.plain()
+}
+
+// Describe names the value as messages do: "the number 3", "a list".
+func (t Tree) Describe() string {
+	if t.node == nil {
+		return "missing"
+	}
+	return t.node.describe(false)
+}
+
+// Faults collects what is wrong with a file, each with its line.
+type Faults struct{ found []error }
+
+// Addf notes a fault; line 0 is the file as a whole.
+func (f *Faults) Addf(line int, format string, args ...any) {
+	if len(f.found) < 20 {
+		f.found = append(f.found, faultf(line, format, args...))
+	}
+}
+
+// Err is the error for the file that lists every fault, nil when there is none.
+// Its exit code is Usage.
+func (f *Faults) Err(source string) error {
+	if len(f.found) == 0 {
+		return nil
+	}
+	return broken(source, f.found...)
+}
+
+// Suggest renders the accepted words nearest to one that is not accepted, as
+// the end of a message.
+func Suggest(have string, accepted []string) string {
+	if near := errs.Near(have, accepted); len(near) > 0 {
+		return meant(near)
+	}
+	return fmt.Sprintf(" (accepted: %s)", strings.Join(accepted, ", "))
+}

@@ -1,0 +1,302 @@
+package v2config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+func wholeNumber(s string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	return n, err == nil
+}
+
+// argument is one text of script_args, not yet split into words.
+type argument struct {
+	text string
+	line int
+}
+
+// scriptArgs reads a list of maps (v2's form: key and value are two words), of text
+// lines, or one text.
+func (r *reader) scriptArgs(at string, t templates.Tree) {
+	if t.IsNull() {
+		return
+	}
+	items := []templates.Tree{t}
+	if t.IsList() {
+		items = t.Items()
+	}
+	for i, item := range items {
+		at := fmt.Sprintf("%s[%d]", at, i)
+		switch {
+		case item.IsNull():
+		case item.IsMap():
+			for _, e := range item.Entries() {
+				r.args = append(r.args, argument{e.Key, e.Line})
+				if e.Value.IsNull() {
+					continue // a flag without a value; v2 wrote None
+				}
+				if s, ok := r.text(join(at, e.Key), e.Value); ok {
+					r.args = append(r.args, argument{s, e.Line})
+				}
+			}
+		default:
+			if s, ok := r.text(at, item); ok {
+				r.args = append(r.args, argument{s, item.Line()})
+			}
+		}
+	}
+}
+
+var shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+
+// words splits the arguments as v2's shell script did. Variables of env_vars are
+// written as Kubernetes fills them in, since no shell sees the arguments now.
+func (r *reader) words() []string {
+	var out []string
+	for _, a := range r.args {
+		words, err := templates.SplitWords(a.text)
+		if err != nil {
+			r.faults.Addf(a.line, "training_cfg.script_args: %q has a quote that is not closed", clip(a.text))
+			continue
+		}
+		for _, w := range words {
+			out = append(out, shellVariable.ReplaceAllStringFunc(w, func(m string) string {
+				name := strings.Trim(m, "${}")
+				if _, set := r.file.Values.Environment[name]; set {
+					return "$(" + name + ")"
+				}
+				r.notef(a.line, "$%s in script_args stays as it is: env_vars has no %s", name, name)
+				return m
+			}))
+		}
+	}
+	return out
+}
+
+// claims reads persistent_volume_claims.
+func (r *reader) claims(at string, t templates.Tree) {
+	r.entries(at, t, []string{"claimName", "mountPath"}, func(f map[string]string) (templates.Volume, error) {
+		return templates.ParsePVC(f["claimName"] + ":" + f["mountPath"])
+	})
+}
+
+// volumes reads volumes, directories of the nodes.
+func (r *reader) volumes(at string, t templates.Tree) {
+	r.entries(at, t, []string{"volumeName", "hostPath", "mountPath"}, func(f map[string]string) (templates.Volume, error) {
+		return templates.ParseVolume(f["volumeName"] + ":" + f["hostPath"] + ":" + f["mountPath"])
+	})
+}
+
+func (r *reader) entries(at string, t templates.Tree, names []string, volume func(map[string]string) (templates.Volume, error)) {
+	if t.IsNull() {
+		return
+	}
+	if !t.IsList() {
+		r.faults.Addf(t.Line(), "%s is %s, want a list of {%s}", at, t.Describe(), strings.Join(names, ", "))
+		return
+	}
+	for i, item := range t.Items() {
+		at := fmt.Sprintf("%s[%d]", at, i)
+		if item.IsNull() {
+			continue
+		}
+		got := map[string]string{}
+		var fields []field
+		for _, name := range names {
+			fields = append(fields, field{name, func(r *reader, at string, t templates.Tree) {
+				if s, ok := r.text(at, t); ok {
+					got[name] = s
+				}
+			}})
+		}
+		r.section(at, item, fields)
+		var missing []string
+		for _, name := range names {
+			if got[name] == "" {
+				missing = append(missing, name)
+			}
+		}
+		if len(missing) > 0 {
+			if item.IsMap() {
+				r.faults.Addf(item.Line(), "%s has no %s: all of %s are needed", at, strings.Join(missing, " and no "), strings.Join(names, ", "))
+			}
+			continue
+		}
+		v, err := volume(got)
+		if err != nil {
+			r.faults.Addf(item.Line(), "%s: a name or path is wrong: names are lower-case letters, digits and -, paths are absolute and without :", at)
+			continue
+		}
+		r.file.Values.Volumes = append(r.file.Values.Volumes, v)
+	}
+}
+
+// selector reads label_selector: required, preferred and weights.
+func (r *reader) selector(at string, t templates.Tree) {
+	if t.IsNull() {
+		return
+	}
+	s := templates.Selector{}
+	r.section(at, t, []field{
+		{"required", func(r *reader, at string, t templates.Tree) { s.Required = r.labelValues(at, t) }},
+		{"preferred", func(r *reader, at string, t templates.Tree) { s.Preferred = r.labelValues(at, t) }},
+		{"weights", func(r *reader, at string, t templates.Tree) {
+			if t.IsNull() {
+				return
+			}
+			for i, item := range t.Items() {
+				n, ok := item.Int()
+				if !ok || n < 1 || n > 100 {
+					r.faults.Addf(item.Line(), "%s[%d] is %s, want a whole number from 1 to 100", at, i, item.Describe())
+				}
+				s.Weights = append(s.Weights, n)
+			}
+			if !t.IsList() {
+				r.faults.Addf(t.Line(), "%s is %s, want a list of whole numbers", at, t.Describe())
+			}
+		}},
+	})
+	if len(s.Weights) > len(s.Preferred) {
+		r.faults.Addf(t.Line(), "%s has %d weights for %d preferred labels", at, len(s.Weights), len(s.Preferred))
+		return
+	}
+	r.file.Values.LabelSelector, r.selected = s, true
+}
+
+func (r *reader) labelValues(at string, t templates.Tree) map[string][]string {
+	if t.IsNull() {
+		return nil
+	}
+	if !t.IsMap() {
+		r.faults.Addf(t.Line(), "%s is %s, want a map from a label to its values", at, t.Describe())
+		return nil
+	}
+	out := map[string][]string{}
+	for _, e := range t.Entries() {
+		var values []string
+		lines(func(*reader) *[]string { return &values })(r, join(at, e.Key), e.Value)
+		if len(values) == 0 {
+			r.faults.Addf(e.Line, "%s.%s has no value", at, e.Key)
+			continue
+		}
+		out[e.Key] = values
+	}
+	return out
+}
+
+var interpolation = regexp.MustCompile(`\$\{([^${}]*)\}`)
+
+// isResolver tells OmegaConf's and the launcher's resolvers from a shell's
+// ${NAME:-default}.
+func isResolver(name string) bool {
+	return strings.HasPrefix(name, "oc.") || slices.Contains([]string{"env", "hydra", "multiply", "divide_ceil", "divide_floor"}, name)
+}
+
+// resolve fills in ${a.b}, the value of another field of the file. Other text in
+// ${ } stays: it is a shell's.
+func (r *reader) resolve(at string, line int, s string) string {
+	for depth := 0; ; depth++ {
+		changed := false
+		out := interpolation.ReplaceAllStringFunc(s, func(m string) string {
+			name := m[2 : len(m)-1]
+			if resolver, _, has := strings.Cut(name, ":"); has && isResolver(resolver) {
+				r.faults.Addf(line, "%s: the resolver %q of OmegaConf is not understood: write the value itself", at, clip(resolver))
+				return ""
+			}
+			t := r.root
+			for _, key := range strings.Split(name, ".") {
+				t = t.Get(key)
+			}
+			text, ok := t.Text()
+			if !ok {
+				if strings.Contains(name, ".") {
+					r.faults.Addf(line, "%s: the file has no value %q", at, clip(name))
+					return ""
+				}
+				return m
+			}
+			changed = true
+			return text
+		})
+		if !changed {
+			return out
+		}
+		if s = out; depth == 10 || len(s) > 1<<16 {
+			r.faults.Addf(line, "%s: the interpolations lead round in a circle", at)
+			return ""
+		}
+	}
+}
+
+// git is the repository that is cloned in the pods before the training.
+type git struct{ url, branch, commit string }
+
+var gitURL = regexp.MustCompile(`^(https?://|codecommit::)[^\s'"\\]+$`)
+
+func (r *reader) clone(at string, t templates.Tree) {
+	r.section(at, t, []field{
+		{"repo_url_or_path", func(r *reader, at string, t templates.Tree) {
+			s, ok := r.text(at, t)
+			if !ok {
+				return
+			}
+			if !gitURL.MatchString(s) {
+				r.faults.Addf(t.Line(), "%s has to start with https:// or codecommit::, as pods see no folder of this machine", at)
+				return
+			}
+			r.git.url = s
+		}},
+		{"branch", into(func(r *reader) *string { return &r.git.branch })},
+		{"commit", into(func(r *reader) *string { return &r.git.commit })},
+		{"token", func(r *reader, at string, t templates.Tree) {
+			if !t.IsNull() {
+				r.faults.Addf(t.Line(), "%s would be readable for everybody who may read the job: put it into a Secret and give --environment-from-secret GIT_TOKEN=SECRET:KEY", at)
+			}
+		}},
+		{"update_adapter", func(r *reader, at string, t templates.Tree) {
+			if b, ok := t.Bool(); !t.IsNull() && (!ok || b) {
+				r.faults.Addf(t.Line(), "%s reinstalls the adapter of AWS's recipes, which only recipes have: start those with --recipe", at)
+			}
+		}},
+	})
+	if r.git.url == "" && (r.git.branch != "" || r.git.commit != "") {
+		r.faults.Addf(t.Line(), "%s has a branch or commit and no repo_url_or_path", at)
+	}
+	for _, s := range []string{r.git.branch, r.git.commit} {
+		if strings.HasPrefix(s, "-") || strings.ContainsAny(s, "'\"\\ \n") {
+			r.faults.Addf(t.Line(), "%s: %q is no branch or commit", at, clip(s))
+		}
+	}
+}
+
+// gitCheckout is where the clone is; the script runs there, as in v2.
+const gitCheckout = "/tmp/checkout"
+
+// into puts the clone before the file's own lines. A token, where the environment
+// has one, goes to git through a credential helper, never into a command line.
+func (g git) into(v *templates.Values) {
+	if g.url == "" {
+		return
+	}
+	steps := []string{"rm -rf " + gitCheckout}
+	helper := ""
+	if strings.HasPrefix(g.url, "http") {
+		helper = ` -c credential.helper='!f() { test -z "${GIT_TOKEN:-}" || printf "username=token\npassword=%s\n" "$GIT_TOKEN"; }; f'`
+	}
+	clone := "git" + helper + " clone"
+	if g.branch != "" {
+		clone += " --branch '" + g.branch + "'"
+	}
+	steps = append(steps, clone+" '"+g.url+"' "+gitCheckout, "cd "+gitCheckout)
+	if g.commit != "" {
+		steps = append(steps, "git checkout '"+g.commit+"'")
+	}
+	v.PreScript = append(steps, v.PreScript...)
+	v.PostScript = append(slices.Clone(v.PostScript), "rm -rf "+gitCheckout)
+}

@@ -1,0 +1,257 @@
+package v2config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// File is what a configuration file says.
+type File struct {
+	Values templates.Values
+	// SchedulerType is SageMaker, Kueue or None, "" when the file leaves it open.
+	SchedulerType string
+	// Notices are things worth saying that are no errors: fields that do nothing
+	// here, and what was understood in a wrong place.
+	Notices []string
+}
+
+// several is the environment that v2 gave jobs of several nodes. The file's and the
+// flags' own values win, which v2 overwrote (Q15).
+var several = map[string]string{
+	"NCCL_SOCKET_IFNAME":              "^lo,docker0,veth_def_agent",
+	"NCCL_IGNORE_DISABLED_P2P":        "1",
+	"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1",
+	"TORCH_DIST_INIT_BARRIER":         "1",
+	"CUDA_DEVICE_MAX_CONNECTIONS":     "1",
+}
+
+// Under lays flags over the file and adds what v2 filled in for whatever both
+// leave open.
+func (f File) Under(flags templates.Values) templates.Values {
+	v := flags.Over(f.Values)
+	var defaults templates.Values
+	if !v.AutoResume {
+		defaults.RestartPolicy = "Never" // the documented default of files
+	}
+	if v.NodeCount != nil && *v.NodeCount > 1 {
+		defaults.Environment = several
+	}
+	return v.Over(defaults)
+}
+
+// Is tells a configuration file from a manifest by its shape: it has v2's sections
+// and no kind. It does not say that the file is right.
+func Is(data []byte) bool {
+	t, err := templates.ParseTree("", data)
+	if err != nil {
+		return looksLike(data)
+	}
+	return t.Get("kind").IsNull() && (!t.Get("training_cfg").IsNull() || !t.Get("cluster").IsNull() && !t.Get("env_vars").IsNull())
+}
+
+// looksLike judges a file that is not valid YAML by its lines, so that its faults
+// are told as a configuration file's.
+func looksLike(data []byte) bool {
+	training, kind := false, false
+	for line := range strings.Lines(string(data)) {
+		training = training || strings.HasPrefix(line, "training_cfg:")
+		kind = kind || strings.HasPrefix(line, "kind:")
+	}
+	return training && !kind
+}
+
+// Read reads a file; path names it in errors, which list every fault with its line
+// and have exit code Usage.
+func Read(path string, data []byte) (File, error) {
+	tree, err := templates.ParseTree(path, data)
+	if err != nil {
+		return File{}, err
+	}
+	r := &reader{root: tree}
+	if !tree.IsMap() {
+		r.faults.Addf(tree.Line(), "a configuration file is a map with training_cfg, cluster, container and env_vars")
+		return File{}, r.faults.Err(path)
+	}
+	r.top()
+	r.finish()
+	if err := r.faults.Err(path); err != nil {
+		return File{}, err
+	}
+	return r.file, nil
+}
+
+// reader fills a File from a tree.
+type reader struct {
+	root   templates.Tree
+	file   File
+	faults templates.Faults
+
+	seen map[string]bool // paths that were read, for what is missing
+
+	git  git
+	args []argument
+
+	selected bool // the file has a label_selector
+}
+
+// field reads one field; at is its whole path, such as training_cfg.run.name.
+type field struct {
+	name string
+	read func(r *reader, at string, t templates.Tree)
+}
+
+func (r *reader) notef(line int, format string, args ...any) {
+	r.file.Notices = append(r.file.Notices, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
+}
+
+// section reads the fields of a map, and refuses those it does not know.
+func (r *reader) section(at string, t templates.Tree, fields []field) {
+	if t.IsNull() {
+		return
+	}
+	if !t.IsMap() {
+		r.faults.Addf(t.Line(), "%s is %s, want a map", at, t.Describe())
+		return
+	}
+	for _, e := range t.Entries() {
+		path := join(at, e.Key)
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == e.Key })
+		if i < 0 {
+			r.unknown(at, e, fields)
+			continue
+		}
+		if r.seen == nil {
+			r.seen = map[string]bool{}
+		}
+		if !e.Value.IsNull() {
+			r.seen[path] = true
+		}
+		fields[i].read(r, path, e.Value)
+	}
+}
+
+func (r *reader) unknown(at string, e templates.Entry, fields []field) {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	where := "at the top"
+	if at != "" {
+		where = "in " + at
+	}
+	r.faults.Addf(e.Line, "no field %q %s%s", clip(e.Key), where, templates.Suggest(e.Key, names))
+}
+
+func join(at, key string) string {
+	if at == "" {
+		return key
+	}
+	return at + "." + key
+}
+
+// text reads a single value, with the file's interpolations resolved.
+func (r *reader) text(at string, t templates.Tree) (string, bool) {
+	if t.IsNull() {
+		return "", false
+	}
+	s, ok := t.Text()
+	if !ok {
+		r.faults.Addf(t.Line(), "%s is %s, want one value", at, t.Describe())
+		return "", false
+	}
+	return r.resolve(at, t.Line(), s), true
+}
+
+func into(to func(r *reader) *string) func(*reader, string, templates.Tree) {
+	return func(r *reader, at string, t templates.Tree) {
+		if s, ok := r.text(at, t); ok {
+			*to(r) = s
+		}
+	}
+}
+
+// oneOf reads one of several words.
+func oneOf(to func(r *reader) *string, words ...string) func(*reader, string, templates.Tree) {
+	return func(r *reader, at string, t templates.Tree) {
+		s, ok := r.text(at, t)
+		if !ok {
+			return
+		}
+		if !slices.Contains(words, s) {
+			r.faults.Addf(t.Line(), "%s is %q, want %s", at, clip(s), strings.Join(words, ", "))
+			return
+		}
+		*to(r) = s
+	}
+}
+
+func number(to func(r *reader) **int) func(*reader, string, templates.Tree) {
+	return func(r *reader, at string, t templates.Tree) {
+		s, ok := r.text(at, t)
+		if !ok {
+			return
+		}
+		n, whole := wholeNumber(s)
+		if !whole || n < 1 || n > 1_000_000 {
+			r.faults.Addf(t.Line(), "%s is %s, want a whole number from 1", at, t.Describe())
+			return
+		}
+		*to(r) = &n
+	}
+}
+
+// lines reads a list of text, or one text.
+func lines(to func(r *reader) *[]string) func(*reader, string, templates.Tree) {
+	return func(r *reader, at string, t templates.Tree) {
+		if t.IsNull() {
+			return
+		}
+		items := []templates.Tree{t}
+		if t.IsList() {
+			items = t.Items()
+		}
+		for i, item := range items {
+			if item.IsNull() {
+				continue
+			}
+			if s, ok := r.text(fmt.Sprintf("%s[%d]", at, i), item); ok {
+				*to(r) = append(*to(r), s)
+			}
+		}
+	}
+}
+
+// pairs reads a map of single values; empty ones are left out, as v2 left them out.
+func (r *reader) pairs(at string, t templates.Tree, put func(key, value string, line int)) {
+	if t.IsNull() {
+		return
+	}
+	if !t.IsMap() {
+		r.faults.Addf(t.Line(), "%s is %s, want a map of names and values", at, t.Describe())
+		return
+	}
+	for _, e := range t.Entries() {
+		if s, ok := r.text(join(at, e.Key), e.Value); ok {
+			put(e.Key, s, e.Line)
+		}
+	}
+}
+
+// nothing accepts a field that means nothing here; why is said unless it is empty.
+func nothing(why string) func(*reader, string, templates.Tree) {
+	return func(r *reader, at string, t templates.Tree) {
+		if why != "" && !t.IsNull() && !(t.IsList() && len(t.Items()) == 0) {
+			r.notef(t.Line(), "%s does nothing here: %s", at, why)
+		}
+	}
+}
+
+func clip(s string) string {
+	if r := []rune(strings.ReplaceAll(s, "\n", " ")); len(r) > 40 {
+		return string(r[:39]) + "…"
+	}
+	return s
+}
