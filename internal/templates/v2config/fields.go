@@ -118,13 +118,13 @@ func (r *reader) annotations(at string, t templates.Tree) {
 	resumeLine := 0
 	r.pairs(at, t, func(key, value string, line int) {
 		switch key {
-		case templates.AutoResumeAnnotation:
+		case kinds.AutoResumeAnnotation:
 			b, err := strconv.ParseBool(value)
 			if err != nil {
 				r.faults.Addf(line, "%s.%s is %q, want true or false", at, key, clip(value))
 			}
 			resume, resumeLine = b, line
-		case templates.MaxRetryAnnotation:
+		case kinds.MaxRetryAnnotation:
 			retries = t.Get(key)
 			n, ok := wholeNumber(value)
 			if !ok || n < 0 {
@@ -139,9 +139,9 @@ func (r *reader) annotations(at string, t templates.Tree) {
 	r.file.Values.AutoResume = resume
 	switch {
 	case resume && retries.IsNull():
-		r.faults.Addf(resumeLine, "%s has %s and not %s: automatic resume needs both", at, templates.AutoResumeAnnotation, templates.MaxRetryAnnotation)
+		r.faults.Addf(resumeLine, "%s has %s and not %s: automatic resume needs both", at, kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation)
 	case !resume && !retries.IsNull():
-		r.faults.Addf(retries.Line(), "%s has %s without %s: \"true\"", at, templates.MaxRetryAnnotation, templates.AutoResumeAnnotation)
+		r.faults.Addf(retries.Line(), "%s has %s without %s: \"true\"", at, kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation)
 	}
 }
 
