@@ -6,8 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -47,6 +45,9 @@ func (o *Options) definition(f *factory.Factory) (*templates.Template, error) {
 
 // readFile parses the manifest of --config-file; "-" is stdin.
 func (o *Options) readFile(f *factory.Factory) (*templates.Template, error) {
+	if isFolder(o.File) {
+		return readFolder(o.File)
+	}
 	data, err := o.readManifest(f)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.NotFoundf("there is no file %s", o.File).WithCause(err)
@@ -54,8 +55,7 @@ func (o *Options) readFile(f *factory.Factory) (*templates.Template, error) {
 	if err != nil {
 		return nil, errs.Wrap(err, "cannot read "+o.File)
 	}
-	name := strings.TrimSuffix(filepath.Base(o.File), filepath.Ext(o.File))
-	return templates.Parse(name, o.File, data)
+	return templates.Parse(baseName(o.File), o.File, data)
 }
 
 // readManifest reads no more than a little beyond what a manifest may have: the
