@@ -251,13 +251,13 @@ func TestTogether(t *testing.T) {
 		Object{kinds.Resource{Group: "apps", Version: "v1", Kind: "Deployment", Namespaced: true}, map[string]any{"metadata": map[string]any{"name": "etcd"}}})
 	bind(objects, 1, func(i int) bool { return true })
 	want := []Ref{{"v1", "Service", "s"}, {"apps/v1", "Deployment", "etcd"}}
-	if got := Together(objects[1].Body); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+	if got := Together(map[string]string{kinds.TogetherAnnotation: kinds.Text(objects[1].Body, "metadata", "annotations", kinds.TogetherAnnotation)}); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %v", got)
 	}
 	if !BelongsTo(objects[0].Body, "j") || BelongsTo(objects[2].Body, "j") || BelongsTo(objects[0].Body, "") {
 		t.Error("the wrong objects are marked")
 	}
-	if got := Together(map[string]any{"metadata": map[string]any{"annotations": map[string]any{kinds.TogetherAnnotation: "x / a/b  v1/Service/s"}}}); len(got) != 1 {
+	if got := Together(map[string]string{kinds.TogetherAnnotation: "x / a/b  v1/Service/s"}); len(got) != 1 {
 		t.Errorf("got %v", got)
 	}
 }

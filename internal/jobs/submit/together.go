@@ -64,10 +64,11 @@ func adopt(ctx context.Context, api API, req Request, job map[string]any, done [
 	}
 }
 
-// Together returns what was submitted with a job and goes with it.
-func Together(job map[string]any) []Ref {
+// Together returns what was submitted with a job and goes with it, by the job's
+// annotations.
+func Together(annotations map[string]string) []Ref {
 	var out []Ref
-	for _, word := range strings.Fields(kinds.Text(job, "metadata", "annotations", kinds.TogetherAnnotation)) {
+	for _, word := range strings.Fields(annotations[kinds.TogetherAnnotation]) {
 		rest, name, ok := cutLast(word)
 		apiVersion, kind, ok2 := cutLast(rest)
 		if ok && ok2 && name != "" && kind != "" && apiVersion != "" {
