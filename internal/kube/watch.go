@@ -43,7 +43,7 @@ const watchFor = 5 * time.Minute
 // patience is how many refusals in a row are waited out once following has
 // worked: an API server that has just started refuses what it has not yet read
 // the rules for.
-const patience = 6
+const patience = 8
 
 // quiet is how long a watch without events has to last to count as a success.
 const quiet = 10 * time.Second

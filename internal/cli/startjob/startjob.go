@@ -10,6 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 )
 
@@ -58,6 +59,8 @@ type Options struct {
 
 	// command is the command line, as the job remembers it.
 	command string
+	// found is what the admission check was told while the job was filled in.
+	found []check.Step
 	// changed tells a flag that was given from one that was not.
 	changed func(flag string) bool
 }
@@ -77,11 +80,15 @@ and node health, and submits it.
 The definition comes from, in this order: --config-file, --template, a file
 NAME.yaml in . or ./jobs or your templates folder, the embedded template of that
 name, else the configured default template (pytorch). Embedded: pytorch, mpi,
-smpv2-llama2.`,
+smpv2-llama2.
+
+--dry-run says, without creating anything, whether the job would start now, wait
+or never run, and why (exit code 0, 8 or 3), decided with Kueue's own rules.`,
 		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers
   hyperpod start-job --name bert --image IMAGE --instance-type ml.g5.12xlarge --node-count 2 \
       --entry-script train.py --priority training
   hyperpod start-job --name bert --template mpi --image IMAGE --dry-run=client -o yaml
+  hyperpod start-job -f train.yaml --dry-run
   hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.changed, o.command = cmd.Flags().Changed, commandLine(cmd, args)
@@ -150,7 +157,8 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.StringVar(&o.Queue, "queue-name", "", "LocalQueue (default: the namespace's)")
 	fs.StringVar(&o.Priority, "priority", "", "priority class, e.g. training or training-priority (default: lowest)")
 
-	fs.StringVar(&o.DryRun, "dry-run", "none", "none|client (print what would be sent)|server (let the server check it)")
+	fs.StringVar(&o.DryRun, "dry-run", "none", "would it run? admission (the default of the bare flag)|client (print what would be sent)|server (let the server check it)|none")
+	fs.Lookup("dry-run").NoOptDefVal = admission
 	fs.BoolVar(&o.Replace, "replace", false, "delete a job of that name first, and change other objects that differ")
 	fs.StringVar(&o.Wait, "wait", "", "wait until the job is "+strings.Join(waits, "|"))
 	fs.Lookup("wait").NoOptDefVal = "running"
@@ -181,7 +189,7 @@ func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
 
 var (
 	schedulerTypes = []string{"SageMaker", "Kueue", "None"}
-	dryRuns        = []string{"none", "client", "server"}
+	dryRuns        = []string{"none", admission, "client", "server"}
 	waits          = []string{string(wait.Admitted), string(wait.Running), string(wait.Succeeded), string(wait.Finished)}
 )
 

@@ -29,6 +29,7 @@ const (
 // entry is the head of one ClusterQueue in one cycle.
 type entry struct {
 	qcache.Head
+	rival      bool                            // in a Probe: not the workload that is asked about
 	cq         *schdcache.ClusterQueueSnapshot // nil when it was not nominated
 	assignment flavorassigner.Assignment
 	targets    []*preemption.Target
@@ -73,14 +74,46 @@ func (e *Engine) nominate(ctx context.Context, en *entry, snap *schdcache.Snapsh
 		return false
 	}
 	en.cq = cq
-	e.assign(ctx, en, snap)
+	if en.rival {
+		e.assignRival(ctx, en, snap)
+	} else {
+		e.assign(ctx, en, snap)
+	}
 	return true
+}
+
+// nomination is what assign found for an entry.
+type nomination struct {
+	assignment flavorassigner.Assignment
+	targets    []*preemption.Target
+	message    string
+}
+
+// assignRival is assign for a head that Probe meets again and again.
+func (e *Engine) assignRival(ctx context.Context, en *entry, snap *schdcache.Snapshot) {
+	key := workload.Key(en.Obj)
+	n, ok := e.nominations[key]
+	if !ok {
+		e.assign(ctx, en, snap)
+		if e.nominations == nil {
+			e.nominations = map[workload.Reference]nomination{}
+		}
+		e.nominations[key] = nomination{en.assignment, en.targets, en.message}
+		return
+	}
+	en.assignment, en.message = n.assignment, n.message
+	en.targets = make([]*preemption.Target, len(n.targets))
+	for i, t := range n.targets { // the targets' queues are of another snapshot
+		en.targets[i] = &preemption.Target{WorkloadInfo: t.WorkloadInfo, Reason: t.Reason, WorkloadCq: snap.ClusterQueue(t.WorkloadInfo.ClusterQueue)}
+	}
+	en.LastAssignment = &en.assignment.LastState
 }
 
 // decide runs one scheduling cycle over the heads in the snapshot and changes
 // nothing else: steps 3 to 5 of schedule in scheduler.go. The result holds every
-// entry, in the order in which they are to be applied.
-func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool) []*entry {
+// entry, in the order in which they are to be applied; with last, those after it
+// are left undecided.
+func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool, last *entry) []*entry {
 	defer withReasons()()
 	var nominated, refused []*entry
 	for _, en := range entries {
@@ -90,20 +123,59 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 			refused = append(refused, en)
 		}
 	}
-	preempted := preemption.PreemptedWorkloads{}
+	r := &round{snap: snap, preempted: preemption.PreemptedWorkloads{}}
+	if len(nominated) > 1 {
+		if freed, err := e.cache.Snapshot(ctx); err == nil {
+			r.freed = freed
+		}
+	}
 	order := e.newTurns(nominated, flip)
 	result := make([]*entry, 0, len(entries))
 	for en := order.next(); en != nil; en = order.next() {
-		e.process(ctx, en, snap, preempted)
+		e.process(ctx, en, r)
 		result = append(result, en)
+		if en == last {
+			break
+		}
 	}
 	return append(result, refused...)
 }
 
+// round is the state of a cycle while its entries are processed.
+type round struct {
+	snap      *schdcache.Snapshot
+	preempted preemption.PreemptedWorkloads
+	// freed is a second snapshot, from which what was preempted is gone. Whether an
+	// entry fits is asked there, in place of taking all of that away from snap for
+	// every entry and putting it back. Nil when it is not worth it.
+	freed *schdcache.Snapshot
+}
+
+// take books what an entry gets, or keeps others from.
+func (r *round) take(en *entry, usage workload.Usage) {
+	en.cq.AddUsage(usage)
+	if r.freed != nil {
+		r.freed.ClusterQueue(en.cq.Name).AddUsage(usage)
+	}
+}
+
+// preempt books targets as gone.
+func (r *round) preempt(targets []*preemption.Target) {
+	if r.freed != nil {
+		for _, t := range targets {
+			if !r.preempted.HasAny([]*preemption.Target{t}) {
+				r.freed.ClusterQueue(t.WorkloadInfo.ClusterQueue).RemoveUsage(t.WorkloadInfo.Usage())
+			}
+		}
+	}
+	r.preempted.Insert(targets)
+}
+
 // process decides about one entry, given what the earlier ones took
 // (processEntry in scheduler.go).
-func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapshot, preempted preemption.PreemptedWorkloads) {
-	usage, fit := e.refresh(ctx, en, snap, preempted)
+func (e *Engine) process(ctx context.Context, en *entry, r *round) {
+	snap, preempted := r.snap, r.preempted
+	usage, fit := e.refresh(ctx, en, r)
 	mode := en.assignment.RepresentativeMode()
 	switch {
 	case mode == flavorassigner.NoFit:
@@ -114,7 +186,7 @@ func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapsho
 		en.requeue = qcache.RequeueReasonPreemptionNoCandidates
 		en.reason = kueue.WorkloadQuotaReservedReasonWaitingForQuota
 		if !preemption.CanAlwaysReclaim(en.cq) || (features.Enabled(features.PrioritizePreemptorWorkloads) && en.IsPreemptor) {
-			en.cq.AddUsage(e.reservation(en))
+			r.take(en, e.reservation(en))
 		}
 		return
 	case mode == flavorassigner.Preempt && workload.HasClosedPreemptionGate(en.Obj) &&
@@ -129,7 +201,7 @@ func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapsho
 		en.reason = kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads
 		en.requeue = qcache.RequeueReasonPendingPreemption
 		en.LastAssignment = nil
-		en.cq.AddUsage(usage)
+		r.take(en, usage)
 		return
 	case preempted.HasAny(en.targets):
 		en.skip("Workload has overlapping preemption targets with another workload")
@@ -143,8 +215,8 @@ func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapsho
 	en.borrowed = e.quantities(borrowed(en.cq, usage.Quota))
 	undo()
 	en.podSets = e.podSets(&en.Info, &en.assignment)
-	preempted.Insert(en.targets)
-	en.cq.AddUsage(usage)
+	r.preempt(en.targets)
+	r.take(en, usage)
 	en.targets, en.replaces = workloadslicing.FindReplacedSliceTarget(en.Obj, en.targets)
 
 	if mode != flavorassigner.Preempt {
