@@ -88,6 +88,9 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 		f.Notef("note: --namespace %s is used, not %s as in the manifest", ns.Name, stated)
 	}
 	v.Namespace = ns.Name
+	if note := resumeNote(v.AutoResume, ns.Name); note != "" {
+		f.Notef("note: %s", note)
+	}
 	if err := o.lookAtNodes(ctx, c, ns, v); err != nil {
 		return err
 	}
@@ -245,8 +248,7 @@ func (o *Options) print(objects []map[string]any, tried string) error {
 	table := func() output.Table {
 		t := output.Table{Columns: []output.Column{{Title: "KIND"}, {Title: "NAME"}}}
 		for _, object := range objects {
-			kind, _ := object["kind"].(string)
-			t.Rows = append(t.Rows, []output.Cell{{Text: kind}, {Text: submit.Object{Body: object}.Name()}})
+			t.Rows = append(t.Rows, output.T(kinds.Text(object, "kind"), kinds.Text(object, "metadata", "name")))
 		}
 		return t
 	}
