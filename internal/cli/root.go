@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getlog"
@@ -78,6 +79,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		getlog.NewCmd(f, nil),
 		execcmd.NewCmd(f, nil),
 		patchjob.NewCmd(f, nil),
+		explainjob.NewCmd(f, nil),
 	)
 	add(groupQuota, getquota.NewCmd(f, nil))
 	add(groupOffline,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -38,6 +39,31 @@ const (
 func States() []State {
 	return []State{Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded, Failed}
 }
+
+// StateNames returns the names of all states.
+func StateNames() []string {
+	var out []string
+	for _, s := range States() {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// ParseStates returns the states of a list of names, whatever the case.
+func ParseStates(names []string) ([]State, error) {
+	var out []State
+	for _, name := range names {
+		at := slices.IndexFunc(States(), func(s State) bool { return strings.EqualFold(string(s), name) })
+		if at < 0 {
+			return nil, errs.Usagef("there is no state %q", name).WithFact("it has", strings.Join(StateNames(), ", "))
+		}
+		out = append(out, States()[at])
+	}
+	return out, nil
+}
+
+// In reports whether the state is one of a list; of an empty list every state is.
+func (s State) In(list []State) bool { return len(list) == 0 || slices.Contains(list, s) }
 
 // Finished reports a state that a job does not leave.
 func (s State) Finished() bool { return s == Succeeded || s == Failed }

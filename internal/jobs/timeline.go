@@ -158,7 +158,7 @@ func (l *line) ofWorkload(w state.Workload) {
 		case c.Type == "Evicted" && c.Reason == "Preempted":
 			l.add(c.LastTransitionTime, WasPreempted, cmp.Or(preempted.Reason, c.Reason), cmp.Or(preempted.Message, c.Message))
 		case c.Type == "Evicted" && deactivation(c.Reason):
-			l.add(c.LastTransitionTime, Deactivated, c.Reason, cmp.Or(c.Message, "suspended"))
+			l.add(c.LastTransitionTime, Deactivated, c.Reason, deactivated(c.Message))
 		case c.Type == "Evicted":
 			l.add(c.LastTransitionTime, Evicted, c.Reason, cmp.Or(c.Message, c.Reason))
 		}
@@ -170,6 +170,14 @@ func (l *line) ofWorkload(w state.Workload) {
 // before Kueue v0.10).
 func deactivation(reason string) bool {
 	return strings.HasPrefix(reason, "Deactivated") || strings.HasPrefix(reason, "InactiveWorkload")
+}
+
+// deactivated says in words what Kueue's bare message means.
+func deactivated(message string) string {
+	if message == "" || message == "The workload is deactivated" {
+		return "suspended: its Workload was deactivated"
+	}
+	return message
 }
 
 // ofEvent takes an event of Kueue or of the job's operator.
@@ -193,7 +201,7 @@ func (l *line) ofEvent(e state.Event) {
 		case reason == "Preempted":
 			step = WasPreempted
 		case deactivation(reason):
-			step = Deactivated
+			step, text = Deactivated, deactivated(text)
 		default:
 			step = Evicted
 		}
@@ -246,7 +254,7 @@ func merge(out []Moment, m Moment) bool {
 		case m.Step == Waits && o.Step == Waits:
 			o.Reason, o.Text = cmp.Or(m.Reason, o.Reason), m.Text
 			return true
-		case m.Step == Waits && near(o.Time, m.Time) && o.Text == Plain(m.Text):
+		case m.Step == Waits && near(o.Time, m.Time) && (o.Text == Plain(m.Text) || o.Text == deactivated(m.Text)):
 			return true // Kueue repeats why it evicted as why the job waits
 		case m.Step == Waits || !near(o.Time, m.Time):
 			return false

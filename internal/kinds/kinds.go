@@ -140,6 +140,10 @@ const (
 	IdempotencyAnnotation = OwnPrefix + "idempotency-key"
 	// CreatedByAnnotation names who made the job, as far as the client knows.
 	CreatedByAnnotation = OwnPrefix + "created-by"
+	// TogetherLabel, on an object, is the name of the job that it was submitted with.
+	TogetherLabel = OwnPrefix + "job"
+	// TogetherAnnotation, on a job, lists what was submitted with it and goes with it.
+	TogetherAnnotation = OwnPrefix + "with"
 	// CommandAnnotation is the command line that made the job.
 	CommandAnnotation = OwnPrefix + "command"
 	// TemplateAnnotation names the template a job was made from.

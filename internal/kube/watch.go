@@ -40,6 +40,11 @@ var ErrStop = errors.New("stop")
 // died silently is noticed.
 const watchFor = 5 * time.Minute
 
+// patience is how many refusals in a row are waited out once following has
+// worked: an API server that has just started refuses what it has not yet read
+// the rules for.
+const patience = 8
+
 // quiet is how long a watch without events has to last to count as a success.
 const quiet = 10 * time.Second
 
@@ -47,7 +52,8 @@ const quiet = 10 * time.Second
 // until ctx ends or f returns an error (ErrStop is a clean end). Lost
 // connections are resumed where they broke off; when the server has forgotten
 // that place, the difference is worked out from a new list. f is called from one
-// goroutine. Refusals (401, 403, 404) end it; other trouble is waited out.
+// goroutine. A refusal (401, 403, 404) at the start ends it, a later one if it
+// stays; other trouble is waited out.
 func Follow[T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, f func(Event[T]) error) error {
 	w := &follower[T]{c: c, r: r, namespace: namespace, o: o, f: f, known: map[string]tracked[T]{}}
 	err := w.run(ctx)
@@ -82,7 +88,7 @@ func (e callbackError) Error() string { return e.err.Error() }
 func (e callbackError) Unwrap() error { return e.err }
 
 func (w *follower[T]) run(ctx context.Context) error {
-	failures := 0
+	failures, refusals := 0, 0
 	for {
 		var err error
 		progress := false
@@ -103,10 +109,12 @@ func (w *follower[T]) run(ctx context.Context) error {
 		case IsExpired(err):
 			w.version = ""
 		case err != nil && !transient(err):
-			return err
+			if refusals++; !refused(err) || refusals >= patience {
+				return err
+			}
 		}
 		if progress {
-			failures = 0
+			failures, refusals = 0, 0
 		}
 		failures++
 		// The first resume is immediate: servers end watches as a matter of course.
@@ -116,6 +124,12 @@ func (w *follower[T]) run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// refused says that the server answered and did not want to.
+func refused(err error) bool {
+	se, ok := status(err)
+	return ok && (se.Code == http.StatusUnauthorized || se.Code == http.StatusForbidden || se.Code == http.StatusNotFound)
 }
 
 // transient says whether following may go on after an error.

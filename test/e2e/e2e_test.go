@@ -33,7 +33,7 @@ func TestFirstJob(t *testing.T) {
 	t.Run("server dry run", func(t *testing.T) {
 		admin := admin.in(t)
 		out := admin.ok("start-job", "--name", "tried", "--template", "smpv2-llama2", "-n", engineers, "--dry-run=server")
-		if !strings.Contains(out, "pytorchjob/tried created (server dry run)") {
+		if !strings.Contains(out, "pytorchjob.kubeflow.org/tried created (server dry run)") {
 			t.Errorf("it says %q", out)
 		}
 	})

@@ -3,21 +3,34 @@ package canceljob
 
 import (
 	"context"
-	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // Options are the settings of one run.
 type Options struct {
 	Factory *factory.Factory
-	Name    string
-	Kind    string
+	// Names are the jobs to cancel. Without any, All or Selector choose them.
+	Names      []string
+	All        bool
+	Selector   string
+	StateNames []string
+	States     []jobs.State // of StateNames, set by Validate
+	Kind       string
+	Yes        bool
+	// Missing: a name that no job has is no error.
+	Missing bool
+	Wait    bool
+	Timeout time.Duration
 	DryRun  string
 }
 
@@ -26,12 +39,24 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	var flag string
 	cmd := &cobra.Command{
-		Use:     "cancel-job NAME",
-		Short:   "Cancel a job: delete it and its pods",
-		Example: "  hyperpod cancel-job llama-7b -n hyperpod-ns-research",
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.Name, err = factory.JobName(flag, args); err != nil {
-				return err
+		Use:     "cancel-job NAME...",
+		Aliases: []string{"cancel-jobs"},
+		Short:   "Cancel jobs: delete them, their pods and what was started with them",
+		Long: `Cancels jobs: deletes them, their pods and Workloads, and the objects that start-job
+made with them (not volume claims, which hold data). On a terminal it asks first; --yes
+does not. --all and --selector choose among the jobs of one namespace.`,
+		Example: `  hyperpod cancel-job llama-7b -n hyperpod-ns-research
+  hyperpod cancel-job a b c --yes --wait
+  hyperpod cancel-job --all --state pending --yes
+  hyperpod cancel-job -l sweep=17 --dry-run`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Names = args
+			if cmd.Flags().Changed("job-name") || slices.Contains(args, "") {
+				name, err := factory.JobName(flag, args)
+				if err != nil {
+					return err
+				}
+				o.Names = []string{name}
 			}
 			if err := o.Validate(); err != nil {
 				return err
@@ -43,48 +68,57 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		},
 	}
 	factory.AddJobNameFlag(cmd, &flag)
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
-	cmd.Flags().StringVar(&o.DryRun, "dry-run", "none", "none|client|server: what would be deleted")
-	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
+	fs := cmd.Flags()
+	fs.BoolVar(&o.All, "all", false, "all jobs of the namespace")
+	fs.StringVarP(&o.Selector, "selector", "l", "", "label selector, as kubectl has it")
+	fs.StringSliceVar(&o.StateNames, "state", nil, "of those, only jobs in these states")
+	fs.StringVar(&o.Kind, "kind", "", "only jobs of this kind; also where two kinds share a name")
+	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	fs.BoolVar(&o.Missing, "ignore-not-found", false, "a job that does not exist is no error")
+	fs.BoolVar(&o.Wait, "wait", false, "wait until the jobs are gone")
+	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting after this time (exit code 124)")
+	fs.StringVar(&o.DryRun, "dry-run", "none", "none|client|server: what would be deleted")
+	fs.Lookup("dry-run").NoOptDefVal = "client"
+	factory.Complete(cmd, "dry-run", dryRuns...)
+	factory.Complete(cmd, "kind", kinds.JobNames()...)
+	factory.Complete(cmd, "state", jobs.StateNames()...)
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 
+var dryRuns = []string{"none", "client", "server"}
+
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	switch o.DryRun {
-	case "none", "client", "server":
-		return nil
+	chosen := o.All || o.Selector != ""
+	switch {
+	case !slices.Contains(dryRuns, o.DryRun):
+		return errs.Usagef("--dry-run has no value %q", o.DryRun).WithFact("it has", strings.Join(dryRuns, ", "))
+	case len(o.Names) == 0 && !chosen && len(o.StateNames) > 0:
+		return errs.Usagef("--state narrows a choice: which jobs?").WithTry("hyperpod cancel-job --all --state " + strings.Join(o.StateNames, ","))
+	case len(o.Names) == 0 && !chosen:
+		return errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs shows the names", "--all or --selector choose several")
+	case len(o.Names) > 0 && (chosen || len(o.StateNames) > 0):
+		return errs.Usagef("names and --all, --selector or --state do not go together")
+	case o.All && o.Selector != "":
+		return errs.Usagef("--all and --selector do not go together")
+	case o.Timeout < 0:
+		return errs.Usagef("--timeout is not below 0")
+	case o.Timeout > 0 && !o.Wait:
+		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
 	}
-	return errs.Usagef("--dry-run has no value %q", o.DryRun).WithFact("it has", "none, client, server")
-}
-
-// Run deletes the job. Its pods and its Workload go with it, in the background.
-func Run(ctx context.Context, o *Options) error {
-	f := o.Factory
-	cluster, err := f.Cluster()
-	if err != nil {
+	if _, err := labels.Parse(o.Selector); err != nil {
+		return errs.Usagef("--selector is no label selector: %v", err).WithTry("-l key=value,other!=value")
+	}
+	var err error
+	if o.States, err = jobs.ParseStates(o.StateNames); err != nil {
 		return err
 	}
-	job, err := findjob.Find(ctx, f, cluster, "delete", o.Name, o.Kind)
-	if err != nil {
-		return err
+	if k, ok := kinds.JobNamed(o.Kind); ok {
+		o.Kind = k.Kind
+	} else if o.Kind != "" {
+		return errs.Usagef("there is no job kind %q", o.Kind).WithFact("it has", strings.Join(kinds.JobNames(), ", "))
 	}
-	if o.DryRun == "client" {
-		_, err = fmt.Fprintf(f.IO.Out, "Would cancel job %s (%s in %s)\n", o.Name, job.Kind.Kind, job.Namespace)
-		return err
-	}
-	// The UID makes sure that a job of the same name made meanwhile survives.
-	err = cluster.Delete(ctx, job.Kind.Resource, job.Namespace, o.Name,
-		kube.DeleteOptions{Propagation: "Background", UID: job.UID(), DryRun: o.DryRun == "server"})
-	if err != nil {
-		return errs.Wrap(err, fmt.Sprintf("job %s was not cancelled", o.Name))
-	}
-	suffix := ""
-	if o.DryRun == "server" {
-		suffix = " (server dry run)"
-	}
-	_, err = fmt.Fprintf(f.IO.Out, "Successfully cancelled job %s%s\n", o.Name, suffix)
-	return err
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -43,21 +44,36 @@ func (r report) page(io *output.IO, now time.Time) string {
 	return w.b.String()
 }
 
+// line writes a text from the left edge, wrapped on a terminal.
 func (w *writer) line(style output.Style, text string) {
-	if w.io.OutTTY {
-		text = output.Safe(text)
+	p := prose.New(w.width())
+	p.Line(w.safe(text))
+	for l := range strings.Lines(p.String()) {
+		w.b.WriteString(w.io.Paint(style, strings.TrimSuffix(l, "\n")) + "\n")
 	}
-	w.b.WriteString(w.io.Paint(style, text) + "\n")
 }
 
+// row writes a label and a text, nothing where there is no text.
 func (w *writer) row(label, value string) {
-	if value == "" {
-		return
+	if value != "" {
+		p := prose.New(w.width())
+		p.Row(label, w.safe(value))
+		w.b.WriteString(p.String())
 	}
+}
+
+func (w *writer) width() int {
 	if w.io.OutTTY {
-		value = output.Safe(value)
+		return w.io.Width
 	}
-	fmt.Fprintf(&w.b, "  %-12s %s\n", label, value)
+	return 0
+}
+
+func (w *writer) safe(text string) string {
+	if w.io.OutTTY {
+		return output.Safe(text)
+	}
+	return text
 }
 
 // table writes a table below a blank line, nothing where it has no rows.
@@ -92,7 +108,7 @@ func (r report) facts(w *writer, s jobs.Status) {
 		priority += fmt.Sprintf(" (%d)", r.workload.Priority)
 	}
 	w.row("priority", priority)
-	w.row("accelerators", r.accelerators())
+	w.row("devices", r.accelerators())
 	w.row("evicted", r.evictions())
 	w.row("retries", r.retries())
 	made := "by " + cmp.Or(jobs.Creator(j.Labels, j.Annotations), "unknown") + " at " + jobs.Time(j.CreationTimestamp)

@@ -62,7 +62,7 @@ func (r report) timeline(w *writer) {
 		if m.Times > 1 {
 			text += fmt.Sprintf(" (%d times by now)", m.Times)
 		}
-		w.line(output.Plain, "  "+stamp(m.Time, w.now)+"  "+text)
+		w.row(stamp(m.Time, w.now), text)
 	}
 }
 

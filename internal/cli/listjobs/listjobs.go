@@ -66,27 +66,16 @@ States: Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded,
 	fs.StringVar(&o.Kind, "kind", "", "only jobs of this kind")
 	fs.BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: kind, queue, since when, why, pods")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
-	factory.Complete(cmd, "state", stateNames()...)
+	factory.Complete(cmd, "state", jobs.StateNames()...)
 	factory.Complete(cmd, "kind", kinds.JobNames()...)
 	return cmd
 }
 
-func stateNames() []string {
-	var out []string
-	for _, s := range jobs.States() {
-		out = append(out, string(s))
-	}
-	return out
-}
-
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	for _, name := range o.StateNames {
-		at := slices.IndexFunc(jobs.States(), func(s jobs.State) bool { return strings.EqualFold(string(s), name) })
-		if at < 0 {
-			return errs.Usagef("there is no state %q", name).WithFact("it has", strings.Join(stateNames(), ", "))
-		}
-		o.States = append(o.States, jobs.States()[at])
+	var err error
+	if o.States, err = jobs.ParseStates(o.StateNames); err != nil {
+		return err
 	}
 	if _, err := labels.Parse(o.Selector); err != nil {
 		return errs.Usagef("--selector is no label selector: %v", err).WithTry("-l key=value,other!=value")
@@ -185,7 +174,7 @@ func (o *Options) rows(st *state.State) []row {
 }
 
 func (o *Options) wanted(s jobs.Status) bool {
-	return len(o.States) == 0 || slices.Contains(o.States, s.State)
+	return s.State.In(o.States)
 }
 
 func sortRows(rows []row) {

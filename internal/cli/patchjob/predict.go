@@ -56,6 +56,9 @@ func predict(ctx context.Context, c *factory.Cluster, t patch.Target, choice dis
 		return []string{fmt.Sprintf("its effect cannot be predicted: %v", err)}
 	}
 	out := []string{effect(before, after)}
+	if !in.Rules().Known {
+		out = append(out, "that is with Kueue's default configuration: the cluster's own cannot be read")
+	}
 	if in.Partial() {
 		out = append(out, "that is as far as can be seen: you may not read everything that Kueue decides on")
 	}

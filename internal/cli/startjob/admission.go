@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -47,63 +47,33 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v temp
 	var rights []check.Step
 	var loadErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { in, loadErr = LoadInputs(ctx, c, v.Namespace) })
+	wg.Go(func() { in, loadErr = checker.Load(ctx, c, v.Namespace) })
 	wg.Go(func() { rights = createRights(ctx, c, v.Namespace, r.Objects) })
 	wg.Wait()
 	if loadErr != nil {
 		return loadErr
 	}
-	checker, err := check.New(ctx, in)
+	asked, err := check.New(ctx, in)
 	if err != nil {
 		return err
 	}
-	verdict, err := checker.Check(ctx, check.Request{
+	verdict, err := asked.Check(ctx, check.Request{
 		Object: object, Namespace: v.Namespace, Remedies: true,
 		Steps:  append(o.found, rights...),
-		Queues: func(ctx context.Context) []*kueue.LocalQueue { return UsableQueues(ctx, c, in, v.Namespace) },
+		Queues: func(ctx context.Context) []*kueue.LocalQueue { return checker.Queues(ctx, c, in, v.Namespace) },
 	})
 	if err != nil {
 		return err
 	}
+	checker.Owners(ctx, c, verdict.Holders)
 	text := func() string { return verdict.Text(f.IO.Width, output.Age) }
-	if err := PrintVerdict(f, format, verdict, text, verdict.Job.Name); err != nil {
+	if err := checker.Print(f, format, verdict, text, verdict.Job.Name); err != nil {
 		return err
 	}
 	if code := verdict.Verdict.Exit(); code != errs.OK {
 		return errs.Silent{Code: code}
 	}
 	return nil
-}
-
-// PrintVerdict prints a document of the checker: as text where a table would be,
-// its first word in the colour of the answer.
-func PrintVerdict(f *factory.Factory, format output.Format, document any, text func() string, name string) error {
-	if !format.IsTable() {
-		return output.Print(f.IO, format, document, nil, func() []string { return []string{name} })
-	}
-	page := output.SafeLines(text())
-	word, rest, _ := strings.Cut(page, " ")
-	style := map[string]output.Style{"ADMITTED": output.Good, "WAITS": output.Warn, "NEVER": output.Bad, "UNKNOWN": output.Warn}
-	if s, ok := style[word]; ok {
-		word = f.IO.Paint(s, word)
-	}
-	_, err := io.WriteString(f.IO.Out, word+" "+rest)
-	return err
-}
-
-// LoadInputs reads what the checker decides on; a user who may not list over all
-// namespaces gets those that can be found.
-func LoadInputs(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
-	return inputs.Load(ctx, c.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
-		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
-		if err != nil {
-			names = nil // the namespace of the job is left
-		}
-		if namespace != "" {
-			names = append(names, namespace)
-		}
-		return names, nil
-	}}, c.Now())
 }
 
 // createRights asks whether the user may create the objects. A server that does
@@ -133,24 +103,4 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 	}
 	wg.Wait()
 	return slices.CompactFunc(steps, func(a, b check.Step) bool { return a == b })
-}
-
-// UsableQueues are the local queues of the namespace, and of the other team
-// namespaces in which the user may create jobs.
-func UsableQueues(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, namespace string) []*kueue.LocalQueue {
-	usable := map[string]bool{namespace: true}
-	if names, err := discovery.AccessibleNamespaces(ctx, c.Client, "create", kinds.PyTorchJob.Resource); err == nil {
-		for _, n := range names {
-			usable[n] = true
-		}
-	}
-	var out []*kueue.LocalQueue
-	for _, own := range []bool{true, false} {
-		for _, q := range in.LocalQueues {
-			if usable[q.Namespace] && (q.Namespace == namespace) == own {
-				out = append(out, q)
-			}
-		}
-	}
-	return out
 }

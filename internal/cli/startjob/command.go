@@ -72,3 +72,12 @@ func quote(w string) string {
 	}
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
+
+// resumeNote says where HyperPod's documentation promises no automatic resume: it
+// looks after the namespaces kubeflow and hyperpod... only.
+func resumeNote(on bool, namespace string) string {
+	if !on || namespace == "kubeflow" || strings.HasPrefix(namespace, "hyperpod") {
+		return ""
+	}
+	return "HyperPod resumes jobs in the namespace kubeflow and in those that begin with hyperpod, not in " + namespace
+}

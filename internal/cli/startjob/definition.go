@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -51,6 +49,9 @@ func (o *Options) definition(ctx context.Context, f *factory.Factory) (*template
 
 // readFile parses the manifest of --config-file; "-" is stdin.
 func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
+	if isFolder(o.File) {
+		return readFolder(o.File)
+	}
 	data, err := o.readManifest(ctx, f)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.NotFoundf("there is no file %s", o.File).WithCause(err)
@@ -61,8 +62,7 @@ func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSuffix(filepath.Base(o.File), filepath.Ext(o.File))
-	return templates.Parse(name, o.File, data)
+	return templates.Parse(baseName(o.File), o.File, data)
 }
 
 // readManifest reads no more than a little beyond what a manifest may have: the

@@ -95,6 +95,9 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 		f.Notef("note: --namespace %s is used, not %s as in the manifest", ns.Name, stated)
 	}
 	v.Namespace = ns.Name
+	if note := resumeNote(v.AutoResume, ns.Name); note != "" {
+		f.Notef("note: %s", note)
+	}
 	if err := o.lookAtNodes(ctx, c, ns, v); err != nil {
 		return err
 	}
@@ -172,7 +175,7 @@ func (o *Options) annotate(v *templates.Values, t *templates.Template) {
 func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
 	f := o.Factory
 	req := submit.Request{
-		Namespace: v.Namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == "server",
+		Namespace: v.Namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == "server", Job: r.Job, Replace: o.Replace,
 		Manager: "hyperpod-" + strings.ToLower(rand.Text()[:10]),
 	}
 	for _, body := range r.Objects {
@@ -182,6 +185,11 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 		}
 		req.Objects = append(req.Objects, submit.Object{Resource: res, Body: body})
 	}
+	if o.Replace {
+		if err := o.makeRoom(ctx, c, req); err != nil {
+			return err
+		}
+	}
 	done, err := submit.Submit(ctx, c, req)
 	if err != nil {
 		return err
@@ -190,12 +198,12 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 		f.Notef("note: an earlier start with this idempotency key had created it")
 	}
 	if req.DryRun {
-		return o.print(done.Created, "server dry run")
+		return o.print(done.Objects, "server dry run")
 	}
 	if f.Global.Output != "" {
-		err = o.print(done.Created, "")
+		err = o.print(done.Objects, "")
 	} else {
-		_, err = fmt.Fprintf(f.IO.Out, "Successfully created job %s\n", name(r))
+		err = o.report(done, r)
 	}
 	if err != nil || o.Wait == "" && !o.Follow {
 		return err
@@ -206,7 +214,7 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 	if r.Job < 0 {
 		return errs.New("nothing to wait for", "the manifest has no job of a kind that is known")
 	}
-	return o.await(ctx, c, req.Objects[r.Job], done.Created[r.Job])
+	return o.await(ctx, c, req.Objects[r.Job], done.Objects[r.Job])
 }
 
 // name returns the name of the job, or of the first object where there is none.
@@ -220,8 +228,7 @@ func (o *Options) print(objects []map[string]any, tried string) error {
 	f := o.Factory
 	if f.Global.Output == "" {
 		for _, object := range objects {
-			kind, _ := object["kind"].(string)
-			if _, err := fmt.Fprintf(f.IO.Out, "%s/%s created (%s)\n", strings.ToLower(kind), submit.Object{Body: object}.Name(), tried); err != nil {
+			if _, err := fmt.Fprintf(f.IO.Out, "%s created (%s)\n", full(object), tried); err != nil {
 				return err
 			}
 		}
@@ -241,16 +248,14 @@ func (o *Options) print(objects []map[string]any, tried string) error {
 	}
 	names := func() (out []string) {
 		for _, object := range objects {
-			kind, _ := object["kind"].(string)
-			out = append(out, strings.ToLower(kind)+"/"+submit.Object{Body: object}.Name())
+			out = append(out, full(object))
 		}
 		return out
 	}
 	table := func() output.Table {
 		t := output.Table{Columns: []output.Column{{Title: "KIND"}, {Title: "NAME"}}}
 		for _, object := range objects {
-			kind, _ := object["kind"].(string)
-			t.Rows = append(t.Rows, []output.Cell{{Text: kind}, {Text: submit.Object{Body: object}.Name()}})
+			t.Rows = append(t.Rows, output.T(kinds.Text(object, "kind"), kinds.Text(object, "metadata", "name")))
 		}
 		return t
 	}

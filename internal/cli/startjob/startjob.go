@@ -55,6 +55,7 @@ type Options struct {
 	Wait           string
 	Timeout        time.Duration
 	Follow         bool
+	Replace        bool
 	IdempotencyKey string
 
 	// logs is what --follow calls; nil where there is no such flag.
@@ -124,7 +125,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&o.GenerateName, "generate-name", false, "add a suffix to the name, so that it is new")
-	fs.StringVarP(&o.File, "config-file", "f", "", "manifest or template file")
+	fs.StringVarP(&o.File, "config-file", "f", "", "manifest or template: a file, a folder, or - for stdin")
 	fs.StringVar(&o.Template, "template", "", "name of a template")
 	fs.StringVar(&o.JobKind, "job-kind", "", "kind of job where no template is named: kubeflow/PyTorchJob or kubeflow/MPIJob")
 
@@ -168,6 +169,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 
 	fs.StringVar(&o.DryRun, "dry-run", "none", "would it run? admission (the default of the bare flag)|client (print what would be sent)|server (let the server check it)|none")
 	fs.Lookup("dry-run").NoOptDefVal = admission
+	fs.BoolVar(&o.Replace, "replace", false, "delete a job of that name first, and change other objects that differ")
 	fs.StringVar(&o.Wait, "wait", "", "wait until the job is "+strings.Join(waits, "|"))
 	fs.Lookup("wait").NoOptDefVal = "running"
 	if o.logs != nil {

@@ -145,7 +145,7 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 		// Zero replicas: Kueue makes no workload, which is an answer and no error.
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
 	case err != nil:
-		return nil, errs.New(fmt.Sprintf("cannot check %s %s", kind, v.Job.Name), err.Error()).WithCause(err)
+		return nil, unusable(kind, v.Job.Name, err)
 	}
 	if wl.Namespace == "" {
 		wl.Namespace = r.Namespace
@@ -164,11 +164,27 @@ func noPods(object map[string]any) bool {
 	if !ok {
 		return false
 	}
-	var pods int64
-	for _, p := range k.Parts(object) {
-		pods += p.Replicas
+	parts := k.Parts(object)
+	for _, p := range parts {
+		if p.Replicas != 0 {
+			return false
+		}
 	}
-	return pods == 0
+	return len(parts) > 0
+}
+
+// unusable is the error about a manifest that does not fit its kind.
+func unusable(kind, name string, err error) error {
+	what := fmt.Sprintf("cannot check %s %s", kind, name)
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return errs.New(what, fmt.Sprintf("%s is of the wrong type: it is a %s", mistyped.Field, mistyped.Value)).WithCause(err)
+	}
+	text := err.Error()
+	if i := strings.LastIndex(text, "json: "); i >= 0 {
+		text = "it does not fit the kind"
+	}
+	return errs.New(what, text).WithCause(err)
 }
 
 func clone(object map[string]any) (map[string]any, error) {

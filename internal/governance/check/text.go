@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 )
 
@@ -14,45 +15,51 @@ import (
 // then what to do, in lines of at most width columns. now is what ages are counted
 // to; age turns a duration into words. It ends in a newline.
 func (v *Verdict) Text(width int, age func(time.Duration) string) string {
-	p := &page{width: width}
-	p.line("", strings.ToUpper(string(v.Verdict))+"  "+v.Job.Name+" "+v.Summary)
-	p.blank()
-	v.body(p, age)
-	p.blank()
-	for _, n := range v.Rules.Notes {
-		p.row("note", n.Text)
-	}
-	for _, m := range v.missingText() {
-		p.row("not read", m)
-	}
-	p.line("", v.Rules.text())
+	p := prose.New(width)
+	p.Line(strings.ToUpper(string(v.Verdict)) + "  " + v.Job.Name + " " + v.Summary)
+	p.Blank()
+	v.Body(p, age)
+	p.Blank()
+	v.Footer(p)
 	return p.String()
 }
 
-func (v *Verdict) body(p *page, age func(time.Duration) string) {
+// Footer says what the answer rests on.
+func (v *Verdict) Footer(p *prose.Page) {
+	for _, n := range v.Rules.Notes {
+		p.Row("note", n.Text)
+	}
+	for _, m := range v.missingText() {
+		p.Row("not read", m)
+	}
+	p.Line(v.Rules.text())
+}
+
+// Body is everything between the first line and the footer.
+func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
 	for i := range v.Job.PodSets {
-		p.row(once("needs", i), v.Job.PodSets[i].needs())
+		p.Row(once("needs", i), v.Job.PodSets[i].needs())
 	}
 	v.quotaRows(p)
 	if t := v.Topology; t != nil {
-		p.row("topology", t.text())
+		p.Row("topology", t.text())
 	}
 	if text := v.nodesText(); text != "" {
-		p.row("nodes", text)
+		p.Row("nodes", text)
 	}
 	for _, s := range v.Submission {
 		switch {
 		case s.Status == Failed:
-			p.row(label(s.Check), s.Message)
+			p.Row(label(s.Check), s.Message)
 		case s.Status == Unclear:
-			p.row(label(s.Check), s.Message+try(s.Try))
+			p.Row(label(s.Check), s.Message+try(s.Try))
 		}
 	}
-	v.HolderRows(p, age)
-	v.RemedyRows(p)
+	v.holderRows(p, age)
+	v.remedyRows(p)
 	v.tryRows(p)
 	for _, f := range v.Lint {
-		p.row("also", fmt.Sprintf("[%s] %s%s", f.Code, f.Message, try(f.Fix)))
+		p.Row("also", fmt.Sprintf("[%s] %s%s", f.Code, f.Message, try(f.Fix)))
 	}
 }
 
@@ -107,11 +114,11 @@ func (ps *PodSet) needs() string {
 
 // quotaRows show quota: of the first resource in full, of the others only what is
 // short.
-func (v *Verdict) quotaRows(p *page) {
+func (v *Verdict) quotaRows(p *prose.Page) {
 	q := &v.Quota
 	if q.Status == Skipped {
 		if q.Message != "" {
-			p.row("quota", q.Message)
+			p.Row("quota", q.Message)
 		}
 		return
 	}
@@ -129,26 +136,26 @@ func (v *Verdict) quotaRows(p *page) {
 	switch {
 	case v.Verdict == Admitted:
 	case len(others) > 0 && q.Resources[0].Short > 0:
-		p.row("", "also short: "+strings.Join(others, ", "))
+		p.Row("", "also short: "+strings.Join(others, ", "))
 	case len(others) > 0:
-		p.row("short", strings.Join(others, ", "))
+		p.Row("short", strings.Join(others, ", "))
 	}
 	v.borrowRows(p)
 	for i, e := range q.Preempts {
 		if i == shownHolders {
-			p.row("", fmt.Sprintf("and %d more", len(q.Preempts)-i))
+			p.Row("", fmt.Sprintf("and %d more", len(q.Preempts)-i))
 			break
 		}
-		p.row(once("preempts", i), e.text())
+		p.Row(once("preempts", i), e.text())
 	}
 	if q.Tie {
-		p.row("tie", "Kueue is undecided between equal shares: it may decide otherwise")
+		p.Row("tie", "Kueue is undecided between equal shares: it may decide otherwise")
 	}
 	if q.Ahead > 0 && v.Verdict != Admitted && v.Detail != BehindOthers {
-		p.row("queue", plural(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" before it")
+		p.Row("queue", plural(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" before it")
 	}
 	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted && v.ownWords() {
-		p.row("Kueue says", oneLine(q.Message))
+		p.Row("Kueue says", Shorten(q.Message))
 	}
 }
 
@@ -161,12 +168,12 @@ func (v *Verdict) ownWords() bool {
 	return v.why() != oneLine(v.Quota.Message)
 }
 
-func (v *Verdict) lineRows(p *page, l *Line) {
+func (v *Verdict) lineRows(p *prose.Page, l *Line) {
 	text := fmt.Sprintf("%s of %s free in %s", number(l.Resource, max(l.Nominal-l.Used, 0)), Words(l.Resource, l.Nominal), v.queueName())
 	if len(v.Job.PodSets) > 0 && l.Flavor != "" {
 		text += " on " + l.Flavor
 	}
-	p.row("own", text)
+	p.Row("own", text)
 	if !v.Quota.Shared || l.Short == 0 && l.Requested <= l.Nominal-l.Used {
 		return
 	}
@@ -178,11 +185,11 @@ func (v *Verdict) lineRows(p *page, l *Line) {
 			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, l.Most-l.Nominal))
 		}
 	}
-	p.row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, number(l.Resource, l.Available)))
+	p.Row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, number(l.Resource, l.Available)))
 }
 
 // borrowRows name the lenders of the first resource that is borrowed.
-func (v *Verdict) borrowRows(p *page) {
+func (v *Verdict) borrowRows(p *prose.Page) {
 	var with []string
 	for i, b := range v.Quota.Borrowed {
 		switch {
@@ -199,10 +206,10 @@ func (v *Verdict) borrowRows(p *page) {
 		if i == 0 && len(with) > 0 && remedy.Rank(b.Resource) > 2 {
 			text += ", and " + strings.Join(with, ", ")
 		}
-		p.row("borrows", text)
+		p.Row("borrows", text)
 	}
 	if t := v.Quota.TakeBack; t != nil {
-		p.row("", t.text())
+		p.Row("", t.text())
 	}
 }
 
@@ -351,14 +358,14 @@ func ReasonText(r fit.Reason) string {
 // shownHolders is how many holders a page names.
 const shownHolders = 5
 
-// HolderRows show who has what the job waits for.
-func (v *Verdict) HolderRows(p *page, age func(time.Duration) string) {
+// holderRows show who has what the job waits for.
+func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
 	if len(v.Holders) == 0 {
 		return
 	}
 	for i, h := range v.Holders {
 		if i == shownHolders {
-			p.row("", fmt.Sprintf("and %s more (-o json shows all)", plural(len(v.Holders)-i, "job", "jobs")))
+			p.Row("", fmt.Sprintf("and %s more (-o json shows all)", plural(len(v.Holders)-i, "job", "jobs")))
 			break
 		}
 		name := h.Namespace + "/" + h.Job
@@ -372,14 +379,14 @@ func (v *Verdict) HolderRows(p *page, age func(time.Duration) string) {
 		if h.Preemptible {
 			text += "  preemptible"
 		}
-		p.row(once("held by", i), text)
+		p.Row(once("held by", i), text)
 	}
 }
 
-// RemedyRows show what would make the job run now.
-func (v *Verdict) RemedyRows(p *page) {
+// remedyRows show what would make the job run now.
+func (v *Verdict) remedyRows(p *prose.Page) {
 	for i, r := range v.Remedies {
-		p.row(once("runs now", i), remedyText(r))
+		p.Row(once("runs now", i), remedyText(r))
 	}
 }
 
@@ -422,7 +429,7 @@ func remedyText(r remedy.Remedy) string {
 }
 
 // tryRows say how to get a job through that no remedy was found for.
-func (v *Verdict) tryRows(p *page) {
+func (v *Verdict) tryRows(p *prose.Page) {
 	var tries []string
 	for _, s := range v.Submission {
 		if s.Status == Failed && s.Try != "" {
@@ -454,7 +461,7 @@ func (v *Verdict) tryRows(p *page) {
 		if slices.Contains(tries[:i], t) {
 			continue
 		}
-		p.row(first, t)
+		p.Row(first, t)
 		first = ""
 	}
 }
@@ -490,4 +497,16 @@ func (r *Rules) text() string {
 		return text + ", fair sharing off"
 	}
 	return text
+}
+
+// CauseIn says why a job was preempted, from Kueue's message about it ("Preempted
+// to accommodate a workload (UID: ..., JobUID: ...) due to reclamation within the
+// cohort; ..."); the message itself where it has another form.
+func CauseIn(message string) string {
+	_, cause, ok := strings.Cut(message, " due to ")
+	if !ok {
+		return oneLine(message)
+	}
+	cause, _, _ = strings.Cut(cause, ";")
+	return oneLine(cause)
 }

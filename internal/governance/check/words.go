@@ -258,3 +258,17 @@ func (v *Verdict) short() string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Shorten keeps a text of Kueue to about two lines; the whole is in the JSON.
+func Shorten(s string) string {
+	const most = 150
+	r := []rune(oneLine(s))
+	if len(r) <= most {
+		return string(r)
+	}
+	cut := string(r[:most])
+	if i := strings.LastIndexAny(cut, ", "); i > most/2 {
+		cut = strings.TrimRight(cut[:i], ", ")
+	}
+	return cut + " ..."
+}

@@ -11,73 +11,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-)
-
-// The kinds of a Remedy.
-const (
-	FewerNodes        = "FewerNodes"
-	HigherPriority    = "HigherPriority"
-	OtherQueue        = "OtherQueue"
-	OtherInstanceType = "OtherInstanceType"
-	JobsEnd           = "JobsEnd"
-)
-
-// Remedy is a change after which the job would run now. Of the fields after Kind
-// those of the kind are set.
-type Remedy struct {
-	Kind string
-	// Flag is the change as start-job takes it, "" where no flag does it.
-	Flag string `json:",omitempty"`
-	// Nodes is the number of pods (FewerNodes).
-	Nodes int32 `json:",omitempty"`
-	// Priority and PriorityValue are the lowest class that is enough.
-	Priority      string `json:",omitempty"`
-	PriorityValue int32  `json:",omitempty"`
-	Namespace     string `json:",omitempty"` // OtherQueue
-	Queue         string `json:",omitempty"`
-	ClusterQueue  string `json:",omitempty"`
-	InstanceType  string `json:",omitempty"`
-	// Jobs are those whose end frees enough, all of them together (JobsEnd).
-	Jobs []Holder `json:",omitempty"`
-	// Devices is what the job would then hold of its first accelerator resource.
-	Resource string  `json:",omitempty"`
-	Amount   float64 `json:",omitempty"`
-	// Borrowed of that resource.
-	Borrowed float64 `json:",omitempty"`
-	// Preempts are the workloads ("namespace/name") that would be evicted.
-	Preempts []Evicted `json:",omitempty"`
-}
-
-// Evicted is a job a remedy costs.
-type Evicted struct {
-	Namespace, Job, Workload string
-	Priority                 int32
-	Amount                   float64 // of Remedy.Resource
-}
-
-// Question is a job that does not run, and all there is to answer with.
-type Question struct {
-	In       *inputs.Inputs
-	Engine   *admission.Engine
-	Workload *kueue.Workload
-	Holders  []Holder
-	// Queues are other local queues that the user may use.
-	Queues []*kueue.LocalQueue
-	// Fits says whether the pods of a workload find nodes when decided so and the
-	// pods of some other jobs are gone; nil when nodes are not known.
-	Fits func(w *kueue.Workload, d *admission.Decision, ended []Holder) bool
-	// EndOnly skips what changes the job itself: it cannot be changed any more.
-	EndOnly bool
-}
-
-// limits of the search: every question to the core costs up to some milliseconds.
-const (
-	mostQueues  = 32
-	mostTypes   = 16
-	mostHolders = 64
-	mostSingles = 6
 )
 
 // Find returns what would make the job run now, the least intrusive first. Every
@@ -310,8 +244,8 @@ func (f *finder) otherQueues() {
 	}
 }
 
-// jobsEnd looks for jobs whose end frees enough: single ones first, the smallest
-// that suffice; else the fewest of the largest.
+// jobsEnd looks for few jobs whose end frees enough: the largest until it is
+// enough, and of those again without each that is not needed.
 func (f *finder) jobsEnd() {
 	holders := slices.Clone(f.Holders)
 	if len(holders) == 0 || len(holders[0].Holds) == 0 {
@@ -319,55 +253,58 @@ func (f *finder) jobsEnd() {
 	}
 	slices.SortStableFunc(holders, func(a, b Holder) int { return cmp.Compare(b.Holds[0].Amount, a.Holds[0].Amount) })
 	holders = holders[:min(len(holders), mostHolders)]
-	gone := 0
-	// set makes exactly the first n of list ended.
-	set := func(list []Holder, n int) {
-		for ; gone < n; gone++ {
-			if err := f.Engine.Remove(f.ctx, list[gone].Namespace, list[gone].Workload); err != nil && f.err == nil {
-				f.err = err
-			}
-		}
-		var back []client.Object
-		for ; gone > n; gone-- {
-			if w := f.In.Workload(list[gone-1].Namespace, list[gone-1].Workload); w != nil {
-				back = append(back, w)
-			}
-		}
-		if err := f.Engine.Load(context.WithoutCancel(f.ctx), back...); err != nil && f.err == nil {
-			f.err = err
-		}
-	}
-	runs := func(list []Holder, n int) (admission.Decision, bool) {
-		set(list, n)
-		return f.ask(f.Workload, false, list[:n]...)
-	}
 	low, high := 0, len(holders)+1
 	var best admission.Decision
 	for high-low > 1 {
 		n := low + (high-low)/2
-		if d, ok := runs(holders, n); ok {
+		if d, ok := f.without(holders[:n]); ok {
 			high, best = n, d
 		} else {
 			low = n
 		}
 	}
-	set(holders, 0)
 	if high > len(holders) || f.err != nil {
 		return
 	}
-	if high == 1 {
-		// One is enough: which is the smallest?
+	enough := slices.Clone(holders[:high])
+	for i, tries := 0, 0; i < len(enough) && len(enough) > 1 && tries < mostSingles; tries++ {
+		fewer := slices.Delete(slices.Clone(enough), i, i+1)
+		if d, ok := f.without(fewer); ok {
+			enough, best = fewer, d
+		} else {
+			i++
+		}
+	}
+	if len(enough) == 1 {
+		// One is enough: is a smaller one, too?
 		for i := min(len(holders), mostSingles) - 1; i > 0; i-- {
-			one := holders[i : i+1]
-			d, ok := runs(one, 1)
-			set(one, 0)
-			if ok {
-				f.add(Remedy{Kind: JobsEnd, Jobs: slices.Clone(one)}, &d)
-				return
+			if holders[i].Holds[0].Amount >= enough[0].Holds[0].Amount {
+				break
+			}
+			if d, ok := f.without(holders[i : i+1]); ok {
+				enough, best = slices.Clone(holders[i:i+1]), d
+				break
 			}
 		}
 	}
-	f.add(Remedy{Kind: JobsEnd, Jobs: slices.Clone(holders[:high])}, &best)
+	f.add(Remedy{Kind: JobsEnd, Jobs: enough}, &best)
+}
+
+// without asks about the cluster without some jobs, and puts them back.
+func (f *finder) without(ended []Holder) (admission.Decision, bool) {
+	var back []client.Object
+	for _, h := range ended {
+		w := f.In.Workload(h.Namespace, h.Workload)
+		if w == nil || f.Engine.Remove(f.ctx, h.Namespace, h.Workload) != nil {
+			continue
+		}
+		back = append(back, w)
+	}
+	d, ok := f.ask(f.Workload, false, ended...)
+	if err := f.Engine.Load(context.WithoutCancel(f.ctx), back...); err != nil && f.err == nil {
+		f.err = err
+	}
+	return d, ok
 }
 
 // instanceTypes are the types a workload's pods ask for.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -19,6 +20,8 @@ type API interface {
 	Create(ctx context.Context, r kinds.Resource, namespace string, body any, o kube.CreateOptions, into any) error
 	Get(ctx context.Context, r kinds.Resource, namespace, name string, into any) error
 	Delete(ctx context.Context, r kinds.Resource, namespace, name string, o kube.DeleteOptions) error
+	Change(ctx context.Context, r kinds.Resource, namespace, name string, t kube.PatchType, body any, o kube.ChangeOptions, into any) error
+	Update(ctx context.Context, r kinds.Resource, namespace, name string, body any, o kube.ChangeOptions, into any) error
 }
 
 // Object is one object to create.
@@ -37,8 +40,10 @@ func (o Object) String() string {
 // Request is one submission.
 type Request struct {
 	Namespace string
-	// Objects are created in this order; the job is one of them.
+	// Objects are created in this order. Job is the place of the job among them, -1
+	// where there is none.
 	Objects []Object
+	Job     int
 	// Key is the idempotency key, also to be found in the job's annotation, or empty.
 	Key string
 	// Manager is the field manager of the creates. It has to be unique to this
@@ -46,34 +51,119 @@ type Request struct {
 	Manager string
 	// DryRun asks the server to check only.
 	DryRun bool
+	// Replace changes objects besides the job that exist and differ.
+	Replace bool
 }
+
+// Action is what a submission did with an object, as kubectl words it.
+type Action string
+
+// The actions.
+const (
+	Created    Action = "created"
+	Unchanged  Action = "unchanged"
+	Configured Action = "configured"
+)
 
 // Result is what a submission did.
 type Result struct {
-	// Created holds the objects as the server returned them, in order.
-	Created []map[string]any
+	// Objects are the objects as the server returned them, in order, and Actions
+	// what was done with each.
+	Objects []map[string]any
+	Actions []Action
 	// Reused: an earlier submission with the same idempotency key had created the job.
 	Reused bool
 }
 
-// Submit creates the objects. When one fails, those created before it are
-// removed again, and what could not be removed is named in the error.
+// Submit creates the objects, all of them or none: when one fails, those created
+// before it are removed again, those changed are put back, and what could not be
+// is named in the error. An object besides the job that exists already is left
+// alone if the manifest would not change it; otherwise it is an error with the
+// difference, or changed with Replace.
 func Submit(ctx context.Context, api API, req Request) (Result, error) {
 	var res Result
-	var ours []Object // made by this submission, as the server returned them
-	for _, o := range req.Objects {
-		made, reused, err := create(ctx, api, req, o)
-		if err != nil {
-			return Result{}, rollback(ctx, api, req, ours, err)
-		}
-		if reused {
-			res.Reused = true
+	found, err := look(ctx, api, &req)
+	if err != nil {
+		return res, err
+	}
+	bind(req.Objects, req.Job, func(i int) bool { return found[i] == nil })
+	var undo []step
+	for i, o := range req.Objects {
+		var made map[string]any
+		action, reused := Created, false
+		if found[i] != nil {
+			made, action, err = existing(ctx, api, req, o, found[i], nil)
 		} else {
-			ours = append(ours, Object{Resource: o.Resource, Body: made})
+			made, reused, err = create(ctx, api, req, o)
+			if i != req.Job && kube.IsAlreadyExists(err) { // made meanwhile
+				if there, _, e := lookUp(ctx, api, req, o); e == nil {
+					found[i] = there
+					made, action, err = existing(ctx, api, req, o, there, err)
+				}
+			}
 		}
-		res.Created = append(res.Created, made)
+		if err != nil {
+			return Result{}, rollback(ctx, api, req, undo, err)
+		}
+		switch {
+		case reused:
+			res.Reused, action = true, Unchanged
+		case action == Created:
+			undo = append(undo, step{Object{o.Resource, made}, nil})
+		case action == Configured:
+			undo = append(undo, step{Object{o.Resource, made}, found[i]})
+		}
+		res.Objects, res.Actions = append(res.Objects, made), append(res.Actions, action)
+	}
+	if req.Job >= 0 && !req.DryRun && !res.Reused {
+		adopt(ctx, api, req, res.Objects[req.Job], undo)
 	}
 	return res, nil
+}
+
+// step is one change that can be undone: an object created, or one changed and
+// what it was before.
+type step struct {
+	Object
+	before map[string]any
+}
+
+// look reads which of several objects exist already, nil where one does not or
+// may not be read. What an earlier job of the same name left behind is on its way
+// out with that job, and is removed.
+func look(ctx context.Context, api API, req *Request) ([]map[string]any, error) {
+	found := make([]map[string]any, len(req.Objects))
+	if len(req.Objects) < 2 {
+		return found, nil
+	}
+	var group sync.WaitGroup
+	for i, o := range req.Objects {
+		group.Go(func() {
+			object := map[string]any{}
+			if err := api.Get(ctx, o.Resource, namespaceOf(o, *req), o.Name(), &object); err == nil {
+				found[i] = object
+			}
+		})
+	}
+	group.Wait()
+	job := ""
+	if req.Job >= 0 {
+		if job = req.Objects[req.Job].Name(); found[req.Job] != nil {
+			job = "" // it is there: what goes with it does too
+		}
+		found[req.Job] = nil // its own creation tells
+	}
+	for i, o := range req.Objects {
+		if found[i] == nil || !BelongsTo(found[i], job) || req.DryRun {
+			continue
+		}
+		err := api.Delete(ctx, o.Resource, namespaceOf(o, *req), o.Name(), kube.DeleteOptions{UID: kinds.Text(found[i], "metadata", "uid"), Propagation: "Background"})
+		if err != nil && !kube.IsNotFound(err) {
+			return nil, errs.Wrap(err, fmt.Sprintf("what an earlier job of that name left (%s) cannot be removed", o))
+		}
+		found[i] = nil
+	}
+	return found, nil
 }
 
 func create(ctx context.Context, api API, req Request, o Object) (made map[string]any, reused bool, err error) {
@@ -109,6 +199,9 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 		}
 		if req.Key != "" && kinds.Text(found, "metadata", "annotations", kinds.IdempotencyAnnotation) == req.Key {
 			return found, true, nil
+		}
+		if i := req.Job; i < 0 || req.Objects[i].Name() != o.Name() || req.Objects[i].Resource.Plural != o.Resource.Plural {
+			return nil, false, err // Submit compares it
 		}
 		return nil, false, exists(o, req, found, err)
 	}
@@ -153,19 +246,26 @@ func exists(o Object, req Request, found map[string]any, cause error) error {
 	return e.WithTry("another --name, or --generate-name for a suffix", "hyperpod get-job "+o.Name()+" -n "+req.Namespace)
 }
 
-func rollback(ctx context.Context, api API, req Request, created []Object, cause error) error {
-	if len(created) == 0 || req.DryRun {
+func rollback(ctx context.Context, api API, req Request, done []step, cause error) error {
+	if len(done) == 0 || req.DryRun {
 		return cause
 	}
 	// Ctrl-C must not leave half a job behind, so the clean-up has its own deadline.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	var left []string
-	for _, o := range slices.Backward(created) {
-		err := api.Delete(ctx, o.Resource, req.Namespace, o.Name(),
-			kube.DeleteOptions{UID: kinds.Text(o.Body, "metadata", "uid"), Propagation: "Background"})
+	for _, s := range slices.Backward(done) {
+		if s.before != nil {
+			delete(s.before["metadata"].(map[string]any), "resourceVersion") // whatever happened to it since
+			if err := api.Update(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(), s.before, kube.ChangeOptions{FieldManager: req.Manager}, nil); err != nil {
+				left = append(left, s.String()+" (changed)")
+			}
+			continue
+		}
+		err := api.Delete(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(),
+			kube.DeleteOptions{UID: kinds.Text(s.Body, "metadata", "uid"), Propagation: "Background"})
 		if err != nil && !kube.IsNotFound(err) {
-			left = append(left, o.String())
+			left = append(left, s.String())
 		}
 	}
 	e := errs.Wrap(cause, "the job was not submitted")

@@ -3,6 +3,7 @@ package submit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -77,6 +78,8 @@ const (
 	jobs      = "/apis/kubeflow.org/v1/namespaces/ns/pytorchjobs"
 	services  = "/api/v1/namespaces/ns/services"
 	exists409 = `{"kind":"Status","status":"Failure","reason":"AlreadyExists","code":409,"message":"exists"}`
+	missing   = `{"kind":"Status","reason":"NotFound","code":404}`
+	refused   = `{"kind":"Status","reason":"Forbidden","code":403,"message":"User \"a\" cannot patch"}`
 	invalid   = `{"kind":"Status","status":"Failure","reason":"Invalid","code":422,"message":"no"}`
 )
 
@@ -84,14 +87,23 @@ func job(extra string) string {
 	return `{"kind":"PyTorchJob","metadata":{"name":"j","uid":"u1","creationTimestamp":"2026-01-02T03:04:05Z"` + extra + `}}`
 }
 
+func service(extra, spec string) string {
+	return `{"kind":"Service","metadata":{"name":"s","uid":"u2"` + extra + `},"spec":{` + spec + `}}`
+}
+
+const bound = `,"labels":{"cli.hyperpod/job":"j"}`
+
 func request(key string, withService bool) Request {
 	r := Request{Namespace: "ns", Key: key, Manager: "hyperpod-me"}
 	if withService {
-		r.Objects = append(r.Objects, Object{kinds.Service, map[string]any{"metadata": map[string]any{"name": "s"}}})
+		r.Job = 1
+		r.Objects = append(r.Objects, Object{kinds.Service, map[string]any{"kind": "Service", "metadata": map[string]any{"name": "s"}, "spec": map[string]any{"port": int64(1)}}})
 	}
 	r.Objects = append(r.Objects, Object{kinds.PyTorchJob.Resource, map[string]any{"metadata": map[string]any{"name": "j"}}})
 	return r
 }
+
+func replacing(r Request) Request { r.Replace = true; return r }
 
 func TestSubmit(t *testing.T) {
 	ours := `,"managedFields":[{"manager":"hyperpod-me"}]`
@@ -104,6 +116,7 @@ func TestSubmit(t *testing.T) {
 		reused  bool
 		exit    errs.Exit
 		text    []string // of the error
+		actions string
 		log     string
 	}{
 		{name: "created", req: request("", false), answers: answers{"POST " + jobs: {body(201, job(""))}}},
@@ -126,16 +139,48 @@ func TestSubmit(t *testing.T) {
 		{name: "other key", req: request("other", false), answers: answers{"POST " + jobs: {body(409, exists409)},
 			"GET " + jobs + "/j": {body(200, job(keyed))}}, exit: errs.Failure, text: []string{"already exists"}},
 		{name: "second fails, first removed", req: request("", true), answers: answers{
-			"POST " + services: {body(201, `{"metadata":{"name":"s","uid":"u2"}}`)}, "POST " + jobs: {body(422, invalid)},
+			"GET " + services + "/s": {body(404, missing)}, "GET " + jobs + "/j": {body(404, missing)},
+			"POST " + services: {body(201, service(bound, ""))}, "POST " + jobs: {body(422, invalid)},
 			"DELETE " + services + "/s": {body(200, `{"kind":"Status","status":"Success"}`)}},
 			exit: errs.Failure, text: []string{"the job was not submitted", "removed:"}},
 		{name: "second fails, first stays", req: request("", true), answers: answers{
-			"POST " + services: {body(201, `{"metadata":{"name":"s","uid":"u2"}}`)}, "POST " + jobs: {body(422, invalid)},
-			"DELETE " + services + "/s": {body(403, `{"kind":"Status","reason":"Forbidden","code":403}`)}},
+			"GET " + services + "/s": {body(404, missing)}, "GET " + jobs + "/j": {body(404, missing)},
+			"POST " + services: {body(201, service(bound, ""))}, "POST " + jobs: {body(422, invalid)},
+			"DELETE " + services + "/s": {body(403, refused)}},
 			exit: errs.Failure, text: []string{"left:", "service s could not be removed"}},
-		{name: "second fails, first was there before", req: request("k", true), answers: answers{
-			"POST " + services: {body(409, exists409)}, "GET " + services + "/s": {body(200, `{"metadata":{"name":"s","annotations":{"cli.hyperpod/idempotency-key":"k"}}}`)},
-			"POST " + jobs: {body(422, invalid)}}, exit: errs.Failure},
+		{name: "second fails, first was there before", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service("", `"port":1`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(200, service("", `"port":1`))}, "POST " + jobs: {body(422, invalid)}}, exit: errs.Failure},
+		{name: "both created, the job owns the first", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(404, missing)}, "GET " + jobs + "/j": {body(404, missing)},
+			"POST " + services: {body(201, service(bound, ""))}, "POST " + jobs: {body(201, job(""))},
+			"PATCH " + services + "/s": {body(200, service(bound, ""))}}, actions: "created created"},
+		{name: "who may not own it goes on", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(403, refused)}, "GET " + jobs + "/j": {body(404, missing)},
+			"POST " + services: {body(201, service(bound, ""))}, "POST " + jobs: {body(201, job(""))},
+			"PATCH " + services + "/s": {body(403, refused)}}, actions: "created created"},
+		{name: "there and the same", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service("", `"port":1,"type":"ClusterIP"`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(200, service(`,"resourceVersion":"9"`, `"port":1,"type":"ClusterIP"`))},
+			"POST " + jobs:             {body(201, job(""))}}, actions: "unchanged created"},
+		{name: "there and the same, as far as may be seen", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service("", `"port":1,"type":"ClusterIP"`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(403, refused)}, "POST " + jobs: {body(201, job(""))}}, actions: "unchanged created"},
+		{name: "there and different", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(200, service("", `"port":1`))}}, exit: errs.No,
+			text: []string{`Service "s" exists already in ns and differs: nothing was changed`, "spec.port:  2 -> 1", "--replace"}},
+		{name: "replaced", req: replacing(request("", true)), answers: answers{
+			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(200, service("", `"port":1`)), body(200, service("", `"port":1`))}, "POST " + jobs: {body(201, job(""))}}, actions: "configured created"},
+		{name: "replaced and put back", req: replacing(request("", true)), answers: answers{
+			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(200, service("", `"port":1`)), body(200, service("", `"port":1`))}, "POST " + jobs: {body(422, invalid)},
+			"PUT " + services + "/s": {body(200, service("", `"port":2`))}}, exit: errs.Failure, text: []string{"was not submitted"}},
+		{name: "left by an earlier job of the name", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service(bound, `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"DELETE " + services + "/s": {body(200, `{"kind":"Status","status":"Success"}`)}, "POST " + services: {body(201, service(bound, ""))},
+			"POST " + jobs: {body(201, job(""))}, "PATCH " + services + "/s": {body(200, service(bound, ""))}}, actions: "created created"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			api, s := client(t, c.answers)
@@ -153,8 +198,11 @@ func TestSubmit(t *testing.T) {
 						t.Errorf("%q is not in %q", want, errs.Text(err, false))
 					}
 				}
-			} else if len(res.Created) != len(c.req.Objects) || res.Reused != c.reused {
+			} else if len(res.Objects) != len(c.req.Objects) || res.Reused != c.reused {
 				t.Errorf("result %+v", res)
+			}
+			if got := strings.Trim(fmt.Sprint(res.Actions), "[]"); c.actions != "" && got != c.actions {
+				t.Errorf("actions %s, want %s", got, c.actions)
 			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -173,5 +221,43 @@ func TestSubmit(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestDiff(t *testing.T) {
+	before := map[string]any{"kind": "Secret", "metadata": map[string]any{"name": "a", "resourceVersion": "1", "labels": map[string]any{"x": "1"}},
+		"data": map[string]any{"token": "old"}, "list": []any{int64(1), map[string]any{"k": "v"}}, "status": "s"}
+	after := map[string]any{"kind": "Secret", "metadata": map[string]any{"name": "a", "resourceVersion": "2", "labels": map[string]any{"y": "1"}},
+		"data": map[string]any{"token": "new"}, "list": []any{int64(1), map[string]any{"k": "w"}}}
+	var got []string
+	for _, c := range Diff(before, after) {
+		got = append(got, c.Path+": "+c.Before+" -> "+c.After)
+	}
+	want := "data.token: (not shown) -> (not shown)|list[1].k: v -> w|metadata.labels.x: 1 -> |metadata.labels.y:  -> 1"
+	if strings.Join(got, "|") != want {
+		t.Errorf("got %s", strings.Join(got, "|"))
+	}
+	env := func(v string) map[string]any {
+		return map[string]any{"spec": map[string]any{"env": []any{map[string]any{"name": "A", "value": v}}}}
+	}
+	if c := Diff(env("old"), env("new")); len(c) != 1 || c[0].Before != "(not shown)" {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestTogether(t *testing.T) {
+	objects := request("", true).Objects
+	objects = append(objects, Object{kinds.Resource{Version: "v1", Kind: "PersistentVolumeClaim", Namespaced: true}, map[string]any{"metadata": map[string]any{"name": "data"}}},
+		Object{kinds.Resource{Group: "apps", Version: "v1", Kind: "Deployment", Namespaced: true}, map[string]any{"metadata": map[string]any{"name": "etcd"}}})
+	bind(objects, 1, func(i int) bool { return true })
+	want := []Ref{{"v1", "Service", "s"}, {"apps/v1", "Deployment", "etcd"}}
+	if got := Together(map[string]string{kinds.TogetherAnnotation: kinds.Text(objects[1].Body, "metadata", "annotations", kinds.TogetherAnnotation)}); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("got %v", got)
+	}
+	if !BelongsTo(objects[0].Body, "j") || BelongsTo(objects[2].Body, "j") || BelongsTo(objects[0].Body, "") {
+		t.Error("the wrong objects are marked")
+	}
+	if got := Together(map[string]string{kinds.TogetherAnnotation: "x / a/b  v1/Service/s"}); len(got) != 1 {
+		t.Errorf("got %v", got)
 	}
 }

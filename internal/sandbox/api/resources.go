@@ -78,6 +78,8 @@ func virtual(r kinds.Resource) *resource { return &resource{Resource: r, virtual
 var (
 	secret = kinds.Resource{Version: "v1", Plural: "secrets", Kind: "Secret", Namespaced: true}
 	claim  = kinds.Resource{Version: "v1", Plural: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true, Short: []string{"pvc"}}
+	deploy = kinds.Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true, Short: []string{"deploy"}}
+	set    = kinds.Resource{Group: "apps", Version: "v1", Plural: "statefulsets", Kind: "StatefulSet", Namespaced: true, Short: []string{"sts"}}
 	lease  = kinds.Resource{Group: "coordination.k8s.io", Version: "v1", Plural: "leases", Kind: "Lease", Namespaced: true}
 
 	selfRules  = kinds.Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "selfsubjectrulesreviews", Kind: "SelfSubjectRulesReview"}
@@ -97,6 +99,8 @@ func table() []*resource {
 		builtin[corev1.Service](kinds.Service, true, false),
 		builtin[corev1.Secret](secret, false, false),
 		builtin[corev1.PersistentVolumeClaim](claim, true, false),
+		builtin[appsv1.Deployment](deploy, true, true),
+		builtin[appsv1.StatefulSet](set, true, true),
 		builtin[coordinationv1.Lease](lease, false, false),
 		builtin[appsv1.Deployment](kinds.Deployment, true, true),
 		builtin[batchv1.Job](kinds.BatchJob.Resource, true, true, batchJobColumns...),

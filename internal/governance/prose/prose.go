@@ -1,30 +1,36 @@
-package check
+// Package prose lays out the checker's answers for people: lines of a short label
+// and a text, wrapped at words.
+package prose
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// page builds lines of a label and a text, wrapped at words.
-type page struct {
+// Page collects lines. Create it with [New].
+type Page struct {
 	width int
 	b     strings.Builder
 	empty bool // the last line was empty
 }
 
+// New returns an empty page of width columns; 0 is unlimited.
+func New(width int) *Page { return &Page{width: width} }
+
 const labelWidth = 12
 
-// row adds a line with a label; further lines of the text are indented alike.
-func (p *page) row(label, text string) {
+// Row adds a line with a label; further lines of the text are indented alike.
+func (p *Page) Row(label, text string) {
 	indent := strings.Repeat(" ", labelWidth)
 	first := "  " + label + strings.Repeat(" ", max(labelWidth-2-len(label), 1))
 	p.wrap(first, indent, text)
 }
 
-// line adds text from the left edge; what does not fit goes on below, indented.
-func (p *page) line(first, text string) { p.wrap(first, "  ", text) }
+// Line adds text from the left edge; what does not fit goes on below, indented.
+func (p *Page) Line(text string) { p.wrap("", "  ", text) }
 
-func (p *page) blank() {
+// Blank adds an empty line, unless there is one already.
+func (p *Page) Blank() {
 	if !p.empty {
 		p.b.WriteByte('\n')
 	}
@@ -32,7 +38,7 @@ func (p *page) blank() {
 }
 
 // wrap breaks at single spaces; runs of spaces, which set columns apart, stay.
-func (p *page) wrap(first, indent, text string) {
+func (p *Page) wrap(first, indent, text string) {
 	p.empty = false
 	line, start := first, true
 	used := utf8.RuneCountInString(first)
@@ -50,4 +56,5 @@ func (p *page) wrap(first, indent, text string) {
 	p.b.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
-func (p *page) String() string { return p.b.String() }
+// String is the page, ending in a newline.
+func (p *Page) String() string { return p.b.String() }

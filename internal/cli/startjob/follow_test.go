@@ -1,0 +1,64 @@
+package startjob
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// --follow waits until the job runs, hands over to the log, and ends with the
+// job's verdict. The flag is there only where there is a log to follow.
+func TestFollow(t *testing.T) {
+	home := t.TempDir()
+	env := func(key string) string {
+		return map[string]string{"HOME": home, "XDG_STATE_HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "HYPERPOD_SANDBOX": "1"}[key]
+	}
+	start := func(name string, log LogFollower) (stdout, stderr string, err error) {
+		streams, buffers := output.Test()
+		f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
+		cmd := NewCmd(f, nil, WithLogs(log))
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetArgs([]string{name, "--template", "smpv2-llama2", "--node-count", "1", "--follow"})
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		defer cancel()
+		err = cmd.ExecuteContext(ctx)
+		return buffers.Out.String(), buffers.Err.String(), err
+	}
+	deleted := func(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error {
+		f.IO.Out.Write([]byte("log of " + name + "\n"))
+		return c.Delete(ctx, kind.Resource, namespace, name, kube.DeleteOptions{Propagation: "Background"})
+	}
+	out, notes, err := start("one", deleted)
+	if out != "Successfully created job one\nlog of one\n" || !strings.Contains(notes, "one is Running") || errs.ExitOf(err) != errs.NotFound {
+		t.Errorf("%v: %q, %q", err, out, notes)
+	}
+	broken := errors.New("no log")
+	if _, _, err := start("two", func(context.Context, *factory.Factory, *factory.Cluster, kinds.Job, string, string) error {
+		return broken
+	}); err != broken {
+		t.Errorf("got %v", err)
+	}
+	streams, _ := output.Test()
+	if NewCmd(&factory.Factory{IO: streams, Env: env}, nil).Flags().Lookup("follow") != nil {
+		t.Error("there is a flag --follow without a log")
+	}
+}
+
+func TestResumeNote(t *testing.T) {
+	for namespace, want := range map[string]bool{"kubeflow": false, "hyperpod-ns-a": false, "default": true} {
+		if got := resumeNote(true, namespace) != ""; got != want {
+			t.Errorf("%s: %v", namespace, got)
+		}
+	}
+	if resumeNote(false, "default") != "" {
+		t.Error("nobody asked")
+	}
+}

@@ -1,0 +1,128 @@
+package startjob
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// manifestFiles are the files of a folder that are manifests, in the order in
+// which they are read: by name.
+func manifestFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		switch strings.ToLower(filepath.Ext(e.Name())) {
+		case ".yaml", ".yml", ".json":
+			if !e.IsDir() {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// readFolder reads the manifests of a folder as one of several documents. Each
+// file is looked at alone first, so that a fault is named with its file and line.
+func readFolder(dir string) (*templates.Template, error) {
+	files, err := manifestFiles(dir)
+	if err != nil {
+		return nil, errs.Wrap(err, "cannot read "+dir)
+	}
+	if len(files) == 0 {
+		return nil, errs.NotFoundf("there is no manifest in %s", dir).WithFact("looked for", "*.yaml, *.yml, *.json")
+	}
+	var all bytes.Buffer
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, errs.Wrap(err, "cannot read "+name)
+		}
+		if _, err := templates.Parse(baseName(name), name, data); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&all, "---\n%s\n", data)
+	}
+	return templates.Parse(filepath.Base(filepath.Clean(dir)), dir, all.Bytes())
+}
+
+func baseName(file string) string {
+	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode()&fs.ModeDir != 0
+}
+
+// makeRoom deletes a job that exists already and waits until it is gone, for
+// --replace. What was submitted with it goes with it.
+func (o *Options) makeRoom(ctx context.Context, c *factory.Cluster, req submit.Request) error {
+	if req.Job < 0 || req.DryRun {
+		return nil
+	}
+	job := req.Objects[req.Job]
+	kind, ok := kinds.JobFor(job.Resource.GroupVersion(), job.Resource.Kind)
+	if !ok {
+		return nil
+	}
+	kind.Resource = job.Resource
+	found := map[string]any{}
+	err := c.Get(ctx, job.Resource, req.Namespace, job.Name(), &found)
+	if kube.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	uid := kinds.Text(found, "metadata", "uid")
+	if err := c.Delete(ctx, job.Resource, req.Namespace, job.Name(), kube.DeleteOptions{UID: uid, Propagation: "Background"}); err != nil {
+		return errs.Wrap(err, fmt.Sprintf("job %s was not replaced", job.Name()))
+	}
+	_, err = waitjob.Until(ctx, o.Factory, c, wait.Request{Kind: kind, Namespace: req.Namespace, Name: job.Name(), UID: uid, Goal: wait.Deleted, Timeout: o.Timeout})
+	return err
+}
+
+// full is "kind.group/name", as kubectl names an object.
+func full(object map[string]any) string {
+	group, _, found := strings.Cut(kinds.Text(object, "apiVersion"), "/")
+	kind := strings.ToLower(kinds.Text(object, "kind"))
+	if found && group != "" {
+		kind += "." + group
+	}
+	return kind + "/" + kinds.Text(object, "metadata", "name")
+}
+
+// report says what was done: a sentence for a job alone, else a line for each
+// object, as kubectl words it.
+func (o *Options) report(done submit.Result, r templates.Result) error {
+	out := o.Factory.IO.Out
+	if len(done.Objects) == 1 {
+		_, err := fmt.Fprintf(out, "Successfully created job %s\n", name(r))
+		return err
+	}
+	for i, object := range done.Objects {
+		if _, err := fmt.Fprintf(out, "%s %s\n", full(object), done.Actions[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

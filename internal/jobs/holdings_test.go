@@ -1,0 +1,169 @@
+package jobs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// holder is a workload of queue q that holds gpus since a minute.
+func holder(t *testing.T, uid string, priority int32, minute string, gpus int) state.Workload {
+	t.Helper()
+	w := *workload(t, "", conds("QuotaReserved=True:Q@"+minute+" Admitted=True:A@"+minute))
+	w.UID, w.Name, w.Priority, w.QueueName = uid, uid, priority, "lq"
+	w.Admission = &state.Admission{ClusterQueue: "q", PodSets: []state.PodSetAssignment{{Flavors: map[string]string{"nvidia.com/gpu": "f"}, Usage: map[string]string{"nvidia.com/gpu": fmt.Sprint(gpus)}}}}
+	return w
+}
+
+// Of 8 GPUs of its own a queue holds 14: six are borrowed, by those that
+// reclaiming would take first.
+func TestHoldings(t *testing.T) {
+	all := []state.Workload{holder(t, "old-low", 1, "01", 4), holder(t, "new-low", 1, "05", 4), holder(t, "high", 9, "09", 6)}
+	queue := &state.ClusterQueue{ResourceGroups: []state.ResourceGroup{{Flavors: []state.FlavorQuotas{{Name: "f", Resources: []state.ResourceQuota{{Name: "nvidia.com/gpu", Nominal: resource.MustParse("8")}}}}}}}
+	for i, want := range []int64{2, 4, 0} {
+		got := Holdings(&all[i], queue, all)
+		if len(got) != 1 || got[0].Borrowed != want || got[0].Flavor != "f" {
+			t.Errorf("%s: got %+v, want %d borrowed", all[i].Name, got, want)
+		}
+	}
+	if got := Holdings(&all[1], nil, all); got[0].Borrowed != 0 || got[0].Amount != 4 {
+		t.Errorf("without the queue: %+v", got)
+	}
+	if Holdings(nil, queue, all) != nil || Holdings(workload(t, "", ""), queue, all) != nil {
+		t.Error("who has no quota holds nothing")
+	}
+	over := holder(t, "over", 9, "02", 8)
+	over.Conditions = append(over.Conditions, state.Condition{Type: "Finished", Status: "True"})
+	if Holdings(&over, queue, all) != nil {
+		t.Error("who is over holds nothing")
+	}
+}
+
+func TestPosition(t *testing.T) {
+	waits := func(uid string, priority int32, minute, status string) state.Workload {
+		w := *workload(t, "", status)
+		w.UID, w.Name, w.Namespace, w.QueueName, w.Priority, w.Active = uid, uid, "n", "lq", priority, true
+		w.CreationTimestamp, _ = time.Parse(time.TimeOnly, "10:"+minute+":00")
+		return w
+	}
+	all := []state.Workload{
+		waits("late", 1, "09", ""), waits("early", 1, "03", ""), waits("high", 5, "10", ""),
+		waits("evicted", 1, "01", conds("Evicted=True:Preempted@20")),
+		waits("holds", 9, "01", conds("QuotaReserved=True:Q")), waits("over", 9, "01", conds("Finished=True:Succeeded")),
+	}
+	other := waits("other", 9, "01", "")
+	other.QueueName = "another"
+	held := waits("held", 9, "01", "")
+	held.Active = false
+	all = append(all, other, held)
+	var got []string
+	for i := range all {
+		place, of := Position(&all[i], all)
+		got = append(got, fmt.Sprintf("%s %d/%d", all[i].Name, place, of))
+	}
+	// The eviction's condition is of another day than the test's times of creation.
+	want := "late 3/4, early 2/4, high 1/4, evicted 4/4, holds 0/0, over 0/0, other 1/1, held 0/0"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("got %s", strings.Join(got, ", "))
+	}
+	if place, of := Position(nil, all); place != 0 || of != 0 {
+		t.Error("nothing has no place")
+	}
+}
+
+func TestPodStatus(t *testing.T) {
+	begun := time.Now()
+	ran := func(c state.Container) state.Container { c.StartedAt = &begun; return c }
+	ended := func(c state.Container) state.Container { c.FinishedAt = &begun; return c }
+	for _, tt := range []struct {
+		want, why string
+		pod       state.Pod
+	}{
+		{"Pending", "", state.Pod{Phase: "Pending"}},
+		{"Pending", "Unschedulable", state.Pod{Phase: "Pending", Conditions: []state.Condition{{Type: "PodScheduled", Status: "False", Reason: "Unschedulable"}}}},
+		{"SchedulingGated", "SchedulingGated", state.Pod{Phase: "Pending", Conditions: []state.Condition{{Type: "PodScheduled", Status: "False", Reason: "SchedulingGated"}}}},
+		{"ContainerCreating", "", state.Pod{Phase: "Pending", Containers: []state.Container{{Waiting: "ContainerCreating"}}}},
+		{"ImagePullBackOff", "ImagePullBackOff", state.Pod{Phase: "Pending", Containers: []state.Container{{Waiting: "ImagePullBackOff"}}}},
+		{"CrashLoopBackOff", "CrashLoopBackOff", state.Pod{Phase: "Running", Containers: []state.Container{{Waiting: "CrashLoopBackOff", LastTerminated: "Error", LastExitCode: 3}}}},
+		{"Running", "", state.Pod{Phase: "Running", Ready: true, Containers: []state.Container{ran(state.Container{Ready: true})}}},
+		{"NotReady", "", state.Pod{Phase: "Running", Containers: []state.Container{ended(state.Container{Terminated: "Completed"}), ran(state.Container{Ready: true})}}},
+		{"Completed", "", state.Pod{Phase: "Succeeded", Containers: []state.Container{ended(state.Container{Terminated: "Completed"})}}},
+		{"OOMKilled", "OOMKilled", state.Pod{Phase: "Failed", Containers: []state.Container{ended(state.Container{Terminated: "OOMKilled", ExitCode: 137})}}},
+		{"ExitCode:7", "", state.Pod{Phase: "Running", Containers: []state.Container{ended(state.Container{ExitCode: 7})}}},
+		{"Evicted", "Evicted", state.Pod{Phase: "Failed", Reason: "Evicted"}},
+		{"Terminating", "", state.Pod{Meta: state.Meta{DeletionTimestamp: &begun}, Phase: "Running", Containers: []state.Container{ran(state.Container{Ready: true})}}},
+		{"Unknown", "", state.Pod{Meta: state.Meta{DeletionTimestamp: &begun}, Phase: "Running", Reason: "NodeLost"}},
+		{"Init:0/2", "", state.Pod{Phase: "Pending", Containers: []state.Container{{Init: true, Waiting: "PodInitializing"}, {Init: true}, {Waiting: "PodInitializing"}}}},
+		{"Init:1/2", "", state.Pod{Phase: "Pending", Containers: []state.Container{ended(state.Container{Init: true, Terminated: "Completed"}), {Init: true}, {Waiting: "PodInitializing"}}}},
+		{"Init:Error", "Error", state.Pod{Phase: "Pending", Containers: []state.Container{ended(state.Container{Init: true, Terminated: "Error", ExitCode: 1})}}},
+		{"Init:ErrImagePull", "ErrImagePull", state.Pod{Phase: "Pending", Containers: []state.Container{{Init: true, Waiting: "ErrImagePull"}}}},
+		{"Running", "", state.Pod{Phase: "Running", Ready: true, Containers: []state.Container{ran(state.Container{Init: true, Started: true, Ready: true}), ran(state.Container{Ready: true})}}},
+	} {
+		if got := PodStatus(tt.pod); got != tt.want {
+			t.Errorf("got %s, want %s: %+v", got, tt.want, tt.pod)
+		}
+		if why, _ := PodWhy(tt.pod); why != tt.why {
+			t.Errorf("%s: why %q, want %q", tt.want, why, tt.why)
+		}
+	}
+}
+
+func TestResume(t *testing.T) {
+	j := state.Job{Kind: kinds.PyTorchJob, Meta: state.Meta{UID: "J", Annotations: map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: "3"}}}
+	events := []state.Event{{ObjectUID: "J", Reason: "PyTorchJobRestarting", Count: 2}, {ObjectUID: "other", Reason: "PyTorchJobRestarting", Count: 9}}
+	if got := ResumeOf(j, events, []state.Pod{{Restarts: 1}, {Restarts: 1}}); got != (Resume{true, 3, 2}) {
+		t.Errorf("got %+v", got)
+	}
+	if got := ResumeOf(state.Job{Kind: kinds.PyTorchJob}, nil, []state.Pod{{Restarts: 1}, {Restarts: 4}}); got != (Resume{false, 0, 4}) {
+		t.Errorf("got %+v", got)
+	}
+	if got := ResumeOf(state.Job{Kind: kinds.HyperPodPyTorchJob, Restarts: 5, MaxRetries: 50}, nil, nil); got != (Resume{true, 50, 5}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestFault(t *testing.T) {
+	node := func(ready string, labels ...string) state.Node {
+		n := state.Node{Meta: state.Meta{Name: "n", Labels: map[string]string{}}, Conditions: []state.Condition{{Type: "Ready", Status: ready}}}
+		for i := 0; i+1 < len(labels); i += 2 {
+			n.Labels[labels[i]] = labels[i+1]
+		}
+		return n
+	}
+	for _, tt := range []struct {
+		want string
+		node state.Node
+	}{
+		{"", node("True")},
+		{"", node("True", kinds.NodeHealthLabel, "Schedulable")},
+		{"NotReady", node("False", kinds.NodeHealthLabel, "Schedulable")},
+		{"UnschedulablePendingReplacement, NvidiaErrorTerminate, XID 79", node("True", kinds.NodeHealthLabel, "UnschedulablePendingReplacement", kinds.FaultTypesLabel, "NvidiaErrorTerminate", kinds.FaultReasonsLabel, "XID_79")},
+		{"UnschedulablePendingReboot", node("Unknown", kinds.NodeHealthLabel, "UnschedulablePendingReboot")},
+	} {
+		f, bad := FaultOf(tt.node)
+		if bad != (tt.want != "") || bad && f.Text() != tt.want {
+			t.Errorf("got %q, %v, want %q", f.Text(), bad, tt.want)
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for message, want := range map[string]string{
+		"Preempted to accommodate a workload (UID: a, JobUID: b) due to reclamation within the cohort; preemptor path: /pool/vision; preemptee path: /pool/nlp": "made way for a job of vision (reclamation within the cohort)",
+		"Preempted to accommodate a workload (UID: a, JobUID: UNKNOWN) due to prioritization in the ClusterQueue":                                               "made way for a job (prioritization in the ClusterQueue)",
+		"couldn't assign flavors": "couldn't assign flavors",
+	} {
+		if got := Plain(message); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if w, j := preemptor("Preempted to accommodate a workload (UID: a, JobUID: UNKNOWN) due to x"); w != "a" || j != "" {
+		t.Errorf("got %q, %q", w, j)
+	}
+}

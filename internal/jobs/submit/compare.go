@@ -1,0 +1,164 @@
+package submit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// Change is one field in which two objects differ.
+type Change struct {
+	Path          string
+	Before, After string // as JSON-like text; "" where there is none
+}
+
+// Diff returns the fields in which two objects differ, by path. Values of
+// environments and of Secrets are not shown.
+func Diff(before, after map[string]any) []Change {
+	d := differ{secret: before["kind"] == "Secret" || after["kind"] == "Secret"}
+	d.walk("", before, after)
+	return d.out
+}
+
+// written are metadata that only the server writes.
+var written = []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink", "ownerReferences"}
+
+type differ struct {
+	secret bool
+	out    []Change
+}
+
+func (d *differ) walk(path string, a, b any) {
+	if reflect.DeepEqual(a, b) {
+		return
+	}
+	am, isA := a.(map[string]any)
+	bm, isB := b.(map[string]any)
+	if isA && isB {
+		keys := map[string]bool{}
+		for k := range maps.Keys(am) {
+			keys[k] = true
+		}
+		for k := range maps.Keys(bm) {
+			keys[k] = true
+		}
+		for _, k := range slices.Sorted(maps.Keys(keys)) {
+			if path == "" && k == "status" || path == "metadata" && slices.Contains(written, k) || strings.HasPrefix(k, kinds.OwnPrefix) {
+				continue
+			}
+			d.walk(strings.TrimPrefix(path+"."+k, "."), am[k], bm[k])
+		}
+		return
+	}
+	al, isA := a.([]any)
+	bl, isB := b.([]any)
+	if isA && isB && len(al) == len(bl) {
+		for i := range al {
+			d.walk(fmt.Sprintf("%s[%d]", path, i), al[i], bl[i])
+		}
+		return
+	}
+	d.out = append(d.out, Change{path, d.show(path, a), d.show(path, b)})
+}
+
+const mostShown = 80
+
+func (d *differ) show(path string, v any) string {
+	switch {
+	case v == nil:
+		return ""
+	case strings.Contains(path, ".env[") || strings.HasSuffix(path, ".env") || d.secret && (strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData")):
+		return "(not shown)"
+	}
+	text := strings.Join(strings.Fields(fmt.Sprint(v)), " ")
+	if len(text) > mostShown {
+		text = strings.ToValidUTF8(text[:mostShown], "") + "..."
+	}
+	return text
+}
+
+// existing decides about an object that exists already and is not the job: one
+// that the manifest would not change is used as it is; another is an error with
+// the difference, or, with Replace, changed.
+func existing(ctx context.Context, api API, req Request, o Object, found map[string]any, cause error) (map[string]any, Action, error) {
+	body := withoutServerFields(o.Body)
+	would := map[string]any{}
+	err := api.Change(ctx, o.Resource, namespaceOf(o, req), o.Name(), kube.MergePatch, body, kube.ChangeOptions{DryRun: true}, &would)
+	if kube.IsForbidden(err) {
+		// Without the right to try the change, the fields that are given decide.
+		would = overlay(found, body)
+	} else if err != nil {
+		return nil, "", errs.Wrap(err, fmt.Sprintf("%s %q exists already and cannot become what the manifest says", o.Resource.Kind, o.Name()))
+	}
+	changes := Diff(found, would)
+	if len(changes) == 0 {
+		return found, Unchanged, nil
+	}
+	if !req.Replace {
+		return nil, "", differs(o, req, found, changes, cause)
+	}
+	if req.DryRun {
+		return would, Configured, nil
+	}
+	made := map[string]any{}
+	if err := api.Change(ctx, o.Resource, namespaceOf(o, req), o.Name(), kube.MergePatch, body, kube.ChangeOptions{FieldManager: req.Manager}, &made); err != nil {
+		return nil, "", err
+	}
+	return made, Configured, nil
+}
+
+func namespaceOf(o Object, req Request) string {
+	if !o.Resource.Namespaced {
+		return ""
+	}
+	return req.Namespace
+}
+
+func withoutServerFields(o map[string]any) map[string]any {
+	out := maps.Clone(o)
+	delete(out, "status")
+	return out
+}
+
+// overlay lays the fields of b over a, as a merge patch does.
+func overlay(a, b map[string]any) map[string]any {
+	out := maps.Clone(a)
+	for k, v := range b {
+		if inner, ok := v.(map[string]any); ok {
+			under, _ := out[k].(map[string]any)
+			out[k] = overlay(under, inner)
+			continue
+		}
+		if out == nil {
+			out = map[string]any{}
+		}
+		out[k] = v
+	}
+	return out
+}
+
+func differs(o Object, req Request, found map[string]any, changes []Change, cause error) error {
+	e := &errs.Error{What: fmt.Sprintf("%s %q exists already in %s and differs", o.Resource.Kind, o.Name(), req.Namespace),
+		Why: "nothing was changed", Code: errs.No, Cause: cause}
+	for _, c := range changes {
+		switch {
+		case c.Before == "":
+			e.WithFact(c.Path, "would be added: "+c.After)
+		case c.After == "":
+			e.WithFact(c.Path, "would go: "+c.Before)
+		default:
+			e.WithFact(c.Path, c.Before+" -> "+c.After)
+		}
+	}
+	if since := kinds.Text(found, "metadata", "creationTimestamp"); since != "" {
+		e.WithFact("since", since)
+	}
+	return e.WithTry("--replace to change it")
+}
