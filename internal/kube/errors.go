@@ -37,6 +37,10 @@ type Details struct {
 	RetryAfterSeconds int     `json:"retryAfterSeconds"`
 }
 
+// OwnWords is the reason of refusals by a server that is part of hyperpod: the
+// message is the explanation for people.
+const OwnWords = "cli.hyperpod/Explained"
+
 // Cause is one field that was refused.
 type Cause struct {
 	Type    string `json:"reason"`

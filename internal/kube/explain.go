@@ -57,6 +57,12 @@ func (c *Client) explain(ctx context.Context, k call, err error) error {
 func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 	e := errs.New(k.what(), "")
 	switch {
+	case se.Reason == OwnWords:
+		e.Why = oneLine(se.Message)
+		if se.Code == 403 {
+			e.Code = errs.Denied
+		}
+		return e
 	case se.Code == 401:
 		return c.unauthorized(e)
 	case se.Code == 403:

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -212,39 +213,8 @@ func (f file) save(head header, st *store.Store) (stamp, error) {
 	return stamp{info}, nil
 }
 
-func (f file) replace(data []byte) (info os.FileInfo, err error) {
-	dir := filepath.Dir(f.path)
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(f.path)+".*.tmp") // mode 0600
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close()
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	if err = f.write(tmp, data); err != nil {
-		return nil, err
-	}
-	if err = tmp.Sync(); err != nil {
-		return nil, err
-	}
-	if info, err = tmp.Stat(); err != nil {
-		return nil, err
-	}
-	if err = tmp.Close(); err != nil {
-		return nil, err
-	}
-	if err = os.Rename(tmp.Name(), f.path); err != nil {
-		return nil, err
-	}
-	// The new name must survive a crash too. Not every system can sync a folder.
-	if d, openErr := os.Open(dir); openErr == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
-	return info, nil
+func (f file) replace(data []byte) (os.FileInfo, error) {
+	return atomicfile.Write(f.path, func(tmp *os.File) error { return f.write(tmp, data) })
 }
 
 // Info describes a sandbox without opening it.

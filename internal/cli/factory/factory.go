@@ -20,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
 )
 
 // Global holds the flags that every command understands.
@@ -29,6 +30,7 @@ type Global struct {
 	Context    string
 	Kubeconfig string
 	Sandbox    string
+	Snapshot   string
 	Timeout    time.Duration
 	Color      string
 	Quiet      bool
@@ -57,7 +59,10 @@ type Cluster struct {
 	Context, ContextNamespace string
 	// Sandbox is the sandbox's name, or empty for a live cluster.
 	Sandbox string
-	// Now is the cluster's clock: the sandbox's may be ahead of the wall clock.
+	// Snapshot is the snapshot that stands for the cluster, or nil.
+	Snapshot *snapshot.Snapshot
+	// Now is the cluster's clock: the sandbox's may be ahead of the wall clock, a
+	// snapshot's stands at the time it was taken.
 	Now func() time.Time
 }
 
@@ -70,6 +75,7 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&g.Kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, else ~/.kube/config)")
 	fs.StringVar(&g.Sandbox, "sandbox", "", "work on a practice cluster on this machine (its name; bare: "+DefaultSandbox+")")
 	fs.Lookup("sandbox").NoOptDefVal = DefaultSandbox
+	fs.StringVar(&g.Snapshot, "snapshot", "", "work on a snapshot of a cluster (a file of save-snapshot or kubectl get -o yaml), read-only")
 	fs.DurationVar(&g.Timeout, "request-timeout", 0, "give up on a single request after this time (0: never)")
 	fs.StringVar(&g.Color, "color", "auto", "colour: auto|always|never")
 	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "no notices and no progress on stderr")
@@ -104,8 +110,13 @@ func (f *Factory) Cluster() (*Cluster, error) {
 	if f.cluster != nil {
 		return f.cluster, nil
 	}
-	var err error
-	if name := f.SandboxName(""); name != "" {
+	path, err := f.snapshotPath()
+	if err != nil {
+		return nil, err
+	}
+	if path != "" {
+		f.cluster, err = f.openSnapshot(path)
+	} else if name := f.SandboxName(""); name != "" {
 		f.cluster, err = f.openSandbox(name)
 	} else {
 		f.cluster, err = f.connect()

@@ -89,3 +89,32 @@ func BenchmarkLoadAndQueue(b *testing.B) {
 		f.engine(b, Config{}).flush(context.Background())
 	}
 }
+
+// TestProbeRemembersRivals: what Probe remembers of the heads of other StrictFIFO
+// queues changes no answer.
+func TestProbeRemembersRivals(t *testing.T) {
+	for _, fair := range []bool{false, true} {
+		f := newFixture()
+		for q := range 6 {
+			team := fmt.Sprint("team-", q)
+			f.team(team, "all", "10", preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny), strict)
+			f.add(f.job(team, "run-0", 4+q, prio(1), running), f.job(team, "run-1", 2+q%3, prio(3), running))
+			f.add(f.job(team, "wait-0", 3+q, prio(int32(q%3))), f.job(team, "wait-1", 1, prio(1)))
+		}
+		e := f.engine(t, Config{FairSharing: fair})
+		for i := range 24 {
+			w := f.job(fmt.Sprint("team-", i%6), fmt.Sprint("new-", i), 1+i, prio(int32(i%5)))
+			remembered := probe(t, e, w)
+			e.touch()
+			fresh := probe(t, e, w)
+			if answer(&remembered) != answer(&fresh) {
+				t.Errorf("fair %t, job %d:\n%s\nnot\n%s", fair, i, answer(&remembered), answer(&fresh))
+			}
+			queued := f.engine(t, Config{FairSharing: fair})
+			queued.flush(context.Background())
+			if d := probe(t, queued, w); answer(&d) != answer(&fresh) {
+				t.Errorf("fair %t, job %d, queued before:\n%s\nnot\n%s", fair, i, answer(&d), answer(&fresh))
+			}
+		}
+	}
+}

@@ -29,6 +29,7 @@ const (
 // entry is the head of one ClusterQueue in one cycle.
 type entry struct {
 	qcache.Head
+	rival      bool                            // in a Probe: not the workload that is asked about
 	cq         *schdcache.ClusterQueueSnapshot // nil when it was not nominated
 	assignment flavorassigner.Assignment
 	targets    []*preemption.Target
@@ -73,14 +74,46 @@ func (e *Engine) nominate(ctx context.Context, en *entry, snap *schdcache.Snapsh
 		return false
 	}
 	en.cq = cq
-	e.assign(ctx, en, snap)
+	if en.rival {
+		e.assignRival(ctx, en, snap)
+	} else {
+		e.assign(ctx, en, snap)
+	}
 	return true
+}
+
+// nomination is what assign found for an entry.
+type nomination struct {
+	assignment flavorassigner.Assignment
+	targets    []*preemption.Target
+	message    string
+}
+
+// assignRival is assign for a head that Probe meets again and again.
+func (e *Engine) assignRival(ctx context.Context, en *entry, snap *schdcache.Snapshot) {
+	key := workload.Key(en.Obj)
+	n, ok := e.nominations[key]
+	if !ok {
+		e.assign(ctx, en, snap)
+		if e.nominations == nil {
+			e.nominations = map[workload.Reference]nomination{}
+		}
+		e.nominations[key] = nomination{en.assignment, en.targets, en.message}
+		return
+	}
+	en.assignment, en.message = n.assignment, n.message
+	en.targets = make([]*preemption.Target, len(n.targets))
+	for i, t := range n.targets { // the targets' queues are of another snapshot
+		en.targets[i] = &preemption.Target{WorkloadInfo: t.WorkloadInfo, Reason: t.Reason, WorkloadCq: snap.ClusterQueue(t.WorkloadInfo.ClusterQueue)}
+	}
+	en.LastAssignment = &en.assignment.LastState
 }
 
 // decide runs one scheduling cycle over the heads in the snapshot and changes
 // nothing else: steps 3 to 5 of schedule in scheduler.go. The result holds every
-// entry, in the order in which they are to be applied.
-func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool) []*entry {
+// entry, in the order in which they are to be applied; with last, those after it
+// are left undecided.
+func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool, last *entry) []*entry {
 	defer withReasons()()
 	var nominated, refused []*entry
 	for _, en := range entries {
@@ -96,6 +129,9 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 	for en := order.next(); en != nil; en = order.next() {
 		e.process(ctx, en, snap, preempted)
 		result = append(result, en)
+		if en == last {
+			break
+		}
 	}
 	return append(result, refused...)
 }

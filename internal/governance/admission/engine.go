@@ -68,10 +68,15 @@ type Engine struct {
 	verdicts map[workload.Reference]verdict
 	backoff  map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	todo     map[workload.Reference]bool // to be queued by flush
+	flushed  bool                        // some workload was put into its queue since New
 	heads    []workload.Info             // cached heads of StrictFIFO queues, nil when stale
 	headsOK  bool
-	waiting  map[kueue.ClusterQueueReference][]*kueue.Workload // by ClusterQueue, nil when stale
-	warnings []string
+	// nominations are what assign found for those heads: the same for every Probe
+	// of one state, because each is made on the cluster as it is, before anybody
+	// took anything.
+	nominations map[workload.Reference]nomination
+	waiting     map[kueue.ClusterQueueReference][]*kueue.Workload // by ClusterQueue, nil when stale
+	warnings    []string
 }
 
 // verdict is the engine's last word on a workload that is not running.

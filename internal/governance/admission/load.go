@@ -325,4 +325,6 @@ func (e *Engine) wakeUsing(wake sets.Set[kueue.ClusterQueueReference], flavor st
 }
 
 // touch forgets what was derived from the queues.
-func (e *Engine) touch() { e.heads, e.headsOK, e.waiting = nil, false, nil }
+func (e *Engine) touch() {
+	e.heads, e.headsOK, e.waiting, e.nominations = nil, false, nil, nil
+}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -140,7 +141,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	own.ClusterQueue = cqName
 	entries := append(e.rivals(ctx, snap, cqName, workload.Key(w)), own)
 	e.cycle++ // the decision belongs to the next cycle: remembered flavor scans of rivals age
-	e.decide(ctx, entries, snap, flip)
+	e.decide(ctx, entries, snap, flip, own)
 	e.cycle--
 
 	d := Decision{Reason: own.reason, Message: own.message, ClusterQueue: string(cqName), PodSets: own.podSets, Borrowed: own.borrowed}
@@ -201,7 +202,7 @@ func (e *Engine) rivals(ctx context.Context, snap *schdcache.Snapshot, cq kueue.
 			theirs.Parent().Root() != mine.Parent().Root() {
 			continue
 		}
-		out = append(out, &entry{Head: qcache.Head{Info: h}})
+		out = append(out, &entry{Head: qcache.Head{Info: h}, rival: true})
 	}
 	return out
 }
@@ -218,22 +219,62 @@ func (e *Engine) strictHeads(ctx context.Context) []workload.Info {
 		if e.store.cqs[name].Spec.QueueingStrategy != kueue.StrictFIFO || !e.cache.ClusterQueueActive(ref) {
 			continue
 		}
-		e.flush(ctx)
-		for _, i := range e.queues.PendingWorkloadsInfo(ref) {
-			if !e.backoff[workload.Key(i.Obj)] {
-				head := *i
-				head.ClusterQueue = ref
-				e.heads = append(e.heads, head)
-				break
-			}
+		if head := e.strictHead(ctx, ref); head != nil {
+			head.ClusterQueue = ref
+			e.heads = append(e.heads, *head)
 		}
 	}
 	return e.heads
 }
 
+// strictHead is the first of a queue. As long as no workload was ever queued, it
+// is found without queueing all of them, which hashes each.
+func (e *Engine) strictHead(ctx context.Context, cq kueue.ClusterQueueReference) *workload.Info {
+	if e.flushed {
+		e.flush(ctx)
+		for _, i := range e.queues.PendingWorkloadsInfo(cq) {
+			if !e.backoff[workload.Key(i.Obj)] {
+				head := *i
+				return &head
+			}
+		}
+		return nil
+	}
+	var first *kueue.Workload
+	for _, w := range e.waitingIn(cq) {
+		if key := workload.Key(w); e.todo[key] && !e.backoff[key] && (first == nil || e.before(w, first)) {
+			first = w
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return workload.NewInfo(e.adjusted(ctx, first), e.info...)
+}
+
+// before is the order of a queue (baseCompareFunc in cluster_queue.go).
+func (e *Engine) before(a, b *kueue.Workload) bool {
+	ta, tb := e.ordering.GetQueueOrderTimestamp(a), e.ordering.GetQueueOrderTimestamp(b)
+	return cmp.Or(cmp.Compare(priority.EffectivePriority(e.log, b), priority.EffectivePriority(e.log, a)),
+		ta.Compare(tb.Time), cmp.Compare(a.UID, b.UID)) < 0
+}
+
 // ahead counts the waiting workloads of the queue that the scheduler takes before
 // w: higher priority, or the same and older (baseCompareFunc in cluster_queue.go).
 func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) int {
+	mine, n := priority.EffectivePriority(e.log, w), 0
+	since := e.ordering.GetQueueOrderTimestamp(w)
+	for _, o := range e.waitingIn(cq) {
+		p := priority.EffectivePriority(e.log, o)
+		if p > mine || p == mine && e.ordering.GetQueueOrderTimestamp(o).Before(since) && (o.Name != w.Name || o.Namespace != w.Namespace) {
+			n++
+		}
+	}
+	return n
+}
+
+// waitingIn are the workloads waiting in a ClusterQueue, in no order.
+func (e *Engine) waitingIn(cq kueue.ClusterQueueReference) []*kueue.Workload {
 	if e.waiting == nil {
 		e.waiting = map[kueue.ClusterQueueReference][]*kueue.Workload{}
 		for _, o := range e.store.workloads {
@@ -242,15 +283,7 @@ func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) int {
 			}
 		}
 	}
-	mine, n := priority.EffectivePriority(e.log, w), 0
-	since := e.ordering.GetQueueOrderTimestamp(w)
-	for _, o := range e.waiting[cq] {
-		p := priority.EffectivePriority(e.log, o)
-		if p > mine || p == mine && e.ordering.GetQueueOrderTimestamp(o).Before(since) && (o.Name != w.Name || o.Namespace != w.Namespace) {
-			n++
-		}
-	}
-	return n
+	return e.waiting[cq]
 }
 
 // holding describes a workload that has its quota.

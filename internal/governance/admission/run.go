@@ -144,7 +144,7 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 		}
 		entries = append(entries, &entry{Head: h})
 	}
-	decided := e.decide(ctx, entries, snap, false)
+	decided := e.decide(ctx, entries, snap, false, nil)
 	for _, en := range decided {
 		ev := e.event(en)
 		if en.fate == admitted && e.admit(ctx, en, &ev) {

@@ -143,6 +143,7 @@ func (e *Engine) enqueue(w *kueue.Workload) {
 
 // flush queues what enqueue noted.
 func (e *Engine) flush(ctx context.Context) {
+	e.flushed = e.flushed || len(e.todo) > 0
 	for _, key := range sortedKeys(e.todo) {
 		if w := e.store.workloads[key]; w != nil && workload.IsAdmissible(w) {
 			e.push(ctx, w)

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -98,11 +100,12 @@ func (s *Server) writeList(c *call, f format, p page) error {
 		return write(c.w, f, http.StatusOK, map[string]any{
 			"kind": "PartialObjectMetadataList", "apiVersion": metav1.SchemeGroupVersion.String(), "metadata": p.meta, "items": items})
 	}
-	items := make([]json.RawMessage, 0, len(p.objects))
-	for _, o := range p.objects {
-		items = append(items, o.Raw)
+	l := rawList{Kind: c.res.Kind + "List", APIVersion: c.res.GroupVersion(), Metadata: p.meta, Items: p.objects}
+	if f.yaml {
+		return write(c.w, f, http.StatusOK, l)
 	}
-	return write(c.w, f, http.StatusOK, rawList{Kind: c.res.Kind + "List", APIVersion: c.res.GroupVersion(), Metadata: p.meta, Items: items})
+	head(c.w, "application/json", http.StatusOK)
+	return l.write(c.w)
 }
 
 // rawList is a list of objects that are JSON already.
@@ -110,26 +113,28 @@ type rawList struct {
 	Kind       string
 	APIVersion string
 	Metadata   listMeta
-	Items      []json.RawMessage
+	Items      []*store.Object
 }
 
-// MarshalJSON writes the list without decoding its items again.
-func (l rawList) MarshalJSON() ([]byte, error) {
+// write writes the list piece by piece, without decoding its items again. A
+// client that is gone cannot be told.
+func (l rawList) write(w io.Writer) error {
 	head, err := json.Marshal(map[string]any{"kind": l.Kind, "apiVersion": l.APIVersion, "metadata": l.Metadata})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var b bytes.Buffer
+	b := bufio.NewWriterSize(w, 1<<16)
 	b.Write(head[:len(head)-1])
 	b.WriteString(`,"items":[`)
 	for i, item := range l.Items {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(item)
+		b.Write(item.Raw)
 	}
 	b.WriteString("]}")
-	return b.Bytes(), nil
+	_ = b.Flush()
+	return nil
 }
 
 func encode(v any) ([]byte, error) {
@@ -137,7 +142,9 @@ func encode(v any) ([]byte, error) {
 	case json.RawMessage:
 		return raw, nil
 	case rawList:
-		return raw.MarshalJSON()
+		var b bytes.Buffer
+		err := raw.write(&b)
+		return b.Bytes(), err
 	}
 	return store.Encode(v)
 }
@@ -154,9 +161,13 @@ func write(w http.ResponseWriter, f format, code int, v any) error {
 			return err
 		}
 	}
+	head(w, kind, code)
+	_, _ = w.Write(body) // a client that is gone cannot be told
+	return nil
+}
+
+func head(w http.ResponseWriter, kind string, code int) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-cache, private")
 	w.WriteHeader(code)
-	_, _ = w.Write(body) // a client that is gone cannot be told
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
 	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -97,6 +98,7 @@ func table() []*resource {
 		builtin[corev1.Secret](secret, false, false),
 		builtin[corev1.PersistentVolumeClaim](claim, true, false),
 		builtin[coordinationv1.Lease](lease, false, false),
+		builtin[appsv1.Deployment](kinds.Deployment, true, true),
 		builtin[batchv1.Job](kinds.BatchJob.Resource, true, true, batchJobColumns...),
 		builtin[schedulingv1.PriorityClass](kinds.PriorityClass, false, false, priorityClassColumns...),
 		virtual(kinds.SelfSubjectAccessReview), virtual(selfRules), virtual(selfReview),

@@ -93,27 +93,26 @@ func copyValue(v any) any {
 	return v
 }
 
-// partial is the part of an object's JSON that the store needs itself.
+// partial is the part of an object's metadata that the store needs itself.
 type partial struct {
-	Metadata struct {
-		Name            string            `json:"name"`
-		Namespace       string            `json:"namespace"`
-		UID             string            `json:"uid"`
-		ResourceVersion string            `json:"resourceVersion"`
-		Labels          map[string]string `json:"labels"`
-		OwnerReferences []struct {
-			UID string `json:"uid"`
-		} `json:"ownerReferences"`
-	} `json:"metadata"`
+	Name            string            `json:"name"`
+	Namespace       string            `json:"namespace"`
+	UID             string            `json:"uid"`
+	ResourceVersion string            `json:"resourceVersion"`
+	Labels          map[string]string `json:"labels"`
+	OwnerReferences []struct {
+		UID string `json:"uid"`
+	} `json:"ownerReferences"`
 }
 
-// parse makes an Object of stored JSON.
+// parse makes an Object of stored JSON, of which it looks at the metadata only.
 func parse(raw json.RawMessage) (*Object, error) {
-	var p partial
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, err
+	var m partial
+	if text := member(raw, "metadata"); text != nil {
+		if err := json.Unmarshal(text, &m); err != nil {
+			return nil, err
+		}
 	}
-	m := p.Metadata
 	rv, err := strconv.ParseInt(m.ResourceVersion, 10, 64)
 	if err != nil || m.Name == "" || m.UID == "" {
 		return nil, fmt.Errorf("an object without name, uid or resourceVersion (name %q)", m.Name)

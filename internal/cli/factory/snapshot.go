@@ -1,0 +1,72 @@
+package factory
+
+import (
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+)
+
+// snapshotEnv names the snapshot where --snapshot does not.
+const snapshotEnv = "HYPERPOD_SNAPSHOT"
+
+// snapshotPath returns the file of the snapshot to work on, "" for none. A flag
+// wins over the environment; two of one sort that name different clusters are an
+// error.
+func (f *Factory) snapshotPath() (string, error) {
+	g := f.Global
+	other := ""
+	switch {
+	case g.Sandbox != "":
+		other = "--sandbox"
+	case g.Context != "":
+		other = "--context"
+	case g.Kubeconfig != "":
+		other = "--kubeconfig"
+	}
+	switch {
+	case g.Snapshot != "" && other != "":
+		return "", errs.Usagef("--snapshot and %s name two different clusters", other).WithTry("give one of them")
+	case g.Snapshot != "" || other != "":
+		return g.Snapshot, nil
+	}
+	path := f.Env(snapshotEnv)
+	if path != "" && f.SandboxName("") != "" {
+		return "", errs.Usagef("HYPERPOD_SANDBOX and %s name two different clusters", snapshotEnv).
+			WithTry("unset one of them, or give --sandbox or --snapshot")
+	}
+	return path, nil
+}
+
+func (f *Factory) openSnapshot(path string) (*Cluster, error) {
+	s, err := snapshot.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	now := s.Info.Taken
+	if !f.completing {
+		f.Notef("note: %s", describeSnapshot(s, f.Now()))
+	}
+	o := f.clientOptions()
+	o.CacheDir = "" // the versions served are in the file
+	c := kube.NewInProcess(s.Handler(), "snapshot "+path, o)
+	return &Cluster{Client: c, Snapshot: s, Context: s.Info.Context, ContextNamespace: s.Info.Namespace, Now: func() time.Time { return now }}, nil
+}
+
+// describeSnapshot says what stands for the cluster, and how old it is.
+func describeSnapshot(s *snapshot.Snapshot, now time.Time) string {
+	at := s.Info.Taken.Format(time.RFC3339)
+	if s.Plain {
+		return "this is the state in " + s.Path + ", at " + at + ", the newest time in it"
+	}
+	text := "this is the state of " + at
+	if age := now.Sub(s.Info.Taken); age > time.Minute {
+		text += ", " + output.Age(age) + " ago"
+	}
+	if s.Info.Scope != "" {
+		text += ", of namespace " + s.Info.Scope
+	}
+	return text + " (snapshot " + s.Path + ")"
+}

@@ -1,0 +1,168 @@
+// Package savesnapshot is `hyperpod save-snapshot`.
+package savesnapshot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+)
+
+// Options are the settings of one run.
+type Options struct {
+	Factory *factory.Factory
+	// File is where the snapshot goes; "-" is stdout.
+	File string
+	// Force replaces a file that is no snapshot.
+	Force bool
+}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:   "save-snapshot FILE",
+		Short: "Save the state of the cluster to a file that commands can work on",
+		Long: `Saves what the read commands, the dry run and simulate look at: namespaces,
+queues, cohorts, flavors, topologies, priority classes, workloads, jobs, nodes,
+pods and Kueue's configuration, as far as you may read them. Every one of those
+commands then works on the file with --snapshot FILE, without a cluster.
+
+Values of environment variables, commands and arguments, secrets, annotations
+(but for the few that decide something) and managed fields are left out. Names,
+labels, images and resource requests are kept. The file can be read by you only;
+a name that ends in .gz is compressed; - writes to standard output.`,
+		Example: `  hyperpod save-snapshot cluster.json.gz
+  hyperpod start-job -f train.yaml --dry-run --snapshot cluster.json.gz
+  hyperpod list-jobs -A --snapshot cluster.json.gz`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return errs.Usagef("the snapshot needs one file to go to").WithTry("hyperpod save-snapshot cluster.json.gz")
+			}
+			o.File = args[0]
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.Force, "force", false, "replace a file that is no snapshot")
+	return cmd
+}
+
+// Document is the result in JSON and YAML.
+type Document struct {
+	File    string
+	Taken   time.Time
+	Server  string
+	Bytes   int64 // of the file
+	Objects map[string]int
+	Missing []Missing
+}
+
+// Missing is a list that could not be read.
+type Missing struct {
+	Resource  string
+	Namespace string
+	Reason    string
+}
+
+// Run takes the snapshot and writes it.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	cluster, err := f.Cluster()
+	if err != nil {
+		return err
+	}
+	s, err := snapshot.Capture(ctx, cluster.Client, snapshot.Options{
+		Namespace: f.Global.Namespace,
+		Namespaces: func(ctx context.Context) ([]string, error) {
+			return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
+		},
+		Context: cluster.Context, ContextNamespace: cluster.ContextNamespace,
+		By: "hyperpod " + f.Version, Now: cluster.Now(),
+	})
+	if err != nil {
+		return err
+	}
+	f.Notes(lacks(s))
+	if o.File == "-" {
+		return s.Write(f.IO.Out)
+	}
+	size, err := s.Save(o.File, snapshot.SaveOptions{Force: o.Force})
+	if err != nil {
+		return err
+	}
+	return output.Print(f.IO, format, document(o, s, size), func() output.Table { return table(o, s, size) },
+		func() []string { return []string{"snapshot/" + o.File} })
+}
+
+// lacks says what the snapshot cannot tell, a line for each reason.
+func lacks(s *snapshot.Snapshot) []string {
+	why := map[string]string{
+		snapshot.Forbidden: "not in it, for want of the right to read them: ",
+		snapshot.Failed:    "not in it, because reading them failed: ",
+	}
+	var out []string
+	for _, reason := range []string{snapshot.Forbidden, snapshot.Failed} {
+		var names []string
+		for _, m := range s.Lacks() {
+			if m.Reason == reason {
+				name := m.Resource
+				if m.Namespace != "" {
+					name += " (" + m.Namespace + ")"
+				}
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, why[reason]+strings.Join(slices.Compact(names), ", "))
+		}
+	}
+	return out
+}
+
+func document(o *Options, s *snapshot.Snapshot, size int64) Document {
+	d := Document{File: o.File, Taken: s.Info.Taken, Server: s.Info.Server, Bytes: size, Objects: map[string]int{}, Missing: []Missing{}}
+	for _, r := range kinds.All() {
+		if n := s.Count(r); n > 0 {
+			d.Objects[r.FullName()] = n
+		}
+	}
+	for _, m := range s.Lacks() {
+		d.Missing = append(d.Missing, Missing{m.Resource, m.Namespace, m.Reason})
+	}
+	return d
+}
+
+func table(o *Options, s *snapshot.Snapshot, size int64) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "KIND", Keep: true}, {Title: "OBJECTS", Right: true}}}
+	for _, r := range kinds.All() {
+		if n := s.Count(r); n > 0 {
+			t.Rows = append(t.Rows, output.T(r.FullName(), fmt.Sprint(n)))
+		}
+	}
+	t.Notes = []string{fmt.Sprintf("saved %s: %d objects, %s", o.File, s.Objects(), megabytes(size))}
+	return t
+}
+
+func megabytes(n int64) string {
+	if n < 1e6 {
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}

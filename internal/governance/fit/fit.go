@@ -1,0 +1,350 @@
+// Package fit answers whether the pods of a job find room on the nodes there are:
+// quota may allow what no node can hold. It follows the filters of
+// kube-scheduler that matter to training jobs (Ready and not cordoned, node
+// selector and required affinity, taints, free resources of every kind) and
+// places the whole gang first-fit, without changing anything.
+//
+// Not followed: affinity between pods, topology spread, volumes bound to a zone,
+// host ports, resource claims. A first-fit may also miss a packing that exists; for
+// jobs whose pods are alike, which is what gangs are, it does not.
+package fit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Codes of a Reason.
+const (
+	NotReady     = "NotReady"           // the node's Ready condition does not hold
+	Cordoned     = "Cordoned"           // the node takes no new pods
+	Unhealthy    = "Unhealthy"          // HyperPod holds the node back: see its health label
+	WrongNode    = "NotSelected"        // node selector or affinity of the pods
+	WrongFlavor  = "NotOfFlavor"        // the node is not of the flavor that gives the quota
+	WrongDomain  = "NotInTopology"      // outside the topology domains chosen for the pods
+	Tainted      = "Tainted"            // a taint the pods do not tolerate
+	Insufficient = "InsufficientFree"   // too little is free of a resource
+	TooSmall     = "InsufficientOnNode" // the node has too little of a resource even when empty
+	TooManyPods  = "TooManyPods"        // the node runs as many pods as it may
+)
+
+// Group is a number of equal pods.
+type Group struct {
+	Name  string
+	Count int
+	Spec  corev1.PodSpec
+	// NodeLabels and Tolerations are the flavors' that Kueue adds to the pods.
+	NodeLabels  map[string]string
+	Tolerations []corev1.Toleration
+	// Hosts, when not empty, names how many pods go to which node: a topology
+	// placement that ends at nodes.
+	Hosts map[string]int
+	// Domain, when not empty, are labels one of which sets the node must have: a
+	// topology placement that ends above nodes.
+	Domain []map[string]string
+}
+
+// Reason says of how many nodes why they cannot take a pod.
+type Reason struct {
+	Code  string
+	Nodes int
+	// Resource, Needed and Most are set for InsufficientFree and
+	// InsufficientOnNode: what one pod needs, and the most that one of these nodes
+	// has (of it free, or at all), in base units (cores are in thousandths).
+	Resource     string `json:",omitempty"`
+	Needed, Most int64  `json:",omitempty"`
+	// Detail is the taint, or the health label's value.
+	Detail string `json:",omitempty"`
+}
+
+// Placement is what became of one group.
+type Placement struct {
+	Name    string
+	Count   int
+	Placed  int // pods that found room
+	Nodes   int // nodes they are on
+	Reasons []Reason
+}
+
+// Result is the answer of Place.
+type Result struct {
+	// Fits: every pod of every group found room.
+	Fits   bool
+	Groups []Placement
+}
+
+// Cluster is the nodes and what is free on them.
+type Cluster struct{ nodes []node }
+
+type node struct {
+	*corev1.Node
+	size amounts // allocatable
+	free amounts
+	pods int64 // room for pods
+}
+
+// amounts are in thousandths for cpu, else whole.
+type amounts map[corev1.ResourceName]int64
+
+func amount(name corev1.ResourceName, list corev1.ResourceList) int64 {
+	q := list[name]
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+func amountsOf(list corev1.ResourceList) amounts {
+	out := make(amounts, len(list))
+	for name := range list {
+		out[name] = amount(name, list)
+	}
+	return out
+}
+
+// New returns the cluster with the pods that are on nodes; ignore, when not nil,
+// leaves out those it is true for (pods that would have to go first).
+func New(nodes []*corev1.Node, pods []*corev1.Pod, ignore func(*corev1.Pod) bool) *Cluster {
+	c := &Cluster{nodes: make([]node, len(nodes))}
+	at := make(map[string]*node, len(nodes))
+	for i, n := range nodes {
+		c.nodes[i] = node{Node: n, size: amountsOf(n.Status.Allocatable), free: amountsOf(n.Status.Allocatable), pods: math.MaxInt64}
+		if most, ok := n.Status.Allocatable[corev1.ResourcePods]; ok {
+			c.nodes[i].pods = most.Value()
+		}
+		at[n.Name] = &c.nodes[i]
+	}
+	for _, p := range pods {
+		n := at[p.Spec.NodeName]
+		if n == nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || ignore != nil && ignore(p) {
+			continue
+		}
+		n.take(amountsOf(resource.PodRequests(p, resource.PodResourcesOptions{})), 1)
+	}
+	slices.SortStableFunc(c.nodes, func(a, b node) int { return cmp.Compare(a.Name, b.Name) })
+	return c
+}
+
+// Len is the number of nodes.
+func (c *Cluster) Len() int { return len(c.nodes) }
+
+// Having counts the nodes with all of the labels.
+func (c *Cluster) Having(labels map[string]string) int {
+	n := 0
+	for i := range c.nodes {
+		if has(c.nodes[i].Labels, labels) {
+			n++
+		}
+	}
+	return n
+}
+
+func (n *node) take(request amounts, times int64) {
+	for name, a := range request {
+		n.free[name] -= a * times
+	}
+	n.pods -= times
+}
+
+// Place puts the groups on the nodes, the largest pods first. With empty, what
+// runs now is taken not to be there. The cluster does not change.
+func (c *Cluster) Place(groups []Group, empty bool) Result {
+	nodes := make([]node, len(c.nodes))
+	for i, n := range c.nodes {
+		nodes[i] = n
+		from := n.free
+		if empty {
+			from = n.size
+			nodes[i].pods = math.MaxInt64
+			if most, ok := n.size[corev1.ResourcePods]; ok {
+				nodes[i].pods = most
+			}
+		}
+		nodes[i].free = make(amounts, len(from))
+		for name, a := range from {
+			nodes[i].free[name] = a
+		}
+	}
+	order := make([]int, len(groups))
+	requests := make([]amounts, len(groups))
+	for i := range groups {
+		order[i] = i
+		requests[i] = amountsOf(resource.PodRequests(&corev1.Pod{Spec: groups[i].Spec}, resource.PodResourcesOptions{}))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size(requests[b]), size(requests[a])) })
+	out := Result{Fits: true, Groups: make([]Placement, len(groups))}
+	for _, i := range order {
+		out.Groups[i] = place(nodes, &groups[i], requests[i])
+		out.Fits = out.Fits && out.Groups[i].Placed >= groups[i].Count
+	}
+	return out
+}
+
+// size orders pods: devices count more than any cpu or memory.
+func size(a amounts) int64 {
+	var devices, rest int64
+	for name, n := range a {
+		switch name {
+		case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+			rest += n >> 20
+		default:
+			devices += n
+		}
+	}
+	return devices<<32 + rest
+}
+
+func place(nodes []node, g *Group, request amounts) Placement {
+	out := Placement{Name: g.Name, Count: g.Count}
+	pod := &corev1.Pod{Spec: g.Spec}
+	required := nodeaffinity.GetRequiredNodeAffinity(pod)
+	tolerations := append(slices.Clone(g.Spec.Tolerations), g.Tolerations...)
+	tally := map[Reason]*Reason{}
+	note := func(r Reason) {
+		key := Reason{Code: r.Code, Resource: r.Resource, Detail: r.Detail}
+		if tally[key] == nil {
+			tally[key] = &r
+			tally[key].Nodes = 0
+		}
+		tally[key].Nodes++
+		tally[key].Most = max(tally[key].Most, r.Most)
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		left := g.Count - out.Placed
+		if left == 0 {
+			break
+		}
+		if len(g.Hosts) > 0 {
+			left = min(left, g.Hosts[n.Name])
+		}
+		if r, ok := refuses(n, g, required, tolerations); !ok {
+			note(r)
+			continue
+		}
+		k, why := room(n, request, int64(left))
+		if k > 0 {
+			n.take(request, k)
+			out.Placed += int(k)
+			out.Nodes++
+		}
+		if k < int64(left) {
+			note(why)
+		}
+	}
+	if out.Placed < g.Count {
+		for _, r := range tally {
+			out.Reasons = append(out.Reasons, *r)
+		}
+		slices.SortFunc(out.Reasons, func(a, b Reason) int {
+			return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Detail, b.Detail))
+		})
+	}
+	return out
+}
+
+// refuses says why a node is out of the question whatever is free on it.
+func refuses(n *node, g *Group, required nodeaffinity.RequiredNodeAffinity, tolerations []corev1.Toleration) (Reason, bool) {
+	if !has(n.Labels, g.NodeLabels) {
+		return Reason{Code: WrongFlavor}, false
+	}
+	if match, err := required.Match(n.Node); err != nil || !match {
+		return Reason{Code: WrongNode}, false
+	}
+	if !ready(n.Node) {
+		return Reason{Code: NotReady}, false
+	}
+	if n.Spec.Unschedulable && !toleratesCordon(tolerations) {
+		return Reason{Code: Cordoned}, false
+	}
+	if h := n.Labels[kinds.NodeHealthLabel]; h != "" && h != "Schedulable" {
+		return Reason{Code: Unhealthy, Detail: h}, false
+	}
+	taint, found := schedulinghelpers.FindMatchingUntoleratedTaint(klog.Background(), n.Spec.Taints, tolerations, func(t *corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	}, false)
+	if found {
+		return Reason{Code: Tainted, Detail: taint.ToString()}, false
+	}
+	if len(g.Hosts) > 0 && g.Hosts[n.Name] == 0 {
+		return Reason{Code: WrongDomain}, false
+	}
+	if len(g.Domain) > 0 && !slices.ContainsFunc(g.Domain, func(d map[string]string) bool { return has(n.Labels, d) }) {
+		return Reason{Code: WrongDomain}, false
+	}
+	return Reason{}, true
+}
+
+// room is how many pods of a request a node takes, at most most, and what ends it.
+func room(n *node, request amounts, most int64) (int64, Reason) {
+	k, why := most, Reason{}
+	if n.pods < k {
+		k, why = max(n.pods, 0), Reason{Code: TooManyPods}
+	}
+	// Devices first: of several resources that are short, they are what people know.
+	names := make([]corev1.ResourceName, 0, len(request))
+	for name := range request {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b corev1.ResourceName) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		need := request[name]
+		if need <= 0 {
+			continue
+		}
+		if fits := max(n.free[name], 0) / need; fits < k {
+			k = fits
+			why = Reason{Code: Insufficient, Resource: string(name), Needed: need, Most: max(n.free[name], 0)}
+			if n.size[name] < need {
+				why.Code, why.Most = TooSmall, n.size[name]
+			}
+		}
+	}
+	return k, why
+}
+
+func rank(name corev1.ResourceName) int {
+	switch name {
+	case corev1.ResourceCPU:
+		return 1
+	case corev1.ResourceMemory:
+		return 2
+	case corev1.ResourceEphemeralStorage:
+		return 3
+	}
+	return 0
+}
+
+func ready(n *corev1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func toleratesCordon(tolerations []corev1.Toleration) bool {
+	return schedulinghelpers.TolerationsTolerateTaint(klog.Background(), tolerations,
+		&corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, false)
+}
+
+func has(labels, want map[string]string) bool {
+	for k, v := range want {
+		if labels[k] != v {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,316 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+)
+
+// estimate runs the world forward twice: once with only the targets' own queue
+// competing and quick ends, once with every queue and slow ends.
+func estimate(ctx context.Context, w World, o Options, targets []*kueue.Workload, alone bool) ([]ETA, error) {
+	targets = stamped(targets, o.Now)
+	t := newTree(w, targets)
+	now := o.Now
+	clock := func() time.Time { return now }
+	everyone, err := w.engine(clock)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ETA, len(targets))
+	open := map[key]*ETA{}
+	for i, target := range targets {
+		out[i] = ETA{Namespace: target.Namespace, Name: target.Name}
+		if done, err := present(ctx, everyone, o, target, &out[i]); err != nil {
+			return nil, err
+		} else if !done {
+			open[keyOf(target)] = &out[i]
+		}
+	}
+	if len(open) == 0 {
+		return out, nil
+	}
+	known := learn(w.Finished, o)
+	quick, err := t.run(ctx, pass{w: w, o: o, lengths: known, open: open, keep: t.ownQueue(targets, alone), add: targets, size: exact})
+	if err != nil {
+		return nil, err
+	}
+	s := t.size()
+	slow, err := t.run(ctx, pass{w: w, o: o, lengths: known, open: open, keep: t.firsts(w, s.queue), add: targets, slow: true, size: s})
+	if err != nil {
+		return nil, err
+	}
+	for k, e := range open {
+		conclude(e, quick, slow, k, o)
+	}
+	return out, nil
+}
+
+// stamped gives workloads that do not exist yet the age they would have.
+func stamped(targets []*kueue.Workload, now time.Time) []*kueue.Workload {
+	out := slices.Clone(targets)
+	for i, w := range out {
+		if w.CreationTimestamp.IsZero() {
+			c := *w
+			c.CreationTimestamp.Time = now
+			out[i] = &c
+		}
+	}
+	return out
+}
+
+// present answers what needs no look ahead; done is false when one is needed.
+func present(ctx context.Context, e *admission.Engine, o Options, target *kueue.Workload, out *ETA) (done bool, err error) {
+	d, err := e.Probe(ctx, target)
+	if err != nil {
+		return true, err
+	}
+	switch {
+	case d.Outcome == admission.Admitted || d.Outcome == admission.AdmittedByPreempting:
+		out.Known, out.Earliest, out.Latest = true, o.Now, o.Now
+		return true, nil
+	case blocked(d.Reason):
+		out.Code, out.Why = NotQueued, d.Message
+		return true, nil
+	case d.Outcome == admission.Never:
+		out.Code, out.Why = NeverFits, d.Message
+		return true, nil
+	}
+	return false, nil
+}
+
+// blocked reports a reason that time does not remove.
+func blocked(reason string) bool {
+	return slices.Contains([]string{
+		kueue.WorkloadQuotaReservedReasonMisconfigured, kueue.WorkloadQuotaReservedReasonSuspended,
+		kueue.WorkloadAdmissionGated, kueue.WorkloadDeactivated,
+	}, reason)
+}
+
+// conclude joins the two passes into one range.
+func conclude(e *ETA, quick, slow *course, k key, o Options) {
+	first, soon := quick.started[k]
+	last, late := slow.started[k]
+	switch {
+	case soon && late && last.at.Before(first.at):
+		first = last
+	case late && !soon:
+		first, soon = last, true
+	}
+	from := slow
+	if !late {
+		from = quick
+		e.Code, e.Why = slow.why(o)
+		e.Unknown = slow.unknown()
+	}
+	if !soon {
+		return
+	}
+	e.Known, e.Earliest = true, first.at
+	if late {
+		e.Latest = last.at
+	}
+	e.Basis = from.basis(from.started[k].ends)
+	if first.checks {
+		e.Why = strings.TrimPrefix(e.Why+"; then its admission checks must pass", "; ")
+	}
+}
+
+// why says why a pass ended without the workload.
+func (c *course) why(o Options) (Code, string) {
+	names := c.unknown()
+	switch {
+	case c.unsettled:
+		return Unsettled, "the preemption policies never come to rest"
+	case len(names) > 0:
+		what := "no end is known of " + names[0]
+		if n := len(names) - 1; n > 0 {
+			what += fmt.Sprintf(" and %d more", c.endless-1)
+		}
+		return NoDuration, what
+	case c.exhausted:
+		return BeyondHorizon, "not within the " + days(o.Horizon) + " looked at"
+	}
+	return BeyondHorizon, "not even when everything that runs now has ended"
+}
+
+func days(d time.Duration) string {
+	if n := int(d.Hours() / 24); n > 1 {
+		return fmt.Sprintf("%d days", n)
+	}
+	return d.String()
+}
+
+// size is how closely a world is followed.
+type size struct {
+	cycles int // scheduling cycles after each step, and
+	more   int // one more for each so many ends at once (0: none)
+	steps  int // at most so many steps
+	// slack: ends within this part of the time looked ahead happen together.
+	slack float64
+	// queue is how many waiting workloads of each other queue compete (0: all).
+	queue int
+	strip bool // other queues start no preemption
+}
+
+var (
+	// exact follows every end until the queues are at rest.
+	exact = size{cycles: 500, steps: 4096, slack: 0.05}
+	// coarse is for large clusters: ends that are close together happen at once,
+	// and after them the first few of each queue are tried. The range is as wide as
+	// that makes it.
+	coarse = size{cycles: 2, more: 100, steps: 28, slack: 0.25, queue: 24, strip: true}
+)
+
+// tree is what is known of the queues: which belong together.
+type tree struct {
+	localQueues map[key]string    // ClusterQueue by LocalQueue
+	roots       map[string]string // root of the cohort tree by ClusterQueue
+	waiting     map[string]int    // waiting workloads by ClusterQueue
+	running     int
+	target      string // the targets' ClusterQueue
+}
+
+func newTree(w World, targets []*kueue.Workload) *tree {
+	t := &tree{localQueues: map[key]string{}, roots: map[string]string{}, waiting: map[string]int{}}
+	parents, queues := map[string]string{}, map[string]string{}
+	for _, o := range w.Objects {
+		switch o := o.(type) {
+		case *kueue.LocalQueue:
+			t.localQueues[key{o.Namespace, o.Name}] = string(o.Spec.ClusterQueue)
+		case *kueue.Cohort:
+			parents[o.Name] = string(o.Spec.ParentName)
+		case *kueue.ClusterQueue:
+			queues[o.Name] = string(o.Spec.CohortName)
+		}
+	}
+	for q, at := range queues {
+		for range len(parents) + 1 { // a cycle ends, too
+			if parents[at] == "" {
+				break
+			}
+			at = parents[at]
+		}
+		t.roots[q] = "cohort " + at
+		if at == "" {
+			t.roots[q] = "queue " + q
+		}
+	}
+	for _, o := range w.Objects {
+		if wl, ok := o.(*kueue.Workload); ok {
+			if holds(wl) {
+				t.running++
+			} else {
+				t.waiting[t.queueOf(wl)]++
+			}
+		}
+	}
+	t.target = t.queueOf(targets[0])
+	return t
+}
+
+// queueOf is the ClusterQueue of a workload.
+func (t *tree) queueOf(w *kueue.Workload) string {
+	if w.Status.Admission != nil {
+		return string(w.Status.Admission.ClusterQueue)
+	}
+	return t.localQueues[key{w.Namespace, string(w.Spec.QueueName)}]
+}
+
+func holds(w *kueue.Workload) bool {
+	if w.Status.Admission == nil {
+		return false
+	}
+	reserved := false
+	for _, c := range w.Status.Conditions {
+		switch c.Type {
+		case kueue.WorkloadQuotaReserved:
+			reserved = c.Status == "True"
+		case kueue.WorkloadFinished:
+			if c.Status == "True" {
+				return false
+			}
+		}
+	}
+	return reserved
+}
+
+// size chooses how closely a world can be followed in about a second.
+func (t *tree) size() size {
+	if len(t.waiting)*(t.running+50) > 20_000 {
+		return coarse
+	}
+	return exact
+}
+
+// firsts keeps, of the queues that are not the target's, the first n that wait.
+func (t *tree) firsts(w World, n int) func(client.Object) bool {
+	if n == 0 {
+		return nil
+	}
+	queues := map[string][]*kueue.Workload{}
+	for _, o := range w.Objects {
+		if wl, ok := o.(*kueue.Workload); ok && !holds(wl) {
+			queues[t.queueOf(wl)] = append(queues[t.queueOf(wl)], wl)
+		}
+	}
+	cut := map[key]bool{}
+	for q, list := range queues {
+		if q == t.target || len(list) <= n {
+			continue
+		}
+		slices.SortFunc(list, func(a, b *kueue.Workload) int {
+			switch {
+			case before(a, b):
+				return -1
+			case before(b, a):
+				return 1
+			}
+			return strings.Compare(keyOf(a).String(), keyOf(b).String())
+		})
+		for _, wl := range list[n:] {
+			cut[keyOf(wl)] = true
+		}
+	}
+	return func(o client.Object) bool {
+		w, ok := o.(*kueue.Workload)
+		return !ok || !cut[keyOf(w)]
+	}
+}
+
+// ownQueue keeps the waiting workloads of the targets' queue only; of one target,
+// those that come before it.
+func (t *tree) ownQueue(targets []*kueue.Workload, alone bool) func(client.Object) bool {
+	return func(o client.Object) bool {
+		w, ok := o.(*kueue.Workload)
+		if !ok || holds(w) {
+			return true
+		}
+		return t.queueOf(w) == t.target && (!alone || !before(targets[0], w))
+	}
+}
+
+// before is the order of a ClusterQueue: priority, then age.
+func before(a, b *kueue.Workload) bool {
+	if keyOf(a) == keyOf(b) {
+		return false
+	}
+	if pa, pb := priority(a), priority(b); pa != pb {
+		return pa > pb
+	}
+	return a.CreationTimestamp.Before(&b.CreationTimestamp)
+}
+
+func priority(w *kueue.Workload) int32 {
+	if w.Spec.Priority == nil {
+		return 0
+	}
+	return *w.Spec.Priority
+}

@@ -1,0 +1,129 @@
+package inputs
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Quota is the tree of quota and reservations, counted from the workloads.
+func (in *Inputs) Quota() *quota.Tree {
+	queues := make([]state.ClusterQueue, len(in.ClusterQueues))
+	for i, q := range in.ClusterQueues {
+		queues[i] = state.ClusterQueue{Meta: state.Meta{Name: q.Name}, Cohort: string(q.Spec.CohortName), ResourceGroups: groups(q.Spec.ResourceGroups)}
+		if fs := q.Spec.FairSharing; fs != nil {
+			queues[i].FairWeight = fs.Weight
+		}
+	}
+	cohorts := make([]state.Cohort, len(in.Cohorts))
+	for i, c := range in.Cohorts {
+		cohorts[i] = state.Cohort{Meta: state.Meta{Name: c.Name}, Parent: string(c.Spec.ParentName), ResourceGroups: groups(c.Spec.ResourceGroups)}
+		if fs := c.Spec.FairSharing; fs != nil {
+			cohorts[i].FairWeight = fs.Weight
+		}
+	}
+	usage := map[string]quota.Usage{}
+	for _, w := range in.Workloads {
+		if w.Status.Admission == nil || !Reserves(w) {
+			continue
+		}
+		name := string(w.Status.Admission.ClusterQueue)
+		if usage[name] == nil {
+			usage[name] = quota.Usage{}
+		}
+		for k, n := range Holds(w) {
+			usage[name][k] += n
+		}
+	}
+	return quota.NewTree(queues, cohorts, usage)
+}
+
+func groups(gs []kueue.ResourceGroup) []state.ResourceGroup {
+	out := make([]state.ResourceGroup, len(gs))
+	for i, g := range gs {
+		for _, r := range g.CoveredResources {
+			out[i].CoveredResources = append(out[i].CoveredResources, string(r))
+		}
+		for _, f := range g.Flavors {
+			fq := state.FlavorQuotas{Name: string(f.Name)}
+			for _, r := range f.Resources {
+				fq.Resources = append(fq.Resources, state.ResourceQuota{Name: string(r.Name), Nominal: r.NominalQuota,
+					BorrowingLimit: r.BorrowingLimit, LendingLimit: r.LendingLimit})
+			}
+			out[i].Flavors = append(out[i].Flavors, fq)
+		}
+	}
+	return out
+}
+
+// Reserves reports a workload that holds quota.
+func Reserves(w *kueue.Workload) bool {
+	for _, c := range w.Status.Conditions {
+		if c.Type == kueue.WorkloadQuotaReserved {
+			return c.Status == "True" && w.Status.Admission != nil
+		}
+	}
+	return false
+}
+
+// Holds is the quota a workload holds, in the units of package quota: what it was
+// given, less the pods it has given back (Kueue's reclaimablePods).
+func Holds(w *kueue.Workload) quota.Usage {
+	out := quota.Usage{}
+	if w.Status.Admission == nil {
+		return out
+	}
+	back := map[kueue.PodSetReference]int64{}
+	for _, r := range w.Status.ReclaimablePods {
+		back[r.Name] = int64(r.Count)
+	}
+	for _, ps := range w.Status.Admission.PodSetAssignments {
+		count := int64(1)
+		if ps.Count != nil {
+			count = int64(*ps.Count)
+		}
+		for res, q := range ps.ResourceUsage {
+			n := q.Value()
+			if res == corev1.ResourceCPU {
+				n = q.MilliValue()
+			}
+			if gone := back[ps.Name]; gone > 0 && count > 0 {
+				n = n / count * max(count-gone, 0)
+			}
+			out[quota.Key{Flavor: string(ps.Flavors[res]), Resource: string(res)}] += n
+		}
+	}
+	return out
+}
+
+// SameTree returns the ClusterQueues that share quota with one, itself among them.
+func (in *Inputs) SameTree(queue string) map[string]bool {
+	parent := map[string]string{}
+	for _, c := range in.Cohorts {
+		parent[c.Name] = string(c.Spec.ParentName)
+	}
+	root := func(cohort string) string {
+		for range len(parent) + 1 { // a cycle ends somewhere, too
+			up := parent[cohort]
+			if up == "" {
+				break
+			}
+			cohort = up
+		}
+		return cohort
+	}
+	out := map[string]bool{queue: true}
+	mine := in.ClusterQueue(queue)
+	if mine == nil || mine.Spec.CohortName == "" {
+		return out
+	}
+	top := root(string(mine.Spec.CohortName))
+	for _, q := range in.ClusterQueues {
+		if q.Spec.CohortName != "" && root(string(q.Spec.CohortName)) == top {
+			out[q.Name] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,219 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+)
+
+func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
+
+func describe(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func write(t *testing.T, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBadFiles(t *testing.T) {
+	var good bytes.Buffer
+	s := capture(t, fixture.New(
+		rawJSON(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","uid":"u"}}`),
+		rawJSON(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"b","uid":"v"}}`)).Client(), snapshot.Options{})
+	if err := s.Write(&good); err != nil {
+		t.Fatal(err)
+	}
+	text := good.String()
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write(good.Bytes())
+	_ = z.Close()
+	cases := map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":             {nil, "it is empty"},
+		"blank":             {[]byte(" \n\n"), "it is empty"},
+		"cut in the middle": {[]byte(text[:len(text)/2]), "cut short"},
+		"cut at the end":    {[]byte(text[:len(text)-3]), "cut short"},
+		"cut gzip":          {zipped.Bytes()[:zipped.Len()/2], "cut short"},
+		"newer":             {[]byte(strings.Replace(text, `"format": 1`, `"format": 7`, 1)), "newer hyperpod made it (snapshot format 7"},
+		"newer, other form": {[]byte(`{"kind":"hyperpod-snapshot","format":2,"objects":[1]}`), "newer hyperpod"},
+		"damaged":           {[]byte(strings.Replace(text, `"namespaces": [`, `"namespaces" [`, 1)), "damaged at line"},
+		"a sandbox":         {[]byte(`{"kind":"hyperpod-sandbox","format":1,"objects":{}}`), "it is a sandbox"},
+		"another tool's":    {[]byte(`{"version":4,"terraform_version":"1.9.0","resources":[]}`), "neither a snapshot nor Kubernetes objects"},
+		"text":              {[]byte("dear diary: [today"), "neither a snapshot nor Kubernetes objects"},
+		"binary":            {[]byte("\x89PNG\r\n\x1a\n\x00\x00\x00"), "neither a snapshot nor Kubernetes objects"},
+		"other kinds":       {[]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"), "it holds: Secret"},
+		"no name":           {[]byte("apiVersion: v1\nkind: Node\nmetadata: {}\n"), "a Node without a name"},
+		"two of one name": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\n" +
+			"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\nspec: {nodeLabels: {a: b}}\n"), "two different objects ResourceFlavor f"},
+		"JSON cut": {[]byte(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node"`), "cut short"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := snapshot.Open(write(t, c.data))
+			if err == nil || !strings.Contains(errs.Text(err, false), c.want) && !strings.Contains(strings.Join(strings.Fields(errs.Text(err, false)), " "), c.want) {
+				t.Fatalf("%v, want %q", err, c.want)
+			}
+			if errs.ExitOf(err) != errs.Usage {
+				t.Errorf("exit %d", errs.ExitOf(err))
+			}
+			if strings.Contains(errs.Text(err, false), "json:") || strings.Contains(errs.Text(err, false), "invalid character") {
+				t.Errorf("raw text of a library: %s", errs.Text(err, false))
+			}
+		})
+	}
+	if _, err := snapshot.Open(filepath.Join(t.TempDir(), "none")); errs.ExitOf(err) != errs.NotFound {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := snapshot.Open(t.TempDir()); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "directory") {
+		t.Errorf("a directory: %v", err)
+	}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := snapshot.Open(fifo); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "no ordinary file") {
+		t.Errorf("a pipe: %v", err)
+	}
+}
+
+func TestLarge(t *testing.T) {
+	// 200 MB that are no JSON are refused at once, not parsed as YAML.
+	path := write(t, bytes.Repeat([]byte("a: b\n"), 40<<20))
+	if _, err := snapshot.Open(path); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "too large (200 MB") {
+		t.Errorf("200 MB of YAML: %v", err)
+	}
+	// A gzip that unfolds without end is no reason to use up the memory.
+	var z bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&z, gzip.BestSpeed)
+	zero := make([]byte, 1<<20)
+	for range 1025 {
+		_, _ = w.Write(zero)
+	}
+	_ = w.Close()
+	if testing.Short() {
+		return
+	}
+	if _, err := snapshot.Open(write(t, z.Bytes())); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "more than 1024 MB") {
+		t.Errorf("a bomb: %v", err)
+	}
+}
+
+// TestReformatted: jq changes the lines, not the meaning.
+func TestReformatted(t *testing.T) {
+	var good bytes.Buffer
+	s := capture(t, fixture.Big("").Client(), snapshot.Options{})
+	if err := s.Write(&good); err != nil {
+		t.Fatal(err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, good.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	got := open(t, write(t, compact.Bytes()))
+	if got.Objects() != s.Objects() {
+		t.Errorf("%d objects, not %d", got.Objects(), s.Objects())
+	}
+}
+
+const scenario = `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: a}
+spec: {cohort: pool, resourceGroups: []}
+---
+# nothing here
+---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: q, namespace: team}, spec: {clusterQueue: a}}
+- {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: team}, data: {password: aHVudGVyMg==}}
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: Workload
+  metadata: {name: w1, namespace: team}
+  spec: {queueName: q, podSets: [{name: main, count: 1, template: {spec: {containers: [{name: c, command: [hunter2], resources: {requests: {cpu: "1"}}}]}}}]}
+---
+{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kueue-manager-config", "namespace": "kueue-system"},
+ "data": {"controller_manager_config.yaml": "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfairSharing: {preemptionStrategies: []}\n"}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: WorkloadList
+items:
+- metadata: {name: w2, namespace: team, creationTimestamp: "2026-01-02T12:00:00Z"}
+  spec: {queueName: q, podSets: [{name: main, count: 1, template: {spec: {containers: []}}}]}
+`
+
+func TestPlainObjects(t *testing.T) {
+	for name, data := range map[string][]byte{"YAML": []byte(scenario), "JSON": asJSON(t, scenario)} {
+		s := open(t, write(t, data))
+		if !s.Plain || !s.Info.Taken.Equal(fixture.Noon) {
+			t.Errorf("%s: plain %v, taken %v", name, s.Plain, s.Info.Taken)
+		}
+		in := load(t, client(s))
+		if len(in.Workloads) != 2 || in.Workloads[0].Name != "w1" || !in.Workloads[0].CreationTimestamp.Time.Before(fixture.Noon) {
+			t.Errorf("%s: workloads %v", name, in.Workloads)
+		}
+		if q := in.ClusterQueue("a"); q == nil || q.Spec.CohortName != "pool" {
+			t.Errorf("%s: queue %+v", name, q)
+		}
+		if !in.Rules().FairSharing {
+			t.Errorf("%s: the configuration was not read: %+v", name, in.Rules())
+		}
+		if len(in.Namespaces) != 2 {
+			t.Errorf("%s: namespaces %v", name, in.Namespaces)
+		}
+		if m := s.Lacks(); len(m) != 2 || m[0].Reason != snapshot.NotInFile {
+			t.Errorf("%s: lacks %v", name, m)
+		}
+		if s.Count(kinds.Workload) != 2 || strings.Contains(text(t, s), "hunter2") {
+			t.Errorf("%s: a command was kept", name)
+		}
+	}
+}
+
+func asJSON(t *testing.T, docs string) []byte {
+	t.Helper()
+	var out []byte
+	for _, doc := range strings.Split(docs, "---\n") {
+		js, err := yaml.YAMLToJSON([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(append(out, js...), '\n')
+	}
+	return bytes.TrimPrefix(out, []byte("null\n"))
+}
+
+func text(t *testing.T, s *snapshot.Snapshot) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

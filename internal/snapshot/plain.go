@@ -1,0 +1,307 @@
+package snapshot
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// plain reads Kubernetes objects as people and kubectl write them: documents or
+// lists, YAML or JSON, Kueue's of any served version. Kinds that no command looks
+// at are left out. The newest time in them is taken for now.
+func plain(data []byte, file os.FileInfo) (*Snapshot, error) {
+	p := &plainFile{
+		raw: map[string][]json.RawMessage{}, seen: map[string]map[store.Key]json.RawMessage{}, namespaces: map[string]bool{},
+		latest: time.Time{},
+	}
+	if err := p.documents(data); err != nil {
+		return nil, err
+	}
+	if len(p.objects) == 0 {
+		return nil, p.nothing()
+	}
+	if p.latest.IsZero() {
+		p.latest = file.ModTime()
+	}
+	return p.snapshot()
+}
+
+// plainFile is a file of plain objects being read.
+type plainFile struct {
+	objects    []plainObject
+	raw        map[string][]json.RawMessage
+	seen       map[string]map[store.Key]json.RawMessage
+	namespaces map[string]bool
+	latest     time.Time
+	api        string
+	other      []string // kinds that were left out
+}
+
+type plainObject struct {
+	resource kinds.Resource
+	body     map[string]any
+}
+
+func (p *plainFile) documents(data []byte) error {
+	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
+		return p.stream(trimmed)
+	}
+	if len(data) > maxPlainYAML {
+		return unusable(fmt.Sprintf("it is no snapshot, and as YAML of Kubernetes objects it is too large (%d MB; at most %d)", len(data)>>20, maxPlainYAML>>20)).
+			WithTry("hyperpod save-snapshot FILE", "kubectl get ... -o json")
+	}
+	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for n := 1; ; n++ {
+		doc, err := docs.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		var js []byte
+		if err == nil {
+			js, err = yaml.YAMLToJSON(doc)
+		}
+		if err != nil {
+			return p.unreadable(fmt.Sprintf("document %d", n), err)
+		}
+		if err := p.document(fmt.Sprintf("document %d", n), js); err != nil {
+			return err
+		}
+	}
+}
+
+// stream reads JSON documents that follow one another.
+func (p *plainFile) stream(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	for n := 1; ; n++ {
+		var doc json.RawMessage
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		where := fmt.Sprintf("document %d", n)
+		if err != nil {
+			return p.unreadable(where, err)
+		}
+		if err := p.document(where, doc); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *plainFile) unreadable(where string, err error) error {
+	why := "it is neither a snapshot nor Kubernetes objects in YAML or JSON"
+	if len(p.objects) > 0 {
+		why = where + " is not YAML or JSON"
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		why = where + " is cut short"
+	}
+	return unusable(why).WithTry("hyperpod save-snapshot FILE takes one").WithCause(err)
+}
+
+// document is one object, a list of them, or nothing.
+func (p *plainFile) document(where string, js []byte) error {
+	var head struct {
+		APIVersion string            `json:"apiVersion"`
+		Kind       string            `json:"kind"`
+		Items      []json.RawMessage `json:"items"`
+	}
+	if bytes.Equal(bytes.TrimSpace(js), []byte("null")) {
+		return nil
+	}
+	if err := json.Unmarshal(js, &head); err != nil {
+		return p.unreadable(where, err)
+	}
+	if strings.HasPrefix(head.Kind, "hyperpod-") {
+		p.other = append(p.other, head.Kind)
+		return nil
+	}
+	if !strings.HasSuffix(head.Kind, "List") || head.Items == nil {
+		return p.object(where, js, "", "")
+	}
+	// The items of a typed list need not say their kind.
+	kind, version := strings.TrimSuffix(head.Kind, "List"), head.APIVersion
+	for i, item := range head.Items {
+		if err := p.object(fmt.Sprintf("%s, item %d", where, i), item, version, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plainFile) object(where string, js []byte, version, kind string) error {
+	var m map[string]any
+	if err := kube.Decode(js, &m); err != nil {
+		return p.unreadable(where, err)
+	}
+	if object.Text(m, "kind") == "" && kind != "" {
+		m["apiVersion"], m["kind"] = version, kind
+	}
+	p.when(m)
+	r, ok := resourceOf(m)
+	if !ok {
+		if k := object.Text(m, "kind"); k != "" {
+			p.other = append(p.other, k)
+		}
+		return nil
+	}
+	name := object.Text(m, "metadata", "name")
+	if name == "" {
+		return unusable(fmt.Sprintf("%s is a %s without a name", where, r.Kind))
+	}
+	if r.Group == kinds.KueueGroup {
+		p.api = object.Text(m, "apiVersion")[len(kinds.KueueGroup)+1:]
+	}
+	list := []map[string]any{m}
+	if err := convert(r, r, list); err != nil {
+		return err
+	}
+	kept := redact(r, list[0])
+	if !r.Namespaced {
+		delete(object.Child(kept, "metadata"), "namespace")
+	} else {
+		if object.Text(kept, "metadata", "namespace") == "" {
+			object.Set(kept, "default", "metadata", "namespace")
+		}
+		p.namespaces[object.Text(kept, "metadata", "namespace")] = true
+	}
+	p.objects = append(p.objects, plainObject{r, kept})
+	return nil
+}
+
+// resourceOf finds a captured kind, whatever its version.
+func resourceOf(m map[string]any) (kinds.Resource, bool) {
+	group, _, found := strings.Cut(object.Text(m, "apiVersion"), "/")
+	if !found {
+		group = ""
+	}
+	for _, r := range kinds.All() {
+		if _, ok := allowed()[r.FullName()]; ok && r.Group == group && r.Kind == object.Text(m, "kind") {
+			only := managers(r)
+			return r, only == "" || only == object.Text(m, "metadata", "name")
+		}
+	}
+	return kinds.Resource{}, false
+}
+
+// when notes the newest time in an object that lies in its past.
+func (p *plainFile) when(v any) {
+	switch t := v.(type) {
+	case map[string]any:
+		for k, member := range t {
+			switch k {
+			case "creationTimestamp", "lastTransitionTime", "lastUpdateTime", "lastHeartbeatTime", "lastProbeTime", "startTime",
+				"completionTime", "startedAt", "finishedAt", "time":
+				if at, ok := object.Time(member); ok && at.After(p.latest) {
+					p.latest = at
+				}
+			default:
+				p.when(member)
+			}
+		}
+	case []any:
+		for _, item := range t {
+			p.when(item)
+		}
+	}
+}
+
+func (p *plainFile) nothing() error {
+	e := unusable("it is neither a snapshot nor Kubernetes objects that hyperpod reads")
+	slices.Sort(p.other)
+	switch other := slices.Compact(p.other); {
+	case slices.Contains(other, "hyperpod-sandbox"):
+		return unusable("it is a sandbox").WithTry("--sandbox=NAME works on a sandbox")
+	case len(other) > 0:
+		e.WithFact("it holds", strings.Join(other[:min(len(other), 10)], ", "))
+	}
+	return e.WithTry("hyperpod save-snapshot FILE takes one")
+}
+
+// snapshot completes the objects as an API server would have, and encodes them.
+func (p *plainFile) snapshot() (*Snapshot, error) {
+	now := p.latest.UTC().Truncate(time.Second)
+	for i, o := range p.objects {
+		meta := object.Child(o.body, "metadata")
+		if _, ok := object.Time(meta["creationTimestamp"]); !ok {
+			// Who comes first in a file came first.
+			meta["creationTimestamp"] = object.Stamp(now.Add(time.Duration(i-len(p.objects)) * time.Second))
+		}
+		if err := p.add(o.resource, o.body); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.raw[kinds.Namespace.FullName()]) == 0 {
+		for _, ns := range slices.Sorted(maps.Keys(p.namespaces)) {
+			_ = p.add(kinds.Namespace, map[string]any{"apiVersion": "v1", "kind": "Namespace",
+				"metadata": map[string]any{"name": ns, "creationTimestamp": object.Stamp(now), "labels": map[string]any{"kubernetes.io/metadata.name": ns}},
+				"status":   map[string]any{"phase": "Active"}})
+		}
+	}
+	info := Info{Kind: fileKind, Format: fileFormat, Taken: now, KueueAPI: p.api, ResourceVersion: 1}
+	for _, r := range []kinds.Resource{kinds.Node, kinds.Pod} {
+		if len(p.raw[r.FullName()]) == 0 {
+			info.Missing = append(info.Missing, Missing{Resource: r.FullName(), Reason: NotInFile})
+		}
+	}
+	return &Snapshot{Info: info, Plain: true, raw: p.raw}, nil
+}
+
+func keyOf(m map[string]any) store.Key {
+	return store.Key{Namespace: object.Text(m, "metadata", "namespace"), Name: object.Text(m, "metadata", "name")}
+}
+
+// identify gives an object a UID where it has none.
+func identify(r kinds.Resource, m map[string]any) {
+	if object.Text(m, "metadata", "uid") != "" {
+		return
+	}
+	k := keyOf(m)
+	sum := sha256.Sum256([]byte(r.FullName() + "/" + k.Namespace + "/" + k.Name))
+	id := hex.EncodeToString(sum[:16])
+	object.Set(m, strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"), "metadata", "uid")
+}
+
+// add gives an object the identity that a server would have given it. Two of one
+// name are an error, unless they are the same object twice.
+func (p *plainFile) add(r kinds.Resource, m map[string]any) error {
+	k := keyOf(m)
+	object.Set(m, "1", "metadata", "resourceVersion")
+	identify(r, m)
+	raw, err := store.Encode(m)
+	if err != nil {
+		return err
+	}
+	table := p.seen[r.FullName()]
+	if table == nil {
+		table = map[store.Key]json.RawMessage{}
+		p.seen[r.FullName()] = table
+	}
+	if old, twice := table[k]; twice {
+		if bytes.Equal(old, raw) {
+			return nil
+		}
+		return unusable(fmt.Sprintf("it holds two different objects %s %s", r.Kind, strings.TrimPrefix(k.Namespace+"/"+k.Name, "/")))
+	}
+	table[k] = raw
+	p.raw[r.FullName()] = append(p.raw[r.FullName()], raw)
+	return nil
+}

@@ -1,0 +1,217 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+const (
+	// maxText is how large a snapshot's text may be. A hundred thousand workloads
+	// fit; a small compressed file that unfolds without end does not.
+	maxText = 1 << 30
+	// maxPlainYAML is how much YAML is parsed: it takes far longer than JSON.
+	maxPlainYAML = 64 << 20
+)
+
+// Open reads a snapshot, or a file of plain Kubernetes objects. Errors are
+// *errs.Error: there is no such file (exit code 5); it is no file that can be
+// read, not a snapshot, cut short, of a newer hyperpod, too large (exit code 2).
+func Open(path string) (*Snapshot, error) {
+	data, modified, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := decode(data)
+	if errors.Is(err, errNoSnapshot) {
+		s, err = plain(data, modified)
+	}
+	if err != nil {
+		return nil, cannotOpen(path, err)
+	}
+	s.Path = path
+	return s, nil
+}
+
+// cannotOpen names the file in an error about its content.
+func cannotOpen(path string, err error) error {
+	var e *errs.Error
+	if errors.As(err, &e) {
+		out := *e
+		out.What, out.Why = "cannot use "+path, e.Error()
+		return &out
+	}
+	return (&errs.Error{What: "cannot use " + path, Why: err.Error(), Code: errs.Usage}).WithCause(err)
+}
+
+func unusable(why string) *errs.Error { return &errs.Error{Why: why, Code: errs.Usage} }
+
+// errNoSnapshot says that a file is not in the format of snapshots.
+var errNoSnapshot = errors.New("not a snapshot")
+
+func decode(data []byte) (*Snapshot, error) {
+	if s := decodeLines(data); s != nil {
+		return s, s.check()
+	}
+	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) == 0 || first[0] != '{' {
+		return nil, errNoSnapshot
+	}
+	// The lines are not as they were written: reformatted, cut, or another file.
+	var doc struct {
+		Info
+		Objects map[string][]json.RawMessage `json:"objects"`
+	}
+	err := json.Unmarshal(data, &doc)
+	if doc.Kind != fileKind && !bytes.Contains(data[:min(len(data), 512)], []byte(`"`+fileKind+`"`)) {
+		return nil, errNoSnapshot
+	}
+	// A newer format may have another shape, so an error is looked at last.
+	s := &Snapshot{Info: doc.Info, raw: doc.Objects}
+	if bad := s.check(); bad != nil {
+		return nil, bad
+	}
+	if err != nil {
+		return nil, damaged(data, err)
+	}
+	return s, nil
+}
+
+// damaged says where a snapshot is broken.
+func damaged(data []byte, err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		if strings.Contains(syntax.Error(), "unexpected end") {
+			return unusable("the snapshot is cut short").WithTry("take it again: hyperpod save-snapshot FILE").WithCause(err)
+		}
+		line := bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")) + 1
+		return unusable(fmt.Sprintf("the snapshot is damaged at line %d", line)).WithTry("take it again: hyperpod save-snapshot FILE").WithCause(err)
+	}
+	return unusable("the snapshot is damaged").WithTry("take it again: hyperpod save-snapshot FILE").WithCause(err)
+}
+
+// check refuses what this hyperpod cannot know.
+func (s *Snapshot) check() error {
+	if s.Info.Kind == fileKind && s.Info.Format > fileFormat {
+		return unusable(fmt.Sprintf("a newer hyperpod made it (snapshot format %d; this one knows %d)", s.Info.Format, fileFormat)).
+			WithTry("install the newer hyperpod", "take it again with this one: hyperpod save-snapshot FILE")
+	}
+	return nil
+}
+
+// decodeLines reads the format as it is written, line by line and without
+// looking into the objects; nil when anything is different.
+func decodeLines(data []byte) *Snapshot {
+	head, rest, ok := bytes.Cut(data, []byte("\n"+objectsLine+"\n"))
+	if !ok {
+		return nil
+	}
+	s := &Snapshot{raw: map[string][]json.RawMessage{}}
+	head = append(bytes.TrimSuffix(bytes.Clone(head), []byte(",")), '}')
+	if json.Unmarshal(head, &s.Info) != nil || s.Info.Kind != fileKind {
+		return nil
+	}
+	if s.Info.Format > fileFormat {
+		return s // whatever follows: the caller says that it is newer
+	}
+	for {
+		line, more, ok := bytes.Cut(rest, []byte("\n"))
+		if !ok {
+			return nil
+		}
+		rest = more
+		if string(line) == " }" {
+			break
+		}
+		resource, list, after := decodeKind(line, rest)
+		if after == nil {
+			return nil
+		}
+		s.raw[resource] = list
+		rest = after
+	}
+	if string(bytes.TrimSpace(rest)) != "}" {
+		return nil
+	}
+	return s
+}
+
+// decodeKind reads the lines of one kind; after is nil when they are not as they
+// were written.
+func decodeKind(line, rest []byte) (resource string, list []json.RawMessage, after []byte) {
+	name, ok := bytes.CutSuffix(line, []byte(": ["))
+	if !ok || json.Unmarshal(name, &resource) != nil {
+		return "", nil, nil
+	}
+	for {
+		line, more, ok := bytes.Cut(rest, []byte("\n"))
+		if !ok {
+			return "", nil, nil
+		}
+		rest = more
+		item, isItem := bytes.CutPrefix(line, []byte("   "))
+		if !isItem {
+			if end := string(line); end != "  ]" && end != "  ]," {
+				return "", nil, nil
+			}
+			return resource, list, rest
+		}
+		item = bytes.TrimSuffix(item, []byte(","))
+		if len(item) < 2 || item[0] != '{' || item[len(item)-1] != '}' {
+			return "", nil, nil
+		}
+		list = append(list, item)
+	}
+}
+
+// readFile reads an ordinary file, compressed or not, and says when it was changed.
+func readFile(path string) (data []byte, info os.FileInfo, err error) {
+	what := "cannot open " + path
+	// Before it is opened: opening a pipe waits for someone to write into it.
+	info, err = os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, errs.NotFoundf("there is no file %s", path).WithTry("hyperpod save-snapshot " + path).WithCause(err)
+	case err != nil:
+		return nil, nil, errs.New(what, reason(err)).WithCode(errs.Usage).WithCause(err)
+	case info.IsDir():
+		return nil, nil, errs.New(what, "it is a directory").WithCode(errs.Usage)
+	case !info.Mode().IsRegular():
+		return nil, nil, errs.New(what, "it is no ordinary file").WithCode(errs.Usage).WithTry("save it to a file first")
+	case info.Size() > maxText:
+		return nil, nil, tooLarge(what)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, errs.New(what, reason(err)).WithCode(errs.Usage).WithCause(err)
+	}
+	defer f.Close()
+	r, err := text(f)
+	if err == nil {
+		buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+		_, err = buf.ReadFrom(io.LimitReader(r, maxText+1))
+		data = buf.Bytes()
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return nil, nil, errs.New(what, "the file is cut short").WithCode(errs.Usage).WithTry("take it again: hyperpod save-snapshot " + path).WithCause(err)
+	case err != nil:
+		return nil, nil, errs.New(what, reason(err)).WithCode(errs.Usage).WithCause(err)
+	case len(data) > maxText:
+		return nil, nil, tooLarge(what)
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, nil, errs.New(what, "it is empty").WithCode(errs.Usage)
+	}
+	return data, info, nil
+}
+
+func tooLarge(what string) error {
+	return errs.New(what, fmt.Sprintf("it holds more than %d MB of text", maxText>>20)).WithCode(errs.Usage).
+		WithTry("hyperpod save-snapshot FILE leaves out what is not needed", "-n NAMESPACE captures one namespace only")
+}
