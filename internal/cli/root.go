@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getqueue"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
@@ -67,7 +68,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		}
 	}
 	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
-	add(groupQuota, getquota.NewCmd(f, nil))
+	add(groupQuota, getquota.NewCmd(f, nil), getqueue.NewCmd(f, nil))
 	add(groupOffline, savesnapshot.NewCmd(f, nil), sandboxcmd.NewCmd(f))
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)

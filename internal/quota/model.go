@@ -99,7 +99,13 @@ type Report struct {
 	Complete bool   // all queues and cohorts could be read
 	Capacity []Capacity
 	Problems []Problem
+
+	leads func(*state.Workload) string
 }
+
+// Leads returns the function that tells the ClusterQueue in which a workload
+// waits; "" when it cannot be told.
+func (r *Report) Leads() func(*state.Workload) string { return r.leads }
 
 // Build makes the report from what was read of a cluster: ClusterQueues, Cohorts,
 // LocalQueues, Workloads with their pod sets, ResourceFlavors and Nodes, or as
@@ -108,6 +114,7 @@ func Build(s *state.State) *Report {
 	b := builder{s: s, r: &Report{Taken: s.Taken, Source: FromStatus}, queueOf: map[string]string{}, namespaces: map[string][]string{}}
 	b.r.Complete = len(s.MissingOf(kinds.ClusterQueue)) == 0 && readable(s, kinds.Cohort)
 	b.queues()
+	b.r.leads = b.clusterQueueOf
 	b.usage()
 	b.r.Tree = NewTree(s.ClusterQueues, s.Cohorts, b.reserved)
 	b.pending()
