@@ -3,6 +3,7 @@ package queue
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -79,6 +80,12 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		}
 		return say(code, "%s more %s needed", quota.Text(resource, missing), shortName(resource))
 	}
+	if resource, missing := told(r.Message); resource != "" && !b.r.Complete {
+		// What the others hold cannot be read: Kueue's own word, as of when it looked.
+		r.Resource = resource
+		r.Missing, _ = state.Amount(resource, missing)
+		return say(WaitingForQuota, "%s more %s needed", quota.Text(resource, r.Missing), shortName(resource))
+	}
 	switch {
 	case r.Message != "" && telling(r.Message):
 		return say(Other, "%s", short(r.Message))
@@ -88,6 +95,19 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		return say(Other, "%s", short(r.Message))
 	}
 	return say(PendingEvaluation, "to be looked at next")
+}
+
+var unused = regexp.MustCompile(`insufficient unused quota for (\S+) in flavor \S+, (\S+) more needed`)
+
+// told is what Kueue's message says is missing: of accelerators, else of the
+// first resource.
+func told(message string) (resource, missing string) {
+	for _, m := range unused.FindAllStringSubmatch(message, -1) {
+		if resource == "" || kinds.Accelerator(m[1]) && !kinds.Accelerator(resource) {
+			resource, missing = m[1], m[2]
+		}
+	}
+	return resource, missing
 }
 
 func stopped(policy string) bool { return policy != "" && policy != "None" }
@@ -149,8 +169,12 @@ func ruledOut(message, flavor string) bool {
 	if strings.Contains(message, "flavor "+flavor+" doesn't match node affinity") {
 		return true
 	}
-	_, taint, ok := strings.Cut(message, "untolerated taint ")
-	return ok && strings.Contains(taint, " in flavor "+flavor)
+	for _, part := range strings.Split(message, ", ") {
+		if strings.Contains(part, "untolerated taint ") && strings.HasSuffix(part, " in flavor "+flavor) {
+			return true
+		}
+	}
+	return false
 }
 
 func flavorsOf(groups []state.ResourceGroup, resource string) []string {

@@ -135,8 +135,23 @@ func (v *view) notes() []string {
 		out = append(out, fmt.Sprintf("%d finished: waited %s on average (median %s, p90 %s), ran %s (median %s)", s.Finished,
 			output.Age(s.Wait.Average), output.Age(s.Wait.Median), output.Age(s.Wait.P90), output.Age(s.Run.Average), output.Age(s.Run.Median)))
 	}
-	if v.eta && len(v.items) > 0 {
-		out = append(out, "ETA is an estimate from what is known of running tasks; jobs come and go")
+	return append(out, v.etaNotes()...)
+}
+
+// etaNotes say what the estimates are, or why there are none.
+func (v *view) etaNotes() []string {
+	why := ""
+	for _, it := range v.items {
+		switch {
+		case it.ETA == nil:
+		case it.ETA.Known:
+			return []string{"ETA is an estimate from what is known of running tasks; jobs come and go"}
+		case why == "":
+			why = it.ETA.Why
+		}
 	}
-	return out
+	if !v.eta || why == "" {
+		return nil
+	}
+	return []string{"no ETA: " + why}
 }
