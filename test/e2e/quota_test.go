@@ -60,7 +60,7 @@ func quotaTruth(t *testing.T, bed *cluster.Bed, version string, groups, rounds i
 			return
 		}
 	}
-	t.Logf("%d states in %s: %d amounts equal, %d of them borrowed, %d overcommitted, %d lent, %d of %d workloads admitted",
+	t.Logf("%d states in %s: %d amounts equal, %d of them borrowed, %d overcommitted, %d lent; %d admissions seen, of %d workloads",
 		groups*rounds, time.Since(begin).Round(time.Second), seen.equal, seen.borrowed, seen.overcommitted, seen.lent, seen.admitted, p.made)
 	if seen.borrowed == 0 || seen.overcommitted == 0 || seen.lent == 0 || seen.admitted == 0 {
 		t.Error("the states are too alike to prove anything")
