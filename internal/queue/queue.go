@@ -72,8 +72,8 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positi
 			continue
 		}
 		queue := b.leads(w)
-		if _, ok := names[queue]; !ok && (queue != "" || len(teams) < len(r.Teams)) {
-			continue
+		if _, ok := names[queue]; !ok && (len(teams) < len(r.Teams) || b.queues[queue] != nil) {
+			continue // another team's; what is in no team's queue is shown with all
 		}
 		if waiting[queue] == nil {
 			order = append(order, queue)
@@ -107,7 +107,7 @@ func (b *builder) queue(clusterQueue, team string, workloads []*state.Workload) 
 			Priority: w.Priority, PriorityClass: w.PriorityClass, Size: quota.RequestsOf(w), Created: w.CreationTimestamp}
 		it.Job, it.Kind = jobOf(w)
 		it.Since, it.Preempted = since(w)
-		if clusterQueue != "" {
+		if b.queues[clusterQueue] != nil {
 			it.Position = i + 1
 			if p := b.positions[it.Key]; p > 0 {
 				it.Position = p

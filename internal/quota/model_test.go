@@ -43,7 +43,7 @@ func flavor(name string) state.ResourceFlavor {
 	return state.ResourceFlavor{Meta: state.Meta{Name: name}, NodeLabels: map[string]string{kinds.InstanceTypeLabel: "ml.p5.48xlarge"}}
 }
 
-func node(name, health string, gpus int64) state.Node {
+func gpuNode(name, health string, gpus int64) state.Node {
 	n := state.Node{Meta: state.Meta{Name: name, Labels: map[string]string{kinds.InstanceTypeLabel: "ml.p5.48xlarge", NodeGroupLabel: "workers"}}, Ready: true,
 		Capacity: state.Amounts{gpu: gpus}, Allocatable: state.Amounts{gpu: gpus}}
 	if health != "" {
@@ -150,9 +150,9 @@ func TestBuild(t *testing.T) {
 		{"an inactive queue", func(s *state.State) {
 			s.ClusterQueues[1].Conditions = []state.Condition{{Type: "Active", Status: "False", Reason: "FlavorNotFound"}}
 		}, nil, "QueueInactive:b"},
-		{"more quota than nodes", func(s *state.State) { s.Nodes = []state.Node{node("n", "Schedulable", 8)} }, nil, "OverCapacity:ml.p5.48xlarge"},
+		{"more quota than nodes", func(s *state.State) { s.Nodes = []state.Node{gpuNode("n", "Schedulable", 8)} }, nil, "OverCapacity:ml.p5.48xlarge"},
 		{"nodes enough", func(s *state.State) {
-			s.Nodes = []state.Node{node("n", "Schedulable", 8), node("m", "Unschedulable", 8)}
+			s.Nodes = []state.Node{gpuNode("n", "Schedulable", 8), gpuNode("m", "Unschedulable", 8)}
 		}, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
