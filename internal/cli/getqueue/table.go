@@ -52,7 +52,7 @@ func (v *view) cells(it *queue.Item, several bool) []output.Cell {
 		reason.Style = output.Bad
 	}
 	if it.Preempted {
-		reason.Text = "preempted; " + reason.Text
+		reason.Text += " (preempted)"
 	}
 	out = append(out, output.Cell{Text: position}, job, output.Cell{Text: it.Namespace}, output.Cell{Text: it.Kind}, output.Cell{Text: priority(it)},
 		output.Cell{Text: sizeText(it.Size)}, output.Cell{Text: output.Since(v.state.Taken, it.Since)}, reason, output.Cell{Text: it.Reason.Code})
