@@ -66,7 +66,7 @@ func (l *LiveTable) compare(s sheet) []bool {
 		old, ok := l.last[l.keyOf(row)]
 		changed[i] = !ok || len(old) != len(row)
 		for j := 0; !changed[i] && j < len(row); j++ {
-			changed[i] = !s.columns[j].Ticks && row[j] != old[j]
+			changed[i] = !s.columns[j].Ticks && !row[j].equal(old[j])
 		}
 	}
 	return changed

@@ -122,5 +122,5 @@ func nodesCells(c quota.Capacity, name string, byGroup, many bool) []output.Cell
 	}
 	bar := output.Bar{Full: c.Governed[name], Shaded: c.Ungoverned[name]}
 	bar.Dotted = max(0, c.Allocatable[name]-bar.Full-bar.Shaded)
-	return append(out, text(c.Governed), ungoverned, output.Cell{Bar: bar})
+	return append(out, text(c.Governed), ungoverned, output.Cell{Bar: &bar})
 }
