@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "start,sandbox,lists", "what to measure")
+	only := flag.String("only", "start,sandbox,lists,quota", "what to measure")
 	runs := flag.Int("runs", 15, "counted runs of each command")
 	bare := flag.String("bare", "", "internal: download the lists named as arguments with this kubeconfig, and nothing else")
 	flag.Parse()
@@ -52,7 +52,7 @@ func run(ctx context.Context, only []string, runs int) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
-	}{{"start", b.start}, {"sandbox", b.sandbox}, {"lists", b.lists}} {
+	}{{"start", b.start}, {"sandbox", b.sandbox}, {"lists", b.lists}, {"quota", b.quota}} {
 		if slices.Contains(only, part.name) {
 			if err := part.run(ctx); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getlog"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getqueue"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
@@ -86,6 +87,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		savesnapshot.NewCmd(f, nil),
 		sandboxcmd.NewCmd(f),
 	)
+	add(groupQuota, getqueue.NewCmd(f, nil))
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)

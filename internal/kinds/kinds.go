@@ -102,6 +102,12 @@ var (
 	SelfSubjectAccessReview = Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "selfsubjectaccessreviews", Kind: "SelfSubjectAccessReview"}
 )
 
+// VisibilityGroup is the API group in which Kueue tells the order of its queues.
+const VisibilityGroup = "visibility.kueue.x-k8s.io"
+
+// QueueVisibility is a LocalQueue in that group; what waits is its subresource.
+var QueueVisibility = Resource{Group: VisibilityGroup, Version: "v1beta2", Also: []string{"v1beta1"}, Plural: "localqueues", Kind: "LocalQueue", Namespaced: true}
+
 func kueue(plural, kind string, namespaced bool, short ...string) Resource {
 	return Resource{Group: KueueGroup, Version: "v1beta2", Also: []string{"v1beta1"},
 		Plural: plural, Kind: kind, Namespaced: namespaced, Short: short}

@@ -111,15 +111,19 @@ func (s *sheet) drawBars(width int, glyphs []string) {
 		}
 		full := 0.0
 		for _, row := range s.rows {
-			full = max(full, row[j].Bar.total())
+			if b := row[j].Bar; b != nil {
+				full = max(full, b.total())
+			}
 		}
 		s.widths[j] = 0
 		for _, row := range s.rows {
-			whole := full
-			if w := row[j].Bar.Whole; w > 0 {
-				whole = max(float64(w), row[j].Bar.total())
+			if b := row[j].Bar; b != nil {
+				whole := full
+				if b.Whole > 0 {
+					whole = max(float64(b.Whole), b.total())
+				}
+				row[j].Text = b.draw(room, whole, glyphs)
 			}
-			row[j].Text = row[j].Bar.draw(room, whole, glyphs)
 			// A column of bars is drawn at its full width: the scale is seen, and
 			// stays, whatever the rows hold.
 			s.widths[j] = room

@@ -38,8 +38,8 @@ func barTable() Table {
 	return Table{
 		Columns: []Column{{Title: "TEAM", Keep: true}, {Title: "NOMINAL", Right: true}, {Title: "LIMIT", Right: true, Yield: 2}, {Title: "PENDING", Right: true, Yield: 1}, {Bar: true}},
 		Rows: [][]Cell{
-			{{Text: "研究チーム"}, {Text: "16"}, {Text: "32"}, {Text: "0"}, {Bar: Bar{Full: 10, Light: 4, Dotted: 2}}},
-			{{Text: "ml"}, {Text: "24"}, {Text: "36"}, {Text: "32"}, {Bar: Bar{Full: 24, Shaded: 4}}},
+			{{Text: "研究チーム"}, {Text: "16"}, {Text: "32"}, {Text: "0"}, {Bar: &Bar{Full: 10, Light: 4, Dotted: 2}}},
+			{{Text: "ml"}, {Text: "24"}, {Text: "36"}, {Text: "32"}, {Bar: &Bar{Full: 24, Shaded: 4}}},
 		},
 		Notes: []string{"a note"},
 	}

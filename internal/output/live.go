@@ -15,6 +15,8 @@ type LiveTable struct {
 	io     *IO
 	wide   bool
 	key    int
+	by     []string // titles of the columns that tell rows apart, instead of key
+	at     []int    // where those are in the table that is shown
 	widths []int
 	last   map[string][]Cell
 	order  []string
@@ -28,13 +30,19 @@ func NewLiveTable(s *IO, wide bool, key int) *LiveTable {
 	return &LiveTable{io: s, wide: wide, key: key}
 }
 
-// Key changes how many of the first columns tell rows apart, for tables whose
-// columns change.
-func (l *LiveTable) Key(columns int) { l.key = columns }
+// KeyBy has rows told apart by the columns of these titles, those of them that
+// are shown.
+func (l *LiveTable) KeyBy(titles ...string) { l.by = titles }
 
 // Update shows the table as it is now. An error is one of writing to Out.
 func (l *LiveTable) Update(t Table) error {
 	sheet := t.lay(l.wide)
+	l.at = l.at[:0]
+	for j, c := range sheet.columns {
+		if slices.Contains(l.by, c.Title) {
+			l.at = append(l.at, j)
+		}
+	}
 	changed := l.compare(sheet)
 	var b bytes.Buffer
 	if l.io.Cursor {
@@ -58,7 +66,7 @@ func (l *LiveTable) compare(s sheet) []bool {
 		old, ok := l.last[l.keyOf(row)]
 		changed[i] = !ok || len(old) != len(row)
 		for j := 0; !changed[i] && j < len(row); j++ {
-			changed[i] = !s.columns[j].Ticks && row[j] != old[j]
+			changed[i] = !s.columns[j].Ticks && !row[j].equal(old[j])
 		}
 	}
 	return changed
@@ -66,8 +74,15 @@ func (l *LiveTable) compare(s sheet) []bool {
 
 func (l *LiveTable) keyOf(row []Cell) string {
 	var b strings.Builder
-	for _, c := range row[:min(l.key, len(row))] {
-		b.WriteString(c.Text + "\x00")
+	for _, j := range l.at {
+		if j < len(row) {
+			b.WriteString(row[j].Text + "\x00")
+		}
+	}
+	if len(l.at) == 0 {
+		for _, c := range row[:min(l.key, len(row))] {
+			b.WriteString(c.Text + "\x00")
+		}
 	}
 	return b.String()
 }

@@ -29,8 +29,16 @@ type Column struct {
 type Cell struct {
 	Text  string
 	Style Style
-	// Bar is drawn in a Bar column, instead of the text.
-	Bar Bar
+	// Bar is drawn in a Bar column, instead of the text; it must not change.
+	Bar *Bar
+}
+
+// equal reports whether two cells show the same.
+func (c Cell) equal(o Cell) bool {
+	if c.Text != o.Text || c.Style != o.Style || (c.Bar == nil) != (o.Bar == nil) {
+		return false
+	}
+	return c.Bar == nil || *c.Bar == *o.Bar
 }
 
 // Table is what people see of a list. Rows may be shorter than Columns.

@@ -221,15 +221,18 @@ func merged(a, b state.Amounts) state.Amounts {
 	return out
 }
 
-// Resources returns the resources of capacities, sorted.
-func Resources(all []Capacity) []string {
+// Resources returns the resources that nodes have or that there is quota of,
+// sorted; with zeros, also those of which there is none (task governance lists
+// every accelerator for every instance type).
+func Resources(all []Capacity, zeros bool) []string {
 	seen := map[string]bool{}
 	for _, c := range all {
-		for name := range c.Capacity {
-			seen[name] = true
-		}
-		for name := range c.Reserved {
-			seen[name] = true
+		for _, amounts := range []state.Amounts{c.Capacity, c.Reserved} {
+			for name, n := range amounts {
+				if zeros || n > 0 {
+					seen[name] = true
+				}
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))

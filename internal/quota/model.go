@@ -99,15 +99,30 @@ type Report struct {
 	Complete bool   // all queues and cohorts could be read
 	Capacity []Capacity
 	Problems []Problem
+
+	leads func(*state.Workload) string
 }
+
+// Leads returns the function that tells the ClusterQueue in which a workload
+// waits; "" when it cannot be told.
+func (r *Report) Leads() func(*state.Workload) string { return r.leads }
 
 // Build makes the report from what was read of a cluster: ClusterQueues, Cohorts,
 // LocalQueues, Workloads with their pod sets, ResourceFlavors and Nodes, or as
 // much of that as could be read.
 func Build(s *state.State) *Report {
-	b := builder{s: s, r: &Report{Taken: s.Taken, Source: FromStatus}, queueOf: map[string]string{}, namespaces: map[string][]string{}}
+	return build(s, len(s.MissingOf(kinds.Workload)) == 0)
+}
+
+// FromQueues is Build without Workloads: use is what the ClusterQueues' status
+// says, and what waits is counted but not summed.
+func FromQueues(s *state.State) *Report { return build(s, false) }
+
+func build(s *state.State, workloads bool) *Report {
+	b := builder{s: s, workloads: workloads, r: &Report{Taken: s.Taken, Source: FromStatus}, queueOf: map[string]string{}, namespaces: map[string][]string{}}
 	b.r.Complete = len(s.MissingOf(kinds.ClusterQueue)) == 0 && readable(s, kinds.Cohort)
 	b.queues()
+	b.r.leads = b.clusterQueueOf
 	b.usage()
 	b.r.Tree = NewTree(s.ClusterQueues, s.Cohorts, b.reserved)
 	b.pending()
@@ -150,6 +165,7 @@ func readable(s *state.State, r kinds.Resource) bool {
 type builder struct {
 	s              *state.State
 	r              *Report
+	workloads      bool // all of them are known
 	reserved, used map[string]Usage
 	queueOf        map[string]string        // ClusterQueue by namespace/LocalQueue
 	namespaces     map[string][]string      // by ClusterQueue
@@ -184,7 +200,7 @@ func (b *builder) clusterQueueOf(w *state.Workload) string {
 }
 
 func (b *builder) usage() {
-	if len(b.s.MissingOf(kinds.Workload)) == 0 {
+	if b.workloads {
 		b.r.Source = FromWorkloads
 		b.reserved, b.used = usages(b.s.Workloads)
 		return
@@ -260,7 +276,7 @@ func (b *builder) team(q *state.ClusterQueue) {
 
 // pendingKnown reports a queue all of whose waiting workloads could be read.
 func (b *builder) pendingKnown(q *state.ClusterQueue) bool {
-	return len(b.s.MissingOf(kinds.Workload)) == 0 || b.waiting[q.Name] >= q.Pending
+	return b.workloads || b.waiting[q.Name] >= q.Pending
 }
 
 // keysOf returns what a queue has quota or use of.

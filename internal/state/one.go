@@ -11,7 +11,7 @@ import (
 )
 
 // discovered are the API groups that come in several versions, or not at all.
-var discovered = []string{kinds.KueueGroup, "kubeflow.org", "ray.io", "jobset.x-k8s.io", "sagemaker.amazonaws.com"}
+var discovered = []string{kinds.KueueGroup, "kubeflow.org", "ray.io", "jobset.x-k8s.io", "sagemaker.amazonaws.com", kinds.VisibilityGroup}
 
 // Served returns a resource at the best version that the server has. Kinds that
 // every cluster has cost no request; the others one a group, remembered for

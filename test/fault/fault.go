@@ -15,7 +15,7 @@ import (
 // Rule makes matching requests go wrong.
 type Rule struct {
 	Method string // "" is any
-	Prefix string // of the path
+	Prefix string // of the path; with a "$" at its end, the whole path
 	Times  int    // how often it strikes; 0 is always
 	// One of these happens:
 	Status     int  // answer this status code
@@ -23,6 +23,13 @@ type Rule struct {
 	Lose       bool // carry the request out, then drop the connection
 	Drop       bool // drop the connection, carry nothing out
 	Hang       bool // never answer
+}
+
+func matches(path, prefix string) bool {
+	if whole, ok := strings.CutSuffix(prefix, "$"); ok {
+		return path == whole
+	}
+	return strings.HasPrefix(path, prefix)
 }
 
 // Proxy is a handler with faults before a backend.
@@ -68,7 +75,7 @@ func (p *Proxy) match(r *http.Request) (Rule, bool) {
 	p.log = append(p.log, r.Method+" "+r.URL.Path)
 	for i := range p.rules {
 		rule := &p.rules[i]
-		if rule.Method != "" && rule.Method != r.Method || !strings.HasPrefix(r.URL.Path, rule.Prefix) || rule.Times < 0 {
+		if rule.Method != "" && rule.Method != r.Method || !matches(r.URL.Path, rule.Prefix) || rule.Times < 0 {
 			continue
 		}
 		hit := *rule

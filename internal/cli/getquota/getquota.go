@@ -35,6 +35,7 @@ type Options struct {
 	Tree         bool
 	By           string
 	Watch        bool
+	FromStatus   bool
 	// Tick paces --watch; nil is twice a second.
 	Tick <-chan time.Time
 
@@ -82,6 +83,7 @@ definitions of all figures.`,
 	fs.BoolVar(&o.AllResources, "all-resources", false, "all resources that anybody has quota of")
 	fs.BoolVar(&o.Tree, "tree", false, "the tree of cohorts, with sums")
 	fs.StringVar(&o.By, "by", byTeam, "a row per "+strings.Join(groupings, "|"))
+	fs.BoolVar(&o.FromStatus, "from-status", false, "as the queues' own status says: faster with very many workloads, up to seconds old, without PENDING")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
 	factory.Complete(cmd, "by", groupings...)
 	factory.Complete(cmd, "resource", "gpu", "cpu", "memory", "efa", "neurondevice")
@@ -111,6 +113,8 @@ func (o *Options) Validate() error {
 		return errs.Usagef("--tree and --by %s exclude each other", o.By)
 	case o.Tree && o.scope.Narrow():
 		return errs.Usagef("--tree shows all teams, not one").WithTry("hyperpod get-quota --tree")
+	case o.FromStatus && o.By != byTeam:
+		return errs.Usagef("--from-status is about queues, not about nodes")
 	case o.By != byTeam && o.scope.Narrow():
 		return errs.Usagef("--by %s is about all teams' nodes, not one team's", o.By).WithTry("hyperpod get-quota --by " + o.By)
 	}
@@ -119,7 +123,7 @@ func (o *Options) Validate() error {
 
 // want is what the command reads: six lists at most, in parallel.
 func (o *Options) want(c *factory.Cluster) state.Want {
-	w := state.Want{ClusterQueues: true, Cohorts: true, Flavors: true, Nodes: true, Workloads: true, PodSets: true}
+	w := state.Want{ClusterQueues: true, Cohorts: true, Flavors: true, Nodes: true, Workloads: !o.FromStatus, PodSets: true}
 	if o.By == byTeam {
 		w.LocalQueues = true
 	} else {
@@ -176,6 +180,9 @@ func (o *Options) view(s *state.State) (view, error) {
 		return o.nodes(s)
 	}
 	r := quota.Build(s)
+	if o.FromStatus {
+		r = quota.FromQueues(s)
+	}
 	teams, err := o.scope.Teams(r)
 	if err != nil {
 		return view{}, err

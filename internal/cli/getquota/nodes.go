@@ -33,8 +33,7 @@ func (o *Options) nodes(s *state.State) (view, error) {
 	if byGroup {
 		all = quota.ByNodeGroup(s)
 	}
-	known := quota.Resources(all)
-	resources, err := o.pick(known, known)
+	resources, err := o.pick(quota.Resources(all, true), quota.Resources(all, false))
 	if err != nil {
 		return view{}, err
 	}
@@ -48,10 +47,18 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 	if byGroup {
 		title = "NODE-GROUP"
 	}
+	many := len(resources) > 1
+	if len(resources) == 1 {
+		title = resources[0]
+	}
 	t := output.Table{Empty: "no nodes", Columns: []output.Column{{Title: title, Keep: true}, {Title: "NODES", Right: true}, {Title: "HEALTHY", Right: true},
 		{Title: "UNHEALTHY", Right: true, Yield: 6}, {Title: "UNKNOWN", Right: true, Yield: 7}, {Title: "NOT-READY", Right: true, Wide: true},
-		{Title: "CORDONED", Right: true, Wide: true}, {Title: "RESOURCE", Keep: true}, {Title: "CAPACITY", Right: true, Yield: 4},
-		{Title: "ALLOCATABLE", Right: true, Wide: true}, {Title: "ON-HEALTHY", Right: true, Yield: 8}}}
+		{Title: "CORDONED", Right: true, Wide: true}}}
+	if many {
+		t.Columns = append(t.Columns, output.Column{Title: "RESOURCE", Keep: true})
+	}
+	t.Columns = append(t.Columns, output.Column{Title: "CAPACITY", Right: true, Yield: 4}, output.Column{Title: "ALLOCATABLE", Right: true, Wide: true},
+		output.Column{Title: "ON-HEALTHY", Right: true, Yield: 8})
 	if !byGroup {
 		t.Columns = append(t.Columns, output.Column{Title: "QUOTA", Right: true})
 	}
@@ -62,7 +69,7 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 			if c.Capacity[name] == 0 && c.Reserved[name] == 0 {
 				continue
 			}
-			t.Rows = append(t.Rows, nodesCells(c, name, byGroup))
+			t.Rows = append(t.Rows, nodesCells(c, name, byGroup, many))
 			ungoverned = ungoverned || c.Ungoverned[name] > 0
 		}
 		unknown = unknown || c.Unknown > 0
@@ -80,7 +87,7 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 	return t
 }
 
-func nodesCells(c quota.Capacity, name string, byGroup bool) []output.Cell {
+func nodesCells(c quota.Capacity, name string, byGroup, many bool) []output.Cell {
 	text := func(a state.Amounts) output.Cell {
 		if a == nil {
 			return output.Cell{Text: "?", Style: output.Dim}
@@ -97,7 +104,10 @@ func nodesCells(c quota.Capacity, name string, byGroup bool) []output.Cell {
 	}
 	out := append([]output.Cell{{Text: label}}, output.T(fmt.Sprint(c.Nodes), fmt.Sprint(c.Healthy))...)
 	out = append(out, unhealthy)
-	out = append(out, output.T(fmt.Sprint(c.Unknown), fmt.Sprint(c.NotReady), fmt.Sprint(c.Cordoned), name)...)
+	out = append(out, output.T(fmt.Sprint(c.Unknown), fmt.Sprint(c.NotReady), fmt.Sprint(c.Cordoned))...)
+	if many {
+		out = append(out, output.Cell{Text: name})
+	}
 	out = append(out, text(c.Capacity), text(c.Allocatable), text(c.HealthyAllocatable))
 	if !byGroup {
 		reserved := output.Cell{Text: quota.Text(name, c.Reserved[name])}
@@ -112,5 +122,5 @@ func nodesCells(c quota.Capacity, name string, byGroup bool) []output.Cell {
 	}
 	bar := output.Bar{Full: c.Governed[name], Shaded: c.Ungoverned[name]}
 	bar.Dotted = max(0, c.Allocatable[name]-bar.Full-bar.Shaded)
-	return append(out, text(c.Governed), ungoverned, output.Cell{Bar: bar})
+	return append(out, text(c.Governed), ungoverned, output.Cell{Bar: &bar})
 }

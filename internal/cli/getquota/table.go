@@ -16,6 +16,7 @@ type page struct {
 	teams     []quota.Team
 	resources []string
 	narrow    bool // one team's
+	wide      bool
 }
 
 // line is a row of figures with a name.
@@ -31,6 +32,7 @@ type line struct {
 }
 
 func (p page) table(wide bool) output.Table {
+	p.wide = wide
 	var lines []line
 	for _, resource := range p.resources {
 		shown := 0
@@ -131,12 +133,9 @@ func (p page) render(lines []line, notes []string) output.Table {
 	put(output.Column{Title: "LENDERS", Wide: true})
 	put(output.Column{Bar: true, Yield: 1})
 	whole := scale(lines)
-	for _, l := range lines {
-		row := p.cells(l, many, overcommit)
-		if l.bar && !l.sum {
-			row[len(row)-1].Bar.Whole = whole[l.row.Resource]
-		}
-		t.Rows = append(t.Rows, row)
+	t.Rows = make([][]output.Cell, len(lines))
+	for i, l := range lines {
+		t.Rows[i] = p.cells(l, many, overcommit, whole)
 	}
 	return t
 }
@@ -153,7 +152,7 @@ func scale(lines []line) map[string]int64 {
 	return out
 }
 
-func (p page) cells(l line, many, overcommit bool) []output.Cell {
+func (p page) cells(l line, many, overcommit bool, whole map[string]int64) []output.Cell {
 	f, name := &l.row.Figures, l.row.Resource
 	amount := func(n int64) output.Cell { return output.Cell{Text: quota.Text(name, n), Style: l.style} }
 	maybe := func(n *int64, unknown string) output.Cell {
@@ -175,7 +174,7 @@ func (p page) cells(l line, many, overcommit bool) []output.Cell {
 	if l.sum {
 		unknown = "" // a sum of these would say nothing
 	}
-	out := []output.Cell{{Text: l.name, Style: l.style}}
+	out := append(make([]output.Cell, 0, 20), output.Cell{Text: l.name, Style: l.style})
 	if many {
 		out = append(out, output.Cell{Text: name, Style: output.Dim})
 	}
@@ -198,8 +197,11 @@ func (p page) cells(l line, many, overcommit bool) []output.Cell {
 	out = append(out, p.wideCells(l, amount)...)
 	bar := output.Cell{Style: l.style}
 	if l.bar {
-		bar.Bar = barOf(f)
-		bar.Bar.Whole = max(f.Nominal, f.Reserved)
+		b := barOf(f)
+		if b.Whole = max(f.Nominal, f.Reserved); !l.sum {
+			b.Whole = whole[name]
+		}
+		bar.Bar = &b
 	}
 	return append(out, bar)
 }
@@ -217,6 +219,9 @@ func pendingCell(l line, amount func(int64) output.Cell) output.Cell {
 
 func (p page) wideCells(l line, amount func(int64) output.Cell) []output.Cell {
 	out := make([]output.Cell, 7)
+	if !p.wide {
+		return out
+	}
 	if worth, ok := quota.GPUs(l.row.Resource); ok {
 		out[0].Text = fmt.Sprint(math.Round(worth*float64(l.row.Nominal)*100) / 100)
 	}

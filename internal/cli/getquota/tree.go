@@ -12,6 +12,7 @@ const indent = "  "
 
 // tree is the table with the cohorts as sums of what is in them.
 func (p page) tree(wide bool) output.Table {
+	p.wide = wide
 	var lines []line
 	for _, resource := range p.resources {
 		for _, b := range p.report.Branches(resource) {

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+const (
+	quotaQueues    = 200
+	quotaWorkloads = 5000
+	perPool        = 20 // queues in a cohort
+)
+
+// quota compares get-quota on 200 queues and 5,000 workloads with a bare parallel
+// download of the lists it reads, and what it shows of queues alone with the
+// peers, who show no more than that.
+func (b *bench) quota(ctx context.Context) error {
+	if err := cluster.Supported(); err != nil {
+		return err
+	}
+	bed, err := cluster.Start(ctx, cluster.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	defer bed.Stop()
+	if err := fillQueues(ctx, bed); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	env := append(os.Environ(), "KUBECONFIG="+bed.Kubeconfig, "HOME="+b.dir, "KUBECACHEDIR="+b.dir+"/kube", "XDG_CACHE_HOME="+b.dir)
+	const kueue = "/apis/kueue.x-k8s.io/v1beta2/"
+	lists := []string{self, "-bare", bed.Kubeconfig, kueue + "clusterqueues", kueue + "cohorts", kueue + "localqueues", kueue + "resourceflavors", kueue + "workloads", "/api/v1/nodes"}
+	title := fmt.Sprintf("%d queues, %d workloads", quotaQueues, quotaWorkloads)
+	err = b.compare(ctx, title, env, []contender{
+		{"bare parallel download of the six lists", lists, 0},
+		{"hyperpod get-quota", []string{b.hyperpod, "get-quota", "-o", "table"}, 1.3},
+		{"hyperpod get-queue", []string{b.hyperpod, "get-queue", "-o", "table"}, 1.3},
+		{"kueuectl list workload -A", []string{b.kueuectl, "list", "workload", "-A"}, 0},
+	})
+	if err != nil {
+		return err
+	}
+	return b.compare(ctx, title+", what the queues say alone", env, []contender{
+		{"kubectl get clusterqueues -o json", []string{b.kubectl, "get", "clusterqueues", "-o", "json"}, 0},
+		{"hyperpod get-quota --from-status", []string{b.hyperpod, "get-quota", "--from-status", "-o", "table"}, 1},
+		{"kueuectl list clusterqueue (slower than ours?)", []string{b.kueuectl, "list", "clusterqueue"}, 0},
+	})
+}
+
+// fillQueues makes the queues, in cohorts, and the workloads, without jobs, and
+// waits until Kueue has counted them all.
+func fillQueues(ctx context.Context, bed *cluster.Bed) error {
+	object := func(kind, name string, spec map[string]any) map[string]any {
+		return map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": map[string]any{"name": name}, "spec": spec}
+	}
+	if err := bed.ApplyNodes(ctx, cluster.Nodes("ml.g5.12xlarge", 125)); err != nil {
+		return err
+	}
+	if err := bed.Apply(ctx, []byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"bench"}}`)); err != nil {
+		return err
+	}
+	const wide, namespaced = "/apis/kueue.x-k8s.io/v1beta2/", "/apis/kueue.x-k8s.io/v1beta2/namespaces/bench/"
+	if err := post(ctx, bed, wide+"resourceflavors", object("ResourceFlavor", "gpu", map[string]any{})); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "creating", quotaQueues, "queues and", quotaWorkloads, "workloads")
+	resources := []string{"cpu", "memory", "nvidia.com/gpu", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa"}
+	err := inParallel(quotaQueues, func(i int) error {
+		name := fmt.Sprintf("hyperpod-ns-team%03d-clusterqueue", i)
+		var quotas []any
+		for _, r := range resources {
+			quotas = append(quotas, map[string]any{"name": r, "nominalQuota": "100", "borrowingLimit": "50"})
+		}
+		err := post(ctx, bed, wide+"clusterqueues", object("ClusterQueue", name, map[string]any{
+			"namespaceSelector": map[string]any{}, "cohortName": fmt.Sprintf("pool-%d", i/perPool),
+			"resourceGroups": []any{map[string]any{"coveredResources": resources, "flavors": []any{map[string]any{"name": "gpu", "resources": quotas}}}},
+		}))
+		if err == nil {
+			err = post(ctx, bed, namespaced+"localqueues", object("LocalQueue", fmt.Sprintf("team%03d", i), map[string]any{"clusterQueue": name}))
+		}
+		for n := 0; err == nil && n < quotaWorkloads/quotaQueues; n++ {
+			requests := map[string]any{"cpu": "8", "memory": "1", "nvidia.com/gpu": "8"}
+			err = post(ctx, bed, namespaced+"workloads", object("Workload", fmt.Sprintf("team%03d-w%d", i, n), map[string]any{
+				"queueName": fmt.Sprintf("team%03d", i), "priority": n,
+				"podSets": []any{map[string]any{"name": "main", "count": 2, "template": map[string]any{"spec": map[string]any{"restartPolicy": "Never",
+					"containers": []any{map[string]any{"name": "c", "image": "none", "resources": map[string]any{"requests": requests}}}}}}},
+			}))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	// Kueue takes longer for so many than the bed waits for one thing.
+	for range 10 {
+		if err = bed.WaitFor(ctx, "Kueue to count every workload", func(ctx context.Context) error { return allCounted(ctx, bed) }); err == nil {
+			break
+		}
+	}
+	return err
+}
+
+func allCounted(ctx context.Context, bed *cluster.Bed) error {
+	var list struct {
+		Items []struct {
+			Status struct{ PendingWorkloads, ReservingWorkloads int }
+		}
+	}
+	if err := bed.Get(ctx, "/apis/kueue.x-k8s.io/v1beta2/clusterqueues", &list); err != nil {
+		return err
+	}
+	n := 0
+	for _, q := range list.Items {
+		n += q.Status.PendingWorkloads + q.Status.ReservingWorkloads
+	}
+	if n < quotaWorkloads {
+		return fmt.Errorf("%d so far", n)
+	}
+	return nil
+}
+
+func post(ctx context.Context, bed *cluster.Bed, path string, object map[string]any) error {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	_, err = bed.Request(ctx, http.MethodPost, path, "application/json", data)
+	return err
+}
+
+// inParallel calls f for 0 to n-1, eight at a time, and returns the first error.
+func inParallel(n int, f func(i int) error) error {
+	var wg sync.WaitGroup
+	failures := make(chan error, n)
+	limit := make(chan struct{}, 8)
+	for i := range n {
+		wg.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			if err := f(i); err != nil {
+				failures <- err
+			}
+		})
+	}
+	wg.Wait()
+	close(failures)
+	return <-failures
+}

@@ -1,0 +1,170 @@
+// Package getqueue is `hyperpod get-queue`.
+package getqueue
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Options are the settings of one run.
+type Options struct {
+	Factory *factory.Factory
+	Args    []string
+	Watch   bool
+	NoETA   bool
+	// Tick paces --watch; nil is once a second.
+	Tick <-chan time.Time
+	// ETA estimates when the tasks of a ClusterQueue start; nil: no estimates.
+	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueue string) (map[queue.Key]queue.ETA, error)
+
+	scope findteam.Scope // of Args, set by Validate
+}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f, ETA: estimate}
+	cmd := &cobra.Command{
+		Use:     "get-queue [TEAM]",
+		Aliases: []string{"get-queues", "queue"},
+		Short:   "Show what waits, in the scheduler's order, and why",
+		Long: `Shows the tasks that wait for quota, of all teams or of one, in the order in
+which the scheduler takes them: position, priority, size, how long they have
+waited, why in a few words, and for one team when they may start (an estimate).
+Below: how many run, wait and were preempted, and how long finished ones waited
+and ran. docs/quota.md defines each figure.
+
+A TEAM is a team's name, its ClusterQueue or its namespace.`,
+		Example: `  hyperpod get-queue
+  hyperpod get-queue ml-engineers
+  hyperpod get-queue ml-engineers -o json
+  hyperpod get-queue --watch`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
+	fs.BoolVar(&o.NoETA, "no-eta", false, "do not estimate when tasks start, which reads more of the cluster")
+	f.CompleteArgs(cmd, findteam.Complete)
+	return cmd
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	var err error
+	o.scope, err = findteam.ScopeOf(o.Factory, o.Args)
+	return err
+}
+
+// want is what the command reads: five lists, in parallel.
+func (o *Options) want(c *factory.Cluster) state.Want {
+	w := state.Want{ClusterQueues: true, Cohorts: true, LocalQueues: true, Workloads: true, PodSets: true, Flavors: true}
+	o.scope.Fallbacks(c, &w)
+	return w
+}
+
+// Run shows the queue, or goes on showing it.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	c, err := f.Cluster()
+	if err != nil {
+		return err
+	}
+	if o.Watch {
+		return o.watch(ctx, c, format)
+	}
+	w := o.want(c)
+	s, err := state.Load(ctx, c.Client, w, c.Now())
+	if err != nil {
+		return err
+	}
+	v, err := o.view(s)
+	if err != nil {
+		return err
+	}
+	if err := o.order(ctx, c, &v); err != nil {
+		return err
+	}
+	o.estimates(ctx, c, &v, w.FallbackNamespaces)
+	findteam.Notes(f, s.Missing)
+	return output.Print(f.IO, format, v.document(), func() output.Table { return v.table(f.IO) }, v.names)
+}
+
+// view is what is shown, in any format.
+type view struct {
+	state   *state.State
+	report  *quota.Report
+	teams   []quota.Team
+	items   []queue.Item
+	tallies map[string]*queue.Tally
+	order   string
+	narrow  bool
+	eta     bool
+}
+
+func (o *Options) view(s *state.State) (view, error) {
+	if err := findteam.NoKueue(s); err != nil {
+		return view{}, err
+	}
+	v := view{state: s, report: quota.Build(s), order: queue.Computed, narrow: o.scope.Narrow()}
+	var err error
+	if v.teams, err = o.scope.Teams(v.report); err != nil {
+		return view{}, err
+	}
+	v.items = queue.Build(s, v.report, v.teams, nil)
+	v.tallies = queue.Tallies(s, v.report)
+	return v, nil
+}
+
+func (v *view) document() queue.Document {
+	return queue.NewDocument(v.items, v.teams, v.tallies, v.order, v.state.Taken)
+}
+
+func (v *view) names() []string {
+	var out []string
+	for _, it := range v.items {
+		out = append(out, "workload.kueue.x-k8s.io/"+it.Workload)
+	}
+	return out
+}
+
+func (v *view) summary() queue.Summary {
+	var all []*queue.Tally
+	for _, t := range v.teams {
+		all = append(all, v.tallies[t.ClusterQueue])
+	}
+	return queue.Sum(all...)
+}
+
+// title is whose queue it is, for the notice that nothing waits.
+func (v *view) title() string {
+	if !v.narrow {
+		return "nothing waits"
+	}
+	var names []string
+	for _, t := range v.teams {
+		names = append(names, t.Name)
+	}
+	return "nothing waits in " + strings.Join(names, ", ")
+}

@@ -1,0 +1,125 @@
+package getqueue
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// mostQueues is how many LocalQueues are asked for their order at once; for more
+// the order is computed.
+const mostQueues = 6
+
+// order takes the positions of one team's tasks from Kueue itself, where its
+// visibility API may be read.
+func (o *Options) order(ctx context.Context, c *factory.Cluster, v *view) error {
+	if !v.narrow || len(v.items) == 0 {
+		return nil
+	}
+	queues := localQueues(v)
+	if len(queues) == 0 || len(queues) > mostQueues {
+		return nil
+	}
+	parts := make([][]state.PendingWorkload, len(queues))
+	failed := make([]error, len(queues))
+	var wg sync.WaitGroup
+	for i, q := range queues {
+		wg.Go(func() { parts[i], failed[i] = state.PendingIn(ctx, c.Client, q.Namespace, q.Workload) })
+	}
+	wg.Wait()
+	positions := queue.Positions{}
+	for i, err := range failed {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return err
+		case kube.IsNotServed(err) || kube.IsForbidden(err) || kube.IsNotFound(err):
+			return nil
+		default:
+			// The order is computed instead: a queue that is shown in its usual order is
+			// worth more than none.
+			o.Factory.Notef("note: the order is computed, as Kueue's own cannot be read: %v", err)
+			return nil
+		}
+		for _, p := range parts[i] {
+			positions[queue.Key{Namespace: p.Namespace, Workload: p.Name}] = p.InClusterQueue + 1
+		}
+	}
+	v.items = queue.Build(v.state, v.report, v.teams, positions)
+	v.order = queue.FromVisibility
+	return nil
+}
+
+// localQueues are those that lead to the teams shown; without the right to list
+// them, those that task governance makes.
+func localQueues(v *view) []queue.Key {
+	shown := map[string]bool{}
+	for _, t := range v.teams {
+		shown[t.ClusterQueue] = true
+	}
+	var out []queue.Key
+	for _, q := range v.state.LocalQueues {
+		if shown[q.ClusterQueue] {
+			out = append(out, queue.Key{Namespace: q.Namespace, Workload: q.Name})
+		}
+	}
+	if len(out) > 0 || v.report.Complete {
+		return out
+	}
+	for _, it := range v.items {
+		if k := (queue.Key{Namespace: it.Namespace, Workload: it.LocalQueue}); len(out) == 0 || out[len(out)-1] != k {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// etaTime is how long estimates may take: a table that is late is worth less
+// than one without them.
+const etaTime = 10 * time.Second
+
+// estimates adds when the tasks of one team may start.
+func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, namespaces func(context.Context) ([]string, error)) {
+	if o.NoETA || o.ETA == nil || !v.narrow || len(v.teams) != 1 || len(v.items) == 0 || !v.report.Complete {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, etaTime)
+	defer cancel()
+	etas, err := o.ETA(ctx, c, namespaces, v.teams[0].ClusterQueue)
+	if err != nil {
+		o.Factory.Notef("note: no estimates: %v", err)
+		return
+	}
+	v.eta = true
+	for i := range v.items {
+		if e, ok := etas[v.items[i].Key]; ok {
+			v.items[i].ETA = &e
+		}
+	}
+}
+
+// estimate is Options.ETA by running Kueue's decisions forward.
+func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueue string) (map[queue.Key]queue.ETA, error) {
+	now := c.Now()
+	in, err := inputs.Load(ctx, c.Client, inputs.Options{Namespaces: namespaces, Finished: true}, now)
+	if err != nil {
+		return nil, err
+	}
+	etas, err := forecast.Queue(ctx, forecast.Of(in), forecast.Options{Now: now}, clusterQueue)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[queue.Key]queue.ETA, len(etas))
+	for _, e := range etas {
+		from, to := e.Wait(now)
+		out[queue.Key{Namespace: e.Namespace, Workload: e.Name}] = queue.ETA{Known: e.Known, Earliest: from, Latest: to, Code: string(e.Code), Why: e.Why}
+	}
+	return out, nil
+}

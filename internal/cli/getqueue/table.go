@@ -1,0 +1,157 @@
+package getqueue
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+func (v *view) table(io *output.IO) output.Table {
+	t := output.Table{Notes: v.notes(), Empty: v.title() + "; " + strings.Join(v.notes(), "; ")}
+	several := len(v.teams) != 1
+	if several {
+		t.Columns = append(t.Columns, output.Column{Title: "TEAM", Keep: true})
+	}
+	t.Columns = append(t.Columns, output.Column{Title: "POS", Right: true}, output.Column{Title: "JOB", Keep: true}, output.Column{Title: "NAMESPACE", Wide: true},
+		output.Column{Title: "KIND", Wide: true}, output.Column{Title: "PRIORITY"}, output.Column{Title: "SIZE", Right: true},
+		output.Column{Title: "WAITING", Right: true, Ticks: true}, output.Column{Title: "REASON"}, output.Column{Title: "CODE", Wide: true})
+	if v.eta {
+		t.Columns = append(t.Columns, output.Column{Title: "ETA", Keep: true})
+	}
+	t.Columns = append(t.Columns, output.Column{Title: "MESSAGE", Wide: true})
+	for i := range v.items {
+		t.Rows = append(t.Rows, v.cells(&v.items[i], several))
+	}
+	return t
+}
+
+func (v *view) cells(it *queue.Item, several bool) []output.Cell {
+	var out []output.Cell
+	if several {
+		out = append(out, output.Cell{Text: dash(it.Team)})
+	}
+	position := "-"
+	if it.Position > 0 {
+		position = fmt.Sprint(it.Position)
+	}
+	job := output.Cell{Text: it.Job}
+	if it.Preempted {
+		job.Style = output.Warn
+	}
+	reason := output.Cell{Text: it.Reason.Words}
+	switch it.Reason.Code {
+	case queue.ExceedsMaxQuota, queue.NoMatchingFlavor, queue.Misconfigured:
+		reason.Style = output.Bad
+	}
+	if it.Preempted {
+		reason.Text += " (preempted)"
+	}
+	out = append(out, output.Cell{Text: position}, job, output.Cell{Text: it.Namespace}, output.Cell{Text: it.Kind}, output.Cell{Text: priority(it)},
+		output.Cell{Text: sizeText(it.Size)}, output.Cell{Text: output.Since(v.state.Taken, it.Since)}, reason, output.Cell{Text: it.Reason.Code})
+	if v.eta {
+		out = append(out, output.Cell{Text: etaText(it.ETA)})
+	}
+	return append(out, output.Cell{Text: it.Reason.Message, Style: output.Dim})
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// priority is the class with its value; task governance ends its classes' names
+// in -priority.
+func priority(it *queue.Item) string {
+	name := strings.TrimSuffix(it.PriorityClass, "-priority")
+	if name == "" {
+		return fmt.Sprint(it.Priority)
+	}
+	return fmt.Sprintf("%s (%d)", name, it.Priority)
+}
+
+// sizeText is what a task asks for: its accelerators, or without any, its cores.
+func sizeText(size state.Amounts) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(size)) {
+		if n := size[name]; n > 0 && kinds.Accelerator(name) {
+			parts = append(parts, quota.Text(name, n)+" "+name[strings.LastIndex(name, "/")+1:])
+		}
+	}
+	if len(parts) == 0 && size["cpu"] > 0 {
+		parts = append(parts, quota.Text("cpu", size["cpu"])+" cpu")
+	}
+	return dash(strings.Join(parts, " + "))
+}
+
+// etaText is the estimate: a range from now.
+func etaText(e *queue.ETA) string {
+	switch {
+	case e == nil:
+		return "?"
+	case !e.Known && e.Code == "NeverFits":
+		return "never"
+	case !e.Known:
+		return "?"
+	case e.Latest == 0 && e.Earliest == 0:
+		return "?"
+	case e.Latest == 0:
+		return output.Age(e.Earliest) + " or later"
+	case e.Latest < time.Second:
+		return "now"
+	}
+	from, to := output.Age(e.Earliest), output.Age(e.Latest)
+	switch {
+	case from == to:
+		return from
+	case e.Earliest < time.Second:
+		return "up to " + to
+	}
+	return from + "-" + to
+}
+
+// notes are the counts below the table, and what the order and estimates rest on.
+func (v *view) notes() []string {
+	s := v.summary()
+	parts := []string{fmt.Sprintf("%d running", s.Running)}
+	if s.Reserving > 0 {
+		parts = append(parts, fmt.Sprintf("%d waiting for admission checks", s.Reserving))
+	}
+	parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting), fmt.Sprintf("%d of them preempted", s.Preempted))
+	if s.Held > 0 {
+		parts = append(parts, fmt.Sprintf("%d held by a person", s.Held))
+	}
+	out := []string{strings.Join(parts, ", ")}
+	if s.Wait.Count > 0 {
+		out = append(out, fmt.Sprintf("%d finished: waited %s on average (median %s, p90 %s), ran %s (median %s)", s.Finished,
+			output.Age(s.Wait.Average), output.Age(s.Wait.Median), output.Age(s.Wait.P90), output.Age(s.Run.Average), output.Age(s.Run.Median)))
+	}
+	return append(out, v.etaNotes()...)
+}
+
+// etaNotes say what the estimates are, or why there are none.
+func (v *view) etaNotes() []string {
+	why := ""
+	for _, it := range v.items {
+		switch {
+		case it.ETA == nil:
+		case it.ETA.Known:
+			return []string{"ETA is an estimate from what is known of running tasks; jobs come and go"}
+		case why == "":
+			why = it.ETA.Why
+		}
+	}
+	if !v.eta || why == "" {
+		return nil
+	}
+	return []string{"no ETA: " + why}
+}

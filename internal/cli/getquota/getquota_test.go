@@ -1,0 +1,182 @@
+package getquota
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+const gpu = "nvidia.com/gpu"
+
+// large is a cluster of teams that each have quota of a few resources and use
+// some of it, in pools of ten.
+func large(teams int, resources ...string) *state.State {
+	s := &state.State{Taken: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)}
+	for i := range teams {
+		name := fmt.Sprintf("hyperpod-ns-team-%d-clusterqueue", i)
+		f := state.FlavorQuotas{Name: "f"}
+		usage := map[string]string{}
+		flavors := map[string]string{}
+		for _, r := range resources {
+			f.Resources = append(f.Resources, state.ResourceQuota{Name: r, Nominal: *resource.NewQuantity(16, resource.DecimalSI), BorrowingLimit: resource.NewQuantity(8, resource.DecimalSI)})
+			usage[r], flavors[r] = fmt.Sprint(i%20), "f"
+		}
+		s.ClusterQueues = append(s.ClusterQueues, state.ClusterQueue{Meta: state.Meta{Name: name}, Cohort: fmt.Sprint("pool-", i/10),
+			ResourceGroups: []state.ResourceGroup{{CoveredResources: resources, Flavors: []state.FlavorQuotas{f}}}})
+		s.Workloads = append(s.Workloads, state.Workload{Meta: state.Meta{Name: fmt.Sprint("w", i)}, Active: true,
+			Conditions: []state.Condition{{Type: quota.QuotaReserved, Status: "True"}, {Type: quota.Admitted, Status: "True"}},
+			Admission:  &state.Admission{ClusterQueue: name, PodSets: []state.PodSetAssignment{{Name: "main", Count: 1, Flavors: flavors, Usage: usage}}}})
+	}
+	return s
+}
+
+func options(t testing.TB) (*Options, output.Buffers) {
+	t.Helper()
+	io, b := output.Test()
+	return &Options{Factory: &factory.Factory{IO: io}, By: byTeam}, b
+}
+
+func tableOf(t testing.TB, o *Options, s *state.State, wide bool) output.Table {
+	t.Helper()
+	v, err := o.view(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.table(wide)
+}
+
+// BenchmarkRender2000 renders 2,000 rows. Budget: 20 ms.
+func BenchmarkRender2000(b *testing.B) {
+	o, buffers := options(b)
+	o.AllResources = true
+	s := large(500, gpu, "cpu", "memory", "vpc.amazonaws.com/efa")
+	v, err := o.view(s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if rows := len(v.table(false).Rows); rows < 2000 {
+		b.Fatalf("%d rows", rows)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		buffers.Out.Reset()
+		if err := o.Factory.IO.PrintTable(v.table(false)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkBuild200 works out the report of 200 queues and 5,000 workloads.
+func BenchmarkBuild200(b *testing.B) {
+	s := large(200, gpu, "cpu", "memory", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa")
+	for range 24 {
+		s.Workloads = append(s.Workloads, s.Workloads[:200]...)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		quota.Build(s)
+	}
+}
+
+// TestWidths: no line passes the edge of the terminal, with wide (Japanese) names
+// too, and at 80 columns there still is a bar.
+func TestWidths(t *testing.T) {
+	s := large(6, gpu)
+	for i, name := range []string{"研究チーム", "画像認識", "ml", "データ基盤", "a", "推論"} {
+		s.Workloads[i].Admission.ClusterQueue = name
+		s.ClusterQueues[i].Name = name
+	}
+	for _, width := range []int{80, 120, 200} {
+		for _, utf8 := range []bool{true, false} {
+			o, b := options(t)
+			io := o.Factory.IO
+			io.OutTTY, io.Width, io.UTF8 = true, width, utf8
+			for name, table := range map[string]output.Table{"teams": tableOf(t, o, s, false), "tree": func() output.Table {
+				o.Tree = true
+				defer func() { o.Tree = false }()
+				return tableOf(t, o, s, false)
+			}()} {
+				b.Out.Reset()
+				if err := io.PrintTable(table); err != nil {
+					t.Fatal(err)
+				}
+				out := b.Out.String()
+				for line := range strings.Lines(out) {
+					if w := displaywidth.String(strings.TrimSuffix(line, "\n")); w > width {
+						t.Errorf("%s at %d columns: %d wide: %s", name, width, w, line)
+					}
+				}
+				bar := "█"
+				if !utf8 {
+					bar = "#"
+				}
+				if strings.Count(out, bar) < 6 || !strings.Contains(out, "研究チーム") || !strings.Contains(out, "BORROWED") {
+					t.Errorf("%s at %d columns:\n%s", name, width, out)
+				}
+			}
+		}
+	}
+}
+
+// TestOvercommitted: what nobody lends has a column of its own and is never
+// shown as a negative amount.
+func TestOvercommitted(t *testing.T) {
+	s := large(1, gpu)
+	s.ClusterQueues[0].Cohort = ""
+	s.Workloads[0].Admission.PodSets[0].Usage[gpu] = "20"
+	o, b := options(t)
+	table := tableOf(t, o, s, false)
+	if err := o.Factory.IO.PrintTable(table); err != nil {
+		t.Fatal(err)
+	}
+	out := b.Out.String()
+	if !strings.Contains(out, "OVERCOMMIT") || strings.Contains(out, "-4") || !strings.Contains(out, "!") || !strings.Contains(out, "! overcommitted") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestMIG(t *testing.T) {
+	s := large(2, gpu, "nvidia.com/mig-1g.10gb", "nvidia.com/mig-3g.40gb")
+	o, b := options(t)
+	if err := o.Factory.IO.PrintTable(tableOf(t, o, s, true)); err != nil {
+		t.Fatal(err)
+	}
+	// 32 GPUs, 32 slices of a seventh and 32 of three.
+	if out := b.Out.String(); !strings.Contains(out, "worth 50.29 GPUs") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestNoKueue(t *testing.T) {
+	o, _ := options(t)
+	_, err := o.view(&state.State{Missing: []state.Missing{{Resource: kinds.ClusterQueue, Reason: state.NotServed}}})
+	if errs.ExitOf(err) != errs.NotFound || !strings.Contains(err.Error(), "no Kueue") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	io, _ := output.Test()
+	f := &factory.Factory{IO: io}
+	var got *Options
+	cmd := NewCmd(f, func(_ context.Context, o *Options) error { got = o; return nil })
+	cmd.SetArgs([]string{"ml", "--resource", "gpu,cpu", "-w"})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if got.scope.Team != "ml" || fmt.Sprint(got.Resources) != "[gpu cpu]" || !got.Watch || got.By != byTeam {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,172 @@
+// Package queue is what waits for quota, in the order in which the scheduler
+// takes it, with the reason in a few words, and how long tasks have waited and
+// run. It is a pure function of values; docs/quota.md defines the figures.
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Key names a workload.
+type Key struct{ Namespace, Workload string }
+
+// Positions are places in a ClusterQueue, from 1.
+type Positions map[Key]int
+
+// ETA is when a task may start, as far as it can be told.
+type ETA struct {
+	Known bool
+	// Earliest and Latest are from now on; Latest 0: no upper end is known.
+	Earliest, Latest time.Duration
+	Code, Why        string
+}
+
+// Item is a task that waits.
+type Item struct {
+	Key
+	// Job and Kind are of the object that the workload belongs to.
+	Job, Kind    string
+	Team         string
+	ClusterQueue string // "" when its queue leads nowhere
+	LocalQueue   string
+	// Position is its place in the ClusterQueue, from 1; 0: it is in none.
+	Position      int
+	Priority      int32
+	PriorityClass string
+	Size          state.Amounts
+	Created       time.Time
+	// Since is when it began to wait: its creation, or the last eviction.
+	Since     time.Time
+	Preempted bool // was evicted by the scheduler
+	Reason    Reason
+	ETA       *ETA // nil: not looked for
+}
+
+// Build lists what waits in the queues of the teams, by team and position.
+// positions are the scheduler's own where they could be read; other queues are
+// put in the order that Kueue has by default.
+func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positions) []Item {
+	b := builder{s: s, r: r, leads: r.Leads(), positions: positions, queues: map[string]*state.ClusterQueue{}, local: map[string]*state.LocalQueue{}}
+	for i := range s.ClusterQueues {
+		b.queues[s.ClusterQueues[i].Name] = &s.ClusterQueues[i]
+	}
+	for i := range s.LocalQueues {
+		q := &s.LocalQueues[i]
+		b.local[q.Namespace+"/"+q.Name] = q
+	}
+	names := map[string]string{}
+	for _, t := range teams {
+		names[t.ClusterQueue] = t.Name
+	}
+	waiting := map[string][]*state.Workload{}
+	var order []string
+	for i := range s.Workloads {
+		w := &s.Workloads[i]
+		if !quota.Waits(w) {
+			continue
+		}
+		queue := b.leads(w)
+		if _, ok := names[queue]; !ok && (len(teams) < len(r.Teams) || b.queues[queue] != nil) {
+			continue // another team's; what is in no team's queue is shown with all
+		}
+		if waiting[queue] == nil {
+			order = append(order, queue)
+		}
+		waiting[queue] = append(waiting[queue], w)
+	}
+	slices.SortFunc(order, func(x, y string) int { return cmp.Or(strings.Compare(names[x], names[y]), strings.Compare(x, y)) })
+	var out []Item
+	for _, queue := range order {
+		out = append(out, b.queue(queue, names[queue], waiting[queue])...)
+	}
+	return out
+}
+
+// builder is one Build under way.
+type builder struct {
+	s         *state.State
+	r         *quota.Report
+	leads     func(*state.Workload) string
+	positions Positions
+	queues    map[string]*state.ClusterQueue
+	local     map[string]*state.LocalQueue
+}
+
+// queue puts the workloads of one ClusterQueue in order.
+func (b *builder) queue(clusterQueue, team string, workloads []*state.Workload) []Item {
+	slices.SortStableFunc(workloads, b.compare)
+	out := make([]Item, len(workloads))
+	for i, w := range workloads {
+		it := Item{Key: Key{w.Namespace, w.Name}, Team: team, ClusterQueue: clusterQueue, LocalQueue: w.QueueName,
+			Priority: w.Priority, PriorityClass: w.PriorityClass, Size: quota.RequestsOf(w), Created: w.CreationTimestamp}
+		it.Job, it.Kind = jobOf(w)
+		it.Since, it.Preempted = since(w)
+		if b.queues[clusterQueue] != nil {
+			it.Position = i + 1
+			if p := b.positions[it.Key]; p > 0 {
+				it.Position = p
+			}
+		}
+		ahead := ""
+		if i > 0 {
+			ahead = out[i-1].Job
+		}
+		it.Reason = b.reason(w, &it, ahead)
+		out[i] = it
+	}
+	return out
+}
+
+// jobOf is the job that a workload belongs to.
+func jobOf(w *state.Workload) (name, kind string) {
+	for _, o := range w.Owners {
+		if o.Controller || len(w.Owners) == 1 {
+			return o.Name, o.Kind
+		}
+	}
+	return w.Name, "Workload"
+}
+
+// compare is the scheduler's own order where it is known, then Kueue's default
+// one: by priority, then by the time of queueing.
+func (b *builder) compare(x, y *state.Workload) int {
+	px, py := b.positions[Key{x.Namespace, x.Name}], b.positions[Key{y.Namespace, y.Name}]
+	if px != py {
+		switch {
+		case px == 0:
+			return 1
+		case py == 0:
+			return -1
+		}
+		return px - py
+	}
+	return cmp.Or(cmp.Compare(y.Priority, x.Priority), queuedAt(x).Compare(queuedAt(y)), strings.Compare(x.UID, y.UID))
+}
+
+// Reasons of evictions that put a workload at the end of its queue, in Kueue's
+// default configuration (workload.Ordering).
+var toTheEnd = []string{"PodsReadyTimeout", "AdmissionCheck"}
+
+// queuedAt is the time that orders workloads of one priority.
+func queuedAt(w *state.Workload) time.Time {
+	if c, _ := state.Find(w.Conditions, "Evicted"); c.True() && slices.Contains(toTheEnd, c.Reason) {
+		return c.LastTransitionTime
+	}
+	return w.CreationTimestamp
+}
+
+// since is when a waiting workload began to wait, and whether the scheduler
+// evicted it.
+func since(w *state.Workload) (time.Time, bool) {
+	evicted, _ := state.Find(w.Conditions, "Evicted")
+	if !evicted.True() {
+		return w.CreationTimestamp, false
+	}
+	return evicted.LastTransitionTime, evicted.Reason == "Preempted"
+}

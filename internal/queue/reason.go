@@ -1,0 +1,226 @@
+package queue
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// The codes of a Reason: Kueue's words where it has one.
+const (
+	WaitingForQuota   = "WaitingForQuota"
+	ExceedsMaxQuota   = "ExceedsMaxQuota"
+	NoMatchingFlavor  = "NoMatchingFlavor"
+	WaitingForOthers  = "WaitingForOthers"  // it would fit, others come first
+	PendingEvaluation = "PendingEvaluation" // it would fit, and is about to be looked at
+	Misconfigured     = "Misconfigured"     // its queue leads nowhere
+	QueueStopped      = "Suspended"
+	QueueInactive     = "QueueInactive"
+	Requeued          = "WaitingForRequeue" // evicted, and not to be tried before a time
+	Other             = "Other"             // what Kueue says
+)
+
+// Reason says why a task waits.
+type Reason struct {
+	Code string
+	// Words are a few words for a table; Message is Kueue's own sentence, if it has
+	// written one.
+	Words, Message string
+	// Resource and Missing are how much of what is missing for WaitingForQuota, in
+	// the units of package quota.
+	Resource string
+	Missing  int64
+}
+
+// reason works out why a workload waits. Kueue looks at most waiting workloads
+// rarely, and writes no reason for those it did not look at.
+func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
+	r := Reason{}
+	if c, ok := state.Find(w.Conditions, quota.QuotaReserved); ok && !c.True() {
+		r.Message = c.Message
+	}
+	say := func(code, format string, args ...any) Reason {
+		r.Code, r.Words = code, fmt.Sprintf(format, args...)
+		return r
+	}
+	if l := b.local[w.Namespace+"/"+w.QueueName]; l != nil && stopped(l.StopPolicy) {
+		return say(QueueStopped, "its queue is stopped")
+	}
+	q := b.queues[it.ClusterQueue]
+	switch {
+	case it.ClusterQueue == "":
+		return say(Misconfigured, "the queue %s does not exist", w.QueueName)
+	case q == nil && b.r.Complete:
+		return say(Misconfigured, "the ClusterQueue %s does not exist", it.ClusterQueue)
+	case q == nil:
+		return say(Other, "%s", short(r.Message))
+	case stopped(q.StopPolicy):
+		return say(QueueStopped, "its queue is stopped")
+	}
+	if c, ok := state.Find(q.Conditions, "Active"); ok && c.Status == "False" {
+		return say(QueueInactive, "its queue is not active (%s)", c.Reason)
+	}
+	if t := w.Requeue; t != nil && t.At != nil && t.At.After(b.s.Taken) {
+		return say(Requeued, "tried again in %s", t.At.Sub(b.s.Taken).Round(time.Second))
+	}
+	if code, resource, missing := b.shortage(it, r.Message); code != "" {
+		r.Resource, r.Missing = resource, missing
+		switch code {
+		case NoMatchingFlavor:
+			return say(code, "the queue has no quota of %s", shortName(resource))
+		case ExceedsMaxQuota:
+			return say(code, "%s %s more than the team can ever hold", quota.Text(resource, missing), shortName(resource))
+		}
+		return say(code, "%s more %s needed", quota.Text(resource, missing), shortName(resource))
+	}
+	if resource, missing := told(r.Message); resource != "" && !b.r.Complete {
+		// What the others hold cannot be read: Kueue's own word, as of when it looked.
+		r.Resource = resource
+		r.Missing, _ = state.Amount(resource, missing)
+		return say(WaitingForQuota, "%s more %s needed", quota.Text(resource, r.Missing), shortName(resource))
+	}
+	switch {
+	case r.Message != "" && telling(r.Message):
+		return say(Other, "%s", short(r.Message))
+	case ahead != "":
+		return say(WaitingForOthers, "behind %s", ahead)
+	case !b.r.Complete:
+		return say(Other, "%s", short(r.Message))
+	}
+	return say(PendingEvaluation, "to be looked at next")
+}
+
+var unused = regexp.MustCompile(`insufficient unused quota for (\S+) in flavor \S+, (\S+) more needed`)
+
+// told is what Kueue's message says is missing: of accelerators, else of the
+// first resource.
+func told(message string) (resource, missing string) {
+	for _, m := range unused.FindAllStringSubmatch(message, -1) {
+		if resource == "" || kinds.Accelerator(m[1]) && !kinds.Accelerator(resource) {
+			resource, missing = m[1], m[2]
+		}
+	}
+	return resource, missing
+}
+
+func stopped(policy string) bool { return policy != "" && policy != "None" }
+
+// shortage compares what a task asks for with what its queue could get: per
+// resource from the flavor that has most, of those that Kueue's message does not
+// rule out for the task's pods. Accelerators are looked at first, as
+// they are what is short.
+func (b *builder) shortage(it *Item, message string) (code, resource string, missing int64) {
+	groups := b.queues[it.ClusterQueue].ResourceGroups
+	names := slices.Sorted(maps.Keys(it.Size))
+	slices.SortStableFunc(names, func(x, y string) int {
+		switch {
+		case kinds.Accelerator(x) == kinds.Accelerator(y):
+			return 0
+		case kinds.Accelerator(x):
+			return -1
+		}
+		return 1
+	})
+	known := b.r.Complete || b.queues[it.ClusterQueue].Cohort == ""
+	for _, name := range names {
+		size := it.Size[name]
+		if size == 0 {
+			continue
+		}
+		flavors := flavorsOf(groups, name)
+		fitting := slices.DeleteFunc(slices.Clone(flavors), func(f string) bool { return ruledOut(message, f) })
+		if len(fitting) == 0 {
+			fitting = flavors
+		}
+		if len(flavors) == 0 {
+			if kinds.Accelerator(name) {
+				return NoMatchingFlavor, name, size
+			}
+			continue // whether it counts is up to Kueue's configuration
+		}
+		if !known {
+			continue
+		}
+		most, now := int64(0), int64(0)
+		for _, f := range fitting {
+			most = max(most, b.r.Tree.Potential(it.ClusterQueue, f, name))
+			now = max(now, b.r.Tree.Available(it.ClusterQueue, f, name))
+		}
+		switch {
+		case size > most && len(fitting) == 1:
+			return ExceedsMaxQuota, name, size - most
+		case size > now && code == "":
+			code, resource, missing = WaitingForQuota, name, size-now
+		}
+	}
+	return code, resource, missing
+}
+
+// ruledOut reports a flavor of which Kueue has written that the pods cannot go
+// there (flavorassigner: node affinity and taints).
+func ruledOut(message, flavor string) bool {
+	if strings.Contains(message, "flavor "+flavor+" doesn't match node affinity") {
+		return true
+	}
+	for _, part := range strings.Split(message, ", ") {
+		if strings.Contains(part, "untolerated taint ") && strings.HasSuffix(part, " in flavor "+flavor) {
+			return true
+		}
+	}
+	return false
+}
+
+func flavorsOf(groups []state.ResourceGroup, resource string) []string {
+	var out []string
+	for _, g := range groups {
+		for _, f := range g.Flavors {
+			if slices.ContainsFunc(f.Resources, func(r state.ResourceQuota) bool { return r.Name == resource }) {
+				out = append(out, f.Name)
+			}
+		}
+	}
+	return out
+}
+
+// shortName is a resource without its domain: gpu, neurondevice, mig-1g.10gb.
+func shortName(resource string) string {
+	return resource[strings.LastIndex(resource, "/")+1:]
+}
+
+// telling reports a message of Kueue's that says more than that it waits, or than
+// a shortage of quota that has passed since.
+func telling(message string) bool {
+	for _, s := range []string{"insufficient unused quota", "insufficient quota", "Waiting", "no new capacity"} {
+		if strings.Contains(message, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// shortMessage is how long Kueue's sentences may be in a table.
+const shortMessage = 60
+
+// short is the telling part of Kueue's sentence.
+func short(message string) string {
+	if message == "" {
+		return "waits"
+	}
+	if _, after, ok := strings.Cut(message, "couldn't assign flavors to pod set "); ok {
+		if _, why, ok := strings.Cut(after, ": "); ok {
+			message = why
+		}
+	}
+	message, _, _ = strings.Cut(message, "\n")
+	if runes := []rune(message); len(runes) > shortMessage {
+		message = strings.TrimSpace(string(runes[:shortMessage-1])) + "…"
+	}
+	return message
+}

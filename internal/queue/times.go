@@ -1,0 +1,140 @@
+package queue
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Spread is how long something took, over a number of tasks.
+type Spread struct {
+	Count                int
+	Average, Median, P90 time.Duration
+}
+
+// Summary counts the tasks of one team, or of several.
+type Summary struct {
+	// Running tasks are admitted; Reserving ones hold quota and wait for their
+	// admission checks; Waiting ones have no quota, Preempted of them because the
+	// scheduler took it away; Held ones are deactivated by a person.
+	Running, Reserving, Waiting, Preempted, Held int
+	// Finished tasks that are still there, and how many of them failed.
+	Finished, Failed int
+	// Wait is from when a task was queued, or queued again, to its last admission;
+	// Run from its last admission to its end. Both are over finished tasks.
+	Wait, Run Spread
+}
+
+// Tally is a Summary with the times it is made of, so that it can be added to others.
+type Tally struct {
+	Summary
+	wait, run []time.Duration
+}
+
+// Tallies counts the workloads of each ClusterQueue; the one named "" is of
+// those whose queue cannot be told.
+func Tallies(s *state.State, r *quota.Report) map[string]*Tally {
+	leads := r.Leads()
+	out := map[string]*Tally{}
+	for i := range s.Workloads {
+		w := &s.Workloads[i]
+		queue := ""
+		if w.Admission != nil {
+			queue = w.Admission.ClusterQueue
+		} else {
+			queue = leads(w)
+		}
+		if out[queue] == nil {
+			out[queue] = &Tally{}
+		}
+		out[queue].count(w)
+	}
+	return out
+}
+
+// Sum is the summary of several tallies; nil ones are of nothing.
+func Sum(tallies ...*Tally) Summary {
+	var sum Summary
+	var wait, run []time.Duration
+	for _, t := range tallies {
+		if t == nil {
+			continue
+		}
+		sum.Running, sum.Reserving, sum.Waiting = sum.Running+t.Running, sum.Reserving+t.Reserving, sum.Waiting+t.Waiting
+		sum.Preempted, sum.Held, sum.Finished, sum.Failed = sum.Preempted+t.Preempted, sum.Held+t.Held, sum.Finished+t.Finished, sum.Failed+t.Failed
+		wait, run = append(wait, t.wait...), append(run, t.run...)
+	}
+	sum.Wait, sum.Run = spread(wait), spread(run)
+	return sum
+}
+
+func (t *Tally) count(w *state.Workload) {
+	finished, _ := state.Find(w.Conditions, quota.Finished)
+	switch {
+	case finished.True():
+		if t.finish(finished) {
+			if wait, run, ok := lasted(w, finished); ok {
+				t.wait, t.run = append(t.wait, wait), append(t.run, run)
+			}
+		}
+	case !w.Active:
+		t.Held++
+	case quota.Waits(w):
+		t.Waiting++
+		if _, preempted := since(w); preempted {
+			t.Preempted++
+		}
+	default:
+		if c, _ := state.Find(w.Conditions, quota.Admitted); c.True() {
+			t.Running++
+		} else {
+			t.Reserving++
+		}
+	}
+}
+
+// finish counts a finished workload; one that another took the place of (out of
+// sync, a slice of an elastic job) was no task of its own.
+func (s *Summary) finish(c state.Condition) bool {
+	switch c.Reason {
+	case "OutOfSync", "WorkloadSliceReplaced":
+		return false
+	case "Failed":
+		s.Failed++
+	}
+	s.Finished++
+	return true
+}
+
+// lasted is how long a finished workload waited for its last admission, and ran
+// from it to its end.
+func lasted(w *state.Workload, finished state.Condition) (wait, run time.Duration, ok bool) {
+	admitted, _ := state.Find(w.Conditions, quota.Admitted)
+	at := admitted.LastTransitionTime
+	if !admitted.True() || at.IsZero() || finished.LastTransitionTime.Before(at) {
+		return 0, 0, false
+	}
+	queued := w.CreationTimestamp
+	// The condition stays after the next admission; its time is that of the requeue.
+	if c, _ := state.Find(w.Conditions, "Requeued"); c.True() && c.LastTransitionTime.After(queued) && !c.LastTransitionTime.After(at) {
+		queued = c.LastTransitionTime
+	}
+	return max(0, at.Sub(queued)), finished.LastTransitionTime.Sub(at), true
+}
+
+// spread of nothing is zero.
+func spread(d []time.Duration) Spread {
+	if len(d) == 0 {
+		return Spread{}
+	}
+	slices.Sort(d)
+	var sum time.Duration
+	for _, x := range d {
+		sum += x
+	}
+	// The nearest rank: the smallest value that so many are not above.
+	rank := func(percent int) time.Duration { return d[(len(d)*percent+99)/100-1] }
+	return Spread{Count: len(d), Average: sum / time.Duration(len(d)), Median: rank(50), P90: rank(90)}
+}
