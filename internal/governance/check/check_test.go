@@ -210,7 +210,7 @@ func TestOddJobs(t *testing.T) {
 	check1 := func(o any) (*check.Verdict, error) {
 		return c.Check(context.Background(), check.Request{Object: object(t, o), Namespace: "smith"})
 	}
-	if v, err := check1(fixture.Job("none", 0, 4, "")); err != nil || v.Verdict != check.Admitted || !hasCode(v, "W031") {
+	if v, err := check1(fixture.Job("none", 0, 4, "")); err != nil || v.Verdict != check.Admitted || !hasCode(v, "W042") {
 		t.Errorf("no replicas: %+v, %v", v, err)
 	}
 	v, err := check1(fixture.Job("huge", 10000, 4, ""))
@@ -219,7 +219,7 @@ func TestOddJobs(t *testing.T) {
 	}
 	empty := `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"e","labels":{"kueue.x-k8s.io/queue-name":"queue"}},"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":2,"template":{"spec":{"containers":[{"name":"pytorch","image":"i"}]}}}}}}`
 	v, err = check1(json.RawMessage(empty))
-	if err != nil || v.Verdict != check.Admitted || !hasCode(v, "W030") {
+	if err != nil || v.Verdict != check.Admitted || !hasCode(v, "W041") {
 		t.Errorf("no requests: %+v, %v", v, err)
 	}
 	_, err = check1(json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{}}`))
