@@ -105,7 +105,7 @@ func (v *Verdict) summary() string {
 		return "cannot be decided: " + v.unreadable()
 	}
 	where := ""
-	if q := v.queueName(); q != "" {
+	if q := v.queueName(); q != "" && v.Detail != LocalQueueMissing {
 		where = " in " + q
 	}
 	return "cannot run" + where + ": " + v.why()
