@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Text renders the verdict for a person: the answer in the first line, then why,
@@ -281,21 +282,26 @@ func (t *Topology) text() string {
 	return strings.Join(parts, ", ")
 }
 
+// missingText names what could not be read: in one line what there is no right to,
+// in one what failed.
 func (v *Verdict) missingText() []string {
-	var out []string
+	var forbidden, failed []string
 	for _, m := range v.Missing {
 		name, _, _ := strings.Cut(m.Resource, ".")
-		where := ""
-		if m.Namespace != "" {
-			where = " of " + m.Namespace
+		to := &forbidden
+		if m.Reason != state.Forbidden {
+			to = &failed
 		}
-		text := name + where + ": no right to " + m.Verb
-		if m.Reason != "Forbidden" {
-			text = name + where + ": could not be read"
+		if !slices.Contains(*to, name) {
+			*to = append(*to, name)
 		}
-		if !slices.Contains(out, text) {
-			out = append(out, text)
-		}
+	}
+	var out []string
+	if len(forbidden) > 0 {
+		out = append(out, strings.Join(forbidden, ", ")+": no right to list them for the whole cluster")
+	}
+	if len(failed) > 0 {
+		out = append(out, strings.Join(failed, ", ")+": reading failed")
 	}
 	return out
 }
