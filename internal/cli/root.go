@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/simulatecmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -64,7 +65,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		}
 	}
 	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
-	add(groupOffline, savesnapshot.NewCmd(f, nil), sandboxcmd.NewCmd(f))
+	add(groupOffline, savesnapshot.NewCmd(f, nil), simulatecmd.NewCmd(f, nil), sandboxcmd.NewCmd(f))
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)

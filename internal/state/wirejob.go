@@ -135,8 +135,8 @@ func (r wireReplicatedJob) pods() int64 {
 	return atMost(r.Template.Spec.Parallelism, r.Template.Spec.Completions)
 }
 
-// device reports the resources that a job's roles are described by.
-func device(name string) bool {
+// IsDevice reports an accelerator by the name of its resource.
+func IsDevice(name string) bool {
 	return strings.HasPrefix(name, "nvidia.com/") || strings.HasPrefix(name, "aws.amazon.com/neuron")
 }
 
@@ -178,7 +178,7 @@ func (s *wireJobSpec) roles(j *Job) {
 			return
 		}
 		r := RoleCount{Name: name, Replicas: pods}
-		if d := t.Spec.requests(device); len(d) > 0 {
+		if d := t.Spec.requests(IsDevice); len(d) > 0 {
 			r.Requests = d
 		}
 		j.Roles = append(j.Roles, r)
