@@ -3,6 +3,7 @@ package simulatecmd
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,13 +200,30 @@ func jobText(s *simulate.JobState, resource string) string {
 	case simulate.Preempted:
 		return "Preempted by " + s.By
 	case simulate.Inadmissible:
-		return "Never: " + why(s)
+		return "Never: " + why(s, resource)
 	}
-	return "Waiting: " + why(s)
+	return "Waiting: " + why(s, resource)
 }
 
-func why(s *simulate.JobState) string {
-	if s.Message != "" {
+var (
+	lacking = regexp.MustCompile(`insufficient unused quota for (\S+) in flavor \S+, (\S+) more needed`)
+	beyond  = regexp.MustCompile(`insufficient quota for (\S+) in flavor \S+, .*?> maximum capacity \(([^)]+)\)`)
+)
+
+// why says in a few words what Kueue says at length for every resource: what is
+// lacking of the one that matters, else Kueue's reason. JSON has the whole text.
+func why(s *simulate.JobState, resource string) string {
+	for _, m := range beyond.FindAllStringSubmatch(s.Message, -1) {
+		if m[1] == resource {
+			return fmt.Sprintf("%s %s is the most the team can hold", m[2], short(resource))
+		}
+	}
+	for _, m := range lacking.FindAllStringSubmatch(s.Message, -1) {
+		if m[1] == resource {
+			return fmt.Sprintf("%s more %s needed", m[2], short(resource))
+		}
+	}
+	if s.Reason == "" || s.Message != "" && len(s.Message) <= 60 {
 		return s.Message
 	}
 	return s.Reason

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -256,6 +257,8 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 			return errs.Wrap(err, "cannot add "+c.Text).WithCode(errs.Usage)
 		}
 	}
+	// Kueue orders what is equal otherwise by UID, which a server would have given.
+	w.UID = types.UID("new-" + w.Namespace + "-" + w.Name)
 	a.added++
 	w.CreationTimestamp.Time = a.Now.Add(time.Duration(a.added) * time.Millisecond)
 	if slices.ContainsFunc(a.Objects, func(o client.Object) bool {
