@@ -6,7 +6,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 
-.PHONY: build test lint unit script cluster oracle bench docs vuln clean
+.PHONY: build test lint unit script cluster oracle fidelity bench docs vuln clean
 
 build:            ## the binary, ./hyperpod
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o hyperpod ./cmd/hyperpod
@@ -30,8 +30,12 @@ cluster:          ## the real control plane (Linux, root; built once, about 15 m
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
 	$(GO) test -timeout 60m -p 1 ./test/cluster/... ./test/e2e/...
 
-oracle:           ## the admission core against Kueue's own scheduler, on random inputs
-	cd internal/governance/admission/oracle && $(GO) test ./...
+oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
+	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run TestAgainstKueue -inputs 3000 ./...
+
+fidelity:         ## all figures of docs/fidelity.md: 30,000 large inputs, Kueue against itself, a live Kueue (hours)
+	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run TestAgainstKueue -inputs 30000 -full -itself 10 ./...
+	$(GO) test -v -timeout 60m -run TestFidelity ./test/fidelity/...
 
 bench:            ## start, lists and sandbox against the peers, as ratios
 	$(GO) run ./bench

@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/simulatecmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
@@ -86,6 +87,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 	add(groupOffline,
 		savesnapshot.NewCmd(f, nil),
 		sandboxcmd.NewCmd(f),
+		simulatecmd.NewCmd(f, nil),
 	)
 	add(groupQuota, getqueue.NewCmd(f, nil))
 	add(groupOther, newCompletion(f), newVersion(f))

@@ -8,7 +8,9 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
@@ -142,6 +144,19 @@ type PendingWorkload struct {
 	Priority  int64
 	Reason    string // see Decision.Reason; PendingEvaluation when it was never looked at
 	Message   string
+}
+
+// Placed lists where a pod set was placed by topology, as its workload's status
+// says it; nil without topology-aware scheduling.
+func Placed(a *kueue.PodSetAssignment) []Domain {
+	if a.TopologyAssignment == nil {
+		return nil
+	}
+	var out []Domain
+	for d := range utiltas.InternalSeqFrom(a.TopologyAssignment) {
+		out = append(out, Domain{Levels: slices.Clone(d.Values), Count: d.Count})
+	}
+	return out
 }
 
 func (e *Engine) quantity(fr resources.FlavorResource, a resources.Amount) Quantity {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -46,6 +47,7 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	delete(e.backoff, key)
 	delete(e.todo, key)
 	e.release(key, w)
+	e.wakeQueueOf(w)
 	e.queues.DeleteAndForgetWorkload(e.log, key)
 	e.requeue(ctx)
 	return nil
@@ -75,18 +77,28 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 	case workloadfinish.IsFinished(w) || !workload.IsActive(w):
 		e.queues.DeleteWorkload(e.log, key)
 		e.release(key, old)
+		if old != nil {
+			e.wakeQueueOf(old)
+		}
 	case workload.HasQuotaReservation(w) && w.Status.Admission != nil:
 		e.queues.DeleteWorkload(e.log, key)
 		if !e.cache.AddOrUpdateWorkload(e.log, e.adjusted(ctx, w)) {
 			e.warnf("workload %s holds quota in ClusterQueue %s, which is not known: its usage is not counted", key, w.Status.Admission.ClusterQueue)
 		}
-		if old != nil && old.Status.Admission != nil {
+		if old != nil && old.Status.Admission != nil && !sameHold(old, w) {
 			e.wake(old.Status.Admission.ClusterQueue) // it may hold less than before
 		}
 	default:
 		e.release(key, old)
 		e.enqueue(w)
 	}
+}
+
+// sameHold reports that a workload holds what it held before: passing an admission
+// check, for one, frees nothing.
+func sameHold(old, w *kueue.Workload) bool {
+	return equality.Semantic.DeepEqual(old.Spec, w.Spec) && equality.Semantic.DeepEqual(old.Status.Admission, w.Status.Admission) &&
+		equality.Semantic.DeepEqual(old.Status.ReclaimablePods, w.Status.ReclaimablePods)
 }
 
 // adjusted is the workload as the caches see it: requests completed from limits,
@@ -104,6 +116,14 @@ func (e *Engine) release(key workload.Reference, w *kueue.Workload) {
 		return
 	}
 	e.wake(w.Status.Admission.ClusterQueue)
+}
+
+// wakeQueueOf wakes up the cohort tree of the workload's queue, whether it held
+// quota or not: Kueue does that when a workload is deleted or has finished.
+func (e *Engine) wakeQueueOf(w *kueue.Workload) {
+	if lq := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)]; lq != nil {
+		e.wake(lq.Spec.ClusterQueue)
+	}
 }
 
 // wake requests that the waiting workloads of the whole cohort tree are tried again.

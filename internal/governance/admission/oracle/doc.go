@@ -5,7 +5,8 @@
 // sigs.k8s.io/kueue/pkg/scheduler, drags test dependencies into go mod tidy that
 // the product must not have. Run it by hand and whenever Kueue is updated:
 //
-//	cd internal/governance/admission/oracle && go test ./...
+//	make oracle      3,000 inputs in short form
+//	make fidelity    30,000 in full, Kueue against itself, and a live Kueue
 //
-// More inputs: go test -run TestAgainstKueue -inputs 5000 -first 1000
+// Other inputs: go test -run TestAgainstKueue -inputs 5000 -first 1000 -full
 package oracle

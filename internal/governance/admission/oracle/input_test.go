@@ -13,18 +13,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/constants"
+	"sigs.k8s.io/kueue/pkg/workload"
+	"sigs.k8s.io/kueue/pkg/workloadslicing"
 )
 
 const (
 	gpu = corev1.ResourceName("nvidia.com/gpu")
-	cpu = corev1.ResourceCPU
+	// slice is a part of a device that a transformation counts as whole ones.
+	slice = corev1.ResourceName("example.com/slice")
+	cpu   = corev1.ResourceCPU
 )
 
 // input is one random cluster. Everything follows from the seed.
 type input struct {
 	seed int
+	full bool // as long as it gets, not the short form
 	fair *config.FairSharing
 	tas  bool
+	// What of Kueue's configuration and features an input uses.
+	transformations []config.ResourceTransformation
+	excluded        []string
+	undeclared      config.QuotaCheckStrategy
+	checks, elastic bool
+	split           bool // cpu has flavors of its own
 	// gates are what differs from Kueue's default feature gates.
 	gates map[string]bool
 	make  func() []client.Object
@@ -34,9 +46,23 @@ type input struct {
 // objects makes fresh copies, so that both sides own theirs.
 func (in *input) objects() []client.Object { return in.make() }
 
-func newInput(seed int) *input {
+func newInput(seed int, full bool) *input {
 	r := rand.New(rand.NewPCG(uint64(seed), 77))
-	in := &input{seed: seed, tas: seed%4 == 3}
+	in := &input{seed: seed, full: full, tas: seed%4 == 3, undeclared: config.QuotaCheckBlockUndeclared}
+	in.checks = seed%7 == 2
+	in.elastic = seed%3 == 0 && !in.tas
+	in.split = seed%8 == 5
+	if seed%6 == 1 {
+		in.transformations = []config.ResourceTransformation{
+			{Input: slice, Strategy: ptr.To(pick(r, []config.ResourceTransformationStrategy{config.Replace, config.Retain})), Outputs: corev1.ResourceList{gpu: *qty(2)}},
+			{Input: "example.com/free", Strategy: ptr.To(config.Replace)},
+			{Input: "example.com/lanes", Strategy: ptr.To(config.Replace), MultiplyBy: gpu, Outputs: corev1.ResourceList{cpu: *qty(1)}},
+		}
+		in.excluded = []string{"networking.example.com/"}
+	}
+	if seed%9 == 4 {
+		in.undeclared = config.QuotaCheckIgnoreUndeclared
+	}
 	if r.IntN(2) == 0 {
 		in.fair = &config.FairSharing{PreemptionStrategies: pick(r, [][]config.PreemptionStrategy{
 			nil, {config.LessThanOrEqualToFinalShare}, {config.LessThanInitialShare},
@@ -106,6 +132,15 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 			Levels: []kueue.TopologyLevel{{NodeLabel: "block"}, {NodeLabel: "rack"}, {NodeLabel: corev1.LabelHostname}},
 		}}}, out...)
 	}
+	if in.checks {
+		for _, name := range []string{"check-a", "check-b"} {
+			out = append(out, &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: kueue.AdmissionCheckSpec{ControllerName: "example.com/check"},
+				Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue, Reason: "Active"}}}})
+		}
+	}
+	if in.split {
+		out = append(out, &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "cpu0"}}, &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "cpu1"}})
+	}
 	// A tree of up to three cohorts.
 	cohorts := []string{"root", "left", "right"}[:1+r.IntN(3)]
 	for i, c := range cohorts {
@@ -117,7 +152,7 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 			co.Spec.FairSharing = &kueue.FairSharing{Weight: qty(r.IntN(4))}
 		}
 		if chance(r, 25) {
-			co.Spec.ResourceGroups = quotas(r, flavors, i > 0, false)
+			co.Spec.ResourceGroups = in.quotas(r, flavors, i > 0, false)
 		}
 		out = append(out, co)
 	}
@@ -152,14 +187,28 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 		if chance(r, 50) {
 			cq.Spec.FairSharing = &kueue.FairSharing{Weight: qty(r.IntN(4))}
 		}
-		cq.Spec.ResourceGroups = quotas(r, flavors, cq.Spec.CohortName != "", true)
+		cq.Spec.ResourceGroups = in.quotas(r, flavors, cq.Spec.CohortName != "", true)
+		if in.checks && chance(r, 60) {
+			rules := []kueue.AdmissionCheckStrategyRule{{Name: "check-a"}}
+			if chance(r, 50) {
+				rules = append(rules, kueue.AdmissionCheckStrategyRule{Name: "check-b", OnFlavors: []kueue.ResourceFlavorReference{kueue.ResourceFlavorReference(pick(r, flavors))}})
+			}
+			cq.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: rules}
+		}
 		out = append(out,
 			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, cq,
 			&kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Name: "lq", Namespace: name}, Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(name)}})
 	}
-	for n := range 16 + r.IntN(40) {
+	jobs, first := 10+r.IntN(12), 5
+	if in.full {
+		jobs, first = 16+r.IntN(40), 8
+	}
+	for n := range jobs {
 		w := in.workload(r, n, teams, flavors)
-		if n < 8 {
+		if in.elastic && len(in.late) > 0 && chance(r, 25) {
+			w = grown(r, pick(r, in.late), n)
+		}
+		if n < first {
 			out = append(out, w)
 		} else {
 			in.late = append(in.late, w)
@@ -168,8 +217,22 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 	return out
 }
 
-// quotas covers gpu, sometimes cpu in the same group.
-func quotas(r *rand.Rand, flavors []string, parent, queue bool) []kueue.ResourceGroup {
+// grown is a new slice of an elastic job, with more pods than the old one.
+func grown(r *rand.Rand, old *kueue.Workload, n int) *kueue.Workload {
+	old.Annotations = map[string]string{constants.ElasticJobAnnotation: "true"}
+	w := old.DeepCopy()
+	w.Name, w.UID = fmt.Sprintf("w%02d", n), types.UID(fmt.Sprint("uid-", n))
+	w.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour + time.Duration(n)*time.Second))
+	w.Annotations[workloadslicing.WorkloadSliceReplacementFor] = string(workload.Key(old))
+	for i := range w.Spec.PodSets {
+		w.Spec.PodSets[i].Count += int32(1 + r.IntN(3))
+		w.Spec.PodSets[i].MinCount = nil
+	}
+	return w
+}
+
+// quotas covers gpu, for queues cpu too: in the same group, or with flavors of its own.
+func (in *input) quotas(r *rand.Rand, flavors []string, parent, queue bool) []kueue.ResourceGroup {
 	g := kueue.ResourceGroup{CoveredResources: []corev1.ResourceName{gpu}}
 	for _, f := range flavors {
 		rq := kueue.ResourceQuota{Name: gpu, NominalQuota: *qty(r.IntN(11))}
@@ -180,6 +243,17 @@ func quotas(r *rand.Rand, flavors []string, parent, queue bool) []kueue.Resource
 			rq.LendingLimit = qty(r.IntN(int(rq.NominalQuota.Value()) + 1))
 		}
 		g.Flavors = append(g.Flavors, kueue.FlavorQuotas{Name: kueue.ResourceFlavorReference(f), Resources: []kueue.ResourceQuota{rq}})
+	}
+	if queue && in.split {
+		own := kueue.ResourceGroup{CoveredResources: []corev1.ResourceName{cpu}}
+		for _, f := range []kueue.ResourceFlavorReference{"cpu0", "cpu1"} {
+			rq := kueue.ResourceQuota{Name: cpu, NominalQuota: *qty(2 + r.IntN(12))}
+			if parent && chance(r, 30) {
+				rq.BorrowingLimit = qty(r.IntN(8))
+			}
+			own.Flavors = append(own.Flavors, kueue.FlavorQuotas{Name: f, Resources: []kueue.ResourceQuota{rq}})
+		}
+		return []kueue.ResourceGroup{g, own}
 	}
 	if queue {
 		g.CoveredResources = append(g.CoveredResources, cpu)
@@ -205,7 +279,8 @@ func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.W
 			Name: fmt.Sprintf("w%02d", n), Namespace: fmt.Sprint("q", r.IntN(teams)), UID: types.UID(fmt.Sprint("uid-", n)),
 			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour + time.Duration(age(r, n))*time.Second)),
 		},
-		Spec: kueue.WorkloadSpec{QueueName: "lq", Priority: ptr.To(int32(r.IntN(6))), Active: ptr.To(true)},
+		// The later, the more important: so that there is somebody to preempt for.
+		Spec: kueue.WorkloadSpec{QueueName: "lq", Priority: ptr.To(int32(r.IntN(6) + n/5)), Active: ptr.To(true)},
 	}
 	for ps := range 1 + r.IntN(2) {
 		count := 1 + r.IntN(4)
@@ -213,6 +288,21 @@ func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.W
 		req := corev1.ResourceList{gpu: *qty(r.IntN(5))}
 		if chance(r, 50) {
 			req[cpu] = *resource.NewMilliQuantity(int64(250*(1+r.IntN(12))), resource.DecimalSI)
+		}
+		if in.transformations != nil {
+			switch r.IntN(4) {
+			case 0:
+				delete(req, gpu)
+				req[slice] = *qty(1 + r.IntN(2))
+			case 1:
+				req["example.com/lanes"] = *qty(1 + r.IntN(2))
+			case 2:
+				req["example.com/free"] = *qty(1)
+				req["networking.example.com/port"] = *qty(1)
+			}
+		}
+		if in.undeclared == config.QuotaCheckIgnoreUndeclared && chance(r, 30) {
+			req["example.com/undeclared"] = *qty(1)
 		}
 		set.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: req}}}
 		if chance(r, 8) {

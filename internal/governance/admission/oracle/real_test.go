@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
@@ -29,6 +28,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/workload"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
+	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 )
 
 //go:linkname schedule sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).schedule
@@ -58,14 +58,17 @@ type real struct {
 
 func newReal(in *input) *real {
 	r := &real{ctx: context.Background(), log: logr.Discard(), clock: frozen{}}
-	r.api = &api{namespaces: map[string]*corev1.Namespace{}, workloads: map[client.ObjectKey]*kueue.Workload{}}
+	r.api = &api{namespaces: map[string]*corev1.Namespace{}, workloads: map[client.ObjectKey]*kueue.Workload{},
+		clusterQueues: map[kueue.ClusterQueueReference]*kueue.ClusterQueue{}}
 	store := expectations.New()
-	r.cache = schdcache.New(r.api, schdcache.WithFairSharing(in.fair != nil))
-	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store))
+	r.cache = schdcache.New(r.api, schdcache.WithFairSharing(in.fair != nil),
+		schdcache.WithResourceTransformations(in.transformations), schdcache.WithExcludedResourcePrefixes(in.excluded))
+	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store),
+		qcache.WithResourceTransformations(in.transformations), qcache.WithExcludedResourcePrefixes(in.excluded))
 	r.queues, r.requeue = manager, requeuer.ProcessRequeues
 	r.sched = scheduler.New(manager, r.cache, r.api, noEvents{},
 		scheduler.WithFairSharing(in.fair), scheduler.WithClock(nil, r.clock),
-		scheduler.WithPreemptionExpectations(store), scheduler.WithQuotaCheckStrategy(config.QuotaCheckBlockUndeclared))
+		scheduler.WithPreemptionExpectations(store), scheduler.WithQuotaCheckStrategy(in.undeclared))
 	setAdmissionRoutineWrapper(r.sched, inline{})
 	for _, o := range in.objects() {
 		switch o := o.(type) {
@@ -77,10 +80,13 @@ func newReal(in *input) *real {
 			r.cache.AddOrUpdateTopology(r.log, o)
 		case *kueue.ResourceFlavor:
 			r.cache.AddOrUpdateResourceFlavor(r.log, o)
+		case *kueue.AdmissionCheck:
+			r.cache.AddOrUpdateAdmissionCheck(r.log, o)
 		case *kueue.Cohort:
 			must(r.cache.AddOrUpdateCohort(o))
 			r.queues.AddOrUpdateCohort(r.ctx, o)
 		case *kueue.ClusterQueue:
+			r.api.clusterQueues[kueue.ClusterQueueReference(o.Name)] = o
 			must(r.cache.AddClusterQueue(r.ctx, o))
 			must(r.queues.AddClusterQueue(r.ctx, o))
 		case *kueue.LocalQueue:
@@ -133,6 +139,9 @@ func (r *real) cycle() bool {
 func (r *real) react(p change) {
 	key := workload.Key(p.now)
 	switch {
+	case workloadfinish.IsFinished(p.now):
+		r.queues.DeleteWorkload(r.log, key)
+		r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, key, func() { _ = r.cache.DeleteWorkload(r.log, key) })
 	case workload.HasQuotaReservation(p.now) && workloadevict.IsEvicted(p.now):
 		// The job controller stops the job and drops the reservation (step 6 of
 		// the job reconciler); the workload controller requeues.
@@ -141,6 +150,11 @@ func (r *real) react(p change) {
 		workload.SetRequeuedCondition(w, ev.Reason, ev.Message, true)
 		reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation, kueue.WorkloadPending) //nolint:staticcheck
 		workload.UnsetQuotaReservationWithCondition(w, reason, ev.Message, r.clock.Now())
+		for i := range w.Status.AdmissionChecks {
+			if c := &w.Status.AdmissionChecks[i]; c.State != kueue.CheckStatePending {
+				*c = kueue.AdmissionCheckState{Name: c.Name, State: kueue.CheckStatePending}
+			}
+		}
 		r.api.workloads[client.ObjectKeyFromObject(w)] = w
 		r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, key, func() {
 			must(r.cache.DeleteWorkload(r.log, key))
@@ -148,10 +162,48 @@ func (r *real) react(p change) {
 		})
 	case workload.HasQuotaReservation(p.now):
 		r.queues.DeleteWorkload(r.log, key)
-		r.cache.AddOrUpdateWorkload(r.log, r.adjusted(p.now))
+		w := p.now.DeepCopy()
+		r.syncChecks(w)
+		workload.SyncAdmittedCondition(w, r.clock.Now())
+		r.api.workloads[client.ObjectKeyFromObject(w)] = w
+		r.cache.AddOrUpdateWorkload(r.log, r.adjusted(w))
 	default:
 		_ = r.queues.AddOrUpdateWorkload(r.log, r.adjusted(p.now))
 	}
+}
+
+// syncChecks is reconcileSyncAdmissionChecks of the workload controller: the checks
+// that the admission needs are listed in the status.
+func (r *real) syncChecks(w *kueue.Workload) {
+	want := workload.AdmissionChecksForWorkload(r.log, w, r.api.clusterQueues[w.Status.Admission.ClusterQueue])
+	var next []kueue.AdmissionCheckState
+	for _, s := range w.Status.AdmissionChecks {
+		if want.Has(s.Name) {
+			next = append(next, s)
+			want.Delete(s.Name)
+		}
+	}
+	for name := range want {
+		next = append(next, kueue.AdmissionCheckState{Name: name, State: kueue.CheckStatePending})
+	}
+	w.Status.AdmissionChecks = next
+}
+
+// pass makes all admission checks of a workload ready.
+func (r *real) pass(key client.ObjectKey) {
+	w := passed(r.api.workloads[key])
+	workload.SyncAdmittedCondition(w, r.clock.Now())
+	r.api.workloads[key] = w
+	r.cache.AddOrUpdateWorkload(r.log, r.adjusted(w))
+}
+
+// passed is a workload with all its admission checks ready.
+func passed(old *kueue.Workload) *kueue.Workload {
+	w := old.DeepCopy()
+	for i := range w.Status.AdmissionChecks {
+		w.Status.AdmissionChecks[i].State = kueue.CheckStateReady
+	}
+	return w
 }
 
 // arrive creates a workload.
@@ -178,6 +230,7 @@ type api struct {
 	mu            sync.Mutex
 	namespaces    map[string]*corev1.Namespace
 	workloads     map[client.ObjectKey]*kueue.Workload
+	clusterQueues map[kueue.ClusterQueueReference]*kueue.ClusterQueue
 	patched       []change
 }
 

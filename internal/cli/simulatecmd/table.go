@@ -1,0 +1,287 @@
+package simulatecmd
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// fewTeams is how many teams are shown although nothing changes for them.
+const fewTeams = 12
+
+// table is the report for people: teams, then the jobs for which something is
+// different, then the answer.
+func table(r *simulate.Report, wide bool) output.Table {
+	if len(r.Cycles) > 0 {
+		return cycles(r)
+	}
+	t := output.Table{Columns: []output.Column{{Title: "", Keep: true}, {Title: "BEFORE"}, {Title: "AFTER"}}}
+	main := mainResource(r)
+	hidden := 0
+	for _, team := range r.Teams {
+		before, after := teamText(team.Before, main), teamText(team.After, main)
+		if before == after && len(r.Teams) > fewTeams && !wide {
+			hidden++
+			continue
+		}
+		t.Rows = append(t.Rows, output.T(team.Team, before, after))
+	}
+	twice := map[string]int{}
+	for _, j := range r.Jobs {
+		twice[j.Name]++
+	}
+	for _, j := range r.Jobs {
+		if !j.Changed() && !wide {
+			continue
+		}
+		name := j.Name
+		if twice[name] > 1 {
+			name = j.Namespace + "/" + name
+		}
+		t.Rows = append(t.Rows, output.T(name, jobText(j.Before, main), jobText(j.After, main)))
+	}
+	if hidden > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d teams are as before (-o wide shows them)", hidden))
+	}
+	t.Notes = append(t.Notes, summary(r)...)
+	return t
+}
+
+// summary is the answer in words.
+func summary(r *simulate.Report) []string {
+	var out []string
+	what := "nothing is preempted"
+	switch n := len(r.Preempted); {
+	case n == 1:
+		p := r.Preempted[0]
+		what = fmt.Sprintf("%s/%s is preempted for %s (%s)", p.Namespace, p.Name, p.By, reasonText(p.Reason))
+	case n > 1:
+		what = fmt.Sprintf("%d preemptions", n)
+	}
+	if n := len(r.Evicted); n > 0 {
+		what += fmt.Sprintf(", %d evicted", n)
+	}
+	switch {
+	case r.Settled:
+		out = append(out, fmt.Sprintf("%s; settles in %s", what, plural(r.CyclesRun, "step")))
+	case r.Loop != nil:
+		out = append(out, loopText(r)...)
+	default:
+		out = append(out, fmt.Sprintf("%s; it goes on after %s", what, plural(r.CyclesRun, "step")))
+	}
+	if r.Tie {
+		out = append(out, "tie: Kueue takes one of several equal outcomes, of which this is one")
+	}
+	for _, n := range r.Notes {
+		out = append(out, "note: "+n)
+	}
+	return append(out, "simulated with Kueue "+r.Kueue+" rules")
+}
+
+// loopText shows who evicts whom.
+func loopText(r *simulate.Report) []string {
+	l := r.Loop
+	first := fmt.Sprintf("DOES NOT SETTLE: these %s repeat for ever", plural(len(l.Steps), "step"))
+	if !l.Exact {
+		first = fmt.Sprintf("DOES NOT SETTLE within %s; the most frequent evictions", plural(r.CyclesRun, "step"))
+	}
+	out := []string{first}
+	const shown = 12
+	for i, s := range l.Steps {
+		if i == shown {
+			out = append(out, fmt.Sprintf("  and %d more (-o json)", len(l.Steps)-shown))
+			break
+		}
+		line := "  " + s.Job + " starts"
+		if s.Action == simulate.Preempts {
+			line = fmt.Sprintf("  %s evicts %s (%s)", s.Job, s.Victim, reasonText(s.Reason))
+		}
+		if s.Times > 0 {
+			line += fmt.Sprintf(", %d times", s.Times)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// reasonText is a preemption reason in words.
+func reasonText(reason string) string {
+	switch reason {
+	case "InClusterQueue":
+		return "higher priority in the team"
+	case "InCohortReclamation":
+		return "takes back what it lent"
+	case "InCohortFairSharing":
+		return "fair share"
+	case "InCohortReclaimWhileBorrowing":
+		return "higher priority while borrowing"
+	}
+	return reason
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// mainResource is what amounts are shown of: the device of which there is most
+// quota, else cpu.
+func mainResource(r *simulate.Report) string {
+	total := map[string]float64{}
+	for _, t := range r.Teams {
+		for _, s := range []*simulate.TeamState{t.Before, t.After} {
+			if s != nil {
+				for _, a := range s.Nominal {
+					total[a.Resource] += a.Value
+				}
+			}
+		}
+	}
+	best := "cpu"
+	for name, n := range total {
+		if kinds.Accelerator(name) && (!kinds.Accelerator(best) || n > total[best] || n == total[best] && name < best) {
+			best = name
+		}
+	}
+	return best
+}
+
+func sum(list []simulate.Amount, resource string) float64 {
+	total := 0.0
+	for _, a := range list {
+		if a.Resource == resource {
+			total += a.Value
+		}
+	}
+	return total
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func teamText(s *simulate.TeamState, resource string) string {
+	if s == nil {
+		return "-"
+	}
+	text := number(sum(s.Used, resource)) + " used"
+	if b := sum(s.Borrowed, resource); b > 0 {
+		text += ", " + number(b) + " borr."
+	}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.Inadmissible, "never"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	return text
+}
+
+func jobText(s *simulate.JobState, resource string) string {
+	if s == nil {
+		return "-"
+	}
+	switch s.State {
+	case simulate.Admitted, simulate.QuotaReserved:
+		text := fmt.Sprintf("%s: %s %s, %s borrowed", s.State, number(sum(s.Uses, resource)), short(resource), number(sum(s.Borrowed, resource)))
+		if s.State == simulate.QuotaReserved {
+			text += ", waits for admission checks"
+		}
+		return text
+	case simulate.Preempted:
+		return "Preempted by " + s.By
+	case simulate.Inadmissible:
+		return "Never: " + why(s, resource)
+	}
+	return "Waiting: " + why(s, resource)
+}
+
+var (
+	lacking = regexp.MustCompile(`insufficient unused quota for (\S+) in flavor \S+, (\S+) more needed`)
+	beyond  = regexp.MustCompile(`insufficient quota for (\S+) in flavor \S+, .*?> maximum capacity \(([^)]+)\)`)
+)
+
+// why says in a few words what Kueue says at length for every resource: what is
+// lacking of the one that matters, else Kueue's reason. JSON has the whole text.
+func why(s *simulate.JobState, resource string) string {
+	for _, m := range beyond.FindAllStringSubmatch(s.Message, -1) {
+		if m[1] == resource {
+			return fmt.Sprintf("%s %s is the most the team can hold", m[2], short(resource))
+		}
+	}
+	for _, m := range lacking.FindAllStringSubmatch(s.Message, -1) {
+		if m[1] == resource {
+			return fmt.Sprintf("%s more %s needed", m[2], short(resource))
+		}
+	}
+	if s.Reason == "" || s.Message != "" && len(s.Message) <= 60 {
+		return s.Message
+	}
+	return s.Reason
+}
+
+// short is a resource's name as people say it.
+func short(resource string) string {
+	if i := strings.LastIndexByte(resource, '/'); i >= 0 {
+		return resource[i+1:]
+	}
+	return resource
+}
+
+// cycles is the table of --cycles: a line per event.
+func cycles(r *simulate.Report) output.Table {
+	main := mainResource(r)
+	t := output.Table{Columns: []output.Column{{Title: "CYCLE", Right: true}, {Title: "WHAT"}, {Title: "JOB", Keep: true}, {Title: "DETAILS"}}}
+	row := func(n int, what, job, details string) {
+		t.Rows = append(t.Rows, output.T(strconv.Itoa(n), what, job, details))
+	}
+	for _, c := range r.Cycles {
+		if len(c.Scheduled)+len(c.Preempted)+len(c.Evicted)+len(c.Pending)+len(c.Inadmissible) == 0 {
+			row(c.Cycle, "nothing", "", "")
+		}
+		for _, s := range c.Scheduled {
+			what := "scheduled"
+			if !s.Admitted {
+				what = "quota reserved"
+			}
+			row(c.Cycle, what, s.Namespace+"/"+s.Name, fmt.Sprintf("%s %s, %s borrowed, %s",
+				number(sum(s.Uses, main)), short(main), number(sum(s.Borrowed, main)), podSets(s.PodSets)))
+		}
+		for _, p := range c.Preempted {
+			row(c.Cycle, "preempted", p.Namespace+"/"+p.Name, "for "+p.By+" ("+reasonText(p.Reason)+")")
+		}
+		for _, e := range c.Evicted {
+			row(c.Cycle, "evicted", e.Namespace+"/"+e.Name, e.Reason)
+		}
+		for _, u := range c.Pending {
+			row(c.Cycle, "pending", u.Namespace+"/"+u.Name, u.Reason+": "+u.Message)
+		}
+		for _, u := range c.Inadmissible {
+			row(c.Cycle, "inadmissible", u.Namespace+"/"+u.Name, u.Reason+": "+u.Message)
+		}
+	}
+	t.Notes = summary(r)
+	return t
+}
+
+func podSets(list []simulate.PodSet) string {
+	var out []string
+	for _, ps := range list {
+		flavors := slices.Compact(slices.Sorted(maps.Values(ps.Flavors)))
+		text := fmt.Sprintf("%s x%d on %s", ps.Name, ps.Count, strings.Join(flavors, "+"))
+		for _, d := range ps.Topology {
+			text += fmt.Sprintf(" [%s: %d]", strings.Join(d.Levels, "/"), d.Count)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}

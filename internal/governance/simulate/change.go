@@ -1,0 +1,216 @@
+package simulate
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// Kind is a kind of change.
+type Kind string
+
+// The kinds of changes, in the order in which they are made: what goes, goes first.
+const (
+	RemoveTeam  Kind = "removeTeam"
+	RemoveJob   Kind = "removeJob"
+	RemoveNodes Kind = "removeNodes"
+	AddNodes    Kind = "addNodes"
+	Set         Kind = "set"
+	Priority    Kind = "priority"
+	AddJob      Kind = "addJob"
+)
+
+var order = []Kind{RemoveTeam, RemoveJob, RemoveNodes, AddNodes, Set, Priority, AddJob}
+
+// Change is one thing that is different. Make one with New, or for a job with NewJob.
+type Change struct {
+	Kind Kind
+	// Text is the change as it was written.
+	Text string
+	// Target is a team, a job ("name" or "namespace/name"), a node or instance type.
+	Target string
+	// Setting, Resource and Flavor say what of a team is set; the latter two may be "".
+	Setting, Resource, Flavor string
+	Value                     string
+	// Count is a number of nodes; 0: Target is one node's name.
+	Count int
+	// Manifest is the job to add, JSON or YAML of one object, Namespace where it goes
+	// when it does not say.
+	Manifest  []byte
+	Namespace string
+}
+
+// The settings of a team.
+var settings = map[string]string{
+	"quota":             "what it owns: an amount",
+	"borrow-limit":      "how much it may borrow: an amount, a percentage of its quota, or none (no limit)",
+	"lend-limit":        "how much it lends: an amount, a percentage of its quota, or none (everything)",
+	"weight":            "its fair-share weight",
+	"preemption":        "within the team: Never, LowerPriority or LowerOrNewerEqualPriority",
+	"reclaim":           "taking back what it lent: Never, LowerPriority or Any",
+	"borrow-preemption": "preempting while borrowing: Never or LowerPriority",
+	"queueing":          "StrictFIFO or BestEffortFIFO",
+	"cohort":            "the cohort it belongs to; none for none",
+	"stop":              "None, Hold or HoldAndDrain",
+}
+
+// clusterTeam is what stands for the whole cluster in --set.
+const clusterTeam = "cluster"
+
+// A resource and a flavor may hold dots, a team hardly.
+var setForm = regexp.MustCompile(`^([^=@]+?)\.([a-z-]+)(?:/([^=@]+))?(?:@([^=]+))?=(.*)$`)
+
+// New parses a change as it stands in a flag or a file. The error says what is
+// wrong with it.
+func New(k Kind, text string) (Change, error) {
+	c := Change{Kind: k, Text: text}
+	if strings.TrimSpace(text) == "" {
+		return c, errs.Usagef("an empty %s changes nothing", k)
+	}
+	switch k {
+	case RemoveTeam, RemoveJob:
+		c.Target = text
+	case Set:
+		return c.set()
+	case Priority:
+		job, value, ok := strings.Cut(text, "=")
+		if !ok || job == "" || value == "" {
+			return c, errs.Usagef("%q is no job and its priority", text).WithTry("--priority JOB=CLASS, or JOB=NUMBER")
+		}
+		c.Target, c.Value = job, value
+	case AddNodes, RemoveNodes:
+		target, count, ok := strings.Cut(text, "=")
+		c.Target = target
+		if !ok {
+			if k == AddNodes {
+				c.Count = 1
+			}
+			return c, nil
+		}
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 1 || n > 100_000 {
+			return c, errs.Usagef("%q is no number of nodes", count).WithTry("INSTANCE-TYPE=NUMBER, such as ml.p5.48xlarge=2")
+		}
+		c.Count = n
+	default:
+		return c, errs.Usagef("there is no change %q", k).WithFact("it has", kindNames())
+	}
+	return c, nil
+}
+
+// NewJob adds a job: one object of a supported kind.
+func NewJob(text string, manifest []byte, namespace string) Change {
+	return Change{Kind: AddJob, Text: text, Manifest: manifest, Namespace: namespace}
+}
+
+func (c Change) set() (Change, error) {
+	m := setForm.FindStringSubmatch(c.Text)
+	if m == nil {
+		return c, errs.Usagef("%q sets nothing", c.Text).
+			WithTry("--set TEAM.borrow-limit=0", "--set TEAM.quota=32, or TEAM.quota/nvidia.com/gpu@ml.p5.48xlarge=32")
+	}
+	c.Target, c.Setting, c.Resource, c.Flavor, c.Value = m[1], m[2], m[3], m[4], m[5]
+	if c.Target == clusterTeam && c.Setting == "fair-sharing" {
+		if c.Value != "on" && c.Value != "off" {
+			return c, errs.Usagef("fair sharing is on or off, not %q", c.Value)
+		}
+		return c, nil
+	}
+	if _, ok := settings[c.Setting]; !ok {
+		e := errs.Usagef("a team has no setting %q", c.Setting)
+		for _, n := range errs.Near(c.Setting, settingNames()) {
+			e.WithTry("--set " + c.Target + "." + n + "=...")
+		}
+		return c, e.WithFact("it has", strings.Join(settingNames(), ", "))
+	}
+	if c.Value == "" {
+		return c, errs.Usagef("%s has no value", c.Text)
+	}
+	return c, nil
+}
+
+func settingNames() []string {
+	var out []string
+	for n := range settings {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Settings lists the settings of a team with their meaning, for help texts.
+func Settings() [][2]string {
+	var out [][2]string
+	for _, n := range settingNames() {
+		out = append(out, [2]string{n, settings[n]})
+	}
+	return out
+}
+
+func kindNames() string {
+	var out []string
+	for _, k := range order {
+		out = append(out, string(k))
+	}
+	return strings.Join(out, ", ")
+}
+
+// File reads changes from YAML: `changes:` and a list, each entry one kind of
+// change and its text, or a list of texts:
+//
+//	changes:
+//	- set: researchers.borrow-limit=0
+//	- removeNodes: [ml.p5.48xlarge=2]
+//	- addJob: train.yaml
+//
+// readJob reads the manifests that are named; a manifest may hold several jobs.
+func File(data []byte, readJob func(path string) ([]Change, error)) ([]Change, error) {
+	var doc struct {
+		Changes []map[string]any `json:"changes"`
+	}
+	if err := yaml.UnmarshalStrict(data, &doc); err != nil {
+		return nil, errs.Usagef("the file of changes cannot be read: it needs a list under \"changes\"").
+			WithTry("changes:", "- set: TEAM.borrow-limit=0", "- addJob: train.yaml").WithCause(err)
+	}
+	var out []Change
+	for i, entry := range doc.Changes {
+		for name, value := range entry {
+			var texts []string
+			switch v := value.(type) {
+			case string:
+				texts = []string{v}
+			case []any:
+				for _, t := range v {
+					s, ok := t.(string)
+					if !ok {
+						return nil, errs.Usagef("change %d: %s needs a text", i+1, name)
+					}
+					texts = append(texts, s)
+				}
+			default:
+				return nil, errs.Usagef("change %d: %s needs a text", i+1, name)
+			}
+			for _, text := range texts {
+				changes, err := one(Kind(name), text, readJob)
+				if err != nil {
+					return nil, errs.Wrap(err, "change "+strconv.Itoa(i+1)).WithCode(errs.ExitOf(err))
+				}
+				out = append(out, changes...)
+			}
+		}
+	}
+	return out, nil
+}
+
+func one(k Kind, text string, readJob func(string) ([]Change, error)) ([]Change, error) {
+	if k == AddJob {
+		return readJob(text)
+	}
+	c, err := New(k, text)
+	return []Change{c}, err
+}

@@ -1,0 +1,125 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+)
+
+// Cycle is what one scheduling cycle did.
+type Cycle struct {
+	Cycle     int
+	Scheduled []Scheduled
+	Preempted []Preemption
+	// Evicted are elastic jobs' old slices, replaced by new ones.
+	Evicted []Eviction
+	// Pending were looked at and wait; Inadmissible were looked at, or stand in no
+	// queue, and waiting alone does not help them. Workloads the cycle did not look at
+	// are in neither.
+	Pending      []Unscheduled
+	Inadmissible []Unscheduled
+}
+
+// Scheduled is a workload that got its quota.
+type Scheduled struct {
+	Namespace, Name, Workload string
+	Team, ClusterQueue        string
+	// Admitted is false when admission checks are still to pass.
+	Admitted bool
+	PodSets  []PodSet
+	Uses     []Amount
+	Borrowed []Amount
+}
+
+// Unscheduled is a workload that was not admitted.
+type Unscheduled struct {
+	Namespace, Name, Workload string
+	Team, ClusterQueue        string
+	// Reason and Message are Kueue's.
+	Reason, Message string
+	// Skipped: it would have fitted, but another one of the cycle came first.
+	Skipped bool `json:",omitempty"`
+	// Preempting: it waits for the workloads it preempted in this cycle.
+	Preempting bool `json:",omitempty"`
+}
+
+// cycle makes the report of one cycle of its events.
+func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
+	c := Cycle{Cycle: r.count, Scheduled: []Scheduled{}, Preempted: []Preemption{}, Evicted: []Eviction{}, Pending: []Unscheduled{}, Inadmissible: []Unscheduled{}}
+	for _, ev := range events {
+		name := r.jobName(ev.Namespace, ev.Name)
+		switch ev.Kind {
+		case admission.EventAdmitted, admission.EventQuotaReserved:
+			s := Scheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: teamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
+				Admitted: ev.Kind == admission.EventAdmitted, Borrowed: eventAmounts(ev.Borrowed)}
+			var uses []admission.Quantity
+			for _, ps := range ev.Flavors {
+				out := PodSet{Name: ps.Name, Count: ps.Count, Flavors: ps.Flavors}
+				for _, d := range ps.Domains {
+					out.Topology = append(out.Topology, Domain(d))
+				}
+				s.PodSets = append(s.PodSets, out)
+				uses = append(uses, ps.Requests...)
+			}
+			s.Uses = eventAmounts(uses)
+			c.Scheduled = append(c.Scheduled, s)
+		case admission.EventPreempted:
+			p := r.preemption(ev)
+			p.Cycle = r.count
+			c.Preempted = append(c.Preempted, p)
+		case admission.EventReplaced:
+			c.Evicted = append(c.Evicted, Eviction{ev.Namespace, name, ev.Name, ev.Reason, ev.Message})
+		default:
+			u := Unscheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: teamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
+				Reason: ev.Reason, Message: ev.Message, Skipped: ev.Kind == admission.EventSkipped, Preempting: ev.Kind == admission.EventPreempting}
+			if admission.Hopeless(ev.Reason) {
+				c.Inadmissible = append(c.Inadmissible, u)
+			} else {
+				c.Pending = append(c.Pending, u)
+			}
+		}
+	}
+	for _, p := range e.Pending("") {
+		c.Inadmissible = append(c.Inadmissible, Unscheduled{Namespace: p.Namespace, Name: r.jobName(p.Namespace, p.Name), Workload: p.Name, Reason: p.Reason, Message: p.Message})
+	}
+	for _, list := range [][]Unscheduled{c.Pending, c.Inadmissible} {
+		slices.SortStableFunc(list, func(a, b Unscheduled) int {
+			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Workload, b.Workload))
+		})
+	}
+	return c
+}
+
+func (r *result) jobName(namespace, name string) string {
+	if w := r.index()[key{namespace, name}]; w != nil {
+		return JobName(w)
+	}
+	return name
+}
+
+// index is the world's workloads by key.
+func (r *result) index() map[key]*kueue.Workload {
+	if r.byKey == nil {
+		r.byKey = map[key]*kueue.Workload{}
+		for _, w := range all[*kueue.Workload](r.world) {
+			r.byKey[keyOf(w)] = w
+		}
+	}
+	return r.byKey
+}
+
+// eventAmounts turns the engine's quantities into base units and adds up equal ones.
+func eventAmounts(qs []admission.Quantity) []Amount {
+	m := map[flavorResource]float64{}
+	for _, q := range qs {
+		v := float64(q.Value)
+		if q.Resource == "cpu" {
+			v /= 1000
+		}
+		m[flavorResource{q.Flavor, q.Resource}] += v
+	}
+	return amounts(m)
+}

@@ -1,0 +1,190 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// ofType are the nodes of an instance type, or that a flavor selects, by name.
+func (a *applied) ofType(name string) []*corev1.Node {
+	var labels map[string]string
+	for _, f := range all[*kueue.ResourceFlavor](a.World) {
+		if f.Name == name {
+			labels = f.Spec.NodeLabels
+		}
+	}
+	var out []*corev1.Node
+	for _, n := range all[*corev1.Node](a.World) {
+		if n.Labels[kinds.InstanceTypeLabel] == name || len(labels) > 0 && contains(n.Labels, labels) {
+			out = append(out, n)
+		}
+	}
+	slices.SortFunc(out, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+func contains(labels, want map[string]string) bool {
+	for k, v := range want {
+		if labels[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *applied) nodeNames() map[string]bool {
+	names := map[string]bool{}
+	for _, n := range all[*corev1.Node](a.World) {
+		names[n.Name] = true
+		if t := n.Labels[kinds.InstanceTypeLabel]; t != "" {
+			names[t] = true
+		}
+	}
+	return names
+}
+
+// removeNodes takes nodes away: one by its name, or the emptiest of a type. Jobs
+// that Kueue placed on them by topology are evicted; of the others Kueue knows no
+// nodes, so only a note tells who loses pods.
+func (a *applied) removeNodes(c Change) error {
+	var gone []*corev1.Node
+	if c.Count == 0 {
+		for _, n := range all[*corev1.Node](a.World) {
+			if n.Name == c.Target {
+				gone = append(gone, n)
+			}
+		}
+	} else {
+		nodes := a.ofType(c.Target)
+		if len(nodes) > 0 && len(nodes) < c.Count {
+			return errs.Usagef("cannot remove %d nodes of %s: there are %d", c.Count, c.Target, len(nodes))
+		}
+		if len(nodes) > 0 {
+			pods := map[string]int{}
+			for _, p := range all[*corev1.Pod](a.World) {
+				pods[p.Spec.NodeName]++
+			}
+			slices.SortStableFunc(nodes, func(x, y *corev1.Node) int { return cmp.Compare(pods[x.Name], pods[y.Name]) })
+			gone = nodes[:c.Count]
+		}
+	}
+	if len(gone) == 0 {
+		if len(all[*corev1.Node](a.World)) == 0 {
+			return errs.New("cannot remove nodes", "no nodes are known here").WithCode(errs.Usage)
+		}
+		return unknown("node or instance type", c.Target, a.nodeNames())
+	}
+	names, hosts := map[string]bool{}, map[string]bool{}
+	for _, n := range gone {
+		names[n.Name] = true
+		hosts[cmp.Or(n.Labels[corev1.LabelHostname], n.Name)] = true
+	}
+	losers := map[string]int{}
+	for _, p := range all[*corev1.Pod](a.World) {
+		if names[p.Spec.NodeName] {
+			losers[p.Namespace+"/"+podJob(p)]++
+		}
+	}
+	for _, w := range all[*kueue.Workload](a.World) {
+		if on := placedOn(w, hosts); on {
+			a.put(w, evicted(w, a.World))
+			delete(losers, w.Namespace+"/"+JobName(w))
+			a.note("%s/%s was placed on a node that goes, and is evicted", w.Namespace, JobName(w))
+		}
+	}
+	a.drop(func(o client.Object) bool {
+		switch o := o.(type) {
+		case *corev1.Node:
+			return names[o.Name]
+		case *corev1.Pod:
+			return names[o.Spec.NodeName]
+		}
+		return false
+	})
+	if len(losers) > 0 {
+		var list []string
+		for job, n := range losers {
+			list = append(list, fmt.Sprintf("%s (%d)", job, n))
+		}
+		slices.Sort(list)
+		a.note("pods on the nodes that go, whose jobs keep their quota: %s", strings.Join(list, ", "))
+	}
+	return nil
+}
+
+// podJob is the best name for what a pod belongs to.
+func podJob(p *corev1.Pod) string {
+	for _, j := range kinds.Jobs() {
+		if name := p.Labels[j.PodLabel]; name != "" {
+			return name
+		}
+	}
+	if o := metav1.GetControllerOf(p); o != nil {
+		return o.Name
+	}
+	return p.Name
+}
+
+// placedOn reports a workload with a topology placement on one of the hosts.
+func placedOn(w *kueue.Workload, hosts map[string]bool) bool {
+	if w.Status.Admission == nil {
+		return false
+	}
+	for i := range w.Status.Admission.PodSetAssignments {
+		for _, d := range admission.Placed(&w.Status.Admission.PodSetAssignments[i]) {
+			if len(d.Levels) > 0 && hosts[d.Levels[len(d.Levels)-1]] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// evicted is a workload after an eviction because of its nodes: waiting again.
+func evicted(old *kueue.Workload, w World) *kueue.Workload {
+	c := *old
+	c.Status = *old.Status.DeepCopy()
+	c.Status.Admission = nil
+	at := metav1.NewTime(w.Now)
+	c.Status.Conditions = []metav1.Condition{
+		{Type: kueue.WorkloadQuotaReserved, Status: metav1.ConditionFalse, Reason: kueue.WorkloadQuotaReservedReasonPendingEvaluation, Message: "its node is gone", LastTransitionTime: at},
+		{Type: kueue.WorkloadEvicted, Status: metav1.ConditionTrue, Reason: kueue.WorkloadEvictedDueToNodeFailures, Message: "its node is gone", LastTransitionTime: at},
+		{Type: kueue.WorkloadRequeued, Status: metav1.ConditionTrue, Reason: kueue.WorkloadEvictedDueToNodeFailures, LastTransitionTime: at},
+	}
+	return &c
+}
+
+// addNodes adds nodes like one of that type.
+func (a *applied) addNodes(c Change) error {
+	nodes := a.ofType(c.Target)
+	if len(nodes) == 0 {
+		return unknown("instance type", c.Target, a.nodeNames()).(*errs.Error).WithTry("a type of which there is a node already: new nodes are made like it")
+	}
+	like := nodes[len(nodes)-1]
+	for i := range c.Count {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("new-%s-%d", c.Target, i+1), Labels: map[string]string{}}}
+		for k, v := range like.Labels {
+			n.Labels[k] = v
+		}
+		if n.Labels[corev1.LabelHostname] != "" {
+			n.Labels[corev1.LabelHostname] = n.Name
+		}
+		n.Spec.Taints = like.Spec.Taints
+		n.Status.Allocatable, n.Status.Capacity = like.Status.Allocatable, like.Status.Capacity
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		a.Objects = append(a.Objects, n)
+	}
+	a.note("%d nodes like %s; quota is as it was: a node alone gives nobody more of it", c.Count, like.Name)
+	return nil
+}

@@ -1,0 +1,212 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// set changes a policy of a team, or of the cluster.
+func (a *applied) set(c Change) error {
+	if c.Target == clusterTeam && c.Setting == "fair-sharing" {
+		a.Config.FairSharing = c.Value == "on"
+		return nil
+	}
+	old, err := a.queue(c.Target)
+	if err != nil {
+		return err
+	}
+	q := old.DeepCopy()
+	if q.Spec.Preemption == nil {
+		q.Spec.Preemption = &kueue.ClusterQueuePreemption{}
+	}
+	within := []string{"Never", "LowerPriority", "LowerOrNewerEqualPriority"}
+	switch c.Setting {
+	case "quota", "borrow-limit", "lend-limit":
+		err = setQuota(q, c)
+	case "weight":
+		weight, bad := resource.ParseQuantity(c.Value)
+		if bad != nil || weight.Sign() < 0 {
+			return errs.Usagef("%q is no weight", c.Value).WithTry("a number of 0 or more")
+		}
+		q.Spec.FairSharing = &kueue.FairSharing{Weight: &weight}
+		if !a.Config.FairSharing {
+			a.note("weights count only with fair sharing, which is off here (--set cluster.fair-sharing=on)")
+		}
+	case "preemption":
+		err = choose(c, within, func(v string) { q.Spec.Preemption.WithinClusterQueue = kueue.PreemptionPolicy(v) })
+	case "reclaim":
+		err = choose(c, []string{"Never", "LowerPriority", "Any"}, func(v string) { q.Spec.Preemption.ReclaimWithinCohort = kueue.PreemptionPolicy(v) })
+	case "borrow-preemption":
+		err = choose(c, within[:2], func(v string) {
+			q.Spec.Preemption.BorrowWithinCohort = &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicy(v)}
+		})
+		if a.Config.FairSharing {
+			a.note("preempting while borrowing is ignored with fair sharing")
+		}
+	case "queueing":
+		err = choose(c, []string{"StrictFIFO", "BestEffortFIFO"}, func(v string) { q.Spec.QueueingStrategy = kueue.QueueingStrategy(v) })
+	case "stop":
+		err = choose(c, []string{"None", "Hold", "HoldAndDrain"}, func(v string) { q.Spec.StopPolicy = ptr.To(kueue.StopPolicy(v)) })
+	case "cohort":
+		if q.Spec.CohortName = kueue.CohortReference(c.Value); c.Value == "none" {
+			q.Spec.CohortName = ""
+		}
+	}
+	if err != nil {
+		return err
+	}
+	a.put(old, q)
+	return nil
+}
+
+// choose sets one of a few words, whatever their case.
+func choose(c Change, words []string, set func(string)) error {
+	for _, w := range words {
+		if strings.EqualFold(w, c.Value) {
+			set(w)
+			return nil
+		}
+	}
+	return errs.Usagef("%s is not %q", c.Setting, c.Value).WithFact("it is one of", strings.Join(words, ", "))
+}
+
+// setQuota sets the amount or a limit of the resources that are meant.
+func setQuota(q *kueue.ClusterQueue, c Change) error {
+	percent, isPercent := strings.CutSuffix(c.Value, "%")
+	limit := c.Setting != "quota"
+	// No limit, none at all and a percentage mean every resource; an amount is one of
+	// the devices', unless it says which.
+	everything := limit && (isPercent || c.Value == "none" || c.Value == "0")
+	meant, err := quotas(q, c, everything)
+	if err != nil {
+		return err
+	}
+	for _, r := range meant {
+		switch {
+		case limit && c.Value == "none":
+			setLimit(r, c.Setting, nil)
+		case limit && isPercent:
+			p, err := strconv.ParseFloat(percent, 64)
+			if err != nil || p < 0 || p > 1e6 {
+				return errs.Usagef("%q is no percentage", c.Value)
+			}
+			setLimit(r, c.Setting, share(r.NominalQuota, p))
+		default:
+			amount, err := resource.ParseQuantity(c.Value)
+			if err != nil || amount.Sign() < 0 {
+				return errs.Usagef("%q is no amount", c.Value).WithTry("such as 32, 500m or 64Gi")
+			}
+			if limit {
+				setLimit(r, c.Setting, &amount)
+			} else {
+				r.NominalQuota = amount
+				if l := r.LendingLimit; l != nil && l.Cmp(amount) > 0 {
+					r.LendingLimit = &amount // Kueue allows no more than what is owned
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func setLimit(r *kueue.ResourceQuota, setting string, q *resource.Quantity) {
+	if setting == "lend-limit" {
+		r.LendingLimit = q
+	} else {
+		r.BorrowingLimit = q
+	}
+}
+
+// share is a percentage of an amount, rounded down.
+func share(of resource.Quantity, percent float64) *resource.Quantity {
+	if v := of.MilliValue(); v%1000 != 0 {
+		return resource.NewMilliQuantity(int64(math.Floor(float64(v)*percent/100)), of.Format)
+	}
+	return resource.NewQuantity(int64(math.Floor(float64(of.Value())*percent/100)), of.Format)
+}
+
+// quotas are the resources of a queue that a change means.
+func quotas(q *kueue.ClusterQueue, c Change, everything bool) ([]*kueue.ResourceQuota, error) {
+	var meant []*kueue.ResourceQuota
+	var all, owned []string
+	var owns []*kueue.ResourceQuota
+	devices := false
+	for _, g := range q.Spec.ResourceGroups {
+		devices = devices || slices.ContainsFunc(g.CoveredResources, func(n corev1.ResourceName) bool { return kinds.Accelerator(string(n)) })
+	}
+	for gi := range q.Spec.ResourceGroups {
+		for fi := range q.Spec.ResourceGroups[gi].Flavors {
+			f := &q.Spec.ResourceGroups[gi].Flavors[fi]
+			for ri := range f.Resources {
+				r := &f.Resources[ri]
+				name := fmt.Sprintf("%s@%s", r.Name, f.Name)
+				all = append(all, name)
+				switch {
+				case c.Flavor != "" && string(f.Name) != c.Flavor, c.Resource != "" && string(r.Name) != c.Resource:
+					continue
+				case c.Resource == "" && !everything && devices && !kinds.Accelerator(string(r.Name)):
+					continue
+				}
+				meant = append(meant, r)
+				if r.NominalQuota.Sign() > 0 {
+					owned, owns = append(owned, name), append(owns, r)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	switch {
+	case len(meant) == 0:
+		return nil, errs.NotFoundf("team %s has no quota of %s", c.Target, strings.Trim(c.Resource+"@"+c.Flavor, "@")).
+			WithFact("it has", strings.Join(all, ", "))
+	case everything || len(meant) == 1:
+		return meant, nil
+	case len(owns) == 1:
+		return owns, nil
+	}
+	slices.Sort(owned)
+	if len(owned) == 0 {
+		owned = all
+	}
+	return nil, errs.Usagef("%s does not say which resource of which flavor", c.Text).WithFact("it has", strings.Join(owned, ", ")).
+		WithTry("--set " + c.Target + "." + c.Setting + "/" + owned[0] + "=" + c.Value)
+}
+
+// prioritize gives a job another priority: a class, with or without "-priority",
+// or a number.
+func (a *applied) prioritize(c Change) error {
+	old, err := a.job(c.Target)
+	if err != nil {
+		return err
+	}
+	w := *old
+	names := map[string]bool{}
+	for _, class := range all[*kueue.WorkloadPriorityClass](a.World) {
+		names[class.Name] = true
+		if class.Name == c.Value || class.Name == c.Value+"-priority" {
+			w.Spec.Priority = ptr.To(class.Value)
+			w.Spec.PriorityClassRef = kueue.NewWorkloadPriorityClassRef(class.Name)
+			a.put(old, &w)
+			return nil
+		}
+	}
+	n, err := strconv.ParseInt(c.Value, 10, 32)
+	if err != nil {
+		return unknown("priority class", c.Value, names)
+	}
+	w.Spec.Priority = ptr.To(int32(n))
+	w.Spec.PriorityClassRef = nil
+	a.put(old, &w)
+	return nil
+}

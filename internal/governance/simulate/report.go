@@ -1,0 +1,245 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+)
+
+// Schema is the version of the report's shape.
+const Schema = "hyperpod.simulate/v1"
+
+// Report is the answer. Its shape is documented in docs/simulate.md.
+type Report struct {
+	Schema  string
+	Now     time.Time
+	Kueue   string // the version whose rules decide
+	Changes []string
+	// Settled is false when the policy never comes to rest; Loop says why. With
+	// --cycles it is false, too, when more would have happened.
+	Settled bool
+	Loop    *Loop `json:",omitempty"`
+	// CyclesRun is how many scheduling cycles there were after the changes.
+	CyclesRun int
+	// Tie: Kueue is undecided between several outcomes, of which one is shown.
+	Tie           bool
+	Before, After Totals
+	Teams         []Team
+	Jobs          []Job
+	Preempted     []Preemption
+	Evicted       []Eviction
+	Cycles        []Cycle  `json:",omitempty"`
+	Notes         []string `json:",omitempty"`
+}
+
+// Totals count jobs and what is borrowed over all teams.
+type Totals struct {
+	Settled                                    bool
+	Admitted, Waiting, Preempted, Inadmissible int
+	Borrowed                                   []Amount
+}
+
+// Team is a ClusterQueue before and after; nil where there is none.
+type Team struct {
+	Team, ClusterQueue string
+	Before, After      *TeamState
+}
+
+// TeamState is what a team has.
+type TeamState struct {
+	Admitted, Waiting, Preempted, Inadmissible int
+	Nominal, Used, Borrowed                    []Amount
+}
+
+// Amount is a quantity in base units: cores, bytes, devices.
+type Amount struct {
+	Flavor, Resource string
+	Value            float64
+}
+
+// Job is a job before and after; nil where there is none.
+type Job struct {
+	Namespace, Name string // of the job
+	Workload        string
+	Team            string
+	Before, After   *JobState
+}
+
+// Changed reports a job that is not as it was.
+func (j Job) Changed() bool {
+	if (j.Before == nil) != (j.After == nil) {
+		return true
+	}
+	return j.Before != nil && (j.Before.State != j.After.State || fmt.Sprint(j.Before.Uses, j.Before.Borrowed) != fmt.Sprint(j.After.Uses, j.After.Borrowed))
+}
+
+// The states of a job on paper.
+const (
+	Admitted      = "Admitted"
+	QuotaReserved = "QuotaReserved" // admission checks are missing
+	Waiting       = "Waiting"
+	Preempted     = "Preempted"    // evicted in the simulation, and waiting again
+	Inadmissible  = "Inadmissible" // waiting does not help
+	Finished      = "Finished"
+)
+
+// JobState is what a job has.
+type JobState struct {
+	State string
+	// Reason and Message are Kueue's, of a job that does not run.
+	Reason, Message string
+	By              string // who preempted it ("namespace/job")
+	Uses, Borrowed  []Amount
+	PodSets         []PodSet
+}
+
+// PodSet is what one pod set got.
+type PodSet struct {
+	Name     string
+	Count    int32
+	Flavors  map[string]string // by resource
+	Topology []Domain          `json:",omitempty"`
+}
+
+// Domain is a number of pods in one topology domain.
+type Domain struct {
+	Levels []string
+	Count  int32
+}
+
+// Preemption is an eviction in favour of another job.
+type Preemption struct {
+	Cycle                     int
+	Namespace, Name, Workload string
+	Team                      string
+	Reason                    string // Kueue's
+	By                        string // "namespace/job"
+}
+
+// Eviction is one for another reason: a stopped queue, a lost node.
+type Eviction struct {
+	Namespace, Name, Workload string
+	Reason, Message           string
+}
+
+// Run changes the world and compares. steps > 0 runs that many cycles from the
+// state as it is and reports each; otherwise both sides run until they settle.
+func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, error) {
+	before, err := run(ctx, w, 0)
+	if err != nil {
+		return nil, err
+	}
+	base := w
+	if before.settled && steps == 0 {
+		base = before.settledWorld()
+	}
+	changed, notes, err := Apply(ctx, base, changes)
+	if err != nil {
+		return nil, err
+	}
+	after, tie, err := decided(ctx, changed, steps)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Schema: Schema, Now: w.Now.UTC(), Kueue: admission.KueueVersion, Changes: []string{}, Notes: notes,
+		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie, Cycles: after.cycles,
+		Before: totals(before), After: totals(after),
+		Preempted: []Preemption{}, Evicted: []Eviction{},
+	}
+	for _, c := range changes {
+		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))
+	}
+	for _, p := range slices.Concat(after.problems, after.warnings) {
+		r.Notes = append(r.Notes, p)
+	}
+	if !before.settled {
+		r.Notes = append(r.Notes, "even without the changes the cluster does not come to rest")
+	}
+	slices.Sort(r.Notes)
+	r.Notes = slices.Compact(r.Notes)
+	r.Teams = teams(before, after)
+	r.Jobs = jobs(before, after)
+	for _, e := range after.events {
+		if e.Kind == admission.EventPreempted {
+			r.Preempted = append(r.Preempted, after.preemption(e))
+		}
+	}
+	r.Evicted = append(r.Evicted, evictions(base, after)...)
+	return r, nil
+}
+
+// ties is how often a world with fair sharing is run to find out whether Kueue is
+// undecided.
+const ties = 3
+
+// decided runs the world. With fair sharing, where Kueue takes equal shares in the
+// order of a map, it is run again; of several outcomes the first by their text is
+// shown, so that the answer is as stable as can be.
+func decided(ctx context.Context, w World, steps int) (*result, bool, error) {
+	first, err := run(ctx, w, steps)
+	if err != nil || !w.Config.FairSharing {
+		return first, false, err
+	}
+	tie := false
+	for range ties - 1 {
+		again, err := run(ctx, w, steps)
+		if err != nil {
+			return nil, false, err
+		}
+		switch cmp.Compare(again.print(), first.print()) {
+		case -1:
+			first, tie = again, true
+		case 1:
+			tie = true
+		}
+	}
+	return first, tie, nil
+}
+
+// print is everything of an outcome that has to be the same.
+func (r *result) print() string {
+	var b strings.Builder
+	for _, e := range r.events {
+		fmt.Fprintf(&b, "%d %s %s/%s %s %v\n", e.Cycle, e.Kind, e.Namespace, e.Name, e.By, e.Flavors)
+	}
+	return b.String()
+}
+
+func (r *result) preemption(e admission.Event) Preemption {
+	ns, by, _ := strings.Cut(e.By, "/")
+	return Preemption{Cycle: e.Cycle, Namespace: e.Namespace, Name: r.jobName(e.Namespace, e.Name), Workload: e.Name, Team: teamOf(e.ClusterQueue),
+		Reason: e.Reason, By: r.label(ns, by)}
+}
+
+// evictions are the workloads that had quota before the run, lost it, and were not
+// preempted.
+func evictions(base World, r *result) []Eviction {
+	preempted := map[key]bool{}
+	for _, e := range r.events {
+		if e.Kind == admission.EventPreempted {
+			preempted[key{e.Namespace, e.Name}] = true
+		}
+	}
+	var out []Eviction
+	for _, w := range all[*kueue.Workload](base) {
+		s := r.states[keyOf(w)]
+		if s == nil || w.Status.Admission == nil || preempted[keyOf(w)] {
+			continue
+		}
+		for _, c := range s.object.Status.Conditions {
+			if c.Type == kueue.WorkloadEvicted && c.Status == metav1.ConditionTrue {
+				out = append(out, Eviction{w.Namespace, JobName(w), w.Name, c.Reason, c.Message})
+			}
+		}
+	}
+	return out
+}

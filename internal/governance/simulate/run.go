@@ -1,0 +1,184 @@
+package simulate
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+)
+
+// key names a workload.
+type key struct{ namespace, name string }
+
+func (k key) String() string { return k.namespace + "/" + k.name }
+
+func keyOf(w *kueue.Workload) key { return key{w.Namespace, w.Name} }
+
+// result is a world after some scheduling.
+type result struct {
+	world    World
+	byKey    map[key]*kueue.Workload
+	states   map[key]*standing
+	events   []admission.Event
+	cycles   []Cycle
+	settled  bool
+	count    int // scheduling cycles
+	loop     *Loop
+	problems []string
+	warnings []string
+}
+
+// maxCycles is when a policy is taken never to come to rest, even if no loop was found.
+const maxCycles = 1000
+
+// chunk is after how many cycles it is looked whether the policy goes in circles.
+const chunk = 60
+
+// run lets the world settle, or runs so many cycles, one by one, if steps > 0.
+func run(ctx context.Context, w World, steps int) (*result, error) {
+	e, bad, err := w.engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &result{world: w, states: map[key]*standing{}}
+	if bad != nil {
+		r.problems = strings.Split(bad.Error(), "\n")
+		slices.Sort(r.problems)
+	}
+	if steps > 0 {
+		err = r.stepwise(ctx, e, steps)
+	} else {
+		err = r.settle(ctx, e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.read(e)
+	r.warnings = e.Warnings()
+	return r, nil
+}
+
+func (r *result) settle(ctx context.Context, e *admission.Engine) error {
+	for r.count < maxCycles {
+		t, err := e.Run(ctx, chunk)
+		if err != nil {
+			return errs.Wrap(err, "cannot simulate")
+		}
+		r.add(t.Events)
+		r.count += t.Cycles
+		if r.settled = t.Settled; r.settled {
+			return nil
+		}
+		if r.loop = findLoop(r.events, r.label); r.loop != nil {
+			return nil
+		}
+	}
+	r.loop = mostFrequent(r.events, r.label)
+	return nil
+}
+
+// add appends events of a run that counted its cycles from one.
+func (r *result) add(events []admission.Event) {
+	for _, ev := range events {
+		ev.Cycle += r.count
+		r.events = append(r.events, ev)
+	}
+}
+
+// stepwise runs single cycles and keeps what each of them did.
+func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) error {
+	quiet := 0
+	for range steps {
+		t, err := e.Run(ctx, 1)
+		if err != nil {
+			return errs.Wrap(err, "cannot simulate")
+		}
+		if t.Cycles == 0 {
+			r.settled = true
+			return nil
+		}
+		r.add(t.Events)
+		r.count++
+		c := r.cycle(e, t.Events)
+		r.cycles = append(r.cycles, c)
+		if quiet++; len(c.Scheduled)+len(c.Preempted)+len(c.Evicted) > 0 {
+			quiet = 0
+		}
+	}
+	// Queues in strict order try their head for ever; a while without a change is rest.
+	r.settled = quiet > 1
+	r.loop = nil
+	if !r.settled {
+		r.loop = findLoop(r.events, r.label)
+	}
+	return nil
+}
+
+// read takes the states of all workloads.
+func (r *result) read(e *admission.Engine) {
+	why := map[key]admission.PendingWorkload{}
+	for _, q := range append(all[*kueue.ClusterQueue](r.world), &kueue.ClusterQueue{}) {
+		for _, p := range e.Pending(q.Name) {
+			why[key{p.Namespace, p.Name}] = p
+		}
+	}
+	preempted := map[key]string{}
+	for _, ev := range r.events {
+		k := key{ev.Namespace, ev.Name}
+		switch ev.Kind {
+		case admission.EventPreempted:
+			preempted[k] = ev.By
+		case admission.EventAdmitted, admission.EventQuotaReserved:
+			delete(preempted, k)
+		}
+	}
+	queues := map[key]string{}
+	for _, lq := range all[*kueue.LocalQueue](r.world) {
+		queues[key{lq.Namespace, lq.Name}] = string(lq.Spec.ClusterQueue)
+	}
+	for _, w := range all[*kueue.Workload](r.world) {
+		k := keyOf(w)
+		now := e.Workload(k.namespace, k.name)
+		if now == nil {
+			continue
+		}
+		s := stateOf(now)
+		if s.ClusterQueue == "" {
+			s.ClusterQueue = queues[key{w.Namespace, string(w.Spec.QueueName)}]
+		}
+		if p, waiting := why[k]; waiting {
+			s.Reason, s.Message = p.Reason, p.Message
+			if s.State = Waiting; admission.Hopeless(p.Reason) {
+				s.State = Inadmissible
+			}
+			if by, was := preempted[k]; was {
+				s.State, s.By = Preempted, by
+			}
+		}
+		r.states[k] = s
+	}
+}
+
+// settledWorld is the world with the workloads as they are after the run.
+func (r *result) settledWorld() World {
+	w := r.world
+	w.Objects = slices.Clone(w.Objects)
+	for i, o := range w.Objects {
+		if old, ok := o.(*kueue.Workload); ok {
+			if s := r.states[keyOf(old)]; s != nil {
+				w.Objects[i] = client.Object(s.object)
+			}
+		}
+	}
+	return w
+}
+
+// label is how a workload is called in a text.
+func (r *result) label(namespace, name string) string {
+	return namespace + "/" + r.jobName(namespace, name)
+}

@@ -1,0 +1,292 @@
+// Package simulate answers "what if": it changes a cluster's queues, quotas, nodes
+// and jobs on paper, lets Kueue's own decisions run until nothing changes any more,
+// and compares before and after.
+//
+// Everything is a function of a World and its changes; the same gives the same
+// answer, and where Kueue itself is undecided (fair sharing at equal shares), the
+// answer says so.
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+)
+
+// World is the cluster on paper.
+type World struct {
+	Config  admission.Config
+	Objects []client.Object
+	Now     time.Time
+}
+
+// engine makes an engine of the world. Objects that cannot be right are left out;
+// they are in the problems.
+func (w World) engine(ctx context.Context) (e *admission.Engine, problems error, err error) {
+	cfg := w.Config
+	cfg.Now = func() time.Time { return w.Now }
+	if e, err = admission.New(cfg); err != nil {
+		return nil, nil, errs.New("cannot simulate with the rules of the cluster", err.Error()).WithCause(err)
+	}
+	return e, e.Load(ctx, w.Objects...), nil
+}
+
+// Apply makes the changes and returns the changed world, with notes on what they
+// touch beyond Kueue. The objects of w are not changed.
+func Apply(ctx context.Context, w World, changes []Change) (World, []string, error) {
+	a := &applied{World: w}
+	a.Objects = slices.Clone(w.Objects)
+	for _, k := range order {
+		for _, c := range changes {
+			if c.Kind != k {
+				continue
+			}
+			if err := a.apply(ctx, c); err != nil {
+				return World{}, nil, err
+			}
+		}
+	}
+	return a.World, a.notes, nil
+}
+
+// applied is a world with changes under way.
+type applied struct {
+	World
+	notes []string
+	added int
+}
+
+func (a *applied) apply(ctx context.Context, c Change) error {
+	switch c.Kind {
+	case RemoveTeam:
+		return a.removeTeam(c)
+	case RemoveJob:
+		w, err := a.job(c.Target)
+		if err != nil {
+			return err
+		}
+		a.drop(func(o client.Object) bool { return o == client.Object(w) })
+		return nil
+	case RemoveNodes:
+		return a.removeNodes(c)
+	case AddNodes:
+		return a.addNodes(c)
+	case Set:
+		return a.set(c)
+	case Priority:
+		return a.prioritize(c)
+	case AddJob:
+		return a.addJob(ctx, c)
+	}
+	return errs.Usagef("there is no change %q", c.Kind)
+}
+
+func (a *applied) note(format string, args ...any) {
+	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+}
+
+func (a *applied) drop(f func(client.Object) bool) { a.Objects = slices.DeleteFunc(a.Objects, f) }
+
+// put replaces an object by its changed copy.
+func (a *applied) put(old, changed client.Object) {
+	a.Objects[slices.IndexFunc(a.Objects, func(o client.Object) bool { return o == old })] = changed
+}
+
+// all returns the objects of one type.
+func all[T client.Object](w World) []T {
+	var out []T
+	for _, o := range w.Objects {
+		if t, ok := o.(T); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// teamOf is the name people use for a ClusterQueue: the team's, where HyperPod task
+// governance made the queue.
+func teamOf(clusterQueue string) string {
+	name, isTeam := strings.CutPrefix(clusterQueue, "hyperpod-ns-")
+	if short, ok := strings.CutSuffix(name, "-clusterqueue"); ok && isTeam {
+		return short
+	}
+	return clusterQueue
+}
+
+// queue finds a team's ClusterQueue: by its name, the team's, or a namespace that
+// has a LocalQueue on it.
+func (a *applied) queue(team string) (*kueue.ClusterQueue, error) {
+	queues := all[*kueue.ClusterQueue](a.World)
+	names := map[string]bool{}
+	for _, q := range queues {
+		if q.Name == team || teamOf(q.Name) == team {
+			return q, nil
+		}
+		names[teamOf(q.Name)] = true
+	}
+	of := map[kueue.ClusterQueueReference]bool{}
+	for _, lq := range all[*kueue.LocalQueue](a.World) {
+		if lq.Namespace == team {
+			of[lq.Spec.ClusterQueue] = true
+		}
+	}
+	if len(of) == 1 {
+		for _, q := range queues {
+			if of[kueue.ClusterQueueReference(q.Name)] {
+				return q, nil
+			}
+		}
+	}
+	return nil, unknown("team", team, names)
+}
+
+// unknown is the error of a name that nothing has.
+func unknown(what, name string, names map[string]bool) error {
+	var list []string
+	for n := range names {
+		list = append(list, n)
+	}
+	slices.Sort(list)
+	e := errs.NotFoundf("there is no %s %q in this cluster", what, name)
+	if near := errs.Near(name, list); len(near) > 0 {
+		return e.WithFact("near", strings.Join(near, ", "))
+	}
+	if len(list) > 20 {
+		return e.WithFact("it has", fmt.Sprintf("%s and %d more", strings.Join(list[:20], ", "), len(list)-20))
+	}
+	return e.WithFact("it has", strings.Join(list, ", "))
+}
+
+func (a *applied) removeTeam(c Change) error {
+	q, err := a.queue(c.Target)
+	if err != nil {
+		return err
+	}
+	local := map[string]bool{}
+	for _, lq := range all[*kueue.LocalQueue](a.World) {
+		if string(lq.Spec.ClusterQueue) == q.Name {
+			local[lq.Namespace+"/"+lq.Name] = true
+		}
+	}
+	a.drop(func(o client.Object) bool {
+		switch o := o.(type) {
+		case *kueue.ClusterQueue:
+			return o.Name == q.Name
+		case *kueue.LocalQueue:
+			return local[o.Namespace+"/"+o.Name]
+		case *kueue.Workload:
+			return local[o.Namespace+"/"+string(o.Spec.QueueName)]
+		}
+		return false
+	})
+	return nil
+}
+
+// JobName is the name of the job a workload stands for; its own when it has no owner.
+func JobName(w *kueue.Workload) string {
+	for _, o := range w.OwnerReferences {
+		if o.Controller != nil && *o.Controller {
+			return o.Name
+		}
+	}
+	return w.Name
+}
+
+// job finds the workload of a job that has not finished: by the job's name or its
+// own, with "namespace/" in front where there are several.
+func (a *applied) job(name string) (*kueue.Workload, error) {
+	ns, short, qualified := strings.Cut(name, "/")
+	if !qualified {
+		short = name
+	}
+	var found []*kueue.Workload
+	names, homes := map[string]bool{}, map[string]bool{}
+	for _, w := range all[*kueue.Workload](a.World) {
+		names[JobName(w)] = true
+		if (JobName(w) == short || w.Name == short) && (!qualified || w.Namespace == ns) {
+			found = append(found, w)
+			homes[w.Namespace+"/"+JobName(w)] = true
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, unknown("job", name, names)
+	case 1:
+		return found[0], nil
+	}
+	var list []string
+	for n := range homes {
+		list = append(list, n)
+	}
+	slices.Sort(list)
+	return nil, errs.Usagef("there are %d jobs %q", len(found), name).WithFact("they are", strings.Join(list, ", "))
+}
+
+// addJob adds the workload that Kueue would make of a manifest.
+func (a *applied) addJob(ctx context.Context, c Change) error {
+	lookup := admission.NewLookup(a.Objects...)
+	w, err := admission.WorkloadFor(ctx, c.Manifest, lookup)
+	if errors.Is(err, admission.ErrUnknownJob) {
+		var kinds []string
+		for _, k := range admission.SupportedJobs() {
+			kinds = append(kinds, k.Kind)
+		}
+		return errs.Usagef("%s holds no job that Kueue would queue", c.Text).WithFact("it knows", strings.Join(kinds, ", ")).WithCause(err)
+	}
+	if err != nil {
+		return (&errs.Error{What: "cannot add " + c.Text, Why: err.Error(), Code: errs.Usage}).WithCause(err)
+	}
+	if w.Namespace == "" {
+		w.Namespace = c.Namespace
+	}
+	if w.Namespace == "" {
+		return errs.Usagef("%s does not say its namespace", c.Text).WithTry("-n NAMESPACE")
+	}
+	if w.Spec.QueueName == "" {
+		if w.Spec.QueueName, err = a.onlyQueue(w.Namespace); err != nil {
+			return errs.Wrap(err, "cannot add "+c.Text).WithCode(errs.Usage)
+		}
+	}
+	// Kueue orders what is equal otherwise by UID, which a server would have given.
+	w.UID = types.UID("new-" + w.Namespace + "-" + w.Name)
+	a.added++
+	w.CreationTimestamp.Time = a.Now.Add(time.Duration(a.added) * time.Millisecond)
+	if slices.ContainsFunc(a.Objects, func(o client.Object) bool {
+		old, ok := o.(*kueue.Workload)
+		return ok && old.Namespace == w.Namespace && old.Name == w.Name
+	}) {
+		return errs.Usagef("cannot add %s: there is a job %s in %s", c.Text, JobName(w), w.Namespace).WithTry("--remove-job " + JobName(w))
+	}
+	a.Objects = append(a.Objects, w)
+	return nil
+}
+
+// onlyQueue is the queue of a namespace that has one: the managed one of several.
+func (a *applied) onlyQueue(namespace string) (kueue.LocalQueueName, error) {
+	var names []string
+	for _, lq := range all[*kueue.LocalQueue](a.World) {
+		if lq.Namespace == namespace {
+			names = append(names, lq.Name)
+		}
+	}
+	slices.Sort(names)
+	switch {
+	case slices.Contains(names, namespace+"-localqueue"):
+		return kueue.LocalQueueName(namespace + "-localqueue"), nil
+	case len(names) == 1:
+		return kueue.LocalQueueName(names[0]), nil
+	case len(names) == 0:
+		return "", errs.New("", "namespace "+namespace+" has no queue")
+	}
+	return "", errs.New("", "namespace "+namespace+" has several queues, and the job names none").WithFact("it has", strings.Join(names, ", "))
+}
