@@ -87,12 +87,19 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 }
 
 // execOver runs a command over one of the protocols and tells the observer.
-func (c *Client) execOver(ctx context.Context, method string, u *url.URL, streams remotecommand.StreamOptions, make func() (remotecommand.Executor, error)) error {
+func (c *Client) execOver(ctx context.Context, method string, u *url.URL, streams remotecommand.StreamOptions, open func() (remotecommand.Executor, error)) error {
 	start := time.Now()
 	c.sent.Add(1)
-	executor, err := make()
+	executor, err := open()
 	if err == nil {
-		err = executor.StreamWithContext(ctx, streams)
+		// A WebSocket handshake does not end with ctx, but a command has to.
+		ended := make(chan error, 1)
+		go func() { ended <- executor.StreamWithContext(ctx, streams) }()
+		select {
+		case err = <-ended:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
 	var failed *httpstream.UpgradeFailureError
 	if errors.As(err, &failed) { // it hides its cause
