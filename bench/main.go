@@ -19,8 +19,9 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "start,sandbox,lists,quota", "what to measure")
+	only := flag.String("only", "start,sandbox,lists,quota,logs", "what to measure")
 	runs := flag.Int("runs", 15, "counted runs of each command")
+	logTime := flag.Duration("logs-for", 10*time.Second, "how long logs are followed")
 	bare := flag.String("bare", "", "internal: download the lists named as arguments with this kubeconfig, and nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -29,7 +30,7 @@ func main() {
 		check(download(ctx, *bare, flag.Args()))
 		return
 	}
-	check(run(ctx, strings.Split(*only, ","), *runs))
+	check(run(ctx, strings.Split(*only, ","), *runs, *logTime))
 }
 
 func check(err error) {
@@ -39,7 +40,7 @@ func check(err error) {
 	}
 }
 
-func run(ctx context.Context, only []string, runs int) error {
+func run(ctx context.Context, only []string, runs int, logTime time.Duration) error {
 	dir, err := os.MkdirTemp("", "hyperpod-bench-")
 	if err != nil {
 		return err
@@ -52,7 +53,8 @@ func run(ctx context.Context, only []string, runs int) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
-	}{{"start", b.start}, {"sandbox", b.sandbox}, {"lists", b.lists}, {"quota", b.quota}} {
+	}{{"start", b.start}, {"sandbox", b.sandbox}, {"lists", b.lists}, {"quota", b.quota},
+		{"logs", func(ctx context.Context) error { return b.logs(ctx, logTime) }}} {
 		if slices.Contains(only, part.name) {
 			if err := part.run(ctx); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)

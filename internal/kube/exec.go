@@ -12,11 +12,11 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
 	"k8s.io/klog/v2"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -87,12 +87,23 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 }
 
 // execOver runs a command over one of the protocols and tells the observer.
-func (c *Client) execOver(ctx context.Context, method string, u *url.URL, streams remotecommand.StreamOptions, make func() (remotecommand.Executor, error)) error {
+func (c *Client) execOver(ctx context.Context, method string, u *url.URL, streams remotecommand.StreamOptions, open func() (remotecommand.Executor, error)) error {
 	start := time.Now()
 	c.sent.Add(1)
-	executor, err := make()
+	executor, err := open()
 	if err == nil {
-		err = executor.StreamWithContext(ctx, streams)
+		// A WebSocket handshake does not end with ctx, but a command has to.
+		ended := make(chan error, 1)
+		go func() { ended <- executor.StreamWithContext(ctx, streams) }()
+		select {
+		case err = <-ended:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	var failed *httpstream.UpgradeFailureError
+	if errors.As(err, &failed) { // it hides its cause
+		err = &upgradeError{failed.Cause}
 	}
 	if c.o.Observe != nil {
 		o := Request{Method: method, Path: u.RequestURI(), Duration: time.Since(start), Attempt: 1}
@@ -111,6 +122,12 @@ func (c *Client) execOver(ctx context.Context, method string, u *url.URL, stream
 	return err
 }
 
+// upgradeError is a connection that was not upgraded to another protocol.
+type upgradeError struct{ err error }
+
+func (e *upgradeError) Error() string { return e.err.Error() }
+func (e *upgradeError) Unwrap() error { return e.err }
+
 // fallsBack says whether SPDY may work after WebSocket failed: whatever stands
 // between did not upgrade, or the user may only "create" pods/exec, which a
 // WebSocket, being a GET, is not.
@@ -120,10 +137,14 @@ func fallsBack(err error) bool {
 	}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		code := status.Status().Code
-		return code == http.StatusForbidden || code == http.StatusMethodNotAllowed || code >= 500
+		switch status.Status().Code {
+		case http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusBadGateway, http.StatusNotImplemented:
+			return true
+		}
+		return false
 	}
-	return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	var failed *upgradeError
+	return errors.As(err, &failed) || httpstream.IsHTTPSProxyError(err)
 }
 
 // execResult tells the end of the command from trouble on the way to it.
@@ -142,7 +163,6 @@ func (c *Client) execResult(ctx context.Context, k call, err error) (int, error)
 	}
 	text := err.Error()
 	if _, message, ok := strings.Cut(text, "unable to upgrade connection: "); ok {
-		message = strings.TrimPrefix(message, "unable to upgrade streaming request: ")
 		// Over SPDY the server's Status arrives as its message only.
 		se := &StatusError{Code: http.StatusBadRequest, Reason: "BadRequest", Message: message}
 		switch {
@@ -155,6 +175,10 @@ func (c *Client) execResult(ctx context.Context, k call, err error) (int, error)
 	}
 	if isBroken(err) || isRefused(err) || isTimeout(err) || strings.Contains(text, "next reader: ") || strings.Contains(text, "x509: ") {
 		return 0, c.explain(ctx, k, &transportError{err: err, sent: true})
+	}
+	if errors.As(err, new(*upgradeError)) {
+		e := errs.New(k.what(), "the server, or a proxy before it, does not pass on what exec needs (WebSocket or SPDY)")
+		return 0, e.WithFact("it says", oneLine(text)).WithCause(err)
 	}
 	// What the container runtime says: no such program, no running container.
 	e := errs.New(k.what(), oneLine(runtimeWords(text))).WithCause(err)

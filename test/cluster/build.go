@@ -22,6 +22,7 @@ type Binaries struct {
 	Etcd, APIServer, ControllerManager, Scheduler, Kubectl string
 	Kueue, Kueuectl, KueueV1beta1                          string
 	KWOK, TrainingOperator, MPIOperator                    string
+	Stern                                                  string
 
 	manifests map[Component]string
 }
@@ -118,6 +119,8 @@ func (b *Binaries) add(c Component, dir string) {
 		b.TrainingOperator = bin("training-operator")
 	case MPIOperator:
 		b.MPIOperator = bin("mpi-operator")
+	case Stern:
+		b.Stern = bin("stern")
 	}
 	b.manifests[c] = bin(manifestsFile)
 }

@@ -11,11 +11,13 @@ const (
 	KWOK             Component = "kwok"
 	TrainingOperator Component = "training-operator"
 	MPIOperator      Component = "mpi-operator"
+	// Stern is no part of a bed: it is the judge of logs.
+	Stern Component = "stern"
 )
 
 // Components lists every component, cheapest failure first: kubectl renders the manifests of the others.
 func Components() []Component {
-	return []Component{Kubernetes, Kueue, KueueOld, KWOK, TrainingOperator, MPIOperator}
+	return []Component{Kubernetes, Kueue, KueueOld, KWOK, TrainingOperator, MPIOperator, Stern}
 }
 
 // recipe says how a component is built and where its manifests are.
@@ -79,6 +81,10 @@ var recipes = map[Component]recipe{
 		module:    "github.com/kubeflow/training-operator",
 		packages:  map[string]string{"training-operator": "github.com/kubeflow/training-operator/cmd/training-operator.v1"},
 		kustomize: "manifests/overlays/standalone",
+	},
+	Stern: {
+		module:   "github.com/stern/stern",
+		packages: map[string]string{"stern": "github.com/stern/stern"},
 	},
 	MPIOperator: {
 		module:    "github.com/kubeflow/mpi-operator",

@@ -16,6 +16,7 @@ import (
 type Rule struct {
 	Method string // "" is any
 	Prefix string // of the path; with a "$" at its end, the whole path
+	Suffix string // of the path
 	Times  int    // how often it strikes; 0 is always
 	// One of these happens:
 	Status     int  // answer this status code
@@ -23,6 +24,7 @@ type Rule struct {
 	Lose       bool // carry the request out, then drop the connection
 	Drop       bool // drop the connection, carry nothing out
 	Hang       bool // never answer
+	Cut        int  // drop the connection after so many bytes of the answer
 }
 
 func matches(path, prefix string) bool {
@@ -75,7 +77,8 @@ func (p *Proxy) match(r *http.Request) (Rule, bool) {
 	p.log = append(p.log, r.Method+" "+r.URL.Path)
 	for i := range p.rules {
 		rule := &p.rules[i]
-		if rule.Method != "" && rule.Method != r.Method || !matches(r.URL.Path, rule.Prefix) || rule.Times < 0 {
+		if rule.Method != "" && rule.Method != r.Method || !matches(r.URL.Path, rule.Prefix) ||
+			!strings.HasSuffix(r.URL.Path, rule.Suffix) || rule.Times < 0 {
 			continue
 		}
 		hit := *rule
@@ -96,6 +99,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.backend.ServeHTTP(w, r)
 	case rule.Hang:
 		<-r.Context().Done()
+	case rule.Cut > 0:
+		p.backend.ServeHTTP(&cutWriter{ResponseWriter: w, left: rule.Cut}, r)
 	case rule.Drop:
 		panic(http.ErrAbortHandler)
 	case rule.Lose:
@@ -136,3 +141,29 @@ func reason(code int) string {
 	}
 	return "InternalError"
 }
+
+// cutWriter drops the connection when enough was written.
+type cutWriter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutWriter) Write(p []byte) (int, error) {
+	if len(p) < c.left {
+		c.left -= len(p)
+		return c.ResponseWriter.Write(p)
+	}
+	_, _ = c.ResponseWriter.Write(p[:c.left])
+	c.Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// Flush sends what was written so far.
+func (c *cutWriter) Flush() {
+	if f, ok := c.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// Unwrap is for http.ResponseController.
+func (c *cutWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // fewTeams is how many teams are shown although nothing changes for them.

@@ -1,0 +1,151 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/remotecommand"
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// spdyServer answers exec over SPDY the way a kubelet does: it sends back its
+// arguments and its input, and ends with an exit code.
+func spdyServer(t *testing.T, code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, err := httpstream.Handshake(r, w, []string{remotecommand.StreamProtocolV4Name}); err != nil {
+			t.Error(err)
+			return
+		}
+		streams := make(chan httpstream.Stream, 8)
+		conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(s httpstream.Stream, _ <-chan struct{}) error { streams <- s; return nil })
+		if conn == nil {
+			t.Error("not upgraded")
+			return
+		}
+		defer conn.Close()
+		by := map[string]httpstream.Stream{}
+		for range 4 {
+			s := <-streams
+			by[s.Headers().Get("streamType")] = s
+		}
+		input, _ := io.ReadAll(by["stdin"])
+		fmt.Fprintf(by["stdout"], "%q %s", r.URL.Query()["command"], input)
+		fmt.Fprint(by["stderr"], "to stderr")
+		_ = by["stdout"].Close()
+		_ = by["stderr"].Close()
+		status := map[string]any{"status": "Success"}
+		if code != 0 {
+			status = map[string]any{"status": "Failure", "reason": "NonZeroExitCode",
+				"details": map[string]any{"causes": []any{map[string]any{"reason": "ExitCode", "message": fmt.Sprint(code)}}}}
+		}
+		_ = json.NewEncoder(by["error"]).Encode(status)
+		_ = by["error"].Close()
+		<-conn.CloseChan()
+	}
+}
+
+// TestExecFallsBack: where WebSocket is not upgraded, or is a verb that the user
+// may not use, SPDY does it, with the same bytes and exit code.
+func TestExecFallsBack(t *testing.T) {
+	forbidden := `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods \"p\" is forbidden: User \"ada\" cannot get resource \"pods/exec\""}`
+	for name, refuse := range map[string]func(http.ResponseWriter){
+		"not upgraded": func(w http.ResponseWriter) { http.Error(w, "no websockets here", http.StatusBadRequest) },
+		"get refused": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, forbidden)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			over := spdyServer(t, 42)
+			c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet {
+					refuse(w)
+					return
+				}
+				over(w, r)
+			})
+			var out, errOut bytes.Buffer
+			code, err := c.Exec(t.Context(), ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"a b", "$c"}, Stdin: strings.NewReader("input"), Stdout: &out, Stderr: &errOut})
+			if err != nil || code != 42 || out.String() != `["a b" "$c"] input` || errOut.String() != "to stderr" {
+				t.Errorf("code %d, %v, %q, %q", code, err, out.String(), errOut.String())
+			}
+		})
+	}
+}
+
+func TestExecRefusals(t *testing.T) {
+	answer := func(code int, reason, message string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(code)
+			_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code, "message": message, "details": map[string]any{"name": "p"}})
+		}
+	}
+	for name, c := range map[string]struct {
+		serve http.HandlerFunc
+		code  errs.Exit
+		says  string
+	}{
+		"no right":      {answer(403, "Forbidden", `pods "p" is forbidden: User "ada" cannot create resource "pods/exec" in API group ""`), errs.Denied, `"create" on pods/exec in namespace ns`},
+		"no pod":        {answer(404, "NotFound", `pods "p" not found`), errs.NotFound, "it does not exist"},
+		"no container":  {answer(400, "BadRequest", "container nope is not valid for pod p"), errs.Failure, "container nope is not valid"},
+		"node is down":  {answer(500, "InternalError", "dial tcp: no route to host"), errs.Failure, "no route to host"},
+		"no upgrade":    {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }, errs.Failure, "pod"},
+		"not signed in": {answer(401, "Unauthorized", "Unauthorized"), errs.Denied, "does not accept your credentials"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := serve(t, c.serve)
+			_, err := client.Exec(t.Context(), ExecOptions{Namespace: "ns", Pod: "p", Container: "nope", Command: []string{"true"}, Stdout: io.Discard})
+			text := errs.Text(err, false)
+			if errs.ExitOf(err) != c.code || !strings.Contains(text, c.says) || strings.Contains(text, "{") || strings.Contains(text, "*") {
+				t.Errorf("exit code %d, %s", errs.ExitOf(err), text)
+			}
+		})
+	}
+	client, _ := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") })
+	for _, command := range [][]string{nil, {""}} {
+		if _, err := client.Exec(t.Context(), ExecOptions{Namespace: "ns", Pod: "p", Command: command}); errs.ExitOf(err) != errs.Usage {
+			t.Errorf("command %q: %v", command, err)
+		}
+	}
+	if _, err := client.Exec(t.Context(), ExecOptions{Namespace: "ns", Pod: "../secrets/x", Command: []string{"true"}}); errs.ExitOf(err) != errs.Usage {
+		t.Errorf("a pod's name with slashes: %v", err)
+	}
+}
+
+func TestExecInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	client, _ := serve(t, func(http.ResponseWriter, *http.Request) { cancel(); <-over })
+	t.Cleanup(func() { close(over) })
+	_, err := client.Exec(ctx, ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"true"}, Stdout: io.Discard})
+	if !errors.Is(err, context.Canceled) || errs.ExitOf(err) != errs.Interrupted {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOfferNeedsTheSecret: an API in process that is offered on loopback answers
+// nobody else.
+func TestOfferNeedsTheSecret(t *testing.T) {
+	c := NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }), "test", Options{})
+	cfg, done, err := c.upgradable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	resp, err := http.Get(cfg.Host)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("%v, %v", resp, err)
+	}
+}
