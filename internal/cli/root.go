@@ -6,20 +6,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/createtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/gettemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listinstancetypes"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listtemplates"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 // The groups of commands in the help text.
 const (
-	groupJobs    = "jobs"
-	groupOffline = "offline"
-	groupOther   = "other"
+	groupJobs      = "jobs"
+	groupTemplates = "templates"
+	groupOffline   = "offline"
+	groupOther     = "other"
 )
 
 // NewRoot returns the root command.
@@ -50,6 +56,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 
 	root.AddGroup(
 		&cobra.Group{ID: groupJobs, Title: "Jobs:"},
+		&cobra.Group{ID: groupTemplates, Title: "Templates:"},
 		&cobra.Group{ID: groupOffline, Title: "Without a cluster:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
@@ -60,6 +67,8 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		}
 	}
 	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
+	add(groupTemplates, listtemplates.NewCmd(f, nil), gettemplate.NewCmd(f, nil), createtemplate.NewCmd(f, nil),
+		validatetemplate.NewCmd(f, nil), listinstancetypes.NewCmd(f, nil))
 	add(groupOffline, sandboxcmd.NewCmd(f))
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
