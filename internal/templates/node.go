@@ -23,7 +23,7 @@ type node struct {
 	value  any    // scalar: string, int64, float64, bool or nil
 	quoted bool   // scalar written with quotes or as a block
 	filled bool   // scalar that a parameter filled in
-	text   string // scalar that a parameter filled in: its text
+	text   string // scalar: its text in the file, or as a parameter filled it in
 
 	fields []field
 	items  []*node
@@ -92,7 +92,7 @@ func fromPlain(v any) *node {
 		}
 		return n
 	case setScalar:
-		return &node{value: v.value, filled: true, text: textOf(v.value)}
+		return &node{value: v.value, filled: true, text: v.text}
 	}
 	return &node{value: v}
 }

@@ -238,7 +238,7 @@ func mergeable(v *node) ([]field, error) {
 }
 
 func (c *converter) scalar(y *yaml.Node) (*node, error) {
-	n := &node{line: y.Line, column: y.Column, quoted: y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0}
+	n := &node{line: y.Line, column: y.Column, text: y.Value, quoted: y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0}
 	switch tag := y.ShortTag(); tag {
 	case "!!str", "!!timestamp": // a date stays the text that it is
 		n.value = y.Value
