@@ -148,10 +148,11 @@ func (o *Options) count(ctx context.Context) (census, error) {
 		if o.InCluster && !found.nodesKnown {
 			return found, worst(st)
 		}
-		if !found.nodesKnown {
+		switch {
+		case !found.nodesKnown:
 			f.Notef("note: the table alone: you may not list nodes")
-		} else {
-			f.Missing(st.Missing)
+		case !found.podsKnown:
+			f.Notef("note: free accelerators are not shown: you may not list the pods of all namespaces")
 		}
 		return found, nil
 	case ctx.Err() != nil || o.InCluster:
