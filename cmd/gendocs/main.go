@@ -1,5 +1,6 @@
-// Command gendocs writes what is generated from the command tree: the
-// completion scripts and the command reference. With --check it writes nothing
+// Command gendocs writes what is generated: the completion scripts and the
+// command reference from the command tree, and the JSON Schemas of the files that
+// people write. With --check it writes nothing
 // and fails when a file is not up to date.
 package main
 
@@ -21,6 +22,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jsonschema"
 )
 
 func main() {
@@ -49,7 +51,15 @@ func generate() (map[string][]byte, error) {
 	}
 	reference, err := commandReference()
 	files[filepath.Join("docs", "commands.md")] = reference
-	return files, err
+	if err != nil {
+		return nil, err
+	}
+	for name, write := range map[string]func() ([]byte, error){"template": jsonschema.Template, "config-v2": jsonschema.Config} {
+		if files[filepath.Join("docs", "schema", name+".schema.json")], err = write(); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 type commands struct {

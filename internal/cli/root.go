@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/createtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -13,13 +14,17 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getlog"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getqueue"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/gettemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listinstancetypes"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listtemplates"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/simulatecmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -27,10 +32,11 @@ import (
 
 // The groups of commands in the help text.
 const (
-	groupJobs    = "jobs"
-	groupQuota   = "quota"
-	groupOffline = "offline"
-	groupOther   = "other"
+	groupJobs      = "jobs"
+	groupQuota     = "quota"
+	groupTemplates = "templates"
+	groupOffline   = "offline"
+	groupOther     = "other"
 )
 
 // NewRoot returns the root command.
@@ -62,6 +68,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 	root.AddGroup(
 		&cobra.Group{ID: groupJobs, Title: "Jobs:"},
 		&cobra.Group{ID: groupQuota, Title: "Quota and queues:"},
+		&cobra.Group{ID: groupTemplates, Title: "Templates:"},
 		&cobra.Group{ID: groupOffline, Title: "Without a cluster:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
@@ -75,21 +82,30 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		startjob.NewCmd(f, nil),
 		listjobs.NewCmd(f, nil),
 		getjob.NewCmd(f, nil),
-		canceljob.NewCmd(f, nil),
+		explainjob.NewCmd(f, nil),
 		waitjob.NewCmd(f, nil),
+		patchjob.NewCmd(f, nil),
+		canceljob.NewCmd(f, nil),
 		listpods.NewCmd(f, nil),
 		getlog.NewCmd(f, nil),
 		execcmd.NewCmd(f, nil),
-		patchjob.NewCmd(f, nil),
-		explainjob.NewCmd(f, nil),
 	)
-	add(groupQuota, getquota.NewCmd(f, nil))
+	add(groupQuota,
+		getquota.NewCmd(f, nil),
+		getqueue.NewCmd(f, nil),
+	)
+	add(groupTemplates,
+		listtemplates.NewCmd(f, nil),
+		gettemplate.NewCmd(f, nil),
+		createtemplate.NewCmd(f, nil),
+		validatetemplate.NewCmd(f, nil),
+		listinstancetypes.NewCmd(f, nil),
+	)
 	add(groupOffline,
+		simulatecmd.NewCmd(f, nil),
 		savesnapshot.NewCmd(f, nil),
 		sandboxcmd.NewCmd(f),
-		simulatecmd.NewCmd(f, nil),
 	)
-	add(groupQuota, getqueue.NewCmd(f, nil))
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)

@@ -38,12 +38,47 @@ func readHeader(docs []*node, data []byte) (header, []*node, error) {
 	return h, docs, err
 }
 
-// The fields of a header and of a parameter's declaration. A header is told from
-// other text by its marks.
+// HeaderField is a field that a template's header, or a parameter's declaration in
+// it, can have. Type is text, bool, list, map or any.
+type HeaderField struct {
+	Name, Type, Help string
+	Enum             []string
+}
+
+// HeaderFields are the fields of a header.
+func HeaderFields() []HeaderField {
+	return []HeaderField{
+		{Name: "description", Type: "text", Help: "What the template is for, in a line."},
+		{Name: "parameters", Type: "map", Help: "The template's parameters: a declaration, or only the default, by name."},
+		{Name: "fixed", Type: "list", Help: "Paths into the job, such as spec.runPolicy, whose values nobody who uses the template can change."},
+	}
+}
+
+// ParamFields are the fields of a parameter's declaration.
+func ParamFields() []HeaderField {
+	return []HeaderField{
+		{Name: "type", Type: "text", Help: "The values that the parameter takes.", Enum: slices.Clone(paramTypes)},
+		{Name: "default", Type: "any", Help: "The value when none is given."},
+		{Name: "required", Type: "bool", Help: "Whether a value has to be given."},
+		{Name: "fixed", Type: "bool", Help: "Whether the default is the only value."},
+		{Name: "help", Type: "text", Help: "What the parameter is."},
+		{Name: "enum", Type: "list", Help: "The values to choose from."},
+	}
+}
+
+func names(fields []HeaderField) []string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = f.Name
+	}
+	return out
+}
+
+// A header is told from other text by its marks.
 var (
-	headerFieldNames = []string{"description", "parameters", "fixed"}
+	headerFieldNames = names(HeaderFields())
 	headerMarks      = []string{"parameters", "fixed"}
-	paramFieldNames  = []string{"type", "default", "required", "fixed", "help", "enum"}
+	paramFieldNames  = names(ParamFields())
 )
 
 func isHeaderLine(line string, names []string) bool {

@@ -92,7 +92,7 @@ func fromPlain(v any) *node {
 		}
 		return n
 	case setScalar:
-		return &node{value: v.value, filled: true, text: textOf(v.value)}
+		return &node{value: v.value, filled: true, text: v.text}
 	}
 	return &node{value: v}
 }

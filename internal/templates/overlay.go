@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -266,30 +267,61 @@ func isNameByte(b byte) bool {
 	return b == '-' || b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-// setPaths carries out --set of paths.
+// setPaths carries out --set of paths, each against the fields of the object's
+// kind.
 func (s *settings) setPaths(object map[string]any) error {
 	for _, a := range s.paths {
-		v, err := a.value()
+		v, err := a.parsed()
 		if err != nil {
 			return err
 		}
-		if err := assign(object, a.Key, marked(v)); err != nil {
+		var set any
+		if v != nil {
+			set = marked(v)
+		}
+		if err := assign(object, a.Key, set); err != nil {
 			return err
+		}
+		r := &report{}
+		checkObject(fromPlain(object), r, true)
+		if len(r.faults) > 0 {
+			why := errors.Join(r.faults...)
+			if strings.HasPrefix(why.Error(), a.Key+" ") {
+				return errs.Usagef("--set %v", why).WithCause(why)
+			}
+			return errs.Usagef("--set %s: %v", a.Key, why).WithCause(why)
 		}
 	}
 	return nil
 }
 
-// setScalar is a value of --set in an object. The field's type decides what
-// becomes of it: --set metadata.labels.run=7 is text, replicas=7 a number.
-type setScalar struct{ value any }
+// setScalar is a value of --set in an object, with its text. The field's type
+// decides what becomes of it: --set metadata.labels.run=7 is text, replicas=7 a
+// number.
+type setScalar struct {
+	value any
+	text  string
+}
 
-func marked(v any) any {
-	switch v.(type) {
-	case nil, map[string]any, []any:
-		return v
+func marked(n *node) any {
+	switch n.kind {
+	case mapNode:
+		m := make(map[string]any, len(n.fields))
+		for _, f := range n.fields {
+			m[f.key] = marked(f.value)
+		}
+		return m
+	case listNode:
+		l := make([]any, len(n.items))
+		for i, item := range n.items {
+			l[i] = marked(item)
+		}
+		return l
 	}
-	return setScalar{v}
+	if n.value == nil {
+		return nil
+	}
+	return setScalar{n.value, n.text}
 }
 
 // jobLevel names a value that only a job can take, "" when none is set.

@@ -10,10 +10,11 @@ import (
 // What controllers put on a job's pods and what a copy of the job has to do
 // without. Sources: Kueue's label constants; Kubernetes' batch/v1 Job.
 var (
-	addedLabels = []string{"kueue.x-k8s.io/podset", "kueue.x-k8s.io/tas",
-		"controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"}
-	addedAnnotations = []string{"kueue.x-k8s.io/workload", "batch.kubernetes.io/job-tracking",
-		"kubectl.kubernetes.io/last-applied-configuration"}
+	addedLabels      = []string{"controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"}
+	addedAnnotations = []string{"batch.kubernetes.io/job-tracking", "kubectl.kubernetes.io/last-applied-configuration"}
+	// What people say to Kueue: its other labels and annotations are its own.
+	saidLabels      = []string{kinds.QueueLabel, kinds.PriorityLabel}
+	saidAnnotations = kinds.KueueGroup + "/podset-"
 )
 
 // Clean returns a copy of a job as it was before the cluster worked on it: no
@@ -34,6 +35,9 @@ func Clean(object map[string]any) map[string]any {
 	}
 	holder := inner(o, view.kind.SuspendPath[:len(view.kind.SuspendPath)-1]...)
 	delete(holder, view.kind.SuspendPath[len(view.kind.SuspendPath)-1])
+	if holder != nil && len(holder) == 0 && len(view.kind.SuspendPath) == 3 {
+		delete(inner(o, view.kind.SuspendPath[0]), view.kind.SuspendPath[1])
+	}
 	if view.isKind(kinds.BatchJob) && inner(o, "spec")["manualSelector"] != true {
 		delete(inner(o, "spec"), "selector")
 	}
@@ -42,13 +46,14 @@ func Clean(object map[string]any) map[string]any {
 		delete(pod, "creationTimestamp")
 		cleanMeta(pod, "labels", addedLabels)
 		cleanMeta(pod, "annotations", addedAnnotations)
+		cleanKueue(pod)
 		if pod != nil && len(pod) == 0 {
 			delete(r.template, "metadata")
 		}
 		gates := without(r.pod()["schedulingGates"], func(g map[string]any) bool {
-			return strings.HasPrefix(textOf(g["name"]), "kueue.x-k8s.io/")
+			return strings.HasPrefix(textOf(g["name"]), kinds.KueueGroup+"/")
 		})
-		if setKey(r.pod(), "schedulingGates", any(gates)); len(gates) == 0 {
+		if r.pod()["schedulingGates"] = gates; len(gates) == 0 {
 			delete(r.pod(), "schedulingGates")
 		}
 	}
@@ -66,6 +71,24 @@ func cleanMeta(meta map[string]any, field string, keys []string) {
 	}
 	if m != nil && len(m) == 0 {
 		delete(meta, field)
+	}
+}
+
+// cleanKueue removes what Kueue writes into a pod template when it admits a job.
+func cleanKueue(meta map[string]any) {
+	for field, said := range map[string]func(string) bool{
+		"labels":      func(k string) bool { return slices.Contains(saidLabels, k) },
+		"annotations": func(k string) bool { return strings.HasPrefix(k, saidAnnotations) },
+	} {
+		m := inner(meta, field)
+		for k := range m {
+			if strings.HasPrefix(k, kinds.KueueGroup+"/") && !said(k) {
+				delete(m, k)
+			}
+		}
+		if m != nil && len(m) == 0 {
+			delete(meta, field)
+		}
 	}
 }
 

@@ -38,21 +38,30 @@ func ParseAssignment(text string) (Assignment, error) {
 	return Assignment{}, errs.Usagef("--set %s is not understood: want NAME=VALUE or path.to.field=VALUE", quoteText(text))
 }
 
-// value types the assignment's value.
+// value types the assignment's value as YAML does.
 func (a Assignment) value() (any, error) {
+	n, err := a.parsed()
+	if n == nil || err != nil {
+		return nil, err
+	}
+	return n.plain(), nil
+}
+
+// parsed is the assignment's value, nil for null.
+func (a Assignment) parsed() (*node, error) {
 	docs, err := parseDocuments([]byte(a.Value))
 	switch {
 	case err != nil:
 		return nil, errs.Usagef("--set %s: the value is not understood: %v", a.Key, err)
 	case len(docs) == 0:
 		if strings.TrimSpace(a.Value) == "" {
-			return "", nil
+			return &node{value: ""}, nil
 		}
 		return nil, nil // null
 	case len(docs) > 1:
 		return nil, errs.Usagef("--set %s: the value is more than one document", a.Key)
 	}
-	return docs[0].plain(), nil
+	return docs[0], nil
 }
 
 // step is one part of a path: a key, or an index into a list.
@@ -148,6 +157,9 @@ func assign(root map[string]any, path string, v any) error {
 	}
 	bad := func(format string, args ...any) error {
 		return errs.Usagef("--set %s: %s", path, fmt.Sprintf(format, args...))
+	}
+	if steps[0].key == "status" {
+		return bad("the status is written by the cluster")
 	}
 	if len(steps) == 2 && steps[0].key == "metadata" {
 		// Both decide more than the one field: queue, priority, the other objects.

@@ -132,34 +132,38 @@ type object[S any] struct {
 	Status     anyValue          `json:"status"`
 }
 
+// Shape is the Go type whose fields a kind of object has. A template may say any
+// version of the kind's API group.
+type Shape struct {
+	APIVersion, Kind string
+	Type             reflect.Type
+}
+
+// Shapes returns the kinds whose fields are known.
+func Shapes() []Shape {
+	return []Shape{
+		{"kubeflow.org/v1", "PyTorchJob", reflect.TypeFor[object[pyTorchJobSpec]]()},
+		{"kubeflow.org/v2beta1", "MPIJob", reflect.TypeFor[object[mpiJobSpec]]()},
+		{"sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob", reflect.TypeFor[object[hyperPodJobSpec]]()},
+		{"batch/v1", "Job", reflect.TypeFor[batchv1.Job]()},
+		{"apps/v1", "Deployment", reflect.TypeFor[appsv1.Deployment]()},
+		{"apps/v1", "StatefulSet", reflect.TypeFor[appsv1.StatefulSet]()},
+		{"v1", "Pod", reflect.TypeFor[corev1.Pod]()},
+		{"v1", "Service", reflect.TypeFor[corev1.Service]()},
+		{"v1", "ConfigMap", reflect.TypeFor[corev1.ConfigMap]()},
+		{"v1", "Secret", reflect.TypeFor[corev1.Secret]()},
+		{"v1", "PersistentVolumeClaim", reflect.TypeFor[corev1.PersistentVolumeClaim]()},
+		{"v1", "ServiceAccount", reflect.TypeFor[corev1.ServiceAccount]()},
+	}
+}
+
 // shapeOf returns the Go type whose fields a kind has, nil for kinds that are
 // passed through as they are.
 func shapeOf(apiVersion, kind string) reflect.Type {
-	switch groupOf(apiVersion) + "/" + kind {
-	case "kubeflow.org/PyTorchJob":
-		return reflect.TypeFor[object[pyTorchJobSpec]]()
-	case "kubeflow.org/MPIJob":
-		return reflect.TypeFor[object[mpiJobSpec]]()
-	case "sagemaker.amazonaws.com/HyperPodPyTorchJob":
-		return reflect.TypeFor[object[hyperPodJobSpec]]()
-	case "batch/Job":
-		return reflect.TypeFor[batchv1.Job]()
-	case "apps/Deployment":
-		return reflect.TypeFor[appsv1.Deployment]()
-	case "apps/StatefulSet":
-		return reflect.TypeFor[appsv1.StatefulSet]()
-	case "/Pod":
-		return reflect.TypeFor[corev1.Pod]()
-	case "/Service":
-		return reflect.TypeFor[corev1.Service]()
-	case "/ConfigMap":
-		return reflect.TypeFor[corev1.ConfigMap]()
-	case "/Secret":
-		return reflect.TypeFor[corev1.Secret]()
-	case "/PersistentVolumeClaim":
-		return reflect.TypeFor[corev1.PersistentVolumeClaim]()
-	case "/ServiceAccount":
-		return reflect.TypeFor[corev1.ServiceAccount]()
+	for _, s := range Shapes() {
+		if s.Kind == kind && groupOf(s.APIVersion) == groupOf(apiVersion) {
+			return s.Type
+		}
 	}
 	return nil
 }

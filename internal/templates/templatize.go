@@ -9,7 +9,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
 // Conversion is how FromObjects makes a template.
@@ -100,11 +99,12 @@ func (m *maker) prepare(view *jobView) {
 	m.holes = append(m.holes, hole{Param{Name: pJobName, Type: "string", Required: true, Help: "the job's name"}, func(p string) {
 		inner(m.job, "metadata")["name"] = p
 	}})
+	m.findNodes(view)
+	m.findCounts(view)
 	if m.Repeat {
 		return
 	}
 	m.findImage(view)
-	m.findNodes(view)
 	m.findSecrets(view)
 	for _, o := range m.objects {
 		view, ok := viewOf(o)
@@ -123,109 +123,6 @@ func dropLabel(o map[string]any, name string) {
 		if labels := inner(m, "metadata", "labels"); labels != nil {
 			if delete(labels, name); len(labels) == 0 {
 				delete(inner(m, "metadata"), "labels")
-			}
-		}
-	}
-}
-
-// field adds a hole for a field of a map, or another place of the same parameter.
-func (m *maker) field(p Param, at map[string]any, key string) {
-	p.Default = at[key]
-	m.holes = append(m.holes, hole{p, func(placeholder string) { at[key] = placeholder }})
-}
-
-// findImage: the image of the container that works, wherever it occurs.
-func (m *maker) findImage(view *jobView) {
-	image := ""
-	for _, r := range view.roles() {
-		if c := container(r.pod()); r.trains && c != nil && image == "" {
-			image = textOf(c["image"])
-		}
-	}
-	for _, r := range view.roles() {
-		for _, list := range []string{"initContainers", "containers"} {
-			for _, c := range mapsIn(r.pod()[list]) {
-				if image != "" && c["image"] == image {
-					m.field(Param{Name: pImage, Type: "string", Help: "container image"}, c, "image")
-				}
-			}
-		}
-	}
-}
-
-// findNodes: the number of workers, where one role counts them.
-func (m *maker) findNodes(view *jobView) {
-	var counted []role
-	for _, r := range view.roles() {
-		if r.trains && r.replicas == "replicas" {
-			counted = append(counted, r)
-		}
-	}
-	if len(counted) != 1 {
-		return
-	}
-	if _, ok := count(counted[0].part["replicas"]); ok {
-		m.optional = append(m.optional, pNodeCount)
-		m.field(Param{Name: pNodeCount, Type: "int", Help: "number of worker pods"}, counted[0].part, "replicas")
-	}
-}
-
-// findType: the instance type in the node selector.
-func (m *maker) findType(r role) {
-	selector := inner(r.pod(), "nodeSelector")
-	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.trains {
-		m.optional = append(m.optional, pInstanceType)
-		m.field(Param{Name: pInstanceType, Type: "string", Help: "instance type of the nodes"}, selector, kinds.InstanceTypeLabel)
-	}
-}
-
-// findDevices: accelerators and EFA interfaces, in requests and limits alike.
-func (m *maker) findDevices(r role) {
-	c := container(r.pod())
-	for _, list := range []string{"requests", "limits"} {
-		amounts := inner(c, "resources", list)
-		for _, k := range sortedKeys(amounts) {
-			p := Param{Type: "int"}
-			switch {
-			case isAccelerator(k) && !strings.HasPrefix(k, instances.MIGPrefix):
-				p.Name, p.Help = pAccelerators, "accelerators for each pod"
-			case k == instances.EFA:
-				p.Name, p.Help = pEFA, "EFA interfaces for each pod"
-			default:
-				continue
-			}
-			if n, ok := count(amounts[k]); ok && r.trains {
-				amounts[k] = int64(n)
-				m.optional = append(m.optional, p.Name)
-				m.field(p, amounts, k)
-			}
-		}
-	}
-}
-
-// secretName tells variables whose values people do not want to share.
-var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY$)`)
-
-// findSecrets: environment values that look secret become required parameters;
-// a template is there to be read by others.
-func (m *maker) findSecrets(view *jobView) {
-	m.secrets = map[string]any{}
-	for _, r := range view.roles() {
-		for _, list := range []string{"initContainers", "containers"} {
-			for _, c := range mapsIn(r.pod()[list]) {
-				for _, e := range mapsIn(c["env"]) {
-					name, value := textOf(e["name"]), textOf(e["value"])
-					if value == "" || !secretName.MatchString(name) || !paramName.MatchString(name) {
-						continue
-					}
-					if v, twice := m.secrets[name]; twice && v != value {
-						continue // another value under the same name: see the note
-					}
-					m.secrets[name] = value
-					m.notef("the value of %s is not copied: it may be secret, and is a required parameter now", name)
-					m.holes = append(m.holes, hole{Param{Name: name, Type: "string", Required: true, Help: "environment variable of that name"},
-						func(p string) { e["value"] = p }})
-				}
 			}
 		}
 	}
@@ -352,6 +249,14 @@ func (m *maker) escape(v any, params map[string]bool, at place) any {
 	case []any:
 		for i, item := range v {
 			v[i] = m.escape(item, params, at.item(i))
+			if i == 0 || !at.script {
+				continue
+			}
+			// A flag and its number as two words.
+			number, _ := v[i].(string)
+			if name := countParams[textOf(v[i-1])]; params[name] && intText.MatchString(number) {
+				v[i] = "${" + name + "}"
+			}
 		}
 	case string:
 		s := placeholder.ReplaceAllStringFunc(v, func(found string) string {
@@ -364,15 +269,19 @@ func (m *maker) escape(v any, params map[string]bool, at place) any {
 		if s == m.name && inLabels.MatchString(at.path) {
 			return "${" + pJobName + "}"
 		}
-		return m.pods.ReplaceAllString(s, "$${"+pJobName+"}$1")
+		if at.script {
+			s, _ = countsIn(s, params)
+		}
+		return m.pods.ReplaceAllString(s, "${1}${3}$${"+pJobName+"}${2}${4}")
 	}
 	return v
 }
 
 // podNames matches the job's name at the front of a pod's, as in a rendezvous
-// address: NAME-worker-0.
+// address (NAME-worker-0), and as the rendezvous' own name.
 func podNames(job string) *regexp.Regexp {
-	return regexp.MustCompile(`\b` + regexp.QuoteMeta(job) + `(-(?:worker|master|launcher|pods?)\b)`)
+	name := regexp.QuoteMeta(job)
+	return regexp.MustCompile(`(\b)` + name + `(-(?:worker|master|launcher|pods?)\b)|(--rdzv[-_]id=)` + name + `(\s|$)`)
 }
 
 // Generalize makes parameters of what a manifest without any states. Its comments

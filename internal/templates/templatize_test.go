@@ -134,3 +134,60 @@ spec:
 		t.Error("a Service became a job's template")
 	}
 }
+
+// FuzzFromObjects: a template made of any manifest makes the same objects, or is
+// refused with a reason; what restores the originals never changes them.
+func FuzzFromObjects(f *testing.F) {
+	files, _ := filepath.Glob("testdata/manifests/*.yaml")
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(jobHead + "        args: ['$JOB_NAME', '$$IMAGE', -np, 3, '--nnodes=1']\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tm, err := Parse("f", "f.yaml", data)
+		if err != nil {
+			return
+		}
+		if _, faults, _ := Check("f", "f.yaml", data); len(faults) == 0 {
+			if _, err := tm.With(Change{Help: "x"}); err != nil {
+				t.Errorf("another description: %v", err)
+			}
+		}
+		var objects []map[string]any
+		for _, d := range tm.docs {
+			o, _ := d.plain().(map[string]any)
+			objects = append(objects, Clean(o))
+		}
+		for _, repeat := range []bool{true, false} {
+			m := &maker{Conversion: Conversion{Name: "f", Source: "f.yaml", Repeat: repeat}}
+			for _, o := range objects {
+				m.objects = append(m.objects, copyOf(o).(map[string]any))
+			}
+			if m.job, m.at = fixedTarget(m.objects); m.job == nil {
+				continue
+			}
+			view, ok := viewOf(m.job)
+			if !ok {
+				continue
+			}
+			m.name = textOf(inner(m.job, "metadata")["name"])
+			if m.name == "" {
+				continue
+			}
+			m.pods = podNames(m.name)
+			m.prepare(view)
+			before := copyOf(any(m.objects[0]))
+			_, _ = m.build(0)
+			if !reflect.DeepEqual(before, any(m.objects[0])) {
+				t.Errorf("building changed the job:\n%s", cmp.Diff(before, any(m.objects[0])))
+			}
+			if _, _, err := FromObjects(objects, m.Conversion); err != nil {
+				ours(t, err)
+			}
+		}
+	})
+}

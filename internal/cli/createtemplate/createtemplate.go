@@ -4,7 +4,6 @@ package createtemplate
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -119,7 +118,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	f.Notes(notes)
 	if o.DryRun {
-		_, err := io.WriteString(f.IO.Out, string(t.Text))
+		_, err := f.IO.Out.Write(t.Text)
 		return err
 	}
 	where, err := o.write(ctx, t.Text)

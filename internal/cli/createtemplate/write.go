@@ -68,7 +68,7 @@ func (o *Options) write(ctx context.Context, text []byte) (string, error) {
 	return o.writeFile(dir, text)
 }
 
-// writeFile writes the file all at once, and never over another one unless told.
+// writeFile writes the file, and never over another one unless told.
 func (o *Options) writeFile(dir string, text []byte) (string, error) {
 	path := filepath.Join(dir, o.Name+".yaml")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -82,20 +82,34 @@ func (o *Options) writeFile(dir string, text []byte) (string, error) {
 			path = have
 		}
 	}
-	temporary, err := os.CreateTemp(dir, ".template-*")
+	if o.Replace {
+		return path, replaceFile(dir, path, text)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return "", errs.Wrap(err, "cannot write "+path)
 	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(text)
-	err = errors.Join(err, temporary.Chmod(0o644), temporary.Close())
-	if err == nil && o.Replace {
-		err = os.Rename(temporary.Name(), path)
-	} else if err == nil {
-		err = os.Link(temporary.Name(), path) // fails when somebody was faster
-	}
-	if err != nil {
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(path) // half a template helps nobody
 		return "", errs.Wrap(err, "cannot write "+path)
 	}
 	return path, nil
+}
+
+// replaceFile puts a new file in the place of an old one at once.
+func replaceFile(dir, path string, text []byte) error {
+	temporary, err := os.CreateTemp(dir, ".template-*")
+	if err != nil {
+		return errs.Wrap(err, "cannot write "+path)
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(text)
+	if err = errors.Join(err, temporary.Chmod(0o644), temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		return errs.Wrap(err, "cannot write "+path)
+	}
+	return nil
 }

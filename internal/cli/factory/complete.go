@@ -218,11 +218,22 @@ func Jobs(ctx context.Context, f *Factory) ([]string, error) {
 	return out, nil
 }
 
-// Templates completes the names of templates.
-func Templates(_ context.Context, f *Factory) ([]string, error) {
+// Templates completes the names of templates. The team's are among them when the
+// cluster names them in time, and the user may list ConfigMaps.
+func Templates(ctx context.Context, f *Factory) ([]string, error) {
 	var out []string
 	for _, t := range templates.Names(f.TemplateDirs()) {
 		out = append(out, t.Name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionDeadline/2)
+	defer cancel()
+	if c, err := f.Cluster(); err == nil {
+		if ns, err := namespaceFor(ctx, f); err == nil {
+			page, _ := kube.List[meta](ctx, c.Client, kinds.ConfigMap, ns, kube.ListOptions{MetadataOnly: true, LabelSelector: kinds.TemplateLabel})
+			for _, m := range page.Items {
+				out = append(out, m.Metadata.Name)
+			}
+		}
 	}
 	return out, nil
 }

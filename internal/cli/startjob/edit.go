@@ -11,8 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
 
-const editHead = `What is saved is submitted. Lines that begin with # are left out. An empty file,
-or one without a change, submits nothing.`
+const editHead = `What is saved is submitted. An empty file, or one without a change, submits
+nothing.`
 
 // edit shows the rendered manifest in the editor until what is saved can be
 // submitted. ok is false when nothing is to be submitted. keep is the file that
@@ -28,12 +28,8 @@ func (o *Options) edit(ctx context.Context, t *templates.Template, v templates.V
 	original, last := editor.WithoutComments(manifest), []byte(nil)
 	text, why := manifest, ""
 	for {
-		head := append(editor.Comment(editHead), '#', '\n')
-		if why != "" {
-			head = append(head, append(editor.Comment(why), '#', '\n')...)
-		}
 		var saved []byte
-		saved, ctx, err = keep.Edit(ctx, o.Factory, append(head, text...))
+		saved, ctx, err = keep.Edit(ctx, o.Factory, append(editorHead(why), text...))
 		if err != nil {
 			return ctx, r, keep, false, err
 		}
@@ -51,12 +47,34 @@ func (o *Options) edit(ctx context.Context, t *templates.Template, v templates.V
 			o.Factory.Notef("edit cancelled: no changes made")
 			return ctx, r, keep, false, nil
 		}
-		edited, bad := o.edited(t, v, r, saved)
+		text, last = withoutHead(saved), plain
+		edited, bad := o.edited(t, v, r, text)
 		if bad == nil {
 			return ctx, edited, keep, true, nil
 		}
-		text, why, last = plain, errs.Text(bad, false), plain
+		// Once more, below as many lines as the message will have: its line numbers
+		// are then those of the file that the editor shows.
+		above := bytes.Count(editorHead(errs.Text(bad, false)), []byte("\n"))
+		_, bad = o.edited(t, v, r, append(bytes.Repeat([]byte("\n"), above), text...))
+		why = errs.Text(bad, false)
 	}
+}
+
+// editorHead is the comment above the manifest.
+func editorHead(why string) []byte {
+	head := append(editor.Comment(editHead), '#', '\n')
+	if why != "" {
+		head = append(head, append(editor.Comment(why), '#', '\n')...)
+	}
+	return head
+}
+
+// withoutHead drops the comment lines at the top.
+func withoutHead(text []byte) []byte {
+	for len(text) > 0 && text[0] == '#' {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return text
 }
 
 // edited checks what was saved and makes objects of it. What the template fixes,

@@ -83,8 +83,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error, with
 		Long: `Starts a training job: renders a template, fills in namespace, queue, priority
 and node health, and submits it.
 
-The definition comes from, in this order: --config-file, --template, a file
-NAME.yaml in . or ./jobs or your templates folder, the embedded template of that
+The definition comes from, in this order: --from, --config-file, --template (also
+a team's: see list-templates), a file NAME.yaml in . or ./jobs or your templates folder, the embedded template of that
 name, else the configured default template (pytorch). Embedded: pytorch, mpi,
 smpv2-llama2.
 

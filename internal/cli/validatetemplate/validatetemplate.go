@@ -135,7 +135,7 @@ func (o *Options) check(ctx context.Context, name string) (verdict, error) {
 		t, err := findtemplate.Find(ctx, o.Factory, name, findtemplate.InNamespace(o.Factory))
 		switch {
 		case err == nil:
-			return v.of(t.Name, t.Source, t.Text), nil
+			return v.of(t.Name, t.Name+" ("+t.Source+")", t.Text), nil
 		case !templates.IsBroken(err):
 			return v, err
 		}

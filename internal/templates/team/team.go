@@ -142,7 +142,7 @@ func (m configMap) text() (string, error) {
 // the name.
 func CheckName(name string) error {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		return errs.Usagef("%q cannot be the name of a team's template: lower-case letters, digits, - and ., not ending in .yaml", clip(name))
+		return errs.Usagef("%q cannot be the name of a template: lower-case letters, digits, - and ., not ending in .yaml", clip(name))
 	}
 	return nil
 }

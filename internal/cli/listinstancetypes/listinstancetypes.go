@@ -1,0 +1,237 @@
+// Package listinstancetypes is `hyperpod list-instance-types`.
+package listinstancetypes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Options are the settings of one run.
+type Options struct {
+	Factory *factory.Factory
+	// Words narrow the list: a type is shown when its name has one of them.
+	Words []string
+
+	Accelerator     string // gpu, trainium, none or a resource name
+	MinAccelerators int
+	MinVCPU         int
+	MinMemory       string // a quantity
+	EFA, MIG        bool
+	InCluster       bool // only types of which the cluster has nodes
+	NoCluster       bool
+
+	minMemory int64 // of MinMemory, set by Validate
+}
+
+var accelerators = []string{"gpu", "trainium", "none"}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:     "list-instance-types [WORD...]",
+		Aliases: []string{"list-instance-type"},
+		Short:   "List instance types: accelerators, EFA, size, and what the cluster has",
+		Long: `Lists the instance types of HyperPod clusters whose name has one of the words.
+With a cluster: how many nodes of each there are, and how many accelerators are
+free on nodes that are ready and not cordoned. Types that only the cluster knows
+are listed with what their nodes offer.`,
+		Example: `  hyperpod list-instance-types p5
+  hyperpod list-instance-types --accelerator gpu --min-memory 1Ti --efa
+  hyperpod list-instance-types --in-cluster -o json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Words = args
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&o.Accelerator, "accelerator", "", "only types with this kind: gpu, trainium, none, or a resource name")
+	fs.IntVar(&o.MinAccelerators, "min-accelerators", 0, "only types with at least so many")
+	fs.IntVar(&o.MinVCPU, "min-vcpu", 0, "only types with at least so many vCPUs")
+	fs.StringVar(&o.MinMemory, "min-memory", "", "only types with at least so much memory, a quantity such as 512Gi")
+	fs.BoolVar(&o.EFA, "efa", false, "only types with EFA interfaces")
+	fs.BoolVar(&o.MIG, "mig", false, "only types whose GPUs can be partitioned")
+	fs.BoolVar(&o.InCluster, "in-cluster", false, "only types of which the cluster has nodes")
+	fs.BoolVar(&o.NoCluster, "no-cluster", false, "do not ask the cluster")
+	f.CompleteArgs(cmd, factory.InstanceTypes)
+	factory.Complete(cmd, "accelerator", accelerators...)
+	return cmd
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	o.Accelerator = strings.ToLower(o.Accelerator)
+	if o.Accelerator != "" && !strings.Contains(o.Accelerator, "/") && !slices.Contains(accelerators, o.Accelerator) {
+		e := errs.Usagef("--accelerator has no value %q", o.Accelerator).WithFact("it has", strings.Join(accelerators, ", ")+", or a resource name such as nvidia.com/gpu")
+		if near := errs.Near(o.Accelerator, accelerators); len(near) > 0 {
+			e.WithTry("--accelerator " + near[0])
+		}
+		return e
+	}
+	if o.MinMemory != "" {
+		q, err := resource.ParseQuantity(o.MinMemory)
+		if err != nil || q.Sign() < 0 {
+			return errs.Usagef("--min-memory is %q, want a quantity such as 512Gi", o.MinMemory)
+		}
+		o.minMemory = q.Value()
+	}
+	for flag, n := range map[string]int{"min-accelerators": o.MinAccelerators, "min-vcpu": o.MinVCPU} {
+		if n < 0 {
+			return errs.Usagef("--%s is not below 0", flag)
+		}
+	}
+	if o.InCluster && o.NoCluster {
+		return errs.Usagef("--in-cluster and --no-cluster exclude each other")
+	}
+	return nil
+}
+
+// Run lists the types.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	var found census
+	if !o.NoCluster {
+		if found, err = o.count(ctx); err != nil {
+			return err
+		}
+	}
+	rows := []Row{}
+	for _, r := range catalogue(found) {
+		if o.wanted(r) {
+			rows = append(rows, r)
+		}
+	}
+	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows, found) }, func() []string {
+		var out []string
+		for _, r := range rows {
+			out = append(out, r.Name)
+		}
+		return out
+	})
+}
+
+// count asks the cluster; without one, or one that does not answer, the table
+// alone is shown, unless only the cluster's types are wanted.
+func (o *Options) count(ctx context.Context) (census, error) {
+	f := o.Factory
+	c, err := f.Cluster()
+	var st *state.State
+	if err == nil {
+		st, err = state.Load(ctx, c.Client, state.Want{Nodes: true, Pods: true}, c.Now())
+	}
+	switch {
+	case err == nil:
+		found := countNodes(st)
+		if o.InCluster && !found.nodesKnown {
+			return found, worst(st)
+		}
+		switch {
+		case !found.nodesKnown:
+			f.Notef("note: the table alone: you may not list nodes")
+		case !found.podsKnown:
+			f.Notef("note: free accelerators are not shown: you may not list the pods of all namespaces")
+		}
+		return found, nil
+	case ctx.Err() != nil || o.InCluster:
+		return census{}, err
+	case errors.Is(err, kube.ErrNoCluster):
+		f.Notef("note: the table alone: no cluster to ask")
+	default:
+		f.Notef("note: the table alone: %v", err)
+	}
+	return census{}, nil
+}
+
+// worst is why the nodes could not be read.
+func worst(st *state.State) error {
+	for _, m := range st.Missing {
+		if m.Err != nil {
+			return m.Err
+		}
+	}
+	return errs.New("cannot list nodes", "the cluster did not say why")
+}
+
+func (o *Options) wanted(r Row) bool {
+	hasWord := len(o.Words) == 0
+	for _, w := range o.Words {
+		hasWord = hasWord || strings.Contains(r.Name, strings.ToLower(w))
+	}
+	kind := "none"
+	switch {
+	case strings.HasPrefix(r.resource(), "nvidia.com/"):
+		kind = "gpu"
+	case strings.HasPrefix(r.resource(), "aws.amazon.com/neuron"):
+		kind = "trainium"
+	}
+	return hasWord &&
+		(o.Accelerator == "" || o.Accelerator == kind || o.Accelerator == r.resource()) &&
+		r.Accelerators >= o.MinAccelerators && r.VCPU >= o.MinVCPU && r.Memory >= o.minMemory &&
+		(!o.EFA || r.EFA > 0) && (!o.MIG || len(r.MIG) > 0) &&
+		(!o.InCluster || r.Nodes != nil && *r.Nodes > 0)
+}
+
+func table(rows []Row, found census) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "TYPE", Keep: true}, {Title: "ACCELERATOR"}, {Title: "COUNT", Right: true, Keep: true}, {Title: "EFA", Right: true},
+		{Title: "VCPU", Right: true}, {Title: "MEMORY", Right: true}, {Title: "CORES", Right: true, Wide: true},
+		{Title: "POD-VCPU", Right: true, Wide: true}, {Title: "POD-MEMORY", Right: true, Wide: true}, {Title: "MIG", Wide: true}, {Title: "NOTE", Wide: true}},
+		Empty: "no instance types found"}
+	if found.nodesKnown {
+		t.Columns = slices.Insert(t.Columns, 6, output.Column{Title: "NODES", Right: true, Keep: true}, output.Column{Title: "FREE", Right: true, Keep: true})
+	}
+	for _, r := range rows {
+		cells := output.T(r.Name, orDash(strings.TrimPrefix(r.resource(), "aws.amazon.com/")), number(r.Accelerators), number(r.EFA), fmt.Sprint(r.VCPU), gib(r.Memory),
+			number(r.CoresPerAccelerator), fmt.Sprintf("%.1f", r.AllocatableVCPU), gib(r.AllocatableMemory), orDash(strings.Join(r.MIG, ",")), orDash(r.Note))
+		if found.nodesKnown {
+			cells = slices.Insert(cells, 6, output.T(optional(r.Nodes, found.nodesKnown), optional(r.FreeAccelerators, found.podsKnown && r.Accelerators > 0 && r.Nodes != nil && *r.Nodes > 0))...)
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func number(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+func optional(n *int, known bool) string {
+	if n == nil || !known {
+		return "-"
+	}
+	return fmt.Sprint(*n)
+}
+
+func gib(bytes int64) string { return fmt.Sprintf("%dGi", bytes>>30) }

@@ -1,0 +1,178 @@
+package templates
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+const fixedTemplate = `description: ours
+parameters:
+  JOB_NAME: {type: string, required: true}
+  IMAGE: {type: string, default: "example.com/i:1", fixed: true}
+  INSTANCE_TYPE: {type: string, default: p5.48xlarge, fixed: true}
+  NODE_COUNT: {type: int, required: true}
+  EPOCHS: {type: int, default: 3, fixed: true}
+fixed:
+- spec.runPolicy
+- spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].env
+- metadata.labels
+---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: "${JOB_NAME}", labels: {cost-center: "42"}}
+spec:
+  runPolicy: {activeDeadlineSeconds: 3600}
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: ${NODE_COUNT}
+      restartPolicy: OnFailure
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: ${IMAGE}
+            args: [train, --epochs, "${EPOCHS}"]
+            env: [{name: PROXY, value: "http://p"}]
+`
+
+// What the template fixes can be left alone or said again; nothing changes it.
+func TestFixed(t *testing.T) {
+	tm, err := Parse("ours", "ours.yaml", []byte(fixedTemplate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(kv ...string) (v Values) {
+		for _, s := range kv {
+			a, err := ParseAssignment(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.Set = append(v.Set, a)
+		}
+		return v
+	}
+	for _, c := range []struct {
+		v    Values
+		want string // in the refusal; "" for none
+	}{
+		{Values{}, ""},
+		{Values{Image: "example.com/i:1", InstanceType: "ml.p5.48xlarge"}, ""},
+		{Values{Labels: map[string]string{"mine": "1"}, Environment: map[string]string{"MORE": "x"}, Queue: "q", Priority: "p"}, ""},
+		{set("EPOCHS=3", "spec.runPolicy.backoffLimit=2"), ""},
+		{Values{Image: "other"}, `fixes IMAGE to "example.com/i:1", and --image says "other"`},
+		{Values{InstanceType: "g5.xlarge"}, "fixes INSTANCE_TYPE"},
+		{Values{Params: map[string]any{"IMAGE": "other"}}, "--set IMAGE"},
+		{set("EPOCHS=4"), "fixes EPOCHS"},
+		{set("spec.runPolicy.activeDeadlineSeconds=7200"), "fixes spec.runPolicy.activeDeadlineSeconds: it is the number 3600, and would become the number 7200"},
+		{set("spec.runPolicy=null"), "fixes spec.runPolicy"},
+		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].image=evil"), "fixes"},
+		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].args[2]=9"), "fixes"},
+		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers=[{name: pytorch, image: evil}]"), "fixes"},
+		{Values{Environment: map[string]string{"PROXY": "other"}}, "fixes"},
+		{Values{Labels: map[string]string{"cost-center": "1"}}, "fixes"},
+		{set("metadata.labels.cost-center=1"), "fixes"},
+	} {
+		v := c.v
+		v.Name = "j"
+		v.NodeCount = Int(1)
+		_, err := tm.Render(v)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%+v: %v", c.v.Set, err)
+		case c.want != "" && (errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v: %v, want %q", c.v, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "http://p") {
+			t.Errorf("the value of a variable is in the message: %v", err)
+		}
+	}
+	if _, err := tm.Render(Values{Name: "j"}); err == nil || !strings.Contains(errs.Text(err, false), "NODE_COUNT") {
+		t.Errorf("without a required parameter: %v", err)
+	}
+	// An editor changes none of it either.
+	before, err := tm.Render(Values{Name: "j", NodeCount: Int(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := tm.Render(Values{Name: "j", NodeCount: Int(2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tm.CheckFixed(before, after); err != nil {
+		t.Errorf("another number of nodes: %v", err)
+	}
+	inner(after.Objects[0], "spec", "runPolicy")["activeDeadlineSeconds"] = int64(1)
+	if err := tm.CheckFixed(before, after); errs.ExitOf(err) != errs.Usage {
+		t.Errorf("an edited fixed field: %v", err)
+	}
+}
+
+func TestFixedFaults(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"IMAGE: {type: string, default: \"example.com/i:1\", fixed: true}", "IMAGE: {type: string, fixed: true}", "has a default"},
+		{"JOB_NAME: {type: string, required: true}", "JOB_NAME: {default: x, fixed: true}", "cannot be fixed"},
+		{"- spec.runPolicy\n", "- spec.runPolice\n", "leads to nothing"},
+		{"- spec.runPolicy\n", "- ''\n", "no path"},
+		{"fixed:\n- spec.runPolicy\n", "fixed: yes\nx:\n- spec.runPolicy\n", "fixed is a list"},
+		{"default: 3, fixed: true", "default: 3, fixed: maybe", "fixed is true or false"},
+	} {
+		text := strings.Replace(fixedTemplate, c.from, c.to, 1)
+		if text == fixedTemplate {
+			t.Fatalf("%q is not in the template", c.from)
+		}
+		_, faults, _ := Check("t", "t.yaml", []byte(text))
+		found := false
+		for _, f := range faults {
+			found = found || strings.Contains(f.Text, c.want)
+		}
+		if !found {
+			t.Errorf("%q: %+v", c.to, faults)
+		}
+	}
+}
+
+func TestWith(t *testing.T) {
+	text := "# About.\n# parameters:\n#   A: {type: int, default: 1}\n" + `apiVersion: batch/v1
+kind: Job
+metadata: {name: j}
+spec:
+  parallelism: $A # kept
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: a, image: $IMAGE}]
+`
+	tm, err := Parse("t", "t.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := tm.With(Change{Help: "mine: \"really\"", Defaults: []string{"A=2"}, Fix: []string{"IMAGE=example.com/x"}, FixPaths: []string{"spec.template"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := made.Param("A")
+	image, _ := made.Param("IMAGE")
+	if made.Help != `mine: "really"` || a.Default != int64(2) || !image.Fixed || image.Default != "example.com/x" ||
+		!strings.Contains(string(made.Text), "parallelism: $A # kept") || len(made.FixedPaths()) != 1 {
+		t.Errorf("made %+v, %+v\n%s", a, image, made.Text)
+	}
+	again, err := made.With(Change{Require: []string{"A"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, _ := again.Param("A"); !a.Required || a.Default != nil || strings.Count(string(again.Text), "kind: Job") != 1 {
+		t.Errorf("required: %+v\n%s", a, again.Text)
+	}
+	for _, bad := range []Change{{Fix: []string{"NOPE"}}, {Fix: []string{"A=x"}}, {Defaults: []string{"A"}}, {Require: []string{"B"}}, {FixPaths: []string{"a..b"}}, {FixPaths: []string{"spec.none"}}} {
+		if made, err := tm.With(bad); err == nil {
+			if _, faults, _ := Check("t", "t", made.Text); len(faults) == 0 {
+				t.Errorf("%+v was accepted", bad)
+			}
+		}
+	}
+	if _, err := tm.With(Change{Fix: []string{"IMAGE"}}); err == nil || !strings.Contains(err.Error(), "no value to be fixed") {
+		t.Errorf("fixed without a value: %v", err)
+	}
+}

@@ -1,0 +1,180 @@
+package templates
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// field adds a hole for a field of a map, or another place of the same parameter.
+func (m *maker) field(p Param, at map[string]any, key string) {
+	p.Default = at[key]
+	m.holes = append(m.holes, hole{p, func(placeholder string) { at[key] = placeholder }})
+}
+
+// findImage: the image of the container that works, wherever it occurs.
+func (m *maker) findImage(view *jobView) {
+	image := ""
+	for _, r := range view.roles() {
+		if c := container(r.pod()); r.trains && c != nil && image == "" {
+			image = textOf(c["image"])
+		}
+	}
+	for _, r := range view.roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range mapsIn(r.pod()[list]) {
+				if image != "" && c["image"] == image {
+					m.field(Param{Name: pImage, Type: "string", Help: "container image"}, c, "image")
+				}
+			}
+		}
+	}
+}
+
+// findNodes: the number of workers, where one role counts them.
+func (m *maker) findNodes(view *jobView) {
+	var counted []role
+	for _, r := range view.roles() {
+		if r.trains && r.replicas == "replicas" {
+			counted = append(counted, r)
+		}
+	}
+	if len(counted) != 1 {
+		return
+	}
+	if _, ok := count(counted[0].part["replicas"]); ok {
+		m.optional = append(m.optional, pNodeCount)
+		m.field(Param{Name: pNodeCount, Type: "int", Help: "number of worker pods"}, counted[0].part, "replicas")
+	}
+}
+
+// findCounts: the numbers of pods and processes in the launching command, which
+// follow the options when they are placeholders.
+func (m *maker) findCounts(view *jobView) {
+	seen := map[string]bool{}
+	for _, r := range view.starters() {
+		c := container(r.pod())
+		for _, key := range []string{"command", "args"} {
+			list, _ := c[key].([]any)
+			_, found := countsIn(strings.Join(wordsOf(list), " "), nil)
+			for _, name := range found {
+				if name != pNodeCount && !seen[name] {
+					seen[name] = true
+					m.optional = append(m.optional, name)
+					m.holes = append(m.holes, hole{Param{Name: name, Type: "int", Help: countHelp[name]}, func(string) {}})
+				}
+			}
+		}
+	}
+}
+
+var countHelp = map[string]string{pTasks: "processes in each pod", pProcesses: "filled in: processes of all pods"}
+
+func wordsOf(list []any) []string {
+	out := make([]string, len(list))
+	for i := range list {
+		out[i] = textOf(list[i])
+	}
+	return out
+}
+
+// countParams are the parameters that stand for the numbers of launching flags.
+var countParams = map[string]string{"-np": pProcesses, "--nnodes": pNodeCount,
+	"--nproc-per-node": pTasks, "--nproc_per_node": pTasks}
+
+// countsIn puts placeholders into the counts of a launching command and returns
+// the parameters that it has numbers for.
+func countsIn(text string, params map[string]bool) (string, []string) {
+	var found []string
+	out := countFlag.ReplaceAllStringFunc(text, func(match string) string {
+		g := countFlag.FindStringSubmatch(match)
+		name := countParams[g[1]]
+		if g[3] != "" || name == "" {
+			return match
+		}
+		found = append(found, name)
+		if !params[name] {
+			return match
+		}
+		return strings.TrimSuffix(match, g[2]) + "${" + name + "}"
+	})
+	return out, found
+}
+
+// findType: the instance type in the node selector.
+func (m *maker) findType(r role) {
+	selector := inner(r.pod(), "nodeSelector")
+	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.trains {
+		m.optional = append(m.optional, pInstanceType)
+		m.field(typeParam, selector, kinds.InstanceTypeLabel)
+	}
+	affinity := inner(r.pod(), "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+	for _, term := range mapsIn(affinity["nodeSelectorTerms"]) {
+		for _, e := range mapsIn(term["matchExpressions"]) {
+			values, _ := e["values"].([]any)
+			if e["key"] != kinds.InstanceTypeLabel || e["operator"] != "In" || len(values) != 1 || !r.trains {
+				continue
+			}
+			p := typeParam
+			p.Default = values[0]
+			m.optional = append(m.optional, pInstanceType)
+			m.holes = append(m.holes, hole{p, func(placeholder string) { values[0] = placeholder }})
+		}
+	}
+}
+
+var typeParam = Param{Name: pInstanceType, Type: "string", Help: "instance type of the nodes"}
+
+// findDevices: accelerators and EFA interfaces, in requests and limits alike.
+func (m *maker) findDevices(r role) {
+	c := container(r.pod())
+	for _, list := range []string{"requests", "limits"} {
+		amounts := inner(c, "resources", list)
+		for _, k := range sortedKeys(amounts) {
+			p := Param{Type: "int"}
+			switch {
+			case isAccelerator(k) && !strings.HasPrefix(k, instances.MIGPrefix):
+				p.Name, p.Help = pAccelerators, "accelerators for each pod"
+			case k == instances.EFA:
+				p.Name, p.Help = pEFA, "EFA interfaces for each pod"
+			default:
+				continue
+			}
+			if n, ok := count(amounts[k]); ok && r.trains {
+				amounts[k] = int64(n)
+				m.optional = append(m.optional, p.Name)
+				m.field(p, amounts, k)
+			}
+		}
+	}
+}
+
+// secretName tells variables whose values people do not want to share.
+var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY$)`)
+
+// findSecrets: environment values that look secret become required parameters;
+// a template is there to be read by others.
+func (m *maker) findSecrets(view *jobView) {
+	m.secrets = map[string]any{}
+	for _, r := range view.roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range mapsIn(r.pod()[list]) {
+				for _, e := range mapsIn(c["env"]) {
+					name, value := textOf(e["name"]), textOf(e["value"])
+					if value == "" || !secretName.MatchString(name) || !paramName.MatchString(name) {
+						continue
+					}
+					if v, twice := m.secrets[name]; twice && v != value {
+						continue // another value under the same name: see the note
+					}
+					m.secrets[name] = value
+					m.notef("the value of %s is not copied: it may be secret, and is a required parameter now", name)
+					m.holes = append(m.holes, hole{Param{Name: name, Type: "string", Required: true, Help: "environment variable of that name"},
+						func(p string) { e["value"] = p }})
+				}
+			}
+		}
+	}
+}
