@@ -189,7 +189,9 @@ func (r *reader) finish() {
 		r.faults.Addf(r.lineOf("cluster.cluster_config.restartPolicy"), "cluster.cluster_config.restartPolicy is %s, and automatic resume needs OnFailure", p)
 	}
 	v.ScriptArgs = r.words()
-	r.git.into(v)
+	if before, after, err := Checkout(r.git.url, r.git.branch, r.git.commit); err == nil { // else it is a fault already
+		v.PreScript, v.PostScript = append(before, v.PreScript...), append(v.PostScript, after...)
+	}
 	if r.selected { // what the file demands of nodes is all that is demanded
 		no := false
 		v.HealthAffinity = &no

@@ -2,6 +2,7 @@ package v2config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,6 +28,9 @@ var several = map[string]string{
 	"TORCH_DIST_INIT_BARRIER":         "1",
 	"CUDA_DEVICE_MAX_CONNECTIONS":     "1",
 }
+
+// MultiNodeEnvironment is what v2 set in jobs of several nodes.
+func MultiNodeEnvironment() map[string]string { return maps.Clone(several) }
 
 // Under lays flags over the file and adds what v2 filled in for whatever both
 // leave open.
