@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 )
 
 // DefaultTemplate is used when nothing else defines the job and the
@@ -25,15 +26,14 @@ func (o *Options) definition(ctx context.Context, f *factory.Factory) (*template
 	if o.File != "" {
 		return o.readFile(ctx, f)
 	}
+	if o.Recipe != "" {
+		return o.fromRecipe(f)
+	}
 	if o.Template != "" {
 		return templates.Find(o.Template, dirs)
 	}
 	if o.JobKind != "" {
-		for _, k := range kindTemplates {
-			if k[0] == o.JobKind {
-				return templates.Find(k[1], dirs)
-			}
-		}
+		return templates.Find(o.kindTemplate(), dirs)
 	}
 	t, err := templates.Find(o.Name, dirs)
 	if errs.ExitOf(err) != errs.NotFound {
@@ -57,6 +57,9 @@ func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.
 	}
 	if err != nil {
 		return nil, err
+	}
+	if v2config.Is(data) {
+		return o.fromConfig(f, data)
 	}
 	name := strings.TrimSuffix(filepath.Base(o.File), filepath.Ext(o.File))
 	return templates.Parse(name, o.File, data)
