@@ -200,3 +200,29 @@ func TestCheckout(t *testing.T) {
 	sort.Strings(lines)
 	t.Log("recipes, each for two kinds of job:\n" + strings.Join(lines, "\n"))
 }
+
+// FuzzRead: no recipe and no overrides make the reader panic or hang, and what is
+// accepted renders or is refused in words.
+func FuzzRead(f *testing.F) {
+	for _, path := range []string{"testdata/llama/tune.yaml", "testdata/llama/adapter.yaml"} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data), `{"container": "i", "recipes.trainer.num_nodes": 2, "+recipes.x.y": [1]}`)
+	}
+	f.Add("run: {model_type: hf}\na: &a [\"${b}\", *a]\nb: ${..c}\nc: ${multiply:${a.0},2}\n", `{"recipes": {"a": {"b": null}}}`)
+	path := filepath.Join(f.TempDir(), "r.yaml")
+	f.Fuzz(func(t *testing.T, text, overrides string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Read(path, overrides, Options{})
+		if err == nil {
+			_, err = r.Template.Render(r.Values)
+		}
+		if err != nil && errs.ExitOf(err) != errs.Usage {
+			t.Errorf("exit code %d: %v", errs.ExitOf(err), err)
+		}
+	})
+}
