@@ -13,19 +13,17 @@ type FlagGroup struct {
 	Flags []string
 }
 
-// GroupFlags prints a command's own flags under headings, in the order given.
-// Flags in no group come last, so that none is ever missing from the help; names
-// that the command does not have are left out.
-func GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
+// GroupFlags prints a command's own flags under headings, in the order given, and
+// no wider than the terminal. Flags in no group come last, so that none is ever
+// missing from the help; names that the command does not have are left out.
+func (f *Factory) GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	plain := cmd.UsageFunc()
 	cmd.SetUsageFunc(func(c *cobra.Command) error {
-		if c != cmd { // the function is inherited
-			return plain(c)
+		if c == cmd { // otherwise a subcommand has inherited this
+			defer c.SetUsageTemplate("")
+			c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), localFlags, literal(groupedFlags(c, groups, f.helpWidth())), 1))
 		}
-		template := strings.Replace(c.UsageTemplate(), localFlags, literal(groupedFlags(c, groups)), 1)
-		c.SetUsageTemplate(template)
-		c.SetUsageFunc(nil)
-		return c.UsageFunc()(c)
+		return plain(c)
 	})
 }
 
@@ -38,7 +36,16 @@ Flags:
 // literal keeps text from being taken for a template.
 func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{"{{"}}`) }
 
-func groupedFlags(c *cobra.Command, groups []FlagGroup) string {
+// helpWidth is the width of the terminal that the help goes to, 0 where it goes
+// elsewhere.
+func (f *Factory) helpWidth() int {
+	if !f.IO.OutTTY {
+		return 0
+	}
+	return f.IO.Width
+}
+
+func groupedFlags(c *cobra.Command, groups []FlagGroup, width int) string {
 	var out strings.Builder
 	listed := map[string]bool{}
 	write := func(title string, flags []*pflag.Flag) {
@@ -53,7 +60,7 @@ func groupedFlags(c *cobra.Command, groups []FlagGroup) string {
 			}
 		}
 		if shown {
-			out.WriteString("\n\n" + title + ":\n" + strings.TrimRight(set.FlagUsages(), " \n"))
+			out.WriteString("\n\n" + title + ":\n" + strings.TrimRight(set.FlagUsagesWrapped(width), " \n"))
 		}
 	}
 	for _, g := range groups {

@@ -84,7 +84,7 @@ pytorch, smpv2-llama2. Flags win over what the definition says.`,
   hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait
   hyperpod start-job -f v2-config.yaml --node-count 4
   hyperpod start-job --recipe recipes/fine-tuning/llama/NAME.yaml \
-      --override-parameters '{"container": "IMAGE", "instance_type": "p5.48xlarge"}'`,
+      --image IMAGE --instance-type ml.p5.48xlarge`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.changed = cmd.Flags().Changed
 			args, err := o.boolWords(args)
@@ -110,7 +110,7 @@ pytorch, smpv2-llama2. Flags win over what the definition says.`,
 	o.addFlags(cmd)
 	understandOldNames(cmd.Flags())
 	o.addCompletions(f, cmd)
-	factory.GroupFlags(cmd, flagGroups...)
+	f.GroupFlags(cmd, flagGroups...)
 	return cmd
 }
 

@@ -146,6 +146,7 @@ func TestRefusals(t *testing.T) {
 		"Helm":                   {small("", "", "", "x: {{ .Values.x }}\n"), "belongs to Helm or Jinja"},
 		"a list":                 {"- a\n", "a configuration file is a map"},
 		"two documents":          {small("", "", "", "---\na: b\n"), "holds 2 YAML documents"},
+		"5 MB":                   {small("", "", "", "# ") + strings.Repeat("x", 5<<20), "larger than 4 MiB"},
 		"a bomb":                 {"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e]\n", "once its aliases are expanded"},
 	} {
 		_, err := Read("c.yaml", []byte(c.text))
