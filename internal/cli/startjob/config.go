@@ -25,7 +25,11 @@ type source struct {
 // fromConfig reads a configuration file of the official CLI v2. The template is
 // that of the job's kind.
 func (o *Options) fromConfig(f *factory.Factory, data []byte) (*templates.Template, error) {
-	file, err := v2config.Read(o.File, data)
+	flags, err := o.values()
+	if err != nil {
+		return nil, err
+	}
+	file, err := v2config.Read(o.File, data, flags)
 	if err != nil {
 		return nil, err
 	}

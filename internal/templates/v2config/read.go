@@ -68,13 +68,13 @@ func looksLike(data []byte) bool {
 }
 
 // Read reads a file; path names it in errors, which list every fault with its line
-// and have exit code Usage.
-func Read(path string, data []byte) (File, error) {
+// and have exit code Usage. What flags say need not be in the file.
+func Read(path string, data []byte, flags templates.Values) (File, error) {
 	tree, err := templates.ParseTree(path, data)
 	if err != nil {
 		return File{}, err
 	}
-	r := &reader{root: tree}
+	r := &reader{root: tree, flags: flags}
 	if !tree.IsMap() {
 		r.faults.Addf(tree.Line(), "a configuration file is a map with training_cfg, cluster, container and env_vars")
 		return File{}, r.faults.Err(path)
@@ -90,6 +90,7 @@ func Read(path string, data []byte) (File, error) {
 // reader fills a File from a tree.
 type reader struct {
 	root   templates.Tree
+	flags  templates.Values
 	file   File
 	faults templates.Faults
 
@@ -130,7 +131,7 @@ func (r *reader) section(at string, t templates.Tree, fields []field) {
 		if r.seen == nil {
 			r.seen = map[string]bool{}
 		}
-		if !e.Value.IsNull() {
+		if !absent(e.Value) {
 			r.seen[path] = true
 		}
 		fields[i].read(r, path, e.Value)
@@ -156,9 +157,16 @@ func join(at, key string) string {
 	return at + "." + key
 }
 
+// absent tells a value that is not there: empty, or OmegaConf's ??? for one that
+// has yet to be given.
+func absent(t templates.Tree) bool {
+	s, ok := t.Text()
+	return t.IsNull() || ok && s == "???"
+}
+
 // text reads a single value, with the file's interpolations resolved.
 func (r *reader) text(at string, t templates.Tree) (string, bool) {
-	if t.IsNull() {
+	if absent(t) {
 		return "", false
 	}
 	s, ok := t.Text()
