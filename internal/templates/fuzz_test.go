@@ -125,7 +125,7 @@ func FuzzFill(f *testing.F) {
 
 // FuzzFlags: the values of flags are understood or refused, and never panic.
 func FuzzFlags(f *testing.F) {
-	for _, s := range []string{"a=b", `a["b.c"][0].d=[1]`, "a:/b:/c", "name=a,type=pvc,claim_name=c,mount_path=/x", `{"required": {"a": ["b"]}}`, "a 'b c' \"d\"", "c:/m:ro,d:/n"} {
+	for _, s := range []string{"a=b", `a["b.c"][0].d=[1]`, "a:/b:/c", "name=a,type=pvc,claim_name=c,mount_path=/x", `{"required": {"a": ["b"]}}`, "a 'b c' \"d\"", "c:/m:ro,d:/n", "k=v:NoExecute:30", "*", "A=s:k", "7d12h", "90m"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -145,6 +145,17 @@ func FuzzFlags(f *testing.F) {
 		}
 		_, _ = ParseVolumes(nil, []string{s})
 		_, _ = ParseSelector(s)
+		if _, err := ParseToleration(s); err != nil {
+			ours(t, err)
+		}
+		if _, err := ParseSecretEnv(s); err != nil {
+			ours(t, err)
+		}
+		if n, err := ParseSeconds("ttl", s); err != nil {
+			ours(t, err)
+		} else if *n < 0 {
+			t.Errorf("%q is %d seconds", s, *n)
+		}
 		_, _ = ParseEnvironment([]string{s})
 		if words, err := SplitWords(s); err == nil && strings.Trim(s, " \t\n") == "" && len(words) > 0 {
 			t.Errorf("blanks made words %q", words)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +54,25 @@ func TestSamples(t *testing.T) {
 	t.Logf("%d samples", found)
 }
 
+// TestSampleShapes does the same with the odd shapes that samples have: empty
+// quantities, comments with $, anchors, quoted placeholders, several documents.
+func TestSampleShapes(t *testing.T) {
+	files, err := filepath.Glob("testdata/samples/*.yaml")
+	if err != nil || len(files) < 5 {
+		t.Fatal(err, files)
+	}
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) { sameAsEnvsubst(t, path, data) })
+		t.Run(filepath.Base(path)+" with CRLF and BOM", func(t *testing.T) {
+			sameAsEnvsubst(t, path, []byte("\ufeff"+strings.ReplaceAll(string(data), "\n", "\r\n")))
+		})
+	}
+}
+
 // sampleValue is what a variable of a sample is set to.
 func sampleValue(name string) string {
 	switch {
@@ -64,7 +82,7 @@ func sampleValue(name string) string {
 		return "efa"
 	case strings.HasSuffix(name, "INSTANCE_TYPE"):
 		return "ml.p5.48xlarge"
-	case strings.HasPrefix(name, "NUM_") || strings.Contains(name, "_PER_NODE") || strings.HasSuffix(name, "_NODES") || strings.HasSuffix(name, "_SIZE"):
+	case strings.HasPrefix(name, "NUM_") || strings.Contains(name, "_PER_NODE") || strings.HasSuffix(name, "NODES") || strings.HasSuffix(name, "_SIZE"):
 		return "2"
 	}
 	return "value-of-" + strings.ToLower(strings.ReplaceAll(name, "_", "-"))
@@ -91,7 +109,8 @@ func sameAsEnvsubst(t *testing.T, name string, data []byte) {
 		t.Fatal(errs.Text(err, true))
 	}
 	var want []any
-	for _, doc := range regexp.MustCompile(`(?m)^---\s*$`).Split(string(substituted), -1) {
+	plain := strings.TrimPrefix(strings.ReplaceAll(string(substituted), "\r\n", "\n"), "\ufeff")
+	for _, doc := range regexp.MustCompile(`(?m)^---\s*$`).Split(plain, -1) {
 		var o any
 		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
 			t.Fatal(err)
@@ -174,5 +193,3 @@ func sameAmount(a, b any) bool {
 	y, err2 := resource.ParseQuantity(fmt.Sprint(b))
 	return err1 == nil && err2 == nil && x.Cmp(y) == 0
 }
-
-var _ = slices.Sort[[]string]

@@ -130,7 +130,7 @@ func (t *Template) checkDocuments() error {
 	var faults []error
 	for _, d := range t.docs {
 		if isConfig(d) {
-			return broken(t.Source, faultf(d.line, "it is a configuration file of HyperPod CLI v2, not a manifest"))
+			return errs.Usagef("%s is a configuration file of HyperPod CLI v2, not a manifest", t.Source).WithTry("hyperpod start-job -f " + t.Source)
 		}
 		switch {
 		case d.kind != mapNode:

@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 )
 
 // DefaultTemplate is used when nothing else defines the job and the
@@ -26,15 +27,14 @@ func (o *Options) definition(ctx context.Context, f *factory.Factory) (*template
 	if o.File != "" {
 		return o.readFile(ctx, f)
 	}
+	if o.Recipe != "" {
+		return o.fromRecipe(f)
+	}
 	if o.Template != "" {
 		return o.named(ctx, f, o.Template)
 	}
 	if o.JobKind != "" {
-		for _, k := range kindTemplates {
-			if k[0] == o.JobKind {
-				return templates.Find(k[1], dirs)
-			}
-		}
+		return templates.Find(o.kindTemplate(), dirs)
 	}
 	t, err := templates.Find(o.Name, dirs)
 	if errs.ExitOf(err) != errs.NotFound {
@@ -61,6 +61,9 @@ func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.
 	}
 	if err != nil {
 		return nil, err
+	}
+	if v2config.Is(data) {
+		return o.fromConfig(f, data)
 	}
 	return templates.Parse(baseName(o.File), o.File, data)
 }

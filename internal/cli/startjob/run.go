@@ -28,6 +28,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if err := o.checkKind(t); err != nil {
+		return err
+	}
 	values, err := o.values()
 	if err != nil {
 		return err
@@ -42,12 +45,12 @@ func Run(ctx context.Context, o *Options) error {
 	o.annotate(&values, t)
 	// What is wrong with the input is found before the cluster is asked anything;
 	// only an instance type that the table does not have may still be the cluster's.
-	if _, known := instances.Lookup(o.InstanceType); known || o.InstanceType == "" {
+	if _, known := instances.Lookup(values.InstanceType); known || values.InstanceType == "" {
 		if _, err := t.Render(values); err != nil {
 			return err
 		}
 	}
-	f.Notef("%s", describe(t))
+	f.Notef("%s", o.describe(t))
 
 	cluster, err := f.Cluster()
 	if err != nil {
@@ -56,7 +59,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		// Rendering needs no cluster; only what a cluster would fill in is missing.
 		f.Notef("note: no cluster to ask: namespace, queue and priority are as given")
-		values.Namespace = cmp.Or(f.Global.Namespace, t.Namespace(values))
+		values.Namespace = cmp.Or(f.Global.Namespace, o.statedNamespace(t, values))
 		if o.SchedulerType == "None" {
 			values.PodPriorityClass = o.Priority
 		} else {
@@ -86,7 +89,7 @@ func Run(ctx context.Context, o *Options) error {
 func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.Template, v *templates.Values) error {
 	f := o.Factory
 	kind := jobKind(t)
-	stated := t.Namespace(*v)
+	stated := o.statedNamespace(t, *v)
 	ns, err := o.namespace(ctx, c, cmp.Or(f.Global.Namespace, stated), kind.Resource)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package startjob
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,10 +29,15 @@ type Options struct {
 	JobKind      string
 	From         string // a job to repeat
 	Edit         bool
+	// Recipe is a file of AWS's HyperPod recipes, OverrideParameters a JSON object
+	// that is laid over it.
+	Recipe, OverrideParameters string
+	Policy                     Policy
 
 	Image, PullPolicy                string
 	InstanceType                     string
-	NodeCount, TasksPerNode          int
+	NodeCount                        int
+	TasksPerNode                     string // a number, auto, gpu or cpu
 	Accelerators, EFA                int
 	VCPU, Memory                     string
 	VCPULimit, MemoryLimit           string
@@ -69,6 +75,8 @@ type Options struct {
 	changed func(flag string) bool
 	// chosen is the namespace, once it is resolved.
 	chosen *discovery.NamespaceChoice
+	// base is the definition where it is no template.
+	base *source
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -83,10 +91,11 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error, with
 		Long: `Starts a training job: renders a template, fills in namespace, queue, priority
 and node health, and submits it.
 
-The definition comes from, in this order: --from, --config-file, --template (also
-a team's: see list-templates), a file NAME.yaml in . or ./jobs or your templates folder, the embedded template of that
-name, else the configured default template (pytorch). Embedded: pytorch, mpi,
-smpv2-llama2.
+The definition comes from, in this order: --from, --config-file (manifests, or a
+configuration file of the official CLI v2), --recipe, --template (list-templates
+names them, the team's included), a file NAME.yaml in . or ./jobs or your templates
+folder, the embedded template of that name, else the configured default template
+(pytorch). Options win over what the definition says.
 
 --dry-run says, without creating anything, whether the job would start now, wait
 or never run, and why (exit code 0, 8 or 3), decided with Kueue's own rules.`,
@@ -95,9 +104,16 @@ or never run, and why (exit code 0, 8 or 3), decided with Kueue's own rules.`,
       --entry-script train.py --priority training
   hyperpod start-job --name bert --template mpi --image IMAGE --dry-run=client -o yaml
   hyperpod start-job -f train.yaml --dry-run
-  hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait`,
+  hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait
+  hyperpod start-job -f v2-config.yaml --node-count 4
+  hyperpod start-job --recipe recipes/fine-tuning/llama/NAME.yaml \
+      --image IMAGE --instance-type ml.p5.48xlarge`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.changed, o.command = cmd.Flags().Changed, commandLine(cmd, args)
+			args, err := o.boolWords(args)
+			if err != nil {
+				return err
+			}
 			if len(args) > 0 || o.Name != "" {
 				name, err := factory.JobName(o.Name, args)
 				if err != nil {
@@ -115,7 +131,9 @@ or never run, and why (exit code 0, 8 or 3), decided with Kueue's own rules.`,
 		},
 	}
 	o.addFlags(cmd)
+	understandOldNames(cmd.Flags())
 	o.addCompletions(f, cmd)
+	f.GroupFlags(cmd, flagGroups...)
 	o.helpWithParameters(cmd)
 	return cmd
 }
@@ -125,9 +143,11 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&o.GenerateName, "generate-name", false, "add a suffix to the name, so that it is new")
-	fs.StringVarP(&o.File, "config-file", "f", "", "manifest or template: a file, a folder, or - for stdin")
+	fs.StringVarP(&o.File, "config-file", "f", "", "manifest, template, or v2 configuration: a file, a folder of manifests, or - for stdin")
 	fs.StringVar(&o.Template, "template", "", "name of a template")
-	fs.StringVar(&o.JobKind, "job-kind", "", "kind of job where no template is named: kubeflow/PyTorchJob or kubeflow/MPIJob")
+	fs.StringVar(&o.JobKind, "job-kind", "", "kind of job where no template is named: PyTorchJob, MPIJob or HyperPodPyTorchJob")
+	fs.StringVar(&o.Recipe, "recipe", "", "file of a PyTorch recipe, in a checkout of AWS's HyperPod recipes")
+	fs.StringVar(&o.OverrideParameters, "override-parameters", "", "JSON object laid over the recipe")
 
 	fs.StringVar(&o.From, "from", "", "repeat a job of the cluster, with what the other options change")
 	fs.BoolVar(&o.Edit, "edit", false, "change the finished manifest in $VISUAL or $EDITOR before it is submitted")
@@ -136,7 +156,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.StringVar(&o.PullPolicy, "pull-policy", "", "Always|IfNotPresent|Never")
 	fs.StringVar(&o.InstanceType, "instance-type", "", "type of the nodes, e.g. ml.p5.48xlarge")
 	fs.IntVar(&o.NodeCount, "node-count", 0, "number of nodes (worker pods)")
-	fs.IntVar(&o.TasksPerNode, "tasks-per-node", 0, "processes in each pod (default: one per accelerator or core of it)")
+	fs.StringVar(&o.TasksPerNode, "tasks-per-node", "", "processes in each pod: a number, auto, gpu or cpu (default: one per accelerator or core of it)")
 	fs.IntVar(&o.Accelerators, "accelerators", 0, "accelerators for each pod (default: all of the instance type)")
 	fs.IntVar(&o.EFA, "efa", 0, "EFA interfaces for each pod (default: in proportion to the accelerators)")
 	fs.StringVar(&o.VCPU, "vcpu", "", "CPU for each pod, a quantity")
@@ -155,13 +175,15 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&o.DeepHealthOnly, "deep-health-check-passed-nodes-only", false, "only nodes that passed the deep health check")
 	fs.StringVar(&o.ServiceAccount, "service-account-name", "", "service account of the pods")
 	fs.StringArrayVar(&o.PersistentVolumeClaims, "persistent-volume-claims", nil, "CLAIM:MOUNT[,CLAIM:MOUNT...]")
-	fs.StringArrayVar(&o.Volumes, "volumes", nil, "NAME:HOSTPATH:MOUNT[,...]")
+	fs.StringArrayVar(&o.Volumes, "volumes", nil, "NAME:HOSTPATH:MOUNT[,...], or name=,type=hostPath|pvc|fsx|efs|emptyDir,mount_path=,... repeatable")
 	fs.StringVar(&o.RestartPolicy, "restart-policy", "", "Always|OnFailure|Never|ExitCode")
 	fs.BoolVar(&o.AutoResume, "auto-resume", false, "resume the job after HyperPod has replaced a faulty node")
 	fs.IntVar(&o.MaxRetry, "max-retry", 0, "how often to resume (default 1)")
 	fs.StringArrayVar(&o.Labels, "label", nil, "label K=V for job and pods, repeatable")
 	fs.StringArrayVar(&o.Annotations, "annotation", nil, "annotation K=V for the job, repeatable")
 	fs.StringArrayVar(&o.Set, "set", nil, "set a template parameter, or any field by its path: K=V, repeatable")
+
+	o.addPolicyFlags(fs)
 
 	fs.StringVar(&o.SchedulerType, "scheduler-type", "", "SageMaker|Kueue|None (default: by the namespace)")
 	fs.StringVar(&o.Queue, "queue-name", "", "LocalQueue (default: the namespace's)")
@@ -187,12 +209,15 @@ func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
 	f.CompleteFlag(cmd, "instance-type", factory.InstanceTypes)
 	f.CompleteArgs(cmd, factory.Templates)
 	for flag, words := range map[string][]string{
-		"job-kind":       jobKinds(),
-		"pull-policy":    {"Always", "IfNotPresent", "Never"},
-		"restart-policy": {"Always", "OnFailure", "Never", "ExitCode"},
-		"scheduler-type": schedulerTypes,
-		"dry-run":        dryRuns,
-		"wait":           waits,
+		"job-kind":         jobKinds(),
+		"rdzv-backend":     {"c10d", "etcd-v2", "etcd", "static"},
+		"clean-pod-policy": {"All", "Running", "None"},
+		"tasks-per-node":   {"auto", "gpu", "cpu"},
+		"pull-policy":      {"Always", "IfNotPresent", "Never"},
+		"restart-policy":   {"Always", "OnFailure", "Never", "ExitCode"},
+		"scheduler-type":   schedulerTypes,
+		"dry-run":          dryRuns,
+		"wait":             waits,
 	} {
 		factory.Complete(cmd, flag, words...)
 	}
@@ -204,26 +229,12 @@ var (
 	waits          = []string{string(wait.Admitted), string(wait.Running), string(wait.Succeeded), string(wait.Finished)}
 )
 
-// kindTemplates are the templates that --job-kind stands for, by v2's names.
-var kindTemplates = [][2]string{
-	{"kubeflow/PyTorchJob", "pytorch"},
-	{"kubeflow/MPIJob", "mpi"},
-}
-
-func jobKinds() []string {
-	var out []string
-	for _, k := range kindTemplates {
-		out = append(out, k[0])
-	}
-	return out
-}
-
 // Validate checks the options without looking at a cluster or a file.
 func (o *Options) Validate() error {
 	if err := o.validateSource(); err != nil {
 		return err
 	}
-	if o.Name == "" && (o.File == "" || o.GenerateName) {
+	if o.Name == "" && (o.File == "" && o.Recipe == "" || o.GenerateName) {
 		return errs.Usagef("the job needs a name").WithTry("hyperpod start-job --name NAME", "hyperpod start-job -f MANIFEST")
 	}
 	if len(o.Name) > 253 {
@@ -235,6 +246,10 @@ func (o *Options) Validate() error {
 	if o.File != "" && o.Template != "" {
 		return errs.Usagef("--config-file and --template both define the job: give one of them")
 	}
+	if err := o.validateRecipe(); err != nil {
+		return err
+	}
+	o.JobKind = fullKind(o.JobKind)
 	for _, c := range []struct {
 		flag  string
 		value *string
@@ -249,10 +264,11 @@ func (o *Options) Validate() error {
 			return err
 		}
 	}
-	for flag, n := range map[string]int{"node-count": o.NodeCount, "tasks-per-node": o.TasksPerNode} {
-		if o.changed(flag) && n < 1 {
-			return errs.Usagef("--%s is at least 1, not %d", flag, n)
-		}
+	if o.changed("node-count") && o.NodeCount < 1 {
+		return errs.Usagef("--node-count is at least 1, not %d", o.NodeCount)
+	}
+	if n, err := strconv.Atoi(o.TasksPerNode); err == nil && n < 1 {
+		return errs.Usagef("--tasks-per-node is at least 1, not %d", n)
 	}
 	for flag, n := range map[string]int{"accelerators": o.Accelerators, "efa": o.EFA, "max-retry": o.MaxRetry} {
 		if n < 0 {

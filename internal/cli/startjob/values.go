@@ -31,7 +31,6 @@ func (o *Options) values() (templates.Values, error) {
 		PreScript: o.PreScript, PostScript: o.PostScript, DeepHealthOnly: o.DeepHealthOnly,
 		ServiceAccount: o.ServiceAccount, RestartPolicy: o.RestartPolicy, AutoResume: o.AutoResume,
 		NodeCount:      o.given("node-count", o.NodeCount),
-		TasksPerNode:   o.given("tasks-per-node", o.TasksPerNode),
 		Accelerators:   o.given("accelerators", o.Accelerators),
 		EFA:            o.given("efa", o.EFA),
 		PartitionCount: o.given("accelerator-partition-count", o.PartitionCount),
@@ -57,7 +56,8 @@ func (o *Options) values() (templates.Values, error) {
 	if o.LabelSelector != "" {
 		read(func() (e error) { v.LabelSelector, e = templates.ParseSelector(o.LabelSelector); return e })
 	}
-	return v, err
+	read(func() error { return o.layPolicy(&v) })
+	return o.overFile(v), err
 }
 
 func (o *Options) given(flag string, n int) *int {

@@ -171,25 +171,34 @@ func (r *reader) results(at string, t templates.Tree) {
 // finish checks what concerns several fields, and completes the values.
 func (r *reader) finish() {
 	v := &r.file.Values
-	for _, need := range []struct{ path, what string }{
-		{"training_cfg.entry_script", "the script to train with"},
-		{"training_cfg.run.name", "the job's name"},
-		{"training_cfg.run.nodes", "the number of nodes"},
-		{"cluster.cluster_type", "k8s"},
-		{"cluster.instance_type", "such as ml.p5.48xlarge"},
-		{"cluster.cluster_config", "a map, {} at least"},
-		{"container", "the image"},
-		{"env_vars", "a map, {} at least"},
+	for _, need := range []struct {
+		path, what string
+		flagged    bool
+	}{
+		{"training_cfg.entry_script", "the script to train with (or --entry-script)", r.flags.EntryScript != ""},
+		{"training_cfg.run.name", "the job's name (or --name)", r.flags.Name != ""},
+		{"training_cfg.run.nodes", "the number of nodes (or --node-count)", r.flags.NodeCount != nil},
+		{"cluster.cluster_type", "k8s", false},
+		{"cluster.instance_type", "such as ml.p5.48xlarge (or --instance-type)", r.flags.InstanceType != ""},
+		{"cluster.cluster_config", "a map, {} at least", false},
+		{"container", "the image (or --image)", r.flags.Image != ""},
+		{"env_vars", "a map, {} at least", len(r.flags.Environment) > 0},
 	} {
-		if !r.seen[need.path] {
+		if !r.seen[need.path] && !need.flagged {
 			r.faults.Addf(r.lineOf(need.path), "%s is missing: %s", need.path, need.what)
 		}
 	}
 	if p := v.RestartPolicy; v.AutoResume && p != "" && p != "OnFailure" {
 		r.faults.Addf(r.lineOf("cluster.cluster_config.restartPolicy"), "cluster.cluster_config.restartPolicy is %s, and automatic resume needs OnFailure", p)
 	}
+	if name := strings.ReplaceAll(v.Name, "_", "-"); name != v.Name && r.flags.Name == "" {
+		r.notef(r.lineOf("training_cfg.run.name"), "the job is named %s: Kubernetes allows no _", name)
+		v.Name = name
+	}
 	v.ScriptArgs = r.words()
-	r.git.into(v)
+	if before, after, err := Checkout(r.git.url, r.git.branch, r.git.commit); err == nil { // else it is a fault already
+		v.PreScript, v.PostScript = append(before, v.PreScript...), append(v.PostScript, after...)
+	}
 	if r.selected { // what the file demands of nodes is all that is demanded
 		no := false
 		v.HealthAffinity = &no

@@ -79,7 +79,7 @@ func TestManifestOfV2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Read("example.yaml", data)
+	f, err := Read("example.yaml", data, templates.Values{})
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}

@@ -241,17 +241,7 @@ var gitURL = regexp.MustCompile(`^(https?://|codecommit::)[^\s'"\\]+$`)
 
 func (r *reader) clone(at string, t templates.Tree) {
 	r.section(at, t, []field{
-		{"repo_url_or_path", func(r *reader, at string, t templates.Tree) {
-			s, ok := r.text(at, t)
-			if !ok {
-				return
-			}
-			if !gitURL.MatchString(s) {
-				r.faults.Addf(t.Line(), "%s has to start with https:// or codecommit::, as pods see no folder of this machine", at)
-				return
-			}
-			r.git.url = s
-		}},
+		{"repo_url_or_path", into(func(r *reader) *string { return &r.git.url })},
 		{"branch", into(func(r *reader) *string { return &r.git.branch })},
 		{"commit", into(func(r *reader) *string { return &r.git.commit })},
 		{"token", func(r *reader, at string, t templates.Tree) {
@@ -265,38 +255,42 @@ func (r *reader) clone(at string, t templates.Tree) {
 			}
 		}},
 	})
-	if r.git.url == "" && (r.git.branch != "" || r.git.commit != "") {
-		r.faults.Addf(t.Line(), "%s has a branch or commit and no repo_url_or_path", at)
-	}
-	for _, s := range []string{r.git.branch, r.git.commit} {
-		if strings.HasPrefix(s, "-") || strings.ContainsAny(s, "'\"\\ \n") {
-			r.faults.Addf(t.Line(), "%s: %q is no branch or commit", at, clip(s))
-		}
+	if _, _, err := Checkout(r.git.url, r.git.branch, r.git.commit); err != nil {
+		r.faults.Addf(t.Line(), "%s: %v", at, err)
 	}
 }
 
 // gitCheckout is where the clone is; the script runs there, as in v2.
 const gitCheckout = "/tmp/checkout"
 
-// into puts the clone before the file's own lines. A token, where the environment
-// has one, goes to git through a credential helper, never into a command line.
-func (g git) into(v *templates.Values) {
-	if g.url == "" {
-		return
+// Checkout returns the shell lines that clone a repository before the training and
+// remove it after; none for no repository. A token, where the environment has
+// GIT_TOKEN, goes to git through a credential helper, never into a command line.
+func Checkout(url, branch, commit string) (before, after []string, err error) {
+	for _, s := range []string{branch, commit} {
+		if strings.HasPrefix(s, "-") || strings.ContainsAny(s, "'\"\\ \n") {
+			return nil, nil, fmt.Errorf("%q is no branch or commit", clip(s))
+		}
 	}
-	steps := []string{"rm -rf " + gitCheckout}
+	switch {
+	case url == "" && branch+commit != "":
+		return nil, nil, fmt.Errorf("a branch or commit, and no repo_url_or_path")
+	case url == "":
+		return nil, nil, nil
+	case !gitURL.MatchString(url):
+		return nil, nil, fmt.Errorf("repo_url_or_path has to start with https:// or codecommit::, as pods see no folder of this machine")
+	}
 	helper := ""
-	if strings.HasPrefix(g.url, "http") {
+	if strings.HasPrefix(url, "http") {
 		helper = ` -c credential.helper='!f() { test -z "${GIT_TOKEN:-}" || printf "username=token\npassword=%s\n" "$GIT_TOKEN"; }; f'`
 	}
 	clone := "git" + helper + " clone"
-	if g.branch != "" {
-		clone += " --branch '" + g.branch + "'"
+	if branch != "" {
+		clone += " --branch '" + branch + "'"
 	}
-	steps = append(steps, clone+" '"+g.url+"' "+gitCheckout, "cd "+gitCheckout)
-	if g.commit != "" {
-		steps = append(steps, "git checkout '"+g.commit+"'")
+	before = []string{"rm -rf " + gitCheckout, clone + " '" + url + "' " + gitCheckout, "cd " + gitCheckout}
+	if commit != "" {
+		before = append(before, "git checkout '"+commit+"'")
 	}
-	v.PreScript = append(steps, v.PreScript...)
-	v.PostScript = append(slices.Clone(v.PostScript), "rm -rf "+gitCheckout)
+	return before, []string{"rm -rf " + gitCheckout}, nil
 }

@@ -2,6 +2,7 @@ package v2config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,6 +28,9 @@ var several = map[string]string{
 	"TORCH_DIST_INIT_BARRIER":         "1",
 	"CUDA_DEVICE_MAX_CONNECTIONS":     "1",
 }
+
+// MultiNodeEnvironment is what v2 set in jobs of several nodes.
+func MultiNodeEnvironment() map[string]string { return maps.Clone(several) }
 
 // Under lays flags over the file and adds what v2 filled in for whatever both
 // leave open.
@@ -64,13 +68,13 @@ func looksLike(data []byte) bool {
 }
 
 // Read reads a file; path names it in errors, which list every fault with its line
-// and have exit code Usage.
-func Read(path string, data []byte) (File, error) {
+// and have exit code Usage. What flags say need not be in the file.
+func Read(path string, data []byte, flags templates.Values) (File, error) {
 	tree, err := templates.ParseTree(path, data)
 	if err != nil {
 		return File{}, err
 	}
-	r := &reader{root: tree}
+	r := &reader{root: tree, flags: flags}
 	if !tree.IsMap() {
 		r.faults.Addf(tree.Line(), "a configuration file is a map with training_cfg, cluster, container and env_vars")
 		return File{}, r.faults.Err(path)
@@ -86,6 +90,7 @@ func Read(path string, data []byte) (File, error) {
 // reader fills a File from a tree.
 type reader struct {
 	root   templates.Tree
+	flags  templates.Values
 	file   File
 	faults templates.Faults
 
@@ -126,7 +131,7 @@ func (r *reader) section(at string, t templates.Tree, fields []field) {
 		if r.seen == nil {
 			r.seen = map[string]bool{}
 		}
-		if !e.Value.IsNull() {
+		if !absent(e.Value) {
 			r.seen[path] = true
 		}
 		fields[i].read(r, path, e.Value)
@@ -152,9 +157,16 @@ func join(at, key string) string {
 	return at + "." + key
 }
 
+// absent tells a value that is not there: empty, or OmegaConf's ??? for one that
+// has yet to be given.
+func absent(t templates.Tree) bool {
+	s, ok := t.Text()
+	return t.IsNull() || ok && s == "???"
+}
+
 // text reads a single value, with the file's interpolations resolved.
 func (r *reader) text(at string, t templates.Tree) (string, bool) {
-	if t.IsNull() {
+	if absent(t) {
 		return "", false
 	}
 	s, ok := t.Text()

@@ -29,7 +29,7 @@ func small(training, cluster, config, top string) string {
 
 func read(t *testing.T, text string) File {
 	t.Helper()
-	f, err := Read("c.yaml", []byte(text))
+	f, err := Read("c.yaml", []byte(text), templates.Values{})
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
@@ -74,6 +74,7 @@ func TestUnderstoodWithNotices(t *testing.T) {
 		"labels in the wrong place": {small("", "  custom_labels: {a: b, kueue.x-k8s.io/queue-name: q}\n", "", ""), "line 9: cluster.custom_labels belongs into cluster.cluster_config"},
 		"Slurm's mounts":            {small("", "", "", "container_mounts: [/a:/b]\n"), "container_mounts does nothing here: it is for Slurm"},
 		"results":                   {small("", "", "", "base_results_dir: ./elsewhere\n"), "only an absolute path"},
+		"an underscore":             {strings.Replace(small("", "", "", ""), "name: j", "name: my_job", 1), "the job is named my-job: Kubernetes allows no _"},
 		"a shell's variable":        {small("  script_args: [\"--x $HOME\"]\n", "", "", ""), "$HOME in script_args stays"},
 		"a newer type":              {strings.Replace(small("", "", "", ""), "ml.g5.xlarge", "ml.g5.3xlarge", 1), "is in no table, did you mean"},
 	} {
@@ -146,9 +147,10 @@ func TestRefusals(t *testing.T) {
 		"Helm":                   {small("", "", "", "x: {{ .Values.x }}\n"), "belongs to Helm or Jinja"},
 		"a list":                 {"- a\n", "a configuration file is a map"},
 		"two documents":          {small("", "", "", "---\na: b\n"), "holds 2 YAML documents"},
+		"5 MB":                   {small("", "", "", "# ") + strings.Repeat("x", 5<<20), "larger than 4 MiB"},
 		"a bomb":                 {"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e]\n", "once its aliases are expanded"},
 	} {
-		_, err := Read("c.yaml", []byte(c.text))
+		_, err := Read("c.yaml", []byte(c.text), templates.Values{})
 		text := errs.Text(err, false)
 		if err == nil || errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "c.yaml") || !strings.Contains(strings.ReplaceAll(text, ":  ", ": "), c.want) {
 			t.Errorf("%s: want %q, got\n%s", name, c.want, text)
@@ -160,8 +162,25 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	_, err := Read("c.yaml", []byte("training_cfg: {run: {nodes: x}}\nenv_vars: {}\n"))
+	_, err := Read("c.yaml", []byte("training_cfg: {run: {nodes: x}}\nenv_vars: {}\n"), templates.Values{})
 	for _, want := range []string{"training_cfg.run.nodes", "entry_script is missing", "training_cfg.run.name is missing", "container is missing", "cluster.instance_type is missing"} {
+		if !strings.Contains(errs.Text(err, false), want) {
+			t.Errorf("%q is not in\n%s", want, errs.Text(err, false))
+		}
+	}
+}
+
+// What flags say need not be in the file; ??? is OmegaConf's word for what has yet
+// to be given.
+func TestFlagsCompleteTheFile(t *testing.T) {
+	text := "training_cfg:\n  entry_script: ???\n  run: {nodes: '???'}\ncluster:\n  cluster_type: k8s\n  instance_type: ???\n  cluster_config: {}\nbase_results_dir: ???\n"
+	flags := templates.Values{Name: "j", EntryScript: "t.py", NodeCount: templates.Int(1), InstanceType: "ml.g5.xlarge", Image: "i", Environment: map[string]string{"A": "b"}}
+	f, err := Read("c.yaml", []byte(text), flags)
+	if err != nil || len(f.Notices) > 0 {
+		t.Errorf("%s %q", errs.Text(err, false), f.Notices)
+	}
+	_, err = Read("c.yaml", []byte(text), templates.Values{})
+	for _, want := range []string{"training_cfg.entry_script is missing", "(or --entry-script)", "(or --name)", "(or --node-count)", "(or --instance-type)", "(or --image)"} {
 		if !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%q is not in\n%s", want, errs.Text(err, false))
 		}
@@ -201,7 +220,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		_ = Is([]byte(text))
-		file, err := Read("c.yaml", []byte(text))
+		file, err := Read("c.yaml", []byte(text), templates.Values{})
 		if err == nil {
 			_, err = tm.Render(file.Under(templates.Values{}))
 		} else if !strings.Contains(errs.Text(err, true), "c.yaml") {

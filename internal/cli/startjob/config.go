@@ -1,0 +1,173 @@
+package startjob
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
+)
+
+// source is a definition that is no template: it says values, over which the
+// flags are laid.
+type source struct {
+	name  string // the file, as people gave it
+	under func(templates.Values) templates.Values
+	// namespace is the file's, which -n overrides.
+	namespace string
+}
+
+// fromConfig reads a configuration file of the official CLI v2. The template is
+// that of the job's kind.
+func (o *Options) fromConfig(f *factory.Factory, data []byte) (*templates.Template, error) {
+	flags, err := o.values()
+	if err != nil {
+		return nil, err
+	}
+	file, err := v2config.Read(o.File, data, flags)
+	if err != nil {
+		return nil, err
+	}
+	f.Notes(file.Notices)
+	o.take(file.Values, file.Under)
+	o.SchedulerType = cmp.Or(o.SchedulerType, file.SchedulerType)
+	return templates.Find(o.kindTemplate(), templates.Dirs{})
+}
+
+// fromRecipe reads a recipe of AWS's HyperPod recipes.
+func (o *Options) fromRecipe(f *factory.Factory) (*templates.Template, error) {
+	r, err := recipe.Read(o.Recipe, o.OverrideParameters, recipe.Options{HyperPod: o.kindTemplate() == hyperPodTemplate})
+	if err != nil {
+		return nil, err
+	}
+	f.Notes(r.Notices)
+	o.take(r.Values, func(flags templates.Values) templates.Values { return flags.Over(r.Values) })
+	return r.Template, nil
+}
+
+// take remembers a file's values and fills in what the flags leave open and the
+// cluster is asked about.
+func (o *Options) take(v templates.Values, under func(templates.Values) templates.Values) {
+	o.base = &source{name: cmp.Or(o.File, o.Recipe), namespace: v.Namespace, under: func(flags templates.Values) templates.Values {
+		out := under(flags)
+		if o.changed("auto-resume") {
+			out.AutoResume = o.AutoResume
+			if !o.AutoResume && flags.MaxRetry == nil {
+				out.MaxRetry = nil
+			}
+		}
+		if o.changed("deep-health-check-passed-nodes-only") {
+			out.DeepHealthOnly = o.DeepHealthOnly
+		}
+		// Namespace, queue and priority are the cluster's to check.
+		out.Namespace, out.Queue, out.Priority = "", "", ""
+		return out
+	}}
+	o.Name = cmp.Or(o.Name, v.Name)
+	o.Queue, o.Priority = cmp.Or(o.Queue, v.Queue), cmp.Or(o.Priority, v.Priority)
+}
+
+// overFile lays the flags over the file's values, where there is such a file.
+func (o *Options) overFile(v templates.Values) templates.Values {
+	if o.base == nil {
+		return v
+	}
+	return o.base.under(v)
+}
+
+// statedNamespace is the namespace that the definition itself states.
+func (o *Options) statedNamespace(t *templates.Template, v templates.Values) string {
+	if o.base != nil {
+		return o.base.namespace
+	}
+	return t.Namespace(v)
+}
+
+// describe says which definition is used.
+func (o *Options) describe(t *templates.Template) string {
+	if o.base != nil {
+		return fmt.Sprintf("using %s with the embedded template %s", o.base.name, t.Name)
+	}
+	return describe(t)
+}
+
+const hyperPodTemplate = "hyperpod-pytorch"
+
+// kindTemplates are the templates that --job-kind stands for, by v2's names.
+var kindTemplates = [][2]string{
+	{"kubeflow/PyTorchJob", "pytorch"},
+	{"kubeflow/MPIJob", "mpi"},
+	{"sagemaker/HyperPodPyTorchJob", hyperPodTemplate},
+}
+
+func jobKinds() []string {
+	var out []string
+	for _, k := range kindTemplates {
+		out = append(out, k[0])
+	}
+	return out
+}
+
+// fullKind completes the name of a kind that is given without its group.
+func fullKind(name string) string {
+	for _, k := range jobKinds() {
+		if _, kind, _ := strings.Cut(k, "/"); strings.EqualFold(kind, name) {
+			return k
+		}
+	}
+	return name
+}
+
+// kindTemplate is the template for --job-kind, PyTorchJob's when it is not given.
+func (o *Options) kindTemplate() string {
+	for _, k := range kindTemplates {
+		if k[0] == o.JobKind {
+			return k[1]
+		}
+	}
+	return DefaultTemplate
+}
+
+// checkKind refuses a definition of another kind than --job-kind says.
+func (o *Options) checkKind(t *templates.Template) error {
+	if o.JobKind == "" {
+		return nil
+	}
+	_, want, _ := strings.Cut(o.JobKind, "/")
+	for _, kind := range t.Kinds() {
+		if kind == want {
+			return nil
+		}
+	}
+	return errs.Usagef("%s makes a %s, and --job-kind says %s", t.Source, strings.Join(t.Kinds(), " and "), want).
+		WithTry("leave --job-kind out")
+}
+
+// validateRecipe checks the flags of recipes.
+func (o *Options) validateRecipe() error {
+	if o.OverrideParameters == "" && o.Recipe == "" {
+		return nil
+	}
+	if o.Recipe == "" {
+		return errs.Usagef("--override-parameters is for --recipe")
+	}
+	for flag, given := range map[string]bool{"--config-file": o.File != "", "--template": o.Template != ""} {
+		if given {
+			return errs.Usagef("--recipe and %s both define the job: give one of them", flag)
+		}
+	}
+	if fullKind(o.JobKind) == "kubeflow/MPIJob" {
+		return errs.Usagef("recipes are PyTorch jobs, not MPIJobs")
+	}
+	var object map[string]any
+	if o.OverrideParameters != "" && json.Unmarshal([]byte(o.OverrideParameters), &object) != nil {
+		return errs.Usagef("--override-parameters is not understood: not a JSON object").
+			WithTry(`--override-parameters '{"recipes.trainer.num_nodes": 2, "container": "IMAGE"}'`)
+	}
+	return nil
+}

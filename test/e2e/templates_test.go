@@ -1,0 +1,253 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+// TestTemplates tries every embedded template on the real control plane.
+func TestTemplates(t *testing.T) {
+	bed := cluster.ForTest(t, cluster.Options{})
+	applyScenario(t, bed, "enterprise", false)
+	crd, err := os.ReadFile("testdata/hyperpodpytorchjob.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bed.Apply(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	admin := newUser(t, bed.Kubeconfig)
+	t.Run("kubectl accepts every template for every family", func(t *testing.T) { everyFamily(t, bed) })
+	t.Run("server dry run", func(t *testing.T) { dryRuns(admin.in(t)) })
+	t.Run("options", func(t *testing.T) { everyOption(t, bed) })
+	t.Run("run", func(t *testing.T) { reallyRun(t, bed, admin.in(t)) })
+	t.Run("samples", func(t *testing.T) { samples(t, bed) })
+}
+
+// families are one instance type of each family, such as ml.g5 and ml.trn1.
+func families() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, typ := range instances.All() {
+		family := typ.Name[:strings.LastIndex(typ.Name, ".")]
+		if !seen[family] {
+			seen[family] = true
+			out = append(out, typ.Name)
+		}
+	}
+	return out
+}
+
+// values are what every template can be started with.
+func values(name string) templates.Values {
+	return templates.Values{Name: name, Namespace: engineers, Queue: engineers + "-localqueue", Priority: "training-priority",
+		Image: "registry.example/train:1", NodeCount: templates.Int(2)}
+}
+
+// withScript adds what a template asks for.
+func withScript(tm *templates.Template, v templates.Values) templates.Values {
+	if p, ok := tm.Param("ENTRY_SCRIPT"); ok && p.Required {
+		v.EntryScript = "/src/train.py"
+	}
+	return v
+}
+
+// accepts lets kubectl apply objects as a server-side dry run, strictly.
+func accepts(t *testing.T, bed *cluster.Bed, objects []map[string]any) {
+	t.Helper()
+	text, err := templates.Marshal(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := bed.KubectlAs(t.Context(), bed.Kubeconfig, text, "apply", "--dry-run=server", "--validate=strict", "-f", "-")
+	if err != nil {
+		t.Fatalf("kubectl refuses: %v\n%s", err, out)
+	}
+	if got := strings.Count(out, "(server dry run)"); got != len(objects) {
+		t.Errorf("%d of %d objects accepted:\n%s", got, len(objects), out)
+	}
+}
+
+func everyFamily(t *testing.T, bed *cluster.Bed) {
+	for _, info := range templates.Names(templates.Dirs{}) {
+		t.Run(info.Name, func(t *testing.T) {
+			tm, err := templates.Find(info.Name, templates.Dirs{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []map[string]any
+			for i, typ := range families() {
+				v := withScript(tm, values(fmt.Sprintf("t%d", i)))
+				v.InstanceType = typ
+				r, err := tm.Render(v)
+				if err != nil {
+					t.Errorf("%s: %s", typ, errs.Text(err, true))
+					continue
+				}
+				all = append(all, r.Objects...)
+			}
+			accepts(t, bed, all)
+		})
+	}
+}
+
+func dryRuns(admin user) {
+	for _, info := range templates.Names(templates.Dirs{}) {
+		out := admin.ok("start-job", "--name", "try-"+info.Name, "--template", info.Name, "--image", "registry.example/train:1",
+			"--entry-script", "/src/train.py", "--node-count", "2", "-n", engineers, "--dry-run=server")
+		if !strings.Contains(out, "/try-"+info.Name+" created (server dry run)") {
+			admin.t.Errorf("%s: %s", info.Name, out)
+		}
+	}
+}
+
+// everyOption lays the options over each kind of job; the webhooks judge.
+func everyOption(t *testing.T, bed *cluster.Bed) {
+	n := templates.Int
+	for name, change := range map[string]func(*templates.Values){
+		"pytorch": func(v *templates.Values) {
+			v.Elastic = templates.Elastic{Min: n(1), Max: n(4)}
+			v.TasksPerNode = n(4)
+			v.AutoResume, v.MaxRetry = true, n(3)
+		},
+		"fsdp-llama-etcd": func(v *templates.Values) { v.Elastic = templates.Elastic{Max: n(4)} },
+		"hyperpod-pytorch": func(v *templates.Values) {
+			v.Elastic = templates.Elastic{Min: n(1), Max: n(4), Step: n(1), ScaleUpSnooze: n(60), ScalingTimeout: n(60), ShutdownTimeout: n(60)}
+		},
+		"mpi":          func(*templates.Values) {},
+		"neuron-llama": func(v *templates.Values) { v.InstanceType = "ml.trn1.32xlarge" },
+		"accelerate":   func(*templates.Values) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tm, err := templates.Find(name, templates.Dirs{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := withScript(tm, values("options"))
+			v.InstanceType = "ml.p5.48xlarge"
+			v.Environment, v.SecretEnv = map[string]string{"A": "b"}, []templates.SecretEnv{{Name: "C", Secret: "s", Key: "k"}, {Secret: "all"}}
+			v.RunPolicy = templates.RunPolicy{CleanPodPolicy: "Running", TTL: n(60), Deadline: n(3600)}
+			v.Tolerations = []templates.Toleration{{Key: "gpu", Value: "yes", Effect: "NoSchedule"}, {Key: "slow", Exists: true, Effect: "NoExecute", Seconds: n(60)}, {Exists: true}}
+			v.RequiredTopology = "topology.k8s.aws/network-node-layer-3"
+			v.ServiceAccount, v.ResultsDir, v.PreScript = "default", "/fsx/out", []string{"nvidia-smi"}
+			v.LabelSelector = templates.Selector{Required: map[string][]string{"rack": {"1"}}, Preferred: map[string][]string{"zone": {"a", "b"}}}
+			v.Volumes = []templates.Volume{{Type: templates.PVC, Claim: "fsx", MountPath: "/fsx"}, {Name: "h", Type: templates.HostPath, Path: "/h", MountPath: "/h", Create: true},
+				{Name: "e", Type: templates.EmptyDir, MountPath: "/e", Memory: true, Size: "1Gi"}}
+			v.Labels, v.Annotations = map[string]string{"a": "b"}, map[string]string{"c": "d"}
+			change(&v)
+			if name == "mpi" {
+				v.RestartPolicy = "OnFailure"
+			}
+			r, err := tm.Render(v)
+			if err != nil {
+				t.Fatal(errs.Text(err, true))
+			}
+			accepts(t, bed, r.Objects)
+		})
+	}
+}
+
+// reallyRun starts jobs of the kinds that have an operator here; their pods run on
+// nodes that hold what the templates ask for.
+func reallyRun(t *testing.T, bed *cluster.Bed, admin user) {
+	for _, c := range []struct {
+		template string
+		args     []string
+		pods     int
+	}{
+		{"pytorch", []string{"--entry-script", "/src/train.py", "--node-count", "2", "--instance-type", "ml.p5.48xlarge"}, 2},
+		{"mpi", []string{"--entry-script", "/opt/ring", "--node-count", "1", "--instance-type", "ml.p5.48xlarge"}, 2}, // with the launcher
+		{"ddp-cpu", []string{"--entry-script", "/src/ddp.py", "--node-count", "2"}, 2},
+	} {
+		t.Run(c.template, func(t *testing.T) {
+			admin := admin.in(t)
+			name := "run-" + c.template
+			args := append([]string{"start-job", "--name", name, "--template", c.template, "--image", "registry.example/train:1", "-n", engineers,
+				"--priority", "training", "--wait", "--timeout", "90s"}, c.args...)
+			admin.ok(args...)
+			if err := bed.WaitForPods(t.Context(), engineers, "training.kubeflow.org/job-name="+name, "Running", c.pods); err != nil {
+				t.Error(err)
+			}
+			if c.template == "pytorch" { // the label that static rendezvous takes the rank from
+				out, err := bed.Kubectl(t.Context(), "get", "pods", "-n", engineers, "-l", "training.kubeflow.org/job-name="+name, "--sort-by=.metadata.name",
+					"-o", `jsonpath={.items[*].metadata.labels.training\.kubeflow\.org/replica-index}`)
+				if err != nil || out != "0 1" {
+					t.Errorf("the pods' indexes are %q, %v", out, err)
+				}
+			}
+			admin.ok("cancel-job", name, "-n", engineers)
+		})
+	}
+}
+
+// samplesEnv names the environment variable with the path of a checkout of
+// aws-samples/awsome-distributed-training.
+const samplesEnv = "HYPERPOD_TEST_SAMPLES"
+
+var sampleKind = regexp.MustCompile(`(?m)^\s*kind: *"?(PyTorchJob|MPIJob|HyperPodPyTorchJob)\b`)
+
+// samples lets the API server judge what becomes of the public samples.
+func samples(t *testing.T, bed *cluster.Bed) {
+	root := os.Getenv(samplesEnv)
+	if root == "" {
+		t.Skip("set " + samplesEnv + " to a checkout of aws-samples/awsome-distributed-training")
+	}
+	accepted, refused := 0, 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(filepath.Ext(path), ".yaml") && !strings.Contains(filepath.Ext(path), "template") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || !sampleKind.Match(data) {
+			return err
+		}
+		tm, err := templates.Parse("sample", path, data)
+		if err != nil {
+			refused++
+			t.Logf("refused: %s", errs.Text(err, false))
+			return nil
+		}
+		v := templates.Values{Name: "sample", Namespace: engineers, Queue: engineers + "-localqueue", Priority: "training-priority", Params: map[string]any{}}
+		for _, p := range tm.Params {
+			v.Params[p.Name] = "value"
+			if strings.Contains(p.Name, "NODE") || strings.HasPrefix(p.Name, "NUM_") {
+				v.Params[p.Name] = "2"
+			}
+		}
+		r, err := tm.Render(v)
+		if err != nil {
+			t.Errorf("%s: %s", path, errs.Text(err, true))
+			return nil
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			var served []map[string]any
+			for _, o := range r.Objects {
+				if group, _, _ := strings.Cut(fmt.Sprint(o["apiVersion"]), "/"); group == "resource.nvidia.com" {
+					continue // a CRD that this control plane does not have
+				}
+				served = append(served, o)
+			}
+			if _, isJob := kinds.JobFor(fmt.Sprint(served[len(served)-1]["apiVersion"]), fmt.Sprint(served[len(served)-1]["kind"])); !isJob {
+				t.Logf("the last object is a %v", served[len(served)-1]["kind"])
+			}
+			accepts(t, bed, served)
+		})
+		accepted++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d samples tried, %d refused by name", accepted, refused)
+}
