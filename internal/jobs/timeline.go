@@ -40,7 +40,7 @@ type Moment struct {
 	Step Step
 	// Reason is Kueue's or the operator's own word, "" where there is none.
 	Reason string
-	// Text says it in words; Kueue's own message where it has one (Plain).
+	// Text says it in words; Kueue's own message where it has one (see Plain).
 	Text string
 	// ByWorkloadUID and ByJobUID are whom a preempted job made way for, as far as
 	// the message says.
@@ -97,7 +97,7 @@ func (l *line) add(t time.Time, s Step, reason, text string) {
 	m := Moment{Time: t.UTC(), Step: s, Reason: reason, Text: text}
 	if s == WasPreempted {
 		m.ByWorkloadUID, m.ByJobUID = preemptor(text)
-		m.Reason, m.Text = cmp.Or(why(text), reason), Plain(text)
+		m.Reason = cmp.Or(why(text), reason)
 	}
 	l.moments = append(l.moments, m)
 }
@@ -254,7 +254,7 @@ func merge(out []Moment, m Moment) bool {
 		case m.Step == Waits && o.Step == Waits:
 			o.Reason, o.Text = cmp.Or(m.Reason, o.Reason), m.Text
 			return true
-		case m.Step == Waits && near(o.Time, m.Time) && (o.Text == Plain(m.Text) || o.Text == deactivated(m.Text)):
+		case m.Step == Waits && near(o.Time, m.Time) && (o.Text == m.Text || o.Text == deactivated(m.Text)):
 			return true // Kueue repeats why it evicted as why the job waits
 		case m.Step == Waits || !near(o.Time, m.Time):
 			return false

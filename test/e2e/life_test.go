@@ -172,6 +172,14 @@ func (l life) suspend() {
 	if s := l.member.list("--state", "suspended"); len(s.Jobs) != 1 || s.Jobs[0].Name != "held" {
 		l.t.Errorf("list-jobs shows %+v", s)
 	}
+	if page := l.member.ok("get-job", "held", "-o", "table"); !strings.Contains(page, "held is Suspended since") || !strings.Contains(page, "not shown: ") || !strings.Contains(page, `"list" on events`) {
+		l.t.Errorf("a member's page, who may see no events:\n%s", page)
+	}
+	ctx, cancel := context.WithTimeout(l.t.Context(), 60*time.Second)
+	defer cancel()
+	watch := l.member.start(ctx, "list-jobs", "-A", "--watch", "-o", "json")
+	watch.until(func(out string) bool { return strings.Contains(out, `"Type":"ADDED","Name":"held"`) })
+	cancel()
 	l.member.ok("patch-job", "unsuspend", "held")
 	l.member.ok("wait-job", "held", "--for", "running", "--timeout", "60s")
 	l.member.ok("cancel-job", "held", "--wait")

@@ -38,6 +38,9 @@ func (r report) page(io *output.IO, now time.Time) string {
 	r.podTable(w)
 	r.timeline(w)
 	r.eventTable(w)
+	if len(r.unseen) > 0 {
+		w.b.WriteByte('\n')
+	}
 	for _, u := range r.unseen {
 		w.line(output.Dim, "not shown: "+u)
 	}

@@ -55,7 +55,7 @@ func (r report) timeline(w *writer) {
 		text := m.Text
 		switch m.Step {
 		case jobs.WasPreempted:
-			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + text
+			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + jobs.Plain(text)
 		case jobs.Waits:
 			text = "waits: " + text
 		}

@@ -100,8 +100,10 @@ func Run(ctx context.Context, o *Options) error {
 		}{rows}
 	}
 	if len(rows) == 0 {
-		s := jobs.StatusOf(job, nil, pods)
-		f.Notef("note: %s has no pods: it is %s", o.Name, s.State)
+		// Without its Workload, which may not be readable, the job's own status tells.
+		workloads, _ := state.ListWorkloads(ctx, cluster.Client, job.Namespace, kube.ListOptions{})
+		s := jobs.StatusOf(job, jobs.Match([]state.Job{job}, workloads)[0], pods)
+		f.Notef("note: %s has no pods: it is %s", o.Name, strings.TrimSuffix(string(s.State)+": "+jobs.Plain(s.Why()), ": "))
 	}
 	return output.Print(f.IO, format, document, func() output.Table { return Table(rows, cluster.Now()) }, func() (out []string) {
 		for _, r := range rows {

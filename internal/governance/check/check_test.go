@@ -334,3 +334,12 @@ func TestTopology(t *testing.T) {
 		t.Errorf("remedies %+v", v.Remedies)
 	}
 }
+
+// TestPodPriority: a priority class of the pods that does not exist is a finding,
+// and hides nothing.
+func TestPodPriority(t *testing.T) {
+	v := ask(t, checker(t, fixture.JohnSmith()), check.Request{Object: object(t, fixture.Job("j", 3, 4, `"priorityClassName":"none"`)), Namespace: "smith"})
+	if v.Verdict != check.Never || v.Quota.Reason != "ExceedsMaxQuota" || len(v.Submission) == 0 || v.Submission[0].Status != check.Failed {
+		t.Errorf("%s %s, %+v", v.Verdict, v.Quota.Reason, v.Submission)
+	}
+}

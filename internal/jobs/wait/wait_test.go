@@ -107,14 +107,15 @@ func TestWait(t *testing.T) {
 		uid     string // "" is the job's own
 		timeout time.Duration
 		do      func(context.Context, *kube.Client) error // once it waits
+		then    func(context.Context, *kube.Client) error // once it is suspended
 		exit    errs.Exit
 		says    string
 	}{
 		{name: "deleted", goal: Deleted, do: remove},
 		{name: "deleted meanwhile", goal: Running, do: remove, exit: errs.NotFound, says: "it was deleted while it was waited for"},
-		{name: "out of time", goal: Running, timeout: 50 * time.Millisecond, exit: errs.Timeout, says: "job x is not running after 50ms: x is Pending"},
+		{name: "out of time", goal: Running, timeout: 300 * time.Millisecond, exit: errs.Timeout, says: "job x is not running after 300ms"},
 		{name: "held back", goal: Running, held: true, do: hold, exit: errs.Pending, says: "job x is suspended"},
-		{name: "held back, and waited for all the same", goal: Running, timeout: 200 * time.Millisecond, do: hold, exit: errs.Timeout, says: "x is Suspended"},
+		{name: "held back, and waited for all the same", goal: Running, do: hold, then: remove, exit: errs.NotFound, says: "it was deleted"},
 		{name: "another job of the name", goal: Running, uid: "other", exit: errs.NotFound, says: "is gone"},
 		{name: "another job of the name, deleted", goal: Deleted, uid: "other"},
 	} {
@@ -125,12 +126,13 @@ func TestWait(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			done := false
+			done := map[jobs.State]bool{}
 			_, err := Wait(ctx, c, Request{Kind: kinds.BatchJob, Namespace: namespace, Name: "x", UID: uid, Goal: tt.goal, Timeout: tt.timeout, UntilHeld: tt.held,
 				Progress: func(p Progress) {
-					if p.Status.State == jobs.Pending && !done && tt.do != nil {
-						done = true
-						if err := tt.do(ctx, c); err != nil {
+					do := map[jobs.State]func(context.Context, *kube.Client) error{jobs.Pending: tt.do, jobs.Suspended: tt.then}[p.Status.State]
+					if do != nil && !done[p.Status.State] {
+						done[p.Status.State] = true
+						if err := do(ctx, c); err != nil {
 							t.Error(err)
 						}
 					}

@@ -1,0 +1,88 @@
+package canceljob
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+func TestFlags(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		want errs.Exit
+		says string
+	}{
+		{"x", errs.OK, ""},
+		{"x y z --yes --wait --timeout 3s", errs.OK, ""},
+		{"--name x", errs.OK, ""},
+		{"--all --state pending,running --kind pytorchjobs", errs.OK, ""},
+		{"-l a=b --dry-run", errs.OK, ""},
+		{"", errs.Usage, "which job"},
+		{"x --name y", errs.Usage, "two names"},
+		{"x --all", errs.Usage, "do not go together"},
+		{"x --state pending", errs.Usage, "do not go together"},
+		{"--all -l a=b", errs.Usage, "do not go together"},
+		{"--state pending", errs.Usage, "which jobs"},
+		{"--all --state dinner", errs.Usage, `no state "dinner"`},
+		{"--all --kind Dinner", errs.Usage, `no job kind "Dinner"`},
+		{"-l a===", errs.Usage, "no label selector"},
+		{"x --timeout 3s", errs.Usage, "--timeout is for --wait"},
+		{"x --dry-run=maybe", errs.Usage, "no value"},
+	} {
+		streams, _ := output.Test()
+		f := &factory.Factory{IO: streams, Env: func(string) string { return "" }}
+		cmd := NewCmd(f, func(context.Context, *Options) error { return nil })
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetArgs(strings.Fields(tt.args))
+		err := cmd.ExecuteContext(context.Background())
+		if errs.ExitOf(err) != tt.want || err != nil && !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%q: got %v", tt.args, err)
+		}
+	}
+}
+
+func TestConfirmed(t *testing.T) {
+	one := []victim{{kind: kinds.PyTorchJob, namespace: "n", name: "a\x1b[31m"}}
+	two := append(one, victim{kind: kinds.BatchJob, namespace: "n", name: "b", state: jobs.Pending})
+	for _, tt := range []struct {
+		name    string
+		victims []victim
+		options Options
+		tty     bool
+		answer  string
+		want    bool
+		exit    errs.Exit
+		asks    string
+	}{
+		{name: "yes", victims: two, options: Options{All: true}, tty: true, answer: "y\n", want: true, asks: "  job/b in n, Pending\nCancel 2 jobs? [y/N] "},
+		{name: "in full", victims: one, options: Options{Names: []string{"a"}}, tty: true, answer: "YES\n", want: true, asks: `pytorchjob/a\x1b[31m in n`},
+		{name: "no", victims: two, options: Options{All: true}, tty: true, answer: "n\n", exit: errs.Failure, asks: "nothing was cancelled"},
+		{name: "only enter", victims: two, options: Options{All: true}, tty: true, answer: "\n", exit: errs.Failure},
+		{name: "end of input", victims: two, options: Options{All: true}, tty: true, exit: errs.Failure},
+		{name: "--yes", victims: two, options: Options{All: true, Yes: true}, want: true},
+		{name: "a dry run", victims: two, options: Options{All: true, DryRun: "client"}, want: true},
+		{name: "names without a terminal", victims: one, options: Options{Names: []string{"a"}}, want: true},
+		{name: "a choice without a terminal", victims: two, options: Options{All: true}, exit: errs.Usage},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			streams, buffers := output.Test()
+			streams.InTTY, streams.ErrTTY = tt.tty, tt.tty
+			buffers.In.WriteString(tt.answer)
+			o := tt.options
+			o.Factory = &factory.Factory{IO: streams}
+			if o.DryRun == "" {
+				o.DryRun = "none"
+			}
+			got, err := o.confirmed(tt.victims)
+			if got != tt.want || errs.ExitOf(err) != tt.exit || !strings.Contains(buffers.Err.String(), tt.asks) {
+				t.Errorf("%v, %v: %q", got, err, buffers.Err.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package getjob
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func ago(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }
+
+func condition(kind, reason, message string, minutes int) state.Condition {
+	return state.Condition{Type: kind, Status: "True", Reason: reason, Message: message, LastTransitionTime: ago(minutes)}
+}
+
+// resumed is a job of 24 workers that HyperPod restarted after one of its nodes
+// failed; some of its GPUs are borrowed.
+func resumed() report {
+	r := report{console: "https://example.com/console", unseen: []string{`you do not have the permission "list" on nodes`}, faults: map[string]jobs.Fault{
+		"node-7": {Node: "node-7", Health: "UnschedulablePendingReplacement", Types: "NvidiaErrorTerminate", Reasons: "XID_79"}}}
+	r.job = state.Job{Kind: kinds.PyTorchJob, Meta: state.Meta{Name: "llama", Namespace: "team", UID: "J", CreationTimestamp: ago(100),
+		Labels: map[string]string{kinds.QueueLabel: "lq", kinds.PriorityLabel: "high", kinds.CreatedByLabel: "ada"},
+		Annotations: map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: "3", kinds.TemplateAnnotation: "pytorch",
+			kinds.CommandAnnotation: "hyperpod start-job --name llama \x1b[31m"}},
+		Conditions: []state.Condition{condition("Restarting", "PyTorchJobRestarting", "a pod failed", 5)},
+		Roles:      []state.RoleCount{{Name: "Worker", Replicas: 24, Requests: map[string]int64{"nvidia.com/gpu": 1}}}, PodSelector: "x=y"}
+	w := state.Workload{Meta: state.Meta{Name: "w", Namespace: "team", UID: "W", CreationTimestamp: ago(99)}, Active: true, QueueName: "lq", Priority: 80, OwnerUID: "J",
+		Conditions: []state.Condition{condition("QuotaReserved", "Q", "", 90), condition("Admitted", "A", "", 90)}, Evictions: []state.Eviction{{Reason: "Preempted", Count: 2}},
+		Admission: &state.Admission{ClusterQueue: "cq", PodSets: []state.PodSetAssignment{{Flavors: map[string]string{"nvidia.com/gpu": "p5", "cpu": "p5"}, Usage: map[string]string{"nvidia.com/gpu": "24", "cpu": "48"}}}}}
+	r.workload, r.workloads = &w, []state.Workload{w}
+	r.queue = &state.ClusterQueue{ResourceGroups: []state.ResourceGroup{{Flavors: []state.FlavorQuotas{{Name: "p5", Resources: []state.ResourceQuota{{Name: "nvidia.com/gpu", Nominal: resource.MustParse("16")}}}}}}}
+	for i := range 24 {
+		p := state.Pod{Meta: state.Meta{Name: fmt.Sprintf("llama-worker-%d", i), UID: fmt.Sprint("P", i), CreationTimestamp: ago(89),
+			Labels: map[string]string{"training.kubeflow.org/replica-type": "worker", "training.kubeflow.org/replica-index": fmt.Sprint(i)}},
+			Phase: "Running", Ready: true, NodeName: fmt.Sprint("node-", i)}
+		if i == 7 {
+			p.Phase, p.Ready = "Failed", false
+			p.Containers = []state.Container{{Name: "pytorch", Terminated: "Error", ExitCode: 1}}
+		}
+		if i == 23 {
+			p.Restarts = 1
+		}
+		r.pods = append(r.pods, p)
+	}
+	r.events = []state.Event{{Meta: state.Meta{UID: "E"}, Kind: "PyTorchJob", Object: "llama", ObjectUID: "J", Type: "Warning", Reason: "PyTorchJobRestarting", Message: "restarts", First: ago(40), Last: ago(5), Count: 2}}
+	return r
+}
+
+func TestPage(t *testing.T) {
+	streams, _ := output.Test()
+	page := resumed().page(streams, now)
+	for _, want := range []string{
+		`^llama is Restarting since 5m: a pod failed\n\n`,
+		`\n  kind      PyTorchJob in team\n`,
+		`\n  queue     lq -> cq, flavor p5\n`,
+		`\n  priority  high \(80\)\n`,
+		`\n  devices   24 nvidia.com/gpu, 8 of them borrowed \(an estimate: Kueue counts loans by queue\)\n`,
+		`\n  evicted   2 x Preempted\n`,
+		`\n  retries   2 of 3 used, as far as is recorded; resumed by itself after a fault\n`,
+		`\n  made      by ada at 2026-11-20T10:20:00Z, template pytorch\n`,
+		`\n  command   hyperpod start-job --name llama`,
+		`\n  console   https://example.com/console\n`,
+		`\n  pods      23 of 24 ready, 1 failed, 1 restarts\n`,
+		`\nWorker      24     23       1  1 nvidia.com/gpu\n`,
+		// Those in trouble come first where not all are shown.
+		`\nllama-worker-7 +Worker +7  Error +node-7 .*container pytorch, exit code 1; node is UnschedulablePendingReplacement, NvidiaErrorTerminate, XID 79\nllama-worker-23 `,
+		`\nand 4 more: hyperpod list-pods llama -n team\n`,
+		`\n  10:20:00  created by ada, queue lq, high\n  10:21:00  queued in lq\n  10:30:00  admitted by cq\n`,
+		`\n  11:20:00  restarts\n  11:55:00  a pod failed \(2 times by now\)\n`,
+		`\nPyTorchJobRestarting +5m  pytorchjob/llama  restarts \(x2\)\n`,
+		`\n\nnot shown: you do not have the permission "list" on nodes\n$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(page) {
+			t.Errorf("%q is not in\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "\n\n\n") {
+		t.Errorf("two empty lines in\n%s", page)
+	}
+}
+
+// On a terminal nothing that came from the cluster acts on it, and lines end at
+// its edge.
+func TestPageOnTerminal(t *testing.T) {
+	streams, _ := output.Test()
+	streams.OutTTY, streams.Width = true, 80
+	page := resumed().page(streams, now)
+	if strings.Contains(page, "\x1b") || !strings.Contains(page, `\x1b[31m`) {
+		t.Errorf("an escape sequence comes through:\n%q", page)
+	}
+	for _, line := range strings.Split(page, "\n") {
+		if n := len([]rune(line)); n > 80 && !strings.Contains(line, " is UnschedulablePending") {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// A page of next to nothing is a page too.
+func TestBarePage(t *testing.T) {
+	streams, _ := output.Test()
+	got := report{job: state.Job{Kind: kinds.BatchJob, Meta: state.Meta{Name: "x", Namespace: "n", CreationTimestamp: ago(1)}}}.page(streams, now)
+	want := `x is Starting since 1m: its pods are being started
+
+  kind      Job in n
+  queue     none: it is not queued, and no quota is charged
+  priority  none: ranks lowest
+  devices   none
+  made      by unknown at 2026-11-20T11:59:00Z
+
+  11:59:00  created
+`
+	if got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if got := stamp(now.AddDate(0, 0, -1), now); got != "2026-11-19 12:00:00" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+// job makes a job of the recorder's kind with some worker pods of some GPUs.
+func (r *recorder) job(name string, pods, gpus int64, priority string) map[string]any {
+	template := func(gpus int64) map[string]any {
+		c := map[string]any{"name": container(r.kind), "image": "example.com/train:1"}
+		if gpus > 0 {
+			c["resources"] = map[string]any{"limits": map[string]any{"nvidia.com/gpu": gpus}}
+		}
+		return map[string]any{"metadata": map[string]any{}, "spec": map[string]any{"restartPolicy": "Never", "containers": []any{c}}}
+	}
+	role := func(n, gpus int64) map[string]any {
+		return map[string]any{"replicas": n, "restartPolicy": "Never", "template": template(gpus)}
+	}
+	var spec map[string]any
+	switch r.kind.Kind {
+	case "PyTorchJob":
+		spec = map[string]any{"pytorchReplicaSpecs": map[string]any{"Worker": role(pods, gpus)}}
+	case "TFJob":
+		spec = map[string]any{"tfReplicaSpecs": map[string]any{"Worker": role(pods, gpus)}}
+	case "XGBoostJob":
+		spec = map[string]any{"xgbReplicaSpecs": map[string]any{"Master": role(1, 0), "Worker": role(pods, gpus)}}
+	case "MPIJob":
+		spec = map[string]any{"runPolicy": map[string]any{"backoffLimit": int64(0)}, "mpiReplicaSpecs": map[string]any{"Launcher": role(1, 0), "Worker": role(pods, gpus)}}
+	case "Job":
+		spec = map[string]any{"parallelism": pods, "completions": pods, "completionMode": "Indexed", "backoffLimit": int64(0), "template": template(gpus)}
+	case "RayJob":
+		spec = map[string]any{"entrypoint": "true", "suspend": true, "shutdownAfterJobFinishes": true, "rayClusterSpec": ray(template, pods, gpus)}
+	case "RayCluster":
+		spec = ray(template, pods, gpus)
+	case "JobSet":
+		spec = map[string]any{"replicatedJobs": []any{map[string]any{"name": "w", "replicas": pods, "template": map[string]any{"spec": map[string]any{"parallelism": int64(1), "completions": int64(1), "template": template(gpus)}}}}}
+	}
+	o := map[string]any{"apiVersion": r.kind.GroupVersion(), "kind": r.kind.Kind, "metadata": map[string]any{"name": name}, "spec": spec}
+	labelled(o, cluster.Namespace(recordTeam)+"-localqueue")
+	if priority != "" {
+		o["metadata"].(map[string]any)["labels"].(map[string]any)[kinds.PriorityLabel] = priority
+	}
+	return o
+}
+
+func ray(template func(int64) map[string]any, pods, gpus int64) map[string]any {
+	return map[string]any{
+		"headGroupSpec":    map[string]any{"rayStartParams": map[string]any{}, "template": template(0)},
+		"workerGroupSpecs": []any{map[string]any{"groupName": "w", "replicas": pods, "minReplicas": pods, "maxReplicas": pods, "rayStartParams": map[string]any{}, "template": template(gpus)}},
+	}
+}
+
+// container is the name that the kind's operator looks for.
+func container(k kinds.Job) string {
+	switch k.Kind {
+	case "PyTorchJob":
+		return "pytorch"
+	case "TFJob":
+		return "tensorflow"
+	case "XGBoostJob":
+		return "xgboost"
+	}
+	return "main"
+}
+
+func labelled(o map[string]any, queue string) map[string]any {
+	labels := map[string]any{}
+	if queue != "" {
+		labels[kinds.QueueLabel] = queue
+	}
+	o["metadata"].(map[string]any)["labels"] = labels
+	return o
+}
+
+// annotated puts an annotation on every pod template.
+func annotated(o map[string]any, key, value string) map[string]any {
+	k, _ := kinds.JobFor(kinds.Text(o, "apiVersion"), kinds.Text(o, "kind"))
+	for _, p := range k.Parts(o) {
+		p.Template["metadata"].(map[string]any)["annotations"] = map[string]any{key: value}
+	}
+	return o
+}
+
+// batch is a batch Job that needs all that the team can have.
+func (r *recorder) batch(name string) map[string]any {
+	return (&recorder{kind: kinds.BatchJob}).job(name, 2, 4, recordHigh)
+}
+
+func (r *recorder) set(o map[string]any, value any, path ...string) {
+	for _, key := range path[:len(path)-1] {
+		next, ok := o[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			o[key] = next
+		}
+		o = next
+	}
+	o[path[len(path)-1]] = value
+}
