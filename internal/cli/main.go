@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -90,7 +91,8 @@ func asUsage(root *cobra.Command, err error) error {
 }
 
 // joinBoolValues joins "--auto-resume true" to "--auto-resume=true": v2 wanted
-// a value for its boolean options, and scripts give one.
+// a value for its boolean options, and scripts give one. It also joins
+// "--dry-run client", whose value is optional.
 func joinBoolValues(args []string) []string {
 	out := make([]string, 0, len(args))
 	for i, a := range args {
@@ -99,6 +101,10 @@ func joinBoolValues(args []string) []string {
 		}
 		if n := len(out); n > 0 && isBoolWord(a) && (out[n-1] == "--auto-resume" || out[n-1] == "--deep-health-check-passed-nodes-only") {
 			out[n-1] += "=" + strings.ToLower(a)
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1] == "--dry-run" && slices.Contains([]string{"none", "admission", "client", "server"}, a) {
+			out[n-1] += "=" + a
 			continue
 		}
 		out = append(out, a)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getqueue"
@@ -67,7 +68,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 			root.AddCommand(c)
 		}
 	}
-	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
+	add(groupJobs, startjob.NewCmd(f, nil), listjobs.NewCmd(f, nil), getjob.NewCmd(f, nil), explainjob.NewCmd(f, nil), canceljob.NewCmd(f, nil))
 	add(groupQuota, getquota.NewCmd(f, nil), getqueue.NewCmd(f, nil))
 	add(groupOffline, savesnapshot.NewCmd(f, nil), sandboxcmd.NewCmd(f))
 	add(groupOther, newCompletion(f), newVersion(f))

@@ -237,7 +237,7 @@ func TestLists(t *testing.T) {
 	if got := b.items(maps + "?fieldSelector=metadata.name%3Dc3"); len(got) != 1 {
 		t.Errorf("%d with the name", len(got))
 	}
-	if got := b.items("/api/v1/configmaps"); len(got) != 7 {
+	if got := b.items("/api/v1/configmaps"); len(got) != 8 { // and the scheduler's
 		t.Errorf("%d in all namespaces", len(got))
 	}
 	var names []string

@@ -134,7 +134,7 @@ func TestWatchInitialEvents(t *testing.T) {
 
 func TestWatchEnds(t *testing.T) {
 	b := newBench(t, "john-smith")
-	for e := range follow(t, b.url+"/api/v1/configmaps?watch=1&timeoutSeconds=1") {
+	for e := range follow(t, b.url+"/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1") {
 		t.Errorf("event %v", e)
 	}
 	// The history starts when the file was read: earlier versions are too old.

@@ -69,6 +69,9 @@ func Run(ctx context.Context, o *Options) error {
 	if o.DryRun == "client" {
 		return o.print(result.Objects, "client dry run")
 	}
+	if o.DryRun == admission {
+		return o.checkAdmission(ctx, cluster, values, result)
+	}
 	return o.submit(ctx, cluster, values, result)
 }
 
@@ -95,7 +98,10 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 	if o.SchedulerType != "None" {
 		queue, err := discovery.Queue(ctx, c.Client, ns, cmp.Or(o.Queue, t.Label(*v, kinds.QueueLabel)))
 		if err != nil {
-			return err
+			if !o.excuse(err, "Queue") {
+				return err
+			}
+			queue.Name = cmp.Or(o.Queue, t.Label(*v, kinds.QueueLabel))
 		}
 		f.Notes(queue.Notes)
 		v.Queue = queue.Name
@@ -110,7 +116,10 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 	}
 	priority, err := discovery.Priority(ctx, c.Client, wanted)
 	if err != nil {
-		return err
+		if !o.excuse(err, "PriorityClass") {
+			return err
+		}
+		priority.Name = wanted
 	}
 	f.Notes(priority.Notes)
 	v.Priority = priority.Name

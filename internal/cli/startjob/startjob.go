@@ -10,6 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 )
 
 // Options are the settings of one run. Fields that are not said in their own
@@ -50,6 +51,8 @@ type Options struct {
 	Timeout        time.Duration
 	IdempotencyKey string
 
+	// found is what the admission check was told while the job was filled in.
+	found []check.Step
 	// changed tells a flag that was given from one that was not.
 	changed func(flag string) bool
 }
@@ -66,11 +69,15 @@ and node health, and submits it.
 The definition comes from, in this order: --config-file, --template, a file
 NAME.yaml in . or ./jobs or your templates folder, the embedded template of that
 name, else the configured default template (pytorch). Embedded: pytorch, mpi,
-smpv2-llama2.`,
+smpv2-llama2.
+
+--dry-run says, without creating anything, whether the job would start now, wait
+or never run, and why (exit code 0, 8 or 3), decided with Kueue's own rules.`,
 		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers
   hyperpod start-job --name bert --image IMAGE --instance-type ml.g5.12xlarge --node-count 2 \
       --entry-script train.py --priority training
   hyperpod start-job --name bert --template mpi --image IMAGE --dry-run=client -o yaml
+  hyperpod start-job -f train.yaml --dry-run
   hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.changed = cmd.Flags().Changed
@@ -139,7 +146,8 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.StringVar(&o.Queue, "queue-name", "", "LocalQueue (default: the namespace's)")
 	fs.StringVar(&o.Priority, "priority", "", "priority class, e.g. training or training-priority (default: lowest)")
 
-	fs.StringVar(&o.DryRun, "dry-run", "none", "none|client (print what would be sent)|server (let the server check it)")
+	fs.StringVar(&o.DryRun, "dry-run", "none", "would it run? admission (the default of the bare flag)|client (print what would be sent)|server (let the server check it)|none")
+	fs.Lookup("dry-run").NoOptDefVal = admission
 	fs.StringVar(&o.Wait, "wait", "", "wait until the job is admitted or running")
 	fs.Lookup("wait").NoOptDefVal = "running"
 	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting after this time (exit code 124)")
@@ -166,7 +174,7 @@ func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
 
 var (
 	schedulerTypes = []string{"SageMaker", "Kueue", "None"}
-	dryRuns        = []string{"none", "client", "server"}
+	dryRuns        = []string{"none", admission, "client", "server"}
 	waits          = []string{"admitted", "running"}
 )
 

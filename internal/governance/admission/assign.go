@@ -111,9 +111,10 @@ func infos(targets []*preemption.Target) []*workload.Info {
 // this cycle took, and computes it again when topology or overlapping preemption
 // targets make that worthwhile (updateAssignmentIfNeeded). It returns the usage to
 // book and whether that fits.
-func (e *Engine) refresh(ctx context.Context, en *entry, snap *schdcache.Snapshot, preempted preemption.PreemptedWorkloads) (workload.Usage, bool) {
+func (e *Engine) refresh(ctx context.Context, en *entry, r *round) (workload.Usage, bool) {
+	snap, preempted := r.snap, r.preempted
 	usage := e.netUsage(en, en.assignment.Usage.Quota)
-	check := fits(snap, en.cq, usage, preempted, en.targets)
+	check := r.fits(en, usage)
 	overlap := preempted.HasAny(en.targets) && features.Enabled(features.RecomputeAssignmentUponPreemptionTargetsOverlap)
 	misplaced := check == schdcache.FitsCheckNoTAS && features.Enabled(features.TASRecomputeAssignmentWithinSchedulingCycle)
 	if !overlap && !misplaced {
@@ -132,7 +133,7 @@ func (e *Engine) refresh(ctx context.Context, en *entry, snap *schdcache.Snapsho
 		en.assignment.SetRepresentativeMode(flavorassigner.DeferredFit)
 	}
 	usage = e.netUsage(en, en.assignment.Usage.Quota)
-	check = fits(snap, en.cq, usage, preempted, en.targets)
+	check = r.fits(en, usage)
 	en.NominationMapping = nil
 	return usage, check == schdcache.FitsCheckOk
 }
@@ -151,9 +152,19 @@ func nominated(a *flavorassigner.Assignment) workload.PodSetResourcesToFlavors {
 
 // fits asks whether usage fits once everything preempted so far and the entry's
 // own targets are gone.
-func fits(snap *schdcache.Snapshot, cq *schdcache.ClusterQueueSnapshot, usage workload.Usage, preempted preemption.PreemptedWorkloads, targets []*preemption.Target) schdcache.FitsCheck {
-	defer snap.SimulateWorkloadUsageRemoval(preempted.MergeWithTargets(targets).Workloads())()
-	return cq.Fits(usage)
+func (r *round) fits(en *entry, usage workload.Usage) schdcache.FitsCheck {
+	if r.freed == nil {
+		defer r.snap.SimulateWorkloadUsageRemoval(r.preempted.MergeWithTargets(en.targets).Workloads())()
+		return en.cq.Fits(usage)
+	}
+	own := make(preemption.PreemptedWorkloads, len(en.targets))
+	for _, t := range en.targets {
+		if one := []*preemption.Target{t}; !r.preempted.HasAny(one) {
+			own.Insert(one)
+		}
+	}
+	defer r.freed.SimulateWorkloadUsageRemoval(own.Workloads())()
+	return r.freed.ClusterQueue(en.cq.Name).Fits(usage)
 }
 
 // netUsage is the usage an entry adds: a workload that holds quota already adds

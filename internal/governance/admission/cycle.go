@@ -123,11 +123,16 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 			refused = append(refused, en)
 		}
 	}
-	preempted := preemption.PreemptedWorkloads{}
+	r := &round{snap: snap, preempted: preemption.PreemptedWorkloads{}}
+	if len(nominated) > 1 {
+		if freed, err := e.cache.Snapshot(ctx); err == nil {
+			r.freed = freed
+		}
+	}
 	order := e.newTurns(nominated, flip)
 	result := make([]*entry, 0, len(entries))
 	for en := order.next(); en != nil; en = order.next() {
-		e.process(ctx, en, snap, preempted)
+		e.process(ctx, en, r)
 		result = append(result, en)
 		if en == last {
 			break
@@ -136,10 +141,41 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 	return append(result, refused...)
 }
 
+// round is the state of a cycle while its entries are processed.
+type round struct {
+	snap      *schdcache.Snapshot
+	preempted preemption.PreemptedWorkloads
+	// freed is a second snapshot, from which what was preempted is gone. Whether an
+	// entry fits is asked there, in place of taking all of that away from snap for
+	// every entry and putting it back. Nil when it is not worth it.
+	freed *schdcache.Snapshot
+}
+
+// take books what an entry gets, or keeps others from.
+func (r *round) take(en *entry, usage workload.Usage) {
+	en.cq.AddUsage(usage)
+	if r.freed != nil {
+		r.freed.ClusterQueue(en.cq.Name).AddUsage(usage)
+	}
+}
+
+// preempt books targets as gone.
+func (r *round) preempt(targets []*preemption.Target) {
+	if r.freed != nil {
+		for _, t := range targets {
+			if !r.preempted.HasAny([]*preemption.Target{t}) {
+				r.freed.ClusterQueue(t.WorkloadInfo.ClusterQueue).RemoveUsage(t.WorkloadInfo.Usage())
+			}
+		}
+	}
+	r.preempted.Insert(targets)
+}
+
 // process decides about one entry, given what the earlier ones took
 // (processEntry in scheduler.go).
-func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapshot, preempted preemption.PreemptedWorkloads) {
-	usage, fit := e.refresh(ctx, en, snap, preempted)
+func (e *Engine) process(ctx context.Context, en *entry, r *round) {
+	snap, preempted := r.snap, r.preempted
+	usage, fit := e.refresh(ctx, en, r)
 	mode := en.assignment.RepresentativeMode()
 	switch {
 	case mode == flavorassigner.NoFit:
@@ -150,7 +186,7 @@ func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapsho
 		en.requeue = qcache.RequeueReasonPreemptionNoCandidates
 		en.reason = kueue.WorkloadQuotaReservedReasonWaitingForQuota
 		if !preemption.CanAlwaysReclaim(en.cq) || (features.Enabled(features.PrioritizePreemptorWorkloads) && en.IsPreemptor) {
-			en.cq.AddUsage(e.reservation(en))
+			r.take(en, e.reservation(en))
 		}
 		return
 	case mode == flavorassigner.Preempt && workload.HasClosedPreemptionGate(en.Obj) &&
@@ -165,7 +201,7 @@ func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapsho
 		en.reason = kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads
 		en.requeue = qcache.RequeueReasonPendingPreemption
 		en.LastAssignment = nil
-		en.cq.AddUsage(usage)
+		r.take(en, usage)
 		return
 	case preempted.HasAny(en.targets):
 		en.skip("Workload has overlapping preemption targets with another workload")
@@ -179,8 +215,8 @@ func (e *Engine) process(ctx context.Context, en *entry, snap *schdcache.Snapsho
 	en.borrowed = e.quantities(borrowed(en.cq, usage.Quota))
 	undo()
 	en.podSets = e.podSets(&en.Info, &en.assignment)
-	preempted.Insert(en.targets)
-	en.cq.AddUsage(usage)
+	r.preempt(en.targets)
+	r.take(en, usage)
 	en.targets, en.replaces = workloadslicing.FindReplacedSliceTarget(en.Obj, en.targets)
 
 	if mode != flavorassigner.Preempt {

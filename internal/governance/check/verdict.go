@@ -16,7 +16,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
-	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // Schema is the name and version of the JSON. Fields may be added within a
@@ -138,6 +137,10 @@ type Quota struct {
 	// Outcome is Kueue's: Admitted, AdmittedByPreempting, Waits, Never.
 	Outcome string `json:",omitempty"`
 	Reason  string `json:",omitempty"`
+	// Detail is a finer code of this package.
+	Detail string `json:",omitempty"`
+	// Shared: the ClusterQueue is in a cohort.
+	Shared bool
 	// Message is Kueue's own text.
 	Message string `json:",omitempty"`
 	// Resources are, for each resource asked for, the flavors that could give it.
@@ -172,7 +175,14 @@ type Line struct {
 type Borrowed struct {
 	Flavor, Resource string
 	Value            float64
-	From             []quota.Loan
+	From             []Lender
+}
+
+// Lender lends: of the two names one is set; a cohort lends from quota of its own.
+type Lender struct {
+	ClusterQueue string `json:",omitempty"`
+	Cohort       string `json:",omitempty"`
+	Value        float64
 }
 
 // TakeBack is who may take back borrowed quota.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 )
@@ -40,7 +42,10 @@ type Rules struct {
 	Known bool
 	// FairSharing is Config.FairSharing, for readers of the value alone.
 	FairSharing bool
-	Notes       []Note
+	// ManagesAll: Kueue holds back jobs that have no queue, too
+	// (manageJobsWithoutQueueName).
+	ManagesAll bool
+	Notes      []Note
 }
 
 // Rules reads Kueue's configuration.
@@ -56,6 +61,10 @@ func (in *Inputs) Rules() Rules {
 			note(ConfigurationUnknown, "Kueue's configuration cannot be understood: its defaults are assumed")
 		} else {
 			r.Config, r.Known = cfg, true
+			var more struct {
+				ManageJobsWithoutQueueName bool `json:"manageJobsWithoutQueueName"`
+			}
+			r.ManagesAll = yaml.Unmarshal([]byte(in.Manager.Data), &more) == nil && more.ManageJobsWithoutQueueName
 			for _, w := range warnings {
 				note(NotModelled, "%s", w)
 			}

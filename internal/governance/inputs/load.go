@@ -87,8 +87,8 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// owner is the UID of the job a workload belongs to.
-func owner(w *kueue.Workload) string {
+// OwnerUID is the UID of the job a workload belongs to, "" when it is not known.
+func OwnerUID(w *kueue.Workload) string {
 	if uid := w.Labels[kinds.JobUIDLabel]; uid != "" {
 		return uid
 	}

@@ -15,12 +15,16 @@ const (
 	managerConfig     = "kueue-manager-config"
 	managerConfigKey  = "controller_manager_config.yaml"
 	managerDeployment = "kueue-controller-manager"
+	versionLabel      = "app.kubernetes.io/version"
 )
 
 // manager reads Kueue's configuration and version. Members of a team may seldom
 // read either; neither is counted as missing, Manager.Why says it.
 func (l *loader) manager(ctx context.Context) {
 	var m struct {
+		Metadata struct {
+			Labels map[string]string `json:"labels"`
+		} `json:"metadata"`
 		Data map[string]string `json:"data"`
 	}
 	err := l.c.Get(ctx, kinds.ConfigMap, managerNamespace, managerConfig, &m)
@@ -54,14 +58,15 @@ func (l *loader) manager(ctx context.Context) {
 		} `json:"spec"`
 	}
 	if l.c.Get(ctx, kinds.Deployment, managerNamespace, managerDeployment, &d) != nil {
+		l.out.KueueVersion = release(m.Metadata.Labels[versionLabel])
 		return
 	}
 	for _, c := range d.Spec.Template.Spec.Containers {
-		if v := imageVersion(c.Image); v != "" && (l.out.KueueVersion == "" || c.Name == "manager") {
-			l.out.KueueVersion = v
+		if c.Name == "manager" || len(d.Spec.Template.Spec.Containers) == 1 {
+			l.out.KueueVersion = imageVersion(c.Image)
 		}
 	}
-	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, release(d.Metadata.Labels["app.kubernetes.io/version"]))
+	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, release(d.Metadata.Labels[versionLabel]))
 }
 
 // configIn finds the configuration: under its usual key, else the only one.

@@ -20,8 +20,7 @@ func (s *sim) admission() (*admission.Engine, error) {
 	if s.engine != nil {
 		return s.engine, nil
 	}
-	// Fair sharing is on, as the task-governance add-on has it.
-	e, err := admission.New(admission.Config{FairSharing: true, Now: func() time.Time { return s.now }})
+	e, err := admission.New(s.rules())
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +43,29 @@ func (s *sim) admission() (*admission.Engine, error) {
 	}
 	s.engine, s.loaded = e, map[store.Key]int64{}
 	return e, nil
+}
+
+// rules are those of the ConfigMap that Kueue's manager has. Without one, fair
+// sharing is on, as the task-governance add-on has it.
+func (s *sim) rules() admission.Config {
+	cfg := admission.Config{FairSharing: true}
+	for _, o := range s.st.List(kinds.ConfigMap.FullName(), "kueue-system") {
+		config, err := typed[corev1.ConfigMap](o)
+		if err != nil || config.Name != "kueue-manager-config" {
+			continue
+		}
+		given, warnings, err := admission.ConfigFrom([]byte(config.Data["controller_manager_config.yaml"]))
+		if err != nil {
+			s.warnf("the scheduler's configuration is not used: %v", err)
+			continue
+		}
+		for _, w := range warnings {
+			s.warnf("%s", w)
+		}
+		cfg = given
+	}
+	cfg.Now = func() time.Time { return s.now }
+	return cfg
 }
 
 // pointer is a pointer to an API type.

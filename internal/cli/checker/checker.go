@@ -1,0 +1,109 @@
+// Package checker is what the commands that ask the admission checker have in
+// common: reading the cluster for it, and printing its answers.
+package checker
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// Load reads what the checker decides on; a user who may not list over all
+// namespaces gets those that can be found, the given one among them.
+func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
+	return inputs.Load(ctx, c.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
+		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
+		if err != nil {
+			names = nil // the namespace of the job is left
+		}
+		if namespace != "" {
+			names = append(names, namespace)
+		}
+		return names, nil
+	}}, c.Now())
+}
+
+// Queues are the local queues of the namespace, and of the other team namespaces
+// in which the user may create jobs.
+func Queues(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, namespace string) []*kueue.LocalQueue {
+	usable := map[string]bool{namespace: true}
+	if names, err := discovery.AccessibleNamespaces(ctx, c.Client, "create", kinds.PyTorchJob.Resource); err == nil {
+		for _, n := range names {
+			usable[n] = true
+		}
+	}
+	var out []*kueue.LocalQueue
+	for _, own := range []bool{true, false} {
+		for _, q := range in.LocalQueues {
+			if usable[q.Namespace] && (q.Namespace == namespace) == own {
+				out = append(out, q)
+			}
+		}
+	}
+	return out
+}
+
+// mostOwners is how many holders' jobs are read for their owners: as many as a
+// page shows, and some.
+const mostOwners = 8
+
+// Owners fills in who made the first holders' jobs, as far as that may be read.
+func Owners(ctx context.Context, c *factory.Cluster, holders []remedy.Holder) {
+	var wg sync.WaitGroup
+	for i := range holders[:min(len(holders), mostOwners)] {
+		h := &holders[i]
+		k, ok := kinds.JobNamed(h.Kind)
+		if h.Owner != "" || h.Hidden || h.Kind == "" || !ok {
+			continue
+		}
+		wg.Go(func() {
+			var job struct {
+				Metadata struct {
+					Labels      map[string]string `json:"labels"`
+					Annotations map[string]string `json:"annotations"`
+				} `json:"metadata"`
+			}
+			if c.Get(ctx, k.Resource, h.Namespace, h.Job, &job) == nil {
+				h.Owner = jobs.Creator(job.Metadata.Labels, job.Metadata.Annotations)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Print prints a document of the checker: as text where a table would be, a first
+// word that is an answer in its colour.
+func Print(f *factory.Factory, format output.Format, document any, text func() string, name string) error {
+	if !format.IsTable() {
+		return output.Print(f.IO, format, document, nil, func() []string { return []string{name} })
+	}
+	page := output.SafeLines(text())
+	word, rest, _ := strings.Cut(page, " ")
+	style := map[string]output.Style{"ADMITTED": output.Good, "WAITS": output.Warn, "NEVER": output.Bad, "UNKNOWN": output.Warn}
+	if s, ok := style[word]; ok {
+		word = f.IO.Paint(s, word)
+	}
+	_, err := io.WriteString(f.IO.Out, word+" "+rest)
+	return err
+}
+
+// Optional drops the error of a read that an answer can do without: what may not
+// be read, or is not served.
+func Optional(err error) error {
+	if kube.IsForbidden(err) || kube.IsNotServed(err) || kube.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+// Package explainjob is `hyperpod explain-job`.
+package explainjob
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/spf13/cobra"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Options are the settings of one run.
+type Options struct {
+	Factory *factory.Factory
+	Name    string
+	Kind    string
+}
+
+// NewCmd returns the command. With runF, parsing can be tested alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	var flag string
+	cmd := &cobra.Command{
+		Use:     "explain-job NAME",
+		Aliases: []string{"why"},
+		Short:   "Tell why a job waits, who holds what it needs, and what would make it run",
+		Long: `Tells the life of a job and why it does not run: its place in the queue, what it
+is short of, who holds that, since when, and whether they can be preempted; what
+would make it run now (fewer nodes, a higher priority, another queue or instance
+type, the end of other jobs); and, once it is admitted, what its pods complain of.
+
+The answers come from Kueue's own scheduling code, run on what can be read of the
+cluster; nothing is changed.`,
+		Example: `  hyperpod explain-job llama-7b -n hyperpod-ns-research
+  hyperpod explain-job llama-7b -o json`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.Name, err = factory.JobName(flag, args); err != nil {
+				return err
+			}
+			if runF != nil {
+				return runF(cmd.Context(), o)
+			}
+			return Run(cmd.Context(), o)
+		},
+	}
+	factory.AddJobNameFlag(cmd, &flag)
+	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	f.CompleteArgs(cmd, factory.Jobs)
+	f.CompleteFlag(cmd, "job-name", factory.Jobs)
+	factory.Complete(cmd, "kind", kinds.JobNames()...)
+	return cmd
+}
+
+// Run explains the job.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	cluster, err := f.Cluster()
+	if err != nil {
+		return err
+	}
+	found, err := findjob.Find(ctx, f, cluster, "get", o.Name, o.Kind)
+	if err != nil {
+		return err
+	}
+	q, in, err := read(ctx, cluster, found)
+	if err != nil {
+		return err
+	}
+	asked, err := check.New(ctx, in)
+	if err != nil {
+		return err
+	}
+	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
+		return checker.Queues(ctx, cluster, in, found.Namespace)
+	}
+	e, err := explain.Explain(ctx, asked, q, cluster.Now())
+	if errors.Is(err, admission.ErrUnknownJob) {
+		// Kueue has no rules for the kind; its life and its pods can be told all the same.
+		e, err = explain.Explain(ctx, nil, q, cluster.Now())
+	}
+	if err != nil {
+		return err
+	}
+	if e.Verdict != nil {
+		checker.Owners(ctx, cluster, e.Verdict.Holders)
+	}
+	return checker.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
+}
+
+// read gets the job's surroundings and all that the checker wants, in parallel.
+func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Question, *inputs.Inputs, error) {
+	q := explain.Question{Object: found.Object}
+	data, err := json.Marshal(found.Object)
+	if err != nil {
+		return q, nil, err
+	}
+	if q.Job, err = state.DecodeJob(found.Kind, data); err != nil {
+		return q, nil, errs.Wrap(err, "the job cannot be understood")
+	}
+	var in *inputs.Inputs
+	var workloads []state.Workload
+	var failures [4]error
+	var wg sync.WaitGroup
+	wg.Go(func() { in, failures[0] = checker.Load(ctx, c, found.Namespace) })
+	wg.Go(func() {
+		var err error
+		workloads, err = state.ListWorkloads(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + found.UID()})
+		q.NoKueue = kube.IsNotServed(err)
+		failures[1] = checker.Optional(err)
+	})
+	wg.Go(func() {
+		if selector := found.Kind.PodSelector(found.Object); selector != "" {
+			var err error
+			q.Pods, err = state.ListPods(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: selector})
+			failures[2] = checker.Optional(err)
+		}
+	})
+	wg.Go(func() {
+		var err error
+		q.Events, err = state.ListEvents(ctx, c.Client, found.Namespace, kube.ListOptions{})
+		failures[3] = checker.Optional(err)
+	})
+	wg.Wait()
+	for _, err := range failures {
+		if err != nil {
+			return q, nil, err
+		}
+	}
+	q.Workload = jobs.Match([]state.Job{q.Job}, workloads)[0]
+	return q, in, nil
+}

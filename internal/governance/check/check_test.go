@@ -1,0 +1,336 @@
+package check_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// object is a fixture's job as a map.
+func object(t testing.TB, o any) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	if err := json.Unmarshal(o.(json.RawMessage), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func hours(d time.Duration) string { return d.Round(time.Minute).String() }
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	for _, line := range strings.Split(got, "\n") {
+		if len([]rune(line)) > 80 {
+			t.Errorf("a line of %d columns: %s", len([]rune(line)), line)
+		}
+	}
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
+	}
+}
+
+// TestScreens: the verdicts of the documentation, as they are shown on 80 columns.
+func TestScreens(t *testing.T) {
+	busy := func() *fixture.Server {
+		s := fixture.JohnSmith()
+		s.Add(fixture.Class("low", 10), fixture.Class("high", 90))
+		s.Add(fixture.Work("john", "base", 8, 10, 3*time.Hour, true), fixture.Work("smith", "sweep", 6, 10, time.Hour, true))
+		for i, n := range []int{4, 4} {
+			s.Add(fixture.Pod("john", "base", fmt.Sprint("n", i), n))
+		}
+		s.Add(fixture.Pod("smith", "sweep", "n2", 4), fixture.Pod("smith", "sweep", "n3", 2))
+		return s
+	}
+	for _, c := range []struct {
+		name, team string
+		server     *fixture.Server
+		job        any
+		verdict    check.Outcome
+		reason     string
+		detail     string
+		summary    string
+	}{
+		{"lend-three", "b", fixture.LendThree(), fixture.Job("task", 1, 4, ""), check.Admitted, "", "",
+			"would start now: 4 nvidia.com/gpu on a100, 3 borrowed from a"},
+		{"smith-8", "smith", fixture.JohnSmith(), fixture.Job("train", 2, 4, ""), check.Admitted, "", "",
+			"would start now: 8 nvidia.com/gpu on a100, 4 borrowed from john"},
+		{"smith-12", "smith", fixture.JohnSmith(), fixture.Job("train", 3, 4, ""), check.Never, "ExceedsMaxQuota", check.ExceedsBorrowing,
+			"cannot run in smith: 12 nvidia.com/gpu is more than the most smith can ever hold (8)"},
+		{"waits", "smith", busy(), fixture.Job("train", 1, 4, "", "kueue.x-k8s.io/priority-class", "low"), check.Waits, "WaitingForQuota", check.QuotaInUse,
+			"would not start now: 2 more nvidia.com/gpu needed"},
+		{"preempts", "john", busy(), fixture.Job("train", 1, 4, "", "kueue.x-k8s.io/priority-class", "high"), check.Admitted, "", "",
+			"would start by preempting 1 job: 4 nvidia.com/gpu on a100"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := ask(t, checker(t, c.server), check.Request{Object: object(t, c.job), Namespace: c.team, Remedies: true})
+			if v.Verdict != c.verdict || v.Reason != c.reason || v.Detail != c.detail || v.Summary != c.summary {
+				t.Errorf("%s %s %s: %s", v.Verdict, v.Reason, v.Detail, v.Summary)
+			}
+			golden(t, c.name, v.Text(80, hours))
+		})
+	}
+}
+
+// TestLendThree: the worked example says 3 borrowed from A, and that A may take
+// them back.
+func TestLendThree(t *testing.T) {
+	v := ask(t, checker(t, fixture.LendThree()), check.Request{Object: object(t, fixture.Job("task", 1, 4, "")), Namespace: "b"})
+	b := v.Quota.Borrowed
+	if len(b) != 1 || b[0].Value != 3 || len(b[0].From) != 1 || b[0].From[0] != (check.Lender{ClusterQueue: "a", Value: 3}) {
+		t.Errorf("borrowed %+v", b)
+	}
+	if tb := v.Quota.TakeBack; tb == nil || !tb.Possible || len(tb.Lenders) != 1 || tb.Lenders[0] != (check.Reclaimer{ClusterQueue: "a", Policy: "Any"}) {
+		t.Errorf("take back %+v", tb)
+	}
+	l := v.Quota.Resources
+	if len(l) != 1 || l[0].Nominal != 5 || l[0].Used != 4 || l[0].Available != 5 || l[0].Most != 11 || l[0].Short != 0 {
+		t.Errorf("lines %+v", l)
+	}
+	if v.Verdict.Exit() != errs.OK || check.Waits.Exit() != errs.Pending || check.Never.Exit() != errs.No || check.Unknown.Exit() != errs.Failure {
+		t.Error("exit codes")
+	}
+}
+
+// TestReasons: Kueue's reason and our finer one for what users run into.
+func TestReasons(t *testing.T) {
+	gpu := func(v, flavors string) string {
+		return fmt.Sprintf(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":"t"},"spec":{%s"namespaceSelector":{},"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[%s]}]}}`, v, flavors)
+	}
+	a100 := `{"name":"a100","resources":[{"name":"nvidia.com/gpu","nominalQuota":"8"}]}`
+	base := func(cq string, more ...any) *fixture.Server {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""), json.RawMessage(cq))
+		s.Add(fixture.Team("t", "", 0, "", "")[:2]...)
+		s.Add(more...)
+		return s
+	}
+	stopped := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"closed","namespace":"t"},"spec":{"clusterQueue":"t","stopPolicy":"Hold"}}`)
+	lost := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"lost","namespace":"t"},"spec":{"clusterQueue":"nowhere"}}`)
+	cohort := func(name, parent string) any {
+		return json.RawMessage(fmt.Sprintf(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Cohort","metadata":{"name":%q},"spec":{"parentName":%q}}`, name, parent))
+	}
+	with := func(queue string) any { return fixture.Job("j", 1, 4, "", "kueue.x-k8s.io/queue-name", queue) }
+	job := fixture.Job("j", 1, 4, "")
+	for _, c := range []struct {
+		name    string
+		server  *fixture.Server
+		job     any
+		verdict check.Outcome
+		reason  string
+		detail  string
+	}{
+		{"fits", base(gpu("", a100)), job, check.Admitted, "", ""},
+		{"unknown queue", base(gpu("", a100)), with("qeue"), check.Never, "Misconfigured", check.LocalQueueMissing},
+		{"queue leads nowhere", base(gpu("", a100), lost), with("lost"), check.Never, "Misconfigured", check.ClusterQueueMissing},
+		{"queue stopped", base(gpu("", a100), stopped), with("closed"), check.Waits, "Suspended", check.LocalQueueStopped},
+		{"ClusterQueue stopped", base(gpu(`"stopPolicy":"HoldAndDrain",`, a100)), job, check.Waits, "Suspended", check.ClusterQueueStopped},
+		{"flavor missing", base(gpu("", strings.ReplaceAll(a100, "a100", "h200"))), job, check.Waits, "Suspended", check.FlavorMissing},
+		{"admission check missing", base(gpu(`"admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]},`, a100)), job, check.Waits, "Suspended", check.AdmissionCheckAbsent},
+		{"namespace not selected", base(strings.Replace(gpu("", a100), `"namespaceSelector":{}`, `"namespaceSelector":{"matchLabels":{"x":"y"}}`, 1)), job, check.Never, "Misconfigured", check.NamespaceNotSelected},
+		{"resource not covered", base(strings.ReplaceAll(gpu("", a100), "nvidia.com/gpu", "cpu")), job, check.Never, "NoMatchingFlavor", check.ResourceNotCovered},
+		{"flavor does not match", base(gpu("", a100)), fixture.Job("j", 1, 4, `"nodeSelector":{"node.kubernetes.io/instance-type":"h200"}`), check.Never, "NoMatchingFlavor", check.FlavorDoesNotMatch},
+		{"larger than nominal", base(gpu("", a100)), fixture.Job("j", 1, 12, ""), check.Never, "ExceedsMaxQuota", check.ExceedsNominal},
+		{"larger than the cohort", base(gpu(`"cohortName":"c",`, a100)), fixture.Job("j", 1, 12, ""), check.Never, "ExceedsMaxQuota", check.ExceedsCohort},
+		{"cyclic cohorts", base(gpu(`"cohortName":"c",`, a100), cohort("c", "d"), cohort("d", "c")), job, check.Waits, "Suspended", check.CohortCycle},
+		{"quota in use", base(gpu("", a100), fixture.Work("t", "run", 6, 0, time.Hour, true)), job, check.Waits, "WaitingForQuota", check.QuotaInUse},
+		{"quota lowered below use", base(gpu("", a100), fixture.Work("t", "run", 12, 0, time.Hour, true)), job, check.Waits, "WaitingForQuota", check.QuotaLowered},
+		{"behind another in StrictFIFO", base(gpu(`"queueingStrategy":"StrictFIFO",`, a100), fixture.Work("t", "run", 2, 0, time.Hour, true), fixture.Work("t", "first", 8, 50, time.Hour, false)), job, check.Waits, "WaitingForQuota", check.BehindOthers},
+		{"nodes too small", base(gpu("", strings.Replace(a100, `"8"`, `"64"`, 1))), fixture.Job("j", 1, 16, ""), check.Never, check.NodesTooSmall, ""},
+		{"nodes full", base(gpu("", a100), fixture.Pod("x", "other", "n1", 6), fixture.Pod("x", "more", "n2", 6)), job, check.Waits, check.NodesFull, ""},
+		{"no node of the flavor", base(gpu("", strings.ReplaceAll(a100, "a100", "h200")), fixture.Flavor("h200")), job, check.Waits, check.NoNodes, ""},
+		{"no such priority", base(gpu("", a100), fixture.Class("low", 1)), fixture.Job("j", 1, 4, "", "kueue.x-k8s.io/priority-class", "lwo"), check.Never, "Misconfigured", check.PriorityClassMissing},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := ask(t, checker(t, c.server), check.Request{Object: object(t, c.job), Namespace: "t", Remedies: true})
+			if v.Verdict != c.verdict || v.Reason != c.reason || v.Detail != c.detail {
+				t.Errorf("%s %s %s: %s\n%s", v.Verdict, v.Reason, v.Detail, v.Summary, v.Text(80, hours))
+			}
+			if strings.TrimSpace(v.Summary) == "" || strings.HasSuffix(v.Summary, ": ") {
+				t.Errorf("summary %q", v.Summary)
+			}
+		})
+	}
+}
+
+// TestLayersDoNotHide: a job that is wrong in every layer has a finding in each.
+func TestLayersDoNotHide(t *testing.T) {
+	s := fixture.JohnSmith()
+	s.Add(fixture.Class("low", 1))
+	v := ask(t, checker(t, s), check.Request{
+		Object: object(t, fixture.Job("j", 2, 16, "", "kueue.x-k8s.io/priority-class", "none")), Namespace: "smith",
+		Steps: []check.Step{{Check: "Rights", Status: check.Failed, Message: "you have no right to create pytorchjob in smith"}},
+	})
+	if len(v.Lint) == 0 || v.Lint[0].Code != "E007" {
+		t.Errorf("lint %+v", v.Lint)
+	}
+	if v.Quota.Reason != "ExceedsMaxQuota" || v.Nodes.Reason != check.NodesTooSmall {
+		t.Errorf("quota %s, nodes %s", v.Quota.Reason, v.Nodes.Reason)
+	}
+	failed := map[string]bool{}
+	for _, s := range v.Submission {
+		failed[s.Check] = s.Status == check.Failed
+	}
+	if !failed["Rights"] || !failed["PriorityClass"] || failed["Queue"] {
+		t.Errorf("submission %+v", v.Submission)
+	}
+	if v.Verdict != check.Never {
+		t.Error(v.Verdict)
+	}
+}
+
+// TestOddJobs: manifests that are none, or extreme.
+func TestOddJobs(t *testing.T) {
+	c := checker(t, fixture.JohnSmith())
+	check1 := func(o any) (*check.Verdict, error) {
+		return c.Check(context.Background(), check.Request{Object: object(t, o), Namespace: "smith"})
+	}
+	if v, err := check1(fixture.Job("none", 0, 4, "")); err != nil || v.Verdict != check.Admitted || !hasCode(v, "W042") {
+		t.Errorf("no replicas: %+v, %v", v, err)
+	}
+	v, err := check1(fixture.Job("huge", 10000, 4, ""))
+	if err != nil || v.Verdict != check.Never || v.Quota.Reason != "ExceedsMaxQuota" || v.Job.PodSets[0].Pods != 10000 {
+		t.Errorf("10,000 replicas: %+v, %v", v, err)
+	}
+	empty := `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"e","labels":{"kueue.x-k8s.io/queue-name":"queue"}},"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":2,"template":{"spec":{"containers":[{"name":"pytorch","image":"i"}]}}}}}}`
+	v, err = check1(json.RawMessage(empty))
+	if err != nil || v.Verdict != check.Admitted || !hasCode(v, "W041") {
+		t.Errorf("no requests: %+v, %v", v, err)
+	}
+	_, err = check1(json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{}}`))
+	if err == nil || !strings.Contains(errs.Text(err, false), "PyTorchJob (kubeflow.org/v1)") {
+		t.Errorf("a Deployment: %v", err)
+	}
+	_, err = check1(json.RawMessage(`{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"e"},"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":"many"}}}}`))
+	if err == nil || strings.Contains(err.Error(), "Go ") || !strings.Contains(err.Error(), "replicas") {
+		t.Errorf("a count that is text: %v", err)
+	}
+}
+
+func hasCode(v *check.Verdict, code string) bool {
+	for _, f := range v.Lint {
+		if f.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// TestBadObjects: objects that cannot be right are left out, said, and do not keep
+// the rest from being answered.
+func TestBadObjects(t *testing.T) {
+	bad := func(name, spec string) any {
+		return json.RawMessage(fmt.Sprintf(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":%q},"spec":{"cohortName":"all","namespaceSelector":{},%s}}`, name, spec))
+	}
+	quota := func(n string) string {
+		return `"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[{"name":"a100","resources":[{"name":"nvidia.com/gpu","nominalQuota":"` + n + `"}]}]}]`
+	}
+	s := fixture.JohnSmith()
+	s.Add(
+		bad("twice", `"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[{"name":"a100","resources":[{"name":"nvidia.com/gpu","nominalQuota":"1"}]},{"name":"a100","resources":[{"name":"nvidia.com/gpu","nominalQuota":"1"}]}]}]`),
+		bad("negative", quota("-5")),
+		bad("weight", quota("5")+`,"fairSharing":{"weight":"-1"}`),
+	)
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("train", 2, 4, "")), Namespace: "smith"})
+	if v.Verdict != check.Admitted {
+		t.Errorf("%s: %s", v.Verdict, v.Summary)
+	}
+	var notes []string
+	for _, n := range v.Rules.Notes {
+		notes = append(notes, n.Code+" "+n.Text)
+	}
+	all := strings.Join(notes, "\n")
+	for _, want := range []string{"Invalid ClusterQueue twice: flavor a100 is listed twice", "Invalid ClusterQueue negative: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative", "Invalid ClusterQueue weight: fairSharing.weight -1 is negative"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no note %q in\n%s", want, all)
+		}
+	}
+}
+
+// TestMember: with a team member's rights an answer that hangs on what others have
+// is Unknown, one that does not is given, and what was not read is named.
+func TestMember(t *testing.T) {
+	s := fixture.LendThree()
+	s.Forbid = func(verb, plural, namespace, name string) bool {
+		switch {
+		case namespace == "b" && plural != "localqueues", plural == "resourceflavors", plural == "workloadpriorityclasses":
+			return false
+		case (plural == "clusterqueues" || plural == "namespaces") && name == "b":
+			return false
+		}
+		return true
+	}
+	in, err := inputs.Load(context.Background(), s.Client(), inputs.Options{Namespaces: func(context.Context) ([]string, error) { return []string{"b"}, nil }}, fixture.Noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := check.New(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := ask(t, c, check.Request{Object: object(t, fixture.Job("small", 1, 1, "")), Namespace: "b", Remedies: true})
+	if small.Verdict != check.Admitted || !small.Partial || len(small.Missing) == 0 || small.Nodes.Status != check.Unclear || small.Rules.ConfigurationKnown {
+		t.Errorf("%s %s, %+v", small.Verdict, small.Summary, small.Missing)
+	}
+	large := ask(t, c, check.Request{Object: object(t, fixture.Job("large", 1, 4, "")), Namespace: "b", Remedies: true})
+	if large.Verdict != check.Unknown || large.Reason != check.NotReadable || large.Quota.Outcome == "" {
+		t.Errorf("%s %s %s", large.Verdict, large.Reason, large.Summary)
+	}
+	golden(t, "member", large.Text(80, hours))
+}
+
+// TestTopology: placements are shown, and the pods are looked for on those nodes.
+func TestTopology(t *testing.T) {
+	s := fixture.New(fixture.Rules(fixture.FairSharing),
+		json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Topology","metadata":{"name":"default"},"spec":{"levels":[{"nodeLabel":"rack"},{"nodeLabel":"kubernetes.io/hostname"}]}}`),
+		json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ResourceFlavor","metadata":{"name":"a100"},"spec":{"topologyName":"default","nodeLabels":{"node.kubernetes.io/instance-type":"a100"}}}`))
+	for i := range 4 {
+		n := string(fixture.Node(fmt.Sprint("n", i), "a100", 8, "").(json.RawMessage))
+		s.Add(json.RawMessage(strings.Replace(n, `"labels":{`, fmt.Sprintf(`"labels":{"rack":"r%d",`, i/2), 1)))
+	}
+	s.Add(fixture.Team("t", "", 64, "", "")...)
+	c := checker(t, s)
+	job := func(pods int) map[string]any {
+		o := object(t, fixture.Job("j", pods, 8, ""))
+		tmpl := o["spec"].(map[string]any)["pytorchReplicaSpecs"].(map[string]any)["Worker"].(map[string]any)["template"].(map[string]any)
+		tmpl["metadata"] = map[string]any{"annotations": map[string]any{"kueue.x-k8s.io/podset-required-topology": "rack"}}
+		return o
+	}
+	v := ask(t, c, check.Request{Object: job(2), Namespace: "t"})
+	if v.Verdict != check.Admitted || v.Topology == nil || v.Topology.Level != "rack" || len(v.Topology.Domains) == 0 || v.Nodes.Status != check.OK {
+		t.Errorf("%s %s %+v %+v", v.Verdict, v.Summary, v.Topology, v.Nodes)
+	}
+	v = ask(t, c, check.Request{Object: job(3), Namespace: "t", Remedies: true})
+	if v.Verdict != check.Never || v.Reason != "TopologyPlacementFailed" || v.Topology == nil || v.Topology.Status != check.Failed {
+		t.Errorf("%s %s %s %+v", v.Verdict, v.Reason, v.Summary, v.Topology)
+	}
+	if len(v.Remedies) != 1 || v.Remedies[0].Flag != "--node-count 2" {
+		t.Errorf("remedies %+v", v.Remedies)
+	}
+}

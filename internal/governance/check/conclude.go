@@ -1,0 +1,118 @@
+package check
+
+import (
+	"slices"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
+)
+
+// Reasons of layers that Kueue does not know.
+const (
+	// NotAllowed: the user may not create the job.
+	NotAllowed = "NotAllowed"
+	// Refused: the cluster would refuse the job or its pods.
+	Refused = "Refused"
+	// NotReadable: what decides may not be read.
+	NotReadable = "NotReadable"
+)
+
+// Details: finer codes where Kueue has one for several causes.
+const (
+	LocalQueueMissing    = "LocalQueueMissing"
+	ClusterQueueMissing  = "ClusterQueueMissing"
+	NamespaceNotSelected = "NamespaceNotSelected"
+	PriorityClassMissing = "PriorityClassMissing"
+	InvalidRequests      = "InvalidRequests"
+	NoQueueLabel         = "NoQueueLabel"
+	LocalQueueStopped    = "LocalQueueStopped"
+	ClusterQueueStopped  = "ClusterQueueStopped"
+	FlavorMissing        = "FlavorMissing"
+	AdmissionCheckAbsent = "AdmissionCheckMissing"
+	CohortCycle          = "CohortCycle"
+	ClusterQueueInactive = "ClusterQueueInactive"
+	ResourceNotCovered   = "ResourceNotCovered"
+	FlavorDoesNotMatch   = "FlavorDoesNotMatch"
+	ExceedsNominal       = "ExceedsNominalQuota"
+	ExceedsBorrowing     = "ExceedsBorrowingLimit"
+	ExceedsCohort        = "ExceedsCohort"
+	BehindOthers         = "BehindOthers"
+	QuotaLowered         = "QuotaLoweredBelowUse"
+	QuotaInUse           = "QuotaInUse"
+)
+
+// conclude draws the verdict from the layers: the worst of them decides, and of
+// equals the first.
+func (v *Verdict) conclude() {
+	v.Verdict, v.Reason = Admitted, ""
+	worse := func(o Outcome, reason, detail string) {
+		if rank(o) > rank(v.Verdict) {
+			v.Verdict, v.Reason, v.Detail = o, reason, detail
+		}
+	}
+	switch admission.Outcome(v.Quota.Outcome) {
+	case admission.Waits:
+		worse(Waits, v.Quota.Reason, v.Quota.Detail)
+	case admission.Never:
+		worse(Never, v.Quota.Reason, v.Quota.Detail)
+	}
+	if v.unseen() {
+		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
+	}
+	for _, s := range v.Submission {
+		if s.Status != Failed {
+			continue
+		}
+		switch s.Check {
+		case "Rights":
+			worse(Never, NotAllowed, "")
+		case "PriorityClass":
+			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
+		}
+	}
+	for _, f := range v.Lint {
+		switch f.Code {
+		case lint.NoQueue:
+			worse(Never, Refused, NoQueueLabel)
+		case lint.DeviceRequests:
+			worse(Never, Refused, InvalidRequests)
+		}
+	}
+	if v.Nodes.Status == Failed {
+		switch v.Nodes.Reason {
+		case NodesTooSmall:
+			worse(Never, NodesTooSmall, "")
+		default:
+			worse(Waits, v.Nodes.Reason, "")
+		}
+	}
+}
+
+func rank(o Outcome) int { return slices.Index([]Outcome{Admitted, Waits, Unknown, Never}, o) }
+
+// unseen reports that quota's answer rests on something that could not be read:
+// what other queues of the cohort lend decides over a job that needs more than
+// its own queue has.
+func (v *Verdict) unseen() bool {
+	if v.Quota.Status != Failed {
+		return false
+	}
+	missing := func(resource string) bool {
+		return slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == resource+".kueue.x-k8s.io" })
+	}
+	switch v.Quota.Detail {
+	case LocalQueueMissing:
+		return missing("localqueues")
+	case ClusterQueueMissing:
+		return missing("clusterqueues")
+	case FlavorMissing, FlavorDoesNotMatch:
+		return missing("resourceflavors")
+	}
+	switch v.Quota.Reason {
+	case kueue.WorkloadQuotaReservedReasonExceedsMaxQuota, kueue.WorkloadQuotaReservedReasonWaitingForQuota:
+		return v.Quota.Shared && missing("clusterqueues")
+	}
+	return false
+}

@@ -1,0 +1,237 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"k8s.io/component-helpers/resource"
+
+	corev1 "k8s.io/api/core/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// quota is layer c: Kueue's decision and what it is made of.
+func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*admission.Decision, error) {
+	q := &v.Quota
+	switch {
+	case len(wl.Spec.PodSets) == 0:
+		q.Status, q.Message = Skipped, "it has no pods: Kueue has nothing to admit"
+		return nil, nil
+	case len(c.In.LocalQueues) == 0 && len(c.In.ClusterQueues) == 0 && c.notServed():
+		q.Status, q.Message = Skipped, "this cluster has no Kueue"
+		c.podSets(wl, nil, v)
+		return nil, nil
+	case wl.Spec.QueueName == "":
+		q.Status, q.Message = Skipped, "the job has no queue: Kueue does not manage it"
+		if c.rules.ManagesAll {
+			q.Status, q.Message = Failed, "the job has no queue: Kueue holds jobs without a queue back for ever (manageJobsWithoutQueueName)"
+			q.Outcome, q.Reason, q.Detail = string(admission.Waits), kueue.WorkloadQuotaReservedReasonMisconfigured, NoQueueLabel
+		}
+		c.podSets(wl, nil, v)
+		return nil, nil
+	}
+	d, err := c.Engine.Probe(ctx, wl)
+	if err != nil {
+		return nil, errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
+	}
+	q.Status, q.Outcome, q.Reason, q.Message = OK, string(d.Outcome), d.Reason, d.Message
+	q.Ahead, q.Tie = d.Ahead, d.Tie
+	if d.Outcome != admission.Admitted && d.Outcome != admission.AdmittedByPreempting {
+		q.Status = Failed
+	}
+	if v.Job.ClusterQueue == "" {
+		v.Job.ClusterQueue = d.ClusterQueue
+	}
+	for _, w := range d.Warnings {
+		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, Text: w})
+	}
+	c.podSets(wl, &d, v)
+	q.Resources = c.lines(v, &d)
+	c.borrowed(v, &d)
+	if cq := c.In.ClusterQueue(v.Job.ClusterQueue); cq != nil {
+		q.Shared = cq.Spec.CohortName != ""
+	}
+	if q.Status == Failed {
+		q.Detail = c.detail(wl, v, &d)
+	}
+	for _, p := range d.Preempts {
+		q.Preempts = append(q.Preempts, c.preemption(p))
+	}
+	return &d, nil
+}
+
+func (c *Checker) notServed() bool {
+	return slices.ContainsFunc(c.In.Missing, func(m state.Missing) bool {
+		return m.Resource.Kind == "ClusterQueue" && m.Reason == state.NotServed
+	})
+}
+
+// podSets lists the roles with what they ask for; by quota's count where it was made.
+func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict) {
+	for i := range wl.Spec.PodSets {
+		ps := &wl.Spec.PodSets[i]
+		out := PodSet{Name: string(ps.Name), Pods: ps.Count, Requests: []Amount{}}
+		var dec *admission.PodSetDecision
+		if d != nil {
+			for k := range d.PodSets {
+				if d.PodSets[k].Name == out.Name {
+					dec = &d.PodSets[k]
+				}
+			}
+		}
+		if dec != nil {
+			out.Flavors = dec.Flavors
+			if dec.Count < ps.Count {
+				out.Admitted = dec.Count
+			}
+			for _, r := range dec.Requests {
+				out.Requests = append(out.Requests, Amount{r.Flavor, r.Resource, remedy.Value(r.Resource, r.Value)})
+			}
+		} else {
+			for name, q := range resource.PodRequests(&corev1.Pod{Spec: ps.Template.Spec}, resource.PodResourcesOptions{}) {
+				n := q.Value()
+				if name == corev1.ResourceCPU {
+					n = q.MilliValue()
+				}
+				out.Requests = append(out.Requests, Amount{"", string(name), remedy.Value(string(name), n*int64(ps.Count))})
+			}
+		}
+		slices.SortFunc(out.Requests, func(a, b Amount) int {
+			return cmp.Or(cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)), cmp.Compare(a.Resource, b.Resource))
+		})
+		v.Job.PodSets = append(v.Job.PodSets, out)
+	}
+}
+
+// lines are the flavors that could give each resource asked for, those chosen by
+// Kueue alone where it chose.
+func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
+	cq := c.In.ClusterQueue(v.Job.ClusterQueue)
+	if cq == nil {
+		return nil
+	}
+	used := c.usage(cq.Name)
+	asked, chosen := map[string]int64{}, map[quota.Key]int64{}
+	for _, ps := range d.PodSets {
+		for _, r := range ps.Requests {
+			asked[r.Resource] += r.Value
+			if f := ps.Flavors[r.Resource]; f != "" {
+				chosen[quota.Key{Flavor: f, Resource: r.Resource}] += r.Value
+			}
+		}
+	}
+	var out []Line
+	for _, g := range cq.Spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				name := string(r.Name)
+				k := quota.Key{Flavor: string(f.Name), Resource: name}
+				want := asked[name]
+				if n, ok := chosen[k]; ok {
+					want = n
+				} else if slices.ContainsFunc(sortedKeys(chosen), func(o quota.Key) bool { return o.Resource == name }) {
+					continue
+				}
+				if want == 0 {
+					continue
+				}
+				available, most := c.Tree.Available(cq.Name, k.Flavor, name), c.Tree.Potential(cq.Name, k.Flavor, name)
+				l := Line{Flavor: k.Flavor, Resource: name, Requested: remedy.Value(name, want),
+					Nominal: amount(name, r.NominalQuota.Value(), r.NominalQuota.MilliValue()), Used: remedy.Value(name, used[k]),
+					Available: remedy.Value(name, max(available, 0)), Most: remedy.Value(name, most)}
+				if r.BorrowingLimit != nil {
+					limit := amount(name, r.BorrowingLimit.Value(), r.BorrowingLimit.MilliValue())
+					l.BorrowingLimit = &limit
+				}
+				if short := want - max(available, 0); short > 0 {
+					l.Short = remedy.Value(name, short)
+				}
+				out = append(out, l)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)) })
+	return out
+}
+
+func sortedKeys(m map[quota.Key]int64) []quota.Key {
+	out := make([]quota.Key, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
+
+func amount(resource string, whole, milli int64) float64 {
+	if resource == "cpu" {
+		return remedy.Value(resource, milli)
+	}
+	return remedy.Value(resource, whole)
+}
+
+// usage is what a ClusterQueue has reserved.
+func (c *Checker) usage(queue string) quota.Usage {
+	out := quota.Usage{}
+	for _, w := range c.In.Workloads {
+		if inputs.Reserves(w) && string(w.Status.Admission.ClusterQueue) == queue {
+			for k, n := range inputs.Holds(w) {
+				out[k] += n
+			}
+		}
+	}
+	return out
+}
+
+// borrowed says from whom, and whether it can be taken back.
+func (c *Checker) borrowed(v *Verdict, d *admission.Decision) {
+	q := &v.Quota
+	lenders := map[string]bool{}
+	for _, b := range d.Borrowed {
+		out := Borrowed{Flavor: b.Flavor, Resource: b.Resource, Value: remedy.Value(b.Resource, b.Value), From: []Lender{}}
+		for _, l := range c.Tree.Lenders(v.Job.ClusterQueue, b.Flavor, b.Resource, b.Value) {
+			if l.ClusterQueue != "" {
+				lenders[l.ClusterQueue] = true
+			}
+			out.From = append(out.From, Lender{l.ClusterQueue, l.Cohort, remedy.Value(b.Resource, l.Amount)})
+		}
+		q.Borrowed = append(q.Borrowed, out)
+	}
+	slices.SortStableFunc(q.Borrowed, func(a, b Borrowed) int {
+		return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource))
+	})
+	if len(q.Borrowed) == 0 {
+		return
+	}
+	q.TakeBack = &TakeBack{Lenders: []Reclaimer{}}
+	for _, cq := range c.In.ClusterQueues {
+		if !lenders[cq.Name] || cq.Spec.Preemption == nil {
+			continue
+		}
+		if p := cq.Spec.Preemption.ReclaimWithinCohort; p != "" && p != kueue.PreemptionPolicyNever {
+			q.TakeBack.Possible = true
+			q.TakeBack.Lenders = append(q.TakeBack.Lenders, Reclaimer{cq.Name, string(p)})
+		}
+	}
+}
+
+func (c *Checker) preemption(p admission.Preemption) Preemption {
+	out := Preemption{Namespace: p.Namespace, Job: p.Name, Workload: p.Name, ClusterQueue: p.ClusterQueue,
+		Priority: p.Priority, Reason: p.Reason, Releases: []Amount{}}
+	if w := c.In.Workload(p.Namespace, p.Name); w != nil {
+		out.Job, _ = remedy.JobOf(w)
+		_, out.Hidden = w.Labels[inputs.HiddenLabel]
+	}
+	for _, r := range p.Releases {
+		out.Releases = append(out.Releases, Amount{r.Flavor, r.Resource, remedy.Value(r.Resource, r.Value)})
+	}
+	slices.SortStableFunc(out.Releases, func(a, b Amount) int { return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)) })
+	return out
+}

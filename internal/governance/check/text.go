@@ -1,0 +1,333 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Text renders the verdict for a person: the answer in the first line, then why,
+// then what to do, in lines of at most width columns. now is what ages are counted
+// to; age turns a duration into words. It ends in a newline.
+func (v *Verdict) Text(width int, age func(time.Duration) string) string {
+	p := prose.New(width)
+	p.Line(strings.ToUpper(string(v.Verdict)) + "  " + v.Job.Name + " " + v.Summary)
+	p.Blank()
+	v.Body(p, age)
+	p.Blank()
+	v.Footer(p)
+	return p.String()
+}
+
+// Footer says what the answer rests on.
+func (v *Verdict) Footer(p *prose.Page) {
+	for _, n := range v.Rules.Notes {
+		p.Row("note", n.Text)
+	}
+	for _, m := range v.missingText() {
+		p.Row("not read", m)
+	}
+	p.Line(v.Rules.text())
+}
+
+// Body is everything between the first line and the footer.
+func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
+	for i := range v.Job.PodSets {
+		p.Row(once("needs", i), v.Job.PodSets[i].needs())
+	}
+	v.quotaRows(p)
+	if t := v.Topology; t != nil {
+		p.Row("topology", t.text())
+	}
+	if text := v.nodesText(); text != "" {
+		p.Row("nodes", text)
+	}
+	for _, s := range v.Submission {
+		switch {
+		case s.Status == Failed:
+			p.Row(label(s.Check), s.Message)
+		case s.Status == Unclear:
+			p.Row(label(s.Check), s.Message+try(s.Try))
+		}
+	}
+	v.holderRows(p, age)
+	v.remedyRows(p)
+	v.tryRows(p)
+	shown := 0
+	for _, f := range v.Lint {
+		if f.Code == lint.UnknownQueue && v.failed("Queue") || f.Code == lint.UnknownPriority && v.failed("PriorityClass") {
+			continue // said already
+		}
+		p.Row(once("also", shown), fmt.Sprintf("[%s] %s%s", f.Code, f.Message, try(f.Fix)))
+		shown++
+	}
+}
+
+func (v *Verdict) failed(check string) bool {
+	return slices.ContainsFunc(v.Submission, func(s Step) bool { return s.Check == check && s.Status == Failed })
+}
+
+// once is a label for the first of several rows.
+func once(label string, i int) string {
+	if i > 0 {
+		return ""
+	}
+	return label
+}
+
+func label(check string) string {
+	switch check {
+	case "PriorityClass":
+		return "priority"
+	}
+	return strings.ToLower(check)
+}
+
+func try(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+func (ps *PodSet) needs() string {
+	var parts []string
+	flavor := ""
+	for _, r := range ps.Requests {
+		if r.Value == 0 || len(parts) > 0 && remedy.Rank(r.Resource) > 2 && remedy.Rank(ps.Requests[0].Resource) < 3 {
+			continue // cores and memory of a job with accelerators come with them
+		}
+		parts = append(parts, Words(r.Resource, r.Value))
+		if flavor == "" {
+			flavor = r.Flavor
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if text == "" {
+		text = "nothing"
+	}
+	if flavor != "" {
+		text += " on " + flavor
+	}
+	text += fmt.Sprintf(" (%s: %s)", ps.Name, plural(int(ps.Pods), "pod", "pods"))
+	if ps.Admitted > 0 {
+		text += fmt.Sprintf("; %d of them would be admitted", ps.Admitted)
+	}
+	return text
+}
+
+// quotaRows show quota: of the first resource in full, of the others only what is
+// short.
+func (v *Verdict) quotaRows(p *prose.Page) {
+	q := &v.Quota
+	if q.Status == Skipped {
+		if q.Message != "" {
+			p.Row("quota", q.Message)
+		}
+		return
+	}
+	var others []string
+	for i := range q.Resources {
+		l := &q.Resources[i]
+		if l.Resource != q.Resources[0].Resource {
+			if l.Short > 0 && l.Flavor == q.Resources[0].Flavor {
+				others = append(others, number(l.Resource, l.Short)+" "+l.Resource)
+			}
+			continue
+		}
+		v.lineRows(p, l)
+	}
+	switch {
+	case v.Verdict == Admitted:
+	case len(others) > 0 && q.Resources[0].Short > 0:
+		p.Row("", "also short: "+strings.Join(others, ", "))
+	case len(others) > 0:
+		p.Row("short", strings.Join(others, ", "))
+	}
+	v.borrowRows(p)
+	for i, e := range q.Preempts {
+		if i == shownHolders {
+			p.Row("", fmt.Sprintf("and %d more", len(q.Preempts)-i))
+			break
+		}
+		p.Row(once("preempts", i), e.text())
+	}
+	if q.Tie {
+		p.Row("tie", "Kueue is undecided between equal shares: it may decide otherwise")
+	}
+	if q.Ahead > 0 && v.Verdict != Admitted && v.Detail != BehindOthers {
+		p.Row("queue", plural(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" before it")
+	}
+	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted && v.ownWords() {
+		p.Row("Kueue says", Shorten(q.Message))
+	}
+}
+
+// ownWords reports that Kueue's text is worth showing: ours does not say it all.
+func (v *Verdict) ownWords() bool {
+	switch v.Quota.Detail {
+	case QuotaInUse, QuotaLowered, ExceedsNominal, ExceedsBorrowing, ExceedsCohort, BehindOthers, LocalQueueMissing, LocalQueueStopped, ClusterQueueStopped, NoQueueLabel:
+		return false
+	}
+	return v.why() != oneLine(v.Quota.Message)
+}
+
+func (v *Verdict) lineRows(p *prose.Page, l *Line) {
+	text := fmt.Sprintf("%s of %s free in %s", number(l.Resource, max(l.Nominal-l.Used, 0)), Words(l.Resource, l.Nominal), v.queueName())
+	if len(v.Job.PodSets) > 0 && l.Flavor != "" {
+		text += " on " + l.Flavor
+	}
+	p.Row("own", text)
+	if !v.Quota.Shared || l.Short == 0 && l.Requested <= l.Nominal-l.Used {
+		return
+	}
+	text = number(l.Resource, l.Most) + " at most"
+	if l.BorrowingLimit != nil {
+		total := l.Nominal + *l.BorrowingLimit
+		text = fmt.Sprintf("%s own + %s borrowing limit = %s at most", number(l.Resource, l.Nominal), number(l.Resource, *l.BorrowingLimit), number(l.Resource, total))
+		if l.Most < total {
+			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, l.Most-l.Nominal))
+		}
+	}
+	p.Row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, number(l.Resource, l.Available)))
+}
+
+// borrowRows name the lenders of the first resource that is borrowed.
+func (v *Verdict) borrowRows(p *prose.Page) {
+	var with []string
+	for i, b := range v.Quota.Borrowed {
+		switch {
+		case i == 0:
+		case b.Resource != v.Quota.Borrowed[0].Resource:
+			with = append(with, Words(b.Resource, b.Value))
+		}
+	}
+	for i, b := range v.Quota.Borrowed {
+		if i > 0 && b.Resource != v.Quota.Borrowed[0].Resource {
+			break
+		}
+		text := Words(b.Resource, b.Value) + from(b)
+		if i == 0 && len(with) > 0 && remedy.Rank(b.Resource) > 2 {
+			text += ", and " + strings.Join(with, ", ")
+		}
+		p.Row("borrows", text)
+	}
+	if t := v.Quota.TakeBack; t != nil {
+		p.Row("", t.text())
+	}
+}
+
+func (t *TakeBack) text() string {
+	if !t.Possible {
+		return "it cannot be taken back before the job ends"
+	}
+	var names []string
+	for _, l := range t.Lenders {
+		if l.Policy == "LowerPriority" {
+			names = append(names, Team(l.ClusterQueue)+" (for jobs of higher priority)")
+		} else {
+			names = append(names, Team(l.ClusterQueue))
+		}
+	}
+	return "it can be taken back when needed by " + strings.Join(names, ", ")
+}
+
+func (e *Preemption) text() string {
+	text := e.Namespace + "/" + e.Job
+	if e.Hidden {
+		text = "jobs of " + Team(e.ClusterQueue) + " that may not be read"
+	}
+	if len(e.Releases) > 0 {
+		text += ", " + Words(e.Releases[0].Resource, e.Releases[0].Value)
+	}
+	return text + fmt.Sprintf(", priority %d: %s", e.Priority, Cause(e.Reason))
+}
+
+// Cause says Kueue's preemption reason in words.
+func Cause(reason string) string {
+	switch reason {
+	case "InClusterQueue":
+		return "lower rank in the same queue"
+	case "InCohortReclamation":
+		return "borrowed quota is reclaimed"
+	case "InCohortFairSharing":
+		return "fair sharing"
+	case "InCohortReclaimWhileBorrowing":
+		return "lower rank in the cohort"
+	}
+	return reason
+}
+
+func (t *Topology) text() string {
+	if t.Status == Failed {
+		return oneLine(t.Message)
+	}
+	if len(t.Domains) == 0 {
+		return "asks for " + t.Level + "; not placed yet"
+	}
+	var parts []string
+	for i, d := range t.Domains {
+		if i == 4 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(t.Domains)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s in %s", plural(int(d.Pods), "pod", "pods"), strings.Join(d.Levels, "/")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// missingText names what could not be read: in one line what there is no right to,
+// in one what failed.
+func (v *Verdict) missingText() []string {
+	var forbidden, failed []string
+	for _, m := range v.Missing {
+		name, _, _ := strings.Cut(m.Resource, ".")
+		to := &forbidden
+		if m.Reason != state.Forbidden {
+			to = &failed
+		}
+		if !slices.Contains(*to, name) {
+			*to = append(*to, name)
+		}
+	}
+	var out []string
+	if len(forbidden) > 0 {
+		out = append(out, strings.Join(forbidden, ", ")+": no right to list them for the whole cluster")
+	}
+	if len(failed) > 0 {
+		out = append(out, strings.Join(failed, ", ")+": reading failed")
+	}
+	return out
+}
+
+func (r *Rules) text() string {
+	text := "checked with Kueue " + r.KueueRules + " rules"
+	if r.ClusterKueue != "" {
+		text += "; the cluster runs " + r.ClusterKueue
+	}
+	if r.ConfigurationKnown {
+		if r.FairSharing {
+			return text + ", fair sharing on"
+		}
+		return text + ", fair sharing off"
+	}
+	return text
+}
+
+// CauseIn says why a job was preempted, from Kueue's message about it ("Preempted
+// to accommodate a workload (UID: ..., JobUID: ...) due to reclamation within the
+// cohort; ..."); the message itself where it has another form.
+func CauseIn(message string) string {
+	_, cause, ok := strings.Cut(message, " due to ")
+	if !ok {
+		return oneLine(message)
+	}
+	cause, _, _ = strings.Cut(cause, ";")
+	return oneLine(cause)
+}

@@ -1,0 +1,277 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+)
+
+// Words is an amount as people read it: "8 nvidia.com/gpu", "1.5 cpu", "192Gi memory".
+func Words(resource string, value float64) string { return number(resource, value) + " " + resource }
+
+func number(resource string, value float64) string {
+	switch resource {
+	case "memory", "ephemeral-storage":
+		return bytes(value)
+	}
+	if strings.HasPrefix(resource, "hugepages-") {
+		return bytes(value)
+	}
+	return strconv.FormatFloat(value, 'f', -1, 64)
+}
+
+func bytes(v float64) string {
+	units := []string{"", "Ki", "Mi", "Gi", "Ti", "Pi"}
+	i := 0
+	for v >= 1024 && i < len(units)-1 {
+		v, i = v/1024, i+1
+	}
+	return strconv.FormatFloat(float64(int64(v*10+0.5))/10, 'f', -1, 64) + units[i]
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// totals adds the requests of all roles, by resource in the order they are shown.
+func (v *Verdict) totals() []Amount {
+	var out []Amount
+	for _, ps := range v.Job.PodSets {
+		for _, r := range ps.Requests {
+			if r.Value == 0 {
+				continue
+			}
+			i := slices.IndexFunc(out, func(a Amount) bool { return a.Resource == r.Resource && a.Flavor == r.Flavor })
+			if i < 0 {
+				out = append(out, r)
+				continue
+			}
+			out[i].Value += r.Value
+		}
+	}
+	return out
+}
+
+// main is the resource a job is spoken of in.
+func (v *Verdict) main() (Amount, bool) {
+	t := v.totals()
+	if len(t) == 0 {
+		return Amount{}, false
+	}
+	return t[0], true
+}
+
+func (v *Verdict) queueName() string {
+	if v.Job.ClusterQueue != "" {
+		return Team(v.Job.ClusterQueue)
+	}
+	return v.Job.Queue
+}
+
+// Team shortens the name that task governance gives to a team's ClusterQueue to
+// the team's own; other names stay as they are.
+func Team(clusterQueue string) string {
+	team, ok := strings.CutPrefix(clusterQueue, "hyperpod-ns-")
+	if !ok {
+		return clusterQueue
+	}
+	if team, ok = strings.CutSuffix(team, "-clusterqueue"); !ok || team == "" {
+		return clusterQueue
+	}
+	return team
+}
+
+// summary is the answer in a line.
+func (v *Verdict) summary() string {
+	switch v.Verdict {
+	case Admitted:
+		return v.admitted()
+	case Waits:
+		return "would not start now: " + v.why()
+	case Unknown:
+		return "cannot be decided: " + v.unreadable()
+	}
+	where := ""
+	if q := v.queueName(); q != "" && v.Detail != LocalQueueMissing {
+		where = " in " + q
+	}
+	return "cannot run" + where + ": " + v.why()
+}
+
+func (v *Verdict) admitted() string {
+	text := "would start now"
+	if v.Quota.Status == Skipped {
+		text += ", " + v.Quota.Message
+	}
+	if n := len(v.Quota.Preempts); n > 0 {
+		text = "would start by preempting " + plural(n, "job", "jobs")
+	}
+	if a, ok := v.main(); ok {
+		text += ": " + Words(a.Resource, a.Value)
+		if a.Flavor != "" {
+			text += " on " + a.Flavor
+		}
+		for _, b := range v.Quota.Borrowed {
+			if b.Resource == a.Resource && b.Flavor == a.Flavor {
+				text += fmt.Sprintf(", %s borrowed%s", number(b.Resource, b.Value), from(b))
+			}
+		}
+	}
+	return text
+}
+
+// from names the lenders, each with its amount when there are several.
+func from(b Borrowed) string {
+	if len(b.From) == 0 {
+		return ""
+	}
+	var names []string
+	for _, l := range b.From {
+		name := Team(l.ClusterQueue)
+		if name == "" {
+			name = "cohort " + l.Cohort
+		}
+		if len(b.From) > 1 {
+			name = number(b.Resource, l.Value) + " from " + name
+		}
+		names = append(names, name)
+	}
+	if len(b.From) == 1 {
+		return " from " + names[0]
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// unreadable says what an answer hangs on.
+func (v *Verdict) unreadable() string {
+	switch v.Quota.Detail {
+	case LocalQueueMissing, ClusterQueueMissing:
+		return "you may not read where queue " + v.Job.Queue + " leads"
+	case FlavorMissing, FlavorDoesNotMatch:
+		return "you may not read the flavors of " + v.queueName()
+	}
+	if text := v.short(); text != "" {
+		return text + " beyond " + v.queueName() + "'s own, and you may not read what others lend"
+	}
+	return "it needs more than " + v.queueName() + " has of its own, and you may not read what others lend"
+}
+
+// why is the reason of a job that does not run now.
+func (v *Verdict) why() string {
+	for _, s := range v.Submission {
+		if s.Status == Failed && (v.Reason == NotAllowed || s.Check != "Rights") && v.Detail != ClusterQueueStopped {
+			return s.Message
+		}
+	}
+	switch v.Reason {
+	case Refused:
+		for _, f := range v.Lint {
+			if f.Level == "Error" {
+				return f.Message
+			}
+		}
+	case NodesFull, NodesTooSmall, NoNodes:
+		return v.nodesWhy()
+	}
+	switch v.Detail {
+	case LocalQueueStopped:
+		return "queue " + v.Job.Queue + " is stopped by an administrator"
+	case ClusterQueueStopped:
+		return "ClusterQueue " + v.queueName() + " is stopped by an administrator"
+	case CohortCycle:
+		return "the cohorts above " + v.queueName() + " form a cycle, so it takes no jobs"
+	case FlavorMissing:
+		return "ClusterQueue " + v.queueName() + " is inactive: a flavor it names does not exist"
+	case AdmissionCheckAbsent:
+		return "ClusterQueue " + v.queueName() + " is inactive: an admission check it names does not exist or is not active"
+	case BehindOthers:
+		return plural(v.Quota.Ahead, "job", "jobs") + " of " + v.queueName() + " must start first"
+	case NoQueueLabel:
+		return v.Quota.Message
+	case ExceedsNominal, ExceedsBorrowing, ExceedsCohort:
+		return v.tooMuch()
+	case QuotaInUse, QuotaLowered:
+		if text := v.short(); text != "" {
+			return text
+		}
+	}
+	if v.Quota.Message != "" {
+		return oneLine(v.Quota.Message)
+	}
+	return v.Reason
+}
+
+// tooMuch speaks of a request beyond the largest that can ever be had.
+func (v *Verdict) tooMuch() string {
+	var best *Line
+	for i := range v.Quota.Resources {
+		l := &v.Quota.Resources[i]
+		if l.Requested > l.Most && (best == nil || l.Resource == best.Resource && l.Most > best.Most) {
+			best = l
+		}
+	}
+	if best == nil {
+		return oneLine(v.Quota.Message)
+	}
+	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", Words(best.Resource, best.Requested), v.queueName(), number(best.Resource, best.Most))
+}
+
+// short speaks of what is missing, in the flavor that misses least: of the
+// accelerators where those are short, else of everything.
+func (v *Verdict) short() string {
+	var parts []string
+	for i := range v.Quota.Resources {
+		l := &v.Quota.Resources[i]
+		least := l.Short
+		for _, o := range v.Quota.Resources {
+			if o.Resource == l.Resource {
+				least = min(least, o.Short)
+			}
+		}
+		text := number(l.Resource, least) + " more " + l.Resource
+		if least == 0 || slices.Contains(parts, text) {
+			continue
+		}
+		if len(parts) > 0 && l.Resource != v.Quota.Resources[0].Resource && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
+			break
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := strings.Join(parts, " and ") + " needed"
+	if v.Detail == QuotaLowered {
+		text += ", the queue holds more than its quota allows now"
+	}
+	return text
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Shorten keeps a text of Kueue to about two lines; the whole is in the JSON.
+func Shorten(s string) string {
+	const most = 150
+	r := []rune(oneLine(s))
+	if len(r) <= most {
+		return string(r)
+	}
+	cut := string(r[:most])
+	if i := strings.LastIndexAny(cut, ", "); i > most/2 {
+		cut = strings.TrimRight(cut[:i], ", ")
+	}
+	return cut + " ..."
+}

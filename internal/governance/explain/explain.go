@@ -1,0 +1,246 @@
+// Package explain tells why a job that exists does not run, or what it runs on:
+// its life so far, the verdict of now, who holds what it needs, what would make it
+// run, and what its pods complain of. It is a pure function of what was read.
+package explain
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Schema is the name and version of the JSON; see docs/admission-check.md.
+const Schema = "hyperpod.explain-job/v1"
+
+// Codes of Explanation.Reason beside Kueue's own and those of package check.
+const (
+	// NoWorkload: the job has a queue, and Kueue has made no Workload of it (yet).
+	NoWorkload = "NoWorkload"
+	// NotQueued: the job has no queue label.
+	NotQueued = "NotQueued"
+	// Backoff: it was evicted and waits for its next try.
+	Backoff = "RequeueBackoff"
+)
+
+// Explanation is the whole answer.
+type Explanation struct {
+	Schema string
+	Job    Job
+	// State is the job's, as list-jobs shows it.
+	State   string
+	Since   time.Time
+	Reason  string `json:",omitempty"`
+	Detail  string `json:",omitempty"`
+	Summary string
+	// Timeline is what happened, oldest first.
+	Timeline []Moment
+	Queue    *Queue `json:",omitempty"`
+	// Kueue is Kueue's own word on it.
+	Kueue *KueueWord `json:",omitempty"`
+	// Checks are its admission checks.
+	Checks []Check `json:",omitempty"`
+	// Holds is the quota it has; what of it is borrowed, and from whom.
+	Holds []Held `json:",omitempty"`
+	// Verdict is the checker's answer of now, while the job waits.
+	Verdict *check.Verdict `json:",omitempty"`
+	// Pods are the roles' pods and what keeps them.
+	Pods []Role `json:",omitempty"`
+	// Notes are what else to know.
+	Notes []inputs.Note `json:",omitempty"`
+	Taken time.Time
+}
+
+// Job is what is explained.
+type Job struct {
+	Name, Namespace, Kind string
+	CreationTimestamp     time.Time
+	Owner                 string `json:",omitempty"`
+	PriorityClass         string `json:",omitempty"`
+	Priority              int32
+}
+
+// Moment is one entry of the time line.
+type Moment struct {
+	Time   time.Time
+	Step   string
+	Reason string `json:",omitempty"`
+	Text   string
+	// By is the job ("namespace/name") a preempted one made way for, where it can be told.
+	By    string `json:",omitempty"`
+	Times int    `json:",omitempty"`
+}
+
+// Queue is where the job stands.
+type Queue struct {
+	LocalQueue   string
+	ClusterQueue string `json:",omitempty"`
+	// Position is 1 for the next one to be looked at; 0 when it waits in no queue.
+	Position int `json:",omitempty"`
+	// Waiting is the number of jobs waiting in the ClusterQueue, this one included.
+	Waiting        int     `json:",omitempty"`
+	WaitingSeconds float64 `json:",omitempty"`
+}
+
+// KueueWord is the condition that says why a workload waits.
+type KueueWord struct {
+	Condition string
+	Reason    string
+	Message   string
+	Since     time.Time
+}
+
+// Check is one admission check.
+type Check struct {
+	Name, State string
+	Message     string `json:",omitempty"`
+}
+
+// Held is quota that the job has.
+type Held struct {
+	Flavor, Resource string
+	Value            float64
+}
+
+// Role is the pods of one role.
+type Role struct {
+	Name                   string
+	Wanted, Ready, Pending int
+	Problems               []Problem
+}
+
+// Problem keeps a pod from running.
+type Problem struct {
+	Pod     string
+	Reason  string
+	Message string `json:",omitempty"`
+	// Pods is how many pods of the role have the same.
+	Pods int
+}
+
+// Question is a job and what was read of it.
+type Question struct {
+	Job state.Job
+	// Object is the job as the API has it.
+	Object   map[string]any
+	Workload *state.Workload // nil when there is none
+	Pods     []state.Pod     // nil when they may not be read
+	Events   []state.Event
+	Queues   func(context.Context) []*kueue.LocalQueue
+	// NoKueue: the cluster has none.
+	NoKueue bool
+}
+
+// Explain answers. c may be nil where nothing could be read of Kueue.
+func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (*Explanation, error) {
+	s := jobs.StatusOf(q.Job, q.Workload, q.Pods)
+	e := &Explanation{
+		Schema: Schema, State: string(s.State), Since: s.Since, Reason: s.Reason, Taken: now.UTC(), Timeline: []Moment{},
+		Job: Job{Name: q.Job.Name, Namespace: q.Job.Namespace, Kind: q.Job.Kind.Kind, CreationTimestamp: q.Job.CreationTimestamp,
+			Owner: jobs.Creator(q.Job.Labels, q.Job.Annotations), PriorityClass: q.Job.Priority()},
+	}
+	for _, m := range jobs.TimelineOf(q.Job, q.Workload, q.Events) {
+		e.Timeline = append(e.Timeline, Moment{Time: m.Time, Step: string(m.Step), Reason: m.Reason, Text: m.Text, By: preemptor(c, m), Times: m.Times})
+	}
+	e.Pods = roles(q.Job, q.Pods)
+	var wl *kueue.Workload
+	if c != nil {
+		wl = c.In.WorkloadOf(q.Job.Namespace, q.Job.UID)
+	}
+	if w := q.Workload; w != nil {
+		e.Job.Priority = w.Priority
+		for _, k := range w.Checks {
+			e.Checks = append(e.Checks, Check{k.Name, k.State, k.Message})
+		}
+	}
+	if queue := q.Job.Queue(); queue != "" {
+		e.Queue = &Queue{LocalQueue: queue}
+		if c != nil {
+			if lq := c.In.LocalQueue(q.Job.Namespace, queue); lq != nil {
+				e.Queue.ClusterQueue = string(lq.Spec.ClusterQueue)
+			}
+		}
+	}
+	if wl != nil {
+		for k, n := range inputs.Holds(wl) {
+			if n != 0 && inputs.Reserves(wl) {
+				e.Holds = append(e.Holds, Held{k.Flavor, k.Resource, remedy.Value(k.Resource, n)})
+			}
+		}
+		slices.SortFunc(e.Holds, func(a, b Held) int { return remedy.Rank(a.Resource) - remedy.Rank(b.Resource) })
+	}
+	if waits(s.State) && c != nil && (wl == nil || !inputs.Reserves(wl)) {
+		if err := e.judge(ctx, c, q, wl); err != nil {
+			return nil, err
+		}
+	}
+	e.word(wl)
+	e.settle(q, wl, s)
+	return e, nil
+}
+
+// waits reports the states in which quota is what is missing.
+func waits(s jobs.State) bool {
+	return s == jobs.Pending || s == jobs.Preempted || s == jobs.Suspended
+}
+
+// judge asks the checker about the job as it is.
+func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, wl *kueue.Workload) error {
+	v, err := c.Check(ctx, check.Request{Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true})
+	if err != nil {
+		return err
+	}
+	e.Verdict = v
+	if e.Queue != nil && wl != nil && v.Quota.Status != check.Skipped {
+		e.Queue.ClusterQueue = v.Job.ClusterQueue
+		e.Queue.Position = v.Quota.Ahead + 1
+		for _, w := range c.In.Workloads {
+			if lq := c.In.LocalQueue(w.Namespace, string(w.Spec.QueueName)); lq != nil && string(lq.Spec.ClusterQueue) == v.Job.ClusterQueue &&
+				!inputs.Reserves(w) && (w.Spec.Active == nil || *w.Spec.Active) {
+				e.Queue.Waiting++
+			}
+		}
+		e.Queue.Waiting = max(e.Queue.Waiting, e.Queue.Position)
+		e.Queue.WaitingSeconds = e.Taken.Sub(e.Since).Seconds()
+	}
+	return nil
+}
+
+// word finds Kueue's own condition.
+func (e *Explanation) word(wl *kueue.Workload) {
+	if wl == nil {
+		return
+	}
+	for _, kind := range []string{kueue.WorkloadQuotaReserved, kueue.WorkloadAdmitted, kueue.WorkloadPodsReady} {
+		c := apimeta.FindStatusCondition(wl.Status.Conditions, kind)
+		if c != nil && c.Status == metav1.ConditionFalse {
+			e.Kueue = &KueueWord{kind, c.Reason, c.Message, c.LastTransitionTime.UTC()}
+			return
+		}
+	}
+}
+
+// preemptor names the job that took a preempted one's place.
+func preemptor(c *check.Checker, m jobs.Moment) string {
+	if c == nil || m.ByJobUID == "" && m.ByWorkloadUID == "" {
+		return ""
+	}
+	for _, list := range [][]*kueue.Workload{c.In.Workloads, c.In.FinishedWorkloads} {
+		for _, w := range list {
+			if m.ByWorkloadUID != "" && string(w.UID) == m.ByWorkloadUID || m.ByJobUID != "" && inputs.OwnerUID(w) == m.ByJobUID {
+				name, _ := remedy.JobOf(w)
+				return w.Namespace + "/" + name
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// roles counts the pods of each role and sums up what keeps them from running.
+// It is nil when there are no pods to speak of.
+func roles(j state.Job, pods []state.Pod) []Role {
+	if len(pods) == 0 {
+		return nil
+	}
+	out := make([]Role, 0, len(j.Roles))
+	for _, r := range j.Roles {
+		out = append(out, Role{Name: r.Name, Wanted: int(r.Replicas), Problems: []Problem{}})
+	}
+	places := jobs.PlacesOf(j, pods)
+	for i := range pods {
+		at := slices.IndexFunc(out, func(r Role) bool { return strings.EqualFold(r.Name, places[i].Role) })
+		if at < 0 {
+			if at = slices.IndexFunc(out, func(r Role) bool { return r.Name == "" }); at < 0 {
+				out = append(out, Role{Problems: []Problem{}})
+				at = len(out) - 1
+			}
+			out[at].Wanted++
+		}
+		r := &out[at]
+		switch {
+		case pods[i].Ready:
+			r.Ready++
+		case pods[i].Phase == "Pending":
+			r.Pending++
+		}
+		if p, ok := problem(&pods[i]); ok {
+			r.note(p)
+		}
+	}
+	return out
+}
+
+// note adds a problem, or counts it to an equal one.
+func (r *Role) note(p Problem) {
+	for i := range r.Problems {
+		if r.Problems[i].Reason == p.Reason {
+			r.Problems[i].Pods++
+			return
+		}
+	}
+	p.Pods = 1
+	r.Problems = append(r.Problems, p)
+}
+
+// problem is what keeps a pod from running, the most telling first: a container
+// that cannot start or crashes, the scheduler that finds no node, a gate.
+func problem(p *state.Pod) (Problem, bool) {
+	for _, c := range p.Containers {
+		switch {
+		case c.Waiting == "" || c.Waiting == "ContainerCreating" || c.Waiting == "PodInitializing":
+		case c.Waiting == "CrashLoopBackOff":
+			message := c.Message
+			if c.LastTerminated != "" {
+				message = strings.TrimSpace("last: " + c.LastTerminated + exit(c.LastExitCode))
+			}
+			return Problem{Pod: p.Name, Reason: c.Waiting, Message: message}, true
+		default:
+			return Problem{Pod: p.Name, Reason: c.Waiting, Message: c.Message}, true
+		}
+	}
+	for _, c := range p.Containers {
+		if p.Phase == "Failed" && c.Terminated != "" && c.ExitCode != 0 {
+			return Problem{Pod: p.Name, Reason: c.Terminated, Message: strings.TrimSpace(strings.TrimPrefix(exit(c.ExitCode), ",") + " " + c.Message)}, true
+		}
+	}
+	if p.Gated {
+		return Problem{Pod: p.Name, Reason: "SchedulingGated", Message: "a scheduling gate holds it back"}, true
+	}
+	if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Status == "False" {
+		return Problem{Pod: p.Name, Reason: c.Reason, Message: c.Message}, true
+	}
+	if p.Phase == "Failed" {
+		return Problem{Pod: p.Name, Reason: p.Reason, Message: p.Message}, p.Reason != ""
+	}
+	return Problem{}, false
+}
+
+func exit(code int) string {
+	if code == 0 {
+		return ""
+	}
+	return ", exit code " + itoa(code)
+}

@@ -1,0 +1,60 @@
+// Package prose lays out the checker's answers for people: lines of a short label
+// and a text, wrapped at words.
+package prose
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Page collects lines. Create it with [New].
+type Page struct {
+	width int
+	b     strings.Builder
+	empty bool // the last line was empty
+}
+
+// New returns an empty page of width columns; 0 is unlimited.
+func New(width int) *Page { return &Page{width: width} }
+
+const labelWidth = 12
+
+// Row adds a line with a label; further lines of the text are indented alike.
+func (p *Page) Row(label, text string) {
+	indent := strings.Repeat(" ", labelWidth)
+	first := "  " + label + strings.Repeat(" ", max(labelWidth-2-len(label), 1))
+	p.wrap(first, indent, text)
+}
+
+// Line adds text from the left edge; what does not fit goes on below, indented.
+func (p *Page) Line(text string) { p.wrap("", "  ", text) }
+
+// Blank adds an empty line, unless there is one already.
+func (p *Page) Blank() {
+	if !p.empty {
+		p.b.WriteByte('\n')
+	}
+	p.empty = true
+}
+
+// wrap breaks at single spaces; runs of spaces, which set columns apart, stay.
+func (p *Page) wrap(first, indent, text string) {
+	p.empty = false
+	line, start := first, true
+	used := utf8.RuneCountInString(first)
+	for _, word := range strings.SplitAfter(text, " ") {
+		n := utf8.RuneCountInString(strings.TrimRight(word, " "))
+		if !start && p.width > 0 && used+n > p.width {
+			p.b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line, used = indent, len(indent)
+			word = strings.TrimLeft(word, " ")
+		}
+		line += word
+		used += utf8.RuneCountInString(word)
+		start = false
+	}
+	p.b.WriteString(strings.TrimRight(line, " ") + "\n")
+}
+
+// String is the page, ending in a newline.
+func (p *Page) String() string { return p.b.String() }
