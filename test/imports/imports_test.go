@@ -70,7 +70,7 @@ func TestImportGraph(t *testing.T) {
 		{
 			name: "no cobra outside the commands",
 			applies: func(p string) bool {
-				return !under(p, "cmd", "internal/cli", "internal/governance", "internal/sandbox")
+				return !under(p, "cmd", "internal/cli", "internal/governance", "internal/sandbox", "internal/snapshot")
 			},
 			banned: func(i string) bool { return under(i, "github.com/spf13/cobra") },
 			deep:   true,
