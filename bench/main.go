@@ -21,6 +21,7 @@ import (
 func main() {
 	only := flag.String("only", "start,sandbox,lists,quota", "what to measure")
 	runs := flag.Int("runs", 15, "counted runs of each command")
+	workloads := flag.Int("workloads", 5000, "workloads of the quota part, in 200 queues")
 	bare := flag.String("bare", "", "internal: download the lists named as arguments with this kubeconfig, and nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -29,7 +30,7 @@ func main() {
 		check(download(ctx, *bare, flag.Args()))
 		return
 	}
-	check(run(ctx, strings.Split(*only, ","), *runs))
+	check(run(ctx, strings.Split(*only, ","), *runs, *workloads))
 }
 
 func check(err error) {
@@ -39,13 +40,13 @@ func check(err error) {
 	}
 }
 
-func run(ctx context.Context, only []string, runs int) error {
+func run(ctx context.Context, only []string, runs, workloads int) error {
 	dir, err := os.MkdirTemp("", "hyperpod-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, runs: runs, hyperpod: filepath.Join(dir, "bin", "hyperpod")}
+	b := &bench{dir: dir, runs: runs, workloads: workloads, hyperpod: filepath.Join(dir, "bin", "hyperpod")}
 	if err := b.build(ctx); err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func run(ctx context.Context, only []string, runs int) error {
 
 type bench struct {
 	dir, hyperpod, kubectl, kueuectl string
-	runs                             int
+	runs, workloads                  int
 }
 
 func (b *bench) build(ctx context.Context) error {
