@@ -14,6 +14,7 @@ require (
 	github.com/kubeflow/mpi-operator v0.8.2
 	github.com/kubeflow/training-operator v1.9.3
 	github.com/olekukonko/tablewriter v1.1.5
+	github.com/prometheus/common v0.70.0
 	github.com/ray-project/kuberay/ray-operator v1.6.2
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2
@@ -108,7 +109,6 @@ require (
 	github.com/project-codeflare/appwrapper v1.2.2 // indirect
 	github.com/prometheus/client_golang v1.23.2 // indirect
 	github.com/prometheus/client_model v0.6.2 // indirect
-	github.com/prometheus/common v0.70.0 // indirect
 	github.com/prometheus/procfs v0.21.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/robfig/cron/v3 v3.0.1 // indirect

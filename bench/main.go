@@ -22,6 +22,7 @@ func main() {
 	only := flag.String("only", "start,sandbox,lists,quota,logs", "what to measure")
 	runs := flag.Int("runs", 15, "counted runs of each command")
 	logTime := flag.Duration("logs-for", 10*time.Second, "how long logs are followed")
+	workloads := flag.Int("workloads", 5000, "workloads of the quota part, in 200 queues")
 	bare := flag.String("bare", "", "internal: download the lists named as arguments with this kubeconfig, and nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -30,7 +31,7 @@ func main() {
 		check(download(ctx, *bare, flag.Args()))
 		return
 	}
-	check(run(ctx, strings.Split(*only, ","), *runs, *logTime))
+	check(run(ctx, strings.Split(*only, ","), *runs, *workloads, *logTime))
 }
 
 func check(err error) {
@@ -40,13 +41,13 @@ func check(err error) {
 	}
 }
 
-func run(ctx context.Context, only []string, runs int, logTime time.Duration) error {
+func run(ctx context.Context, only []string, runs, workloads int, logTime time.Duration) error {
 	dir, err := os.MkdirTemp("", "hyperpod-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, runs: runs, hyperpod: filepath.Join(dir, "bin", "hyperpod")}
+	b := &bench{dir: dir, runs: runs, workloads: workloads, hyperpod: filepath.Join(dir, "bin", "hyperpod")}
 	if err := b.build(ctx); err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func run(ctx context.Context, only []string, runs int, logTime time.Duration) er
 
 type bench struct {
 	dir, hyperpod, kubectl, kueuectl string
-	runs                             int
+	runs, workloads                  int
 }
 
 func (b *bench) build(ctx context.Context) error {

@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	quotaQueues    = 200
-	quotaWorkloads = 5000
-	perPool        = 20 // queues in a cohort
+	quotaQueues = 200
+	perPool     = 20 // queues in a cohort
 )
 
-// quota compares get-quota on 200 queues and 5,000 workloads with a bare parallel
+// quota compares get-quota on 200 queues and 5,000 workloads (or fewer: -workloads) with a bare parallel
 // download of the lists it reads, and what it shows of queues alone with the
 // peers, who show no more than that.
 func (b *bench) quota(ctx context.Context) error {
@@ -29,7 +28,7 @@ func (b *bench) quota(ctx context.Context) error {
 		return err
 	}
 	defer bed.Stop()
-	if err := fillQueues(ctx, bed); err != nil {
+	if err := fillQueues(ctx, bed, b.workloads); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -39,7 +38,7 @@ func (b *bench) quota(ctx context.Context) error {
 	env := append(os.Environ(), "KUBECONFIG="+bed.Kubeconfig, "HOME="+b.dir, "KUBECACHEDIR="+b.dir+"/kube", "XDG_CACHE_HOME="+b.dir)
 	const kueue = "/apis/kueue.x-k8s.io/v1beta2/"
 	lists := []string{self, "-bare", bed.Kubeconfig, kueue + "clusterqueues", kueue + "cohorts", kueue + "localqueues", kueue + "resourceflavors", kueue + "workloads", "/api/v1/nodes"}
-	title := fmt.Sprintf("%d queues, %d workloads", quotaQueues, quotaWorkloads)
+	title := fmt.Sprintf("%d queues, %d workloads", quotaQueues, b.workloads)
 	err = b.compare(ctx, title, env, []contender{
 		{"bare parallel download of the six lists", lists, 0},
 		{"hyperpod get-quota", []string{b.hyperpod, "get-quota", "-o", "table"}, 1.3},
@@ -58,7 +57,7 @@ func (b *bench) quota(ctx context.Context) error {
 
 // fillQueues makes the queues, in cohorts, and the workloads, without jobs, and
 // waits until Kueue has counted them all.
-func fillQueues(ctx context.Context, bed *cluster.Bed) error {
+func fillQueues(ctx context.Context, bed *cluster.Bed, workloads int) error {
 	object := func(kind, name string, spec map[string]any) map[string]any {
 		return map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": map[string]any{"name": name}, "spec": spec}
 	}
@@ -72,7 +71,7 @@ func fillQueues(ctx context.Context, bed *cluster.Bed) error {
 	if err := post(ctx, bed, wide+"resourceflavors", object("ResourceFlavor", "gpu", map[string]any{})); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "creating", quotaQueues, "queues and", quotaWorkloads, "workloads")
+	fmt.Fprintln(os.Stderr, "creating", quotaQueues, "queues and", workloads, "workloads")
 	resources := []string{"cpu", "memory", "nvidia.com/gpu", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa"}
 	err := inParallel(quotaQueues, func(i int) error {
 		name := fmt.Sprintf("hyperpod-ns-team%03d-clusterqueue", i)
@@ -87,7 +86,7 @@ func fillQueues(ctx context.Context, bed *cluster.Bed) error {
 		if err == nil {
 			err = post(ctx, bed, namespaced+"localqueues", object("LocalQueue", fmt.Sprintf("team%03d", i), map[string]any{"clusterQueue": name}))
 		}
-		for n := 0; err == nil && n < quotaWorkloads/quotaQueues; n++ {
+		for n := 0; err == nil && n < workloads/quotaQueues; n++ {
 			requests := map[string]any{"cpu": "8", "memory": "1", "nvidia.com/gpu": "8"}
 			err = post(ctx, bed, namespaced+"workloads", object("Workload", fmt.Sprintf("team%03d-w%d", i, n), map[string]any{
 				"queueName": fmt.Sprintf("team%03d", i), "priority": n,
@@ -102,14 +101,14 @@ func fillQueues(ctx context.Context, bed *cluster.Bed) error {
 	}
 	// Kueue takes longer for so many than the bed waits for one thing.
 	for range 10 {
-		if err = bed.WaitFor(ctx, "Kueue to count every workload", func(ctx context.Context) error { return allCounted(ctx, bed) }); err == nil {
+		if err = bed.WaitFor(ctx, "Kueue to count every workload", func(ctx context.Context) error { return allCounted(ctx, bed, workloads/quotaQueues*quotaQueues) }); err == nil {
 			break
 		}
 	}
 	return err
 }
 
-func allCounted(ctx context.Context, bed *cluster.Bed) error {
+func allCounted(ctx context.Context, bed *cluster.Bed, want int) error {
 	var list struct {
 		Items []struct {
 			Status struct{ PendingWorkloads, ReservingWorkloads int }
@@ -122,7 +121,7 @@ func allCounted(ctx context.Context, bed *cluster.Bed) error {
 	for _, q := range list.Items {
 		n += q.Status.PendingWorkloads + q.Status.ReservingWorkloads
 	}
-	if n < quotaWorkloads {
+	if n < want {
 		return fmt.Errorf("%d so far", n)
 	}
 	return nil

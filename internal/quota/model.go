@@ -111,15 +111,18 @@ func (r *Report) Leads() func(*state.Workload) string { return r.leads }
 // LocalQueues, Workloads with their pod sets, ResourceFlavors and Nodes, or as
 // much of that as could be read.
 func Build(s *state.State) *Report {
-	return build(s, len(s.MissingOf(kinds.Workload)) == 0)
+	return build(builder{s: s, workloads: len(s.MissingOf(kinds.Workload)) == 0})
 }
 
-// FromQueues is Build without Workloads: use is what the ClusterQueues' status
-// says, and what waits is counted but not summed.
-func FromQueues(s *state.State) *Report { return build(s, false) }
+// FromQueues is Build of ClusterQueues and Cohorts alone: use is what the
+// ClusterQueues' status says, what waits is counted but not summed, and nothing
+// is said about flavors, LocalQueues and nodes.
+func FromQueues(s *state.State) *Report { return build(builder{s: s, alone: true}) }
 
-func build(s *state.State, workloads bool) *Report {
-	b := builder{s: s, workloads: workloads, r: &Report{Taken: s.Taken, Source: FromStatus}, queueOf: map[string]string{}, namespaces: map[string][]string{}}
+func build(b builder) *Report {
+	s := b.s
+	b.r = &Report{Taken: s.Taken, Source: FromStatus}
+	b.queueOf, b.namespaces = map[string]string{}, map[string][]string{}
 	b.r.Complete = len(s.MissingOf(kinds.ClusterQueue)) == 0 && readable(s, kinds.Cohort)
 	b.queues()
 	b.r.leads = b.clusterQueueOf
@@ -166,6 +169,7 @@ type builder struct {
 	s              *state.State
 	r              *Report
 	workloads      bool // all of them are known
+	alone          bool // only queues and cohorts were read
 	reserved, used map[string]Usage
 	queueOf        map[string]string        // ClusterQueue by namespace/LocalQueue
 	namespaces     map[string][]string      // by ClusterQueue

@@ -41,6 +41,9 @@ func (b *builder) problems() []Problem {
 	for i := range b.r.Teams {
 		b.teamProblems(&b.r.Teams[i], put)
 	}
+	if b.alone {
+		return out
+	}
 	if b.complete(kinds.ResourceFlavor) {
 		defined := map[string]bool{}
 		for _, f := range b.s.Flavors {

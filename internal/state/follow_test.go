@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 // to the watch of that path; a nil ends the connection.
 type watched struct {
 	cluster
-	mu      sync.Mutex
 	streams map[string]chan []string
 	began   chan string
 }

@@ -58,7 +58,7 @@ func TestImportGraph(t *testing.T) {
 		{
 			name: "logic knows nothing of commands, configuration files and styling",
 			applies: func(p string) bool {
-				return under(p, "internal/jobs", "internal/quota", "internal/templates", "internal/governance",
+				return under(p, "internal/jobs", "internal/quota", "internal/queue", "internal/metrics", "internal/templates", "internal/governance",
 					"internal/state", "internal/kube", "internal/kinds", "internal/discovery", "internal/sandbox", "internal/errs")
 			},
 			banned: func(i string) bool {

@@ -83,7 +83,7 @@ definitions of all figures.`,
 	fs.BoolVar(&o.AllResources, "all-resources", false, "all resources that anybody has quota of")
 	fs.BoolVar(&o.Tree, "tree", false, "the tree of cohorts, with sums")
 	fs.StringVar(&o.By, "by", byTeam, "a row per "+strings.Join(groupings, "|"))
-	fs.BoolVar(&o.FromStatus, "from-status", false, "as the queues' own status says: faster with very many workloads, up to seconds old, without PENDING")
+	fs.BoolVar(&o.FromStatus, "from-status", false, "read the queues alone, as their own status is: fast, up to seconds old, without PENDING and nodes")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
 	factory.Complete(cmd, "by", groupings...)
 	factory.Complete(cmd, "resource", "gpu", "cpu", "memory", "efa", "neurondevice")
@@ -123,11 +123,10 @@ func (o *Options) Validate() error {
 
 // want is what the command reads: six lists at most, in parallel.
 func (o *Options) want(c *factory.Cluster) state.Want {
-	w := state.Want{ClusterQueues: true, Cohorts: true, Flavors: true, Nodes: true, Workloads: !o.FromStatus, PodSets: true}
-	if o.By == byTeam {
-		w.LocalQueues = true
-	} else {
-		w.Pods = true
+	w := state.Want{ClusterQueues: true, Cohorts: true}
+	if !o.FromStatus {
+		w.Flavors, w.Nodes, w.Workloads, w.PodSets = true, true, true, true
+		w.LocalQueues, w.Pods = o.By == byTeam, o.By != byTeam
 	}
 	o.scope.Fallbacks(c, &w)
 	return w

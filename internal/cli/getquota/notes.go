@@ -44,7 +44,7 @@ func (p page) notes(lines []line, wide bool) []string {
 		out = append(out, "LENT is split by a convention, as Kueue does not say who lends: docs/quota.md")
 	}
 	if p.report.Source == quota.FromStatus {
-		out = append(out, "use is what the ClusterQueues' status says, which can be seconds old: not all workloads were read")
+		out = append(out, "use is what the ClusterQueues' status says, which can be seconds old")
 	}
 	return append(out, p.slices()...)
 }
