@@ -92,7 +92,7 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 			}
 			switch {
 			case err != nil && errs.ExitOf(err) == errs.NotFound:
-				steps[i].Status, steps[i].Message = check.Failed, err.Error()
+				steps[i] = check.Step{Check: "Kind", Status: check.Failed, Message: err.Error()}
 			case err != nil:
 				steps[i].Status, steps[i].Message = check.Unclear, "whether you may "+what+" could not be found out"
 			case !allowed:

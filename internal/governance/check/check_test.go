@@ -343,3 +343,25 @@ func TestPodPriority(t *testing.T) {
 		t.Errorf("%s %s, %+v", v.Verdict, v.Quota.Reason, v.Submission)
 	}
 }
+
+// TestNoKueue: on a cluster without Kueue nodes alone decide, and a queue that was
+// asked for is missed.
+func TestNoKueue(t *testing.T) {
+	s := fixture.New(fixture.Node("n1", "a100", 8, ""))
+	s.KueueVersion = "none"
+	plain := object(t, fixture.Job("j", 1, 4, ""))
+	delete(plain["metadata"].(map[string]any), "labels")
+	c := checker(t, s)
+	if v := ask(t, c, check.Request{Object: plain, Namespace: "default", Remedies: true}); v.Verdict != check.Admitted || v.Quota.Status != check.Skipped || v.Nodes.Status != check.OK {
+		t.Errorf("%s %s", v.Verdict, v.Summary)
+	}
+	missed := check.Step{Check: "Queue", Status: check.Failed, Message: "there is no queue q: this cluster has no Kueue"}
+	if v := ask(t, c, check.Request{Object: plain, Namespace: "default", Steps: []check.Step{missed}}); v.Verdict != check.Never || !strings.Contains(v.Summary, "has no Kueue") {
+		t.Errorf("%s %s", v.Verdict, v.Summary)
+	}
+	big := object(t, fixture.Job("j", 2, 8, ""))
+	delete(big["metadata"].(map[string]any), "labels")
+	if v := ask(t, c, check.Request{Object: big, Namespace: "default", Remedies: true}); v.Verdict != check.Never || v.Reason != check.NodesTooSmall {
+		t.Errorf("%s %s", v.Verdict, v.Summary)
+	}
+}

@@ -26,6 +26,7 @@ const (
 	NamespaceNotSelected = "NamespaceNotSelected"
 	PriorityClassMissing = "PriorityClassMissing"
 	InvalidRequests      = "InvalidRequests"
+	KindNotServed        = "KindNotServed"
 	NoQueueLabel         = "NoQueueLabel"
 	LocalQueueStopped    = "LocalQueueStopped"
 	ClusterQueueStopped  = "ClusterQueueStopped"
@@ -68,6 +69,10 @@ func (v *Verdict) conclude() {
 		switch s.Check {
 		case "Rights":
 			worse(Never, NotAllowed, "")
+		case "Kind":
+			worse(Never, Refused, KindNotServed)
+		case "Queue":
+			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, LocalQueueMissing)
 		case "PriorityClass":
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
 		}

@@ -114,7 +114,7 @@ type Amount struct {
 
 // Step is one check of layer b.
 type Step struct {
-	Check   string // Namespace, Queue, PriorityClass or Rights
+	Check   string // Kind, Queue, PriorityClass or Rights
 	Status  Status
 	Message string `json:",omitempty"`
 	Try     string `json:",omitempty"`
