@@ -141,4 +141,3 @@ func TestBinary(t *testing.T) {
 		t.Errorf("%q, %v", r.lines["p0/0"], got.err)
 	}
 }
-
