@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 		{"too new", "GET", maps + "?resourceVersion=999999", "", "", 504, "Timeout", "Too large resource version"},
 		{"accept", "GET", maps, "", "Accept: text/html", 406, "NotAcceptable", "only the following media types are accepted"},
 		{"immutable", "PATCH", "/apis/kueue.x-k8s.io/v1beta2/workloadpriorityclasses/training-priority", `{"value":1}`, mergePatch, 422, "Invalid", "value: Invalid value: 1: field is immutable"},
-		{"exec", "POST", "/api/v1/namespaces/default/pods/x/exec", ``, "", 400, "BadRequest", "runs no processes"},
+		{"attach", "POST", "/api/v1/namespaces/default/pods/x/attach", ``, "", 400, "BadRequest", "runs no processes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var headers []string
