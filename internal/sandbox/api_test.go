@@ -67,6 +67,7 @@ func TestErrors(t *testing.T) {
 		{"accept", "GET", maps, "", "Accept: text/html", 406, "NotAcceptable", "only the following media types are accepted"},
 		{"immutable", "PATCH", "/apis/kueue.x-k8s.io/v1beta2/workloadpriorityclasses/training-priority", `{"value":1}`, mergePatch, 422, "Invalid", "value: Invalid value: 1: field is immutable"},
 		{"exec", "POST", "/api/v1/namespaces/default/pods/x/exec", ``, "", 404, "NotFound", "not found"},
+		{"attach", "POST", "/api/v1/namespaces/default/pods/x/attach", ``, "", 400, "BadRequest", "runs no processes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var headers []string

@@ -109,6 +109,20 @@ func TestImportGraph(t *testing.T) {
 			deep: true,
 		},
 		{
+			name:    "exec's protocols stay in the client and in the sandbox's server",
+			applies: func(p string) bool { return !under(p, "internal/kube", "internal/sandbox/api") },
+			banned: func(i string) bool {
+				return under(i, "k8s.io/client-go/tools/remotecommand", "k8s.io/client-go/transport/websocket", "k8s.io/client-go/transport/spdy",
+					"k8s.io/streaming", "github.com/gorilla/websocket", "github.com/moby/spdystream")
+			},
+		},
+		{
+			name:    "the log engine prints nothing and knows no sandbox",
+			applies: func(p string) bool { return under(p, "internal/jobs/logs", "internal/jobs/pick") },
+			banned:  func(i string) bool { return under(i, module+"internal/sandbox", module+"internal/output") },
+			deep:    true,
+		},
+		{
 			name:    "the AWS SDK stays in discovery/aws",
 			applies: func(p string) bool { return !under(p, "internal/discovery/aws") },
 			banned:  func(i string) bool { return under(i, "github.com/aws/aws-sdk-go-v2") },

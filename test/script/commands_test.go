@@ -102,14 +102,22 @@ func startServer(ts *testscript.TestScript, scenario string, faults []string) *f
 }
 
 // parseFault reads "METHOD,PATH,WHAT[,TIMES]"; WHAT is a status code,
-// "429:SECONDS", lose, drop or hang.
+// "429:SECONDS", cut:BYTES, lose, drop or hang. A PATH is the beginning of one, or
+// with a star before it the end.
 func parseFault(ts *testscript.TestScript, s string) fault.Rule {
 	parts := strings.Split(s, ",")
 	if len(parts) < 3 {
 		ts.Fatalf("bad fault %q", s)
 	}
 	r := fault.Rule{Method: parts[0], Prefix: parts[1]}
+	if end, ok := strings.CutPrefix(parts[1], "*"); ok {
+		r.Prefix, r.Suffix = "", end
+	}
 	switch what, after, _ := strings.Cut(parts[2], ":"); what {
+	case "cut":
+		n, err := strconv.Atoi(after)
+		ts.Check(err)
+		r.Cut = n
 	case "lose":
 		r.Lose = true
 	case "drop":

@@ -1,0 +1,77 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+)
+
+// TestExecTerminal: `exec -it` on a real terminal. Keys go to the command, Ctrl-C
+// included; it learns of the terminal's size and of each change; its exit code is
+// ours; and the terminal is as before afterwards.
+func TestExecTerminal(t *testing.T) {
+	home := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), binary, "exec", "vit-huge", "-n", "hyperpod-ns-researchers", "--rank", "1", "-it", "-q", "--", "bash")
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "HYPERPOD_SANDBOX=enterprise", "TERM=xterm"}
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer terminal.Close()
+	before, err := term.GetState(int(terminal.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := &buffer{}
+	go func() { _, _ = io.Copy(screen, terminal) }()
+	says := func(want string) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(screen.String(), want); <-time.After(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("it never says %q:\n%s", want, screen.String())
+			}
+		}
+	}
+	keys := func(s string) {
+		if _, err := terminal.WriteString(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says("sandbox$ ")
+	raw, err := term.GetState(int(terminal.Fd()))
+	if err != nil || *raw == *before {
+		t.Errorf("the terminal is not raw: %v", err)
+	}
+	keys("stty size\r")
+	says("\r\n24 80\r\n")
+	if err := pty.Setsize(terminal, &pty.Winsize{Rows: 50, Cols: 132}); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; !bytes.Contains([]byte(screen.String()), []byte("50 132")) && n < 200; n++ {
+		keys("stty size\r") // until the change has got there
+		<-time.After(50 * time.Millisecond)
+	}
+	says("\r\n50 132\r\n")
+	keys("half a line\x03")
+	says("^C\r\n")
+	keys("exit 9\r")
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 9 {
+		t.Errorf("it ended with %v\n%s", err, screen.String())
+	}
+	after, err := term.GetState(int(terminal.Fd()))
+	if err != nil || *after != *before {
+		t.Errorf("the terminal is not as before: %v", err)
+	}
+}
