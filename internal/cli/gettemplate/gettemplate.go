@@ -25,7 +25,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "get-template NAME",
-		Short: "Show a template: its parameters, or its manifest with -o yaml",
+		Short: "Show a template's parameters, or its manifest",
 		Long: `Shows a template's parameters, their defaults and the options that give them a
 value. -o yaml is the manifest as it is written.`,
 		Example: `  hyperpod get-template pytorch

@@ -43,7 +43,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list-instance-types [WORD...]",
 		Aliases: []string{"list-instance-type"},
-		Short:   "List instance types: accelerators, EFA, size, and what the cluster has",
+		Short:   "List instance types, and what the cluster has of them",
 		Long: `Lists the instance types of HyperPod clusters whose name has one of the words.
 With a cluster: how many nodes of each there are, and how many accelerators are
 free on nodes that are ready and not cordoned. Types that only the cluster knows

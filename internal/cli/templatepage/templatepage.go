@@ -55,9 +55,9 @@ func typeName(p templates.Param) string {
 // Text returns the template as people see it.
 func Text(s *output.IO, t *templates.Template) (string, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s  %s  (%s)\n", t.Name, t.Info().JobKind(), t.Source)
+	fmt.Fprintf(&b, "%s  %s  (%s)\n", output.Safe(t.Name), output.Safe(t.Info().JobKind()), output.Safe(t.Source))
 	if t.Help != "" {
-		fmt.Fprintf(&b, "%s\n", t.Help)
+		fmt.Fprintf(&b, "%s\n", output.SafeLines(t.Help))
 	}
 	b.WriteString("\n")
 	if len(t.Params) == 0 {
@@ -65,25 +65,28 @@ func Text(s *output.IO, t *templates.Template) (string, error) {
 	} else {
 		into := *s
 		into.Out = &b
-		if err := into.PrintTable(table(t)); err != nil {
+		if err := into.PrintTable(table(t, s.Width > 0 && s.Width < narrow)); err != nil {
 			return "", err
 		}
 	}
 	if paths := t.FixedPaths(); len(paths) > 0 {
 		b.WriteString("\nFixed, whatever the options say:\n")
 		for _, p := range paths {
-			b.WriteString("  " + p + "\n")
+			b.WriteString("  " + output.Safe(p) + "\n")
 		}
 	}
-	return output.SafeLines(b.String()), nil
+	return b.String(), nil
 }
 
-func table(t *templates.Template) output.Table {
-	out := output.Table{Columns: []output.Column{{Title: "PARAMETER", Keep: true}, {Title: "TYPE"}, {Title: "DEFAULT"}, {Title: "OPTION", Keep: true}, {Title: "HELP"}}}
+// narrow is the width below which there is no room for the parameters' types.
+const narrow = 100
+
+func table(t *templates.Template, short bool) output.Table {
+	out := output.Table{Columns: []output.Column{{Title: "PARAMETER", Keep: true}, {Title: "TYPE", Wide: short}, {Title: "DEFAULT"}, {Title: "OPTION", Keep: true}, {Title: "HELP"}}}
 	for _, p := range t.Params {
 		option := p.Flag
 		if option == "" {
-			option = "--set " + p.Name + "="
+			option = "--set"
 		}
 		value := text(p.Default)
 		switch {
