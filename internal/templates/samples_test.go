@@ -1,10 +1,12 @@
 package templates
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -88,6 +90,23 @@ func sampleValue(name string) string {
 	return "value-of-" + strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 }
 
+var sampleVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+
+// envsubst replaces variables with GNU's program where there is one, else as it does.
+func envsubst(t *testing.T, data []byte, env []string) []byte {
+	path, err := exec.LookPath("envsubst")
+	if err != nil {
+		return sampleVariable.ReplaceAllFunc(data, func(m []byte) []byte { return []byte(sampleValue(strings.Trim(string(m), "${}"))) })
+	}
+	cmd := exec.CommandContext(t.Context(), path)
+	cmd.Stdin, cmd.Env = bytes.NewReader(data), env
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func sameAsEnvsubst(t *testing.T, name string, data []byte) {
 	tm, err := Parse("sample", name, data)
 	if err != nil {
@@ -96,14 +115,15 @@ func sameAsEnvsubst(t *testing.T, name string, data []byte) {
 		}
 		t.Fatal(errs.Text(err, true))
 	}
-	params := map[string]any{}
-	substituted := regexp.MustCompile(`\$(\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`).ReplaceAllFunc(data, func(m []byte) []byte {
-		v := strings.Trim(string(m), "${}")
+	params, env := map[string]any{}, []string{}
+	for _, m := range sampleVariable.FindAllStringSubmatch(string(data), -1) {
+		v := m[1] + m[2]
+		env = append(env, v+"="+sampleValue(v))
 		if tm.knows(v) {
 			params[v] = sampleValue(v)
 		}
-		return []byte(sampleValue(v))
-	})
+	}
+	substituted := envsubst(t, data, env)
 	r, err := tm.Render(Values{Params: params})
 	if err != nil {
 		t.Fatal(errs.Text(err, true))

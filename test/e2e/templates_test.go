@@ -13,6 +13,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
@@ -31,6 +33,7 @@ func TestTemplates(t *testing.T) {
 	t.Run("kubectl accepts every template for every family", func(t *testing.T) { everyFamily(t, bed) })
 	t.Run("server dry run", func(t *testing.T) { dryRuns(admin.in(t)) })
 	t.Run("options", func(t *testing.T) { everyOption(t, bed) })
+	t.Run("v2 files and recipes", func(t *testing.T) { otherFiles(t, bed) })
 	t.Run("run", func(t *testing.T) { reallyRun(t, bed, admin.in(t)) })
 	t.Run("samples", func(t *testing.T) { samples(t, bed) })
 }
@@ -150,6 +153,46 @@ func everyOption(t *testing.T, bed *cluster.Bed) {
 				v.RestartPolicy = "OnFailure"
 			}
 			r, err := tm.Render(v)
+			if err != nil {
+				t.Fatal(errs.Text(err, true))
+			}
+			accepts(t, bed, r.Objects)
+		})
+	}
+}
+
+// otherFiles lets the API server judge what becomes of configuration files and
+// recipes, for each kind of job.
+func otherFiles(t *testing.T, bed *cluster.Bed) {
+	const file = "../../internal/templates/v2config/testdata/example.yaml"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := v2config.Read(file, data, templates.Values{})
+	if err != nil {
+		t.Fatal(errs.Text(err, true))
+	}
+	for _, name := range []string{"pytorch", "mpi", "hyperpod-pytorch"} {
+		t.Run("v2 as "+name, func(t *testing.T) {
+			tm, err := templates.Find(name, templates.Dirs{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := tm.Render(config.Under(templates.Values{Namespace: engineers}))
+			if err != nil {
+				t.Fatal(errs.Text(err, true))
+			}
+			accepts(t, bed, r.Objects)
+		})
+	}
+	for _, hyperPod := range []bool{false, true} {
+		t.Run(fmt.Sprintf("recipe, HyperPod %v", hyperPod), func(t *testing.T) {
+			found, err := recipe.Read("../../internal/templates/recipe/testdata/llama/checkpointless_lora", `{"container": "image"}`, recipe.Options{HyperPod: hyperPod})
+			if err != nil {
+				t.Fatal(errs.Text(err, true))
+			}
+			r, err := found.Template.Render(templates.Values{Namespace: engineers, InstanceType: "ml.p5.48xlarge"}.Over(found.Values))
 			if err != nil {
 				t.Fatal(errs.Text(err, true))
 			}

@@ -41,12 +41,13 @@ func (o *Options) fromConfig(f *factory.Factory, data []byte) (*templates.Templa
 
 // fromRecipe reads a recipe of AWS's HyperPod recipes.
 func (o *Options) fromRecipe(f *factory.Factory) (*templates.Template, error) {
-	r, err := recipe.Read(o.Recipe, o.OverrideParameters, recipe.Options{HyperPod: o.kindTemplate() == hyperPodTemplate})
+	r, err := recipe.Read(o.Recipe, o.OverrideParameters, recipe.Options{
+		HyperPod: o.kindTemplate() == hyperPodTemplate, InstanceType: o.InstanceType})
 	if err != nil {
 		return nil, err
 	}
 	f.Notes(r.Notices)
-	o.take(r.Values, func(flags templates.Values) templates.Values { return flags.Over(r.Values) })
+	o.take(r.Values, r.Under)
 	return r.Template, nil
 }
 

@@ -36,6 +36,10 @@ var checkpointlessScripts = map[string]string{
 	"gpt_oss_lora":        "/opt/amazon/examples/gpt_oss/gpt_oss_120b_peft_checkpointless.py",
 }
 
+// moduleFlag stands in the script's place when a module is started: the launcher is
+// called as torchrun -m MODULE ARGUMENTS.
+const moduleFlag = "-m"
+
 // fineTuningModule runs recipes of model_type llm_finetuning_aws; it is in the image.
 const fineTuningModule = "amzn_awsllm_fine_tuning.train_hp"
 
@@ -68,8 +72,8 @@ func (r *reader) program(v *templates.Values) error {
 		}
 	}
 	args := []string{"--config-path=/config", "--config-name=config.yaml"}
-	if module != "" { // torchrun -m MODULE ARGUMENTS
-		v.EntryScript, v.ScriptArgs = "-m", append([]string{module}, args...)
+	if module != "" {
+		v.EntryScript, v.ScriptArgs = moduleFlag, append([]string{module}, args...)
 	} else {
 		v.EntryScript, v.ScriptArgs = script, args
 	}

@@ -26,8 +26,24 @@ type Recipe struct {
 	Notices  []string
 }
 
-// Options choose the kind of job: HyperPodPyTorchJob instead of PyTorchJob.
-type Options struct{ HyperPod bool }
+// Under lays flags over the recipe. Arguments of the script are added to the
+// recipe's own, which say where its configuration is.
+func (r Recipe) Under(flags templates.Values) templates.Values {
+	own := r.Values.ScriptArgs
+	if flags.EntryScript != "" && r.Values.EntryScript == moduleFlag {
+		own = own[1:] // the module
+	}
+	flags.ScriptArgs = append(slices.Clone(own), flags.ScriptArgs...)
+	return flags.Over(r.Values)
+}
+
+// Options are what is known beside the recipe.
+type Options struct {
+	// HyperPod makes a HyperPodPyTorchJob instead of a PyTorchJob.
+	HyperPod bool
+	// InstanceType is the flag's, which wins over the overrides'.
+	InstanceType string
+}
 
 // Read reads a recipe's file (".yaml" may be left out) and lays the overrides over
 // it: a JSON object as the official CLI takes it, such as
@@ -48,6 +64,9 @@ func Read(path, overrides string, o Options) (Recipe, error) {
 	r := &reader{path: path, root: doc.Content[0], launcher: map[string]string{"base_results_dir": "./results", "git.use_default": "true"}}
 	if err := r.override(overrides); err != nil {
 		return Recipe{}, err
+	}
+	if o.InstanceType != "" {
+		r.launcher["instance_type"] = o.InstanceType
 	}
 	if err := r.refuse(); err != nil {
 		return Recipe{}, err

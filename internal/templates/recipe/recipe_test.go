@@ -115,6 +115,25 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+func TestUnder(t *testing.T) {
+	r := read(t, "testdata/llama/tune.yaml", "", Options{InstanceType: "ml.p5.48xlarge"})
+	if len(r.Notices) > 0 || r.Values.InstanceType != "ml.p5.48xlarge" {
+		t.Errorf("%s %q", r.Values.InstanceType, r.Notices)
+	}
+	v := r.Under(templates.Values{ScriptArgs: []string{"a=b"}, NodeCount: templates.Int(7)})
+	if want := []string{fineTuningModule, "--config-path=/config", "--config-name=config.yaml", "a=b"}; !slices.Equal(v.ScriptArgs, want) || v.EntryScript != "-m" || *v.NodeCount != 7 {
+		t.Errorf("%s %q", v.EntryScript, v.ScriptArgs)
+	}
+	v = r.Under(templates.Values{EntryScript: "mine.py"})
+	if want := []string{"--config-path=/config", "--config-name=config.yaml"}; !slices.Equal(v.ScriptArgs, want) || v.EntryScript != "mine.py" {
+		t.Errorf("%s %q", v.EntryScript, v.ScriptArgs)
+	}
+	other := read(t, "testdata/llama/tune.yaml", "", Options{InstanceType: "ml.g6.48xlarge"})
+	if !strings.Contains(strings.Join(other.Notices, ""), "the recipe is made for ml.p5.48xlarge, ml.g5.48xlarge") {
+		t.Errorf("%q", other.Notices)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, overrides, want string }{
