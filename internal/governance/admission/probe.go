@@ -165,6 +165,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 			d.PodSets = e.podSets(&own.Info, &own.assignment)
 		}
 	}
+	d.NotModelled = e.notModelled(w, e.store.cqs[string(cqName)])
 	if workload.HasDRA(w) {
 		d.Warnings = append(d.Warnings, "it uses resource claims: their devices are not counted")
 	}
