@@ -203,7 +203,8 @@ func conditionOf(w *kueue.Workload, kind string) (status, reason string) {
 }
 
 // looked waits until Kueue has said something about a workload that is not "not
-// yet"; one behind another in a strict queue is never looked at.
+// yet". One behind another that holds the queue, because it is strict or waits for
+// evictions, is not looked at.
 func (b *bench) looked(m maker, j job) error {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
 	defer cancel()
@@ -213,7 +214,7 @@ func (b *bench) looked(m maker, j job) error {
 			return err
 		}
 		status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
-		if status == "" && m.strict(j) && b.behind(m, j) {
+		if status == "" && b.behind(m, j) {
 			return nil
 		}
 		if status == "" || reason == kueue.WorkloadQuotaReservedReasonPendingEvaluation && !m.strict(j) {
@@ -227,8 +228,7 @@ func (m maker) strict(j job) bool {
 	return slices.ContainsFunc(m.teams, func(t team) bool { return t.name == j.team && t.strict })
 }
 
-// behind reports that another workload of the team waits already: in a strict queue
-// it is the only one that is looked at.
+// behind reports that another workload of the team waits already.
 func (b *bench) behind(m maker, j job) bool {
 	for _, other := range m.running {
 		if other.team != j.team || other.name == j.name {
@@ -258,13 +258,14 @@ func (b *bench) rest(m maker) error {
 			if err != nil {
 				return err
 			}
-			_, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
+			status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
 			if evicted, _ := conditionOf(w, kueue.WorkloadEvicted); evicted == "True" {
 				quiet = 0
 				_ = b.client.Delete(ctx, kinds.Workload.WithVersion(m.version), m.at(j.team), j.name, kube.DeleteOptions{})
 				return fmt.Errorf("%s/%s was evicted", w.Namespace, w.Name)
 			}
-			if reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads || reason == kueue.WorkloadQuotaReservedReasonPendingEvaluation {
+			unseen := (status == "" || reason == kueue.WorkloadQuotaReservedReasonPendingEvaluation) && !(m.strict(j) && b.behind(m, j))
+			if unseen || reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads {
 				quiet = 0
 				return fmt.Errorf("%s/%s is %s", w.Namespace, w.Name, reason)
 			}
@@ -319,7 +320,7 @@ func (b *bench) judge(t *testing.T, m maker, d admission.Decision) bool {
 	}
 	// Everything the target set in motion has happened when the condition says what
 	// the verdict says, or nothing more changes for a while.
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	err := b.bed.WaitFor(ctx, "Kueue to do what the verdict says", func(context.Context) error { return b.compare(m, d) })
 	if err != nil {
