@@ -103,7 +103,7 @@ func joinBoolValues(args []string) []string {
 			out[n-1] += "=" + strings.ToLower(a)
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1] == "--dry-run" && slices.Contains([]string{"none", "admission", "client", "server"}, a) {
+		if n := len(out); n > 0 && out[n-1] == "--dry-run" && slices.Contains([]string{"none", "admission", "client", "server"}, strings.ToLower(a)) {
 			out[n-1] += "=" + a
 			continue
 		}

@@ -234,6 +234,7 @@ func (b *Bed) startOperators(ctx context.Context, progress func(string)) error {
 	if err != nil {
 		return err
 	}
+	kueueShipped.setConfig(config)
 	trainingShipped, err := b.load(TrainingOperator)
 	if err != nil {
 		return err

@@ -95,6 +95,16 @@ func (b *Bed) load(c Component) (*shipped, error) {
 	return s, nil
 }
 
+// setConfig puts the configuration that Kueue runs with into its ConfigMap, for
+// those who read it there.
+func (s *shipped) setConfig(config []byte) {
+	for _, o := range s.objects {
+		if field(o, "kind") == "ConfigMap" && field(o, "metadata", "name") == "kueue-manager-config" {
+			o["data"] = Object{"controller_manager_config.yaml": string(config)}
+		}
+	}
+}
+
 // kubeflowFrameworks are the training kinds that Kueue knows but no longer manages by default.
 var kubeflowFrameworks = []string{
 	"kubeflow.org/pytorchjob", "kubeflow.org/tfjob", "kubeflow.org/xgboostjob", "kubeflow.org/paddlejob", "kubeflow.org/jaxjob",

@@ -285,9 +285,10 @@ func (b *bench) verdicts() []admission.Decision {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	cfg := admission.Config{FairSharing: b.fair, Gates: b.gates, Now: time.Now}
-	if b.fair {
-		cfg.FairSharingStrategies = []string{"LessThanOrEqualToFinalShare", "LessThanInitialShare"}
+	cfg := in.Rules().Config
+	cfg.Gates = b.gates // given on the command line, not in the configuration
+	if cfg.FairSharing != b.fair {
+		b.t.Errorf("fair sharing %v was read from the cluster, not %v", cfg.FairSharing, b.fair)
 	}
 	e, err := admission.New(cfg)
 	if err != nil {

@@ -37,9 +37,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	var flag string
 	cmd := &cobra.Command{
-		Use:     "explain-job NAME",
-		Aliases: []string{"why"},
-		Short:   "Tell why a job waits, who holds what it needs, and what would make it run",
+		Use:   "explain-job NAME",
+		Short: "Tell why a job waits, who holds what it needs, and what would make it run",
 		Long: `Tells the life of a job and why it does not run: its place in the queue, what it
 is short of, who holds that, since when, and whether they can be preempted; what
 would make it run now (fewer nodes, a higher priority, another queue or instance

@@ -81,7 +81,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%q: %v", c.args, err)
 		}
 	}
-	if _, err := parse(t, "--name", "j", "--wait", "--dry-run", "NONE", "--scheduler-type", "sagemaker"); err != nil {
+	if _, err := parse(t, "--name", "j", "--wait", "--dry-run=NONE", "--scheduler-type", "sagemaker"); err != nil {
 		t.Error(err)
 	}
 }

@@ -47,12 +47,16 @@ func job(name string, pods, gpus int, labels ...string) map[string]any {
 // one with holders and remedies (explain-job) under 1 s, on 1,000 admitted and
 // 5,000 waiting workloads in 100 queues.
 func BenchmarkCheck(b *testing.B) {
-	for _, strategy := range []string{"", `"queueingStrategy":"StrictFIFO"`} {
-		name := "BestEffortFIFO"
-		if strategy != "" {
-			name = "StrictFIFO"
+	for _, name := range []string{"BestEffortFIFO", "StrictFIFO", "FairSharing"} {
+		strategy := ""
+		if name == "StrictFIFO" {
+			strategy = `"queueingStrategy":"StrictFIFO"`
 		}
-		c := checker(b, fixture.Big(strategy))
+		s := fixture.Big(strategy)
+		if name == "FairSharing" {
+			s.Add(fixture.Rules(fixture.FairSharing))
+		}
+		c := checker(b, s)
 		b.Run(name+"/verdict", func(b *testing.B) {
 			for b.Loop() {
 				ask(b, c, check.Request{Object: job("new", 4, 8), Namespace: "team-42"})
@@ -76,4 +80,14 @@ func ask(t testing.TB, c *check.Checker, r check.Request) *check.Verdict {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// BenchmarkDryRun is everything between the bytes and the answer: read, load,
+// decide, and look for remedies.
+func BenchmarkDryRun(b *testing.B) {
+	s := fixture.Big("")
+	s.Add(fixture.Rules(fixture.FairSharing))
+	for b.Loop() {
+		ask(b, checker(b, s), check.Request{Object: job("new", 20, 8), Namespace: "team-42", Remedies: true})
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -210,7 +211,7 @@ func TestOddJobs(t *testing.T) {
 	check1 := func(o any) (*check.Verdict, error) {
 		return c.Check(context.Background(), check.Request{Object: object(t, o), Namespace: "smith"})
 	}
-	if v, err := check1(fixture.Job("none", 0, 4, "")); err != nil || v.Verdict != check.Admitted || !hasCode(v, "W031") {
+	if v, err := check1(fixture.Job("none", 0, 4, "")); err != nil || v.Verdict != check.Admitted || !hasCode(v, "W042") {
 		t.Errorf("no replicas: %+v, %v", v, err)
 	}
 	v, err := check1(fixture.Job("huge", 10000, 4, ""))
@@ -219,7 +220,7 @@ func TestOddJobs(t *testing.T) {
 	}
 	empty := `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"e","labels":{"kueue.x-k8s.io/queue-name":"queue"}},"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":2,"template":{"spec":{"containers":[{"name":"pytorch","image":"i"}]}}}}}}`
 	v, err = check1(json.RawMessage(empty))
-	if err != nil || v.Verdict != check.Admitted || !hasCode(v, "W030") {
+	if err != nil || v.Verdict != check.Admitted || !hasCode(v, "W041") {
 		t.Errorf("no requests: %+v, %v", v, err)
 	}
 	_, err = check1(json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{}}`))
@@ -269,5 +270,76 @@ func TestBadObjects(t *testing.T) {
 		if !strings.Contains(all, want) {
 			t.Errorf("no note %q in\n%s", want, all)
 		}
+	}
+}
+
+// TestMember: with a team member's rights an answer that hangs on what others have
+// is Unknown, one that does not is given, and what was not read is named.
+func TestMember(t *testing.T) {
+	s := fixture.LendThree()
+	s.Forbid = func(verb, plural, namespace, name string) bool {
+		switch {
+		case namespace == "b" && plural != "localqueues", plural == "resourceflavors", plural == "workloadpriorityclasses":
+			return false
+		case (plural == "clusterqueues" || plural == "namespaces") && name == "b":
+			return false
+		}
+		return true
+	}
+	in, err := inputs.Load(context.Background(), s.Client(), inputs.Options{Namespaces: func(context.Context) ([]string, error) { return []string{"b"}, nil }}, fixture.Noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := check.New(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := ask(t, c, check.Request{Object: object(t, fixture.Job("small", 1, 1, "")), Namespace: "b", Remedies: true})
+	if small.Verdict != check.Admitted || !small.Partial || len(small.Missing) == 0 || small.Nodes.Status != check.Unclear || small.Rules.ConfigurationKnown {
+		t.Errorf("%s %s, %+v", small.Verdict, small.Summary, small.Missing)
+	}
+	large := ask(t, c, check.Request{Object: object(t, fixture.Job("large", 1, 4, "")), Namespace: "b", Remedies: true})
+	if large.Verdict != check.Unknown || large.Reason != check.NotReadable || large.Quota.Outcome == "" {
+		t.Errorf("%s %s %s", large.Verdict, large.Reason, large.Summary)
+	}
+	golden(t, "member", large.Text(80, hours))
+}
+
+// TestTopology: placements are shown, and the pods are looked for on those nodes.
+func TestTopology(t *testing.T) {
+	s := fixture.New(fixture.Rules(fixture.FairSharing),
+		json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Topology","metadata":{"name":"default"},"spec":{"levels":[{"nodeLabel":"rack"},{"nodeLabel":"kubernetes.io/hostname"}]}}`),
+		json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ResourceFlavor","metadata":{"name":"a100"},"spec":{"topologyName":"default","nodeLabels":{"node.kubernetes.io/instance-type":"a100"}}}`))
+	for i := range 4 {
+		n := string(fixture.Node(fmt.Sprint("n", i), "a100", 8, "").(json.RawMessage))
+		s.Add(json.RawMessage(strings.Replace(n, `"labels":{`, fmt.Sprintf(`"labels":{"rack":"r%d",`, i/2), 1)))
+	}
+	s.Add(fixture.Team("t", "", 64, "", "")...)
+	c := checker(t, s)
+	job := func(pods int) map[string]any {
+		o := object(t, fixture.Job("j", pods, 8, ""))
+		tmpl := o["spec"].(map[string]any)["pytorchReplicaSpecs"].(map[string]any)["Worker"].(map[string]any)["template"].(map[string]any)
+		tmpl["metadata"] = map[string]any{"annotations": map[string]any{"kueue.x-k8s.io/podset-required-topology": "rack"}}
+		return o
+	}
+	v := ask(t, c, check.Request{Object: job(2), Namespace: "t"})
+	if v.Verdict != check.Admitted || v.Topology == nil || v.Topology.Level != "rack" || len(v.Topology.Domains) == 0 || v.Nodes.Status != check.OK {
+		t.Errorf("%s %s %+v %+v", v.Verdict, v.Summary, v.Topology, v.Nodes)
+	}
+	v = ask(t, c, check.Request{Object: job(3), Namespace: "t", Remedies: true})
+	if v.Verdict != check.Never || v.Reason != "TopologyPlacementFailed" || v.Topology == nil || v.Topology.Status != check.Failed {
+		t.Errorf("%s %s %s %+v", v.Verdict, v.Reason, v.Summary, v.Topology)
+	}
+	if len(v.Remedies) != 1 || v.Remedies[0].Flag != "--node-count 2" {
+		t.Errorf("remedies %+v", v.Remedies)
+	}
+}
+
+// TestPodPriority: a priority class of the pods that does not exist is a finding,
+// and hides nothing.
+func TestPodPriority(t *testing.T) {
+	v := ask(t, checker(t, fixture.JohnSmith()), check.Request{Object: object(t, fixture.Job("j", 3, 4, `"priorityClassName":"none"`)), Namespace: "smith"})
+	if v.Verdict != check.Never || v.Quota.Reason != "ExceedsMaxQuota" || len(v.Submission) == 0 || v.Submission[0].Status != check.Failed {
+		t.Errorf("%s %s, %+v", v.Verdict, v.Quota.Reason, v.Submission)
 	}
 }

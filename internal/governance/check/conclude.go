@@ -76,7 +76,7 @@ func (v *Verdict) conclude() {
 		switch f.Code {
 		case lint.NoQueue:
 			worse(Never, Refused, NoQueueLabel)
-		case lint.DeviceLimits:
+		case lint.DeviceRequests:
 			worse(Never, Refused, InvalidRequests)
 		}
 	}

@@ -106,8 +106,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	return v, nil
 }
 
-// workload is what Kueue would make of the job. A priority class that does not
-// exist becomes a step, and the job is looked at without it.
+// workload is what Kueue would make of the job.
 func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.Workload, error) {
 	apiVersion, kind := kinds.Text(r.Object, "apiVersion"), kinds.Text(r.Object, "kind")
 	v.Job = Job{Name: kinds.Text(r.Object, "metadata", "name"), Namespace: r.Namespace, Kind: kind,
@@ -124,20 +123,12 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 		return nil, errs.New("cannot check the job", "it has no metadata")
 	}
 	meta["namespace"] = r.Namespace
-	if class := v.Job.PriorityClass; class != "" && c.Engine.Lookup().WorkloadPriorityClass(class) == nil && !c.unread(kinds.WorkloadPriorityClass) {
-		if labels, ok := meta["labels"].(map[string]any); ok {
-			delete(labels, kinds.PriorityLabel)
-		}
-		if !v.tried("PriorityClass") {
-			v.Submission = append(v.Submission, Step{Check: "PriorityClass", Status: Failed,
-				Message: fmt.Sprintf("priority class %s does not exist on this cluster", class), Try: c.nearClass(class)})
-		}
-	}
+	known := c.priorities(object, v)
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
-	wl, err := admission.WorkloadFor(ctx, data, c.Engine.Lookup())
+	wl, err := admission.WorkloadFor(ctx, data, known)
 	switch {
 	case errors.Is(err, admission.ErrUnknownJob):
 		return nil, Unsupported(apiVersion, kind, err)

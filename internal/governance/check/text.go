@@ -6,9 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Text renders the verdict for a person: the answer in the first line, then why,
@@ -58,9 +59,18 @@ func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
 	v.holderRows(p, age)
 	v.remedyRows(p)
 	v.tryRows(p)
+	shown := 0
 	for _, f := range v.Lint {
-		p.Row("also", fmt.Sprintf("[%s] %s%s", f.Code, f.Message, try(f.Fix)))
+		if f.Code == lint.UnknownQueue && v.failed("Queue") || f.Code == lint.UnknownPriority && v.failed("PriorityClass") {
+			continue // said already
+		}
+		p.Row(once("also", shown), fmt.Sprintf("[%s] %s%s", f.Code, f.Message, try(f.Fix)))
+		shown++
 	}
+}
+
+func (v *Verdict) failed(check string) bool {
+	return slices.ContainsFunc(v.Submission, func(s Step) bool { return s.Check == check && s.Status == Failed })
 }
 
 // once is a label for the first of several rows.
@@ -272,215 +282,26 @@ func (t *Topology) text() string {
 	return strings.Join(parts, ", ")
 }
 
-func (v *Verdict) nodesText() string {
-	n := &v.Nodes
-	switch n.Status {
-	case Unclear:
-		return n.Message + ": not checked"
-	case Skipped:
-		return ""
-	case OK:
-		pods, nodes := 0, 0
-		for _, g := range n.Now {
-			pods, nodes = pods+g.Placed, nodes+g.Nodes
-		}
-		if len(n.Now) > 1 {
-			return fmt.Sprintf("all %d pods find room on nodes", pods)
-		}
-		return fmt.Sprintf("%s %s room on %s", plural(pods, "pod", "pods"), verb(pods, "finds", "find"), plural(nodes, "node", "nodes"))
-	}
-	return v.nodesWhy()
-}
-
-// nodesWhy says of the first role that finds no room how much did, and why not more.
-func (v *Verdict) nodesWhy() string {
-	n := &v.Nodes
-	for _, g := range n.Now {
-		if g.Placed >= g.Count {
-			continue
-		}
-		text := fmt.Sprintf("%d of %s (%s) %s room", g.Placed, plural(g.Count, "pod", "pods"), g.Name, verb(g.Placed, "finds", "find"))
-		switch n.Reason {
-		case NodesTooSmall:
-			text += " even on empty nodes"
-		case NoNodes:
-			text = "there is no node of the flavor"
-		case NodesFull:
-			text += " on the nodes now"
-		}
-		return text + ": " + Reasons(g.Reasons)
-	}
-	return n.Message
-}
-
-// Reasons sums up why nodes cannot take a pod: "6 nodes: no 8 free
-// nvidia.com/gpu; 2: cordoned".
-func Reasons(reasons []fit.Reason) string {
-	var parts []string
-	for i, r := range reasons {
-		count := fmt.Sprint(r.Nodes)
-		if i == 0 {
-			count = plural(r.Nodes, "node", "nodes")
-		}
-		parts = append(parts, count+": "+ReasonText(r))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// ReasonText is one reason in words.
-func ReasonText(r fit.Reason) string {
-	value := func(n int64) float64 { return remedy.Value(r.Resource, n) }
-	switch r.Code {
-	case fit.NotReady:
-		return "not ready"
-	case fit.Cordoned:
-		return "cordoned"
-	case fit.Unhealthy:
-		return "held back by HyperPod (" + r.Detail + ")"
-	case fit.WrongNode:
-		return "not what the job selects"
-	case fit.WrongFlavor:
-		return "of another flavor"
-	case fit.WrongDomain:
-		return "outside the topology"
-	case fit.Tainted:
-		return "tainted " + r.Detail
-	case fit.TooManyPods:
-		return "as many pods as it may run"
-	case fit.TooSmall:
-		return fmt.Sprintf("has no %s (%s at most)", Words(r.Resource, value(r.Needed)), number(r.Resource, value(r.Most)))
-	case fit.Insufficient:
-		return fmt.Sprintf("no %s free %s", number(r.Resource, value(r.Needed)), r.Resource)
-	}
-	return r.Code
-}
-
-// shownHolders is how many holders a page names.
-const shownHolders = 5
-
-// holderRows show who has what the job waits for.
-func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
-	if len(v.Holders) == 0 {
-		return
-	}
-	for i, h := range v.Holders {
-		if i == shownHolders {
-			p.Row("", fmt.Sprintf("and %s more (-o json shows all)", plural(len(v.Holders)-i, "job", "jobs")))
-			break
-		}
-		name := h.Namespace + "/" + h.Job
-		if h.Hidden {
-			name = "jobs of " + Team(h.ClusterQueue) + " that may not be read"
-		}
-		text := fmt.Sprintf("%s  %s  since %s", name, Words(h.Holds[0].Resource, h.Holds[0].Value), age(v.Taken.Sub(h.Since)))
-		if h.Owner != "" {
-			text += "  by " + h.Owner
-		}
-		if h.Preemptible {
-			text += "  preemptible"
-		}
-		p.Row(once("held by", i), text)
-	}
-}
-
-// remedyRows show what would make the job run now.
-func (v *Verdict) remedyRows(p *prose.Page) {
-	for i, r := range v.Remedies {
-		p.Row(once("runs now", i), remedyText(r))
-	}
-}
-
-func remedyText(r remedy.Remedy) string {
-	lead := "with " + r.Flag
-	if r.Kind == remedy.JobsEnd {
-		var names []string
-		for i, h := range r.Jobs {
-			if i == 3 && len(r.Jobs) > 4 {
-				names = append(names, fmt.Sprintf("%d more", len(r.Jobs)-i))
-				break
-			}
-			names = append(names, h.Namespace+"/"+h.Job)
-		}
-		lead = "when " + strings.Join(names, ", ") + " ends"
-		if len(r.Jobs) > 1 {
-			lead = "when " + strings.Join(names, ", ") + " end"
-		}
-		return lead
-	}
-	text := lead
-	if r.Amount > 0 {
-		text += ": " + Words(r.Resource, r.Amount)
-		if r.Borrowed > 0 {
-			text += ", " + number(r.Resource, r.Borrowed) + " borrowed"
-		}
-	}
-	if n := len(r.Preempts); n > 0 {
-		var names []string
-		for i, e := range r.Preempts {
-			if i == 2 && n > 3 {
-				names = append(names, fmt.Sprintf("%d more", n-i))
-				break
-			}
-			names = append(names, e.Namespace+"/"+e.Job)
-		}
-		text += "; preempts " + strings.Join(names, ", ")
-	}
-	return text
-}
-
-// tryRows say how to get a job through that no remedy was found for.
-func (v *Verdict) tryRows(p *prose.Page) {
-	var tries []string
-	for _, s := range v.Submission {
-		if s.Status == Failed && s.Try != "" {
-			tries = append(tries, s.Try)
-		}
-	}
-	switch v.Detail {
-	case ExceedsNominal, ExceedsBorrowing, ExceedsCohort:
-		for _, l := range v.Quota.Resources {
-			if l.Requested > l.Most && l.Most > 0 {
-				tries = append(tries, fmt.Sprintf("ask for at most %s", Words(l.Resource, l.Most)))
-				if v.Detail == ExceedsBorrowing {
-					tries = append(tries, "ask an administrator for a higher borrowing limit")
-				}
-				break
-			}
-		}
-	case LocalQueueStopped, ClusterQueueStopped:
-		tries = append(tries, "wait until an administrator opens it, or use another queue")
-	case FlavorMissing, AdmissionCheckAbsent, CohortCycle:
-		tries = append(tries, "ask an administrator to correct the queue")
-	case ResourceNotCovered, FlavorDoesNotMatch:
-		if len(v.Remedies) == 0 {
-			tries = append(tries, "hyperpod get-quota shows what the queue has")
-		}
-	}
-	first := "to run it"
-	for i, t := range tries {
-		if slices.Contains(tries[:i], t) {
-			continue
-		}
-		p.Row(first, t)
-		first = ""
-	}
-}
-
+// missingText names what could not be read: in one line what there is no right to,
+// in one what failed.
 func (v *Verdict) missingText() []string {
-	var out []string
+	var forbidden, failed []string
 	for _, m := range v.Missing {
 		name, _, _ := strings.Cut(m.Resource, ".")
-		where := ""
-		if m.Namespace != "" {
-			where = " of " + m.Namespace
+		to := &forbidden
+		if m.Reason != state.Forbidden {
+			to = &failed
 		}
-		text := name + where + ": no right to " + m.Verb
-		if m.Reason != "Forbidden" {
-			text = name + where + ": could not be read"
+		if !slices.Contains(*to, name) {
+			*to = append(*to, name)
 		}
-		if !slices.Contains(out, text) {
-			out = append(out, text)
-		}
+	}
+	var out []string
+	if len(forbidden) > 0 {
+		out = append(out, strings.Join(forbidden, ", ")+": no right to list them for the whole cluster")
+	}
+	if len(failed) > 0 {
+		out = append(out, strings.Join(failed, ", ")+": reading failed")
 	}
 	return out
 }

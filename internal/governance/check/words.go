@@ -105,7 +105,7 @@ func (v *Verdict) summary() string {
 		return "cannot be decided: " + v.unreadable()
 	}
 	where := ""
-	if q := v.queueName(); q != "" {
+	if q := v.queueName(); q != "" && v.Detail != LocalQueueMissing {
 		where = " in " + q
 	}
 	return "cannot run" + where + ": " + v.why()
@@ -155,15 +155,18 @@ func from(b Borrowed) string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
+// unreadable says what an answer hangs on.
 func (v *Verdict) unreadable() string {
-	var names []string
-	for _, m := range v.Missing {
-		name, _, _ := strings.Cut(m.Resource, ".")
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	switch v.Quota.Detail {
+	case LocalQueueMissing, ClusterQueueMissing:
+		return "you may not read where queue " + v.Job.Queue + " leads"
+	case FlavorMissing, FlavorDoesNotMatch:
+		return "you may not read the flavors of " + v.queueName()
 	}
-	return "you may not read " + strings.Join(names, ", ")
+	if text := v.short(); text != "" {
+		return text + " beyond " + v.queueName() + "'s own, and you may not read what others lend"
+	}
+	return "it needs more than " + v.queueName() + " has of its own, and you may not read what others lend"
 }
 
 // why is the reason of a job that does not run now.

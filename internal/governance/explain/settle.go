@@ -92,14 +92,16 @@ func (e *Explanation) admitted(wl *kueue.Workload, s jobs.Status) {
 // podsWhy lets the first problem of the pods speak.
 func (e *Explanation) podsWhy() {
 	for _, r := range e.Pods {
-		for _, p := range r.Problems {
-			e.Reason = p.Reason
-			e.Summary = fmt.Sprintf("%d of %d pods of %s: %s", p.Pods, r.Wanted, r.Name, p.Reason)
-			if p.Message != "" {
-				e.Summary += ": " + p.Message
-			}
-			return
+		if len(r.Problems) == 0 {
+			continue
 		}
+		p := r.Problems[0]
+		e.Reason = p.Reason
+		e.Summary = fmt.Sprintf("%d of %d pods of %s: %s", p.Pods, r.Wanted, r.Name, p.Reason)
+		if p.Message != "" {
+			e.Summary += ": " + p.Message
+		}
+		return
 	}
 }
 

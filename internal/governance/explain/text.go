@@ -111,6 +111,12 @@ func (e *Explanation) clock(t time.Time) string {
 
 func (m *Moment) text() string {
 	text := strings.Join(strings.Fields(m.Text), " ")
+	if text == "" {
+		text = map[string]string{"QuotaReserved": "quota reserved"}[m.Step]
+	}
+	if text == "" {
+		text = strings.ToLower(m.Step)
+	}
 	if m.Step == "Preempted" {
 		text = "PREEMPTED"
 		if m.By != "" {

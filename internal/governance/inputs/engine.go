@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -101,6 +102,14 @@ func (in *Inputs) Engine(ctx context.Context) (*admission.Engine, []Note, error)
 	}
 	for _, w := range e.Warnings() {
 		notes = append(notes, Note{NotModelled, w})
+	}
+	for _, w := range in.Workloads {
+		if slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool {
+			return ps.Template.Spec.RuntimeClassName != nil && ps.Template.Spec.Overhead == nil
+		}) {
+			notes = append(notes, Note{NotModelled, "some jobs use a runtime class: the overhead it may add is not counted"})
+			break
+		}
 	}
 	for _, a := range in.Assumed {
 		notes = append(notes, Note{Assumed, a})

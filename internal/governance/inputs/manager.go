@@ -62,8 +62,8 @@ func (l *loader) manager(ctx context.Context) {
 		return
 	}
 	for _, c := range d.Spec.Template.Spec.Containers {
-		if v := imageVersion(c.Image); v != "" && (l.out.KueueVersion == "" || c.Name == "manager") {
-			l.out.KueueVersion = v
+		if c.Name == "manager" || len(d.Spec.Template.Spec.Containers) == 1 {
+			l.out.KueueVersion = imageVersion(c.Image)
 		}
 	}
 	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, release(d.Metadata.Labels[versionLabel]))

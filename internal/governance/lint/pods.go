@@ -97,7 +97,7 @@ func (l *linter) resources(p *part) {
 			r, asked := c.Resources.Requests[name]
 			m, limited := c.Resources.Limits[name]
 			if asked && (!limited || r.Cmp(m) != 0) {
-				l.add(DeviceLimits, "give the limit the same value", "%s: %s has a request of %s and a limit of %s", p.name, name, r.String(), limitText(limited, m.String()))
+				l.add(DeviceRequests, "give the limit the same value", "%s: %s has a request of %s and a limit of %s", p.name, name, r.String(), limitText(limited, m.String()))
 			}
 		}
 	}
@@ -150,9 +150,9 @@ func (l *linter) againstType(p *part) {
 	for name := range req {
 		if profile, ok := strings.CutPrefix(string(name), instances.MIGPrefix); ok {
 			if !slices.Contains(t.MIG, profile) && !slices.Contains(t.MIG, "mig-"+profile) {
-				l.add(MIGProfile, "one of "+strings.Join(t.MIG, ", "), "%s: %s has no MIG profile %s", p.name, t.Name, profile)
+				l.add(DeviceRequests, "one of "+strings.Join(t.MIG, ", "), "%s: %s has no MIG profile %s", p.name, t.Name, profile)
 			} else if whole {
-				l.add(MIGProfile, "", "%s asks for %s and for whole GPUs", p.name, name)
+				l.add(DeviceRequests, "", "%s asks for %s and for whole GPUs", p.name, name)
 			}
 		}
 	}

@@ -24,7 +24,8 @@ type Rule struct {
 	Source string
 }
 
-// The codes. The numbers are those of docs/lint.md and never change their meaning.
+// The codes. The numbers are those of docs/lint.md and never change their
+// meaning; from 41 on they are this tool's own.
 const (
 	NoPriority        = "W006"
 	UnknownPriority   = "E007"
@@ -39,13 +40,12 @@ const (
 	SliceSize         = "E021"
 	ResumeNamespace   = "W023"
 	ResumeIncomplete  = "E023"
-	MIGProfile        = "E025"
-	DeviceLimits      = "E026"
-	MoreThanNode      = "E028"
+	DeviceRequests    = "E025"
+	MoreThanNode      = "E026"
 	CloseToNode       = "W026"
 	ResourceUncovered = "E027"
-	NoRequests        = "W030"
-	NoPods            = "W031"
+	NoRequests        = "W041"
+	NoPods            = "W042"
 )
 
 // Rules returns every rule, by number.
@@ -64,11 +64,10 @@ func Rules() []Rule {
 		{SliceSize, Error, "kueue.x-k8s.io/podset-slice-size is a whole number above 0 that divides the pods, and needs a slice topology.", "SageMaker HyperPod task governance: upgrade notes of v1.6; Kueue: topology-aware scheduling"},
 		{ResumeNamespace, Warning, "Auto-resume works only in the namespace kubeflow and in those that begin with hyperpod.", "SageMaker HyperPod: run jobs with the HyperPod CLI"},
 		{ResumeIncomplete, Error, "Auto-resume needs both annotations, and restartPolicy OnFailure.", "SageMaker HyperPod: run jobs with the HyperPod CLI"},
-		{MIGProfile, Error, "A MIG profile must be one of the instance type, and is not combined with whole GPUs.", "HyperPod CLI v3.9.0: accelerator partitions"},
-		{DeviceLimits, Error, "Requests and limits of accelerators and EFA interfaces must be equal.", "Kubernetes: extended resources; HyperPod CLI v3.9.0"},
+		{DeviceRequests, Error, "Requests and limits of accelerators and EFA interfaces must be equal; a MIG profile must be one of the instance type, and is not combined with whole GPUs.", "Kubernetes: extended resources; HyperPod CLI v3.9.0: accelerator partitions"},
+		{MoreThanNode, Error, "A pod cannot ask for more than its instance type has.", "HyperPod CLI v3.9.0: instance types"},
 		{CloseToNode, Warning, "What the system keeps for itself makes a pod that asks for (nearly) all cores or memory of its instance type unschedulable.", "HyperPod CLI v3.9.0: kubelet reservations"},
 		{ResourceUncovered, Error, "Every resource asked for must be covered by the queue's quota.", "Kueue: resource groups"},
-		{MoreThanNode, Error, "A pod cannot ask for more than its instance type has.", "HyperPod CLI v3.9.0: instance types"},
 		{NoRequests, Warning, "Pods that ask for nothing take no quota and may run anywhere.", "Kueue: quota counts requests"},
 		{NoPods, Warning, "A job without pods has nothing to run.", "Kueue: pod sets"},
 	}

@@ -224,7 +224,17 @@ func (f *finder) otherQueues() {
 	if own := f.In.LocalQueue(f.Workload.Namespace, string(f.Workload.Spec.QueueName)); own != nil {
 		tried[string(own.Spec.ClusterQueue)] = true
 	}
-	for _, lq := range f.Queues {
+	queues := slices.Clone(f.Queues)
+	slices.SortStableFunc(queues, func(a, b *kueue.LocalQueue) int { // those of the job's namespace first
+		away := func(q *kueue.LocalQueue) int {
+			if q.Namespace == f.Workload.Namespace {
+				return 0
+			}
+			return 1
+		}
+		return away(a) - away(b)
+	})
+	for _, lq := range queues {
 		cq := string(lq.Spec.ClusterQueue)
 		if tried[cq] || len(tried) > mostQueues {
 			continue
