@@ -77,7 +77,7 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	if d.Outcome == Never && d.Reason == kueue.WorkloadQuotaReservedReasonExceedsMaxQuota && workload.CanBePartiallyAdmitted(&w) {
 		// All pods are too many, but Kueue would start it with fewer.
 		if least, err := e.probe(ctx, smallest(wl)); err == nil && least.Outcome != Never {
-			d.Outcome, d.Reason = Waits, kueue.WorkloadQuotaReservedReasonWaitingForQuota
+			d.Outcome = Waits // the reason stays Kueue's
 		}
 	}
 	return d, nil
