@@ -51,8 +51,6 @@ type job struct {
 	cpu      string
 	required string // topology level
 	queue    string // another LocalQueue than the team's
-	inactive bool
-	prefer   string // flavor by node selector
 }
 
 const (
