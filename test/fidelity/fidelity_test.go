@@ -90,7 +90,11 @@ func hold(t *testing.T, o cluster.Options, version string, scenarios []scenario)
 			}
 		})
 	}
-	t.Logf("%d of %d scenarios agree with Kueue (fair sharing %v, API %s)", agreed, len(b.makers), b.fair, version)
+	outcomes := map[string]int{}
+	for _, d := range verdicts {
+		outcomes[strings.TrimSpace(string(d.Outcome)+" "+d.Reason)]++
+	}
+	t.Logf("%d of %d scenarios agree with Kueue (fair sharing %v, API %s): %v", agreed, len(b.makers), b.fair, version, outcomes)
 }
 
 // each calls f for every scenario, several at a time.
