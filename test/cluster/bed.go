@@ -34,6 +34,7 @@ type Tuning struct {
 type Options struct {
 	Kueue             KueueVersion
 	KueueFeatureGates map[string]bool
+	NoFairSharing     bool // preemption by priority and reclaim only
 	TrainingOperator  Tuning
 	MPIOperator       Tuning
 	APIServerArgs     []string // added to the API server's flags
@@ -229,7 +230,7 @@ func (b *Bed) startOperators(ctx context.Context, progress func(string)) error {
 	if err != nil {
 		return err
 	}
-	config, err := kueueConfig(kueueShipped.config)
+	config, err := kueueConfig(kueueShipped.config, !b.options.NoFairSharing)
 	if err != nil {
 		return err
 	}

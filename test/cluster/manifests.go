@@ -110,8 +110,8 @@ var kubeflowFrameworks = []string{
 	"kubeflow.org/pytorchjob", "kubeflow.org/tfjob", "kubeflow.org/xgboostjob", "kubeflow.org/paddlejob", "kubeflow.org/jaxjob",
 }
 
-// kueueConfig is the shipped configuration with fair sharing and all Kubeflow kinds on, and without leader election.
-func kueueConfig(shipped Object) ([]byte, error) {
+// kueueConfig is the shipped configuration with all Kubeflow kinds on, fair sharing as asked for, and without leader election.
+func kueueConfig(shipped Object, fairSharing bool) ([]byte, error) {
 	leader, ok1 := shipped["leaderElection"].(Object)
 	integrations, ok2 := shipped["integrations"].(Object)
 	if !ok1 || !ok2 {
@@ -125,6 +125,10 @@ func kueueConfig(shipped Object) ([]byte, error) {
 		}
 	}
 	integrations["frameworks"] = frameworks
+	delete(shipped, "fairSharing")
+	if !fairSharing {
+		return yaml.Marshal(shipped)
+	}
 	sharing := Object{"preemptionStrategies": []any{"LessThanOrEqualToFinalShare", "LessThanInitialShare"}}
 	if strings.HasSuffix(field(shipped, "apiVersion"), "/v1beta1") {
 		sharing["enable"] = true

@@ -59,7 +59,7 @@ func TestImportGraph(t *testing.T) {
 			name: "logic knows nothing of commands, configuration files and styling",
 			applies: func(p string) bool {
 				return under(p, "internal/jobs", "internal/quota", "internal/queue", "internal/metrics", "internal/templates", "internal/governance",
-					"internal/state", "internal/kube", "internal/kinds", "internal/discovery", "internal/sandbox", "internal/errs")
+					"internal/state", "internal/kube", "internal/kinds", "internal/discovery", "internal/sandbox", "internal/errs", "internal/snapshot", "internal/atomicfile")
 			},
 			banned: func(i string) bool {
 				return under(i, "github.com/spf13/viper", "charm.land", "github.com/olekukonko", module+"internal/cli",
@@ -77,7 +77,7 @@ func TestImportGraph(t *testing.T) {
 		},
 		{
 			name:    "no cobra in what is built on the admission checker, whose Kueue brings it along",
-			applies: func(p string) bool { return under(p, "internal/governance", "internal/sandbox") },
+			applies: func(p string) bool { return under(p, "internal/governance", "internal/sandbox", "internal/snapshot") },
 			banned:  func(i string) bool { return under(i, "github.com/spf13/cobra") },
 		},
 		{

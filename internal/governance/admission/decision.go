@@ -135,6 +135,43 @@ type Decision struct {
 	// is reported. A tie can go unnoticed.
 	Tie      bool
 	Warnings []string
+	// NotModelled names what of Kueue would take part in this decision and does not
+	// here, one of the NotModelled constants each, sorted. Where it is not empty the
+	// outcome holds only as far as the rest of Kueue decides.
+	NotModelled []string
+}
+
+// What is not modelled.
+const (
+	NotModelledClaims     = "ResourceClaims"       // DRA: the devices of claims are not counted
+	NotModelledMultiKueue = "MultiKueue"           // what other clusters decide
+	NotModelledConcurrent = "ConcurrentAdmission"  // several variants of a workload at once
+	NotModelledAdmission  = "AdmissionFairSharing" // the order in a queue by past use
+	NotModelledSecondPass = "SecondPass"           // delayed topology, replacement of failed nodes
+)
+
+// notModelled names what would take part in a decision about w in cq.
+func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue) []string {
+	var out []string
+	if s := cq.Spec.AdmissionScope; s != nil && s.AdmissionMode == kueue.UsageBasedAdmissionFairSharing {
+		out = append(out, NotModelledAdmission)
+	}
+	if cq.Spec.ConcurrentAdmissionPolicy != nil {
+		out = append(out, NotModelledConcurrent)
+	}
+	if rules := cq.Spec.AdmissionChecksStrategy; rules != nil && slices.ContainsFunc(rules.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {
+		c := e.store.checks[string(r.Name)]
+		return c != nil && c.Spec.ControllerName == kueue.MultiKueueControllerName
+	}) {
+		out = append(out, NotModelledMultiKueue)
+	}
+	if workload.HasDRA(w) {
+		out = append(out, NotModelledClaims)
+	}
+	if old := e.store.workloads[workload.Key(w)]; old != nil && workload.NeedsSecondPass(old) {
+		out = append(out, NotModelledSecondPass)
+	}
+	return out
 }
 
 // PendingWorkload is one line of [Engine.Pending].

@@ -77,7 +77,7 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	if d.Outcome == Never && d.Reason == kueue.WorkloadQuotaReservedReasonExceedsMaxQuota && workload.CanBePartiallyAdmitted(&w) {
 		// All pods are too many, but Kueue would start it with fewer.
 		if least, err := e.probe(ctx, smallest(wl)); err == nil && least.Outcome != Never {
-			d.Outcome, d.Reason = Waits, kueue.WorkloadQuotaReservedReasonWaitingForQuota
+			d.Outcome = Waits // the reason stays Kueue's
 		}
 	}
 	return d, nil
@@ -165,6 +165,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 			d.PodSets = e.podSets(&own.Info, &own.assignment)
 		}
 	}
+	d.NotModelled = e.notModelled(w, e.store.cqs[string(cqName)])
 	if workload.HasDRA(w) {
 		d.Warnings = append(d.Warnings, "it uses resource claims: their devices are not counted")
 	}

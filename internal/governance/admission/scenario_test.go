@@ -150,7 +150,7 @@ func TestProbe(t *testing.T) {
 				f.add(f.job("a", "used", 7, running))
 				return f.job("a", "new", 1, pods(10, 2))
 			},
-			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonWaitingForQuota,
+			outcome: Waits, reason: kueue.WorkloadQuotaReservedReasonExceedsMaxQuota,
 		},
 		{
 			name: "StrictFIFO: an older workload is first",

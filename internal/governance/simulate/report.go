@@ -158,9 +158,7 @@ func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, er
 	for _, c := range changes {
 		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))
 	}
-	for _, p := range slices.Concat(after.problems, after.warnings) {
-		r.Notes = append(r.Notes, p)
-	}
+	r.Notes = append(r.Notes, slices.Concat(after.problems, after.warnings)...)
 	if !before.settled {
 		r.Notes = append(r.Notes, "even without the changes the cluster does not come to rest")
 	}

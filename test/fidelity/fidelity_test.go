@@ -1,0 +1,391 @@
+// Package fidelity holds the admission checker to a live Kueue: the verdict given
+// from the state alone must be what Kueue then does, and the reason the one it
+// writes. Many small scenarios run side by side in one bed.
+//
+//	go test ./test/fidelity/... -v
+package fidelity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+// Kueue says in the conditions why, as finely as it knows, and looks at every
+// workload itself.
+var gates = map[string]bool{"UnadmittedWorkloadsObservability": true, "SchedulingEquivalenceHashing": false}
+
+func TestFidelityFairSharing(t *testing.T) {
+	scenarios := handMade(true)
+	for seed := range 40 {
+		scenarios = append(scenarios, generated(seed))
+	}
+	hold(t, cluster.Options{KueueFeatureGates: gates}, "v1beta2", scenarios)
+}
+
+func TestFidelityClassical(t *testing.T) {
+	scenarios := handMade(false)
+	for seed := range 40 {
+		scenarios = append(scenarios, generated(1000+seed))
+	}
+	hold(t, cluster.Options{KueueFeatureGates: gates, NoFairSharing: true}, "v1beta2", scenarios)
+}
+
+// An older Kueue that serves only v1beta1: verdicts only.
+func TestFidelityV1beta1(t *testing.T) {
+	hold(t, cluster.Options{Kueue: cluster.KueueV1beta1, NoFairSharing: true}, "v1beta1", slices.DeleteFunc(handMade(false), func(s scenario) bool {
+		// Topologies and trees were another API version there.
+		return s.nodes > 0 || len(s.cohorts) > 0
+	}))
+}
+
+// bench is one bed with its scenarios.
+type bench struct {
+	t      *testing.T
+	bed    *cluster.Bed
+	client *kube.Client
+	makers []maker
+	fair   bool
+	gates  map[string]bool
+	reason bool // reasons are compared, too
+}
+
+func hold(t *testing.T, o cluster.Options, version string, scenarios []scenario) {
+	bed := cluster.ForTest(t, o)
+	target, err := kube.Locate(kube.Location{Kubeconfig: bed.Kubeconfig}, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kube.New(target.Config, kube.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, bed: bed, client: client, fair: !o.NoFairSharing, gates: o.KueueFeatureGates, reason: version == "v1beta2"}
+	for i, s := range scenarios {
+		s.target.name = "target"
+		b.makers = append(b.makers, maker{s, version, fmt.Sprintf("s%02d", i)})
+	}
+	b.setUp()
+	verdicts := b.verdicts()
+	b.each(func(m maker) error { return b.create(m.workload(m.target)) })
+	agreed := 0
+	for i, m := range b.makers {
+		t.Run(m.name, func(t *testing.T) {
+			if b.judge(t, m, verdicts[i]) {
+				agreed++
+			}
+		})
+	}
+	outcomes := map[string]int{}
+	for _, d := range verdicts {
+		outcomes[strings.TrimSpace(string(d.Outcome)+" "+d.Reason)]++
+	}
+	t.Logf("%d of %d scenarios agree with Kueue (fair sharing %v, API %s): %v", agreed, len(b.makers), b.fair, version, outcomes)
+}
+
+// each calls f for every scenario, several at a time.
+func (b *bench) each(f func(m maker) error) {
+	b.t.Helper()
+	var wg sync.WaitGroup
+	failed := make([]error, len(b.makers))
+	slots := make(chan struct{}, 8)
+	for i, m := range b.makers {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if err := f(m); err != nil {
+				failed[i] = fmt.Errorf("%s: %w", m.name, err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(failed...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) create(o object) error {
+	version, kind := o["apiVersion"].(string), o["kind"].(string)
+	meta := o["metadata"].(object)
+	ns, _ := meta["namespace"].(string)
+	for _, r := range kinds.All() {
+		if r.Kind == kind && strings.HasPrefix(version, r.Group) {
+			at := r.WithVersion(version[strings.LastIndexByte(version, '/')+1:])
+			return b.client.Create(b.t.Context(), at, ns, o, kube.CreateOptions{}, nil)
+		}
+	}
+	return fmt.Errorf("no such kind: %s %s", version, kind)
+}
+
+// setUp makes queues and nodes, and submits what runs, one job after another.
+func (b *bench) setUp() {
+	b.t.Helper()
+	var nodes []object
+	for _, m := range b.makers {
+		nodes = append(nodes, m.topologyNodes()...)
+	}
+	if len(nodes) > 0 {
+		if err := b.bed.ApplyNodes(b.t.Context(), nodes); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	b.each(func(m maker) error {
+		for _, o := range m.policy() {
+			if err := b.create(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.each(func(m maker) error { return b.active(m) })
+	most := 0
+	for _, m := range b.makers {
+		most = max(most, len(m.running))
+	}
+	for i := range most {
+		b.each(func(m maker) error {
+			if i >= len(m.running) {
+				return nil
+			}
+			if err := b.create(m.workload(m.running[i])); err != nil {
+				return err
+			}
+			return b.looked(m, m.running[i])
+		})
+	}
+	b.each(func(m maker) error { return b.rest(m) })
+}
+
+// active waits until the queues that can be used are.
+func (b *bench) active(m maker) error {
+	for _, t := range m.teams {
+		if t.stop != "" || t.missingFlavor {
+			continue
+		}
+		path := "/apis/kueue.x-k8s.io/" + m.version + "/clusterqueues/" + m.at(t.name)
+		if err := b.bed.WaitForCondition(b.t.Context(), path, "Active", "True"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) get(m maker, j job) (*kueue.Workload, error) {
+	var raw json.RawMessage
+	at := kinds.Workload.WithVersion(m.version)
+	if err := b.client.Get(b.t.Context(), at, m.at(j.team), j.name, &raw); err != nil {
+		return nil, err
+	}
+	objs, err := admission.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	return objs[0].(*kueue.Workload), nil
+}
+
+func conditionOf(w *kueue.Workload, kind string) (status, reason string) {
+	for _, c := range w.Status.Conditions {
+		if c.Type == kind {
+			return string(c.Status), c.Reason
+		}
+	}
+	return "", ""
+}
+
+// looked waits until Kueue has said something about a workload that is not "not
+// yet". One behind another that holds the queue, because it is strict or waits for
+// evictions, is not looked at.
+func (b *bench) looked(m maker, j job) error {
+	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
+	defer cancel()
+	return b.bed.WaitFor(ctx, m.at(j.team)+"/"+j.name+" to be looked at", func(context.Context) error {
+		w, err := b.get(m, j)
+		if err != nil {
+			return err
+		}
+		status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
+		if status == "" && b.behind(m, j) {
+			return nil
+		}
+		if status == "" || reason == kueue.WorkloadQuotaReservedReasonPendingEvaluation && !m.strict(j) {
+			return fmt.Errorf("QuotaReserved is %q %q", status, reason)
+		}
+		return nil
+	})
+}
+
+func (m maker) strict(j job) bool {
+	return slices.ContainsFunc(m.teams, func(t team) bool { return t.name == j.team && t.strict })
+}
+
+// behind reports that another workload of the team waits already.
+func (b *bench) behind(m maker, j job) bool {
+	for _, other := range m.running {
+		if other.team != j.team || other.name == j.name {
+			continue
+		}
+		if w, err := b.get(m, other); err == nil {
+			if status, _ := conditionOf(w, kueue.WorkloadQuotaReserved); status == "False" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rest lets a scenario that preempted on its way come to rest: nobody clears the
+// reservation of an evicted workload that has no job, so it is removed.
+func (b *bench) rest(m maker) error {
+	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
+	defer cancel()
+	quiet := 0
+	return b.bed.WaitFor(ctx, m.prefix+" to come to rest", func(ctx context.Context) error {
+		for _, j := range m.running {
+			w, err := b.get(m, j)
+			if kube.IsNotFound(err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
+			if evicted, _ := conditionOf(w, kueue.WorkloadEvicted); evicted == "True" {
+				quiet = 0
+				_ = b.client.Delete(ctx, kinds.Workload.WithVersion(m.version), m.at(j.team), j.name, kube.DeleteOptions{})
+				return fmt.Errorf("%s/%s was evicted", w.Namespace, w.Name)
+			}
+			unseen := (status == "" || reason == kueue.WorkloadQuotaReservedReasonPendingEvaluation) && !(m.strict(j) && b.behind(m, j))
+			if unseen || reason == kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads {
+				quiet = 0
+				return fmt.Errorf("%s/%s is %s", w.Namespace, w.Name, reason)
+			}
+		}
+		if quiet++; quiet < 4 {
+			return errors.New("not for long enough")
+		}
+		return nil
+	})
+}
+
+// verdicts reads the state as the product does and asks the engine about every target.
+func (b *bench) verdicts() []admission.Decision {
+	b.t.Helper()
+	ctx := b.t.Context()
+	in, err := inputs.Load(ctx, b.client, inputs.Options{}, time.Now())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	cfg := in.Rules().Config
+	cfg.Gates = b.gates // given on the command line, not in the configuration
+	if cfg.FairSharing != b.fair {
+		b.t.Errorf("fair sharing %v was read from the cluster, not %v", cfg.FairSharing, b.fair)
+	}
+	e, err := admission.New(cfg)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := e.Load(ctx, in.Objects()...); err != nil {
+		b.t.Fatal(err)
+	}
+	out := make([]admission.Decision, len(b.makers))
+	for i, m := range b.makers {
+		raw, err := json.Marshal(m.workload(m.target))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		objs, err := admission.Decode(raw)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if out[i], err = e.Probe(ctx, objs[0].(*kueue.Workload)); err != nil {
+			b.t.Fatalf("%s: %v", m.name, err)
+		}
+	}
+	return out
+}
+
+// judge compares a verdict with what Kueue did.
+func (b *bench) judge(t *testing.T, m maker, d admission.Decision) bool {
+	if !m.silent && !(m.strict(m.target) && d.Ahead > 0) {
+		if err := b.looked(m, m.target); err != nil {
+			t.Error(err)
+			return false
+		}
+	}
+	// Everything the target set in motion has happened when the condition says what
+	// the verdict says, or nothing more changes for a while.
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	err := b.bed.WaitFor(ctx, "Kueue to do what the verdict says", func(context.Context) error { return b.compare(m, d) })
+	if err != nil {
+		t.Errorf("verdict %s %s %q, victims %v, tie %v: %v", d.Outcome, d.Reason, d.Message, victims(d), d.Tie, b.compare(m, d))
+		return false
+	}
+	return true
+}
+
+func victims(d admission.Decision) []string {
+	out := []string{}
+	for _, p := range d.Preempts {
+		out = append(out, p.Namespace+"/"+p.Name+" "+p.Reason)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (b *bench) compare(m maker, d admission.Decision) error {
+	w, err := b.get(m, m.target)
+	if err != nil {
+		return err
+	}
+	status, reason := conditionOf(w, kueue.WorkloadQuotaReserved)
+	var evicted []string
+	for _, j := range m.running {
+		r, err := b.get(m, j)
+		if kube.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if on, why := conditionOf(r, kueue.WorkloadPreempted); on == "True" {
+			evicted = append(evicted, r.Namespace+"/"+r.Name+" "+why)
+		}
+	}
+	slices.Sort(evicted)
+	want := map[admission.Outcome]string{admission.Admitted: "True"}[d.Outcome]
+	if want == "" {
+		want = "False"
+	}
+	// Nothing is written about one that is behind another in a strict queue.
+	if status == "" && (m.silent || m.strict(m.target) && d.Ahead > 0) {
+		status, reason = "False", d.Reason
+	}
+	switch {
+	case status != want:
+		return fmt.Errorf("Kueue: QuotaReserved=%s %s; evicted %v", status, reason, evicted)
+	case d.Outcome == admission.AdmittedByPreempting && len(evicted) == 0, d.Outcome != admission.AdmittedByPreempting && len(evicted) > 0:
+		return fmt.Errorf("Kueue evicted %v; QuotaReserved=%s %s", evicted, status, reason)
+	case !b.reason:
+		return nil
+	case d.Outcome == admission.AdmittedByPreempting && !d.Tie && !slices.Equal(evicted, victims(d)):
+		return fmt.Errorf("Kueue evicted %v; QuotaReserved=%s %s", evicted, status, reason)
+	case want == "False" && reason != d.Reason && !(m.strict(m.target) && d.Ahead > 0):
+		return fmt.Errorf("Kueue's reason is %s", reason)
+	}
+	return nil
+}

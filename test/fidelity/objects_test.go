@@ -1,0 +1,166 @@
+package fidelity
+
+import (
+	"fmt"
+
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+type object = cluster.Object
+
+const group = "kueue.x-k8s.io/"
+
+// maker writes a scenario's objects at one version of Kueue's API.
+type maker struct {
+	scenario
+	version string
+	prefix  string
+}
+
+func (m maker) v1beta1() bool { return m.version == "v1beta1" }
+
+func (m maker) at(name string) string { return m.prefix + "-" + name }
+
+func (m maker) kueue(kind, namespace, name string, spec object) object {
+	meta := object{"name": name}
+	if namespace != "" {
+		meta["namespace"] = namespace
+	}
+	return object{"apiVersion": group + m.version, "kind": kind, "metadata": meta, "spec": spec}
+}
+
+// policy is everything but the jobs.
+func (m maker) policy() []object {
+	var out []object
+	topology := false
+	for _, f := range m.flavors {
+		spec := object{}
+		if f.topology {
+			topology = true
+			spec["topologyName"] = m.at("topology")
+			spec["nodeLabels"] = object{"fidelity/pool": m.prefix}
+		}
+		out = append(out, m.kueue("ResourceFlavor", "", m.at(f.name), spec))
+	}
+	if topology {
+		out = append([]object{m.kueue("Topology", "", m.at("topology"), object{"levels": []any{
+			object{"nodeLabel": "fidelity/rack"}, object{"nodeLabel": "kubernetes.io/hostname"}}})}, out...)
+	}
+	for _, c := range m.cohorts {
+		spec := object{}
+		if c.parent != "" {
+			spec["parentName"] = m.at(c.parent)
+		}
+		out = append(out, m.kueue("Cohort", "", m.at(c.name), spec))
+	}
+	for _, t := range m.teams {
+		out = append(out, object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": m.at(t.name)}},
+			m.clusterQueue(t), m.kueue("LocalQueue", m.at(t.name), "queue", object{"clusterQueue": m.at(t.name)}))
+	}
+	return out
+}
+
+func (m maker) clusterQueue(t team) object {
+	var flavors []any
+	for _, f := range m.flavors {
+		q, ok := t.quota[f.name]
+		if !ok {
+			continue
+		}
+		r := object{"name": "nvidia.com/gpu", "nominalQuota": q[0]}
+		if q[1] != "" && t.cohort != "" {
+			r["borrowingLimit"] = q[1]
+		}
+		if q[2] != "" && t.cohort != "" {
+			r["lendingLimit"] = q[2]
+		}
+		name := m.at(f.name)
+		if t.missingFlavor {
+			name += "-missing"
+		}
+		flavors = append(flavors, object{"name": name, "resources": []any{r}})
+	}
+	spec := object{
+		"namespaceSelector": object{}, "queueingStrategy": "BestEffortFIFO",
+		"resourceGroups": []any{object{"coveredResources": []any{"nvidia.com/gpu"}, "flavors": flavors}},
+	}
+	if t.missingNamespace {
+		spec["namespaceSelector"] = object{"matchLabels": object{"no": "such"}}
+	}
+	if t.cohort != "" {
+		key := "cohortName"
+		if m.v1beta1() {
+			key = "cohort"
+		}
+		spec[key] = m.at(t.cohort)
+	}
+	if t.strict {
+		spec["queueingStrategy"] = "StrictFIFO"
+	}
+	if t.stop != "" {
+		spec["stopPolicy"] = t.stop
+	}
+	if t.weight != "" {
+		spec["fairSharing"] = object{"weight": t.weight}
+	}
+	if t.within != "" || t.reclaim != "" {
+		p := object{}
+		for key, v := range map[string]string{"withinClusterQueue": t.within, "reclaimWithinCohort": t.reclaim} {
+			if v != "" {
+				p[key] = v
+			}
+		}
+		if t.borrow != "" {
+			p["borrowWithinCohort"] = object{"policy": t.borrow}
+		}
+		spec["preemption"] = p
+	}
+	if t.whenCanBorrow != "" {
+		borrow, preempt := t.whenCanBorrow, t.whenCanPreempt
+		if m.v1beta1() {
+			words := map[string]string{"MayStopSearch": "Borrow", "TryNextFlavor": "TryNextFlavor"}
+			borrow = words[borrow]
+			if preempt == "MayStopSearch" {
+				preempt = "Preempt"
+			}
+		}
+		spec["flavorFungibility"] = object{"whenCanBorrow": borrow, "whenCanPreempt": preempt}
+	}
+	return m.kueue("ClusterQueue", "", m.at(t.name), spec)
+}
+
+// workload is a job as Kueue sees it. It has no job behind it: nothing would run.
+func (m maker) workload(j job) object {
+	requests := object{"nvidia.com/gpu": fmt.Sprint(j.gpus)}
+	if j.cpu != "" {
+		requests["cpu"] = j.cpu
+	}
+	ps := object{"name": "main", "count": max(j.pods, 1), "template": object{"spec": object{"restartPolicy": "Never",
+		"containers": []any{object{"name": "c", "image": "example.com/none", "resources": object{"requests": requests}}}}}}
+	if j.least > 0 {
+		ps["minCount"] = j.least
+	}
+	if j.required == "rack" {
+		ps["topologyRequest"] = object{"required": "fidelity/rack"}
+	}
+	queue := j.queue
+	if queue == "" {
+		queue = "queue"
+	}
+	return m.kueue("Workload", m.at(j.team), j.name, object{"queueName": queue, "priority": j.priority, "active": true, "podSets": []any{ps}})
+}
+
+// topologyNodes are nodes of the scenario's own, two to a rack.
+func (m maker) topologyNodes() []object {
+	nodes := cluster.Nodes("ml.g5.12xlarge", m.nodes)
+	for i, n := range nodes {
+		meta := n["metadata"].(object)
+		name := fmt.Sprintf("%s-n%d", m.prefix, i)
+		meta["name"] = name
+		labels := meta["labels"].(object)
+		labels["kubernetes.io/hostname"] = name
+		labels["fidelity/pool"] = m.prefix
+		labels["fidelity/rack"] = fmt.Sprintf("%s-r%d", m.prefix, i/2)
+	}
+	return nodes
+}
