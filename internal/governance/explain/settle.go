@@ -79,9 +79,6 @@ func (e *Explanation) admitted(wl *kueue.Workload, s jobs.Status) {
 		return
 	}
 	e.Summary = "it is admitted and its pods are starting"
-	if s.Message != "" {
-		e.Summary = "it is admitted, but: " + s.Message
-	}
 	e.podsWhy()
 	if c := apimeta.FindStatusCondition(wl.Status.Conditions, kueue.WorkloadPodsReady); c != nil && c.Status == "False" {
 		e.Reason = kueue.WorkloadQuotaReservedReasonWaitingForPodsReady
