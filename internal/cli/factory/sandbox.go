@@ -69,7 +69,14 @@ func (f *Factory) OpenSandbox(name string) (*sandbox.Sandbox, error) {
 	box, err := sandbox.Open(path, f.SandboxOptions())
 	if errs.ExitOf(err) == errs.NotFound && !f.completing && slices.ContainsFunc(sandbox.Scenarios(), func(s sandbox.Scenario) bool { return s.Name == name }) {
 		f.Notef("note: making the practice cluster %q on this machine", name)
-		return sandbox.Create(context.Background(), path, name, f.SandboxOptions())
+		made, err := sandbox.Create(context.Background(), path, name, f.SandboxOptions())
+		if err != nil {
+			// Another process may have made it a moment ago.
+			if there, openErr := sandbox.Open(path, f.SandboxOptions()); openErr == nil {
+				return there, nil
+			}
+		}
+		return made, err
 	}
 	return box, err
 }

@@ -15,16 +15,16 @@ import (
 )
 
 // --follow waits until the job runs, hands over to the log, and ends with the
-// job's verdict. The flag is there only where there is a log to follow.
+// job's verdict.
 func TestFollow(t *testing.T) {
 	home := t.TempDir()
 	env := func(key string) string {
 		return map[string]string{"HOME": home, "XDG_STATE_HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "HYPERPOD_SANDBOX": "1"}[key]
 	}
-	start := func(name string, log LogFollower) (stdout, stderr string, err error) {
+	start := func(name string, log logFollower) (stdout, stderr string, err error) {
 		streams, buffers := output.Test()
 		f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
-		cmd := NewCmd(f, nil, WithLogs(log))
+		cmd := newCmd(&Options{Factory: f, logs: log}, nil)
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		cmd.SetArgs([]string{name, "--template", "smpv2-llama2", "--node-count", "1", "--follow"})
 		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -32,9 +32,13 @@ func TestFollow(t *testing.T) {
 		err = cmd.ExecuteContext(ctx)
 		return buffers.Out.String(), buffers.Err.String(), err
 	}
+	gone := errs.NotFoundf("job one was deleted while it was followed")
 	deleted := func(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error {
 		f.IO.Out.Write([]byte("log of " + name + "\n"))
-		return c.Delete(ctx, kind.Resource, namespace, name, kube.DeleteOptions{Propagation: "Background"})
+		if err := c.Delete(ctx, kind.Resource, namespace, name, kube.DeleteOptions{Propagation: "Background"}); err != nil {
+			return err
+		}
+		return gone
 	}
 	out, notes, err := start("one", deleted)
 	if out != "Successfully created job one\nlog of one\n" || !strings.Contains(notes, "one is Running") || errs.ExitOf(err) != errs.NotFound {
@@ -45,10 +49,6 @@ func TestFollow(t *testing.T) {
 		return broken
 	}); err != broken {
 		t.Errorf("got %v", err)
-	}
-	streams, _ := output.Test()
-	if NewCmd(&factory.Factory{IO: streams, Env: env}, nil).Flags().Lookup("follow") != nil {
-		t.Error("there is a flag --follow without a log")
 	}
 }
 

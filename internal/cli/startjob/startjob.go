@@ -64,8 +64,8 @@ type Options struct {
 	Replace        bool
 	IdempotencyKey string
 
-	// logs is what --follow calls; nil where there is no such flag.
-	logs LogFollower
+	// logs is what --follow calls.
+	logs logFollower
 
 	// command is the command line, as the job remembers it.
 	command string
@@ -80,11 +80,12 @@ type Options struct {
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error, with ...With) *cobra.Command {
-	o := &Options{Factory: f}
-	for _, w := range with {
-		w(o)
-	}
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	return newCmd(&Options{Factory: f, logs: followLog}, runF)
+}
+
+func newCmd(o *Options, runF func(context.Context, *Options) error) *cobra.Command {
+	f := o.Factory
 	cmd := &cobra.Command{
 		Use:   "start-job [NAME]",
 		Short: "Start a training job",
@@ -194,9 +195,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&o.Replace, "replace", false, "delete a job of that name first, and change other objects that differ")
 	fs.StringVar(&o.Wait, "wait", "", "wait until the job is "+strings.Join(waits, "|"))
 	fs.Lookup("wait").NoOptDefVal = "running"
-	if o.logs != nil {
-		fs.BoolVar(&o.Follow, "follow", false, "wait until the job runs, then print its log until it ends")
-	}
+	fs.BoolVar(&o.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if it failed)")
 	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting after this time (exit code 124)")
 	fs.StringVar(&o.IdempotencyKey, "idempotency-key", "", "a second start with the same key finds the first one's job")
 }
@@ -280,6 +279,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Timeout > 0 && o.Wait == "" && !o.Follow {
 		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
+	}
+	if o.Follow && o.Factory.Global.Output != "" {
+		return errs.Usagef("--follow prints the log, which has no output format").WithTry("--wait -o "+o.Factory.Global.Output, "hyperpod get-log NAME -f -o json")
 	}
 	if (o.Wait != "" || o.Follow) && o.DryRun != "none" {
 		return errs.Usagef("a dry run starts nothing to wait for")

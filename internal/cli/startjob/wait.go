@@ -5,23 +5,36 @@ import (
 	"fmt"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/logview"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// LogFollower prints the log of a job that was just started until the job ends.
-type LogFollower func(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error
+// logFollower prints the log of a job that was just started until the job ends,
+// and returns the job's verdict.
+type logFollower func(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error
 
-// With adds to the command what another package has.
-type With func(*Options)
-
-// WithLogs gives start-job the flag --follow.
-func WithLogs(follow LogFollower) With { return func(o *Options) { o.logs = follow } }
+// followLog prints the log of the pod that matters.
+func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error {
+	job, err := state.GetJob(ctx, c.Client, kind, namespace, name)
+	if err != nil {
+		return err
+	}
+	view := logview.New(f, logview.Options{Job: name, Follow: true})
+	result, err := logs.Engine{Client: c.Client, Missing: f.Missing}.Read(ctx, logs.Query{Job: job, Follow: true, Parts: true}, view)
+	view.Close()
+	if err != nil {
+		return err
+	}
+	return logview.Verdict(name, result)
+}
 
 // await waits for the job as --wait says, and then follows its log as --follow
 // says. A job that a person holds back is not waited for.
@@ -45,10 +58,5 @@ func (o *Options) await(ctx context.Context, c *factory.Cluster, object submit.O
 	if !o.Follow {
 		return last.Failure()
 	}
-	if err := o.logs(ctx, f, c, kind, r.Namespace, r.Name); err != nil {
-		return err
-	}
-	r.Goal, r.Timeout = wait.Succeeded, 0
-	_, err = waitjob.Until(ctx, f, c, r)
-	return err
+	return o.logs(ctx, f, c, kind, r.Namespace, r.Name)
 }

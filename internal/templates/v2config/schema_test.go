@@ -40,7 +40,9 @@ func TestSchemaHasTheFieldsThatAreRead(t *testing.T) {
 	}
 	want := jsonschema.ConfigFieldNames()
 	// Structs of two texts elsewhere in the files are paths, not names.
-	read = slices.DeleteFunc(read, func(s string) bool { return slices.Contains([]string{"env", "hydra", "multiply", "divide_ceil", "divide_floor"}, s) && s != "hydra" })
+	read = slices.DeleteFunc(read, func(s string) bool {
+		return slices.Contains([]string{"env", "hydra", "multiply", "divide_ceil", "divide_floor"}, s) && s != "hydra"
+	})
 	slices.Sort(read)
 	slices.Sort(want)
 	if len(read) < 30 || !slices.Equal(read, want) {
