@@ -7,11 +7,15 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -23,7 +27,7 @@ import (
 // Load reads what the checker decides on; a user who may not list over all
 // namespaces gets those that can be found, the given one among them.
 func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
-	return inputs.Load(ctx, c.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
+	return inputs.Load(ctx, c.Client, inputs.Options{Finished: true, Namespaces: func(ctx context.Context) ([]string, error) {
 		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
 		if err != nil {
 			names = nil // the namespace of the job is left
@@ -53,6 +57,19 @@ func Queues(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, namespac
 		}
 	}
 	return out
+}
+
+// AddAssumeFlag adds the flag for the estimate of a start.
+func AddAssumeFlag(cmd *cobra.Command, d *time.Duration) {
+	cmd.Flags().DurationVar(d, "assume-duration", 0, "for the estimate of a start: how long jobs run of which nothing is known")
+}
+
+// CheckAssume validates that flag's value.
+func CheckAssume(d time.Duration) error {
+	if d < 0 {
+		return errs.Usagef("--assume-duration is above 0, such as 4h")
+	}
+	return nil
 }
 
 // mostOwners is how many holders' jobs are read for their owners: as many as a

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -30,6 +31,7 @@ type Options struct {
 	Factory *factory.Factory
 	Name    string
 	Kind    string
+	Assume  time.Duration
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -52,6 +54,9 @@ cluster; nothing is changed.`,
 			if o.Name, err = factory.JobName(flag, args); err != nil {
 				return err
 			}
+			if err := checker.CheckAssume(o.Assume); err != nil {
+				return err
+			}
 			if runF != nil {
 				return runF(cmd.Context(), o)
 			}
@@ -60,6 +65,7 @@ cluster; nothing is changed.`,
 	}
 	factory.AddJobNameFlag(cmd, &flag)
 	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	checker.AddAssumeFlag(cmd, &o.Assume)
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	factory.Complete(cmd, "kind", kinds.JobNames()...)
@@ -89,6 +95,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	q.Assume = o.Assume
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
 		return checker.Queues(ctx, cluster, in, found.Namespace)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -22,10 +23,11 @@ type Options struct {
 	Args    []string
 	Watch   bool
 	NoETA   bool
+	Assume  time.Duration
 	// Tick paces --watch; nil is once a second.
 	Tick <-chan time.Time
 	// ETA estimates when the tasks of a ClusterQueue start; nil: no estimates.
-	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueue string) (map[queue.Key]queue.ETA, error)
+	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueue string, assume time.Duration) (map[queue.Key]queue.ETA, error)
 
 	scope findteam.Scope // of Args, set by Validate
 }
@@ -62,13 +64,17 @@ A TEAM is a team's name, its ClusterQueue or its namespace.`,
 	fs := cmd.Flags()
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
 	fs.BoolVar(&o.NoETA, "no-eta", false, "do not estimate when tasks start, which reads more of the cluster")
+	checker.AddAssumeFlag(cmd, &o.Assume)
 	f.CompleteArgs(cmd, findteam.Complete)
 	return cmd
 }
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	var err error
+	err := checker.CheckAssume(o.Assume)
+	if err != nil {
+		return err
+	}
 	o.scope, err = findteam.ScopeOf(o.Factory, o.Args)
 	return err
 }

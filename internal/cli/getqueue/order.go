@@ -92,7 +92,7 @@ func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, na
 	}
 	ctx, cancel := context.WithTimeout(ctx, etaTime)
 	defer cancel()
-	etas, err := o.ETA(ctx, c, namespaces, v.teams[0].ClusterQueue)
+	etas, err := o.ETA(ctx, c, namespaces, v.teams[0].ClusterQueue, o.Assume)
 	if err != nil {
 		o.Factory.Notef("note: no estimates: %v", err)
 		return
@@ -106,13 +106,13 @@ func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, na
 }
 
 // estimate is Options.ETA by running Kueue's decisions forward.
-func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueue string) (map[queue.Key]queue.ETA, error) {
+func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueue string, assume time.Duration) (map[queue.Key]queue.ETA, error) {
 	now := c.Now()
 	in, err := inputs.Load(ctx, c.Client, inputs.Options{Namespaces: namespaces, Finished: true}, now)
 	if err != nil {
 		return nil, err
 	}
-	etas, err := forecast.Queue(ctx, forecast.Of(in), forecast.Options{Now: now}, clusterQueue)
+	etas, err := forecast.Queue(ctx, forecast.Of(in), forecast.Options{Now: now, Assume: assume}, clusterQueue)
 	if err != nil {
 		return nil, err
 	}

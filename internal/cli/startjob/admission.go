@@ -58,7 +58,7 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v temp
 		return err
 	}
 	verdict, err := asked.Check(ctx, check.Request{
-		Object: object, Namespace: v.Namespace, Remedies: true,
+		Object: object, Namespace: v.Namespace, Remedies: true, Assume: o.Assume,
 		Steps:  append(o.found, rights...),
 		Queues: func(ctx context.Context) []*kueue.LocalQueue { return checker.Queues(ctx, c, in, v.Namespace) },
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -58,6 +59,7 @@ type Options struct {
 	Set                              []string
 
 	DryRun         string
+	Assume         time.Duration // of a job of which nothing is known, for the dry run's estimate
 	Wait           string
 	Timeout        time.Duration
 	Follow         bool
@@ -192,6 +194,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 
 	fs.StringVar(&o.DryRun, "dry-run", "none", "would it run? admission (the default of the bare flag)|client (print what would be sent)|server (let the server check it)|none")
 	fs.Lookup("dry-run").NoOptDefVal = admission
+	checker.AddAssumeFlag(cmd, &o.Assume)
 	fs.BoolVar(&o.Replace, "replace", false, "delete a job of that name first, and change other objects that differ")
 	fs.StringVar(&o.Wait, "wait", "", "wait until the job is "+strings.Join(waits, "|"))
 	fs.Lookup("wait").NoOptDefVal = "running"
@@ -273,6 +276,12 @@ func (o *Options) Validate() error {
 		if n < 0 {
 			return errs.Usagef("--%s is not below 0", flag)
 		}
+	}
+	if err := checker.CheckAssume(o.Assume); err != nil {
+		return err
+	}
+	if o.Assume > 0 && o.DryRun != admission {
+		return errs.Usagef("--assume-duration is for --dry-run")
 	}
 	if o.Timeout < 0 {
 		return errs.Usagef("--timeout is not below 0")

@@ -17,6 +17,8 @@ const (
 	Refused = "Refused"
 	// NotReadable: what decides may not be read.
 	NotReadable = "NotReadable"
+	// NotModelled: Kueue decides by something that is not followed here.
+	NotModelled = "NotModelled"
 )
 
 // Details: finer codes where Kueue has one for several causes.
@@ -58,6 +60,9 @@ func (v *Verdict) conclude() {
 		worse(Waits, v.Quota.Reason, v.Quota.Detail)
 	case admission.Never:
 		worse(Never, v.Quota.Reason, v.Quota.Detail)
+	}
+	if len(v.Quota.NotModelled) > 0 {
+		v.Verdict, v.Reason, v.Detail = Unknown, NotModelled, ""
 	}
 	if v.unseen() {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""

@@ -53,6 +53,7 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	for _, w := range d.Warnings {
 		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, Text: w})
 	}
+	q.NotModelled = d.NotModelled
 	c.podSets(wl, &d, v)
 	q.Resources = c.lines(v, &d)
 	c.borrowed(v, &d)

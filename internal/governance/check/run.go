@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -54,6 +55,9 @@ type Request struct {
 	Queues func(context.Context) []*kueue.LocalQueue
 	// Remedies asks for holders and remedies where the job does not run now.
 	Remedies bool
+	// Assume is the duration of workloads of which nothing is known, for the
+	// estimate of a start; 0: none is assumed.
+	Assume time.Duration
 }
 
 // Unsupported is the error about a kind that the checker has no rules for.
@@ -99,6 +103,11 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	v.conclude()
 	if r.Remedies && v.Quota.Status != Skipped && (v.Verdict == Waits || v.Verdict == Never) {
 		if err := c.remedies(ctx, &r, wl, v); err != nil {
+			return nil, err
+		}
+	}
+	if r.Remedies {
+		if err := c.estimate(ctx, &r, wl, v); err != nil {
 			return nil, err
 		}
 	}

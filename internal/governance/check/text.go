@@ -56,6 +56,7 @@ func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
 			p.Row(label(s.Check), s.Message+try(s.Try))
 		}
 	}
+	v.etaRow(p, age)
 	v.holderRows(p, age)
 	v.remedyRows(p)
 	v.tryRows(p)

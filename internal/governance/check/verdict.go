@@ -70,6 +70,8 @@ type Verdict struct {
 	Topology   *Topology `json:",omitempty"`
 	Nodes      Nodes
 
+	// ETA is when a job that waits may start, where that was estimated.
+	ETA *ETA `json:",omitempty"`
 	// Holders have what the job waits for.
 	Holders []remedy.Holder `json:",omitempty"`
 	// Remedies would make it run now.
@@ -153,6 +155,9 @@ type Quota struct {
 	Ahead int
 	// Tie: Kueue itself is undecided between equals.
 	Tie bool `json:",omitempty"`
+	// NotModelled names what would take part in Kueue's decision and is not followed
+	// here (ResourceClaims, MultiKueue, ...): the verdict is Unknown then.
+	NotModelled []string `json:",omitempty"`
 }
 
 // Line is one resource in one flavor of the job's ClusterQueue. Amounts are in

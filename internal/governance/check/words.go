@@ -157,6 +157,9 @@ func from(b Borrowed) string {
 
 // unreadable says what an answer hangs on.
 func (v *Verdict) unreadable() string {
+	if v.Reason == NotModelled {
+		return "Kueue decides by what is not followed here: " + strings.Join(v.Quota.NotModelled, ", ")
+	}
 	switch v.Quota.Detail {
 	case LocalQueueMissing, ClusterQueueMissing:
 		return "you may not read where queue " + v.Job.Queue + " leads"

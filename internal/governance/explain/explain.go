@@ -138,6 +138,8 @@ type Question struct {
 	Queues   func(context.Context) []*kueue.LocalQueue
 	// NoKueue: the cluster has none.
 	NoKueue bool
+	// Assume is the duration of jobs of which nothing is known; see check.Request.
+	Assume time.Duration
 }
 
 // Explain answers. c may be nil where nothing could be read of Kueue.
@@ -195,7 +197,7 @@ func waits(s jobs.State) bool {
 
 // judge asks the checker about the job as it is.
 func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, wl *kueue.Workload) error {
-	v, err := c.Check(ctx, check.Request{Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true})
+	v, err := c.Check(ctx, check.Request{Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true, Assume: q.Assume})
 	if err != nil {
 		return err
 	}
