@@ -11,7 +11,7 @@ PKGS    := ./...
 build:            ## the binary, ./hyperpod
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o hyperpod ./cmd/hyperpod
 
-test: lint unit script cluster  ## everything that CI runs
+test: lint unit script oracle cluster  ## everything that CI runs
 
 lint:             ## gofmt, go vet, staticcheck, generated files, release configuration
 	@out="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$out" || { echo "not gofmt'ed:"; echo "$$out"; exit 1; }
@@ -21,14 +21,14 @@ lint:             ## gofmt, go vet, staticcheck, generated files, release config
 	$(GO) -C tools/checkrelease run . $(CURDIR)/.goreleaser.yaml
 
 unit:             ## package tests with the race detector (and the import-graph test)
-	$(GO) test -race $$($(GO) list ./... | grep -v -e /test/script -e /test/tab -e /test/cluster -e /test/e2e)
+	$(GO) test -race $$($(GO) list ./... | grep -v -e /test/script -e /test/tab -e /test/cluster -e /test/e2e -e /test/fidelity)
 
 script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it
 	$(GO) test -timeout 15m ./test/script/... ./test/tab/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
-	$(GO) test -timeout 60m -p 1 ./test/cluster/... ./test/e2e/...
+	$(GO) test -timeout 60m -p 1 ./test/cluster/... ./test/e2e/... ./test/fidelity/...
 
 oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run TestAgainstKueue -inputs 3000 ./...
