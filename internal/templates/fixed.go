@@ -107,6 +107,14 @@ func (s *settings) flagValue(name string) (string, bool) {
 		return text(s.EntryScript)
 	case pScriptArgs:
 		return strings.Join(s.ScriptArgs, " "), len(s.ScriptArgs) > 0
+	case pRdzvBackend:
+		return text(s.Values.Rendezvous.Backend)
+	case pRdzvEndpoint:
+		return text(s.Values.Rendezvous.Endpoint)
+	case pResults:
+		return text(s.ResultsDir)
+	case pCleanPods:
+		return text(s.Values.RunPolicy.CleanPodPolicy)
 	}
 	return "", false
 }

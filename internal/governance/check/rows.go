@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 func (v *Verdict) nodesText() string {
@@ -109,7 +110,7 @@ func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
 		}
 		name := h.Namespace + "/" + h.Job
 		if h.Hidden {
-			name = "jobs of " + Team(h.ClusterQueue) + " that may not be read"
+			name = "jobs of " + quota.TeamOf(h.ClusterQueue) + " that may not be read"
 		}
 		text := fmt.Sprintf("%s  %s  since %s", name, Words(h.Holds[0].Resource, h.Holds[0].Value), age(v.Taken.Sub(h.Since)))
 		if h.Owner != "" {

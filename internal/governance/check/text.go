@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -231,9 +232,9 @@ func (t *TakeBack) text() string {
 	var names []string
 	for _, l := range t.Lenders {
 		if l.Policy == "LowerPriority" {
-			names = append(names, Team(l.ClusterQueue)+" (for jobs of higher priority)")
+			names = append(names, quota.TeamOf(l.ClusterQueue)+" (for jobs of higher priority)")
 		} else {
-			names = append(names, Team(l.ClusterQueue))
+			names = append(names, quota.TeamOf(l.ClusterQueue))
 		}
 	}
 	return "it can be taken back when needed by " + strings.Join(names, ", ")
@@ -242,7 +243,7 @@ func (t *TakeBack) text() string {
 func (e *Preemption) text() string {
 	text := e.Namespace + "/" + e.Job
 	if e.Hidden {
-		text = "jobs of " + Team(e.ClusterQueue) + " that may not be read"
+		text = "jobs of " + quota.TeamOf(e.ClusterQueue) + " that may not be read"
 	}
 	if len(e.Releases) > 0 {
 		text += ", " + Words(e.Releases[0].Resource, e.Releases[0].Value)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // Words is an amount as people read it: "8 nvidia.com/gpu", "1.5 cpu", "192Gi memory".
@@ -76,22 +77,9 @@ func (v *Verdict) main() (Amount, bool) {
 
 func (v *Verdict) queueName() string {
 	if v.Job.ClusterQueue != "" {
-		return Team(v.Job.ClusterQueue)
+		return quota.TeamOf(v.Job.ClusterQueue)
 	}
 	return v.Job.Queue
-}
-
-// Team shortens the name that task governance gives to a team's ClusterQueue to
-// the team's own; other names stay as they are.
-func Team(clusterQueue string) string {
-	team, ok := strings.CutPrefix(clusterQueue, "hyperpod-ns-")
-	if !ok {
-		return clusterQueue
-	}
-	if team, ok = strings.CutSuffix(team, "-clusterqueue"); !ok || team == "" {
-		return clusterQueue
-	}
-	return team
 }
 
 // summary is the answer in a line.
@@ -140,7 +128,7 @@ func from(b Borrowed) string {
 	}
 	var names []string
 	for _, l := range b.From {
-		name := Team(l.ClusterQueue)
+		name := quota.TeamOf(l.ClusterQueue)
 		if name == "" {
 			name = "cohort " + l.Cohort
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -58,7 +59,7 @@ func (e *Explanation) headline(age func(time.Duration) string) string {
 		}
 		var parts []string
 		if q := e.Queue; q != nil && q.Position > 0 {
-			parts = append(parts, ordinal(q.Position)+" in "+check.Team(q.ClusterQueue))
+			parts = append(parts, ordinal(q.Position)+" in "+quota.TeamOf(q.ClusterQueue))
 		}
 		if e.Reason != "" {
 			parts = append(parts, e.Reason)

@@ -7,6 +7,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // Cycle is what one scheduling cycle did.
@@ -53,7 +54,7 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 		name := r.jobName(ev.Namespace, ev.Name)
 		switch ev.Kind {
 		case admission.EventAdmitted, admission.EventQuotaReserved:
-			s := Scheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: teamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
+			s := Scheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
 				Admitted: ev.Kind == admission.EventAdmitted, Borrowed: eventAmounts(ev.Borrowed)}
 			var uses []admission.Quantity
 			for _, ps := range ev.Flavors {
@@ -73,7 +74,7 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 		case admission.EventReplaced:
 			c.Evicted = append(c.Evicted, Eviction{ev.Namespace, name, ev.Name, ev.Reason, ev.Message})
 		default:
-			u := Unscheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: teamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
+			u := Unscheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
 				Reason: ev.Reason, Message: ev.Message, Skipped: ev.Kind == admission.EventSkipped, Preempting: ev.Kind == admission.EventPreempting}
 			if admission.Hopeless(ev.Reason) {
 				c.Inadmissible = append(c.Inadmissible, u)

@@ -12,6 +12,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // Schema is the version of the report's shape.
@@ -214,7 +215,7 @@ func (r *result) print() string {
 
 func (r *result) preemption(e admission.Event) Preemption {
 	ns, by, _ := strings.Cut(e.By, "/")
-	return Preemption{Cycle: e.Cycle, Namespace: e.Namespace, Name: r.jobName(e.Namespace, e.Name), Workload: e.Name, Team: teamOf(e.ClusterQueue),
+	return Preemption{Cycle: e.Cycle, Namespace: e.Namespace, Name: r.jobName(e.Namespace, e.Name), Workload: e.Name, Team: quota.TeamOf(e.ClusterQueue),
 		Reason: e.Reason, By: r.label(ns, by)}
 }
 

@@ -12,6 +12,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // standing is one workload after a run.
@@ -155,7 +156,7 @@ func teams(before, after *result) []Team {
 	maps.Copy(names, a)
 	out := []Team{}
 	for _, q := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, Team{Team: teamOf(q), ClusterQueue: q, Before: b[q], After: a[q]})
+		out = append(out, Team{Team: quota.TeamOf(q), ClusterQueue: q, Before: b[q], After: a[q]})
 	}
 	slices.SortStableFunc(out, func(x, y Team) int { return cmp.Compare(x.Team, y.Team) })
 	return out
@@ -173,7 +174,7 @@ func jobs(before, after *result) []Job {
 		if s.State == Finished {
 			continue
 		}
-		j := Job{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Team: teamOf(s.ClusterQueue)}
+		j := Job{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Team: quota.TeamOf(s.ClusterQueue)}
 		if b := before.states[k]; b != nil {
 			c := b.JobState
 			c.Borrowed = was[k]

@@ -21,6 +21,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // World is the cluster on paper.
@@ -113,26 +114,16 @@ func all[T client.Object](w World) []T {
 	return out
 }
 
-// teamOf is the name people use for a ClusterQueue: the team's, where HyperPod task
-// governance made the queue.
-func teamOf(clusterQueue string) string {
-	name, isTeam := strings.CutPrefix(clusterQueue, "hyperpod-ns-")
-	if short, ok := strings.CutSuffix(name, "-clusterqueue"); ok && isTeam {
-		return short
-	}
-	return clusterQueue
-}
-
 // queue finds a team's ClusterQueue: by its name, the team's, or a namespace that
 // has a LocalQueue on it.
 func (a *applied) queue(team string) (*kueue.ClusterQueue, error) {
 	queues := all[*kueue.ClusterQueue](a.World)
 	names := map[string]bool{}
 	for _, q := range queues {
-		if q.Name == team || teamOf(q.Name) == team {
+		if q.Name == team || quota.TeamOf(q.Name) == team {
 			return q, nil
 		}
-		names[teamOf(q.Name)] = true
+		names[quota.TeamOf(q.Name)] = true
 	}
 	of := map[kueue.ClusterQueueReference]bool{}
 	for _, lq := range all[*kueue.LocalQueue](a.World) {
