@@ -27,6 +27,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -124,6 +125,12 @@ func prepare(f *factory.Factory, cmd *cobra.Command) error {
 	}
 	f.Config = cfg
 	flags := cmd.Flags()
+	for _, name := range []string{"snapshot", "sandbox", "kubeconfig", "context"} {
+		// An unset variable in a script must not lead to another cluster.
+		if flag := flags.Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
+			return errs.Usagef("--%s is empty", name).WithTry("leave it out, or say which")
+		}
+	}
 	if !flags.Changed("color") && cfg.Color != "" {
 		f.Global.Color = cfg.Color
 	}

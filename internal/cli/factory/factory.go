@@ -117,7 +117,7 @@ func (f *Factory) Cluster() (*Cluster, error) {
 	}
 	if path != "" {
 		f.cluster, err = f.openSnapshot(path)
-	} else if name := f.SandboxName(""); name != "" {
+	} else if name := f.SandboxName(""); name != "" && live(f.Global) == "" {
 		f.cluster, err = f.openSandbox(name)
 	} else {
 		f.cluster, err = f.connect()

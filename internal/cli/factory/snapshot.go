@@ -17,16 +17,13 @@ const snapshotEnv = "HYPERPOD_SNAPSHOT"
 // error.
 func (f *Factory) snapshotPath() (string, error) {
 	g := f.Global
-	other := ""
-	switch {
-	case g.Sandbox != "":
+	other := live(g)
+	if g.Sandbox != "" {
 		other = "--sandbox"
-	case g.Context != "":
-		other = "--context"
-	case g.Kubeconfig != "":
-		other = "--kubeconfig"
 	}
 	switch {
+	case g.Sandbox != "" && live(g) != "":
+		return "", errs.Usagef("--sandbox and %s name two different clusters", live(g)).WithTry("give one of them")
 	case g.Snapshot != "" && other != "":
 		return "", errs.Usagef("--snapshot and %s name two different clusters", other).WithTry("give one of them")
 	case g.Snapshot != "" || other != "":
@@ -38,6 +35,17 @@ func (f *Factory) snapshotPath() (string, error) {
 			WithTry("unset one of them, or give --sandbox or --snapshot")
 	}
 	return path, nil
+}
+
+// live is the flag that names a live cluster, "" when there is none.
+func live(g Global) string {
+	switch {
+	case g.Context != "":
+		return "--context"
+	case g.Kubeconfig != "":
+		return "--kubeconfig"
+	}
+	return ""
 }
 
 func (f *Factory) openSnapshot(path string) (*Cluster, error) {

@@ -200,7 +200,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.Lookup("wait").NoOptDefVal = "running"
 	fs.BoolVar(&o.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if it failed)")
 	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting after this time (exit code 124)")
-	fs.StringVar(&o.IdempotencyKey, "idempotency-key", "", "a second start with the same key finds the first one's job")
+	fs.StringVar(&o.IdempotencyKey, "idempotency-key", "", "a second start of the same name with the same key finds the first one's job")
 }
 
 func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {

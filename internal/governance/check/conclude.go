@@ -2,11 +2,13 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Reasons of layers that Kueue does not know.
@@ -64,7 +66,7 @@ func (v *Verdict) conclude() {
 	if len(v.Quota.NotModelled) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotModelled, ""
 	}
-	if v.unseen() {
+	if v.unseen() || len(v.failedReads()) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
 	for _, s := range v.Submission {
@@ -101,6 +103,21 @@ func (v *Verdict) conclude() {
 }
 
 func rank(o Outcome) int { return slices.Index([]Outcome{Admitted, Waits, Unknown, Never}, o) }
+
+// failedReads are the kinds of which reading failed and which decide over quota.
+// That is no matter of rights, where the rest is known to be the own share.
+func (v *Verdict) failedReads() (out []string) {
+	if v.Quota.Status == Skipped {
+		return nil
+	}
+	for _, m := range v.Missing {
+		if name, _, kueues := strings.Cut(m.Resource, ".kueue.x-k8s.io"); kueues && m.Reason == state.Failed &&
+			slices.Contains([]string{"workloads", "clusterqueues", "localqueues", "cohorts", "resourceflavors"}, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
 
 // unseen reports that quota's answer rests on something that could not be read:
 // what other queues of the cohort lend decides over a job that needs more than

@@ -193,7 +193,7 @@ func (v *Verdict) lineRows(p *prose.Page, l *Line) {
 	if l.BorrowingLimit != nil {
 		total := l.Nominal + *l.BorrowingLimit
 		text = fmt.Sprintf("%s own + %s borrowing limit = %s at most", number(l.Resource, l.Nominal), number(l.Resource, *l.BorrowingLimit), number(l.Resource, total))
-		if l.Most < total {
+		if l.Most < total && l.Most >= l.Nominal {
 			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, l.Most-l.Nominal))
 		}
 	}

@@ -148,6 +148,9 @@ func (v *Verdict) unreadable() string {
 	if v.Reason == NotModelled {
 		return "Kueue decides by what is not followed here: " + strings.Join(v.Quota.NotModelled, ", ")
 	}
+	if failed := v.failedReads(); len(failed) > 0 {
+		return "the " + strings.Join(failed, " and ") + " could not be read"
+	}
 	switch v.Quota.Detail {
 	case LocalQueueMissing, ClusterQueueMissing:
 		return "you may not read where queue " + v.Job.Queue + " leads"
