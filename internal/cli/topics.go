@@ -23,6 +23,7 @@ func helpTopics() []*cobra.Command {
 			Short: "Environment variables",
 			Long: `  KUBECONFIG            kubeconfig files, as for kubectl
   HYPERPOD_SANDBOX      work on this practice cluster (1: the default one)
+  HYPERPOD_NAMESPACE    the namespace where -n is not given
   HYPERPOD_SNAPSHOT     work on this snapshot of a cluster, read-only
   HYPERPOD_CONFIG       configuration file (default: hyperpod/config.yaml in the configuration folder)
   HYPERPOD_OUTPUT, HYPERPOD_COLOR, HYPERPOD_DEFAULT_TEMPLATE, HYPERPOD_SANDBOX_DIRECTORY,

@@ -15,7 +15,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/resource"
 	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
@@ -128,7 +127,7 @@ func New(nodes []*corev1.Node, pods []*corev1.Pod, ignore func(*corev1.Pod) bool
 		if n == nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || ignore != nil && ignore(p) {
 			continue
 		}
-		n.take(amountsOf(resource.PodRequests(p, resource.PodResourcesOptions{})), 1)
+		n.take(requestsOf(&p.Spec), 1)
 	}
 	slices.SortStableFunc(c.nodes, func(a, b node) int { return cmp.Compare(a.Name, b.Name) })
 	return c
@@ -178,7 +177,7 @@ func (c *Cluster) Place(groups []Group, empty bool) Result {
 	requests := make([]amounts, len(groups))
 	for i := range groups {
 		order[i] = i
-		requests[i] = amountsOf(resource.PodRequests(&corev1.Pod{Spec: groups[i].Spec}, resource.PodResourcesOptions{}))
+		requests[i] = requestsOf(&groups[i].Spec)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size(requests[b]), size(requests[a])) })
 	out := Result{Fits: true, Groups: make([]Placement, len(groups))}

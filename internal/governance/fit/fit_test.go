@@ -161,3 +161,20 @@ func TestMany(t *testing.T) {
 		t.Errorf("%d on %d", r.Groups[0].Placed, r.Groups[0].Nodes)
 	}
 }
+
+// A limit stands in for a request that is not given, in jobs that are not
+// submitted yet as in pods that run.
+func TestLimitsAreRequests(t *testing.T) {
+	only := func(limits string) corev1.PodSpec {
+		return corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: list(limits)}}}}
+	}
+	busy := &corev1.Pod{Spec: only("nvidia.com/gpu=6")}
+	busy.Spec.NodeName = "b"
+	nodes := []*corev1.Node{node("a", big), node("b", big)}
+	for count, want := range map[int]int{1: 1, 2: 1} {
+		got := fit.New(nodes, []*corev1.Pod{busy}, nil).Place([]fit.Group{{Name: "worker", Count: count, Spec: only("nvidia.com/gpu=8")}}, false)
+		if got.Groups[0].Placed != want {
+			t.Errorf("%d pods of 8: %d placed, want %d", count, got.Groups[0].Placed, want)
+		}
+	}
+}

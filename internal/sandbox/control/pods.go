@@ -96,6 +96,29 @@ func defaultPod(spec map[string]any, k kinds.Job) {
 			spec[key] = v
 		}
 	}
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, c := range object.List(spec, list) {
+			if container, ok := c.(map[string]any); ok {
+				defaultRequests(container)
+			}
+		}
+	}
+}
+
+// defaultRequests lets limits stand in for requests that are not given, as the
+// API server does.
+func defaultRequests(container map[string]any) {
+	resources, _ := container["resources"].(map[string]any)
+	limits, _ := resources["limits"].(map[string]any)
+	if len(limits) == 0 {
+		return
+	}
+	requests := object.Child(resources, "requests")
+	for name, amount := range limits {
+		if requests[name] == nil {
+			requests[name] = amount
+		}
+	}
 }
 
 // runPod is a bound pod's status while it runs.

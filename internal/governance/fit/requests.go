@@ -1,0 +1,30 @@
+package fit
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+)
+
+// requestsOf is what a pod of this shape asks of its node. A limit stands in for a
+// request that is not given: the API server's defaulting, which a template or a
+// job that is not submitted yet has not seen (Kubernetes SetDefaults_Pod).
+func requestsOf(spec *corev1.PodSpec) amounts {
+	pod := corev1.Pod{Spec: *spec}
+	pod.Spec.Containers, pod.Spec.InitContainers = defaulted(spec.Containers), defaulted(spec.InitContainers)
+	return amountsOf(resource.PodRequests(&pod, resource.PodResourcesOptions{}))
+}
+
+func defaulted(containers []corev1.Container) []corev1.Container {
+	out := make([]corev1.Container, len(containers))
+	for i, c := range containers {
+		if len(c.Resources.Limits) > 0 {
+			requests := maps.Clone(c.Resources.Limits)
+			maps.Copy(requests, c.Resources.Requests)
+			c.Resources.Requests = requests
+		}
+		out[i] = c
+	}
+	return out
+}
