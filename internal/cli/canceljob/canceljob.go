@@ -32,6 +32,8 @@ type Options struct {
 	Wait    bool
 	Timeout time.Duration
 	DryRun  string
+
+	names bool // -o name; set by Run
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.

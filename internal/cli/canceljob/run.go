@@ -32,6 +32,10 @@ type victim struct {
 // others; it is reported at the end.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	var err error
+	if o.names, err = f.NameOnly(); err != nil {
+		return err
+	}
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err
@@ -197,8 +201,8 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, v victim) erro
 
 // say prints the sentence, or with -o name the object.
 func (o *Options) say(sentence string, v victim, args ...any) error {
-	if o.Factory.Global.Output == string(output.NameFormat) {
-		_, err := fmt.Fprintf(o.Factory.IO.Out, "%s.%s/%s\n", strings.ToLower(v.kind.Kind), v.kind.Group, v.name)
+	if o.names {
+		_, err := fmt.Fprintln(o.Factory.IO.Out, v.kind.ObjectName(v.name))
 		return err
 	}
 	_, err := fmt.Fprintf(o.Factory.IO.Out, sentence, args...)
