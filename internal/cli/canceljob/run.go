@@ -65,14 +65,36 @@ func Run(ctx context.Context, o *Options) error {
 		gone = append(gone, v)
 	}
 	if o.Wait && o.DryRun == "none" {
-		for _, v := range gone {
-			_, err := waitjob.Until(ctx, f, cluster, wait.Request{Kind: v.kind, Namespace: v.namespace, Name: v.name, UID: v.uid, Goal: wait.Deleted, Timeout: o.Timeout})
-			if err != nil {
-				return err
-			}
+		if err := o.await(ctx, cluster, gone); err != nil {
+			return err
 		}
 	}
 	return failed
+}
+
+// await waits until the jobs are gone. The timeout is that of all of them together.
+func (o *Options) await(ctx context.Context, c *factory.Cluster, gone []victim) error {
+	waiting := ctx
+	if o.Timeout > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, o.Timeout)
+		defer cancel()
+	}
+	for i, v := range gone {
+		_, err := waitjob.Until(waiting, o.Factory, c, wait.Request{Kind: v.kind, Namespace: v.namespace, Name: v.name, UID: v.uid, Goal: wait.Deleted})
+		if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+			e := &errs.Error{What: fmt.Sprintf("job %s is not gone after %s", v.name, o.Timeout), Code: errs.Timeout,
+				Try: []string{"hyperpod wait-job " + v.name + " -n " + v.namespace + " --for deleted"}}
+			if more := len(gone) - i - 1; more > 0 {
+				e.Why = fmt.Sprintf("%d of %d jobs were seen to go", i, len(gone))
+			}
+			return e
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // also keeps the first failure as the result and prints the ones before the last.
