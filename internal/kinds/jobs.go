@@ -156,6 +156,11 @@ func JobNamed(name string) (Job, bool) {
 	return Job{}, false
 }
 
+// ObjectName returns "kind.group/name", as kubectl writes an object with -o name.
+func (j Job) ObjectName(name string) string {
+	return strings.ToLower(j.Kind) + "." + j.Group + "/" + name
+}
+
 // Part is one role of a job object: its name, how many pods it has and its pod
 // template, which may be changed in place.
 type Part struct {

@@ -32,6 +32,8 @@ type Options struct {
 	Wait    bool
 	Timeout time.Duration
 	DryRun  string
+
+	names bool // -o name; set by Run
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -76,7 +78,7 @@ does not. --all and --selector choose among the jobs of one namespace.`,
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
 	fs.BoolVar(&o.Missing, "ignore-not-found", false, "a job that does not exist is no error")
 	fs.BoolVar(&o.Wait, "wait", false, "wait until the jobs are gone")
-	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting after this time (exit code 124)")
+	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting for all of them after this time (exit code 124)")
 	fs.StringVar(&o.DryRun, "dry-run", "none", "none|client|server: what would be deleted")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
 	factory.Complete(cmd, "dry-run", dryRuns...)

@@ -32,6 +32,10 @@ type victim struct {
 // others; it is reported at the end.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	var err error
+	if o.names, err = f.NameOnly(); err != nil {
+		return err
+	}
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err
@@ -61,14 +65,36 @@ func Run(ctx context.Context, o *Options) error {
 		gone = append(gone, v)
 	}
 	if o.Wait && o.DryRun == "none" {
-		for _, v := range gone {
-			_, err := waitjob.Until(ctx, f, cluster, wait.Request{Kind: v.kind, Namespace: v.namespace, Name: v.name, UID: v.uid, Goal: wait.Deleted, Timeout: o.Timeout})
-			if err != nil {
-				return err
-			}
+		if err := o.await(ctx, cluster, gone); err != nil {
+			return err
 		}
 	}
 	return failed
+}
+
+// await waits until the jobs are gone. The timeout is that of all of them together.
+func (o *Options) await(ctx context.Context, c *factory.Cluster, gone []victim) error {
+	waiting := ctx
+	if o.Timeout > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, o.Timeout)
+		defer cancel()
+	}
+	for i, v := range gone {
+		_, err := waitjob.Until(waiting, o.Factory, c, wait.Request{Kind: v.kind, Namespace: v.namespace, Name: v.name, UID: v.uid, Goal: wait.Deleted})
+		if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+			e := &errs.Error{What: fmt.Sprintf("job %s is not gone after %s", v.name, o.Timeout), Code: errs.Timeout,
+				Try: []string{"hyperpod wait-job " + v.name + " -n " + v.namespace + " --for deleted"}}
+			if more := len(gone) - i - 1; more > 0 {
+				e.Why = fmt.Sprintf("%d of %d jobs were seen to go", i, len(gone))
+			}
+			return e
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // also keeps the first failure as the result and prints the ones before the last.
@@ -197,8 +223,8 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, v victim) erro
 
 // say prints the sentence, or with -o name the object.
 func (o *Options) say(sentence string, v victim, args ...any) error {
-	if o.Factory.Global.Output == string(output.NameFormat) {
-		_, err := fmt.Fprintf(o.Factory.IO.Out, "%s.%s/%s\n", strings.ToLower(v.kind.Kind), v.kind.Group, v.name)
+	if o.names {
+		_, err := fmt.Fprintln(o.Factory.IO.Out, v.kind.ObjectName(v.name))
 		return err
 	}
 	_, err := fmt.Fprintf(o.Factory.IO.Out, sentence, args...)

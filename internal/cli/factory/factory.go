@@ -106,6 +106,23 @@ func (f *Factory) Format() (output.Format, error) {
 	return output.ParseFormat(name, f.IO.OutTTY)
 }
 
+// NameOnly checks -o of a command that changes something: it says what it did in a
+// sentence, whatever the configuration prefers, or with -o name names the objects.
+// Any other format is refused, so it has to be asked before the change.
+func (f *Factory) NameOnly() (bool, error) {
+	if f.Global.Output == "" {
+		return false, nil
+	}
+	format, err := output.ParseFormat(f.Global.Output, f.IO.OutTTY)
+	if err != nil {
+		return false, err
+	}
+	if format.Name != output.NameFormat {
+		return false, errs.Usagef("this command has no output format %q", format.Name).WithFact("it has", string(output.NameFormat))
+	}
+	return true, nil
+}
+
 // Cluster returns the cluster that the global flags choose, connected on first use.
 func (f *Factory) Cluster() (*Cluster, error) {
 	if f.cluster != nil {

@@ -3,9 +3,7 @@ package getjob
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -113,7 +111,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	names := func() []string {
-		return []string{fmt.Sprintf("%s.%s/%s", strings.ToLower(job.Kind.Kind), job.Kind.Group, o.Name)}
+		return []string{job.Kind.ObjectName(o.Name)}
 	}
 	return output.Print(f.IO, format, document, nil, names)
 }

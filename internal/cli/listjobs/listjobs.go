@@ -3,7 +3,6 @@ package listjobs
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -199,6 +198,11 @@ func (o *Options) document(rows []row) any {
 	return jobs.ListJSON(list, statuses)
 }
 
+// Table is the table of a single job.
+func Table(j state.Job, s jobs.Status, now time.Time) output.Table {
+	return table([]row{{j, s}}, now, false)
+}
+
 func table(rows []row, now time.Time, all bool) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "STATE", Keep: true},
 		{Title: "AGE", Right: true, Ticks: true}, {Title: "PRIORITY"}, {Title: "KIND", Wide: true}, {Title: "QUEUE", Wide: true},
@@ -248,7 +252,7 @@ func style(s jobs.State) output.Style {
 func names(rows []row) []string {
 	out := make([]string, 0, len(rows))
 	for _, r := range rows {
-		out = append(out, fmt.Sprintf("%s.%s/%s", strings.ToLower(r.job.Kind.Kind), r.job.Kind.Group, r.job.Name))
+		out = append(out, r.job.Kind.ObjectName(r.job.Name))
 	}
 	return out
 }

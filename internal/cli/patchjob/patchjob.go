@@ -27,6 +27,8 @@ type Options struct {
 	Kind     string
 	Priority string
 	DryRun   string
+
+	names bool // -o name; set by Run
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -110,6 +112,10 @@ func (o *Options) Validate() error {
 // Run changes the job and says what it did.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	var err error
+	if o.names, err = f.NameOnly(); err != nil {
+		return err
+	}
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err
@@ -126,11 +132,14 @@ func Run(ctx context.Context, o *Options) error {
 		return o.rank(ctx, cluster, t)
 	}
 	on := o.Verb == "suspend"
-	result := patch.Result{Changed: true}
-	if o.DryRun != "client" {
-		if result, err = patch.Suspend(ctx, cluster, t, on, o.DryRun == "server"); err != nil {
-			return wrap(err, o.Name)
-		}
+	var result patch.Result
+	if o.DryRun == "client" {
+		result, err = patch.PlanSuspend(t, on)
+	} else {
+		result, err = patch.Suspend(ctx, cluster, t, on, o.DryRun == "server")
+	}
+	if err != nil {
+		return wrap(err, o.Name)
 	}
 	return o.say(result, on, t)
 }
@@ -172,8 +181,7 @@ func (o *Options) say(r patch.Result, on bool, t patch.Target) error {
 		did, already = "Unsuspended", "is not suspended"
 	}
 	if !r.Changed {
-		_, err := fmt.Fprintf(o.Factory.IO.Out, "Job %s %s\n", o.Name, already)
-		return err
+		return o.print(t, "Job %s %s\n", o.Name, already)
 	}
 	suffix := ""
 	switch o.DryRun {
@@ -189,7 +197,16 @@ func (o *Options) say(r patch.Result, on bool, t patch.Target) error {
 	case !on && t.Workload != nil:
 		o.Factory.Notef("note: it queues again")
 	}
-	_, err := fmt.Fprintf(o.Factory.IO.Out, "%s job %s%s\n", did, o.Name, suffix)
+	return o.print(t, "%s job %s%s\n", did, o.Name, suffix)
+}
+
+// print prints the sentence, or with -o name the object.
+func (o *Options) print(t patch.Target, sentence string, args ...any) error {
+	if o.names {
+		_, err := fmt.Fprintln(o.Factory.IO.Out, t.Job.Kind.ObjectName(o.Name))
+		return err
+	}
+	_, err := fmt.Fprintf(o.Factory.IO.Out, sentence, args...)
 	return err
 }
 
@@ -209,7 +226,10 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 		return errs.New("Kueue gives no priority class to a job that runs without one", "").WithCode(errs.No).
 			WithTry("hyperpod patch-job suspend "+o.Name+" first, which stops it", "hyperpod patch-job priority "+o.Name+" --priority "+o.Priority+" then, and unsuspend it")
 	}
-	result := patch.Result{Changed: t.Job.Labels[kinds.PriorityLabel] != choice.Name}
+	result, err := patch.PlanPriority(t, choice.Name)
+	if err != nil {
+		return wrap(err, o.Name)
+	}
 	var effects []string
 	if result.Changed {
 		effects = predict(ctx, c, t, choice) // as things stand before the change
@@ -220,14 +240,13 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 		}
 	}
 	if !result.Changed {
-		_, err := fmt.Fprintf(f.IO.Out, "Job %s has %s already\n", o.Name, choice.Name)
-		return err
+		return o.print(t, "Job %s has %s already\n", o.Name, choice.Name)
 	}
 	suffix := ""
 	if o.DryRun != "none" {
 		suffix = " (" + o.DryRun + " dry run)"
 	}
-	if _, err := fmt.Fprintf(f.IO.Out, "Job %s now has %s (%d)%s\n", o.Name, choice.Name, choice.Value, suffix); err != nil {
+	if err := o.print(t, "Job %s now has %s (%d)%s\n", o.Name, choice.Name, choice.Value, suffix); err != nil {
 		return err
 	}
 	f.Notes(effects)

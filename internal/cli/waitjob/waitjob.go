@@ -12,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
@@ -87,13 +88,16 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if f.Global.Output != "" && format.Name == output.Prometheus {
+		return errs.Usagef("this command has no output format %q", format.Name)
+	}
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err
 	}
 	job, err := findjob.Find(ctx, f, cluster, "get", o.Name, o.Kind)
 	if errs.ExitOf(err) == errs.NotFound && o.Goal == wait.Deleted && findjob.Absent(err) {
-		return o.say(format, wait.Progress{}, "%s is deleted\n", o.Name)
+		return o.sayDeleted(format, o.Name)
 	}
 	if err != nil {
 		return err
@@ -103,24 +107,43 @@ func Run(ctx context.Context, o *Options) error {
 	case err != nil:
 		return err
 	case o.Goal == wait.Deleted:
-		return o.say(format, wait.Progress{}, "%s is deleted\n", o.Name)
+		return o.sayDeleted(format, job.Kind.ObjectName(o.Name))
 	}
-	if err := o.say(format, last, "%s is %s\n", o.Name, last.Status.State); err != nil {
+	if err := o.say(format, last, cluster.Now()); err != nil {
 		return err
 	}
 	return last.Failure()
 }
 
 // say prints the result: a sentence, or the job's row where -o asks for a form.
-func (o *Options) say(format output.Format, last wait.Progress, sentence string, args ...any) error {
+func (o *Options) say(format output.Format, last wait.Progress, now time.Time) error {
 	f := o.Factory
-	if f.Global.Output == "" || last.Job.UID == "" {
-		_, err := fmt.Fprintf(f.IO.Out, sentence, args...)
+	if f.Global.Output == "" {
+		_, err := fmt.Fprintf(f.IO.Out, "%s is %s\n", o.Name, last.Status.State)
 		return err
 	}
-	return output.Print(f.IO, format, jobs.VerboseRowOf(last.Job, last.Status), nil, func() []string {
-		return []string{strings.ToLower(last.Job.Kind.Kind) + "." + last.Job.Kind.Group + "/" + last.Job.Name}
-	})
+	return output.Print(f.IO, format, jobs.VerboseRowOf(last.Job, last.Status),
+		func() output.Table { return listjobs.Table(last.Job, last.Status, now) },
+		func() []string { return []string{last.Job.Kind.ObjectName(last.Job.Name)} })
+}
+
+// deleted is what is left to show of a job that is gone.
+type deleted struct {
+	Name  string
+	State string // always Deleted
+}
+
+// sayDeleted is say for a job that is gone. The object is its name for -o name:
+// the bare name of a job that was not found, whose kind nobody knows.
+func (o *Options) sayDeleted(format output.Format, object string) error {
+	f := o.Factory
+	if f.Global.Output == "" {
+		_, err := fmt.Fprintf(f.IO.Out, "%s is deleted\n", o.Name)
+		return err
+	}
+	return output.Print(f.IO, format, deleted{o.Name, "Deleted"}, func() output.Table {
+		return output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "STATE", Keep: true}}, Rows: [][]output.Cell{output.T(o.Name, "Deleted")}}
+	}, func() []string { return []string{object} })
 }
 
 // Until waits for a job with a progress line on stderr.

@@ -36,41 +36,52 @@ type Result struct {
 	Field string
 }
 
-// Suspend holds a job back (on) or lets it go on: by its Workload where Kueue has
-// one, else by the job's own suspend field.
-func Suspend(ctx context.Context, c API, t Target, on, dryRun bool) (Result, error) {
+// PlanSuspend says what Suspend would do, and why it would not, from what is known
+// of the target alone.
+func PlanSuspend(t Target, on bool) (Result, error) {
 	s := jobs.StatusOf(t.Job, t.Workload, nil)
 	if s.State.Finished() {
 		return Result{}, errs.New(fmt.Sprintf("job %s is over", t.Job.Name), "it "+map[jobs.State]string{jobs.Succeeded: "succeeded", jobs.Failed: "failed"}[s.State])
 	}
-	o := kube.ChangeOptions{DryRun: dryRun}
 	if w := t.Workload; w != nil {
-		r := Result{Changed: w.Active == on, Field: "spec.active of Workload " + w.Name}
-		if !r.Changed {
-			return r, nil
-		}
-		body := map[string]any{"spec": map[string]any{"active": !on}}
-		return r, c.Change(ctx, t.WorkloadResource, w.Namespace, w.Name, kube.MergePatch, body, o, nil)
+		return Result{Changed: w.Active == on, Field: "spec.active of Workload " + w.Name}, nil
 	}
 	if t.Job.Queue() != "" && t.WorkloadResource.Plural != "" {
 		return Result{}, errs.New(fmt.Sprintf("job %s has no Workload yet", t.Job.Name), "Kueue has not taken it up, and would undo a change of the job itself").
 			WithTry("hyperpod get-job " + t.Job.Name + " -n " + t.Job.Namespace)
 	}
-	r := Result{Changed: t.Job.Suspended != on, Field: "the suspend field of the job"}
-	if !r.Changed {
-		return r, nil
+	return Result{Changed: t.Job.Suspended != on, Field: "the suspend field of the job"}, nil
+}
+
+// Suspend holds a job back (on) or lets it go on: by its Workload where Kueue has
+// one, else by the job's own suspend field.
+func Suspend(ctx context.Context, c API, t Target, on, dryRun bool) (Result, error) {
+	r, err := PlanSuspend(t, on)
+	if err != nil || !r.Changed {
+		return r, err
+	}
+	o := kube.ChangeOptions{DryRun: dryRun}
+	if w := t.Workload; w != nil {
+		body := map[string]any{"spec": map[string]any{"active": !on}}
+		return r, c.Change(ctx, t.WorkloadResource, w.Namespace, w.Name, kube.MergePatch, body, o, nil)
 	}
 	return r, set(ctx, c, t.Job, o, on, t.Job.Kind.SuspendPath...)
 }
 
+// PlanPriority says what Priority would do, and why it would not.
+func PlanPriority(t Target, class string) (Result, error) {
+	r := Result{Changed: t.Job.Labels[kinds.PriorityLabel] != class, Field: "label " + kinds.PriorityLabel}
+	if r.Changed && jobs.StatusOf(t.Job, t.Workload, nil).State.Finished() {
+		return Result{}, errs.New(fmt.Sprintf("job %s is over", t.Job.Name), "its priority matters no more")
+	}
+	return r, nil
+}
+
 // Priority gives a job another priority class.
 func Priority(ctx context.Context, c API, t Target, class string, dryRun bool) (Result, error) {
-	r := Result{Changed: t.Job.Labels[kinds.PriorityLabel] != class, Field: "label " + kinds.PriorityLabel}
-	if !r.Changed {
-		return r, nil
-	}
-	if jobs.StatusOf(t.Job, t.Workload, nil).State.Finished() {
-		return Result{}, errs.New(fmt.Sprintf("job %s is over", t.Job.Name), "its priority matters no more")
+	r, err := PlanPriority(t, class)
+	if err != nil || !r.Changed {
+		return r, err
 	}
 	return r, set(ctx, c, t.Job, kube.ChangeOptions{DryRun: dryRun}, class, "metadata", "labels", kinds.PriorityLabel)
 }
