@@ -42,6 +42,7 @@ type ExecOptions struct {
 // is lost, and returns its exit code. It speaks WebSocket (v5.channel.k8s.io) and
 // falls back to SPDY where a server or a proxy between does not upgrade to that,
 // or allows "create" on pods/exec but not "get". A code other than 0 is no error.
+// After it returned, nothing is written to Stdout and Stderr.
 func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) {
 	q := url.Values{"command": o.Command, "stdin": {strconv.FormatBool(o.Stdin != nil)}, "stdout": {strconv.FormatBool(o.Stdout != nil)},
 		"stderr": {strconv.FormatBool(o.Stderr != nil && !o.TTY)}, "tty": {strconv.FormatBool(o.TTY)}}
@@ -68,7 +69,11 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	u.Path += k.path
 	u.RawQuery = q.Encode()
 
-	streams := remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Tty: o.TTY}
+	stdout, cutStdout := cuttable(o.Stdout)
+	defer cutStdout()
+	stderr, cutStderr := cuttable(o.Stderr)
+	defer cutStderr()
+	streams := remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: stdout, Stderr: stderr, Tty: o.TTY}
 	if o.TTY {
 		streams.Stderr = nil
 		streams.TerminalSizeQueue = sizes{ctx, o.Resize}

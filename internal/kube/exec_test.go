@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
@@ -132,6 +133,70 @@ func TestExecInterrupted(t *testing.T) {
 	_, err := client.Exec(ctx, ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"true"}, Stdout: io.Discard})
 	if !errors.Is(err, context.Canceled) || errs.ExitOf(err) != errs.Interrupted {
 		t.Errorf("%v", err)
+	}
+}
+
+// slowWriter keeps a write that was cancelled on its way for a while, and tells of
+// writes after Exec returned.
+type slowWriter struct {
+	t        *testing.T
+	cancel   func()
+	returned chan struct{}
+	written  bytes.Buffer // without a lock, for -race to see
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	w.cancel()
+	select {
+	case <-w.returned:
+		w.t.Error("Exec returned, and something is still written")
+	case <-time.After(50 * time.Millisecond):
+	}
+	return w.written.Write(p)
+}
+
+// TestExecWritesNothingAfterwards: a command that prints without end is given up;
+// then what it printed belongs to the caller alone.
+func TestExecWritesNothingAfterwards(t *testing.T) {
+	over := make(chan struct{})
+	client, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			http.Error(w, "no websockets here", http.StatusBadRequest)
+			return
+		}
+		if _, err := httpstream.Handshake(r, w, []string{remotecommand.StreamProtocolV4Name}); err != nil {
+			t.Error(err)
+			return
+		}
+		streams := make(chan httpstream.Stream, 8)
+		conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(s httpstream.Stream, _ <-chan struct{}) error { streams <- s; return nil })
+		if conn == nil {
+			t.Error("not upgraded")
+			return
+		}
+		defer conn.Close()
+		for range 2 {
+			if s := <-streams; s.Headers().Get("streamType") == "stdout" {
+				fmt.Fprint(s, strings.Repeat("line\n", 100_000)) // in many pieces
+			}
+		}
+		<-over
+	})
+	t.Cleanup(func() { close(over) })
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &slowWriter{t: t, cancel: cancel, returned: make(chan struct{})}
+	_, err := client.Exec(ctx, ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"yes"}, Stdout: out})
+	close(out.returned)
+	if !errors.Is(err, context.Canceled) || out.written.Len() == 0 {
+		t.Errorf("%v, %d bytes", err, out.written.Len())
+	}
+	after := out.written.Len()
+	select { // what is still copied has time to come
+	case <-time.After(100 * time.Millisecond):
+	case <-t.Context().Done():
+	}
+	if out.written.Len() != after {
+		t.Errorf("%d bytes came after Exec returned", out.written.Len()-after)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -40,7 +39,30 @@ func Command(env func(string) string) ([]string, error) {
 }
 
 // File is a text that is being edited, in a file that only its owner can read.
-type File struct{ Path string }
+type File struct {
+	Path  string
+	ctrlC *ctrlC
+}
+
+// ctrlC is the handler of Ctrl-C between and after the rounds of an edit: one,
+// however many rounds there are.
+type ctrlC struct {
+	parent context.Context // of the first round
+	stop   context.CancelFunc
+}
+
+// renew puts a handler in the place of the one that an editor's round put out of
+// work. It is stopped with the first round's context, and by the first Ctrl-C: a
+// second one ends the process.
+func (c *ctrlC) renew() context.Context {
+	if c.stop != nil {
+		c.stop()
+	}
+	var ctx context.Context
+	ctx, c.stop = signal.NotifyContext(c.parent, os.Interrupt)
+	context.AfterFunc(ctx, c.stop)
+	return ctx
+}
 
 // Create makes the file.
 func Create(pattern string) (File, error) {
@@ -48,14 +70,15 @@ func Create(pattern string) (File, error) {
 	if err != nil {
 		return File{}, errs.Wrap(err, "cannot make a file to edit")
 	}
-	return File{f.Name()}, f.Close()
+	return File{f.Name(), &ctrlC{}}, f.Close()
 }
 
 // Remove deletes the file.
 func (f File) Remove() { _ = os.Remove(f.Path) }
 
 // Edit shows the text in the editor and returns what was saved. Ctrl-C belongs to
-// the editor meanwhile. The context that is returned is the one to go on with.
+// the editor meanwhile. The context that is returned is the one to go on with; it
+// ends with that of the first call, and the next call ends it.
 func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]byte, context.Context, error) {
 	words, err := Command(fac.Env)
 	if err != nil {
@@ -69,11 +92,14 @@ func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]by
 	if err := cmd.Start(); err != nil {
 		return nil, ctx, noEditor(words[0], err)
 	}
-	// After Start, so that the editor does not inherit it.
+	if f.ctrlC.parent == nil {
+		f.ctrlC.parent = ctx
+	}
+	// After Start, so that the editor does not inherit it. Every other handler of
+	// Ctrl-C is gone with it.
 	signal.Ignore(os.Interrupt)
 	err = cmd.Wait()
-	signal.Reset(os.Interrupt)
-	ctx, _ = signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
+	ctx = f.ctrlC.renew()
 	if err != nil {
 		return nil, ctx, errs.New("the editor failed", words[0]+": "+err.Error()).WithCause(err).WithFact("file", f.Path)
 	}

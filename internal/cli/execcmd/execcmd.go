@@ -4,6 +4,7 @@ package execcmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 
@@ -196,8 +197,8 @@ func running(p pick.Pod, container string) error {
 // one runs the command in one pod, with a terminal if that is asked for.
 func (o *Options) one(ctx context.Context, c *kube.Client, t target) error {
 	f := o.Factory
-	out, err := newText(f.IO, o.prefix(t)), newText(errSide(f.IO), o.prefix(t))
-	x := kube.ExecOptions{Namespace: t.namespace, Pod: t.pod, Container: t.container, Command: o.Command, Stdout: out, Stderr: err}
+	stdout, stderr := newText(f.IO, o.prefix(t)), newText(errSide(f.IO), o.prefix(t))
+	x := kube.ExecOptions{Namespace: t.namespace, Pod: t.pod, Container: t.container, Command: o.Command, Stdout: stdout, Stderr: stderr}
 	if o.Stdin || o.TTY {
 		x.Stdin = f.IO.In
 	}
@@ -207,10 +208,19 @@ func (o *Options) one(ctx context.Context, c *kube.Client, t target) error {
 	if o.TTY {
 		f.Notef("note: no terminal for the command: stdin is not one here")
 	}
-	code, failed := c.Exec(ctx, x)
-	out.Close()
-	err.Close()
-	return o.exit(code, failed)
+	code, err := c.Exec(ctx, x)
+	return o.exit(code, closeAll(err, stdout, stderr))
+}
+
+// closeAll writes what the streams still hold. err is what went wrong before; only
+// without it is a write that failed worth telling.
+func closeAll(err error, streams ...io.Closer) error {
+	for _, s := range streams {
+		if failed := s.Close(); failed != nil && err == nil {
+			err = errs.Wrap(failed, "cannot write what the command printed")
+		}
+	}
+	return err
 }
 
 func (o *Options) prefix(t target) string {
@@ -245,12 +255,11 @@ func (o *Options) all(ctx context.Context, c *kube.Client, targets []target) err
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			out, err := newText(f.IO, o.prefix(t)), newText(errSide(f.IO), o.prefix(t))
-			out.shared, err.shared = &mu, &mu
-			codes[i], failures[i] = c.Exec(ctx, kube.ExecOptions{Namespace: t.namespace, Pod: t.pod, Container: t.container,
-				Command: o.Command, Stdout: out, Stderr: err})
-			out.Close()
-			err.Close()
+			stdout, stderr := newText(f.IO, o.prefix(t)), newText(errSide(f.IO), o.prefix(t))
+			stdout.shared, stderr.shared = &mu, &mu
+			code, err := c.Exec(ctx, kube.ExecOptions{Namespace: t.namespace, Pod: t.pod, Container: t.container,
+				Command: o.Command, Stdout: stdout, Stderr: stderr})
+			codes[i], failures[i] = code, closeAll(err, stdout, stderr)
 		})
 	}
 	running.Wait()

@@ -109,7 +109,9 @@ func (o *Options) print(verdicts []verdict) error {
 	}
 	for _, v := range verdicts {
 		if v.Valid {
-			fmt.Fprintf(f.IO.Out, "%s: valid\n", output.Safe(v.Source))
+			if _, err := fmt.Fprintf(f.IO.Out, "%s: valid\n", output.Safe(v.Source)); err != nil {
+				return err
+			}
 		}
 		for _, fault := range v.Faults {
 			at := v.Source
@@ -119,7 +121,9 @@ func (o *Options) print(verdicts []verdict) error {
 			if fault.Column > 0 {
 				at += fmt.Sprintf(":%d", fault.Column)
 			}
-			fmt.Fprintf(f.IO.Out, "%s\n", output.Safe(at+": "+fault.Text))
+			if _, err := fmt.Fprintf(f.IO.Out, "%s\n", output.Safe(at+": "+fault.Text)); err != nil {
+				return err
+			}
 		}
 		for _, n := range v.Notes {
 			f.Notef("note: %s: %s", v.Source, n)

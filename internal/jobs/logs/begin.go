@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -119,17 +120,10 @@ func (f *follower) begin(p pick.Pod, atStart bool) error {
 // read reads one stream to its end.
 func (f *follower) read(s *stream) {
 	defer close(s.done)
-	if s.before != nil {
-		select {
-		case <-s.before.done:
-		case <-f.ctx.Done():
-		}
-		if s.before.UID == s.UID {
-			s.pos.inherit(s.before.pos)
-		}
-		s.before = nil
+	err := s.turn(f.ctx)
+	if err == nil {
+		err = f.m.event(Event{Kind: Started, Source: &s.Source})
 	}
-	err := f.m.event(Event{Kind: Started, Source: &s.Source})
 	if err == nil {
 		err = s.run(f.ctx)
 	}
@@ -156,6 +150,24 @@ func (f *follower) read(s *stream) {
 	if err != nil {
 		f.cancel(err)
 	}
+}
+
+// turn waits until what had the same name before is read to its end, and goes on
+// from there. Until then the other's position is not to be touched.
+func (s *stream) turn(ctx context.Context) error {
+	if s.before == nil {
+		return nil
+	}
+	select {
+	case <-s.before.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if s.before.UID == s.UID {
+		s.pos.inherit(s.before.pos)
+	}
+	s.before = nil
+	return nil
 }
 
 // skip tells once that a source cannot be read.

@@ -141,6 +141,37 @@ func TestFollowRestart(t *testing.T) {
 	}
 }
 
+// TestInterruptedBeforeItsTurn: a stream that is ended while it waits for the run
+// before leaves that one's position alone, which is still read on.
+func TestInterruptedBeforeItsTurn(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r := newRecord()
+	f := &follower{ctx: ctx, cancel: cancel, m: newMux(r, quick), poke: make(chan struct{}, 1), active: 2}
+	src := Source{Pod: "train-worker-0", UID: "p0", Container: "pytorch"}
+	before := newStream(Engine{}, Query{}, src, true)
+	src.Run = 1
+	s := newStream(Engine{}, Query{}, src, false)
+	s.before = before
+	cancel(errEnded)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for i := range 2 * remembered {
+			before.pos.note(int64(i), &Line{})
+		}
+	}()
+	f.read(s)
+	<-over
+	if s.pos.resumed || len(s.pos.ring) > 0 || f.active != 1 || len(r.events) > 0 {
+		t.Errorf("resumed %v, %d lines, %d active, events %q", s.pos.resumed, len(s.pos.ring), f.active, r.events)
+	}
+	select {
+	case <-s.done:
+	default:
+		t.Error("the stream is not done")
+	}
+}
+
 // TestFollowReturn: a preempted job comes back with pods of the same names.
 func TestFollowReturn(t *testing.T) {
 	f := newFake(t)
