@@ -125,9 +125,6 @@ func prepare(f *factory.Factory, cmd *cobra.Command) error {
 	}
 	f.Config = cfg
 	flags := cmd.Flags()
-	if !flags.Changed("namespace") {
-		f.Global.Namespace = f.Env("HYPERPOD_NAMESPACE")
-	}
 	for _, name := range []string{"snapshot", "sandbox", "kubeconfig", "context"} {
 		// An unset variable in a script must not lead to another cluster.
 		if flag := flags.Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {

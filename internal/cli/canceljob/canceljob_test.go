@@ -2,6 +2,7 @@ package canceljob
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 
@@ -79,10 +80,24 @@ func TestConfirmed(t *testing.T) {
 			if o.DryRun == "" {
 				o.DryRun = "none"
 			}
-			got, err := o.confirmed(tt.victims)
+			got, err := o.confirmed(t.Context(), tt.victims)
 			if got != tt.want || errs.ExitOf(err) != tt.exit || !strings.Contains(buffers.Err.String(), tt.asks) {
 				t.Errorf("%v, %v: %q", got, err, buffers.Err.String())
 			}
 		})
+	}
+}
+
+// Ctrl-C at the question ends the command at once.
+func TestQuestionCanBeInterrupted(t *testing.T) {
+	stdio, _ := output.Test()
+	silent, end := io.Pipe()
+	defer end.Close()
+	stdio.In, stdio.InTTY, stdio.ErrTTY = silent, true, true
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := &Options{Factory: &factory.Factory{IO: stdio}, DryRun: "none"}
+	if ok, err := o.confirmed(ctx, []victim{{name: "a"}}); ok || errs.ExitOf(err) != errs.Interrupted {
+		t.Errorf("%v, %v", ok, err)
 	}
 }

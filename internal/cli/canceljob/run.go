@@ -50,7 +50,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		return failed
 	}
-	if ok, err := o.confirmed(victims); err != nil || !ok {
+	if ok, err := o.confirmed(ctx, victims); err != nil || !ok {
 		return err
 	}
 	var gone []victim
@@ -156,7 +156,7 @@ func (o *Options) list(ctx context.Context, c *factory.Cluster) ([]victim, error
 
 // confirmed asks on a terminal. Elsewhere names are enough, and a choice needs
 // --yes.
-func (o *Options) confirmed(victims []victim) (bool, error) {
+func (o *Options) confirmed(ctx context.Context, victims []victim) (bool, error) {
 	f := o.Factory
 	if o.Yes || o.DryRun != "none" {
 		return true, nil
@@ -175,7 +175,18 @@ func (o *Options) confirmed(victims []victim) (bool, error) {
 		fmt.Fprintln(f.IO.Err, output.Safe(line))
 	}
 	fmt.Fprintf(f.IO.Err, "Cancel %s? [y/N] ", count(victims))
-	answer, _ := bufio.NewReader(f.IO.In).ReadString('\n')
+	reply := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(f.IO.In).ReadString('\n')
+		reply <- answer
+	}()
+	var answer string
+	select {
+	case answer = <-reply:
+	case <-ctx.Done():
+		fmt.Fprintln(f.IO.Err)
+		return false, ctx.Err()
+	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return true, nil

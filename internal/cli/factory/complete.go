@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -145,8 +146,8 @@ func namespaceFor(ctx context.Context, f *Factory) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if f.Global.Namespace != "" {
-		return f.Global.Namespace, nil
+	if name := cmp.Or(f.Global.Namespace, f.Env(namespaceEnv)); name != "" {
+		return name, nil
 	}
 	if c.ContextNamespace != "" {
 		return c.ContextNamespace, nil

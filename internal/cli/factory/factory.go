@@ -3,6 +3,7 @@
 package factory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -188,6 +189,10 @@ func (f *Factory) clientOptions() kube.Options {
 	return o
 }
 
+// namespaceEnv names the namespace of a session. It stands for -n where a command
+// works in one namespace; what shows all teams goes on showing them.
+const namespaceEnv = "HYPERPOD_NAMESPACE"
+
 // Namespace resolves the namespace for a verb on a kind and prints its notes.
 func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
 	return f.NamespaceNamed(ctx, c, f.Global.Namespace, verb, r)
@@ -196,7 +201,7 @@ func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kind
 // NamespaceNamed is Namespace with a name that wins over the context's, or "".
 func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
 	choice, err := discovery.Namespace(ctx, c.Client, discovery.NamespaceQuery{
-		Flag: name, ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
+		Flag: cmp.Or(name, f.Env(namespaceEnv)), ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
 	})
 	if err != nil {
 		return choice, err
