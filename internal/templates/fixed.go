@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
 // fixedPath is a path into the job that the template keeps to itself: what the
@@ -197,7 +198,7 @@ func (t *Template) checkFixedValues(fixed []fixedValue, objects []map[string]any
 	for _, f := range fixed {
 		now, _ := lookup(target, f.steps)
 		if at, was, is, same := holds(f.path, f.value, now); !same {
-			hide := secret(at)
+			hide := secret.Field("", at)
 			return errs.Usagef("%s fixes %s: it is %s, and would become %s", t.called(), at,
 				fromPlain(was).describe(hide), fromPlain(is).describe(hide)).WithTry("leave out the option that changes it")
 		}

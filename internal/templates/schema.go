@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
 // report collects faults up to a bound.
@@ -139,14 +140,8 @@ func asBool(v any) (any, bool) {
 	return nil, false
 }
 
-// secret tells the fields whose values are shown in no message.
-func secret(path string) bool {
-	return strings.HasSuffix(path, ".value") && strings.Contains(path, ".env[") ||
-		strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData")
-}
-
 func (r *report) wrong(n *node, path, want string) {
-	r.addf(n.line, n.column, "%s is %s, want %s", path, n.describe(secret(path)), want)
+	r.addf(n.line, n.column, "%s is %s, want %s", path, n.describe(secret.Field("", path)), want)
 }
 
 // scalar checks one value. A filled-in text is typed as the field wants it.
@@ -182,7 +177,7 @@ func (r *report) text(n *node, path string) {
 		return
 	}
 	if _, ok := n.value.(string); !ok {
-		r.addf(n.line, n.column, "%s is %s, want text: put it in quotes", path, n.describe(secret(path)))
+		r.addf(n.line, n.column, "%s is %s, want text: put it in quotes", path, n.describe(secret.Field("", path)))
 	}
 }
 
@@ -208,7 +203,7 @@ func (r *report) quantity(n *node, path string) {
 			return
 		}
 	}
-	r.addf(n.line, n.column, "%s is %s, want a quantity such as 500m, 4 or 16Gi", path, n.describe(secret(path)))
+	r.addf(n.line, n.column, "%s is %s, want a quantity such as 500m, 4 or 16Gi", path, n.describe(secret.Field("", path)))
 }
 
 func (r *report) object(t reflect.Type, n *node, path string) {

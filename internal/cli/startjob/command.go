@@ -14,9 +14,32 @@ const mostCommand = 4096
 // unsaid are global flags that do not belong to what was started.
 var unsaid = []string{"color", "quiet", "debug", "output", "kubeconfig", "context", "request-timeout", "sandbox", "snapshot"}
 
+// told are the flags of text whose values the job remembers: names, places and
+// quantities. The text of every other flag may hold a secret.
+var told = []string{"name", "job-name", "namespace", "config-file", "template", "job-kind", "from", "recipe",
+	"image", "pull-policy", "instance-type", "tasks-per-node", "vcpu", "memory", "vcpu-limit", "memory-limit",
+	"accelerator-partition-type", "entry-script", "results-dir", "rdzv-backend", "rdzv-endpoint", "label-selector", "node-selector",
+	"toleration", "preferred-topology", "required-topology", "clean-pod-policy", "ttl-after-finished", "active-deadline",
+	"service-account-name", "volumes", "persistent-volume-claims", "restart-policy", "scheduler-type", "queue-name", "priority",
+	"dry-run", "wait", "idempotency-key"}
+
+// assigning are the flags whose values are K=V: the name is remembered.
+var assigning = []string{"environment", "environment-from-secret", "set", "label", "annotation"}
+
+// remembered is a flag's value as the job remembers it, "..." in place of what may
+// be a secret. Numbers, switches and times are none.
+func remembered(f *pflag.Flag, value string) string {
+	switch {
+	case slices.Contains(assigning, f.Name):
+		return withoutValue(value)
+	case !strings.HasPrefix(f.Value.Type(), "string") || slices.Contains(told, f.Name):
+		return value
+	}
+	return "..."
+}
+
 // commandLine is the command line as the job remembers it: the flags that were
-// given, quoted for a shell. Values of the environment may be secrets and are
-// left out.
+// given, quoted for a shell, without the values that may be secrets.
 func commandLine(cmd *cobra.Command, args []string) string {
 	words := strings.Fields(cmd.CommandPath())
 	words = append(words, args...)
@@ -33,10 +56,8 @@ func commandLine(cmd *cobra.Command, args []string) string {
 			values = list.GetSlice()
 		}
 		for _, v := range values {
-			if f.Name == "environment" {
-				v = withoutValue(v)
-			}
-			if f.Value.Type() == "bool" {
+			v = remembered(f, v)
+			if f.NoOptDefVal != "" { // a word after it would be an argument
 				words = append(words, name+"="+v)
 				continue
 			}

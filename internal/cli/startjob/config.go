@@ -157,9 +157,9 @@ func (o *Options) validateRecipe() error {
 	if o.Recipe == "" {
 		return errs.Usagef("--override-parameters is for --recipe")
 	}
-	for flag, given := range map[string]bool{"--config-file": o.File != "", "--template": o.Template != ""} {
-		if given {
-			return errs.Usagef("--recipe and %s both define the job: give one of them", flag)
+	for _, c := range [][2]string{{"--config-file", o.File}, {"--template", o.Template}} {
+		if c[1] != "" {
+			return errs.Usagef("--recipe and %s both define the job: give one of them", c[0])
 		}
 	}
 	if fullKind(o.JobKind) == "kubeflow/MPIJob" {

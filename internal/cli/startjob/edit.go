@@ -101,12 +101,7 @@ func (o *Options) editAndSubmit(ctx context.Context, c *factory.Cluster, t *temp
 	if err != nil || !ok {
 		return err
 	}
-	o.Factory.Notes(r.Notices)
-	if o.DryRun == "client" {
-		err = o.print(r.Objects, "client dry run")
-	} else {
-		err = o.submit(ctx, c, v, r)
-	}
+	err = o.finish(ctx, c, v, r)
 	if err == nil {
 		file.Remove()
 		return nil

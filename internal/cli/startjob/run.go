@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -24,6 +25,9 @@ import (
 // Run renders the job and submits it.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	if _, err := f.Format(); err != nil {
+		return err // before anything changes
+	}
 	t, err := o.definition(ctx, f)
 	if err != nil {
 		return err
@@ -75,14 +79,20 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Edit {
 		return o.editAndSubmit(ctx, cluster, t, values, result)
 	}
-	f.Notes(result.Notices)
-	if o.DryRun == "client" {
-		return o.print(result.Objects, "client dry run")
+	return o.finish(ctx, cluster, values, result)
+}
+
+// finish does with the finished objects what --dry-run says: prints them, checks
+// them, or submits them. c may be nil only where the cluster is not asked.
+func (o *Options) finish(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
+	o.Factory.Notes(r.Notices)
+	switch o.DryRun {
+	case "client":
+		return o.print(r.Objects, "client dry run")
+	case admission:
+		return o.checkAdmission(ctx, c, v, r)
 	}
-	if o.DryRun == admission {
-		return o.checkAdmission(ctx, cluster, values, result)
-	}
-	return o.submit(ctx, cluster, values, result)
+	return o.submit(ctx, c, v, r)
 }
 
 // fillIn asks the cluster for what the user left open.
@@ -188,6 +198,7 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 		}
 		req.Objects = append(req.Objects, submit.Object{Resource: res, Body: body})
 	}
+	o.end = f.Now().Add(o.Timeout)
 	if o.Replace {
 		if err := o.makeRoom(ctx, c, req); err != nil {
 			return err
@@ -202,6 +213,9 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 	}
 	if req.DryRun {
 		return o.print(done.Objects, "server dry run")
+	}
+	if r.Job < 0 && slices.Contains(done.Actions, submit.Created) {
+		f.Notef("note: the manifest has no job of a kind that is known: what it holds was created, but list-jobs does not show it")
 	}
 	if f.Global.Output != "" {
 		err = o.print(done.Objects, "")

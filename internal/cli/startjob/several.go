@@ -3,12 +3,15 @@ package startjob
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
@@ -93,11 +96,36 @@ func (o *Options) makeRoom(ctx context.Context, c *factory.Cluster, req submit.R
 	if err != nil {
 		return err
 	}
+	if req.Key != "" && kinds.Text(found, "metadata", "annotations", kinds.IdempotencyAnnotation) == req.Key {
+		return nil // it is this very start's
+	}
+	if err := rehearse(ctx, c, req, found); err != nil {
+		return errs.Wrap(err, fmt.Sprintf("job %s was not replaced", job.Name()))
+	}
 	uid := kinds.Text(found, "metadata", "uid")
 	if err := c.Delete(ctx, job.Resource, req.Namespace, job.Name(), kube.DeleteOptions{UID: uid, Propagation: "Background"}); err != nil {
 		return errs.Wrap(err, fmt.Sprintf("job %s was not replaced", job.Name()))
 	}
-	_, err = waitjob.Until(ctx, o.Factory, c, wait.Request{Kind: kind, Namespace: req.Namespace, Name: job.Name(), UID: uid, Goal: wait.Deleted, Timeout: o.Timeout})
+	_, err = waitjob.Until(ctx, o.Factory, c, wait.Request{Kind: kind, Namespace: req.Namespace, Name: job.Name(), UID: uid, Goal: wait.Deleted, Timeout: o.left()})
+	return err
+}
+
+// rehearse lets the server check what shall take the place of a job, which is
+// deleted only if it is accepted. What is there until then, the job and what goes
+// with it, is checked under another name.
+func rehearse(ctx context.Context, c *factory.Cluster, req submit.Request, old map[string]any) error {
+	annotations := map[string]string{kinds.TogetherAnnotation: kinds.Text(old, "metadata", "annotations", kinds.TogetherAnnotation)}
+	goes := submit.Together(annotations)
+	objects := make([]submit.Object, len(req.Objects))
+	for i, o := range req.Objects {
+		objects[i] = submit.Object{Resource: o.Resource, Body: runtime.DeepCopyJSON(o.Body)}
+		if i == req.Job || slices.Contains(goes, submit.Ref{APIVersion: o.Resource.GroupVersion(), Kind: o.Resource.Kind, Name: o.Name()}) {
+			short := o.Name()[:min(len(o.Name()), 50)] // names may be held to 63 characters
+			objects[i].Body["metadata"].(map[string]any)["name"] = short + "-" + strings.ToLower(rand.Text()[:8])
+		}
+	}
+	req.Objects, req.DryRun, req.Key = objects, true, ""
+	_, err := submit.Submit(ctx, c, req)
 	return err
 }
 
@@ -115,7 +143,7 @@ func full(object map[string]any) string {
 // object, as kubectl words it.
 func (o *Options) report(done submit.Result, r templates.Result) error {
 	out := o.Factory.IO.Out
-	if len(done.Objects) == 1 {
+	if len(done.Objects) == 1 && r.Job == 0 && (done.Actions[0] == submit.Created || done.Reused) {
 		_, err := fmt.Fprintf(out, "Successfully created job %s\n", name(r))
 		return err
 	}

@@ -44,9 +44,9 @@ func (o *Options) repeat(ctx context.Context, f *factory.Factory) (*templates.Te
 // validateSource checks what defines the job.
 func (o *Options) validateSource() error {
 	if o.From != "" {
-		for flag, value := range map[string]string{"--config-file": o.File, "--template": o.Template, "--job-kind": o.JobKind, "--recipe": o.Recipe} {
-			if value != "" {
-				return errs.Usagef("--from and %s both define the job: give one of them", flag)
+		for _, c := range [][2]string{{"--config-file", o.File}, {"--template", o.Template}, {"--job-kind", o.JobKind}, {"--recipe", o.Recipe}} {
+			if c[1] != "" {
+				return errs.Usagef("--from and %s both define the job: give one of them", c[0])
 			}
 		}
 		switch {

@@ -61,11 +61,13 @@ type Options struct {
 	DryRun         string
 	Assume         time.Duration // of a job of which nothing is known, for the dry run's estimate
 	Wait           string
-	Timeout        time.Duration
+	Timeout        time.Duration // of all waiting together
 	Follow         bool
 	Replace        bool
 	IdempotencyKey string
 
+	// end is when Timeout is over.
+	end time.Time
 	// logs is what --follow calls.
 	logs logFollower
 
@@ -240,7 +242,7 @@ func (o *Options) Validate() error {
 		return errs.Usagef("the job needs a name").WithTry("hyperpod start-job --name NAME", "hyperpod start-job -f MANIFEST")
 	}
 	if len(o.Name) > 253 {
-		return errs.Usagef("a job's name has at most 63 characters, not %d", len(o.Name))
+		return errs.Usagef("a name has at most 253 characters, not %d", len(o.Name))
 	}
 	if strings.ContainsAny(strings.TrimPrefix(o.Template, team.Prefix), `/\`) {
 		return errs.Usagef("--template wants the name of a template").WithTry("-f FILE for a file")
@@ -272,9 +274,12 @@ func (o *Options) Validate() error {
 	if n, err := strconv.Atoi(o.TasksPerNode); err == nil && n < 1 {
 		return errs.Usagef("--tasks-per-node is at least 1, not %d", n)
 	}
-	for flag, n := range map[string]int{"accelerators": o.Accelerators, "efa": o.EFA, "max-retry": o.MaxRetry} {
-		if n < 0 {
-			return errs.Usagef("--%s is not below 0", flag)
+	for _, c := range []struct {
+		flag string
+		n    int
+	}{{"accelerators", o.Accelerators}, {"efa", o.EFA}, {"max-retry", o.MaxRetry}} {
+		if c.n < 0 {
+			return errs.Usagef("--%s is not below 0", c.flag)
 		}
 	}
 	if err := checker.CheckAssume(o.Assume); err != nil {
@@ -286,8 +291,8 @@ func (o *Options) Validate() error {
 	if o.Timeout < 0 {
 		return errs.Usagef("--timeout is not below 0")
 	}
-	if o.Timeout > 0 && o.Wait == "" && !o.Follow {
-		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
+	if o.Timeout > 0 && o.Wait == "" && !o.Follow && !o.Replace {
+		return errs.Usagef("--timeout is for --wait, --follow and --replace").WithTry("--wait --timeout " + o.Timeout.String())
 	}
 	if o.Follow && o.Factory.Global.Output != "" {
 		return errs.Usagef("--follow prints the log, which has no output format").WithTry("--wait -o "+o.Factory.Global.Output, "hyperpod get-log NAME -f -o json")

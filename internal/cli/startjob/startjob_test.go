@@ -72,6 +72,9 @@ func TestValidate(t *testing.T) {
 		{"--name j --job-kind kubeflow/TFJob", "kubeflow/PyTorchJob, kubeflow/MPIJob"},
 		{"--name j --wait=done", "admitted, running"},
 		{"--name j --timeout 5s", "--timeout is for --wait"},
+		{"--name j --accelerators -1 --efa -1 --max-retry -1", "--accelerators is not below 0"},
+		{"--from a --name j -f x --template t --job-kind MPIJob", "--config-file"},
+		{"--name " + strings.Repeat("j", 254), "at most 253 characters, not 254"},
 		{"--name j --wait --timeout -5s", "not below 0"},
 		{"--name j --wait --dry-run=server", "starts nothing to wait for"},
 		{"--name j --scheduler-type slurm", "SageMaker, Kueue, None"},
@@ -81,6 +84,9 @@ func TestValidate(t *testing.T) {
 		if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), c.want) {
 			t.Errorf("%q: %v", c.args, err)
 		}
+	}
+	if _, err := parse(t, "--name", "j", "--replace", "--timeout", "5s"); err != nil {
+		t.Error(err)
 	}
 	if _, err := parse(t, "--name", "j", "--wait", "--dry-run=NONE", "--scheduler-type", "sagemaker"); err != nil {
 		t.Error(err)

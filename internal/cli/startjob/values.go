@@ -48,7 +48,8 @@ func (o *Options) values() (templates.Values, error) {
 	read(func() (e error) { v.Annotations, e = templates.ParsePairs("annotation", o.Annotations); return e })
 	read(func() (e error) { v.Set, e = templates.ParseAssignments(o.Set); return e })
 	read(func() (e error) { v.Volumes, e = templates.ParseVolumes(o.Volumes, o.PersistentVolumeClaims); return e })
-	for label, flag := range map[string]string{kinds.QueueLabel: "--queue-name", kinds.PriorityLabel: "--priority"} {
+	for _, c := range [][2]string{{kinds.QueueLabel, "--queue-name"}, {kinds.PriorityLabel, "--priority"}} {
+		label, flag := c[0], c[1]
 		if _, given := v.Labels[label]; given {
 			return v, errs.Usagef("the label %s is set by %s", label, flag).WithTry(flag + " " + v.Labels[label])
 		}

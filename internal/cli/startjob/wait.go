@@ -3,6 +3,7 @@ package startjob
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/logview"
@@ -36,6 +37,15 @@ func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind
 	return logview.Verdict(name, result)
 }
 
+// left is what is left of --timeout, which is for the whole run: 0 where none was
+// given, never 0 where it is over.
+func (o *Options) left() time.Duration {
+	if o.Timeout == 0 {
+		return 0
+	}
+	return max(o.end.Sub(o.Factory.Now()), time.Nanosecond)
+}
+
 // await waits for the job as --wait says, and then follows its log as --follow
 // says. A job that a person holds back is not waited for.
 func (o *Options) await(ctx context.Context, c *factory.Cluster, object submit.Object, created map[string]any) error {
@@ -45,7 +55,7 @@ func (o *Options) await(ctx context.Context, c *factory.Cluster, object submit.O
 	}
 	kind.Resource = object.Resource
 	r := wait.Request{Kind: kind, Namespace: kinds.Text(created, "metadata", "namespace"), Name: object.Name(), UID: kinds.Text(created, "metadata", "uid"),
-		Goal: wait.Goal(o.Wait), Timeout: o.Timeout, UntilHeld: true}
+		Goal: wait.Goal(o.Wait), Timeout: o.left(), UntilHeld: true}
 	if r.Goal == "" {
 		r.Goal = wait.Running
 	}

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
 // Change is one field in which two objects differ.
@@ -22,7 +24,7 @@ type Change struct {
 // Diff returns the fields in which two objects differ, by path. Values of
 // environments and of Secrets are not shown.
 func Diff(before, after map[string]any) []Change {
-	d := differ{secret: before["kind"] == "Secret" || after["kind"] == "Secret"}
+	d := differ{kind: cmp.Or(kinds.Text(before, "kind"), kinds.Text(after, "kind"), "?")}
 	d.walk("", before, after)
 	return d.out
 }
@@ -31,8 +33,8 @@ func Diff(before, after map[string]any) []Change {
 var written = []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink", "ownerReferences"}
 
 type differ struct {
-	secret bool
-	out    []Change
+	kind string
+	out  []Change
 }
 
 func (d *differ) walk(path string, a, b any) {
@@ -71,13 +73,10 @@ func (d *differ) walk(path string, a, b any) {
 const mostShown = 80
 
 func (d *differ) show(path string, v any) string {
-	switch {
-	case v == nil:
+	if v == nil {
 		return ""
-	case strings.Contains(path, ".env[") || strings.HasSuffix(path, ".env") || d.secret && (strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData")):
-		return "(not shown)"
 	}
-	text := strings.Join(strings.Fields(fmt.Sprint(v)), " ")
+	text := strings.Join(strings.Fields(fmt.Sprint(secret.Hide(d.kind, path, v))), " ")
 	if len(text) > mostShown {
 		text = strings.ToValidUTF8(text[:mostShown], "") + "..."
 	}

@@ -129,32 +129,37 @@ type step struct {
 }
 
 // look reads which of several objects exist already, nil where one does not or
-// may not be read. What an earlier job of the same name left behind is on its way
-// out with that job, and is removed.
+// may not be read. What an earlier job of the same kind and name left behind is on
+// its way out with that job, and is removed: but only if the server says that the
+// job is gone. One that cannot be read may be running.
 func look(ctx context.Context, api API, req *Request) ([]map[string]any, error) {
 	found := make([]map[string]any, len(req.Objects))
 	if len(req.Objects) < 2 {
 		return found, nil
 	}
+	gone := make([]bool, len(req.Objects))
 	var group sync.WaitGroup
 	for i, o := range req.Objects {
 		group.Go(func() {
 			object := map[string]any{}
-			if err := api.Get(ctx, o.Resource, namespaceOf(o, *req), o.Name(), &object); err == nil {
+			err := api.Get(ctx, o.Resource, namespaceOf(o, *req), o.Name(), &object)
+			if err == nil {
 				found[i] = object
 			}
+			gone[i] = kube.IsNotFound(err)
 		})
 	}
 	group.Wait()
-	job := ""
-	if req.Job >= 0 {
-		if job = req.Objects[req.Job].Name(); found[req.Job] != nil {
-			job = "" // it is there: what goes with it does too
-		}
-		found[req.Job] = nil // its own creation tells
+	if req.Job < 0 {
+		return found, nil
 	}
+	found[req.Job] = nil // its own creation tells
+	if !gone[req.Job] || req.DryRun {
+		return found, nil
+	}
+	job := req.Objects[req.Job]
 	for i, o := range req.Objects {
-		if found[i] == nil || !BelongsTo(found[i], job) || req.DryRun {
+		if found[i] == nil || !WentWith(found[i], job.Resource.Kind, job.Name()) {
 			continue
 		}
 		err := api.Delete(ctx, o.Resource, namespaceOf(o, *req), o.Name(), kube.DeleteOptions{UID: kinds.Text(found[i], "metadata", "uid"), Propagation: "Background"})
@@ -253,24 +258,35 @@ func rollback(ctx context.Context, api API, req Request, done []step, cause erro
 	// Ctrl-C must not leave half a job behind, so the clean-up has its own deadline.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	var left []string
+	var left, removed, restored []string
 	for _, s := range slices.Backward(done) {
 		if s.before != nil {
-			delete(s.before["metadata"].(map[string]any), "resourceVersion") // whatever happened to it since
+			// The version is that of our own change: what somebody else has changed since
+			// is a conflict, and stays.
+			set(s.before, kinds.Text(s.Body, "metadata", "resourceVersion"), "metadata", "resourceVersion")
 			if err := api.Update(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(), s.before, kube.ChangeOptions{FieldManager: req.Manager}, nil); err != nil {
-				left = append(left, s.String()+" (changed)")
+				left = append(left, s.String()+" could not be put back")
+			} else {
+				restored = append(restored, s.String())
 			}
 			continue
 		}
 		err := api.Delete(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(),
 			kube.DeleteOptions{UID: kinds.Text(s.Body, "metadata", "uid"), Propagation: "Background"})
 		if err != nil && !kube.IsNotFound(err) {
-			left = append(left, s.String())
+			left = append(left, s.String()+" could not be removed again")
+		} else {
+			removed = append(removed, s.String())
 		}
 	}
 	e := errs.Wrap(cause, "the job was not submitted")
-	if len(left) == 0 {
-		return e.WithFact("removed", "what had been created before the failure")
+	for _, fact := range []struct {
+		name    string
+		objects []string
+	}{{"removed", removed}, {"put back", restored}, {"left", left}} {
+		if len(fact.objects) > 0 {
+			e = e.WithFact(fact.name, strings.Join(fact.objects, ", "))
+		}
 	}
-	return e.WithFact("left", strings.Join(left, ", ")+" could not be removed again")
+	return e
 }

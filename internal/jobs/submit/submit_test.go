@@ -91,7 +91,28 @@ func service(extra, spec string) string {
 	return `{"kind":"Service","metadata":{"name":"s","uid":"u2"` + extra + `},"spec":{` + spec + `}}`
 }
 
-const bound = `,"labels":{"cli.hyperpod/job":"j"}`
+const (
+	bound  = `,"labels":{"cli.hyperpod/job":"j","cli.hyperpod/job-kind":"PyTorchJob"}`
+	others = `,"labels":{"cli.hyperpod/job":"j","cli.hyperpod/job-kind":"MPIJob"}`
+	owned  = bound + `,"ownerReferences":[{"kind":"MPIJob","name":"j","uid":"u9"}]`
+	broken = `{"kind":"Status","status":"Failure","reason":"InternalError","code":500,"message":"etcd"}`
+)
+
+// conflictUnless accepts a write that has a text in it, as of the version that
+// the object has by then.
+func conflictUnless(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		sent, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		if !strings.Contains(string(sent), text) && strings.Contains(string(sent), `"resourceVersion"`) {
+			w.WriteHeader(409)
+			io.WriteString(w, `{"kind":"Status","status":"Failure","reason":"Conflict","code":409,"message":"changed"}`)
+			return
+		}
+		w.WriteHeader(200)
+		io.WriteString(w, service("", ""))
+	}
+}
 
 func request(key string, withService bool) Request {
 	r := Request{Namespace: "ns", Key: key, Manager: "hyperpod-me"}
@@ -176,11 +197,27 @@ func TestSubmit(t *testing.T) {
 		{name: "replaced and put back", req: replacing(request("", true)), answers: answers{
 			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"PATCH " + services + "/s": {body(200, service("", `"port":1`)), body(200, service("", `"port":1`))}, "POST " + jobs: {body(422, invalid)},
-			"PUT " + services + "/s": {body(200, service("", `"port":2`))}}, exit: errs.Failure, text: []string{"was not submitted"}},
+			"PUT " + services + "/s": {body(200, service("", `"port":2`))}}, exit: errs.Failure, text: []string{"was not submitted", "put back:     service s"}},
 		{name: "left by an earlier job of the name", req: request("", true), answers: answers{
 			"GET " + services + "/s": {body(200, service(bound, `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"DELETE " + services + "/s": {body(200, `{"kind":"Status","status":"Success"}`)}, "POST " + services: {body(201, service(bound, ""))},
 			"POST " + jobs: {body(201, job(""))}, "PATCH " + services + "/s": {body(200, service(bound, ""))}}, actions: "created created"},
+		{name: "stays, of a job that may not be read", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service(bound, `"port":1`))}, "GET " + jobs + "/j": {body(403, refused)},
+			"PATCH " + services + "/s": {body(200, service(bound, `"port":1`))}, "POST " + jobs: {body(201, job(""))}}, actions: "unchanged created"},
+		{name: "stays, of a job that cannot be read now", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service(bound, `"port":1`))}, "GET " + jobs + "/j": {body(500, broken)},
+			"PATCH " + services + "/s": {body(200, service(bound, `"port":1`))}, "POST " + jobs: {body(201, job(""))}}, actions: "unchanged created"},
+		{name: "stays, of a job of another kind", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service(others, `"port":1`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(200, service(others, `"port":1`))}, "POST " + jobs: {body(201, job(""))}}, actions: "unchanged created"},
+		{name: "stays, owned by a job of another kind", req: request("", true), answers: answers{
+			"GET " + services + "/s": {body(200, service(owned, `"port":1`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(200, service(owned, `"port":1`))}, "POST " + jobs: {body(201, job(""))}}, actions: "unchanged created"},
+		{name: "replaced, and changed by another since", req: replacing(request("", true)), answers: answers{
+			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
+			"PATCH " + services + "/s": {body(200, service("", `"port":1`)), body(200, service(`,"resourceVersion":"7"`, `"port":1`))}, "POST " + jobs: {body(422, invalid)},
+			"PUT " + services + "/s": {conflictUnless(`"resourceVersion":"8"`)}}, exit: errs.Failure, text: []string{"left:", "service s could not be put back"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			api, s := client(t, c.answers)
@@ -239,6 +276,12 @@ func TestDiff(t *testing.T) {
 	}
 	env := func(v string) map[string]any {
 		return map[string]any{"spec": map[string]any{"env": []any{map[string]any{"name": "A", "value": v}}}}
+	}
+	more := map[string]any{"spec": map[string]any{"env": []any{map[string]any{"name": "A", "value": "old"}, map[string]any{"name": "B", "value": "new"}}}}
+	for _, before := range []map[string]any{env("old"), {}} {
+		if c := fmt.Sprint(Diff(before, more)); strings.Contains(c, "old") || strings.Contains(c, "new") || !strings.Contains(c, "name:B") {
+			t.Errorf("got %s", c)
+		}
 	}
 	if c := Diff(env("old"), env("new")); len(c) != 1 || c[0].Before != "(not shown)" {
 		t.Errorf("got %+v", c)

@@ -17,6 +17,10 @@ import (
 // kept are kinds that hold data or serve others: they never go with a job.
 var kept = []string{"PersistentVolumeClaim", "PersistentVolume", "Namespace"}
 
+// kindLabel, on an object, is the kind of the job that kinds.TogetherLabel names:
+// jobs of two kinds may have the same name.
+const kindLabel = kinds.TogetherLabel + "-kind"
+
 // Ref names an object that was submitted with a job.
 type Ref struct {
 	APIVersion, Kind, Name string
@@ -37,6 +41,7 @@ func bind(objects []Object, job int, fresh func(i int) bool) {
 			continue
 		}
 		set(o.Body, name, "metadata", "labels", kinds.TogetherLabel)
+		set(o.Body, objects[job].Resource.Kind, "metadata", "labels", kindLabel)
 		refs = append(refs, Ref{o.Resource.GroupVersion(), o.Resource.Kind, o.Name()}.String())
 	}
 	if len(refs) > 0 {
@@ -89,6 +94,20 @@ func cutLast(s string) (before, after string, ok bool) {
 // BelongsTo tells whether an object was submitted with the job of that name.
 func BelongsTo(object map[string]any, job string) bool {
 	return job != "" && kinds.Text(object, "metadata", "labels", kinds.TogetherLabel) == job
+}
+
+// WentWith tells whether an object was submitted with the job of that kind and
+// name and belongs to no other: its labels name the job, and so does each of its
+// owners.
+func WentWith(object map[string]any, kind, name string) bool {
+	if !BelongsTo(object, name) || kinds.Text(object, "metadata", "labels", kindLabel) != kind {
+		return false
+	}
+	owners, _ := kinds.At(object, "metadata", "ownerReferences").([]any)
+	return !slices.ContainsFunc(owners, func(o any) bool {
+		owner, ok := o.(map[string]any)
+		return !ok || owner["kind"] != kind || owner["name"] != name
+	})
 }
 
 func set(o map[string]any, value any, path ...string) {
