@@ -144,6 +144,15 @@ func roleIndex(roles []RoleStatus, name string) int {
 	return slices.IndexFunc(roles, func(r RoleStatus) bool { return strings.EqualFold(r.Name, name) && name != "" })
 }
 
+// Submitter is the role of the pod that runs a RayJob's entry point. It is a batch
+// Job's, named after the RayJob, and no part of the Ray cluster.
+const Submitter = "submitter"
+
+// submits tells a RayJob's submitter from the pods of its cluster.
+func submits(j state.Job, p state.Pod) bool {
+	return j.Kind.FullName() == kinds.RayJob.FullName() && p.Labels[j.Kind.PodLabel] == ""
+}
+
 // PlacesOf returns the place of each pod in the job.
 func PlacesOf(j state.Job, pods []state.Pod) []kinds.Place {
 	roles := make(map[string]int64, len(j.Roles))
@@ -153,6 +162,9 @@ func PlacesOf(j state.Job, pods []state.Pod) []kinds.Place {
 	out := make([]kinds.Place, len(pods))
 	for i, p := range pods {
 		out[i] = j.Kind.Place(p.Labels, roles)
+		if submits(j, p) {
+			out[i] = kinds.Place{Role: Submitter, Index: 0, Rank: -1}
+		}
 	}
 	return out
 }

@@ -102,6 +102,9 @@ func (s Status) Why() string { return cmp.Or(s.Message, s.Reason) }
 // StatusOf works out the state of a job. w is the job's workload, nil when there
 // is none or it is not known; pods are the job's pods, nil when not known.
 func StatusOf(j state.Job, w *state.Workload, pods []state.Pod) Status {
+	if pods != nil { // a submitter is none of the pods that the job asks for
+		pods = slices.DeleteFunc(slices.Clone(pods), func(p state.Pod) bool { return submits(j, p) })
+	}
 	s := verdict(j, w, pods)
 	if s.Since.IsZero() {
 		s.Since = j.CreationTimestamp

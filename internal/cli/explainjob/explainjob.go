@@ -3,7 +3,6 @@ package explainjob
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
@@ -116,12 +114,9 @@ func Run(ctx context.Context, o *Options) error {
 // read gets the job's surroundings and all that the checker wants, in parallel.
 func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Question, *inputs.Inputs, error) {
 	q := explain.Question{Object: found.Object}
-	data, err := json.Marshal(found.Object)
-	if err != nil {
+	var err error
+	if q.Job, err = found.State(); err != nil {
 		return q, nil, err
-	}
-	if q.Job, err = state.DecodeJob(found.Kind, data); err != nil {
-		return q, nil, errs.Wrap(err, "the job cannot be understood")
 	}
 	var in *inputs.Inputs
 	var workloads []state.Workload

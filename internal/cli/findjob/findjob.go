@@ -5,6 +5,7 @@ package findjob
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Job is a job as the API has it.
@@ -26,6 +28,19 @@ type Job struct {
 
 // UID returns the object's metadata.uid.
 func (j Job) UID() string { return kinds.Text(j.Object, "metadata", "uid") }
+
+// State decodes the object.
+func (j Job) State() (state.Job, error) {
+	data, err := json.Marshal(j.Object)
+	if err != nil {
+		return state.Job{}, err
+	}
+	out, err := state.DecodeJob(j.Kind, data)
+	if err != nil {
+		return state.Job{}, errs.Wrap(err, "the job cannot be understood")
+	}
+	return out, nil
+}
 
 // Find reads the job of that name. Every kind that the cluster serves is asked
 // for at the same time, or only the one that is named. A name that two kinds

@@ -2,14 +2,13 @@ package getjob
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -58,13 +57,9 @@ func (l *loader) start(read func() error) {
 
 // load reads what belongs to a job.
 func load(ctx context.Context, c *factory.Cluster, found findjob.Job) (report, error) {
-	data, err := json.Marshal(found.Object)
+	job, err := found.State()
 	if err != nil {
 		return report{}, err
-	}
-	job, err := state.DecodeJob(found.Kind, data)
-	if err != nil {
-		return report{}, errs.Wrap(err, "the job cannot be understood")
 	}
 	r := report{job: job}
 	l := &loader{ctx: ctx, c: c}
@@ -73,9 +68,7 @@ func load(ctx context.Context, c *factory.Cluster, found findjob.Job) (report, e
 		return err
 	})
 	l.start(func() (err error) {
-		if job.PodSelector != "" {
-			r.pods, err = state.ListPods(ctx, c.Client, job.Namespace, kube.ListOptions{LabelSelector: job.PodSelector})
-		}
+		r.pods, err = listpods.Pods(ctx, c.Client, job)
 		return err
 	})
 	l.group.Wait()

@@ -5,7 +5,6 @@ package listpods
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +14,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -77,19 +76,13 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(found.Object)
+	job, err := found.State()
 	if err != nil {
 		return err
 	}
-	job, err := state.DecodeJob(found.Kind, data)
+	pods, err := Pods(ctx, cluster.Client, job)
 	if err != nil {
-		return errs.Wrap(err, "the job cannot be understood")
-	}
-	var pods []state.Pod
-	if job.PodSelector != "" {
-		if pods, err = state.ListPods(ctx, cluster.Client, job.Namespace, kube.ListOptions{LabelSelector: job.PodSelector}); err != nil {
-			return err
-		}
+		return err
 	}
 	rows := RowsOf(job, pods)
 	slices.SortStableFunc(pods, func(a, b state.Pod) int { return cmp.Compare(at(rows, a.Name), at(rows, b.Name)) })
@@ -111,6 +104,17 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		return out
 	})
+}
+
+// Pods reads the pods of a job, those that get-log and exec know, a RayJob's
+// submitter among them.
+func Pods(ctx context.Context, c *kube.Client, j state.Job) ([]state.Pod, error) {
+	placed, err := logs.Pods(ctx, c, j)
+	var out []state.Pod
+	for _, p := range placed {
+		out = append(out, p.Pod)
+	}
+	return out, err
 }
 
 func at(rows []Row, name string) int {

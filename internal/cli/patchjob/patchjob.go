@@ -3,7 +3,6 @@ package patchjob
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -150,13 +149,9 @@ func wrap(err error, name string) error {
 
 // target reads what Kueue knows of a job.
 func target(ctx context.Context, c *kube.Client, found findjob.Job) (patch.Target, error) {
-	data, err := json.Marshal(found.Object)
+	job, err := found.State()
 	if err != nil {
 		return patch.Target{}, err
-	}
-	job, err := state.DecodeJob(found.Kind, data)
-	if err != nil {
-		return patch.Target{}, errs.Wrap(err, "the job cannot be understood")
 	}
 	t := patch.Target{Job: job}
 	r, err := state.Served(ctx, c, kinds.Workload)

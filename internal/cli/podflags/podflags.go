@@ -3,7 +3,6 @@ package podflags
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -134,13 +133,5 @@ func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, name, kin
 	if err != nil {
 		return state.Job{}, err
 	}
-	data, err := json.Marshal(found.Object)
-	if err != nil {
-		return state.Job{}, err
-	}
-	j, err := state.DecodeJob(found.Kind, data)
-	if err != nil {
-		return state.Job{}, errs.Wrap(err, "the job cannot be understood")
-	}
-	return j, nil
+	return found.State()
 }

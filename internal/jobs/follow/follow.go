@@ -29,7 +29,8 @@ type Scope struct {
 	// Pods, for a single job, follows its pods too, so that the status is as exact
 	// as it can be.
 	Pods bool
-	// Missing, when not nil, is told once, before Synced, what may not be followed.
+	// Missing, when not nil, is told once, before Synced, what may not be followed,
+	// and after that each time a right is lost.
 	Missing func([]state.Missing)
 }
 
@@ -106,8 +107,9 @@ type follower struct {
 	namespaces     []string
 
 	mu        sync.Mutex
-	waiting   int // streams that have not listed everything yet
-	left      int // streams of jobs that go on
+	waiting   int  // streams that have not listed everything yet
+	live      bool // everything has been listed and sent
+	left      int  // streams of jobs that go on
 	missing   []state.Missing
 	jobs      map[string]*entry                    // by UID
 	workloads map[string]map[string]state.Workload // by the owner's UID, then their own
@@ -127,18 +129,20 @@ func (f *follower) start(r kinds.Resource, namespace string, run func(ns string,
 		case kube.IsForbidden(err) && namespace == "" && r.Namespaced && f.scope.Namespaces != nil:
 			all := f.each()
 			f.mu.Lock()
-			f.waiting += len(all)
+			if !f.live {
+				f.waiting += len(all)
+			}
 			if r.FullName() != kinds.Workload.FullName() {
 				f.left += len(all)
 			}
-			f.missing = append(f.missing, state.Missing{Resource: r, Verb: "list", Reason: state.Forbidden, Err: err})
+			f.lose(state.Missing{Resource: r, Verb: "list", Reason: state.Forbidden, Err: err})
 			f.mu.Unlock()
 			for _, ns := range all {
 				f.start(r, ns, run)
 			}
 		case kube.IsForbidden(err):
 			f.mu.Lock()
-			f.missing = append(f.missing, state.Missing{Resource: r, Namespace: namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
+			f.lose(state.Missing{Resource: r, Namespace: namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
 			f.mu.Unlock()
 		case !kube.IsNotServed(err):
 			f.end(err)
@@ -152,6 +156,17 @@ func (f *follower) start(r kinds.Resource, namespace string, run func(ns string,
 			f.end(err)
 		}
 	})
+}
+
+// lose notes what may not be followed, to be told before Synced, or at once after
+// it. It is called with the lock held.
+func (f *follower) lose(m state.Missing) {
+	switch {
+	case !f.live:
+		f.missing = append(f.missing, m)
+	case f.scope.Missing != nil:
+		f.scope.Missing([]state.Missing{m})
+	}
 }
 
 // end makes Follow return.
@@ -253,9 +268,13 @@ func (f *follower) again(before *entry) error {
 func (f *follower) synced() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.live {
+		return nil // a stream that took the place of one that lost its right
+	}
 	if f.waiting--; f.waiting != 0 {
 		return nil
 	}
+	f.live = true
 	if f.scope.Missing != nil && len(f.missing) > 0 {
 		f.scope.Missing(f.missing)
 	}

@@ -176,3 +176,95 @@ func TestFollowEachNamespace(t *testing.T) {
 		t.Errorf("with no namespace: %v", err)
 	}
 }
+
+// TestFollowLosesRight: a right that is taken away while changes are followed is
+// told at once, and what still may be followed goes on, without a second SYNCED.
+func TestFollowLosesRight(t *testing.T) {
+	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ns = "hyperpod-ns-team-b"
+	job := map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "x", "labels": map[string]any{kinds.QueueLabel: ns + "-localqueue"}},
+		"spec": map[string]any{"suspend": true, "template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "i"}}}}}}
+	for name, scope := range map[string]Scope{
+		"one namespace":  {Namespace: ns},
+		"all namespaces": {Namespaces: func(context.Context) ([]string, error) { return []string{"hyperpod-ns-team-a", ns}, nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			revoked, revoke := context.WithCancel(context.Background())
+			// What is revoked: PyTorchJobs of the namespace, or both kinds of all at once.
+			of := func(r *http.Request) bool {
+				if scope.Namespace != "" {
+					return strings.HasSuffix(r.URL.Path, "/pytorchjobs")
+				}
+				return strings.HasSuffix(r.URL.Path, "jobs") && !strings.Contains(r.URL.Path, "/namespaces/")
+			}
+			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !of(r) {
+					box.ServeHTTP(w, r)
+					return
+				}
+				if revoked.Err() != nil {
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(http.StatusForbidden)
+					fmt.Fprint(w, `{"kind":"Status","reason":"Forbidden","code":403,"message":"User \"a\" cannot list"}`)
+					return
+				}
+				ctx, cancel := context.WithCancel(r.Context())
+				defer cancel()
+				defer context.AfterFunc(revoked, cancel)()
+				box.ServeHTTP(w, r.WithContext(ctx))
+			})
+			c := kube.NewInProcess(h, "sandbox", kube.Options{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+			ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+			defer cancel()
+			lost := make(chan state.Missing, 9)
+			scope.Kinds = []kinds.Job{kinds.PyTorchJob, kinds.BatchJob}
+			scope.Missing = func(all []state.Missing) {
+				for _, m := range all {
+					lost <- m
+				}
+			}
+			var seen []string
+			made := make(chan error, 1)
+			err := Follow(ctx, c, scope, func(ch Change) error {
+				seen = append(seen, ch.Type+" "+ch.Job.Name)
+				switch {
+				case ch.Type == kube.Synced:
+					revoke()
+					go func() {
+						var err error
+						for range map[string]int{ns: 1, "": 2}[scope.Namespace] {
+							select {
+							case <-lost:
+							case <-ctx.Done():
+								err = ctx.Err()
+							}
+						}
+						if err == nil {
+							err = c.Create(ctx, kinds.BatchJob.Resource, ns, job, kube.CreateOptions{}, nil)
+						}
+						made <- err
+					}()
+				case ch.Job.Name == "x":
+					return kube.ErrStop
+				}
+				return nil
+			})
+			want := []string{"ADDED base-b", "SYNCED ", "ADDED x"}
+			if scope.Namespace == "" {
+				want = append([]string{"ADDED base-a"}, want...)
+			}
+			if err != nil || len(seen) < len(want) || !slices.Equal(seen[:len(want)], want) { // another stream may still have sent x again
+				t.Errorf("%v: %q, want %q", err, seen, want)
+			}
+			if err := <-made; err != nil {
+				t.Errorf("what was lost is not told: %v", err)
+			}
+			if err := c.Delete(context.Background(), kinds.BatchJob.Resource, ns, "x", kube.DeleteOptions{Propagation: "Background"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

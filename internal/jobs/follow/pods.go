@@ -38,7 +38,7 @@ func (f *follower) followPods(j state.Job) {
 			f.end(err)
 		default:
 			f.mu.Lock()
-			f.missing = append(f.missing, state.Missing{Resource: kinds.Pod, Namespace: j.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
+			f.lose(state.Missing{Resource: kinds.Pod, Namespace: j.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
 			f.mu.Unlock()
 			if early {
 				if err := f.synced(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -17,10 +18,6 @@ import (
 // defaultContainer is the annotation that names the container a pod is about.
 // Source: Kubernetes, well-known annotations.
 const defaultContainer = "kubectl.kubernetes.io/default-container"
-
-// submitterRole is the role of the pod that runs a RayJob's entry point. It is a
-// batch Job's, named after the RayJob, and no part of the Ray cluster.
-const submitterRole = "submitter"
 
 // Selectors returns the label selectors of a job's pods; none as long as they
 // cannot be told.
@@ -44,17 +41,13 @@ type Pod struct {
 // Placed returns the pods with their places, the one that matters most first:
 // by role as the job lists them, then by index, age and name.
 func Placed(j state.Job, pods []state.Pod) []Pod {
-	roles := map[string]int64{}
 	order := map[string]int{}
 	for i, r := range j.Roles {
-		roles[r.Name], order[r.Name] = r.Replicas, i
+		order[r.Name] = i
 	}
 	out := make([]Pod, len(pods))
-	for i, p := range pods {
-		out[i] = Pod{p, j.Kind.Place(p.Labels, roles)}
-		if j.Kind.Kind == kinds.RayJob.Kind && p.Labels[j.Kind.PodLabel] == "" {
-			out[i].Place = kinds.Place{Role: submitterRole, Index: 0, Rank: -1}
-		}
+	for i, place := range jobs.PlacesOf(j, pods) {
+		out[i] = Pod{pods[i], place}
 	}
 	slices.SortStableFunc(out, func(a, b Pod) int {
 		return cmp.Or(cmp.Compare(weight(a, order), weight(b, order)), cmp.Compare(last(a.Rank), last(b.Rank)), cmp.Compare(last(a.Index), last(b.Index)),
@@ -66,7 +59,7 @@ func Placed(j state.Job, pods []state.Pod) []Pod {
 // weight puts the pods that lead a job before the others.
 func weight(p Pod, order map[string]int) int {
 	switch {
-	case p.Role == submitterRole:
+	case p.Role == jobs.Submitter:
 		return -2
 	case p.leads():
 		return -1
@@ -84,7 +77,7 @@ func weight(p Pod, order map[string]int) int {
 // leads says whether a pod is the one that speaks for its job.
 func (p Pod) leads() bool {
 	switch strings.ToLower(p.Role) {
-	case "launcher", "head", "master", "chief", submitterRole:
+	case "launcher", "head", "master", "chief", jobs.Submitter:
 		return p.Index <= 0
 	}
 	return false
@@ -190,7 +183,7 @@ func hasRole(j state.Job, role string) bool {
 func roleNames(j state.Job) []string {
 	var out []string
 	if j.Kind.Kind == kinds.RayJob.Kind {
-		out = append(out, submitterRole)
+		out = append(out, jobs.Submitter)
 	}
 	for _, r := range j.Roles {
 		out = append(out, strings.ToLower(r.Name))
