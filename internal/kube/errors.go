@@ -163,9 +163,6 @@ func IsInvalid(err error) bool {
 	return hasCode(err, http.StatusUnprocessableEntity) || hasCode(err, http.StatusBadRequest)
 }
 
-// IsTooManyRequests reports a server that is overloaded (429).
-func IsTooManyRequests(err error) bool { return hasCode(err, http.StatusTooManyRequests) }
-
 // Unclear reports a change of which nobody knows whether it happened: it was
 // sent, and the answer was lost, came from a gateway, or came too late. The
 // caller has to look.

@@ -52,8 +52,9 @@ const quiet = 10 * time.Second
 // until ctx ends or f returns an error (ErrStop is a clean end). Lost
 // connections are resumed where they broke off; when the server has forgotten
 // that place, the difference is worked out from a new list. f is called from one
-// goroutine. A refusal (401, 403, 404) at the start ends it, a later one if it
-// stays; other trouble is waited out.
+// goroutine. Before Synced any error ends it. Afterwards a refusal (401, 403, 404)
+// ends it if it stays, and any other answer that waiting does not mend at once;
+// lost connections and an overloaded server (429, 5xx) are waited out.
 func Follow[T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, f func(Event[T]) error) error {
 	w := &follower[T]{c: c, r: r, namespace: namespace, o: o, f: f, known: map[string]tracked[T]{}}
 	err := w.run(ctx)

@@ -94,10 +94,11 @@ func (o *Options) Validate() error {
 		}
 		o.minMemory = q.Value()
 	}
-	for flag, n := range map[string]int{"min-accelerators": o.MinAccelerators, "min-vcpu": o.MinVCPU} {
-		if n < 0 {
-			return errs.Usagef("--%s is not below 0", flag)
-		}
+	switch {
+	case o.MinAccelerators < 0:
+		return errs.Usagef("--min-accelerators is not below 0")
+	case o.MinVCPU < 0:
+		return errs.Usagef("--min-vcpu is not below 0")
 	}
 	if o.InCluster && o.NoCluster {
 		return errs.Usagef("--in-cluster and --no-cluster exclude each other")

@@ -271,7 +271,7 @@ func Verdict(job string, r logs.Result) error {
 	case r.Status.State == jobs.Failed:
 		e := &errs.Error{What: "job " + job + " failed", Why: r.Status.Message, Code: errs.No}
 		if r.FailedPod != "" {
-			e.WithFact("failed first", "pod "+r.FailedPod).WithTry("hyperpod get-log " + job + " --pod " + r.FailedPod)
+			e.WithFact("failed first", "pod "+r.FailedPod).WithTry("hyperpod get-log " + job + " -n " + r.Namespace + " --pod " + r.FailedPod)
 		}
 		return e
 	}

@@ -138,4 +138,8 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%+v: exit code %d, want %d", c.r, got, c.code)
 		}
 	}
+	failed := Verdict("train", logs.Result{Status: jobs.Status{State: jobs.Failed}, Namespace: "team", FailedPod: "p"})
+	if text := errs.Text(failed, false); !strings.Contains(text, "hyperpod get-log train -n team --pod p") {
+		t.Errorf("%s", text)
+	}
 }

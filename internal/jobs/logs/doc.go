@@ -113,8 +113,9 @@ type Event struct {
 type Result struct {
 	// Status is the job's last known one; its State is empty when it was not looked
 	// at (without Follow).
-	Status  jobs.Status
-	Deleted bool // the job was deleted
+	Status    jobs.Status
+	Namespace string // of the job, with Follow
+	Deleted   bool   // the job was deleted
 	// Sources are those that were read, in the order in which they began.
 	Sources []Source
 	// Skipped counts the sources that could not be read.

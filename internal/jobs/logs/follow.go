@@ -70,7 +70,7 @@ func (e Engine) follow(ctx context.Context, q Query, m *mux) (Result, error) {
 	f.running.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r := Result{Status: f.status, Deleted: f.deleted, Sources: sources(f.began), Skipped: f.skipped, FailedPod: f.failed.Name}
+	r := Result{Status: f.status, Namespace: q.Job.Namespace, Deleted: f.deleted, Sources: sources(f.began), Skipped: f.skipped, FailedPod: f.failed.Name}
 	return r, err
 }
 

@@ -131,22 +131,3 @@ func section(fields []configField) object {
 	}
 	return out
 }
-
-// ConfigFieldNames returns the names of all fields of configuration files, each
-// once, for the test that compares them with what is read.
-func ConfigFieldNames() []string {
-	var out []string
-	seen := map[string]bool{}
-	var visit func([]configField)
-	visit = func(fields []configField) {
-		for _, f := range fields {
-			if !seen[f.name] {
-				seen[f.name] = true
-				out = append(out, f.name)
-			}
-			visit(f.below)
-		}
-	}
-	visit(configFields())
-	return append(out, "claimName", "mountPath", "volumeName", "hostPath")
-}

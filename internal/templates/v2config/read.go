@@ -20,7 +20,8 @@ type File struct {
 }
 
 // several is the environment that v2 gave jobs of several nodes. The file's and the
-// flags' own values win, which v2 overwrote (Q15).
+// flags' own values win, which v2 overwrote:
+// docs/compatibility.md.
 var several = map[string]string{
 	"NCCL_SOCKET_IFNAME":              "^lo,docker0,veth_def_agent",
 	"NCCL_IGNORE_DISABLED_P2P":        "1",
