@@ -252,7 +252,7 @@ func removeTogether(ctx context.Context, c *factory.Cluster, v victim) (removed,
 		if err == nil {
 			err = c.Get(ctx, r, v.namespace, ref.Name, &object)
 		}
-		if err == nil && submit.BelongsTo(object, v.name) {
+		if err == nil && submit.WentWith(object, v.kind.Kind, v.name) {
 			err = c.Delete(ctx, r, v.namespace, ref.Name, kube.DeleteOptions{Propagation: "Background", UID: kinds.Text(object, "metadata", "uid")})
 		} else if err == nil {
 			continue // another's by now
