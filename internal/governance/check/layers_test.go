@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
@@ -37,5 +38,39 @@ func TestEstimateOfNow(t *testing.T) {
 		if got, err := json.Marshal(c.eta); err != nil || string(got) != c.want {
 			t.Errorf("%s, want %s (%v)", got, c.want, err)
 		}
+	}
+}
+
+// TestEndsBehindOthers: what ends frees quota for those that wait before the job
+// first, so their part must end, too, before the job is said to run.
+func TestEndsBehindOthers(t *testing.T) {
+	ends := func(jobs ...any) string {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""))
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		s.Add(fixture.Work("t", "one", 4, 0, time.Hour, true), fixture.Work("t", "two", 4, 0, time.Hour, true))
+		s.Add(jobs...)
+		c := checker(t, s)
+		var found []string
+		for range 2 { // asking changes nothing
+			found = nil
+			for _, r := range ask(t, c, check.Request{Object: object(t, fixture.Job("late", 1, 4, "")), Namespace: "t", Remedies: true}).Remedies {
+				for _, h := range r.Jobs {
+					found = append(found, h.Job)
+				}
+			}
+		}
+		return strings.Join(found, " ")
+	}
+	if got := ends(); got != "one" {
+		t.Errorf("first in the queue: %q", got)
+	}
+	if got := ends(fixture.Work("t", "first", 4, 0, time.Minute, false)); got != "one two" {
+		t.Errorf("behind one of 4: %q", got)
+	}
+	if got := ends(fixture.Work("t", "first", 8, 0, time.Minute, false)); got != "one" { // too large for what one frees: it is passed over
+		t.Errorf("behind one of 8: %q", got)
+	}
+	if got := ends(fixture.Work("t", "least", 4, -5, time.Minute, false)); got != "one" {
+		t.Errorf("before one of less priority: %q", got)
 	}
 }
