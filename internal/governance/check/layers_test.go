@@ -2,12 +2,15 @@ package check_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // TestRestingNodes: nodes that take no pods for the time being make a job wait;
@@ -72,5 +75,53 @@ func TestEndsBehindOthers(t *testing.T) {
 	}
 	if got := ends(fixture.Work("t", "least", 4, -5, time.Minute, false)); got != "one" {
 		t.Errorf("before one of less priority: %q", got)
+	}
+}
+
+// TestManagedNamespaces: jobs without a queue are held back for ever where Kueue's
+// namespace selector says so, and nowhere else.
+func TestManagedNamespaces(t *testing.T) {
+	rules := "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmanageJobsWithoutQueueName: true\n"
+	for more, want := range map[string]check.Outcome{
+		"": check.Never,
+		"managedJobsNamespaceSelector: {matchLabels: {kubernetes.io/metadata.name: t}}\n":                                                     check.Never,
+		"managedJobsNamespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [t, kube-system]}]}\n": check.Admitted,
+	} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(rules+more), fixture.Node("n1", "a100", 8, ""))
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		v := ask(t, checker(t, s), check.Request{Object: job("j", 1, 4, "kueue.x-k8s.io/queue-name", ""), Namespace: "t"})
+		if v.Verdict != want {
+			t.Errorf("%q: %s: %s", more, v.Verdict, v.Summary)
+		}
+	}
+}
+
+// TestUnreadCohorts: a limit above the queue that may not be read decides over what
+// is borrowed.
+func TestUnreadCohorts(t *testing.T) {
+	s := fixture.JohnSmith()
+	c := checker(t, s)
+	c.In.Missing = append(c.In.Missing, state.Missing{Resource: kinds.Cohort, Verb: "list", Reason: state.Forbidden})
+	v := ask(t, c, check.Request{Object: object(t, fixture.Job("j", 3, 4, "")), Namespace: "smith"})
+	if v.Verdict != check.Unknown || v.Reason != check.NotReadable {
+		t.Errorf("%s %s", v.Verdict, v.Reason)
+	}
+}
+
+// TestPodSetWithoutRequests: a launcher that asks for nothing leaves the workers on
+// the flavor that was decided.
+func TestPodSetWithoutRequests(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Flavor("h200"), fixture.Rules(fixture.FairSharing),
+		fixture.Node("n1", "a100", 8, `"unschedulable":true`), fixture.Node("n2", "h200", 8, ""))
+	s.Add(fixture.Team("t", "", 0, "", "")[:2]...)
+	flavor := `{"name":%q,"resources":[{"name":"nvidia.com/gpu","nominalQuota":"8"}]}`
+	s.Add(json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":"t"},"spec":{"namespaceSelector":{},"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[` +
+		fmt.Sprintf(flavor, "a100") + "," + fmt.Sprintf(flavor, "h200") + `]}]}}`))
+	o := object(t, fixture.Job("j", 1, 4, ""))
+	specs := o["spec"].(map[string]any)["pytorchReplicaSpecs"].(map[string]any)
+	specs["Master"] = map[string]any{"replicas": 1, "template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "pytorch", "image": "i"}}}}}
+	v := ask(t, checker(t, s), check.Request{Object: o, Namespace: "t"})
+	if v.Verdict != check.Waits || v.Nodes.Reason != check.NodesFull {
+		t.Errorf("the decided flavor is cordoned: %s %+v", v.Verdict, v.Nodes)
 	}
 }
