@@ -177,7 +177,7 @@ var allowed = sync.OnceValue(func() map[string]fields {
 
 // configuration are the parts of Kueue's Configuration that change decisions.
 var configuration = fields{
-	"apiVersion": nil, "kind": nil, "manageJobsWithoutQueueName": nil,
+	"apiVersion": nil, "kind": nil, "manageJobsWithoutQueueName": nil, "managedJobsNamespaceSelector": whole,
 	"featureGates": {"*": nil}, "fairSharing": whole, "admissionFairSharing": whole, "waitForPodsReady": whole,
 	"resources": whole, "integrations": only("frameworks", "externalFrameworks"),
 }

@@ -139,7 +139,7 @@ func (v *Verdict) unseen() bool {
 	}
 	switch v.Quota.Reason {
 	case kueue.WorkloadQuotaReservedReasonExceedsMaxQuota, kueue.WorkloadQuotaReservedReasonWaitingForQuota:
-		return v.Quota.Shared && missing("clusterqueues")
+		return v.Quota.Shared && (missing("clusterqueues") || missing("cohorts"))
 	}
 	return false
 }

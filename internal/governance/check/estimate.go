@@ -20,9 +20,9 @@ const estimatable = 1500
 // ETA is when the job may start: an estimate.
 type ETA struct {
 	Known bool
-	// Earliest and Latest are seconds from Taken. Latest is null when no upper end
-	// can be told.
-	Earliest float64  `json:",omitempty"`
+	// Earliest and Latest are seconds from Taken, 0 for now; left out where nothing,
+	// or no upper end, is known.
+	Earliest *float64 `json:",omitempty"`
 	Latest   *float64 `json:",omitempty"`
 	// Code and Why say why nothing, or no upper end, is known; see package forecast.
 	Code string `json:",omitempty"`
@@ -45,7 +45,8 @@ func (c *Checker) estimate(ctx context.Context, r *Request, wl *kueue.Workload, 
 	v.ETA = &ETA{Known: e.Known, Code: string(e.Code), Why: e.Why, Basis: e.Basis}
 	if e.Known {
 		from, to := e.Wait(now)
-		v.ETA.Earliest = from.Seconds()
+		earliest := from.Seconds()
+		v.ETA.Earliest = &earliest
 		if !e.Latest.IsZero() {
 			latest := to.Seconds()
 			v.ETA.Latest = &latest
@@ -63,16 +64,16 @@ func (v *Verdict) etaRow(p *prose.Page, age func(time.Duration) string) {
 	case e.Code == string(forecast.NoDuration) && !e.Known:
 		p.Row("starts", "no telling when: "+e.Why+" (--assume-duration assumes one)")
 		return
-	case !e.Known:
+	case !e.Known || e.Earliest == nil:
 		p.Row("starts", "no telling when: "+e.Why)
 		return
 	}
 	seconds := func(s float64) string { return age(time.Duration(s) * time.Second) }
-	text := "in about " + seconds(e.Earliest)
+	text := "in about " + seconds(*e.Earliest)
 	switch {
 	case e.Latest == nil:
 		text += " or later"
-	case seconds(*e.Latest) != seconds(e.Earliest):
+	case seconds(*e.Latest) != seconds(*e.Earliest):
 		text += " to " + seconds(*e.Latest)
 	}
 	var basis []string

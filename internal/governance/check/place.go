@@ -149,34 +149,43 @@ func (c *Checker) groups(wl *kueue.Workload, d *admission.Decision) [][]fit.Grou
 			}
 		}
 	}
-	if d == nil || len(decided) == len(wl.Spec.PodSets) {
-		return [][]fit.Group{build(func(ps *kueue.PodSet) []string { return decided[string(ps.Name)] })}
+	// undecided pod sets ask for something and got no flavor.
+	undecided := func(ps *kueue.PodSet) bool {
+		return len(decided[string(ps.Name)]) == 0 && asksFor(ps, nil)
+	}
+	ofDecision := func(ps *kueue.PodSet) []string { return decided[string(ps.Name)] }
+	if d == nil || !slices.ContainsFunc(wl.Spec.PodSets, func(ps kueue.PodSet) bool { return undecided(&ps) }) {
+		return [][]fit.Group{build(ofDecision)}
 	}
 	var out [][]fit.Group
 	if cq := c.In.ClusterQueue(d.ClusterQueue); cq != nil {
 		for _, g := range cq.Spec.ResourceGroups {
-			if len(g.Flavors) < 1 || !asksFor(wl, g.CoveredResources) {
+			takes := func(ps *kueue.PodSet) bool { return undecided(ps) && asksFor(ps, g.CoveredResources) }
+			if !slices.ContainsFunc(wl.Spec.PodSets, func(ps kueue.PodSet) bool { return takes(&ps) }) {
 				continue
 			}
 			for _, f := range g.Flavors {
-				out = append(out, build(func(*kueue.PodSet) []string { return []string{string(f.Name)} }))
+				out = append(out, build(func(ps *kueue.PodSet) []string {
+					if takes(ps) {
+						return []string{string(f.Name)}
+					}
+					return ofDecision(ps)
+				}))
 			}
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, build(func(*kueue.PodSet) []string { return nil }))
+		out = append(out, build(ofDecision))
 	}
 	return out
 }
 
-func asksFor(wl *kueue.Workload, names []corev1.ResourceName) bool {
-	for i := range wl.Spec.PodSets {
-		for _, c := range wl.Spec.PodSets[i].Template.Spec.Containers {
-			for _, n := range names {
-				if q, ok := c.Resources.Requests[n]; ok && !q.IsZero() {
-					return true
-				}
-				if q, ok := c.Resources.Limits[n]; ok && !q.IsZero() {
+// asksFor reports a pod set that requests one of the resources; any, when names is nil.
+func asksFor(ps *kueue.PodSet, names []corev1.ResourceName) bool {
+	for _, c := range ps.Template.Spec.Containers {
+		for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
+			for n, q := range list {
+				if !q.IsZero() && (names == nil || slices.Contains(names, n)) {
 					return true
 				}
 			}
@@ -249,6 +258,7 @@ func (c *Checker) nodeNamed(host string) string {
 func (c *Checker) podsOf(victims []admission.Preemption) func(*corev1.Pod) bool {
 	type owner struct{ namespace, uid string }
 	owners := map[owner]bool{}
+	pods := map[owner]bool{} // victims that are plain pods
 	selectors := map[string][]labels.Selector{}
 	for _, v := range victims {
 		w := c.In.Workload(v.Namespace, v.Name)
@@ -257,6 +267,10 @@ func (c *Checker) podsOf(victims []admission.Preemption) func(*corev1.Pod) bool 
 		}
 		o := metav1.GetControllerOf(w)
 		if o == nil {
+			continue
+		}
+		if o.Kind == kinds.Pod.Kind && o.APIVersion == kinds.Pod.GroupVersion() {
+			pods[owner{v.Namespace, string(o.UID)}] = true
 			continue
 		}
 		owners[owner{v.Namespace, string(o.UID)}] = true
@@ -268,6 +282,9 @@ func (c *Checker) podsOf(victims []admission.Preemption) func(*corev1.Pod) bool 
 		}
 	}
 	return func(p *corev1.Pod) bool {
+		if p.UID != "" && pods[owner{p.Namespace, string(p.UID)}] {
+			return true
+		}
 		if o := metav1.GetControllerOf(p); o != nil && owners[owner{p.Namespace, string(o.UID)}] {
 			return true
 		}

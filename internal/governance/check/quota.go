@@ -31,9 +31,9 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		return nil, nil
 	case wl.Spec.QueueName == "":
 		q.Status, q.Message = Skipped, "the job has no queue: Kueue does not manage it"
-		if c.rules.ManagesAll {
+		if c.rules.Manages(c.In, wl.Namespace) {
 			q.Status, q.Message = Failed, "the job has no queue: Kueue holds jobs without a queue back for ever (manageJobsWithoutQueueName)"
-			q.Outcome, q.Reason, q.Detail = string(admission.Waits), kueue.WorkloadQuotaReservedReasonMisconfigured, NoQueueLabel
+			q.Outcome, q.Reason, q.Detail = string(admission.Never), kueue.WorkloadQuotaReservedReasonMisconfigured, NoQueueLabel
 		}
 		c.podSets(wl, nil, v)
 		return nil, nil

@@ -69,7 +69,6 @@ func Reasons(reasons []fit.Reason) string {
 
 // ReasonText is one reason in words.
 func ReasonText(r fit.Reason) string {
-	value := func(n int64) float64 { return remedy.Value(r.Resource, n) }
 	switch r.Code {
 	case fit.NotReady:
 		return "not ready"
@@ -88,9 +87,9 @@ func ReasonText(r fit.Reason) string {
 	case fit.TooManyPods:
 		return "as many pods as it may run"
 	case fit.TooSmall:
-		return fmt.Sprintf("has no %s (%s at most)", Words(r.Resource, value(r.Needed)), number(r.Resource, value(r.Most)))
+		return fmt.Sprintf("has no %s (%s at most)", Words(r.Resource, r.Needed), number(r.Resource, r.Most))
 	case fit.Insufficient:
-		return fmt.Sprintf("no %s free %s", number(r.Resource, value(r.Needed)), r.Resource)
+		return fmt.Sprintf("no %s free %s", number(r.Resource, r.Needed), r.Resource)
 	}
 	return r.Code
 }

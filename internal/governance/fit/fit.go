@@ -58,9 +58,9 @@ type Reason struct {
 	Nodes int
 	// Resource, Needed and Most are set for InsufficientFree and
 	// InsufficientOnNode: what one pod needs, and the most that one of these nodes
-	// has (of it free, or at all), in base units (cores are in thousandths).
-	Resource     string `json:",omitempty"`
-	Needed, Most int64  `json:",omitempty"`
+	// has (of it free, or at all), in base units (cpu in cores).
+	Resource     string  `json:",omitempty"`
+	Needed, Most float64 `json:",omitempty"`
 	// Detail is the taint, or the health label's value.
 	Detail string `json:",omitempty"`
 }
@@ -102,6 +102,14 @@ func amount(name corev1.ResourceName, list corev1.ResourceList) int64 {
 	return q.Value()
 }
 
+// base is an amount in base units: cores, bytes, devices.
+func base(name corev1.ResourceName, n int64) float64 {
+	if name == corev1.ResourceCPU {
+		return float64(n) / 1000
+	}
+	return float64(n)
+}
+
 func amountsOf(list corev1.ResourceList) amounts {
 	out := make(amounts, len(list))
 	for name := range list {
@@ -133,9 +141,6 @@ func New(nodes []*corev1.Node, pods []*corev1.Pod, ignore func(*corev1.Pod) bool
 	return c
 }
 
-// Len is the number of nodes.
-func (c *Cluster) Len() int { return len(c.nodes) }
-
 // Having counts the nodes with all of the labels.
 func (c *Cluster) Having(labels map[string]string) int {
 	n := 0
@@ -155,7 +160,8 @@ func (n *node) take(request amounts, times int64) {
 }
 
 // Place puts the groups on the nodes, the largest pods first. With empty, what
-// runs now is taken not to be there. The cluster does not change.
+// passes with time is taken not to be there: what runs now, and nodes that are not
+// ready, cordoned or held back for their health. The cluster does not change.
 func (c *Cluster) Place(groups []Group, empty bool) Result {
 	nodes := make([]node, len(c.nodes))
 	for i, n := range c.nodes {
@@ -182,7 +188,7 @@ func (c *Cluster) Place(groups []Group, empty bool) Result {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size(requests[b]), size(requests[a])) })
 	out := Result{Fits: true, Groups: make([]Placement, len(groups))}
 	for _, i := range order {
-		out.Groups[i] = place(nodes, &groups[i], requests[i])
+		out.Groups[i] = place(nodes, &groups[i], requests[i], empty)
 		out.Fits = out.Fits && out.Groups[i].Placed >= groups[i].Count
 	}
 	return out
@@ -202,7 +208,7 @@ func size(a amounts) int64 {
 	return devices<<32 + rest
 }
 
-func place(nodes []node, g *Group, request amounts) Placement {
+func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 	out := Placement{Name: g.Name, Count: g.Count}
 	pod := &corev1.Pod{Spec: g.Spec}
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
@@ -226,7 +232,7 @@ func place(nodes []node, g *Group, request amounts) Placement {
 		if len(g.Hosts) > 0 {
 			left = min(left, g.Hosts[n.Name])
 		}
-		if r, ok := refuses(n, g, required, tolerations); !ok {
+		if r, ok := refuses(n, g, required, tolerations, empty); !ok {
 			note(r)
 			continue
 		}
@@ -251,24 +257,24 @@ func place(nodes []node, g *Group, request amounts) Placement {
 	return out
 }
 
-// refuses says why a node is out of the question whatever is free on it.
-func refuses(n *node, g *Group, required nodeaffinity.RequiredNodeAffinity, tolerations []corev1.Toleration) (Reason, bool) {
+// refuses says why a node is out of the question whatever is free on it. With
+// empty, what passes with time does not count.
+func refuses(n *node, g *Group, required nodeaffinity.RequiredNodeAffinity, tolerations []corev1.Toleration, empty bool) (Reason, bool) {
 	if !has(n.Labels, g.NodeLabels) {
 		return Reason{Code: WrongFlavor}, false
 	}
 	if match, err := required.Match(n.Node); err != nil || !match {
 		return Reason{Code: WrongNode}, false
 	}
-	if !ready(n.Node) {
-		return Reason{Code: NotReady}, false
-	}
-	if n.Spec.Unschedulable && !toleratesCordon(tolerations) {
-		return Reason{Code: Cordoned}, false
-	}
-	if h := n.Labels[kinds.NodeHealthLabel]; h != "" && h != "Schedulable" {
-		return Reason{Code: Unhealthy, Detail: h}, false
+	if !empty {
+		if r, ok := resting(n, tolerations); ok {
+			return r, false
+		}
 	}
 	taint, found := schedulinghelpers.FindMatchingUntoleratedTaint(klog.Background(), n.Spec.Taints, tolerations, func(t *corev1.Taint) bool {
+		if empty && passing(t.Key) {
+			return false
+		}
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 	}, false)
 	if found {
@@ -281,6 +287,31 @@ func refuses(n *node, g *Group, required nodeaffinity.RequiredNodeAffinity, tole
 		return Reason{Code: WrongDomain}, false
 	}
 	return Reason{}, true
+}
+
+// passing reports the taints that Kubernetes and HyperPod put on a node for its
+// present condition, and take off again.
+func passing(key string) bool {
+	switch key {
+	case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, corev1.TaintNodeMemoryPressure,
+		kinds.NodeHealthLabel, corev1.TaintNodeDiskPressure, corev1.TaintNodeNetworkUnavailable, corev1.TaintNodePIDPressure, corev1.TaintNodeOutOfService:
+		return true
+	}
+	return false
+}
+
+// resting says what keeps a node from taking pods for the time being.
+func resting(n *node, tolerations []corev1.Toleration) (Reason, bool) {
+	if !ready(n.Node) {
+		return Reason{Code: NotReady}, true
+	}
+	if n.Spec.Unschedulable && !toleratesCordon(tolerations) {
+		return Reason{Code: Cordoned}, true
+	}
+	if h := n.Labels[kinds.NodeHealthLabel]; h != "" && h != "Schedulable" {
+		return Reason{Code: Unhealthy, Detail: h}, true
+	}
+	return Reason{}, false
 }
 
 // room is how many pods of a request a node takes, at most most, and what ends it.
@@ -304,9 +335,9 @@ func room(n *node, request amounts, most int64) (int64, Reason) {
 		}
 		if fits := max(n.free[name], 0) / need; fits < k {
 			k = fits
-			why = Reason{Code: Insufficient, Resource: string(name), Needed: need, Most: max(n.free[name], 0)}
+			why = Reason{Code: Insufficient, Resource: string(name), Needed: base(name, need), Most: base(name, max(n.free[name], 0))}
 			if n.size[name] < need {
-				why.Code, why.Most = TooSmall, n.size[name]
+				why.Code, why.Most = TooSmall, base(name, n.size[name])
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,12 +50,14 @@ func pod(on, requests string) *corev1.Pod {
 
 const big = "cpu=96 memory=1Ti nvidia.com/gpu=8 vpc.amazonaws.com/efa=4 hugepages-2Mi=4Gi ephemeral-storage=100Gi pods=10"
 
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
 func reasons(p fit.Placement) string {
 	var out []string
 	for _, r := range p.Reasons {
 		s := fmt.Sprintf("%d %s", r.Nodes, r.Code)
 		if r.Resource != "" {
-			s += fmt.Sprintf(" %s %d/%d", r.Resource, r.Most, r.Needed)
+			s += " " + r.Resource + " " + plain(r.Most) + "/" + plain(r.Needed)
 		}
 		if r.Detail != "" {
 			s += " " + r.Detail
@@ -91,7 +94,7 @@ func TestPlace(t *testing.T) {
 		{"hugepages", three, nil, fit.Group{Count: 4, Spec: spec("hugepages-2Mi=3Gi")}, 3, "3 InsufficientFree hugepages-2Mi 4294967296/3221225472"},
 		{"ephemeral storage", three, nil, fit.Group{Count: 1, Spec: spec("ephemeral-storage=200Gi")}, 0, "3 InsufficientOnNode ephemeral-storage 107374182400/214748364800"},
 		{"a resource no node has", three, nil, fit.Group{Count: 1, Spec: spec("aws.amazon.com/neuron=1")}, 0, "3 InsufficientOnNode aws.amazon.com/neuron 0/1"},
-		{"cpu in thousandths", three, nil, fit.Group{Count: 1, Spec: spec("cpu=96500m")}, 0, "3 InsufficientOnNode cpu 96000/96500"},
+		{"cpu in cores", three, nil, fit.Group{Count: 1, Spec: spec("cpu=96500m")}, 0, "3 InsufficientOnNode cpu 96/96.5"},
 		{"pods of a node", []*corev1.Node{node("a", "cpu=4 pods=2")}, []*corev1.Pod{pod("a", "cpu=1")}, fit.Group{Count: 2, Spec: spec("cpu=1")}, 1, "1 TooManyPods"},
 		{"cordoned", []*corev1.Node{node("a", big, cordon), node("b", big)}, nil, fit.Group{Count: 2, Spec: spec(gpu + "=8")}, 1, "1 Cordoned; 1 InsufficientFree nvidia.com/gpu 8/8"},
 		{"cordon tolerated", []*corev1.Node{node("a", big, cordon)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1"), Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}, 1, ""},
@@ -110,7 +113,7 @@ func TestPlace(t *testing.T) {
 		{"a domain of a topology", []*corev1.Node{node("a", big), node("b", big, label("rack", "r2"))}, nil, fit.Group{Count: 2, Spec: spec(gpu + "=8"), Domain: []map[string]string{{"rack": "r2"}}}, 1, "1 InsufficientFree nvidia.com/gpu 8/8; 1 NotInTopology"},
 		{"init containers count", []*corev1.Node{node("a", "cpu=4")}, nil, fit.Group{Count: 1, Spec: with(spec("cpu=1"), func(s *corev1.PodSpec) {
 			s.InitContainers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: list("cpu=8")}}}
-		})}, 0, "1 InsufficientOnNode cpu 4000/8000"},
+		})}, 0, "1 InsufficientOnNode cpu 4/8"},
 		{"no pods", three, nil, fit.Group{Count: 0, Spec: spec(gpu + "=8")}, 0, ""},
 		{"no nodes", nil, nil, fit.Group{Count: 1, Spec: spec(gpu + "=8")}, 0, ""},
 	} {
@@ -145,8 +148,43 @@ func TestGang(t *testing.T) {
 	if r := gone.Place(gang, false); !r.Fits {
 		t.Errorf("without the pods %+v", r)
 	}
-	if c.Len() != 2 || c.Having(map[string]string{"type": "p5"}) != 2 || c.Having(map[string]string{"type": "p4"}) != 0 {
+	if c.Having(map[string]string{"type": "p5"}) != 2 || c.Having(map[string]string{"type": "p4"}) != 0 {
 		t.Error("counts")
+	}
+}
+
+// TestEmpty: on empty nodes, what passes with time does not count; what is so for
+// good does.
+func TestEmpty(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*corev1.Node)
+		why    string // of empty nodes
+	}{
+		{"cordoned", func(n *corev1.Node) {
+			n.Spec.Unschedulable = true
+			n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
+		}, ""},
+		{"not ready", func(n *corev1.Node) {
+			n.Status.Conditions[0].Status = corev1.ConditionUnknown
+			n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}}
+		}, ""},
+		{"held back", func(n *corev1.Node) {
+			n.Labels["sagemaker.amazonaws.com/node-health-status"] = "UnschedulablePendingReboot"
+			n.Spec.Taints = []corev1.Taint{{Key: "sagemaker.amazonaws.com/node-health-status", Value: "Unschedulable", Effect: corev1.TaintEffectNoSchedule}}
+		}, ""},
+		{"tainted", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}} }, "1 Tainted k:NoSchedule"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := fit.New([]*corev1.Node{node("a", big, c.change)}, nil, nil)
+			one := []fit.Group{{Count: 1, Spec: spec(gpu + "=8")}}
+			if r := cluster.Place(one, false); r.Fits {
+				t.Error("it fits now")
+			}
+			if r := cluster.Place(one, true); r.Fits != (c.why == "") || reasons(r.Groups[0]) != c.why {
+				t.Errorf("empty: %t, %s", r.Fits, reasons(r.Groups[0]))
+			}
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
 
 // pass is one run forward.
@@ -141,7 +142,7 @@ func (c *course) load(ctx context.Context) error {
 		}
 	}
 	for _, w := range c.objects {
-		if holds(w) {
+		if inputs.Reserves(w) {
 			c.begin(keyOf(w), elapsed(w, c.now))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
 
 // estimate runs the world forward twice: once with only the targets' own queue
@@ -205,7 +206,7 @@ func newTree(w World, targets []*kueue.Workload) *tree {
 	}
 	for _, o := range w.Objects {
 		if wl, ok := o.(*kueue.Workload); ok {
-			if holds(wl) {
+			if inputs.Reserves(wl) {
 				t.running++
 			} else {
 				t.waiting[t.queueOf(wl)]++
@@ -224,24 +225,6 @@ func (t *tree) queueOf(w *kueue.Workload) string {
 	return t.localQueues[key{w.Namespace, string(w.Spec.QueueName)}]
 }
 
-func holds(w *kueue.Workload) bool {
-	if w.Status.Admission == nil {
-		return false
-	}
-	reserved := false
-	for _, c := range w.Status.Conditions {
-		switch c.Type {
-		case kueue.WorkloadQuotaReserved:
-			reserved = c.Status == "True"
-		case kueue.WorkloadFinished:
-			if c.Status == "True" {
-				return false
-			}
-		}
-	}
-	return reserved
-}
-
 // size chooses how closely a world can be followed in about a second.
 func (t *tree) size() size {
 	if len(t.waiting)*(t.running+50) > 20_000 {
@@ -257,7 +240,7 @@ func (t *tree) firsts(w World, n int) func(client.Object) bool {
 	}
 	queues := map[string][]*kueue.Workload{}
 	for _, o := range w.Objects {
-		if wl, ok := o.(*kueue.Workload); ok && !holds(wl) {
+		if wl, ok := o.(*kueue.Workload); ok && !inputs.Reserves(wl) {
 			queues[t.queueOf(wl)] = append(queues[t.queueOf(wl)], wl)
 		}
 	}
@@ -290,7 +273,7 @@ func (t *tree) firsts(w World, n int) func(client.Object) bool {
 func (t *tree) ownQueue(targets []*kueue.Workload, alone bool) func(client.Object) bool {
 	return func(o client.Object) bool {
 		w, ok := o.(*kueue.Workload)
-		if !ok || holds(w) {
+		if !ok || inputs.Reserves(w) {
 			return true
 		}
 		return t.queueOf(w) == t.target && (!alone || !before(targets[0], w))

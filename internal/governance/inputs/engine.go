@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
 
@@ -46,7 +49,10 @@ type Rules struct {
 	// ManagesAll: Kueue holds back jobs that have no queue, too
 	// (manageJobsWithoutQueueName).
 	ManagesAll bool
-	Notes      []Note
+	// managed selects the namespaces for which ManagesAll holds; nil: all
+	// (managedJobsNamespaceSelector).
+	managed *metav1.LabelSelector
+	Notes   []Note
 }
 
 // Rules reads Kueue's configuration.
@@ -63,9 +69,11 @@ func (in *Inputs) Rules() Rules {
 		} else {
 			r.Config, r.Known = cfg, true
 			var more struct {
-				ManageJobsWithoutQueueName bool `json:"manageJobsWithoutQueueName"`
+				ManageJobsWithoutQueueName   bool                  `json:"manageJobsWithoutQueueName"`
+				ManagedJobsNamespaceSelector *metav1.LabelSelector `json:"managedJobsNamespaceSelector"`
 			}
 			r.ManagesAll = yaml.Unmarshal([]byte(in.Manager.Data), &more) == nil && more.ManageJobsWithoutQueueName
+			r.managed = more.ManagedJobsNamespaceSelector
 			for _, w := range warnings {
 				note(NotModelled, "%s", w)
 			}
@@ -82,6 +90,21 @@ func (in *Inputs) Rules() Rules {
 	r.Config.Now = func() time.Time { return now }
 	r.FairSharing = r.Config.FairSharing
 	return r
+}
+
+// Manages reports whether Kueue holds back jobs without a queue in a namespace.
+func (r *Rules) Manages(in *Inputs, namespace string) bool {
+	if !r.ManagesAll || r.managed == nil {
+		return r.ManagesAll
+	}
+	of := labels.Set{corev1.LabelMetadataName: namespace}
+	for _, n := range in.Namespaces {
+		if n.Name == namespace {
+			of = labels.Set(n.Labels)
+		}
+	}
+	s, err := metav1.LabelSelectorAsSelector(r.managed)
+	return err != nil || s.Matches(of)
 }
 
 // Engine makes an admission engine that has loaded everything, with the notes on

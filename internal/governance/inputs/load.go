@@ -55,13 +55,16 @@ func (l *loader) run(ctx context.Context) (*Inputs, error) {
 	wg.Go(func() { in.LocalQueues = list(ctx, l, kinds.LocalQueue, localQueue) })
 	wg.Go(func() { l.manager(ctx) })
 	wg.Wait()
+	// The lists end in any order; what is said of them is the same every time.
+	inOrder := func(a, b state.Missing) int {
+		return cmp.Or(strings.Compare(a.Resource.FullName(), b.Resource.FullName()), strings.Compare(a.Namespace, b.Namespace))
+	}
+	slices.SortStableFunc(in.Missing, inOrder)
 	if l.read == 0 && len(in.Missing) > 0 {
 		return nil, in.Missing[0].Err
 	}
 	l.complete(ctx)
-	slices.SortStableFunc(in.Missing, func(a, b state.Missing) int {
-		return cmp.Or(strings.Compare(a.Resource.FullName(), b.Resource.FullName()), strings.Compare(a.Namespace, b.Namespace))
-	})
+	slices.SortStableFunc(in.Missing, inOrder)
 	return in, ctx.Err()
 }
 

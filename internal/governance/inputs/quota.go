@@ -2,6 +2,7 @@ package inputs
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -26,7 +27,7 @@ func (in *Inputs) Quota() *quota.Tree {
 	}
 	usage := map[string]quota.Usage{}
 	for _, w := range in.Workloads {
-		if w.Status.Admission == nil || !Reserves(w) {
+		if !Reserves(w) {
 			continue
 		}
 		name := string(w.Status.Admission.ClusterQueue)
@@ -58,29 +59,31 @@ func groups(gs []kueue.ResourceGroup) []state.ResourceGroup {
 	return out
 }
 
-// Reserves reports a workload that holds quota.
+// Reserves reports a workload that holds quota (Kueue's HasActiveQuotaReservation):
+// one that is finished or deactivated does not.
 func Reserves(w *kueue.Workload) bool {
-	for _, c := range w.Status.Conditions {
-		if c.Type == kueue.WorkloadQuotaReserved {
-			return c.Status == "True" && w.Status.Admission != nil
-		}
-	}
-	return false
+	return w.Status.Admission != nil && (w.Spec.Active == nil || *w.Spec.Active) && !finished(w) &&
+		apimeta.IsStatusConditionTrue(w.Status.Conditions, kueue.WorkloadQuotaReserved)
 }
 
 // Holds is the quota a workload holds, in the units of package quota: what it was
-// given, less the pods it has given back (Kueue's reclaimablePods).
+// given, less the pods it has given back (Kueue's totalRequestsFromAdmission).
+// Reclaimable pods count against the pods asked for: one that was admitted with
+// fewer holds all of those until fewer than that are left.
 func Holds(w *kueue.Workload) quota.Usage {
 	out := quota.Usage{}
 	if w.Status.Admission == nil {
 		return out
 	}
-	back := map[kueue.PodSetReference]int64{}
+	asked, left := map[kueue.PodSetReference]int64{}, map[kueue.PodSetReference]int64{}
+	for _, ps := range w.Spec.PodSets {
+		asked[ps.Name], left[ps.Name] = int64(ps.Count), int64(ps.Count)
+	}
 	for _, r := range w.Status.ReclaimablePods {
-		back[r.Name] = int64(r.Count)
+		left[r.Name] = max(left[r.Name]-int64(r.Count), 0)
 	}
 	for _, ps := range w.Status.Admission.PodSetAssignments {
-		count := int64(1)
+		count := asked[ps.Name]
 		if ps.Count != nil {
 			count = int64(*ps.Count)
 		}
@@ -89,8 +92,8 @@ func Holds(w *kueue.Workload) quota.Usage {
 			if res == corev1.ResourceCPU {
 				n = q.MilliValue()
 			}
-			if gone := back[ps.Name]; gone > 0 && count > 0 {
-				n = n / count * max(count-gone, 0)
+			if now := left[ps.Name]; now < count {
+				n = n / count * now
 			}
 			out[quota.Key{Flavor: string(ps.Flavors[res]), Resource: string(res)}] += n
 		}

@@ -34,6 +34,7 @@ type finder struct {
 	Question
 	ctx      context.Context
 	resource string
+	before   []*kueue.Workload // waiting workloads that come first
 	out      []Remedy
 	err      error
 }
@@ -261,6 +262,9 @@ func (f *finder) jobsEnd() {
 	if len(holders) == 0 || len(holders[0].Holds) == 0 {
 		return
 	}
+	if f.before = f.ahead(); len(f.before) > mostAhead {
+		return
+	}
 	slices.SortStableFunc(holders, func(a, b Holder) int { return cmp.Compare(b.Holds[0].Amount, a.Holds[0].Amount) })
 	holders = holders[:min(len(holders), mostHolders)]
 	low, high := 0, len(holders)+1
@@ -300,7 +304,8 @@ func (f *finder) jobsEnd() {
 	f.add(Remedy{Kind: JobsEnd, Jobs: enough}, &best)
 }
 
-// without asks about the cluster without some jobs, and puts them back.
+// without asks about the cluster without some jobs, after those that wait before
+// the job have taken their part, and puts everything back.
 func (f *finder) without(ended []Holder) (admission.Decision, bool) {
 	var back []client.Object
 	for _, h := range ended {
@@ -310,7 +315,9 @@ func (f *finder) without(ended []Holder) (admission.Decision, bool) {
 		}
 		back = append(back, w)
 	}
+	undo := f.admitAhead()
 	d, ok := f.ask(f.Workload, false, ended...)
+	undo()
 	if err := f.Engine.Load(context.WithoutCancel(f.ctx), back...); err != nil && f.err == nil {
 		f.err = err
 	}

@@ -70,4 +70,6 @@ const (
 	mostTypes   = 16
 	mostHolders = 64
 	mostSingles = 8
+	// mostAhead: a job behind more than this many is not told whose end would start it.
+	mostAhead = 32
 )

@@ -12,6 +12,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -51,6 +53,9 @@ func stateOf(w *kueue.Workload) *standing {
 		s.State = Admitted
 	}
 	uses := map[flavorResource]float64{}
+	for k, n := range inputs.Holds(w) {
+		uses[flavorResource{k.Flavor, k.Resource}] = remedy.Value(k.Resource, n)
+	}
 	for i := range a.PodSetAssignments {
 		psa := &a.PodSetAssignments[i]
 		ps := PodSet{Name: string(psa.Name), Flavors: map[string]string{}}
@@ -59,9 +64,6 @@ func stateOf(w *kueue.Workload) *standing {
 		}
 		for res, f := range psa.Flavors {
 			ps.Flavors[string(res)] = string(f)
-			if q, ok := psa.ResourceUsage[res]; ok {
-				uses[flavorResource{string(f), string(res)}] += value(q)
-			}
 		}
 		for _, d := range admission.Placed(psa) {
 			ps.Topology = append(ps.Topology, Domain{d.Levels, d.Count})

@@ -1,0 +1,127 @@
+package check_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// TestRestingNodes: nodes that take no pods for the time being make a job wait;
+// they are no reason why it could never run.
+func TestRestingNodes(t *testing.T) {
+	cordoned := `"unschedulable":true,"taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}]`
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, cordoned))
+	s.Add(fixture.Team("t", "", 8, "", "")...)
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t"})
+	if v.Verdict != check.Waits || v.Reason != check.NodesFull || !v.Nodes.EmptyCluster || !strings.Contains(v.Text(0, hours), "1 node: cordoned") {
+		t.Errorf("%s %s\n%s", v.Verdict, v.Reason, v.Text(0, hours))
+	}
+	v = ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 16, "")), Namespace: "t"})
+	if v.Nodes.Reason != check.NodesTooSmall {
+		t.Errorf("larger than a cordoned node: %s", v.Nodes.Reason)
+	}
+}
+
+// TestEstimateOfNow: a start that may be now is 0 seconds away, which is said.
+func TestEstimateOfNow(t *testing.T) {
+	for _, c := range []struct {
+		eta  check.ETA
+		want string
+	}{
+		{check.ETA{Known: true, Earliest: new(float64)}, `{"Known":true,"Earliest":0}`},
+		{check.ETA{Code: "NoDuration"}, `{"Known":false,"Code":"NoDuration"}`},
+	} {
+		if got, err := json.Marshal(c.eta); err != nil || string(got) != c.want {
+			t.Errorf("%s, want %s (%v)", got, c.want, err)
+		}
+	}
+}
+
+// TestEndsBehindOthers: what ends frees quota for those that wait before the job
+// first, so their part must end, too, before the job is said to run.
+func TestEndsBehindOthers(t *testing.T) {
+	ends := func(jobs ...any) string {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""))
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		s.Add(fixture.Work("t", "one", 4, 0, time.Hour, true), fixture.Work("t", "two", 4, 0, time.Hour, true))
+		s.Add(jobs...)
+		c := checker(t, s)
+		var found []string
+		for range 2 { // asking changes nothing
+			found = nil
+			for _, r := range ask(t, c, check.Request{Object: object(t, fixture.Job("late", 1, 4, "")), Namespace: "t", Remedies: true}).Remedies {
+				for _, h := range r.Jobs {
+					found = append(found, h.Job)
+				}
+			}
+		}
+		return strings.Join(found, " ")
+	}
+	if got := ends(); got != "one" {
+		t.Errorf("first in the queue: %q", got)
+	}
+	if got := ends(fixture.Work("t", "first", 4, 0, time.Minute, false)); got != "one two" {
+		t.Errorf("behind one of 4: %q", got)
+	}
+	if got := ends(fixture.Work("t", "first", 8, 0, time.Minute, false)); got != "one" { // too large for what one frees: it is passed over
+		t.Errorf("behind one of 8: %q", got)
+	}
+	if got := ends(fixture.Work("t", "least", 4, -5, time.Minute, false)); got != "one" {
+		t.Errorf("before one of less priority: %q", got)
+	}
+}
+
+// TestManagedNamespaces: jobs without a queue are held back for ever where Kueue's
+// namespace selector says so, and nowhere else.
+func TestManagedNamespaces(t *testing.T) {
+	rules := "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmanageJobsWithoutQueueName: true\n"
+	for more, want := range map[string]check.Outcome{
+		"": check.Never,
+		"managedJobsNamespaceSelector: {matchLabels: {kubernetes.io/metadata.name: t}}\n":                                                     check.Never,
+		"managedJobsNamespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [t, kube-system]}]}\n": check.Admitted,
+	} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(rules+more), fixture.Node("n1", "a100", 8, ""))
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		v := ask(t, checker(t, s), check.Request{Object: job("j", 1, 4, "kueue.x-k8s.io/queue-name", ""), Namespace: "t"})
+		if v.Verdict != want {
+			t.Errorf("%q: %s: %s", more, v.Verdict, v.Summary)
+		}
+	}
+}
+
+// TestUnreadCohorts: a limit above the queue that may not be read decides over what
+// is borrowed.
+func TestUnreadCohorts(t *testing.T) {
+	s := fixture.JohnSmith()
+	c := checker(t, s)
+	c.In.Missing = append(c.In.Missing, state.Missing{Resource: kinds.Cohort, Verb: "list", Reason: state.Forbidden})
+	v := ask(t, c, check.Request{Object: object(t, fixture.Job("j", 3, 4, "")), Namespace: "smith"})
+	if v.Verdict != check.Unknown || v.Reason != check.NotReadable {
+		t.Errorf("%s %s", v.Verdict, v.Reason)
+	}
+}
+
+// TestPodSetWithoutRequests: a launcher that asks for nothing leaves the workers on
+// the flavor that was decided.
+func TestPodSetWithoutRequests(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Flavor("h200"), fixture.Rules(fixture.FairSharing),
+		fixture.Node("n1", "a100", 8, `"unschedulable":true`), fixture.Node("n2", "h200", 8, ""))
+	s.Add(fixture.Team("t", "", 0, "", "")[:2]...)
+	flavor := `{"name":%q,"resources":[{"name":"nvidia.com/gpu","nominalQuota":"8"}]}`
+	s.Add(json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":"t"},"spec":{"namespaceSelector":{},"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[` +
+		fmt.Sprintf(flavor, "a100") + "," + fmt.Sprintf(flavor, "h200") + `]}]}}`))
+	o := object(t, fixture.Job("j", 1, 4, ""))
+	specs := o["spec"].(map[string]any)["pytorchReplicaSpecs"].(map[string]any)
+	specs["Master"] = map[string]any{"replicas": 1, "template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "pytorch", "image": "i"}}}}}
+	v := ask(t, checker(t, s), check.Request{Object: o, Namespace: "t"})
+	if v.Verdict != check.Waits || v.Nodes.Reason != check.NodesFull {
+		t.Errorf("the decided flavor is cordoned: %s %+v", v.Verdict, v.Nodes)
+	}
+}
