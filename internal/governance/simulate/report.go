@@ -64,6 +64,7 @@ type TeamState struct {
 type Amount struct {
 	Flavor, Resource string
 	Value            float64
+	exact            int64 // Value without rounding, in thousandths of cpu
 }
 
 // Job is a job before and after; nil where there is none.

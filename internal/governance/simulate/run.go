@@ -70,7 +70,7 @@ func run(ctx context.Context, w World, steps int) (*result, error) {
 // workload again and again are not.
 func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 	evicted := map[key]bool{}
-	most := maxCycles + len(r.index()) // every workload may be looked at before one moves
+	limit := maxCycles + len(r.index()) // every workload may be looked at before one moves
 	for contested, quiet := 0, 0; contested < maxCycles; {
 		t, err := e.Run(ctx, chunk)
 		if err != nil {
@@ -85,7 +85,7 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 		if quiet += t.Cycles; some {
 			quiet = 0
 		}
-		if quiet > most {
+		if quiet > limit {
 			r.settled = true // heads are tried for ever, and nothing comes of it
 			return nil
 		}
