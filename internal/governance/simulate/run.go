@@ -40,6 +40,9 @@ const maxCycles = 1000
 // chunk is after how many cycles it is looked whether the policy goes in circles.
 const chunk = 60
 
+// untouched, for steps, is the world as it is: nothing runs.
+const untouched = -1
+
 // run lets the world settle, or runs so many cycles, one by one, if steps > 0.
 func run(ctx context.Context, w World, steps int) (*result, error) {
 	e, bad, err := w.engine(ctx)
@@ -51,9 +54,11 @@ func run(ctx context.Context, w World, steps int) (*result, error) {
 		r.problems = strings.Split(bad.Error(), "\n")
 		slices.Sort(r.problems)
 	}
-	if steps > 0 {
+	switch {
+	case steps == untouched:
+	case steps > 0:
 		err = r.stepwise(ctx, e, steps)
-	} else {
+	default:
 		err = r.settle(ctx, e)
 	}
 	if err != nil {
