@@ -123,7 +123,7 @@ func (it *Item) json() ItemJSON {
 			from := seconds(e.Earliest)
 			out.ETA.Earliest = &from
 		}
-		if e.Known && e.Latest > 0 {
+		if e.Known && !e.Open {
 			to := seconds(e.Latest)
 			out.ETA.Latest = &to
 		}

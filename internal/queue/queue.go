@@ -22,9 +22,11 @@ type Positions map[Key]int
 // ETA is when a task may start, as far as it can be told.
 type ETA struct {
 	Known bool
-	// Earliest and Latest are from now on; Latest 0: no upper end is known.
+	// Earliest and Latest are from now on; 0 is now.
 	Earliest, Latest time.Duration
-	Code, Why        string
+	// Open: no upper end is known, and Latest says nothing.
+	Open      bool
+	Code, Why string
 }
 
 // Item is a task that waits.

@@ -22,6 +22,8 @@ const NodeGroupLabel = "sagemaker.amazonaws.com/instance-group-name"
 type Capacity struct {
 	Name  string // "" for nodes without the label
 	Nodes int
+	// AnyType: no instance type, but the quota of a flavor (Name) that selects none.
+	AnyType bool
 	// Healthy, Unhealthy and Unknown count the nodes by their HyperPod health label;
 	// Unknown ones have none. NotReady and Cordoned ones are counted in these too.
 	Healthy, Unhealthy, Unknown int
@@ -45,6 +47,11 @@ func capacities(s *state.State) []Capacity {
 	}
 	for _, c := range s.Cohorts {
 		reserve(out, flavors, c.ResourceGroups)
+	}
+	for _, f := range s.Flavors {
+		if c := out[f.Name]; c != nil && c.Nodes == 0 && flavors[f.Name] == "" {
+			c.AnyType = true
+		}
 	}
 	return ordered(out)
 }
@@ -182,8 +189,9 @@ func occupies(p *state.Pod) bool {
 	return p.NodeName != "" && p.Phase != "Succeeded" && p.Phase != "Failed"
 }
 
-// Labels that Kueue puts on the pods of what it admits.
-var governedLabels = []string{kinds.QueueLabel, "kueue.x-k8s.io/podset", "kueue.x-k8s.io/managed"}
+// Labels that Kueue puts on the pods of what it admits. The queue's name is not one:
+// that is the user's, and Kueue may know nothing of the pod.
+var governedLabels = []string{"kueue.x-k8s.io/podset", "kueue.x-k8s.io/managed"}
 
 // governed reports a pod that Kueue has admitted: by its labels, or as part of a
 // job that has a Workload.

@@ -39,7 +39,7 @@ func (f *Figures) whole(n *node, k Key, teamState string) {
 	borrowable := sub(available, free)
 	if teamState != Active {
 		// Kueue admits nothing through this queue, whatever there is.
-		borrowable = 0
+		free, borrowable = 0, 0
 	}
 	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit = &borrowed, &l.over, &l.lent, &free, &borrowable, &limit
 }

@@ -146,7 +146,7 @@ func TestBuild(t *testing.T) {
 		{"a deleted team with running jobs", func(s *state.State) { s.Workloads = []state.Workload{running("gone", 8)} }, map[string]string{
 			"gone": "nominal 0 reserved 8 used 8 borrowed 0 over 8 lent 0 limit 0 free 0 borrowable 0 pending ?"}, "QueueDeleted:gone"},
 		{"a stopped queue gets nothing", func(s *state.State) { s.ClusterQueues[1].StopPolicy = "HoldAndDrain" }, map[string]string{
-			"b": "nominal 4 reserved 0 used 0 borrowed 0 over 0 lent 0 limit 8 free 4 borrowable 0 pending 0"}, "QueueStopped:b"},
+			"b": "nominal 4 reserved 0 used 0 borrowed 0 over 0 lent 0 limit 8 free 0 borrowable 0 pending 0"}, "QueueStopped:b"},
 		{"an inactive queue", func(s *state.State) {
 			s.ClusterQueues[1].Conditions = []state.Condition{{Type: "Active", Status: "False", Reason: "FlavorNotFound"}}
 		}, nil, "QueueInactive:b"},

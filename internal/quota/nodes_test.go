@@ -28,7 +28,7 @@ func nodesState() *state.State {
 		Pods: []state.Pod{
 			gpuPod("kueue", "a", "Running", 4, map[string]string{"kueue.x-k8s.io/podset": "main"}),
 			gpuPod("done", "a", "Succeeded", 4, nil), gpuPod("failed", "a", "Failed", 4, nil),
-			gpuPod("shell", "a", "Running", 1, nil), owned, gpuPod("waits", "", "Pending", 8, nil), gpuPod("elsewhere", "unknown", "Running", 8, nil),
+			gpuPod("shell", "a", "Running", 1, map[string]string{kinds.QueueLabel: "made-up"}), owned, gpuPod("waits", "", "Pending", 8, nil), gpuPod("elsewhere", "unknown", "Running", 8, nil),
 			gpuPod("starting", "old", "Pending", 3, nil), gpuPod("lost", "bad", "Running", 8, nil),
 		},
 		Workloads: []state.Workload{w},
@@ -67,6 +67,21 @@ func TestCapacity(t *testing.T) {
 	}
 	if got := OverCapacities(nil); got != nil {
 		t.Errorf("without nodes: %+v", got)
+	}
+}
+
+// TestPlainFlavor: a flavor that selects no instance type is for every node: its
+// quota is held against all of them.
+func TestPlainFlavor(t *testing.T) {
+	for labels, selects := range map[string]map[string]string{"no": nil, "other": {"zone": "a"}} {
+		for quota, want := range map[int64]int{16: 0, 17: 1} {
+			s := &state.State{Nodes: []state.Node{gpuNode("n", "", 8), gpuNode("m", "", 8)},
+				Flavors:       []state.ResourceFlavor{{Meta: state.Meta{Name: "f"}, NodeLabels: selects}, flavor("typed")},
+				ClusterQueues: []state.ClusterQueue{{Meta: state.Meta{Name: "q"}, ResourceGroups: group(quota, -1, -1)}}}
+			if got := OverCapacities(ByInstanceType(s)); len(got) != want || want > 0 && got[0].Subject != "f" {
+				t.Errorf("%s labels, quota of %d on 16: %+v", labels, quota, got)
+			}
+		}
 	}
 }
 

@@ -76,12 +76,18 @@ func (b *builder) problems() []Problem {
 // in whole instances, of which nodes offer less by nature.
 func OverCapacities(all []Capacity) []Problem {
 	var out []Problem
-	if SumCapacity(all).Nodes == 0 {
+	whole := SumCapacity(all)
+	if whole.Nodes == 0 {
 		return nil // nodes that were not read, or are made when they are needed
 	}
 	for _, c := range all {
 		for _, name := range slices.Sorted(maps.Keys(c.Reserved)) {
-			if reserved, has := c.Reserved[name], c.Capacity[name]; kinds.Accelerator(name) && reserved > has {
+			reserved, has := c.Reserved[name], c.Capacity[name]
+			if c.AnyType && reserved > 0 {
+				// Its pods may run on nodes of every type, with those of the other flavors.
+				reserved, has = whole.Reserved[name], whole.Capacity[name]
+			}
+			if kinds.Accelerator(name) && reserved > has {
 				out = append(out, Problem{OverCapacity, c.Name, fmt.Sprintf("teams have %s %s of %s reserved, the nodes have %s: quota in sum should not exceed capacity",
 					Text(name, reserved), name, c.Name, Text(name, has))})
 			}

@@ -102,9 +102,9 @@ func etaText(e *queue.ETA) string {
 		return "never"
 	case !e.Known:
 		return "?"
-	case e.Latest == 0 && e.Earliest == 0:
+	case e.Open && e.Earliest < time.Second:
 		return "?"
-	case e.Latest == 0:
+	case e.Open:
 		return output.Age(e.Earliest) + " or later"
 	case e.Latest < time.Second:
 		return "now"

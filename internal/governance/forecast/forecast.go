@@ -91,7 +91,8 @@ type ETA struct {
 	Unknown []string
 }
 
-// Wait is the range as durations from now; to is 0 when no upper end is known.
+// Wait is the range as durations from now; to is 0, which means
+// now else, when Latest is zero: no upper end is known.
 func (e ETA) Wait(now time.Time) (from, to time.Duration) {
 	from = max(e.Earliest.Sub(now), 0)
 	if !e.Latest.IsZero() {

@@ -114,13 +114,10 @@ func (r *result) index() map[key]*kueue.Workload {
 
 // eventAmounts turns the engine's quantities into base units and adds up equal ones.
 func eventAmounts(qs []admission.Quantity) []Amount {
-	m := map[flavorResource]float64{}
+	m := map[flavorResource]int64{}
 	for _, q := range qs {
-		v := float64(q.Value)
-		if q.Resource == "cpu" {
-			v /= 1000
-		}
-		m[flavorResource{q.Flavor, q.Resource}] += v
+		fr := flavorResource{q.Flavor, q.Resource}
+		m[fr] = sum(m[fr], q.Value)
 	}
 	return amounts(m)
 }

@@ -84,13 +84,16 @@ func step(e admission.Event, label func(string, string) string) LoopStep {
 	return LoopStep{Action: Preempts, Job: label(ns, name), Victim: label(e.Namespace, e.Name), Reason: e.Reason}
 }
 
-// mostFrequent are the evictions seen most often, at most ten.
+// mostFrequent are the evictions seen most often, at most ten; nil without any.
 func mostFrequent(events []admission.Event, label func(string, string) string) *Loop {
 	times := map[LoopStep]int{}
 	for _, e := range events {
 		if e.Kind == admission.EventPreempted {
 			times[step(e, label)]++
 		}
+	}
+	if len(times) == 0 {
+		return nil
 	}
 	l := &Loop{}
 	for s, n := range times {

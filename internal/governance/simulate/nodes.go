@@ -172,19 +172,53 @@ func (a *applied) addNodes(c Change) error {
 		return unknown("instance type", c.Target, a.nodeNames()).(*errs.Error).WithTry("a type of which there is a node already: new nodes are made like it")
 	}
 	like := nodes[len(nodes)-1]
-	for i := range c.Count {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("new-%s-%d", c.Target, i+1), Labels: map[string]string{}}}
+	for _, n := range nodes {
+		if sound(n) {
+			like = n
+		}
+	}
+	names, number := a.nodeNames(), 0
+	for range c.Count {
+		name := ""
+		for name == "" || names[name] {
+			number++
+			name = fmt.Sprintf("new-%s-%d", c.Target, number)
+		}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
 		for k, v := range like.Labels {
 			n.Labels[k] = v
 		}
 		if n.Labels[corev1.LabelHostname] != "" {
 			n.Labels[corev1.LabelHostname] = n.Name
 		}
-		n.Spec.Taints = like.Spec.Taints
+		if n.Labels[kinds.NodeHealthLabel] != "" {
+			n.Labels[kinds.NodeHealthLabel] = schedulable
+		}
+		for _, t := range like.Spec.Taints {
+			if !strings.HasPrefix(t.Key, conditionTaint) {
+				n.Spec.Taints = append(n.Spec.Taints, t)
+			}
+		}
 		n.Status.Allocatable, n.Status.Capacity = like.Status.Allocatable, like.Status.Capacity
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		a.Objects = append(a.Objects, n)
 	}
 	a.note("%d nodes like %s; quota is as it was: a node alone gives nobody more of it", c.Count, like.Name)
 	return nil
+}
+
+// schedulable is the value of kinds.NodeHealthLabel of a node that takes jobs.
+const schedulable = "Schedulable"
+
+// conditionTaint begins the keys of the taints by which Kubernetes itself keeps
+// pods off a sick or cordoned node.
+const conditionTaint = "node.kubernetes.io/"
+
+// sound reports a node that takes jobs: ready, not cordoned, not known to be sick.
+func sound(n *corev1.Node) bool {
+	health := n.Labels[kinds.NodeHealthLabel]
+	return !n.Spec.Unschedulable && (health == "" || health == schedulable) &&
+		slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		})
 }

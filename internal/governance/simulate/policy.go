@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,10 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // set changes a policy of a team, or of the cluster.
@@ -49,7 +52,11 @@ func (a *applied) set(c Change) error {
 		err = choose(c, []string{"Never", "LowerPriority", "Any"}, func(v string) { q.Spec.Preemption.ReclaimWithinCohort = kueue.PreemptionPolicy(v) })
 	case "borrow-preemption":
 		err = choose(c, within[:2], func(v string) {
-			q.Spec.Preemption.BorrowWithinCohort = &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicy(v)}
+			b := &q.Spec.Preemption.BorrowWithinCohort
+			if *b == nil {
+				*b = &kueue.BorrowWithinCohort{} // else its priority threshold stays
+			}
+			(*b).Policy = kueue.BorrowWithinCohortPolicy(v)
 		})
 		if a.Config.FairSharing {
 			a.note("preempting while borrowing is ignored with fair sharing")
@@ -61,13 +68,72 @@ func (a *applied) set(c Change) error {
 	case "cohort":
 		if q.Spec.CohortName = kueue.CohortReference(c.Value); c.Value == "none" {
 			q.Spec.CohortName = ""
+			if clearLimits(q) {
+				a.note("%s leaves its cohort: its limits of borrowing and lending are gone, as there is nobody to share with", c.Target)
+			}
 		}
 	}
 	if err != nil {
 		return err
 	}
+	if a.first[q.Name] == nil {
+		a.first[q.Name] = old
+	}
 	a.put(old, q)
 	return nil
+}
+
+// clearLimits drops the limits of borrowing and lending and reports whether there
+// were any.
+func clearLimits(q *kueue.ClusterQueue) (some bool) {
+	for gi := range q.Spec.ResourceGroups {
+		for fi := range q.Spec.ResourceGroups[gi].Flavors {
+			for ri := range q.Spec.ResourceGroups[gi].Flavors[fi].Resources {
+				r := &q.Spec.ResourceGroups[gi].Flavors[fi].Resources[ri]
+				some = some || r.BorrowingLimit != nil || r.LendingLimit != nil
+				r.BorrowingLimit, r.LendingLimit = nil, nil
+			}
+		}
+	}
+	return some
+}
+
+// accepted reports a changed queue that Kueue's API would refuse. What was wrong
+// with it before is not the changes' fault.
+func (a *applied) accepted(ctx context.Context) error {
+	for _, q := range all[*kueue.ClusterQueue](a.World) {
+		old := a.first[q.Name]
+		if old == nil {
+			continue
+		}
+		bad, err := a.refusal(ctx, q)
+		if err != nil {
+			return err
+		}
+		if bad == "" {
+			continue
+		}
+		if was, err := a.refusal(ctx, old); err != nil {
+			return err
+		} else if was == bad {
+			continue
+		}
+		return errs.Usagef("Kueue would refuse the queue of team %s with these changes", quota.TeamOf(q.Name)).WithFact("because", bad)
+	}
+	return nil
+}
+
+// refusal is why Kueue's API refuses a queue; "" when it does not.
+func (a *applied) refusal(ctx context.Context, q *kueue.ClusterQueue) (string, error) {
+	if p := q.Spec.Preemption; p != nil && (p.ReclaimWithinCohort == "" || p.ReclaimWithinCohort == kueue.PreemptionPolicyNever) &&
+		p.BorrowWithinCohort != nil && p.BorrowWithinCohort.Policy != "" && p.BorrowWithinCohort.Policy != kueue.BorrowWithinCohortPolicyNever {
+		return "preempting while borrowing (borrow-preemption) needs reclaim to be LowerPriority or Any", nil
+	}
+	_, bad, err := World{Config: a.Config, Objects: []client.Object{q}, Now: a.Now}.engine(ctx)
+	if err != nil || bad == nil {
+		return "", err
+	}
+	return strings.ReplaceAll(bad.Error(), "\n", "; "), nil
 }
 
 // choose sets one of a few words, whatever their case.
@@ -98,7 +164,7 @@ func setQuota(q *kueue.ClusterQueue, c Change) error {
 			setLimit(r, c.Setting, nil)
 		case limit && isPercent:
 			p, err := strconv.ParseFloat(percent, 64)
-			if err != nil || p < 0 || p > 1e6 {
+			if err != nil || !(p >= 0 && p <= 1e6) { // NaN is neither
 				return errs.Usagef("%q is no percentage", c.Value)
 			}
 			setLimit(r, c.Setting, share(r.NominalQuota, p))

@@ -64,6 +64,7 @@ type TeamState struct {
 type Amount struct {
 	Flavor, Resource string
 	Value            float64
+	exact            int64 // Value without rounding, in thousandths of cpu
 }
 
 // Job is a job before and after; nil where there is none.
@@ -134,12 +135,16 @@ type Eviction struct {
 // Run changes the world and compares. steps > 0 runs that many cycles from the
 // state as it is and reports each; otherwise both sides run until they settle.
 func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, error) {
-	before, err := run(ctx, w, 0)
+	from := 0
+	if steps > 0 {
+		from = untouched
+	}
+	before, undecided, err := decided(ctx, w, from)
 	if err != nil {
 		return nil, err
 	}
 	base := w
-	if before.settled && steps == 0 {
+	if before.settled {
 		base = before.settledWorld()
 	}
 	changed, notes, err := Apply(ctx, base, changes)
@@ -152,7 +157,7 @@ func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, er
 	}
 	r := &Report{
 		Schema: Schema, Now: w.Now.UTC(), Kueue: admission.KueueVersion, Changes: []string{}, Notes: notes,
-		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie, Cycles: after.cycles,
+		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie || undecided, Cycles: after.cycles,
 		Before: totals(before), After: totals(after),
 		Preempted: []Preemption{}, Evicted: []Eviction{},
 	}
@@ -160,7 +165,7 @@ func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, er
 		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))
 	}
 	r.Notes = append(r.Notes, slices.Concat(after.problems, after.warnings)...)
-	if !before.settled {
+	if !before.settled && steps == 0 {
 		r.Notes = append(r.Notes, "even without the changes the cluster does not come to rest")
 	}
 	slices.Sort(r.Notes)

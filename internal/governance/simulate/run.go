@@ -33,11 +33,15 @@ type result struct {
 	warnings []string
 }
 
-// maxCycles is when a policy is taken never to come to rest, even if no loop was found.
+// maxCycles is after how many cycles without progress a policy is taken never to
+// come to rest, even if no loop was found.
 const maxCycles = 1000
 
 // chunk is after how many cycles it is looked whether the policy goes in circles.
 const chunk = 60
+
+// untouched, for steps, is the world as it is: nothing runs.
+const untouched = -1
 
 // run lets the world settle, or runs so many cycles, one by one, if steps > 0.
 func run(ctx context.Context, w World, steps int) (*result, error) {
@@ -50,9 +54,11 @@ func run(ctx context.Context, w World, steps int) (*result, error) {
 		r.problems = strings.Split(bad.Error(), "\n")
 		slices.Sort(r.problems)
 	}
-	if steps > 0 {
+	switch {
+	case steps == untouched:
+	case steps > 0:
 		err = r.stepwise(ctx, e, steps)
-	} else {
+	default:
 		err = r.settle(ctx, e)
 	}
 	if err != nil {
@@ -63,8 +69,14 @@ func run(ctx context.Context, w World, steps int) (*result, error) {
 	return r, nil
 }
 
+// settle runs until nothing changes any more. Kueue takes one workload of a queue
+// per cycle, so a long queue takes many: a workload that starts, or is evicted for
+// the first time, is progress, of which there is only so much; evictions of the same
+// workload again and again are not.
 func (r *result) settle(ctx context.Context, e *admission.Engine) error {
-	for r.count < maxCycles {
+	evicted := map[key]bool{}
+	limit := maxCycles + len(r.index()) // every workload may be looked at before one moves
+	for contested, quiet := 0, 0; contested < maxCycles; {
 		t, err := e.Run(ctx, chunk)
 		if err != nil {
 			return errs.Wrap(err, "cannot simulate")
@@ -74,12 +86,37 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 		if r.settled = t.Settled; r.settled {
 			return nil
 		}
+		some, again := moved(t.Events, evicted)
+		if quiet += t.Cycles; some {
+			quiet = 0
+		}
+		if quiet > limit {
+			r.settled = true // heads are tried for ever, and nothing comes of it
+			return nil
+		}
+		if !again {
+			continue
+		}
+		contested += t.Cycles
 		if r.loop = findLoop(r.events, r.label); r.loop != nil {
 			return nil
 		}
 	}
 	r.loop = mostFrequent(r.events, r.label)
 	return nil
+}
+
+// moved reports events that start or evict workloads, and evictions of workloads
+// that were evicted before; it adds those evicted now.
+func moved(events []admission.Event, evicted map[key]bool) (some, again bool) {
+	m := moves(events)
+	for _, ev := range m {
+		if k := (key{ev.Namespace, ev.Name}); ev.Kind == admission.EventPreempted {
+			again = again || evicted[k]
+			evicted[k] = true
+		}
+	}
+	return len(m) > 0, again
 }
 
 // add appends events of a run that counted its cycles from one.

@@ -3,17 +3,18 @@ package simulate
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -52,9 +53,9 @@ func stateOf(w *kueue.Workload) *standing {
 	if admitted {
 		s.State = Admitted
 	}
-	uses := map[flavorResource]float64{}
+	uses := map[flavorResource]int64{}
 	for k, n := range inputs.Holds(w) {
-		uses[flavorResource{k.Flavor, k.Resource}] = remedy.Value(k.Resource, n)
+		uses[flavorResource{k.Flavor, k.Resource}] = n
 	}
 	for i := range a.PodSetAssignments {
 		psa := &a.PodSetAssignments[i]
@@ -74,16 +75,35 @@ func stateOf(w *kueue.Workload) *standing {
 	return s
 }
 
-// value is a quantity in base units.
-func value(q resource.Quantity) float64 { return q.AsApproximateFloat64() }
+// value is a quantity as an exact number, so that sums are the same in any order:
+// thousandths of cpu, base units of all else, as Kueue counts. It is no more than
+// half of what there can be: sums do not overflow by accident.
+func value(resourceName string, q resource.Quantity) int64 {
+	v := q.Value()
+	if resourceName == string(corev1.ResourceCPU) {
+		v = q.MilliValue()
+	}
+	return min(max(v, -most), most)
+}
+
+// most is the largest amount that is told apart.
+const most = math.MaxInt64 / 2
+
+// sum adds two amounts.
+func sum(a, b int64) int64 { return min(max(a+b, -most), most) }
 
 // amounts is a sorted list without zeros.
-func amounts(m map[flavorResource]float64) []Amount {
+func amounts(m map[flavorResource]int64) []Amount {
 	out := []Amount{}
 	for k, v := range m {
-		if v != 0 {
-			out = append(out, Amount{k.flavor, k.resource, v})
+		if v == 0 {
+			continue
 		}
+		a := Amount{Flavor: k.flavor, Resource: k.resource, Value: float64(v), exact: v}
+		if k.resource == string(corev1.ResourceCPU) {
+			a.Value /= 1000
+		}
+		out = append(out, a)
 	}
 	slices.SortFunc(out, func(a, b Amount) int {
 		return cmp.Or(cmp.Compare(a.Flavor, b.Flavor), cmp.Compare(a.Resource, b.Resource))
@@ -94,9 +114,9 @@ func amounts(m map[flavorResource]float64) []Amount {
 // teamStates adds up what every ClusterQueue has.
 func (r *result) teamStates() map[string]*TeamState {
 	out := map[string]*TeamState{}
-	used := map[string]map[flavorResource]float64{}
+	used := map[string]map[flavorResource]int64{}
 	for _, q := range all[*kueue.ClusterQueue](r.world) {
-		out[q.Name], used[q.Name] = &TeamState{}, map[flavorResource]float64{}
+		out[q.Name], used[q.Name] = &TeamState{}, map[flavorResource]int64{}
 	}
 	for _, s := range r.states {
 		t := out[s.ClusterQueue]
@@ -114,15 +134,16 @@ func (r *result) teamStates() map[string]*TeamState {
 			t.Inadmissible++
 		}
 		for _, u := range s.Uses {
-			used[s.ClusterQueue][flavorResource{u.Flavor, u.Resource}] += u.Value
+			fr := flavorResource{u.Flavor, u.Resource}
+			used[s.ClusterQueue][fr] = sum(used[s.ClusterQueue][fr], u.exact)
 		}
 	}
 	for _, q := range all[*kueue.ClusterQueue](r.world) {
-		nominal, borrowed := map[flavorResource]float64{}, map[flavorResource]float64{}
+		nominal, borrowed := map[flavorResource]int64{}, map[flavorResource]int64{}
 		for _, g := range q.Spec.ResourceGroups {
 			for _, f := range g.Flavors {
 				for _, rq := range f.Resources {
-					nominal[flavorResource{string(f.Name), string(rq.Name)}] = value(rq.NominalQuota)
+					nominal[flavorResource{string(f.Name), string(rq.Name)}] = value(string(rq.Name), rq.NominalQuota)
 				}
 			}
 		}
@@ -137,14 +158,15 @@ func (r *result) teamStates() map[string]*TeamState {
 
 func totals(r *result) Totals {
 	t := Totals{Settled: r.settled}
-	borrowed := map[flavorResource]float64{}
+	borrowed := map[flavorResource]int64{}
 	for _, s := range r.teamStates() {
 		t.Admitted += s.Admitted
 		t.Waiting += s.Waiting
 		t.Preempted += s.Preempted
 		t.Inadmissible += s.Inadmissible
 		for _, b := range s.Borrowed {
-			borrowed[flavorResource{b.Flavor, b.Resource}] += b.Value
+			fr := flavorResource{b.Flavor, b.Resource}
+			borrowed[fr] = sum(borrowed[fr], b.exact)
 		}
 	}
 	t.Borrowed = amounts(borrowed)
@@ -224,17 +246,17 @@ func (r *result) jobBorrowing() map[key][]Amount {
 		slices.SortFunc(list, func(a, b key) int {
 			return cmp.Or(cmp.Compare(rank[a], rank[b]), r.states[a].reservedAt().Compare(r.states[b].reservedAt()), cmp.Compare(a.String(), b.String()))
 		})
-		left := map[flavorResource]float64{}
+		left := map[flavorResource]int64{}
 		for _, n := range t.Nominal {
-			left[flavorResource{n.Flavor, n.Resource}] = n.Value
+			left[flavorResource{n.Flavor, n.Resource}] = n.exact
 		}
 		for _, k := range list {
-			borrowed := map[flavorResource]float64{}
+			borrowed := map[flavorResource]int64{}
 			for _, u := range r.states[k].Uses {
 				fr := flavorResource{u.Flavor, u.Resource}
-				own := min(max(left[fr], 0), u.Value)
+				own := min(max(left[fr], 0), u.exact)
 				left[fr] -= own
-				borrowed[fr] = u.Value - own
+				borrowed[fr] = u.exact - own
 			}
 			out[k] = amounts(borrowed)
 		}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -45,7 +46,7 @@ func (w World) engine(ctx context.Context) (e *admission.Engine, problems error,
 // Apply makes the changes and returns the changed world, with notes on what they
 // touch beyond Kueue. The objects of w are not changed.
 func Apply(ctx context.Context, w World, changes []Change) (World, []string, error) {
-	a := &applied{World: w}
+	a := &applied{World: w, first: map[string]*kueue.ClusterQueue{}}
 	a.Objects = slices.Clone(w.Objects)
 	for _, k := range order {
 		for _, c := range changes {
@@ -57,6 +58,9 @@ func Apply(ctx context.Context, w World, changes []Change) (World, []string, err
 			}
 		}
 	}
+	if err := a.accepted(ctx); err != nil {
+		return World{}, nil, err
+	}
 	return a.World, a.notes, nil
 }
 
@@ -65,6 +69,7 @@ type applied struct {
 	World
 	notes []string
 	added int
+	first map[string]*kueue.ClusterQueue // queues as they were, of those set
 }
 
 func (a *applied) apply(ctx context.Context, c Change) error {
@@ -76,7 +81,7 @@ func (a *applied) apply(ctx context.Context, c Change) error {
 		if err != nil {
 			return err
 		}
-		a.drop(func(o client.Object) bool { return o == client.Object(w) })
+		a.dropJobs(func(o *kueue.Workload) bool { return o == w })
 		return nil
 	case RemoveNodes:
 		return a.removeNodes(c)
@@ -97,6 +102,25 @@ func (a *applied) note(format string, args ...any) {
 }
 
 func (a *applied) drop(f func(client.Object) bool) { a.Objects = slices.DeleteFunc(a.Objects, f) }
+
+// dropJobs drops workloads with their jobs' pods, which hold places on nodes.
+func (a *applied) dropJobs(f func(*kueue.Workload) bool) {
+	gone := map[key]bool{}
+	for _, w := range all[*kueue.Workload](a.World) {
+		if f(w) {
+			gone[key{w.Namespace, JobName(w)}] = true
+		}
+	}
+	a.drop(func(o client.Object) bool {
+		switch o := o.(type) {
+		case *kueue.Workload:
+			return f(o)
+		case *corev1.Pod:
+			return gone[key{o.Namespace, podJob(o)}]
+		}
+		return false
+	})
+}
 
 // put replaces an object by its changed copy.
 func (a *applied) put(old, changed client.Object) {
@@ -169,14 +193,13 @@ func (a *applied) removeTeam(c Change) error {
 			local[lq.Namespace+"/"+lq.Name] = true
 		}
 	}
+	a.dropJobs(func(w *kueue.Workload) bool { return local[w.Namespace+"/"+string(w.Spec.QueueName)] })
 	a.drop(func(o client.Object) bool {
 		switch o := o.(type) {
 		case *kueue.ClusterQueue:
 			return o.Name == q.Name
 		case *kueue.LocalQueue:
 			return local[o.Namespace+"/"+o.Name]
-		case *kueue.Workload:
-			return local[o.Namespace+"/"+string(o.Spec.QueueName)]
 		}
 		return false
 	})
