@@ -89,18 +89,21 @@ func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]by
 	}
 	cmd := exec.Command(words[0], append(words[1:], f.Path)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = fac.IO.In, fac.IO.Out, fac.IO.Err
-	if err := cmd.Start(); err != nil {
-		return nil, ctx, noEditor(words[0], err)
-	}
 	if f.ctrlC.parent == nil {
 		f.ctrlC.parent = ctx
 	}
-	// After Start, so that the editor does not inherit it. Every other handler of
-	// Ctrl-C is gone with it.
-	signal.Ignore(os.Interrupt)
-	err = cmd.Wait()
+	// Every other handler of Ctrl-C goes, before the editor can send one. A signal
+	// that is caught, unlike one that is ignored, is not inherited by the editor.
+	swallowed := make(chan os.Signal, 1)
+	signal.Reset(os.Interrupt)
+	signal.Notify(swallowed, os.Interrupt)
+	err = cmd.Run()
+	signal.Stop(swallowed)
 	ctx = f.ctrlC.renew()
-	if err != nil {
+	switch {
+	case err != nil && cmd.ProcessState == nil:
+		return nil, ctx, noEditor(words[0], err)
+	case err != nil:
 		return nil, ctx, errs.New("the editor failed", words[0]+": "+err.Error()).WithCause(err).WithFact("file", f.Path)
 	}
 	saved, err := os.ReadFile(f.Path)
