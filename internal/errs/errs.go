@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 )
@@ -131,6 +133,20 @@ func ExitOf(err error) Exit {
 		return Timeout
 	}
 	return Failure
+}
+
+// FileReason is the cause of a file's error without its path, for messages that
+// name the file themselves.
+func FileReason(err error) string {
+	var path *fs.PathError
+	var link *os.LinkError // a rename's
+	switch {
+	case errors.As(err, &path):
+		return path.Err.Error()
+	case errors.As(err, &link):
+		return link.Err.Error()
+	}
+	return err.Error()
 }
 
 // Text renders an error as people see it on stderr, ending in a newline. With

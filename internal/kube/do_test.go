@@ -218,7 +218,7 @@ func TestRequestShape(t *testing.T) {
 		}
 	}
 	check(c.Create(bg, kinds.PyTorchJob.Resource, "ns", map[string]any{"a": 1}, CreateOptions{DryRun: true, FieldValidation: "Strict"}, nil))
-	check(c.Patch(bg, kinds.Workload, "ns", "w", MergePatch, map[string]any{"spec": map[string]any{"active": false}}, nil))
+	check(c.Change(bg, kinds.Workload, "ns", "w", MergePatch, map[string]any{"spec": map[string]any{"active": false}}, ChangeOptions{}, nil))
 	check(c.Delete(bg, kinds.PyTorchJob.Resource, "ns", "a", DeleteOptions{Propagation: "Background", UID: "u1", DryRun: true}))
 	check(c.Get(bg, kinds.Namespace, "", "ns", nil))
 	want := []string{

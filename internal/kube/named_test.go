@@ -16,7 +16,7 @@ func TestEmptyNameIsRefused(t *testing.T) {
 	for what, err := range map[string]error{
 		"get":    c.Get(ctx, kinds.PyTorchJob.Resource, "ns", "", nil),
 		"delete": c.Delete(ctx, kinds.PyTorchJob.Resource, "ns", "", DeleteOptions{}),
-		"patch":  c.Patch(ctx, kinds.PyTorchJob.Resource, "ns", "", MergePatch, map[string]any{}, nil),
+		"patch":  c.Change(ctx, kinds.PyTorchJob.Resource, "ns", "", MergePatch, map[string]any{}, ChangeOptions{}, nil),
 	} {
 		if errs.ExitOf(err) != errs.Usage {
 			t.Errorf("%s: %v", what, err)

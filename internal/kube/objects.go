@@ -81,20 +81,6 @@ const (
 	StrategicMergePatch PatchType = "application/strategic-merge-patch+json"
 )
 
-// Patch changes an object; into, when not nil, gets the result.
-func (c *Client) Patch(ctx context.Context, r kinds.Resource, namespace, name string, t PatchType, body, into any) error {
-	if err := named("patch", r, name); err != nil {
-		return err
-	}
-	data, err := encode(body)
-	if err != nil {
-		return err
-	}
-	return c.object(ctx, call{method: http.MethodPatch, path: r.Path(namespace, name),
-		body: data, contentType: string(t),
-		verb: "change", res: r, namespace: namespace, name: name}, into)
-}
-
 // DeleteOptions are the options of Delete.
 type DeleteOptions struct {
 	// Propagation is Background, Foreground or Orphan; "" is the server's default.

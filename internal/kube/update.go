@@ -26,7 +26,7 @@ func (o ChangeOptions) query() url.Values {
 	return q
 }
 
-// Change is Patch with options.
+// Change changes an object; into, when not nil, gets the result.
 func (c *Client) Change(ctx context.Context, r kinds.Resource, namespace, name string, t PatchType, body any, o ChangeOptions, into any) error {
 	return c.write(ctx, http.MethodPatch, string(t), r, namespace, name, body, o, into)
 }

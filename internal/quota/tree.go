@@ -235,10 +235,6 @@ func (n *node) potential(k Key) int64 {
 	return all
 }
 
-// Keys returns every flavor and resource that some node has quota or use of, by
-// resource and flavor.
-func (t *Tree) Keys() []Key { return t.keys }
-
 // Available returns how much the ClusterQueue could get right now without
 // preempting anyone: its own free quota and what it may borrow. It is 0 for a
 // queue that is not in the tree or in a cohort cycle.

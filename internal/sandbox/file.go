@@ -158,16 +158,7 @@ func (f file) openError(err error) error {
 			WithTry("hyperpod sandbox create "+f.name()+" --scenario enterprise", "hyperpod sandbox list").
 			WithCause(err)
 	}
-	return errs.New("cannot open sandbox "+f.name(), reason(err)).WithFact("file", f.path).WithCause(err)
-}
-
-// reason is the cause of a file error without the path, which is told apart.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
+	return errs.New("cannot open sandbox "+f.name(), errs.FileReason(err)).WithFact("file", f.path).WithCause(err)
 }
 
 // encode writes the file's content: one object a line, kinds and keys sorted.
@@ -207,7 +198,7 @@ func (f file) save(head header, st *store.Store) (stamp, error) {
 	}
 	info, err := f.replace(data)
 	if err != nil {
-		return stamp{}, errs.New("cannot save sandbox "+f.name(), reason(err)+"; it is as it was before").
+		return stamp{}, errs.New("cannot save sandbox "+f.name(), errs.FileReason(err)+"; it is as it was before").
 			WithFact("file", f.path).WithCause(err)
 	}
 	return stamp{info}, nil
@@ -240,7 +231,7 @@ func List(dir string, o Options) ([]Info, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, errs.New("cannot list the sandboxes", reason(err)).WithFact("folder", dir).WithCause(err)
+		return nil, errs.New("cannot list the sandboxes", errs.FileReason(err)).WithFact("folder", dir).WithCause(err)
 	}
 	var out []Info
 	for _, e := range entries {
@@ -273,7 +264,7 @@ func Delete(ctx context.Context, path string, o Options) error {
 	}
 	defer release()
 	if err := os.Remove(path); err != nil {
-		return errs.New("cannot delete sandbox "+f.name(), reason(err)).WithFact("file", path).WithCause(err)
+		return errs.New("cannot delete sandbox "+f.name(), errs.FileReason(err)).WithFact("file", path).WithCause(err)
 	}
 	_ = os.Remove(f.lockPath())
 	return nil

@@ -36,7 +36,7 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 		case err == nil:
 			return func() { unlock(h) }, nil
 		case !errors.Is(err, errBusy):
-			return nil, errs.New("cannot change sandbox "+f.name(), reason(err)).WithFact("file", f.path).WithCause(err)
+			return nil, errs.New("cannot change sandbox "+f.name(), errs.FileReason(err)).WithFact("file", f.path).WithCause(err)
 		case waited >= o.LockTimeout:
 			return nil, errs.New("cannot change sandbox "+f.name(), "it is in use by "+f.holder()).
 				WithFact("file", f.path).

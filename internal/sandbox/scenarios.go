@@ -73,7 +73,7 @@ func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, er
 	}
 	s := newSandbox(path, o)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, errs.New("cannot create sandbox "+s.Name(), reason(err)).WithFact("folder", filepath.Dir(path)).WithCause(err)
+		return nil, errs.New("cannot create sandbox "+s.Name(), errs.FileReason(err)).WithFact("folder", filepath.Dir(path)).WithCause(err)
 	}
 	release, err := s.file.lock(ctx, s.opts)
 	if err != nil {

@@ -179,7 +179,7 @@ func readFile(path string) (data []byte, info os.FileInfo, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, errs.NotFoundf("there is no file %s", path).WithTry("hyperpod save-snapshot " + path).WithCause(err)
 	case err != nil:
-		return nil, nil, errs.New(what, reason(err)).WithCode(errs.Usage).WithCause(err)
+		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	case info.IsDir():
 		return nil, nil, errs.New(what, "it is a directory").WithCode(errs.Usage)
 	case !info.Mode().IsRegular():
@@ -189,7 +189,7 @@ func readFile(path string) (data []byte, info os.FileInfo, err error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, errs.New(what, reason(err)).WithCode(errs.Usage).WithCause(err)
+		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	}
 	defer f.Close()
 	r, err := text(f)
@@ -202,7 +202,7 @@ func readFile(path string) (data []byte, info os.FileInfo, err error) {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return nil, nil, errs.New(what, "the file is cut short").WithCode(errs.Usage).WithTry("take it again: hyperpod save-snapshot " + path).WithCause(err)
 	case err != nil:
-		return nil, nil, errs.New(what, reason(err)).WithCode(errs.Usage).WithCause(err)
+		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	case len(data) > maxText:
 		return nil, nil, tooLarge(what)
 	case len(bytes.TrimSpace(data)) == 0:

@@ -108,7 +108,7 @@ func TestWritesAndWatchesAreRefused(t *testing.T) {
 	ns := map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "x"}}
 	for what, err := range map[string]error{
 		"create": c.Create(ctx, kinds.Namespace, "", ns, kube.CreateOptions{}, nil),
-		"patch":  c.Patch(ctx, kinds.Namespace, "", "team-01", kube.MergePatch, map[string]any{}, nil),
+		"patch":  c.Change(ctx, kinds.Namespace, "", "team-01", kube.MergePatch, map[string]any{}, kube.ChangeOptions{}, nil),
 		"delete": c.Delete(ctx, kinds.Namespace, "", "team-01", kube.DeleteOptions{}),
 	} {
 		if err == nil || !strings.Contains(errs.Text(err, false), "a snapshot can only be read") {

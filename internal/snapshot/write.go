@@ -77,7 +77,7 @@ func (s *Snapshot) Save(path string, o SaveOptions) (int64, error) {
 		return errors.Join(s.Write(z), z.Close())
 	})
 	if err != nil {
-		return 0, errs.New("cannot write the snapshot "+path, reason(err)).WithCause(err)
+		return 0, errs.New("cannot write the snapshot "+path, errs.FileReason(err)).WithCause(err)
 	}
 	s.Path = path
 	return info.Size(), nil
@@ -90,7 +90,7 @@ func mayReplace(path string, force bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return errs.New("cannot write the snapshot "+path, reason(err)).WithCause(err)
+		return errs.New("cannot write the snapshot "+path, errs.FileReason(err)).WithCause(err)
 	case info.IsDir():
 		return errs.Usagef("cannot write the snapshot %s: it is a directory", path).WithTry("give the name of a file")
 	case !info.Mode().IsRegular():
@@ -100,7 +100,7 @@ func mayReplace(path string, force bool) error {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return errs.New("cannot replace "+path, reason(err)).WithCause(err)
+		return errs.New("cannot replace "+path, errs.FileReason(err)).WithCause(err)
 	}
 	defer f.Close()
 	if r, err := text(f); err == nil {
@@ -120,17 +120,4 @@ func text(f io.Reader) (io.Reader, error) {
 		return gzip.NewReader(b)
 	}
 	return b, nil
-}
-
-// reason is the cause of a file error without the path, which is told apart.
-func reason(err error) string {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err.Error()
-	case errors.As(err, &le):
-		return le.Err.Error()
-	}
-	return err.Error()
 }

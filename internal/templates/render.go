@@ -155,8 +155,8 @@ func (s *settings) wellKnown(p Param, job *jobView) (any, bool) {
 		return text(s.name)
 	case pNamespace:
 		return text(s.Namespace)
-	case pImage:
-		return text(s.Image)
+	case pImage, pRdzvBackend, pRdzvEndpoint, pResults, pCleanPods:
+		return s.flagValue(c) // nothing but the flag says it
 	case pInstanceType:
 		return text(s.instanceType)
 	case pNodeCount:
@@ -180,14 +180,6 @@ func (s *settings) wellKnown(p Param, job *jobView) (any, bool) {
 		return anyList(s.args), len(s.ScriptArgs) > 0
 	case pTorchrun:
 		return list(s.torchrunFlags(job))
-	case pRdzvBackend:
-		return text(s.Values.Rendezvous.Backend)
-	case pRdzvEndpoint:
-		return text(s.Values.Rendezvous.Endpoint)
-	case pResults:
-		return text(s.ResultsDir)
-	case pCleanPods:
-		return text(s.Values.RunPolicy.CleanPodPolicy)
 	case pMpirun:
 		return list(s.mpirunFlags(s.environmentNames(job)))
 	}

@@ -139,11 +139,11 @@ func perPod(t *testing.T, text, separator string) map[string][]string {
 
 // TestLogsAndExec: kubectl and stern are the judges.
 func TestLogsAndExec(t *testing.T) {
+	bed := cluster.ForTest(t, cluster.Options{})
 	binaries, err := cluster.Build(t.Context(), t.Output(), cluster.Stern)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
-	bed := cluster.ForTest(t, cluster.Options{})
 	applyScenario(t, bed, "enterprise", false)
 	giveKubelets(t, bed)
 	admin := newUser(t, bed.Kubeconfig)

@@ -175,17 +175,13 @@ func (o *Options) confirmed(ctx context.Context, victims []victim) (bool, error)
 		fmt.Fprintln(f.IO.Err, output.Safe(line))
 	}
 	fmt.Fprintf(f.IO.Err, "Cancel %s? [y/N] ", count(victims))
-	reply := make(chan string, 1)
-	go func() {
+	answer, err := factory.Interruptible(ctx, func() (string, error) {
 		answer, _ := bufio.NewReader(f.IO.In).ReadString('\n')
-		reply <- answer
-	}()
-	var answer string
-	select {
-	case answer = <-reply:
-	case <-ctx.Done():
+		return answer, nil
+	})
+	if err != nil {
 		fmt.Fprintln(f.IO.Err)
-		return false, ctx.Err()
+		return false, err
 	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":

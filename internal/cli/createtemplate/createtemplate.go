@@ -12,7 +12,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/templatepage"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
@@ -65,7 +64,7 @@ values as they are whatever its users say; --require makes them say a value.`,
 	fs.StringVar(&o.From, "from", "", "the template to start from")
 	fs.StringVarP(&o.File, "file", "f", "", "manifest or template file; - is the standard input")
 	fs.StringVar(&o.Job, "job", "", "job of the cluster")
-	fs.StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	factory.AddKindFlag(cmd, &o.Kind)
 	fs.BoolVar(&o.Project, "project", false, "write it to the folder jobs in the working folder")
 	fs.BoolVar(&o.Team, "team", false, "write it to a ConfigMap of the namespace")
 	fs.BoolVar(&o.Replace, "replace", false, "replace a template of that name")
@@ -77,7 +76,6 @@ values as they are whatever its users say; --require makes them say a value.`,
 	fs.BoolVar(&o.DryRun, "dry-run", false, "print the template and write nothing")
 	f.CompleteFlag(cmd, "from", factory.Templates)
 	f.CompleteFlag(cmd, "job", factory.Jobs)
-	factory.Complete(cmd, "kind", kinds.JobNames()...)
 	return cmd
 }
 
@@ -147,7 +145,7 @@ func (o *Options) source(ctx context.Context) (*templates.Template, error) {
 	if o.From != "" {
 		return findtemplate.Find(ctx, f, o.From, findtemplate.InNamespace(f))
 	}
-	data, err := readSource(f, o.File)
+	data, err := readSource(ctx, f, o.File)
 	if err != nil {
 		return nil, err
 	}

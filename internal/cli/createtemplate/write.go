@@ -3,7 +3,6 @@ package createtemplate
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,25 +15,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
-// readSource reads no more than a little beyond what a template may have.
-func readSource(f *factory.Factory, name string) ([]byte, error) {
-	const most = 5 << 20
-	if name == "-" {
-		return io.ReadAll(io.LimitReader(f.IO.In, most))
-	}
-	file, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
+// readSource reads a manifest or template.
+func readSource(ctx context.Context, f *factory.Factory, name string) ([]byte, error) {
+	data, err := f.ReadManifest(ctx, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, errs.NotFoundf("there is no file %s", name).WithCause(err)
-	}
-	if err != nil {
+	case err != nil && ctx.Err() == nil:
 		return nil, errs.Wrap(err, "cannot read "+name)
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, most))
-	if err != nil {
-		return nil, errs.Wrap(err, "cannot read "+name)
-	}
-	return data, nil
+	return data, err
 }
 
 // write puts the text where the options say and returns where that is.

@@ -69,7 +69,7 @@ each line with its pod's name; the exit code is then the first that is not 0.`,
 	}
 	factory.AddJobNameFlag(cmd, &flag)
 	fs := cmd.Flags()
-	fs.StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	factory.AddKindFlag(cmd, &o.Kind)
 	o.Pods.Add(f, cmd)
 	fs.BoolVarP(&o.Stdin, "stdin", "i", false, "send stdin to the command")
 	fs.BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")

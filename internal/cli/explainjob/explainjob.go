@@ -62,11 +62,10 @@ cluster; nothing is changed.`,
 		},
 	}
 	factory.AddJobNameFlag(cmd, &flag)
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	factory.AddKindFlag(cmd, &o.Kind)
 	checker.AddAssumeFlag(cmd, &o.Assume)
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
-	factory.Complete(cmd, "kind", kinds.JobNames()...)
 	return cmd
 }
 

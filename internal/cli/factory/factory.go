@@ -227,6 +227,12 @@ func JobName(flag string, args []string) (string, error) {
 	return flag, nil
 }
 
+// AddKindFlag defines --kind for commands on one job.
+func AddKindFlag(cmd *cobra.Command, kind *string) {
+	cmd.Flags().StringVar(kind, "kind", "", "the job's kind, where two kinds share the name")
+	Complete(cmd, "kind", kinds.JobNames()...)
+}
+
 // AddJobNameFlag defines --job-name and --name, which are the same flag.
 func AddJobNameFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "job-name", "", "the job's name (also --name, or as an argument)")

@@ -56,7 +56,7 @@ submitted again.`,
 		},
 	}
 	factory.AddJobNameFlag(cmd, &flag)
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	factory.AddKindFlag(cmd, &o.Kind)
 	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "all of v2's keys in JSON, the whole spec and status")
 	cmd.Flags().BoolVar(&o.Manifest, "manifest", false, "the object as it could be submitted again, as YAML")
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes until the job ends")

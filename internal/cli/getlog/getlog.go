@@ -77,7 +77,7 @@ a terminal escape sequences other than colours are made visible.`,
 	}
 	factory.AddJobNameFlag(cmd, &flag)
 	fs := cmd.Flags()
-	fs.StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	factory.AddKindFlag(cmd, &o.Kind)
 	o.Pods.Add(f, cmd)
 	fs.BoolVarP(&o.Follow, "follow", "f", false, "go on with new lines and new pods until the job ends")
 	fs.BoolVar(&o.Previous, "previous", false, "the run of the container before its last restart")

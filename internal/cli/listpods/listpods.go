@@ -53,7 +53,7 @@ why a pod waits as well); the table shows all of that, STATUS as kubectl has it.
 		},
 	}
 	factory.AddJobNameFlag(cmd, &flag)
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	factory.AddKindFlag(cmd, &o.Kind)
 	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: role, rank, node, restarts, why")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)

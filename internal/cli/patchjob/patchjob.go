@@ -83,7 +83,7 @@ func newVerb(f *factory.Factory, runF func(context.Context, *Options) error, ver
 		},
 	}
 	factory.AddJobNameFlag(cmd, &flag)
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	factory.AddKindFlag(cmd, &o.Kind)
 	if verb == "priority" {
 		cmd.Flags().StringVar(&o.Priority, "priority", "", "priority class, e.g. training or training-priority")
 		f.CompleteFlag(cmd, "priority", factory.Priorities)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -52,12 +50,12 @@ func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.
 	if isFolder(o.File) {
 		return readFolder(o.File)
 	}
-	data, err := o.readManifest(ctx, f)
+	data, err := f.ReadManifest(ctx, o.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.NotFoundf("there is no file %s", o.File).WithCause(err)
 	}
 	if err != nil && ctx.Err() == nil {
-		return nil, errs.New("cannot read "+o.File, reason(err)).WithCode(errs.Usage).WithCause(err)
+		return nil, errs.New("cannot read "+o.File, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	}
 	if err != nil {
 		return nil, err
@@ -66,47 +64,6 @@ func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.
 		return o.fromConfig(f, data)
 	}
 	return templates.Parse(baseName(o.File), o.File, data)
-}
-
-// readManifest reads no more than a little beyond what a manifest may have: the
-// parser says that it is too large. A pipe that nobody writes to can be given up.
-func (o *Options) readManifest(ctx context.Context, f *factory.Factory) ([]byte, error) {
-	const most = 5 << 20
-	read := func() ([]byte, error) {
-		if o.File == "-" {
-			return io.ReadAll(io.LimitReader(f.IO.In, most))
-		}
-		file, err := os.Open(o.File)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		return io.ReadAll(io.LimitReader(file, most))
-	}
-	type content struct {
-		data []byte
-		err  error
-	}
-	done := make(chan content, 1)
-	go func() {
-		data, err := read()
-		done <- content{data, err}
-	}()
-	select {
-	case c := <-done:
-		return c.data, c.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// reason is the cause of a file error without the path, which is told apart.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 func describe(t *templates.Template) string {

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -146,7 +144,7 @@ func (o *Options) check(ctx context.Context, name string) (verdict, error) {
 		v.Faults = templates.FaultsOf(err)
 		return v, nil
 	}
-	data, err := o.read(name)
+	data, err := o.Factory.ReadManifest(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return v, errs.NotFoundf("there is no file %s", name).WithCause(err)
 	}
@@ -162,19 +160,4 @@ func (v verdict) of(name, source string, data []byte) verdict {
 	v.Name, v.Source, v.Valid = name, source, len(faults) == 0
 	v.Faults, v.Notes = append(v.Faults, faults...), append(v.Notes, notes...)
 	return v
-}
-
-// read reads no more than a little beyond what a template may have; the parser
-// says that it is too large.
-func (o *Options) read(name string) ([]byte, error) {
-	const most = 5 << 20
-	if name == "-" {
-		return io.ReadAll(io.LimitReader(o.Factory.IO.In, most))
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
 }

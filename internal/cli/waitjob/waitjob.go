@@ -60,7 +60,7 @@ job too, and ends with 3 then.`,
 		},
 	}
 	factory.AddJobNameFlag(cmd, &flag)
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "the job's kind, where two kinds share the name")
+	factory.AddKindFlag(cmd, &o.Kind)
 	cmd.Flags().StringVar(&o.For, "for", string(wait.Finished), strings.Join(wait.Goals(), "|"))
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "give up after this time (exit code 124; default: never)")
 	factory.Complete(cmd, "for", wait.Goals()...)

@@ -126,9 +126,6 @@ func Rank(resource string) int {
 
 // fewerNodes looks for the largest job that runs now, by halves.
 func (f *finder) fewerNodes() {
-	if f.EndOnly {
-		return
-	}
 	largest, others := -1, int32(0)
 	for i, ps := range f.Workload.Spec.PodSets {
 		if largest < 0 || ps.Count > f.Workload.Spec.PodSets[largest].Count {
@@ -169,9 +166,6 @@ func (f *finder) fewerNodes() {
 
 // higherPriority tries the classes above the job's own, the lowest first.
 func (f *finder) higherPriority() {
-	if f.EndOnly {
-		return
-	}
 	classes := slices.Clone(f.In.WorkloadPriority)
 	slices.SortFunc(classes, func(a, b *kueue.WorkloadPriorityClass) int {
 		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
@@ -196,7 +190,7 @@ func (f *finder) higherPriority() {
 // one that the job asks for.
 func (f *finder) otherTypes() {
 	own := instanceTypes(f.Workload)
-	if f.EndOnly || len(own) != 1 {
+	if len(own) != 1 {
 		return // none asked for: Kueue has tried every flavor already
 	}
 	seen := map[string]bool{own[0]: true}
@@ -218,9 +212,6 @@ func (f *finder) otherTypes() {
 
 // otherQueues tries the other queues that the user may use.
 func (f *finder) otherQueues() {
-	if f.EndOnly {
-		return
-	}
 	tried := map[string]bool{}
 	if own := f.In.LocalQueue(f.Workload.Namespace, string(f.Workload.Spec.QueueName)); own != nil {
 		tried[string(own.Spec.ClusterQueue)] = true

@@ -60,8 +60,6 @@ type Question struct {
 	// Fits says whether the pods of a workload find nodes when decided so and the
 	// pods of some other jobs are gone; nil when nodes are not known.
 	Fits func(w *kueue.Workload, d *admission.Decision, ended []Holder) bool
-	// EndOnly skips what changes the job itself: it cannot be changed any more.
-	EndOnly bool
 }
 
 // limits of the search: every question to the core costs up to some milliseconds.

@@ -120,7 +120,7 @@ func TestFollowLosesQueue(t *testing.T) {
 			return kube.ErrStop
 		}
 		if ch.Type == kube.Synced {
-			return c.Patch(ctx, kinds.BatchJob.Resource, ns, "x", kube.MergePatch, map[string]any{"metadata": map[string]any{"labels": map[string]any{kinds.QueueLabel: nil}}}, nil)
+			return c.Change(ctx, kinds.BatchJob.Resource, ns, "x", kube.MergePatch, map[string]any{"metadata": map[string]any{"labels": map[string]any{kinds.QueueLabel: nil}}}, kube.ChangeOptions{}, nil)
 		}
 		return nil
 	})

@@ -95,7 +95,7 @@ func TestWait(t *testing.T) {
 		all, err := state.ListWorkloads(ctx, c, namespace, kube.ListOptions{})
 		for _, w := range all {
 			if strings.HasPrefix(w.Name, "job-x-") {
-				return c.Patch(ctx, kinds.Workload, namespace, w.Name, kube.MergePatch, map[string]any{"spec": map[string]any{"active": false}}, nil)
+				return c.Change(ctx, kinds.Workload, namespace, w.Name, kube.MergePatch, map[string]any{"spec": map[string]any{"active": false}}, kube.ChangeOptions{}, nil)
 			}
 		}
 		return err
