@@ -1,9 +1,13 @@
 package queue
 
 import (
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/metrics"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
@@ -21,7 +25,8 @@ type Document struct {
 	Total   SummaryJSON
 	// Order is where the positions are from.
 	Order string
-	Taken time.Time
+	// Time is when the cluster was read, by its clock.
+	Time time.Time
 }
 
 // List returns the rows of custom-columns.
@@ -39,21 +44,23 @@ type ItemJSON struct {
 	Queue         string
 	Priority      int32
 	PriorityClass *string
-	// Size is what it asks for, by resource, in base units.
-	Size         map[string]float64
+	// Requests are of all its pods together.
+	Requests     []AmountJSON
 	CreationTime time.Time
-	WaitingSince time.Time
-	Preempted    bool
-	Reason       string
-	Detail       string
-	Message      *string
-	ETA          *ETAJSON
+	// Since is when it began to wait: its creation, or the last eviction.
+	Since     time.Time
+	Preempted bool
+	Reason    string
+	// Summary is Reason in a few words, Message Kueue's own sentence.
+	Summary string
+	Message *string
+	ETA     *ETA
 }
 
-// ETAJSON is an estimate in seconds from Taken.
-type ETAJSON struct {
-	Earliest, Latest *int64
-	Reason           *string
+// AmountJSON is a quantity in base units.
+type AmountJSON struct {
+	Resource string
+	Amount   float64
 }
 
 // TeamJSON is a team's summary.
@@ -84,14 +91,12 @@ func (s Spread) json() *SpreadJSON {
 	if s.Count == 0 {
 		return nil
 	}
-	return &SpreadJSON{s.Count, seconds(s.Average), seconds(s.Median), seconds(s.P90)}
+	return &SpreadJSON{s.Count, Seconds(s.Average), Seconds(s.Median), Seconds(s.P90)}
 }
 
-func seconds(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }
-
 // NewDocument is the JSON of items and of the teams' tallies.
-func NewDocument(items []Item, teams []quota.Team, tallies map[string]*Tally, order string, taken time.Time) Document {
-	d := Document{Pending: []ItemJSON{}, Teams: []TeamJSON{}, Order: order, Taken: taken.UTC().Truncate(time.Second)}
+func NewDocument(items []Item, teams []quota.Team, tallies map[string]*Tally, order string, at time.Time) Document {
+	d := Document{Pending: []ItemJSON{}, Teams: []TeamJSON{}, Order: order, Time: at.UTC().Truncate(time.Second)}
 	for i := range items {
 		d.Pending = append(d.Pending, items[i].json())
 	}
@@ -106,29 +111,29 @@ func NewDocument(items []Item, teams []quota.Team, tallies map[string]*Tally, or
 
 func (it *Item) json() ItemJSON {
 	out := ItemJSON{Team: optional(it.Team), ClusterQueue: optional(it.ClusterQueue), Namespace: it.Namespace, Name: it.Job, Kind: it.Kind,
-		Workload: it.Workload, Queue: it.LocalQueue, Priority: it.Priority, PriorityClass: optional(it.PriorityClass), Size: map[string]float64{},
-		CreationTime: it.Created.UTC(), WaitingSince: it.Since.UTC(), Preempted: it.Preempted, Reason: it.Reason.Code, Detail: it.Reason.Words,
-		Message: optional(it.Reason.Message)}
+		Workload: it.Workload, Queue: it.LocalQueue, Priority: it.Priority, PriorityClass: optional(it.PriorityClass), Requests: []AmountJSON{},
+		CreationTime: it.Created.UTC(), Since: it.Since.UTC(), Preempted: it.Preempted, Reason: it.Reason.Code, Summary: it.Reason.Words,
+		Message: optional(it.Reason.Message), ETA: it.ETA}
 	if it.Position > 0 {
 		out.Position = &it.Position
 	}
-	for name, n := range it.Size {
-		if v := quota.Number(name, n); !math.IsInf(v, 0) {
-			out.Size[name] = v
-		}
-	}
-	if e := it.ETA; e != nil {
-		out.ETA = &ETAJSON{Reason: optional(e.Code)}
-		if e.Known {
-			from := seconds(e.Earliest)
-			out.ETA.Earliest = &from
-		}
-		if e.Known && !e.Open {
-			to := seconds(e.Latest)
-			out.ETA.Latest = &to
+	for _, name := range slices.SortedFunc(maps.Keys(it.Size), acceleratorsFirst) {
+		if v := quota.Number(name, it.Size[name]); !math.IsInf(v, 0) {
+			out.Requests = append(out.Requests, AmountJSON{name, v})
 		}
 	}
 	return out
+}
+
+// acceleratorsFirst orders resources, those that a task is spoken of in first.
+func acceleratorsFirst(a, b string) int {
+	if x, y := kinds.Accelerator(a), kinds.Accelerator(b); x != y {
+		if x {
+			return -1
+		}
+		return 1
+	}
+	return strings.Compare(a, b)
 }
 
 func optional(s string) *string {
@@ -150,7 +155,7 @@ func (d Document) Metrics() []metrics.Family {
 	since := map[string]float64{}
 	for _, p := range d.Pending {
 		if p.ClusterQueue != nil {
-			since[*p.ClusterQueue] = max(since[*p.ClusterQueue], d.Taken.Sub(p.WaitingSince).Seconds())
+			since[*p.ClusterQueue] = max(since[*p.ClusterQueue], d.Time.Sub(p.Since).Seconds())
 		}
 	}
 	for _, t := range d.Teams {

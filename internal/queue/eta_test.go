@@ -1,16 +1,24 @@
 package queue
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
 
-// TestETAOfNow: a task that can start now has an upper end, 0; one of which none is
-// known has null.
-func TestETAOfNow(t *testing.T) {
-	now := Item{ETA: &ETA{Known: true}}
-	if e := now.json().ETA; e.Earliest == nil || e.Latest == nil || *e.Latest != 0 {
-		t.Errorf("now: %+v", e)
-	}
-	open := Item{ETA: &ETA{Known: true, Open: true}}
-	if e := open.json().ETA; e.Earliest == nil || e.Latest != nil {
-		t.Errorf("no upper end: %+v", e)
+// TestETADocument: a start that may be now is 0 seconds away; what is not known is null.
+func TestETADocument(t *testing.T) {
+	now := Seconds(400 * time.Millisecond)
+	for _, c := range []struct {
+		eta  ETA
+		want string
+	}{
+		{ETA{EarliestSeconds: &now, LatestSeconds: &now}, `{"EarliestSeconds":0,"LatestSeconds":0}`},
+		{ETA{EarliestSeconds: &now}, `{"EarliestSeconds":0,"LatestSeconds":null}`},
+		{ETA{Reason: "NoDuration"}, `{"EarliestSeconds":null,"LatestSeconds":null,"Reason":"NoDuration"}`},
+	} {
+		if got, err := json.Marshal(c.eta); err != nil || string(got) != c.want {
+			t.Errorf("%s, want %s (%v)", got, c.want, err)
+		}
 	}
 }

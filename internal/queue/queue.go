@@ -19,16 +19,6 @@ type Key struct{ Namespace, Workload string }
 // Positions are places in a ClusterQueue, from 1.
 type Positions map[Key]int
 
-// ETA is when a task may start, as far as it can be told.
-type ETA struct {
-	Known bool
-	// Earliest and Latest are from now on; 0 is now.
-	Earliest, Latest time.Duration
-	// Open: no upper end is known, and Latest says nothing.
-	Open      bool
-	Code, Why string
-}
-
 // Item is a task that waits.
 type Item struct {
 	Key

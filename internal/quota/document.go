@@ -21,7 +21,8 @@ type Document struct {
 	Source string
 	// Complete is false when not all queues and cohorts could be read.
 	Complete bool
-	Taken    time.Time
+	// Time is when the cluster was read, by its clock.
+	Time time.Time
 }
 
 // List returns the rows of custom-columns.
@@ -58,9 +59,10 @@ type FlavorJSON struct {
 
 // LenderJSON is a team, or a cohort's own quota, that lends.
 type LenderJSON struct {
-	Team   string `json:",omitempty"`
-	Cohort string `json:",omitempty"`
-	Amount *float64
+	Team         string `json:",omitempty"`
+	ClusterQueue string `json:",omitempty"`
+	Cohort       string `json:",omitempty"`
+	Amount       *float64
 }
 
 // TeamJSON is a team.
@@ -134,7 +136,7 @@ func optional(s string) *string {
 // Document returns the report as JSON, of the given resources and teams.
 func (r *Report) Document(resources []string, teams []Team) Document {
 	d := Document{Quota: []QuotaJSON{}, Teams: []TeamJSON{}, Cohorts: []CohortJSON{}, Totals: []TotalJSON{}, Problems: slices.Clone(r.Problems),
-		Source: r.Source, Complete: r.Complete, Taken: r.Taken.UTC().Truncate(time.Second)}
+		Source: r.Source, Complete: r.Complete, Time: r.Taken.UTC().Truncate(time.Second)}
 	if d.Problems == nil {
 		d.Problems = []Problem{}
 	}
@@ -185,10 +187,7 @@ func (r *Report) quotaJSON(t *Team, row ResourceRow) QuotaJSON {
 			BorrowingLimit: number(row.Resource, f.BorrowingLimit), LendingLimit: number(row.Resource, f.LendingLimit), Lenders: []LenderJSON{}}
 		if r.Complete {
 			for _, l := range r.Tree.Loans(t.ClusterQueue, f.Flavor, row.Resource) {
-				lender := LenderJSON{Cohort: l.Cohort, Amount: number(row.Resource, &l.Amount)}
-				if l.ClusterQueue != "" {
-					lender.Team = TeamOf(l.ClusterQueue)
-				}
+				lender := LenderJSON{Team: TeamOf(l.ClusterQueue), ClusterQueue: l.ClusterQueue, Cohort: l.Cohort, Amount: number(row.Resource, &l.Amount)}
 				one.Lenders = append(one.Lenders, lender)
 			}
 		}

@@ -16,7 +16,7 @@ type Problem struct {
 	Code string
 	// Subject is the object it is about: a team, queue, cohort or instance type.
 	Subject string
-	Text    string // a sentence without a full stop
+	Message string // a sentence without a full stop
 }
 
 // The codes of a Problem.

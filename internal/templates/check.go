@@ -11,7 +11,7 @@ import (
 // no place.
 type Fault struct {
 	Line, Column int
-	Text         string
+	Message      string
 }
 
 // manyFaults is how many faults Check names.
@@ -87,7 +87,7 @@ func FaultsOf(err error) []Fault {
 				text += "; " + f.Label + ": " + f.Text
 			}
 		}
-		out = []Fault{{Text: text}}
+		out = []Fault{{Message: text}}
 	}
 	slices.SortStableFunc(out, func(a, b Fault) int {
 		if a.Line != b.Line {

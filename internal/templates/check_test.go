@@ -38,7 +38,7 @@ spec:
 			}
 		}
 		_, faults, _ = Check("t", "t", []byte(form(text)))
-		if len(faults) != 1 || faults[0].Line != 15 || faults[0].Column != 9 || !strings.Contains(faults[0].Text, "given twice (first in line 14)") {
+		if len(faults) != 1 || faults[0].Line != 15 || faults[0].Column != 9 || !strings.Contains(faults[0].Message, "given twice (first in line 14)") {
 			t.Errorf("%s: a key twice: %+v", what, faults)
 		}
 	}

@@ -125,7 +125,7 @@ func TestFixedFaults(t *testing.T) {
 		_, faults, _ := Check("t", "t.yaml", []byte(text))
 		found := false
 		for _, f := range faults {
-			found = found || strings.Contains(f.Text, c.want)
+			found = found || strings.Contains(f.Message, c.want)
 		}
 		if !found {
 			t.Errorf("%q: %+v", c.to, faults)

@@ -12,22 +12,22 @@ import (
 // verdict is what the tests look at of start-job --dry-run.
 type verdict struct {
 	Verdict, Reason, Detail, Summary string
-	Partial                          bool
+	Complete                         bool
 	Quota                            struct {
 		Outcome  string
 		Borrowed []struct {
 			Resource string
-			Value    float64
-			From     []struct {
+			Amount   float64
+			Lenders  []struct {
 				ClusterQueue string
-				Value        float64
+				Amount       float64
 			}
 		}
 	}
 	Rules struct {
 		FairSharing, ConfigurationKnown bool
 	}
-	Holders []struct{ Namespace, Job, Owner string }
+	Holders []struct{ Namespace, Name, Owner string }
 }
 
 func dryRun(u user, code int, args ...string) verdict {
@@ -56,11 +56,11 @@ func TestCheckLendThree(t *testing.T) {
 			"--node-count", "1", "--accelerators", gpus, "--instance-type", "ml.g5.12xlarge", "-n", "hyperpod-ns-team-b"}
 	}
 	v := dryRun(admin, 0, job("task", "4")...)
-	if v.Verdict != "Admitted" || v.Partial || !v.Rules.FairSharing || !v.Rules.ConfigurationKnown {
+	if v.Verdict != "Admitted" || !v.Complete || !v.Rules.FairSharing || !v.Rules.ConfigurationKnown {
 		t.Errorf("%+v", v)
 	}
 	b := v.Quota.Borrowed
-	if len(b) == 0 || b[0].Resource != "nvidia.com/gpu" || b[0].Value != 3 || len(b[0].From) != 1 || b[0].From[0].ClusterQueue != "hyperpod-ns-team-a-clusterqueue" {
+	if len(b) == 0 || b[0].Resource != "nvidia.com/gpu" || b[0].Amount != 3 || len(b[0].Lenders) != 1 || b[0].Lenders[0].ClusterQueue != "hyperpod-ns-team-a-clusterqueue" {
 		t.Errorf("borrowed %+v", b)
 	}
 	if l := admin.list("-n", "hyperpod-ns-team-b"); len(l.Jobs) != 1 {
@@ -79,7 +79,7 @@ func TestCheckLendThree(t *testing.T) {
 	admin.ok(append([]string{"start-job"}, job("next", "4")...)...)
 	var e struct {
 		State, Reason, Summary string
-		Queue                  struct{ Position int }
+		Place                  struct{ Position int }
 		Kueue                  struct{ Message string }
 		Verdict                verdict
 		Timeline               []struct{ Step string }
@@ -92,12 +92,12 @@ func TestCheckLendThree(t *testing.T) {
 			break
 		}
 	}
-	if e.State != "Pending" || e.Reason != "WaitingForQuota" || e.Queue.Position != 1 || !strings.Contains(e.Kueue.Message, "nvidia.com/gpu") {
+	if e.State != "Pending" || e.Reason != "WaitingForQuota" || e.Place.Position != 1 || !strings.Contains(e.Kueue.Message, "nvidia.com/gpu") {
 		t.Errorf("%+v", e)
 	}
 	var holders []string
 	for _, h := range e.Verdict.Holders {
-		holders = append(holders, h.Namespace+"/"+h.Job)
+		holders = append(holders, h.Namespace+"/"+h.Name)
 	}
 	slices.Sort(holders)
 	if want := "hyperpod-ns-team-a/base-a hyperpod-ns-team-b/base-b hyperpod-ns-team-b/task"; strings.Join(holders, " ") != want {

@@ -384,9 +384,8 @@ func johnAndSmith(t *testing.T, bed *cluster.Bed) {
 
 type queueDocument struct {
 	Pending []struct {
-		Position                       int
-		Name, Reason, Detail, Workload string
-		Size                           map[string]float64
+		Position                        int
+		Name, Reason, Summary, Workload string
 	}
 	Total struct{ Running, Waiting int }
 	Order string
@@ -406,7 +405,7 @@ func queueTruth(t *testing.T, bed *cluster.Bed, admin user) {
 	if own.Order != "Visibility" || len(own.Pending) != 2 || own.Total.Running != 1 || own.Total.Waiting != 2 {
 		t.Fatalf("get-queue smith: %+v", own)
 	}
-	if own.Pending[0].Name != "smith-urgent" || own.Pending[1].Name != "smith-late" || own.Pending[0].Reason != "WaitingForQuota" || own.Pending[0].Detail != "4 more gpu needed" {
+	if own.Pending[0].Name != "smith-urgent" || own.Pending[1].Name != "smith-late" || own.Pending[0].Reason != "WaitingForQuota" || own.Pending[0].Summary != "4 more gpu needed" {
 		t.Errorf("get-queue smith: %+v", own.Pending)
 	}
 	computed := queueDocument{}

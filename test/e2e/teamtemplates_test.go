@@ -128,7 +128,7 @@ func newType(t *testing.T, bed *cluster.Bed, admin user) {
 	if out := admin.ok(append(args, "p9.48xlarge")...); out != `{"nvidia.com/gpu":"4","vpc.amazonaws.com/efa":"2"}` && out != `{"nvidia.com/gpu":4,"vpc.amazonaws.com/efa":2}` {
 		t.Errorf("its devices are %s", out)
 	}
-	out := admin.ok("list-instance-types", "p9", "-o", "jsonpath={.instanceTypes[0].Name} {.instanceTypes[0].Nodes} {.instanceTypes[0].FreeAccelerators} {.instanceTypes[0].VCPU}")
+	out := admin.ok("list-instance-types", "p9", "-o", "jsonpath={.instanceTypes[0].InstanceType} {.instanceTypes[0].Nodes} {.instanceTypes[0].AcceleratorDevicesAvailable} {.instanceTypes[0].VCPU}")
 	if out != "ml.p9.48xlarge 2 8 100" {
 		t.Errorf("list-instance-types says %q", out)
 	}

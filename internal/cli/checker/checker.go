@@ -92,7 +92,7 @@ func Owners(ctx context.Context, c *factory.Cluster, holders []remedy.Holder) {
 					Annotations map[string]string `json:"annotations"`
 				} `json:"metadata"`
 			}
-			if c.Get(ctx, k.Resource, h.Namespace, h.Job, &job) == nil {
+			if c.Get(ctx, k.Resource, h.Namespace, h.Name, &job) == nil {
 				h.Owner = jobs.Creator(job.Metadata.Labels, job.Metadata.Annotations)
 			}
 		})

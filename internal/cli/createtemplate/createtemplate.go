@@ -110,7 +110,7 @@ func Run(ctx context.Context, o *Options) error {
 	if len(faults) > 0 {
 		e := errs.New("the template would not work", "nothing is written")
 		for _, fault := range faults {
-			e.WithFact(fmt.Sprintf("line %d", fault.Line), fault.Text)
+			e.WithFact(fmt.Sprintf("line %d", fault.Line), fault.Message)
 		}
 		return e
 	}

@@ -18,7 +18,7 @@ func (r report) podTable(w *writer) {
 	rows := listpods.RowsOf(r.job, r.pods)
 	for i := range rows {
 		if f, bad := r.faults[rows[i].Node]; bad {
-			rows[i].Why = strings.TrimPrefix(rows[i].Why+"; node is "+f.Text(), "; ")
+			rows[i].Message = strings.TrimPrefix(rows[i].Message+"; node is "+f.Text(), "; ")
 		}
 	}
 	more := len(rows) - mostPods
@@ -35,7 +35,7 @@ func (r report) podTable(w *writer) {
 
 // calm is 0 for a pod in trouble.
 func calm(r listpods.Row) int {
-	if r.Why != "" || r.Restarts > 0 {
+	if r.Message != "" || r.Restarts > 0 {
 		return 0
 	}
 	return 1

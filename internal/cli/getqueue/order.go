@@ -118,8 +118,7 @@ func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.C
 	}
 	out := make(map[queue.Key]queue.ETA, len(etas))
 	for _, e := range etas {
-		from, to := e.Wait(now)
-		out[queue.Key{Namespace: e.Namespace, Workload: e.Name}] = queue.ETA{Known: e.Known, Earliest: from, Latest: to, Open: e.Latest.IsZero(), Code: string(e.Code), Why: e.Why}
+		out[queue.Key{Namespace: e.Namespace, Workload: e.Name}] = *e.Document(now)
 	}
 	return out, nil
 }

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
@@ -95,25 +95,25 @@ func sizeText(size state.Amounts) string {
 
 // etaText is the estimate: a range from now.
 func etaText(e *queue.ETA) string {
+	if e == nil {
+		return "?"
+	}
+	latest, bounded := e.Latest()
 	switch {
-	case e == nil:
-		return "?"
-	case !e.Known && e.Code == "NeverFits":
+	case !e.Known() && e.Reason == string(forecast.NeverFits):
 		return "never"
-	case !e.Known:
+	case !e.Known(), !bounded && e.Earliest() == 0:
 		return "?"
-	case e.Open && e.Earliest < time.Second:
-		return "?"
-	case e.Open:
-		return output.Age(e.Earliest) + " or later"
-	case e.Latest < time.Second:
+	case !bounded:
+		return output.Age(e.Earliest()) + " or later"
+	case latest == 0:
 		return "now"
 	}
-	from, to := output.Age(e.Earliest), output.Age(e.Latest)
+	from, to := output.Age(e.Earliest()), output.Age(latest)
 	switch {
 	case from == to:
 		return from
-	case e.Earliest < time.Second:
+	case e.Earliest() == 0:
 		return "up to " + to
 	}
 	return from + "-" + to
@@ -144,10 +144,10 @@ func (v *view) etaNotes() []string {
 	for _, it := range v.items {
 		switch {
 		case it.ETA == nil:
-		case it.ETA.Known:
+		case it.ETA.Known():
 			return []string{"ETA is an estimate from what is known of running tasks; jobs come and go"}
 		case why == "":
-			why = it.ETA.Why
+			why = it.ETA.Message
 		}
 	}
 	if !v.eta || why == "" {

@@ -157,7 +157,7 @@ func Run(ctx context.Context, o *Options) error {
 	findteam.Notes(f, s.Missing)
 	if format.IsTable() {
 		for _, p := range v.problems {
-			f.Notef("warning: %s", p.Text)
+			f.Notef("warning: %s", p.Message)
 		}
 	}
 	return output.Print(f.IO, format, v.document, func() output.Table { return v.table(format.Name == output.Wide) }, v.names)

@@ -27,7 +27,7 @@ func (o *Options) watch(ctx context.Context, c *factory.Cluster, format output.F
 			t := v.table(wide)
 			live.KeyBy(t.Columns[0].Title, "RESOURCE", "FLAVOR")
 			for _, p := range v.problems {
-				t.Notes = append(t.Notes, "warning: "+p.Text)
+				t.Notes = append(t.Notes, "warning: "+p.Message)
 			}
 			return live.Update(t)
 		}

@@ -12,7 +12,7 @@ import (
 // Row is an instance type as JSON shows it. Counts are per node; quantities are
 // cores and bytes.
 type Row struct {
-	Name string
+	InstanceType string
 	// Accelerator is the resource that they are counted in, null where there are none.
 	Accelerator         *string
 	Accelerators        int
@@ -25,9 +25,9 @@ type Row struct {
 	AllocatableMemory int64
 	MIG               []string
 	Note              string
-	// Nodes and FreeAccelerators are null where the cluster did not say.
-	Nodes            *int
-	FreeAccelerators *int
+	// Nodes and AcceleratorDevicesAvailable are null where the cluster did not say.
+	Nodes                       *int
+	AcceleratorDevicesAvailable *int
 }
 
 type document struct {
@@ -103,7 +103,7 @@ func catalogue(found census) []Row {
 	for _, t := range instances.All() {
 		known[t.Name] = true
 		cpu, memory := t.Allocatable()
-		r := Row{Name: t.Name, Accelerators: t.Accelerators, CoresPerAccelerator: t.Cores, EFA: t.EFA, VCPU: t.VCPU, Memory: int64(t.MemoryGiB) << 30,
+		r := Row{InstanceType: t.Name, Accelerators: t.Accelerators, CoresPerAccelerator: t.Cores, EFA: t.EFA, VCPU: t.VCPU, Memory: int64(t.MemoryGiB) << 30,
 			AllocatableVCPU: float64(cpu) / 1000, AllocatableMemory: memory, MIG: append([]string{}, t.MIG...), Note: t.Note}
 		if t.Resource != "" {
 			r.Accelerator = &t.Resource
@@ -120,7 +120,7 @@ func catalogue(found census) []Row {
 	slices.Sort(others)
 	for _, name := range others {
 		node := found.types[name].one
-		r := Row{Name: name, VCPU: int(node.Capacity["cpu"] / 1000), Memory: node.Capacity["memory"], EFA: int(node.Capacity[instances.EFA]),
+		r := Row{InstanceType: name, VCPU: int(node.Capacity["cpu"] / 1000), Memory: node.Capacity["memory"], EFA: int(node.Capacity[instances.EFA]),
 			MIG: []string{}, Note: "not in the table: as its nodes say"}
 		for _, resource := range wholeDevices {
 			if n := node.Capacity[resource]; n > 0 && r.Accelerator == nil {
@@ -144,7 +144,7 @@ func (c census) fill(r *Row) {
 	if !c.nodesKnown {
 		return
 	}
-	t, nodes := c.types[r.Name], 0
+	t, nodes := c.types[r.InstanceType], 0
 	if t != nil {
 		nodes = t.nodes
 		r.AllocatableVCPU, r.AllocatableMemory = float64(t.one.Allocatable["cpu"])/1000, t.one.Allocatable["memory"]
@@ -161,6 +161,6 @@ func (c census) fill(r *Row) {
 		if t != nil {
 			free = int(t.free[*r.Accelerator])
 		}
-		r.FreeAccelerators = &free
+		r.AcceleratorDevicesAvailable = &free
 	}
 }

@@ -128,7 +128,7 @@ func Run(ctx context.Context, o *Options) error {
 	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows, found) }, func() []string {
 		var out []string
 		for _, r := range rows {
-			out = append(out, r.Name)
+			out = append(out, r.InstanceType)
 		}
 		return out
 	})
@@ -179,7 +179,7 @@ func worst(st *state.State) error {
 func (o *Options) wanted(r Row) bool {
 	hasWord := len(o.Words) == 0
 	for _, w := range o.Words {
-		hasWord = hasWord || strings.Contains(r.Name, strings.ToLower(w))
+		hasWord = hasWord || strings.Contains(r.InstanceType, strings.ToLower(w))
 	}
 	kind := "none"
 	switch {
@@ -204,10 +204,10 @@ func table(rows []Row, found census) output.Table {
 		t.Columns = slices.Insert(t.Columns, 6, output.Column{Title: "NODES", Right: true, Keep: true}, output.Column{Title: "FREE", Right: true, Keep: true})
 	}
 	for _, r := range rows {
-		cells := output.T(r.Name, orDash(strings.TrimPrefix(r.resource(), "aws.amazon.com/")), number(r.Accelerators), number(r.EFA), fmt.Sprint(r.VCPU), gib(r.Memory),
+		cells := output.T(r.InstanceType, orDash(strings.TrimPrefix(r.resource(), "aws.amazon.com/")), number(r.Accelerators), number(r.EFA), fmt.Sprint(r.VCPU), gib(r.Memory),
 			number(r.CoresPerAccelerator), fmt.Sprintf("%.1f", r.AllocatableVCPU), gib(r.AllocatableMemory), orDash(strings.Join(r.MIG, ",")), orDash(r.Note))
 		if found.nodesKnown {
-			cells = slices.Insert(cells, 6, output.T(optional(r.Nodes, found.nodesKnown), optional(r.FreeAccelerators, found.podsKnown && r.Accelerators > 0 && r.Nodes != nil && *r.Nodes > 0))...)
+			cells = slices.Insert(cells, 6, output.T(optional(r.Nodes, found.nodesKnown), optional(r.AcceleratorDevicesAvailable, found.podsKnown && r.Accelerators > 0 && r.Nodes != nil && *r.Nodes > 0))...)
 		}
 		t.Rows = append(t.Rows, cells)
 	}

@@ -129,7 +129,7 @@ type Row struct {
 	State    string
 	Node     string
 	Restarts int
-	Why      string // why it waits or how it ended; "" for a pod that is well
+	Message  string // why it waits or how it ended; "" for a pod that is well
 
 	created time.Time
 }
@@ -145,9 +145,9 @@ func RowsOf(j state.Job, pods []state.Pod) []Row {
 			r.Rank = &place.Rank
 		}
 		if reason, message := jobs.PodWhy(p); reason != "" || message != "" {
-			r.Why = message
+			r.Message = message
 			if message == "" || reason != r.State && reason != "" {
-				r.Why = strings.TrimSuffix(reason+": "+message, ": ")
+				r.Message = strings.TrimSuffix(reason+": "+message, ": ")
 			}
 		}
 		rows[i] = r
@@ -170,7 +170,7 @@ func Table(rows []Row, now time.Time) output.Table {
 			rank = fmt.Sprint(*r.Rank)
 		}
 		t.Rows = append(t.Rows, []output.Cell{{Text: r.PodName}, {Text: cmp.Or(r.Role, "-")}, {Text: rank}, {Text: r.State, Style: style(r)},
-			{Text: cmp.Or(r.Node, "-")}, {Text: fmt.Sprint(r.Restarts)}, {Text: output.Age(now.Sub(r.created))}, {Text: r.Why}})
+			{Text: cmp.Or(r.Node, "-")}, {Text: fmt.Sprint(r.Restarts)}, {Text: output.Age(now.Sub(r.created))}, {Text: r.Message}})
 	}
 	return t
 }
@@ -181,9 +181,9 @@ func style(r Row) output.Style {
 		return output.Good
 	case r.State == "Completed", r.State == "Succeeded":
 		return output.Dim
-	case r.Why != "" && r.Status == "Pending":
+	case r.Message != "" && r.Status == "Pending":
 		return output.Warn
-	case r.Why != "", r.Status == "Failed":
+	case r.Message != "", r.Status == "Failed":
 		return output.Bad
 	}
 	return output.Accent

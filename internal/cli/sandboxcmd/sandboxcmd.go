@@ -91,7 +91,7 @@ func newCreate(f *factory.Factory) *cobra.Command {
 type sandboxDoc struct {
 	Name, Scenario string
 	Time           string
-	Path           string
+	File           string
 }
 
 func newList(f *factory.Factory) *cobra.Command {
@@ -112,7 +112,9 @@ func newList(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			doc := struct{ Sandboxes []sandboxDoc }{make([]sandboxDoc, 0, len(boxes))}
+			doc := struct {
+				Sandboxes []sandboxDoc `json:"sandboxes"`
+			}{make([]sandboxDoc, 0, len(boxes))}
 			table := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "SCENARIO"}, {Title: "TIME"}, {Title: "FILE", Wide: true}},
 				Empty: "no sandboxes on this machine (hyperpod sandbox create NAME makes one)"}
 			var names []string

@@ -63,7 +63,7 @@ a name that ends in .gz is compressed; - writes to standard output.`,
 // Document is the result in JSON and YAML.
 type Document struct {
 	File    string
-	Taken   time.Time
+	Time    time.Time // of the capture, by the cluster's clock
 	Server  string
 	Bytes   int64 // of the file
 	Objects map[string]int
@@ -137,7 +137,7 @@ func lacks(s *snapshot.Snapshot) []string {
 }
 
 func document(o *Options, s *snapshot.Snapshot, size int64) Document {
-	d := Document{File: o.File, Taken: s.Info.Taken, Server: s.Info.Server, Bytes: size, Objects: map[string]int{}, Missing: []Missing{}}
+	d := Document{File: o.File, Time: s.Info.Taken, Server: s.Info.Server, Bytes: size, Objects: map[string]int{}, Missing: []Missing{}}
 	for _, r := range kinds.All() {
 		if n := s.Count(r); n > 0 {
 			d.Objects[r.FullName()] = n

@@ -157,7 +157,7 @@ func Run(ctx context.Context, o *Options) error {
 	f.Missing(in.Missing)
 	rules := in.Rules()
 	for _, n := range rules.Notes {
-		f.Notef("note: %s", n.Text)
+		f.Notef("note: %s", n.Message)
 	}
 	report, err := simulate.Run(ctx, simulate.World{Config: rules.Config, Objects: in.Objects(), Now: now}, changes, o.Cycles)
 	if err != nil {

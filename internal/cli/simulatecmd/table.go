@@ -82,7 +82,7 @@ func summary(r *simulate.Report) []string {
 	for _, n := range r.Notes {
 		out = append(out, "note: "+n)
 	}
-	return append(out, "simulated with Kueue "+r.Kueue+" rules")
+	return append(out, "simulated with Kueue "+r.KueueRules+" rules")
 }
 
 // loopText shows who evicts whom.
@@ -141,7 +141,7 @@ func mainResource(r *simulate.Report) string {
 		for _, s := range []*simulate.TeamState{t.Before, t.After} {
 			if s != nil {
 				for _, a := range s.Nominal {
-					total[a.Resource] += a.Value
+					total[a.Resource] += a.Amount
 				}
 			}
 		}
@@ -159,7 +159,7 @@ func sum(list []simulate.Amount, resource string) float64 {
 	total := 0.0
 	for _, a := range list {
 		if a.Resource == resource {
-			total += a.Value
+			total += a.Amount
 		}
 	}
 	return total
@@ -192,7 +192,7 @@ func jobText(s *simulate.JobState, resource string) string {
 	}
 	switch s.State {
 	case simulate.Admitted, simulate.QuotaReserved:
-		text := fmt.Sprintf("%s: %s %s, %s borrowed", s.State, number(sum(s.Uses, resource)), short(resource), number(sum(s.Borrowed, resource)))
+		text := fmt.Sprintf("%s: %s %s, %s borrowed", s.State, number(sum(s.Holds, resource)), short(resource), number(sum(s.Borrowed, resource)))
 		if s.State == simulate.QuotaReserved {
 			text += ", waits for admission checks"
 		}
@@ -254,7 +254,7 @@ func cycles(r *simulate.Report) output.Table {
 				what = "quota reserved"
 			}
 			row(c.Cycle, what, s.Namespace+"/"+s.Name, fmt.Sprintf("%s %s, %s borrowed, %s",
-				number(sum(s.Uses, main)), short(main), number(sum(s.Borrowed, main)), podSets(s.PodSets)))
+				number(sum(s.Holds, main)), short(main), number(sum(s.Borrowed, main)), podSets(s.PodSets)))
 		}
 		for _, p := range c.Preempted {
 			row(c.Cycle, "preempted", p.Namespace+"/"+p.Name, "for "+p.By+" ("+reasonText(p.Reason)+")")
@@ -277,9 +277,9 @@ func podSets(list []simulate.PodSet) string {
 	var out []string
 	for _, ps := range list {
 		flavors := slices.Compact(slices.Sorted(maps.Values(ps.Flavors)))
-		text := fmt.Sprintf("%s x%d on %s", ps.Name, ps.Count, strings.Join(flavors, "+"))
+		text := fmt.Sprintf("%s x%d on %s", ps.Name, ps.Pods, strings.Join(flavors, "+"))
 		for _, d := range ps.Topology {
-			text += fmt.Sprintf(" [%s: %d]", strings.Join(d.Levels, "/"), d.Count)
+			text += fmt.Sprintf(" [%s: %d]", strings.Join(d.Levels, "/"), d.Pods)
 		}
 		out = append(out, text)
 	}

@@ -119,7 +119,7 @@ func (o *Options) print(verdicts []verdict) error {
 			if fault.Column > 0 {
 				at += fmt.Sprintf(":%d", fault.Column)
 			}
-			if _, err := fmt.Fprintf(f.IO.Out, "%s\n", output.Safe(at+": "+fault.Text)); err != nil {
+			if _, err := fmt.Fprintf(f.IO.Out, "%s\n", output.Safe(at+": "+fault.Message)); err != nil {
 				return err
 			}
 		}

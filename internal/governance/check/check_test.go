@@ -104,14 +104,14 @@ func TestScreens(t *testing.T) {
 func TestLendThree(t *testing.T) {
 	v := ask(t, checker(t, fixture.LendThree()), check.Request{Object: object(t, fixture.Job("task", 1, 4, "")), Namespace: "b"})
 	b := v.Quota.Borrowed
-	if len(b) != 1 || b[0].Value != 3 || len(b[0].From) != 1 || b[0].From[0] != (check.Lender{ClusterQueue: "a", Value: 3}) {
+	if len(b) != 1 || b[0].Amount != 3 || len(b[0].Lenders) != 1 || b[0].Lenders[0] != (check.Lender{Team: "a", ClusterQueue: "a", Amount: 3}) {
 		t.Errorf("borrowed %+v", b)
 	}
-	if tb := v.Quota.TakeBack; tb == nil || !tb.Possible || len(tb.Lenders) != 1 || tb.Lenders[0] != (check.Reclaimer{ClusterQueue: "a", Policy: "Any"}) {
+	if tb := v.Quota.TakeBack; tb == nil || !tb.Possible || len(tb.Lenders) != 1 || tb.Lenders[0] != (check.Reclaimer{Team: "a", ClusterQueue: "a", Policy: "Any"}) {
 		t.Errorf("take back %+v", tb)
 	}
 	l := v.Quota.Resources
-	if len(l) != 1 || l[0].Nominal != 5 || l[0].Used != 4 || l[0].Available != 5 || l[0].Most != 11 || l[0].Short != 0 {
+	if len(l) != 1 || l[0].Nominal != 5 || l[0].Used != 4 || l[0].Available != 5 || l[0].Limit != 11 || l[0].Short != 0 {
 		t.Errorf("lines %+v", l)
 	}
 	if v.Verdict.Exit() != errs.OK || check.Waits.Exit() != errs.Pending || check.Never.Exit() != errs.No || check.Unknown.Exit() != errs.Failure {
@@ -263,7 +263,7 @@ func TestBadObjects(t *testing.T) {
 	}
 	var notes []string
 	for _, n := range v.Rules.Notes {
-		notes = append(notes, n.Code+" "+n.Text)
+		notes = append(notes, n.Code+" "+n.Message)
 	}
 	all := strings.Join(notes, "\n")
 	for _, want := range []string{"Invalid ClusterQueue twice: flavor a100 is listed twice", "Invalid ClusterQueue negative: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative", "Invalid ClusterQueue weight: fairSharing.weight -1 is negative"} {
@@ -295,7 +295,7 @@ func TestMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	small := ask(t, c, check.Request{Object: object(t, fixture.Job("small", 1, 1, "")), Namespace: "b", Remedies: true})
-	if small.Verdict != check.Admitted || !small.Partial || len(small.Missing) == 0 || small.Nodes.Status != check.Unclear || small.Rules.ConfigurationKnown {
+	if small.Verdict != check.Admitted || small.Complete || len(small.Missing) == 0 || small.Nodes.Status != check.Unclear || small.Rules.ConfigurationKnown {
 		t.Errorf("%s %s, %+v", small.Verdict, small.Summary, small.Missing)
 	}
 	large := ask(t, c, check.Request{Object: object(t, fixture.Job("large", 1, 4, "")), Namespace: "b", Remedies: true})

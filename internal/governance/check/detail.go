@@ -109,13 +109,13 @@ func (c *Checker) cyclic(cohort string) bool {
 // exceeds says which limit a job is larger than, in every flavor it could have.
 func (c *Checker) exceeds(v *Verdict) string {
 	for _, l := range v.Quota.Resources {
-		if l.Requested <= l.Most {
+		if l.Requested <= l.Limit {
 			continue
 		}
 		switch {
 		case !v.Quota.Shared:
 			return ExceedsNominal
-		case l.BorrowingLimit != nil && l.Most >= l.Nominal+*l.BorrowingLimit:
+		case l.BorrowingLimit != nil && l.Limit >= l.Nominal+*l.BorrowingLimit:
 			return ExceedsBorrowing
 		}
 		return ExceedsCohort

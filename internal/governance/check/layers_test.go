@@ -29,21 +29,6 @@ func TestRestingNodes(t *testing.T) {
 	}
 }
 
-// TestEstimateOfNow: a start that may be now is 0 seconds away, which is said.
-func TestEstimateOfNow(t *testing.T) {
-	for _, c := range []struct {
-		eta  check.ETA
-		want string
-	}{
-		{check.ETA{Known: true, Earliest: new(float64)}, `{"Known":true,"Earliest":0}`},
-		{check.ETA{Code: "NoDuration"}, `{"Known":false,"Code":"NoDuration"}`},
-	} {
-		if got, err := json.Marshal(c.eta); err != nil || string(got) != c.want {
-			t.Errorf("%s, want %s (%v)", got, c.want, err)
-		}
-	}
-}
-
 // TestEndsBehindOthers: what ends frees quota for those that wait before the job
 // first, so their part must end, too, before the job is said to run.
 func TestEndsBehindOthers(t *testing.T) {
@@ -58,7 +43,7 @@ func TestEndsBehindOthers(t *testing.T) {
 			found = nil
 			for _, r := range ask(t, c, check.Request{Object: object(t, fixture.Job("late", 1, 4, "")), Namespace: "t", Remedies: true}).Remedies {
 				for _, h := range r.Jobs {
-					found = append(found, h.Job)
+					found = append(found, h.Name)
 				}
 			}
 		}

@@ -85,14 +85,14 @@ func (c *Checker) nodes(wl *kueue.Workload, d *admission.Decision) Nodes {
 
 func placed(cluster *fit.Cluster, groups []fit.Group) Nodes {
 	now := cluster.Place(groups, false)
-	n := Nodes{Status: OK, Now: now.Groups, EmptyCluster: true}
+	n := Nodes{Status: OK, Placements: now.Groups, EmptyCluster: true}
 	if now.Fits {
 		return n
 	}
 	n.Status, n.Reason = Failed, NodesFull
 	if empty := cluster.Place(groups, true); !empty.Fits {
 		n.EmptyCluster, n.Reason = false, NodesTooSmall
-		n.Now = empty.Groups
+		n.Placements = empty.Groups
 		if !slices.ContainsFunc(groups, func(g fit.Group) bool { return len(g.NodeLabels) == 0 || cluster.Having(g.NodeLabels) > 0 }) {
 			n.Reason = NoNodes
 		}

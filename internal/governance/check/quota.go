@@ -48,10 +48,10 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		q.Status = Failed
 	}
 	if v.Job.ClusterQueue == "" {
-		v.Job.ClusterQueue = d.ClusterQueue
+		v.Job.at(d.ClusterQueue)
 	}
 	for _, w := range d.Warnings {
-		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, Text: w})
+		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, Message: w})
 	}
 	q.NotModelled = d.NotModelled
 	c.podSets(wl, &d, v)
@@ -147,7 +147,7 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 				available, most := c.Tree.Available(cq.Name, k.Flavor, name), c.Tree.Potential(cq.Name, k.Flavor, name)
 				l := Line{Flavor: k.Flavor, Resource: name, Requested: remedy.Value(name, want),
 					Nominal: amount(name, r.NominalQuota.Value(), r.NominalQuota.MilliValue()), Used: remedy.Value(name, used[k]),
-					Available: remedy.Value(name, max(available, 0)), Most: remedy.Value(name, most)}
+					Available: remedy.Value(name, max(available, 0)), Limit: remedy.Value(name, most)}
 				if r.BorrowingLimit != nil {
 					limit := amount(name, r.BorrowingLimit.Value(), r.BorrowingLimit.MilliValue())
 					l.BorrowingLimit = &limit
@@ -196,12 +196,12 @@ func (c *Checker) borrowed(v *Verdict, d *admission.Decision) {
 	q := &v.Quota
 	lenders := map[string]bool{}
 	for _, b := range d.Borrowed {
-		out := Borrowed{Flavor: b.Flavor, Resource: b.Resource, Value: remedy.Value(b.Resource, b.Value), From: []Lender{}}
+		out := Borrowed{Flavor: b.Flavor, Resource: b.Resource, Amount: remedy.Value(b.Resource, b.Value), Lenders: []Lender{}}
 		for _, l := range c.Tree.Lenders(v.Job.ClusterQueue, b.Flavor, b.Resource, b.Value) {
 			if l.ClusterQueue != "" {
 				lenders[l.ClusterQueue] = true
 			}
-			out.From = append(out.From, Lender{l.ClusterQueue, l.Cohort, remedy.Value(b.Resource, l.Amount)})
+			out.Lenders = append(out.Lenders, Lender{quota.TeamOf(l.ClusterQueue), l.ClusterQueue, l.Cohort, remedy.Value(b.Resource, l.Amount)})
 		}
 		q.Borrowed = append(q.Borrowed, out)
 	}
@@ -218,21 +218,21 @@ func (c *Checker) borrowed(v *Verdict, d *admission.Decision) {
 		}
 		if p := cq.Spec.Preemption.ReclaimWithinCohort; p != "" && p != kueue.PreemptionPolicyNever {
 			q.TakeBack.Possible = true
-			q.TakeBack.Lenders = append(q.TakeBack.Lenders, Reclaimer{cq.Name, string(p)})
+			q.TakeBack.Lenders = append(q.TakeBack.Lenders, Reclaimer{quota.TeamOf(cq.Name), cq.Name, string(p)})
 		}
 	}
 }
 
 func (c *Checker) preemption(p admission.Preemption) Preemption {
-	out := Preemption{Namespace: p.Namespace, Job: p.Name, Workload: p.Name, ClusterQueue: p.ClusterQueue,
-		Priority: p.Priority, Reason: p.Reason, Releases: []Amount{}}
+	out := Preemption{Namespace: p.Namespace, Name: p.Name, Workload: p.Name, Team: quota.TeamOf(p.ClusterQueue), ClusterQueue: p.ClusterQueue,
+		Priority: p.Priority, Reason: p.Reason, Holds: []Amount{}}
 	if w := c.In.Workload(p.Namespace, p.Name); w != nil {
-		out.Job, _ = remedy.JobOf(w)
+		out.Name, _ = remedy.JobOf(w)
 		_, out.Hidden = w.Labels[inputs.HiddenLabel]
 	}
 	for _, r := range p.Releases {
-		out.Releases = append(out.Releases, Amount{r.Flavor, r.Resource, remedy.Value(r.Resource, r.Value)})
+		out.Holds = append(out.Holds, Amount{r.Flavor, r.Resource, remedy.Value(r.Resource, r.Value)})
 	}
-	slices.SortStableFunc(out.Releases, func(a, b Amount) int { return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)) })
+	slices.SortStableFunc(out.Holds, func(a, b Amount) int { return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)) })
 	return out
 }

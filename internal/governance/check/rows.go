@@ -9,7 +9,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
-	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 func (v *Verdict) nodesText() string {
@@ -21,10 +20,10 @@ func (v *Verdict) nodesText() string {
 		return ""
 	case OK:
 		pods, nodes := 0, 0
-		for _, g := range n.Now {
-			pods, nodes = pods+g.Placed, nodes+g.Nodes
+		for _, g := range n.Placements {
+			pods, nodes = pods+g.PodsPlaced, nodes+g.Nodes
 		}
-		if len(n.Now) > 1 {
+		if len(n.Placements) > 1 {
 			return fmt.Sprintf("all %d pods find room on nodes", pods)
 		}
 		return fmt.Sprintf("%s %s room on %s", plural(pods, "pod", "pods"), verb(pods, "finds", "find"), plural(nodes, "node", "nodes"))
@@ -35,11 +34,11 @@ func (v *Verdict) nodesText() string {
 // nodesWhy says of the first role that finds no room how much did, and why not more.
 func (v *Verdict) nodesWhy() string {
 	n := &v.Nodes
-	for _, g := range n.Now {
-		if g.Placed >= g.Count {
+	for _, g := range n.Placements {
+		if g.PodsPlaced >= g.Pods {
 			continue
 		}
-		text := fmt.Sprintf("%d of %s (%s) %s room", g.Placed, plural(g.Count, "pod", "pods"), g.Name, verb(g.Placed, "finds", "find"))
+		text := fmt.Sprintf("%d of %s (%s) %s room", g.PodsPlaced, plural(g.Pods, "pod", "pods"), g.PodSet, verb(g.PodsPlaced, "finds", "find"))
 		switch n.Reason {
 		case NodesTooSmall:
 			text += " even on empty nodes"
@@ -69,13 +68,13 @@ func Reasons(reasons []fit.Reason) string {
 
 // ReasonText is one reason in words.
 func ReasonText(r fit.Reason) string {
-	switch r.Code {
+	switch r.Reason {
 	case fit.NotReady:
 		return "not ready"
 	case fit.Cordoned:
 		return "cordoned"
 	case fit.Unhealthy:
-		return "held back by HyperPod (" + r.Detail + ")"
+		return "held back by HyperPod (" + r.Message + ")"
 	case fit.WrongNode:
 		return "not what the job selects"
 	case fit.WrongFlavor:
@@ -83,7 +82,7 @@ func ReasonText(r fit.Reason) string {
 	case fit.WrongDomain:
 		return "outside the topology"
 	case fit.Tainted:
-		return "tainted " + r.Detail
+		return "tainted " + r.Message
 	case fit.TooManyPods:
 		return "as many pods as it may run"
 	case fit.TooSmall:
@@ -91,7 +90,7 @@ func ReasonText(r fit.Reason) string {
 	case fit.Insufficient:
 		return fmt.Sprintf("no %s free %s", number(r.Resource, r.Needed), r.Resource)
 	}
-	return r.Code
+	return r.Reason
 }
 
 // shownHolders is how many holders a page names.
@@ -107,11 +106,11 @@ func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
 			p.Row("", fmt.Sprintf("and %s more (-o json shows all)", plural(len(v.Holders)-i, "job", "jobs")))
 			break
 		}
-		name := h.Namespace + "/" + h.Job
+		name := h.Namespace + "/" + h.Name
 		if h.Hidden {
-			name = "jobs of " + quota.TeamOf(h.ClusterQueue) + " that may not be read"
+			name = "jobs of " + h.Team + " that may not be read"
 		}
-		text := fmt.Sprintf("%s  %s  since %s", name, Words(h.Holds[0].Resource, h.Holds[0].Value), age(v.Taken.Sub(h.Since)))
+		text := fmt.Sprintf("%s  %s  since %s", name, Words(h.Holds[0].Resource, h.Holds[0].Amount), age(v.Time.Sub(h.Since)))
 		if h.Owner != "" {
 			text += "  by " + h.Owner
 		}
@@ -131,14 +130,14 @@ func (v *Verdict) remedyRows(p *prose.Page) {
 
 func remedyText(r remedy.Remedy) string {
 	lead := "with " + r.Flag
-	if r.Kind == remedy.JobsEnd {
+	if r.Code == remedy.JobsEnd {
 		var names []string
 		for i, h := range r.Jobs {
 			if i == 3 && len(r.Jobs) > 4 {
 				names = append(names, fmt.Sprintf("%d more", len(r.Jobs)-i))
 				break
 			}
-			names = append(names, h.Namespace+"/"+h.Job)
+			names = append(names, h.Namespace+"/"+h.Name)
 		}
 		lead = "when " + strings.Join(names, ", ") + " ends"
 		if len(r.Jobs) > 1 {
@@ -160,7 +159,7 @@ func remedyText(r remedy.Remedy) string {
 				names = append(names, fmt.Sprintf("%d more", n-i))
 				break
 			}
-			names = append(names, e.Namespace+"/"+e.Job)
+			names = append(names, e.Namespace+"/"+e.Name)
 		}
 		text += "; preempts " + strings.Join(names, ", ")
 	}
@@ -178,8 +177,8 @@ func (v *Verdict) tryRows(p *prose.Page) {
 	switch v.Detail {
 	case ExceedsNominal, ExceedsBorrowing, ExceedsCohort:
 		for _, l := range v.Quota.Resources {
-			if l.Requested > l.Most && l.Most > 0 {
-				tries = append(tries, fmt.Sprintf("ask for at most %s", Words(l.Resource, l.Most)))
+			if l.Requested > l.Limit && l.Limit > 0 {
+				tries = append(tries, fmt.Sprintf("ask for at most %s", Words(l.Resource, l.Limit)))
 				if v.Detail == ExceedsBorrowing {
 					tries = append(tries, "ask an administrator for a higher borrowing limit")
 				}

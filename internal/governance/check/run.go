@@ -74,7 +74,7 @@ func Unsupported(apiVersion, kind string, cause error) error {
 // Check gives the verdict. Errors are about the manifest (a kind that is not
 // supported, fields that do not fit the kind), not about the answer.
 func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
-	v := &Verdict{Schema: Schema, Taken: c.In.Taken.UTC(), Partial: c.In.Partial(), Submission: r.Steps}
+	v := &Verdict{Schema: Schema, Time: c.In.Taken.UTC(), Complete: !c.In.Partial(), Submission: r.Steps}
 	wl, err := c.workload(ctx, &r, v)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 		return nil, err
 	}
 	if len(wl.Spec.PodSets) == 0 {
-		v.Nodes = Nodes{Status: Skipped, Message: "it has no pods", Now: nil}
+		v.Nodes = Nodes{Status: Skipped, Message: "it has no pods", Placements: nil}
 	} else {
 		v.Topology = c.topology(wl, d)
 		v.Nodes = c.nodes(wl, d)

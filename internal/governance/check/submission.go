@@ -27,7 +27,7 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 	}
 	lq := c.In.LocalQueue(wl.Namespace, j.Queue)
 	if lq != nil {
-		j.ClusterQueue = string(lq.Spec.ClusterQueue)
+		j.at(string(lq.Spec.ClusterQueue))
 	}
 	step := func(check string, status Status, try, format string, args ...any) {
 		v.Submission = append(v.Submission, Step{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Try: try})

@@ -9,7 +9,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
-	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -29,7 +28,7 @@ func (v *Verdict) Text(width int, age func(time.Duration) string) string {
 // Footer says what the answer rests on.
 func (v *Verdict) Footer(p *prose.Page) {
 	for _, n := range v.Rules.Notes {
-		p.Row("note", n.Text)
+		p.Row("note", n.Message)
 	}
 	for _, m := range v.missingText() {
 		p.Row("not read", m)
@@ -66,7 +65,7 @@ func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
 		if f.Code == lint.UnknownQueue && v.failed("Queue") || f.Code == lint.UnknownPriority && v.failed("PriorityClass") {
 			continue // said already
 		}
-		p.Row(once("also", shown), fmt.Sprintf("[%s] %s%s", f.Code, f.Message, try(f.Fix)))
+		p.Row(once("also", shown), fmt.Sprintf("[%s] %s%s", f.Code, f.Message, try(f.Try)))
 		shown++
 	}
 }
@@ -102,10 +101,10 @@ func (ps *PodSet) needs() string {
 	var parts []string
 	flavor := ""
 	for _, r := range ps.Requests {
-		if r.Value == 0 || len(parts) > 0 && remedy.Rank(r.Resource) > 2 && remedy.Rank(ps.Requests[0].Resource) < 3 {
+		if r.Amount == 0 || len(parts) > 0 && remedy.Rank(r.Resource) > 2 && remedy.Rank(ps.Requests[0].Resource) < 3 {
 			continue // cores and memory of a job with accelerators come with them
 		}
-		parts = append(parts, Words(r.Resource, r.Value))
+		parts = append(parts, Words(r.Resource, r.Amount))
 		if flavor == "" {
 			flavor = r.Flavor
 		}
@@ -189,12 +188,12 @@ func (v *Verdict) lineRows(p *prose.Page, l *Line) {
 	if !v.Quota.Shared || l.Short == 0 && l.Requested <= l.Nominal-l.Used {
 		return
 	}
-	text = number(l.Resource, l.Most) + " at most"
+	text = number(l.Resource, l.Limit) + " at most"
 	if l.BorrowingLimit != nil {
 		total := l.Nominal + *l.BorrowingLimit
 		text = fmt.Sprintf("%s own + %s borrowing limit = %s at most", number(l.Resource, l.Nominal), number(l.Resource, *l.BorrowingLimit), number(l.Resource, total))
-		if l.Most < total && l.Most >= l.Nominal {
-			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, l.Most-l.Nominal))
+		if l.Limit < total && l.Limit >= l.Nominal {
+			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, l.Limit-l.Nominal))
 		}
 	}
 	p.Row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, number(l.Resource, l.Available)))
@@ -207,14 +206,14 @@ func (v *Verdict) borrowRows(p *prose.Page) {
 		switch {
 		case i == 0:
 		case b.Resource != v.Quota.Borrowed[0].Resource:
-			with = append(with, Words(b.Resource, b.Value))
+			with = append(with, Words(b.Resource, b.Amount))
 		}
 	}
 	for i, b := range v.Quota.Borrowed {
 		if i > 0 && b.Resource != v.Quota.Borrowed[0].Resource {
 			break
 		}
-		text := Words(b.Resource, b.Value) + from(b)
+		text := Words(b.Resource, b.Amount) + from(b)
 		if i == 0 && len(with) > 0 && remedy.Rank(b.Resource) > 2 {
 			text += ", and " + strings.Join(with, ", ")
 		}
@@ -232,21 +231,21 @@ func (t *TakeBack) text() string {
 	var names []string
 	for _, l := range t.Lenders {
 		if l.Policy == "LowerPriority" {
-			names = append(names, quota.TeamOf(l.ClusterQueue)+" (for jobs of higher priority)")
+			names = append(names, l.Team+" (for jobs of higher priority)")
 		} else {
-			names = append(names, quota.TeamOf(l.ClusterQueue))
+			names = append(names, l.Team)
 		}
 	}
 	return "it can be taken back when needed by " + strings.Join(names, ", ")
 }
 
 func (e *Preemption) text() string {
-	text := e.Namespace + "/" + e.Job
+	text := e.Namespace + "/" + e.Name
 	if e.Hidden {
-		text = "jobs of " + quota.TeamOf(e.ClusterQueue) + " that may not be read"
+		text = "jobs of " + e.Team + " that may not be read"
 	}
-	if len(e.Releases) > 0 {
-		text += ", " + Words(e.Releases[0].Resource, e.Releases[0].Value)
+	if len(e.Holds) > 0 {
+		text += ", " + Words(e.Holds[0].Resource, e.Holds[0].Amount)
 	}
 	return text + fmt.Sprintf(", priority %d: %s", e.Priority, Cause(e.Reason))
 }

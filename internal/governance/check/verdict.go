@@ -16,6 +16,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // Schema is the name and version of the JSON. Fields may be added within a
@@ -61,8 +63,9 @@ type Verdict struct {
 	// Summary is the first line in words, without the verdict and the name.
 	Summary string
 	Job     Job
-	// Partial: part of what decides could not be read; see Missing and Notes.
-	Partial bool
+	// Complete is false when part of what decides could not be read; see Missing and
+	// Rules.Notes.
+	Complete bool
 
 	Lint       []lint.Finding
 	Submission []Step
@@ -71,7 +74,7 @@ type Verdict struct {
 	Nodes      Nodes
 
 	// ETA is when a job that waits may start, where that was estimated.
-	ETA *ETA `json:",omitempty"`
+	ETA *queue.ETA `json:",omitempty"`
 	// Holders have what the job waits for.
 	Holders []remedy.Holder `json:",omitempty"`
 	// Remedies would make it run now.
@@ -80,7 +83,8 @@ type Verdict struct {
 	Rules Rules
 	// Missing is what could not be read.
 	Missing []MissingRead `json:",omitempty"`
-	Taken   time.Time
+	// Time is when the cluster was read, by its clock.
+	Time time.Time
 }
 
 // Job is what was checked.
@@ -89,10 +93,15 @@ type Job struct {
 	Namespace     string
 	Kind          string
 	Queue         string `json:",omitempty"`
+	Team          string `json:",omitempty"`
 	ClusterQueue  string `json:",omitempty"`
 	PriorityClass string `json:",omitempty"`
 	Priority      int32
 	PodSets       []PodSet
+}
+
+func (j *Job) at(clusterQueue string) {
+	j.Team, j.ClusterQueue = quota.TeamOf(clusterQueue), clusterQueue
 }
 
 // PodSet is one role of the job.
@@ -111,7 +120,7 @@ type PodSet struct {
 type Amount struct {
 	Flavor   string `json:",omitempty"`
 	Resource string
-	Value    float64
+	Amount   float64
 }
 
 // Step is one check of layer b.
@@ -169,9 +178,9 @@ type Line struct {
 	// BorrowingLimit is null when there is none.
 	BorrowingLimit *float64
 	Used           float64 // by the ClusterQueue
-	// Available is what it could get now without preempting; Most what it could
+	// Available is what it could get now without preempting; Limit what it could
 	// ever hold: nominal and all it may borrow.
-	Available, Most float64
+	Available, Limit float64
 	// Short is how much of the request is not available now.
 	Short float64
 }
@@ -179,15 +188,16 @@ type Line struct {
 // Borrowed is an amount beyond the ClusterQueue's nominal quota.
 type Borrowed struct {
 	Flavor, Resource string
-	Value            float64
-	From             []Lender
+	Amount           float64
+	Lenders          []Lender
 }
 
-// Lender lends: of the two names one is set; a cohort lends from quota of its own.
+// Lender lends: a team, or a cohort from quota of its own.
 type Lender struct {
+	Team         string `json:",omitempty"`
 	ClusterQueue string `json:",omitempty"`
 	Cohort       string `json:",omitempty"`
-	Value        float64
+	Amount       float64
 }
 
 // TakeBack is who may take back borrowed quota.
@@ -199,17 +209,18 @@ type TakeBack struct {
 
 // Reclaimer may take back what it lent.
 type Reclaimer struct {
-	ClusterQueue string
+	Team, ClusterQueue string
 	// Policy is Kueue's: Any, LowerPriority, or FairSharing.
 	Policy string
 }
 
 // Preemption is a job that would be evicted.
 type Preemption struct {
-	Namespace, Job, Workload, ClusterQueue string
-	Priority                               int32
-	Reason                                 string // Kueue's: InClusterQueue, InCohortReclamation, ...
-	Releases                               []Amount
+	Namespace, Name, Workload string // Name is the job's
+	Team, ClusterQueue        string
+	Priority                  int32
+	Reason                    string // Kueue's: InClusterQueue, InCohortReclamation, ...
+	Holds                     []Amount
 	// Hidden: it stands for workloads that may not be read.
 	Hidden bool `json:",omitempty"`
 }
@@ -234,8 +245,8 @@ type Nodes struct {
 	Status Status
 	// Reason is NodesFull, NodesTooSmall or NoNodes when Status is Failed.
 	Reason string `json:",omitempty"`
-	// Now is the placement on what is free, EmptyCluster whether it would fit if nothing ran.
-	Now          []fit.Placement
+	// Placements are on what is free; EmptyCluster is whether it would fit if nothing ran.
+	Placements   []fit.Placement
 	EmptyCluster bool
 	Message      string `json:",omitempty"`
 }

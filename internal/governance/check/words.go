@@ -52,7 +52,7 @@ func (v *Verdict) totals() []Amount {
 	var out []Amount
 	for _, ps := range v.Job.PodSets {
 		for _, r := range ps.Requests {
-			if r.Value == 0 {
+			if r.Amount == 0 {
 				continue
 			}
 			i := slices.IndexFunc(out, func(a Amount) bool { return a.Resource == r.Resource && a.Flavor == r.Flavor })
@@ -60,7 +60,7 @@ func (v *Verdict) totals() []Amount {
 				out = append(out, r)
 				continue
 			}
-			out[i].Value += r.Value
+			out[i].Amount += r.Amount
 		}
 	}
 	return out
@@ -108,13 +108,13 @@ func (v *Verdict) admitted() string {
 		text = "would start by preempting " + plural(n, "job", "jobs")
 	}
 	if a, ok := v.main(); ok {
-		text += ": " + Words(a.Resource, a.Value)
+		text += ": " + Words(a.Resource, a.Amount)
 		if a.Flavor != "" {
 			text += " on " + a.Flavor
 		}
 		for _, b := range v.Quota.Borrowed {
 			if b.Resource == a.Resource && b.Flavor == a.Flavor {
-				text += fmt.Sprintf(", %s borrowed%s", number(b.Resource, b.Value), from(b))
+				text += fmt.Sprintf(", %s borrowed%s", number(b.Resource, b.Amount), from(b))
 			}
 		}
 	}
@@ -123,21 +123,21 @@ func (v *Verdict) admitted() string {
 
 // from names the lenders, each with its amount when there are several.
 func from(b Borrowed) string {
-	if len(b.From) == 0 {
+	if len(b.Lenders) == 0 {
 		return ""
 	}
 	var names []string
-	for _, l := range b.From {
-		name := quota.TeamOf(l.ClusterQueue)
+	for _, l := range b.Lenders {
+		name := l.Team
 		if name == "" {
 			name = "cohort " + l.Cohort
 		}
-		if len(b.From) > 1 {
-			name = number(b.Resource, l.Value) + " from " + name
+		if len(b.Lenders) > 1 {
+			name = number(b.Resource, l.Amount) + " from " + name
 		}
 		names = append(names, name)
 	}
-	if len(b.From) == 1 {
+	if len(b.Lenders) == 1 {
 		return " from " + names[0]
 	}
 	return " (" + strings.Join(names, ", ") + ")"
@@ -213,14 +213,14 @@ func (v *Verdict) tooMuch() string {
 	var best *Line
 	for i := range v.Quota.Resources {
 		l := &v.Quota.Resources[i]
-		if l.Requested > l.Most && (best == nil || l.Resource == best.Resource && l.Most > best.Most) {
+		if l.Requested > l.Limit && (best == nil || l.Resource == best.Resource && l.Limit > best.Limit) {
 			best = l
 		}
 	}
 	if best == nil {
 		return oneLine(v.Quota.Message)
 	}
-	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", Words(best.Resource, best.Requested), v.queueName(), number(best.Resource, best.Most))
+	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", Words(best.Resource, best.Requested), v.queueName(), number(best.Resource, best.Limit))
 }
 
 // short speaks of what is missing, in the flavor that misses least: of the

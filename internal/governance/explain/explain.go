@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -44,7 +45,8 @@ type Explanation struct {
 	Summary string
 	// Timeline is what happened, oldest first.
 	Timeline []Moment
-	Queue    *Queue `json:",omitempty"`
+	// Place is the queue it was submitted to, and its place there.
+	Place *Place `json:",omitempty"`
 	// Kueue is Kueue's own word on it.
 	Kueue *KueueWord `json:",omitempty"`
 	// Checks are its admission checks.
@@ -53,17 +55,18 @@ type Explanation struct {
 	Holds []Held `json:",omitempty"`
 	// Verdict is the checker's answer of now, while the job waits.
 	Verdict *check.Verdict `json:",omitempty"`
-	// Pods are the roles' pods and what keeps them.
-	Pods []Role `json:",omitempty"`
+	// Roles are its pods by role, and what keeps them.
+	Roles []Role `json:",omitempty"`
 	// Notes are what else to know.
 	Notes []inputs.Note `json:",omitempty"`
-	Taken time.Time
+	// Time is when the cluster was read, by its clock.
+	Time time.Time
 }
 
 // Job is what is explained.
 type Job struct {
 	Name, Namespace, Kind string
-	CreationTimestamp     time.Time
+	CreationTime          time.Time
 	Owner                 string `json:",omitempty"`
 	PriorityClass         string `json:",omitempty"`
 	Priority              int32
@@ -71,24 +74,29 @@ type Job struct {
 
 // Moment is one entry of the time line.
 type Moment struct {
-	Time   time.Time
-	Step   string
-	Reason string `json:",omitempty"`
-	Text   string
+	Time    time.Time
+	Step    string
+	Reason  string `json:",omitempty"`
+	Message string
 	// By is the job ("namespace/name") a preempted one made way for, where it can be told.
 	By    string `json:",omitempty"`
 	Times int    `json:",omitempty"`
 }
 
-// Queue is where the job stands.
-type Queue struct {
-	LocalQueue   string
+// Place is where the job stands.
+type Place struct {
+	Queue        string // the LocalQueue
+	Team         string `json:",omitempty"`
 	ClusterQueue string `json:",omitempty"`
 	// Position is 1 for the next one to be looked at; 0 when it waits in no queue.
 	Position int `json:",omitempty"`
 	// Waiting is the number of jobs waiting in the ClusterQueue, this one included.
 	Waiting        int     `json:",omitempty"`
 	WaitingSeconds float64 `json:",omitempty"`
+}
+
+func (p *Place) at(clusterQueue string) {
+	p.Team, p.ClusterQueue = quota.TeamOf(clusterQueue), clusterQueue
 }
 
 // KueueWord is the condition that says why a workload waits.
@@ -108,14 +116,15 @@ type Check struct {
 // Held is quota that the job has.
 type Held struct {
 	Flavor, Resource string
-	Value            float64
+	Amount           float64
 }
 
 // Role is the pods of one role.
 type Role struct {
-	Name                   string
-	Wanted, Ready, Pending int
-	Problems               []Problem
+	Role string
+	// Pods is how many it shall have.
+	Pods, PodsReady, PodsPending int
+	Problems                     []Problem
 }
 
 // Problem keeps a pod from running.
@@ -146,14 +155,14 @@ type Question struct {
 func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (*Explanation, error) {
 	s := jobs.StatusOf(q.Job, q.Workload, q.Pods)
 	e := &Explanation{
-		Schema: Schema, State: string(s.State), Since: s.Since, Reason: s.Reason, Taken: now.UTC(), Timeline: []Moment{},
-		Job: Job{Name: q.Job.Name, Namespace: q.Job.Namespace, Kind: q.Job.Kind.Kind, CreationTimestamp: q.Job.CreationTimestamp,
+		Schema: Schema, State: string(s.State), Since: s.Since, Reason: s.Reason, Time: now.UTC(), Timeline: []Moment{},
+		Job: Job{Name: q.Job.Name, Namespace: q.Job.Namespace, Kind: q.Job.Kind.Kind, CreationTime: q.Job.CreationTimestamp,
 			Owner: jobs.Creator(q.Job.Labels, q.Job.Annotations), PriorityClass: q.Job.Priority()},
 	}
 	for _, m := range jobs.TimelineOf(q.Job, q.Workload, q.Events) {
-		e.Timeline = append(e.Timeline, Moment{Time: m.Time, Step: string(m.Step), Reason: m.Reason, Text: m.Text, By: preemptor(c, m), Times: m.Times})
+		e.Timeline = append(e.Timeline, Moment{Time: m.Time, Step: string(m.Step), Reason: m.Reason, Message: m.Text, By: preemptor(c, m), Times: m.Times})
 	}
-	e.Pods = roles(q.Job, q.Pods)
+	e.Roles = roles(q.Job, q.Pods)
 	var wl *kueue.Workload
 	if c != nil {
 		wl = c.In.WorkloadOf(q.Job.Namespace, q.Job.UID)
@@ -165,10 +174,10 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 		}
 	}
 	if queue := q.Job.Queue(); queue != "" {
-		e.Queue = &Queue{LocalQueue: queue}
+		e.Place = &Place{Queue: queue}
 		if c != nil {
 			if lq := c.In.LocalQueue(q.Job.Namespace, queue); lq != nil {
-				e.Queue.ClusterQueue = string(lq.Spec.ClusterQueue)
+				e.Place.at(string(lq.Spec.ClusterQueue))
 			}
 		}
 	}
@@ -202,17 +211,17 @@ func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, w
 		return err
 	}
 	e.Verdict = v
-	if e.Queue != nil && wl != nil && v.Quota.Status != check.Skipped {
-		e.Queue.ClusterQueue = v.Job.ClusterQueue
-		e.Queue.Position = v.Quota.Ahead + 1
+	if e.Place != nil && wl != nil && v.Quota.Status != check.Skipped {
+		e.Place.at(v.Job.ClusterQueue)
+		e.Place.Position = v.Quota.Ahead + 1
 		for _, w := range c.In.Workloads {
 			if lq := c.In.LocalQueue(w.Namespace, string(w.Spec.QueueName)); lq != nil && string(lq.Spec.ClusterQueue) == v.Job.ClusterQueue &&
 				!inputs.Reserves(w) && (w.Spec.Active == nil || *w.Spec.Active) {
-				e.Queue.Waiting++
+				e.Place.Waiting++
 			}
 		}
-		e.Queue.Waiting = max(e.Queue.Waiting, e.Queue.Position)
-		e.Queue.WaitingSeconds = e.Taken.Sub(e.Since).Seconds()
+		e.Place.Waiting = max(e.Place.Waiting, e.Place.Position)
+		e.Place.WaitingSeconds = e.Time.Sub(e.Since).Seconds()
 	}
 	return nil
 }

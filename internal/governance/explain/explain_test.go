@@ -213,12 +213,12 @@ func TestRemedies(t *testing.T) {
 		}
 		var got []string
 		for _, r := range e.Verdict.Remedies {
-			line := r.Kind + " " + r.Flag
+			line := r.Code + " " + r.Flag
 			for _, p := range r.Preempts {
-				line += " preempts " + p.Job
+				line += " preempts " + p.Name
 			}
 			for _, h := range r.Jobs {
-				line += h.Job
+				line += h.Name
 			}
 			got = append(got, line)
 		}
@@ -226,8 +226,8 @@ func TestRemedies(t *testing.T) {
 		if strings.Join(got, "\n") != want {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 		}
-		if e.Queue == nil || e.Queue.Position != 1 || e.Queue.Waiting != 1 || e.Queue.WaitingSeconds < 3600 {
-			t.Errorf("queue %+v", e.Queue)
+		if e.Place == nil || e.Place.Position != 1 || e.Place.Waiting != 1 || e.Place.WaitingSeconds < 3600 {
+			t.Errorf("queue %+v", e.Place)
 		}
 	}
 }

@@ -16,24 +16,24 @@ func roles(j state.Job, pods []state.Pod) []Role {
 	}
 	out := make([]Role, 0, len(j.Roles))
 	for _, r := range j.Roles {
-		out = append(out, Role{Name: r.Name, Wanted: int(r.Replicas), Problems: []Problem{}})
+		out = append(out, Role{Role: r.Name, Pods: int(r.Replicas), Problems: []Problem{}})
 	}
 	places := jobs.PlacesOf(j, pods)
 	for i := range pods {
-		at := slices.IndexFunc(out, func(r Role) bool { return strings.EqualFold(r.Name, places[i].Role) })
+		at := slices.IndexFunc(out, func(r Role) bool { return strings.EqualFold(r.Role, places[i].Role) })
 		if at < 0 {
-			if at = slices.IndexFunc(out, func(r Role) bool { return r.Name == "" }); at < 0 {
+			if at = slices.IndexFunc(out, func(r Role) bool { return r.Role == "" }); at < 0 {
 				out = append(out, Role{Problems: []Problem{}})
 				at = len(out) - 1
 			}
-			out[at].Wanted++
+			out[at].Pods++
 		}
 		r := &out[at]
 		switch {
 		case pods[i].Ready:
-			r.Ready++
+			r.PodsReady++
 		case pods[i].Phase == "Pending":
-			r.Pending++
+			r.PodsPending++
 		}
 		if p, ok := problem(&pods[i]); ok {
 			r.note(p)

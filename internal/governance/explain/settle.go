@@ -24,14 +24,14 @@ func (e *Explanation) settle(q Question, wl *kueue.Workload, s jobs.Status) {
 		e.admitted(wl, s)
 	case wl != nil && wl.Spec.Active != nil && !*wl.Spec.Active:
 		reason(kueue.WorkloadDeactivated, "", "it is held back: hyperpod patch-job unsuspend "+e.Job.Name+" lets it go on")
-	case e.Queue == nil && q.NoKueue:
+	case e.Place == nil && q.NoKueue:
 		reason(NotQueued, "", "this cluster has no Kueue; the job waits for its operator or its pods")
 		e.podsWhy()
-	case e.Queue == nil:
+	case e.Place == nil:
 		reason(NotQueued, "", "it has no queue label, so Kueue does not manage it")
 		if q.Job.Suspended {
 			e.Summary = "it is suspended and has no queue label: nobody will start it"
-			e.Notes = append(e.Notes, inputs.Note{Code: NotQueued, Text: "start it again with --queue-name, or unsuspend it: hyperpod patch-job unsuspend " + e.Job.Name})
+			e.Notes = append(e.Notes, inputs.Note{Code: NotQueued, Message: "start it again with --queue-name, or unsuspend it: hyperpod patch-job unsuspend " + e.Job.Name})
 		} else {
 			e.podsWhy()
 		}
@@ -40,10 +40,10 @@ func (e *Explanation) settle(q Question, wl *kueue.Workload, s jobs.Status) {
 	case wl == nil:
 		reason(NoWorkload, "", "Kueue has made no workload of it yet")
 		if v != nil && v.Verdict == check.Admitted {
-			e.Notes = append(e.Notes, inputs.Note{Code: NoWorkload, Text: "it " + v.Summary + ", once Kueue looks at it; is its job kind enabled in Kueue's integrations?"})
+			e.Notes = append(e.Notes, inputs.Note{Code: NoWorkload, Message: "it " + v.Summary + ", once Kueue looks at it; is its job kind enabled in Kueue's integrations?"})
 		}
-	case backoff(wl, e.Taken) != nil:
-		at := backoff(wl, e.Taken)
+	case backoff(wl, e.Time) != nil:
+		at := backoff(wl, e.Time)
 		reason(Backoff, "", fmt.Sprintf("it was evicted and is tried again at %s", at.UTC().Format("15:04:05 UTC")))
 	case v == nil:
 		e.Summary = s.Message
@@ -82,19 +82,19 @@ func (e *Explanation) admitted(wl *kueue.Workload, s jobs.Status) {
 	e.podsWhy()
 	if c := apimeta.FindStatusCondition(wl.Status.Conditions, kueue.WorkloadPodsReady); c != nil && c.Status == "False" {
 		e.Reason = kueue.WorkloadQuotaReservedReasonWaitingForPodsReady
-		e.Notes = append(e.Notes, inputs.Note{Code: e.Reason, Text: "Kueue evicts it if its pods are not ready in time (waitForPodsReady)"})
+		e.Notes = append(e.Notes, inputs.Note{Code: e.Reason, Message: "Kueue evicts it if its pods are not ready in time (waitForPodsReady)"})
 	}
 }
 
 // podsWhy lets the first problem of the pods speak.
 func (e *Explanation) podsWhy() {
-	for _, r := range e.Pods {
+	for _, r := range e.Roles {
 		if len(r.Problems) == 0 {
 			continue
 		}
 		p := r.Problems[0]
 		e.Reason = p.Reason
-		e.Summary = fmt.Sprintf("%d of %d pods of %s: %s", p.Pods, r.Wanted, r.Name, p.Reason)
+		e.Summary = fmt.Sprintf("%d of %d pods of %s: %s", p.Pods, r.Pods, r.Role, p.Reason)
 		if p.Message != "" {
 			e.Summary += ": " + p.Message
 		}

@@ -35,10 +35,10 @@ func (e *Explanation) Text(width int, age func(time.Duration) string) string {
 		v.Body(p, age)
 	}
 	if k := e.Kueue; k != nil && k.Message != "" {
-		p.Row("Kueue says", fmt.Sprintf("%s, since %s: %s", k.Reason, age(e.Taken.Sub(k.Since)), check.Shorten(k.Message)))
+		p.Row("Kueue says", fmt.Sprintf("%s, since %s: %s", k.Reason, age(e.Time.Sub(k.Since)), check.Shorten(k.Message)))
 	}
 	for _, n := range e.Notes {
-		p.Row("note", n.Text)
+		p.Row("note", n.Message)
 	}
 	if v := e.Verdict; v != nil {
 		p.Blank()
@@ -49,7 +49,7 @@ func (e *Explanation) Text(width int, age func(time.Duration) string) string {
 
 // headline is "llama-7b waits since 1h32m: 3rd in ml-engineers, WaitingForQuota".
 func (e *Explanation) headline(age func(time.Duration) string) string {
-	since := age(e.Taken.Sub(e.Since))
+	since := age(e.Time.Sub(e.Since))
 	text := e.Job.Name + " "
 	switch e.State {
 	case "Pending", "Preempted", "Suspended":
@@ -58,7 +58,7 @@ func (e *Explanation) headline(age func(time.Duration) string) string {
 			text += ", after it was preempted"
 		}
 		var parts []string
-		if q := e.Queue; q != nil && q.Position > 0 {
+		if q := e.Place; q != nil && q.Position > 0 {
 			parts = append(parts, ordinal(q.Position)+" in "+quota.TeamOf(q.ClusterQueue))
 		}
 		if e.Reason != "" {
@@ -104,14 +104,14 @@ func ordinal(n int) string {
 // clock is a time of the time line, with the day where it is not today's. All
 // times are UTC.
 func (e *Explanation) clock(t time.Time) string {
-	if t.UTC().Format(time.DateOnly) == e.Taken.UTC().Format(time.DateOnly) {
+	if t.UTC().Format(time.DateOnly) == e.Time.UTC().Format(time.DateOnly) {
 		return t.UTC().Format("15:04:05")
 	}
 	return t.UTC().Format("Jan _2 15:04")
 }
 
 func (m *Moment) text() string {
-	text := strings.Join(strings.Fields(m.Text), " ")
+	text := strings.Join(strings.Fields(m.Message), " ")
 	if text == "" {
 		text = map[string]string{"QuotaReserved": "quota reserved"}[m.Step]
 	}
@@ -123,10 +123,10 @@ func (m *Moment) text() string {
 		if m.By != "" {
 			text += " for " + m.By
 		}
-		text += ": " + check.CauseIn(m.Text)
+		text += ": " + check.CauseIn(m.Message)
 	}
 	if m.Step == "Waits" {
-		text = "waits: " + check.Shorten(m.Text)
+		text = "waits: " + check.Shorten(m.Message)
 		if m.Reason != "" && m.Reason != "Pending" {
 			text = "waits: " + m.Reason
 		}
@@ -140,7 +140,7 @@ func (m *Moment) text() string {
 func (e *Explanation) holds() string {
 	var parts []string
 	for _, h := range e.Holds {
-		parts = append(parts, check.Words(h.Resource, h.Value))
+		parts = append(parts, check.Words(h.Resource, h.Amount))
 	}
 	text := strings.Join(parts, ", ")
 	if e.Holds[0].Flavor != "" {
@@ -150,10 +150,10 @@ func (e *Explanation) holds() string {
 }
 
 func (e *Explanation) podRows(p *prose.Page) {
-	for _, r := range e.Pods {
-		text := fmt.Sprintf("%d of %d ready", r.Ready, r.Wanted)
-		if r.Name != "" {
-			text = r.Name + ": " + text
+	for _, r := range e.Roles {
+		text := fmt.Sprintf("%d of %d ready", r.PodsReady, r.Pods)
+		if r.Role != "" {
+			text = r.Role + ": " + text
 		}
 		p.Row("pods", text)
 		for _, problem := range r.Problems {

@@ -22,7 +22,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Codes of a Reason.
+// The words of Reason.Reason.
 const (
 	NotReady     = "NotReady"           // the node's Ready condition does not hold
 	Cordoned     = "Cordoned"           // the node takes no new pods
@@ -54,24 +54,24 @@ type Group struct {
 
 // Reason says of how many nodes why they cannot take a pod.
 type Reason struct {
-	Code  string
-	Nodes int
+	Reason string
+	Nodes  int
 	// Resource, Needed and Most are set for InsufficientFree and
 	// InsufficientOnNode: what one pod needs, and the most that one of these nodes
 	// has (of it free, or at all), in base units (cpu in cores).
 	Resource     string  `json:",omitempty"`
 	Needed, Most float64 `json:",omitempty"`
-	// Detail is the taint, or the health label's value.
-	Detail string `json:",omitempty"`
+	// Message is the taint, or the health label's value.
+	Message string `json:",omitempty"`
 }
 
 // Placement is what became of one group.
 type Placement struct {
-	Name    string
-	Count   int
-	Placed  int // pods that found room
-	Nodes   int // nodes they are on
-	Reasons []Reason
+	PodSet     string
+	Pods       int
+	PodsPlaced int // that found room
+	Nodes      int // they are on
+	Reasons    []Reason
 }
 
 // Result is the answer of Place.
@@ -189,7 +189,7 @@ func (c *Cluster) Place(groups []Group, empty bool) Result {
 	out := Result{Fits: true, Groups: make([]Placement, len(groups))}
 	for _, i := range order {
 		out.Groups[i] = place(nodes, &groups[i], requests[i], empty)
-		out.Fits = out.Fits && out.Groups[i].Placed >= groups[i].Count
+		out.Fits = out.Fits && out.Groups[i].PodsPlaced >= groups[i].Count
 	}
 	return out
 }
@@ -209,13 +209,13 @@ func size(a amounts) int64 {
 }
 
 func place(nodes []node, g *Group, request amounts, empty bool) Placement {
-	out := Placement{Name: g.Name, Count: g.Count}
+	out := Placement{PodSet: g.Name, Pods: g.Count}
 	pod := &corev1.Pod{Spec: g.Spec}
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
 	tolerations := append(slices.Clone(g.Spec.Tolerations), g.Tolerations...)
 	tally := map[Reason]*Reason{}
 	note := func(r Reason) {
-		key := Reason{Code: r.Code, Resource: r.Resource, Detail: r.Detail}
+		key := Reason{Reason: r.Reason, Resource: r.Resource, Message: r.Message}
 		if tally[key] == nil {
 			tally[key] = &r
 			tally[key].Nodes = 0
@@ -225,7 +225,7 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 	}
 	for i := range nodes {
 		n := &nodes[i]
-		left := g.Count - out.Placed
+		left := g.Count - out.PodsPlaced
 		if left == 0 {
 			break
 		}
@@ -239,19 +239,19 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 		k, why := room(n, request, int64(left))
 		if k > 0 {
 			n.take(request, k)
-			out.Placed += int(k)
+			out.PodsPlaced += int(k)
 			out.Nodes++
 		}
 		if k < int64(left) {
 			note(why)
 		}
 	}
-	if out.Placed < g.Count {
+	if out.PodsPlaced < g.Count {
 		for _, r := range tally {
 			out.Reasons = append(out.Reasons, *r)
 		}
 		slices.SortFunc(out.Reasons, func(a, b Reason) int {
-			return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Detail, b.Detail))
+			return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Message, b.Message))
 		})
 	}
 	return out
@@ -261,10 +261,10 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 // empty, what passes with time does not count.
 func refuses(n *node, g *Group, required nodeaffinity.RequiredNodeAffinity, tolerations []corev1.Toleration, empty bool) (Reason, bool) {
 	if !has(n.Labels, g.NodeLabels) {
-		return Reason{Code: WrongFlavor}, false
+		return Reason{Reason: WrongFlavor}, false
 	}
 	if match, err := required.Match(n.Node); err != nil || !match {
-		return Reason{Code: WrongNode}, false
+		return Reason{Reason: WrongNode}, false
 	}
 	if !empty {
 		if r, ok := resting(n, tolerations); ok {
@@ -278,13 +278,13 @@ func refuses(n *node, g *Group, required nodeaffinity.RequiredNodeAffinity, tole
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 	}, false)
 	if found {
-		return Reason{Code: Tainted, Detail: taint.ToString()}, false
+		return Reason{Reason: Tainted, Message: taint.ToString()}, false
 	}
 	if len(g.Hosts) > 0 && g.Hosts[n.Name] == 0 {
-		return Reason{Code: WrongDomain}, false
+		return Reason{Reason: WrongDomain}, false
 	}
 	if len(g.Domain) > 0 && !slices.ContainsFunc(g.Domain, func(d map[string]string) bool { return has(n.Labels, d) }) {
-		return Reason{Code: WrongDomain}, false
+		return Reason{Reason: WrongDomain}, false
 	}
 	return Reason{}, true
 }
@@ -303,13 +303,13 @@ func passing(key string) bool {
 // resting says what keeps a node from taking pods for the time being.
 func resting(n *node, tolerations []corev1.Toleration) (Reason, bool) {
 	if !ready(n.Node) {
-		return Reason{Code: NotReady}, true
+		return Reason{Reason: NotReady}, true
 	}
 	if n.Spec.Unschedulable && !toleratesCordon(tolerations) {
-		return Reason{Code: Cordoned}, true
+		return Reason{Reason: Cordoned}, true
 	}
 	if h := n.Labels[kinds.NodeHealthLabel]; h != "" && h != "Schedulable" {
-		return Reason{Code: Unhealthy, Detail: h}, true
+		return Reason{Reason: Unhealthy, Message: h}, true
 	}
 	return Reason{}, false
 }
@@ -318,7 +318,7 @@ func resting(n *node, tolerations []corev1.Toleration) (Reason, bool) {
 func room(n *node, request amounts, most int64) (int64, Reason) {
 	k, why := most, Reason{}
 	if n.pods < k {
-		k, why = max(n.pods, 0), Reason{Code: TooManyPods}
+		k, why = max(n.pods, 0), Reason{Reason: TooManyPods}
 	}
 	// Devices first: of several resources that are short, they are what people know.
 	names := make([]corev1.ResourceName, 0, len(request))
@@ -335,9 +335,9 @@ func room(n *node, request amounts, most int64) (int64, Reason) {
 		}
 		if fits := max(n.free[name], 0) / need; fits < k {
 			k = fits
-			why = Reason{Code: Insufficient, Resource: string(name), Needed: base(name, need), Most: base(name, max(n.free[name], 0))}
+			why = Reason{Reason: Insufficient, Resource: string(name), Needed: base(name, need), Most: base(name, max(n.free[name], 0))}
 			if n.size[name] < need {
-				why.Code, why.Most = TooSmall, base(name, n.size[name])
+				why.Reason, why.Most = TooSmall, base(name, n.size[name])
 			}
 		}
 	}

@@ -55,12 +55,12 @@ func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 func reasons(p fit.Placement) string {
 	var out []string
 	for _, r := range p.Reasons {
-		s := fmt.Sprintf("%d %s", r.Nodes, r.Code)
+		s := fmt.Sprintf("%d %s", r.Nodes, r.Reason)
 		if r.Resource != "" {
 			s += " " + r.Resource + " " + plain(r.Most) + "/" + plain(r.Needed)
 		}
-		if r.Detail != "" {
-			s += " " + r.Detail
+		if r.Message != "" {
+			s += " " + r.Message
 		}
 		out = append(out, s)
 	}
@@ -120,8 +120,8 @@ func TestPlace(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := fit.New(c.nodes, c.pods, nil).Place([]fit.Group{c.group}, false)
 			g := r.Groups[0]
-			if g.Placed != c.placed || reasons(g) != c.why || r.Fits != (c.placed == c.group.Count) {
-				t.Errorf("placed %d, fits %t: %s", g.Placed, r.Fits, reasons(g))
+			if g.PodsPlaced != c.placed || reasons(g) != c.why || r.Fits != (c.placed == c.group.Count) {
+				t.Errorf("placed %d, fits %t: %s", g.PodsPlaced, r.Fits, reasons(g))
 			}
 		})
 	}
@@ -133,12 +133,12 @@ func TestGang(t *testing.T) {
 	gang := []fit.Group{{Name: "launcher", Count: 1, Spec: spec("cpu=4")}, {Name: "small", Count: 2, Spec: spec(gpu + "=2")}, {Name: "worker", Count: 1, Spec: spec(gpu + "=8")}}
 	for range 2 {
 		r := c.Place(gang, false)
-		if !r.Fits || r.Groups[2].Placed != 1 || r.Groups[1].Nodes != 1 {
+		if !r.Fits || r.Groups[2].PodsPlaced != 1 || r.Groups[1].Nodes != 1 {
 			t.Fatalf("%+v", r)
 		}
 	}
 	gang[1].Count = 3
-	if r := c.Place(gang, false); r.Fits || r.Groups[1].Placed != 2 {
+	if r := c.Place(gang, false); r.Fits || r.Groups[1].PodsPlaced != 2 {
 		t.Errorf("%+v", r)
 	}
 	if r := c.Place(gang, true); !r.Fits {
@@ -195,8 +195,8 @@ func TestMany(t *testing.T) {
 		nodes = append(nodes, node(fmt.Sprintf("n%04d", i), big))
 	}
 	r := fit.New(nodes, nil, nil).Place([]fit.Group{{Count: 10001, Spec: spec(gpu + "=4")}}, false)
-	if r.Fits || r.Groups[0].Placed != 10000 || r.Groups[0].Nodes != 5000 {
-		t.Errorf("%d on %d", r.Groups[0].Placed, r.Groups[0].Nodes)
+	if r.Fits || r.Groups[0].PodsPlaced != 10000 || r.Groups[0].Nodes != 5000 {
+		t.Errorf("%d on %d", r.Groups[0].PodsPlaced, r.Groups[0].Nodes)
 	}
 }
 
@@ -211,8 +211,8 @@ func TestLimitsAreRequests(t *testing.T) {
 	nodes := []*corev1.Node{node("a", big), node("b", big)}
 	for count, want := range map[int]int{1: 1, 2: 1} {
 		got := fit.New(nodes, []*corev1.Pod{busy}, nil).Place([]fit.Group{{Name: "worker", Count: count, Spec: only("nvidia.com/gpu=8")}}, false)
-		if got.Groups[0].Placed != want {
-			t.Errorf("%d pods of 8: %d placed, want %d", count, got.Groups[0].Placed, want)
+		if got.Groups[0].PodsPlaced != want {
+			t.Errorf("%d pods of 8: %d placed, want %d", count, got.Groups[0].PodsPlaced, want)
 		}
 	}
 }

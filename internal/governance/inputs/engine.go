@@ -35,8 +35,8 @@ const (
 
 // Note is a reservation about every answer of an engine.
 type Note struct {
-	Code string
-	Text string
+	Code    string
+	Message string
 }
 
 // Rules are how the cluster's Kueue decides, as far as that is known.

@@ -226,7 +226,7 @@ func TestEngineNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(notes, func(n inputs.Note) bool { return n.Code == inputs.Invalid })
-	if i < 0 || !strings.Contains(notes[i].Text, "cohorts form a cycle: x, y") {
+	if i < 0 || !strings.Contains(notes[i].Message, "cohorts form a cycle: x, y") {
 		t.Errorf("notes %v", notes)
 	}
 }

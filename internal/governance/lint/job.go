@@ -74,7 +74,7 @@ func Check(j Job) []Finding {
 func (l *linter) add(code, fix, format string, args ...any) {
 	for _, r := range Rules() {
 		if r.Code == code {
-			l.out = append(l.out, Finding{Code: code, Level: r.Level, Source: r.Source, Message: fmt.Sprintf(format, args...), Fix: fix})
+			l.out = append(l.out, Finding{Code: code, Level: r.Level, Source: r.Source, Message: fmt.Sprintf(format, args...), Try: fix})
 			return
 		}
 	}

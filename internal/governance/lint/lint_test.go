@@ -101,7 +101,7 @@ func TestRules(t *testing.T) {
 			if got := strings.Join(codes, " "); got != c.want {
 				t.Errorf("got %s, want %s: %+v", got, c.want, found)
 			}
-			if c.fix != "" && (len(found) == 0 || found[0].Fix != c.fix) {
+			if c.fix != "" && (len(found) == 0 || found[0].Try != c.fix) {
 				t.Errorf("fix %+v", found)
 			}
 		})

@@ -79,5 +79,5 @@ type Finding struct {
 	Level   Level
 	Source  string
 	Message string
-	Fix     string `json:",omitempty"`
+	Try     string `json:",omitempty"`
 }

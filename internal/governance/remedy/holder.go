@@ -26,28 +26,30 @@ type Need struct {
 // Holder is a job that has what another one needs.
 type Holder struct {
 	Namespace    string
-	Job          string // the owner's name, else the workload's
+	Name         string // of the job: the owner's name, else the workload's
 	Kind         string `json:",omitempty"`
 	Workload     string
+	Team         string
 	ClusterQueue string
 	Owner        string `json:",omitempty"` // who made it, as far as it says
 	Priority     int32
 	Since        time.Time
 	Holds        []Held
 	// Preemptible: the waiting job's ClusterQueue may evict it, by its policies and
-	// the priorities; Why names the policy, or what forbids it.
+	// the priorities; Message names the policy, or what forbids it.
 	Preemptible bool
-	Why         string `json:",omitempty"`
+	Message     string `json:",omitempty"`
 	// Hidden: it stands for workloads that may not be read.
 	Hidden bool `json:",omitempty"`
 }
 
-// Held is an amount that a holder has, in the units of package quota.
+// Held is an amount that a holder has.
 type Held struct {
 	Flavor, Resource string
-	Amount           int64 `json:"-"`
-	// Value is Amount in base units: cores, bytes, devices.
-	Value float64
+	// Amount is in base units: cores, bytes, devices.
+	Amount float64
+	// Units is Amount in the units of package quota.
+	Units int64 `json:"-"`
 }
 
 // Value turns an amount of package quota into base units.
@@ -84,22 +86,22 @@ func Holders(in *inputs.Inputs, tree *quota.Tree, wl *kueue.Workload, queue stri
 		h := Holder{}
 		for _, n := range needs {
 			if amount := holds[quota.Key{Flavor: n.Flavor, Resource: n.Resource}]; amount > 0 {
-				h.Holds = append(h.Holds, Held{n.Flavor, n.Resource, amount, Value(n.Resource, amount)})
+				h.Holds = append(h.Holds, Held{n.Flavor, n.Resource, Value(n.Resource, amount), amount})
 			}
 		}
 		if len(h.Holds) == 0 {
 			continue
 		}
-		h.Job, h.Kind = JobOf(w)
-		h.Namespace, h.Workload, h.ClusterQueue = w.Namespace, w.Name, at
+		h.Name, h.Kind = JobOf(w)
+		h.Namespace, h.Workload, h.Team, h.ClusterQueue = w.Namespace, w.Name, quota.TeamOf(at), at
 		h.Owner = jobs.Creator(w.Labels, w.Annotations)
 		h.Priority, h.Since = priority(w), reservedSince(w)
 		_, h.Hidden = w.Labels[inputs.HiddenLabel]
-		h.Preemptible, h.Why = preemptible(tree, mine, wl, w, h.Holds)
+		h.Preemptible, h.Message = preemptible(tree, mine, wl, w, h.Holds)
 		out = append(out, h)
 	}
 	slices.SortStableFunc(out, func(a, b Holder) int {
-		return cmp.Or(rank(a, queue)-rank(b, queue), cmp.Compare(b.Holds[0].Amount, a.Holds[0].Amount),
+		return cmp.Or(rank(a, queue)-rank(b, queue), cmp.Compare(b.Holds[0].Units, a.Holds[0].Units),
 			a.Since.Compare(b.Since), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Workload, b.Workload))
 	})
 	return out

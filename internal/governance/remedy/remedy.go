@@ -12,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // Find returns what would make the job run now, the least intrusive first. Every
@@ -70,9 +71,9 @@ func (f *finder) add(r Remedy, d *admission.Decision) {
 		}
 	}
 	for _, p := range d.Preempts {
-		e := Evicted{Namespace: p.Namespace, Job: p.Name, Workload: p.Name, Priority: p.Priority}
+		e := Evicted{Namespace: p.Namespace, Name: p.Name, Workload: p.Name, Priority: p.Priority}
 		if w := f.In.Workload(p.Namespace, p.Name); w != nil {
-			e.Job, _ = JobOf(w)
+			e.Name, _ = JobOf(w)
 		}
 		for _, q := range p.Releases {
 			if q.Resource == f.resource {
@@ -160,7 +161,7 @@ func (f *finder) fewerNodes() {
 	}
 	if low > 0 {
 		nodes := low + others
-		f.add(Remedy{Kind: FewerNodes, Nodes: nodes, Flag: fmt.Sprintf("--node-count %d", nodes)}, &best)
+		f.add(Remedy{Code: FewerNodes, Nodes: nodes, Flag: fmt.Sprintf("--node-count %d", nodes)}, &best)
 	}
 }
 
@@ -180,7 +181,7 @@ func (f *finder) higherPriority() {
 		w.Spec.Priority = &c.Value
 		w.Spec.PriorityClassRef = kueue.NewWorkloadPriorityClassRef(c.Name)
 		if d, ok := f.ask(w, true); ok {
-			f.add(Remedy{Kind: HigherPriority, Priority: c.Name, PriorityValue: c.Value, Flag: "--priority " + c.Name}, &d)
+			f.add(Remedy{Code: HigherPriority, PriorityClass: c.Name, Priority: c.Value, Flag: "--priority " + c.Name}, &d)
 			return
 		}
 	}
@@ -205,7 +206,7 @@ func (f *finder) otherTypes() {
 			replaceType(&w.Spec.PodSets[i].Template.Spec, own[0], t)
 		}
 		if d, ok := f.ask(w, false); ok {
-			f.add(Remedy{Kind: OtherInstanceType, InstanceType: t, Flag: "--instance-type " + t}, &d)
+			f.add(Remedy{Code: OtherInstanceType, InstanceType: t, Flag: "--instance-type " + t}, &d)
 		}
 	}
 }
@@ -242,7 +243,7 @@ func (f *finder) otherQueues() {
 		if lq.Namespace != f.Workload.Namespace {
 			flag = "--namespace " + lq.Namespace + " " + flag
 		}
-		f.add(Remedy{Kind: OtherQueue, Namespace: lq.Namespace, Queue: lq.Name, ClusterQueue: cq, Flag: flag}, &d)
+		f.add(Remedy{Code: OtherQueue, Namespace: lq.Namespace, Queue: lq.Name, Team: quota.TeamOf(cq), ClusterQueue: cq, Flag: flag}, &d)
 	}
 }
 
@@ -256,7 +257,7 @@ func (f *finder) jobsEnd() {
 	if f.before = f.ahead(); len(f.before) > mostAhead {
 		return
 	}
-	slices.SortStableFunc(holders, func(a, b Holder) int { return cmp.Compare(b.Holds[0].Amount, a.Holds[0].Amount) })
+	slices.SortStableFunc(holders, func(a, b Holder) int { return cmp.Compare(b.Holds[0].Units, a.Holds[0].Units) })
 	holders = holders[:min(len(holders), mostHolders)]
 	low, high := 0, len(holders)+1
 	var best admission.Decision
@@ -283,7 +284,7 @@ func (f *finder) jobsEnd() {
 	if len(enough) == 1 {
 		// One is enough: is a smaller one, too?
 		for i := min(len(holders), mostSingles) - 1; i > 0; i-- {
-			if holders[i].Holds[0].Amount >= enough[0].Holds[0].Amount {
+			if holders[i].Holds[0].Units >= enough[0].Holds[0].Units {
 				break
 			}
 			if d, ok := f.without(holders[i : i+1]); ok {
@@ -292,7 +293,7 @@ func (f *finder) jobsEnd() {
 			}
 		}
 	}
-	f.add(Remedy{Kind: JobsEnd, Jobs: enough}, &best)
+	f.add(Remedy{Code: JobsEnd, Jobs: enough}, &best)
 }
 
 // without asks about the cluster without some jobs, after those that wait before

@@ -7,7 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
 
-// The kinds of a Remedy.
+// The codes of a Remedy.
 const (
 	FewerNodes        = "FewerNodes"
 	HigherPriority    = "HigherPriority"
@@ -16,19 +16,20 @@ const (
 	JobsEnd           = "JobsEnd"
 )
 
-// Remedy is a change after which the job would run now. Of the fields after Kind
-// those of the kind are set.
+// Remedy is a change after which the job would run now. Of the fields after Code
+// those that it needs are set.
 type Remedy struct {
-	Kind string
+	Code string
 	// Flag is the change as start-job takes it, "" where no flag does it.
 	Flag string `json:",omitempty"`
 	// Nodes is the number of pods (FewerNodes).
 	Nodes int32 `json:",omitempty"`
-	// Priority and PriorityValue are the lowest class that is enough.
-	Priority      string `json:",omitempty"`
-	PriorityValue int32  `json:",omitempty"`
+	// PriorityClass and Priority, its value, are the lowest class that is enough.
+	PriorityClass string `json:",omitempty"`
+	Priority      int32  `json:",omitempty"`
 	Namespace     string `json:",omitempty"` // OtherQueue
 	Queue         string `json:",omitempty"`
+	Team          string `json:",omitempty"`
 	ClusterQueue  string `json:",omitempty"`
 	InstanceType  string `json:",omitempty"`
 	// Jobs are those whose end frees enough, all of them together (JobsEnd).
@@ -44,9 +45,9 @@ type Remedy struct {
 
 // Evicted is a job a remedy costs.
 type Evicted struct {
-	Namespace, Job, Workload string
-	Priority                 int32
-	Amount                   float64 // of Remedy.Resource
+	Namespace, Name, Workload string
+	Priority                  int32
+	Amount                    float64 // of Remedy.Resource
 }
 
 // Question is a job that does not run, and all there is to answer with.

@@ -43,10 +43,10 @@ func TestSumsAreExact(t *testing.T) {
 		if !reflect.DeepEqual(r.Teams[1].Before, r.Teams[1].After) {
 			t.Errorf("nothing changed: %+v %+v", r.Teams[1].Before, r.Teams[1].After)
 		}
-		if got, want := r.Teams[1].After.Used[0].Value, float64(milli)/1000; got != want {
+		if got, want := r.Teams[1].After.Used[0].Amount, float64(milli)/1000; got != want {
 			t.Errorf("used %v, want %v", got, want)
 		}
-		if got, want := r.After.Borrowed[0].Value, float64(milli-100_000)/1000; got != want {
+		if got, want := r.After.Borrowed[0].Amount, float64(milli-100_000)/1000; got != want {
 			t.Errorf("borrowed %v, want %v", got, want)
 		}
 	}

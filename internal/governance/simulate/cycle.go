@@ -31,7 +31,7 @@ type Scheduled struct {
 	// Admitted is false when admission checks are still to pass.
 	Admitted bool
 	PodSets  []PodSet
-	Uses     []Amount
+	Holds    []Amount
 	Borrowed []Amount
 }
 
@@ -56,23 +56,23 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 		case admission.EventAdmitted, admission.EventQuotaReserved:
 			s := Scheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
 				Admitted: ev.Kind == admission.EventAdmitted, Borrowed: eventAmounts(ev.Borrowed)}
-			var uses []admission.Quantity
+			var holds []admission.Quantity
 			for _, ps := range ev.Flavors {
-				out := PodSet{Name: ps.Name, Count: ps.Count, Flavors: ps.Flavors}
+				out := PodSet{Name: ps.Name, Pods: ps.Count, Flavors: ps.Flavors}
 				for _, d := range ps.Domains {
-					out.Topology = append(out.Topology, Domain(d))
+					out.Topology = append(out.Topology, Domain{d.Levels, d.Count})
 				}
 				s.PodSets = append(s.PodSets, out)
-				uses = append(uses, ps.Requests...)
+				holds = append(holds, ps.Requests...)
 			}
-			s.Uses = eventAmounts(uses)
+			s.Holds = eventAmounts(holds)
 			c.Scheduled = append(c.Scheduled, s)
 		case admission.EventPreempted:
 			p := r.preemption(ev)
 			p.Cycle = r.count
 			c.Preempted = append(c.Preempted, p)
 		case admission.EventReplaced:
-			c.Evicted = append(c.Evicted, Eviction{ev.Namespace, name, ev.Name, ev.Reason, ev.Message})
+			c.Evicted = append(c.Evicted, Eviction{ev.Namespace, name, ev.Name, quota.TeamOf(ev.ClusterQueue), ev.ClusterQueue, ev.Reason, ev.Message})
 		default:
 			u := Unscheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
 				Reason: ev.Reason, Message: ev.Message, Skipped: ev.Kind == admission.EventSkipped, Preempting: ev.Kind == admission.EventPreempting}

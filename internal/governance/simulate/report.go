@@ -20,10 +20,11 @@ const Schema = "hyperpod.simulate/v1"
 
 // Report is the answer. Its shape is documented in docs/simulate.md.
 type Report struct {
-	Schema  string
-	Now     time.Time
-	Kueue   string // the version whose rules decide
-	Changes []string
+	Schema string
+	// Time is the clock of the simulation.
+	Time       time.Time
+	KueueRules string // the version whose rules decide
+	Changes    []string
 	// Settled is false when the policy never comes to rest; Loop says why. With
 	// --cycles it is false, too, when more would have happened.
 	Settled bool
@@ -63,16 +64,16 @@ type TeamState struct {
 // Amount is a quantity in base units: cores, bytes, devices.
 type Amount struct {
 	Flavor, Resource string
-	Value            float64
-	exact            int64 // Value without rounding, in thousandths of cpu
+	Amount           float64
+	exact            int64 // Amount without rounding, in thousandths of cpu
 }
 
 // Job is a job before and after; nil where there is none.
 type Job struct {
-	Namespace, Name string // of the job
-	Workload        string
-	Team            string
-	Before, After   *JobState
+	Namespace, Name    string // of the job
+	Workload           string
+	Team, ClusterQueue string
+	Before, After      *JobState
 }
 
 // Changed reports a job that is not as it was.
@@ -80,7 +81,7 @@ func (j Job) Changed() bool {
 	if (j.Before == nil) != (j.After == nil) {
 		return true
 	}
-	return j.Before != nil && (j.Before.State != j.After.State || fmt.Sprint(j.Before.Uses, j.Before.Borrowed) != fmt.Sprint(j.After.Uses, j.After.Borrowed))
+	return j.Before != nil && (j.Before.State != j.After.State || fmt.Sprint(j.Before.Holds, j.Before.Borrowed) != fmt.Sprint(j.After.Holds, j.After.Borrowed))
 }
 
 // The states of a job on paper.
@@ -99,14 +100,14 @@ type JobState struct {
 	// Reason and Message are Kueue's, of a job that does not run.
 	Reason, Message string
 	By              string // who preempted it ("namespace/job")
-	Uses, Borrowed  []Amount
+	Holds, Borrowed []Amount
 	PodSets         []PodSet
 }
 
 // PodSet is what one pod set got.
 type PodSet struct {
 	Name     string
-	Count    int32
+	Pods     int32
 	Flavors  map[string]string // by resource
 	Topology []Domain          `json:",omitempty"`
 }
@@ -114,14 +115,14 @@ type PodSet struct {
 // Domain is a number of pods in one topology domain.
 type Domain struct {
 	Levels []string
-	Count  int32
+	Pods   int32
 }
 
 // Preemption is an eviction in favour of another job.
 type Preemption struct {
 	Cycle                     int
 	Namespace, Name, Workload string
-	Team                      string
+	Team, ClusterQueue        string
 	Reason                    string // Kueue's
 	By                        string // "namespace/job"
 }
@@ -129,6 +130,7 @@ type Preemption struct {
 // Eviction is one for another reason: a stopped queue, a lost node.
 type Eviction struct {
 	Namespace, Name, Workload string
+	Team, ClusterQueue        string
 	Reason, Message           string
 }
 
@@ -156,7 +158,7 @@ func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, er
 		return nil, err
 	}
 	r := &Report{
-		Schema: Schema, Now: w.Now.UTC(), Kueue: admission.KueueVersion, Changes: []string{}, Notes: notes,
+		Schema: Schema, Time: w.Now.UTC(), KueueRules: admission.KueueVersion, Changes: []string{}, Notes: notes,
 		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie || undecided, Cycles: after.cycles,
 		Before: totals(before), After: totals(after),
 		Preempted: []Preemption{}, Evicted: []Eviction{},
@@ -220,7 +222,7 @@ func (r *result) print() string {
 
 func (r *result) preemption(e admission.Event) Preemption {
 	ns, by, _ := strings.Cut(e.By, "/")
-	return Preemption{Cycle: e.Cycle, Namespace: e.Namespace, Name: r.jobName(e.Namespace, e.Name), Workload: e.Name, Team: quota.TeamOf(e.ClusterQueue),
+	return Preemption{Cycle: e.Cycle, Namespace: e.Namespace, Name: r.jobName(e.Namespace, e.Name), Workload: e.Name, Team: quota.TeamOf(e.ClusterQueue), ClusterQueue: e.ClusterQueue,
 		Reason: e.Reason, By: r.label(ns, by)}
 }
 
@@ -239,9 +241,10 @@ func evictions(base World, r *result) []Eviction {
 		if s == nil || w.Status.Admission == nil || preempted[keyOf(w)] {
 			continue
 		}
+		queue := string(w.Status.Admission.ClusterQueue)
 		for _, c := range s.object.Status.Conditions {
 			if c.Type == kueue.WorkloadEvicted && c.Status == metav1.ConditionTrue {
-				out = append(out, Eviction{w.Namespace, JobName(w), w.Name, c.Reason, c.Message})
+				out = append(out, Eviction{w.Namespace, JobName(w), w.Name, quota.TeamOf(queue), queue, c.Reason, c.Message})
 			}
 		}
 	}

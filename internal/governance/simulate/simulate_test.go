@@ -64,7 +64,7 @@ func short(r *simulate.Report) string {
 	gpus := func(list []simulate.Amount) string {
 		for _, a := range list {
 			if a.Resource == "nvidia.com/gpu" {
-				return fmt.Sprint(a.Value)
+				return fmt.Sprint(a.Amount)
 			}
 		}
 		return "0"
@@ -78,7 +78,7 @@ func short(r *simulate.Report) string {
 			case s == nil:
 				return "-"
 			case s.State == simulate.Admitted:
-				return "Admitted " + gpus(s.Uses) + "/" + gpus(s.Borrowed)
+				return "Admitted " + gpus(s.Holds) + "/" + gpus(s.Borrowed)
 			case s.State == simulate.Preempted:
 				return "Preempted by " + s.By
 			}
@@ -146,7 +146,7 @@ func TestChanges(t *testing.T) {
 func TestBeforeIsSettled(t *testing.T) {
 	// low waits in the file, and is admitted before anything is changed.
 	r := run(t, world(t, "lend-three.yaml"), 0)
-	if r.Before.Admitted != 3 || r.After.Admitted != 3 || len(r.Teams) != 2 || r.Teams[0].Before.Used[0].Value != 6 {
+	if r.Before.Admitted != 3 || r.After.Admitted != 3 || len(r.Teams) != 2 || r.Teams[0].Before.Used[0].Amount != 6 {
 		t.Errorf("%+v %+v", r.Before, r.Teams[0].Before)
 	}
 }
@@ -204,7 +204,7 @@ func TestCycles(t *testing.T) {
 		t.Errorf("pending: %+v", c.Pending)
 	}
 	c = r.Cycles[1]
-	if len(c.Scheduled) != 1 || c.Scheduled[0].Name != "guest" || c.Scheduled[0].Borrowed[0].Value != 4 || c.Scheduled[0].PodSets[0].Flavors["nvidia.com/gpu"] != "a100" || c.Scheduled[0].PodSets[0].Count != 1 {
+	if len(c.Scheduled) != 1 || c.Scheduled[0].Name != "guest" || c.Scheduled[0].Borrowed[0].Amount != 4 || c.Scheduled[0].PodSets[0].Flavors["nvidia.com/gpu"] != "a100" || c.Scheduled[0].PodSets[0].Pods != 1 {
 		t.Errorf("cycle 2: %+v", c)
 	}
 	// Ten cycles of a world at rest are one, and nothing in it.

@@ -61,7 +61,7 @@ func stateOf(w *kueue.Workload) *standing {
 		psa := &a.PodSetAssignments[i]
 		ps := PodSet{Name: string(psa.Name), Flavors: map[string]string{}}
 		if psa.Count != nil {
-			ps.Count = *psa.Count
+			ps.Pods = *psa.Count
 		}
 		for res, f := range psa.Flavors {
 			ps.Flavors[string(res)] = string(f)
@@ -71,7 +71,7 @@ func stateOf(w *kueue.Workload) *standing {
 		}
 		s.PodSets = append(s.PodSets, ps)
 	}
-	s.Uses = amounts(uses)
+	s.Holds = amounts(uses)
 	return s
 }
 
@@ -99,9 +99,9 @@ func amounts(m map[flavorResource]int64) []Amount {
 		if v == 0 {
 			continue
 		}
-		a := Amount{Flavor: k.flavor, Resource: k.resource, Value: float64(v), exact: v}
+		a := Amount{Flavor: k.flavor, Resource: k.resource, Amount: float64(v), exact: v}
 		if k.resource == string(corev1.ResourceCPU) {
-			a.Value /= 1000
+			a.Amount /= 1000
 		}
 		out = append(out, a)
 	}
@@ -133,7 +133,7 @@ func (r *result) teamStates() map[string]*TeamState {
 		case Inadmissible:
 			t.Inadmissible++
 		}
-		for _, u := range s.Uses {
+		for _, u := range s.Holds {
 			fr := flavorResource{u.Flavor, u.Resource}
 			used[s.ClusterQueue][fr] = sum(used[s.ClusterQueue][fr], u.exact)
 		}
@@ -198,7 +198,7 @@ func jobs(before, after *result) []Job {
 		if s.State == Finished {
 			continue
 		}
-		j := Job{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Team: quota.TeamOf(s.ClusterQueue)}
+		j := Job{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Team: quota.TeamOf(s.ClusterQueue), ClusterQueue: s.ClusterQueue}
 		if b := before.states[k]; b != nil {
 			c := b.JobState
 			c.Borrowed = was[k]
@@ -252,7 +252,7 @@ func (r *result) jobBorrowing() map[key][]Amount {
 		}
 		for _, k := range list {
 			borrowed := map[flavorResource]int64{}
-			for _, u := range r.states[k].Uses {
+			for _, u := range r.states[k].Holds {
 				fr := flavorResource{u.Flavor, u.Resource}
 				own := min(max(left[fr], 0), u.exact)
 				left[fr] -= own
