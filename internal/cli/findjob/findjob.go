@@ -43,7 +43,7 @@ func (j Job) State() (state.Job, error) {
 }
 
 // Find reads the job of that name. Every kind that the cluster serves is asked
-// for at the same time, or only the one that is named. A name that two kinds
+// for at the same time, or only the one that is named, as kinds.JobNames names it. A name that two kinds
 // share is an error that asks for --kind.
 func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, name, kind string) (Job, error) {
 	served, err := candidates(ctx, c, kind)
@@ -104,11 +104,7 @@ func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.J
 	if err != nil {
 		return nil, err
 	}
-	if kind != "" {
-		k, ok := kinds.JobNamed(kind)
-		if !ok {
-			return nil, errs.Usagef("there is no job kind %q", kind).WithFact("it has", strings.Join(kinds.JobNames(), ", "))
-		}
+	if k, ok := kinds.JobNamed(kind); ok {
 		served = slices.DeleteFunc(slices.Clone(served), func(s kinds.Job) bool { return s.Kind != k.Kind })
 		if len(served) == 0 {
 			return nil, errs.NotFoundf("this cluster has no %s: the %s is not installed", k.Kind, k.Operator)

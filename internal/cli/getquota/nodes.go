@@ -26,7 +26,7 @@ func (d nodesDocument) Metrics() []metrics.Family { return quota.CapacityMetrics
 // nodes is the view by instance type or node group.
 func (o *Options) nodes(s *state.State) (view, error) {
 	if missing := s.MissingOf(kinds.Node); len(missing) > 0 {
-		return view{}, errs.Wrap(missing[0].Err, "the nodes cannot be read").WithTry("hyperpod get-quota, which does without them")
+		return view{}, errs.Wrap(missing[0].Err, "the nodes cannot be read").WithTry("hyperpod get-quota   # does without them")
 	}
 	byGroup := o.By == byNodeGroup
 	all := quota.ByInstanceType(s)

@@ -58,7 +58,7 @@ func Run(ctx context.Context, o *Options) error {
 
 	cluster, err := f.Cluster()
 	if err != nil {
-		if o.DryRun != "client" || !errors.Is(err, kube.ErrNoCluster) {
+		if o.DryRun != factory.DryRunClient || !errors.Is(err, kube.ErrNoCluster) {
 			return err
 		}
 		// Rendering needs no cluster; only what a cluster would fill in is missing.
@@ -87,7 +87,7 @@ func Run(ctx context.Context, o *Options) error {
 func (o *Options) finish(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
 	o.Factory.Notes(r.Notices)
 	switch o.DryRun {
-	case "client":
+	case factory.DryRunClient:
 		return o.print(r.Objects, "client dry run")
 	case admission:
 		return o.checkAdmission(ctx, c, v, r)
@@ -116,7 +116,7 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 	}
 	if o.SchedulerType == "SageMaker" && !ns.Managed {
 		return errs.New(fmt.Sprintf("namespace %s is not managed by SageMaker", ns.Name), "it has no team quota").
-			WithTry("--scheduler-type Kueue or None, or leave it out")
+			WithTry("--scheduler-type Kueue", "--scheduler-type None").WithAdvice("or leave it out")
 	}
 	if o.SchedulerType != "None" {
 		queue, err := discovery.Queue(ctx, c.Client, ns, cmp.Or(o.Queue, t.Label(*v, kinds.QueueLabel)))
@@ -188,7 +188,7 @@ func (o *Options) annotate(v *templates.Values, t *templates.Template) {
 func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
 	f := o.Factory
 	req := submit.Request{
-		Namespace: v.Namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == "server", Job: r.Job, Replace: o.Replace,
+		Namespace: v.Namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == factory.DryRunServer, Job: r.Job, Replace: o.Replace,
 		Manager: "hyperpod-" + strings.ToLower(rand.Text()[:10]),
 	}
 	for _, body := range r.Objects {
