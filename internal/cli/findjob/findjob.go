@@ -46,11 +46,17 @@ func (j Job) State() (state.Job, error) {
 // for at the same time, or only the one that is named, as kinds.JobNames names it. A name that two kinds
 // share is an error that asks for --kind.
 func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, name, kind string) (Job, error) {
+	return FindIn(ctx, f, c, f.Global.Namespace, verb, name, kind)
+}
+
+// FindIn is Find in a namespace that need not be the one of the global flags; ""
+// leaves it to the context or discovery.
+func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespace, verb, name, kind string) (Job, error) {
 	served, err := candidates(ctx, c, kind)
 	if err != nil {
 		return Job{}, err
 	}
-	ns, err := f.Namespace(ctx, c, verb, served[0].Resource)
+	ns, err := f.NamespaceNamed(ctx, c, namespace, verb, served[0].Resource)
 	if err != nil {
 		return Job{}, err
 	}

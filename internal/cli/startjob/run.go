@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -78,6 +80,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	if o.Edit {
 		return o.editAndSubmit(ctx, cluster, t, values, result)
+	}
+	o.again = func(change remedy.Change) (map[string]any, remedy.Made, error) {
+		return findtemplate.Changed(t, values, change)
 	}
 	return o.finish(ctx, cluster, values, result)
 }

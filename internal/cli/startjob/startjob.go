@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
@@ -79,6 +80,9 @@ type Options struct {
 	changed func(flag string) bool
 	// chosen is the namespace, once it is resolved.
 	chosen *discovery.NamespaceChoice
+	// again renders the job anew with a change, for the remedies of the admission
+	// check; nil for one that was edited.
+	again func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 	// base is the definition where it is no template.
 	base *source
 }
@@ -155,7 +159,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.StringVar(&o.Recipe, "recipe", "", "file of a PyTorch recipe, in a checkout of AWS's HyperPod recipes")
 	fs.StringVar(&o.OverrideParameters, "override-parameters", "", "JSON object laid over the recipe")
 
-	fs.StringVar(&o.From, "from", "", "repeat a job of the cluster, with what the other options change")
+	fs.StringVar(&o.From, "from", "", "repeat a job of the cluster ([NAMESPACE/]NAME) with what the other options change; with --replace in its place")
 	fs.BoolVar(&o.Edit, "edit", false, "change the finished manifest in $VISUAL or $EDITOR before it is submitted")
 
 	fs.StringVar(&o.Image, "image", "", "container image")
