@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // placeholder matches ${NAME} and $NAME; a second $ in front keeps it as text.
@@ -47,6 +49,8 @@ func (p place) field(key string) place {
 	switch key {
 	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML":
 		script = true
+	case kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation:
+		script = false // what they say is looked at
 	case "value":
 		script = script || strings.HasSuffix(trimIndex(p.path), ".env")
 	}
