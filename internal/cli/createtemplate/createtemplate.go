@@ -72,7 +72,7 @@ values as they are whatever its users say; --require makes them say a value.`,
 	fs.StringArrayVar(&o.Change.Defaults, "default", nil, "another default for a parameter, NAME=VALUE, repeatable")
 	fs.StringArrayVar(&o.Change.Fix, "fix", nil, "a parameter that its users cannot change, NAME or NAME=VALUE, repeatable")
 	fs.StringArrayVar(&o.Change.Require, "require", nil, "a parameter that its users have to give, NAME, repeatable")
-	fs.StringArrayVar(&o.Change.FixPaths, "fix-path", nil, "a field that its users cannot change, as in --set, repeatable")
+	fs.StringArrayVar(&o.Change.FixPaths, "fix-path", nil, "a field that its users cannot change, PATH or PATH=VALUE as in --set, repeatable")
 	o.DryRun = factory.DryRunNone
 	factory.AddChoice(cmd, &o.DryRun, factory.Choice{Name: "dry-run", Usage: "none|client: print the template and write nothing",
 		Words: []string{factory.DryRunNone, factory.DryRunClient}, Bare: factory.DryRunClient})

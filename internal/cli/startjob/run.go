@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -91,13 +90,34 @@ func Run(ctx context.Context, o *Options) error {
 // them, or submits them. c may be nil only where the cluster is not asked.
 func (o *Options) finish(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
 	o.Factory.Notes(r.Notices)
+	if r.Job < 0 {
+		o.Factory.Notef("note: the manifest has no job of a kind that is known here (%s): it is sent as it is, and list-jobs will not show it", strings.Join(kinds.JobNames(), ", "))
+	}
 	switch o.DryRun {
 	case factory.DryRunClient:
+		if err := o.servesAll(ctx, c, r); err != nil {
+			return err
+		}
 		return o.print(r.Objects, "client dry run")
 	case admission:
 		return o.checkAdmission(ctx, c, v, r)
 	}
 	return o.submit(ctx, c, v, r)
+}
+
+// servesAll refuses objects of kinds that the cluster says it does not have, as a
+// submission would. Without an answer only the submission can tell, and a snapshot
+// knows the kinds of what it holds only. Kinds of the own table cost no request.
+func (o *Options) servesAll(ctx context.Context, c *factory.Cluster, r templates.Result) error {
+	if c == nil || c.Snapshot != nil {
+		return nil
+	}
+	for _, body := range r.Objects {
+		if _, err := discovery.ResourceOf(ctx, c.Client, body); errs.ExitOf(err) == errs.NotFound {
+			return err
+		}
+	}
+	return nil
 }
 
 // fillIn asks the cluster for what the user left open.
@@ -218,9 +238,6 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 	}
 	if req.DryRun {
 		return o.print(done.Objects, "server dry run")
-	}
-	if r.Job < 0 && slices.Contains(done.Actions, submit.Created) {
-		f.Notef("note: the manifest has no job of a kind that is known: what it holds was created, but list-jobs does not show it")
 	}
 	if f.Global.Output != "" {
 		err = o.print(done.Objects, "")
