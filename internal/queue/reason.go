@@ -55,6 +55,8 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	}
 	q := b.queues[it.ClusterQueue]
 	switch {
+	case it.ClusterQueue == "" && len(b.s.MissingOf(kinds.LocalQueue)) > 0:
+		return say(Other, "where the queue %s leads cannot be read", w.QueueName)
 	case it.ClusterQueue == "":
 		return say(Misconfigured, "the queue %s does not exist", w.QueueName)
 	case q == nil && b.r.Complete:
@@ -117,7 +119,6 @@ func stopped(policy string) bool { return policy != "" && policy != "None" }
 // rule out for the task's pods. Accelerators are looked at first, as
 // they are what is short.
 func (b *builder) shortage(it *Item, message string) (code, resource string, missing int64) {
-	groups := b.queues[it.ClusterQueue].ResourceGroups
 	names := slices.Sorted(maps.Keys(it.Size))
 	slices.SortStableFunc(names, func(x, y string) int {
 		switch {
@@ -134,8 +135,8 @@ func (b *builder) shortage(it *Item, message string) (code, resource string, mis
 		if size == 0 {
 			continue
 		}
-		flavors := flavorsOf(groups, name)
-		fitting := slices.DeleteFunc(slices.Clone(flavors), func(f string) bool { return ruledOut(message, f) })
+		flavors := b.roomOf(it.ClusterQueue, name)
+		fitting := slices.DeleteFunc(slices.Clone(flavors), func(f room) bool { return ruledOut(message, f.flavor) })
 		if len(fitting) == 0 {
 			fitting = flavors
 		}
@@ -150,8 +151,7 @@ func (b *builder) shortage(it *Item, message string) (code, resource string, mis
 		}
 		most, now := int64(0), int64(0)
 		for _, f := range fitting {
-			most = max(most, b.r.Tree.Potential(it.ClusterQueue, f, name))
-			now = max(now, b.r.Tree.Available(it.ClusterQueue, f, name))
+			most, now = max(most, f.most), max(now, f.now)
 		}
 		switch {
 		case size > most && len(fitting) == 1:
@@ -177,15 +177,28 @@ func ruledOut(message, flavor string) bool {
 	return false
 }
 
-func flavorsOf(groups []state.ResourceGroup, resource string) []string {
-	var out []string
-	for _, g := range groups {
+// room is what a queue could get of a resource in a flavor: ever, and now.
+type room struct {
+	flavor    string
+	most, now int64
+}
+
+// roomOf returns the room of each flavor that a queue has quota of, in its order.
+// Many workloads ask for the same.
+func (b *builder) roomOf(clusterQueue, resource string) []room {
+	k := [2]string{clusterQueue, resource}
+	if out, ok := b.rooms[k]; ok {
+		return out
+	}
+	var out []room
+	for _, g := range b.queues[clusterQueue].ResourceGroups {
 		for _, f := range g.Flavors {
 			if slices.ContainsFunc(f.Resources, func(r state.ResourceQuota) bool { return r.Name == resource }) {
-				out = append(out, f.Name)
+				out = append(out, room{f.Name, b.r.Tree.Potential(clusterQueue, f.Name, resource), b.r.Tree.Available(clusterQueue, f.Name, resource)})
 			}
 		}
 	}
+	b.rooms[k] = out
 	return out
 }
 

@@ -30,7 +30,8 @@ const (
 	QueueInactive       = "QueueInactive"
 	CohortCycle         = "CohortCycle"
 	QueueDeleted        = "QueueDeleted"
-	NoQuota             = "NoQuota" // a queue has no resource groups
+	NoQuota             = "NoQuota"     // a queue has no resource groups
+	BadQuantity         = "BadQuantity" // a queue's or cohort's quota is no amount
 )
 
 func (b *builder) problems() []Problem {
@@ -40,6 +41,12 @@ func (b *builder) problems() []Problem {
 	}
 	for i := range b.r.Teams {
 		b.teamProblems(&b.r.Teams[i], put)
+	}
+	for _, q := range b.s.ClusterQueues {
+		badQuantities(q.ResourceGroups, TeamOf(q.Name), "the queue of "+TeamOf(q.Name), put)
+	}
+	for _, c := range b.s.Cohorts {
+		badQuantities(c.ResourceGroups, c.Name, "the cohort "+c.Name, put)
 	}
 	if b.alone {
 		return out
@@ -118,6 +125,23 @@ func (b *builder) teamProblems(t *Team, put func(code, subject, format string, a
 		r := &t.Resources[i]
 		if r.Overcommit != nil && *r.Overcommit > 0 {
 			put(Overcommitted, t.Name, "%s uses %s %s more than it has and others lend: OVERCOMMIT", t.Name, Text(r.Resource, *r.Overcommit), r.Resource)
+		}
+	}
+}
+
+// badQuantities names each amount that is none, and what it counts as.
+func badQuantities(groups []state.ResourceGroup, subject, whose string, put func(code, subject, format string, args ...any)) {
+	for _, g := range groups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				for _, fault := range r.Faults {
+					counts := "it counts as 0"
+					if fault.Field != "nominalQuota" && !strings.HasPrefix(fault.Text, "-") {
+						counts = "it counts as no limit"
+					}
+					put(BadQuantity, subject, "%s has the %s %q of %s in the flavor %s, which is no amount of quota: %s", whose, fault.Field, fault.Text, r.Name, f.Name, counts)
+				}
+			}
 		}
 	}
 }

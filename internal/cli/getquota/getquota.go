@@ -160,12 +160,16 @@ func Run(ctx context.Context, o *Options) error {
 			f.Notef("warning: %s", p.Text)
 		}
 	}
-	return output.Print(f.IO, format, v.document, func() output.Table { return v.table(format.Name == output.Wide) }, v.names)
+	var document any // not worked out for a table
+	if !format.IsTable() {
+		document = v.document()
+	}
+	return output.Print(f.IO, format, document, func() output.Table { return v.table(format.Name == output.Wide) }, v.names)
 }
 
 // view is what is shown, in any format.
 type view struct {
-	document any
+	document func() any
 	table    func(wide bool) output.Table
 	names    func() []string
 	problems []quota.Problem
@@ -191,7 +195,7 @@ func (o *Options) view(s *state.State) (view, error) {
 		return view{}, err
 	}
 	p := page{io: o.Factory.IO, report: r, teams: teams, resources: resources, narrow: o.scope.Narrow()}
-	v := view{document: r.Document(resources, teams), table: p.table, problems: r.Problems, names: func() []string {
+	v := view{document: func() any { return r.Document(resources, teams) }, table: p.table, problems: r.Problems, names: func() []string {
 		var out []string
 		for _, t := range teams {
 			out = append(out, "clusterqueue.kueue.x-k8s.io/"+t.ClusterQueue)
