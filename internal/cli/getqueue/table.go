@@ -21,7 +21,7 @@ func (v *view) table() output.Table {
 		t.Columns = append(t.Columns, output.Column{Title: "TEAM", Keep: true})
 	}
 	t.Columns = append(t.Columns, output.Column{Title: "POS", Right: true}, output.Column{Title: "JOB", Keep: true}, output.Column{Title: "NAMESPACE", Wide: true},
-		output.Column{Title: "KIND", Wide: true}, output.Column{Title: "PRIORITY"}, output.Column{Title: "SIZE", Right: true},
+		output.Column{Title: "KIND", Wide: true}, output.Column{Title: "PRIORITY", Yield: 1}, output.Column{Title: "SIZE", Right: true},
 		output.Column{Title: "WAITING", Right: true, Ticks: true}, output.Column{Title: "REASON"}, output.Column{Title: "CODE", Wide: true})
 	if v.eta {
 		t.Columns = append(t.Columns, output.Column{Title: "ETA", Keep: true})

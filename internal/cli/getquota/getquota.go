@@ -39,7 +39,8 @@ type Options struct {
 	// Tick paces --watch; nil is twice a second.
 	Tick <-chan time.Time
 
-	scope findteam.Scope // of Args, set by Validate
+	scope   findteam.Scope // of Args, set by Validate
+	metrics bool           // the format is prometheus
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -121,12 +122,13 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// want is what the command reads: six lists at most, in parallel.
+// want is what the command reads, in parallel: six lists, and for metrics the pods
+// too, so that one file has everything.
 func (o *Options) want(c *factory.Cluster) state.Want {
 	w := state.Want{ClusterQueues: true, Cohorts: true}
 	if !o.FromStatus {
 		w.Flavors, w.Nodes, w.Workloads, w.PodSets = true, true, true, true
-		w.LocalQueues, w.Pods = o.By == byTeam, o.By != byTeam
+		w.LocalQueues, w.Pods = o.By == byTeam, o.By != byTeam || o.metrics
 	}
 	o.scope.Fallbacks(c, &w)
 	return w
@@ -139,6 +141,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	o.metrics = format.Name == output.Prometheus
 	c, err := f.Cluster()
 	if err != nil {
 		return err
@@ -185,6 +188,9 @@ func (o *Options) view(s *state.State) (view, error) {
 	r := quota.Build(s)
 	if o.FromStatus {
 		r = quota.FromQueues(s)
+	}
+	if o.metrics && !o.FromStatus {
+		r.Capacity = quota.ByInstanceType(s)
 	}
 	teams, err := o.scope.Teams(r)
 	if err != nil {
