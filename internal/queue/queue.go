@@ -58,13 +58,16 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positi
 	if Unread(s) != nil {
 		return nil
 	}
-	b := builder{s: s, r: r, leads: r.Leads(), positions: positions, queues: map[string]*state.ClusterQueue{}, local: map[string]*state.LocalQueue{}, rooms: map[[2]string][]room{}}
+	b := builder{s: s, r: r, leads: r.Leads(), positions: positions, queues: map[string]*state.ClusterQueue{}, local: map[string]*state.LocalQueue{}, rooms: map[[2]string][]room{}, labels: map[string]map[string]string{}}
 	for i := range s.ClusterQueues {
 		b.queues[s.ClusterQueues[i].Name] = &s.ClusterQueues[i]
 	}
 	for i := range s.LocalQueues {
 		q := &s.LocalQueues[i]
 		b.local[q.Namespace+"/"+q.Name] = q
+	}
+	for _, f := range s.Flavors {
+		b.labels[f.Name] = f.NodeLabels
 	}
 	names := map[string]string{}
 	for _, t := range teams {
@@ -102,7 +105,8 @@ type builder struct {
 	positions Positions
 	queues    map[string]*state.ClusterQueue
 	local     map[string]*state.LocalQueue
-	rooms     map[[2]string][]room // by ClusterQueue and resource
+	rooms     map[[2]string][]room         // by ClusterQueue and resource
+	labels    map[string]map[string]string // of the nodes of a flavor
 }
 
 // queue puts the workloads of one ClusterQueue in order.

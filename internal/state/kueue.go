@@ -35,6 +35,8 @@ type PodSet struct {
 	Count    int64
 	MinCount *int64
 	Requests Amounts
+	// NodeSelector is of its pods, as the job asked.
+	NodeSelector map[string]string
 	// RequiredTopology and PreferredTopology are topology levels; "" when not asked for.
 	RequiredTopology, PreferredTopology string
 }
