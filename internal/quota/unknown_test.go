@@ -57,7 +57,7 @@ func TestBadQuantities(t *testing.T) {
 			switch {
 			case c.problem == "" && len(found) > 0, c.problem != "" && len(found) != 1:
 				t.Errorf("%s: %s: problems %+v", c.fields, name, found)
-			case c.problem != "" && (found[0].Subject != "t" || !strings.Contains(found[0].Text, c.problem)):
+			case c.problem != "" && (found[0].Subject != "t" || found[0].Flavor != "f" || found[0].Resource != gpu || !strings.Contains(found[0].Text, c.problem)):
 				t.Errorf("%s: %s: %+v, want %s", c.fields, name, found[0], c.problem)
 			}
 		}

@@ -196,6 +196,9 @@ func (o *Options) view(s *state.State) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	if o.scope.Narrow() {
+		r.Problems = slices.DeleteFunc(r.Problems, func(p quota.Problem) bool { return !p.Concerns(teams) })
+	}
 	resources, err := o.pick(r.Resources(true), r.Resources(false))
 	if err != nil {
 		return view{}, err
