@@ -182,7 +182,7 @@ func TestFixedWithValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, faults, _ := Check("t", "t", none.Text); len(faults) != 1 || !strings.Contains(faults[0].Text, "spec.runPolicy.backoffLimit=VALUE fixes a value") {
+	if _, faults, _ := Check("t", "t", none.Text); len(faults) != 1 || !strings.Contains(faults[0].Message, "spec.runPolicy.backoffLimit=VALUE fixes a value") {
 		t.Errorf("%+v", faults)
 	}
 }

@@ -39,7 +39,7 @@ func (o *Options) nodes(s *state.State) (view, error) {
 	}
 	doc := nodesDocument{Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}}
 	doc.Problems = append(doc.Problems, quota.OverCapacities(all)...)
-	return view{document: doc, problems: doc.Problems, table: func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }}, nil
+	return view{document: func() any { return doc }, problems: doc.Problems, table: func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }}, nil
 }
 
 func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup bool) output.Table {
