@@ -30,13 +30,25 @@ const (
 	QueueInactive       = "QueueInactive"
 	CohortCycle         = "CohortCycle"
 	QueueDeleted        = "QueueDeleted"
-	NoQuota             = "NoQuota" // a queue has no resource groups
+	NoQuota             = "NoQuota"     // a queue has no resource groups
+	QueueFaulty         = "QueueFaulty" // a queue or cohort that cannot be right, and counts for nothing
 )
 
 func (b *builder) problems() []Problem {
 	var out []Problem
 	put := func(code, subject, format string, args ...any) {
 		out = append(out, Problem{code, subject, fmt.Sprintf(format, args...)})
+	}
+	// First what is left out of all figures.
+	for i := range b.s.ClusterQueues {
+		if bad := Faults(&b.s.ClusterQueues[i]); len(bad) > 0 {
+			put(QueueFaulty, TeamOf(b.s.ClusterQueues[i].Name), "the ClusterQueue %s is left out: %s", b.s.ClusterQueues[i].Name, strings.Join(bad, "; "))
+		}
+	}
+	for i := range b.s.Cohorts {
+		if bad := CohortFaults(&b.s.Cohorts[i]); len(bad) > 0 {
+			put(QueueFaulty, b.s.Cohorts[i].Name, "the Cohort %s is left out: %s", b.s.Cohorts[i].Name, strings.Join(bad, "; "))
+		}
 	}
 	for i := range b.r.Teams {
 		b.teamProblems(&b.r.Teams[i], put)
@@ -107,6 +119,8 @@ func (b *builder) teamProblems(t *Team, put func(code, subject, format string, a
 		put(QueueInactive, t.Name, "the queue of %s is not active (%s): nothing is admitted", t.Name, t.Reason)
 	case Cycle:
 		put(CohortCycle, t.Cohort, "the cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", t.Cohort, t.Name)
+	case Faulty:
+		return // said above
 	case Deleted:
 		put(QueueDeleted, t.Name, "the ClusterQueue %s does not exist, but %s its quota", t.ClusterQueue, count(t.Running, "workload holds", "workloads hold"))
 		return

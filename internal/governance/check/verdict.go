@@ -81,6 +81,10 @@ type Verdict struct {
 	// Missing is what could not be read.
 	Missing []MissingRead `json:",omitempty"`
 	Taken   time.Time
+
+	// unseenTree: what others have, lend and have borrowed is not known;
+	// unseenWaiting: whether jobs come first in the queue is not.
+	unseenTree, unseenWaiting bool
 }
 
 // Job is what was checked.
@@ -155,6 +159,8 @@ type Quota struct {
 	Ahead int
 	// Tie: Kueue itself is undecided between equals.
 	Tie bool `json:",omitempty"`
+	// Unseen is there where what could not be read may decide.
+	Unseen *Unseen `json:",omitempty"`
 	// NotModelled names what would take part in Kueue's decision and is not followed
 	// here (ResourceClaims, MultiKueue, ...): the verdict is Unknown then.
 	NotModelled []string `json:",omitempty"`
@@ -166,13 +172,15 @@ type Line struct {
 	Flavor, Resource string
 	Requested        float64
 	Nominal          float64
-	// BorrowingLimit is null when there is none.
-	BorrowingLimit *float64
-	Used           float64 // by the ClusterQueue
-	// Available is what it could get now without preempting; Most what it could
-	// ever hold: nominal and all it may borrow.
-	Available, Most float64
-	// Short is how much of the request is not available now.
+	// BorrowingLimit and LendingLimit are null when there is none.
+	BorrowingLimit, LendingLimit *float64
+	Used                         float64 // by the ClusterQueue
+	// Lent is what others use of Nominal, Free what is neither used nor lent of it;
+	// Available is what the queue could get now without preempting, Most what it could
+	// ever hold: nominal and all it may borrow. Null where what others have could not
+	// be read.
+	Free, Lent, Available, Most *float64
+	// Short is how much of the request is not available now, as far as is known.
 	Short float64
 }
 

@@ -43,7 +43,7 @@ func (l *loader) complete(ctx context.Context) {
 
 func (l *loader) forbidden(r kinds.Resource) bool {
 	return slices.ContainsFunc(l.out.Missing, func(m state.Missing) bool {
-		return m.Resource.Plural == r.Plural && m.Resource.Group == r.Group && m.Verb == "list" && m.Reason == state.Forbidden
+		return m.Resource.Plural == r.Plural && m.Resource.Group == r.Group && m.Verb == "list" && m.Refused()
 	})
 }
 
