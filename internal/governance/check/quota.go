@@ -161,7 +161,11 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 				} else if idle := max(0, l.Nominal-l.Used); l.kept() == idle {
 					l.Free, l.Lent = &idle, new(float64) // it lends nothing, or has nothing to lend
 				}
-				if short := want - available; short > 0 {
+				switch short := want - available; {
+				case v.unseenTree && !v.hangs() && l.BorrowingLimit != nil:
+					// It waits whatever the others lend: its own limit is what is short of.
+					l.Short = max(0, l.Requested-max(0, l.Nominal+*l.BorrowingLimit-l.Used))
+				case short > 0:
 					l.Short = remedy.Value(name, short)
 				}
 				out = append(out, l)
