@@ -27,10 +27,10 @@ import (
 // plain reads Kubernetes objects as people and kubectl write them: documents or
 // lists, YAML or JSON, Kueue's of any served version. Kinds that no command looks
 // at are left out. The newest time in them is taken for now.
-func plain(data []byte, file os.FileInfo) (*Snapshot, error) {
+func plain(data []byte, file os.FileInfo, maxYAML int64) (*Snapshot, error) {
 	p := &plainFile{
 		raw: map[string][]json.RawMessage{}, seen: map[string]map[store.Key]json.RawMessage{}, namespaces: map[string]bool{},
-		latest: time.Time{},
+		latest: time.Time{}, maxYAML: maxYAML,
 	}
 	if err := p.documents(data); err != nil {
 		return nil, err
@@ -51,6 +51,7 @@ type plainFile struct {
 	seen       map[string]map[store.Key]json.RawMessage
 	namespaces map[string]bool
 	latest     time.Time
+	maxYAML    int64 // bytes
 	api        string
 	other      []string // kinds that were left out
 }
@@ -64,8 +65,8 @@ func (p *plainFile) documents(data []byte) error {
 	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
 		return p.stream(trimmed)
 	}
-	if len(data) > maxPlainYAML {
-		return unusable(fmt.Sprintf("it is no snapshot, and as YAML of Kubernetes objects it is too large (%d MB; at most %d)", len(data)>>20, maxPlainYAML>>20)).
+	if int64(len(data)) > p.maxYAML {
+		return unusable(fmt.Sprintf("it is no snapshot, and as YAML of Kubernetes objects it is too large (%s; at most %s)", megabytes(int64(len(data))), megabytes(p.maxYAML))).
 			WithTry("hyperpod save-snapshot FILE", "kubectl get ... -o json")
 	}
 	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
