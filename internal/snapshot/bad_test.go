@@ -69,6 +69,14 @@ func TestBadFiles(t *testing.T) {
 		"no name":           {[]byte("apiVersion: v1\nkind: Node\nmetadata: {}\n"), "a Node without a name"},
 		"two of one name": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\n" +
 			"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\nspec: {nodeLabels: {a: b}}\n"), "two different objects ResourceFlavor f"},
+		"a quota that is no number": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: t}\nspec: {resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: abc}]}]}]}\n"),
+			`document 1: ClusterQueue t: spec.resourceGroups[0].flavors[0].resources[0].nominalQuota is "abc", want a quantity`},
+		"a request that is no number": {[]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1x}}}]}\n"),
+			`Pod team/p: spec.containers[0].resources.requests.cpu is "1x"`},
+		"a count that is text": {[]byte("apiVersion: kueue.x-k8s.io/v1beta1\nkind: Workload\nmetadata: {name: w, namespace: team}\nspec: {podSets: [{name: main, count: many}]}\n"),
+			"Workload team/w: spec.podSets.count is of the wrong type"},
+		"a list that is text": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: t}\nspec: {resourceGroups: all}\n"),
+			"ClusterQueue t: spec.resourceGroups is of the wrong type"},
 		"JSON cut": {[]byte(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node"`), "cut short"},
 	}
 	for name, c := range cases {
@@ -80,7 +88,7 @@ func TestBadFiles(t *testing.T) {
 			if errs.ExitOf(err) != errs.Usage {
 				t.Errorf("exit %d", errs.ExitOf(err))
 			}
-			if strings.Contains(errs.Text(err, false), "json:") || strings.Contains(errs.Text(err, false), "invalid character") {
+			if strings.Contains(errs.Text(err, false), "json:") || strings.Contains(errs.Text(err, false), "Go ") || strings.Contains(errs.Text(err, false), "strconv") || strings.Contains(errs.Text(err, false), "invalid character") {
 				t.Errorf("raw text of a library: %s", errs.Text(err, false))
 			}
 		})
@@ -118,7 +126,7 @@ func TestLarge(t *testing.T) {
 // TestReformatted: jq changes the lines, not the meaning.
 func TestReformatted(t *testing.T) {
 	var good bytes.Buffer
-	s := capture(t, fixture.Big("").Client(), snapshot.Options{})
+	s := capture(t, fixture.Teams(5, "").Client(), snapshot.Options{})
 	if err := s.Write(&good); err != nil {
 		t.Fatal(err)
 	}
