@@ -97,3 +97,32 @@ func TestMemberSameAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestNotInFile: what a plain file does not have is not there to be read; it is no
+// want of rights, and not taken not to exist.
+func TestNotInFile(t *testing.T) {
+	queue := `{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"queue","namespace":"t"},"spec":{"clusterQueue":"t"}}`
+	cq := string(fixture.Team("t", "", 8, "", "")[2].(json.RawMessage))
+	for text, lacks := range map[string]string{
+		queue:             "clusterqueues, nodes, pods: not in the file",
+		queue + "\n" + cq: "nodes, pods, resourceflavors: not in the file",
+	} {
+		in := load(t, client(open(t, write(t, []byte(text)))))
+		checker, err := check.New(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job map[string]any
+		if err := json.Unmarshal(fixture.Job("j", 1, 1, "").(json.RawMessage), &job); err != nil {
+			t.Fatal(err)
+		}
+		v, err := checker.Check(context.Background(), check.Request{Object: job, Namespace: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := v.Text(200, func(d time.Duration) string { return d.String() })
+		if v.Verdict != check.Unknown || !strings.Contains(page, lacks) || strings.Contains(page, "no right") {
+			t.Errorf("%s", page)
+		}
+	}
+}

@@ -265,12 +265,34 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 		}
 	}
 	info := Info{Kind: fileKind, Format: fileFormat, Taken: now, KueueAPI: p.api, ResourceVersion: 1}
-	for _, r := range []kinds.Resource{kinds.Node, kinds.Pod} {
-		if len(p.raw[r.FullName()]) == 0 {
-			info.Missing = append(info.Missing, Missing{Resource: r.FullName(), Reason: NotInFile})
-		}
+	for _, r := range p.lacking() {
+		info.Missing = append(info.Missing, Missing{Resource: r.FullName(), Reason: NotInFile})
 	}
 	return &Snapshot{Info: info, Plain: true, raw: p.raw}, nil
+}
+
+// lacking are the kinds of which the file has none although a cluster would have
+// some: nodes and pods, and the queues and flavors that others in it speak of.
+func (p *plainFile) lacking() []kinds.Resource {
+	flavors := false
+	for _, o := range p.objects {
+		for _, g := range object.List(o.body, "spec", "resourceGroups") {
+			flavors = flavors || o.resource.FullName() == kinds.ClusterQueue.FullName() && len(object.List(g, "flavors")) > 0
+		}
+	}
+	var out []kinds.Resource
+	for _, c := range []struct {
+		kind   kinds.Resource
+		wanted bool
+	}{
+		{kinds.Node, true}, {kinds.Pod, true}, {kinds.ResourceFlavor, flavors},
+		{kinds.ClusterQueue, len(p.raw[kinds.LocalQueue.FullName()]) > 0},
+	} {
+		if c.wanted && len(p.raw[c.kind.FullName()]) == 0 {
+			out = append(out, c.kind)
+		}
+	}
+	return out
 }
 
 func keyOf(m map[string]any) store.Key {
