@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -31,6 +32,20 @@ func ManagedQueue(team string) string { return "hyperpod-ns-" + team + "-localqu
 
 // ManagedClusterQueue returns the name of a team's ClusterQueue.
 func ManagedClusterQueue(team string) string { return "hyperpod-ns-" + team + "-clusterqueue" }
+
+// TeamOf returns the quota allocation that task governance gave a namespace: as its
+// labels say, else, where they could not be read, as its name does; "" for a
+// namespace of another kind.
+func TeamOf(namespace string, labels map[string]string) string {
+	if labels[kinds.ManagedQueueLabel] == "true" {
+		return labels[kinds.QuotaAllocationLabel]
+	}
+	team, _ := strings.CutPrefix(namespace, "hyperpod-ns-")
+	if team == namespace {
+		return ""
+	}
+	return team
+}
 
 // Queue chooses the local queue of a namespace: of the flag, else the managed
 // one, else the only one, else none. Team members often may not read local

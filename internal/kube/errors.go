@@ -43,6 +43,10 @@ type Details struct {
 // message is the explanation for people.
 const OwnWords = "cli.hyperpod/Explained"
 
+// NotInFile is OwnWords where the reason is that a file, and not a cluster, is
+// looked at, and has none of what was asked for: no right would show it.
+const NotInFile = "cli.hyperpod/NotInFile"
+
 // Cause is one field that was refused.
 type Cause struct {
 	Type    string `json:"reason"`
@@ -137,6 +141,13 @@ func IsNotServed(err error) bool {
 
 // IsForbidden reports a missing permission or a refusal by policy (403).
 func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
+
+// IsNotInFile reports what a file that is looked at like a cluster does not have.
+// It is forbidden, too, so that callers fall back on what there is.
+func IsNotInFile(err error) bool {
+	se, ok := status(err)
+	return ok && se.Reason == NotInFile
+}
 
 // IsUnauthorized reports credentials that are missing, wrong or expired (401).
 func IsUnauthorized(err error) bool { return hasCode(err, http.StatusUnauthorized) }

@@ -57,7 +57,7 @@ func (c *Client) explain(ctx context.Context, k call, err error) error {
 func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 	e := errs.New(k.what(), "")
 	switch {
-	case se.Reason == OwnWords:
+	case se.Reason == OwnWords || se.Reason == NotInFile:
 		e.Why = oneLine(se.Message)
 		if se.Code == 403 {
 			e.Code = errs.Denied

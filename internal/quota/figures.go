@@ -30,18 +30,26 @@ func limited(n int64) *int64 {
 func (f *Figures) whole(n *node, k Key, teamState string) {
 	l := n.loan(k)
 	borrowed := sub(l.debt, l.over)
-	idle := max(0, sub(sub(f.Nominal, f.Reserved), l.lent))
 	available, limit := int64(0), int64(0)
-	if !n.cyclic {
+	if !n.apart() {
 		available, limit = max(0, n.available(k)), n.potential(k)
 	}
-	free := min(idle, available)
+	free := n.free(k)
 	borrowable := sub(available, free)
 	if teamState != Active {
 		// Kueue admits nothing through this queue, whatever there is.
 		free, borrowable = 0, 0
 	}
 	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit = &borrowed, &l.over, &l.lent, &free, &borrowable, &limit
+}
+
+// free is what is neither used nor lent of the node's own quota and can be had.
+func (n *node) free(k Key) int64 {
+	if n.apart() {
+		return 0
+	}
+	idle := max(0, sub(sub(n.limit(k).nominal, n.usage[k]), n.loan(k).lent))
+	return min(idle, max(0, n.available(k)))
 }
 
 // alone fills in what a queue in a cohort tells without its cohort.

@@ -199,7 +199,7 @@ func total(amounts []int64) int64 {
 // [Tree.Available]).
 func (t *Tree) Lenders(clusterQueue, flavor, resource string, amount int64) []Loan {
 	n, ok := t.queues[clusterQueue]
-	if !ok || n.cyclic {
+	if !ok || n.apart() {
 		return nil
 	}
 	k := Key{flavor, resource}

@@ -56,6 +56,7 @@ const (
 	Stopped  = "Stopped"  // its queue takes nothing new (stopPolicy)
 	Inactive = "Inactive" // Kueue cannot use the queue: see its reason
 	Cycle    = "CohortCycle"
+	Faulty   = "Faulty"  // its quota cannot be right (see [Faults]): it is as if it was not there
 	Deleted  = "Deleted" // workloads hold quota of a queue that is gone
 )
 
@@ -302,6 +303,9 @@ func (b *builder) keysOf(queue string) []Key {
 }
 
 func (b *builder) stateOf(q *state.ClusterQueue) (name, reason string) {
+	if bad := Faults(q); len(bad) > 0 {
+		return Faulty, strings.Join(bad, "; ")
+	}
 	if b.r.Tree.queues[q.Name].cyclic {
 		return Cycle, "its cohort is its own ancestor"
 	}

@@ -194,7 +194,7 @@ func TestDecoded(t *testing.T) {
 		}
 		data := fmt.Sprintf(`{"metadata":{"name":"q"},"spec":{%q:"pool","resourceGroups":[
 			{"coveredResources":["cpu","memory"],"flavors":[{"name":"f","resources":[{"name":"cpu","nominalQuota":"1500m"},{"name":"memory","nominalQuota":"16Gi","borrowingLimit":"1.5Gi"}]}]},
-			{"coveredResources":["nvidia.com/gpu"],"flavors":[{"name":"g","resources":[{"name":"nvidia.com/gpu","nominalQuota":"0"},{"name":"example.com/odd","nominalQuota":""}]}]}]}}`, cohortField)
+			{"coveredResources":["nvidia.com/gpu"],"flavors":[{"name":"g","resources":[{"name":"nvidia.com/gpu","nominalQuota":"0"}]}]}]}}`, cohortField)
 		if err := kube.Decode([]byte(data), &q); err != nil {
 			t.Fatal(err)
 		}

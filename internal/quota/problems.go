@@ -44,7 +44,7 @@ const (
 	CohortCycle         = "CohortCycle"
 	QueueDeleted        = "QueueDeleted"
 	NoQuota             = "NoQuota"     // a queue has no resource groups
-	BadQuantity         = "BadQuantity" // a queue's or cohort's quota is no amount
+	QueueFaulty         = "QueueFaulty" // a queue or cohort that cannot be right, and counts for nothing
 )
 
 func (b *builder) problems() []Problem {
@@ -53,14 +53,19 @@ func (b *builder) problems() []Problem {
 		out = append(out, Problem{Code: code, Subject: subject, Message: fmt.Sprintf(format, args...)})
 		return &out[len(out)-1]
 	}
+	// First what is left out of all figures.
+	for i := range b.s.ClusterQueues {
+		if bad := Faults(&b.s.ClusterQueues[i]); len(bad) > 0 {
+			put(QueueFaulty, TeamOf(b.s.ClusterQueues[i].Name), "the ClusterQueue %s is left out: %s", b.s.ClusterQueues[i].Name, strings.Join(bad, "; "))
+		}
+	}
+	for i := range b.s.Cohorts {
+		if bad := CohortFaults(&b.s.Cohorts[i]); len(bad) > 0 {
+			put(QueueFaulty, b.s.Cohorts[i].Name, "the Cohort %s is left out: %s", b.s.Cohorts[i].Name, strings.Join(bad, "; "))
+		}
+	}
 	for i := range b.r.Teams {
 		b.teamProblems(&b.r.Teams[i], put)
-	}
-	for _, q := range b.s.ClusterQueues {
-		badQuantities(q.ResourceGroups, TeamOf(q.Name), "the queue of "+TeamOf(q.Name), put)
-	}
-	for _, c := range b.s.Cohorts {
-		badQuantities(c.ResourceGroups, c.Name, "the cohort "+c.Name, put)
 	}
 	if b.alone {
 		return out
@@ -128,6 +133,8 @@ func (b *builder) teamProblems(t *Team, put adder) {
 		put(QueueInactive, t.Name, "the queue of %s is not active (%s): nothing is admitted", t.Name, t.Reason)
 	case Cycle:
 		put(CohortCycle, t.Cohort, "the cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", t.Cohort, t.Name)
+	case Faulty:
+		return // said above
 	case Deleted:
 		put(QueueDeleted, t.Name, "the ClusterQueue %s does not exist, but %s its quota", t.ClusterQueue, count(t.Running, "workload holds", "workloads hold"))
 		return
@@ -139,24 +146,6 @@ func (b *builder) teamProblems(t *Team, put adder) {
 		r := &t.Resources[i]
 		if r.Overcommit != nil && *r.Overcommit > 0 {
 			put(Overcommitted, t.Name, "%s uses %s %s more than it has and others lend: OVERCOMMIT", t.Name, Text(r.Resource, *r.Overcommit), r.Resource).Resource = r.Resource
-		}
-	}
-}
-
-// badQuantities names each amount that is none, and what it counts as.
-func badQuantities(groups []state.ResourceGroup, subject, whose string, put adder) {
-	for _, g := range groups {
-		for _, f := range g.Flavors {
-			for _, r := range f.Resources {
-				for _, fault := range r.Faults {
-					counts := "it counts as 0"
-					if fault.Field != "nominalQuota" && !strings.HasPrefix(fault.Text, "-") {
-						counts = "it counts as no limit"
-					}
-					p := put(BadQuantity, subject, "%s has the %s %q of %s in the flavor %s, which is no amount of quota: %s", whose, fault.Field, fault.Text, r.Name, f.Name, counts)
-					p.Flavor, p.Resource = f.Name, r.Name
-				}
-			}
 		}
 	}
 }

@@ -25,8 +25,13 @@ type node struct {
 	// SubtreeQuota; usage is its use, for a cohort what its children use of it.
 	subtree, usage map[Key]int64
 	loans          map[Key]*loan
-	cyclic         bool
+	// cyclic: it is in or below a cohort cycle; faulty: see [Faults]. Either way it
+	// shares nothing.
+	cyclic, faulty bool
 }
+
+// apart reports a node that neither lends nor gets anything.
+func (n *node) apart() bool { return n.cyclic || n.faulty }
 
 // limits is the quota that a node has itself.
 type limits struct {
@@ -46,11 +51,16 @@ type Tree struct {
 // NewTree builds the tree. usage is what is reserved, by ClusterQueue. Cohorts
 // that are only named, by a queue or another cohort, exist without quota of their
 // own. Queues below a cohort that is its own ancestor share nothing: Kueue keeps
-// them inactive.
+// them inactive. A queue or cohort that cannot be right (see [Faults]) is as if it
+// was not there.
 func NewTree(queues []state.ClusterQueue, cohorts []state.Cohort, usage map[string]Usage) *Tree {
 	t := &Tree{queues: make(map[string]*node, len(queues)), cohorts: map[string]*node{}}
-	for _, c := range cohorts {
+	for i := range cohorts {
+		c := &cohorts[i]
 		n := t.cohort(c.Name)
+		if len(CohortFaults(c)) > 0 {
+			continue // as if only named
+		}
 		n.quotas, n.weight = limitsOf(c.ResourceGroups), weightOf(c.FairWeight)
 		if c.Parent != "" {
 			n.parent = t.cohort(c.Parent)
@@ -58,9 +68,12 @@ func NewTree(queues []state.ClusterQueue, cohorts []state.Cohort, usage map[stri
 	}
 	for i := range queues {
 		q := &queues[i]
-		n := &node{name: q.Name, quotas: limitsOf(q.ResourceGroups), weight: weightOf(q.FairWeight), usage: usage[q.Name]}
-		if q.Cohort != "" {
-			n.parent = t.cohort(q.Cohort)
+		n := &node{name: q.Name, weight: 1, usage: usage[q.Name]}
+		if n.faulty = len(Faults(q)) > 0; !n.faulty {
+			n.quotas, n.weight = limitsOf(q.ResourceGroups), weightOf(q.FairWeight)
+			if q.Cohort != "" {
+				n.parent = t.cohort(q.Cohort)
+			}
 		}
 		t.queues[q.Name] = n
 	}
@@ -240,7 +253,7 @@ func (n *node) potential(k Key) int64 {
 // queue that is not in the tree or in a cohort cycle.
 func (t *Tree) Available(clusterQueue, flavor, resource string) int64 {
 	n, ok := t.queues[clusterQueue]
-	if !ok || n.cyclic {
+	if !ok || n.apart() {
 		return 0
 	}
 	return max(0, n.available(Key{flavor, resource}))
@@ -250,8 +263,19 @@ func (t *Tree) Available(clusterQueue, flavor, resource string) int64 {
 // get if nobody used anything.
 func (t *Tree) Potential(clusterQueue, flavor, resource string) int64 {
 	n, ok := t.queues[clusterQueue]
-	if !ok || n.cyclic {
+	if !ok || n.apart() {
 		return 0
 	}
 	return n.potential(Key{flavor, resource})
+}
+
+// Free returns what is neither used nor lent of the ClusterQueue's own quota, and
+// Lent what others use of it.
+func (t *Tree) Free(clusterQueue, flavor, resource string) (free, lent int64) {
+	n, ok := t.queues[clusterQueue]
+	if !ok {
+		return 0, 0
+	}
+	k := Key{flavor, resource}
+	return n.free(k), n.loan(k).lent
 }

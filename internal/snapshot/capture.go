@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -110,7 +111,14 @@ func (l *capture) list(ctx context.Context, r kinds.Resource) {
 	if err == nil || !kube.IsForbidden(err) || !r.Namespaced || ns != "" || l.o.Namespaces == nil {
 		return
 	}
-	l.fallbackOnce.Do(func() { l.fallback, _ = l.o.Namespaces(ctx) })
+	l.fallbackOnce.Do(func() {
+		l.fallback, _ = l.o.Namespaces(ctx)
+		if own := l.o.ContextNamespace; own != "" {
+			l.fallback = append(l.fallback, own) // commands work there unless told otherwise
+		}
+		slices.Sort(l.fallback)
+		l.fallback = slices.Compact(l.fallback)
+	})
 	var wg sync.WaitGroup
 	for _, ns := range l.fallback {
 		wg.Go(func() { _ = l.listIn(ctx, r, ns) }) // what fails is noted there
@@ -143,10 +151,23 @@ func (l *capture) manager(ctx context.Context, r kinds.Resource, name string) {
 }
 
 // follow reads by name what could not be listed but is referred to: a team may
-// read its own ClusterQueue, and no other.
+// read its own ClusterQueue, and no other. It is what commands read by name of a
+// cluster (package inputs, get-quota), so that they find it here, too.
 func (l *capture) follow(ctx context.Context) {
-	l.byName(ctx, kinds.ClusterQueue, l.names(kinds.LocalQueue, "spec", "clusterQueue"))
-	l.byName(ctx, kinds.Cohort, l.names(kinds.ClusterQueue, "spec", "cohortName"))
+	l.byName(ctx, kinds.Namespace, slices.Concat(l.fallback, []string{l.o.Namespace, l.o.ContextNamespace}))
+	l.byName(ctx, kinds.ClusterQueue, slices.Concat(l.names(kinds.LocalQueue, "spec", "clusterQueue"),
+		l.names(kinds.Workload, "status", "admission", "clusterQueue"), l.usualQueues()))
+	tried := map[string]bool{}
+	for above := l.names(kinds.ClusterQueue, "spec", "cohortName"); len(above) > 0; above = l.names(kinds.Cohort, "spec", "parentName") {
+		above = slices.DeleteFunc(above, func(name string) bool { return tried[name] })
+		if len(above) == 0 {
+			break
+		}
+		for _, name := range above {
+			tried[name] = true
+		}
+		l.byName(ctx, kinds.Cohort, above)
+	}
 	var flavors []string
 	for _, q := range l.found[kinds.ClusterQueue.FullName()] {
 		for _, group := range object.List(q, "spec", "resourceGroups") {
@@ -158,7 +179,23 @@ func (l *capture) follow(ctx context.Context) {
 	l.byName(ctx, kinds.ResourceFlavor, flavors)
 	l.byName(ctx, kinds.Topology, l.names(kinds.ResourceFlavor, "spec", "topologyName"))
 	l.byName(ctx, kinds.WorkloadPriorityClass, l.names(kinds.Workload, "spec", "priorityClassRef", "name"))
-	l.byName(ctx, kinds.Namespace, slices.Concat(l.fallback, []string{l.o.Namespace, l.o.ContextNamespace}))
+}
+
+// usualQueues are the names that task governance gives the ClusterQueues of teams,
+// of the namespaces whose local queues may not be read.
+func (l *capture) usualQueues() []string {
+	var out []string
+	for _, ns := range slices.Concat(l.fallback, []string{l.o.Namespace, l.o.ContextNamespace}) {
+		labels := map[string]string{}
+		found, _ := kinds.At(l.found[kinds.Namespace.FullName()][store.Key{Name: ns}], "metadata", "labels").(map[string]any)
+		for key, value := range found {
+			labels[key], _ = value.(string)
+		}
+		if team := discovery.TeamOf(ns, labels); team != "" {
+			out = append(out, discovery.ManagedClusterQueue(team))
+		}
+	}
+	return out
 }
 
 func (l *capture) names(r kinds.Resource, path ...string) []string {

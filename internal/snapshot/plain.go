@@ -27,10 +27,10 @@ import (
 // plain reads Kubernetes objects as people and kubectl write them: documents or
 // lists, YAML or JSON, Kueue's of any served version. Kinds that no command looks
 // at are left out. The newest time in them is taken for now.
-func plain(data []byte, file os.FileInfo) (*Snapshot, error) {
+func plain(data []byte, file os.FileInfo, maxYAML int64) (*Snapshot, error) {
 	p := &plainFile{
 		raw: map[string][]json.RawMessage{}, seen: map[string]map[store.Key]json.RawMessage{}, namespaces: map[string]bool{},
-		latest: time.Time{},
+		latest: time.Time{}, maxYAML: maxYAML,
 	}
 	if err := p.documents(data); err != nil {
 		return nil, err
@@ -51,6 +51,7 @@ type plainFile struct {
 	seen       map[string]map[store.Key]json.RawMessage
 	namespaces map[string]bool
 	latest     time.Time
+	maxYAML    int64 // bytes
 	api        string
 	other      []string // kinds that were left out
 }
@@ -64,8 +65,8 @@ func (p *plainFile) documents(data []byte) error {
 	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
 		return p.stream(trimmed)
 	}
-	if len(data) > maxPlainYAML {
-		return unusable(fmt.Sprintf("it is no snapshot, and as YAML of Kubernetes objects it is too large (%d MB; at most %d)", len(data)>>20, maxPlainYAML>>20)).
+	if int64(len(data)) > p.maxYAML {
+		return unusable(fmt.Sprintf("it is no snapshot, and as YAML of Kubernetes objects it is too large (%s; at most %s)", megabytes(int64(len(data))), megabytes(p.maxYAML))).
 			WithTry("hyperpod save-snapshot FILE", "kubectl get ... -o json")
 	}
 	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
@@ -170,6 +171,13 @@ func (p *plainFile) object(where string, js []byte, version, kind string) error 
 	if r.Group == kinds.KueueGroup {
 		p.api = object.Text(m, "apiVersion")[len(kinds.KueueGroup)+1:]
 	}
+	looked := m
+	if r.Group != kinds.KueueGroup {
+		looked = redact(r, m) // in what is left out nothing can be wrong
+	}
+	if bad := misfit(r, looked); bad != "" {
+		return unusable(fmt.Sprintf("%s: %s: %s", where, named(r, m), bad))
+	}
 	list := []map[string]any{m}
 	if err := convert(r, r, list); err != nil {
 		return err
@@ -257,12 +265,34 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 		}
 	}
 	info := Info{Kind: fileKind, Format: fileFormat, Taken: now, KueueAPI: p.api, ResourceVersion: 1}
-	for _, r := range []kinds.Resource{kinds.Node, kinds.Pod} {
-		if len(p.raw[r.FullName()]) == 0 {
-			info.Missing = append(info.Missing, Missing{Resource: r.FullName(), Reason: NotInFile})
-		}
+	for _, r := range p.lacking() {
+		info.Missing = append(info.Missing, Missing{Resource: r.FullName(), Reason: NotInFile})
 	}
 	return &Snapshot{Info: info, Plain: true, raw: p.raw}, nil
+}
+
+// lacking are the kinds of which the file has none although a cluster would have
+// some: nodes and pods, and the queues and flavors that others in it speak of.
+func (p *plainFile) lacking() []kinds.Resource {
+	flavors := false
+	for _, o := range p.objects {
+		for _, g := range object.List(o.body, "spec", "resourceGroups") {
+			flavors = flavors || o.resource.FullName() == kinds.ClusterQueue.FullName() && len(object.List(g, "flavors")) > 0
+		}
+	}
+	var out []kinds.Resource
+	for _, c := range []struct {
+		kind   kinds.Resource
+		wanted bool
+	}{
+		{kinds.Node, true}, {kinds.Pod, true}, {kinds.ResourceFlavor, flavors},
+		{kinds.ClusterQueue, len(p.raw[kinds.LocalQueue.FullName()]) > 0},
+	} {
+		if c.wanted && len(p.raw[c.kind.FullName()]) == 0 {
+			out = append(out, c.kind)
+		}
+	}
+	return out
 }
 
 func keyOf(m map[string]any) store.Key {

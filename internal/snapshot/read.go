@@ -24,14 +24,19 @@ const (
 // Open reads a snapshot, or a file of plain Kubernetes objects. Errors are
 // *errs.Error: there is no such file (exit code 5); it is no file that can be
 // read, not a snapshot, cut short, of a newer hyperpod, too large (exit code 2).
-func Open(path string) (*Snapshot, error) {
-	data, modified, err := readFile(path)
+func Open(path string) (*Snapshot, error) { return open(path, limits{maxText, maxPlainYAML}) }
+
+// limits are the most bytes of text, and of plain YAML.
+type limits struct{ text, yaml int64 }
+
+func open(path string, most limits) (*Snapshot, error) {
+	data, modified, err := readFile(path, most.text)
 	if err != nil {
 		return nil, err
 	}
 	s, err := decode(data)
 	if errors.Is(err, errNoSnapshot) {
-		s, err = plain(data, modified)
+		s, err = plain(data, modified, most.yaml)
 	}
 	if err != nil {
 		return nil, cannotOpen(path, err)
@@ -171,7 +176,7 @@ func decodeKind(line, rest []byte) (resource string, list []json.RawMessage, aft
 }
 
 // readFile reads an ordinary file, compressed or not, and says when it was changed.
-func readFile(path string) (data []byte, info os.FileInfo, err error) {
+func readFile(path string, most int64) (data []byte, info os.FileInfo, err error) {
 	what := "cannot open " + path
 	// Before it is opened: opening a pipe waits for someone to write into it.
 	info, err = os.Stat(path)
@@ -184,8 +189,8 @@ func readFile(path string) (data []byte, info os.FileInfo, err error) {
 		return nil, nil, errs.New(what, "it is a directory").WithCode(errs.Usage)
 	case !info.Mode().IsRegular():
 		return nil, nil, errs.New(what, "it is no ordinary file").WithCode(errs.Usage).WithTry("save it to a file first")
-	case info.Size() > maxText:
-		return nil, nil, tooLarge(what)
+	case info.Size() > most:
+		return nil, nil, tooLarge(what, most)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -195,7 +200,7 @@ func readFile(path string) (data []byte, info os.FileInfo, err error) {
 	r, err := text(f)
 	if err == nil {
 		buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-		_, err = buf.ReadFrom(io.LimitReader(r, maxText+1))
+		_, err = buf.ReadFrom(io.LimitReader(r, most+1))
 		data = buf.Bytes()
 	}
 	switch {
@@ -203,15 +208,22 @@ func readFile(path string) (data []byte, info os.FileInfo, err error) {
 		return nil, nil, errs.New(what, "the file is cut short").WithCode(errs.Usage).WithTry("take it again: hyperpod save-snapshot " + path).WithCause(err)
 	case err != nil:
 		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
-	case len(data) > maxText:
-		return nil, nil, tooLarge(what)
+	case int64(len(data)) > most:
+		return nil, nil, tooLarge(what, most)
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, nil, errs.New(what, "it is empty").WithCode(errs.Usage)
 	}
 	return data, info, nil
 }
 
-func tooLarge(what string) error {
-	return errs.New(what, fmt.Sprintf("it holds more than %d MB of text", maxText>>20)).WithCode(errs.Usage).
+func tooLarge(what string, most int64) error {
+	return errs.New(what, "it holds more than "+megabytes(most)+" of text").WithCode(errs.Usage).
 		WithTry("hyperpod save-snapshot FILE leaves out what is not needed", "-n NAMESPACE captures one namespace only")
+}
+
+func megabytes(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d kB", n>>10)
+	}
+	return fmt.Sprintf("%d MB", n>>20)
 }

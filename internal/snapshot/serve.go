@@ -139,7 +139,7 @@ func (h *handler) refuse(r *http.Request, q request) *metav1.Status {
 			return nil
 		}
 	}
-	return status(http.StatusForbidden, kube.OwnWords, m.words())
+	return m.refusal()
 }
 
 // lacks reports whether a kind could not be read in a namespace ("" = all).
@@ -168,6 +168,18 @@ func (s *Snapshot) read(resource, namespace string) bool {
 
 func namespaced(resource string) bool {
 	return slices.ContainsFunc(kinds.All(), func(r kinds.Resource) bool { return r.Namespaced && r.FullName() == resource })
+}
+
+// refusal is the answer to a request for what is missing: as the cluster would
+// have refused what there was no right to, or failed where it did.
+func (m Missing) refusal() *metav1.Status {
+	switch m.Reason {
+	case NotInFile, NotCaptured:
+		return status(http.StatusForbidden, kube.NotInFile, m.words())
+	case Failed:
+		return status(http.StatusInternalServerError, kube.OwnWords, m.words())
+	}
+	return status(http.StatusForbidden, kube.OwnWords, m.words())
 }
 
 // words say why something is not in the snapshot.

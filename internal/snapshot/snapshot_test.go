@@ -51,7 +51,7 @@ func client(s *snapshot.Snapshot) *kube.Client {
 }
 
 func TestRoundTrip(t *testing.T) {
-	live := fixture.Big("").Client()
+	live := fixture.Teams(10, "").Client()
 	s := capture(t, live, snapshot.Options{Context: "prod", ContextNamespace: "team-01", By: "hyperpod test"})
 	for _, name := range []string{"s.json", "s.json.gz"} {
 		path := save(t, s, name)
@@ -66,7 +66,7 @@ func TestRoundTrip(t *testing.T) {
 		if got.Objects() != s.Objects() || !got.Info.Taken.Equal(fixture.Noon) || got.Info.Context != "prod" || got.Info.Namespace != "team-01" {
 			t.Errorf("%s: %d objects, info %+v", name, got.Objects(), got.Info)
 		}
-		if n := got.Count(kinds.Workload); n != 6000 {
+		if n := got.Count(kinds.Workload); n != 600 {
 			t.Errorf("%s: %d workloads", name, n)
 		}
 	}
@@ -75,7 +75,7 @@ func TestRoundTrip(t *testing.T) {
 // TestSameAnswers reads the fixture once live and once from a snapshot: what the
 // engine is given must be the same.
 func TestSameAnswers(t *testing.T) {
-	live := fixture.Big("").Client()
+	live := fixture.Teams(10, "").Client()
 	s := open(t, save(t, capture(t, live, snapshot.Options{}), "s.json"))
 	want := load(t, live)
 	got := load(t, client(s))
@@ -103,7 +103,7 @@ func load(t testing.TB, c *kube.Client) *inputs.Inputs {
 }
 
 func TestWritesAndWatchesAreRefused(t *testing.T) {
-	c := client(open(t, save(t, capture(t, fixture.Big("").Client(), snapshot.Options{}), "s.json")))
+	c := client(open(t, save(t, capture(t, fixture.Teams(10, "").Client(), snapshot.Options{}), "s.json")))
 	ctx := context.Background()
 	ns := map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "x"}}
 	for what, err := range map[string]error{
@@ -125,7 +125,7 @@ func TestWritesAndWatchesAreRefused(t *testing.T) {
 
 // A member's snapshot is refused what the member was refused.
 func TestPartial(t *testing.T) {
-	server := fixture.Big("")
+	server := fixture.Teams(10, "")
 	server.Forbid = func(verb, plural, namespace, name string) bool {
 		switch plural {
 		case "nodes", "configmaps", "deployments", "cohorts":

@@ -19,6 +19,8 @@ func Collect[W, T any](ctx context.Context, c *kube.Client, served kinds.Resourc
 func NewMissing(r kinds.Resource, namespace, verb string, err error) Missing {
 	m := Missing{Resource: r, Namespace: namespace, Verb: verb, Reason: Failed, Err: err}
 	switch {
+	case kube.IsNotInFile(err):
+		m.Reason = NotInFile
 	case kube.IsForbidden(err):
 		m.Reason = Forbidden
 	case kube.IsNotServed(err):

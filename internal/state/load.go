@@ -146,7 +146,7 @@ func load[W, T any](ctx context.Context, l *loader, r kinds.Resource, o kube.Lis
 func (l *loader) clusterQueues(ctx context.Context) []ClusterQueue {
 	all := load(ctx, l, kinds.ClusterQueue, kube.ListOptions{}, (*wireClusterQueue).queue)
 	l.mu.Lock()
-	forbidden := slices.ContainsFunc(l.out.MissingOf(kinds.ClusterQueue), func(m Missing) bool { return m.Reason == Forbidden })
+	forbidden := slices.ContainsFunc(l.out.MissingOf(kinds.ClusterQueue), func(m Missing) bool { return m.Refused() })
 	l.mu.Unlock()
 	if !forbidden || l.w.FallbackQueues == nil {
 		return all

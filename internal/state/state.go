@@ -36,6 +36,8 @@ const (
 	Forbidden = "Forbidden"
 	NotServed = "NotServed"
 	Failed    = "Failed"
+	// NotInFile: the snapshot or file that is looked at has none of them.
+	NotInFile = "NotInFile"
 )
 
 // Missing is something that was wanted and could not be read.
@@ -43,9 +45,13 @@ type Missing struct {
 	Resource  kinds.Resource
 	Namespace string // "" means all namespaces, or a cluster-scoped kind
 	Verb      string
-	Reason    string // Forbidden, NotServed or Failed
+	Reason    string // Forbidden, NotServed, Failed or NotInFile
 	Err       error
 }
+
+// Refused reports that a part of it may be readable all the same: another
+// namespace, or an object by its name.
+func (m *Missing) Refused() bool { return m.Reason == Forbidden || m.Reason == NotInFile }
 
 // State is what was read.
 type State struct {

@@ -8,15 +8,18 @@ import (
 )
 
 // Missing says on stderr what could not be read: what is forbidden in a line,
-// with the right that would show it, and each failure on its own. Kinds that the
+// with the right that would show it, what a file does not have in another, and
+// each failure on its own. Kinds that the
 // cluster does not serve are no news.
 func (f *Factory) Missing(missing []state.Missing) {
-	var forbidden, where []string
+	var forbidden, where, notInFile []string
 	everywhere := false
 	for _, m := range missing {
 		switch {
 		case m.Reason == state.Failed:
 			f.Notef("warning: %v", m.Err)
+		case m.Reason == state.NotInFile:
+			notInFile = append(notInFile, m.Resource.Plural)
 		case m.Reason == state.Forbidden && m.Verb == "list" && m.Resource.Namespaced && m.Namespace == "":
 			everywhere = true
 		case m.Reason == state.Forbidden:
@@ -28,6 +31,9 @@ func (f *Factory) Missing(missing []state.Missing) {
 	}
 	if everywhere {
 		f.Notef("note: only namespaces that you may work in are shown: you have no right to list in all of them")
+	}
+	if len(notInFile) > 0 {
+		f.Notef("note: not shown, as the file has none: %s", set(notInFile))
 	}
 	if len(forbidden) > 0 {
 		text := "note: not shown, for want of the right to list them: " + set(forbidden)

@@ -145,14 +145,20 @@ func in(t quota.Team, namespace string) bool {
 // show it, and each failure on its own. Kinds that the cluster does not serve are
 // no news.
 func Notes(f *factory.Factory, missing []state.Missing) {
-	var forbidden []string
+	var forbidden, notInFile []string
 	for _, m := range missing {
 		switch m.Reason {
 		case state.Failed:
 			f.Notef("warning: %v", m.Err)
 		case state.Forbidden:
 			forbidden = append(forbidden, m.Resource.Plural)
+		case state.NotInFile:
+			notInFile = append(notInFile, m.Resource.Plural)
 		}
+	}
+	if len(notInFile) > 0 {
+		slices.Sort(notInFile)
+		f.Notef("note: shown is what the file has, and ? where that is not enough: it has no %s", strings.Join(slices.Compact(notInFile), ", "))
 	}
 	if len(forbidden) == 0 {
 		return

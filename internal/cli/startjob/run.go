@@ -205,7 +205,7 @@ func (o *Options) annotate(v *templates.Values, t *templates.Template) {
 		}
 	}
 	set(kinds.TemplateAnnotation, t.Name)
-	set(kinds.CreatedByAnnotation, o.Factory.Env("USER"))
+	set(kinds.CreatedByAnnotation, o.Factory.User())
 	set(kinds.IdempotencyAnnotation, o.IdempotencyKey)
 	set(kinds.CommandAnnotation, o.command)
 }

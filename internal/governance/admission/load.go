@@ -98,7 +98,7 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 	var changed []workload.Reference
 	for _, o := range sorted[workloads:] {
 		w := o.(*kueue.Workload)
-		err := checkWorkload(w)
+		err := CheckWorkload(w)
 		if err == nil {
 			err = guard("workload "+string(workload.Key(w)), func() error { e.applyWorkload(ctx, w); return nil })
 		}

@@ -30,7 +30,7 @@ const tieRepeats = 5
 // A workload that holds quota already is reported Admitted with what it has. The
 // error is non-nil for a workload that is not valid or a snapshot that fails.
 func (e *Engine) Probe(ctx context.Context, wl *kueue.Workload) (d Decision, err error) {
-	if err := checkWorkload(wl); err != nil {
+	if err := CheckWorkload(wl); err != nil {
 		return Decision{}, err
 	}
 	cycle := e.cycle

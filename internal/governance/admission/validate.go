@@ -4,24 +4,23 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // checkClusterQueue rejects quotas that the API server rejects and that quota
-// arithmetic must never see.
+// arithmetic must never see; package quota leaves the same ones out.
 func checkClusterQueue(cq *kueue.ClusterQueue) error {
-	bad := badQuotas(cq.Spec.ResourceGroups, cq.Spec.CohortName != "", true)
-	if _, err := metav1.LabelSelectorAsSelector(cq.Spec.NamespaceSelector); err != nil {
-		bad = append(bad, fmt.Sprintf("namespaceSelector: %v", err))
-	}
-	bad = append(bad, badWeight(cq.Spec.FairSharing)...)
-	return problems("ClusterQueue", cq.Name, bad)
+	q := QuotaOf(cq)
+	return problems("ClusterQueue", cq.Name, quota.Faults(&q))
 }
 
 func checkCohort(c *kueue.Cohort) error {
-	return problems("Cohort", c.Name, append(badQuotas(c.Spec.ResourceGroups, c.Spec.ParentName != "", false), badWeight(c.Spec.FairSharing)...))
+	q := CohortQuotaOf(c)
+	return problems("Cohort", c.Name, quota.CohortFaults(&q))
 }
 
 func problems(kind, name string, bad []string) error {
@@ -31,56 +30,49 @@ func problems(kind, name string, bad []string) error {
 	return fmt.Errorf("%s %s: %s", kind, name, strings.Join(bad, "; "))
 }
 
-func badWeight(fs *kueue.FairSharing) []string {
-	if fs != nil && fs.Weight != nil && fs.Weight.Sign() < 0 {
-		return []string{fmt.Sprintf("fairSharing.weight %s is negative", fs.Weight.String())}
+// QuotaOf is a ClusterQueue as package quota knows it: name, place in the tree,
+// quota, weight and whom it takes. What its status says is left out.
+func QuotaOf(cq *kueue.ClusterQueue) state.ClusterQueue {
+	out := state.ClusterQueue{Meta: state.Meta{Name: cq.Name}, Cohort: string(cq.Spec.CohortName),
+		ResourceGroups: groups(cq.Spec.ResourceGroups), FairWeight: fairWeight(cq.Spec.FairSharing)}
+	if s := cq.Spec.NamespaceSelector; s != nil {
+		out.Namespaces = &state.Selector{MatchLabels: s.MatchLabels}
+		for _, r := range s.MatchExpressions {
+			out.Namespaces.MatchExpressions = append(out.Namespaces.MatchExpressions, state.Requirement{Key: r.Key, Operator: string(r.Operator), Values: r.Values})
+		}
 	}
-	return nil
+	return out
 }
 
-func badQuotas(groups []kueue.ResourceGroup, parent, lendWithinNominal bool) []string {
-	var bad []string
-	seenResource, seenFlavor := map[corev1.ResourceName]bool{}, map[kueue.ResourceFlavorReference]bool{}
-	for _, g := range groups {
+// CohortQuotaOf is a cohort as package quota knows it.
+func CohortQuotaOf(c *kueue.Cohort) state.Cohort {
+	return state.Cohort{Meta: state.Meta{Name: c.Name}, Parent: string(c.Spec.ParentName),
+		ResourceGroups: groups(c.Spec.ResourceGroups), FairWeight: fairWeight(c.Spec.FairSharing)}
+}
+
+func fairWeight(fs *kueue.FairSharing) *resource.Quantity {
+	if fs == nil {
+		return nil
+	}
+	return fs.Weight
+}
+
+func groups(gs []kueue.ResourceGroup) []state.ResourceGroup {
+	out := make([]state.ResourceGroup, len(gs))
+	for i, g := range gs {
 		for _, r := range g.CoveredResources {
-			if seenResource[r] {
-				bad = append(bad, fmt.Sprintf("resource %s is in two groups", r))
-			}
-			seenResource[r] = true
+			out[i].CoveredResources = append(out[i].CoveredResources, string(r))
 		}
 		for _, f := range g.Flavors {
-			if seenFlavor[f.Name] {
-				bad = append(bad, fmt.Sprintf("flavor %s is listed twice", f.Name))
-			}
-			seenFlavor[f.Name] = true
+			fq := state.FlavorQuotas{Name: string(f.Name)}
 			for _, r := range f.Resources {
-				at := fmt.Sprintf("flavor %s, %s", f.Name, r.Name)
-				if r.NominalQuota.Sign() < 0 {
-					bad = append(bad, fmt.Sprintf("%s: nominalQuota %s is negative", at, r.NominalQuota.String()))
-				}
-				if l := r.BorrowingLimit; l != nil {
-					if l.Sign() < 0 {
-						bad = append(bad, fmt.Sprintf("%s: borrowingLimit %s is negative", at, l.String()))
-					}
-					if !parent {
-						bad = append(bad, at+": borrowingLimit without a cohort to borrow from")
-					}
-				}
-				if l := r.LendingLimit; l != nil {
-					if l.Sign() < 0 {
-						bad = append(bad, fmt.Sprintf("%s: lendingLimit %s is negative", at, l.String()))
-					}
-					if !parent {
-						bad = append(bad, at+": lendingLimit without a cohort to lend to")
-					}
-					if lendWithinNominal && l.Cmp(r.NominalQuota) > 0 {
-						bad = append(bad, fmt.Sprintf("%s: lendingLimit %s is more than nominalQuota %s", at, l.String(), r.NominalQuota.String()))
-					}
-				}
+				fq.Resources = append(fq.Resources, state.ResourceQuota{Name: string(r.Name), Nominal: r.NominalQuota,
+					BorrowingLimit: r.BorrowingLimit, LendingLimit: r.LendingLimit})
 			}
+			out[i].Flavors = append(out[i].Flavors, fq)
 		}
 	}
-	return bad
+	return out
 }
 
 // withDefaults returns the queue as the API server would have stored it. A

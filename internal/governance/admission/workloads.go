@@ -186,8 +186,9 @@ func (e *Engine) assumeNamespace(name string) {
 	e.warnf("namespace %s was not given: its labels are assumed to be empty", name)
 }
 
-// checkWorkload rejects what the API server and Kueue's webhook reject.
-func checkWorkload(w *kueue.Workload) error {
+// CheckWorkload says what of a workload the API server and Kueue's webhook would
+// reject. [Engine.Load] leaves such a workload out, with this error.
+func CheckWorkload(w *kueue.Workload) error {
 	if w.Name == "" || w.Namespace == "" {
 		return fmt.Errorf("workload %q in namespace %q: a name and a namespace are needed", w.Name, w.Namespace)
 	}

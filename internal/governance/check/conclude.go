@@ -66,7 +66,7 @@ func (v *Verdict) conclude() {
 	if len(v.Quota.NotModelled) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotModelled, ""
 	}
-	if v.unseen() || len(v.failedReads()) > 0 {
+	if v.hangs() || v.unreadQueue() || len(v.failedReads()) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
 	for _, s := range v.Submission {
@@ -119,10 +119,9 @@ func (v *Verdict) failedReads() (out []string) {
 	return out
 }
 
-// unseen reports that quota's answer rests on something that could not be read:
-// what other queues of the cohort lend decides over a job that needs more than
-// its own queue has.
-func (v *Verdict) unseen() bool {
+// unreadQueue reports that quota's answer rests on a queue or flavor that could
+// not be read.
+func (v *Verdict) unreadQueue() bool {
 	if v.Quota.Status != Failed {
 		return false
 	}
@@ -136,10 +135,6 @@ func (v *Verdict) unseen() bool {
 		return missing("clusterqueues")
 	case FlavorMissing, FlavorDoesNotMatch:
 		return missing("resourceflavors")
-	}
-	switch v.Quota.Reason {
-	case kueue.WorkloadQuotaReservedReasonExceedsMaxQuota, kueue.WorkloadQuotaReservedReasonWaitingForQuota:
-		return v.Quota.Shared && (missing("clusterqueues") || missing("cohorts"))
 	}
 	return false
 }

@@ -109,18 +109,31 @@ func (c *Checker) cyclic(cohort string) bool {
 // exceeds says which limit a job is larger than, in every flavor it could have.
 func (c *Checker) exceeds(v *Verdict) string {
 	for _, l := range v.Quota.Resources {
-		if l.Requested <= l.Limit {
+		most, known := l.most()
+		if !known || l.Requested <= most {
 			continue
 		}
 		switch {
 		case !v.Quota.Shared:
 			return ExceedsNominal
-		case l.BorrowingLimit != nil && l.Limit >= l.Nominal+*l.BorrowingLimit:
+		case l.BorrowingLimit != nil && most >= l.Nominal+*l.BorrowingLimit:
 			return ExceedsBorrowing
 		}
 		return ExceedsCohort
 	}
 	return ""
+}
+
+// most is what the queue can ever hold, or, where what others have is not known,
+// what it can hold at most; false where there is no telling.
+func (l *Line) most() (float64, bool) {
+	switch {
+	case l.Limit != nil:
+		return *l.Limit, true
+	case l.BorrowingLimit != nil:
+		return l.Nominal + *l.BorrowingLimit, true
+	}
+	return 0, false
 }
 
 func waiting(cq *kueue.ClusterQueue, v *Verdict) string {

@@ -9,8 +9,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // TestRestingNodes: nodes that take no pods for the time being make a job wait;
@@ -82,14 +80,18 @@ func TestManagedNamespaces(t *testing.T) {
 }
 
 // TestUnreadCohorts: a limit above the queue that may not be read decides over what
-// is borrowed.
+// is borrowed, but not over what the queue's own limit forbids.
 func TestUnreadCohorts(t *testing.T) {
 	s := fixture.JohnSmith()
+	s.Forbid = func(_, plural, _, _ string) bool { return plural == "cohorts" }
 	c := checker(t, s)
-	c.In.Missing = append(c.In.Missing, state.Missing{Resource: kinds.Cohort, Verb: "list", Reason: state.Forbidden})
-	v := ask(t, c, check.Request{Object: object(t, fixture.Job("j", 3, 4, "")), Namespace: "smith"})
-	if v.Verdict != check.Unknown || v.Reason != check.NotReadable {
-		t.Errorf("%s %s", v.Verdict, v.Reason)
+	v := ask(t, c, check.Request{Object: object(t, fixture.Job("j", 2, 4, "")), Namespace: "smith"})
+	if v.Verdict != check.Unknown || v.Reason != check.NotReadable || v.Quota.Unseen == nil || strings.Join(v.Quota.Unseen.SettledBy, " ") != "cohorts.kueue.x-k8s.io" {
+		t.Errorf("%s %s %+v", v.Verdict, v.Reason, v.Quota.Unseen)
+	}
+	v = ask(t, c, check.Request{Object: object(t, fixture.Job("j", 3, 4, "")), Namespace: "smith"})
+	if v.Verdict != check.Never || v.Detail != check.ExceedsBorrowing {
+		t.Errorf("beyond the own borrowing limit: %s %s %s", v.Verdict, v.Reason, v.Summary)
 	}
 }
 

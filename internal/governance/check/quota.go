@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/component-helpers/resource"
-
 	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/component-helpers/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -42,6 +42,9 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	if err != nil {
 		return nil, errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
 	}
+	if d, err = c.between(ctx, wl, d, v); err != nil {
+		return nil, errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
+	}
 	q.Status, q.Outcome, q.Reason, q.Message = OK, string(d.Outcome), d.Reason, d.Message
 	q.Ahead, q.Tie = d.Ahead, d.Tie
 	if d.Outcome != admission.Admitted && d.Outcome != admission.AdmittedByPreempting {
@@ -59,6 +62,9 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	c.borrowed(v, &d)
 	if cq := c.In.ClusterQueue(v.Job.ClusterQueue); cq != nil {
 		q.Shared = cq.Spec.CohortName != ""
+	}
+	if v.hangs() {
+		q.Unseen.If = v.condition()
 	}
 	if q.Status == Failed {
 		q.Detail = c.detail(wl, v, &d)
@@ -144,15 +150,22 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 				if want == 0 {
 					continue
 				}
-				available, most := c.Tree.Available(cq.Name, k.Flavor, name), c.Tree.Potential(cq.Name, k.Flavor, name)
+				available := max(c.Tree.Available(cq.Name, k.Flavor, name), 0)
+				free, lent := c.Tree.Free(cq.Name, k.Flavor, name)
 				l := Line{Flavor: k.Flavor, Resource: name, Requested: remedy.Value(name, want),
-					Nominal: amount(name, r.NominalQuota.Value(), r.NominalQuota.MilliValue()), Used: remedy.Value(name, used[k]),
-					Available: remedy.Value(name, max(available, 0)), Limit: remedy.Value(name, most)}
-				if r.BorrowingLimit != nil {
-					limit := amount(name, r.BorrowingLimit.Value(), r.BorrowingLimit.MilliValue())
-					l.BorrowingLimit = &limit
+					Nominal: quantity(name, r.NominalQuota), BorrowingLimit: limit(name, r.BorrowingLimit), LendingLimit: limit(name, r.LendingLimit),
+					Used: remedy.Value(name, used[k])}
+				if !v.unseenTree {
+					l.Free, l.Lent = known(name, free), known(name, lent)
+					l.Available, l.Limit = known(name, available), known(name, c.Tree.Potential(cq.Name, k.Flavor, name))
+				} else if idle := max(0, l.Nominal-l.Used); l.kept() == idle {
+					l.Free, l.Lent = &idle, new(float64) // it lends nothing, or has nothing to lend
 				}
-				if short := want - max(available, 0); short > 0 {
+				switch short := want - available; {
+				case v.unseenTree && !v.hangs() && l.BorrowingLimit != nil:
+					// It waits whatever the others lend: its own limit is what is short of.
+					l.Short = max(0, l.Requested-max(0, l.Nominal+*l.BorrowingLimit-l.Used))
+				case short > 0:
 					l.Short = remedy.Value(name, short)
 				}
 				out = append(out, l)
@@ -171,11 +184,24 @@ func sortedKeys(m map[quota.Key]int64) []quota.Key {
 	return out
 }
 
-func amount(resource string, whole, milli int64) float64 {
+func quantity(resource string, q apiresource.Quantity) float64 {
 	if resource == "cpu" {
-		return remedy.Value(resource, milli)
+		return remedy.Value(resource, q.MilliValue())
 	}
-	return remedy.Value(resource, whole)
+	return remedy.Value(resource, q.Value())
+}
+
+func limit(resource string, q *apiresource.Quantity) *float64 {
+	if q == nil {
+		return nil
+	}
+	n := quantity(resource, *q)
+	return &n
+}
+
+func known(resource string, n int64) *float64 {
+	f := remedy.Value(resource, n)
+	return &f
 }
 
 // usage is what a ClusterQueue has reserved.

@@ -232,8 +232,8 @@ func (v *Verdict) tryRows(p *prose.Page) {
 	switch v.Detail {
 	case ExceedsNominal, ExceedsBorrowing, ExceedsCohort:
 		for _, l := range v.Quota.Resources {
-			if l.Requested > l.Limit && l.Limit > 0 {
-				tries = append(tries, fmt.Sprintf("ask for at most %s", Words(l.Resource, l.Limit)))
+			if most, known := l.most(); known && l.Requested > most && most > 0 {
+				tries = append(tries, fmt.Sprintf("ask for at most %s", Words(l.Resource, most)))
 				if v.Detail == ExceedsBorrowing {
 					tries = append(tries, "ask an administrator for a higher borrowing limit")
 				}

@@ -28,6 +28,7 @@ type Checker struct {
 	Notes  []inputs.Note
 	Tree   *quota.Tree
 	rules  inputs.Rules
+	ends   map[string]*ends // by ClusterQueue
 }
 
 // New makes a checker of what was read.
@@ -106,7 +107,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	}
 	v.Lint = c.lint(&r, v)
 	v.conclude()
-	if r.Remedies && v.Quota.Status != Skipped && (v.Verdict == Waits || v.Verdict == Never) {
+	if r.Remedies && v.Quota.Status != Skipped && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.hangs()) {
 		if err := c.remedies(ctx, &r, wl, v); err != nil {
 			return nil, err
 		}
@@ -241,6 +242,12 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		v.Holders = remedy.Holders(c.In, c.Tree, wl, v.Job.ClusterQueue, needs)
 	}
 	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, Hopeless: v.Verdict == Never}
+	// Where something is not seen, what is said to run runs whatever that is.
+	if e, err := c.endsOf(ctx, v.Job.ClusterQueue); err != nil {
+		return err
+	} else if e != nil {
+		q.Engine = e.worst
+	}
 	if r.Queues != nil {
 		q.Queues = r.Queues(ctx)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
@@ -28,7 +30,9 @@ func (v *Verdict) Text(width int, age func(time.Duration) string) string {
 // Footer says what the answer rests on.
 func (v *Verdict) Footer(p *prose.Page) {
 	for _, n := range v.Rules.Notes {
-		p.Row("note", n.Message)
+		if n.Code != inputs.Invalid { // said above
+			p.Row("note", n.Message)
+		}
 	}
 	for _, m := range v.missingText() {
 		p.Row("not read", m)
@@ -40,6 +44,13 @@ func (v *Verdict) Footer(p *prose.Page) {
 func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
 	for i := range v.Job.PodSets {
 		p.Row(once("needs", i), v.Job.PodSets[i].needs())
+	}
+	left := 0
+	for _, n := range v.Rules.Notes {
+		if n.Code == inputs.Invalid {
+			p.Row(once("left out", left), n.Message)
+			left++
+		}
 	}
 	v.quotaRows(p)
 	if t := v.Topology; t != nil {
@@ -154,6 +165,11 @@ func (v *Verdict) quotaRows(p *prose.Page) {
 	case len(others) > 0:
 		p.Row("short", strings.Join(others, ", "))
 	}
+	if u := q.Unseen; v.hangs() {
+		p.Row("settled by", v.settles(u.SettledBy))
+	} else if u != nil && v.Verdict == Admitted && u.Worst == string(admission.AdmittedByPreempting) && len(q.Preempts) == 0 {
+		p.Row("", "if others have borrowed of it, their jobs are preempted to take it back")
+	}
 	v.borrowRows(p)
 	for i, e := range q.Preempts {
 		if i == shownHolders {
@@ -183,23 +199,48 @@ func (v *Verdict) ownWords() bool {
 }
 
 func (v *Verdict) lineRows(p *prose.Page, l *Line) {
-	text := fmt.Sprintf("%s of %s free in %s", number(l.Resource, max(l.Nominal-l.Used, 0)), Words(l.Resource, l.Nominal), v.queueName())
+	idle := max(l.Nominal-l.Used, 0)
+	text := ""
+	switch {
+	case l.Free == nil:
+		text = fmt.Sprintf("%s of %s idle in %s", number(l.Resource, idle), Words(l.Resource, l.Nominal), v.queueName())
+	default:
+		text = fmt.Sprintf("%s of %s free in %s", number(l.Resource, *l.Free), Words(l.Resource, l.Nominal), v.queueName())
+	}
 	if len(v.Job.PodSets) > 0 && l.Flavor != "" {
 		text += " on " + l.Flavor
 	}
+	switch {
+	case l.Free == nil:
+		text += "; not known how much of it others have borrowed"
+	case *l.Lent > 0:
+		text += fmt.Sprintf(", %s lent to others", number(l.Resource, *l.Lent))
+	}
 	p.Row("own", text)
-	if !v.Quota.Shared || l.Short == 0 && l.Requested <= l.Nominal-l.Used {
+	if !v.Quota.Shared || l.Short == 0 && l.Free != nil && l.Requested <= *l.Free {
 		return
 	}
-	text = number(l.Resource, l.Limit) + " at most"
+	text = ""
 	if l.BorrowingLimit != nil {
 		total := l.Nominal + *l.BorrowingLimit
 		text = fmt.Sprintf("%s own + %s borrowing limit = %s at most", number(l.Resource, l.Nominal), number(l.Resource, *l.BorrowingLimit), number(l.Resource, total))
-		if l.Limit < total && l.Limit >= l.Nominal {
-			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, l.Limit-l.Nominal))
+		if l.Limit != nil && *l.Limit < total && *l.Limit >= l.Nominal {
+			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, *l.Limit-l.Nominal))
 		}
+	} else if l.Limit != nil {
+		text = number(l.Resource, *l.Limit) + " at most"
 	}
-	p.Row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, number(l.Resource, l.Available)))
+	switch {
+	case l.Available != nil:
+		p.Row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, number(l.Resource, *l.Available)))
+	case l.Requested > idle:
+		if text != "" {
+			text += "; "
+		}
+		p.Row("limit", text+"not known what others could lend")
+	case text != "":
+		p.Row("limit", text)
+	}
 }
 
 // borrowRows name the lenders of the first resource that is borrowed.
@@ -287,25 +328,25 @@ func (t *Topology) text() string {
 }
 
 // missingText names what could not be read: in one line what there is no right to,
-// in one what failed.
+// in one what is not in the file that is looked at, in one what failed.
 func (v *Verdict) missingText() []string {
-	var forbidden, failed []string
-	for _, m := range v.Missing {
-		name, _, _ := strings.Cut(m.Resource, ".")
-		to := &forbidden
-		if m.Reason != state.Forbidden {
-			to = &failed
-		}
-		if !slices.Contains(*to, name) {
-			*to = append(*to, name)
-		}
+	words := []struct{ reason, text string }{
+		{state.Forbidden, "no right to list them for the whole cluster"},
+		{state.NotInFile, "not in the file"},
+		{state.Failed, "reading failed"},
 	}
 	var out []string
-	if len(forbidden) > 0 {
-		out = append(out, strings.Join(forbidden, ", ")+": no right to list them for the whole cluster")
-	}
-	if len(failed) > 0 {
-		out = append(out, strings.Join(failed, ", ")+": reading failed")
+	for _, w := range words {
+		var names []string
+		for _, m := range v.Missing {
+			name, _, _ := strings.Cut(m.Resource, ".")
+			if m.Reason == w.reason && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, strings.Join(names, ", ")+": "+w.text)
+		}
 	}
 	return out
 }

@@ -85,6 +85,10 @@ type Verdict struct {
 	Missing []MissingRead `json:",omitempty"`
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
+
+	// unseenTree: what others have, lend and have borrowed is not known;
+	// unseenWaiting: whether jobs come first in the queue is not.
+	unseenTree, unseenWaiting bool
 }
 
 // Job is what was checked.
@@ -164,6 +168,8 @@ type Quota struct {
 	Ahead int
 	// Tie: Kueue itself is undecided between equals.
 	Tie bool `json:",omitempty"`
+	// Unseen is there where what could not be read may decide.
+	Unseen *Unseen `json:",omitempty"`
 	// NotModelled names what would take part in Kueue's decision and is not followed
 	// here (ResourceClaims, MultiKueue, ...): the verdict is Unknown then.
 	NotModelled []string `json:",omitempty"`
@@ -175,13 +181,15 @@ type Line struct {
 	Flavor, Resource string
 	Requested        float64
 	Nominal          float64
-	// BorrowingLimit is null when there is none.
-	BorrowingLimit *float64
-	Used           float64 // by the ClusterQueue
-	// Available is what it could get now without preempting; Limit what it could
-	// ever hold: nominal and all it may borrow.
-	Available, Limit float64
-	// Short is how much of the request is not available now.
+	// BorrowingLimit and LendingLimit are null when there is none.
+	BorrowingLimit, LendingLimit *float64
+	Used                         float64 // by the ClusterQueue
+	// Lent is what others use of Nominal, Free what is neither used nor lent of it;
+	// Available is what the queue could get now without preempting, Limit what it could
+	// ever hold: nominal and all it may borrow. Null where what others have could not
+	// be read.
+	Free, Lent, Available, Limit *float64
+	// Short is how much of the request is not available now, as far as is known.
 	Short float64
 }
 

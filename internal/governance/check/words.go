@@ -90,6 +90,9 @@ func (v *Verdict) summary() string {
 	case Waits:
 		return "would not start now: " + v.why()
 	case Unknown:
+		if v.Reason == NotReadable && v.hangs() {
+			return "would start now if " + v.Quota.Unseen.If + ": that could not be read"
+		}
 		return "cannot be decided: " + v.unreadable()
 	}
 	where := ""
@@ -153,14 +156,11 @@ func (v *Verdict) unreadable() string {
 	}
 	switch v.Quota.Detail {
 	case LocalQueueMissing, ClusterQueueMissing:
-		return "you may not read where queue " + v.Job.Queue + " leads"
+		return "it could not be read where queue " + v.Job.Queue + " leads"
 	case FlavorMissing, FlavorDoesNotMatch:
-		return "you may not read the flavors of " + v.queueName()
+		return "the flavors of " + v.queueName() + " could not be read"
 	}
-	if text := v.short(); text != "" {
-		return text + " beyond " + v.queueName() + "'s own, and you may not read what others lend"
-	}
-	return "it needs more than " + v.queueName() + " has of its own, and you may not read what others lend"
+	return "what decides could not be read"
 }
 
 // why is the reason of a job that does not run now.
@@ -248,16 +248,18 @@ func (v *Verdict) noFlavor() string {
 // tooMuch speaks of a request beyond the largest that can ever be had.
 func (v *Verdict) tooMuch() string {
 	var best *Line
+	bestMost := 0.0
 	for i := range v.Quota.Resources {
 		l := &v.Quota.Resources[i]
-		if l.Requested > l.Limit && (best == nil || l.Resource == best.Resource && l.Limit > best.Limit) {
-			best = l
+		most, known := l.most()
+		if known && l.Requested > most && (best == nil || l.Resource == best.Resource && most > bestMost) {
+			best, bestMost = l, most
 		}
 	}
 	if best == nil {
 		return oneLine(v.Quota.Message)
 	}
-	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", Words(best.Resource, best.Requested), v.queueName(), number(best.Resource, best.Limit))
+	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", Words(best.Resource, best.Requested), v.queueName(), number(best.Resource, bestMost))
 }
 
 // short speaks of what is missing, in the flavor that misses least: of the

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +42,7 @@ func (l *loader) complete(ctx context.Context) {
 
 func (l *loader) forbidden(r kinds.Resource) bool {
 	return slices.ContainsFunc(l.out.Missing, func(m state.Missing) bool {
-		return m.Resource.Plural == r.Plural && m.Resource.Group == r.Group && m.Verb == "list" && m.Reason == state.Forbidden
+		return m.Resource.Plural == r.Plural && m.Resource.Group == r.Group && m.Verb == "list" && m.Refused()
 	})
 }
 
@@ -136,15 +135,11 @@ func (l *loader) assumeLocalQueues() {
 // team is the quota allocation of a managed namespace, "" for another one.
 func (in *Inputs) team(namespace string) string {
 	for _, n := range in.Namespaces {
-		if n.Name == namespace && n.Labels[kinds.ManagedQueueLabel] == "true" {
-			return n.Labels[kinds.QuotaAllocationLabel]
+		if n.Name == namespace {
+			return discovery.TeamOf(namespace, n.Labels)
 		}
 	}
-	team, ok := strings.CutPrefix(namespace, "hyperpod-ns-")
-	if !ok {
-		return ""
-	}
-	return team
+	return discovery.TeamOf(namespace, nil)
 }
 
 // cohortChains reads the cohorts above the queues that are known, level by level.

@@ -5,6 +5,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -13,22 +14,16 @@ import (
 func (in *Inputs) Quota() *quota.Tree {
 	queues := make([]state.ClusterQueue, len(in.ClusterQueues))
 	for i, q := range in.ClusterQueues {
-		queues[i] = state.ClusterQueue{Meta: state.Meta{Name: q.Name}, Cohort: string(q.Spec.CohortName), ResourceGroups: groups(q.Spec.ResourceGroups)}
-		if fs := q.Spec.FairSharing; fs != nil {
-			queues[i].FairWeight = fs.Weight
-		}
+		queues[i] = admission.QuotaOf(q)
 	}
 	cohorts := make([]state.Cohort, len(in.Cohorts))
 	for i, c := range in.Cohorts {
-		cohorts[i] = state.Cohort{Meta: state.Meta{Name: c.Name}, Parent: string(c.Spec.ParentName), ResourceGroups: groups(c.Spec.ResourceGroups)}
-		if fs := c.Spec.FairSharing; fs != nil {
-			cohorts[i].FairWeight = fs.Weight
-		}
+		cohorts[i] = admission.CohortQuotaOf(c)
 	}
 	usage := map[string]quota.Usage{}
 	for _, w := range in.Workloads {
-		if !Reserves(w) {
-			continue
+		if !Reserves(w) || admission.CheckWorkload(w) != nil {
+			continue // the engine leaves it out, too
 		}
 		name := string(w.Status.Admission.ClusterQueue)
 		if usage[name] == nil {
@@ -39,24 +34,6 @@ func (in *Inputs) Quota() *quota.Tree {
 		}
 	}
 	return quota.NewTree(queues, cohorts, usage)
-}
-
-func groups(gs []kueue.ResourceGroup) []state.ResourceGroup {
-	out := make([]state.ResourceGroup, len(gs))
-	for i, g := range gs {
-		for _, r := range g.CoveredResources {
-			out[i].CoveredResources = append(out[i].CoveredResources, string(r))
-		}
-		for _, f := range g.Flavors {
-			fq := state.FlavorQuotas{Name: string(f.Name)}
-			for _, r := range f.Resources {
-				fq.Resources = append(fq.Resources, state.ResourceQuota{Name: string(r.Name), Nominal: r.NominalQuota,
-					BorrowingLimit: r.BorrowingLimit, LendingLimit: r.LendingLimit})
-			}
-			out[i].Flavors = append(out[i].Flavors, fq)
-		}
-	}
-	return out
 }
 
 // Reserves reports a workload that holds quota (Kueue's HasActiveQuotaReservation):

@@ -1,0 +1,128 @@
+package snapshot_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+)
+
+// managed is a cluster with the names of task governance, seen with the rights of
+// its team chart: of the team ml the own namespace without its local queues, and
+// the own ClusterQueue and namespace by name. Its queue is known by its usual name
+// alone: no job was ever admitted.
+func managed(idle bool) *fixture.Server {
+	queue := `{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":"hyperpod-ns-%-clusterqueue"},"spec":{"cohortName":"shared-pool","namespaceSelector":{},"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[{"name":"a100","resources":[{"name":"nvidia.com/gpu","nominalQuota":"8","borrowingLimit":"4"}]}]}],"preemption":{"reclaimWithinCohort":"Any"}},"status":{"flavorsReservation":[{"name":"a100","resources":[{"name":"nvidia.com/gpu","total":"0"}]}]}}`
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Class("high", 90))
+	for _, team := range []string{"ml", "nlp"} {
+		for _, text := range []string{queue,
+			`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"hyperpod-ns-%","labels":{"kueue.x-k8s.io/managed":"true"}}}`,
+			`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"hyperpod-ns-%-localqueue","namespace":"hyperpod-ns-%"},"spec":{"clusterQueue":"hyperpod-ns-%-clusterqueue"}}`,
+			`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Cohort","metadata":{"name":"shared-pool"}}`} {
+			if team == "ml" || !strings.Contains(text, `"Cohort"`) {
+				s.Add(json.RawMessage(strings.ReplaceAll(text, "%", team)))
+			}
+		}
+	}
+	if !idle {
+		w := string(fixture.Work("hyperpod-ns-ml", "run", 6, 0, time.Hour, true).(json.RawMessage))
+		s.Add(json.RawMessage(strings.NewReplacer(`"clusterQueue":"hyperpod-ns-ml"`, `"clusterQueue":"hyperpod-ns-ml-clusterqueue"`, `"queueName":"queue"`, `"queueName":"hyperpod-ns-ml-localqueue"`).Replace(w)))
+	}
+	s.Forbid = func(verb, plural, namespace, name string) bool {
+		switch plural {
+		case "resourceflavors", "workloadpriorityclasses":
+			return false
+		case "clusterqueues":
+			return name != "hyperpod-ns-ml-clusterqueue"
+		case "namespaces":
+			return name != "hyperpod-ns-ml"
+		case "localqueues":
+			return true
+		}
+		return namespace != "hyperpod-ns-ml"
+	}
+	return s
+}
+
+// TestMemberSameAnswer: what a member's snapshot is asked is answered as the member
+// was by the cluster.
+func TestMemberSameAnswer(t *testing.T) {
+	own := func(context.Context) ([]string, error) { return []string{"hyperpod-ns-ml"}, nil }
+	answer := func(c *kube.Client, gpus int) *check.Verdict {
+		in, err := inputs.Load(context.Background(), c, inputs.Options{Namespaces: own}, fixture.Noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checker, err := check.New(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job map[string]any
+		if err := json.Unmarshal(fixture.Job("j", 1, gpus, "", "kueue.x-k8s.io/queue-name", "hyperpod-ns-ml-localqueue").(json.RawMessage), &job); err != nil {
+			t.Fatal(err)
+		}
+		v, err := checker.Check(context.Background(), check.Request{Object: job, Namespace: "hyperpod-ns-ml", Remedies: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, idle := range []bool{true, false} {
+		for _, found := range []bool{true, false} {
+			live := managed(idle).Client()
+			s := capture(t, live, snapshot.Options{ContextNamespace: "hyperpod-ns-ml", Namespaces: func(ctx context.Context) ([]string, error) {
+				if found {
+					return own(ctx)
+				}
+				return nil, context.DeadlineExceeded // no right to look for namespaces
+			}})
+			file := client(open(t, save(t, s, "s.json")))
+			for gpus, want := range map[int]check.Outcome{1: check.Admitted, 10: check.Unknown, 40: check.Never} {
+				if gpus == 10 && !idle {
+					want = check.Waits // with the 6 it has that is beyond its borrowing limit
+				}
+				a, b := answer(live, gpus), answer(file, gpus)
+				text := func(v *check.Verdict) string { return v.Text(80, func(d time.Duration) string { return d.String() }) }
+				if a.Verdict != want || text(a) != text(b) || want == check.Waits && !strings.Contains(a.Summary, "4 more nvidia.com/gpu") {
+					t.Errorf("idle %t, found %t, %d GPUs, want %s: live\n%s\nsnapshot\n%s", idle, found, gpus, want, text(a), text(b))
+				}
+			}
+		}
+	}
+}
+
+// TestNotInFile: what a plain file does not have is not there to be read; it is no
+// want of rights, and not taken not to exist.
+func TestNotInFile(t *testing.T) {
+	queue := `{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"queue","namespace":"t"},"spec":{"clusterQueue":"t"}}`
+	cq := string(fixture.Team("t", "", 8, "", "")[2].(json.RawMessage))
+	for text, lacks := range map[string]string{
+		queue:             "clusterqueues, nodes, pods: not in the file",
+		queue + "\n" + cq: "nodes, pods, resourceflavors: not in the file",
+	} {
+		in := load(t, client(open(t, write(t, []byte(text)))))
+		checker, err := check.New(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job map[string]any
+		if err := json.Unmarshal(fixture.Job("j", 1, 1, "").(json.RawMessage), &job); err != nil {
+			t.Fatal(err)
+		}
+		v, err := checker.Check(context.Background(), check.Request{Object: job, Namespace: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := v.Text(200, func(d time.Duration) string { return d.String() })
+		if v.Verdict != check.Unknown || !strings.Contains(page, lacks) || strings.Contains(page, "no right") {
+			t.Errorf("%s", page)
+		}
+	}
+}
