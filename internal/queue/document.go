@@ -18,8 +18,12 @@ const (
 	Computed       = "Computed"   // by priority and time, as Kueue orders by default
 )
 
+// Schema is the name and version of the JSON. Fields may be added within a version.
+const Schema = "hyperpod.get-queue/v1"
+
 // Document is what waits, as JSON. Durations are whole seconds; null is not known.
 type Document struct {
+	Schema  string
 	Pending []ItemJSON
 	Teams   []TeamJSON
 	Total   SummaryJSON
@@ -96,7 +100,7 @@ func (s Spread) json() *SpreadJSON {
 
 // NewDocument is the JSON of items and of the teams' tallies.
 func NewDocument(items []Item, teams []quota.Team, tallies map[string]*Tally, order string, at time.Time) Document {
-	d := Document{Pending: []ItemJSON{}, Teams: []TeamJSON{}, Order: order, Time: at.UTC().Truncate(time.Second)}
+	d := Document{Schema: Schema, Pending: []ItemJSON{}, Teams: []TeamJSON{}, Order: order, Time: at.UTC().Truncate(time.Second)}
 	for i := range items {
 		d.Pending = append(d.Pending, items[i].json())
 	}
