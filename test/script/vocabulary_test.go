@@ -252,3 +252,41 @@ func shape(v any) string {
 	}
 	return "object"
 }
+
+// TestFormats: every format that a command's help lists is one that it prints.
+func TestFormats(t *testing.T) {
+	home := t.TempDir()
+	arguments := map[string]string{"jsonpath=": "{}", "custom-columns=": "A:.Name"}
+	seen := map[string]bool{}
+	for _, d := range documents {
+		args, mayFail := strings.CutPrefix(strings.ReplaceAll(d.args, "$WORK", home), "* ")
+		if mayFail || seen[d.name] {
+			continue
+		}
+		seen[d.name] = true
+		fields := strings.Fields(args)
+		words := fields[:1]
+		if d.name == "sandbox list" {
+			words = fields
+		}
+		help, err := run(t, home, append(slices.Clone(words), "--help")...)
+		_, listed, ok := strings.Cut(help, "output format: ")
+		if err != nil || !ok {
+			t.Errorf("%s --help lists no formats: %v", d.name, err)
+			continue
+		}
+		listed, _, _ = strings.Cut(listed, "\n")
+		for _, format := range strings.Split(listed, ", ") {
+			if strings.HasSuffix(format, "-file=") {
+				continue
+			}
+			with := append(slices.Clone(fields), "-o", format+arguments[format])
+			if d.name != "version" && d.name != "sandbox list" {
+				with = append(with, "--sandbox")
+			}
+			if out, err := run(t, home, with...); err != nil || out == "" {
+				t.Errorf("hyperpod %s: %v", strings.Join(with, " "), err)
+			}
+		}
+	}
+}
