@@ -42,6 +42,12 @@ func once(ctx context.Context, env, args []string) (usage, error) {
 // compare runs the contenders in turn and prints their medians, and ratios to
 // the first one.
 func (b *bench) compare(ctx context.Context, title string, env []string, all []contender) error {
+	_, err := b.measure(ctx, title, env, all)
+	return err
+}
+
+// measure is compare, and returns the medians of the wall times.
+func (b *bench) measure(ctx context.Context, title string, env []string, all []contender) ([]time.Duration, error) {
 	walls := make([][]time.Duration, len(all))
 	cpus := make([][]time.Duration, len(all))
 	rss := make([]float64, len(all))
@@ -49,7 +55,7 @@ func (b *bench) compare(ctx context.Context, title string, env []string, all []c
 		for i, c := range all {
 			u, err := once(ctx, env, c.args)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if round == 0 {
 				continue // warm-up
@@ -60,15 +66,17 @@ func (b *bench) compare(ctx context.Context, title string, env []string, all []c
 		}
 	}
 	fmt.Printf("\n%s (%d runs each, in turn)\n%-44s %8s %8s %8s %7s\n", title, b.runs, "", "wall ms", "CPU ms", "RSS MB", "ratio")
+	medians := make([]time.Duration, len(all))
 	for i, c := range all {
 		ratio := float64(median(walls[i])) / float64(median(walls[0]))
 		budget := ""
 		if c.budget > 0 {
 			budget = fmt.Sprintf("  (budget %.2f)", c.budget)
 		}
+		medians[i] = median(walls[i])
 		fmt.Printf("%-44s %8.1f %8.1f %8.0f %7.2f%s\n", c.name, ms(median(walls[i])), ms(median(cpus[i])), rss[i], ratio, budget)
 	}
-	return nil
+	return medians, nil
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -27,6 +27,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var e *errs.Error
 	switch {
+	case errors.As(err, &e):
+		e = errs.Wrap(e, e.What) // a copy: the flag's own words
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
 		what, known := wanted[f.Value.Type()]
@@ -43,7 +45,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		e = errs.Usagef("there is no option -%s", unknown.GetSpecifiedName())
 		if short := unknown.GetSpecifiedShortnames(); strings.ContainsAny(short[:1], "0123456789") {
-			e = errs.Usagef("-%s is taken for an option", short).WithTry("-- -" + short + "   (after two dashes, words are arguments)")
+			e = errs.Usagef("-%s is taken for an option", short).WithTry("-- -" + short + "   # after two dashes, words are arguments")
 		}
 	default:
 		e = errs.Usagef("%s", err.Error())

@@ -133,7 +133,7 @@ func prepare(f *factory.Factory, cmd *cobra.Command) error {
 	for _, name := range []string{"snapshot", "sandbox", "kubeconfig", "context"} {
 		// An unset variable in a script must not lead to another cluster.
 		if flag := flags.Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
-			return errs.Usagef("--%s is empty", name).WithTry("leave it out, or say which")
+			return errs.Usagef("--%s is empty", name).WithAdvice("leave it out, or say which")
 		}
 	}
 	if !flags.Changed("color") && cfg.Color != "" {

@@ -100,7 +100,11 @@ func (e *Error) WithFact(label, text string) *Error {
 	return e
 }
 
-// WithTry adds lines of advice and returns e.
+// WithAdvice adds what to do where no command does it, and returns e.
+func (e *Error) WithAdvice(text string) *Error { return e.WithFact("advice", text) }
+
+// WithTry adds lines that can be copied, and returns e: a command, or options to
+// add to the one that failed. Words follow after # only, as in a shell.
 func (e *Error) WithTry(lines ...string) *Error {
 	e.Try = append(e.Try, lines...)
 	return e

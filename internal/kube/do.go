@@ -49,7 +49,7 @@ func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
 		return nil, err
 	}
 	retries := max(c.o.Retries, 0)
-	renewed := false
+	renewed, away := false, false
 	for attempt := 1; ; attempt++ {
 		resp, sent, err := c.try(ctx, k, attempt)
 		if err == nil && resp.StatusCode/100 == 2 {
@@ -64,8 +64,11 @@ func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
 			if se.Code == http.StatusUnauthorized && c.renews() && !renewed {
 				renewed, again, wait = true, true, 0
 			}
+			se.wasAway = away
+			away = away || again && se.Code != http.StatusUnauthorized
 			err = se
 		} else {
+			away = true
 			again = ctx.Err() == nil && k.safe && isBroken(err)
 			wait = backoff(attempt)
 			err = &transportError{err: err, sent: sent}

@@ -131,7 +131,7 @@ func TestConnectionRefused(t *testing.T) {
 	srv.Close()
 	c, _ := connect(t, &rest.Config{Host: srv.URL})
 	_, err := getItem(c)
-	mustSay(t, err, errs.Failure, `cannot get configmap "a" in namespace ns: connection refused`, srv.URL, "try:")
+	mustSay(t, err, errs.Failure, `cannot get configmap "a" in namespace ns: connection refused`, srv.URL, "advice:")
 	mustHaveSent(t, c, 1)
 	if err := c.Create(bg, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil); Unclear(err) {
 		t.Error("nothing was sent, so nothing is unclear")

@@ -25,6 +25,8 @@ type StatusError struct {
 	Details Details
 	// RetryAfter is how long the server asks to wait; 0 when it does not.
 	RetryAfter time.Duration
+	// wasAway: the same request had failed before as it does while a server is away.
+	wasAway bool
 }
 
 // Details say what a StatusError is about.

@@ -81,10 +81,10 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 		return e
 	case se.Code == 409:
 		e.Why = "it was changed by someone else at the same time"
-		return e.WithFact("server says", oneLine(se.Message)).WithTry("run the command again")
+		return e.WithFact("server says", oneLine(se.Message)).WithAdvice("run the command again")
 	case se.Code == 410:
 		e.Why = "the cluster no longer has the state that was read"
-		return e.WithTry("run the command again")
+		return e.WithAdvice("run the command again")
 	case se.Code == 422 || se.Code == 400:
 		return invalid(se, e)
 	case se.Code == 429:
@@ -114,7 +114,7 @@ func (c *Client) unauthorized(e *errs.Error) *errs.Error {
 	e.Code = errs.Denied
 	e.Why = cmp.Or(c.expiredCertificate(), "the cluster does not accept your credentials: they are missing, wrong or expired")
 	return e.WithFact("server", c.Server()).
-		WithTry("sign in again (for EKS: renew the AWS credentials)", "hyperpod connect-cluster --cluster-name NAME")
+		WithAdvice("sign in again (for EKS: renew the AWS credentials)").WithTry("hyperpod connect-cluster --cluster-name NAME")
 }
 
 // expiredCertificate says since when the client certificate is no good; "" when
@@ -152,9 +152,9 @@ func explainNotServed(r kinds.Resource, e *errs.Error) *errs.Error {
 	e.Why = "the cluster does not serve " + r.FullName() + " (" + r.GroupVersion() + ")"
 	e.Code = errs.NotFound
 	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok {
-		e.WithTry("ask a cluster administrator to install the " + j.Operator)
+		e.WithAdvice("ask a cluster administrator to install the " + j.Operator)
 	} else if r.Group == kinds.KueueGroup {
-		e.WithTry("ask a cluster administrator to install Kueue, or the HyperPod task governance add-on")
+		e.WithAdvice("ask a cluster administrator to install Kueue, or the HyperPod task governance add-on")
 	}
 	return e
 }
@@ -181,7 +181,7 @@ func forbidden(k call, se *StatusError, e *errs.Error) *errs.Error {
 	if user, ok := between(se.Message, `User "`, `"`); ok && user != "" {
 		e.WithFact("you are", oneLine(user))
 	}
-	return e.WithTry("ask a cluster administrator for a role with that permission")
+	return e.WithAdvice("ask a cluster administrator for a role with that permission")
 }
 
 func apiVerb(k call) string {
@@ -236,38 +236,38 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	switch {
 	case errors.Is(err, errRequestTimeout):
 		e.Why = fmt.Sprintf("no complete answer within %s", c.o.Timeout)
-		e.WithTry("a longer --request-timeout")
+		e.WithTry("--request-timeout 2m   # or longer")
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
 		e.Why, e.Code = "the time ran out before the answer came", errs.Timeout
 	case strings.Contains(text, "getting credentials: ") || strings.Contains(text, "exec plugin"):
 		return c.explainPlugin(e, text)
 	case strings.Contains(text, "proxyconnect") || strings.Contains(text, "socks connect"):
 		e.Why = "the proxy cannot be used"
-		e.WithTry("check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY")
+		e.WithAdvice("check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY")
 	case isRefused(err):
 		e.Why = "connection refused: nothing listens there"
-		e.WithTry("check that the cluster runs and that this is its address (hyperpod doctor)")
+		e.WithAdvice("check that the cluster runs and that this is its address")
 	case errors.As(err, &dns):
 		e.Why = fmt.Sprintf("the host name %s cannot be resolved", dns.Name)
-		e.WithTry("check the network or VPN, and whether the cluster still exists")
+		e.WithAdvice("check the network or VPN, and whether the cluster still exists")
 	case errors.As(err, &certInvalid) && certInvalid.Reason == x509.Expired:
 		e.Why = "the server's certificate is expired or not yet valid"
 		if cert := certInvalid.Cert; cert != nil {
 			e.WithFact("valid", cert.NotBefore.UTC().Format(time.RFC3339)+" to "+cert.NotAfter.UTC().Format(time.RFC3339))
 		}
-		e.WithTry("check this machine's clock; else a cluster administrator has to renew it")
+		e.WithAdvice("check this machine's clock; else a cluster administrator has to renew it")
 	case errors.As(err, &unknownCA):
 		e.Why = "the server's certificate is signed by an unknown authority"
-		e.WithTry("the kubeconfig may be of another cluster with the same address: hyperpod connect-cluster --cluster-name NAME")
+		e.WithAdvice("the kubeconfig may be of another cluster with the same address").WithTry("hyperpod connect-cluster --cluster-name NAME")
 	case errors.As(err, &host):
 		e.Why = "the server's certificate is for another host name"
 	case errors.As(err, &alert) || strings.Contains(text, "remote error: tls: "):
 		e.Code = errs.Denied
 		e.Why = cmp.Or(c.expiredCertificate(), "the cluster refuses your client certificate")
-		e.WithTry("sign in again, or get a new kubeconfig")
+		e.WithAdvice("sign in again, or get a new kubeconfig")
 	case errors.As(err, &record):
 		e.Why = "the server does not speak TLS"
-		e.WithTry("check the server address in the kubeconfig (http or https, port)")
+		e.WithAdvice("check the server address in the kubeconfig (http or https, port)")
 	case errors.As(err, &body):
 		e.Why = "the answer broke off or is not one of a Kubernetes API server"
 	case isBroken(err):
@@ -276,7 +276,7 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 		e.Why = cmp.Or(c.expiredCertificate(), "the connection was lost before the answer came")
 	case isTimeout(err):
 		e.Why = "the server does not answer"
-		e.WithTry("check the network or VPN, and proxies")
+		e.WithAdvice("check the network or VPN, and proxies")
 	default:
 		e.Why = "the connection failed: " + oneLine(lastWords(text))
 	}
@@ -295,11 +295,11 @@ func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 	switch {
 	case strings.Contains(text, "not found") || strings.Contains(text, "no such file"):
 		e.Why = name + " is not installed"
-		return e.WithTry("install it, or hyperpod connect-cluster --cluster-name NAME")
+		return e.WithAdvice("install it, or take another kubeconfig").WithTry("hyperpod connect-cluster --cluster-name NAME")
 	case strings.Contains(text, "failed with exit code"):
 		code, _ := between(text+" ", "exit code ", " ")
 		e.Why = fmt.Sprintf("%s failed (exit code %s)", name, strings.TrimSpace(code))
-		return e.WithTry("sign in again (for EKS: renew the AWS credentials)")
+		return e.WithAdvice("sign in again (for EKS: renew the AWS credentials)")
 	case strings.Contains(text, "interactive"):
 		e.Why = name + " wants to ask on a terminal and there is none"
 	case strings.Contains(text, "API version"):

@@ -47,7 +47,7 @@ func TestErrorTexts(t *testing.T) {
 		}, create, IsNotFound, errs.NotFound, []string{"the namespace does not exist"}},
 		{"404 of the group", notFound, list, IsNotServed, errs.NotFound, []string{"the cluster does not serve pytorchjobs.kubeflow.org (kubeflow.org/v1)", "install the Kubeflow training operator"}},
 		{"409 exists", refuse(409, "AlreadyExists", "x"), create, func(err error) bool { return IsAlreadyExists(err) && !IsConflict(err) }, errs.Failure, []string{"it exists already"}},
-		{"409 conflict", refuse(409, "Conflict", "the object has been modified"), create, func(err error) bool { return IsConflict(err) && !IsAlreadyExists(err) }, errs.Failure, []string{"changed by someone else", "try:"}},
+		{"409 conflict", refuse(409, "Conflict", "the object has been modified"), create, func(err error) bool { return IsConflict(err) && !IsAlreadyExists(err) }, errs.Failure, []string{"changed by someone else", "advice:"}},
 		{"410", refuse(410, "Expired", "too old"), list, IsExpired, errs.Failure, []string{"no longer has the state"}},
 		{"422", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(422)

@@ -40,9 +40,10 @@ var ErrStop = errors.New("stop")
 // died silently is noticed.
 const watchFor = 5 * time.Minute
 
-// patience is how many refusals in a row are waited out once following has
-// worked: an API server that has just started refuses what it has not yet read
-// the rules for.
+// patience is how many refusals in a row are waited out after the server was away:
+// one that has just started refuses what it has not yet read the rules for. Of a
+// server that was there all along a refusal is final (credentials that ran out have
+// been renewed by then).
 const patience = 8
 
 // quiet is how long a watch without events has to last to count as a success.
@@ -52,9 +53,9 @@ const quiet = 10 * time.Second
 // until ctx ends or f returns an error (ErrStop is a clean end). Lost
 // connections are resumed where they broke off; when the server has forgotten
 // that place, the difference is worked out from a new list. f is called from one
-// goroutine. Before Synced any error ends it. Afterwards a refusal (401, 403, 404)
-// ends it if it stays, and any other answer that waiting does not mend at once;
-// lost connections and an overloaded server (429, 5xx) are waited out.
+// goroutine. Before Synced any error ends it. Afterwards lost connections and an
+// overloaded server (429, 5xx) are waited out, and so, for a while, are the refusals
+// (401, 403, 404) of a server that comes back; any other answer ends it at once.
 func Follow[T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, f func(Event[T]) error) error {
 	w := &follower[T]{c: c, r: r, namespace: namespace, o: o, f: f, known: map[string]tracked[T]{}}
 	err := w.run(ctx)
@@ -89,7 +90,7 @@ func (e callbackError) Error() string { return e.err.Error() }
 func (e callbackError) Unwrap() error { return e.err }
 
 func (w *follower[T]) run(ctx context.Context) error {
-	failures, refusals := 0, 0
+	failures, refusals, away := 0, 0, false
 	for {
 		var err error
 		progress := false
@@ -110,12 +111,16 @@ func (w *follower[T]) run(ctx context.Context) error {
 		case IsExpired(err):
 			w.version = ""
 		case err != nil && !transient(err):
-			if refusals++; !refused(err) || refusals >= patience {
+			se, _ := status(err)
+			away = away || se != nil && se.wasAway
+			if refusals++; !refused(err) || !away || refusals >= patience {
 				return err
 			}
+		case err != nil:
+			away = true
 		}
 		if progress {
-			failures, refusals = 0, 0
+			failures, refusals, away = 0, 0, false
 		}
 		failures++
 		// The first resume is immediate: servers end watches as a matter of course.

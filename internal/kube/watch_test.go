@@ -84,8 +84,8 @@ func TestFollow(t *testing.T) {
 			"ADDED-a1 ADDED-b1 SYNCED DELETED-a1 ADDED-a9 DELETED-b1", "[]"},
 		{"an error of the server passes", []http.HandlerFunc{list, refuse(500, "InternalError", "x"), events(t, "3", event(Modified, a2))},
 			"ADDED-a1 ADDED-b1 SYNCED MODIFIED-a2", "[]"},
-		{"refused while the server starts", []http.HandlerFunc{list, refuse(403, "Forbidden", "x"), refuse(401, "Unauthorized", "x"), events(t, "3", event(Modified, a2))},
-			"ADDED-a1 ADDED-b1 SYNCED MODIFIED-a2", "[250ms]"},
+		{"refused while the server starts", []http.HandlerFunc{list, refuse(503, "ServiceUnavailable", "x"), refuse(403, "Forbidden", "x"), refuse(401, "Unauthorized", "x"), events(t, "3", event(Modified, a2))},
+			"ADDED-a1 ADDED-b1 SYNCED MODIFIED-a2", "[250ms 250ms]"},
 		{"the list again fails for a while", []http.HandlerFunc{list, events(t, "3", gone), refuse(500, "InternalError", "x"), refuse(500, "InternalError", "x"), answer(listOf("9", a1, b1)), events(t, "9", event(Modified, a2))},
 			"ADDED-a1 ADDED-b1 SYNCED MODIFIED-a2", "[250ms 500ms]"},
 		{"added", []http.HandlerFunc{answer(listOf("1")), events(t, "1", event(Added, a1), event(Added, b1))}, "SYNCED ADDED-a1 ADDED-b1", "[]"},
@@ -107,15 +107,23 @@ func TestFollow(t *testing.T) {
 
 func TestFollowEnds(t *testing.T) {
 	list := answer(listOf("3", object("a", "ua", "1", 1)))
-	t.Run("refused later", func(t *testing.T) {
-		turns := []http.HandlerFunc{list}
+	for _, code := range []int{401, 403, 404} {
+		t.Run(fmt.Sprint(code, " at once"), func(t *testing.T) {
+			c, n := serve(t, inTurn(t, list, events(t, "3"), refuse(code, "x", "x")))
+			if _, err := follow(c, 99); !hasCode(err, code) || n.String() != "[]" {
+				t.Errorf("%v, waits %s", err, n)
+			}
+		})
+	}
+	t.Run("refused for good by a server that came back", func(t *testing.T) {
+		turns := []http.HandlerFunc{list, refuse(503, "ServiceUnavailable", "x")}
 		for range patience {
 			turns = append(turns, refuse(403, "Forbidden", "User \"u\" cannot watch resource"))
 		}
 		c, n := serve(t, inTurn(t, turns...))
 		_, err := follow(c, 99)
 		mustSay(t, err, errs.Denied, `cannot watch configmaps in namespace ns`, `permission "watch"`)
-		if n.String() != "[250ms 500ms 1s 2s 4s 8s]" {
+		if n.String() != "[250ms 250ms 500ms 1s 2s 4s 8s]" {
 			t.Errorf("waits %s", n)
 		}
 	})

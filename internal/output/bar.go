@@ -141,12 +141,12 @@ func (s *sheet) width() int {
 }
 
 // yield leaves out the columns that give way, the highest Yield first, until the
-// sheet is at most width wide.
-func (s *sheet) yield(width int) {
+// sheet is at most width wide. With bars, only columns of bars give way.
+func (s *sheet) yield(width int, bars bool) {
 	for s.width() > width {
 		at := -1
 		for j, c := range s.columns {
-			if c.Yield > 0 && (at < 0 || c.Yield > s.columns[at].Yield) {
+			if c.Yield > 0 && (c.Bar || !bars) && (at < 0 || c.Yield > s.columns[at].Yield) {
 				at = j
 			}
 		}
@@ -162,13 +162,16 @@ func (s *sheet) yield(width int) {
 }
 
 // arrange makes a sheet fit a terminal of width columns; 0 is unlimited, and then
-// only bars are drawn.
-func (s *sheet) arrange(width int, io *IO) {
+// only bars are drawn. A wide sheet loses no text, only bars that would wrap.
+func (s *sheet) arrange(width int, wide bool, io *IO) {
 	if width > 0 {
-		s.yield(width)
+		s.yield(width, wide)
+	}
+	if wide && s.width() > width {
+		width = 0
 	}
 	s.drawBars(width, io.barGlyphs())
-	if width > 0 {
+	if width > 0 && !wide {
 		s.fit(width, io.ellipsis())
 	}
 }

@@ -130,3 +130,22 @@ func TestLiveBars(t *testing.T) {
 		}
 	}
 }
+
+// TestWideBars: a wide table on a terminal keeps every text, and its bars only where
+// they do not wrap.
+func TestWideBars(t *testing.T) {
+	for width, bars := range map[int]bool{80: true, 36: false, 20: false} {
+		s, b := Test()
+		s.OutTTY, s.Width = true, width
+		table := barTable()
+		table.Columns[4].Yield = 1
+		data, err := table.render(s, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := string(data)
+		if strings.Contains(out, "█") != bars || !strings.Contains(out, "LIMIT  PENDING") || !strings.Contains(out, "研究チーム") {
+			t.Errorf("at %d columns:\n%s%s", width, out, b.Err)
+		}
+	}
+}

@@ -177,11 +177,7 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool, notes []str
 		more = len(shown.rows) - room
 		shown.rows = shown.rows[:room]
 	}
-	room := l.io.Width
-	if l.wide {
-		room = 0
-	}
-	shown.arrange(room, l.io)
+	shown.arrange(l.io.Width, l.wide, l.io)
 	l.lines = 0
 	// What is still too long is cut at the edge: a row that wraps could not be
 	// drawn over.

@@ -15,15 +15,15 @@ import (
 // tablewriter needs about 40 us a row, writeLong 1 us (BenchmarkRender).
 const longList = 50
 
-// render returns a table as text. Only a terminal's table is made to fit, and not
-// a wide one: whoever asks for more columns wants to read them.
+// render returns a table as text. Only a terminal's table is made to fit; a wide
+// one gives up its bars alone: whoever asks for more columns wants to read them.
 func (t Table) render(s *IO, wide bool) ([]byte, error) {
 	sheet := t.lay(wide)
 	width := 0
-	if s.OutTTY && !wide {
+	if s.OutTTY {
 		width = s.Width
 	}
-	sheet.arrange(width, s)
+	sheet.arrange(width, wide, s)
 	var b bytes.Buffer
 	var err error
 	if len(sheet.rows) < longList && sheet.fitsTablewriter() {

@@ -16,6 +16,9 @@ type Column struct {
 	Right bool
 	// Keep holds the column back from being truncated: names to be copied.
 	Keep bool
+	// Wrap breaks a text that is too long into lines below each other, instead of
+	// truncating it: sentences to be read. It is for tables that are printed once.
+	Wrap bool
 	// Bar columns hold the cells' bars; they take what width is left.
 	Bar bool
 	// Yield columns are left out of a terminal's table that is too narrow, the
@@ -105,47 +108,64 @@ func (t Table) lay(wide bool) sheet {
 // cellText is safe and has no blanks at its end, which nobody sees.
 func cellText(s string) string { return strings.TrimRight(Safe(s), " ") }
 
-// narrowest is the least width that a column is truncated to.
-const narrowest = 8
+// The least width that a column is truncated, or wrapped, to.
+const (
+	narrowest        = 8
+	narrowestWrapped = 16
+)
 
-// fit truncates the widest text columns until a line is at most width columns
-// wide. A column stays at least as wide as its title; where that is not enough,
-// lines are too long and the terminal wraps them.
+// fit wraps and truncates the widest text columns, the wrapped ones first, until a
+// line is at most width columns wide. A column stays at least as wide as its title;
+// where that is not enough, lines are too long and the terminal wraps them.
 func (s *sheet) fit(width int, ellipsis string) {
 	over := s.width() - width
 	widths := make([]int, len(s.widths))
 	copy(widths, s.widths)
-	for over > 0 {
-		widest, next := s.widest(widths)
-		if widest < 0 {
-			break
+	for _, wraps := range []bool{true, false} {
+		for over > 0 {
+			widest, next := s.widest(widths, wraps)
+			if widest < 0 {
+				break
+			}
+			cut := min(over, widths[widest]-max(next, s.least(widest)))
+			cut = max(cut, 1)
+			widths[widest] -= cut
+			over -= cut
 		}
-		cut := min(over, widths[widest]-max(next, s.least(widest)))
-		cut = max(cut, 1)
-		widths[widest] -= cut
-		over -= cut
 	}
+	wrapped := false
 	for j, w := range widths {
 		if w == s.widths[j] {
 			continue
 		}
 		s.widths[j] = w
+		if s.columns[j].Wrap {
+			wrapped = true
+			continue
+		}
 		for _, row := range s.rows {
 			row[j].Text = truncate(row[j].Text, w, ellipsis)
 		}
 	}
+	if wrapped {
+		s.wrap()
+	}
 }
 
 func (s *sheet) least(column int) int {
+	narrowest := narrowest
+	if s.columns[column].Wrap {
+		narrowest = narrowestWrapped
+	}
 	return max(narrowest, displaywidth.String(s.columns[column].Title))
 }
 
 // widest returns the widest column that may still shrink, or -1, and the width
-// of the next one.
-func (s *sheet) widest(widths []int) (column, next int) {
+// of the next one, among those that are wrapped or those that are truncated.
+func (s *sheet) widest(widths []int, wraps bool) (column, next int) {
 	column = -1
 	for j, w := range widths {
-		if c := s.columns[j]; c.Right || c.Keep || c.Bar || w <= s.least(j) {
+		if c := s.columns[j]; c.Right || c.Keep || c.Bar || c.Wrap != wraps || w <= s.least(j) {
 			continue
 		}
 		switch {

@@ -23,18 +23,22 @@ const Schema = "hyperpod.get-queue/v1"
 
 // Document is what waits, as JSON. Durations are whole seconds; null is not known.
 type Document struct {
-	Schema  string
+	Schema string
+	// Pending is null when no workloads could be read.
 	Pending []ItemJSON
 	Teams   []TeamJSON
 	Total   SummaryJSON
 	// Order is where the positions are from.
 	Order string
+	// Source is where the counts are from: Workloads, or Status when not all of them
+	// could be read.
+	Source string
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
 }
 
 // List returns the rows of custom-columns.
-func (d Document) List() any { return d.Pending }
+func (d Document) List() any { return append([]ItemJSON{}, d.Pending...) }
 
 // ItemJSON is a task that waits.
 type ItemJSON struct {
@@ -74,11 +78,11 @@ type TeamJSON struct {
 	SummaryJSON
 }
 
-// SummaryJSON is a Summary.
+// SummaryJSON is a Summary; null is not known.
 type SummaryJSON struct {
-	Running, Reserving, Waiting, Preempted, Held int
-	Finished, Failed                             int
-	WaitSeconds, RunSeconds                      *SpreadJSON
+	Running, Reserving, Waiting       int
+	Preempted, Held, Finished, Failed *int
+	WaitSeconds, RunSeconds           *SpreadJSON
 }
 
 // SpreadJSON is a Spread.
@@ -88,7 +92,12 @@ type SpreadJSON struct {
 }
 
 func (s Summary) json() SummaryJSON {
-	return SummaryJSON{s.Running, s.Reserving, s.Waiting, s.Preempted, s.Held, s.Finished, s.Failed, s.Wait.json(), s.Run.json()}
+	out := SummaryJSON{Running: s.Running, Reserving: s.Reserving, Waiting: s.Waiting}
+	if !s.FromStatus {
+		out.Preempted, out.Held, out.Finished, out.Failed = &s.Preempted, &s.Held, &s.Finished, &s.Failed
+		out.WaitSeconds, out.RunSeconds = s.Wait.json(), s.Run.json()
+	}
+	return out
 }
 
 func (s Spread) json() *SpreadJSON {
@@ -98,9 +107,13 @@ func (s Spread) json() *SpreadJSON {
 	return &SpreadJSON{s.Count, Seconds(s.Average), Seconds(s.Median), Seconds(s.P90)}
 }
 
-// NewDocument is the JSON of items and of the teams' tallies.
+// NewDocument is the JSON of items and of the teams' tallies; nil items could not
+// be read.
 func NewDocument(items []Item, teams []quota.Team, tallies map[string]*Tally, order string, at time.Time) Document {
-	d := Document{Schema: Schema, Pending: []ItemJSON{}, Teams: []TeamJSON{}, Order: order, Time: at.UTC().Truncate(time.Second)}
+	d := Document{Schema: Schema, Teams: []TeamJSON{}, Order: order, Source: quota.FromWorkloads, Time: at.UTC().Truncate(time.Second)}
+	if items != nil {
+		d.Pending = []ItemJSON{}
+	}
 	for i := range items {
 		d.Pending = append(d.Pending, items[i].json())
 	}
@@ -109,7 +122,11 @@ func NewDocument(items []Item, teams []quota.Team, tallies map[string]*Tally, or
 		all = append(all, tallies[t.ClusterQueue])
 		d.Teams = append(d.Teams, TeamJSON{t.Name, t.ClusterQueue, Sum(tallies[t.ClusterQueue]).json()})
 	}
-	d.Total = Sum(all...).json()
+	sum := Sum(all...)
+	if sum.FromStatus {
+		d.Source = quota.FromStatus
+	}
+	d.Total = sum.json()
 	return d
 }
 
@@ -169,10 +186,12 @@ func (d Document) Metrics() []metrics.Family {
 		}
 		for _, c := range []struct {
 			state string
-			n     int
-		}{{"running", t.Running}, {"reserving", t.Reserving}, {"waiting", t.Waiting}, {"preempted", t.Preempted}, {"held", t.Held},
+			n     *int
+		}{{"running", &t.Running}, {"reserving", &t.Reserving}, {"waiting", &t.Waiting}, {"preempted", t.Preempted}, {"held", t.Held},
 			{"finished", t.Finished}, {"failed", t.Failed}} {
-			counts.Put(float64(c.n), with("state", c.state)...)
+			if c.n != nil {
+				counts.Put(float64(*c.n), with("state", c.state)...)
+			}
 		}
 		for f, s := range map[*metrics.Family]*SpreadJSON{&wait: t.WaitSeconds, &run: t.RunSeconds} {
 			if s == nil {
@@ -182,7 +201,9 @@ func (d Document) Metrics() []metrics.Family {
 			f.Put(float64(s.Median), with("statistic", "median")...)
 			f.Put(float64(s.P90), with("statistic", "p90")...)
 		}
-		oldest.Put(math.Round(since[t.ClusterQueue]), labels...)
+		if longest, ok := since[t.ClusterQueue]; ok || t.Waiting == 0 {
+			oldest.Put(math.Round(longest), labels...)
+		}
 	}
 	return []metrics.Family{counts, wait, run, oldest}
 }

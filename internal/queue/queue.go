@@ -42,15 +42,22 @@ type Item struct {
 
 // Build lists what waits in the queues of the teams, by team and position.
 // positions are the scheduler's own where they could be read; other queues are
-// put in the order that Kueue has by default.
+// put in the order that Kueue has by default. It is nil when no workloads could be
+// read.
 func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positions) []Item {
-	b := builder{s: s, r: r, leads: r.Leads(), positions: positions, queues: map[string]*state.ClusterQueue{}, local: map[string]*state.LocalQueue{}}
+	if Unread(s) != nil {
+		return nil
+	}
+	b := builder{s: s, r: r, leads: r.Leads(), positions: positions, queues: map[string]*state.ClusterQueue{}, local: map[string]*state.LocalQueue{}, rooms: map[[2]string][]room{}, labels: map[string]map[string]string{}}
 	for i := range s.ClusterQueues {
 		b.queues[s.ClusterQueues[i].Name] = &s.ClusterQueues[i]
 	}
 	for i := range s.LocalQueues {
 		q := &s.LocalQueues[i]
 		b.local[q.Namespace+"/"+q.Name] = q
+	}
+	for _, f := range s.Flavors {
+		b.labels[f.Name] = f.NodeLabels
 	}
 	names := map[string]string{}
 	for _, t := range teams {
@@ -73,7 +80,7 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positi
 		waiting[queue] = append(waiting[queue], w)
 	}
 	slices.SortFunc(order, func(x, y string) int { return cmp.Or(strings.Compare(names[x], names[y]), strings.Compare(x, y)) })
-	var out []Item
+	out := []Item{}
 	for _, queue := range order {
 		out = append(out, b.queue(queue, names[queue], waiting[queue])...)
 	}
@@ -88,6 +95,8 @@ type builder struct {
 	positions Positions
 	queues    map[string]*state.ClusterQueue
 	local     map[string]*state.LocalQueue
+	rooms     map[[2]string][]room         // by ClusterQueue and resource
+	labels    map[string]map[string]string // of the nodes of a flavor
 }
 
 // queue puts the workloads of one ClusterQueue in order.

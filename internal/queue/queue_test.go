@@ -74,6 +74,20 @@ func lines(items []Item) string {
 	return strings.Join(out, "\n")
 }
 
+// on is a node selector; twoFlavors are f of old nodes and g of new ones, of which b
+// has plenty.
+func on(kind string) option {
+	return func(w *state.Workload) { w.PodSets[0].NodeSelector = map[string]string{"kind": kind} }
+}
+
+func twoFlavors(s *state.State) {
+	for name, kind := range map[string]string{"f": "old", "g": "new"} {
+		s.Flavors = append(s.Flavors, state.ResourceFlavor{Meta: state.Meta{Name: name}, NodeLabels: map[string]string{"kind": kind}})
+	}
+	g := &s.ClusterQueues[1].ResourceGroups[0]
+	g.Flavors = append(g.Flavors, state.FlavorQuotas{Name: "g", Resources: []state.ResourceQuota{{Name: gpu, Nominal: *resource.NewQuantity(100, resource.DecimalSI)}}})
+}
+
 func TestBuild(t *testing.T) {
 	at := noon.Add(5 * time.Minute)
 	for _, c := range []struct {
@@ -92,6 +106,13 @@ func TestBuild(t *testing.T) {
 				s.ClusterQueues[1].ResourceGroups[0].Flavors = append(s.ClusterQueues[1].ResourceGroups[0].Flavors, state.FlavorQuotas{Name: "g",
 					Resources: []state.ResourceQuota{{Name: gpu, Nominal: *resource.NewQuantity(100, resource.DecimalSI)}}})
 			}, "b/1 x: 4 more gpu needed (WaitingForQuota)"},
+		{"a node selector counts before Kueue has looked", cluster(job("b", "x", 12, 0, on("old")), job("a", "runs", 8, 0, admitted)), twoFlavors,
+			"b/1 x: 4 more gpu needed (WaitingForQuota)"},
+		{"without one the flavor with most counts", cluster(job("b", "x", 12, 0), job("a", "runs", 8, 0, admitted)), twoFlavors,
+			"b/1 x: to be looked at next (PendingEvaluation)"},
+		{"a label of no flavor does not count", cluster(job("b", "x", 12, 0, func(w *state.Workload) { w.PodSets[0].NodeSelector = map[string]string{"disk": "ssd"} }),
+			job("a", "runs", 8, 0, admitted)), twoFlavors, "b/1 x: to be looked at next (PendingEvaluation)"},
+		{"nodes of no flavor", cluster(job("b", "x", 2, 0, on("none"))), twoFlavors, "b/1 x: the queue has no gpu on the nodes it selects (NoMatchingFlavor)"},
 		{"no quota of it", cluster(job("a", "trn", 2, 0, func(w *state.Workload) {
 			w.PodSets[0].Requests = state.Amounts{"aws.amazon.com/neurondevice": 1}
 		})), nil, "a/1 trn: the queue has no quota of neurondevice (NoMatchingFlavor)"},

@@ -55,6 +55,8 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	}
 	q := b.queues[it.ClusterQueue]
 	switch {
+	case it.ClusterQueue == "" && len(b.s.MissingOf(kinds.LocalQueue)) > 0:
+		return say(Other, "where the queue %s leads cannot be read", w.QueueName)
 	case it.ClusterQueue == "":
 		return say(Misconfigured, "the queue %s does not exist", w.QueueName)
 	case q == nil && b.r.Complete:
@@ -70,10 +72,13 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	if t := w.Requeue; t != nil && t.At != nil && t.At.After(b.s.Taken) {
 		return say(Requeued, "tried again in %s", t.At.Sub(b.s.Taken).Round(time.Second))
 	}
-	if code, resource, missing := b.shortage(it, r.Message); code != "" {
+	if code, resource, missing := b.shortage(w, it, r.Message); code != "" {
 		r.Resource, r.Missing = resource, missing
 		switch code {
 		case NoMatchingFlavor:
+			if len(b.roomOf(it.ClusterQueue, resource)) > 0 {
+				return say(code, "the queue has no %s on the nodes it selects", shortName(resource))
+			}
 			return say(code, "the queue has no quota of %s", shortName(resource))
 		case ExceedsMaxQuota:
 			return say(code, "%s %s more than the team can ever hold", quota.Text(resource, missing), shortName(resource))
@@ -113,11 +118,10 @@ func told(message string) (resource, missing string) {
 func stopped(policy string) bool { return policy != "" && policy != "None" }
 
 // shortage compares what a task asks for with what its queue could get: per
-// resource from the flavor that has most, of those that Kueue's message does not
-// rule out for the task's pods. Accelerators are looked at first, as
-// they are what is short.
-func (b *builder) shortage(it *Item, message string) (code, resource string, missing int64) {
-	groups := b.queues[it.ClusterQueue].ResourceGroups
+// resource from the flavor that has most, of those whose nodes the task's pods can
+// go to: by their node selector, and by what Kueue's message rules out.
+// Accelerators are looked at first, as they are what is short.
+func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, resource string, missing int64) {
 	names := slices.Sorted(maps.Keys(it.Size))
 	slices.SortStableFunc(names, func(x, y string) int {
 		switch {
@@ -134,13 +138,10 @@ func (b *builder) shortage(it *Item, message string) (code, resource string, mis
 		if size == 0 {
 			continue
 		}
-		flavors := flavorsOf(groups, name)
-		fitting := slices.DeleteFunc(slices.Clone(flavors), func(f string) bool { return ruledOut(message, f) })
+		flavors := b.roomOf(it.ClusterQueue, name)
+		fitting := slices.DeleteFunc(slices.Clone(flavors), func(f room) bool { return ruledOut(message, f.flavor) || !b.selects(w, name, f) })
 		if len(fitting) == 0 {
-			fitting = flavors
-		}
-		if len(flavors) == 0 {
-			if kinds.Accelerator(name) {
+			if len(flavors) > 0 || kinds.Accelerator(name) {
 				return NoMatchingFlavor, name, size
 			}
 			continue // whether it counts is up to Kueue's configuration
@@ -150,8 +151,7 @@ func (b *builder) shortage(it *Item, message string) (code, resource string, mis
 		}
 		most, now := int64(0), int64(0)
 		for _, f := range fitting {
-			most = max(most, b.r.Tree.Potential(it.ClusterQueue, f, name))
-			now = max(now, b.r.Tree.Available(it.ClusterQueue, f, name))
+			most, now = max(most, f.most), max(now, f.now)
 		}
 		switch {
 		case size > most && len(fitting) == 1:
@@ -161,6 +161,27 @@ func (b *builder) shortage(it *Item, message string) (code, resource string, mis
 		}
 	}
 	return code, resource, missing
+}
+
+// selects reports a flavor that a pod set which asks for a resource can go to, by
+// its node selector. As in Kueue, labels that no flavor of the resource group has do
+// not count.
+func (b *builder) selects(w *state.Workload, resource string, f room) bool {
+	asks := false
+	for _, p := range w.PodSets {
+		if p.Requests[resource] == 0 || p.Count == 0 {
+			continue
+		}
+		asks = true
+		fits := true
+		for key, want := range p.NodeSelector {
+			fits = fits && (!f.keys[key] || b.labels[f.flavor][key] == want)
+		}
+		if fits {
+			return true
+		}
+	}
+	return !asks
 }
 
 // ruledOut reports a flavor of which Kueue has written that the pods cannot go
@@ -177,15 +198,35 @@ func ruledOut(message, flavor string) bool {
 	return false
 }
 
-func flavorsOf(groups []state.ResourceGroup, resource string) []string {
-	var out []string
-	for _, g := range groups {
+// room is what a queue could get of a resource in a flavor: ever, and now.
+type room struct {
+	flavor    string
+	keys      map[string]bool // of the labels of all flavors of its resource group
+	most, now int64
+}
+
+// roomOf returns the room of each flavor that a queue has quota of, in its order.
+// Many workloads ask for the same.
+func (b *builder) roomOf(clusterQueue, resource string) []room {
+	k := [2]string{clusterQueue, resource}
+	if out, ok := b.rooms[k]; ok {
+		return out
+	}
+	var out []room
+	for _, g := range b.queues[clusterQueue].ResourceGroups {
+		keys := map[string]bool{}
+		for _, f := range g.Flavors {
+			for key := range b.labels[f.Name] {
+				keys[key] = true
+			}
+		}
 		for _, f := range g.Flavors {
 			if slices.ContainsFunc(f.Resources, func(r state.ResourceQuota) bool { return r.Name == resource }) {
-				out = append(out, f.Name)
+				out = append(out, room{f.Name, keys, b.r.Tree.Potential(clusterQueue, f.Name, resource), b.r.Tree.Available(clusterQueue, f.Name, resource)})
 			}
 		}
 	}
+	b.rooms[k] = out
 	return out
 }
 

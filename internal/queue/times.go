@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -22,6 +23,9 @@ type Summary struct {
 	Running, Reserving, Waiting, Preempted, Held int
 	// Finished tasks that are still there, and how many of them failed.
 	Finished, Failed int
+	// FromStatus: not all workloads could be read. Running, Reserving and Waiting
+	// are what the queues' status says, and nothing else is known.
+	FromStatus bool
 	// Wait is from when a task was queued, or queued again, to its last admission;
 	// Run from its last admission to its end. Both are over finished tasks.
 	Wait, Run Spread
@@ -34,7 +38,8 @@ type Tally struct {
 }
 
 // Tallies counts the workloads of each ClusterQueue; the one named "" is of
-// those whose queue cannot be told.
+// those whose queue cannot be told. A ClusterQueue not all of whose workloads could
+// be read has the counts of its status.
 func Tallies(s *state.State, r *quota.Report) map[string]*Tally {
 	leads := r.Leads()
 	out := map[string]*Tally{}
@@ -51,7 +56,36 @@ func Tallies(s *state.State, r *quota.Report) map[string]*Tally {
 		}
 		out[queue].count(w)
 	}
+	whole := len(s.MissingOf(kinds.Workload)) == 0 && (out[""] == nil || len(s.MissingOf(kinds.LocalQueue)) == 0)
+	for i := range s.ClusterQueues {
+		q := &s.ClusterQueues[i]
+		if t := out[q.Name]; !whole && (Unread(s) != nil || !t.covers(q)) {
+			out[q.Name] = &Tally{Summary: Summary{Running: q.Admitted, Reserving: max(0, q.Reserving-q.Admitted), Waiting: q.Pending, FromStatus: true}}
+		}
+	}
 	return out
+}
+
+// covers reports a tally of as many workloads as the queue's status counts; nil is
+// of none.
+func (t *Tally) covers(q *state.ClusterQueue) bool {
+	if t == nil {
+		t = &Tally{}
+	}
+	return t.Waiting >= q.Pending && t.Running+t.Reserving >= q.Reserving
+}
+
+// Unread returns why no workloads could be read at all; nil when some could, or
+// there are none.
+func Unread(s *state.State) error {
+	for _, m := range s.MissingOf(kinds.Workload) {
+		switch {
+		case m.Namespace != "":
+		case m.Reason != state.Forbidden, len(s.Workloads) == 0 && len(s.LocalQueues) == 0:
+			return m.Err
+		}
+	}
+	return nil
 }
 
 // Sum is the summary of several tallies; nil ones are of nothing.
@@ -64,9 +98,12 @@ func Sum(tallies ...*Tally) Summary {
 		}
 		sum.Running, sum.Reserving, sum.Waiting = sum.Running+t.Running, sum.Reserving+t.Reserving, sum.Waiting+t.Waiting
 		sum.Preempted, sum.Held, sum.Finished, sum.Failed = sum.Preempted+t.Preempted, sum.Held+t.Held, sum.Finished+t.Finished, sum.Failed+t.Failed
+		sum.FromStatus = sum.FromStatus || t.FromStatus
 		wait, run = append(wait, t.wait...), append(run, t.run...)
 	}
-	sum.Wait, sum.Run = spread(wait), spread(run)
+	if !sum.FromStatus {
+		sum.Wait, sum.Run = spread(wait), spread(run)
+	}
 	return sum
 }
 

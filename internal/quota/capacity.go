@@ -79,6 +79,7 @@ func groupNodes(nodes []state.Node, by func(state.Node) string) map[string]*Capa
 		c.Nodes++
 		sum(c.Capacity, n.Capacity)
 		sum(c.Allocatable, n.Allocatable)
+		sum(c.HealthyAllocatable, zeros(n.Allocatable))
 		switch n.Labels[kinds.NodeHealthLabel] {
 		case "":
 			c.Unknown++
@@ -102,6 +103,15 @@ func sum(to, more state.Amounts) {
 	for name, n := range more {
 		to[name] = add(to[name], n)
 	}
+}
+
+// zeros is nothing of each resource, which is not the same as not known.
+func zeros(of state.Amounts) state.Amounts {
+	out := make(state.Amounts, len(of))
+	for name := range of {
+		out[name] = 0
+	}
+	return out
 }
 
 func ordered(in map[string]*Capacity) []Capacity {
@@ -158,7 +168,7 @@ func used(out []Capacity, s *state.State, by func(state.Node) string) []Capacity
 	at := map[string]int{}
 	for i := range out {
 		at[out[i].Name] = i
-		out[i].Governed, out[i].Ungoverned = state.Amounts{}, state.Amounts{}
+		out[i].Governed, out[i].Ungoverned = zeros(out[i].Capacity), zeros(out[i].Capacity)
 	}
 	for _, n := range s.Nodes {
 		where[n.Name] = at[by(n)]

@@ -82,12 +82,20 @@ type TeamJSON struct {
 	State        string
 	Reason       *string
 	IdleSharing  bool
-	// FairShareWeight and FairShare are Kueue's; a null share is infinite: the
-	// queue borrows with weight 0.
+	// FairShareWeight and FairShare are Kueue's. A null share has a
+	// FairShareReason: Infinite (the queue borrows with weight 0) or Unknown (what
+	// its cohort could lend cannot be read).
 	FairShareWeight  float64
 	FairShare        *float64
+	FairShareReason  *string
 	Running, Waiting int
 }
+
+// The reasons of a null FairShare.
+const (
+	ShareInfinite = "Infinite"
+	ShareUnknown  = "Unknown"
+)
 
 // CohortJSON is a cohort's own quota, and what its members hold, of a resource.
 type CohortJSON struct {
@@ -176,7 +184,12 @@ func (t *Team) json() TeamJSON {
 	if out.Namespaces == nil {
 		out.Namespaces = []string{}
 	}
-	if !math.IsInf(t.Share.Weighted, 0) {
+	switch {
+	case t.Share.Unknown:
+		out.FairShareReason = optional(ShareUnknown)
+	case math.IsInf(t.Share.Weighted, 0):
+		out.FairShareReason = optional(ShareInfinite)
+	default:
 		out.FairShare = &t.Share.Weighted
 	}
 	return out

@@ -71,7 +71,7 @@ func (d Document) teamMetrics() []metrics.Family {
 		weight.Put(t.FairShareWeight, labels...)
 		if v := t.FairShare; v != nil {
 			share.Put(*v, labels...)
-		} else {
+		} else if t.FairShareReason != nil && *t.FairShareReason == ShareInfinite {
 			share.Put(math.Inf(1), labels...)
 		}
 		running.Put(float64(t.Running), labels...)

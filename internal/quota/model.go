@@ -243,7 +243,7 @@ func (b *builder) pending() {
 // team adds the row of a ClusterQueue.
 func (b *builder) team(q *state.ClusterQueue) {
 	t := Team{Name: TeamOf(q.Name), ClusterQueue: q.Name, Namespaces: b.namespaces[q.Name], Cohort: q.Cohort,
-		IdleSharing: IsIdleSharing(q.Name), Share: b.r.Tree.Share(q.Name), Running: b.running[q.Name], Waiting: b.waiting[q.Name]}
+		IdleSharing: IsIdleSharing(q.Name), Share: b.share(q), Running: b.running[q.Name], Waiting: b.waiting[q.Name]}
 	t.State, t.Reason = b.stateOf(q)
 	pending := b.pendingKnown(q)
 	if b.r.Source == FromStatus {
@@ -278,9 +278,11 @@ func (b *builder) team(q *state.ClusterQueue) {
 	b.r.Teams = append(b.r.Teams, t)
 }
 
-// pendingKnown reports a queue all of whose waiting workloads could be read.
+// pendingKnown reports a queue all of whose waiting workloads could be read, and
+// told to be its own.
 func (b *builder) pendingKnown(q *state.ClusterQueue) bool {
-	return b.workloads || b.waiting[q.Name] >= q.Pending
+	told := len(b.lost) == 0 || b.complete(kinds.LocalQueue)
+	return b.workloads && told || b.waiting[q.Name] >= q.Pending
 }
 
 // keysOf returns what a queue has quota or use of.

@@ -16,8 +16,21 @@ type Problem struct {
 	Code string
 	// Subject is the object it is about: a team, queue, cohort or instance type.
 	Subject string
-	Message string // a sentence without a full stop
+	// Flavor and Resource are the ones it is about, where it is about one.
+	Flavor, Resource string `json:",omitempty"`
+	Message          string // a sentence without a full stop
 }
+
+// Concerns reports a problem of one of the teams, its cohort or its namespaces.
+func (p Problem) Concerns(teams []Team) bool {
+	namespace, _, isLocalQueue := strings.Cut(p.Subject, "/")
+	return slices.ContainsFunc(teams, func(t Team) bool {
+		return p.Subject != "" && (p.Subject == t.Name || p.Subject == t.Cohort) || isLocalQueue && slices.Contains(t.Namespaces, namespace)
+	})
+}
+
+// adder adds a problem and returns it, to be said more of, until the next is added.
+type adder func(code, subject, format string, args ...any) *Problem
 
 // The codes of a Problem.
 const (
@@ -30,16 +43,24 @@ const (
 	QueueInactive       = "QueueInactive"
 	CohortCycle         = "CohortCycle"
 	QueueDeleted        = "QueueDeleted"
-	NoQuota             = "NoQuota" // a queue has no resource groups
+	NoQuota             = "NoQuota"     // a queue has no resource groups
+	BadQuantity         = "BadQuantity" // a queue's or cohort's quota is no amount
 )
 
 func (b *builder) problems() []Problem {
 	var out []Problem
-	put := func(code, subject, format string, args ...any) {
-		out = append(out, Problem{code, subject, fmt.Sprintf(format, args...)})
+	put := func(code, subject, format string, args ...any) *Problem {
+		out = append(out, Problem{Code: code, Subject: subject, Message: fmt.Sprintf(format, args...)})
+		return &out[len(out)-1]
 	}
 	for i := range b.r.Teams {
 		b.teamProblems(&b.r.Teams[i], put)
+	}
+	for _, q := range b.s.ClusterQueues {
+		badQuantities(q.ResourceGroups, TeamOf(q.Name), "the queue of "+TeamOf(q.Name), put)
+	}
+	for _, c := range b.s.Cohorts {
+		badQuantities(c.ResourceGroups, c.Name, "the cohort "+c.Name, put)
 	}
 	if b.alone {
 		return out
@@ -51,7 +72,7 @@ func (b *builder) problems() []Problem {
 		}
 		for _, q := range b.s.ClusterQueues {
 			for _, name := range undefined(q.ResourceGroups, defined) {
-				put(UndefinedFlavor, TeamOf(q.Name), "%s has quota of the flavor %s, which does not exist", TeamOf(q.Name), name)
+				put(UndefinedFlavor, TeamOf(q.Name), "%s has quota of the flavor %s, which does not exist", TeamOf(q.Name), name).Flavor = name
 			}
 		}
 	}
@@ -88,7 +109,7 @@ func OverCapacities(all []Capacity) []Problem {
 				reserved, has = whole.Reserved[name], whole.Capacity[name]
 			}
 			if kinds.Accelerator(name) && reserved > has {
-				out = append(out, Problem{OverCapacity, c.Name, fmt.Sprintf("teams have %s %s of %s reserved, the nodes have %s: quota in sum should not exceed capacity",
+				out = append(out, Problem{Code: OverCapacity, Subject: c.Name, Resource: name, Message: fmt.Sprintf("teams have %s %s of %s reserved, the nodes have %s: quota in sum should not exceed capacity",
 					Text(name, reserved), name, c.Name, Text(name, has))})
 			}
 		}
@@ -99,7 +120,7 @@ func OverCapacities(all []Capacity) []Problem {
 // complete reports a kind that was read as a whole.
 func (b *builder) complete(r kinds.Resource) bool { return len(b.s.MissingOf(r)) == 0 }
 
-func (b *builder) teamProblems(t *Team, put func(code, subject, format string, args ...any)) {
+func (b *builder) teamProblems(t *Team, put adder) {
 	switch t.State {
 	case Stopped:
 		put(QueueStopped, t.Name, "the queue of %s is stopped (%s): nothing new is admitted", t.Name, t.Reason)
@@ -117,7 +138,25 @@ func (b *builder) teamProblems(t *Team, put func(code, subject, format string, a
 	for i := range t.Resources {
 		r := &t.Resources[i]
 		if r.Overcommit != nil && *r.Overcommit > 0 {
-			put(Overcommitted, t.Name, "%s uses %s %s more than it has and others lend: OVERCOMMIT", t.Name, Text(r.Resource, *r.Overcommit), r.Resource)
+			put(Overcommitted, t.Name, "%s uses %s %s more than it has and others lend: OVERCOMMIT", t.Name, Text(r.Resource, *r.Overcommit), r.Resource).Resource = r.Resource
+		}
+	}
+}
+
+// badQuantities names each amount that is none, and what it counts as.
+func badQuantities(groups []state.ResourceGroup, subject, whose string, put adder) {
+	for _, g := range groups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				for _, fault := range r.Faults {
+					counts := "it counts as 0"
+					if fault.Field != "nominalQuota" && !strings.HasPrefix(fault.Text, "-") {
+						counts = "it counts as no limit"
+					}
+					p := put(BadQuantity, subject, "%s has the %s %q of %s in the flavor %s, which is no amount of quota: %s", whose, fault.Field, fault.Text, r.Name, f.Name, counts)
+					p.Flavor, p.Resource = f.Name, r.Name
+				}
+			}
 		}
 	}
 }

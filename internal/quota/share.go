@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // weightOf is the weight in fair sharing; Kueue's default is 1.
@@ -25,6 +27,9 @@ type Share struct {
 	Weighted float64
 	// Resource is the resource it borrows most of; "" when it borrows nothing.
 	Resource string
+	// Unknown: it borrows, and what its cohort could lend cannot be read; Weighted
+	// says nothing then.
+	Unknown bool
 }
 
 // Share returns where the ClusterQueue stands in fair sharing.
@@ -37,12 +42,7 @@ func (t *Tree) Share(clusterQueue string) Share {
 	if n.parent == nil {
 		return s
 	}
-	borrowed := map[string]int64{}
-	for k, quota := range n.subtree {
-		if b := sub(n.usage[k], quota); b > 0 {
-			borrowed[k.Resource] = add(borrowed[k.Resource], b)
-		}
-	}
+	borrowed := n.beyond()
 	if len(borrowed) == 0 {
 		return s
 	}
@@ -63,6 +63,37 @@ func (t *Tree) Share(clusterQueue string) Share {
 		s.Weighted = math.Inf(1)
 	default:
 		s.Weighted = ratio / s.Weight
+	}
+	return s
+}
+
+// beyond is what the node uses more than it has, by resource.
+func (n *node) beyond() map[string]int64 {
+	out := map[string]int64{}
+	for k, quota := range n.subtree {
+		if b := sub(n.usage[k], quota); b > 0 {
+			out[k.Resource] = add(out[k.Resource], b)
+		}
+	}
+	return out
+}
+
+// share is where a queue stands. Without its whole cohort that is only known of a
+// queue that borrows nothing; of others Kueue's status has it where fair sharing
+// is on.
+func (b *builder) share(q *state.ClusterQueue) Share {
+	s := b.r.Tree.Share(q.Name)
+	if n := b.r.Tree.queues[q.Name]; b.r.Complete || q.Cohort == "" || len(n.beyond()) == 0 {
+		return s
+	}
+	s.Resource, s.Weighted = "", 0
+	switch {
+	case s.Weight == 0:
+		s.Weighted = math.Inf(1)
+	case q.WeightedShare > 0:
+		s.Weighted = float64(q.WeightedShare)
+	default:
+		s.Unknown = true
 	}
 	return s
 }

@@ -34,6 +34,12 @@ func UsageOf(w *state.Workload) Usage {
 		return nil
 	}
 	out := Usage{}
+	eachUse(w, func(k Key, n int64) { out[k] = add(out[k], n) })
+	return out
+}
+
+// eachUse calls put for what every pod set of a workload with quota holds.
+func eachUse(w *state.Workload, put func(Key, int64)) {
 	for _, set := range w.Admission.PodSets {
 		count, left := set.Count, set.Count
 		for _, p := range w.PodSets {
@@ -54,11 +60,9 @@ func UsageOf(w *state.Workload) Usage {
 			if left < count {
 				n = n / count * left
 			}
-			k := Key{flavor, resource}
-			out[k] = add(out[k], n)
+			put(Key{flavor, resource}, n)
 		}
 	}
-	return out
 }
 
 // DemandOf is what a waiting workload asks for.
@@ -91,24 +95,29 @@ func times(n, count int64) int64 {
 // admitted.
 func usages(workloads []state.Workload) (reserved, used map[string]Usage) {
 	reserved, used = map[string]Usage{}, map[string]Usage{}
-	put := func(to map[string]Usage, queue string, u Usage) {
-		if to[queue] == nil {
-			to[queue] = Usage{}
+	of := func(in map[string]Usage, queue string) Usage {
+		u := in[queue]
+		if u == nil {
+			u = Usage{}
+			in[queue] = u
 		}
-		for k, n := range u {
-			to[queue][k] = add(to[queue][k], n)
-		}
+		return u
 	}
 	for i := range workloads {
 		w := &workloads[i]
-		u := UsageOf(w)
-		if u == nil {
+		if !Holds(w) {
 			continue
 		}
-		put(reserved, w.Admission.ClusterQueue, u)
+		r, u := of(reserved, w.Admission.ClusterQueue), Usage(nil)
 		if is(w, Admitted) {
-			put(used, w.Admission.ClusterQueue, u)
+			u = of(used, w.Admission.ClusterQueue)
 		}
+		eachUse(w, func(k Key, n int64) {
+			r[k] = add(r[k], n)
+			if u != nil {
+				u[k] = add(u[k], n)
+			}
+		})
 	}
 	return reserved, used
 }

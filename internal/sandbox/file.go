@@ -119,7 +119,7 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 		return head, nil, errs.New("cannot open sandbox "+f.name(),
 			fmt.Sprintf("a newer hyperpod made it (file format %d; this one knows %d)", head.Format, fileFormat)).
 			WithFact("file", f.path).
-			WithTry("install the newer hyperpod", "hyperpod sandbox delete "+f.name()+"   (and make it again)")
+			WithAdvice("install the newer hyperpod").WithTry("hyperpod sandbox delete " + f.name() + "   # it is made anew when it is used next")
 	}
 	if err != nil {
 		return doc.header, nil, f.damaged(describeJSON(data, err))
@@ -147,7 +147,7 @@ func describeJSON(data []byte, err error) error {
 func (f file) damaged(cause error) error {
 	return errs.New("cannot open sandbox "+f.name(), "its file is damaged: "+cause.Error()).
 		WithFact("file", f.path).
-		WithTry("hyperpod sandbox delete " + f.name() + "   (it is made anew when it is used next)").
+		WithTry("hyperpod sandbox delete " + f.name() + "   # it is made anew when it is used next").
 		WithCause(cause)
 }
 

@@ -40,7 +40,7 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 		case waited >= o.LockTimeout:
 			return nil, errs.New("cannot change sandbox "+f.name(), "it is in use by "+f.holder()).
 				WithFact("file", f.path).
-				WithTry("wait until that command is done, or end it").WithCause(err)
+				WithAdvice("wait until that command is done, or end it").WithCause(err)
 		}
 		if waited == sayWaiting {
 			o.Waiting(f.holder())

@@ -35,6 +35,8 @@ type PodSet struct {
 	Count    int64
 	MinCount *int64
 	Requests Amounts
+	// NodeSelector is of its pods, as the job asked.
+	NodeSelector map[string]string
 	// RequiredTopology and PreferredTopology are topology levels; "" when not asked for.
 	RequiredTopology, PreferredTopology string
 }
@@ -140,6 +142,16 @@ type ResourceQuota struct {
 	Nominal        resource.Quantity  `json:"nominalQuota"`
 	BorrowingLimit *resource.Quantity `json:"borrowingLimit"`
 	LendingLimit   *resource.Quantity `json:"lendingLimit"`
+	// Faults are the fields whose text is no amount that quota can have: below
+	// zero, which counts as zero, or not a quantity, which counts as zero or as no
+	// limit.
+	Faults []QuotaFault `json:"-"`
+}
+
+// QuotaFault is a field of a ResourceQuota with text that is no amount of quota.
+type QuotaFault struct {
+	Field string // nominalQuota, borrowingLimit or lendingLimit
+	Text  string // as it is written; "" for an empty or missing one
 }
 
 // FlavorUsage is what is used of one flavor.

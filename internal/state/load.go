@@ -16,6 +16,8 @@ type loader struct {
 	c   *kube.Client
 	w   Want
 	out *State
+	// slots holds requests back; nil: it does not.
+	slots chan struct{}
 
 	mu   sync.Mutex
 	wg   sync.WaitGroup
@@ -105,13 +107,28 @@ func Counts(j Job) bool {
 
 func (l *loader) start(f func()) { l.wg.Go(f) }
 
+// take and give are around a request, and around nothing that waits for another.
+func (l *loader) take() {
+	if l.slots != nil {
+		l.slots <- struct{}{}
+	}
+}
+
+func (l *loader) give() {
+	if l.slots != nil {
+		<-l.slots
+	}
+}
+
 // load reads one kind and notes what could not be read.
 func load[W, T any](ctx context.Context, l *loader, r kinds.Resource, o kube.ListOptions, convert func(*W) T) []T {
 	ns := l.w.Namespace
 	if !r.Namespaced {
 		ns = ""
 	}
+	l.take()
 	page, err := collect(ctx, l.c, r, ns, o, convert)
+	l.give()
 	if err != nil {
 		l.missing(r, ns, err)
 		if kube.IsForbidden(err) && r.Namespaced && ns == "" && l.w.FallbackNamespaces != nil {
@@ -142,6 +159,8 @@ func (l *loader) clusterQueues(ctx context.Context) []ClusterQueue {
 	var wg sync.WaitGroup
 	for i, name := range names {
 		wg.Go(func() {
+			l.take()
+			defer l.give()
 			if q, err := GetClusterQueue(ctx, l.c, name); err == nil {
 				found[i] = &q
 			}
@@ -166,7 +185,9 @@ func loadEach[W, T any](ctx context.Context, l *loader, r kinds.Resource, o kube
 	var wg sync.WaitGroup
 	for i, ns := range l.fallbackNS {
 		wg.Go(func() {
+			l.take()
 			page, err := collect(ctx, l.c, r, ns, o, convert)
+			l.give()
 			if err != nil {
 				l.missing(r, ns, err)
 				return

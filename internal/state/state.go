@@ -17,6 +17,9 @@ type Want struct {
 	PodSets bool
 
 	Workloads, ClusterQueues, LocalQueues, Cohorts, Flavors, PriorityClasses, Namespaces, Nodes, Pods bool
+	// Parallel is how many requests Load has open at a time; 0 is as many as the
+	// client allows.
+	Parallel int
 	// PodSelector and WorkloadSelector narrow those lists.
 	PodSelector, WorkloadSelector string
 	// FallbackNamespaces names the namespaces to read one by one when a list over
@@ -76,5 +79,8 @@ func (s *State) MissingOf(r kinds.Resource) []Missing {
 // Missing; an error means that nothing at all could be read.
 func Load(ctx context.Context, c *kube.Client, w Want, now time.Time) (*State, error) {
 	l := &loader{c: c, w: w, out: &State{Taken: now, Server: c.Server()}}
+	if w.Parallel > 0 {
+		l.slots = make(chan struct{}, w.Parallel)
+	}
 	return l.run(ctx)
 }

@@ -147,6 +147,7 @@ type wireContainer struct {
 
 type wirePodSpec struct {
 	PriorityClassName string            `json:"priorityClassName"`
+	NodeSelector      map[string]string `json:"nodeSelector"`
 	Containers        []wireContainer   `json:"containers"`
 	InitContainers    []wireContainer   `json:"initContainers"`
 	Overhead          map[string]amount `json:"overhead"`

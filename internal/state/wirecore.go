@@ -42,8 +42,7 @@ type wirePod struct {
 	Metadata wireMeta `json:"metadata"`
 	Spec     struct {
 		wirePodSpec
-		NodeName        string            `json:"nodeName"`
-		NodeSelector    map[string]string `json:"nodeSelector"`
+		NodeName        string `json:"nodeName"`
 		SchedulingGates []struct {
 			Name string `json:"name"`
 		} `json:"schedulingGates"`

@@ -84,7 +84,7 @@ type wirePodSet struct {
 func (w *wireWorkloadFull) workload() Workload {
 	out := (&wireWorkload{Metadata: w.Metadata, Spec: w.Spec.wireWorkloadSpec, Status: w.Status}).workload()
 	for _, p := range w.Spec.PodSets {
-		set := PodSet{Name: p.Name, Count: int64(p.Count), Requests: p.Template.Spec.requests(nil),
+		set := PodSet{Name: p.Name, Count: int64(p.Count), Requests: p.Template.Spec.requests(nil), NodeSelector: p.Template.Spec.NodeSelector,
 			RequiredTopology: p.TopologyRequest.Required, PreferredTopology: p.TopologyRequest.Preferred}
 		if p.MinCount != nil {
 			n := int64(*p.MinCount)

@@ -7,26 +7,45 @@ import (
 )
 
 // UnmarshalJSON reads a quota. An amount that is none counts as zero, a limit
-// that is none as no limit: one odd field must not hide a queue.
+// that is none as no limit, and both are noted as faults: one odd field must not
+// hide a queue.
 func (r *ResourceQuota) UnmarshalJSON(b []byte) error {
 	var w struct {
-		Name           string `json:"name"`
-		Nominal        amount `json:"nominalQuota"`
-		BorrowingLimit amount `json:"borrowingLimit"`
-		LendingLimit   amount `json:"lendingLimit"`
+		Name           string  `json:"name"`
+		Nominal        *amount `json:"nominalQuota"`
+		BorrowingLimit *amount `json:"borrowingLimit"`
+		LendingLimit   *amount `json:"lendingLimit"`
 	}
 	if err := kube.Decode(b, &w); err != nil {
 		return err
 	}
-	nominal, _ := w.Nominal.quantity()
-	*r = ResourceQuota{Name: w.Name, Nominal: nominal}
-	if q, ok := w.BorrowingLimit.quantity(); ok {
-		r.BorrowingLimit = &q
+	*r = ResourceQuota{Name: w.Name}
+	if w.Nominal == nil {
+		w.Nominal = new(amount)
 	}
-	if q, ok := w.LendingLimit.quantity(); ok {
-		r.LendingLimit = &q
+	if q := r.quota("nominalQuota", w.Nominal); q != nil {
+		r.Nominal = *q
 	}
+	r.BorrowingLimit, r.LendingLimit = r.quota("borrowingLimit", w.BorrowingLimit), r.quota("lendingLimit", w.LendingLimit)
 	return nil
+}
+
+// quota reads a field; nil without one, or without an amount in it.
+func (r *ResourceQuota) quota(field string, a *amount) *resource.Quantity {
+	if a == nil {
+		return nil
+	}
+	q, ok := a.quantity()
+	if !ok || q.Sign() < 0 {
+		r.Faults = append(r.Faults, QuotaFault{field, string(*a)})
+	}
+	switch {
+	case !ok:
+		return nil
+	case q.Sign() < 0:
+		return &resource.Quantity{}
+	}
+	return &q
 }
 
 // UnmarshalJSON reads what is used; an amount that is none counts as zero.

@@ -132,7 +132,7 @@ func (t *Template) splitSet(v Values) (given map[string]any, paths []Assignment,
 				return nil, nil, err
 			}
 		case !strings.ContainsAny(a.Key, `.["`):
-			return nil, nil, t.unknown(a.Key)
+			return nil, nil, t.unknownSet(a)
 		default:
 			paths = append(paths, a)
 		}
@@ -147,16 +147,18 @@ func (t *Template) knows(name string) bool {
 	return ok || slices.Contains(t.mentioned, name)
 }
 
-func (t *Template) unknown(name string) error {
+func (t *Template) unknown(name string) *errs.Error {
 	names := append([]string{}, t.mentioned...)
 	var own []string
 	for _, p := range t.Params {
 		names, own = append(names, p.Name), append(own, p.Name)
 	}
 	slices.Sort(names)
-	e := errs.Usagef("template %s has no parameter %s%s", t.Name, quoteText(name), meant(errs.Near(name, slices.Compact(names))))
+	e := errs.Usagef("%s has no parameter %s%s", t.called(), quoteText(name), meant(errs.Near(name, slices.Compact(names))))
 	if len(own) > 0 {
 		e.WithFact("it has", strings.Join(own, ", "))
+	} else {
+		e.WithFact("it has", "no parameters")
 	}
 	return e
 }

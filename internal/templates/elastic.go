@@ -151,7 +151,11 @@ func (s *settings) layHyperPodBounds(j *jobView, least, most int) {
 		policy["replicaDiscreteValues"] = sizes
 	}
 	if e.ScaleUpSnooze != nil {
-		child(child(j.spec(), "runPolicy"), "restartPolicy")["scaleUpSnoozeTimeInSeconds"] = int64(*e.ScaleUpSnooze)
+		restart := child(child(j.spec(), "runPolicy"), "restartPolicy")
+		restart["scaleUpSnoozeTimeInSeconds"] = int64(*e.ScaleUpSnooze)
+		if restart["evalPeriodSeconds"] == nil {
+			restart["evalPeriodSeconds"] = int64(3600) // a restart policy has to say one; v3's default
+		}
 	}
 	for _, r := range j.roles() {
 		if r.trains && r.replicas != "" {

@@ -12,26 +12,133 @@ import (
 )
 
 // fixedPath is a path into the job that the template keeps to itself: what the
-// manifest states there, or below, neither flags nor --set may change.
+// manifest states there, or below, neither flags nor --set may change. With a value
+// (PATH=VALUE) the header itself states it; null states that there is none.
 type fixedPath struct {
+	text  string // as it is written
 	path  string
 	steps []step
 	line  int
+	value *node
+	has   bool // a value is given; value is nil for null
 }
 
 func parseFixed(list *node) ([]fixedPath, error) {
 	if list.kind != listNode {
-		return nil, faultf(list.line, "fixed is a list of paths such as spec.runPolicy").col(list.column)
+		return nil, faultf(list.line, "fixed is a list of paths such as spec.runPolicy, or of PATH=VALUE").col(list.column)
 	}
 	var out []fixedPath
 	for _, item := range list.items {
-		steps, err := parsePath(item.str())
-		if err != nil {
-			return nil, faultf(item.line, "fixed: %s is no path such as spec.runPolicy.backoffLimit", quoteText(textOf(item.plain()))).col(item.column)
+		f, why := newFixedPath(item.str())
+		if why != "" {
+			return nil, faultf(item.line, "fixed: %s %s", quoteText(textOf(item.plain())), why).col(item.column)
 		}
-		out = append(out, fixedPath{item.str(), steps, item.line})
+		f.line = item.line
+		if f.value != nil {
+			f.value.given(item.line, item.column)
+		}
+		out = append(out, f)
 	}
 	return out, nil
+}
+
+// newFixedPath reads PATH or PATH=VALUE; why says what is wrong with it.
+func newFixedPath(text string) (f fixedPath, why string) {
+	f = fixedPath{text: text, path: text}
+	a, err := ParseAssignment(text)
+	if f.has = err == nil; f.has {
+		f.path = a.Key
+		if f.value, err = a.parsed(); err != nil {
+			return f, "has a value that is not understood"
+		}
+	}
+	if f.steps, err = parsePath(f.path); err != nil {
+		return f, "is no path such as spec.runPolicy.backoffLimit"
+	}
+	top := f.steps[0].key
+	if f.has && (top == "status" || top == "kind" || top == "apiVersion" || f.path == "metadata.name" || f.path == "metadata.namespace") {
+		return f, "cannot be given a value"
+	}
+	return f, ""
+}
+
+// given makes a tree one that was given in another place than the manifest: its
+// fields' types decide what its scalars are, as with --set.
+func (n *node) given(line, column int) {
+	n.line, n.column, n.filled = line, column, n.kind == scalarNode && n.value != nil
+	for i := range n.fields {
+		n.fields[i].line, n.fields[i].column = line, column
+		n.fields[i].value.given(line, column)
+	}
+	for _, item := range n.items {
+		item.given(line, column)
+	}
+}
+
+// layFixed puts the values of the header into the manifest.
+func (t *Template) layFixed() []error {
+	var faults []error
+	for _, f := range t.fixed {
+		if f.has && !setNode(t.jobNode(), f.steps, f.value, f.line) {
+			faults = append(faults, faultf(f.line, "fixed: %s leads into something else than maps and lists, or past the end of a list", f.path))
+		}
+	}
+	return faults
+}
+
+// setNode puts a value where the steps lead, nil for none. Maps on the way are
+// made; a list takes a value at its end, not further.
+func setNode(n *node, steps []step, value *node, line int) bool {
+	s, last := steps[0], len(steps) == 1
+	if s.list {
+		if n.kind != listNode || s.index > len(n.items) {
+			return false
+		}
+		switch {
+		case last && value == nil:
+			if s.index < len(n.items) {
+				n.items = slices.Delete(n.items, s.index, s.index+1)
+			}
+			return true
+		case s.index == len(n.items):
+			n.items = append(n.items, emptyFor(steps[1:], line))
+		}
+		if last {
+			n.items[s.index] = value
+			return true
+		}
+		return setNode(n.items[s.index], steps[1:], value, line)
+	}
+	if n.kind != mapNode {
+		return false
+	}
+	at := slices.IndexFunc(n.fields, func(f field) bool { return f.key == s.key })
+	switch {
+	case value == nil && at < 0:
+		return true
+	case last && value == nil:
+		n.fields = slices.Delete(n.fields, at, at+1)
+		return true
+	case at < 0:
+		n.fields = append(n.fields, field{s.key, line, 0, emptyFor(steps[1:], line)})
+		at = len(n.fields) - 1
+	case !last && n.fields[at].value.kind == scalarNode && n.fields[at].value.value == nil:
+		n.fields[at].value = emptyFor(steps[1:], line)
+	}
+	if last {
+		n.fields[at].value = value
+		return true
+	}
+	return setNode(n.fields[at].value, steps[1:], value, line)
+}
+
+// emptyFor is the empty map or list that the next step leads into.
+func emptyFor(steps []step, line int) *node {
+	n := &node{kind: mapNode, line: line}
+	if len(steps) > 0 && steps[0].list {
+		n.kind = listNode
+	}
+	return n
 }
 
 // checkFixed makes sure that a fixed parameter has a value, and is none that the
@@ -138,8 +245,9 @@ func (t *Template) fixedValues(objects []map[string]any) ([]fixedValue, error) {
 	var out []fixedValue
 	for _, f := range t.fixed {
 		v, ok := lookup(target, f.steps)
-		if !ok {
-			return nil, broken(t.Source, faultf(f.line, "fixed: %s leads to nothing in the manifest", f.path))
+		if !ok && !f.has {
+			return nil, broken(t.Source, faultf(f.line, "fixed: %s leads to nothing in the manifest%s; %s=VALUE fixes a value, %s=null that there is none",
+				f.path, meant(nearPaths(t.jobNode(), f.path)), f.path, f.path))
 		}
 		out = append(out, fixedValue{f.path, copyOf(v), f.steps})
 	}
@@ -265,11 +373,12 @@ func byName(list []any, name string) any {
 	return nil
 }
 
-// FixedPaths returns the paths that the template keeps to itself.
+// FixedPaths returns the paths that the template keeps to itself, as its header has
+// them: PATH, or PATH=VALUE.
 func (t *Template) FixedPaths() []string {
 	out := make([]string, len(t.fixed))
 	for i, f := range t.fixed {
-		out[i] = f.path
+		out[i] = f.text
 	}
 	return out
 }

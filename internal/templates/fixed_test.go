@@ -115,6 +115,13 @@ func TestFixedFaults(t *testing.T) {
 		{"JOB_NAME: {type: string, required: true}", "JOB_NAME: {default: x, fixed: true}", "cannot be fixed"},
 		{"- spec.runPolicy\n", "- spec.runPolice\n", "leads to nothing"},
 		{"- spec.runPolicy\n", "- ''\n", "no path"},
+		{"- spec.runPolicy\n", "- spec.runPolicy.activeDeadlineSecond=5\n", "did you mean activeDeadlineSeconds"},
+		{"- spec.runPolicy\n", "- spec.runPolicy.activeDeadlineSeconds=soon\n", "whole number"},
+		{"- spec.runPolicy\n", "- 'spec.runPolicy={a: '\n", "not understood"},
+		{"- spec.runPolicy\n", "- metadata.name=x\n", "cannot be given a value"},
+		{"- spec.runPolicy\n", "- kind=Pod\n", "cannot be given a value"},
+		{"- spec.runPolicy\n", "- spec.runPolicy.activeDeadlineSeconds.x=1\n", "leads into something else"},
+		{"- spec.runPolicy\n", "- spec.pytorchReplicaSpecs.Worker.template.spec.containers[3].image=x\n", "past the end"},
 		{"fixed:\n- spec.runPolicy\n", "fixed: yes\nx:\n- spec.runPolicy\n", "fixed is a list"},
 		{"default: 3, fixed: true", "default: 3, fixed: maybe", "fixed is true or false"},
 	} {
@@ -130,6 +137,53 @@ func TestFixedFaults(t *testing.T) {
 		if !found {
 			t.Errorf("%q: %+v", c.to, faults)
 		}
+	}
+}
+
+// A header can state a value itself, next to what the manifest has.
+func TestFixedWithValue(t *testing.T) {
+	tm, err := Parse("ours", "ours.yaml", []byte(fixedTemplate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const env = "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].env"
+	made, err := tm.With(Change{FixPaths: []string{"spec.runPolicy.backoffLimit=3", "spec.runPolicy.ttlSecondsAfterFinished=null", "metadata.labels.run=7",
+		"spec.elasticPolicy.rdzvConf[0].key=timeout", env + "[1]={name: SIZE, value: '${NODE_COUNT}'}", "spec.runPolicy.activeDeadlineSeconds=60"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, faults, _ := Check("ours", "ours.yaml", made.Text); len(faults) > 0 {
+		t.Fatalf("%+v\n%s", faults, made.Text)
+	}
+	r, err := made.Render(Values{Name: "j", NodeCount: Int(2)})
+	if err != nil {
+		t.Fatal(errs.Text(err, true))
+	}
+	job := r.Objects[0]
+	for path, want := range map[string]any{"spec.runPolicy.backoffLimit": int64(3), "spec.runPolicy.activeDeadlineSeconds": int64(60), "metadata.labels.run": "7",
+		"metadata.labels.cost-center": "42", env + "[0].name": "PROXY", env + "[1].value": "2", "spec.elasticPolicy.rdzvConf[0].key": "timeout"} {
+		steps, _ := parsePath(path)
+		if got, _ := lookup(job, steps); got != want {
+			t.Errorf("%s is %#v, want %#v", path, got, want)
+		}
+	}
+	for _, set := range []string{"spec.runPolicy.backoffLimit=4", "spec.runPolicy.backoffLimit=null", "spec.runPolicy.ttlSecondsAfterFinished=1", "metadata.labels.run=8", env + "[1].value=5"} {
+		a, _ := ParseAssignment(set)
+		if _, err := made.Render(Values{Name: "j", NodeCount: Int(2), Set: []Assignment{a}}); err == nil || !strings.Contains(err.Error(), "template ours fixes") {
+			t.Errorf("--set %s: %v", set, err)
+		}
+	}
+	// The last word on a path counts, and a path without a value says what to do.
+	again, err := made.With(Change{FixPaths: []string{"spec.runPolicy.backoffLimit=5"}})
+	if err != nil || len(again.FixedPaths()) != len(made.FixedPaths()) {
+		t.Errorf("%v: %q", err, again.FixedPaths())
+	}
+	none, err := tm.With(Change{FixPaths: []string{"spec.runPolicy.backoffLimit"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, faults, _ := Check("t", "t", none.Text); len(faults) != 1 || !strings.Contains(faults[0].Message, "spec.runPolicy.backoffLimit=VALUE fixes a value") {
+		t.Errorf("%+v", faults)
 	}
 }
 

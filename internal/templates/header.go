@@ -50,7 +50,7 @@ func HeaderFields() []HeaderField {
 	return []HeaderField{
 		{Name: "description", Type: "text", Help: "What the template is for, in a line."},
 		{Name: "parameters", Type: "map", Help: "The template's parameters: a declaration, or only the default, by name."},
-		{Name: "fixed", Type: "list", Help: "Paths into the job, such as spec.runPolicy, whose values nobody who uses the template can change."},
+		{Name: "fixed", Type: "list", Help: "Paths into the job, such as spec.runPolicy, whose values nobody who uses the template can change; PATH=VALUE gives the value too, PATH=null says that there is none."},
 	}
 }
 

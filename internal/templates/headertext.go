@@ -53,7 +53,7 @@ func headerText(help string, params []Param, fixed []fixedPath) []byte {
 	if len(fixed) > 0 {
 		paths := make([]any, len(fixed))
 		for i, f := range fixed {
-			paths[i] = f.path
+			paths[i] = f.text
 		}
 		put(top, "fixed", paths)
 	}
@@ -81,7 +81,8 @@ type Change struct {
 	Help string
 	// Defaults gives parameters other defaults, Fix does so for good; an item
 	// without "=" fixes the default that there is. Require makes parameters
-	// required and takes their default. FixPaths are paths into the job.
+	// required and takes their default. FixPaths are paths into
+	// the job, PATH or PATH=VALUE.
 	Defaults, Fix, Require, FixPaths []string
 }
 
@@ -152,11 +153,12 @@ func (t *Template) With(c Change) (*Template, error) {
 	}
 	fixed := slices.Clone(t.fixed)
 	for _, path := range c.FixPaths {
-		steps, err := parsePath(path)
-		if err != nil {
-			return nil, errs.Usagef("--fix-path %s is no path such as spec.runPolicy.backoffLimit", quoteText(path))
+		f, why := newFixedPath(path)
+		if why != "" {
+			return nil, errs.Usagef("--fix-path %s %s", quoteText(path), why)
 		}
-		fixed = append(fixed, fixedPath{path: path, steps: steps})
+		fixed = slices.DeleteFunc(fixed, func(old fixedPath) bool { return old.path == f.path })
+		fixed = append(fixed, f)
 	}
 	help := t.Help
 	if c.Help != "" {

@@ -279,6 +279,7 @@ func (s *settings) setPaths(object map[string]any) error {
 		if v != nil {
 			set = marked(v)
 		}
+		before := fromPlain(object)
 		if err := assign(object, a.Key, set); err != nil {
 			return err
 		}
@@ -289,7 +290,11 @@ func (s *settings) setPaths(object map[string]any) error {
 			if strings.HasPrefix(why.Error(), a.Key+" ") {
 				return errs.Usagef("--set %v", why).WithCause(why)
 			}
-			return errs.Usagef("--set %s: %v", a.Key, why).WithCause(why)
+			e := errs.Usagef("--set %s: %v", a.Key, why).WithCause(why)
+			if near := nearPaths(before, a.Key); len(near) > 0 && !strings.Contains(why.Error(), "did you mean") {
+				e.WithFact("fields like it", strings.Join(near, ", "))
+			}
+			return e
 		}
 	}
 	return nil

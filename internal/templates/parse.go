@@ -53,7 +53,55 @@ func parseDocuments(data []byte) ([]*node, error) {
 		return nil, faultf(0, "it is not a text file in UTF-8")
 	}
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	docs, err := decodeDocuments(text, string(text))
+	if err != nil {
+		// ${NAME} between the braces of {a: ${NAME}} is no YAML, and is understood as
+		// envsubst does, before it is parsed.
+		if open := opened(string(text)); open != string(text) {
+			if docs, err := decodeDocuments([]byte(open), string(text)); err == nil {
+				for _, d := range docs {
+					closeBraces(d)
+				}
+				return docs, nil
+			}
+		}
+	}
+	return docs, err
+}
+
+// Characters without a meaning stand for the braces of placeholders where YAML's
+// own would be taken for them, one for one, so that columns stay.
+const dollarBrace, brace = "\ue0f0\ue0f1", "\ue0f2"
+
+var braced = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+func opened(text string) string {
+	if strings.ContainsAny(text, dollarBrace+brace) {
+		return text
+	}
+	return braced.ReplaceAllString(text, dollarBrace+"${1}"+brace)
+}
+
+var closing = strings.NewReplacer(dollarBrace, "${", brace, "}")
+
+func closeBraces(n *node) {
+	if s, isText := n.value.(string); isText {
+		n.value, n.text = closing.Replace(s), closing.Replace(n.text)
+	}
+	for i := range n.fields {
+		n.fields[i].key = closing.Replace(n.fields[i].key)
+		closeBraces(n.fields[i].value)
+	}
+	for _, item := range n.items {
+		closeBraces(item)
+	}
+}
+
+// decodeDocuments is parseDocuments for a text that was made safe to parse; errors
+// show the original.
+func decodeDocuments(text []byte, original string) ([]*node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	lines := strings.Split(original, "\n")
 	var docs []*node
 	for {
 		var doc yaml.Node
@@ -62,7 +110,7 @@ func parseDocuments(data []byte) ([]*node, error) {
 			return docs, nil
 		}
 		if err != nil {
-			return nil, explainSyntax(err, string(text))
+			return nil, explainSyntax(err, original)
 		}
 		if len(docs) == maxDocs {
 			return nil, faultf(doc.Line, "more than %d documents", maxDocs)
@@ -70,7 +118,7 @@ func parseDocuments(data []byte) ([]*node, error) {
 		if len(doc.Content) == 0 {
 			continue
 		}
-		c := converter{lines: strings.Split(string(text), "\n")}
+		c := converter{lines: lines}
 		n, err := c.convert(doc.Content[0], 0)
 		if err != nil {
 			return nil, err

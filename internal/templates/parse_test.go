@@ -51,6 +51,7 @@ func TestParseFaults(t *testing.T) {
 		{"list where a map belongs", "apiVersion: batch/v1\nkind: Job\nspec: []\n", []string{"line 3", "spec is a list, want a map"}},
 		{"several faults", "apiVersion: batch/v1\nkind: Job\nspec:\n  paralelism: 1\n  completion: 2\n", []string{"2 faults", "line 4", "line 5"}},
 		{"configuration file of v2", "training_cfg: {}\ncluster: {}\n", []string{"configuration file of HyperPod CLI v2"}},
+		{"a placeholder for a field's name", "apiVersion: v1\nkind: Pod\nmetadata: {\"${A}\": {}}\n", []string{"line 3", `no field "${A}" in metadata`}},
 		{"map as a key", "apiVersion: v1\nkind: Pod\nmetadata:\n  ? {a: b}\n  : c\n", []string{"cannot be a key"}},
 		{"header with an unknown field", "parameters: {}\nhelp: x\n---\n" + jobHead, []string{`no field "help"`}},
 		{"parameter with an unknown field", "parameters:\n  A: {typ: int}\n---\n" + jobHead, []string{"line 2", "type"}},

@@ -124,6 +124,12 @@ func TestElastic(t *testing.T) {
 	if at(t, o, "spec.replicaSpecs[0].maxReplicas") != int64(4) || at(t, o, "spec.runPolicy.restartPolicy.scaleUpSnoozeTimeInSeconds") != int64(600) {
 		t.Errorf("spec %v", o["spec"])
 	}
+	bare := mustParse(t, "apiVersion: sagemaker.amazonaws.com/v1\nkind: HyperPodPyTorchJob\nmetadata: {name: j}\n"+
+		"spec: {replicaSpecs: [{name: pods, replicas: 1, template: {spec: {containers: [{name: pytorch, image: i}]}}}]}\n")
+	r, err := bare.Render(Values{Elastic: Elastic{Max: Int(2), ScaleUpSnooze: Int(60)}})
+	if err != nil || at(t, r.Objects[0], "spec.runPolicy.restartPolicy.evalPeriodSeconds") != int64(3600) {
+		t.Errorf("a restart policy without the period that it has to have: %v, %v", err, r.Objects)
+	}
 	for name, c := range map[string]struct {
 		template string
 		elastic  Elastic

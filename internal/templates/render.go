@@ -287,15 +287,18 @@ func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job 
 func (t *Template) missing(f *filler, objects []map[string]any) []string {
 	var order []string
 	left := map[string]bool{}
-	for _, o := range objects {
-		visit(fromPlain(o), place{}, func(n *node, at place) {
-			for _, name := range placeholderNames(n.str()) {
-				if !at.script && !left[name] {
-					left[name] = true
-					order = append(order, name)
-				}
+	look := func(text string, at place) {
+		for _, name := range placeholderNames(text) {
+			if !at.script && !left[name] {
+				left[name] = true
+				order = append(order, name)
 			}
-		})
+		}
+	}
+	for _, o := range objects {
+		n := fromPlain(o)
+		visit(n, place{}, func(n *node, at place) { look(n.str(), at) })
+		visitKeys(n, place{}, func(fl field, at place) { look(fl.key, at) })
 	}
 	var out []string
 	listed := map[string]bool{}

@@ -167,7 +167,10 @@ func TestManifestsThatNeedCare(t *testing.T) {
 			Values{NodeCount: Int(3)}, "--node-count"},
 		{"restart policy of a Ray job", "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n  workerGroupSpecs:\n" +
 			"  - {groupName: a, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}\n", Values{RestartPolicy: "Never"}, "RayCluster"},
-		{"placeholder as a key", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x, b: $A}}", 1), Values{Params: map[string]any{"A": "1"}}, "cannot be a key"},
+		{"a key that becomes another's", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x, b: $A}}", 1), Values{Params: map[string]any{"A": "b"}}, `becomes "b", a key that is there already`},
+		{"a key of two lines", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), Values{Params: map[string]any{"A": "b: c\nd"}}, "cannot be one"},
+		{"no key", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), Values{Params: map[string]any{"A": ""}}, "cannot be one"},
+		{"a key that nobody gives", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), Values{}, "needs a value for A"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := mustParse(t, c.text).Render(c.values)

@@ -182,3 +182,34 @@ func TestParseEnvironment(t *testing.T) {
 		t.Error("b was accepted")
 	}
 }
+
+// A name that means nothing is answered with what it may mean: the flag, the fields
+// of the manifest, and the ones that its kind could have.
+func TestUnknownNames(t *testing.T) {
+	tm := mustParse(t, `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: j}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template: {spec: {containers: [{name: pytorch, image: i}]}}
+`)
+	for key, want := range map[string]string{
+		"backofLimit":              "spec.runPolicy.backoffLimit",
+		"replicas":                 "spec.pytorchReplicaSpecs.Worker.replicas",
+		"NODE_COUNT":               "--node-count 7",
+		"image":                    "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].image",
+		"nodeSelector":             "spec.pytorchReplicaSpecs.Worker.template.spec.nodeSelector",
+		"runPolicy.backoffLimit":   "spec.runPolicy.backoffLimit",
+		"Worker.replicas":          "spec.pytorchReplicaSpecs.Worker.replicas",
+		"specs.nprocPerNode":       "did you mean spec",
+		"zzz":                      "the path of any field",
+		"spec.runPolicy.suspended": "did you mean suspend",
+	} {
+		_, err := tm.Render(Values{Name: "j", Set: []Assignment{{key, "7"}}})
+		if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, want) {
+			t.Errorf("--set %s=7: %s want %q", key, text, want)
+		}
+	}
+}

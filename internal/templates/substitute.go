@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // placeholder matches ${NAME} and $NAME; a second $ in front keeps it as text.
@@ -47,6 +49,8 @@ func (p place) field(key string) place {
 	switch key {
 	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML":
 		script = true
+	case kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation:
+		script = false // what they say is looked at
 	case "value":
 		script = script || strings.HasSuffix(trimIndex(p.path), ".env")
 	}
@@ -76,6 +80,17 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
+// visitKeys calls f for every key of a map.
+func visitKeys(n *node, at place, f func(fl field, at place)) {
+	for _, fl := range n.fields {
+		f(fl, at)
+		visitKeys(fl.value, at.field(fl.key), f)
+	}
+	for i, item := range n.items {
+		visitKeys(item, at.item(i), f)
+	}
+}
+
 // visit calls f for every scalar.
 func visit(n *node, at place, f func(n *node, at place)) {
 	switch n.kind {
@@ -99,19 +114,21 @@ func (t *Template) findPlaceholders() {
 	for _, p := range t.Params {
 		known[p.Name] = true
 	}
-	for _, d := range t.docs {
-		visit(d, place{}, func(n *node, at place) {
-			for _, name := range placeholderNames(n.str()) {
-				if !seen[name] {
-					seen[name] = true
-					t.mentioned = append(t.mentioned, name)
-				}
-				if !known[name] && !at.script {
-					known[name] = true
-					t.Params = append(t.Params, Param{Name: name, Required: true, Flag: flagFor(name), line: n.line})
-				}
+	find := func(text string, line int, at place) {
+		for _, name := range placeholderNames(text) {
+			if !seen[name] {
+				seen[name] = true
+				t.mentioned = append(t.mentioned, name)
 			}
-		})
+			if !known[name] && !at.script {
+				known[name] = true
+				t.Params = append(t.Params, Param{Name: name, Required: true, Flag: flagFor(name), line: line})
+			}
+		}
+	}
+	for _, d := range t.docs {
+		visit(d, place{}, func(n *node, at place) { find(n.str(), n.line, at) })
+		visitKeys(d, place{}, func(fl field, at place) { find(fl.key, fl.line, at) })
 	}
 }
 
@@ -127,12 +144,8 @@ func (f *filler) fill(n *node, at place) *node {
 	case mapNode:
 		out := &node{kind: mapNode, line: n.line, column: n.column, fields: make([]field, 0, len(n.fields))}
 		for _, fl := range n.fields {
-			for _, name := range placeholderNames(fl.key) {
-				if _, has := f.values[name]; has {
-					f.faults = append(f.faults, faultf(fl.line, "a placeholder cannot be a key (%s)", clip(fl.key)))
-				}
-			}
-			out.fields = append(out.fields, field{fl.key, fl.line, fl.column, f.fill(fl.value, at.field(fl.key))})
+			key := f.key(fl, n)
+			out.fields = append(out.fields, field{key, fl.line, fl.column, f.fill(fl.value, at.field(key))})
 		}
 		return out
 	case listNode:
@@ -164,7 +177,29 @@ func (f *filler) fillScalar(n *node, s string) *node {
 		same := *n
 		return &same
 	}
-	out := placeholder.ReplaceAllStringFunc(s, func(m string) string {
+	return &node{line: n.line, column: n.column, value: f.replaced(s), quoted: true}
+}
+
+// key fills in the key of a map, such as the name of a resource. It stays one key:
+// no other has its name, and it is one line.
+func (f *filler) key(fl field, n *node) string {
+	if len(placeholderNames(fl.key)) == 0 {
+		return fl.key
+	}
+	key := f.replaced(fl.key)
+	switch {
+	case key == fl.key:
+	case key == "" || strings.ContainsFunc(key, unicode.IsControl):
+		f.faults = append(f.faults, faultf(fl.line, "%s, a key, becomes %s, which cannot be one", clip(fl.key), quoteText(key)).col(fl.column))
+	case n.get(key) != nil:
+		f.faults = append(f.faults, faultf(fl.line, "%s becomes %s, a key that is there already", clip(fl.key), quoteText(key)).col(fl.column))
+	}
+	return key
+}
+
+// replaced is a text with its placeholders filled in.
+func (f *filler) replaced(s string) string {
+	return placeholder.ReplaceAllStringFunc(s, func(m string) string {
 		g := placeholder.FindStringSubmatch(m)
 		name := g[1] + g[2]
 		v, has := f.values[name]
@@ -179,7 +214,6 @@ func (f *filler) fillScalar(n *node, s string) *node {
 		}
 		return textOf(v)
 	})
-	return &node{line: n.line, column: n.column, value: out, quoted: true}
 }
 
 // filledNode is the value of a scalar that is only a placeholder. Quoted in the

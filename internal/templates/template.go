@@ -91,6 +91,9 @@ func parse(name, source string, data []byte, most int) (*Template, error) {
 		return nil, wrong
 	}
 	faults = append(faults, flat(wrong)...)
+	if wrong == nil {
+		faults = append(faults, t.layFixed()...)
+	}
 	t.findPlaceholders()
 	if faults = append(faults, t.faults(most)...); len(faults) > 0 {
 		return nil, broken(source, faults...)

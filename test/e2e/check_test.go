@@ -43,9 +43,10 @@ func dryRun(u user, code int, args ...string) verdict {
 	return v
 }
 
-// TestCheckLendThree: the verdict on the worked example, and then the same in
-// Kueue's own deeds; explain-job on a job that waits names who holds what it needs.
-func TestCheckLendThree(t *testing.T) {
+// TestLendThree is the worked example, where A lends exactly three of its four
+// idle GPUs to a task of four for B: the verdict, and then the same in Kueue's own
+// deeds; explain-job on a job that waits names who holds what it needs.
+func TestLendThree(t *testing.T) {
 	bed := cluster.ForTest(t, cluster.Options{})
 	applyScenario(t, bed, "lend-three", true)
 	admin := newUser(t, bed.Kubeconfig)

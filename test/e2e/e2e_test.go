@@ -54,6 +54,7 @@ func TestFirstJob(t *testing.T) {
 			t.Errorf("cancelling it again: exit code %d: %s", r.code, r.stderr)
 		}
 	})
+	t.Run("team templates", func(t *testing.T) { teamTemplates(t, bed) })
 }
 
 // firstList checks the JSON of list-jobs to the letter.
@@ -155,22 +156,15 @@ func member(t *testing.T, bed *cluster.Bed) {
 	m.ok("cancel-job", "mine")
 }
 
-// TestLendThree is the worked example: A lends exactly three of its four idle
-// GPUs to a task of four for B.
-func TestLendThree(t *testing.T) {
-	bed := cluster.ForTest(t, cluster.Options{})
-	applyScenario(t, bed, "lend-three", true)
-	admin := newUser(t, bed.Kubeconfig)
-	usage(t, bed, "hyperpod-ns-team-a-clusterqueue", "2", "0")
-	usage(t, bed, "hyperpod-ns-team-b-clusterqueue", "4", "0")
-	admin.ok("start-job", "--name", "task", "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py",
-		"--node-count", "1", "--accelerators", "4", "--instance-type", "ml.g5.12xlarge", "-n", "hyperpod-ns-team-b", "--wait=admitted", "--timeout", "60s")
-	usage(t, bed, "hyperpod-ns-team-b-clusterqueue", "8", "3")
-}
-
-// TestV1beta1 is the first job on a Kueue that serves only v1beta1.
+// TestV1beta1 is the first job, and the quota model, on a Kueue that serves only
+// v1beta1.
 func TestV1beta1(t *testing.T) {
 	bed := cluster.ForTest(t, cluster.Options{Kueue: cluster.KueueV1beta1})
+	t.Run("first job", func(t *testing.T) { firstJobV1beta1(t, bed) })
+	t.Run("quota truth", func(t *testing.T) { quotaTruth(t, bed, "v1beta1", 8, 4) })
+}
+
+func firstJobV1beta1(t *testing.T, bed *cluster.Bed) {
 	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
 		t.Fatal(err)
 	}
@@ -183,4 +177,5 @@ func TestV1beta1(t *testing.T) {
 	if l := admin.list("-A"); len(l.Jobs) != 1 || l.Jobs[0].State != "Running" {
 		t.Errorf("list-jobs: %+v", l)
 	}
+	admin.ok("cancel-job", "old", "-n", "hyperpod-ns-john", "--wait")
 }

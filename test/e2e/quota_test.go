@@ -26,12 +26,6 @@ func TestQuotaTruth(t *testing.T) {
 	t.Run("john and smith", func(t *testing.T) { johnAndSmith(t, bed) })
 }
 
-// TestQuotaTruthV1beta1 does the same, with fewer states, on a Kueue that serves
-// only v1beta1.
-func TestQuotaTruthV1beta1(t *testing.T) {
-	quotaTruth(t, cluster.ForTest(t, cluster.Options{Kueue: cluster.KueueV1beta1}), "v1beta1", 8, 4)
-}
-
 // pools are the trees under test: queues g<group>-q<i>, half of the trees with a
 // cohort of cohorts and quota of its own.
 type pools struct {

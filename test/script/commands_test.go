@@ -44,18 +44,13 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 				ts.Fatalf("no request came")
 			}
 		},
+		"documented": documented,
 		// exitcode N COMMAND...: runs a command and compares its exit code.
 		"exitcode": func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg || len(args) < 2 {
 				ts.Fatalf("usage: exitcode N COMMAND [ARG...]")
 			}
-			err := ts.Exec(args[1], args[2:]...)
-			got := 0
-			if exit, ok := err.(interface{ ExitCode() int }); ok {
-				got = exit.ExitCode()
-			} else if err != nil {
-				ts.Fatalf("%v", err)
-			}
+			got := exitCode(ts, ts.Exec(args[1], args[2:]...))
 			if want := args[0]; strconv.Itoa(got) != want {
 				ts.Fatalf("exit code %d, want %s", got, want)
 			}

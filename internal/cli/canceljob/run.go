@@ -64,7 +64,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		gone = append(gone, v)
 	}
-	if o.Wait && o.DryRun == "none" {
+	if o.Wait && o.DryRun == factory.DryRunNone {
 		if err := o.await(ctx, cluster, gone); err != nil {
 			return err
 		}
@@ -158,14 +158,14 @@ func (o *Options) list(ctx context.Context, c *factory.Cluster) ([]victim, error
 // --yes.
 func (o *Options) confirmed(ctx context.Context, victims []victim) (bool, error) {
 	f := o.Factory
-	if o.Yes || o.DryRun != "none" {
+	if o.Yes || o.DryRun != factory.DryRunNone {
 		return true, nil
 	}
 	if !f.IO.InTTY || !f.IO.ErrTTY {
 		if len(o.Names) > 0 {
 			return true, nil
 		}
-		return false, errs.Usagef("%s would be cancelled, and there is no terminal to ask on", count(victims)).WithTry("--yes", "--dry-run shows them")
+		return false, errs.Usagef("%s would be cancelled, and there is no terminal to ask on", count(victims)).WithTry("--yes", "--dry-run   # shows them")
 	}
 	for _, v := range victims {
 		line := fmt.Sprintf("  %s/%s in %s", strings.ToLower(v.kind.Kind), v.name, v.namespace)
@@ -201,19 +201,19 @@ func count(victims []victim) string {
 // cancel deletes one job and what goes with it, and says so.
 func (o *Options) cancel(ctx context.Context, c *factory.Cluster, v victim) error {
 	f := o.Factory
-	if o.DryRun == "client" {
+	if o.DryRun == factory.DryRunClient {
 		return o.say("Would cancel job %s (%s in %s)\n", v, v.name, v.kind.Kind, v.namespace)
 	}
 	// The UID makes sure that a job of the same name made meanwhile survives.
-	err := c.Delete(ctx, v.kind.Resource, v.namespace, v.name, kube.DeleteOptions{Propagation: "Background", UID: v.uid, DryRun: o.DryRun == "server"})
+	err := c.Delete(ctx, v.kind.Resource, v.namespace, v.name, kube.DeleteOptions{Propagation: "Background", UID: v.uid, DryRun: o.DryRun == factory.DryRunServer})
 	if kube.IsNotFound(err) && o.Missing {
 		return nil
 	}
 	if err != nil {
 		return errs.Wrap(err, fmt.Sprintf("job %s was not cancelled", v.name))
 	}
-	if o.DryRun == "server" {
-		return o.say("Successfully cancelled job %s (server dry run)\n", v, v.name)
+	if o.DryRun == factory.DryRunServer {
+		return o.say("Successfully cancelled job %s%s\n", v, v.name, factory.DryRunSuffix(o.DryRun))
 	}
 	removed, left := removeTogether(ctx, c, v)
 	if err := o.say("Successfully cancelled job %s\n", v, v.name); err != nil {

@@ -5,6 +5,7 @@ package checker
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -76,15 +78,25 @@ func CheckAssume(d time.Duration) error {
 // page shows, and some.
 const mostOwners = 8
 
-// Owners fills in who made the first holders' jobs, as far as that may be read.
-func Owners(ctx context.Context, c *factory.Cluster, holders []remedy.Holder) {
+// Owners fills in who made the first holders' jobs, as far as that may be read,
+// also where a remedy names them.
+func Owners(ctx context.Context, c *factory.Cluster, v *check.Verdict) {
+	wanted := slices.Clone(v.Holders[:min(len(v.Holders), mostOwners)])
+	for _, r := range v.Remedies {
+		wanted = append(wanted, r.Jobs[:min(len(r.Jobs), mostOwners)]...)
+	}
+	type job struct{ kind, namespace, name string }
+	of := func(h *remedy.Holder) job { return job{h.Kind, h.Namespace, h.Name} }
+	found := map[job]*string{}
 	var wg sync.WaitGroup
-	for i := range holders[:min(len(holders), mostOwners)] {
-		h := &holders[i]
+	for i := range wanted {
+		h := &wanted[i]
 		k, ok := kinds.JobNamed(h.Kind)
-		if h.Owner != "" || h.Hidden || h.Kind == "" || !ok {
+		if h.Owner != "" || h.Hidden || h.Kind == "" || !ok || found[of(h)] != nil {
 			continue
 		}
+		owner := new(string)
+		found[of(h)] = owner
 		wg.Go(func() {
 			var job struct {
 				Metadata struct {
@@ -93,11 +105,22 @@ func Owners(ctx context.Context, c *factory.Cluster, holders []remedy.Holder) {
 				} `json:"metadata"`
 			}
 			if c.Get(ctx, k.Resource, h.Namespace, h.Name, &job) == nil {
-				h.Owner = jobs.Creator(job.Metadata.Labels, job.Metadata.Annotations)
+				*owner = jobs.Creator(job.Metadata.Labels, job.Metadata.Annotations)
 			}
 		})
 	}
 	wg.Wait()
+	fill := func(list []remedy.Holder) {
+		for i := range list {
+			if owner := found[of(&list[i])]; owner != nil && *owner != "" {
+				list[i].Owner = *owner
+			}
+		}
+	}
+	fill(v.Holders)
+	for _, r := range v.Remedies {
+		fill(r.Jobs)
+	}
 }
 
 // Print prints a document of the checker: as text where a table would be, a first

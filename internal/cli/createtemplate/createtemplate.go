@@ -24,7 +24,7 @@ type Options struct {
 
 	From, File, Job, Kind  string // what it is made of: one of the first three
 	Project, Team, Replace bool
-	DryRun                 bool
+	DryRun                 string
 	Change                 templates.Change
 }
 
@@ -72,8 +72,10 @@ values as they are whatever its users say; --require makes them say a value.`,
 	fs.StringArrayVar(&o.Change.Defaults, "default", nil, "another default for a parameter, NAME=VALUE, repeatable")
 	fs.StringArrayVar(&o.Change.Fix, "fix", nil, "a parameter that its users cannot change, NAME or NAME=VALUE, repeatable")
 	fs.StringArrayVar(&o.Change.Require, "require", nil, "a parameter that its users have to give, NAME, repeatable")
-	fs.StringArrayVar(&o.Change.FixPaths, "fix-path", nil, "a field that its users cannot change, as in --set, repeatable")
-	fs.BoolVar(&o.DryRun, "dry-run", false, "print the template and write nothing")
+	fs.StringArrayVar(&o.Change.FixPaths, "fix-path", nil, "a field that its users cannot change, PATH or PATH=VALUE as in --set, repeatable")
+	o.DryRun = factory.DryRunNone
+	factory.AddChoice(cmd, &o.DryRun, factory.Choice{Name: "dry-run", Usage: "none|client: print the template and write nothing",
+		Words: []string{factory.DryRunNone, factory.DryRunClient}, Bare: factory.DryRunClient})
 	f.CompleteFlag(cmd, "from", factory.Templates)
 	f.CompleteFlag(cmd, "job", factory.Jobs)
 	return cmd
@@ -115,7 +117,7 @@ func Run(ctx context.Context, o *Options) error {
 		return e
 	}
 	f.Notes(notes)
-	if o.DryRun {
+	if o.DryRun == factory.DryRunClient {
 		_, err := f.IO.Out.Write(t.Text)
 		return err
 	}

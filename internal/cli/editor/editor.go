@@ -114,7 +114,7 @@ func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]by
 }
 
 func noEditor(name string, err error) error {
-	return errs.New("cannot start the editor "+name, err.Error()).WithCause(err).WithTry("export EDITOR=nano, or another one that is installed")
+	return errs.New("cannot start the editor "+name, err.Error()).WithCause(err).WithTry("export EDITOR=nano   # or another one that is installed")
 }
 
 // WithoutComments returns the lines that are no comments and not blank.

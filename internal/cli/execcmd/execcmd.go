@@ -101,7 +101,7 @@ func (o *Options) Validate() error {
 	case o.Command[0] == "":
 		return errs.Usagef("the command is empty")
 	case several && (o.TTY || o.Stdin):
-		return errs.Usagef("-i and -t are for one pod: one terminal cannot be in several").WithTry("--pod NAME or --rank N")
+		return errs.Usagef("-i and -t are for one pod: one terminal cannot be in several").WithTry("--pod NAME", "--rank N")
 	case o.Prefix && o.TTY:
 		return errs.Usagef("--prefix and -t exclude each other: a terminal's output has no lines")
 	}

@@ -13,15 +13,18 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
 
 // Options are the settings of one run.
@@ -97,6 +100,7 @@ func Run(ctx context.Context, o *Options) error {
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
 		return checker.Queues(ctx, cluster, in, found.Namespace)
 	}
+	q.Make, q.Flags = again(ctx, cluster, found), f.ClusterFlags()
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
 	if errors.Is(err, admission.ErrUnknownJob) {
 		// Kueue has no rules for the kind; its life and its pods can be told all the same.
@@ -106,9 +110,26 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if e.Verdict != nil {
-		checker.Owners(ctx, cluster, e.Verdict.Holders)
+		checker.Owners(ctx, cluster, e.Verdict)
 	}
 	return checker.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
+}
+
+// again renders the job anew with a change, as start-job --from would. The template
+// is made of the job when it is first asked for.
+func again(ctx context.Context, c *factory.Cluster, found findjob.Job) func(remedy.Change) (map[string]any, remedy.Made, error) {
+	name := kinds.Text(found.Object, "metadata", "name")
+	template := sync.OnceValues(func() (*templates.Template, error) {
+		t, _, err := findtemplate.FromJob(ctx, c, found, templates.Conversion{Name: name, Source: "job " + name, Repeat: true})
+		return t, err
+	})
+	return func(change remedy.Change) (map[string]any, remedy.Made, error) {
+		t, err := template()
+		if err != nil {
+			return nil, remedy.Made{}, err
+		}
+		return findtemplate.Changed(t, templates.Values{Name: name, Namespace: found.Namespace}, change)
+	}
 }
 
 // read gets the job's surroundings and all that the checker wants, in parallel.

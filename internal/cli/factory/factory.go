@@ -214,7 +214,7 @@ func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb str
 func JobName(flag string, args []string) (string, error) {
 	switch {
 	case slices.Contains(args, ""):
-		return "", errs.Usagef("the name of the job is empty").WithTry("hyperpod list-jobs shows the names")
+		return "", errs.Usagef("the name of the job is empty").WithTry("hyperpod list-jobs   # shows the names")
 	case len(args) > 1:
 		return "", errs.Usagef("one job at a time: got %s", strings.Join(args, ", "))
 	case len(args) == 1 && flag != "" && flag != args[0]:
@@ -222,15 +222,9 @@ func JobName(flag string, args []string) (string, error) {
 	case len(args) == 1:
 		return args[0], nil
 	case flag == "":
-		return "", errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs shows the names")
+		return "", errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs   # shows the names")
 	}
 	return flag, nil
-}
-
-// AddKindFlag defines --kind for commands on one job.
-func AddKindFlag(cmd *cobra.Command, kind *string) {
-	cmd.Flags().StringVar(kind, "kind", "", "the job's kind, where two kinds share the name")
-	Complete(cmd, "kind", kinds.JobNames()...)
 }
 
 // AddJobNameFlag defines --job-name and --name, which are the same flag.
@@ -256,7 +250,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		e := errs.Usagef("%s takes no arguments, not %q", cmd.Name(), args[0])
 		if cmd.Flags().Changed("sandbox") {
-			e.WithTry("--sandbox=" + args[0] + " to name a sandbox")
+			e.WithTry("--sandbox=" + args[0] + "   # names a sandbox")
 		}
 		return e.WithTry(cmd.CommandPath() + " --help")
 	}

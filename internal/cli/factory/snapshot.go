@@ -23,16 +23,16 @@ func (f *Factory) snapshotPath() (string, error) {
 	}
 	switch {
 	case g.Sandbox != "" && live(g) != "":
-		return "", errs.Usagef("--sandbox and %s name two different clusters", live(g)).WithTry("give one of them")
+		return "", errs.Usagef("--sandbox and %s name two different clusters", live(g)).WithAdvice("give one of them")
 	case g.Snapshot != "" && other != "":
-		return "", errs.Usagef("--snapshot and %s name two different clusters", other).WithTry("give one of them")
+		return "", errs.Usagef("--snapshot and %s name two different clusters", other).WithAdvice("give one of them")
 	case g.Snapshot != "" || other != "":
 		return g.Snapshot, nil
 	}
 	path := f.Env(snapshotEnv)
 	if path != "" && f.SandboxName("") != "" {
 		return "", errs.Usagef("HYPERPOD_SANDBOX and %s name two different clusters", snapshotEnv).
-			WithTry("unset one of them, or give --sandbox or --snapshot")
+			WithAdvice("unset one of them, or give --sandbox or --snapshot")
 	}
 	return path, nil
 }

@@ -43,14 +43,20 @@ func (j Job) State() (state.Job, error) {
 }
 
 // Find reads the job of that name. Every kind that the cluster serves is asked
-// for at the same time, or only the one that is named. A name that two kinds
+// for at the same time, or only the one that is named, as kinds.JobNames names it. A name that two kinds
 // share is an error that asks for --kind.
 func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, name, kind string) (Job, error) {
+	return FindIn(ctx, f, c, f.Global.Namespace, verb, name, kind)
+}
+
+// FindIn is Find in a namespace that need not be the one of the global flags; ""
+// leaves it to the context or discovery.
+func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespace, verb, name, kind string) (Job, error) {
 	served, err := candidates(ctx, c, kind)
 	if err != nil {
 		return Job{}, err
 	}
-	ns, err := f.Namespace(ctx, c, verb, served[0].Resource)
+	ns, err := f.NamespaceNamed(ctx, c, namespace, verb, served[0].Resource)
 	if err != nil {
 		return Job{}, err
 	}
@@ -104,11 +110,7 @@ func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.J
 	if err != nil {
 		return nil, err
 	}
-	if kind != "" {
-		k, ok := kinds.JobNamed(kind)
-		if !ok {
-			return nil, errs.Usagef("there is no job kind %q", kind).WithFact("it has", strings.Join(kinds.JobNames(), ", "))
-		}
+	if k, ok := kinds.JobNamed(kind); ok {
 		served = slices.DeleteFunc(slices.Clone(served), func(s kinds.Job) bool { return s.Kind != k.Kind })
 		if len(served) == 0 {
 			return nil, errs.NotFoundf("this cluster has no %s: the %s is not installed", k.Kind, k.Operator)

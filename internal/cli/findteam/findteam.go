@@ -38,10 +38,15 @@ func ScopeOf(f *factory.Factory, args []string) (Scope, error) {
 // Narrow reports a scope that is not everything.
 func (s Scope) Narrow() bool { return s.Team != "" || s.Namespace != "" }
 
+// parallel is how many requests the commands about queues have open at a time: they
+// are asked often, and by many.
+const parallel = 6
+
 // Fallbacks lets a state be read with the rights of a team's member: what may
 // not be listed as a whole is read in the namespaces that the user may work in,
-// and ClusterQueues by the names that these lead to.
+// and ClusterQueues by the names that these lead to; six requests at a time.
 func (s Scope) Fallbacks(c *factory.Cluster, w *state.Want) {
+	w.Parallel = parallel
 	var once sync.Once
 	var names []string
 	namespaces := func(ctx context.Context) ([]string, error) {

@@ -105,8 +105,7 @@ func Team(ctx context.Context, f *factory.Factory, where Where) ([]*templates.Te
 	return nil, nil
 }
 
-// OfJob makes a template of a job of the cluster, as its owner wrote it: what the
-// admission added to its pods is taken back where its Workload can be read.
+// OfJob makes a template of a job of the cluster, as its owner wrote it.
 func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv templates.Conversion) (*templates.Template, findjob.Job, error) {
 	c, err := f.Cluster()
 	if err != nil {
@@ -116,18 +115,26 @@ func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv temp
 	if err != nil {
 		return nil, job, err
 	}
+	conv.Source = cmp.Or(conv.Source, "job "+name)
+	t, notes, err := FromJob(ctx, c, job, conv)
+	f.Notes(notes)
+	return t, job, err
+}
+
+// FromJob makes a template of a job as its owner wrote it: what the admission added
+// to its pods is taken back where its Workload can be read. notes say what a person
+// should know.
+func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv templates.Conversion) (t *templates.Template, notes []string, err error) {
 	object := templates.Clean(job.Object)
 	if managed(job) {
 		sets, err := podSets(ctx, c.Client, job)
 		if err != nil {
-			f.Notef("note: node selectors may include what the admission added: the job's Workload cannot be read (%s)", reason(err))
+			notes = append(notes, "node selectors may include what the admission added: the job's Workload cannot be read ("+reason(err)+")")
 		}
 		templates.RestorePlacement(object, sets)
 	}
-	conv.Source = cmp.Or(conv.Source, "job "+name)
-	t, notes, err := templates.FromObjects([]map[string]any{object}, conv)
-	f.Notes(notes)
-	return t, job, err
+	t, more, err := templates.FromObjects([]map[string]any{object}, conv)
+	return t, append(notes, more...), err
 }
 
 // managed tells a job that Kueue looks after.

@@ -3,6 +3,7 @@ package getqueue
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -113,8 +115,15 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	o.estimates(ctx, c, &v, w.FallbackNamespaces)
-	findteam.Notes(f, s.Missing)
-	return output.Print(f.IO, format, v.document(), func() output.Table { return v.table(f.IO) }, v.names)
+	unread := queue.Unread(s)
+	findteam.Notes(f, slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
+		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // said as the error
+	}))
+	if err := output.Print(f.IO, format, v.document(), func() output.Table { return v.table() }, v.names); err != nil {
+		return err
+	}
+	// What the queues' status says is worth showing, and is not what was asked for.
+	return unread
 }
 
 // view is what is shown, in any format.
@@ -165,6 +174,9 @@ func (v *view) summary() queue.Summary {
 
 // title is whose queue it is, for the notice that nothing waits.
 func (v *view) title() string {
+	if v.items == nil {
+		return "what waits cannot be read"
+	}
 	if !v.narrow {
 		return "nothing waits"
 	}

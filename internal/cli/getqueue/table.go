@@ -14,14 +14,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-func (v *view) table(io *output.IO) output.Table {
+func (v *view) table() output.Table {
 	t := output.Table{Notes: v.notes(), Empty: v.title() + "; " + strings.Join(v.notes(), "; ")}
 	several := len(v.teams) != 1
 	if several {
 		t.Columns = append(t.Columns, output.Column{Title: "TEAM", Keep: true})
 	}
 	t.Columns = append(t.Columns, output.Column{Title: "POS", Right: true}, output.Column{Title: "JOB", Keep: true}, output.Column{Title: "NAMESPACE", Wide: true},
-		output.Column{Title: "KIND", Wide: true}, output.Column{Title: "PRIORITY"}, output.Column{Title: "SIZE", Right: true},
+		output.Column{Title: "KIND", Wide: true}, output.Column{Title: "PRIORITY", Yield: 1}, output.Column{Title: "SIZE", Right: true},
 		output.Column{Title: "WAITING", Right: true, Ticks: true}, output.Column{Title: "REASON"}, output.Column{Title: "CODE", Wide: true})
 	if v.eta {
 		t.Columns = append(t.Columns, output.Column{Title: "ETA", Keep: true})
@@ -126,7 +126,11 @@ func (v *view) notes() []string {
 	if s.Reserving > 0 {
 		parts = append(parts, fmt.Sprintf("%d waiting for admission checks", s.Reserving))
 	}
-	parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting), fmt.Sprintf("%d of them preempted", s.Preempted))
+	parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting))
+	if s.FromStatus {
+		return append([]string{strings.Join(parts, ", ") + ", as the queues' status counts: not all workloads could be read"}, v.etaNotes()...)
+	}
+	parts = append(parts, fmt.Sprintf("%d of them preempted", s.Preempted))
 	if s.Held > 0 {
 		parts = append(parts, fmt.Sprintf("%d held by a person", s.Held))
 	}

@@ -39,7 +39,8 @@ type Options struct {
 	// Tick paces --watch; nil is twice a second.
 	Tick <-chan time.Time
 
-	scope findteam.Scope // of Args, set by Validate
+	scope   findteam.Scope // of Args, set by Validate
+	metrics bool           // the format is prometheus
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -122,12 +123,13 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// want is what the command reads: six lists at most, in parallel.
+// want is what the command reads, in parallel: six lists, and for metrics the pods
+// too, so that one file has everything.
 func (o *Options) want(c *factory.Cluster) state.Want {
 	w := state.Want{ClusterQueues: true, Cohorts: true}
 	if !o.FromStatus {
 		w.Flavors, w.Nodes, w.Workloads, w.PodSets = true, true, true, true
-		w.LocalQueues, w.Pods = o.By == byTeam, o.By != byTeam
+		w.LocalQueues, w.Pods = o.By == byTeam, o.By != byTeam || o.metrics
 	}
 	o.scope.Fallbacks(c, &w)
 	return w
@@ -140,6 +142,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	o.metrics = format.Name == output.Prometheus
 	c, err := f.Cluster()
 	if err != nil {
 		return err
@@ -161,12 +164,16 @@ func Run(ctx context.Context, o *Options) error {
 			f.Notef("warning: %s", p.Message)
 		}
 	}
-	return output.Print(f.IO, format, v.document, func() output.Table { return v.table(format.Name == output.Wide) }, v.names)
+	var document any // not worked out for a table
+	if !format.IsTable() {
+		document = v.document()
+	}
+	return output.Print(f.IO, format, document, func() output.Table { return v.table(format.Name == output.Wide) }, v.names)
 }
 
 // view is what is shown, in any format.
 type view struct {
-	document any
+	document func() any
 	table    func(wide bool) output.Table
 	names    func() []string
 	problems []quota.Problem
@@ -183,16 +190,22 @@ func (o *Options) view(s *state.State) (view, error) {
 	if o.FromStatus {
 		r = quota.FromQueues(s)
 	}
+	if o.metrics && !o.FromStatus {
+		r.Capacity = quota.ByInstanceType(s)
+	}
 	teams, err := o.scope.Teams(r)
 	if err != nil {
 		return view{}, err
+	}
+	if o.scope.Narrow() {
+		r.Problems = slices.DeleteFunc(r.Problems, func(p quota.Problem) bool { return !p.Concerns(teams) })
 	}
 	resources, err := o.pick(r.Resources(true), r.Resources(false))
 	if err != nil {
 		return view{}, err
 	}
 	p := page{io: o.Factory.IO, report: r, teams: teams, resources: resources, narrow: o.scope.Narrow()}
-	v := view{document: r.Document(resources, teams), table: p.table, problems: r.Problems, names: func() []string {
+	v := view{document: func() any { return r.Document(resources, teams) }, table: p.table, problems: r.Problems, names: func() []string {
 		var out []string
 		for _, t := range teams {
 			out = append(out, "clusterqueue.kueue.x-k8s.io/"+t.ClusterQueue)

@@ -147,6 +147,31 @@ func TestOvercommitted(t *testing.T) {
 	}
 }
 
+// TestProblemsOfOne: with one team asked for, the problems of others are not told.
+func TestProblemsOfOne(t *testing.T) {
+	s := large(2, gpu)
+	s.ClusterQueues[0].StopPolicy, s.ClusterQueues[1].StopPolicy = "Hold", "Hold"
+	s.LocalQueues = []state.LocalQueue{{Meta: state.Meta{Name: "lq", Namespace: "one"}, ClusterQueue: "hyperpod-ns-team-1-clusterqueue"},
+		{Meta: state.Meta{Name: "void", Namespace: "one"}, ClusterQueue: "gone"}, {Meta: state.Meta{Name: "void", Namespace: "other"}, ClusterQueue: "gone"}}
+	s.Flavors = []state.ResourceFlavor{{Meta: state.Meta{Name: "f"}}}
+	for team, want := range map[string]string{"": "QueueStopped team-0, QueueStopped team-1, MissingClusterQueue one/void, MissingClusterQueue other/void",
+		"team-1": "QueueStopped team-1, MissingClusterQueue one/void", "team-0": "QueueStopped team-0"} {
+		o, _ := options(t)
+		o.scope.Team = team
+		v, err := o.view(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range v.document().(quota.Document).Problems {
+			got = append(got, p.Code+" "+p.Subject)
+		}
+		if strings.Join(got, ", ") != want || len(v.problems) != len(got) {
+			t.Errorf("%q: %v", team, got)
+		}
+	}
+}
+
 func TestMIG(t *testing.T) {
 	s := large(2, gpu, "nvidia.com/mig-1g.10gb", "nvidia.com/mig-3g.40gb")
 	o, b := options(t)

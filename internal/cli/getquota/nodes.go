@@ -27,7 +27,7 @@ func (d nodesDocument) Metrics() []metrics.Family { return quota.CapacityMetrics
 // nodes is the view by instance type or node group.
 func (o *Options) nodes(s *state.State) (view, error) {
 	if missing := s.MissingOf(kinds.Node); len(missing) > 0 {
-		return view{}, errs.Wrap(missing[0].Err, "the nodes cannot be read").WithTry("hyperpod get-quota, which does without them")
+		return view{}, errs.Wrap(missing[0].Err, "the nodes cannot be read").WithTry("hyperpod get-quota   # does without them")
 	}
 	byGroup := o.By == byNodeGroup
 	all := quota.ByInstanceType(s)
@@ -40,7 +40,7 @@ func (o *Options) nodes(s *state.State) (view, error) {
 	}
 	doc := nodesDocument{Schema: quota.NodesSchema, Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}}
 	doc.Problems = append(doc.Problems, quota.OverCapacities(all)...)
-	return view{document: doc, problems: doc.Problems, table: func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }}, nil
+	return view{document: func() any { return doc }, problems: doc.Problems, table: func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }}, nil
 }
 
 func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup bool) output.Table {

@@ -235,13 +235,23 @@ func (p page) wideCells(l line, amount func(int64) output.Cell) []output.Cell {
 		out[1], out[2] = limit(l.limits.BorrowingLimit), limit(l.limits.LendingLimit)
 	}
 	if l.team != nil {
-		out[3].Text, out[4].Text = fmt.Sprint(l.team.Share.Weight), fmt.Sprint(math.Ceil(l.team.Share.Weighted))
+		out[3].Text, out[4] = fmt.Sprint(l.team.Share.Weight), shareCell(l.team.Share)
 		out[5].Text = l.team.Cohort
 		if p.report.Complete {
 			out[6].Text = p.lenders(l)
 		}
 	}
 	return out
+}
+
+func shareCell(s quota.Share) output.Cell {
+	switch {
+	case s.Unknown:
+		return output.Cell{Text: "?", Style: output.Dim}
+	case math.IsInf(s.Weighted, 1):
+		return output.Cell{Text: "infinite", Style: output.Warn}
+	}
+	return output.Cell{Text: fmt.Sprint(math.Ceil(s.Weighted))}
 }
 
 // lenders names who lends a team what it borrows.

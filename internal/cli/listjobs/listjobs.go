@@ -63,11 +63,10 @@ Succeeded, Failed.`,
 	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs of all namespaces (all that you may see)")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "label selector, as kubectl has it")
 	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states")
-	fs.StringVar(&o.Kind, "kind", "", "only jobs of this kind")
+	factory.AddKindFlagFor(cmd, &o.Kind, "only jobs of this kind")
 	fs.BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: kind, queue, since when, why, pods")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
 	factory.Complete(cmd, "state", jobs.StateNames()...)
-	factory.Complete(cmd, "kind", kinds.JobNames()...)
 	return cmd
 }
 
@@ -79,13 +78,6 @@ func (o *Options) Validate() error {
 	}
 	if _, err := labels.Parse(o.Selector); err != nil {
 		return errs.Usagef("--selector is no label selector: %v", err).WithTry("-l key=value,other!=value")
-	}
-	if o.Kind != "" {
-		k, ok := kinds.JobNamed(o.Kind)
-		if !ok {
-			return errs.Usagef("there is no job kind %q", o.Kind).WithFact("it has", strings.Join(kinds.JobNames(), ", "))
-		}
-		o.Kind = k.Kind
 	}
 	return nil
 }

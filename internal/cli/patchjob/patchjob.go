@@ -89,9 +89,7 @@ func newVerb(f *factory.Factory, runF func(context.Context, *Options) error, ver
 		cmd.Flags().StringVar(&o.Priority, "priority", "", "priority class, e.g. training or training-priority")
 		f.CompleteFlag(cmd, "priority", factory.Priorities)
 	}
-	cmd.Flags().StringVar(&o.DryRun, "dry-run", "none", "none|client|server: what would be changed")
-	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
-	factory.Complete(cmd, "dry-run", "none", "client", "server")
+	factory.AddDryRunFlag(cmd, &o.DryRun, "what would be changed")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -102,11 +100,7 @@ func (o *Options) Validate() error {
 	if o.Verb == "priority" && o.Priority == "" {
 		return errs.Usagef("which priority? give --priority").WithTry("hyperpod patch-job priority " + o.Name + " --priority training")
 	}
-	switch o.DryRun {
-	case "none", "client", "server":
-		return nil
-	}
-	return errs.Usagef("--dry-run has no value %q", o.DryRun).WithFact("it has", "none, client, server")
+	return nil
 }
 
 // Run changes the job and says what it did.
@@ -133,10 +127,10 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	on := o.Verb == "suspend"
 	var result patch.Result
-	if o.DryRun == "client" {
+	if o.DryRun == factory.DryRunClient {
 		result, err = patch.PlanSuspend(t, on)
 	} else {
-		result, err = patch.Suspend(ctx, cluster, t, on, o.DryRun == "server")
+		result, err = patch.Suspend(ctx, cluster, t, on, o.DryRun == factory.DryRunServer)
 	}
 	if err != nil {
 		return wrap(err, o.Name)
@@ -179,13 +173,6 @@ func (o *Options) say(r patch.Result, on bool, t patch.Target) error {
 	if !r.Changed {
 		return o.print(t, "Job %s %s\n", o.Name, already)
 	}
-	suffix := ""
-	switch o.DryRun {
-	case "client":
-		suffix = " (client dry run)"
-	case "server":
-		suffix = " (server dry run)"
-	}
 	s := jobs.StatusOf(t.Job, t.Workload, nil)
 	switch {
 	case on && (s.State == jobs.Running || s.State == jobs.Starting || s.State == jobs.Restarting):
@@ -193,7 +180,7 @@ func (o *Options) say(r patch.Result, on bool, t patch.Target) error {
 	case !on && t.Workload != nil:
 		o.Factory.Notef("note: it queues again")
 	}
-	return o.print(t, "%s job %s%s\n", did, o.Name, suffix)
+	return o.print(t, "%s job %s%s\n", did, o.Name, factory.DryRunSuffix(o.DryRun))
 }
 
 // print prints the sentence, or with -o name the object.
@@ -219,8 +206,10 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 		f.Notef("note: %s is in no queue: its priority has no effect", o.Name)
 	}
 	if running && t.Job.Labels[kinds.PriorityLabel] == "" && t.Workload != nil {
+		at := " -n " + t.Job.Namespace
 		return errs.New("Kueue gives no priority class to a job that runs without one", "").WithCode(errs.No).
-			WithTry("hyperpod patch-job suspend "+o.Name+" first, which stops it", "hyperpod patch-job priority "+o.Name+" --priority "+o.Priority+" then, and unsuspend it")
+			WithFact("but", "it does to one that is suspended, which stops the job").
+			WithTry("hyperpod patch-job suspend "+o.Name+at, "hyperpod patch-job priority "+o.Name+at+" --priority "+o.Priority, "hyperpod patch-job unsuspend "+o.Name+at)
 	}
 	result, err := patch.PlanPriority(t, choice.Name)
 	if err != nil {
@@ -230,19 +219,15 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 	if result.Changed {
 		effects = predict(ctx, c, t, choice) // as things stand before the change
 	}
-	if o.DryRun != "client" {
-		if result, err = patch.Priority(ctx, c, t, choice.Name, o.DryRun == "server"); err != nil {
+	if o.DryRun != factory.DryRunClient {
+		if result, err = patch.Priority(ctx, c, t, choice.Name, o.DryRun == factory.DryRunServer); err != nil {
 			return wrap(err, o.Name)
 		}
 	}
 	if !result.Changed {
 		return o.print(t, "Job %s has %s already\n", o.Name, choice.Name)
 	}
-	suffix := ""
-	if o.DryRun != "none" {
-		suffix = " (" + o.DryRun + " dry run)"
-	}
-	if err := o.print(t, "Job %s now has %s (%d)%s\n", o.Name, choice.Name, choice.Value, suffix); err != nil {
+	if err := o.print(t, "Job %s now has %s (%d)%s\n", o.Name, choice.Name, choice.Value, factory.DryRunSuffix(o.DryRun)); err != nil {
 		return err
 	}
 	f.Notes(effects)

@@ -204,7 +204,7 @@ func newServe(f *factory.Factory) *cobra.Command {
 			}
 			ln, err := net.Listen("tcp", listen)
 			if err != nil {
-				return errs.Wrap(err, "the sandbox cannot be served on "+listen).WithTry("--listen 127.0.0.1:0 takes any free port")
+				return errs.Wrap(err, "the sandbox cannot be served on "+listen).WithTry("--listen 127.0.0.1:0   # any free port")
 			}
 			url := "http://" + ln.Addr().String()
 			if kubeconfig == "" {

@@ -59,13 +59,14 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v temp
 	}
 	verdict, err := asked.Check(ctx, check.Request{
 		Object: object, Namespace: v.Namespace, Remedies: true, Assume: o.Assume,
+		Make:   o.again,
 		Steps:  append(o.found, rights...),
 		Queues: func(ctx context.Context) []*kueue.LocalQueue { return checker.Queues(ctx, c, in, v.Namespace) },
 	})
 	if err != nil {
 		return err
 	}
-	checker.Owners(ctx, c, verdict.Holders)
+	checker.Owners(ctx, c, verdict)
 	text := func() string { return verdict.Text(f.IO.Width, output.Age) }
 	if err := checker.Print(f, format, verdict, text, verdict.Job.Name); err != nil {
 		return err

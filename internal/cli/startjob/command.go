@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 )
 
 // mostCommand is how much of a command line is kept, in bytes.
@@ -65,7 +67,7 @@ func commandLine(cmd *cobra.Command, args []string) string {
 		}
 	})
 	for i, w := range words {
-		words[i] = quote(w)
+		words[i] = factory.ShellWord(w)
 	}
 	line := strings.Join(words, " ")
 	if len(line) > mostCommand {
@@ -81,17 +83,6 @@ func withoutValue(v string) string {
 		return "..."
 	}
 	return name + "=..."
-}
-
-// quote quotes a word for a POSIX shell where it needs it.
-func quote(w string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=./:,@%+", r)
-	}
-	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
 // resumeNote says where HyperPod's documentation promises no automatic resume: it

@@ -146,7 +146,7 @@ func (o *Options) checkKind(t *templates.Template) error {
 		}
 	}
 	return errs.Usagef("%s makes a %s, and --job-kind says %s", t.Source, strings.Join(t.Kinds(), " and "), want).
-		WithTry("leave --job-kind out")
+		WithAdvice("leave --job-kind out")
 }
 
 // validateRecipe checks the flags of recipes.
@@ -162,7 +162,7 @@ func (o *Options) validateRecipe() error {
 			return errs.Usagef("--recipe and %s both define the job: give one of them", c[0])
 		}
 	}
-	if fullKind(o.JobKind) == "kubeflow/MPIJob" {
+	if o.JobKind == "kubeflow/MPIJob" {
 		return errs.Usagef("recipes are PyTorch jobs, not MPIJobs")
 	}
 	var object map[string]any

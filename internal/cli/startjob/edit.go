@@ -86,7 +86,7 @@ func (o *Options) edited(t *templates.Template, v templates.Values, before templ
 	}
 	if ns := manifest.Namespace(templates.Values{}); ns != "" && v.Namespace != "" && ns != v.Namespace {
 		return templates.Result{}, errs.Usagef("the edited manifest says namespace %s, and the job is checked for %s", ns, v.Namespace).
-			WithTry("start it again with -n " + ns)
+			WithTry("-n " + ns)
 	}
 	r, err := manifest.Render(templates.Values{Namespace: v.Namespace})
 	if err != nil {

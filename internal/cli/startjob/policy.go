@@ -166,7 +166,7 @@ func (o *Options) layNodeSelector(v *templates.Values) error {
 	for _, text := range o.Policy.NodeSelector {
 		s, err := templates.ParseSelector(text)
 		if err != nil || strings.HasPrefix(strings.TrimSpace(text), "{") {
-			return errs.Usagef("--node-selector %q is not understood: want K=V", text).WithTry("--label-selector takes JSON")
+			return errs.Usagef("--node-selector %q is not understood: want K=V", text).WithAdvice("--label-selector takes JSON")
 		}
 		for k, values := range s.Required {
 			if have, twice := v.LabelSelector.Required[k]; twice && !slices.Equal(have, values) {

@@ -8,12 +8,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -58,7 +59,7 @@ func Run(ctx context.Context, o *Options) error {
 
 	cluster, err := f.Cluster()
 	if err != nil {
-		if o.DryRun != "client" || !errors.Is(err, kube.ErrNoCluster) {
+		if o.DryRun != factory.DryRunClient || !errors.Is(err, kube.ErrNoCluster) {
 			return err
 		}
 		// Rendering needs no cluster; only what a cluster would fill in is missing.
@@ -79,6 +80,9 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Edit {
 		return o.editAndSubmit(ctx, cluster, t, values, result)
 	}
+	o.again = func(change remedy.Change) (map[string]any, remedy.Made, error) {
+		return findtemplate.Changed(t, values, change)
+	}
 	return o.finish(ctx, cluster, values, result)
 }
 
@@ -86,13 +90,34 @@ func Run(ctx context.Context, o *Options) error {
 // them, or submits them. c may be nil only where the cluster is not asked.
 func (o *Options) finish(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
 	o.Factory.Notes(r.Notices)
+	if r.Job < 0 {
+		o.Factory.Notef("note: the manifest has no job of a kind that is known here (%s): it is sent as it is, and list-jobs will not show it", strings.Join(kinds.JobNames(), ", "))
+	}
 	switch o.DryRun {
-	case "client":
+	case factory.DryRunClient:
+		if err := o.servesAll(ctx, c, r); err != nil {
+			return err
+		}
 		return o.print(r.Objects, "client dry run")
 	case admission:
 		return o.checkAdmission(ctx, c, v, r)
 	}
 	return o.submit(ctx, c, v, r)
+}
+
+// servesAll refuses objects of kinds that the cluster says it does not have, as a
+// submission would. Without an answer only the submission can tell, and a snapshot
+// knows the kinds of what it holds only. Kinds of the own table cost no request.
+func (o *Options) servesAll(ctx context.Context, c *factory.Cluster, r templates.Result) error {
+	if c == nil || c.Snapshot != nil {
+		return nil
+	}
+	for _, body := range r.Objects {
+		if _, err := discovery.ResourceOf(ctx, c.Client, body); errs.ExitOf(err) == errs.NotFound {
+			return err
+		}
+	}
+	return nil
 }
 
 // fillIn asks the cluster for what the user left open.
@@ -116,7 +141,7 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 	}
 	if o.SchedulerType == "SageMaker" && !ns.Managed {
 		return errs.New(fmt.Sprintf("namespace %s is not managed by SageMaker", ns.Name), "it has no team quota").
-			WithTry("--scheduler-type Kueue or None, or leave it out")
+			WithTry("--scheduler-type Kueue", "--scheduler-type None").WithAdvice("or leave it out")
 	}
 	if o.SchedulerType != "None" {
 		queue, err := discovery.Queue(ctx, c.Client, ns, cmp.Or(o.Queue, t.Label(*v, kinds.QueueLabel)))
@@ -188,7 +213,7 @@ func (o *Options) annotate(v *templates.Values, t *templates.Template) {
 func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
 	f := o.Factory
 	req := submit.Request{
-		Namespace: v.Namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == "server", Job: r.Job, Replace: o.Replace,
+		Namespace: v.Namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == factory.DryRunServer, Job: r.Job, Replace: o.Replace,
 		Manager: "hyperpod-" + strings.ToLower(rand.Text()[:10]),
 	}
 	for _, body := range r.Objects {
@@ -213,9 +238,6 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 	}
 	if req.DryRun {
 		return o.print(done.Objects, "server dry run")
-	}
-	if r.Job < 0 && slices.Contains(done.Actions, submit.Created) {
-		f.Notef("note: the manifest has no job of a kind that is known: what it holds was created, but list-jobs does not show it")
 	}
 	if f.Global.Output != "" {
 		err = o.print(done.Objects, "")

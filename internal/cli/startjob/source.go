@@ -1,12 +1,16 @@
 package startjob
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
@@ -32,13 +36,46 @@ func (o *Options) namespace(ctx context.Context, c *factory.Cluster, name string
 	return ns, err
 }
 
-// repeat makes a template of an earlier job.
+// repeat makes a template of an earlier job. It is started in the job's own
+// namespace unless another is given.
 func (o *Options) repeat(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
-	t, job, err := findtemplate.OfJob(ctx, f, o.From, "", templates.Conversion{Name: o.From, Repeat: true})
-	if err == nil && f.Global.Namespace == "" {
+	namespace, name := o.repeated()
+	c, err := f.Cluster()
+	if err != nil {
+		return nil, err
+	}
+	job, err := findjob.FindIn(ctx, f, c, cmp.Or(namespace, f.Global.Namespace), "get", name, "")
+	if err != nil {
+		return nil, err
+	}
+	t, notes, err := findtemplate.FromJob(ctx, c, job, templates.Conversion{Name: name, Source: "job " + o.From, Repeat: true})
+	if err != nil {
+		return nil, err
+	}
+	f.Notes(notes)
+	if f.Global.Namespace == "" {
 		f.Global.Namespace = job.Namespace
 	}
-	return t, err
+	if goes := submit.Together(annotations(job.Object)); o.Replace && o.Name == name && f.Global.Namespace == job.Namespace && len(goes) > 0 {
+		e := errs.New("job "+name+" cannot be replaced from itself", "what was submitted with it would go with it")
+		for _, r := range goes {
+			e.WithFact("goes", r.String())
+		}
+		return nil, e.WithTry("hyperpod start-job -f MANIFEST --replace", "hyperpod start-job --from "+o.From+" --name "+name+"-2")
+	}
+	return t, nil
+}
+
+// repeated is the job that --from names.
+func (o *Options) repeated() (namespace, name string) {
+	if namespace, name, ok := strings.Cut(o.From, "/"); ok {
+		return namespace, name
+	}
+	return "", o.From
+}
+
+func annotations(object map[string]any) map[string]string {
+	return map[string]string{kinds.TogetherAnnotation: kinds.Text(object, "metadata", "annotations", kinds.TogetherAnnotation)}
 }
 
 // validateSource checks what defines the job.
@@ -49,13 +86,19 @@ func (o *Options) validateSource() error {
 				return errs.Usagef("--from and %s both define the job: give one of them", c[0])
 			}
 		}
+		namespace, name := o.repeated()
+		elsewhere := namespace != "" && o.Factory.Global.Namespace != "" && namespace != o.Factory.Global.Namespace
+		own := errs.Usagef("a repeated job needs a name of its own").WithTry("--name "+name+"-2", "--generate-name", "--replace to put it in the place of "+name)
 		switch {
-		case o.Name == "" && o.GenerateName:
-			o.Name = o.From
+		case name == "" || strings.Contains(name, "/"):
+			return errs.Usagef("--from %q names no job", o.From).WithTry("--from NAME", "--from NAMESPACE/NAME")
+		case o.Name == "" && (o.GenerateName || o.Replace || elsewhere):
+			o.Name = name
 		case o.Name == "":
-			return errs.Usagef("a repeated job needs a name of its own").WithTry("--name "+o.From+"-2", "--generate-name")
-		case o.Name == o.From && !o.GenerateName:
-			return errs.Usagef("a repeated job needs a name of its own, not %s again", o.From).WithTry("--name "+o.From+"-2", "--generate-name")
+			return own
+		case o.Name == name && !o.GenerateName && !o.Replace && !elsewhere:
+			own.What = "a repeated job needs a name of its own, not " + name + " again"
+			return own
 		}
 	}
 	if o.Edit && o.File == "-" {

@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
@@ -79,6 +80,9 @@ type Options struct {
 	changed func(flag string) bool
 	// chosen is the namespace, once it is resolved.
 	chosen *discovery.NamespaceChoice
+	// again renders the job anew with a change, for the remedies of the admission
+	// check; nil for one that was edited.
+	again func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 	// base is the definition where it is no template.
 	base *source
 }
@@ -151,11 +155,12 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&o.GenerateName, "generate-name", false, "add a suffix to the name, so that it is new")
 	fs.StringVarP(&o.File, "config-file", "f", "", "manifest, template, or v2 configuration: a file, a folder of manifests, or - for stdin")
 	fs.StringVar(&o.Template, "template", "", "name of a template")
-	fs.StringVar(&o.JobKind, "job-kind", "", "kind of job where no template is named: PyTorchJob, MPIJob or HyperPodPyTorchJob")
+	factory.AddChoice(cmd, &o.JobKind, factory.Choice{Name: "job-kind", Words: jobKinds(), Read: fullKind,
+		Usage: "kind of job where no template is named: PyTorchJob, MPIJob or HyperPodPyTorchJob"})
 	fs.StringVar(&o.Recipe, "recipe", "", "file of a PyTorch recipe, in a checkout of AWS's HyperPod recipes")
 	fs.StringVar(&o.OverrideParameters, "override-parameters", "", "JSON object laid over the recipe")
 
-	fs.StringVar(&o.From, "from", "", "repeat a job of the cluster, with what the other options change")
+	fs.StringVar(&o.From, "from", "", "repeat a job of the cluster ([NAMESPACE/]NAME) with what the other options change; with --replace in its place")
 	fs.BoolVar(&o.Edit, "edit", false, "change the finished manifest in $VISUAL or $EDITOR before it is submitted")
 
 	fs.StringVar(&o.Image, "image", "", "container image")
@@ -191,16 +196,18 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 
 	o.addPolicyFlags(fs)
 
-	fs.StringVar(&o.SchedulerType, "scheduler-type", "", "SageMaker|Kueue|None (default: by the namespace)")
+	factory.AddChoice(cmd, &o.SchedulerType, factory.Choice{Name: "scheduler-type", Words: schedulerTypes,
+		Usage: strings.Join(schedulerTypes, "|") + " (default: by the namespace)"})
 	fs.StringVar(&o.Queue, "queue-name", "", "LocalQueue (default: the namespace's)")
 	fs.StringVar(&o.Priority, "priority", "", "priority class, e.g. training or training-priority (default: lowest)")
 
-	fs.StringVar(&o.DryRun, "dry-run", "none", "would it run? admission (the default of the bare flag)|client (print what would be sent)|server (let the server check it)|none")
-	fs.Lookup("dry-run").NoOptDefVal = admission
+	o.DryRun = factory.DryRunNone
+	factory.AddChoice(cmd, &o.DryRun, factory.Choice{Name: "dry-run", Words: dryRuns, Bare: admission,
+		Usage: "would it run? admission (the default of the bare flag)|client (print what would be sent)|server (let the server check it)|none"})
 	checker.AddAssumeFlag(cmd, &o.Assume)
 	fs.BoolVar(&o.Replace, "replace", false, "delete a job of that name first, and change other objects that differ")
-	fs.StringVar(&o.Wait, "wait", "", "wait until the job is "+strings.Join(waits, "|"))
-	fs.Lookup("wait").NoOptDefVal = "running"
+	factory.AddChoice(cmd, &o.Wait, factory.Choice{Name: "wait", Words: waits, Bare: string(wait.Running),
+		Usage: "wait until the job is " + strings.Join(waits, "|")})
 	fs.BoolVar(&o.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if it failed)")
 	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting after this time (exit code 124)")
 	fs.StringVar(&o.IdempotencyKey, "idempotency-key", "", "a second start of the same name with the same key finds the first one's job")
@@ -214,15 +221,11 @@ func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
 	f.CompleteFlag(cmd, "instance-type", factory.InstanceTypes)
 	f.CompleteArgs(cmd, factory.Templates)
 	for flag, words := range map[string][]string{
-		"job-kind":         jobKinds(),
 		"rdzv-backend":     {"c10d", "etcd-v2", "etcd", "static"},
 		"clean-pod-policy": {"All", "Running", "None"},
 		"tasks-per-node":   {"auto", "gpu", "cpu"},
 		"pull-policy":      {"Always", "IfNotPresent", "Never"},
 		"restart-policy":   {"Always", "OnFailure", "Never", "ExitCode"},
-		"scheduler-type":   schedulerTypes,
-		"dry-run":          dryRuns,
-		"wait":             waits,
 	} {
 		factory.Complete(cmd, flag, words...)
 	}
@@ -230,7 +233,7 @@ func (o *Options) addCompletions(f *factory.Factory, cmd *cobra.Command) {
 
 var (
 	schedulerTypes = []string{"SageMaker", "Kueue", "None"}
-	dryRuns        = []string{"none", admission, "client", "server"}
+	dryRuns        = []string{factory.DryRunNone, admission, factory.DryRunClient, factory.DryRunServer}
 	waits          = []string{string(wait.Admitted), string(wait.Running), string(wait.Succeeded), string(wait.Finished)}
 )
 
@@ -246,28 +249,13 @@ func (o *Options) Validate() error {
 		return errs.Usagef("a name has at most 253 characters, not %d", len(o.Name))
 	}
 	if strings.ContainsAny(strings.TrimPrefix(o.Template, team.Prefix), `/\`) {
-		return errs.Usagef("--template wants the name of a template").WithTry("-f FILE for a file")
+		return errs.Usagef("--template wants the name of a template").WithTry("-f FILE")
 	}
 	if o.File != "" && o.Template != "" {
 		return errs.Usagef("--config-file and --template both define the job: give one of them")
 	}
 	if err := o.validateRecipe(); err != nil {
 		return err
-	}
-	o.JobKind = fullKind(o.JobKind)
-	for _, c := range []struct {
-		flag  string
-		value *string
-		words []string
-	}{
-		{"job-kind", &o.JobKind, jobKinds()},
-		{"scheduler-type", &o.SchedulerType, schedulerTypes},
-		{"dry-run", &o.DryRun, dryRuns},
-		{"wait", &o.Wait, waits},
-	} {
-		if err := oneOf(c.flag, c.value, c.words); err != nil {
-			return err
-		}
 	}
 	if o.changed("node-count") && o.NodeCount < 1 {
 		return errs.Usagef("--node-count is at least 1, not %d", o.NodeCount)
@@ -298,7 +286,7 @@ func (o *Options) Validate() error {
 	if o.Follow && o.Factory.Global.Output != "" {
 		return errs.Usagef("--follow prints the log, which has no output format").WithTry("--wait -o "+o.Factory.Global.Output, "hyperpod get-log NAME -f -o json")
 	}
-	if (o.Wait != "" || o.Follow) && o.DryRun != "none" {
+	if (o.Wait != "" || o.Follow) && o.DryRun != factory.DryRunNone {
 		return errs.Usagef("a dry run starts nothing to wait for")
 	}
 	return nil

@@ -1,26 +1,10 @@
 package startjob
 
 import (
-	"strings"
-
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
-
-// oneOf checks a word and gives it its own spelling: "--dry-run Client" is fine.
-func oneOf(flag string, value *string, words []string) error {
-	if *value == "" {
-		return nil
-	}
-	for _, w := range words {
-		if strings.EqualFold(w, *value) {
-			*value = w
-			return nil
-		}
-	}
-	return errs.Usagef("--%s has no value %q", flag, *value).WithFact("it has", strings.Join(words, ", "))
-}
 
 // values turns the flags into the values that are laid over the template. What
 // the cluster decides - namespace, queue, priority - is not in them yet.

@@ -82,7 +82,7 @@ func Text(s *output.IO, t *templates.Template) (string, error) {
 const narrow = 100
 
 func table(t *templates.Template, short bool) output.Table {
-	out := output.Table{Columns: []output.Column{{Title: "PARAMETER", Keep: true}, {Title: "TYPE", Wide: short}, {Title: "DEFAULT"}, {Title: "OPTION", Keep: true}, {Title: "HELP"}}}
+	out := output.Table{Columns: []output.Column{{Title: "PARAMETER", Keep: true}, {Title: "TYPE", Wide: short}, {Title: "DEFAULT", Wrap: true}, {Title: "OPTION", Keep: true}, {Title: "HELP", Wrap: true}}}
 	for _, p := range t.Params {
 		option := p.Flag
 		if option == "" {

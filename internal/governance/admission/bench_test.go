@@ -64,6 +64,25 @@ func BenchmarkProbe(b *testing.B) {
 	}
 }
 
+// BenchmarkFirstProbe is the first verdict after a load where every queue is
+// StrictFIFO, so that the heads of all of them are found and may compete: one that
+// is tried before all others, and one that is tried last.
+func BenchmarkFirstProbe(b *testing.B) {
+	f, e := settled(b, Config{}, func(cq *kueue.ClusterQueue) {
+		preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny)(cq)
+		strict(cq)
+	})
+	for name, prior := range map[string]int32{"Urgent": 9, "Last": -1} {
+		b.Run(name, func(b *testing.B) {
+			w := f.job("team-42", "new", 16, prio(prior))
+			for b.Loop() {
+				e.nominations = nil
+				probe(b, e, w)
+			}
+		})
+	}
+}
+
 func BenchmarkCycle(b *testing.B) {
 	_, e := settled(b, Config{}, preempts(kueue.PreemptionPolicyNever, kueue.PreemptionPolicyNever))
 	start := time.Now()

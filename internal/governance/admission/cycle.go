@@ -112,14 +112,21 @@ func (e *Engine) assignRival(ctx context.Context, en *entry, snap *schdcache.Sna
 // decide runs one scheduling cycle over the heads in the snapshot and changes
 // nothing else: steps 3 to 5 of schedule in scheduler.go. The result holds every
 // entry, in the order in which they are to be applied; with last, those after it
-// are left undecided.
+// are left out or undecided.
 func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool, last *entry) []*entry {
 	defer withReasons()()
 	var nominated, refused []*entry
+	if last != nil && !e.nominate(ctx, last, snap) {
+		return []*entry{last}
+	}
 	for _, en := range entries {
-		if e.nominate(ctx, en, snap) {
+		switch {
+		case en == last:
 			nominated = append(nominated, en)
-		} else {
+		case last != nil && e.surelyAfter(en, last):
+		case e.nominate(ctx, en, snap):
+			nominated = append(nominated, en)
+		default:
 			refused = append(refused, en)
 		}
 	}

@@ -60,6 +60,15 @@ func (e *Engine) compareClassical(a, b *entry) int {
 	return e.comparePriorityAge(a, b)
 }
 
+// surelyAfter reports whether en's turn is after that of the nominated entry,
+// whatever its own assignment will be: nobody borrows less than one that does not
+// borrow at all. With fair sharing the order is known only once all are nominated.
+func (e *Engine) surelyAfter(en, nominated *entry) bool {
+	return !e.fair && nominated.assignment.Borrows() == 0 &&
+		workload.HasQuotaReservation(en.Obj) == workload.HasQuotaReservation(nominated.Obj) &&
+		en.IsPreemptor == nominated.IsPreemptor && e.comparePriorityAge(nominated, en) < 0
+}
+
 func (e *Engine) comparePriorityAge(a, b *entry) int {
 	if features.Enabled(features.PrioritySortingWithinCohort) {
 		pa, pb := priority.EffectivePriority(e.log, a.Obj), priority.EffectivePriority(e.log, b.Obj)

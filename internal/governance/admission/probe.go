@@ -217,7 +217,7 @@ func (e *Engine) strictHeads(ctx context.Context) []workload.Info {
 	if e.headsOK {
 		return e.heads
 	}
-	e.heads, e.headsOK = nil, true
+	e.heads = nil
 	for _, name := range sortedKeys(e.store.cqs) {
 		ref := kueue.ClusterQueueReference(name)
 		if e.store.cqs[name].Spec.QueueingStrategy != kueue.StrictFIFO || !e.cache.ClusterQueueActive(ref) {
@@ -228,6 +228,7 @@ func (e *Engine) strictHeads(ctx context.Context) []workload.Info {
 			e.heads = append(e.heads, *head)
 		}
 	}
+	e.headsOK = true
 	return e.heads
 }
 
@@ -246,7 +247,10 @@ func (e *Engine) strictHead(ctx context.Context, cq kueue.ClusterQueueReference)
 	}
 	var first *kueue.Workload
 	for _, w := range e.waitingIn(cq) {
-		if key := workload.Key(w); e.todo[key] && !e.backoff[key] && (first == nil || e.before(w, first)) {
+		if first != nil && !e.before(w, first) {
+			continue
+		}
+		if key := workload.Key(w); e.todo[key] && !e.backoff[key] {
 			first = w
 		}
 	}

@@ -330,7 +330,7 @@ func TestTopology(t *testing.T) {
 	if v.Verdict != check.Never || v.Reason != "TopologyPlacementFailed" || v.Topology == nil || v.Topology.Status != check.Failed {
 		t.Errorf("%s %s %s %+v", v.Verdict, v.Reason, v.Summary, v.Topology)
 	}
-	if len(v.Remedies) != 1 || v.Remedies[0].Flag != "--node-count 2" {
+	if len(v.Remedies) != 1 || v.Remedies[0].Nodes != 2 || v.Remedies[0].PodSet != "worker" {
 		t.Errorf("remedies %+v", v.Remedies)
 	}
 }

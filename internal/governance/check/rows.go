@@ -121,30 +121,82 @@ func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
 	}
 }
 
-// remedyRows show what would make the job run now.
+// remedyRows show what would make the job run now, each with the commands that do it.
 func (v *Verdict) remedyRows(p *prose.Page) {
-	for i, r := range v.Remedies {
-		p.Row(once("runs now", i), remedyText(r))
+	last := ""
+	for i := range v.Remedies {
+		r := &v.Remedies[i]
+		label := "runs now"
+		if r.Waits {
+			label = "could run"
+		}
+		p.Row(first(label, last), v.remedyText(r))
+		last = label
+		for _, c := range r.Commands {
+			p.Command(c)
+		}
 	}
 }
 
-func remedyText(r remedy.Remedy) string {
-	lead := "with " + r.Flag
-	if r.Code == remedy.JobsEnd {
-		var names []string
-		for i, h := range r.Jobs {
-			if i == 3 && len(r.Jobs) > 4 {
-				names = append(names, fmt.Sprintf("%d more", len(r.Jobs)-i))
-				break
-			}
-			names = append(names, h.Namespace+"/"+h.Name)
-		}
-		lead = "when " + strings.Join(names, ", ") + " ends"
-		if len(r.Jobs) > 1 {
-			lead = "when " + strings.Join(names, ", ") + " end"
-		}
-		return lead
+// first is a label where it is another one than the row above has.
+func first(label, above string) string {
+	if label == above {
+		return ""
 	}
+	return label
+}
+
+// change is what a remedy changes, in words.
+func (v *Verdict) change(r *remedy.Remedy) string {
+	switch {
+	case len(r.Commands) == 0 && r.Flag != "":
+		return "with " + r.Flag
+	case r.Code == remedy.FewerNodes && r.PodSet != "":
+		return "with " + plural(int(r.Nodes), "pod", "pods") + " of " + r.PodSet
+	case r.Code == remedy.FewerNodes:
+		return "with " + plural(int(r.Nodes), "node", "nodes")
+	case r.Code == remedy.HigherPriority:
+		return fmt.Sprintf("with priority %s (%d)", r.PriorityClass, r.Priority)
+	case r.Code == remedy.OtherInstanceType:
+		return "on " + r.InstanceType
+	case r.Code == remedy.OtherQueue && r.Namespace != v.Job.Namespace:
+		return "in " + r.Team + " (namespace " + r.Namespace + ")"
+	}
+	return "in queue " + r.Queue
+}
+
+// ends is the text of a remedy that waits for others' end.
+func (v *Verdict) ends(r *remedy.Remedy) string {
+	var names []string
+	for i, h := range r.Jobs {
+		if i == 3 && len(r.Jobs) > 4 {
+			names = append(names, fmt.Sprintf("%d more", len(r.Jobs)-i))
+			break
+		}
+		names = append(names, h.Namespace+"/"+h.Name)
+	}
+	text := "when " + strings.Join(names, ", ") + verb(len(r.Jobs), " ends", " end")
+	var ask []string
+	for _, h := range r.Others(v.Job.Namespace) {
+		who := "team " + h.Team
+		if h.Owner != "" {
+			who = h.Owner + " (" + who + ")"
+		}
+		if !slices.Contains(ask, who) {
+			ask = append(ask, who)
+		}
+	}
+	if len(ask) > 0 {
+		text += ": ask " + strings.Join(ask, ", ")
+	}
+	return text
+}
+
+func (v *Verdict) remedyText(r *remedy.Remedy) string {
+	if r.Code == remedy.JobsEnd {
+		return v.ends(r)
+	}
+	lead := v.change(r)
 	text := lead
 	if r.Amount > 0 {
 		text += ": " + Words(r.Resource, r.Amount)
@@ -162,6 +214,9 @@ func remedyText(r remedy.Remedy) string {
 			names = append(names, e.Namespace+"/"+e.Name)
 		}
 		text += "; preempts " + strings.Join(names, ", ")
+	}
+	if r.Waits {
+		text += ", after a wait"
 	}
 	return text
 }

@@ -55,6 +55,11 @@ type Request struct {
 	Queues func(context.Context) []*kueue.LocalQueue
 	// Remedies asks for holders and remedies where the job does not run now.
 	Remedies bool
+	// Make renders the job anew with a change, as start-job would; nil where it
+	// cannot be. See remedy.Question.
+	Make func(remedy.Change) (object map[string]any, made remedy.Made, err error)
+	// Existing is set for a job that exists: remedies are commands then.
+	Existing *remedy.Existing
 	// Assume is the duration of workloads of which nothing is known, for the
 	// estimate of a start; 0: none is assumed.
 	Assume time.Duration
@@ -235,21 +240,45 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 	if v.Verdict == Waits {
 		v.Holders = remedy.Holders(c.In, c.Tree, wl, v.Job.ClusterQueue, needs)
 	}
-	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders}
+	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, Hopeless: v.Verdict == Never}
 	if r.Queues != nil {
 		q.Queues = r.Queues(ctx)
 	}
+	if r.Make != nil {
+		q.Make = func(change remedy.Change) (*kueue.Workload, remedy.Made, error) { return c.remade(ctx, r, wl, change) }
+	}
 	if v.Nodes.Status != Unclear && v.Nodes.Status != Skipped {
-		q.Fits = func(w *kueue.Workload, d *admission.Decision, ended []remedy.Holder) bool {
+		q.Room = func(w *kueue.Workload, d *admission.Decision, ended []remedy.Holder) remedy.Room {
 			with := *d
 			with.Preempts = slices.Clone(d.Preempts)
 			for _, h := range ended {
 				with.Preempts = append(with.Preempts, admission.Preemption{Namespace: h.Namespace, Name: h.Workload})
 			}
-			return c.nodes(w, &with).Status != Failed
+			switch n := c.nodes(w, &with); {
+			case n.Status != Failed:
+				return remedy.RoomNow
+			case n.Reason == NodesFull:
+				return remedy.RoomLater
+			}
+			return remedy.RoomNever
 		}
 	}
 	found, err := remedy.Find(ctx, q)
 	v.Remedies = found
 	return err
+}
+
+// remade is the workload of the job as it is after a change, in the place of the
+// one it was.
+func (c *Checker) remade(ctx context.Context, r *Request, wl *kueue.Workload, change remedy.Change) (*kueue.Workload, remedy.Made, error) {
+	object, made, err := r.Make(change)
+	if err != nil {
+		return nil, made, err
+	}
+	w, err := c.workload(ctx, &Request{Object: object, Namespace: r.Namespace}, &Verdict{})
+	if err != nil {
+		return nil, made, err
+	}
+	w.Name, w.UID = wl.Name, wl.UID
+	return w, made, nil
 }

@@ -133,6 +133,9 @@ func (v *Verdict) quotaRows(p *prose.Page) {
 		}
 		return
 	}
+	if q.Detail == ResourceNotCovered || q.Detail == FlavorDoesNotMatch {
+		return // what the queue has of other things is no matter
+	}
 	var others []string
 	for i := range q.Resources {
 		l := &q.Resources[i]
@@ -162,7 +165,7 @@ func (v *Verdict) quotaRows(p *prose.Page) {
 	if q.Tie {
 		p.Row("tie", "Kueue is undecided between equal shares: it may decide otherwise")
 	}
-	if q.Ahead > 0 && v.Verdict != Admitted && v.Detail != BehindOthers {
+	if q.Ahead > 0 && v.Verdict == Waits && v.Detail != BehindOthers {
 		p.Row("queue", plural(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" before it")
 	}
 	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted && v.ownWords() {

@@ -197,6 +197,14 @@ func (v *Verdict) why() string {
 		return v.Quota.Message
 	case ExceedsNominal, ExceedsBorrowing, ExceedsCohort:
 		return v.tooMuch()
+	case ResourceNotCovered:
+		if text := v.notCovered(); text != "" {
+			return text
+		}
+	case FlavorDoesNotMatch:
+		if text := v.noFlavor(); text != "" {
+			return text
+		}
 	case QuotaInUse, QuotaLowered:
 		if text := v.short(); text != "" {
 			return text
@@ -206,6 +214,35 @@ func (v *Verdict) why() string {
 		return oneLine(v.Quota.Message)
 	}
 	return v.Reason
+}
+
+// notCovered names what the queue has no quota for at all.
+func (v *Verdict) notCovered() string {
+	var names []string
+	for _, a := range v.totals() {
+		has := slices.ContainsFunc(v.Quota.Resources, func(l Line) bool { return l.Resource == a.Resource })
+		if !has && !slices.Contains(names, a.Resource) {
+			names = append(names, a.Resource)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return v.queueName() + " has no quota for " + strings.Join(names, ", ")
+}
+
+// noFlavor names what the queue has instead of what the job selects.
+func (v *Verdict) noFlavor() string {
+	var names []string
+	for _, l := range v.Quota.Resources {
+		if !slices.Contains(names, l.Flavor) {
+			names = append(names, l.Flavor)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s has only %s, which is not what the job's pods select or tolerate", v.queueName(), strings.Join(names, ", "))
 }
 
 // tooMuch speaks of a request beyond the largest that can ever be had.

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -145,6 +146,9 @@ type Question struct {
 	Pods     []state.Pod     // nil when they may not be read
 	Events   []state.Event
 	Queues   func(context.Context) []*kueue.LocalQueue
+	// Make and Flags are for remedies: see check.Request.Make and remedy.Existing.
+	Make  func(remedy.Change) (object map[string]any, made remedy.Made, err error)
+	Flags string
 	// NoKueue: the cluster has none.
 	NoKueue bool
 	// Assume is the duration of jobs of which nothing is known; see check.Request.
@@ -206,10 +210,13 @@ func waits(s jobs.State) bool {
 
 // judge asks the checker about the job as it is.
 func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, wl *kueue.Workload) error {
-	v, err := c.Check(ctx, check.Request{Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true, Assume: q.Assume})
+	v, err := c.Check(ctx, check.Request{Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true, Assume: q.Assume,
+		Make: q.Make, Existing: &remedy.Existing{Namespace: q.Job.Namespace, Name: q.Job.Name, Flags: q.Flags,
+			Together: q.Job.Annotations[kinds.TogetherAnnotation] != ""}})
 	if err != nil {
 		return err
 	}
+	q.typed(v)
 	e.Verdict = v
 	if e.Place != nil && wl != nil && v.Quota.Status != check.Skipped {
 		e.Place.at(v.Job.ClusterQueue)

@@ -213,16 +213,21 @@ func TestRemedies(t *testing.T) {
 		}
 		var got []string
 		for _, r := range e.Verdict.Remedies {
-			line := r.Code + " " + r.Flag
+			line := r.Code + " " + strings.Join(r.Commands, "; ")
+			if r.PodSet != "" {
+				line += fmt.Sprint(r.Nodes, " of ", r.PodSet)
+			}
 			for _, p := range r.Preempts {
 				line += " preempts " + p.Name
 			}
 			for _, h := range r.Jobs {
-				line += h.Name
+				line += " ends " + h.Name
 			}
 			got = append(got, line)
 		}
-		want := "FewerNodes --node-count 1\nHigherPriority --priority high preempts sweep\nOtherQueue --queue-name other\nJobsEnd sweep"
+		want := strings.Join([]string{"FewerNodes 1 of worker", "OtherQueue ",
+			"HigherPriority hyperpod patch-job priority llama --priority high -n t preempts sweep",
+			"JobsEnd hyperpod cancel-job sweep -n t ends sweep"}, "\n")
 		if strings.Join(got, "\n") != want {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 		}

@@ -23,7 +23,7 @@ func (e *Explanation) settle(q Question, wl *kueue.Workload, s jobs.Status) {
 	case wl != nil && inputs.Reserves(wl):
 		e.admitted(wl, s)
 	case wl != nil && wl.Spec.Active != nil && !*wl.Spec.Active:
-		reason(kueue.WorkloadDeactivated, "", "it is held back: hyperpod patch-job unsuspend "+e.Job.Name+" lets it go on")
+		reason(kueue.WorkloadDeactivated, "", "it is held back: hyperpod patch-job unsuspend "+e.Job.Name+" -n "+e.Job.Namespace+q.Flags+" lets it go on")
 	case e.Place == nil && q.NoKueue:
 		reason(NotQueued, "", "this cluster has no Kueue; the job waits for its operator or its pods")
 		e.podsWhy()
@@ -31,7 +31,7 @@ func (e *Explanation) settle(q Question, wl *kueue.Workload, s jobs.Status) {
 		reason(NotQueued, "", "it has no queue label, so Kueue does not manage it")
 		if q.Job.Suspended {
 			e.Summary = "it is suspended and has no queue label: nobody will start it"
-			e.Notes = append(e.Notes, inputs.Note{Code: NotQueued, Message: "start it again with --queue-name, or unsuspend it: hyperpod patch-job unsuspend " + e.Job.Name})
+			e.Notes = append(e.Notes, inputs.Note{Code: NotQueued, Message: "to let it start without Kueue: hyperpod patch-job unsuspend " + e.Job.Name + " -n " + e.Job.Namespace + q.Flags})
 		} else {
 			e.podsWhy()
 		}

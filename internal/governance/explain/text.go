@@ -34,7 +34,7 @@ func (e *Explanation) Text(width int, age func(time.Duration) string) string {
 	if v := e.Verdict; v != nil {
 		v.Body(p, age)
 	}
-	if k := e.Kueue; k != nil && k.Message != "" {
+	if k := e.Kueue; k != nil && k.Message != "" && !strings.Contains(e.Summary, strings.TrimSpace(k.Message)) {
 		p.Row("Kueue says", fmt.Sprintf("%s, since %s: %s", k.Reason, age(e.Time.Sub(k.Since)), check.Shorten(k.Message)))
 	}
 	for _, n := range e.Notes {
@@ -58,7 +58,8 @@ func (e *Explanation) headline(age func(time.Duration) string) string {
 			text += ", after it was preempted"
 		}
 		var parts []string
-		if q := e.Place; q != nil && q.Position > 0 {
+		never := e.Verdict != nil && e.Verdict.Verdict == check.Never
+		if q := e.Place; q != nil && q.Position > 0 && !never {
 			parts = append(parts, ordinal(q.Position)+" in "+quota.TeamOf(q.ClusterQueue))
 		}
 		if e.Reason != "" {
@@ -67,8 +68,13 @@ func (e *Explanation) headline(age func(time.Duration) string) string {
 		if len(parts) > 0 {
 			text += ": " + strings.Join(parts, ", ")
 		}
-		if s := strings.TrimPrefix(e.Summary, "would not start now: "); s != "" {
-			text += ": " + s
+		summary := strings.TrimPrefix(e.Summary, "would not start now: ")
+		if never && strings.HasPrefix(summary, "cannot run") {
+			text = strings.Replace(text, "waits since "+since, "waits since "+since+" and will never start as it is", 1)
+			_, summary, _ = strings.Cut(summary, ": ")
+		}
+		if summary != "" {
+			text += ": " + summary
 		}
 		return text
 	case "Starting":

@@ -26,6 +26,12 @@ func (p *Page) Row(label, text string) {
 	p.wrap(first, indent, text)
 }
 
+// Command adds a command to be copied: on a line of its own, and never broken.
+func (p *Page) Command(text string) {
+	p.empty = false
+	p.b.WriteString(strings.Repeat(" ", labelWidth) + "  " + text + "\n")
+}
+
 // Line adds text from the left edge; what does not fit goes on below, indented.
 func (p *Page) Line(text string) { p.wrap("", "  ", text) }
 

@@ -3,7 +3,6 @@ package remedy
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,13 +20,22 @@ func Find(ctx context.Context, q Question) ([]Remedy, error) {
 	f := &finder{Question: q, ctx: ctx}
 	f.resource = device(q.Workload)
 	f.fewerNodes()
-	f.higherPriority()
 	f.otherTypes()
 	f.otherQueues()
+	f.higherPriority()
 	f.jobsEnd()
 	if f.err == nil {
 		f.err = ctx.Err()
 	}
+	slices.SortStableFunc(f.out, func(a, b Remedy) int { // what runs now first
+		switch {
+		case a.Waits == b.Waits:
+			return 0
+		case b.Waits:
+			return -1
+		}
+		return 1
+	})
 	return f.out, f.err
 }
 
@@ -40,24 +48,42 @@ type finder struct {
 	err      error
 }
 
-// ask is Probe, with nodes; ok says that the job would run, if need be after
-// evicting others when that is allowed.
-func (f *finder) ask(w *kueue.Workload, preempting bool, ended ...Holder) (admission.Decision, bool) {
+// answer is what becomes of a changed job.
+type answer struct {
+	d     admission.Decision
+	runs  bool // at once
+	waits bool // not at once, and not for ever
+}
+
+// ask is Probe, with nodes. The job runs also where it has to evict others, when
+// that is allowed.
+func (f *finder) ask(w *kueue.Workload, preempting bool, ended ...Holder) answer {
 	if f.err != nil || f.ctx.Err() != nil {
-		return admission.Decision{}, false
+		return answer{}
 	}
 	d, err := f.Engine.Probe(f.ctx, w)
 	if err != nil {
-		return d, false // the changed workload is not valid: no remedy
+		return answer{} // the changed workload is not valid: no remedy
 	}
-	if d.Outcome != admission.Admitted && !(preempting && d.Outcome == admission.AdmittedByPreempting) {
-		return d, false
+	room := RoomNow
+	if f.Room != nil {
+		room = f.Room(w, &d, ended)
 	}
-	return d, f.Fits == nil || f.Fits(w, &d, ended)
+	switch d.Outcome {
+	case admission.Admitted:
+		return answer{d, room == RoomNow, room == RoomLater}
+	case admission.AdmittedByPreempting:
+		runs := preempting && room == RoomNow
+		return answer{d, runs, !runs && room != RoomNever}
+	case admission.Waits:
+		return answer{d, false, room != RoomNever}
+	}
+	return answer{d: d}
 }
 
 func (f *finder) add(r Remedy, d *admission.Decision) {
 	r.Resource = f.resource
+	r.Commands = f.commands(&r)
 	for _, ps := range d.PodSets {
 		for _, q := range ps.Requests {
 			if q.Resource == f.resource {
@@ -125,44 +151,80 @@ func Rank(resource string) int {
 	return 1
 }
 
-// fewerNodes looks for the largest job that runs now, by halves.
+// fewerNodes looks for the largest job that runs now, by halves; of a job that can
+// never run, else for the largest that could.
 func (f *finder) fewerNodes() {
-	largest, others := -1, int32(0)
-	for i, ps := range f.Workload.Spec.PodSets {
-		if largest < 0 || ps.Count > f.Workload.Spec.PodSets[largest].Count {
+	ask, most, role := f.byRendering()
+	if most < 2 {
+		if ask, most, role = f.byPodSet(); most < 2 {
+			return
+		}
+	}
+	for _, waits := range []bool{false, true} {
+		if waits && !f.Hopeless {
+			return
+		}
+		low, high := 0, most // low is enough, high is not
+		var best answer
+		var flags string
+		for high-low > 1 {
+			n := low + (high-low)/2
+			if a, with := ask(n); a.runs || waits && a.waits {
+				low, best, flags = n, a, with
+			} else {
+				high = n
+			}
+		}
+		if low > 0 {
+			f.add(Remedy{Code: FewerNodes, Waits: waits, Nodes: int32(low), PodSet: role, Flag: flags}, &best.d)
+			return
+		}
+	}
+}
+
+// byRendering asks about the job with another number of nodes; most is its own, 0
+// where start-job cannot change it.
+func (f *finder) byRendering() (ask func(n int) (answer, string), most int, role string) {
+	if f.Make == nil {
+		return nil, 0, ""
+	}
+	_, own, err := f.Make(Change{})
+	if err != nil || own.Nodes < 2 {
+		return nil, 0, ""
+	}
+	if _, less, err := f.Make(Change{Nodes: own.Nodes - 1}); err != nil || less.Nodes != own.Nodes-1 {
+		return nil, 0, ""
+	}
+	return func(n int) (answer, string) {
+		w, made, err := f.Make(Change{Nodes: n})
+		if err != nil {
+			return answer{}, ""
+		}
+		return f.ask(w, false), made.Flags
+	}, own.Nodes, ""
+}
+
+// byPodSet asks about the job with fewer pods in its largest pod set.
+func (f *finder) byPodSet() (ask func(n int) (answer, string), most int, role string) {
+	sets := f.Workload.Spec.PodSets
+	largest := -1
+	for i := range sets {
+		if largest < 0 || sets[i].Count > sets[largest].Count {
 			largest = i
 		}
 	}
-	if largest < 0 || f.Workload.Spec.PodSets[largest].Count < 2 {
-		return
+	if largest < 0 {
+		return nil, 0, ""
 	}
-	for i, ps := range f.Workload.Spec.PodSets {
-		if i != largest {
-			others += ps.Count
-		}
-	}
-	scaled := func(n int32) *kueue.Workload {
+	return func(n int) (answer, string) {
 		w := f.Workload.DeepCopy()
-		w.Spec.PodSets[largest].Count = n
-		if least := w.Spec.PodSets[largest].MinCount; least != nil && *least > n {
-			w.Spec.PodSets[largest].MinCount = nil
+		ps := &w.Spec.PodSets[largest]
+		ps.Count = int32(n)
+		if ps.MinCount != nil && *ps.MinCount > ps.Count {
+			ps.MinCount = nil
 		}
-		return w
-	}
-	low, high := int32(0), f.Workload.Spec.PodSets[largest].Count // low runs, high does not
-	var best admission.Decision
-	for high-low > 1 {
-		n := low + (high-low)/2
-		if d, ok := f.ask(scaled(n), false); ok {
-			low, best = n, d
-		} else {
-			high = n
-		}
-	}
-	if low > 0 {
-		nodes := low + others
-		f.add(Remedy{Code: FewerNodes, Nodes: nodes, Flag: fmt.Sprintf("--node-count %d", nodes)}, &best)
-	}
+		return f.ask(w, false), ""
+	}, int(sets[largest].Count), string(sets[largest].Name)
 }
 
 // higherPriority tries the classes above the job's own, the lowest first.
@@ -180,8 +242,8 @@ func (f *finder) higherPriority() {
 		w := f.Workload.DeepCopy()
 		w.Spec.Priority = &c.Value
 		w.Spec.PriorityClassRef = kueue.NewWorkloadPriorityClassRef(c.Name)
-		if d, ok := f.ask(w, true); ok {
-			f.add(Remedy{Code: HigherPriority, PriorityClass: c.Name, Priority: c.Value, Flag: "--priority " + c.Name}, &d)
+		if a := f.ask(w, true); a.runs {
+			f.add(Remedy{Code: HigherPriority, PriorityClass: c.Name, Priority: c.Value, Flag: "--priority " + c.Name}, &a.d)
 			return
 		}
 	}
@@ -195,19 +257,73 @@ func (f *finder) otherTypes() {
 		return // none asked for: Kueue has tried every flavor already
 	}
 	seen := map[string]bool{own[0]: true}
+	var found candidates
 	for _, flavor := range f.In.Flavors {
 		t := flavor.Spec.NodeLabels[kinds.InstanceTypeLabel]
 		if t == "" || seen[t] || len(seen) > mostTypes {
 			continue
 		}
 		seen[t] = true
+		r, a := f.onType(own[0], t)
+		found.note(r, a)
+	}
+	f.take(found)
+}
+
+// onType asks about the job on another instance type, with what its pods ask for
+// now, else with what nodes of that type have for them.
+func (f *finder) onType(own, t string) (Remedy, answer) {
+	r := Remedy{Code: OtherInstanceType, InstanceType: t}
+	if f.Make == nil {
 		w := f.Workload.DeepCopy()
 		for i := range w.Spec.PodSets {
-			replaceType(&w.Spec.PodSets[i].Template.Spec, own[0], t)
+			replaceType(&w.Spec.PodSets[i].Template.Spec, own, t)
 		}
-		if d, ok := f.ask(w, false); ok {
-			f.add(Remedy{Code: OtherInstanceType, InstanceType: t, Flag: "--instance-type " + t}, &d)
+		return r, f.ask(w, false)
+	}
+	var best answer
+	for _, resize := range []bool{false, true} {
+		w, made, err := f.Make(Change{InstanceType: t, Resize: resize})
+		if err != nil {
+			continue
 		}
+		if a := f.ask(w, false); a.runs || a.waits && !best.waits {
+			r.Flag, best = made.Flags, a
+		}
+		if best.runs {
+			break
+		}
+	}
+	return r, best
+}
+
+// candidates are the remedies of one kind: those that run, and those that wait.
+type candidates struct{ run, wait []candidate }
+
+type candidate struct {
+	r Remedy
+	d admission.Decision
+}
+
+func (c *candidates) note(r Remedy, a answer) {
+	switch {
+	case a.runs:
+		c.run = append(c.run, candidate{r, a.d})
+	case a.waits:
+		r.Waits = true
+		c.wait = append(c.wait, candidate{r, a.d})
+	}
+}
+
+// take adds the first that run; those that wait only where none runs, and the job
+// could never run as it is.
+func (f *finder) take(c candidates) {
+	list := c.run
+	if len(list) == 0 && f.Hopeless {
+		list = c.wait
+	}
+	for i := range list[:min(len(list), mostAnswers)] {
+		f.add(list[i].r, &list[i].d)
 	}
 }
 
@@ -227,6 +343,7 @@ func (f *finder) otherQueues() {
 		}
 		return away(a) - away(b)
 	})
+	var found candidates
 	for _, lq := range queues {
 		cq := string(lq.Spec.ClusterQueue)
 		if tried[cq] || len(tried) > mostQueues {
@@ -235,16 +352,13 @@ func (f *finder) otherQueues() {
 		tried[cq] = true
 		w := f.Workload.DeepCopy()
 		w.Namespace, w.Spec.QueueName = lq.Namespace, kueue.LocalQueueName(lq.Name)
-		d, ok := f.ask(w, false)
-		if !ok {
-			continue
-		}
 		flag := "--queue-name " + lq.Name
 		if lq.Namespace != f.Workload.Namespace {
 			flag = "--namespace " + lq.Namespace + " " + flag
 		}
-		f.add(Remedy{Code: OtherQueue, Namespace: lq.Namespace, Queue: lq.Name, Team: quota.TeamOf(cq), ClusterQueue: cq, Flag: flag}, &d)
+		found.note(Remedy{Code: OtherQueue, Namespace: lq.Namespace, Queue: lq.Name, Team: quota.TeamOf(cq), ClusterQueue: cq, Flag: flag}, f.ask(w, false))
 	}
+	f.take(found)
 }
 
 // jobsEnd looks for few jobs whose end frees enough: the largest until it is
@@ -308,12 +422,12 @@ func (f *finder) without(ended []Holder) (admission.Decision, bool) {
 		back = append(back, w)
 	}
 	undo := f.admitAhead()
-	d, ok := f.ask(f.Workload, false, ended...)
+	a := f.ask(f.Workload, false, ended...)
 	undo()
 	if err := f.Engine.Load(context.WithoutCancel(f.ctx), back...); err != nil && f.err == nil {
 		f.err = err
 	}
-	return d, ok
+	return a.d, a.runs
 }
 
 // instanceTypes are the types a workload's pods ask for.

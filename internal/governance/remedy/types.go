@@ -16,14 +16,22 @@ const (
 	JobsEnd           = "JobsEnd"
 )
 
-// Remedy is a change after which the job would run now. Of the fields after Code
-// those that it needs are set.
+// Remedy is a change after which the job would run now. Of the fields after
+// Commands those of the kind are set.
 type Remedy struct {
 	Code string
+	// Waits: the job would then wait, and not run at once. Only for a job that
+	// could never run as it is.
+	Waits bool `json:",omitempty"`
 	// Flag is the change as start-job takes it, "" where no flag does it.
 	Flag string `json:",omitempty"`
-	// Nodes is the number of pods (FewerNodes).
-	Nodes int32 `json:",omitempty"`
+	// Commands make the change to a job that exists, one after the other. None where
+	// it is another one's to make: the Jobs of other teams, say.
+	Commands []string `json:",omitempty"`
+	// Nodes is the number of nodes as start-job counts them, or, where start-job
+	// cannot change it, the number of pods of PodSet (FewerNodes).
+	Nodes  int32  `json:",omitempty"`
+	PodSet string `json:",omitempty"`
 	// PriorityClass and Priority, its value, are the lowest class that is enough.
 	PriorityClass string `json:",omitempty"`
 	Priority      int32  `json:",omitempty"`
@@ -58,9 +66,54 @@ type Question struct {
 	Holders  []Holder
 	// Queues are other local queues that the user may use.
 	Queues []*kueue.LocalQueue
-	// Fits says whether the pods of a workload find nodes when decided so and the
+	// Make renders the job anew with a change, as start-job would; nil, or an error,
+	// where it cannot be. Without it a change is tried on the workload itself, and no
+	// flag or command is offered.
+	Make func(Change) (*kueue.Workload, Made, error)
+	// Existing is the job where it exists already: remedies then are commands.
+	Existing *Existing
+	// Hopeless: the job can never run as it is, so a change that lets it wait is
+	// worth telling.
+	Hopeless bool
+	// Room says whether the pods of a workload find nodes when decided so and the
 	// pods of some other jobs are gone; nil when nodes are not known.
-	Fits func(w *kueue.Workload, d *admission.Decision, ended []Holder) bool
+	Room func(w *kueue.Workload, d *admission.Decision, ended []Holder) Room
+}
+
+// Room is whether the pods of a job find nodes.
+type Room int
+
+// The answers.
+const (
+	RoomNow   Room = iota
+	RoomLater      // once other pods are gone
+	RoomNever      // not even on empty nodes
+)
+
+// Change is what start-job is told to do otherwise; zero fields stay as they are.
+type Change struct {
+	Nodes        int
+	InstanceType string
+	// Resize goes with InstanceType: of its nodes' cores, memory and network
+	// interfaces each pod asks for the part that goes with its accelerators, and not
+	// for what it asked for on the type before.
+	Resize bool
+}
+
+// Made says how a job was rendered anew.
+type Made struct {
+	Nodes int    // that it then has
+	Flags string // what start-job is told for it
+}
+
+// Existing is a job that commands can change.
+type Existing struct {
+	Namespace, Name string
+	// Together: other objects were submitted with it and go with it, so it cannot be
+	// replaced from the job alone.
+	Together bool
+	// Flags say which cluster is meant (" --sandbox=lab"), "" where nothing has to.
+	Flags string
 }
 
 // limits of the search: every question to the core costs up to some milliseconds.
@@ -69,6 +122,8 @@ const (
 	mostTypes   = 16
 	mostHolders = 64
 	mostSingles = 8
+	// mostAnswers is how many instance types, and queues, are told.
+	mostAnswers = 2
 	// mostAhead: a job behind more than this many is not told whose end would start it.
 	mostAhead = 32
 )

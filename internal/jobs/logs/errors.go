@@ -28,7 +28,7 @@ func explain(s Source, err error) error {
 	switch {
 	case notStarted(err):
 		return (&errs.Error{What: what, Why: fmt.Sprintf("container %s has not started yet", s.Container), Code: errs.Pending, Cause: err}).
-			WithFact("server says", kube.Message(err)).WithTry("-f waits until it starts")
+			WithFact("server says", kube.Message(err)).WithTry("-f   # waits until it starts")
 	case kube.IsInvalid(err) && strings.Contains(kube.Message(err), wordsNoPrevious):
 		return &errs.Error{What: what, Why: fmt.Sprintf("container %s has no earlier run: it was not restarted", s.Container), Code: errs.NotFound, Cause: err}
 	case kube.IsNotFound(err):

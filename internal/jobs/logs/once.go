@@ -132,7 +132,7 @@ func notBegun(s Source, why string) error {
 	if why != "" {
 		e.WithFact("it waits", why)
 	}
-	return e.WithTry("-f waits for it")
+	return e.WithTry("-f   # waits for it")
 }
 
 // noPods is the error of a job whose pods are not there.
@@ -141,12 +141,12 @@ func noPods(q Query, others []pick.Pod) error {
 	s := jobs.StatusOf(j, nil, nil)
 	switch {
 	case len(others) > 0:
-		return (&errs.Error{What: "there is no log yet", Why: fmt.Sprintf("that pod of job %s is not there", j.Name), Code: errs.Pending}).WithTry("-f waits for it")
+		return (&errs.Error{What: "there is no log yet", Why: fmt.Sprintf("that pod of job %s is not there", j.Name), Code: errs.Pending}).WithTry("-f   # waits for it")
 	case s.State.Finished():
 		return errs.NotFoundf("there is no log: job %s %s, and its pods are gone", j.Name, strings.ToLower(string(s.State)))
 	}
 	e := &errs.Error{What: "there is no log yet", Why: fmt.Sprintf("job %s has no pods, it is %s", j.Name, s.State), Code: errs.Pending}
-	return e.WithTry("-f waits for them", "hyperpod get-job "+j.Name+" -n "+j.Namespace+" says more")
+	return e.WithTry("-f   # waits for them", "hyperpod get-job "+j.Name+" -n "+j.Namespace)
 }
 
 // sources returns the sources of streams that were begun, in that order.

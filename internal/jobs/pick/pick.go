@@ -215,7 +215,7 @@ func noRank(j state.Job, rank int) error {
 	e := errs.NotFoundf("job %s has no rank %d", j.Name, rank)
 	switch n := ranks(j); n {
 	case 0:
-		return e.WithFact("ranks", "none known").WithTry("--pod NAME (hyperpod list-pods " + j.Name + " -n " + j.Namespace + ")")
+		return e.WithFact("ranks", "none known").WithTry("hyperpod list-pods "+j.Name+" -n "+j.Namespace, "--pod NAME")
 	case 1:
 		return e.WithFact("ranks", "0")
 	default:

@@ -159,5 +159,5 @@ func differs(o Object, req Request, found map[string]any, changes []Change, caus
 	if since := kinds.Text(found, "metadata", "creationTimestamp"); since != "" {
 		e.WithFact("since", since)
 	}
-	return e.WithTry("--replace to change it")
+	return e.WithTry("--replace   # changes it")
 }

@@ -216,7 +216,7 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 // unsure is the error of a create of which nobody knows whether it was carried out.
 func unsure(o Object, req Request, cause error) error {
 	return errs.Wrap(cause, fmt.Sprintf("it is not known whether %s %q was created", o.Resource.Kind, o.Name())).
-		WithTry(fmt.Sprintf("hyperpod list-jobs -n %s shows it", req.Namespace))
+		WithTry(fmt.Sprintf("hyperpod list-jobs -n %s   # shows it", req.Namespace))
 }
 
 // lookUp reads the object and says whether this submission made it. Ctrl-C does
@@ -248,7 +248,7 @@ func exists(o Object, req Request, found map[string]any, cause error) error {
 	if by := cmp.Or(kinds.Text(found, "metadata", "labels", kinds.CreatedByLabel), kinds.Text(found, "metadata", "annotations", kinds.CreatedByAnnotation)); by != "" {
 		e.WithFact("by", by)
 	}
-	return e.WithTry("another --name, or --generate-name for a suffix", "hyperpod get-job "+o.Name()+" -n "+req.Namespace)
+	return e.WithTry("--generate-name   # adds a suffix", "hyperpod get-job "+o.Name()+" -n "+req.Namespace)
 }
 
 func rollback(ctx context.Context, api API, req Request, done []step, cause error) error {

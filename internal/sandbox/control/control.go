@@ -43,7 +43,8 @@ type sim struct {
 	cfg      Config
 	now      time.Time
 	engine   *admission.Engine
-	loaded   map[store.Key]int64 // workloads in the engine, at which resource version
+	loaded   map[store.Key]int64         // workloads in the engine, at which resource version
+	events   map[happening]*store.Object // see eventsKnown
 	warnings []string
 }
 

@@ -26,17 +26,18 @@ func (s *sim) event(o *store.Object, kind, reason, message string) bool {
 		message = message[:1021] + "..."
 	}
 	now := object.Stamp(s.now)
-	for _, e := range s.st.List(kinds.Event.FullName(), namespaceOf(o)) {
-		if object.Text(e.Map(), "involvedObject", "uid") != o.UID || object.Text(e.Map(), "reason") != reason || object.Text(e.Map(), "message") != message {
-			continue
-		}
+	about := happening{o.UID, reason, message}
+	if e := s.eventsKnown()[about]; e != nil {
 		if kind == "Warning" || object.Text(e.Map(), "lastTimestamp") == now {
 			return false
 		}
 		m := e.Copy()
 		n, _ := object.Int(m, "count")
 		m["count"], m["lastTimestamp"] = n+1, now
-		_, err := s.st.Put(kinds.Event.FullName(), m)
+		e, err := s.st.Put(kinds.Event.FullName(), m)
+		if err == nil {
+			s.events[about] = e
+		}
 		return err == nil
 	}
 	source := sources[object.Text(o.Map(), "kind")]
@@ -48,7 +49,7 @@ func (s *sim) event(o *store.Object, kind, reason, message string) bool {
 	if o.Namespace != "" {
 		ref["namespace"] = o.Namespace
 	}
-	_, err := s.create(kinds.Event.FullName(), map[string]any{
+	e, err := s.create(kinds.Event.FullName(), map[string]any{
 		"apiVersion": "v1", "kind": "Event",
 		// The name is unique: the resource version is used once.
 		"metadata":       map[string]any{"name": fmt.Sprintf("%s.%x", o.Name, s.now.UnixNano()+s.st.RV()), "namespace": namespaceOf(o)},
@@ -56,7 +57,29 @@ func (s *sim) event(o *store.Object, kind, reason, message string) bool {
 		"firstTimestamp": now, "lastTimestamp": now,
 		"source": map[string]any{"component": source}, "reportingComponent": source, "reportingInstance": "",
 	})
+	if err == nil {
+		s.events[about] = e
+	}
 	return err == nil
+}
+
+// happening is what makes two events the same.
+type happening struct{ uid, reason, message string }
+
+func happeningOf(e *store.Object) happening {
+	return happening{object.Text(e.Map(), "involvedObject", "uid"), object.Text(e.Map(), "reason"), object.Text(e.Map(), "message")}
+}
+
+// eventsKnown returns the events by what happened. Only this package changes
+// events while it runs, so they are read once.
+func (s *sim) eventsKnown() map[happening]*store.Object {
+	if s.events == nil {
+		s.events = map[happening]*store.Object{}
+		for _, e := range s.st.List(kinds.Event.FullName(), "") {
+			s.events[happeningOf(e)] = e
+		}
+	}
+	return s.events
 }
 
 // namespaceOf is where events about an object are.
@@ -76,5 +99,6 @@ func (s *sim) trimEvents() {
 	slices.SortFunc(events, func(a, b *store.Object) int { return int(a.RV - b.RV) })
 	for _, e := range events[:len(events)-maxEvents] {
 		s.st.Remove(kinds.Event.FullName(), e.Namespace, e.Name)
+		delete(s.eventsKnown(), happeningOf(e))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 )
 
 // What is in docs/schema is what the types say now.
@@ -40,6 +41,22 @@ for c in work["cases"]:
     errors = list(V(work["schemas"][c["schema"]]).iter_errors(c["document"]))
     print("invalid" if errors else "valid", errors[0].message[:300].replace("\n", " ") if errors else "")
 `
+
+// pythonWithJSONSchema returns a Python that can judge: the one of the PATH, or the
+// system's, for which test/install-tools installs the package.
+func pythonWithJSONSchema(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(python, "-c", "from jsonschema import Draft202012Validator").Run() == nil {
+			return python
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("Python's jsonschema 4 is missing: test/install-tools installs it")
+	}
+	t.Skip("Python's jsonschema 4 is not installed: run test/install-tools")
+	return ""
+}
 
 type testCase struct {
 	Schema   string `json:"schema"`
@@ -70,9 +87,7 @@ func documents(t *testing.T, path string) []any {
 // Templates that Parse takes are valid by the schema, and mistakes that it refuses
 // are not.
 func TestSchemasAgree(t *testing.T) {
-	if exec.Command("python3", "-c", "import jsonschema").Run() != nil {
-		t.Skip("python3 with jsonschema is not installed")
-	}
+	python := pythonWithJSONSchema(t)
 	var cases []testCase
 	files, _ := filepath.Glob("../embedded/*.yaml")
 	more, _ := filepath.Glob("../testdata/manifests/*.yaml")
@@ -137,7 +152,7 @@ cluster:
   cluster_config:
     scheduler_type: SageMaker
     custom_labels: {kueue.x-k8s.io/priority-class: training-priority}
-    annotations: {sagemaker.amazonaws.com/enable-job-auto-resume: true}
+    annotations: {sagemaker.amazonaws.com/enable-job-auto-resume: true, sagemaker.amazonaws.com/job-max-retry-count: 2}
     label_selector: {required: {a: [b]}, preferred: {c: [d]}, weights: [100]}
     persistent_volume_claims: [{claimName: c, mountPath: /fsx}]
     pullPolicy: IfNotPresent
@@ -152,23 +167,34 @@ env_vars: {NCCL_DEBUG: INFO, UNSET: null}
 		{"", "", true},
 		{"pullPolicy: IfNotPresent", "pullPolicy: Sometimes", false},
 		{"nodes: 2", "nodes: 0", false},
-		{"nodes: 2", "nodes: '${training_cfg.size}'", true},
+		{"nodes: 2", "nodes: '${training_cfg.run.ntasks_per_node}'", true},
+		{"--epochs: 3", "--epochs: [3]", false},
+		{"ntasks_per_node: 8", "ntasks_per_node: 8, tasks: 1", false},
+		{"preferred: {c: [d]}", "preferred: {c: {d: e}}", false},
+		{"UNSET: null", "UNSET: [1]", false},
+		{"cluster_type: k8s", "cluster_type: slurm", false},
+		{"training_cfg:", "git: {token: abc, repo_url_or_path: 'https://example.com/x'}\ntraining_cfg:", false},
+		{"training_cfg:", "git: {update_adapter: true}\ntraining_cfg:", false},
 		{"container: i\n", "", false},
 		{"scheduler_type", "schedulerType", false},
 		{"weights: [100]", "weights: [1000]", false},
-		{"instance_type: ml.p5.48xlarge", "instance_type: ml.p5.48xlarge\n  custom_labels: {a: b}", true},
+		{"instance_type: ml.p5.48xlarge", "instance_type: ml.p5.48xlarge\n  service_account_name: sa", true},
 		{"{claimName: c, mountPath: /fsx}", "{claimName: c}", false},
 	} {
 		var doc any
-		if err := yaml.Unmarshal([]byte(strings.Replace(config, c.from, c.to, 1)), &doc); err != nil {
+		text := []byte(strings.Replace(config, c.from, c.to, 1))
+		if err := yaml.Unmarshal(text, &doc); err != nil {
 			t.Fatal(err)
+		}
+		if _, err := v2config.Read("c", text, templates.Values{}); (err == nil) != c.valid {
+			t.Errorf("config with %s: Read says %v", c.to, err)
 		}
 		cases = append(cases, testCase{"config-v2", doc, "config with " + c.to, c.valid})
 	}
-	askJudge(t, cases)
+	askJudge(t, python, cases)
 }
 
-func askJudge(t *testing.T, cases []testCase) {
+func askJudge(t *testing.T, python string, cases []testCase) {
 	t.Helper()
 	schemas := map[string]json.RawMessage{}
 	for name, write := range map[string]func() ([]byte, error){"template": Template, "config-v2": Config} {
@@ -182,7 +208,7 @@ func askJudge(t *testing.T, cases []testCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("python3", "-c", judge)
+	cmd := exec.Command(python, "-c", judge)
 	cmd.Stdin = bytes.NewReader(input)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

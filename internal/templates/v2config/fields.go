@@ -9,80 +9,84 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
-// top reads the file's sections.
-func (r *reader) top() {
-	r.section("", r.root, []field{
-		{"defaults", nothing("")}, // Hydra's own, the same in every file
-		{"hydra", nothing("")},
-		{"training_cfg", (*reader).training},
-		{"git", (*reader).clone},
-		{"cluster", (*reader).cluster},
-		{"base_results_dir", (*reader).results},
-		{"container", into(func(r *reader) *string { return &r.file.Values.Image })},
-		{"container_mounts", nothing("it is for Slurm")},
-		{"env_vars", (*reader).environment},
-	})
-}
-
-func (r *reader) training(at string, t templates.Tree) {
-	r.section(at, t, []field{
-		{"entry_script", into(func(r *reader) *string { return &r.file.Values.EntryScript })},
-		{"script_args", (*reader).scriptArgs},
-		{"run", func(r *reader, at string, t templates.Tree) {
-			r.section(at, t, []field{
-				{"name", into(func(r *reader) *string { return &r.file.Values.Name })},
-				{"nodes", number(func(r *reader) **int { return &r.file.Values.NodeCount })},
-				{"ntasks_per_node", number(func(r *reader) **int { return &r.file.Values.TasksPerNode })},
-				{"results_dir", nothing("v2 wrote its chart there, on the machine that submits")},
-			})
-		}},
-		{"pre_script", lines(func(r *reader) *[]string { return &r.file.Values.PreScript })},
-		{"post_script", lines(func(r *reader) *[]string { return &r.file.Values.PostScript })},
-	})
+// fields are all fields of a configuration file, the one table that the reader and
+// the JSON Schema have. Source: the field list of the official CLI v2.2.0 and its
+// launcher.
+func fields() []Field {
+	return []Field{
+		nothing("defaults", "Hydra's own; without effect.", ""), // the same in every file
+		nothing("hydra", "Hydra's own; without effect.", ""),
+		section("training_cfg", "What is run.", []Field{
+			text("entry_script", "Script to train with, a path in the image or in the clone.", func(r *reader) *string { return &r.file.Values.EntryScript }).
+				need("the script to train with (or --entry-script)", func(v templates.Values) bool { return v.EntryScript != "" }),
+			{Name: "script_args", Help: "Arguments of the script: maps from a flag to its value, or text.", Type: Arguments, read: (*reader).scriptArgs},
+			section("run", "Name and size of the job.", []Field{
+				text("name", "The job's name.", func(r *reader) *string { return &r.file.Values.Name }).
+					need("the job's name (or --name)", func(v templates.Values) bool { return v.Name != "" }),
+				number("nodes", "Number of nodes.", func(r *reader) **int { return &r.file.Values.NodeCount }).
+					need("the number of nodes (or --node-count)", func(v templates.Values) bool { return v.NodeCount != nil }),
+				number("ntasks_per_node", "Processes on each node; one per accelerator or core of it unless said.", func(r *reader) **int { return &r.file.Values.TasksPerNode }),
+				nothing("results_dir", "Without effect: a folder of the machine that submits.", "v2 wrote its chart there, on the machine that submits"),
+			}),
+			lines("pre_script", "Shell lines to run before.", func(r *reader) *[]string { return &r.file.Values.PreScript }),
+			lines("post_script", "Shell lines to run after.", func(r *reader) *[]string { return &r.file.Values.PostScript }),
+		}),
+		{Name: "git", Help: "Repository that is cloned in the pods before the training.", Type: Section, Below: gitFields(), read: (*reader).clone},
+		section("cluster", "Where it is run.", append([]Field{
+			oneOf("cluster_type", "The kind of cluster.", func(*reader) *string { return new(string) }, "k8s").need("k8s", nil),
+			Field{Name: "instance_type", Help: "Instance type of the nodes, such as ml.p5.48xlarge.", Type: Text, read: (*reader).instanceType}.
+				need("such as ml.p5.48xlarge (or --instance-type)", func(v templates.Values) bool { return v.InstanceType != "" }),
+			section("cluster_config", "Settings of the cluster.", clusterConfig()).need("a map, {} at least", nil),
+		}, misplaced(clusterConfig())...)),
+		{Name: "base_results_dir", Help: "A directory in the pods when it is absolute; else without effect.", Type: Text, read: (*reader).results},
+		text("container", "Container image.", func(r *reader) *string { return &r.file.Values.Image }).
+			need("the image (or --image)", func(v templates.Values) bool { return v.Image != "" }),
+		nothing("container_mounts", "For Slurm only; without effect.", "it is for Slurm"),
+		Field{Name: "env_vars", Help: "Environment of the job; empty values are left out.", Type: Map, read: (*reader).environment}.
+			need("a map, {} at least", func(v templates.Values) bool { return len(v.Environment) > 0 }),
+	}
 }
 
 // clusterConfig are the fields of cluster.cluster_config.
-var clusterConfig = []field{
-	{"namespace", into(func(r *reader) *string { return &r.file.Values.Namespace })},
-	{"scheduler_type", oneOf(func(r *reader) *string { return &r.file.SchedulerType }, "SageMaker", "Kueue", "None")},
-	{"custom_labels", (*reader).labels},
-	{"annotations", (*reader).annotations},
-	{"priority_class_name", into(func(r *reader) *string { return &r.file.Values.PodPriorityClass })},
-	{"service_account_name", into(func(r *reader) *string { return &r.file.Values.ServiceAccount })},
-	{"persistent_volume_claims", (*reader).claims},
-	{"volumes", (*reader).volumes},
-	{"label_selector", (*reader).selector},
-	{"pullPolicy", oneOf(func(r *reader) *string { return &r.file.Values.PullPolicy }, "Always", "IfNotPresent", "Never")},
-	{"restartPolicy", oneOf(func(r *reader) *string { return &r.file.Values.RestartPolicy }, "Always", "OnFailure", "Never", "ExitCode")},
-	{"cleanPodPolicy", oneOf(func(r *reader) *string { return &r.file.Values.RunPolicy.CleanPodPolicy }, "All", "Running", "None")},
+func clusterConfig() []Field {
+	return []Field{
+		text("namespace", "Namespace of the job.", func(r *reader) *string { return &r.file.Values.Namespace }),
+		oneOf("scheduler_type", "Who decides when the job starts.", func(r *reader) *string { return &r.file.SchedulerType }, "SageMaker", "Kueue", "None"),
+		{Name: "custom_labels", Help: "Labels of job and pods; the queue and the priority class are labels too.", Type: Map, read: (*reader).labels},
+		{Name: "annotations", Help: "Annotations of the job; automatic resume needs both of its own.", Type: Map, read: (*reader).annotations},
+		text("priority_class_name", "PriorityClass of the pods.", func(r *reader) *string { return &r.file.Values.PodPriorityClass }),
+		text("service_account_name", "Service account of the pods.", func(r *reader) *string { return &r.file.Values.ServiceAccount }),
+		entries("persistent_volume_claims", "Claims and where they are mounted.", func(f map[string]string) (templates.Volume, error) {
+			return templates.ParsePVC(f["claimName"] + ":" + f["mountPath"])
+		}, "claimName", "mountPath"),
+		entries("volumes", "Directories of the nodes and where they are mounted.", func(f map[string]string) (templates.Volume, error) {
+			return templates.ParseVolume(f["volumeName"] + ":" + f["hostPath"] + ":" + f["mountPath"])
+		}, "volumeName", "hostPath", "mountPath"),
+		{Name: "label_selector", Help: "Demands on node labels.", Type: Section, Below: selectorFields(), read: (*reader).selector},
+		oneOf("pullPolicy", "When the image is pulled; IfNotPresent unless said.", func(r *reader) *string { return &r.file.Values.PullPolicy }, "Always", "IfNotPresent", "Never"),
+		oneOf("restartPolicy", "When pods are started again; Never unless said.", func(r *reader) *string { return &r.file.Values.RestartPolicy }, "Always", "OnFailure", "Never", "ExitCode"),
+		oneOf("cleanPodPolicy", "Which pods go when the job ends.", func(r *reader) *string { return &r.file.Values.RunPolicy.CleanPodPolicy }, "All", "Running", "None"),
+	}
 }
 
-func (r *reader) cluster(at string, t templates.Tree) {
-	fields := []field{
-		{"cluster_type", func(r *reader, at string, t templates.Tree) {
-			if s, ok := r.text(at, t); ok && s != "k8s" {
-				r.faults.Addf(t.Line(), "%s is %q, want k8s", at, clip(s))
-			}
-		}},
-		{"instance_type", (*reader).instanceType},
-		{"cluster_config", func(r *reader, at string, t templates.Tree) { r.section(at, t, clusterConfig) }},
-	}
-	// One level up they were ignored without a word, in an AWS sample too.
-	for _, f := range clusterConfig {
-		inside := t.Get("cluster_config").Get(f.name)
-		fields = append(fields, field{f.name, func(r *reader, at string, t templates.Tree) {
-			if t.IsNull() {
-				return
-			}
-			if !inside.IsNull() {
+// misplaced are the fields that are understood one level too high, with a warning:
+// they were ignored there without a word, in an AWS sample too.
+func misplaced(fields []Field) []Field {
+	for i, f := range fields {
+		fields[i].Help = "Belongs into cluster_config; understood here with a warning. " + f.Help
+		fields[i].read = func(r *reader, at string, t templates.Tree) {
+			inside := r.root.Get("cluster").Get("cluster_config").Get(f.Name)
+			switch {
+			case t.IsNull():
+			case !inside.IsNull():
 				r.faults.Addf(t.Line(), "%s belongs into cluster.cluster_config, which has its own in line %d", at, inside.Line())
-				return
+			default:
+				r.notef(t.Line(), "%s belongs into cluster.cluster_config, and is taken as if it were there", at)
+				f.read(r, "cluster.cluster_config."+f.Name, t)
 			}
-			r.notef(t.Line(), "%s belongs into cluster.cluster_config, and is taken as if it were there", at)
-			f.read(r, "cluster.cluster_config."+f.name, t)
-		}})
+		}
 	}
-	r.section(at, t, fields)
+	return fields
 }
 
 func (r *reader) instanceType(at string, t templates.Tree) {
@@ -171,23 +175,7 @@ func (r *reader) results(at string, t templates.Tree) {
 // finish checks what concerns several fields, and completes the values.
 func (r *reader) finish() {
 	v := &r.file.Values
-	for _, need := range []struct {
-		path, what string
-		flagged    bool
-	}{
-		{"training_cfg.entry_script", "the script to train with (or --entry-script)", r.flags.EntryScript != ""},
-		{"training_cfg.run.name", "the job's name (or --name)", r.flags.Name != ""},
-		{"training_cfg.run.nodes", "the number of nodes (or --node-count)", r.flags.NodeCount != nil},
-		{"cluster.cluster_type", "k8s", false},
-		{"cluster.instance_type", "such as ml.p5.48xlarge (or --instance-type)", r.flags.InstanceType != ""},
-		{"cluster.cluster_config", "a map, {} at least", false},
-		{"container", "the image (or --image)", r.flags.Image != ""},
-		{"env_vars", "a map, {} at least", len(r.flags.Environment) > 0},
-	} {
-		if !r.seen[need.path] && !need.flagged {
-			r.faults.Addf(r.lineOf(need.path), "%s is missing: %s", need.path, need.what)
-		}
-	}
+	r.missing("", fields())
 	if p := v.RestartPolicy; v.AutoResume && p != "" && p != "OnFailure" {
 		r.faults.Addf(r.lineOf("cluster.cluster_config.restartPolicy"), "cluster.cluster_config.restartPolicy is %s, and automatic resume needs OnFailure", p)
 	}
@@ -205,6 +193,17 @@ func (r *reader) finish() {
 	}
 	v.Volumes = append(v.Volumes, templates.Volume{Name: "aws-clusters-logs", Type: templates.HostPath, Path: "/var/log/aws/clusters",
 		MountPath: "/var/log/aws/clusters", ReadOnly: true, Create: true})
+}
+
+// missing reports the fields that have to be there, unless a flag says their value.
+func (r *reader) missing(at string, fields []Field) {
+	for _, f := range fields {
+		path := join(at, f.Name)
+		if f.what != "" && !r.seen[path] && (f.flagged == nil || !f.flagged(r.flags)) {
+			r.faults.Addf(r.lineOf(path), "%s is missing: %s", path, f.what)
+		}
+		r.missing(path, f.Below)
+	}
 }
 
 // lineOf is the line of the deepest part of a path that the file has.

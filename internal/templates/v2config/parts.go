@@ -79,18 +79,14 @@ func (r *reader) words() []string {
 	return out
 }
 
-// claims reads persistent_volume_claims.
-func (r *reader) claims(at string, t templates.Tree) {
-	r.entries(at, t, []string{"claimName", "mountPath"}, func(f map[string]string) (templates.Volume, error) {
-		return templates.ParsePVC(f["claimName"] + ":" + f["mountPath"])
-	})
-}
-
-// volumes reads volumes, directories of the nodes.
-func (r *reader) volumes(at string, t templates.Tree) {
-	r.entries(at, t, []string{"volumeName", "hostPath", "mountPath"}, func(f map[string]string) (templates.Volume, error) {
-		return templates.ParseVolume(f["volumeName"] + ":" + f["hostPath"] + ":" + f["mountPath"])
-	})
+// entries is a list of maps that need all of their fields: volumes.
+func entries(name, help string, volume func(map[string]string) (templates.Volume, error), names ...string) Field {
+	f := Field{Name: name, Help: help, Type: Entries}
+	for _, name := range names {
+		f.Below = append(f.Below, Field{Name: name, Type: Text})
+	}
+	f.read = func(r *reader, at string, t templates.Tree) { r.entries(at, t, names, volume) }
+	return f
 }
 
 func (r *reader) entries(at string, t templates.Tree, names []string, volume func(map[string]string) (templates.Volume, error)) {
@@ -107,9 +103,9 @@ func (r *reader) entries(at string, t templates.Tree, names []string, volume fun
 			continue
 		}
 		got := map[string]string{}
-		var fields []field
+		var fields []Field
 		for _, name := range names {
-			fields = append(fields, field{name, func(r *reader, at string, t templates.Tree) {
+			fields = append(fields, Field{Name: name, read: func(r *reader, at string, t templates.Tree) {
 				if s, ok := r.text(at, t); ok {
 					got[name] = s
 				}
@@ -137,36 +133,46 @@ func (r *reader) entries(at string, t templates.Tree, names []string, volume fun
 	}
 }
 
+func selectorFields() []Field {
+	return []Field{
+		{Name: "required", Help: "Labels that a node must have, with their values.", Type: Labels,
+			read: func(r *reader, at string, t templates.Tree) {
+				r.file.Values.LabelSelector.Required = r.labelValues(at, t)
+			}},
+		{Name: "preferred", Help: "Labels that a node should have, with their values.", Type: Labels,
+			read: func(r *reader, at string, t templates.Tree) {
+				r.file.Values.LabelSelector.Preferred = r.labelValues(at, t)
+			}},
+		{Name: "weights", Help: "The weight, 1 to 100, of each preferred label.", Type: Weights, read: (*reader).weights},
+	}
+}
+
 // selector reads label_selector: required, preferred and weights.
 func (r *reader) selector(at string, t templates.Tree) {
 	if t.IsNull() {
 		return
 	}
-	s := templates.Selector{}
-	r.section(at, t, []field{
-		{"required", func(r *reader, at string, t templates.Tree) { s.Required = r.labelValues(at, t) }},
-		{"preferred", func(r *reader, at string, t templates.Tree) { s.Preferred = r.labelValues(at, t) }},
-		{"weights", func(r *reader, at string, t templates.Tree) {
-			if t.IsNull() {
-				return
-			}
-			for i, item := range t.Items() {
-				n, ok := item.Int()
-				if !ok || n < 1 || n > 100 {
-					r.faults.Addf(item.Line(), "%s[%d] is %s, want a whole number from 1 to 100", at, i, item.Describe())
-				}
-				s.Weights = append(s.Weights, n)
-			}
-			if !t.IsList() {
-				r.faults.Addf(t.Line(), "%s is %s, want a list of whole numbers", at, t.Describe())
-			}
-		}},
-	})
-	if len(s.Weights) > len(s.Preferred) {
+	r.section(at, t, selectorFields())
+	if s := r.file.Values.LabelSelector; len(s.Weights) > len(s.Preferred) {
 		r.faults.Addf(t.Line(), "%s has %d weights for %d preferred labels", at, len(s.Weights), len(s.Preferred))
-		return
 	}
-	r.file.Values.LabelSelector, r.selected = s, true
+	r.selected = true
+}
+
+func (r *reader) weights(at string, t templates.Tree) {
+	switch {
+	case t.IsNull():
+		return
+	case !t.IsList():
+		r.faults.Addf(t.Line(), "%s is %s, want a list of whole numbers", at, t.Describe())
+	}
+	for i, item := range t.Items() {
+		n, ok := item.Int()
+		if !ok || n < 1 || n > 100 {
+			r.faults.Addf(item.Line(), "%s[%d] is %s, want a whole number from 1 to 100", at, i, item.Describe())
+		}
+		r.file.Values.LabelSelector.Weights = append(r.file.Values.LabelSelector.Weights, n)
+	}
 }
 
 func (r *reader) labelValues(at string, t templates.Tree) map[string][]string {
@@ -180,7 +186,7 @@ func (r *reader) labelValues(at string, t templates.Tree) map[string][]string {
 	out := map[string][]string{}
 	for _, e := range t.Entries() {
 		var values []string
-		lines(func(*reader) *[]string { return &values })(r, join(at, e.Key), e.Value)
+		r.lines(join(at, e.Key), e.Value, &values)
 		if len(values) == 0 {
 			r.faults.Addf(e.Line, "%s.%s has no value", at, e.Key)
 			continue
@@ -239,22 +245,26 @@ type git struct{ url, branch, commit string }
 
 var gitURL = regexp.MustCompile(`^(https?://|codecommit::)[^\s'"\\]+$`)
 
-func (r *reader) clone(at string, t templates.Tree) {
-	r.section(at, t, []field{
-		{"repo_url_or_path", into(func(r *reader) *string { return &r.git.url })},
-		{"branch", into(func(r *reader) *string { return &r.git.branch })},
-		{"commit", into(func(r *reader) *string { return &r.git.commit })},
-		{"token", func(r *reader, at string, t templates.Tree) {
+func gitFields() []Field {
+	return []Field{
+		text("repo_url_or_path", "URL of the repository, https:// or codecommit::.", func(r *reader) *string { return &r.git.url }),
+		text("branch", "Branch to clone.", func(r *reader) *string { return &r.git.branch }),
+		text("commit", "Commit to check out.", func(r *reader) *string { return &r.git.commit }),
+		{Name: "token", Help: "Refused: it would be readable by everybody who may read the job.", Type: Absent, read: func(r *reader, at string, t templates.Tree) {
 			if !t.IsNull() {
 				r.faults.Addf(t.Line(), "%s would be readable for everybody who may read the job: put it into a Secret and give --environment-from-secret GIT_TOKEN=SECRET:KEY", at)
 			}
 		}},
-		{"update_adapter", func(r *reader, at string, t templates.Tree) {
+		{Name: "update_adapter", Help: "For recipes only.", Type: Off, read: func(r *reader, at string, t templates.Tree) {
 			if b, ok := t.Bool(); !t.IsNull() && (!ok || b) {
 				r.faults.Addf(t.Line(), "%s reinstalls the adapter of AWS's recipes, which only recipes have: start those with --recipe", at)
 			}
 		}},
-	})
+	}
+}
+
+func (r *reader) clone(at string, t templates.Tree) {
+	r.section(at, t, gitFields())
 	if _, _, err := Checkout(r.git.url, r.git.branch, r.git.commit); err != nil {
 		r.faults.Addf(t.Line(), "%s: %v", at, err)
 	}

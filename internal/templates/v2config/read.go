@@ -80,7 +80,7 @@ func Read(path string, data []byte, flags templates.Values) (File, error) {
 		r.faults.Addf(tree.Line(), "a configuration file is a map with training_cfg, cluster, container and env_vars")
 		return File{}, r.faults.Err(path)
 	}
-	r.top()
+	r.section("", tree, fields())
 	r.finish()
 	if err := r.faults.Err(path); err != nil {
 		return File{}, err
@@ -103,18 +103,12 @@ type reader struct {
 	selected bool // the file has a label_selector
 }
 
-// field reads one field; at is its whole path, such as training_cfg.run.name.
-type field struct {
-	name string
-	read func(r *reader, at string, t templates.Tree)
-}
-
 func (r *reader) notef(line int, format string, args ...any) {
 	r.file.Notices = append(r.file.Notices, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
 }
 
 // section reads the fields of a map, and refuses those it does not know.
-func (r *reader) section(at string, t templates.Tree, fields []field) {
+func (r *reader) section(at string, t templates.Tree, fields []Field) {
 	if t.IsNull() {
 		return
 	}
@@ -124,7 +118,7 @@ func (r *reader) section(at string, t templates.Tree, fields []field) {
 	}
 	for _, e := range t.Entries() {
 		path := join(at, e.Key)
-		i := slices.IndexFunc(fields, func(f field) bool { return f.name == e.Key })
+		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == e.Key })
 		if i < 0 {
 			r.unknown(at, e, fields)
 			continue
@@ -139,10 +133,10 @@ func (r *reader) section(at string, t templates.Tree, fields []field) {
 	}
 }
 
-func (r *reader) unknown(at string, e templates.Entry, fields []field) {
+func (r *reader) unknown(at string, e templates.Entry, fields []Field) {
 	var names []string
 	for _, f := range fields {
-		names = append(names, f.name)
+		names = append(names, f.Name)
 	}
 	where := "at the top"
 	if at != "" {
@@ -178,61 +172,21 @@ func (r *reader) text(at string, t templates.Tree) (string, bool) {
 	return r.resolve(at, t.Line(), s), true
 }
 
-func into(to func(r *reader) *string) func(*reader, string, templates.Tree) {
-	return func(r *reader, at string, t templates.Tree) {
-		if s, ok := r.text(at, t); ok {
-			*to(r) = s
-		}
-	}
-}
-
-// oneOf reads one of several words.
-func oneOf(to func(r *reader) *string, words ...string) func(*reader, string, templates.Tree) {
-	return func(r *reader, at string, t templates.Tree) {
-		s, ok := r.text(at, t)
-		if !ok {
-			return
-		}
-		if !slices.Contains(words, s) {
-			r.faults.Addf(t.Line(), "%s is %q, want %s", at, clip(s), strings.Join(words, ", "))
-			return
-		}
-		*to(r) = s
-	}
-}
-
-func number(to func(r *reader) **int) func(*reader, string, templates.Tree) {
-	return func(r *reader, at string, t templates.Tree) {
-		s, ok := r.text(at, t)
-		if !ok {
-			return
-		}
-		n, whole := wholeNumber(s)
-		if !whole || n < 1 || n > 1_000_000 {
-			r.faults.Addf(t.Line(), "%s is %s, want a whole number from 1", at, t.Describe())
-			return
-		}
-		*to(r) = &n
-	}
-}
-
 // lines reads a list of text, or one text.
-func lines(to func(r *reader) *[]string) func(*reader, string, templates.Tree) {
-	return func(r *reader, at string, t templates.Tree) {
-		if t.IsNull() {
-			return
+func (r *reader) lines(at string, t templates.Tree, to *[]string) {
+	if t.IsNull() {
+		return
+	}
+	items := []templates.Tree{t}
+	if t.IsList() {
+		items = t.Items()
+	}
+	for i, item := range items {
+		if item.IsNull() {
+			continue
 		}
-		items := []templates.Tree{t}
-		if t.IsList() {
-			items = t.Items()
-		}
-		for i, item := range items {
-			if item.IsNull() {
-				continue
-			}
-			if s, ok := r.text(fmt.Sprintf("%s[%d]", at, i), item); ok {
-				*to(r) = append(*to(r), s)
-			}
+		if s, ok := r.text(fmt.Sprintf("%s[%d]", at, i), item); ok {
+			*to = append(*to, s)
 		}
 	}
 }
@@ -249,15 +203,6 @@ func (r *reader) pairs(at string, t templates.Tree, put func(key, value string, 
 	for _, e := range t.Entries() {
 		if s, ok := r.text(join(at, e.Key), e.Value); ok {
 			put(e.Key, s, e.Line)
-		}
-	}
-}
-
-// nothing accepts a field that means nothing here; why is said unless it is empty.
-func nothing(why string) func(*reader, string, templates.Tree) {
-	return func(r *reader, at string, t templates.Tree) {
-		if why != "" && !t.IsNull() && !(t.IsList() && len(t.Items()) == 0) {
-			r.notef(t.Line(), "%s does nothing here: %s", at, why)
 		}
 	}
 }

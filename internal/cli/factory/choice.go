@@ -1,0 +1,96 @@
+package factory
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Choice is a flag that takes one word out of a few, whatever its case. A word
+// that is none of them is an error as soon as the command line is read.
+type Choice struct {
+	Name, Usage string
+	Words       []string
+	// Bare is what the flag means without a value; "": it needs one.
+	Bare string
+	// Read, when not nil, is given other spellings, and returns one of the words.
+	Read func(string) string
+}
+
+// AddChoice defines a Choice, with what value holds as its default, and completes it.
+func AddChoice(cmd *cobra.Command, value *string, c Choice) {
+	cmd.Flags().Var(&choice{c, value}, c.Name, c.Usage)
+	cmd.Flags().Lookup(c.Name).NoOptDefVal = c.Bare
+	Complete(cmd, c.Name, c.Words...)
+}
+
+type choice struct {
+	Choice
+	value *string
+}
+
+func (c *choice) String() string { return *c.value }
+
+func (c *choice) Type() string { return "string" }
+
+func (c *choice) Set(given string) error {
+	word := given
+	if c.Read != nil {
+		word = c.Read(given)
+	}
+	for _, w := range c.Words {
+		if strings.EqualFold(w, word) {
+			*c.value = w
+			return nil
+		}
+	}
+	e := errs.Usagef("--%s does not take %q", c.Name, given).WithFact("it takes", strings.Join(c.Words, ", "))
+	if near := errs.Near(given, c.Words); len(near) > 0 {
+		e.WithFact("near", strings.Join(near, ", "))
+	}
+	return e
+}
+
+// AddKindFlag defines --kind for commands on one job.
+func AddKindFlag(cmd *cobra.Command, kind *string) {
+	AddKindFlagFor(cmd, kind, "the job's kind, where two kinds share the name")
+}
+
+// AddKindFlagFor is AddKindFlag for another use of it. The kind is set as
+// kinds.JobNames has it; a plural or a short name is fine.
+func AddKindFlagFor(cmd *cobra.Command, kind *string, usage string) {
+	AddChoice(cmd, kind, Choice{Name: "kind", Usage: usage, Words: kinds.JobNames(), Read: func(given string) string {
+		k, ok := kinds.JobNamed(given)
+		if !ok {
+			return given
+		}
+		return k.Kind
+	}})
+}
+
+// The values of --dry-run that every command has which knows the flag.
+const (
+	DryRunNone   = "none"   // do it
+	DryRunClient = "client" // say what would be done
+	DryRunServer = "server" // let the server check it, without doing it
+)
+
+// AddDryRunFlag defines --dry-run, whose bare form means client; shows says what
+// a dry run tells.
+func AddDryRunFlag(cmd *cobra.Command, value *string, shows string) {
+	*value = DryRunNone
+	AddChoice(cmd, value, Choice{Name: "dry-run", Usage: "none|client|server: " + shows, Bare: DryRunClient,
+		Words: []string{DryRunNone, DryRunClient, DryRunServer}})
+}
+
+// DryRunSuffix is what follows a sentence that a dry run did not make true, as
+// kubectl words it; "" without one.
+func DryRunSuffix(value string) string {
+	if value == DryRunNone {
+		return ""
+	}
+	return " (" + value + " dry run)"
+}

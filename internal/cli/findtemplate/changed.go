@@ -1,0 +1,58 @@
+package findtemplate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// Changed renders a job with a change, as start-job would with the options for it.
+func Changed(t *templates.Template, v templates.Values, change remedy.Change) (object map[string]any, made remedy.Made, err error) {
+	var flags []string
+	flag := func(name string, value any) { flags = append(flags, fmt.Sprint("--", name, " ", value)) }
+	if change.Nodes > 0 {
+		v.NodeCount = &change.Nodes
+		flag("node-count", change.Nodes)
+	}
+	if change.InstanceType != "" {
+		if change.Resize {
+			own, err := t.Render(v)
+			if err != nil {
+				return nil, made, err
+			}
+			if err := resize(&v, change.InstanceType, own.Accelerators, flag); err != nil {
+				return nil, made, err
+			}
+		} else {
+			flag("instance-type", change.InstanceType)
+		}
+		v.InstanceType, v.Node = change.InstanceType, nil
+	}
+	r, err := t.Render(v)
+	if err != nil {
+		return nil, made, err
+	}
+	return r.Objects[max(r.Job, 0)], remedy.Made{Nodes: r.NodeCount, Flags: strings.Join(flags, " ")}, nil
+}
+
+// resize asks for what nodes of a type have for so many accelerators.
+func resize(v *templates.Values, name string, accelerators int, flag func(string, any)) error {
+	typ, known := instances.Lookup(name)
+	if !known || accelerators < 1 || accelerators > typ.Accelerators {
+		return fmt.Errorf("%s has no %d accelerators", name, accelerators)
+	}
+	cpu, memory := typ.Allocatable()
+	part := func(n int64) int64 { return n * int64(accelerators) / int64(typ.Accelerators) }
+	efa := typ.EFAShare(accelerators)
+	v.Accelerators, v.EFA = &accelerators, &efa
+	v.VCPU, v.Memory = fmt.Sprint(part(cpu)/1000), fmt.Sprintf("%dGi", part(memory>>30))
+	flag("instance-type", name)
+	flag("accelerators", accelerators)
+	flag("efa", efa)
+	flag("vcpu", v.VCPU)
+	flag("memory", v.Memory)
+	return nil
+}

@@ -1,0 +1,47 @@
+package getqueue
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// TestWidths: no line passes the edge, and at 80 columns a reason is whole, down to
+// that the task was preempted.
+func TestWidths(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	item := func(team, job string, preempted bool) queue.Item {
+		return queue.Item{Job: job, Team: team, ClusterQueue: team, Position: 1, Priority: 40, PriorityClass: "training-priority", Size: state.Amounts{"nvidia.com/gpu": 32},
+			Since: now.Add(-97 * time.Minute), Preempted: preempted, Reason: queue.Reason{Code: queue.WaitingForQuota, Words: "4 more gpu needed"}}
+	}
+	v := view{state: &state.State{Taken: now}, report: &quota.Report{}, teams: []quota.Team{{Name: "inference"}, {Name: "researchers"}}, order: queue.Computed,
+		items: []queue.Item{item("inference", "batch-score", true), item("researchers", "画像認識", false)}}
+	for _, width := range []int{60, 80, 120, 200} {
+		for _, utf8 := range []bool{true, false} {
+			io, b := output.Test()
+			io.OutTTY, io.Width, io.UTF8 = true, width, utf8
+			if err := io.PrintTable(v.table()); err != nil {
+				t.Fatal(err)
+			}
+			out := b.Out.String()
+			for line := range strings.Lines(out) {
+				if w := displaywidth.String(strings.TrimSuffix(line, "\n")); w > width {
+					t.Errorf("at %d columns: %d wide: %s", width, w, line)
+				}
+			}
+			if width >= 80 && !strings.Contains(out, "4 more gpu needed (preempted)\n") || !strings.Contains(out, "画像認識") {
+				t.Errorf("at %d columns:\n%s", width, out)
+			}
+			if strings.Contains(out, "training (40)") != (width > 80) {
+				t.Errorf("the priority at %d columns:\n%s", width, out)
+			}
+		}
+	}
+}

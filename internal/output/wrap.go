@@ -1,0 +1,57 @@
+package output
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// wrap breaks the texts of Wrap columns into lines as wide as their columns. A row
+// that needs more than one gets rows below it that hold nothing else.
+func (s *sheet) wrap() {
+	var rows [][]Cell
+	for _, row := range s.rows {
+		block := [][]Cell{row}
+		for j, c := range s.columns {
+			if !c.Wrap || displaywidth.String(row[j].Text) <= s.widths[j] {
+				continue
+			}
+			for i, line := range wrapText(row[j].Text, s.widths[j]) {
+				if i == len(block) {
+					block = append(block, make([]Cell, len(row)))
+				}
+				block[i][j] = Cell{Text: line, Style: row[j].Style}
+			}
+		}
+		rows = append(rows, block...)
+	}
+	s.rows = rows
+}
+
+// wrapText breaks a text at its blanks, and a word that is too long behind one of
+// the characters that join names, else anywhere.
+func wrapText(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && displaywidth.String(line)+1+displaywidth.String(word) <= width {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for displaywidth.String(word) > width {
+			head := displaywidth.TruncateString(word, width, "")
+			if at := strings.LastIndexAny(head, "/-_,.:="); at >= len(head)/2 {
+				head = head[:at+1]
+			}
+			if head == "" { // one character is wider than the column
+				break
+			}
+			lines, word = append(lines, head), word[len(head):]
+		}
+		line = word
+	}
+	return append(lines, line)
+}

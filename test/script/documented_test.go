@@ -1,0 +1,133 @@
+package script
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// documented runs the commands that a page shows, in their order, as they stand:
+// lines of code that begin with hyperpod (or go run ./cmd/hyperpod), without their
+// comments. What follows the page says what is different, by a part of the line:
+//
+//	skip:PART      the line is not run (it waits for a person)
+//	cut:PART       the part is left out
+//	exit:N:PART    the line ends with this exit code, not with 0
+//
+// What fits no line is an error, so that the list stays true.
+func documented(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: documented PAGE [skip:PART|cut:PART|exit:N:PART]...")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", args[0]))
+	ts.Check(err)
+	used := map[string]bool{}
+	said := func(line, what string) (rest string, found bool) {
+		for _, a := range args[1:] {
+			rest, is := strings.CutPrefix(a, what+":")
+			part := rest
+			if what == "exit" {
+				_, part, _ = strings.Cut(rest, ":")
+			}
+			if is && strings.Contains(line, part) {
+				used[a] = true
+				return rest, true
+			}
+		}
+		return "", false
+	}
+	lines := commandLines(string(page))
+	if len(lines) == 0 {
+		ts.Fatalf("%s shows no command", args[0])
+	}
+	for _, line := range lines {
+		if _, skip := said(line, "skip"); skip {
+			continue
+		}
+		run := line
+		if part, cut := said(line, "cut"); cut {
+			run = strings.Replace(run, part, "", 1)
+		}
+		want := 0
+		if exit, other := said(line, "exit"); other {
+			code, _, _ := strings.Cut(exit, ":")
+			want, err = strconv.Atoi(code)
+			ts.Check(err)
+		}
+		words, err := templates.SplitWords(run)
+		ts.Check(err)
+		got := exitCode(ts, ts.Exec("hyperpod", globbed(ts, words)...))
+		if got != want {
+			ts.Fatalf("%s: exit code %d, want %d: hyperpod %s", args[0], got, want, run)
+		}
+	}
+	for _, a := range args[1:] {
+		if !used[a] {
+			ts.Fatalf("%s has no line for %s", args[0], a)
+		}
+	}
+}
+
+func exitCode(ts *testscript.TestScript, err error) int {
+	if exit, ok := err.(interface{ ExitCode() int }); ok {
+		return exit.ExitCode()
+	}
+	ts.Check(err)
+	return 0
+}
+
+// globbed expands file names as a shell does.
+func globbed(ts *testscript.TestScript, words []string) []string {
+	var out []string
+	for _, w := range words {
+		files, err := filepath.Glob(ts.MkAbs(w))
+		if !strings.Contains(w, "*") || err != nil || len(files) == 0 {
+			out = append(out, w)
+			continue
+		}
+		out = append(out, files...)
+	}
+	return out
+}
+
+var (
+	shownCommand = regexp.MustCompile(`^(?:    )?(?:go run \./cmd/)?hyperpod (.+)$`)
+	remark       = regexp.MustCompile(` {2,}#.*$`)
+)
+
+// commandLines returns the arguments of the commands in a page's code.
+func commandLines(page string) []string {
+	var out []string
+	fenced, more := false, false
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+			continue
+		}
+		if !fenced && !strings.HasPrefix(line, "    ") {
+			continue
+		}
+		text := remark.ReplaceAllString(line, "")
+		m := shownCommand.FindStringSubmatch(text)
+		switch {
+		case more:
+			out[len(out)-1] += " " + strings.TrimSpace(text)
+		case m != nil:
+			out = append(out, m[1])
+		default:
+			continue
+		}
+		last := &out[len(out)-1]
+		if more = strings.HasSuffix(*last, `\`); more {
+			*last = strings.TrimSuffix(*last, `\`)
+		}
+	}
+	return out
+}
