@@ -19,9 +19,9 @@ func newCompletion(f *factory.Factory) *cobra.Command {
 		Long: `Prints a script that completes commands, options, and the names of jobs,
 namespaces, queues, priorities and templates.
 
-  bash        source <(hyperpod completion bash)          (needs bash-completion)
+  bash        source <(hyperpod completion bash)         (needs bash-completion)
   zsh         hyperpod completion zsh > "${fpath[1]}/_hyperpod"
-  fish        hyperpod completion fish > ~/.config/fish/completions/hyperpod.fish
+  fish        hyperpod completion fish >~/.config/fish/completions/hyperpod.fish
   powershell  hyperpod completion powershell | Out-String | Invoke-Expression`,
 		ValidArgs: Shells(),
 		RunE: func(cmd *cobra.Command, args []string) error {

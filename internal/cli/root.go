@@ -110,12 +110,17 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 	add(groupOther, newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)
+	addFormats(f, root)
+	f.WrapFlags(root)
 	return root
 }
 
-// prepare loads the configuration and settles colour, before any command but
-// those that need neither.
+// prepare checks -o, loads the configuration and settles colour, before any command
+// but those that need neither of the two.
 func prepare(f *factory.Factory, cmd *cobra.Command) error {
+	if err := checkFormat(f, cmd); err != nil {
+		return err
+	}
 	if slices.Contains([]string{"version", "completion", "help"}, cmd.Name()) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,4 +113,62 @@ func TestKueueVersion(t *testing.T) {
 	if !strings.Contains(string(mod), "sigs.k8s.io/kueue "+KueueVersion+"\n") {
 		t.Errorf("go.mod does not have Kueue %s", KueueVersion)
 	}
+}
+
+// TestOutputFormats: an -o that a command does not have is refused before it looks at
+// anything, and its help lists those that it has.
+func TestOutputFormats(t *testing.T) {
+	formats := formatsOf()
+	leaves(t, func(path string, usage string) {
+		has := formats[path]
+		if listed := strings.Contains(usage, "-o, --output"); listed != (len(has) > 0) {
+			t.Errorf("%s --help lists -o: %t", path, listed)
+		}
+		for _, text := range output.FormatNames() {
+			name := output.Name(strings.TrimSuffix(text, "="))
+			f, out := testFactory(t, nil)
+			exit := Run(context.Background(), f, append(strings.Fields(path)[1:], "-o", text+"x"[:len(text)-len(name)]))
+			refused := strings.Contains(out.Err.String(), " has no output format")
+			if refused == slices.Contains(has, name) || refused && exit != errs.Usage {
+				t.Errorf("%s -o %s: exit code %d, %s", path, text, exit, out.Err)
+			}
+		}
+		delete(formats, path)
+	})
+	for path := range formats {
+		t.Errorf("there is no command %s", path)
+	}
+}
+
+// TestHelpFits: nothing of a command's help is wider than the terminal, but for
+// examples, which are there to be copied, and single words.
+func TestHelpFits(t *testing.T) {
+	leaves(t, func(path string, usage string) {
+		examples := false
+		for line := range strings.Lines(usage) {
+			line = strings.TrimSuffix(line, "\n")
+			examples = strings.HasPrefix(line, "Examples:") || examples && strings.HasPrefix(line, " ")
+			if len([]rune(line)) > 80 && !examples && strings.Contains(strings.TrimSpace(line), " ") {
+				t.Errorf("%s: %d columns: %s", path, len([]rune(line)), line)
+			}
+		}
+	})
+}
+
+// leaves calls visit with every command that has none below it and with its help on
+// a terminal of 80 columns.
+func leaves(t *testing.T, visit func(path, help string)) {
+	t.Helper()
+	f, _ := testFactory(t, nil)
+	f.IO.OutTTY, f.IO.Width = true, 80
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if !c.HasSubCommands() && c.Runnable() {
+			visit(c.CommandPath(), c.Long+"\n"+c.UsageString())
+		}
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+	}
+	walk(NewRoot(f))
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -26,18 +25,15 @@ func newVersion(f *factory.Factory) *cobra.Command {
 		Args:  factory.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			d := versionDoc{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, KueueVersion}
-			switch f.Global.Output {
-			case "":
+			if f.Global.Output == "" {
 				_, err := fmt.Fprintf(f.IO.Out, "hyperpod %s (%s, %s, Kueue %s rules)\n", d.Version, d.GoVersion, d.Platform, d.KueueRules)
 				return err
-			case "json", "yaml":
-				format, err := output.ParseFormat(f.Global.Output, false)
-				if err != nil {
-					return err
-				}
-				return output.Print(f.IO, format, d, nil, nil)
 			}
-			return errs.Usagef("version has no output format %q", f.Global.Output).WithFact("it has", "json, yaml")
+			format, err := f.Format()
+			if err != nil {
+				return err
+			}
+			return output.Print(f.IO, format, d, nil, nil)
 		},
 	}
 }

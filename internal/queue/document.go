@@ -18,8 +18,12 @@ const (
 	Computed       = "Computed"   // by priority and time, as Kueue orders by default
 )
 
+// Schema is the name and version of the JSON. Fields may be added within a version.
+const Schema = "hyperpod.get-queue/v1"
+
 // Document is what waits, as JSON. Durations are whole seconds; null is not known.
 type Document struct {
+	Schema string
 	// Pending is null when no workloads could be read.
 	Pending []ItemJSON
 	Teams   []TeamJSON
@@ -106,7 +110,7 @@ func (s Spread) json() *SpreadJSON {
 // NewDocument is the JSON of items and of the teams' tallies; nil items could not
 // be read.
 func NewDocument(items []Item, teams []quota.Team, tallies map[string]*Tally, order string, at time.Time) Document {
-	d := Document{Teams: []TeamJSON{}, Order: order, Source: quota.FromWorkloads, Time: at.UTC().Truncate(time.Second)}
+	d := Document{Schema: Schema, Teams: []TeamJSON{}, Order: order, Source: quota.FromWorkloads, Time: at.UTC().Truncate(time.Second)}
 	if items != nil {
 		d.Pending = []ItemJSON{}
 	}

@@ -8,9 +8,17 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
+// Schema and NodesSchema are the names and versions of the JSON of get-quota and of
+// get-quota --by. Fields may be added within a version.
+const (
+	Schema      = "hyperpod.get-quota/v1"
+	NodesSchema = "hyperpod.get-quota-by/v1"
+)
+
 // Document is a Report as JSON: amounts are numbers in base units (cores, bytes,
 // devices); null is not known, or of a limit, that there is none.
 type Document struct {
+	Schema   string
 	Quota    []QuotaJSON
 	Teams    []TeamJSON
 	Cohorts  []CohortJSON
@@ -143,7 +151,7 @@ func optional(s string) *string {
 
 // Document returns the report as JSON, of the given resources and teams.
 func (r *Report) Document(resources []string, teams []Team) Document {
-	d := Document{Quota: []QuotaJSON{}, Teams: []TeamJSON{}, Cohorts: []CohortJSON{}, Totals: []TotalJSON{}, Problems: slices.Clone(r.Problems),
+	d := Document{Schema: Schema, Quota: []QuotaJSON{}, Teams: []TeamJSON{}, Cohorts: []CohortJSON{}, Totals: []TotalJSON{}, Problems: slices.Clone(r.Problems),
 		Source: r.Source, Complete: r.Complete, Time: r.Taken.UTC().Truncate(time.Second)}
 	if d.Problems == nil {
 		d.Problems = []Problem{}

@@ -43,9 +43,10 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:     "cancel-job NAME...",
 		Aliases: []string{"cancel-jobs"},
 		Short:   "Cancel jobs: delete them, their pods and what was started with them",
-		Long: `Cancels jobs: deletes them, their pods and Workloads, and the objects that start-job
-made with them (not volume claims, which hold data). On a terminal it asks first; --yes
-does not. --all and --selector choose among the jobs of one namespace.`,
+		Long: `Cancels jobs: deletes them, their pods and Workloads, and the objects that
+start-job made with them (not volume claims, which hold data). On a terminal it
+asks first; --yes does not. --all and --selector choose among the jobs of one
+namespace.`,
 		Example: `  hyperpod cancel-job llama-7b -n hyperpod-ns-research
   hyperpod cancel-job a b c --yes --wait
   hyperpod cancel-job --all --state pending --yes

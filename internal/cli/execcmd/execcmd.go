@@ -33,12 +33,14 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	var flag string
 	cmd := &cobra.Command{
-		Use:   "exec NAME [-p POD | --rank N | --all-pods] -- COMMAND [ARGS...]",
-		Short: "Run a command in the pods of a job",
-		Long: `Runs a command in a pod of a job: the launcher, head or rank 0, or the one that is
-chosen. Its arguments arrive as they are; no shell reads them. The exit code is
-the command's own. --all-pods (or --role) runs it in all of them at the same time,
-each line with its pod's name; the exit code is then the first that is not 0.`,
+		Use:                   "exec NAME [-p POD | --rank N | --all-pods] -- COMMAND [ARGS...]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Run a command in the pods of a job",
+		Long: `Runs a command in a pod of a job: the launcher, head or rank 0, or the one that
+is chosen. Its arguments arrive as they are; no shell reads them. The exit code
+is the command's own. --all-pods (or --role) runs it in all of them at the same
+time, each line with its pod's name; the exit code is then the first that is
+not 0.`,
 		Example: `  hyperpod exec llama-7b -- nvidia-smi
   hyperpod exec llama-7b --rank 3 -it -- bash
   hyperpod exec llama-7b --all-pods -- sh -c 'df -h /data | tail -1'`,
@@ -100,8 +102,6 @@ func (o *Options) Validate() error {
 		return errs.Usagef("the command is empty")
 	case several && (o.TTY || o.Stdin):
 		return errs.Usagef("-i and -t are for one pod: one terminal cannot be in several").WithTry("--pod NAME", "--rank N")
-	case o.Factory.Global.Output != "":
-		return errs.Usagef("exec has no output formats: what the command prints is passed on")
 	case o.Prefix && o.TTY:
 		return errs.Usagef("--prefix and -t exclude each other: a terminal's output has no lines")
 	}

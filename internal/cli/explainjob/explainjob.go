@@ -42,13 +42,14 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "explain-job NAME",
 		Short: "Tell why a job waits, who holds what it needs, and what would make it run",
-		Long: `Tells the life of a job and why it does not run: its place in the queue, what it
-is short of, who holds that, since when, and whether they can be preempted; what
-would make it run now (fewer nodes, a higher priority, another queue or instance
-type, the end of other jobs); and, once it is admitted, what its pods complain of.
+		Long: `Tells the life of a job and why it does not run: its place in the queue, what
+it is short of, who holds that, since when, and whether they can be preempted;
+what would make it run now (fewer nodes, a higher priority, another queue or
+instance type, the end of other jobs); and, once it is admitted, what its pods
+complain of.
 
-The answers come from Kueue's own scheduling code, run on what can be read of the
-cluster; nothing is changed.`,
+The answers come from Kueue's own scheduling code, run on what can be read of
+the cluster; nothing is changed.`,
 		Example: `  hyperpod explain-job llama-7b -n hyperpod-ns-research
   hyperpod explain-job llama-7b -o json`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

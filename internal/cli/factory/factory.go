@@ -72,7 +72,7 @@ type Cluster struct {
 func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	g := &f.Global
 	fs.StringVarP(&g.Namespace, "namespace", "n", "", "namespace to work in (default: the context's, else the one team namespace you may use)")
-	fs.StringVarP(&g.Output, "output", "o", "", "output format: "+strings.Join(output.FormatNames(), "|"))
+	fs.StringVarP(&g.Output, "output", "o", "", "output format, as the command has it: json, yaml, table, ...")
 	fs.StringVar(&g.Context, "context", "", "kubeconfig context")
 	fs.StringVar(&g.Kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, else ~/.kube/config)")
 	fs.StringVar(&g.Sandbox, "sandbox", "", "work on a practice cluster on this machine (its name; bare: "+DefaultSandbox+")")

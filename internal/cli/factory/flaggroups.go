@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,9 @@ func (f *Factory) GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	cmd.SetUsageFunc(func(c *cobra.Command) error {
 		if c == cmd { // otherwise a subcommand has inherited this
 			defer c.SetUsageTemplate("")
-			c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), localFlags, literal(groupedFlags(c, groups, f.helpWidth())), 1))
+			width := f.helpWidth()
+			flags := wrapped(localFlags, width)
+			c.SetUsageTemplate(strings.Replace(wrapped(c.UsageTemplate(), width), flags, literal(groupedFlags(c, groups, width)), 1))
 		}
 		return plain(c)
 	})
@@ -32,6 +35,17 @@ const localFlags = `
 
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}`
+
+// WrapFlags makes the help of root and every command below no wider than the
+// terminal.
+func (f *Factory) WrapFlags(root *cobra.Command) {
+	root.SetUsageTemplate(wrapped(root.UsageTemplate(), f.helpWidth()))
+}
+
+// wrapped is a usage template that lists flags in lines of that width, 0 is any.
+func wrapped(template string, width int) string {
+	return strings.ReplaceAll(template, "Flags.FlagUsages |", fmt.Sprintf("Flags.FlagUsagesWrapped %d |", width))
+}
 
 // literal keeps text from being taken for a template.
 func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{"{{"}}`) }

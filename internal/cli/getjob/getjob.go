@@ -32,11 +32,11 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "get-job NAME",
 		Short: "Show one job",
-		Long: `Shows one job: its state and why, queue, accelerators and what of them is borrowed,
-roles, pods with their trouble, time line and last events. JSON has v2's keys
-(--verbose: all of them); -o yaml is the object as the API has it; jsonpath and
-custom-columns work on that object. --manifest is the object as it could be
-submitted again.`,
+		Long: `Shows one job: its state and why, queue, accelerators and what of them is
+borrowed, roles, pods with their trouble, time line and last events. JSON has
+v2's keys (--verbose: all of them); -o yaml is the object as the API has it;
+jsonpath and custom-columns work on that object. --manifest is the object as it
+could be submitted again.`,
 		Example: `  hyperpod get-job llama-7b -n hyperpod-ns-research
   hyperpod get-job llama-7b --watch
   hyperpod get-job llama-7b --manifest > again.yaml

@@ -50,10 +50,10 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 failed first, else its launcher, head or rank 0. --all-pods prints all, by time.
 
 -f goes on until the job ends: through restarts, and through preemption and
-return, with pods that appear later. A connection that breaks is resumed; no line
-is lost or repeated. Lines carry their pod's name where several pods share a
-terminal (--prefix: always). In a pipe the bytes are as the program wrote them; on
-a terminal escape sequences other than colours are made visible.`,
+return, with pods that appear later. A connection that breaks is resumed; no
+line is lost or repeated. Lines carry their pod's name where several pods share
+a terminal (--prefix: always). In a pipe the bytes are as the program wrote
+them; on a terminal escape sequences other than colours are made visible.`,
 		Example: `  hyperpod get-log llama-7b
   hyperpod get-log llama-7b -f --exit-code
   hyperpod get-log llama-7b --all-pods --since 10m --grep 'NCCL|Error'
@@ -98,13 +98,11 @@ func (o *Options) Validate() error {
 	if _, err := o.query(time.Time{}); err != nil {
 		return err
 	}
-	switch out := o.Factory.Global.Output; {
+	switch {
 	case o.Previous && o.Follow:
 		return errs.Usagef("--previous is a run that has ended: it cannot be followed").WithAdvice("leave out --follow")
 	case o.ExitCode && !o.Follow:
 		return errs.Usagef("--exit-code is the verdict of a job that is followed to its end").WithTry("--follow --exit-code")
-	case out != "" && out != string(output.JSON):
-		return errs.Usagef("get-log has no output format %q", out).WithFact("it has", "json (an object per line), or none for the lines themselves")
 	}
 	return nil
 }

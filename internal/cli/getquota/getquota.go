@@ -54,7 +54,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 workloads hold (RESERVED, and USED of that once admitted), what of that others
 lend (BORROWED), what others use of its own (LENT), the most it can ever hold
 (LIMIT), what is left of its own (FREE), what it could borrow right now without
-preempting anyone (BORROWABLE), and what its waiting workloads ask for (PENDING).
+preempting anyone (BORROWABLE), and what its waiting workloads ask for
+(PENDING).
 
 A TEAM is a team's name, its ClusterQueue or its namespace. Accelerators are
 shown unless --resource or --all-resources says otherwise. With a team member's

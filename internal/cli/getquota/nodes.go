@@ -13,6 +13,7 @@ import (
 
 // nodesDocument is the JSON of --by instance-type and node-group.
 type nodesDocument struct {
+	Schema   string
 	Capacity []quota.CapacityJSON
 	Problems []quota.Problem
 }
@@ -37,7 +38,7 @@ func (o *Options) nodes(s *state.State) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	doc := nodesDocument{Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}}
+	doc := nodesDocument{Schema: quota.NodesSchema, Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}}
 	doc.Problems = append(doc.Problems, quota.OverCapacities(all)...)
 	return view{document: func() any { return doc }, problems: doc.Problems, table: func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }}, nil
 }

@@ -42,7 +42,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 HyperPodPyTorchJob, RayJob, JobSet, TFJob, XGBoostJob, and batch Jobs and
 RayClusters that have a queue label.
 
-States: Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded, Failed.`,
+States: Pending, Preempted, Suspended, Starting, Running, Restarting,
+Succeeded, Failed.`,
 		Example: `  hyperpod list-jobs --all-namespaces
   hyperpod list-jobs -n hyperpod-ns-research --state running -o wide
   hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'

@@ -37,8 +37,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:     "list-pods NAME",
 		Aliases: []string{"list-pod"},
 		Short:   "List a job's pods, and why they wait",
-		Long: `Lists a job's pods. JSON has v2's keys (--verbose: role, rank, node, restarts and
-why a pod waits as well); the table shows all of that, STATUS as kubectl has it.`,
+		Long: `Lists a job's pods. JSON has v2's keys (--verbose: role, rank, node, restarts
+and why a pod waits as well); the table shows all of that, STATUS as kubectl
+has it.`,
 		Example: `  hyperpod list-pods llama-7b
   hyperpod list-pods llama-7b -o wide
   hyperpod list-pods llama-7b -o jsonpath='{.pods[*].PodName}'`,

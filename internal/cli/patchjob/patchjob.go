@@ -49,15 +49,16 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	}
 	for _, sub := range []struct{ verb, short, long string }{
 		{"suspend", "Hold a job back: its pods are stopped and its quota is given back",
-			"Holds a job back. Where Kueue has a Workload for it, that is deactivated; otherwise the\njob's own suspend field is set. What a job has not saved is lost."},
+			"Holds a job back. Where Kueue has a Workload for it, that is deactivated;\notherwise the job's own suspend field is set. What a job has not saved is lost."},
 		{"unsuspend", "Let a job go on that was held back", "Lets a job go on that was held back: it queues again where Kueue decides."},
 		{"priority", "Give a job another priority class",
-			`Gives a job another priority class. A waiting job is ranked anew at once. A job that
-runs keeps its quota; the new priority says whom others may preempt from then on. Kueue
-takes a class away from no job, and gives none to a job that runs without one.
+			`Gives a job another priority class. A waiting job is ranked anew at once. A job
+that runs keeps its quota; the new priority says whom others may preempt from
+then on. Kueue takes a class away from no job, and gives none to a job that runs
+without one.
 
-The effect on a waiting job is predicted with Kueue's own scheduling code, as far as you
-may read what that needs. --dry-run only predicts.`},
+The effect on a waiting job is predicted with Kueue's own scheduling code, as
+far as you may read what that needs. --dry-run only predicts.`},
 	} {
 		cmd.AddCommand(newVerb(f, runF, sub.verb, sub.short, sub.long))
 	}

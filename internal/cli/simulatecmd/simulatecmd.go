@@ -93,7 +93,7 @@ Exit codes: 0 it settles, 3 it never comes to rest (the loop is shown).`,
 func settingsHelp() string {
 	var b strings.Builder
 	for _, s := range simulate.Settings() {
-		fmt.Fprintf(&b, "  %-18s %s\n", s[0], s[1])
+		fmt.Fprintf(&b, "  %-17s %s\n", s[0], s[1])
 	}
 	return b.String()
 }

@@ -43,7 +43,7 @@ func (o *Options) addPolicyFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&p.ResultsDir, "results-dir", "", "directory in the pods for checkpoints and results")
 	fs.StringVar(&p.RdzvBackend, "rdzv-backend", "", "how nodes meet: c10d|etcd-v2|etcd|static (default: c10d; Trainium: static)")
 	fs.StringVar(&p.RdzvEndpoint, "rdzv-endpoint", "", "where nodes meet, HOST:PORT (default: the first pod)")
-	fs.StringArrayVar(&p.Tolerations, "toleration", nil, "tolerated taint KEY[=VALUE][:EFFECT[:SECONDS]], repeatable")
+	fs.StringArrayVar(&p.Tolerations, "toleration", nil, "taint that the pods tolerate, repeatable: KEY[=VALUE][:EFFECT[:SECONDS]]")
 	fs.StringArrayVar(&p.NodeSelector, "node-selector", nil, "node label K=V that is required, repeatable")
 	fs.StringVar(&p.PreferredTopology, "preferred-topology", "", "node label of the level within which pods should be placed")
 	fs.StringVar(&p.RequiredTopology, "required-topology", "", "node label of the level within which pods have to be placed")

@@ -100,11 +100,12 @@ func newCmd(o *Options, runF func(context.Context, *Options) error) *cobra.Comma
 		Long: `Starts a training job: renders a template, fills in namespace, queue, priority
 and node health, and submits it.
 
-The definition comes from, in this order: --from, --config-file (manifests, or a
-configuration file of the official CLI v2), --recipe, --template (list-templates
-names them, the team's included), a file NAME.yaml in . or ./jobs or your templates
-folder, the embedded template of that name, else the configured default template
-(pytorch). Options win over what the definition says.
+The definition comes from, in this order: --from, --config-file (manifests, or
+a configuration file of the official CLI v2), --recipe, --template
+(list-templates names them, the team's included), a file NAME.yaml in . or
+./jobs or your templates folder, the embedded template of that name, else the
+configured default template (pytorch). Options win over what the definition
+says.
 
 --dry-run says, without creating anything, whether the job would start now, wait
 or never run, and why (exit code 0, 8 or 3), decided with Kueue's own rules.`,
@@ -185,7 +186,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&o.DeepHealthOnly, "deep-health-check-passed-nodes-only", false, "only nodes that passed the deep health check")
 	fs.StringVar(&o.ServiceAccount, "service-account-name", "", "service account of the pods")
 	fs.StringArrayVar(&o.PersistentVolumeClaims, "persistent-volume-claims", nil, "CLAIM:MOUNT[,CLAIM:MOUNT...]")
-	fs.StringArrayVar(&o.Volumes, "volumes", nil, "NAME:HOSTPATH:MOUNT[,...], or name=,type=hostPath|pvc|fsx|efs|emptyDir,mount_path=,... repeatable")
+	fs.StringArrayVar(&o.Volumes, "volumes", nil, "NAME:HOSTPATH:MOUNT[,...], or name=,type=,mount_path=,... (type: hostPath, pvc, fsx, efs, emptyDir), repeatable")
 	fs.StringVar(&o.RestartPolicy, "restart-policy", "", "Always|OnFailure|Never|ExitCode")
 	fs.BoolVar(&o.AutoResume, "auto-resume", false, "resume the job after HyperPod has replaced a faulty node")
 	fs.IntVar(&o.MaxRetry, "max-retry", 0, "how often to resume (default 1)")

@@ -36,13 +36,14 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "wait-job NAME",
 		Short: "Wait until a job is admitted, runs, ends or is gone",
-		Long: `Waits until a job is admitted, running, succeeded, finished or deleted. It watches:
-nothing is asked for while nothing changes, and a lost connection or a restart of
-the API server does not end it. A line on stderr says why the job still waits.
+		Long: `Waits until a job is admitted, running, succeeded, finished or deleted. It
+watches: nothing is asked for while nothing changes, and a lost connection or a
+restart of the API server does not end it. A line on stderr says why the job
+still waits.
 
-Exit codes: 0 it is so; 3 the job failed; 5 there is no such job, or it was deleted
-meanwhile; 124 the time is over; 130 Ctrl-C. --for finished is reached by a failed
-job too, and ends with 3 then.`,
+Exit codes: 0 it is so; 3 the job failed; 5 there is no such job, or it was
+deleted meanwhile; 124 the time is over; 130 Ctrl-C. --for finished is reached
+by a failed job too, and ends with 3 then.`,
 		Example: `  hyperpod wait-job llama-7b
   hyperpod wait-job llama-7b --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
   hyperpod wait-job llama-7b --for deleted`,
@@ -87,9 +88,6 @@ func Run(ctx context.Context, o *Options) error {
 	format, err := f.Format()
 	if err != nil {
 		return err
-	}
-	if f.Global.Output != "" && format.Name == output.Prometheus {
-		return errs.Usagef("this command has no output format %q", format.Name)
 	}
 	cluster, err := f.Cluster()
 	if err != nil {

@@ -87,7 +87,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	}
 	v.Rules = Rules{
 		KueueRules: admission.KueueVersion, ClusterKueue: c.In.KueueVersion, FairSharing: c.rules.FairSharing,
-		ConfigurationKnown: c.rules.Known, Notes: slices.Clone(c.Notes),
+		ConfigurationKnown: c.rules.Known, Notes: append([]inputs.Note{}, c.Notes...),
 	}
 	for _, m := range c.In.Missing {
 		if m.Reason != state.NotServed {

@@ -69,9 +69,9 @@ type Reason struct {
 type Placement struct {
 	PodSet     string
 	Pods       int
-	PodsPlaced int // that found room
-	Nodes      int // they are on
-	Reasons    []Reason
+	PodsPlaced int      // that found room
+	Nodes      int      // they are on
+	Reasons    []Reason `json:",omitempty"` // why not more
 }
 
 // Result is the answer of Place.

@@ -48,10 +48,10 @@ type Change struct {
 // The settings of a team.
 var settings = map[string]string{
 	"quota":             "what it owns: an amount",
-	"borrow-limit":      "how much it may borrow: an amount, a percentage of its quota, or none (no limit)",
-	"lend-limit":        "how much it lends: an amount, a percentage of its quota, or none (everything)",
+	"borrow-limit":      "borrows at most an amount, 50% of its quota, none (no limit)",
+	"lend-limit":        "lends at most an amount, 50% of its quota, none (all of it)",
 	"weight":            "its fair-share weight",
-	"preemption":        "within the team: Never, LowerPriority or LowerOrNewerEqualPriority",
+	"preemption":        "in the team: Never, LowerPriority, LowerOrNewerEqualPriority",
 	"reclaim":           "taking back what it lent: Never, LowerPriority or Any",
 	"borrow-preemption": "preempting while borrowing: Never or LowerPriority",
 	"queueing":          "StrictFIFO or BestEffortFIFO",

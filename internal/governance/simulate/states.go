@@ -29,7 +29,7 @@ type flavorResource struct{ flavor, resource string }
 
 // stateOf reads a workload's status as the engine has left it.
 func stateOf(w *kueue.Workload) *standing {
-	s := &standing{object: w, JobState: JobState{State: Waiting}}
+	s := &standing{object: w, JobState: JobState{State: Waiting, Holds: []Amount{}, Borrowed: []Amount{}, PodSets: []PodSet{}}}
 	reserved, admitted := false, false
 	for _, c := range w.Status.Conditions {
 		on := c.Status == metav1.ConditionTrue

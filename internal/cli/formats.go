@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// formatsOf returns the output formats of every command that has any, by its path.
+// -o of another command, or with another format, is a usage error before anything
+// is read or changed.
+func formatsOf() map[string][]output.Name {
+	templates := []output.Name{output.JSONPath, output.JSONPathFile, output.CustomColumns, output.CustomColumnsFile}
+	with := func(names ...output.Name) []output.Name { return append(names, templates...) }
+	document := with(output.JSON, output.YAML, output.NameFormat)
+	page := with(output.JSON, output.YAML, output.TableFormat, output.NameFormat)
+	table := with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.NameFormat)
+	measured := with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.NameFormat, output.Prometheus)
+	return map[string][]output.Name{
+		"hyperpod start-job":           page,
+		"hyperpod list-jobs":           table,
+		"hyperpod get-job":             page,
+		"hyperpod explain-job":         page,
+		"hyperpod wait-job":            table,
+		"hyperpod patch-job suspend":   {output.NameFormat},
+		"hyperpod patch-job unsuspend": {output.NameFormat},
+		"hyperpod patch-job priority":  {output.NameFormat},
+		"hyperpod cancel-job":          {output.NameFormat},
+		"hyperpod list-pods":           table,
+		"hyperpod get-log":             {output.JSON},
+		"hyperpod get-quota":           measured,
+		"hyperpod get-queue":           measured,
+		"hyperpod list-templates":      table,
+		"hyperpod get-template":        page,
+		"hyperpod create-template":     document,
+		"hyperpod validate-template":   with(output.JSON, output.YAML, output.TableFormat),
+		"hyperpod list-instance-types": table,
+		"hyperpod simulate":            table,
+		"hyperpod save-snapshot":       page,
+		"hyperpod sandbox list":        table,
+		"hyperpod version":             {output.JSON, output.YAML},
+	}
+}
+
+// addFormats gives every command an -o of its own that lists its formats in help
+// and completion. Commands that print no document keep a hidden one.
+func addFormats(f *factory.Factory, root *cobra.Command) {
+	formats := formatsOf()
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		if c.HasParent() && !c.HasSubCommands() {
+			names := flagValues(formats[c.CommandPath()])
+			c.Flags().StringVarP(&f.Global.Output, "output", "o", "", "output format: "+strings.Join(names, ", "))
+			if len(names) == 0 {
+				c.Flags().Lookup("output").Hidden = true
+			}
+			factory.Complete(c, "output", names...)
+		}
+		for _, child := range c.Commands() {
+			visit(child)
+		}
+	}
+	visit(root)
+}
+
+// flagValues are formats as they are written after -o; those that take an argument
+// end in "=".
+func flagValues(names []output.Name) (out []string) {
+	for _, text := range output.FormatNames() {
+		if slices.Contains(names, output.Name(strings.TrimSuffix(text, "="))) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// checkFormat refuses an -o that the command does not have.
+func checkFormat(f *factory.Factory, cmd *cobra.Command) error {
+	if f.Global.Output == "" {
+		return nil
+	}
+	name, _, _ := strings.Cut(strings.ToLower(f.Global.Output), "=")
+	has := formatsOf()[cmd.CommandPath()]
+	switch {
+	case slices.Contains(has, output.Name(name)):
+		return nil
+	case len(has) == 0:
+		return errs.Usagef("%s has no output formats", strings.TrimPrefix(cmd.CommandPath(), "hyperpod "))
+	}
+	values := flagValues(has)
+	e := errs.Usagef("%s has no output format %q", strings.TrimPrefix(cmd.CommandPath(), "hyperpod "), name).WithFact("it has", strings.Join(values, ", "))
+	if near := errs.Near(name, values); len(near) > 0 {
+		e.WithTry("-o " + near[0])
+	}
+	return e
+}

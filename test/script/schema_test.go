@@ -1,0 +1,45 @@
+package script
+
+import (
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+)
+
+// TestSchemas: docs/schema has the schemas of what these commands print, and what
+// they print of a sandbox keeps them. UPDATE_SCRIPTS=1 writes them.
+func TestSchemas(t *testing.T) {
+	home := t.TempDir()
+	for _, c := range []struct {
+		name string
+		want []byte
+		args []string
+	}{
+		{"simulate", fixture.Schema(simulate.Schema, reflect.TypeFor[simulate.Report](), nil), []string{"simulate", "--remove-team", "interns", "--cycles", "2"}},
+		{"get-quota", fixture.Schema(quota.Schema, reflect.TypeFor[quota.Document](), nil), []string{"get-quota", "--all-resources"}},
+		{"get-queue", fixture.Schema(queue.Schema, reflect.TypeFor[queue.Document](), nil), []string{"get-queue", "interns", "--assume-duration", "4h"}},
+	} {
+		path := "../../docs/schema/" + c.name + ".json"
+		if os.Getenv("UPDATE_SCRIPTS") != "" {
+			if err := os.WriteFile(path, c.want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(path)
+		if err != nil || string(have) != string(c.want) {
+			t.Errorf("%s is not the schema (UPDATE_SCRIPTS=1 go test ./test/script -run TestSchemas): %v", path, err)
+		}
+		out, err := run(t, home, append(c.args, "--sandbox", "-o", "json")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range fixture.Violations(have, []byte(out)) {
+			t.Errorf("hyperpod %s: %s", c.name, v)
+		}
+	}
+}

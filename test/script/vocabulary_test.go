@@ -1,0 +1,292 @@
+package script
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// word is a key of the vocabulary in docs/output.md.
+type word struct {
+	shapes    []string // text, number, bool, list, object, map
+	documents []string
+}
+
+// vocabulary reads the table of docs/output.md: key, shape, documents, meaning.
+func vocabulary(t *testing.T) map[string]word {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/output.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = bytes.Cut(text, []byte("\n## Vocabulary\n"))
+	words, last := map[string]word{}, ""
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "## ") {
+			break
+		}
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		key, ok := strings.CutPrefix(cells[0], "| `")
+		if !ok {
+			continue
+		}
+		key = strings.TrimSuffix(key, "`")
+		if len(cells) != 4 || strings.Trim(cells[3], " |") == "" {
+			t.Fatalf("a row has four cells: %s", line)
+		}
+		if _, twice := words[key]; twice || strings.ToLower(key) < strings.ToLower(last) {
+			t.Errorf("%s stands in the table twice, or not by its alphabet", key)
+		}
+		words[key], last = word{strings.Split(cells[1], ", "), strings.Split(cells[2], ", ")}, key
+	}
+	if len(words) < 100 {
+		t.Fatalf("%d words in the table of docs/output.md", len(words))
+	}
+	return words
+}
+
+// documents are the commands that print JSON, by the name that the table has for
+// what they print. Those after a * may end with another code than 0.
+var documents = []struct{ name, args string }{
+	{"list-jobs", "list-jobs -A --verbose"},
+	{"list-jobs", "wait-job vit-huge -n hyperpod-ns-researchers --for running"},
+	{"get-job", "get-job vit-huge -n hyperpod-ns-researchers"},
+	{"get-job", "get-job vit-huge -n hyperpod-ns-researchers --verbose"},
+	{"list-pods", "list-pods vit-huge -n hyperpod-ns-researchers --verbose"},
+	{"explain-job", "explain-job dino-giant -n hyperpod-ns-researchers --assume-duration 4h"},
+	{"explain-job", "explain-job vit-huge -n hyperpod-ns-researchers"},
+	{"explain-job", "explain-job batch-score -n hyperpod-ns-inference"},
+	{"dry-run", "start-job smpv2-llama2 -n hyperpod-ns-researchers --dry-run"},
+	{"get-quota", "get-quota --all-resources"},
+	{"get-quota", "get-quota --by instance-type"},
+	{"get-quota", "get-quota --by node-group"},
+	{"get-queue", "get-queue"},
+	{"get-queue", "get-queue interns --assume-duration 4h"},
+	{"simulate", "simulate --remove-team interns"},
+	{"simulate", "* simulate --snapshot ../../internal/governance/simulate/testdata/loop.yaml"},
+	{"simulate", "simulate --cycles 2 --remove-nodes ml.p4d.24xlarge=1"},
+	{"list-templates", "list-templates"},
+	{"get-template", "get-template pytorch"},
+	{"validate-template", "* validate-template ../../docs/output.md pytorch"},
+	{"list-instance-types", "list-instance-types"},
+	{"save-snapshot", "save-snapshot $WORK/cluster.json"},
+	{"sandbox list", "sandbox list"},
+	{"get-log", "get-log vit-huge -n hyperpod-ns-researchers --all-pods --tail 2"},
+	{"version", "version"},
+}
+
+// rare keys are documented and not in what the sandbox has to show.
+var rare = []string{
+	"Type",    // get-template's is there; of --watch, which has no end, e2e tests have it
+	"Partial", // of a log's line that is longer than 64 KiB
+}
+
+// TestVocabulary: every key of every JSON document stands in the table of
+// docs/output.md, with the shape and the document it has there, and the table has no
+// key that no document has.
+func TestVocabulary(t *testing.T) {
+	words := vocabulary(t)
+	used := map[string]bool{}
+	for _, k := range rare {
+		used[k] = true
+	}
+	for name, keys := range printed(t) {
+		for key, shapes := range keys {
+			used[key] = true
+			w, ok := words[key]
+			if !ok {
+				t.Errorf("%s has a key %s (%s) that docs/output.md does not: is there a word for it already?", name, key, strings.Join(slices.Sorted(maps.Keys(shapes)), ", "))
+				continue
+			}
+			if !slices.Contains(w.documents, name) {
+				t.Errorf("docs/output.md does not say that %s has %s", name, key)
+			}
+			for s := range shapes {
+				if s != "null" && !slices.Contains(w.shapes, s) && (s != "object" || !slices.Contains(w.shapes, "map")) {
+					t.Errorf("%s of %s is a %s, not %s as docs/output.md says", key, name, s, strings.Join(w.shapes, " or "))
+				}
+			}
+		}
+	}
+	for _, schema := range []string{"admission-check", "explain-job", "simulate", "get-quota", "get-queue"} {
+		data, err := os.ReadFile("../../docs/schema/" + schema + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s map[string]any
+		if err := json.Unmarshal(data, &s); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range properties(s) {
+			if used[key] = true; words[key].shapes == nil {
+				t.Errorf("docs/output.md has no %s, of docs/schema/%s.json", key, schema)
+			}
+		}
+	}
+	for key := range words {
+		if !used[key] {
+			t.Errorf("no document has a key %s, which docs/output.md explains", key)
+		}
+	}
+}
+
+// properties are the keys of a JSON schema, however deep.
+func properties(schema map[string]any) (out []string) {
+	for key, of := range schema {
+		switch of := of.(type) {
+		case map[string]any:
+			if key == "properties" {
+				out = slices.AppendSeq(out, maps.Keys(of))
+				for _, p := range of {
+					out = append(out, properties(p.(map[string]any))...)
+				}
+			} else {
+				out = append(out, properties(of)...)
+			}
+		}
+	}
+	return out
+}
+
+// printed runs every command on a sandbox and returns, by document, its keys with
+// the shapes of their values.
+func printed(t *testing.T) map[string]map[string]map[string]bool {
+	words := vocabulary(t)
+	work := t.TempDir()
+	if _, err := run(t, work, "sandbox", "create", "box"); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]map[string]map[string]bool{}
+	for _, d := range documents {
+		args, mayFail := strings.CutPrefix(strings.ReplaceAll(d.args, "$WORK", work), "* ")
+		with := append(strings.Fields(args), "-o", "json")
+		if !strings.Contains(args, "--snapshot") && d.name != "version" && d.name != "sandbox list" {
+			with = append(with, "--sandbox=box")
+		}
+		out, err := run(t, work, with...)
+		if err != nil && !mayFail {
+			t.Errorf("hyperpod %s: %v", args, err)
+		}
+		if found[d.name] == nil {
+			found[d.name] = map[string]map[string]bool{}
+		}
+		values := 0
+		for dec := json.NewDecoder(strings.NewReader(out)); ; values++ {
+			var v any
+			if err := dec.Decode(&v); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("hyperpod %s: %v", args, err)
+			}
+			keysOf(v, words, found[d.name])
+		}
+		if values == 0 {
+			t.Errorf("hyperpod %s printed no JSON", args)
+		}
+	}
+	return found
+}
+
+// run runs hyperpod with home as its home and returns what it printed.
+func run(t *testing.T, home string, args ...string) (string, error) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The test program is hyperpod where it is called so: see TestMain.
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Args[0] = "hyperpod"
+	cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "KUBECONFIG=", "TZ=UTC", "LANG=C.UTF-8", "USER=ada"}
+	var out, errors bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errors
+	if err = cmd.Run(); err != nil {
+		err = fmt.Errorf("%w: %s", err, errors.String())
+	}
+	return out.String(), err
+}
+
+// keysOf collects the keys of a value. What is in a map, whose keys are names, or in
+// an object of the API is not the product's own.
+func keysOf(v any, words map[string]word, into map[string]map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			keysOf(e, words, into)
+		}
+	case map[string]any:
+		for key, e := range v {
+			if into[key] == nil {
+				into[key] = map[string]bool{}
+			}
+			s := shape(e)
+			into[key][s] = true
+			if s != "object" || slices.Contains(words[key].shapes, "object") || words[key].shapes == nil {
+				keysOf(e, words, into)
+			}
+		}
+	}
+}
+
+func shape(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "text"
+	case float64:
+		return "number"
+	case bool:
+		return "bool"
+	case []any:
+		return "list"
+	}
+	return "object"
+}
+
+// TestFormats: every format that a command's help lists is one that it prints.
+func TestFormats(t *testing.T) {
+	home := t.TempDir()
+	arguments := map[string]string{"jsonpath=": "{}", "custom-columns=": "A:.Name"}
+	seen := map[string]bool{}
+	for _, d := range documents {
+		args, mayFail := strings.CutPrefix(strings.ReplaceAll(d.args, "$WORK", home), "* ")
+		if mayFail || seen[d.name] {
+			continue
+		}
+		seen[d.name] = true
+		fields := strings.Fields(args)
+		words := fields[:1]
+		if d.name == "sandbox list" {
+			words = fields
+		}
+		help, err := run(t, home, append(slices.Clone(words), "--help")...)
+		_, listed, ok := strings.Cut(help, "output format: ")
+		if err != nil || !ok {
+			t.Errorf("%s --help lists no formats: %v", d.name, err)
+			continue
+		}
+		listed, _, _ = strings.Cut(listed, "\n")
+		for _, format := range strings.Split(listed, ", ") {
+			if strings.HasSuffix(format, "-file=") {
+				continue
+			}
+			with := append(slices.Clone(fields), "-o", format+arguments[format])
+			if d.name != "version" && d.name != "sandbox list" {
+				with = append(with, "--sandbox")
+			}
+			if out, err := run(t, home, with...); err != nil || out == "" {
+				t.Errorf("hyperpod %s: %v", strings.Join(with, " "), err)
+			}
+		}
+	}
+}
