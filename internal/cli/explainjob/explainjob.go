@@ -87,15 +87,25 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	q, in, err := read(ctx, cluster, found)
+	e, err := Explain(ctx, f, cluster, found, o.Assume)
 	if err != nil {
 		return err
+	}
+	return checker.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
+}
+
+// Explain explains a job that was read; assume is the duration of jobs of which
+// nothing is known.
+func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, found findjob.Job, assume time.Duration) (*explain.Explanation, error) {
+	q, in, err := read(ctx, cluster, found)
+	if err != nil {
+		return nil, err
 	}
 	asked, err := check.New(ctx, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	q.Assume = o.Assume
+	q.Assume = assume
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
 		return checker.Queues(ctx, cluster, in, found.Namespace)
 	}
@@ -106,12 +116,12 @@ func Run(ctx context.Context, o *Options) error {
 		e, err = explain.Explain(ctx, nil, q, cluster.Now())
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if e.Verdict != nil {
 		checker.Owners(ctx, cluster, e.Verdict)
 	}
-	return checker.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
+	return e, nil
 }
 
 // again renders the job anew with a change, as start-job --from would. The template
