@@ -20,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -160,10 +161,12 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 		failures[1] = checker.Optional(err)
 	})
 	wg.Go(func() {
-		if selector := found.Kind.PodSelector(found.Object); selector != "" {
-			var err error
-			q.Pods, err = state.ListPods(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: selector})
-			failures[2] = checker.Optional(err)
+		for _, selector := range pick.Selectors(q.Job) {
+			pods, err := state.ListPods(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: selector})
+			if failures[2] = checker.Optional(err); failures[2] != nil {
+				return
+			}
+			q.Pods = append(q.Pods, pods...)
 		}
 	})
 	wg.Go(func() {

@@ -22,8 +22,12 @@ func roles(j state.Job, pods []state.Pod) []Role {
 	for i := range pods {
 		at := slices.IndexFunc(out, func(r Role) bool { return strings.EqualFold(r.Name, places[i].Role) })
 		if at < 0 {
-			if at = slices.IndexFunc(out, func(r Role) bool { return r.Name == "" }); at < 0 {
-				out = append(out, Role{Problems: []Problem{}})
+			name := ""
+			if places[i].Role == jobs.Submitter {
+				name = jobs.Submitter // a pod that the job's roles do not count
+			}
+			if at = slices.IndexFunc(out, func(r Role) bool { return r.Name == name }); at < 0 {
+				out = append(out, Role{Name: name, Problems: []Problem{}})
 				at = len(out) - 1
 			}
 			out[at].Wanted++
