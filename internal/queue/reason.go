@@ -70,10 +70,13 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	if t := w.Requeue; t != nil && t.At != nil && t.At.After(b.s.Taken) {
 		return say(Requeued, "tried again in %s", t.At.Sub(b.s.Taken).Round(time.Second))
 	}
-	if code, resource, missing := b.shortage(it, r.Message); code != "" {
+	if code, resource, missing := b.shortage(w, it, r.Message); code != "" {
 		r.Resource, r.Missing = resource, missing
 		switch code {
 		case NoMatchingFlavor:
+			if only := flavorsOf(q.ResourceGroups, resource); len(only) > 0 {
+				return say(code, "the queue has only %s", strings.Join(only, ", "))
+			}
 			return say(code, "the queue has no quota of %s", shortName(resource))
 		case ExceedsMaxQuota:
 			return say(code, "%s %s more than the team can ever hold", quota.Text(resource, missing), shortName(resource))
@@ -116,7 +119,7 @@ func stopped(policy string) bool { return policy != "" && policy != "None" }
 // resource from the flavor that has most, of those that Kueue's message does not
 // rule out for the task's pods. Accelerators are looked at first, as
 // they are what is short.
-func (b *builder) shortage(it *Item, message string) (code, resource string, missing int64) {
+func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, resource string, missing int64) {
 	groups := b.queues[it.ClusterQueue].ResourceGroups
 	names := slices.Sorted(maps.Keys(it.Size))
 	slices.SortStableFunc(names, func(x, y string) int {
@@ -135,11 +138,8 @@ func (b *builder) shortage(it *Item, message string) (code, resource string, mis
 			continue
 		}
 		flavors := flavorsOf(groups, name)
-		fitting := slices.DeleteFunc(slices.Clone(flavors), func(f string) bool { return ruledOut(message, f) })
+		fitting := slices.DeleteFunc(slices.Clone(flavors), func(f string) bool { return quota.RuledOut(message, f) })
 		if len(fitting) == 0 {
-			fitting = flavors
-		}
-		if len(flavors) == 0 {
 			if kinds.Accelerator(name) {
 				return NoMatchingFlavor, name, size
 			}
@@ -148,33 +148,32 @@ func (b *builder) shortage(it *Item, message string) (code, resource string, mis
 		if !known {
 			continue
 		}
-		most, now := int64(0), int64(0)
-		for _, f := range fitting {
-			most = max(most, b.r.Tree.Potential(it.ClusterQueue, f, name))
-			now = max(now, b.r.Tree.Available(it.ClusterQueue, f, name))
-		}
+		short := b.r.Tree.Shortage(it.ClusterQueue, fitting, name, size)
+		// One role gets one flavor; several may get several.
+		largest := b.r.Tree.Shortage(it.ClusterQueue, fitting, name, largest(w, name))
 		switch {
-		case size > most && len(fitting) == 1:
-			return ExceedsMaxQuota, name, size - most
-		case size > now && code == "":
-			code, resource, missing = WaitingForQuota, name, size-now
+		case short.Beyond > 0 && len(fitting) == 1:
+			return ExceedsMaxQuota, name, short.Beyond
+		case largest.Beyond > 0:
+			return ExceedsMaxQuota, name, largest.Beyond
+		case short.Missing > 0 && code == "":
+			code, resource, missing = WaitingForQuota, name, short.Missing
 		}
 	}
 	return code, resource, missing
 }
 
-// ruledOut reports a flavor of which Kueue has written that the pods cannot go
-// there (flavorassigner: node affinity and taints).
-func ruledOut(message, flavor string) bool {
-	if strings.Contains(message, "flavor "+flavor+" doesn't match node affinity") {
-		return true
-	}
-	for _, part := range strings.Split(message, ", ") {
-		if strings.Contains(part, "untolerated taint ") && strings.HasSuffix(part, " in flavor "+flavor) {
-			return true
+// largest is what the role that asks for most of a resource asks for, with the
+// fewest pods it may be started with.
+func largest(w *state.Workload, resource string) int64 {
+	most := int64(0)
+	for _, ps := range w.PodSets {
+		if ps.MinCount != nil {
+			ps.Count = *ps.MinCount
 		}
+		most = max(most, quota.RequestsOf(&state.Workload{PodSets: []state.PodSet{ps}})[resource])
 	}
-	return false
+	return most
 }
 
 func flavorsOf(groups []state.ResourceGroup, resource string) []string {

@@ -131,7 +131,11 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 	}
 	var out []Line
 	for _, g := range cq.Spec.ResourceGroups {
+		open := slices.ContainsFunc(g.Flavors, func(f kueue.FlavorQuotas) bool { return !quota.RuledOut(d.Message, string(f.Name)) })
 		for _, f := range g.Flavors {
+			if open && quota.RuledOut(d.Message, string(f.Name)) {
+				continue // the job's pods cannot go there
+			}
 			for _, r := range f.Resources {
 				name := string(r.Name)
 				k := quota.Key{Flavor: string(f.Name), Resource: name}
@@ -152,9 +156,7 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 					limit := amount(name, r.BorrowingLimit.Value(), r.BorrowingLimit.MilliValue())
 					l.BorrowingLimit = &limit
 				}
-				if short := want - max(available, 0); short > 0 {
-					l.Short = remedy.Value(name, short)
-				}
+				l.Short = remedy.Value(name, c.Tree.Shortage(cq.Name, []string{k.Flavor}, name, want).Missing)
 				out = append(out, l)
 			}
 		}
