@@ -110,6 +110,9 @@ func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, 
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
 		return checker.Queues(ctx, cluster, in, found.Namespace)
 	}
+	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) time.Duration {
+		return checker.Deadlines(ctx, cluster, in)
+	}
 	q.Make, q.Flags = again(ctx, cluster, found), f.ClusterFlags()
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
 	if errors.Is(err, admission.ErrUnknownJob) {
