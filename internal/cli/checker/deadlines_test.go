@@ -25,7 +25,9 @@ func TestDeadlines(t *testing.T) {
 	}
 	for _, member := range []bool{false, true} {
 		var asked []string
-		s.Forbid = func(_, plural, namespace, _ string) bool { return member && plural == "pytorchjobs" && namespace != "a" }
+		s.Forbid = func(_, plural, namespace, _ string) bool {
+			return member && plural == "pytorchjobs" && namespace != "a"
+		}
 		client := kube.NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked = append(asked, r.URL.Path)
 			s.ServeHTTP(w, r)
