@@ -112,7 +112,7 @@ func TestBuild(t *testing.T) {
 			"b/1 x: to be looked at next (PendingEvaluation)"},
 		{"a label of no flavor does not count", cluster(job("b", "x", 12, 0, func(w *state.Workload) { w.PodSets[0].NodeSelector = map[string]string{"disk": "ssd"} }),
 			job("a", "runs", 8, 0, admitted)), twoFlavors, "b/1 x: to be looked at next (PendingEvaluation)"},
-		{"nodes of no flavor", cluster(job("b", "x", 2, 0, on("none"))), twoFlavors, "b/1 x: the queue has no gpu on the nodes it selects (NoMatchingFlavor)"},
+		{"nodes of no flavor", cluster(job("b", "x", 2, 0, on("none"))), twoFlavors, "b/1 x: the queue has only f, g (NoMatchingFlavor)"},
 		{"no quota of it", cluster(job("a", "trn", 2, 0, func(w *state.Workload) {
 			w.PodSets[0].Requests = state.Amounts{"aws.amazon.com/neurondevice": 1}
 		})), nil, "a/1 trn: the queue has no quota of neurondevice (NoMatchingFlavor)"},

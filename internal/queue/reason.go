@@ -76,8 +76,12 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		r.Resource, r.Missing = resource, missing
 		switch code {
 		case NoMatchingFlavor:
-			if len(b.roomOf(it.ClusterQueue, resource)) > 0 {
-				return say(code, "the queue has no %s on the nodes it selects", shortName(resource))
+			if rooms := b.roomOf(it.ClusterQueue, resource); len(rooms) > 0 {
+				var only []string
+				for _, r := range rooms {
+					only = append(only, r.Flavor)
+				}
+				return say(code, "the queue has only %s", strings.Join(only, ", "))
 			}
 			return say(code, "the queue has no quota of %s", shortName(resource))
 		case ExceedsMaxQuota:
@@ -139,7 +143,12 @@ func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, r
 			continue
 		}
 		flavors := b.roomOf(it.ClusterQueue, name)
-		fitting := slices.DeleteFunc(slices.Clone(flavors), func(f room) bool { return ruledOut(message, f.flavor) || !b.selects(w, name, f) })
+		var fitting []quota.Room
+		for _, f := range flavors {
+			if !quota.RuledOut(message, f.Flavor) && b.selects(w, name, f) {
+				fitting = append(fitting, f.Room)
+			}
+		}
 		if len(fitting) == 0 {
 			if len(flavors) > 0 || kinds.Accelerator(name) {
 				return NoMatchingFlavor, name, size
@@ -149,15 +158,16 @@ func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, r
 		if !known {
 			continue
 		}
-		most, now := int64(0), int64(0)
-		for _, f := range fitting {
-			most, now = max(most, f.most), max(now, f.now)
-		}
+		short := quota.LeastShort(fitting, size)
+		// One role gets one flavor; several may get several.
+		largest := quota.LeastShort(fitting, largest(w, name))
 		switch {
-		case size > most && len(fitting) == 1:
-			return ExceedsMaxQuota, name, size - most
-		case size > now && code == "":
-			code, resource, missing = WaitingForQuota, name, size-now
+		case short.Beyond > 0 && len(fitting) == 1:
+			return ExceedsMaxQuota, name, short.Beyond
+		case largest.Beyond > 0:
+			return ExceedsMaxQuota, name, largest.Beyond
+		case short.Missing > 0 && code == "":
+			code, resource, missing = WaitingForQuota, name, short.Missing
 		}
 	}
 	return code, resource, missing
@@ -175,7 +185,7 @@ func (b *builder) selects(w *state.Workload, resource string, f room) bool {
 		asks = true
 		fits := true
 		for key, want := range p.NodeSelector {
-			fits = fits && (!f.keys[key] || b.labels[f.flavor][key] == want)
+			fits = fits && (!f.keys[key] || b.labels[f.Flavor][key] == want)
 		}
 		if fits {
 			return true
@@ -184,25 +194,23 @@ func (b *builder) selects(w *state.Workload, resource string, f room) bool {
 	return !asks
 }
 
-// ruledOut reports a flavor of which Kueue has written that the pods cannot go
-// there (flavorassigner: node affinity and taints).
-func ruledOut(message, flavor string) bool {
-	if strings.Contains(message, "flavor "+flavor+" doesn't match node affinity") {
-		return true
-	}
-	for _, part := range strings.Split(message, ", ") {
-		if strings.Contains(part, "untolerated taint ") && strings.HasSuffix(part, " in flavor "+flavor) {
-			return true
+// largest is what the role that asks for most of a resource asks for, with the
+// fewest pods it may be started with.
+func largest(w *state.Workload, resource string) int64 {
+	most := int64(0)
+	for _, ps := range w.PodSets {
+		if ps.MinCount != nil {
+			ps.Count = *ps.MinCount
 		}
+		most = max(most, quota.RequestsOf(&state.Workload{PodSets: []state.PodSet{ps}})[resource])
 	}
-	return false
+	return most
 }
 
-// room is what a queue could get of a resource in a flavor: ever, and now.
+// room is what a queue could get of a resource in a flavor.
 type room struct {
-	flavor    string
-	keys      map[string]bool // of the labels of all flavors of its resource group
-	most, now int64
+	quota.Room
+	keys map[string]bool // of the labels of all flavors of its resource group
 }
 
 // roomOf returns the room of each flavor that a queue has quota of, in its order.
@@ -222,7 +230,7 @@ func (b *builder) roomOf(clusterQueue, resource string) []room {
 		}
 		for _, f := range g.Flavors {
 			if slices.ContainsFunc(f.Resources, func(r state.ResourceQuota) bool { return r.Name == resource }) {
-				out = append(out, room{f.Name, keys, b.r.Tree.Potential(clusterQueue, f.Name, resource), b.r.Tree.Available(clusterQueue, f.Name, resource)})
+				out = append(out, room{b.r.Tree.Room(clusterQueue, f.Name, resource), keys})
 			}
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -88,17 +89,30 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	q, in, err := read(ctx, cluster, found)
+	e, err := Explain(ctx, f, cluster, found, o.Assume)
 	if err != nil {
 		return err
+	}
+	return checker.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
+}
+
+// Explain explains a job that was read; assume is the duration of jobs of which
+// nothing is known.
+func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, found findjob.Job, assume time.Duration) (*explain.Explanation, error) {
+	q, in, err := read(ctx, cluster, found)
+	if err != nil {
+		return nil, err
 	}
 	asked, err := check.New(ctx, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	q.Assume = o.Assume
+	q.Assume = assume
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
 		return checker.Queues(ctx, cluster, in, found.Namespace)
+	}
+	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) time.Duration {
+		return checker.Deadlines(ctx, cluster, in)
 	}
 	q.Make, q.Flags = again(ctx, cluster, found), f.ClusterFlags()
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
@@ -107,12 +121,12 @@ func Run(ctx context.Context, o *Options) error {
 		e, err = explain.Explain(ctx, nil, q, cluster.Now())
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if e.Verdict != nil {
 		checker.Owners(ctx, cluster, e.Verdict)
 	}
-	return checker.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
+	return e, nil
 }
 
 // again renders the job anew with a change, as start-job --from would. The template
@@ -151,10 +165,12 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 		failures[1] = checker.Optional(err)
 	})
 	wg.Go(func() {
-		if selector := found.Kind.PodSelector(found.Object); selector != "" {
-			var err error
-			q.Pods, err = state.ListPods(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: selector})
-			failures[2] = checker.Optional(err)
+		for _, selector := range pick.Selectors(q.Job) {
+			pods, err := state.ListPods(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: selector})
+			if failures[2] = checker.Optional(err); failures[2] != nil {
+				return
+			}
+			q.Pods = append(q.Pods, pods...)
 		}
 	})
 	wg.Go(func() {

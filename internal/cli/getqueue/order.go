@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -112,7 +113,7 @@ func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.C
 	if err != nil {
 		return nil, err
 	}
-	etas, err := forecast.Queue(ctx, forecast.Of(in), forecast.Options{Now: now, Assume: assume}, clusterQueue)
+	etas, err := forecast.Queue(ctx, forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: checker.Deadlines(ctx, c, in)}, clusterQueue)
 	if err != nil {
 		return nil, err
 	}

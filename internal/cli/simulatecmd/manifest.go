@@ -1,78 +1,59 @@
 package simulatecmd
 
 import (
-	"bufio"
-	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"strings"
-
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
 
-// most is how large a manifest may be.
-const most = 4 << 20
-
 // read reads a file, or stdin for "-".
-func (o *Options) read(path string) ([]byte, error) {
-	var r io.Reader = o.Factory.IO.In
-	if path != "-" {
-		file, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, errs.NotFoundf("there is no file %s", path).WithCause(err)
-		}
-		if err != nil {
-			return nil, errs.Usagef("cannot read %s", path).WithCause(err)
-		}
-		defer file.Close()
-		r = file
+func (o *Options) read(ctx context.Context, path string) ([]byte, error) {
+	data, err := o.Factory.ReadManifest(ctx, path)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return data, err
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errs.NotFoundf("there is no file %s", path).WithCause(err)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err != nil {
-		return nil, errs.Usagef("cannot read %s", path).WithCause(err)
-	}
-	if len(data) > most {
-		return nil, errs.Usagef("%s is too large for a manifest (more than %d MB)", path, most>>20)
-	}
-	return data, nil
+	return nil, errs.New("cannot read "+path, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 }
 
-// jobs are the objects of a manifest that are jobs.
-func (o *Options) jobs(path, namespace string) ([]simulate.Change, error) {
-	data, err := o.read(path)
+// jobs are the objects of a manifest that are jobs, as start-job -f would submit
+// them.
+func (o *Options) jobs(ctx context.Context, path, namespace string) ([]simulate.Change, error) {
+	data, err := o.read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := templates.Parse(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path, data)
+	if err != nil {
+		return nil, err
+	}
+	r, err := t.Render(templates.Values{})
 	if err != nil {
 		return nil, err
 	}
 	var out []simulate.Change
 	var other []string
-	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for n := 1; ; n++ {
-		doc, err := docs.Read()
-		if errors.Is(err, io.EOF) {
-			break
+	for _, object := range r.Objects {
+		kind := kinds.Text(object, "kind")
+		if _, known := kinds.JobFor(kinds.Text(object, "apiVersion"), kind); !known && !strings.HasSuffix(kind, "Job") {
+			other = append(other, kind)
+			continue
 		}
-		var head struct {
-			APIVersion string `json:"apiVersion"`
-			Kind       string `json:"kind"`
-		}
-		if err == nil {
-			err = yaml.Unmarshal(doc, &head)
-		}
+		manifest, err := json.Marshal(object)
 		if err != nil {
-			return nil, errs.Usagef("%s: document %d is not YAML", path, n).WithCause(err)
+			return nil, err
 		}
-		if _, known := kinds.JobFor(head.APIVersion, head.Kind); known || strings.HasSuffix(head.Kind, "Job") {
-			out = append(out, simulate.NewJob(path, doc, namespace))
-		} else if head.Kind != "" {
-			other = append(other, head.Kind)
-		}
+		out = append(out, simulate.NewJob(path, manifest, namespace))
 	}
 	if len(out) > 0 {
 		return out, nil

@@ -39,6 +39,7 @@ type Options struct {
 	Priorities  []string
 	ChangeFiles []string
 
+	counted bool              // --cycles was given
 	changes []simulate.Change // of everything but files, set by Validate
 }
 
@@ -67,6 +68,7 @@ Exit codes: 0 it settles, 3 it never comes to rest (the loop is shown).`,
   hyperpod simulate --changes what-if.yaml`,
 		Args: factory.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.counted = cmd.Flags().Changed("cycles")
 			if err := o.Validate(); err != nil {
 				return err
 			}
@@ -100,7 +102,7 @@ func settingsHelp() string {
 
 // Validate checks the options without looking at a cluster or a file.
 func (o *Options) Validate() error {
-	if o.Cycles < 0 || o.Cycles > 10_000 {
+	if o.Cycles < 0 || o.Cycles > 10_000 || o.Cycles == 0 && o.counted {
 		return errs.Usagef("--cycles %d: from 1 to 10000", o.Cycles)
 	}
 	if o.NowText != "" {
@@ -140,7 +142,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	changes, err := o.allChanges(cluster)
+	changes, err := o.allChanges(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -173,14 +175,14 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // allChanges are those of the flags and those of files.
-func (o *Options) allChanges(c *factory.Cluster) ([]simulate.Change, error) {
+func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulate.Change, error) {
 	ns := o.Factory.Global.Namespace
 	if ns == "" {
 		ns = c.ContextNamespace
 	}
 	out := slices.Clone(o.changes)
 	for _, path := range o.ChangeFiles {
-		data, err := o.read(path)
+		data, err := o.read(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +191,7 @@ func (o *Options) allChanges(c *factory.Cluster) ([]simulate.Change, error) {
 			if !filepath.IsAbs(job) && job != "-" {
 				job = filepath.Join(dir, job)
 			}
-			return o.jobs(job, ns)
+			return o.jobs(ctx, job, ns)
 		})
 		if err != nil {
 			return nil, errs.Wrap(err, "cannot use "+path)
@@ -197,7 +199,7 @@ func (o *Options) allChanges(c *factory.Cluster) ([]simulate.Change, error) {
 		out = append(out, changes...)
 	}
 	for _, path := range o.AddJobs {
-		jobs, err := o.jobs(path, ns)
+		jobs, err := o.jobs(ctx, path, ns)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -59,8 +60,11 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v temp
 	}
 	verdict, err := asked.Check(ctx, check.Request{
 		Object: object, Namespace: v.Namespace, Remedies: true, Assume: o.Assume,
-		Make:   o.again,
-		Steps:  append(o.found, rights...),
+		Make:  o.again,
+		Steps: append(o.found, rights...),
+		Deadlines: func(ctx context.Context) func(*kueue.Workload) time.Duration {
+			return checker.Deadlines(ctx, c, in)
+		},
 		Queues: func(ctx context.Context) []*kueue.LocalQueue { return checker.Queues(ctx, c, in, v.Namespace) },
 	})
 	if err != nil {

@@ -4,8 +4,10 @@ package waitjob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +41,10 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `Waits until a job is admitted, running, succeeded, finished or deleted. It
 watches: nothing is asked for while nothing changes, and a lost connection or a
 restart of the API server does not end it. A line on stderr says why the job
-still waits.
+still waits. One that cannot start whatever ends (larger than its queue may
+ever hold, a queue that does not exist or is stopped) is told with the reason
+and what to do, and waited for all the same: quotas and queues change.
+--timeout limits the wait.
 
 Exit codes: 0 it is so; 3 the job failed; 5 there is no such job, or it was
 deleted meanwhile; 124 the time is over; 130 Ctrl-C. --for finished is reached
@@ -144,13 +149,39 @@ func (o *Options) sayDeleted(format output.Format, object string) error {
 	}, func() []string { return []string{object} })
 }
 
-// Until waits for a job with a progress line on stderr.
+// Until waits for a job with a progress line on stderr. A job that cannot start
+// whatever ends is waited for all the same, and that is said.
 func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.Request) (wait.Progress, error) {
 	progress := output.NewProgress(f.IO)
 	defer progress.Done("")
 	r.Missing = f.Missing
-	if !f.Global.Quiet {
-		r.Progress = func(p wait.Progress) { progress.Update(p.Text()) }
+	if f.Global.Quiet || r.Goal == wait.Deleted {
+		if !f.Global.Quiet {
+			r.Progress = func(p wait.Progress) { progress.Update(p.Text()) }
+		}
+		return wait.Wait(ctx, c.Client, r)
 	}
-	return wait.Wait(ctx, c.Client, r)
+	var mu sync.Mutex // the progress line is written by two
+	h := newHopeless(explained(f, c, r), func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		progress.Notice(text)
+	})
+	r.Progress = func(p wait.Progress) {
+		mu.Lock()
+		progress.Update(p.Text())
+		mu.Unlock()
+		h.see(p.Status.State)
+	}
+	asking, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { h.run(asking) })
+	last, err := wait.Wait(ctx, c.Client, r)
+	stop()
+	wg.Wait()
+	var e *errs.Error
+	if why := h.why(); why != "" && errs.ExitOf(err) == errs.Timeout && errors.As(err, &e) {
+		e.Try = []string{"hyperpod explain-job " + r.Name + " -n " + r.Namespace + f.ClusterFlags()}
+	}
+	return last, err
 }

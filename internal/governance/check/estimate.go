@@ -24,7 +24,11 @@ func (c *Checker) estimate(ctx context.Context, r *Request, wl *kueue.Workload, 
 		return nil
 	}
 	now := c.In.Taken
-	e, err := forecast.Workload(ctx, forecast.Of(c.In), forecast.Options{Now: now, Assume: r.Assume}, wl)
+	o := forecast.Options{Now: now, Assume: r.Assume}
+	if r.Deadlines != nil {
+		o.Deadline = r.Deadlines(ctx)
+	}
+	e, err := forecast.Workload(ctx, forecast.Of(c.In), o, wl)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,11 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 	}
 	var out []Line
 	for _, g := range cq.Spec.ResourceGroups {
+		open := slices.ContainsFunc(g.Flavors, func(f kueue.FlavorQuotas) bool { return !quota.RuledOut(d.Message, string(f.Name)) })
 		for _, f := range g.Flavors {
+			if open && quota.RuledOut(d.Message, string(f.Name)) {
+				continue // the job's pods cannot go there
+			}
 			for _, r := range f.Resources {
 				name := string(r.Name)
 				k := quota.Key{Flavor: string(f.Name), Resource: name}
@@ -150,18 +154,18 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 				if want == 0 {
 					continue
 				}
-				available := max(c.Tree.Available(cq.Name, k.Flavor, name), 0)
+				room := c.Tree.Room(cq.Name, k.Flavor, name)
 				free, lent := c.Tree.Free(cq.Name, k.Flavor, name)
 				l := Line{Flavor: k.Flavor, Resource: name, Requested: remedy.Value(name, want),
 					Nominal: quantity(name, r.NominalQuota), BorrowingLimit: limit(name, r.BorrowingLimit), LendingLimit: limit(name, r.LendingLimit),
 					Used: remedy.Value(name, used[k])}
 				if !v.unseenTree {
 					l.Free, l.Lent = known(name, free), known(name, lent)
-					l.Available, l.Limit = known(name, available), known(name, c.Tree.Potential(cq.Name, k.Flavor, name))
+					l.Available, l.Limit = known(name, room.Now), known(name, room.Most)
 				} else if idle := max(0, l.Nominal-l.Used); l.kept() == idle {
 					l.Free, l.Lent = &idle, new(float64) // it lends nothing, or has nothing to lend
 				}
-				switch short := want - available; {
+				switch short := quota.LeastShort([]quota.Room{room}, want).Missing; {
 				case v.unseenTree && !v.hangs() && l.BorrowingLimit != nil:
 					// It waits whatever the others lend: its own limit is what is short of.
 					l.Short = max(0, l.Requested-max(0, l.Nominal+*l.BorrowingLimit-l.Used))

@@ -242,7 +242,7 @@ func (v *Verdict) tryRows(p *prose.Page) {
 		}
 	case LocalQueueStopped, ClusterQueueStopped:
 		tries = append(tries, "wait until an administrator opens it, or use another queue")
-	case FlavorMissing, AdmissionCheckAbsent, CohortCycle:
+	case FlavorMissing, AdmissionCheckAbsent, CohortCycle, ClusterQueueMissing, NamespaceNotSelected:
 		tries = append(tries, "ask an administrator to correct the queue")
 	case ResourceNotCovered, FlavorDoesNotMatch:
 		if len(v.Remedies) == 0 {

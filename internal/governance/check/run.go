@@ -61,6 +61,10 @@ type Request struct {
 	Make func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 	// Existing is set for a job that exists: remedies are commands then.
 	Existing *remedy.Existing
+	// Deadlines reads the active deadlines of running jobs, for the estimate of a
+	// start; it is called only where one is made, and may be nil. See
+	// forecast.Options.
+	Deadlines func(context.Context) func(*kueue.Workload) time.Duration
 	// Assume is the duration of workloads of which nothing is known, for the
 	// estimate of a start; 0: none is assumed.
 	Assume time.Duration

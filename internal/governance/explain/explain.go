@@ -149,6 +149,8 @@ type Question struct {
 	// Make and Flags are for remedies: see check.Request.Make and remedy.Existing.
 	Make  func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 	Flags string
+	// Deadlines is for the estimate: see check.Request.
+	Deadlines func(context.Context) func(*kueue.Workload) time.Duration
 	// NoKueue: the cluster has none.
 	NoKueue bool
 	// Assume is the duration of jobs of which nothing is known; see check.Request.
@@ -211,7 +213,7 @@ func waits(s jobs.State) bool {
 // judge asks the checker about the job as it is.
 func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, wl *kueue.Workload) error {
 	v, err := c.Check(ctx, check.Request{Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true, Assume: q.Assume,
-		Make: q.Make, Existing: &remedy.Existing{Namespace: q.Job.Namespace, Name: q.Job.Name, Flags: q.Flags,
+		Deadlines: q.Deadlines, Make: q.Make, Existing: &remedy.Existing{Namespace: q.Job.Namespace, Name: q.Job.Name, Flags: q.Flags,
 			Together: q.Job.Annotations[kinds.TogetherAnnotation] != ""}})
 	if err != nil {
 		return err

@@ -22,8 +22,12 @@ func roles(j state.Job, pods []state.Pod) []Role {
 	for i := range pods {
 		at := slices.IndexFunc(out, func(r Role) bool { return strings.EqualFold(r.Role, places[i].Role) })
 		if at < 0 {
-			if at = slices.IndexFunc(out, func(r Role) bool { return r.Role == "" }); at < 0 {
-				out = append(out, Role{Problems: []Problem{}})
+			name := ""
+			if places[i].Role == jobs.Submitter {
+				name = jobs.Submitter // a pod that the job's roles do not count
+			}
+			if at = slices.IndexFunc(out, func(r Role) bool { return r.Role == name }); at < 0 {
+				out = append(out, Role{Role: name, Problems: []Problem{}})
 				at = len(out) - 1
 			}
 			out[at].Pods++

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -259,7 +260,7 @@ func (a *applied) prioritize(c Change) error {
 	w := *old
 	names := map[string]bool{}
 	for _, class := range all[*kueue.WorkloadPriorityClass](a.World) {
-		names[class.Name] = true
+		names[class.Name], names[strings.TrimSuffix(class.Name, "-priority")] = true, true
 		if class.Name == c.Value || class.Name == c.Value+"-priority" {
 			w.Spec.Priority = ptr.To(class.Value)
 			w.Spec.PriorityClassRef = kueue.NewWorkloadPriorityClassRef(class.Name)
@@ -268,6 +269,9 @@ func (a *applied) prioritize(c Change) error {
 		}
 	}
 	n, err := strconv.ParseInt(c.Value, 10, 32)
+	if errors.Is(err, strconv.ErrRange) {
+		return errs.Usagef("priority %s is beyond what Kubernetes has (-2147483648 to 2147483647)", c.Value)
+	}
 	if err != nil {
 		return unknown("priority class", c.Value, names)
 	}

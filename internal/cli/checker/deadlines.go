@@ -1,0 +1,81 @@
+package checker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// limited is what of a job says how long it may run: beside the switch that
+// suspends it, in the spec or its run policy. Source: batch/v1 JobSpec, Kubeflow's
+// RunPolicy, KubeRay's RayJobSpec.
+type limited struct {
+	Metadata struct {
+		UID string `json:"uid"`
+	} `json:"metadata"`
+	Spec struct {
+		Seconds   *int64 `json:"activeDeadlineSeconds"`
+		RunPolicy struct {
+			Seconds *int64 `json:"activeDeadlineSeconds"`
+		} `json:"runPolicy"`
+	} `json:"spec"`
+}
+
+// Deadlines reads the active deadlines of the jobs that hold quota, which Kueue does
+// not copy to their workloads: one list for each kind that holds some, or one for
+// each of its namespaces where all may not be listed. What cannot be read has none.
+func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(*kueue.Workload) time.Duration {
+	type kind struct {
+		kinds.Resource
+		namespaces map[string]bool
+	}
+	wanted := map[string]kind{} // by name
+	for _, w := range in.Workloads {
+		o := metav1.GetControllerOf(w)
+		if o == nil || !inputs.Reserves(w) || w.Spec.MaximumExecutionTimeSeconds != nil {
+			continue
+		}
+		if k, ok := kinds.JobFor(o.APIVersion, o.Kind); ok {
+			if _, again := wanted[k.FullName()]; !again {
+				wanted[k.FullName()] = kind{k.Resource, map[string]bool{}}
+			}
+			wanted[k.FullName()].namespaces[w.Namespace] = true
+		}
+	}
+	found := map[string]time.Duration{} // by UID
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	read := func(r kinds.Resource, namespace string) error {
+		page, err := kube.List[limited](ctx, c.Client, r, namespace, kube.ListOptions{})
+		mu.Lock()
+		defer mu.Unlock()
+		for _, j := range page.Items {
+			for _, s := range []*int64{j.Spec.Seconds, j.Spec.RunPolicy.Seconds} {
+				if s != nil && *s > 0 {
+					found[j.Metadata.UID] = time.Duration(*s) * time.Second
+				}
+			}
+		}
+		return err
+	}
+	for _, k := range wanted {
+		wg.Go(func() {
+			if !kube.IsForbidden(read(k.Resource, "")) {
+				return
+			}
+			for ns := range k.namespaces {
+				_ = read(k.Resource, ns)
+			}
+		})
+	}
+	wg.Wait()
+	return func(w *kueue.Workload) time.Duration { return found[inputs.OwnerUID(w)] }
+}

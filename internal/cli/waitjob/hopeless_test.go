@@ -1,0 +1,62 @@
+package waitjob
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+)
+
+// TestHopeless: what is in vain is said once for each reason, and taken back; a job
+// that starts soon is not asked about, and what cannot be found out is not said.
+func TestHopeless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		asked := 0
+		why, fails := "", error(nil)
+		h := newHopeless(func(context.Context) (string, []string, error) {
+			asked++
+			return why, []string{"do this"}, fails
+		}, func(text string) { said = append(said, text) })
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { h.run(ctx); close(done) }()
+		after := func(s jobs.State, d time.Duration) {
+			h.see(s)
+			<-time.After(d)
+			synctest.Wait()
+		}
+		expect := func(step string, asks, says int) {
+			t.Helper()
+			if asked != asks || len(said) != says {
+				t.Errorf("%s: asked %d times, said %q", step, asked, said)
+			}
+		}
+		after(jobs.Pending, patience/2)
+		after(jobs.Running, 2*patience)
+		expect("a job that runs soon", 0, 0)
+		after(jobs.Pending, 2*patience)
+		expect("a job that can start", 1, 0)
+		why = "too large"
+		after(jobs.Pending, 2*patience)
+		after(jobs.Pending, 2*patience)
+		expect("one reason is told once", 3, 1)
+		if h.why() != "too large" || said[0] != "too large\n  try:   do this" {
+			t.Errorf("%q, said %q", h.why(), said)
+		}
+		fails = errors.New("no answer")
+		after(jobs.Pending, 2*patience)
+		expect("no answer", 4, 1)
+		why, fails = "queue stopped", nil
+		after(jobs.Preempted, 2*patience)
+		expect("another reason", 5, 2)
+		why = ""
+		after(jobs.Pending, 2*patience)
+		expect("it can start again", 6, 3)
+		stop()
+		<-done
+	})
+}

@@ -1,0 +1,102 @@
+package explain_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+)
+
+// TestQueueCases: what users run into with their queue. The first line carries the
+// answer, a page fits 80 columns but for commands, and what waiting alone does not
+// mend is told from what it does.
+func TestQueueCases(t *testing.T) {
+	queue := func(spec, flavors string) string {
+		return fmt.Sprintf(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":"t"},"spec":{%s"namespaceSelector":{},"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[%s]}]}}`, spec, flavors)
+	}
+	a100 := `{"name":"a100","resources":[{"name":"nvidia.com/gpu","nominalQuota":"8"}]}`
+	local := func(spec string) json.RawMessage {
+		return json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"queue","namespace":"t"},"spec":{` + spec + `}}`)
+	}
+	cohort := func(name, parent string) any {
+		return json.RawMessage(fmt.Sprintf(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Cohort","metadata":{"name":%q},"spec":{"parentName":%q}}`, name, parent))
+	}
+	run := func(gpus int) any { return fixture.Work("t", "run", gpus, 0, time.Hour, true) }
+	for _, c := range []struct {
+		name, queue string
+		local       string // the LocalQueue's spec
+		gpus        int
+		selects     string // an instance type
+		more        []any
+		detail      string
+		first       string
+		hopeless    string
+	}{
+		{name: "cluster-queue-missing", queue: strings.Replace(queue("", a100), `"name":"t"`, `"name":"other"`, 1), detail: check.ClusterQueueMissing,
+			first: "will never start as it is: Misconfigured: queue queue leads to ClusterQueue t, which does not exist", hopeless: "will never start as it is: queue queue leads"},
+		{name: "queue-stopped", queue: queue("", a100), local: `"clusterQueue":"t","stopPolicy":"Hold"`, detail: check.LocalQueueStopped,
+			first: "Suspended: queue queue is stopped by an administrator", hopeless: "cannot start: queue queue is stopped by an administrator"},
+		{name: "cluster-queue-stopped", queue: queue(`"stopPolicy":"HoldAndDrain",`, a100), detail: check.ClusterQueueStopped,
+			first: "Suspended: ClusterQueue t is stopped by an administrator", hopeless: "cannot start: ClusterQueue t is stopped"},
+		{name: "flavor-missing", queue: queue("", strings.ReplaceAll(a100, "a100", "h200")), detail: check.FlavorMissing,
+			first: "Suspended: ClusterQueue t is inactive: a flavor it names does not exist", hopeless: "cannot start: ClusterQueue t is inactive"},
+		{name: "check-missing", queue: queue(`"admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]},`, a100), detail: check.AdmissionCheckAbsent,
+			first: "Suspended: ClusterQueue t is inactive: an admission check it names does not exist or is not active", hopeless: "cannot start: "},
+		{name: "cohorts-in-a-cycle", queue: queue(`"cohortName":"c",`, a100), more: []any{cohort("c", "d"), cohort("d", "c")}, detail: check.CohortCycle,
+			first: "Suspended: the cohorts above t form a cycle, so it takes no jobs", hopeless: "cannot start: "},
+		{name: "namespace-not-selected", queue: strings.Replace(queue("", a100), `"namespaceSelector":{}`, `"namespaceSelector":{"matchLabels":{"x":"y"}}`, 1), detail: check.NamespaceNotSelected,
+			first: "will never start as it is: Misconfigured: ClusterQueue t does not take jobs of namespace t", hopeless: "will never start"},
+		{name: "not-covered", queue: strings.ReplaceAll(queue("", a100), "nvidia.com/gpu", "cpu"), detail: check.ResourceNotCovered,
+			first: "will never start as it is: NoMatchingFlavor: t has no quota for nvidia.com/gpu", hopeless: "will never start"},
+		{name: "no-such-flavor", queue: queue("", a100), selects: "h200", detail: check.FlavorDoesNotMatch,
+			first: "NoMatchingFlavor: t has only a100, which is not what the job's pods select or tolerate", hopeless: "will never start"},
+		{name: "more-than-nominal", queue: queue("", a100), gpus: 12, detail: check.ExceedsNominal,
+			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "will never start"},
+		{name: "more-than-the-cohort", queue: queue(`"cohortName":"c",`, a100), gpus: 12, detail: check.ExceedsCohort,
+			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "will never start"},
+		{name: "quota-lowered", queue: queue("", a100), more: []any{run(12)}, detail: check.QuotaLowered,
+			first: "1st in t, WaitingForQuota: 4 more nvidia.com/gpu needed, the queue holds more than its quota allows now"},
+		{name: "behind-others", queue: queue(`"queueingStrategy":"StrictFIFO",`, a100), more: []any{run(2), fixture.Work("t", "first", 8, 50, 2*time.Hour, false)}, detail: check.BehindOthers,
+			first: "2nd in t, WaitingForQuota: 1 job of t must start first"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.local == "" {
+				c.local = `"clusterQueue":"t"`
+			}
+			if c.gpus == 0 {
+				c.gpus = 4
+			}
+			job, work := pytorch("llama", queued, c.gpus, true), text(fixture.Work("t", "llama", c.gpus, 10, 92*time.Minute, false))
+			if c.selects != "" {
+				selector := `"nodeSelector":{"node.kubernetes.io/instance-type":"` + c.selects + `"},`
+				job = strings.Replace(job, `"containers":`, selector+`"containers":`, 1)
+				work = strings.Replace(work, `"containers":`, selector+`"containers":`, 1)
+			}
+			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""),
+				fixture.Team("t", "", 0, "", "")[0], local(c.local), json.RawMessage(c.queue), json.RawMessage(work))
+			s.Add(c.more...)
+			e := explained(t, s, question(t, job, work))
+			page := e.Text(80, hours)
+			if e.Detail != c.detail {
+				t.Errorf("detail %s %s", e.Reason, e.Detail)
+			}
+			head, _, _ := strings.Cut(page, "\n\n")
+			if flat := strings.Join(strings.Fields(head), " "); !strings.HasSuffix(flat, c.first) {
+				t.Errorf("first line %q, want ... %q", flat, c.first)
+			}
+			if got := e.Hopeless(); !strings.HasPrefix(got, c.hopeless) || (got == "") != (c.hopeless == "") {
+				t.Errorf("hopeless %q, want %q", got, c.hopeless)
+			}
+			for line := range strings.Lines(page) {
+				if len(strings.TrimRight(line, "\n")) > 80 && !strings.HasPrefix(strings.TrimSpace(line), "hyperpod ") {
+					t.Errorf("more than 80 columns: %q", line)
+				}
+			}
+			golden(t, c.name, page)
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package remedy
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// otherTypes tries the instance types of the cluster's flavors in place of the
+// one that the job asks for.
+func (f *finder) otherTypes() {
+	own := instanceTypes(f.Workload)
+	if len(own) != 1 {
+		return // none asked for: Kueue has tried every flavor already
+	}
+	seen := map[string]bool{own[0]: true}
+	var found candidates
+	for _, flavor := range f.In.Flavors {
+		t := flavor.Spec.NodeLabels[kinds.InstanceTypeLabel]
+		if t == "" || seen[t] || len(seen) > mostTypes {
+			continue
+		}
+		seen[t] = true
+		r, a := f.onType(own[0], t)
+		found.note(r, a)
+	}
+	f.take(found)
+}
+
+// onType asks about the job on another instance type, with what its pods ask for
+// now, else with what nodes of that type have for them.
+func (f *finder) onType(own, t string) (Remedy, answer) {
+	r := Remedy{Code: OtherInstanceType, InstanceType: t}
+	if f.Make == nil {
+		w := f.Workload.DeepCopy()
+		for i := range w.Spec.PodSets {
+			replaceType(&w.Spec.PodSets[i].Template.Spec, own, t)
+		}
+		return r, f.ask(w, false)
+	}
+	var best answer
+	for _, resize := range []bool{false, true} {
+		w, made, err := f.Make(Change{InstanceType: t, Resize: resize})
+		if err != nil {
+			continue
+		}
+		if a := f.ask(w, false); a.runs || a.waits && !best.waits {
+			r.Flag, best = made.Flags, a
+		}
+		if best.runs {
+			break
+		}
+	}
+	return r, best
+}
+
+// candidates are the remedies of one kind: those that run, and those that wait.
+type candidates struct{ run, wait []candidate }
+
+type candidate struct {
+	r Remedy
+	d admission.Decision
+}
+
+func (c *candidates) note(r Remedy, a answer) {
+	switch {
+	case a.runs:
+		c.run = append(c.run, candidate{r, a.d})
+	case a.waits:
+		r.Waits = true
+		c.wait = append(c.wait, candidate{r, a.d})
+	}
+}
+
+// take adds the first that run; those that wait only where none runs, and the job
+// could never run as it is.
+func (f *finder) take(c candidates) {
+	list := c.run
+	if len(list) == 0 && f.Hopeless {
+		list = c.wait
+	}
+	for i := range list[:min(len(list), mostAnswers)] {
+		f.add(list[i].r, &list[i].d)
+	}
+}
+
+// instanceTypes are the types a workload's pods ask for.
+func instanceTypes(w *kueue.Workload) []string {
+	var out []string
+	note := func(t string) {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	for i := range w.Spec.PodSets {
+		eachType(&w.Spec.PodSets[i].Template.Spec, func(t *string) { note(*t) })
+	}
+	return out
+}
+
+func replaceType(spec *corev1.PodSpec, from, to string) {
+	eachType(spec, func(t *string) {
+		if *t == from {
+			*t = to
+		}
+	})
+}
+
+// eachType visits the instance types a pod demands, which may be changed in place.
+func eachType(spec *corev1.PodSpec, visit func(*string)) {
+	for _, key := range []string{kinds.InstanceTypeLabel, "beta.kubernetes.io/instance-type"} {
+		if t, ok := spec.NodeSelector[key]; ok {
+			visit(&t)
+			spec.NodeSelector[key] = t
+		}
+		if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+			for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+				for _, e := range term.MatchExpressions {
+					if e.Key == key && e.Operator == corev1.NodeSelectorOpIn && len(e.Values) == 1 {
+						visit(&e.Values[0])
+					}
+				}
+			}
+		}
+	}
+}
