@@ -20,7 +20,7 @@ type Watch[V any] struct {
 	Tick <-chan time.Time
 	Pace time.Duration
 	// Idle is after how many ticks without a change a terminal is redrawn all the
-	// same, for ages that go on; 0 is never.
+	// same: ages go on, and it may have been resized; 0 is never.
 	Idle int
 	// View works out what is shown; an error ends the watch.
 	View  func(*state.State) (V, error)
