@@ -29,6 +29,7 @@ func (v *view) table() output.Table {
 	t.Columns = append(t.Columns, output.Column{Title: "MESSAGE", Wide: true})
 	for i := range v.items {
 		t.Rows = append(t.Rows, v.cells(&v.items[i], several))
+		t.Keys = append(t.Keys, v.items[i].Namespace+"/"+v.items[i].Workload)
 	}
 	return t
 }

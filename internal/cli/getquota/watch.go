@@ -36,7 +36,6 @@ func (o *Options) watch(ctx context.Context, c *factory.Cluster, format output.F
 			}
 			return t
 		},
-		Keys:  func(t output.Table) []string { return []string{t.Columns[0].Title, "RESOURCE", "FLAVOR"} },
 		Lines: func(v view) []output.Line { return linesOf(v.document()) },
 	})
 }
