@@ -44,7 +44,7 @@ const (
 	CohortCycle         = "CohortCycle"
 	QueueDeleted        = "QueueDeleted"
 	NoQuota             = "NoQuota"     // a queue has no resource groups
-	BadQuantity         = "BadQuantity" // a queue's or cohort's quota is no amount
+	BadQuantity         = "BadQuantity" // a queue's or cohort's quota cannot be read
 )
 
 func (b *builder) problems() []Problem {
@@ -143,17 +143,17 @@ func (b *builder) teamProblems(t *Team, put adder) {
 	}
 }
 
-// badQuantities names each amount that is none, and what it counts as.
+// badQuantities names each amount that cannot be read, and what it counts as.
 func badQuantities(groups []state.ResourceGroup, subject, whose string, put adder) {
 	for _, g := range groups {
 		for _, f := range g.Flavors {
 			for _, r := range f.Resources {
 				for _, fault := range r.Faults {
 					counts := "it counts as 0"
-					if fault.Field != "nominalQuota" && !strings.HasPrefix(fault.Text, "-") {
+					if fault.Field != "nominalQuota" {
 						counts = "it counts as no limit"
 					}
-					p := put(BadQuantity, subject, "%s has the %s %q of %s in the flavor %s, which is no amount of quota: %s", whose, fault.Field, fault.Text, r.Name, f.Name, counts)
+					p := put(BadQuantity, subject, "%s has the %s %q of %s in the flavor %s, which is not a quantity: %s", whose, fault.Field, fault.Text, r.Name, f.Name, counts)
 					p.Flavor, p.Resource = f.Name, r.Name
 				}
 			}

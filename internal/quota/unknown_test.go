@@ -30,15 +30,13 @@ func groupsOf(t *testing.T, fields string) []state.ResourceGroup {
 // resource, and counts as nothing; the rest of the queue counts.
 func TestBadQuantities(t *testing.T) {
 	for _, c := range []struct{ fields, row, problem string }{
-		{`,"nominalQuota":"-5"`, "nominal 0 free 0", `the nominalQuota "-5" of nvidia.com/gpu in the flavor f, which is no amount of quota: it counts as 0`},
-		{`,"nominalQuota":"abc"`, "nominal 0 free 0", `the nominalQuota "abc" of`},
+		{`,"nominalQuota":"abc"`, "nominal 0 free 0", `the nominalQuota "abc" of nvidia.com/gpu in the flavor f, which is not a quantity: it counts as 0`},
 		{`,"nominalQuota":""`, "nominal 0 free 0", `the nominalQuota "" of`},
 		{``, "nominal 0 free 0", `the nominalQuota "" of`},
 		{`,"nominalQuota":null`, "nominal 0 free 0", `the nominalQuota "" of`},
 		{`,"nominalQuota":{"a":1}`, "nominal 0 free 0", `it counts as 0`},
-		{`,"nominalQuota":4,"borrowingLimit":"many"`, "nominal 4 free 4", `the borrowingLimit "many" of nvidia.com/gpu in the flavor f, which is no amount of quota: it counts as no limit`},
+		{`,"nominalQuota":4,"borrowingLimit":"many"`, "nominal 4 free 4", `the borrowingLimit "many" of nvidia.com/gpu in the flavor f, which is not a quantity: it counts as no limit`},
 		{`,"nominalQuota":"4","lendingLimit":""`, "nominal 4 free 4", `the lendingLimit "" of`},
-		{`,"nominalQuota":"4","lendingLimit":"-1"`, "nominal 4 free 4", `the lendingLimit "-1" of nvidia.com/gpu in the flavor f, which is no amount of quota: it counts as 0`},
 		{`,"nominalQuota":"4","borrowingLimit":null,"lendingLimit":"2"`, "nominal 4 free 4", ""},
 	} {
 		q := state.ClusterQueue{Meta: state.Meta{Name: "hyperpod-ns-t-clusterqueue"}, ResourceGroups: groupsOf(t, c.fields)}

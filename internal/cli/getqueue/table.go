@@ -15,7 +15,8 @@ import (
 )
 
 func (v *view) table() output.Table {
-	t := output.Table{Notes: v.notes(), Empty: v.title() + "; " + strings.Join(v.notes(), "; ")}
+	notes := v.notes()
+	t := output.Table{Notes: notes, Empty: v.title() + "; " + strings.Join(notes, "; "), Rows: make([][]output.Cell, 0, len(v.items)), Keys: make([]string, 0, len(v.items))}
 	several := len(v.teams) != 1
 	if several {
 		t.Columns = append(t.Columns, output.Column{Title: "TEAM", Keep: true})
@@ -35,7 +36,7 @@ func (v *view) table() output.Table {
 }
 
 func (v *view) cells(it *queue.Item, several bool) []output.Cell {
-	var out []output.Cell
+	out := make([]output.Cell, 0, 12)
 	if several {
 		out = append(out, output.Cell{Text: dash(it.Team)})
 	}
