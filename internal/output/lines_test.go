@@ -1,6 +1,9 @@
 package output
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestLines(t *testing.T) {
 	s, b := Test()
@@ -26,24 +29,23 @@ func TestLines(t *testing.T) {
 	update(`{"Type":"DELETED","Name":"a<b>","N":2}`+"\n", Line{"b", row{"\u202eb", 0}})
 }
 
-// TestKeyBy: rows are told apart by named columns, wherever they stand.
-func TestKeyBy(t *testing.T) {
+// TestKeys: rows are told apart by their keys, wherever they stand and whatever they
+// show.
+func TestKeys(t *testing.T) {
 	s, b := Test()
 	l := NewLiveTable(s, false, 1)
-	l.KeyBy("NAME", "ABSENT")
-	table := func(rows ...[]Cell) Table {
-		return Table{Columns: []Column{{Title: "POS", Right: true}, {Title: "NAME"}}, Rows: rows}
-	}
 	for _, step := range []struct {
+		keys string
 		rows [][]Cell
 		want string
 	}{
-		{[][]Cell{T("1", "a"), T("2", "b")}, "POS  NAME\n  1  a\n  2  b\n"},
-		{[][]Cell{T("1", "b"), T("2", "a")}, "  1  b\n  2  a\n"},
-		{[][]Cell{T("1", "b")}, "  2  a  gone\n"},
+		{"x/a x/b y/a", [][]Cell{T("1", "a"), T("2", "b"), T("3", "a")}, "POS  NAME\n  1  a\n  2  b\n  3  a\n"},
+		{"x/b x/a y/a", [][]Cell{T("1", "b"), T("2", "a"), T("3", "a")}, "  1  b\n  2  a\n"},
+		{"x/b y/a", [][]Cell{T("1", "b"), T("3", "a")}, "  2  a  gone\n"},
 	} {
 		b.Out.Reset()
-		if err := l.Update(table(step.rows...)); err != nil {
+		table := Table{Columns: []Column{{Title: "POS", Right: true}, {Title: "NAME"}}, Rows: step.rows, Keys: strings.Fields(step.keys)}
+		if err := l.Update(table); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.Out.String(); got != step.want {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // LiveTable shows a table that changes. On a terminal it is redrawn in place,
@@ -15,8 +14,7 @@ type LiveTable struct {
 	io     *IO
 	wide   bool
 	key    int
-	by     []string // titles of the columns that tell rows apart, instead of key
-	at     []int    // where those are in the table that is shown
+	keys   []string // of the rows that are being shown
 	widths []int
 	last   map[string][]Cell
 	order  []string
@@ -24,25 +22,16 @@ type LiveTable struct {
 	header bool
 }
 
-// NewLiveTable returns a live table whose rows are told apart by the texts of
-// the first key columns.
+// NewLiveTable returns a live table whose rows are told apart by their Keys, or
+// where the table has none, by the texts of the first key columns.
 func NewLiveTable(s *IO, wide bool, key int) *LiveTable {
 	return &LiveTable{io: s, wide: wide, key: key}
 }
 
-// KeyBy has rows told apart by the columns of these titles, those of them that
-// are shown.
-func (l *LiveTable) KeyBy(titles ...string) { l.by = titles }
-
 // Update shows the table as it is now. An error is one of writing to Out.
 func (l *LiveTable) Update(t Table) error {
 	sheet := t.lay(l.wide)
-	l.at = l.at[:0]
-	for j, c := range sheet.columns {
-		if slices.Contains(l.by, c.Title) {
-			l.at = append(l.at, j)
-		}
-	}
+	l.name(t.Keys, sheet)
 	changed := l.compare(sheet)
 	var b bytes.Buffer
 	if l.io.Cursor {
@@ -63,7 +52,7 @@ func (l *LiveTable) Update(t Table) error {
 func (l *LiveTable) compare(s sheet) []bool {
 	changed := make([]bool, len(s.rows))
 	for i, row := range s.rows {
-		old, ok := l.last[l.keyOf(row)]
+		old, ok := l.last[l.keys[i]]
 		changed[i] = !ok || len(old) != len(row)
 		for j := 0; !changed[i] && j < len(row); j++ {
 			changed[i] = !s.columns[j].Ticks && !row[j].equal(old[j])
@@ -72,27 +61,25 @@ func (l *LiveTable) compare(s sheet) []bool {
 	return changed
 }
 
-func (l *LiveTable) keyOf(row []Cell) string {
-	var b strings.Builder
-	for _, j := range l.at {
-		if j < len(row) {
-			b.WriteString(row[j].Text + "\x00")
-		}
+// name finds the keys of the rows.
+func (l *LiveTable) name(keys []string, s sheet) {
+	l.keys = keys
+	if len(keys) == len(s.rows) {
+		return
 	}
-	if len(l.at) == 0 {
+	l.keys = make([]string, len(s.rows))
+	for i, row := range s.rows {
 		for _, c := range row[:min(l.key, len(row))] {
-			b.WriteString(c.Text + "\x00")
+			l.keys[i] += c.Text + "\x00"
 		}
 	}
-	return b.String()
 }
 
 func (l *LiveTable) remember(s sheet) {
 	l.last, l.order = make(map[string][]Cell, len(s.rows)), l.order[:0]
-	for _, row := range s.rows {
-		k := l.keyOf(row)
-		l.last[k] = slices.Clone(row)
-		l.order = append(l.order, k)
+	for i, row := range s.rows {
+		l.last[l.keys[i]] = slices.Clone(row)
+		l.order = append(l.order, l.keys[i])
 	}
 }
 
@@ -137,8 +124,8 @@ func (l *LiveTable) append(b *bytes.Buffer, s sheet, changed []bool) {
 // gone returns the rows that are no longer there.
 func (l *LiveTable) gone(s sheet) [][]Cell {
 	here := map[string]bool{}
-	for _, row := range s.rows {
-		here[l.keyOf(row)] = true
+	for _, k := range l.keys {
+		here[k] = true
 	}
 	var out [][]Cell
 	for _, k := range l.order {

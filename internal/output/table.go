@@ -48,6 +48,8 @@ func (c Cell) equal(o Cell) bool {
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
+	// Keys tell the rows of a LiveTable apart, one each; none: their first columns do.
+	Keys []string
 	// Empty is the notice, on stderr, when there are no rows ("no jobs in team-a").
 	Empty string
 	// Notes are printed below the rows, as they are.

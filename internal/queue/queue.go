@@ -80,7 +80,7 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positi
 		waiting[queue] = append(waiting[queue], w)
 	}
 	slices.SortFunc(order, func(x, y string) int { return cmp.Or(strings.Compare(names[x], names[y]), strings.Compare(x, y)) })
-	out := []Item{}
+	out := make([]Item, 0, len(s.Workloads))
 	for _, queue := range order {
 		out = append(out, b.queue(queue, names[queue], waiting[queue])...)
 	}

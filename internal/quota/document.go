@@ -18,11 +18,12 @@ const (
 // Document is a Report as JSON: amounts are numbers in base units (cores, bytes,
 // devices); null is not known, or of a limit, that there is none.
 type Document struct {
-	Schema   string
-	Quota    []QuotaJSON
-	Teams    []TeamJSON
-	Cohorts  []CohortJSON
-	Totals   []TotalJSON
+	Schema  string
+	Quota   []QuotaJSON
+	Teams   []TeamJSON
+	Cohorts []CohortJSON
+	Totals  []TotalJSON
+	// Capacity is null when the nodes were not read.
 	Capacity []CapacityJSON
 	Problems []Problem
 	// Source is where use was read from: Workloads or Status.
@@ -218,8 +219,11 @@ func (r *Report) quotaJSON(t *Team, row ResourceRow) QuotaJSON {
 }
 
 // CapacityDocument returns capacities as JSON, with only the given resources;
-// nil is all.
+// nil is all. Capacities that are not known, nil, stay so.
 func CapacityDocument(all []Capacity, byGroup bool, resources []string) []CapacityJSON {
+	if all == nil {
+		return nil
+	}
 	out := []CapacityJSON{}
 	for _, c := range all {
 		one := CapacityJSON{Nodes: c.Nodes, Healthy: c.Healthy, Unhealthy: c.Unhealthy, Unknown: c.Unknown, NotReady: c.NotReady, Cordoned: c.Cordoned,

@@ -96,9 +96,9 @@ type Report struct {
 	Taken    time.Time
 	Teams    []Team // by name; idle-sharing ones and deleted ones last
 	Tree     *Tree
-	Source   string // FromWorkloads or FromStatus
-	Complete bool   // all queues and cohorts could be read
-	Capacity []Capacity
+	Source   string     // FromWorkloads or FromStatus
+	Complete bool       // all queues and cohorts could be read
+	Capacity []Capacity // nil when the nodes were not read
 	Problems []Problem
 
 	leads func(*state.Workload) string
@@ -140,7 +140,9 @@ func build(b builder) *Report {
 		}
 		return strings.Compare(x.Name, y.Name)
 	})
-	b.r.Capacity = capacities(s)
+	if !b.alone && b.complete(kinds.Node) {
+		b.r.Capacity = capacities(s)
+	}
 	b.r.Problems = b.problems()
 	return b.r
 }

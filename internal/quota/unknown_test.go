@@ -108,6 +108,21 @@ func TestShareOfMember(t *testing.T) {
 	}
 }
 
+// TestNodesUnread: nodes that may not be read are not zero nodes.
+func TestNodesUnread(t *testing.T) {
+	s := &state.State{ClusterQueues: []state.ClusterQueue{queue("a", "", 8, -1, -1)}, Missing: []state.Missing{forbidden(kinds.Node)}}
+	if d := Build(s).Document([]string{gpu}, nil); d.Capacity != nil {
+		t.Errorf("%+v", d.Capacity)
+	}
+	s.Missing = nil
+	if d := FromQueues(s).Document([]string{gpu}, nil); d.Capacity != nil {
+		t.Errorf("from queues alone: %+v", d.Capacity)
+	}
+	if d := Build(s).Document([]string{gpu}, nil); len(d.Capacity) != 1 || d.Capacity[0].Nodes != 0 {
+		t.Errorf("no nodes: %+v", d.Capacity)
+	}
+}
+
 // TestTwoNamespaces: what waits in either namespace of a team counts for it.
 func TestTwoNamespaces(t *testing.T) {
 	second := waiting("a", 1, 2)

@@ -142,13 +142,12 @@ type ResourceQuota struct {
 	Nominal        resource.Quantity  `json:"nominalQuota"`
 	BorrowingLimit *resource.Quantity `json:"borrowingLimit"`
 	LendingLimit   *resource.Quantity `json:"lendingLimit"`
-	// Faults are the fields whose text is no amount that quota can have: below
-	// zero, which counts as zero, or not a quantity, which counts as zero or as no
-	// limit.
+	// Faults are the fields whose text is not a quantity: Nominal is zero then, and
+	// a limit nil.
 	Faults []QuotaFault `json:"-"`
 }
 
-// QuotaFault is a field of a ResourceQuota with text that is no amount of quota.
+// QuotaFault is a field of a ResourceQuota with text that is not a quantity.
 type QuotaFault struct {
 	Field string // nominalQuota, borrowingLimit or lendingLimit
 	Text  string // as it is written; "" for an empty or missing one

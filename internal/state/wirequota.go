@@ -36,14 +36,9 @@ func (r *ResourceQuota) quota(field string, a *amount) *resource.Quantity {
 		return nil
 	}
 	q, ok := a.quantity()
-	if !ok || q.Sign() < 0 {
+	if !ok {
 		r.Faults = append(r.Faults, QuotaFault{field, string(*a)})
-	}
-	switch {
-	case !ok:
 		return nil
-	case q.Sign() < 0:
-		return &resource.Quantity{}
 	}
 	return &q
 }

@@ -119,7 +119,11 @@ func Run(ctx context.Context, o *Options) error {
 	findteam.Notes(f, slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
 		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // said as the error
 	}))
-	if err := output.Print(f.IO, format, v.document(), func() output.Table { return v.table() }, v.names); err != nil {
+	var document any // not worked out for a table
+	if !format.IsTable() {
+		document = v.document()
+	}
+	if err := output.Print(f.IO, format, document, func() output.Table { return v.table() }, v.names); err != nil {
 		return err
 	}
 	// What the queues' status says is worth showing, and is not what was asked for.

@@ -15,7 +15,8 @@ import (
 )
 
 func (v *view) table() output.Table {
-	t := output.Table{Notes: v.notes(), Empty: v.title() + "; " + strings.Join(v.notes(), "; ")}
+	notes := v.notes()
+	t := output.Table{Notes: notes, Empty: v.title() + "; " + strings.Join(notes, "; "), Rows: make([][]output.Cell, 0, len(v.items)), Keys: make([]string, 0, len(v.items))}
 	several := len(v.teams) != 1
 	if several {
 		t.Columns = append(t.Columns, output.Column{Title: "TEAM", Keep: true})
@@ -29,12 +30,13 @@ func (v *view) table() output.Table {
 	t.Columns = append(t.Columns, output.Column{Title: "MESSAGE", Wide: true})
 	for i := range v.items {
 		t.Rows = append(t.Rows, v.cells(&v.items[i], several))
+		t.Keys = append(t.Keys, v.items[i].Namespace+"/"+v.items[i].Workload)
 	}
 	return t
 }
 
 func (v *view) cells(it *queue.Item, several bool) []output.Cell {
-	var out []output.Cell
+	out := make([]output.Cell, 0, 12)
 	if several {
 		out = append(out, output.Cell{Text: dash(it.Team)})
 	}

@@ -21,8 +21,6 @@ func (o *Options) watch(ctx context.Context, c *factory.Cluster, format output.F
 	return livestate.Run(ctx, o.Factory, c, format, livestate.Watch[view]{
 		Want: o.want(c), Tick: o.Tick, Pace: pace, Idle: idle, View: o.view,
 		Table: func(v view, _ bool) output.Table { return v.table() },
-		// A task is known by its team and name; its position changes.
-		Keys: func(output.Table) []string { return []string{"TEAM", "NAMESPACE", "JOB"} },
 		Lines: func(v view) []output.Line {
 			var rows []output.Line
 			for _, it := range v.document().Pending {

@@ -190,7 +190,7 @@ func (o *Options) view(s *state.State) (view, error) {
 	if o.FromStatus {
 		r = quota.FromQueues(s)
 	}
-	if o.metrics && !o.FromStatus {
+	if o.metrics && r.Capacity != nil {
 		r.Capacity = quota.ByInstanceType(s)
 	}
 	teams, err := o.scope.Teams(r)

@@ -71,6 +71,7 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 				continue
 			}
 			t.Rows = append(t.Rows, nodesCells(c, name, byGroup, many))
+			t.Keys = append(t.Keys, c.Name+"\x00"+name)
 			ungoverned = ungoverned || c.Ungoverned[name] > 0
 		}
 		unknown = unknown || c.Unknown > 0

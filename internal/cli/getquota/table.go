@@ -133,9 +133,15 @@ func (p page) render(lines []line, notes []string) output.Table {
 	put(output.Column{Title: "LENDERS", Wide: true})
 	put(output.Column{Bar: true, Yield: 1})
 	whole := scale(lines)
-	t.Rows = make([][]output.Cell, len(lines))
+	t.Rows, t.Keys = make([][]output.Cell, len(lines)), make([]string, len(lines))
 	for i, l := range lines {
 		t.Rows[i] = p.cells(l, many, overcommit, whole)
+		t.Keys[i] = l.name + "\x00" + l.row.Resource
+		if l.team != nil {
+			t.Keys[i] = l.team.ClusterQueue + "\x00" + l.row.Resource + "\x00"
+		} else if l.limits != nil {
+			t.Keys[i] += "\x00" + l.flavor
+		}
 	}
 	return t
 }

@@ -11,8 +11,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// pace is how often a change is shown at most.
-const pace = 500 * time.Millisecond
+// pace is how often a change is shown at most. A terminal is drawn again every
+// sixth time all the same, as it may have been resized.
+const (
+	pace = 500 * time.Millisecond
+	idle = 6
+)
 
 // mostWarnings are shown below a table that is redrawn: it has to fit the screen.
 const mostWarnings = 5
@@ -20,7 +24,7 @@ const mostWarnings = 5
 // watch goes on showing the quota until Ctrl-C.
 func (o *Options) watch(ctx context.Context, c *factory.Cluster, format output.Format) error {
 	return livestate.Run(ctx, o.Factory, c, format, livestate.Watch[view]{
-		Want: o.want(c), Tick: o.Tick, Pace: pace, View: o.view,
+		Want: o.want(c), Tick: o.Tick, Pace: pace, Idle: idle, View: o.view,
 		Table: func(v view, wide bool) output.Table {
 			t := v.table(wide)
 			for i, p := range v.problems {
@@ -32,7 +36,6 @@ func (o *Options) watch(ctx context.Context, c *factory.Cluster, format output.F
 			}
 			return t
 		},
-		Keys:  func(t output.Table) []string { return []string{t.Columns[0].Title, "RESOURCE", "FLAVOR"} },
 		Lines: func(v view) []output.Line { return linesOf(v.document()) },
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,5 +94,48 @@ func TestWatch(t *testing.T) {
 				t.Error("it ended without an error although it was interrupted")
 			}
 		})
+	}
+}
+
+// drawings counts how often a table was drawn on a terminal.
+type drawings struct{ n atomic.Int64 }
+
+func (d *drawings) Write(p []byte) (int, error) {
+	d.n.Add(int64(strings.Count(string(p), "\x1b[?7l")))
+	return len(p), nil
+}
+
+// TestWatchRedraws: a terminal is drawn again although nothing changes, as what was
+// drawn is lost when it is resized.
+func TestWatchRedraws(t *testing.T) {
+	home := t.TempDir()
+	screen := &drawings{}
+	s, _ := output.Test()
+	s.Out, s.OutTTY, s.Cursor, s.Width, s.Height = screen, true, true, 80, 24
+	f := &factory.Factory{IO: s, Now: time.Now, Global: factory.Global{Sandbox: "john-smith", Quiet: true, Output: "table"}, Env: func(name string) string {
+		if strings.HasPrefix(name, "XDG_") || name == "HOME" {
+			return home
+		}
+		return ""
+	}}
+	tick := make(chan time.Time)
+	o := &Options{Factory: f, By: byTeam, Watch: true, Tick: tick}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, o) }()
+	for i := 0; screen.n.Load() < 4 && i < 100; i++ {
+		select {
+		case tick <- time.Time{}:
+		case err := <-ended:
+			t.Fatal(err)
+		}
+	}
+	stop()
+	<-ended
+	if screen.n.Load() < 4 {
+		t.Errorf("drawn %d times in 100 ticks", screen.n.Load())
 	}
 }

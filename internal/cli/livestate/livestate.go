@@ -20,13 +20,11 @@ type Watch[V any] struct {
 	Tick <-chan time.Time
 	Pace time.Duration
 	// Idle is after how many ticks without a change a terminal is redrawn all the
-	// same, for ages that go on; 0 is never.
+	// same: ages go on, and it may have been resized; 0 is never.
 	Idle int
 	// View works out what is shown; an error ends the watch.
 	View  func(*state.State) (V, error)
 	Table func(v V, wide bool) output.Table
-	// Keys are the titles of the columns that tell the table's rows apart.
-	Keys func(output.Table) []string
 	// Lines are the rows of -o json.
 	Lines func(V) []output.Line
 }
@@ -39,11 +37,7 @@ func Run[V any](ctx context.Context, f *factory.Factory, c *factory.Cluster, for
 	case format.IsTable():
 		wide := format.Name == output.Wide
 		live := output.NewLiveTable(f.IO, wide, 1)
-		show = func(v V) error {
-			t := w.Table(v, wide)
-			live.KeyBy(w.Keys(t)...)
-			return live.Update(t)
-		}
+		show = func(v V) error { return live.Update(w.Table(v, wide)) }
 		if f.IO.Cursor {
 			p.Idle = w.Idle
 		}
