@@ -4,6 +4,7 @@ package waitjob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -152,7 +153,12 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 	defer progress.Done("")
 	r.Missing = f.Missing
 	if !f.Global.Quiet {
-		r.Progress = func(p wait.Progress) { progress.Update(p.Text()) }
+		r.Progress = func(p wait.Progress) { progress.Update(p.Text(), p.Shorter()...) }
 	}
-	return wait.Wait(ctx, c.Client, r)
+	last, err := wait.Wait(ctx, c.Client, r)
+	var e *errs.Error
+	if progress.Stays() && errors.As(err, &e) && e.Code == errs.Timeout {
+		e.Why = "" // said by the line above
+	}
+	return last, err
 }
