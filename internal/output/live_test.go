@@ -3,6 +3,7 @@ package output
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -154,7 +155,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		c.now = c.now.Add(time.Second)
 		step("3rd in the queue  2s\n", func() { p.Update("3rd in the queue") })
 		step("2nd\n", func() { p.Update("2nd") })
-		step("note: x\n2nd\n", func() { p.Notice("note: x") })
+		step("note: x\n2nd\n", func() { p.Above(func() { io.WriteString(screen, "note: x\n") }) })
 		c.now = c.now.Add(90 * time.Minute)
 		step("note: x\n"+strings.Repeat("a ", 18)+"...\n", func() { p.Update(strings.Repeat("a ", 50)) })
 		c.now = c.now.Add(90 * time.Minute)
@@ -170,7 +171,6 @@ func TestProgressWithoutEscapes(t *testing.T) {
 	s.ErrTTY, s.Width = true, 40
 	p := NewProgress(s)
 	p.Update("a\x1b")
-	p.Notice("b\x1b")
 	p.Done("c\x1b")
 	if strings.Contains(b.Err.String(), "\x1b") {
 		t.Errorf("escapes: %q", b.Err)
@@ -186,7 +186,7 @@ func TestProgressInAFile(t *testing.T) {
 		p.Update("waiting")
 		c.now = c.now.Add(time.Minute)
 	}
-	p.Notice("note: x")
+	p.Above(func() { io.WriteString(s.Err, "note: x\n") })
 	p.Update("running")
 	p.Done("done")
 	if got := b.Err.String(); got != "waiting\nnote: x\nrunning\ndone\n" || b.Out.Len() > 0 {
@@ -200,7 +200,6 @@ func TestProgressQuiet(t *testing.T) {
 		s.Quiet, s.ErrTTY = true, tty
 		p := NewProgress(s)
 		p.Update("a")
-		p.Notice("b")
 		p.Done("c")
 	}
 	if b.Err.Len() > 0 {

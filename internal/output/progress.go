@@ -57,13 +57,10 @@ func (p *Progress) Update(text string, shorter ...string) {
 	}
 }
 
-// Notice prints a line of its own, above the progress line.
-func (p *Progress) Notice(text string) {
-	if p.quiet {
-		return
-	}
+// Above lets print write whole lines to the same place, above the progress line.
+func (p *Progress) Above(print func()) {
 	p.clear()
-	_, _ = io.WriteString(p.out, SafeLines(text)+"\n")
+	print()
 	if p.inline && p.text != "" {
 		p.draw()
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options are the settings of one run.
@@ -151,7 +152,7 @@ func (o *Options) sayDeleted(format output.Format, object string) error {
 func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.Request) (wait.Progress, error) {
 	progress := output.NewProgress(f.IO)
 	defer progress.Done("")
-	r.Missing = f.Missing
+	r.Missing = func(m []state.Missing) { progress.Above(func() { f.Missing(m) }) }
 	if !f.Global.Quiet {
 		r.Progress = func(p wait.Progress) { progress.Update(p.Text(), p.Shorter()...) }
 	}
