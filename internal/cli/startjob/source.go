@@ -3,6 +3,7 @@ package startjob
 import (
 	"context"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/editor"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
@@ -60,6 +61,9 @@ func (o *Options) validateSource() error {
 	}
 	if o.Edit && o.File == "-" {
 		return errs.Usagef("--edit needs the standard input for the editor, and -f - reads the manifest from it")
+	}
+	if o.Edit {
+		return editor.Check(o.Factory)
 	}
 	return nil
 }
