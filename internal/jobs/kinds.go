@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"strings"
-	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -121,7 +120,7 @@ func rayCluster(j state.Job, start Status) Status {
 	case was:
 		return Status{State: Running, Since: provisioned.LastTransitionTime}
 	case strings.EqualFold(j.Phase, "ready"):
-		return Status{State: Running}
+		return Status{State: Running, Since: start.Since}
 	}
 	if c, ok := holds(j.Conditions, "ReplicaFailure"); ok {
 		start.Reason, start.Message = c.Reason, c.Message
@@ -138,7 +137,7 @@ func counted(j state.Job, start Status) Status {
 		r.Succeeded += x.Succeeded
 		r.Failed += x.Failed
 	}
-	begun := time.Time{}
+	begun := start.Since // a JobSet has no time of its own
 	if j.Start != nil {
 		begun = *j.Start
 	}

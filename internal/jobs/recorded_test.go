@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,6 @@ func TestRecordedStatuses(t *testing.T) {
 		"larger than its queue":     "Pending Pending NONE",
 		"unknown queue":             "Pending Inadmissible NONE",
 		"no node fits":              "Starting Unschedulable NONE",
-		"admitted, nothing runs it": "Starting  NONE",
 	}
 	failed := map[string]string{
 		"PyTorchJob": "Failed PyTorchJobFailed Worker:0/1!1",
@@ -135,6 +135,8 @@ func TestRecordedStatuses(t *testing.T) {
 		"XGBoostJob": "Failed XGBoostJobFailed Master:0/1!1 Worker:0/1!1",
 		"MPIJob":     "Failed BackoffLimitExceeded/ Launcher:0/1!1 Worker:0/1!1",
 		"Job":        "Failed BackoffLimitExceeded worker:0/1!1",
+		"JobSet":     "Failed FailedJobs w:0/1!1",
+		"RayJob":     "Failed AppFailed head:0/1 w:0/1", // its cluster is removed
 	}
 	messages := map[string]string{
 		"preempted":                 "Preempted to accommodate a workload",
@@ -162,6 +164,9 @@ func TestRecordedStatuses(t *testing.T) {
 		if s.Since.Before(r.job.CreationTimestamp) || s.Since.After(r.now) {
 			t.Errorf("%s: since %s, created %s, now %s", r.scene, s.Since, r.job.CreationTimestamp, r.now)
 		}
+		if r.workload != nil && s.State == Running && s.Since.Before(since(r.workload.Conditions, "Admitted").Add(-time.Second)) {
+			t.Errorf("%s: running since %s, admitted %s", r.scene, s.Since, since(r.workload.Conditions, "Admitted"))
+		}
 		if alone := StatusOf(r.job, r.workload, nil); alone.State != s.State || alone.Reason != s.Reason && scene != "no node fits" {
 			t.Errorf("%s: without pods %q, with them %q", r.scene, brief(alone), brief(s))
 		}
@@ -182,8 +187,13 @@ func expand(pattern string, j state.Job) string {
 		none += fmt.Sprintf(" %s:0/%d", r.Name, r.Replicas)
 	}
 	run, end := j.Kind.Kind+"Running", j.Kind.Kind+"Succeeded"
-	if j.Kind.Kind == kinds.BatchJob.Kind {
+	switch j.Kind.Kind {
+	case kinds.BatchJob.Kind:
 		run, end = "", "CompletionsReached"
+	case kinds.JobSet.Kind:
+		run, end = "", "AllJobsCompleted"
+	case kinds.RayJob.Kind, kinds.RayCluster.Kind:
+		run, end = "", ""
 	}
 	return strings.NewReplacer(" ALL", all, " NONE", none, "RUN", run, "END", end).Replace(pattern)
 }
@@ -202,6 +212,11 @@ func TestRecordedTimeline(t *testing.T) {
 		"PyTorchJob: unknown queue":   "Created Queued Waits",
 		"MPIJob: preempted":           "Created Queued Admitted Running Preempted Queued Waits",
 		"MPIJob: running again":       "Created Queued Admitted Running Preempted Queued Waits Admitted Running",
+		"JobSet: running again":       "Created Queued Admitted Preempted Queued Waits Admitted Running",
+		"JobSet: succeeded":           "Created Queued Admitted Running Finished",
+		"RayJob: running again":       "Created Queued Admitted Preempted Queued Waits Admitted Running",
+		"RayJob: failed":              "Created Queued Admitted Running Finished",
+		"RayCluster: activated again": "Created Queued Admitted Preempted Waits Admitted Deactivated Queued Admitted Running",
 	}
 	for _, r := range recordings(t) {
 		if want[r.scene] == "" {
@@ -220,5 +235,39 @@ func TestRecordedTimeline(t *testing.T) {
 				t.Errorf("%s: preempted by %q, reason %q", r.scene, m.ByJobUID, m.Reason)
 			}
 		}
+	}
+}
+
+// TestRecordedPlaces: the labels that the operators really give tell each pod's role
+// and rank.
+func TestRecordedPlaces(t *testing.T) {
+	want := map[string]string{
+		"PyTorchJob": "Worker-0@0 Worker-1@1",
+		"TFJob":      "Worker-0@0 Worker-1@1",
+		"XGBoostJob": "Master-0@0 Worker-0@1 Worker-1@2",
+		"MPIJob":     "Launcher-0@-1 Worker-0@0 Worker-1@1",
+		"Job":        "worker-0@0 worker-1@1",
+		"JobSet":     "w-0@0 w-1@1",
+		"RayCluster": "head-0@-1 w-0@-1 w-1@-1",
+		"RayJob":     "head-0@-1 submitter-0@-1 w-0@-1 w-1@-1",
+	}
+	seen := map[string]bool{}
+	for _, r := range recordings(t) {
+		kind, scene, _ := strings.Cut(r.scene, ": ")
+		if scene != "running" && scene != "running again" {
+			continue
+		}
+		seen[kind] = true
+		var got []string
+		for _, p := range PlacesOf(r.job, r.pods) {
+			got = append(got, fmt.Sprintf("%s-%d@%d", p.Role, p.Index, p.Rank))
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want[kind] {
+			t.Errorf("%s: %q", r.scene, got)
+		}
+	}
+	if len(seen) != len(want) {
+		t.Errorf("recorded are %v", seen)
 	}
 }

@@ -156,14 +156,14 @@ func TestStatusOfOtherKinds(t *testing.T) {
 
 		{"RayCluster starting", kinds.RayCluster, "q", `"headGroupSpec":{"template":{"spec":{}}}`, conds("RayClusterProvisioned=False:RayClusterPodsProvisioning HeadPodReady=False:ContainersNotReady"), conds(admitted), "Starting - 02:00 0/1"},
 		{"RayCluster running", kinds.RayCluster, "q", `"headGroupSpec":{"template":{"spec":{}}}`, `"state":"ready",` + conds("RayClusterProvisioned=True:x@03 HeadPodReady=True:y@03"), conds(admitted), "Running - 03:00 1/1"},
-		{"RayCluster of an older operator", kinds.RayCluster, "q", ``, `"state":"ready"`, conds(admitted), "Running - 00:00 1/0"},
+		{"RayCluster of an older operator", kinds.RayCluster, "q", ``, `"state":"ready"`, conds(admitted), "Running - 02:00 1/0"},
 		{"RayCluster that lost its head", kinds.RayCluster, "q", ``, `"state":"ready",` + conds("RayClusterProvisioned=True:x@03 HeadPodReady=False:HeadPodNotFound@06"), conds(admitted), "Restarting HeadPodNotFound 06:00 1/0"},
 		{"RayCluster that cannot make pods", kinds.RayCluster, "q", ``, conds("ReplicaFailure=True:FailedCreateWorkerPod@04"), conds(admitted), "Starting FailedCreateWorkerPod 02:00 0/0"},
 		{"RayCluster failed", kinds.RayCluster, "q", ``, `"state":"failed","reason":"bad spec"`, conds(admitted), "Failed bad spec 00:00 0/0"},
 
 		{"JobSet starting", kinds.JobSet, "q", setSpec, `"replicatedJobsStatus":[{"name":"w","active":2,"ready":0}]`, conds(admitted), "Starting - 02:00 0/6"},
-		{"JobSet running", kinds.JobSet, "q", setSpec, `"replicatedJobsStatus":[{"name":"w","active":2,"ready":2}]`, conds(admitted), "Running - 00:00 6/6"},
-		{"JobSet restarting", kinds.JobSet, "q", setSpec, `"restarts":1,"replicatedJobsStatus":[{"name":"w","active":2,"ready":0}]`, conds(admitted), "Restarting - 00:00 0/6"},
+		{"JobSet running", kinds.JobSet, "q", setSpec, `"replicatedJobsStatus":[{"name":"w","active":2,"ready":2}]`, conds(admitted), "Running - 02:00 6/6"},
+		{"JobSet restarting", kinds.JobSet, "q", setSpec, `"restarts":1,"replicatedJobsStatus":[{"name":"w","active":2,"ready":0}]`, conds(admitted), "Restarting - 02:00 0/6"},
 		{"JobSet completed", kinds.JobSet, "q", setSpec, `"terminalState":"Completed",` + conds("Completed=True:AllJobsCompleted@09"), conds(admitted), "Succeeded AllJobsCompleted 09:00 0/6"},
 		{"JobSet failed", kinds.JobSet, "q", setSpec, `"terminalState":"Failed",` + conds("Failed=True:FailedJobs@09"), conds(admitted), "Failed FailedJobs 09:00 0/6"},
 		{"JobSet suspended", kinds.JobSet, "", `"suspend":true,` + setSpec, conds("Suspended=True:SuspendedJobs@05"), "", "Suspended Suspended 05:00 0/6"},

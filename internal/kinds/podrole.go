@@ -19,6 +19,8 @@ const (
 	jobCountLabel        = "jobset.sigs.k8s.io/replicatedjob-replicas"
 	rayNodeTypeLabel     = "ray.io/node-type"
 	rayGroupLabel        = "ray.io/group"
+	rayReplicaLabel      = "ray.io/worker-group-replica-index" // KubeRay v1.6 and later
+	rayHostLabel         = "ray.io/replica-host-index"         // only where replicas have several hosts
 )
 
 // Place is where a pod belongs in its job.
@@ -54,7 +56,11 @@ func (j Job) Place(labels map[string]string, roles map[string]int64) Place {
 		name = labels[replicatedJobLabel]
 		p.Index = jobSetIndex(labels, roles[name])
 	case j.Kind == RayJob.Kind || j.Kind == RayCluster.Kind:
-		if name = labels[rayGroupLabel]; labels[rayNodeTypeLabel] == rayHead {
+		name = labels[rayGroupLabel]
+		if _, several := labels[rayHostLabel]; !several { // how many hosts a replica has is on no label
+			p.Index = index(labels[rayReplicaLabel])
+		}
+		if labels[rayNodeTypeLabel] == rayHead {
 			name, p.Index = rayHead, 0
 		}
 	}
@@ -76,7 +82,7 @@ const (
 // Master before the workers.
 func (j Job) rank(p Place, roles map[string]int64) int {
 	switch {
-	case p.Index < 0 || strings.EqualFold(p.Role, launcher) || p.Role == rayHead:
+	case p.Index < 0 || strings.EqualFold(p.Role, launcher), j.Group == RayJob.Group: // Ray gives no ranks
 		return -1
 	case (j.Kind == PyTorchJob.Kind || j.Kind == XGBoostJob.Kind) && !strings.EqualFold(p.Role, "Master"):
 		return p.Index + int(roles["Master"])

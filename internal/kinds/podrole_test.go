@@ -27,6 +27,8 @@ func TestPlace(t *testing.T) {
 		{JobSet, replicatedJobLabel + "=w " + jobIndexLabel + "=0 " + completionIndexLabel + "=3", map[string]int64{"w": 8}, Place{"w", 3, 3}},
 		{RayJob, rayNodeTypeLabel + "=head " + rayGroupLabel + "=headgroup", map[string]int64{"head": 1, "big": 2}, Place{"head", 0, -1}},
 		{RayCluster, rayNodeTypeLabel + "=worker " + rayGroupLabel + "=big", map[string]int64{"head": 1, "big": 2}, Place{"big", -1, -1}},
+		{RayCluster, rayNodeTypeLabel + "=worker " + rayGroupLabel + "=big " + rayReplicaLabel + "=1", map[string]int64{"head": 1, "big": 2}, Place{"big", 1, -1}},
+		{RayCluster, rayNodeTypeLabel + "=worker " + rayGroupLabel + "=big " + rayReplicaLabel + "=1 " + rayHostLabel + "=0", map[string]int64{"head": 1, "big": 4}, Place{"big", -1, -1}},
 		{HyperPodPyTorchJob, "HPJob=x", map[string]int64{"pods": 2}, Place{"pods", -1, -1}},
 	} {
 		labels := map[string]string{}

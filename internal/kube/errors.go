@@ -152,20 +152,14 @@ func IsNotInFile(err error) bool {
 // IsUnauthorized reports credentials that are missing, wrong or expired (401).
 func IsUnauthorized(err error) bool { return hasCode(err, http.StatusUnauthorized) }
 
-// IsConflict reports a change that was based on an old version (409).
-func IsConflict(err error) bool {
-	se, ok := status(err)
-	return ok && se.Code == http.StatusConflict && se.Reason != "AlreadyExists"
-}
-
 // IsAlreadyExists reports a create of a name that is taken (409).
 func IsAlreadyExists(err error) bool {
 	se, ok := status(err)
 	return ok && se.Code == http.StatusConflict && se.Reason == "AlreadyExists"
 }
 
-// IsExpired reports a resource version or page that the server forgot (410).
-func IsExpired(err error) bool {
+// isExpired reports a resource version or page that the server forgot (410).
+func isExpired(err error) bool {
 	se, ok := status(err)
 	return ok && (se.Code == http.StatusGone || se.Reason == "Expired")
 }

@@ -46,9 +46,9 @@ func TestErrorTexts(t *testing.T) {
 			fmt.Fprint(w, `{"kind":"Status","reason":"NotFound","message":"namespaces \"team\" not found","code":404,"details":{"name":"team","kind":"namespaces"}}`)
 		}, create, IsNotFound, errs.NotFound, []string{"the namespace does not exist"}},
 		{"404 of the group", notFound, list, IsNotServed, errs.NotFound, []string{"the cluster does not serve pytorchjobs.kubeflow.org (kubeflow.org/v1)", "install the Kubeflow training operator"}},
-		{"409 exists", refuse(409, "AlreadyExists", "x"), create, func(err error) bool { return IsAlreadyExists(err) && !IsConflict(err) }, errs.Failure, []string{"it exists already"}},
-		{"409 conflict", refuse(409, "Conflict", "the object has been modified"), create, func(err error) bool { return IsConflict(err) && !IsAlreadyExists(err) }, errs.Failure, []string{"changed by someone else", "advice:"}},
-		{"410", refuse(410, "Expired", "too old"), list, IsExpired, errs.Failure, []string{"no longer has the state"}},
+		{"409 exists", refuse(409, "AlreadyExists", "x"), create, IsAlreadyExists, errs.Failure, []string{"it exists already"}},
+		{"409 conflict", refuse(409, "Conflict", "the object has been modified"), create, func(err error) bool { return !IsAlreadyExists(err) }, errs.Failure, []string{"changed by someone else", "advice:"}},
+		{"410", refuse(410, "Expired", "too old"), list, isExpired, errs.Failure, []string{"no longer has the state"}},
 		{"422", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(422)
 			fmt.Fprint(w, `{"kind":"Status","reason":"Invalid","message":"long","code":422,"details":{"causes":[{"reason":"FieldValueInvalid","message":"Invalid value: -1: must be greater than 0","field":"spec.replicas"},{"message":"odd","field":""}]}}`)

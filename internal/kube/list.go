@@ -53,7 +53,7 @@ func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespa
 	token := ""
 	for {
 		token, err = l.page(ctx, pageSize, token)
-		if IsExpired(err) {
+		if isExpired(err) {
 			l.out.Items = nil
 			_, err = l.page(ctx, 0, "")
 			return l.done(err)

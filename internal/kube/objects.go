@@ -77,7 +77,6 @@ type PatchType string
 // The patch types. Custom resources know no strategic merge patch.
 const (
 	MergePatch          PatchType = "application/merge-patch+json"
-	JSONPatch           PatchType = "application/json-patch+json"
 	StrategicMergePatch PatchType = "application/strategic-merge-patch+json"
 )
 

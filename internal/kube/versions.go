@@ -79,8 +79,8 @@ func (c *Client) ServedVersions(ctx context.Context, group string) ([]string, er
 	return got, nil
 }
 
-// ForgetVersions makes the next ServedVersions of a group ask the server.
-func (c *Client) ForgetVersions(group string) {
+// forgetVersions makes the next ServedVersions of a group ask the server.
+func (c *Client) forgetVersions(group string) {
 	e := c.versions.entry(group)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *Client) RecheckVersions(ctx context.Context, group, failed string) (gon
 	now, recent := e.Versions, e.valid && c.o.Now().Sub(e.Taken) < absentFor
 	e.mu.Unlock()
 	if !recent {
-		c.ForgetVersions(group)
+		c.forgetVersions(group)
 		if now, err = c.ServedVersions(ctx, group); err != nil {
 			return false, err
 		}

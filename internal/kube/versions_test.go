@@ -71,7 +71,7 @@ func TestServedVersions(t *testing.T) {
 		t.Errorf("got %v, %v", gone, err)
 	}
 	mustHaveSent(t, c, 2)
-	c.ForgetVersions("kueue.x-k8s.io")
+	c.forgetVersions("kueue.x-k8s.io")
 	check(c, "kueue.x-k8s.io", "[v3]", 3)
 	now = now.Add(servedFor)
 	c = client()
@@ -100,7 +100,7 @@ func TestServedVersionsBrokenCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.versions.dir = filepath.Join(file, "x")
-	c.ForgetVersions("g")
+	c.forgetVersions("g")
 	if got, err := c.ServedVersions(bg, "g"); err != nil || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}

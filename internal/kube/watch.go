@@ -108,7 +108,7 @@ func (w *follower[T]) run(ctx context.Context) error {
 			return err
 		case ctx.Err() != nil:
 			return w.c.explain(ctx, w.call(), ctx.Err())
-		case IsExpired(err):
+		case isExpired(err):
 			w.version = ""
 		case err != nil && !transient(err):
 			se, _ := status(err)

@@ -3,6 +3,7 @@ package output
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -154,11 +155,11 @@ func TestProgressOnATerminal(t *testing.T) {
 		c.now = c.now.Add(time.Second)
 		step("3rd in the queue  2s\n", func() { p.Update("3rd in the queue") })
 		step("2nd\n", func() { p.Update("2nd") })
-		step("note: x\n2nd\n", func() { p.Notice("note: x") })
+		step("note: x\n2nd\n", func() { p.Above(func() { io.WriteString(screen, "note: x\n") }) })
 		c.now = c.now.Add(90 * time.Minute)
 		step("note: x\n"+strings.Repeat("a ", 18)+"...\n", func() { p.Update(strings.Repeat("a ", 50)) })
 		c.now = c.now.Add(90 * time.Minute)
-		step("note: x\n"+strings.Repeat("a ", 14)+"a...  1h30m\n", func() { p.Update(strings.Repeat("a ", 50)) })
+		step("note: x\n"+strings.Repeat("a ", 18)+"...\n", func() { p.Update(strings.Repeat("a ", 50)) })
 		step("note: x\na\\nb\n", func() { p.Update("a\nb") })
 		step("note: x\nrunning\n", func() { p.Done("running") })
 		step("note: x\nrunning\n", func() { p.Done("") })
@@ -170,7 +171,6 @@ func TestProgressWithoutEscapes(t *testing.T) {
 	s.ErrTTY, s.Width = true, 40
 	p := NewProgress(s)
 	p.Update("a\x1b")
-	p.Notice("b\x1b")
 	p.Done("c\x1b")
 	if strings.Contains(b.Err.String(), "\x1b") {
 		t.Errorf("escapes: %q", b.Err)
@@ -186,7 +186,7 @@ func TestProgressInAFile(t *testing.T) {
 		p.Update("waiting")
 		c.now = c.now.Add(time.Minute)
 	}
-	p.Notice("note: x")
+	p.Above(func() { io.WriteString(s.Err, "note: x\n") })
 	p.Update("running")
 	p.Done("done")
 	if got := b.Err.String(); got != "waiting\nnote: x\nrunning\ndone\n" || b.Out.Len() > 0 {
@@ -200,10 +200,40 @@ func TestProgressQuiet(t *testing.T) {
 		s.Quiet, s.ErrTTY = true, tty
 		p := NewProgress(s)
 		p.Update("a")
-		p.Notice("b")
 		p.Done("c")
 	}
 	if b.Err.Len() > 0 {
 		t.Errorf("got %q", b.Err)
+	}
+}
+
+// TestProgressFits: the reason is worth more than the time, and the time more than
+// what shorter texts leave out.
+func TestProgressFits(t *testing.T) {
+	texts := []string{"a-job-with-a-name is Pending, 2nd of 5 in its queue: quota is used up", "Pending, 2nd of 5 in its queue: quota is used up", "Pending, 2nd of 5: quota is used up"}
+	for width, want := range map[int]string{
+		200: texts[0] + "  2m",
+		73:  texts[1] + "  2m",
+		71:  texts[1] + "  2m",
+		50:  texts[2] + "  2m",
+		37:  texts[2],
+		30:  "Pending, 2nd of 5: quota i...",
+		0:   texts[0] + "  2m",
+	} {
+		s, b := Test()
+		s.ErrTTY, s.Width = true, width
+		now := time.Unix(0, 0)
+		s.Now = func() time.Time { return now }
+		p := NewProgress(s)
+		p.Update(texts[0], texts[1:]...)
+		now = now.Add(2 * time.Minute)
+		b.Err.Reset()
+		p.Update(texts[0], texts[1:]...)
+		if got := strings.TrimRight(strings.TrimPrefix(b.Err.String(), "\r"), " "); got != want {
+			t.Errorf("%d columns: got  %q\nwant %q", width, got, want)
+		}
+		if p.Stays() {
+			t.Error("a line that is written over does not stay")
+		}
 	}
 }

@@ -22,6 +22,7 @@ type Progress struct {
 	now    func() time.Time
 
 	text  string
+	texts []string // and what stands for it where it is too long, longest first
 	since time.Time
 	drawn int // columns of the line on the screen
 }
@@ -34,12 +35,17 @@ func NewProgress(s *IO) *Progress {
 	return &Progress{out: s.Err, inline: s.ErrTTY, quiet: s.Quiet, width: s.Width, color: s.ErrColor, now: s.Now}
 }
 
-// Update says what is going on. It may be called often.
-func (p *Progress) Update(text string) {
+// Update says what is going on. It may be called often. Shorter texts, longest
+// first, stand for it on a terminal that is too narrow.
+func (p *Progress) Update(text string, shorter ...string) {
 	if p.quiet {
 		return
 	}
-	text = Safe(text)
+	p.texts = p.texts[:0]
+	for _, t := range append([]string{text}, shorter...) {
+		p.texts = append(p.texts, Safe(t))
+	}
+	text = p.texts[0]
 	if text != p.text {
 		p.text, p.since = text, p.now()
 		if !p.inline {
@@ -51,13 +57,10 @@ func (p *Progress) Update(text string) {
 	}
 }
 
-// Notice prints a line of its own, above the progress line.
-func (p *Progress) Notice(text string) {
-	if p.quiet {
-		return
-	}
+// Above lets print write whole lines to the same place, above the progress line.
+func (p *Progress) Above(print func()) {
 	p.clear()
-	_, _ = io.WriteString(p.out, SafeLines(text)+"\n")
+	print()
 	if p.inline && p.text != "" {
 		p.draw()
 	}
@@ -75,18 +78,33 @@ func (p *Progress) Done(last string) {
 // draw writes over the line with carriage return and blanks, which every
 // terminal understands and NO_COLOR does not forbid.
 func (p *Progress) draw() {
-	text, passed := p.text, ""
+	passed := ""
 	if waited := p.now().Sub(p.since); waited >= showAfter {
 		passed = "  " + Age(waited)
 	}
-	if room := p.width - 1 - displaywidth.String(passed); p.width > 0 && displaywidth.String(text) > room {
-		text = truncate(text, max(room, 0), "...")
-	}
+	text, passed := p.fit(passed)
 	width := displaywidth.String(text + passed)
 	blanks := strings.Repeat(" ", max(p.drawn-width, 0))
 	_, _ = io.WriteString(p.out, "\r"+text+paint(Dim, passed, p.color)+blanks)
 	p.drawn = width
 }
+
+// fit chooses the longest text that has room, with the time that has passed if that
+// is possible. The time is the first to go: what is cut is cut at the end.
+func (p *Progress) fit(passed string) (text, time string) {
+	for _, time := range []string{passed, ""} {
+		for _, text := range p.texts {
+			if p.width <= 0 || displaywidth.String(text+time) < p.width {
+				return text, time
+			}
+		}
+	}
+	return truncate(p.texts[len(p.texts)-1], max(p.width-1, 0), "..."), ""
+}
+
+// Stays reports whether the last text is still there to be read: a line of its own,
+// not one that is written over.
+func (p *Progress) Stays() bool { return !p.inline && !p.quiet && p.text != "" }
 
 func (p *Progress) clear() {
 	if p.drawn > 0 {

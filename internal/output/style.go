@@ -51,6 +51,3 @@ func paint(s Style, text string, color bool) string {
 
 // Paint returns a text in a style for Out: unchanged where Out has no colour.
 func (s *IO) Paint(style Style, text string) string { return paint(style, text, s.Color) }
-
-// PaintErr is Paint for Err.
-func (s *IO) PaintErr(style Style, text string) string { return paint(style, text, s.ErrColor) }

@@ -39,6 +39,13 @@ type Options struct {
 	MPIOperator       Tuning
 	APIServerArgs     []string // added to the API server's flags
 
+	// More are optional components to run: the operators of kinds that Kueue manages and an
+	// ordinary bed only serves.
+	More []Component
+	// RayJobStatus is what Ray says of a job, by its submission id: PENDING, RUNNING, SUCCEEDED,
+	// FAILED or STOPPED. Without it every job is RUNNING. Ray itself runs in the pods, so here it is a fake.
+	RayJobStatus func(submissionID string) string
+
 	Log io.Writer // progress; nil for none
 	Dir string    // state and logs, kept after Stop; empty for a temporary folder, which Stop removes
 }
@@ -49,7 +56,7 @@ func (o Options) components() []Component {
 	if o.Kueue == KueueV1beta1 {
 		components = append(components, KueueOld)
 	}
-	return components
+	return append(components, o.More...)
 }
 
 // Bed is a running cluster.
@@ -248,8 +255,20 @@ func (b *Bed) startOperators(ctx context.Context, progress func(string)) error {
 		return err
 	}
 	operators := []operator{b.kueue(config), b.trainingOperator(), b.mpiOperator()}
-	b.operators = operators
 	objects := [][]Object{append(kueueShipped.objects, extra...), trainingShipped.objects, mpiShipped.objects}
+	for _, c := range b.options.More {
+		o, err := b.optional(c)
+		if err != nil {
+			return err
+		}
+		s, err := b.load(c)
+		if err != nil {
+			return err
+		}
+		operators, objects = append(operators, o), append(objects, s.objects)
+		objects[0] = without(objects[0], s.objects)
+	}
+	b.operators = operators
 	homes := make([]*thread, len(operators))
 	var installs []func() error
 	for i := range operators {

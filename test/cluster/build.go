@@ -22,7 +22,7 @@ type Binaries struct {
 	Etcd, APIServer, ControllerManager, Scheduler, Kubectl string
 	Kueue, Kueuectl, KueueV1beta1                          string
 	KWOK, TrainingOperator, MPIOperator                    string
-	Stern                                                  string
+	Stern, JobSet, KubeRay                                 string
 
 	manifests map[Component]string
 }
@@ -45,7 +45,7 @@ func CacheDir() (string, error) {
 	return filepath.Join(base, "hyperpod-testbed"), nil
 }
 
-// Build makes the binaries and manifests of the components (all when none is named), or finds
+// Build makes the binaries and manifests of the components (all but the optional ones when none is named), or finds
 // them in the cache. The first build takes many minutes; progress goes to log, which may be nil.
 func Build(ctx context.Context, log io.Writer, components ...Component) (Binaries, error) {
 	if log == nil {
@@ -121,6 +121,10 @@ func (b *Binaries) add(c Component, dir string) {
 		b.MPIOperator = bin("mpi-operator")
 	case Stern:
 		b.Stern = bin("stern")
+	case JobSet:
+		b.JobSet = bin("jobset")
+	case KubeRay:
+		b.KubeRay = bin("kuberay")
 	}
 	b.manifests[c] = bin(manifestsFile)
 }
@@ -150,7 +154,7 @@ func newBuilder(ctx context.Context, log io.Writer) (*builder, error) {
 func (b *builder) folder(c Component) (string, error) {
 	r, ok := recipes[c]
 	if !ok {
-		return "", fmt.Errorf("unknown test component %q; known: %v", c, Components())
+		return "", fmt.Errorf("unknown test component %q; known: %v", c, slices.Concat(Components(), Optional()))
 	}
 	key, version, err := b.key(c, r)
 	if err != nil {

@@ -13,9 +13,17 @@ const (
 	MPIOperator      Component = "mpi-operator"
 	// Stern is no part of a bed: it is the judge of logs.
 	Stern Component = "stern"
+	// JobSet and KubeRay run only in beds that ask for them (Options.More).
+	JobSet  Component = "jobset"
+	KubeRay Component = "kuberay"
 )
 
-// Components lists every component, cheapest failure first: kubectl renders the manifests of the others.
+// Optional lists the components that are built only where a bed asks for them: what they do is
+// recorded once, so that no test run pays for building them.
+func Optional() []Component { return []Component{JobSet, KubeRay} }
+
+// Components lists every component but the optional ones, cheapest failure first: kubectl renders
+// the manifests of the others.
 func Components() []Component {
 	return []Component{Kubernetes, Kueue, KueueOld, KWOK, TrainingOperator, MPIOperator, Stern}
 }
@@ -31,7 +39,7 @@ type recipe struct {
 	crds []string
 }
 
-// integratedCRDs are kinds that Kueue manages and nothing here reconciles. Each costs the API server
+// integratedCRDs are kinds that Kueue manages and only optional components reconcile. Each costs the API server
 // a second at every start, so these are only the ones that the product knows.
 var integratedCRDs = []string{
 	"github.com/ray-project/kuberay/ray-operator:config/crd/bases/ray.io_rayclusters.yaml",
@@ -85,6 +93,16 @@ var recipes = map[Component]recipe{
 	Stern: {
 		module:   "github.com/stern/stern",
 		packages: map[string]string{"stern": "github.com/stern/stern"},
+	},
+	JobSet: {
+		module:    "sigs.k8s.io/jobset",
+		packages:  map[string]string{"jobset": "sigs.k8s.io/jobset"},
+		kustomize: "config/default",
+	},
+	KubeRay: {
+		module:    "github.com/ray-project/kuberay/ray-operator",
+		packages:  map[string]string{"kuberay": "github.com/ray-project/kuberay/ray-operator"},
+		kustomize: "config/default",
 	},
 	MPIOperator: {
 		module:    "github.com/kubeflow/mpi-operator",

@@ -32,7 +32,8 @@ type operator struct {
 	// For operators with webhooks: the Service in front, the Secret and the authority's name they expect.
 	service, secret, authority string
 	exposed                    []endpoint
-	leaseName                  string // if the operator only works after it has taken this lease
+	leaseName                  string                  // if the operator only works after it has taken this lease
+	local                      map[string]http.Handler // served at these addresses of its own loopback
 }
 
 // endpoint is a port of an operator behind a Service of its namespace.
@@ -196,6 +197,14 @@ func (b *Bed) startOperator(ctx context.Context, o operator, home *thread) (*pro
 	var d net.Dialer
 	go relay(l, func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) },
 		fmt.Sprintf("127.0.0.1:%d", b.ports.api))
+	for address, handler := range o.local {
+		l, err := home.listen(address)
+		if err != nil {
+			return nil, fmt.Errorf("cannot serve %s to %s: %w", address, o.name, err)
+		}
+		b.closers = append(b.closers, l)
+		go http.Serve(l, handler) // ends with its listener
+	}
 	env := append([]string{"KUBERNETES_SERVICE_HOST=127.0.0.1", fmt.Sprintf("KUBERNETES_SERVICE_PORT=%d", apiPort), "HOME=/", "TMPDIR=/tmp"}, o.env...)
 	return b.spawn(command{name: o.name, path: "/" + filepath.Base(o.binary), args: o.args, env: env, root: root, home: home})
 }

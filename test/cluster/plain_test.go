@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/json"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -75,7 +76,7 @@ func TestPinnedModules(t *testing.T) {
 	b, err := newBuilder(t.Context(), t.Output())
 	must(t, err)
 	seen := map[string]Component{}
-	for _, c := range Components() {
+	for _, c := range slices.Concat(Components(), Optional()) {
 		dir, err := b.folder(c)
 		if err != nil {
 			t.Errorf("%s: %v", c, err)

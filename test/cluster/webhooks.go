@@ -47,7 +47,9 @@ func (b *Bed) caBundles(ctx context.Context, objects []Object) error {
 		case "ValidatingWebhookConfiguration":
 			path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" + name
 		case "CustomResourceDefinition":
-			if field(o, "spec", "conversion", "strategy") != "Webhook" {
+			spec, _ := o["spec"].(Object)
+			// What has one version is never converted, and some projects give that no authority.
+			if versions, _ := spec["versions"].([]any); len(versions) < 2 || field(o, "spec", "conversion", "strategy") != "Webhook" {
 				continue
 			}
 			path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + name

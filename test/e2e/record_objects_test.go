@@ -30,11 +30,12 @@ func (r *recorder) job(name string, pods, gpus int64, priority string) map[strin
 	case "Job":
 		spec = map[string]any{"parallelism": pods, "completions": pods, "completionMode": "Indexed", "backoffLimit": int64(0), "template": template(gpus)}
 	case "RayJob":
-		spec = map[string]any{"entrypoint": "true", "suspend": true, "shutdownAfterJobFinishes": true, "rayClusterSpec": ray(template, pods, gpus)}
+		spec = map[string]any{"entrypoint": "true", "backoffLimit": int64(0), "shutdownAfterJobFinishes": true, "rayClusterSpec": ray(template, pods, gpus),
+			"submitterPodTemplate": template(0), "submitterConfig": map[string]any{"backoffLimit": int64(0)}}
 	case "RayCluster":
 		spec = ray(template, pods, gpus)
 	case "JobSet":
-		spec = map[string]any{"replicatedJobs": []any{map[string]any{"name": "w", "replicas": pods, "template": map[string]any{"spec": map[string]any{"parallelism": int64(1), "completions": int64(1), "template": template(gpus)}}}}}
+		spec = map[string]any{"replicatedJobs": []any{map[string]any{"name": "w", "replicas": pods, "template": map[string]any{"spec": map[string]any{"parallelism": int64(1), "completions": int64(1), "backoffLimit": int64(0), "template": template(gpus)}}}}}
 	}
 	o := map[string]any{"apiVersion": r.kind.GroupVersion(), "kind": r.kind.Kind, "metadata": map[string]any{"name": name}, "spec": spec}
 	labelled(o, cluster.Namespace(recordTeam)+"-localqueue")
@@ -73,9 +74,14 @@ func labelled(o map[string]any, queue string) map[string]any {
 	return o
 }
 
-// annotated puts an annotation on every pod template.
+// annotated puts an annotation on every pod template; of a RayJob on that of its
+// submitter, which is all that ends there.
 func annotated(o map[string]any, key, value string) map[string]any {
 	k, _ := kinds.JobFor(kinds.Text(o, "apiVersion"), kinds.Text(o, "kind"))
+	if submitter, ok := kinds.At(o, "spec", "submitterPodTemplate").(map[string]any); ok {
+		submitter["metadata"] = map[string]any{"annotations": map[string]any{key: value}}
+		return o
+	}
 	for _, p := range k.Parts(o) {
 		p.Template["metadata"].(map[string]any)["annotations"] = map[string]any{key: value}
 	}

@@ -31,10 +31,10 @@ func TestFlags(t *testing.T) {
 		{"--all -l a=b", errs.Usage, "do not go together"},
 		{"--state pending", errs.Usage, "which jobs"},
 		{"--all --state dinner", errs.Usage, `no state "dinner"`},
-		{"--all --kind Dinner", errs.Usage, `no job kind "Dinner"`},
+		{"--all --kind Dinner", errs.Usage, `--kind does not take "Dinner"`},
 		{"-l a===", errs.Usage, "no label selector"},
 		{"x --timeout 3s", errs.Usage, "--timeout is for --wait"},
-		{"x --dry-run=maybe", errs.Usage, "no value"},
+		{"x --dry-run=maybe", errs.Usage, `--dry-run does not take "maybe"`},
 	} {
 		streams, _ := output.Test()
 		f := &factory.Factory{IO: streams, Env: func(string) string { return "" }}

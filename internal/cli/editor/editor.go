@@ -38,6 +38,20 @@ func Command(env func(string) string) ([]string, error) {
 	return []string{"vi"}, nil
 }
 
+// Check says before anything else is done that there is no editor to come. As with
+// git and kubectl, an editor that is named is run wherever the command runs, for it
+// may need no terminal; the one that nobody named does.
+func Check(f *factory.Factory) error {
+	if _, err := Command(f.Env); err != nil {
+		return err
+	}
+	if f.Env("VISUAL") == "" && f.Env("EDITOR") == "" && runtime.GOOS != "windows" && !(f.IO.InTTY && f.IO.OutTTY) {
+		return errs.Usagef("there is no terminal to edit on, and $EDITOR names no editor that does without").
+			WithTry("--dry-run=client -o yaml   # prints the manifest", "hyperpod start-job -f FILE")
+	}
+	return nil
+}
+
 // File is a text that is being edited, in a file that only its owner can read.
 type File struct {
 	Path  string

@@ -3,8 +3,13 @@ package editor
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 func TestCommand(t *testing.T) {
@@ -27,6 +32,27 @@ func TestCommand(t *testing.T) {
 		got, err := Command(func(name string) string { return map[string]string{"VISUAL": c.visual, "EDITOR": c.editor}[name] })
 		if c.want == nil && err == nil || c.want != nil && !slices.Equal(got, c.want) {
 			t.Errorf("VISUAL=%q EDITOR=%q: %q, %v", c.visual, c.editor, got, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		editor  string
+		in, out bool
+		ok      bool
+	}{
+		{"", true, true, true},
+		{"", false, true, false},
+		{"", true, false, false},
+		{"sed -i s/a/b/", false, false, true},
+		{`open "`, true, true, false},
+	} {
+		stdio, _ := output.Test()
+		stdio.InTTY, stdio.OutTTY = c.in, c.out
+		f := &factory.Factory{IO: stdio, Env: func(name string) string { return map[string]string{"EDITOR": c.editor}[name] }}
+		if err := Check(f); (err == nil) != (c.ok || c.editor == "" && runtime.GOOS == "windows") || err != nil && errs.ExitOf(err) != errs.Usage {
+			t.Errorf("EDITOR=%q, terminals %v %v: %v", c.editor, c.in, c.out, err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestFlags(t *testing.T) {
 		code       errs.Exit
 	}{
 		{args: []string{"a"}, name: "a"},
-		{args: []string{"--name", "a", "--kind", "mpijob"}, name: "a", kind: "mpijob"},
+		{args: []string{"--name", "a", "--kind", "mpijob"}, name: "a", kind: "MPIJob"},
 		{args: []string{"--job-name", "a", "a"}, name: "a"},
 		{args: []string{"a", "b"}, code: errs.Usage},
 		{args: []string{"--name", "a", "b"}, code: errs.Usage},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/editor"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
@@ -103,6 +104,9 @@ func (o *Options) validateSource() error {
 	}
 	if o.Edit && o.File == "-" {
 		return errs.Usagef("--edit needs the standard input for the editor, and -f - reads the manifest from it")
+	}
+	if o.Edit {
+		return editor.Check(o.Factory)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options are the settings of one run.
@@ -154,34 +156,40 @@ func (o *Options) sayDeleted(format output.Format, object string) error {
 func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.Request) (wait.Progress, error) {
 	progress := output.NewProgress(f.IO)
 	defer progress.Done("")
-	r.Missing = f.Missing
-	if f.Global.Quiet || r.Goal == wait.Deleted {
-		if !f.Global.Quiet {
-			r.Progress = func(p wait.Progress) { progress.Update(p.Text()) }
-		}
-		return wait.Wait(ctx, c.Client, r)
-	}
-	var mu sync.Mutex // the progress line is written by two
-	h := newHopeless(explained(f, c, r), func(text string) {
+	var mu sync.Mutex // stderr is written by two
+	above := func(print func()) {
 		mu.Lock()
 		defer mu.Unlock()
-		progress.Notice(text)
+		progress.Above(print)
+	}
+	r.Missing = func(m []state.Missing) { above(func() { f.Missing(m) }) }
+	h := newHopeless(explained(f, c, r), func(text string) {
+		above(func() { _, _ = io.WriteString(f.IO.Err, output.SafeLines(text)+"\n") })
 	})
-	r.Progress = func(p wait.Progress) {
-		mu.Lock()
-		progress.Update(p.Text())
-		mu.Unlock()
-		h.see(p.Status.State)
+	if !f.Global.Quiet {
+		r.Progress = func(p wait.Progress) {
+			mu.Lock()
+			progress.Update(p.Text(), p.Shorter()...)
+			mu.Unlock()
+			h.see(p.Status.State)
+		}
 	}
 	asking, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { h.run(asking) })
+	if !f.Global.Quiet && r.Goal != wait.Deleted {
+		wg.Go(func() { h.run(asking) })
+	}
 	last, err := wait.Wait(ctx, c.Client, r)
 	stop()
 	wg.Wait()
 	var e *errs.Error
-	if why := h.why(); why != "" && errs.ExitOf(err) == errs.Timeout && errors.As(err, &e) {
-		e.Try = []string{"hyperpod explain-job " + r.Name + " -n " + r.Namespace + f.ClusterFlags()}
+	if errors.As(err, &e) && e.Code == errs.Timeout {
+		if progress.Stays() {
+			e.Why = "" // said by the line above
+		}
+		if h.why() != "" {
+			e.Try = []string{"hyperpod explain-job " + r.Name + " -n " + r.Namespace + f.ClusterFlags()}
+		}
 	}
 	return last, err
 }

@@ -115,6 +115,7 @@ type follower struct {
 	workloads map[string]map[string]state.Workload // by the owner's UID, then their own
 	pods      map[string]state.Pod                 // by UID; nil until they are followed
 	podsOf    string                               // the selector by which pods are followed
+	leavePods context.CancelFunc                   // ends following them
 }
 
 // start runs one stream. Where all namespaces may not be followed it is replaced

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -11,29 +12,43 @@ import (
 )
 
 // followPods starts to follow the pods of a single job, as soon as it is known
-// how to tell them (a RayJob's pods have the name of a cluster that is made
-// later). It is called with the lock held.
+// how to tell them, and others when that changes: a RayJob's pods have the name of a
+// cluster that is made later, and made anew after a preemption. It is called with the
+// lock held.
 func (f *follower) followPods(j state.Job) {
-	if !f.scope.Pods || f.podsOf != "" || j.PodSelector == "" {
+	if !f.scope.Pods || f.podsOf == j.PodSelector || j.PodSelector == "" {
 		return
 	}
+	if f.leavePods != nil {
+		f.leavePods()
+		f.pods = nil
+	}
 	f.podsOf = j.PodSelector
+	ctx, leave := context.WithCancel(f.ctx)
+	f.leavePods = leave
 	if f.waiting > 0 {
 		f.waiting++ // the first state to be sent has the pods in it
 	}
 	early := f.waiting > 0
 	f.running.Go(func() {
-		err := state.FollowPods(f.ctx, f.c, j.Namespace, kube.ListOptions{LabelSelector: j.PodSelector}, func(e kube.Event[state.Pod]) error {
+		defer leave()
+		err := state.FollowPods(ctx, f.c, j.Namespace, kube.ListOptions{LabelSelector: j.PodSelector}, func(e kube.Event[state.Pod]) error {
 			if e.Type != kube.Synced {
-				return f.pod(e)
+				return f.pod(ctx, e)
 			}
-			if err := f.havePods(); err != nil || !early {
+			if err := f.havePods(ctx); err != nil || !early {
 				return err
 			}
 			early = false
 			return f.synced()
 		})
 		switch {
+		case ctx.Err() != nil && f.ctx.Err() == nil: // left for others
+			if early {
+				if err := f.synced(); err != nil {
+					f.end(err)
+				}
+			}
 		case errors.Is(err, kube.ErrStop) || !kube.IsForbidden(err):
 			f.end(err)
 		default:
@@ -49,9 +64,13 @@ func (f *follower) followPods(j state.Job) {
 	})
 }
 
-func (f *follower) pod(e kube.Event[state.Pod]) error {
+// pod takes in a change, unless the pods were left (ctx) for others meanwhile.
+func (f *follower) pod(ctx context.Context, e kube.Event[state.Pod]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil
+	}
 	if f.pods == nil {
 		f.pods = map[string]state.Pod{}
 	}
@@ -67,9 +86,12 @@ func (f *follower) pod(e kube.Event[state.Pod]) error {
 }
 
 // havePods marks the pods as known, even if there is none.
-func (f *follower) havePods() error {
+func (f *follower) havePods(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil
+	}
 	if f.pods == nil {
 		f.pods = map[string]state.Pod{}
 	}

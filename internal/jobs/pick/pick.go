@@ -166,8 +166,11 @@ func Leader(pods []Pod) []Pod {
 	return []Pod{best}
 }
 
-// ranks is how many ranks a job has.
+// ranks is how many ranks a job has; Ray gives none.
 func ranks(j state.Job) (n int) {
+	if j.Kind.Group == kinds.RayJob.Group {
+		return 0
+	}
 	for _, r := range j.Roles {
 		if !strings.EqualFold(r.Name, "launcher") && r.Name != "head" {
 			n += int(r.Replicas)

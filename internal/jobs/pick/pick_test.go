@@ -127,3 +127,13 @@ func TestSelectors(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestRayHasNoRanks: nothing on Ray's pods says a rank, so none can be chosen.
+func TestRayHasNoRanks(t *testing.T) {
+	job := state.Job{Kind: kinds.RayCluster, Meta: state.Meta{Name: "r"}, Roles: []state.RoleCount{{Name: "head", Replicas: 1}, {Name: "gpu", Replicas: 2}}}
+	zero := 0
+	_, err := Choose(job, Placed(job, []state.Pod{pod("g", "ray.io/cluster=r ray.io/node-type=worker ray.io/group=gpu")}), Choice{Rank: &zero})
+	if errs.ExitOf(err) != errs.NotFound || !strings.Contains(errs.Text(err, false), "none known") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -297,7 +297,7 @@ func TestTogether(t *testing.T) {
 	if got := Together(map[string]string{kinds.TogetherAnnotation: kinds.Text(objects[1].Body, "metadata", "annotations", kinds.TogetherAnnotation)}); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %v", got)
 	}
-	if !BelongsTo(objects[0].Body, "j") || BelongsTo(objects[2].Body, "j") || BelongsTo(objects[0].Body, "") {
+	if !belongsTo(objects[0].Body, "j") || belongsTo(objects[2].Body, "j") || belongsTo(objects[0].Body, "") {
 		t.Error("the wrong objects are marked")
 	}
 	if got := Together(map[string]string{kinds.TogetherAnnotation: "x / a/b  v1/Service/s"}); len(got) != 1 {

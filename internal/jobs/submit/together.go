@@ -91,8 +91,8 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// BelongsTo tells whether an object was submitted with the job of that name.
-func BelongsTo(object map[string]any, job string) bool {
+// belongsTo tells whether an object was submitted with the job of that name.
+func belongsTo(object map[string]any, job string) bool {
 	return job != "" && kinds.Text(object, "metadata", "labels", kinds.TogetherLabel) == job
 }
 
@@ -100,7 +100,7 @@ func BelongsTo(object map[string]any, job string) bool {
 // name and belongs to no other: its labels name the job, and so does each of its
 // owners.
 func WentWith(object map[string]any, kind, name string) bool {
-	if !BelongsTo(object, name) || kinds.Text(object, "metadata", "labels", kindLabel) != kind {
+	if !belongsTo(object, name) || kinds.Text(object, "metadata", "labels", kindLabel) != kind {
 		return false
 	}
 	owners, _ := kinds.At(object, "metadata", "ownerReferences").([]any)

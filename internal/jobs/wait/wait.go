@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,8 +95,21 @@ type Progress struct {
 }
 
 // Text says in a line how far a job has come.
-func (p Progress) Text() string {
-	text := fmt.Sprintf("%s is %s", p.Job.Name, p.Status.State)
+func (p Progress) Text() string { return p.Job.Name + " is " + p.state() }
+
+// Shorter are the same line for narrow terminals, longest first: the state, the
+// place in the queue and the reason stay, what the reader knows goes.
+func (p Progress) Shorter() []string {
+	brief := p
+	brief.Status.Message = strings.TrimPrefix(p.Status.Message, podSet.FindString(p.Status.Message))
+	return []string{p.state(), brief.state()}
+}
+
+// podSet is how Kueue begins a sentence about quota.
+var podSet = regexp.MustCompile(`^couldn't assign flavors to pod set [^ ]+: `)
+
+func (p Progress) state() string {
+	text := string(p.Status.State)
 	if p.Place > 0 && p.Of > 1 {
 		text += fmt.Sprintf(", %s of %d in its queue", ordinal(p.Place), p.Of)
 	}
@@ -194,7 +208,7 @@ func (w *waiter) timeout() error {
 	e := &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", w.Name, w.Goal, w.Timeout), Code: errs.Timeout,
 		Try: []string{"hyperpod get-job " + w.Name + " -n " + w.Namespace}}
 	if w.last.Job.UID != "" {
-		e.Why = w.last.Text()
+		e.Why = "it is " + w.last.state()
 	}
 	return e
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// OutcomeAnnotation says how a job ends in a sandbox: "Failed", or anything
+	// outcomeAnnotation says how a job ends in a sandbox: "Failed", or anything
 	// else for success.
-	OutcomeAnnotation = kinds.OwnPrefix + "sandbox-outcome"
+	outcomeAnnotation = kinds.OwnPrefix + "sandbox-outcome"
 	// maxExecTimeLabel limits how long Kueue lets a job run.
 	maxExecTimeLabel = "kueue.x-k8s.io/max-exec-time-seconds"
 )
@@ -140,7 +140,7 @@ func (s *sim) endDue() error {
 	for _, p := range s.st.List(kinds.Pod.FullName(), "") {
 		if over(s.podEnds(p)) {
 			m := p.Copy()
-			s.endPod(m, object.Text(m, "metadata", "annotations", OutcomeAnnotation) == "Failed")
+			s.endPod(m, object.Text(m, "metadata", "annotations", outcomeAnnotation) == "Failed")
 			if _, err := s.put(kinds.Pod.FullName(), m); err != nil {
 				return err
 			}
@@ -151,7 +151,7 @@ func (s *sim) endDue() error {
 
 // end finishes a job: its pods, itself, its workload.
 func (s *sim) end(j job) error {
-	failed := object.Text(j.m(), "metadata", "annotations", OutcomeAnnotation) == "Failed"
+	failed := object.Text(j.m(), "metadata", "annotations", outcomeAnnotation) == "Failed"
 	pods := s.podsOf(j)
 	for i, p := range pods {
 		m := p.Copy()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 
 const usage = `usage:
   testbed supported                          say whether this machine can run a cluster
-  testbed build                              build all binaries into the cache
-  testbed up [--kueue v1beta1] [--dir DIR]   run a cluster with two teams until Ctrl-C
+  testbed build [COMPONENT...]               build binaries into the cache: all but the optional ones, or these
+  testbed up [--kueue v1beta1] [--dir DIR] [--more jobset,kuberay]
+                                             run a cluster with two teams until Ctrl-C
 `
 
 func main() {
@@ -39,7 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "supported":
 		return cluster.Supported()
 	case "build":
-		if _, err := cluster.Build(ctx, stderr); err != nil {
+		if _, err := cluster.Build(ctx, stderr, components(args[1:])...); err != nil {
 			return err
 		}
 		dir, err := cluster.CacheDir()
@@ -53,12 +55,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		flags.SetOutput(stderr)
 		kueue := flags.String("kueue", string(cluster.KueueCurrent), "which Kueue: current or v1beta1")
 		dir := flags.String("dir", "", "folder for state and logs, kept afterwards (default: a temporary one)")
+		more := flags.String("more", "", "optional components to run, separated by commas")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
-		return up(ctx, cluster.Options{Kueue: cluster.KueueVersion(*kueue), Dir: *dir, Log: stderr}, stdout)
+		options := cluster.Options{Kueue: cluster.KueueVersion(*kueue), Dir: *dir, Log: stderr}
+		if *more != "" {
+			options.More = components(strings.Split(*more, ","))
+		}
+		return up(ctx, options, stdout)
 	}
 	return fmt.Errorf("unknown command %q\n%s", args[0], usage)
+}
+
+func components(names []string) []cluster.Component {
+	var out []cluster.Component
+	for _, n := range names {
+		out = append(out, cluster.Component(n))
+	}
+	return out
 }
 
 // up runs a bed with the two teams of the governance documentation until ctx ends.

@@ -1,0 +1,44 @@
+package factory
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+func TestChoices(t *testing.T) {
+	for _, tt := range []struct {
+		args               []string
+		kind, dryRun, says string
+	}{
+		{args: nil, dryRun: "none"},
+		{args: []string{"--dry-run"}, dryRun: "client"},
+		{args: []string{"--dry-run=SERVER"}, dryRun: "server"},
+		{args: []string{"--kind", "pytorchjobs"}, kind: "PyTorchJob", dryRun: "none"},
+		{args: []string{"--kind=jobs.batch"}, kind: "Job", dryRun: "none"},
+		{args: []string{"--kind", "mpijob.kubeflow.org"}, kind: "MPIJob", dryRun: "none"},
+		{args: []string{"--kind", "Deployment"}, dryRun: "none", says: `--kind does not take "Deployment"`},
+		{args: []string{"--kind", ""}, dryRun: "none", says: `--kind does not take ""`},
+		{args: []string{"--dry-run=admission"}, dryRun: "none", says: `--dry-run does not take "admission"`},
+	} {
+		var kind, dryRun string
+		cmd := &cobra.Command{RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}
+		AddKindFlag(cmd, &kind)
+		AddDryRunFlag(cmd, &dryRun, "what would be done")
+		cmd.SetArgs(tt.args)
+		err := cmd.Execute()
+		var e *errs.Error
+		if errors.As(err, &e); tt.says == "" && err != nil || tt.says != "" && (e == nil || e.Error() != tt.says || e.Code != errs.Usage) {
+			t.Errorf("%q: got %v", tt.args, err)
+		}
+		if kind != tt.kind || dryRun != tt.dryRun {
+			t.Errorf("%q: kind %q, dry run %q", tt.args, kind, dryRun)
+		}
+	}
+	if DryRunSuffix("none") != "" || DryRunSuffix("server") != " (server dry run)" {
+		t.Error("suffixes are wrong")
+	}
+}
