@@ -3,6 +3,7 @@ package templates
 import (
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
@@ -18,14 +19,14 @@ func (s *settings) noteCounts(j *jobView) {
 	nodes := j.nodes()
 	for _, r := range j.starters() {
 		c := container(r.pod())
-		text := ""
+		var text strings.Builder
 		for _, key := range []string{"command", "args"} {
 			list, _ := c[key].([]any)
 			for _, w := range list {
-				text += textOf(w) + " "
+				text.WriteString(textOf(w) + " ")
 			}
 		}
-		for _, m := range countFlag.FindAllStringSubmatch(text, -1) {
+		for _, m := range countFlag.FindAllStringSubmatch(text.String(), -1) {
 			n, err := strconv.Atoi(m[2])
 			if err != nil || m[3] != "" {
 				continue

@@ -7,8 +7,10 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -131,29 +133,69 @@ func decodeDocuments(text []byte, original string) ([]*node, error) {
 }
 
 var (
-	yamlLine = regexp.MustCompile(`line (\d+)`)
-	foreign  = regexp.MustCompile(`\{\{|\{%`)
+	yamlLine   = regexp.MustCompile(`line (\d+)`)
+	yamlAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+	foreign    = regexp.MustCompile(`\{\{|\{%`)
 )
 
 // explainSyntax turns the parser's error into ours. The line that the parser
-// names is where it gave up, which is at or after the fault.
+// names is where it gave up, which is at or after the fault; it names none for the
+// first.
 func explainSyntax(err error, text string) error {
-	line := 0
+	line := 1
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 		line, _ = strconv.Atoi(m[1])
 	}
-	why := strings.TrimPrefix(err.Error(), "yaml: ")
-	why = strings.TrimPrefix(why, fmt.Sprintf("line %d: ", line))
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if foreign.MatchString(withoutComment(l)) {
 			return faultf(i+1, "%s", foreignText)
 		}
-		if near := line == 0 || i+1 >= line-1 && i < line+1; near && tabIndented(l) {
+		if near := i+1 >= line-1 && i < line+1; near && tabIndented(l) {
 			return faultf(i+1, "a tab indents the line; YAML takes spaces only")
 		}
 	}
-	return faultf(line, "not valid YAML: %s", why)
+	if m := yamlAnchor.FindStringSubmatch(err.Error()); m != nil {
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "*"+m[1]) })
+		return faultf(at+1, "not valid YAML: *%s stands for nothing: no &%s comes before it", clip(m[1]), clip(m[1]))
+	}
+	if strings.Contains(err.Error(), "control characters") {
+		line = 1 + strings.Count(text[:max(strings.IndexFunc(text, control), 0)], "\n")
+	}
+	for _, e := range yamlErrors {
+		if strings.Contains(err.Error(), e.theirs) {
+			return faultf(line, "not valid YAML: %s", e.ours)
+		}
+	}
+	return faultf(line, "not valid YAML")
+}
+
+func control(r rune) bool { return r != '\n' && r != '\t' && r != '\r' && unicode.IsControl(r) }
+
+// yamlErrors are the parser's texts in words; the first that fits counts.
+var yamlErrors = []struct{ theirs, ours string }{
+	{"mapping values are not allowed", "a colon where none can be: text with \": \" in it needs quotes, and a map below a key its own lines"},
+	{"did not find expected key", "a key is expected here: look at the indentation, and at quotes before it"},
+	{"did not find expected '-' indicator", "an item of a list, with - in front, is expected here: look at the indentation"},
+	{"could not find expected ':'", "a key without a colon after it"},
+	{"did not find expected ',' or '}'", "a { is not closed, or a comma is missing in it"},
+	{"did not find expected ',' or ']'", "a [ is not closed, or a comma is missing in it"},
+	{"did not find expected node content", "a value is expected here"},
+	{"unexpected end of stream", "a quote is not closed"},
+	{"unexpected document indicator", "a quote is not closed"},
+	{"cannot start any token", "text that starts with @, ` or % needs quotes"},
+	{"unknown escape character", "\\ and this letter mean nothing in double quotes; single quotes keep \\ as it is"},
+	{"escape", "an escape that is no character"},
+	{"control characters", "a control character, which only an escape in double quotes can say"},
+	{"directive", "a line that starts with % is a directive, and this one is not known"},
+	{"incompatible YAML document", "another version of YAML than 1.x"},
+	{"comment or line break", "more on the line than a | or > takes"},
+	{"did not find expected <document start>", "a second document without --- before it"},
+	{"alphabetic or numeric", "an anchor or alias without a name"},
+	{"expected '>'", "a tag that is none"},
+	{"tag", "a tag that is none"},
+	{"indentation", "the indentation fits no line above"},
+	{"exceeded max depth", "nested too deep"},
 }
 
 const foreignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which are not understood here; render it with its own tool first, or write ${NAME}"

@@ -54,6 +54,14 @@ func (r Rendezvous) check() error {
 // and the manifest's elastic policy.
 func (t *Template) meetingPoint(s *settings, job *jobView) error {
 	r := s.Values.Rendezvous
+	if given := r != (Rendezvous{}); given && job != nil && !t.uses(pRdzvBackend) && !t.uses(pRdzvEndpoint) {
+		switch {
+		case job.isKind(kinds.HyperPodPyTorchJob):
+			return errs.Usagef("--rdzv-backend and --rdzv-endpoint are for torchrun: the nodes of a HyperPodPyTorchJob meet through its operator")
+		case job.isKind(kinds.MPIJob):
+			return errs.Usagef("--rdzv-backend and --rdzv-endpoint are for torchrun: an MPIJob's launcher reaches the workers by the operator's host file")
+		}
+	}
 	text := func(have, param string) string {
 		if have != "" {
 			return have

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -120,7 +121,17 @@ func (r *report) check(t reflect.Type, n *node, path string) {
 	case reflect.Bool:
 		r.scalar(n, path, "true or false", asBool)
 	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		r.scalar(n, path, "a whole number", func(v any) (any, bool) { i, ok := v.(int64); return i, ok })
+		want := "a whole number"
+		if i, whole := n.value.(int64); whole && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(i) {
+			want = fmt.Sprintf("a whole number up to %d", int64(1)<<(t.Bits()-1)-1)
+		}
+		r.scalar(n, path, want, func(v any) (any, bool) {
+			i, ok := v.(int64)
+			if ok && reflect.Zero(t).CanInt() {
+				ok = !reflect.Zero(t).OverflowInt(i)
+			}
+			return i, ok
+		})
 	}
 }
 

@@ -1,0 +1,82 @@
+package templates
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// What the YAML parser says of a broken text is said in our words, with a line.
+func TestBrokenYAML(t *testing.T) {
+	theirs := regexp.MustCompile(`did not find|could not find|found |while (parsing|scanning)|yaml: |cannot start any token|mapping values|unknown anchor|node content|indicator`)
+	for text, want := range map[string]string{
+		"kind: @v1\n":                          "line 1: not valid YAML: text that starts with @",
+		"kind: `v1`\n":                         "line 1: not valid YAML: text that starts with @, `",
+		"a: 1\nkind: |9x\n  Pod\n":             "line 2: not valid YAML: more on the line",
+		"a: 1\nmetadata: name: x\n":            "line 2: not valid YAML: a colon",
+		"a: 1\nb: \x01\n":                      "line 2: not valid YAML: a control character",
+		"a:\n- name: x\n name: y\n":            "look at the indentation",
+		"a: \"\\q\"\n":                         "line 1: not valid YAML: \\ and this letter",
+		"a: \"\\uD800\"\n":                     "an escape that is no character",
+		"a: 1\nb: {name: x\n":                  "a { is not closed",
+		"a: 1\nb: [x, y\n":                     "a [ is not closed",
+		"a: 1\n  b: {}\n":                      "a colon",
+		"a: \"v1\nb: 2\n":                      "a quote is not closed",
+		"a: 1\nb: *nope\n":                     "line 2: not valid YAML: *nope stands for nothing",
+		"%FOO\na: v1\n":                        "a line that starts with %",
+		"%YAML 2.0\n---\na: v1\n":              "another version of YAML",
+		"? \n: a\n? [\n":                       "not valid YAML",
+		"a: 'x' y\n":                           "line 1: not valid YAML",
+		"a: !<x\n":                             "not valid YAML: a tag that is none",
+		"a: &\n":                               "an anchor or alias without a name",
+		"a: b\nc\n":                            "a key without a colon",
+		"a: " + strings.Repeat("[", 20000):     "not valid YAML",
+		"a:\n  - b\n  c: d\n":                  "line",
+		"{\"apiVersion\": \"v1\" \"kind\": 1}": "line 1: not valid YAML: a { is not closed, or a comma is missing",
+	} {
+		_, err := Parse("t", "file", []byte(text))
+		got := errs.Text(err, false)
+		if len(text) > 60 {
+			text = text[:60]
+		}
+		if !strings.Contains(got, want) || theirs.MatchString(got) {
+			t.Errorf("%q: %s, want %q", text, got, want)
+		}
+	}
+}
+
+// A manifest of megabytes costs as much as its size, not the square of it.
+func TestLargeManifest(t *testing.T) {
+	cost := func(items int) float64 {
+		text := strings.Replace(jobHead, "image: i\n", "image: i\n        args: ["+strings.Repeat("aaaaaaaaaaaaaaaaaaaaaaaa, ", items)+"z]\n", 1)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		tm, err := Parse("t", "file", []byte(text))
+		if err == nil {
+			_, err = tm.Render(Values{})
+		}
+		if err != nil {
+			t.Fatal(errs.Text(err, true))
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	cost(10)
+	if small, large := cost(2000), cost(20_000); large > 20*small {
+		t.Errorf("ten times the items cost %.0f times the memory", large/small)
+	}
+}
+
+// Numbers that the field's type cannot hold are refused before the server does.
+func TestNumbersOutOfRange(t *testing.T) {
+	for field, ok := range map[string]bool{"backoffLimit: 2147483647": true, "backoffLimit: 2147483648": false, "activeDeadlineSeconds: 3000000000": true} {
+		_, err := Parse("t", "t.yaml", fmt.Appendf(nil, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec: {runPolicy: {%s}}\n", field))
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "want a whole number up to 2147483647") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
