@@ -211,7 +211,7 @@ func (b *builder) compile(ctx context.Context, c Component, r recipe, out string
 	for _, name := range names {
 		fmt.Fprintf(b.log, "building %s (%s)\n", name, c)
 		began := time.Now()
-		_, err := b.goOutput(ctx, filepath.Join(b.modules, string(c)), "build", "-mod=readonly", "-trimpath",
+		_, err := b.goOutput(ctx, filepath.Join(b.modules, string(c)), "build", "-mod=readonly",
 			"-ldflags", "-s -w"+r.ldflags, "-o", filepath.Join(out, name), r.packages[name])
 		if err != nil {
 			return fmt.Errorf("cannot build %s: %w", name, err)
