@@ -1,39 +1,14 @@
 package output
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares with testdata/NAME.golden.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (go test -run %s -update writes it)\ngot:\n%s\nwant:\n%s", path, t.Name(), got, want)
-	}
-}
 
 // jobsTable has what real lists have, and what hostile ones have.
 func jobsTable() Table {
@@ -64,7 +39,7 @@ func TestTableGolden(t *testing.T) {
 						if err := Print(s, Format{Name: format}, nil, jobsTable, nil); err != nil {
 							t.Fatal(err)
 						}
-						golden(t, name, b.Out.String())
+						golden.Check(t, "testdata/"+name+".golden", b.Out.String())
 						fits := width
 						if format == Wide {
 							fits = 0 // never truncated

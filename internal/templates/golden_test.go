@@ -1,15 +1,11 @@
 package templates
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func yes() *bool { b := true; return &b }
 func no() *bool  { b := false; return &b }
@@ -94,19 +90,7 @@ func TestGolden(t *testing.T) {
 			for _, n := range r.Notices {
 				got = append(got, "# notice: "+n+"\n"...)
 			}
-			path := filepath.Join("testdata", "golden", c.golden+".yaml")
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(got) != string(want) {
-				t.Errorf("differs from %s; run with -update and read the difference\n%s", path, got)
-			}
+			golden.Check(t, "testdata/golden/"+c.golden+".yaml", string(got))
 		})
 	}
 }

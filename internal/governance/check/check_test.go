@@ -3,10 +3,7 @@ package check_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // object is a fixture's job as a map.
 func object(t testing.TB, o any) map[string]any {
@@ -29,32 +25,6 @@ func object(t testing.TB, o any) map[string]any {
 }
 
 func hours(d time.Duration) string { return d.Round(time.Minute).String() }
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	for _, line := range strings.Split(got, "\n") {
-		if len([]rune(line)) > 80 {
-			t.Errorf("a line of %d columns: %s", len([]rune(line)), line)
-		}
-	}
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
-	}
-}
 
 // TestScreens: the verdicts of the documentation, as they are shown on 80 columns.
 func TestScreens(t *testing.T) {
@@ -93,7 +63,7 @@ func TestScreens(t *testing.T) {
 			if v.Verdict != c.verdict || v.Reason != c.reason || v.Detail != c.detail || v.Summary != c.summary {
 				t.Errorf("%s %s %s: %s", v.Verdict, v.Reason, v.Detail, v.Summary)
 			}
-			golden(t, c.name, v.Text(80, hours))
+			golden.Screen(t, "testdata/"+c.name+".golden", v.Text(80, hours))
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
 // member is a checker with the rights of a member of one team: the own namespace,
@@ -59,7 +60,7 @@ func TestMember(t *testing.T) {
 	if large.Verdict != check.Unknown || large.Reason != check.NotReadable || large.Quota.Outcome == "" {
 		t.Errorf("%s %s %s", large.Verdict, large.Reason, large.Summary)
 	}
-	golden(t, "member", large.Text(80, hours))
+	golden.Screen(t, "testdata/member.golden", large.Text(80, hours))
 }
 
 // TestMemberOwnQuota: idle quota of one's own is no promise where others may have

@@ -2,13 +2,13 @@ package check_test
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
 // TestSchema: docs/schema/admission-check.json is the schema of Verdict, and real
@@ -16,18 +16,7 @@ import (
 func TestSchema(t *testing.T) {
 	const path = "../../../docs/schema/admission-check.json"
 	want := fixture.Schema(check.Schema, reflect.TypeFor[check.Verdict](), fixture.Enums)
-	if *update {
-		if err := os.MkdirAll("../../../docs/schema", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(path)
-	if err != nil || string(have) != string(want) {
-		t.Errorf("%s is not the schema (go test ./internal/governance/check -update): %v", path, err)
-	}
+	golden.Check(t, path, string(want))
 	s := fixture.JohnSmith()
 	s.Add(fixture.Class("high", 90), fixture.Work("john", "base", 12, 10, time.Hour, true))
 	for _, c := range []*check.Verdict{
@@ -39,11 +28,11 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range fixture.Violations(have, document) {
+		for _, v := range fixture.Violations(want, document) {
 			t.Errorf("%s %s: %s", c.Verdict, c.Reason, v)
 		}
 	}
-	if len(fixture.Violations(have, []byte(`{"Verdict":"Perhaps","More":1}`))) < 3 {
+	if len(fixture.Violations(want, []byte(`{"Verdict":"Perhaps","More":1}`))) < 3 {
 		t.Error("the validator accepts anything")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
 // TestQueueCases: what users run into with their queue. The first line carries the
@@ -96,7 +97,7 @@ func TestQueueCases(t *testing.T) {
 					t.Errorf("more than 80 columns: %q", line)
 				}
 			}
-			golden(t, c.name, page)
+			golden.Screen(t, "testdata/"+c.name+".golden", page)
 		})
 	}
 }

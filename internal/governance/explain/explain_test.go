@@ -3,10 +3,7 @@ package explain_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,9 +16,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func hours(d time.Duration) string { return d.Round(time.Minute).String() }
 
@@ -155,37 +151,11 @@ func TestCases(t *testing.T) {
 			if !strings.Contains(strings.Join(strings.Fields(page), " "), strings.Join(strings.Fields(c.says), " ")) {
 				t.Errorf("no %q in\n%s", c.says, page)
 			}
-			golden(t, c.name, page)
+			golden.Screen(t, "testdata/"+c.name+".golden", page)
 			if _, err := json.Marshal(e); err != nil {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	for _, line := range strings.Split(got, "\n") {
-		if len([]rune(line)) > 80 {
-			t.Errorf("a line of %d columns: %s", len([]rune(line)), line)
-		}
-	}
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -2,13 +2,13 @@ package explain_test
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
 // TestSchema: docs/schema/explain-job.json is the schema of Explanation, and a
@@ -16,15 +16,7 @@ import (
 func TestSchema(t *testing.T) {
 	const path = "../../../docs/schema/explain-job.json"
 	want := fixture.Schema(explain.Schema, reflect.TypeFor[explain.Explanation](), fixture.Enums)
-	if *update {
-		if err := os.WriteFile(path, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(path)
-	if err != nil || string(have) != string(want) {
-		t.Errorf("%s is not the schema (go test ./internal/governance/explain -update): %v", path, err)
-	}
+	golden.Check(t, path, string(want))
 	waiting := fixture.Work("t", "llama", 4, 10, time.Hour, false)
 	e := explained(t, cluster(waiting, fixture.Work("t", "sweep", 8, 10, time.Hour, true), fixture.Work("u", "vit", 8, 10, time.Hour, true)),
 		question(t, pytorch("llama", queued, 4, true), text(waiting)))
@@ -32,7 +24,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range fixture.Violations(have, document) {
+	for _, v := range fixture.Violations(want, document) {
 		t.Error(v)
 	}
 }
