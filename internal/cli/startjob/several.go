@@ -106,7 +106,7 @@ func (o *Options) makeRoom(ctx context.Context, c *factory.Cluster, req submit.R
 	if err := c.Delete(ctx, job.Resource, req.Namespace, job.Name(), kube.DeleteOptions{UID: uid, Propagation: "Background"}); err != nil {
 		return errs.Wrap(err, fmt.Sprintf("job %s was not replaced", job.Name()))
 	}
-	_, err = waitjob.Until(ctx, o.Factory, c, wait.Request{Kind: kind, Namespace: req.Namespace, Name: job.Name(), UID: uid, Goal: wait.Deleted, Timeout: o.left()})
+	_, err = waitjob.Until(ctx, o.Factory, c, wait.Request{Kind: kind, Namespace: req.Namespace, Name: job.Name(), UID: uid, Goal: wait.Deleted, Timeout: o.left(), Given: o.Timeout})
 	return err
 }
 

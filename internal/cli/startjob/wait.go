@@ -55,7 +55,7 @@ func (o *Options) await(ctx context.Context, c *factory.Cluster, object submit.O
 	}
 	kind.Resource = object.Resource
 	r := wait.Request{Kind: kind, Namespace: kinds.Text(created, "metadata", "namespace"), Name: object.Name(), UID: kinds.Text(created, "metadata", "uid"),
-		Goal: wait.Goal(o.Wait), Timeout: o.left(), UntilHeld: true}
+		Goal: wait.Goal(o.Wait), Timeout: o.left(), Given: o.Timeout, UntilHeld: true}
 	if r.Goal == "" {
 		r.Goal = wait.Running
 	}

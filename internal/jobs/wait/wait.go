@@ -4,6 +4,7 @@
 package wait
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,8 +77,9 @@ type Request struct {
 	// UID is the job that is meant: another of the same name is another job.
 	UID  string
 	Goal Goal
-	// Timeout of 0 is none.
-	Timeout time.Duration
+	// Timeout of 0 is none. Where it is what is left of a longer time, that one is
+	// Given, and named when it is over.
+	Timeout, Given time.Duration
 	// UntilHeld ends the wait when a person holds the job back.
 	UntilHeld bool
 	// Progress, when not nil, is told every change.
@@ -205,7 +207,7 @@ func (w *waiter) change(ch follow.Change) error {
 }
 
 func (w *waiter) timeout() error {
-	e := &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", w.Name, w.Goal, w.Timeout), Code: errs.Timeout,
+	e := &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", w.Name, w.Goal, cmp.Or(w.Given, w.Timeout)), Code: errs.Timeout,
 		Try: []string{"hyperpod get-job " + w.Name + " -n " + w.Namespace}}
 	if w.last.Job.UID != "" {
 		e.Why = "it is " + w.last.state()

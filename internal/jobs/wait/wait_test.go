@@ -106,6 +106,7 @@ func TestWait(t *testing.T) {
 		held    bool
 		uid     string // "" is the job's own
 		timeout time.Duration
+		given   time.Duration
 		do      func(context.Context, *kube.Client) error // once it waits
 		then    func(context.Context, *kube.Client) error // once it is suspended
 		exit    errs.Exit
@@ -114,6 +115,7 @@ func TestWait(t *testing.T) {
 		{name: "deleted", goal: Deleted, do: remove},
 		{name: "deleted meanwhile", goal: Running, do: remove, exit: errs.NotFound, says: "it was deleted while it was waited for"},
 		{name: "out of time", goal: Running, timeout: 300 * time.Millisecond, exit: errs.Timeout, says: "job x is not running after 300ms"},
+		{name: "out of what was left", goal: Running, timeout: 300 * time.Millisecond, given: 5 * time.Second, exit: errs.Timeout, says: "job x is not running after 5s"},
 		{name: "held back", goal: Running, held: true, do: hold, exit: errs.Pending, says: "job x is suspended"},
 		{name: "held back, and waited for all the same", goal: Running, do: hold, then: remove, exit: errs.NotFound, says: "it was deleted"},
 		{name: "another job of the name", goal: Running, uid: "other", exit: errs.NotFound, says: "is gone"},
@@ -127,7 +129,7 @@ func TestWait(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			done := map[jobs.State]bool{}
-			_, err := Wait(ctx, c, Request{Kind: kinds.BatchJob, Namespace: namespace, Name: "x", UID: uid, Goal: tt.goal, Timeout: tt.timeout, UntilHeld: tt.held,
+			_, err := Wait(ctx, c, Request{Kind: kinds.BatchJob, Namespace: namespace, Name: "x", UID: uid, Goal: tt.goal, Timeout: tt.timeout, Given: tt.given, UntilHeld: tt.held,
 				Progress: func(p Progress) {
 					do := map[jobs.State]func(context.Context, *kube.Client) error{jobs.Pending: tt.do, jobs.Suspended: tt.then}[p.Status.State]
 					if do != nil && !done[p.Status.State] {
