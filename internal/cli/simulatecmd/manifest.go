@@ -27,8 +27,8 @@ func (o *Options) read(ctx context.Context, path string) ([]byte, error) {
 }
 
 // jobs are the objects of a manifest that are jobs, as start-job -f would submit
-// them.
-func (o *Options) jobs(ctx context.Context, path, namespace string) ([]simulate.Change, error) {
+// them. namespace is where those go that name none.
+func (o *Options) jobs(ctx context.Context, path string, namespace func() (string, error)) ([]simulate.Change, error) {
 	data, err := o.read(ctx, path)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,13 @@ func (o *Options) jobs(ctx context.Context, path, namespace string) ([]simulate.
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, simulate.NewJob(path, manifest, namespace))
+		home := kinds.Text(object, "metadata", "namespace")
+		if home == "" {
+			if home, err = namespace(); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, simulate.NewJob(path, manifest, home))
 	}
 	if len(out) > 0 {
 		return out, nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -176,10 +177,10 @@ func Run(ctx context.Context, o *Options) error {
 
 // allChanges are those of the flags and those of files.
 func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulate.Change, error) {
-	ns := o.Factory.Global.Namespace
-	if ns == "" {
-		ns = c.ContextNamespace
-	}
+	namespace := sync.OnceValues(func() (string, error) {
+		choice, err := o.Factory.Namespace(ctx, c, "create", kinds.PyTorchJob.Resource)
+		return choice.Name, err
+	})
 	out := slices.Clone(o.changes)
 	for _, path := range o.ChangeFiles {
 		data, err := o.read(ctx, path)
@@ -191,7 +192,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 			if !filepath.IsAbs(job) && job != "-" {
 				job = filepath.Join(dir, job)
 			}
-			return o.jobs(ctx, job, ns)
+			return o.jobs(ctx, job, namespace)
 		})
 		if err != nil {
 			return nil, errs.Wrap(err, "cannot use "+path)
@@ -199,7 +200,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 		out = append(out, changes...)
 	}
 	for _, path := range o.AddJobs {
-		jobs, err := o.jobs(ctx, path, ns)
+		jobs, err := o.jobs(ctx, path, namespace)
 		if err != nil {
 			return nil, err
 		}
