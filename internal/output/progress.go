@@ -91,11 +91,11 @@ func (p *Progress) draw() {
 
 // fit chooses the longest text that has room, with the time that has passed if that
 // is possible. The time is the first to go: what is cut is cut at the end.
-func (p *Progress) fit(passed string) (text, time string) {
-	for _, time := range []string{passed, ""} {
+func (p *Progress) fit(passed string) (text, behind string) {
+	for _, behind := range []string{passed, ""} {
 		for _, text := range p.texts {
-			if p.width <= 0 || displaywidth.String(text+time) < p.width {
-				return text, time
+			if p.width <= 0 || displaywidth.String(text+behind) < p.width {
+				return text, behind
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -103,8 +102,8 @@ func (o *Options) Validate() error {
 	case o.Timeout > 0 && !o.Wait:
 		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
 	}
-	if _, err := labels.Parse(o.Selector); err != nil {
-		return errs.Usagef("--selector is no label selector: %v", err).WithTry("-l key=value,other!=value")
+	if err := factory.CheckSelector(o.Selector); err != nil {
+		return err
 	}
 	var err error
 	o.States, err = jobs.ParseStates(o.StateNames)

@@ -32,10 +32,7 @@ type victim struct {
 // others; it is reported at the end.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	var err error
-	if o.names, err = f.NameOnly(); err != nil {
-		return err
-	}
+	o.names = f.NameOnly()
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package factory
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -40,5 +41,15 @@ func TestChoices(t *testing.T) {
 	}
 	if DryRunSuffix("none") != "" || DryRunSuffix("server") != " (server dry run)" {
 		t.Error("suffixes are wrong")
+	}
+}
+
+// What a selector's library says of it is not shown.
+func TestCheckSelector(t *testing.T) {
+	for text, ok := range map[string]bool{"": true, "a=b,c!=d": true, "a in (b,c),!d": true, "a==!b": false, "a in (b": false, "=": false, "a b": false} {
+		err := CheckSelector(text)
+		if (err == nil) != ok || err != nil && (errs.ExitOf(err) != errs.Usage || err.Error() != fmt.Sprintf("--selector %q is no label selector", text)) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
@@ -107,21 +108,18 @@ func (f *Factory) Format() (output.Format, error) {
 	return output.ParseFormat(name, f.IO.OutTTY)
 }
 
-// NameOnly checks -o of a command that changes something: it says what it did in a
-// sentence, whatever the configuration prefers, or with -o name names the objects.
-// Any other format is refused, so it has to be asked before the change.
-func (f *Factory) NameOnly() (bool, error) {
-	if f.Global.Output == "" {
-		return false, nil
+// NameOnly tells how a command that changes something says what it did: in a
+// sentence, whatever the configuration prefers, or with -o name, the one format that
+// such a command has, by the objects' names.
+func (f *Factory) NameOnly() bool { return f.Global.Output != "" }
+
+// CheckSelector refuses a --selector that is no label selector.
+func CheckSelector(text string) error {
+	if _, err := labels.Parse(text); err != nil {
+		return errs.Usagef("--selector %q is no label selector", text).
+			WithTry("-l key=value,other!=value", "-l 'key in (a,b),!other'").WithCause(err)
 	}
-	format, err := output.ParseFormat(f.Global.Output, f.IO.OutTTY)
-	if err != nil {
-		return false, err
-	}
-	if format.Name != output.NameFormat {
-		return false, errs.Usagef("this command has no output format %q", format.Name).WithFact("it has", string(output.NameFormat))
-	}
-	return true, nil
+	return nil
 }
 
 // Cluster returns the cluster that the global flags choose, connected on first use.

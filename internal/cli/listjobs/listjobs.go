@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
@@ -76,10 +75,7 @@ func (o *Options) Validate() error {
 	if o.States, err = jobs.ParseStates(o.StateNames); err != nil {
 		return err
 	}
-	if _, err := labels.Parse(o.Selector); err != nil {
-		return errs.Usagef("--selector is no label selector: %v", err).WithTry("-l key=value,other!=value")
-	}
-	return nil
+	return factory.CheckSelector(o.Selector)
 }
 
 // Run lists the jobs, or follows them.

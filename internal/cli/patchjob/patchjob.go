@@ -106,10 +106,7 @@ func (o *Options) Validate() error {
 // Run changes the job and says what it did.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	var err error
-	if o.names, err = f.NameOnly(); err != nil {
-		return err
-	}
+	o.names = f.NameOnly()
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err

@@ -141,7 +141,7 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 	}
 	if o.SchedulerType == "SageMaker" && !ns.Managed {
 		return errs.New(fmt.Sprintf("namespace %s is not managed by SageMaker", ns.Name), "it has no team quota").
-			WithTry("--scheduler-type Kueue", "--scheduler-type None").WithAdvice("or leave it out")
+			WithTry("--scheduler-type Kueue", "--scheduler-type None").WithAdvice("leave --scheduler-type out, or say another")
 	}
 	if o.SchedulerType != "None" {
 		queue, err := discovery.Queue(ctx, c.Client, ns, cmp.Or(o.Queue, t.Label(*v, kinds.QueueLabel)))

@@ -89,7 +89,7 @@ func (o *Options) validateSource() error {
 		}
 		namespace, name := o.repeated()
 		elsewhere := namespace != "" && o.Factory.Global.Namespace != "" && namespace != o.Factory.Global.Namespace
-		own := errs.Usagef("a repeated job needs a name of its own").WithTry("--name "+name+"-2", "--generate-name", "--replace to put it in the place of "+name)
+		own := errs.Usagef("a repeated job needs a name of its own").WithTry("--name "+name+"-2", "--generate-name", "--replace   # puts it in the place of "+name)
 		switch {
 		case name == "" || strings.Contains(name, "/"):
 			return errs.Usagef("--from %q names no job", o.From).WithTry("--from NAME", "--from NAMESPACE/NAME")
