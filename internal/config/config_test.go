@@ -230,7 +230,7 @@ func TestWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.With("colour", "x"); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "try:     color") {
+	if _, err := c.With("colour", "x"); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "near:    color") {
 		t.Errorf("unknown key: %v", err)
 	}
 	if _, err := c.With("request-timeout", "5"); err == nil || !strings.HasPrefix(err.Error(), "--request-timeout: 5 of what?") {

@@ -68,7 +68,7 @@ func homeDir(env func(string) string, goos string) (string, error) {
 	switch {
 	case home == "":
 		return "", errs.New("there is no home folder", variable+" is not set").
-			WithTry("set "+variable, "or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME")
+			WithAdvice("set " + variable + ", or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME")
 	case !filepath.IsAbs(home):
 		return "", errs.New("there is no home folder", variable+" is not an absolute path: "+home)
 	}

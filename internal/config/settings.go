@@ -83,7 +83,7 @@ func settingNamed(key string) (setting, error) {
 	}
 	e := errs.Usagef("there is no setting %q", key).WithFact("it has", strings.Join(Keys(), ", "))
 	if near := errs.Near(key, Keys()); len(near) > 0 {
-		e.WithTry(strings.Join(near, ", or "))
+		e.WithFact("near", strings.Join(near, ", "))
 	}
 	return setting{}, e
 }

@@ -62,7 +62,7 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 	case 0:
 		return NamespaceChoice{}, errs.New("no namespace given",
 			fmt.Sprintf("there is no managed namespace in which you may %s %s", q.Verb, q.Resource.Plural)).
-			WithTry("--namespace NAME, for any namespace you work in", "ask a cluster administrator to add you to a team")
+			WithTry("--namespace NAME   # any that you work in").WithAdvice("ask a cluster administrator to add you to a team")
 	case 1:
 		ns := found[0]
 		return NamespaceChoice{Name: ns.Name, Source: FromDiscovery, Managed: true, Team: ns.Team(),

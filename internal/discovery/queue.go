@@ -101,7 +101,7 @@ func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string)
 func unknownQueue(name, namespace string, names []string) error {
 	e := errs.NotFoundf("queue %q does not exist in namespace %s", name, namespace)
 	if len(names) == 0 {
-		return e.WithFact("it has", "none").WithTry("leave --queue-name out")
+		return e.WithFact("it has", "none").WithAdvice("leave --queue-name out")
 	}
 	if near := errs.Near(name, names); len(near) > 0 {
 		e.WithTry("--queue-name " + near[0])

@@ -31,8 +31,8 @@ func TestParseFormat(t *testing.T) {
 
 func TestParseFormatErrors(t *testing.T) {
 	for in, want := range map[string][]string{
-		"jsno":                   {`there is no output format "jsno"`, "json, yaml, table, wide, name, prometheus, jsonpath=, jsonpath-file=, custom-columns=, custom-columns-file=", "try:     json"},
-		"tabel":                  {"try:     table"},
+		"jsno":                   {`there is no output format "jsno"`, "json, yaml, table, wide, name, prometheus, jsonpath=, jsonpath-file=, custom-columns=, custom-columns-file=", "near:    json"},
+		"tabel":                  {"near:    table"},
 		"xml":                    {`there is no output format "xml"`},
 		"json=x":                 {"json takes no argument"},
 		"jsonpath":               {"jsonpath needs an argument", "-o jsonpath='{.metadata.name}'"},

@@ -187,7 +187,7 @@ func IsBrokenPipe(err error) bool {
 func withNear(e *errs.Error, got string, names []string) *errs.Error {
 	e.WithFact("it has", strings.Join(names, ", "))
 	if near := errs.Near(got, names); len(near) > 0 {
-		e.WithTry(strings.Join(near, ", or "))
+		e.WithFact("near", strings.Join(near, ", "))
 	}
 	return e
 }

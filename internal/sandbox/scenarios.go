@@ -82,7 +82,7 @@ func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, er
 	defer release()
 	if _, err := s.file.stamp(); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.New("cannot create sandbox "+s.Name(), "it exists already").WithFact("file", path).
-			WithTry("hyperpod sandbox delete " + s.Name()).WithAdvice("or use another name")
+			WithTry("hyperpod sandbox delete " + s.Name()).WithAdvice("use another name, or delete it first")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -93,19 +93,19 @@ func damaged(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		if strings.Contains(syntax.Error(), "unexpected end") {
-			return unusable("the snapshot is cut short").WithTry("take it again: hyperpod save-snapshot FILE").WithCause(err)
+			return unusable("the snapshot is cut short").WithTry("hyperpod save-snapshot FILE   # takes it again").WithCause(err)
 		}
 		line := bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")) + 1
-		return unusable(fmt.Sprintf("the snapshot is damaged at line %d", line)).WithTry("take it again: hyperpod save-snapshot FILE").WithCause(err)
+		return unusable(fmt.Sprintf("the snapshot is damaged at line %d", line)).WithTry("hyperpod save-snapshot FILE   # takes it again").WithCause(err)
 	}
-	return unusable("the snapshot is damaged").WithTry("take it again: hyperpod save-snapshot FILE").WithCause(err)
+	return unusable("the snapshot is damaged").WithTry("hyperpod save-snapshot FILE   # takes it again").WithCause(err)
 }
 
 // check refuses what this hyperpod cannot know.
 func (s *Snapshot) check() error {
 	if s.Info.Kind == fileKind && s.Info.Format > fileFormat {
 		return unusable(fmt.Sprintf("a newer hyperpod made it (snapshot format %d; this one knows %d)", s.Info.Format, fileFormat)).
-			WithTry("install the newer hyperpod", "take it again with this one: hyperpod save-snapshot FILE")
+			WithAdvice("install the newer hyperpod, or take it again with this one").WithTry("hyperpod save-snapshot FILE")
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 	case info.IsDir():
 		return nil, nil, errs.New(what, "it is a directory").WithCode(errs.Usage)
 	case !info.Mode().IsRegular():
-		return nil, nil, errs.New(what, "it is no ordinary file").WithCode(errs.Usage).WithTry("save it to a file first")
+		return nil, nil, errs.New(what, "it is no ordinary file").WithCode(errs.Usage).WithAdvice("save it to a file first")
 	case info.Size() > most:
 		return nil, nil, tooLarge(what, most)
 	}
@@ -205,7 +205,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return nil, nil, errs.New(what, "the file is cut short").WithCode(errs.Usage).WithTry("take it again: hyperpod save-snapshot " + path).WithCause(err)
+		return nil, nil, errs.New(what, "the file is cut short").WithCode(errs.Usage).WithTry("hyperpod save-snapshot " + path + "   # takes it again").WithCause(err)
 	case err != nil:
 		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	case int64(len(data)) > most:
@@ -218,7 +218,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 
 func tooLarge(what string, most int64) error {
 	return errs.New(what, "it holds more than "+megabytes(most)+" of text").WithCode(errs.Usage).
-		WithTry("hyperpod save-snapshot FILE leaves out what is not needed", "-n NAMESPACE captures one namespace only")
+		WithTry("hyperpod save-snapshot FILE   # leaves out what is not needed", "hyperpod save-snapshot FILE -n NAMESPACE   # captures one namespace only")
 }
 
 func megabytes(n int64) string {

@@ -92,9 +92,9 @@ func mayReplace(path string, force bool) error {
 	case err != nil:
 		return errs.New("cannot write the snapshot "+path, errs.FileReason(err)).WithCause(err)
 	case info.IsDir():
-		return errs.Usagef("cannot write the snapshot %s: it is a directory", path).WithTry("give the name of a file")
+		return errs.Usagef("cannot write the snapshot %s: it is a directory", path).WithAdvice("give the name of a file")
 	case !info.Mode().IsRegular():
-		return errs.Usagef("cannot write the snapshot %s: it is no ordinary file", path).WithTry("- instead of a file name writes to standard output")
+		return errs.Usagef("cannot write the snapshot %s: it is no ordinary file", path).WithAdvice("- instead of a file name writes to standard output")
 	case force || info.Size() == 0:
 		return nil
 	}
@@ -110,7 +110,7 @@ func mayReplace(path string, force bool) error {
 			return nil
 		}
 	}
-	return errs.New("there is a file "+path, "it is not a snapshot").WithTry("another name, or --force to replace it")
+	return errs.New("there is a file "+path, "it is not a snapshot").WithTry("--force   # replaces it").WithAdvice("give another name, or replace it")
 }
 
 // text is the file's text, uncompressed.

@@ -173,7 +173,7 @@ func (t *Template) conflicts(s *settings) error {
 			c, ok := canonical(p.Name)
 			g, given := s.given[p.Name]
 			if ok && c == f.name && given && f.flag != nil && textOf(g) != fmt.Sprint(*f.flag) {
-				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, quoteText(textOf(g))).WithTry("give it once")
+				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, quoteText(textOf(g))).WithAdvice("give it once")
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func (s *settings) layBounds(j *jobView) error {
 	case !ok && special == "":
 		return nil
 	case !ok:
-		return errs.Usagef("%s is for an elastic job", special).WithTry("--min-node-count N --max-node-count M as well")
+		return errs.Usagef("%s is for an elastic job", special).WithTry("--min-node-count N --max-node-count M")
 	case s.nodes.n < least || s.nodes.n > most:
 		return errs.Usagef("--node-count %d is not between the smallest (%d) and the largest (%d) number of nodes", s.nodes.n, least, most)
 	}
@@ -116,7 +116,7 @@ func (s *settings) layBounds(j *jobView) error {
 			return errs.Usagef("%s is understood by the HyperPod training operator only", special).WithTry("--job-kind HyperPodPyTorchJob")
 		}
 		if inner(j.object, "spec", "pytorchReplicaSpecs", "Master") != nil {
-			return errs.Usagef("a PyTorchJob with a Master cannot be elastic: the Master has to stay").WithTry("a manifest with a Worker only")
+			return errs.Usagef("a PyTorchJob with a Master cannot be elastic: the Master has to stay").WithAdvice("take a manifest with a Worker only")
 		}
 		policy := child(j.spec(), "elasticPolicy")
 		policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)

@@ -92,7 +92,7 @@ func Find(name string, d Dirs) (*Template, error) {
 		names = append(names, info.Name)
 	}
 	return nil, errs.NotFoundf("there is no template %q%s", clip(name), meant(errs.Near(name, names))).
-		WithFact("there are", strings.Join(names, ", ")).WithTry("-f FILE for a manifest of your own")
+		WithFact("there are", strings.Join(names, ", ")).WithTry("-f FILE   # a manifest of your own")
 }
 
 // shown is a path as people see it: relative to the working folder when it is below.

@@ -45,7 +45,7 @@ func parseFixed(list *node) ([]fixedPath, error) {
 // newFixedPath reads PATH or PATH=VALUE; why says what is wrong with it.
 func newFixedPath(text string) (f fixedPath, why string) {
 	f = fixedPath{text: text, path: text}
-	a, err := ParseAssignment(text)
+	a, err := parseAssignment(text)
 	if f.has = err == nil; f.has {
 		f.path = a.Key
 		if f.value, err = a.parsed(); err != nil {
@@ -100,6 +100,8 @@ func setNode(n *node, steps []step, value *node, line int) bool {
 				n.items = slices.Delete(n.items, s.index, s.index+1)
 			}
 			return true
+		case value == nil && s.index == len(n.items):
+			return true // nothing is there
 		case s.index == len(n.items):
 			n.items = append(n.items, emptyFor(steps[1:], line))
 		}
@@ -166,7 +168,7 @@ func (t *Template) checkFixedParams(s *settings) error {
 		have := textOf(p.Default)
 		refuse := func(how, want string) error {
 			return errs.Usagef("%s fixes %s to %s, and %s says %s", t.called(), p.Name, quoteText(have), how, quoteText(want)).
-				WithTry("leave " + how + " out")
+				WithAdvice("leave " + how + " out")
 		}
 		if g, given := s.given[p.Name]; given && textOf(g) != have {
 			return refuse("--set "+p.Name, textOf(g))
@@ -308,7 +310,7 @@ func (t *Template) checkFixedValues(fixed []fixedValue, objects []map[string]any
 		if at, was, is, same := holds(f.path, f.value, now); !same {
 			hide := secret.Field("", at)
 			return errs.Usagef("%s fixes %s: it is %s, and would become %s", t.called(), at,
-				fromPlain(was).describe(hide), fromPlain(is).describe(hide)).WithTry("leave out the option that changes it")
+				fromPlain(was).describe(hide), fromPlain(is).describe(hide)).WithAdvice("leave out the option that changes it")
 		}
 	}
 	return nil

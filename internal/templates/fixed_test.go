@@ -45,7 +45,7 @@ func TestFixed(t *testing.T) {
 	}
 	set := func(kv ...string) (v Values) {
 		for _, s := range kv {
-			a, err := ParseAssignment(s)
+			a, err := parseAssignment(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,8 @@ func TestFixedWithValue(t *testing.T) {
 	}
 	const env = "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].env"
 	made, err := tm.With(Change{FixPaths: []string{"spec.runPolicy.backoffLimit=3", "spec.runPolicy.ttlSecondsAfterFinished=null", "metadata.labels.run=7",
-		"spec.elasticPolicy.rdzvConf[0].key=timeout", env + "[1]={name: SIZE, value: '${NODE_COUNT}'}", "spec.runPolicy.activeDeadlineSeconds=60"}})
+		"spec.elasticPolicy.rdzvConf[0].key=timeout", env + "[1]={name: SIZE, value: '${NODE_COUNT}'}", "spec.runPolicy.activeDeadlineSeconds=60",
+		"spec.elasticPolicy.rdzvConf[1].key=null"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,8 +168,13 @@ func TestFixedWithValue(t *testing.T) {
 			t.Errorf("%s is %#v, want %#v", path, got, want)
 		}
 	}
+	// That an item which is not there has no name makes no item.
+	steps, _ := parsePath("spec.elasticPolicy.rdzvConf")
+	if list, _ := lookup(job, steps); len(list.([]any)) != 1 {
+		t.Errorf("rdzvConf is %v", list)
+	}
 	for _, set := range []string{"spec.runPolicy.backoffLimit=4", "spec.runPolicy.backoffLimit=null", "spec.runPolicy.ttlSecondsAfterFinished=1", "metadata.labels.run=8", env + "[1].value=5"} {
-		a, _ := ParseAssignment(set)
+		a, _ := parseAssignment(set)
 		if _, err := made.Render(Values{Name: "j", NodeCount: Int(2), Set: []Assignment{a}}); err == nil || !strings.Contains(err.Error(), "template ours fixes") {
 			t.Errorf("--set %s: %v", set, err)
 		}

@@ -84,7 +84,7 @@ func parseObject(text string) ([]string, error) {
 func ParseAssignments(values []string) ([]Assignment, error) {
 	var out []Assignment
 	for _, v := range values {
-		a, err := ParseAssignment(v)
+		a, err := parseAssignment(v)
 		if err != nil {
 			return nil, err
 		}

@@ -129,7 +129,7 @@ func FuzzFlags(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if a, err := ParseAssignment(s); err != nil {
+		if a, err := parseAssignment(s); err != nil {
 			ours(t, err)
 		} else if v, err := a.value(); err != nil {
 			ours(t, err)

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
@@ -77,6 +78,37 @@ func TestNumbersOutOfRange(t *testing.T) {
 		_, err := Parse("t", "t.yaml", fmt.Appendf(nil, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec: {runPolicy: {%s}}\n", field))
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "want a whole number up to 2147483647") {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// A value with a newline or a quote in it is what it is wherever it is put, and never
+// more than one value; a key is one line.
+func TestHostileValues(t *testing.T) {
+	const text = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\n" +
+		"plain: $V\nquoted: \"$V\"\nsingle: '$V'\ninside: \"a $V b\"\nblock: |\n  x: ${V}\n  y\nflow: {a: ${V}, b: [${V}, 1]}\nlist: [1, $V]\nitem: [x $V]\nenv: [{name: A, value: $V}]\n"
+	tm := mustParse(t, text)
+	withKey := mustParse(t, text+"keys:\n  k-${V}: 1\n  other: 2\n")
+	for value, key := range map[string]bool{
+		"it's": true, `say "hi"`: true, `back\slash`: true, "a: b": true, "{x": true, "}": true, "]": true, "# no comment": true, "*a": true, "<<": true,
+		"x\ninjected: true": false, "\n- item": false, "a\r\nb": false, "tab\tb": false, "---\nkind: Pod": false, "\"\ninjected: true\n\"": false, "'\n": false,
+	} {
+		v := Values{Params: map[string]any{"V": value}}
+		o := mustRender(t, tm, v).Objects[0]
+		for path, want := range map[string]any{"plain": value, "quoted": value, "single": value, "inside": "a " + value + " b", "block": "x: " + value + "\ny\n",
+			"flow": map[string]any{"a": value, "b": []any{value, int64(1)}}, "list": []any{int64(1), value}, "item": []any{"x " + value}, "env[0].value": value, "injected": nil} {
+			if got := at(t, o, path); !reflect.DeepEqual(got, want) {
+				t.Errorf("%q: %s is %#v, want %#v", value, path, got, want)
+			}
+		}
+		r, err := withKey.Render(v)
+		switch {
+		case !key && (err == nil || !strings.Contains(err.Error(), "which cannot be one") || strings.Contains(err.Error(), "\n")):
+			t.Errorf("%q as a key: %v", value, err)
+		case key && err != nil:
+			t.Errorf("%q as a key: %v", value, err)
+		case key && !reflect.DeepEqual(r.Objects[0]["keys"], map[string]any{"k-" + value: int64(1), "other": int64(2)}):
+			t.Errorf("%q as a key: %v", value, r.Objects[0]["keys"])
 		}
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// InjectLabels sets labels on an object and on every pod template in it: those
+// injectLabels sets labels on an object and on every pod template in it: those
 // of a job's roles, and of Deployments, StatefulSets and the like. Kueue reads
 // the job's labels; the admission policy of task governance looks at pods too.
 // Objects that become no pods (a Service, a ConfigMap) are labelled at the top.
-func InjectLabels(obj map[string]any, labels map[string]string) {
+func injectLabels(obj map[string]any, labels map[string]string) {
 	if len(labels) == 0 {
 		return
 	}

@@ -167,7 +167,7 @@ func (s *settings) launch(j *jobView, c map[string]any, anew bool) error {
 		list, _ := c[key].([]any)
 		if len(list) == 0 || slices.Contains(list[:len(list)-1], any("-c")) {
 			return errs.Usagef("--script-args: the manifest's container has no command that takes arguments").
-				WithTry("--entry-script SCRIPT as well")
+				WithTry("--entry-script SCRIPT")
 		}
 		c[key] = append(slices.Clone(list), anyList(s.args)...)
 		return nil
@@ -206,7 +206,7 @@ func (s *settings) wrap(j *jobView) error {
 		args, _ := c["args"].([]any)
 		if len(command) == 0 {
 			return errs.Usagef("--pre-script and --post-script need a command to go around, and the manifest leaves it to the image").
-				WithTry("--command PROGRAM or --entry-script SCRIPT as well")
+				WithTry("--command PROGRAM", "--entry-script SCRIPT")
 		}
 		lines := append(append(slices.Clone(s.PreScript), `"$@"`), s.PostScript...)
 		c["command"] = []any{"/bin/bash", "-ec", strings.Join(lines, "\n"), "job"}

@@ -24,7 +24,7 @@ func (s *settings) layObjects(objects []map[string]any) {
 			delete(meta, "namespace") // nobody says it, so it is the cluster's to say
 		}
 		if pods(o) {
-			InjectLabels(o, s.queueLabels())
+			injectLabels(o, s.queueLabels())
 		}
 	}
 }
@@ -46,7 +46,7 @@ func (s *settings) layJob(t *Template, j *jobView) error {
 		delete(meta, "generateName")
 		s.noteOldName(j, old)
 	}
-	InjectLabels(j.object, s.Labels)
+	injectLabels(j.object, s.Labels)
 	mergeText(meta, "annotations", s.Annotations)
 	if _, said := s.Annotations[kinds.TemplateAnnotation]; !said {
 		mergeText(meta, "annotations", map[string]string{kinds.TemplateAnnotation: t.Name})

@@ -14,8 +14,8 @@ import (
 // Annotations by which Kueue places the pods of a job close together (Kueue,
 // "Topology Aware Scheduling"); the value is the node label of a level.
 const (
-	PreferredTopologyAnnotation = "kueue.x-k8s.io/podset-preferred-topology"
-	RequiredTopologyAnnotation  = "kueue.x-k8s.io/podset-required-topology"
+	preferredTopologyAnnotation = "kueue.x-k8s.io/podset-preferred-topology"
+	requiredTopologyAnnotation  = "kueue.x-k8s.io/podset-required-topology"
 )
 
 // Toleration lets pods run on nodes with a taint. Key "" tolerates every taint,
@@ -120,11 +120,11 @@ func (s *settings) layTopology(r role) {
 		return
 	}
 	annotations := child(child(r.template, "metadata"), "annotations")
-	delete(annotations, PreferredTopologyAnnotation)
-	delete(annotations, RequiredTopologyAnnotation)
+	delete(annotations, preferredTopologyAnnotation)
+	delete(annotations, requiredTopologyAnnotation)
 	if s.RequiredTopology != "" {
-		annotations[RequiredTopologyAnnotation] = s.RequiredTopology
+		annotations[requiredTopologyAnnotation] = s.RequiredTopology
 	} else {
-		annotations[PreferredTopologyAnnotation] = s.PreferredTopology
+		annotations[preferredTopologyAnnotation] = s.PreferredTopology
 	}
 }

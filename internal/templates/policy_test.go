@@ -209,7 +209,7 @@ func TestPlaces(t *testing.T) {
 	for role, trains := range map[string]bool{"Launcher": false, "Worker": true} {
 		pod := at(t, specs.(map[string]any), role+".template").(map[string]any)
 		c := mapsIn(inner(pod, "spec")["containers"])[0]
-		if got := inner(pod, "metadata", "annotations")[RequiredTopologyAnnotation]; (got == "rack") != trains {
+		if got := inner(pod, "metadata", "annotations")[requiredTopologyAnnotation]; (got == "rack") != trains {
 			t.Errorf("%s: topology %v", role, got)
 		}
 		if got := mapsIn(inner(pod, "spec")["tolerations"]); len(got) != 1 {

@@ -228,7 +228,7 @@ func (s *settings) pickJob(objects []map[string]any) (*jobView, int, error) {
 	}
 	if len(found) > 1 {
 		return nil, -1, errs.Usagef("the manifest holds %d jobs, and one can be started at a time", len(found)).WithFact("jobs", strings.Join(found, ", ")).
-			WithTry("a file for each of them")
+			WithAdvice("make a file for each of them")
 	}
 	if job == nil {
 		if flag := s.jobLevel(); flag != "" {

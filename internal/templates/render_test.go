@@ -258,7 +258,7 @@ func TestInjectLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := docs[0].plain().(map[string]any)
-		InjectLabels(o, labels)
+		injectLabels(o, labels)
 		for _, p := range path {
 			m := o
 			if p != "" {

@@ -80,7 +80,7 @@ func (t *Template) countDevices(s *settings, job *jobView) error {
 	case isStated:
 		if s.hasType && s.resource != stated && !strings.HasPrefix(stated, instances.MIGPrefix) && stated != instances.NeuronCore {
 			return errs.Usagef("the manifest asks for %s, which %s does not have", stated, s.instanceType).
-				WithTry("--accelerators N, which replaces the manifest's", "another --instance-type")
+				WithTry("--accelerators N   # replaces the manifest's").WithAdvice("choose another --instance-type, or say what to ask for")
 		}
 		s.resource, devices = stated, amount{n: statedCount, known: true}
 	case devices.known:
@@ -95,7 +95,7 @@ func (t *Template) countDevices(s *settings, job *jobView) error {
 			has = "no"
 		}
 		return errs.Usagef("%s has %s accelerators, and %d are asked for on each node", s.instanceType, has, devices.n).
-			WithTry("fewer --accelerators and more nodes with --node-count")
+			WithAdvice("fewer --accelerators and more nodes with --node-count")
 	}
 	s.devices = devices
 	if err := s.countTasks(job, tasks); err != nil {
@@ -140,7 +140,7 @@ func (s *settings) countTasks(job *jobView, tasks amount) error {
 	switch {
 	case s.TasksBy == tasksGPU:
 		if tasks = (amount{s.devices.n, true, true}); tasks.n == 0 {
-			return errs.Usagef("--tasks-per-node gpu: no accelerator is asked for").WithTry("--accelerators N or --instance-type TYPE as well")
+			return errs.Usagef("--tasks-per-node gpu: no accelerator is asked for").WithTry("--accelerators N", "--instance-type TYPE")
 		}
 	case s.TasksBy == tasksCPU:
 		if tasks = (amount{s.typ.VCPU, true, true}); tasks.n == 0 {

@@ -14,8 +14,8 @@ import (
 // removes what the path leads to.
 type Assignment struct{ Key, Value string }
 
-// ParseAssignment splits K=V at the first = outside of quotes and brackets.
-func ParseAssignment(text string) (Assignment, error) {
+// parseAssignment splits K=V at the first = outside of quotes and brackets.
+func parseAssignment(text string) (Assignment, error) {
 	quote, depth := rune(0), 0
 	for i, r := range text {
 		switch {

@@ -18,12 +18,12 @@ func TestParseAssignment(t *testing.T) {
 		`metadata.labels['x=y']=1`:   {`metadata.labels['x=y']`, "1"},
 		`spec.containers[0].image=i`: {"spec.containers[0].image", "i"},
 	} {
-		if got, err := ParseAssignment(text); err != nil || got != want {
+		if got, err := parseAssignment(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
 	for _, bad := range []string{"", "a", "=b", `"a=b`} {
-		if _, err := ParseAssignment(bad); errs.ExitOf(err) != errs.Usage {
+		if _, err := parseAssignment(bad); errs.ExitOf(err) != errs.Usage {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -21,9 +21,9 @@ type Change struct {
 	Before, After string // as JSON-like text; "" where there is none
 }
 
-// Diff returns the fields in which two objects differ, by path. Values of
+// diff returns the fields in which two objects differ, by path. Values of
 // environments and of Secrets are not shown.
-func Diff(before, after map[string]any) []Change {
+func diff(before, after map[string]any) []Change {
 	d := differ{kind: cmp.Or(kinds.Text(before, "kind"), kinds.Text(after, "kind"), "?")}
 	d.walk("", before, after)
 	return d.out
@@ -96,7 +96,7 @@ func existing(ctx context.Context, api API, req Request, o Object, found map[str
 	} else if err != nil {
 		return nil, "", errs.Wrap(err, fmt.Sprintf("%s %q exists already and cannot become what the manifest says", o.Resource.Kind, o.Name()))
 	}
-	changes := Diff(found, would)
+	changes := diff(found, would)
 	if len(changes) == 0 {
 		return found, Unchanged, nil
 	}

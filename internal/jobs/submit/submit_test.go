@@ -267,7 +267,7 @@ func TestDiff(t *testing.T) {
 	after := map[string]any{"kind": "Secret", "metadata": map[string]any{"name": "a", "resourceVersion": "2", "labels": map[string]any{"y": "1"}},
 		"data": map[string]any{"token": "new"}, "list": []any{int64(1), map[string]any{"k": "w"}}}
 	var got []string
-	for _, c := range Diff(before, after) {
+	for _, c := range diff(before, after) {
 		got = append(got, c.Path+": "+c.Before+" -> "+c.After)
 	}
 	want := "data.token: (not shown) -> (not shown)|list[1].k: v -> w|metadata.labels.x: 1 -> |metadata.labels.y:  -> 1"
@@ -279,11 +279,11 @@ func TestDiff(t *testing.T) {
 	}
 	more := map[string]any{"spec": map[string]any{"env": []any{map[string]any{"name": "A", "value": "old"}, map[string]any{"name": "B", "value": "new"}}}}
 	for _, before := range []map[string]any{env("old"), {}} {
-		if c := fmt.Sprint(Diff(before, more)); strings.Contains(c, "old") || strings.Contains(c, "new") || !strings.Contains(c, "name:B") {
+		if c := fmt.Sprint(diff(before, more)); strings.Contains(c, "old") || strings.Contains(c, "new") || !strings.Contains(c, "name:B") {
 			t.Errorf("got %s", c)
 		}
 	}
-	if c := Diff(env("old"), env("new")); len(c) != 1 || c[0].Before != "(not shown)" {
+	if c := diff(env("old"), env("new")); len(c) != 1 || c[0].Before != "(not shown)" {
 		t.Errorf("got %+v", c)
 	}
 }

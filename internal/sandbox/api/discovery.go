@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// GitVersion is the Kubernetes version that the sandbox says it is: its API is
+// gitVersion is the Kubernetes version that the sandbox says it is: its API is
 // that of this release, as far as it goes.
-const GitVersion = "v1.35.4+hyperpod-sandbox"
+const gitVersion = "v1.35.4+hyperpod-sandbox"
 
 func versionInfo() version.Info {
-	return version.Info{Major: "1", Minor: "35", GitVersion: GitVersion, GitTreeState: "clean", Platform: "sandbox/none", GoVersion: "go1.26", Compiler: "gc"}
+	return version.Info{Major: "1", Minor: "35", GitVersion: gitVersion, GitTreeState: "clean", Platform: "sandbox/none", GoVersion: "go1.26", Compiler: "gc"}
 }
 
 func (s *Server) index(w http.ResponseWriter) error {

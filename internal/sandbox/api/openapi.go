@@ -80,7 +80,7 @@ func (s *Server) openAPIv3(gv schema.GroupVersion) map[string]any {
 		schemas[schemaName(r)] = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true,
 			"x-kubernetes-group-version-kind": []any{gvk(r)}}
 	}
-	return map[string]any{"openapi": "3.0.0", "info": map[string]any{"title": "Kubernetes", "version": GitVersion},
+	return map[string]any{"openapi": "3.0.0", "info": map[string]any{"title": "Kubernetes", "version": gitVersion},
 		"paths": paths, "components": map[string]any{"schemas": schemas}}
 }
 
@@ -110,7 +110,7 @@ func (s *Server) openAPIv2(w http.ResponseWriter, r *http.Request) error {
 		}}
 		definitions[schemaName(res)] = map[string]any{"type": "object", "x-kubernetes-group-version-kind": []any{gvk(res)}}
 	}
-	body, err := store.Encode(map[string]any{"swagger": "2.0", "info": map[string]any{"title": "Kubernetes", "version": GitVersion},
+	body, err := store.Encode(map[string]any{"swagger": "2.0", "info": map[string]any{"title": "Kubernetes", "version": gitVersion},
 		"paths": paths, "definitions": definitions})
 	if err != nil {
 		return err

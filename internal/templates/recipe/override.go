@@ -57,7 +57,7 @@ func (r *reader) override(text string) error {
 			e.WithFact("near", strings.Join(near, ", "))
 		}
 		return e.WithFact("understood", "recipes.*, env_vars.*, "+strings.Join(launcherKeys, ", ")).
-			WithTry("the flags of start-job, for volumes, labels, annotations and nodes")
+			WithAdvice("volumes, labels, annotations and nodes have flags of start-job")
 	}
 	if t := r.launcher["cluster_type"]; t != "" && t != "k8s" {
 		return errs.Usagef("--override-parameters: cluster_type is %q, want k8s", t)
@@ -102,7 +102,7 @@ func (r *reader) assign(path string, v any, adds bool) error {
 		if next == nil {
 			if !adds {
 				return errs.Usagef("--override-parameters: the recipe has no %s%s", path, templates.Suggest(key, keysOf(at))).
-					WithTry("+recipes." + path + " adds it")
+					WithAdvice("+recipes." + path + " adds it")
 			}
 			if at.Kind != yaml.MappingNode {
 				return errs.Usagef("--override-parameters: recipes.%s: %s is not a map", path, strings.Join(keys[:i], "."))

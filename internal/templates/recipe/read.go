@@ -97,7 +97,7 @@ func load(path string) (string, []byte, error) {
 		return p, data, nil
 	}
 	return "", nil, errs.NotFoundf("there is no recipe %s", path).
-		WithTry("--recipe recipes_collection/recipes/fine-tuning/llama/NAME.yaml, in a checkout of AWS's HyperPod recipes")
+		WithTry("--recipe recipes_collection/recipes/fine-tuning/llama/NAME.yaml   # in a checkout of AWS's HyperPod recipes")
 }
 
 type reader struct {

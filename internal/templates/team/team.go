@@ -65,7 +65,7 @@ func Get(ctx context.Context, c *kube.Client, namespace, name string) (*template
 	}
 	if !m.isTemplate() {
 		return nil, errs.NotFoundf("ConfigMap %s in %s is no template: it does not have the label %s", name, namespace, kinds.TemplateLabel).
-			WithTry(fmt.Sprintf("kubectl label configmap %s -n %s %s=true, if it is one", name, namespace, kinds.TemplateLabel))
+			WithTry(fmt.Sprintf("kubectl label configmap %s -n %s %s=true   # if it is one", name, namespace, kinds.TemplateLabel))
 	}
 	return m.template(namespace, name)
 }
@@ -130,12 +130,12 @@ func (m configMap) text() (string, error) {
 		return m.Data[keys[0]], nil
 	case len(keys) > 1:
 		return "", errs.New("", fmt.Sprintf("it has %d keys, and none of them is %s", len(keys), Key)).
-			WithFact("keys", strings.Join(keys, ", ")).WithTry("put the template under the key " + Key)
+			WithFact("keys", strings.Join(keys, ", ")).WithAdvice("put the template under the key " + Key)
 	case len(m.BinaryData) > 0:
 		return "", errs.New("", "its data is binary: a template is text in UTF-8").
 			WithTry("kubectl create configmap NAME --from-file=" + Key + "=FILE, with a FILE in UTF-8")
 	}
-	return "", errs.New("", "it is empty").WithTry("put the template under the key " + Key)
+	return "", errs.New("", "it is empty").WithAdvice("put the template under the key " + Key)
 }
 
 // CheckName tells whether a ConfigMap, and so a template of the team's, can have
@@ -176,7 +176,7 @@ func Put(ctx context.Context, c *kube.Client, namespace, name string, text []byt
 	meta, _ := object["metadata"].(map[string]any)
 	labels, _ := meta["labels"].(map[string]any)
 	if v, has := labels[kinds.TemplateLabel]; !has || v == "false" {
-		return errs.New(fmt.Sprintf("ConfigMap %s exists in %s and is no template", name, namespace), "it is left as it is").WithTry("another name")
+		return errs.New(fmt.Sprintf("ConfigMap %s exists in %s and is no template", name, namespace), "it is left as it is").WithAdvice("give the template another name")
 	}
 	if !replace {
 		return errs.New(fmt.Sprintf("%s has a template %s already", namespace, name), "it is left as it is").
