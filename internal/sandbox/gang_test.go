@@ -50,6 +50,11 @@ func TestGangGrowsInStep(t *testing.T) {
 		if w.Code != http.StatusCreated {
 			t.Fatal(w.Code, w.Body)
 		}
+		list := httptest.NewRecorder()
+		box.ServeHTTP(list, httptest.NewRequest(http.MethodGet, "/api/v1/namespaces/hyperpod-ns-team-b/pods?labelSelector=job-name%3Dgang", nil))
+		if n := strings.Count(list.Body.String(), `"name":"gang-`); n < pods {
+			t.Fatalf("%d of %d pods", n, pods)
+		}
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	allocated(1) // what is made once
