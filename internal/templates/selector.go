@@ -59,7 +59,7 @@ func selectorFromPairs(text string) (Selector, error) {
 func selectorFromJSON(text string) (Selector, error) {
 	var outer map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &outer); err != nil {
-		return Selector{}, selectorError("not valid JSON: " + err.Error())
+		return Selector{}, selectorError("not a valid JSON object")
 	}
 	nested := false
 	for _, k := range []string{"required", "preferred", "weights"} {
