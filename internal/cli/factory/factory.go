@@ -198,6 +198,12 @@ func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kind
 	return f.NamespaceNamed(ctx, c, f.Global.Namespace, verb, r)
 }
 
+// NamespaceOr is the namespace that was asked for, by -n or for the session, else
+// the one given; nobody is asked whether it exists.
+func (f *Factory) NamespaceOr(other string) string {
+	return cmp.Or(f.Global.Namespace, f.Env(namespaceEnv), other)
+}
+
 // NamespaceNamed is Namespace with a name that wins over the context's, or "".
 func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
 	choice, err := discovery.Namespace(ctx, c.Client, discovery.NamespaceQuery{

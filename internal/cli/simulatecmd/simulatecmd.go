@@ -176,10 +176,7 @@ func Run(ctx context.Context, o *Options) error {
 
 // allChanges are those of the flags and those of files.
 func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulate.Change, error) {
-	ns := o.Factory.Global.Namespace
-	if ns == "" {
-		ns = c.ContextNamespace
-	}
+	ns := o.Factory.NamespaceOr(c.ContextNamespace)
 	out := slices.Clone(o.changes)
 	for _, path := range o.ChangeFiles {
 		data, err := o.read(ctx, path)
