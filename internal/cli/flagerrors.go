@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	var e *errs.Error
 	switch {
 	case errors.As(err, &e):
-		e = errs.Wrap(e, e.What) // a copy: the flag's own words
+		own := *e // a copy, for what is added to it below
+		own.Facts, own.Try = slices.Clip(e.Facts), slices.Clip(e.Try)
+		e = &own
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
 		what, known := wanted[f.Value.Type()]

@@ -130,8 +130,9 @@ func prepare(f *factory.Factory, cmd *cobra.Command) error {
 	}
 	f.Config = cfg
 	flags := cmd.Flags()
-	for _, name := range []string{"snapshot", "sandbox", "kubeconfig", "context"} {
-		// An unset variable in a script must not lead to another cluster.
+	for _, name := range []string{"snapshot", "sandbox", "kubeconfig", "context", "config-file", "template", "recipe", "from", "idempotency-key"} {
+		// An unset variable in a script must not lead to another cluster or job, nor
+		// to a second one.
 		if flag := flags.Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
 			return errs.Usagef("--%s is empty", name).WithAdvice("leave it out, or say which")
 		}

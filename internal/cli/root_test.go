@@ -68,6 +68,10 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 		{"list-jobs --color mauve", errs.Usage, "mauve"},
 		{"list-jobs -A", errs.Failure, "no cluster to talk to"},
 		{"completion tcsh", errs.Usage, "bash, zsh, fish, powershell"},
+		{"start-job --dry-run=maybe", errs.Usage, "Error: --dry-run does not take \"maybe\"\n"},
+		{"start-job --name x --idempotency-key=", errs.Usage, "--idempotency-key is empty"},
+		{"start-job --name x --config-file=", errs.Usage, "--config-file is empty"},
+		{"start-job --name x --from=", errs.Usage, "--from is empty"},
 		{"version -o table", errs.Usage, "json, yaml"},
 	} {
 		f, out := testFactory(t, nil)

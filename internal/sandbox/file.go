@@ -119,7 +119,7 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 		return head, nil, errs.New("cannot open sandbox "+f.name(),
 			fmt.Sprintf("a newer hyperpod made it (file format %d; this one knows %d)", head.Format, fileFormat)).
 			WithFact("file", f.path).
-			WithAdvice("install the newer hyperpod").WithTry("hyperpod sandbox delete " + f.name() + "   # it is made anew when it is used next")
+			WithAdvice("install the newer hyperpod").WithTry(f.anew()...)
 	}
 	if err != nil {
 		return doc.header, nil, f.damaged(describeJSON(data, err))
@@ -139,16 +139,25 @@ func describeJSON(data []byte, err error) error {
 	}
 	if errors.As(err, &syntax) {
 		at := min(int(syntax.Offset), len(data))
-		return fmt.Errorf("line %d: %w", bytes.Count(data[:at], []byte("\n"))+1, err)
+		return fmt.Errorf("line %d cannot be read", bytes.Count(data[:at], []byte("\n"))+1)
 	}
-	return err
+	return errors.New("it has another shape")
 }
 
 func (f file) damaged(cause error) error {
 	return errs.New("cannot open sandbox "+f.name(), "its file is damaged: "+cause.Error()).
 		WithFact("file", f.path).
-		WithTry("hyperpod sandbox delete " + f.name() + "   # it is made anew when it is used next").
+		WithTry(f.anew()...).
 		WithCause(cause)
+}
+
+// anew are the commands that make a sandbox again. One that is named like a
+// scenario is made when it is used next.
+func (f file) anew() []string {
+	if slices.ContainsFunc(Scenarios(), func(s Scenario) bool { return s.Name == f.name() }) {
+		return []string{"hyperpod sandbox delete " + f.name() + "   # it is made anew when it is used next"}
+	}
+	return []string{"hyperpod sandbox delete " + f.name(), "hyperpod sandbox create " + f.name() + " --scenario enterprise"}
 }
 
 func (f file) openError(err error) error {

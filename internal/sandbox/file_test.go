@@ -78,10 +78,10 @@ func TestDamagedFiles(t *testing.T) {
 		{"cut", string(half), []string{"its file is damaged: line "}},
 		{"zeros", strings.Repeat("\x00", 5000), []string{"its file is damaged: line 1"}},
 		{"something else", `{"a":1}`, []string{"it is not a sandbox"}},
-		{"list", `[]`, []string{"its file is damaged"}},
+		{"list", `[]`, []string{"its file is damaged: it has another shape"}},
 		{"newer", `{"kind":"hyperpod-sandbox","format":2,"objects":[]}`, []string{"a newer hyperpod made it (file format 2; this one knows 1)"}},
 		{"object without name", `{"kind":"hyperpod-sandbox","format":1,"objects":{"pods":[{}]}}`, []string{"pods: an object without name"}},
-		{"wrong shape", `{"kind":"hyperpod-sandbox","format":1,"objects":7}`, []string{"its file is damaged"}},
+		{"wrong shape", `{"kind":"hyperpod-sandbox","format":1,"objects":7}`, []string{"its file is damaged: it has another shape"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "hurt.json")
@@ -89,7 +89,10 @@ func TestDamagedFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := Open(path, Options{})
-			checkErr(t, err, errs.Failure, append(c.words, "cannot open sandbox hurt", path, "hyperpod sandbox delete hurt")...)
+			checkErr(t, err, errs.Failure, append(c.words, "cannot open sandbox hurt", path, "hyperpod sandbox delete hurt", "hyperpod sandbox create hurt")...)
+			if text := errs.Text(err, false); strings.Contains(text, "JSON") || strings.Contains(text, "json:") || strings.Contains(text, "made anew") {
+				t.Errorf("not in words, or not true: %s", text)
+			}
 		})
 	}
 	// While it is open, too: the request fails with the advice, and works again

@@ -118,6 +118,12 @@ func TestLarge(t *testing.T) {
 	if _, err := snapshot.OpenWithin(write(t, z.Bytes()), 1<<20, 1<<10); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "more than 1 MB") {
 		t.Errorf("a bomb: %v", err)
 	}
+	// What it says at its end is enough: nothing of it is unfolded.
+	garbled := bytes.Clone(z.Bytes())
+	copy(garbled[20:], "not what was compressed")
+	if _, err := snapshot.OpenWithin(write(t, garbled), 1<<20, 1<<10); err == nil || !strings.Contains(err.Error(), "more than 1 MB") {
+		t.Errorf("a bomb was read: %v", err)
+	}
 	if snapshot.MaxText != 1<<30 || snapshot.MaxPlainYAML != 64<<20 {
 		t.Error("the limits that docs/snapshots.md states are others")
 	}

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,9 +198,13 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	}
 	defer f.Close()
+	size := textSize(f, info.Size())
+	if size > most {
+		return nil, nil, tooLarge(what, most)
+	}
 	r, err := text(f)
 	if err == nil {
-		buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+		buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 		_, err = buf.ReadFrom(io.LimitReader(r, most+1))
 		data = buf.Bytes()
 	}
@@ -214,6 +219,24 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 		return nil, nil, errs.New(what, "it is empty").WithCode(errs.Usage)
 	}
 	return data, info, nil
+}
+
+// textSize is how much text a file of some size says it holds: what is compressed
+// ends with it (RFC 1952, 2.3.1). So what is too large is refused unread, and what
+// is not is read into memory once. It is a hint: a file may say anything, and less
+// than it holds from 4 GB on.
+func textSize(f io.ReaderAt, size int64) int64 {
+	var magic [2]byte
+	var last [4]byte
+	if _, err := f.ReadAt(magic[:], 0); err != nil || magic != [2]byte{0x1f, 0x8b} {
+		return size
+	}
+	if _, err := f.ReadAt(last[:], size-int64(len(last))); err != nil {
+		return size
+	}
+	// Deflate packs a byte of text into a thousandth of one at best, so a file that
+	// was cut, whose last bytes are anything, takes no memory that it cannot fill.
+	return min(int64(binary.LittleEndian.Uint32(last[:])), size*1032)
 }
 
 func tooLarge(what string, most int64) error {

@@ -63,7 +63,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeStatus(w, refusal)
 		return
 	}
-	h.api.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), resourceKey{}, q.resource())))
+	resource := q.resource()
+	if _, err := h.s.store(resource); err != nil {
+		writeStatus(w, status(http.StatusInternalServerError, kube.OwnWords, "the snapshot is damaged: its "+resource+" cannot be read"))
+		return
+	}
+	h.api.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), resourceKey{}, resource)))
 }
 
 // request is the part of a path that decides here.

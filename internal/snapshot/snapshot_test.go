@@ -210,3 +210,12 @@ func TestReplacing(t *testing.T) {
 		t.Errorf("no folder: %v", err)
 	}
 }
+
+// A kind whose objects cannot be used is told as the file's fault, not a cluster's.
+func TestDamagedKind(t *testing.T) {
+	path := write(t, []byte(`{"kind":"hyperpod-snapshot","format":1,"taken":"2026-01-02T15:04:05Z","objects":{"nodes":[1,null]}}`))
+	_, err := kube.List[map[string]any](context.Background(), client(open(t, path)), kinds.Node, "", kube.ListOptions{})
+	if err == nil || !strings.Contains(err.Error(), "the snapshot is damaged: its nodes cannot be read") {
+		t.Errorf("%v", err)
+	}
+}

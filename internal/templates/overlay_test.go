@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -101,6 +102,14 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 		if got := named(at(t, r.Objects[0], workerContainer+".env"), "FI_PROVIDER") != nil; got != c.want {
 			t.Errorf("%d x %s: FI_PROVIDER %v", c.nodes, c.instanceType, got)
 		}
+	}
+}
+
+// What is no JSON is refused in words of ours.
+func TestSelectorText(t *testing.T) {
+	_, err := ParseSelector("{bad")
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--label-selector is not understood: not a valid JSON object") || strings.Contains(err.Error(), "invalid character") {
+		t.Errorf("%v", err)
 	}
 }
 

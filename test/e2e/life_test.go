@@ -216,7 +216,7 @@ func (l life) priority() {
 	l.admin.ok("start-job", "-f", l.file(l.pytorch("first", 2, 4, "")), "-n", smith, "--priority", "experiment", "--wait", "--timeout", "60s")
 	l.admin.ok("start-job", "-f", l.file(l.pytorch("waits", 2, 4, "")), "-n", smith, "--priority", "training")
 	r := l.admin.run("patch-job", "priority", "waits", "-n", smith, "--priority", "inference", "--dry-run=server")
-	if r.code != 0 || !strings.Contains(r.stderr, "it would start now, in the place of hyperpod-ns-smith/pytorchjob-first-") {
+	if r.code != 0 || !strings.Contains(r.stderr, "it would start now, in the place of hyperpod-ns-smith/first") {
 		l.t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 	if r := l.admin.run("patch-job", "priority", "waits", "-n", smith, "--priority", "experiment", "--dry-run"); !strings.Contains(r.stderr, "it would still wait") {

@@ -49,7 +49,8 @@ func (f *Factory) SandboxPath(name string) (string, error) {
 		return "", err
 	}
 	if msg := validation.IsDNS1123Label(name); len(msg) > 0 {
-		return "", errs.Usagef("%q cannot be a sandbox's name", name).WithFact("why", msg[0])
+		return "", errs.Usagef("%q cannot be a sandbox's name", name).
+			WithAdvice("at most 63 lower-case letters, digits and -, a letter or digit at both ends")
 	}
 	return filepath.Join(dir, name+sandbox.Extension), nil
 }

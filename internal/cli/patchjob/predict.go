@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/patch"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -55,7 +56,7 @@ func predict(ctx context.Context, c *factory.Cluster, t patch.Target, choice dis
 	if err != nil {
 		return []string{fmt.Sprintf("its effect cannot be predicted: %v", err)}
 	}
-	out := []string{effect(before, after)}
+	out := []string{effect(before, after, in)}
 	if !in.Rules().Known {
 		out = append(out, "that is with Kueue's default configuration: the cluster's own cannot be read")
 	}
@@ -83,7 +84,7 @@ func look(ctx context.Context, in *inputs.Inputs, at int) (outlook, error) {
 }
 
 // effect words the difference.
-func effect(before, after outlook) string {
+func effect(before, after outlook, in *inputs.Inputs) string {
 	place := ""
 	switch {
 	case after.place == 0 || before.place == 0:
@@ -99,16 +100,23 @@ func effect(before, after outlook) string {
 	if after.decision.Outcome == admission.Admitted {
 		now = "it would start now"
 	}
-	if names := preempted(after.decision); names != "" {
+	if names := preempted(after.decision, in); names != "" {
 		now = "it would start now, in the place of " + names
 	}
 	return strings.TrimPrefix(place+"; "+now, "; ")
 }
 
-func preempted(d admission.Decision) string {
+// preempted are the jobs that would make room, by the names people gave them.
+func preempted(d admission.Decision, in *inputs.Inputs) string {
 	var out []string
 	for _, p := range d.Preempts {
-		out = append(out, fmt.Sprintf("%s/%s", p.Namespace, p.Name))
+		name := p.Name
+		for _, w := range in.Workloads {
+			if w.Namespace == p.Namespace && w.Name == p.Name {
+				name, _ = remedy.JobOf(w)
+			}
+		}
+		out = append(out, p.Namespace+"/"+name)
 	}
 	return strings.Join(out, ", ")
 }

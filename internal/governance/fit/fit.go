@@ -58,7 +58,8 @@ type Reason struct {
 	Nodes  int
 	// Resource, Needed and Most are set for InsufficientFree and
 	// InsufficientOnNode: what one pod needs, and the most that one of these nodes
-	// has (of it free, or at all), in base units (cpu in cores).
+	// has (of it free beside the pods that found room, or at all), in base units
+	// (cpu in cores).
 	Resource     string  `json:",omitempty"`
 	Needed, Most float64 `json:",omitempty"`
 	// Message is the taint, or the health label's value.
@@ -243,6 +244,9 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 			out.Nodes++
 		}
 		if k < int64(left) {
+			if why.Reason == Insufficient {
+				why.Most -= float64(k) * why.Needed // what the pods above leave
+			}
 			note(why)
 		}
 	}

@@ -86,17 +86,17 @@ func TestPlace(t *testing.T) {
 	}{
 		{"fits", three, nil, fit.Group{Count: 3, Spec: spec(gpu + "=8")}, 3, ""},
 		{"two on a node", three, nil, fit.Group{Count: 6, Spec: spec(gpu + "=4")}, 6, ""},
-		{"one short", three, nil, fit.Group{Count: 4, Spec: spec(gpu + "=8")}, 3, "3 InsufficientFree nvidia.com/gpu 8/8"},
-		{"in use", three, []*corev1.Pod{pod("a", gpu+"=1"), pod("b", gpu+"=3")}, fit.Group{Count: 3, Spec: spec(gpu + "=8")}, 1, "3 InsufficientFree nvidia.com/gpu 8/8"},
+		{"one short", three, nil, fit.Group{Count: 4, Spec: spec(gpu + "=8")}, 3, "3 InsufficientFree nvidia.com/gpu 0/8"},
+		{"in use", three, []*corev1.Pod{pod("a", gpu+"=1"), pod("b", gpu+"=3")}, fit.Group{Count: 3, Spec: spec(gpu + "=8")}, 1, "3 InsufficientFree nvidia.com/gpu 7/8"},
 		{"ended pods free", three, []*corev1.Pod{{Spec: pod("a", gpu+"=8").Spec, Status: corev1.PodStatus{Phase: corev1.PodFailed}}}, fit.Group{Count: 3, Spec: spec(gpu + "=8")}, 3, ""},
 		{"too large for any", three, nil, fit.Group{Count: 1, Spec: spec(gpu + "=16")}, 0, "3 InsufficientOnNode nvidia.com/gpu 8/16"},
 		{"efa", three, nil, fit.Group{Count: 1, Spec: spec(gpu + "=1 " + efa + "=32")}, 0, "3 InsufficientOnNode vpc.amazonaws.com/efa 4/32"},
-		{"hugepages", three, nil, fit.Group{Count: 4, Spec: spec("hugepages-2Mi=3Gi")}, 3, "3 InsufficientFree hugepages-2Mi 4294967296/3221225472"},
+		{"hugepages", three, nil, fit.Group{Count: 4, Spec: spec("hugepages-2Mi=3Gi")}, 3, "3 InsufficientFree hugepages-2Mi 1073741824/3221225472"},
 		{"ephemeral storage", three, nil, fit.Group{Count: 1, Spec: spec("ephemeral-storage=200Gi")}, 0, "3 InsufficientOnNode ephemeral-storage 107374182400/214748364800"},
 		{"a resource no node has", three, nil, fit.Group{Count: 1, Spec: spec("aws.amazon.com/neuron=1")}, 0, "3 InsufficientOnNode aws.amazon.com/neuron 0/1"},
 		{"cpu in cores", three, nil, fit.Group{Count: 1, Spec: spec("cpu=96500m")}, 0, "3 InsufficientOnNode cpu 96/96.5"},
 		{"pods of a node", []*corev1.Node{node("a", "cpu=4 pods=2")}, []*corev1.Pod{pod("a", "cpu=1")}, fit.Group{Count: 2, Spec: spec("cpu=1")}, 1, "1 TooManyPods"},
-		{"cordoned", []*corev1.Node{node("a", big, cordon), node("b", big)}, nil, fit.Group{Count: 2, Spec: spec(gpu + "=8")}, 1, "1 Cordoned; 1 InsufficientFree nvidia.com/gpu 8/8"},
+		{"cordoned", []*corev1.Node{node("a", big, cordon), node("b", big)}, nil, fit.Group{Count: 2, Spec: spec(gpu + "=8")}, 1, "1 Cordoned; 1 InsufficientFree nvidia.com/gpu 0/8"},
 		{"cordon tolerated", []*corev1.Node{node("a", big, cordon)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1"), Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}, 1, ""},
 		{"not ready", []*corev1.Node{node("a", big, unready)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1")}, 0, "1 NotReady"},
 		{"held back by HyperPod", []*corev1.Node{node("a", big, label("sagemaker.amazonaws.com/node-health-status", "UnschedulablePendingReboot"))}, nil, fit.Group{Count: 1, Spec: spec("cpu=1")}, 0, "1 Unhealthy UnschedulablePendingReboot"},
@@ -106,11 +106,11 @@ func TestPlace(t *testing.T) {
 		{"affinity", []*corev1.Node{node("a", big), node("b", big, label("zone", "2"))}, nil, fit.Group{Count: 2, Spec: with(spec(gpu+"=8"), func(s *corev1.PodSpec) {
 			s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"2"}}}}}}}}
-		})}, 1, "1 InsufficientFree nvidia.com/gpu 8/8; 1 NotSelected"},
+		})}, 1, "1 InsufficientFree nvidia.com/gpu 0/8; 1 NotSelected"},
 		{"flavor", three, nil, fit.Group{Count: 1, Spec: spec("cpu=1"), NodeLabels: map[string]string{"type": "p4"}}, 0, "3 NotOfFlavor"},
 		{"hosts of a topology", three, nil, fit.Group{Count: 3, Spec: spec(gpu + "=2"), Hosts: map[string]int{"a": 1, "b": 2}}, 3, ""},
 		{"a host that is full", three, []*corev1.Pod{pod("a", gpu+"=8")}, fit.Group{Count: 2, Spec: spec(gpu + "=2"), Hosts: map[string]int{"a": 1, "b": 1}}, 1, "1 InsufficientFree nvidia.com/gpu 0/2; 1 NotInTopology"},
-		{"a domain of a topology", []*corev1.Node{node("a", big), node("b", big, label("rack", "r2"))}, nil, fit.Group{Count: 2, Spec: spec(gpu + "=8"), Domain: []map[string]string{{"rack": "r2"}}}, 1, "1 InsufficientFree nvidia.com/gpu 8/8; 1 NotInTopology"},
+		{"a domain of a topology", []*corev1.Node{node("a", big), node("b", big, label("rack", "r2"))}, nil, fit.Group{Count: 2, Spec: spec(gpu + "=8"), Domain: []map[string]string{{"rack": "r2"}}}, 1, "1 InsufficientFree nvidia.com/gpu 0/8; 1 NotInTopology"},
 		{"init containers count", []*corev1.Node{node("a", "cpu=4")}, nil, fit.Group{Count: 1, Spec: with(spec("cpu=1"), func(s *corev1.PodSpec) {
 			s.InitContainers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: list("cpu=8")}}}
 		})}, 0, "1 InsufficientOnNode cpu 4/8"},

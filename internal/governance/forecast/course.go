@@ -12,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 )
 
 // pass is one run forward.
@@ -158,7 +159,8 @@ func (c *course) begin(k key, elapsed time.Duration) {
 	if !s.known {
 		if c.t.roots[c.t.queueOf(w)] == c.t.roots[c.t.target] {
 			c.endless++
-			c.endlessNames = append(c.endlessNames, k.String())
+			name, _ := remedy.JobOf(w)
+			c.endlessNames = append(c.endlessNames, key{w.Namespace, name}.String())
 		}
 		return
 	}
@@ -221,7 +223,7 @@ func (c *course) next(step int) []end {
 	return batch
 }
 
-// unknown are the running workloads of which no end is known, at most ten.
+// unknown are the running jobs of which no end is known, at most ten.
 func (c *course) unknown() []string { return c.endlessNames[:min(len(c.endlessNames), 10)] }
 
 // basis counts what the first n ends rest on.

@@ -86,7 +86,7 @@ type ETA struct {
 	Why    string
 	// Basis is what the estimate rests on, the most frequent first.
 	Basis []Basis
-	// Unknown are running workloads of its cohort tree of which no end is known, at
+	// Unknown are the running jobs of its cohort tree of which no end is known, at
 	// most ten ("namespace/name").
 	Unknown []string
 }

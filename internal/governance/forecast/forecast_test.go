@@ -242,7 +242,9 @@ func TestNamesWhatHasNoEnd(t *testing.T) {
 	w := newWorld()
 	w.team("a", "", 8)
 	w.team("elsewhere", "", 8)
-	w.add(w.job("a", "endless", 8, since(time.Hour)), w.job("elsewhere", "other", 8, since(time.Hour)))
+	endless := w.job("a", "pytorchjob-endless-1a2b3", 8, since(time.Hour))
+	endless.OwnerReferences = []metav1.OwnerReference{{Kind: "PyTorchJob", Name: "endless", Controller: new(true)}}
+	w.add(endless, w.job("elsewhere", "other", 8, since(time.Hour)))
 	got := eta(t, w, forecast.Options{}, w.job("a", "new", 8))
 	if !slices.Equal(got.Unknown, []string{"a/endless"}) || got.Why != "no end is known of a/endless" {
 		t.Errorf("%+v", got)
