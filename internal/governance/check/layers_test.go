@@ -112,3 +112,45 @@ func TestPodSetWithoutRequests(t *testing.T) {
 		t.Errorf("the decided flavor is cordoned: %s %+v", v.Verdict, v.Nodes)
 	}
 }
+
+// TestPreemptible: whom the job could preempt is what Kueue's rules say, and why
+// not names the rule.
+func TestPreemptible(t *testing.T) {
+	const plain = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+	reclaim := func(policy, more string) string {
+		return fmt.Sprintf(`"preemption":{"withinClusterQueue":"Never","reclaimWithinCohort":%q%s}`, policy, more)
+	}
+	for name, c := range map[string]struct {
+		rules, policy string
+		gpus          int
+		want          bool
+		message       string
+	}{
+		"within the own quota":      {plain, reclaim("Any", ""), 4, true, "reclaimWithinCohort: Any"},
+		"it would borrow":           {plain, reclaim("Any", ""), 6, false, "the job would have to borrow (borrowWithinCohort: Never)"},
+		"it may borrow":             {plain, reclaim("Any", `,"borrowWithinCohort":{"policy":"LowerPriority"}`), 6, true, "reclaimWithinCohort: Any"},
+		"above the threshold":       {plain, reclaim("Any", `,"borrowWithinCohort":{"policy":"LowerPriority","maxPriorityThreshold":-9}`), 6, false, "the job would have to borrow (borrowWithinCohort: LowerPriority)"},
+		"lower priority":            {plain, reclaim("LowerPriority", ""), 4, true, "reclaimWithinCohort: LowerPriority"},
+		"never":                     {plain, reclaim("Never", ""), 4, false, "reclaimWithinCohort: Never"},
+		"fair sharing asks shares":  {fixture.FairSharing, reclaim("Any", ""), 6, true, "reclaimWithinCohort: Any"},
+		"fair sharing, never":       {fixture.FairSharing, reclaim("Never", ""), 6, false, "reclaimWithinCohort: Never"},
+		"fair sharing, lower ranks": {fixture.FairSharing, reclaim("LowerPriority", ""), 6, true, "reclaimWithinCohort: LowerPriority"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(c.rules), fixture.Node("n1", "a100", 8, ""), fixture.Class("low", -1))
+			s.Add(fixture.Team("a", "all", 4, "", c.policy+`,"queueingStrategy":"StrictFIFO"`)...)
+			s.Add(fixture.Team("b", "all", 4, "", "")...)
+			s.Add(fixture.Work("a", "first", 1, 100, time.Minute, false)) // so that it waits in any case
+			s.Add(fixture.Work("b", "one", 4, -5, time.Hour, true), fixture.Work("b", "two", 4, -5, time.Hour, true))
+			v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, c.gpus, "")), Namespace: "a", Remedies: true})
+			if len(v.Holders) != 2 {
+				t.Fatalf("%s: %+v", v.Summary, v.Holders)
+			}
+			for _, h := range v.Holders {
+				if h.Preemptible != c.want || h.Message != c.message {
+					t.Errorf("%s: %v (%s), want %v (%s)", h.Name, h.Preemptible, h.Message, c.want, c.message)
+				}
+			}
+		})
+	}
+}

@@ -243,7 +243,10 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		}
 	}
 	if v.Verdict == Waits {
-		v.Holders = remedy.Holders(c.In, c.Tree, wl, v.Job.ClusterQueue, needs)
+		var err error
+		if v.Holders, err = remedy.Holders(ctx, c.In, c.Engine, c.Tree, wl, v.Job.ClusterQueue, needs); err != nil {
+			return err
+		}
 	}
 	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, Hopeless: v.Verdict == Never}
 	// Where something is not seen, what is said to run runs whatever that is.
