@@ -301,6 +301,9 @@ func (e *Engine) waitingIn(cq kueue.ClusterQueueReference) []*kueue.Workload {
 func (e *Engine) holding(w *kueue.Workload) Decision {
 	a := w.Status.Admission
 	d := Decision{Outcome: Admitted, Message: "It holds its quota already", ClusterQueue: string(a.ClusterQueue)}
+	if workload.NeedsSecondPass(w) {
+		d.NotModelled = []string{NotModelledSecondPass}
+	}
 	info := workload.NewInfo(w)
 	for i := range info.TotalRequests {
 		ps := &info.TotalRequests[i]

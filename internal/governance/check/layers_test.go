@@ -9,6 +9,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // TestRestingNodes: nodes that take no pods for the time being make a job wait;
@@ -152,5 +154,44 @@ func TestPreemptible(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNotModelled: what Kueue decides by and is not followed makes no verdict; the
+// answer names it, in words and in the JSON.
+func TestNotModelled(t *testing.T) {
+	multi := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"remote"},"spec":{"controllerName":"kueue.x-k8s.io/multikueue"},"status":{"conditions":[{"type":"Active","status":"True","reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+	for want, c := range map[string]struct{ queue, pod string }{
+		"MultiKueue":           {`"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"}]}`, ""},
+		"AdmissionFairSharing": {`"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}`, ""},
+		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, ""},
+		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`},
+	} {
+		t.Run(want, func(t *testing.T) {
+			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), multi)
+			s.Add(fixture.Team("t", "", 8, "", c.queue)...)
+			v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, c.pod)), Namespace: "t", Remedies: true})
+			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.HasSuffix(v.Summary, "not followed here: "+want) {
+				t.Errorf("%s %s %v: %s", v.Verdict, v.Reason, v.Quota.NotModelled, v.Summary)
+			}
+		})
+	}
+}
+
+// TestNotInFile: of a file that lacks a kind it is not said that it may not be read.
+func TestNotInFile(t *testing.T) {
+	for reason, want := range map[string]string{state.NotInFile: "are not in the file", state.Forbidden: "may not be read", state.Failed: "could not be read"} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing))
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		c := checker(t, s)
+		for _, r := range []kinds.Resource{kinds.Node, kinds.WorkloadPriorityClass} {
+			c.In.Missing = append(c.In.Missing, state.Missing{Resource: r, Verb: "list", Reason: reason})
+		}
+		v := ask(t, c, check.Request{Object: object(t, fixture.Job("j", 1, 4, "", "kueue.x-k8s.io/priority-class", "high")), Namespace: "t"})
+		text := v.Text(0, hours)
+		one := strings.Replace(want, "are", "is", 1)
+		if !strings.Contains(text, "nodes "+want+": not checked") || !strings.Contains(text, "priority class high "+one+": 0 is assumed") {
+			t.Errorf("%s:\n%s", reason, text)
+		}
 	}
 }
