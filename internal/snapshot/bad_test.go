@@ -250,3 +250,17 @@ func TestEditedSnapshot(t *testing.T) {
 		})
 	}
 }
+
+// TestSnapshotOfFile: what the file did not have is not said to have been forbidden.
+func TestSnapshotOfFile(t *testing.T) {
+	s := capture(t, client(open(t, write(t, []byte(scenario)))), snapshot.Options{})
+	lacks := s.Lacks()
+	if len(lacks) == 0 {
+		t.Fatal("it lacks nothing")
+	}
+	for _, m := range lacks {
+		if m.Reason != snapshot.NotInFile {
+			t.Errorf("%s: %s", m.Resource, m.Reason)
+		}
+	}
+}
