@@ -223,3 +223,50 @@ func text(t *testing.T, s *snapshot.Snapshot) string {
 	}
 	return b.String()
 }
+
+// TestEditedSnapshot: a snapshot that was changed by hand is refused for a quantity
+// that is none, like a file of plain objects; labels and texts may be anything.
+func TestEditedSnapshot(t *testing.T) {
+	var good bytes.Buffer
+	if err := capture(t, fixture.Teams(5, "").Client(), snapshot.Options{}).Write(&good); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ old, by, want string }{
+		"quota":     {`"nominalQuota":"960"`, `"nominalQuota":"abc"`, `ClusterQueue team-00: spec.resourceGroups[0].flavors[0].resources[0].nominalQuota is "abc", want a quantity`},
+		"request":   {`"requests":{"cpu":"8"`, `"requests":{"cpu":"8 cores"`, `.template.spec.containers[0].resources.requests.cpu is "8 cores"`},
+		"the last":  {`"memory":"64Gi","nvidia.com/gpu":"4"}}]`, `"memory":"64Gi","nvidia.com/gpu":"four"}}]`, `nvidia.com/gpu is "four"`},
+		"usage":     {`"resourceUsage":{"cpu":"8","memory":"64Gi"`, `"resourceUsage":{"cpu":"8","memory":"64GB"`, `resourceUsage.memory is "64GB"`},
+		"node":      {`"allocatable":{"cpu":"190"`, `"allocatable":{"cpu":""`, `status.allocatable.cpu is ""`},
+		"a number":  {`"nominalQuota":"960"`, `"nominalQuota":960`, ""},
+		"a label":   {`"labels":{"kubernetes.io/metadata.name":`, `"labels":{"min":"no \" quantity","kubernetes.io/metadata.name":`, ""},
+		"unchanged": {"", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(good.String(), c.old, c.by, 1)
+			if c.old != c.by && text == good.String() {
+				t.Fatalf("there is no %s", c.old)
+			}
+			_, err := snapshot.Open(write(t, []byte(text)))
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || errs.ExitOf(err) != errs.Usage):
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestSnapshotOfFile: what the file did not have is not said to have been forbidden.
+func TestSnapshotOfFile(t *testing.T) {
+	s := capture(t, client(open(t, write(t, []byte(scenario)))), snapshot.Options{})
+	lacks := s.Lacks()
+	if len(lacks) == 0 {
+		t.Fatal("it lacks nothing")
+	}
+	for _, m := range lacks {
+		if m.Reason != snapshot.NotInFile {
+			t.Errorf("%s: %s", m.Resource, m.Reason)
+		}
+	}
+}

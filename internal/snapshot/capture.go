@@ -254,6 +254,8 @@ func (l *capture) keep(r, at kinds.Resource, items []map[string]any) error {
 func (l *capture) lack(r kinds.Resource, ns string, err error) {
 	m := Missing{Resource: r.FullName(), Namespace: ns, Reason: Failed}
 	switch {
+	case kube.IsNotInFile(err):
+		m.Reason = NotInFile // a snapshot of a file
 	case kube.IsForbidden(err):
 		m.Reason = Forbidden
 	case kube.IsNotServed(err):

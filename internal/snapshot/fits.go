@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
@@ -38,9 +40,15 @@ func misfit(r kinds.Resource, m map[string]any) string {
 	return "it does not fit the kind " + r.Kind
 }
 
-// amounts are the fields whose values are quantities: of one, or of a map of them.
-var amounts = []string{"requests", "limits", "allocatable", "capacity", "overhead", "nominalQuota", "borrowingLimit", "lendingLimit",
-	"weight", "resourceUsage", "total", "borrowed", "min", "max", "default", "defaultRequest", "maxLimitRequestRatio"}
+// isAmount names the fields whose values are quantities: of one, or of a map of them.
+func isAmount(field string) bool {
+	switch field {
+	case "requests", "limits", "allocatable", "capacity", "overhead", "nominalQuota", "borrowingLimit", "lendingLimit",
+		"weight", "resourceUsage", "total", "borrowed", "min", "max", "default", "defaultRequest", "maxLimitRequestRatio":
+		return true
+	}
+	return false
+}
 
 // badQuantity finds the first quantity that is none. Fields are looked at in the
 // order of their names, so that the same file gives the same message.
@@ -52,7 +60,7 @@ func badQuantity(path string, v any) string {
 				continue
 			}
 			at := strings.TrimPrefix(path+"."+k, ".")
-			if slices.Contains(amounts, k) {
+			if isAmount(k) {
 				if bad := notQuantity(at, t[k]); bad != "" {
 					return bad
 				}
@@ -95,6 +103,98 @@ func notQuantity(path string, v any) string {
 		return fmt.Sprintf("%s is %q, want a quantity such as 500m, 4 or 16Gi", path, text)
 	}
 	return ""
+}
+
+// quantities refuses a snapshot that was changed by hand and has a quantity that is
+// none: what save-snapshot writes comes from a cluster and has no such.
+func (s *Snapshot) quantities() error {
+	for _, r := range kinds.All() {
+		for _, raw := range s.raw[r.FullName()] {
+			if !suspect(raw) {
+				continue
+			}
+			var m map[string]any
+			if kube.Decode(raw, &m) != nil {
+				continue // reading it says so
+			}
+			if bad := badQuantity("", m); bad != "" {
+				return unusable(named(r, m) + ": " + bad)
+			}
+		}
+	}
+	return nil
+}
+
+// suspect reports that an object may have a bad quantity. It only looks for the
+// names of the fields, which is fast: most files are as they were written.
+func suspect(raw []byte) bool {
+	within := false // a map of quantities
+	for {
+		i := bytes.IndexByte(raw, '"')
+		if i < 0 {
+			return false
+		}
+		within = within && bytes.IndexByte(raw[:i], '}') < 0
+		text, rest := cutString(raw[i+1:])
+		raw = afterSpace(rest)
+		switch {
+		case len(raw) > 0 && raw[0] == ':':
+			value := afterSpace(raw[1:])
+			if !isAmount(string(text)) || len(value) == 0 {
+				continue
+			}
+			switch value[0] {
+			case '{':
+				within = true
+			case '"':
+				if text, raw = cutString(value[1:]); !isQuantity(text) {
+					return true
+				}
+			}
+		case within && !isQuantity(text):
+			return true
+		}
+	}
+}
+
+// isQuantity reports a quantity, and knows whole numbers without looking closer.
+func isQuantity(text []byte) bool {
+	whole := len(text) > 0
+	for _, c := range text {
+		whole = whole && '0' <= c && c <= '9'
+	}
+	if whole {
+		return true
+	}
+	_, err := resource.ParseQuantity(string(text))
+	return err == nil
+}
+
+// cutString returns the text of a JSON string, as it is written, and what follows
+// its closing quote.
+func cutString(raw []byte) (text, rest []byte) {
+	for i := 0; i < len(raw); i++ {
+		n := bytes.IndexByte(raw[i:], '"')
+		if n < 0 {
+			break
+		}
+		i += n
+		escapes := 0
+		for escapes < i && raw[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return raw[:i], raw[i+1:]
+		}
+	}
+	return raw, nil
+}
+
+func afterSpace(raw []byte) []byte {
+	for len(raw) > 0 && (raw[0] == ' ' || raw[0] == '\n' || raw[0] == '\t' || raw[0] == '\r') {
+		raw = raw[1:]
+	}
+	return raw
 }
 
 func sortedKeys(m map[string]any) []string {

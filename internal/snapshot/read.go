@@ -36,8 +36,11 @@ func open(path string, most limits) (*Snapshot, error) {
 		return nil, err
 	}
 	s, err := decode(data)
-	if errors.Is(err, errNoSnapshot) {
+	switch {
+	case errors.Is(err, errNoSnapshot):
 		s, err = plain(data, modified, most.yaml)
+	case err == nil:
+		err = s.quantities()
 	}
 	if err != nil {
 		return nil, cannotOpen(path, err)

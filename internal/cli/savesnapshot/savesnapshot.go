@@ -115,10 +115,11 @@ func Run(ctx context.Context, o *Options) error {
 func lacks(s *snapshot.Snapshot) []string {
 	why := map[string]string{
 		snapshot.Forbidden: "not in it, for want of the right to read them: ",
+		snapshot.NotInFile: "not in it, as the file it was taken of has none: ",
 		snapshot.Failed:    "not in it, because reading them failed: ",
 	}
 	var out []string
-	for _, reason := range []string{snapshot.Forbidden, snapshot.Failed} {
+	for _, reason := range []string{snapshot.Forbidden, snapshot.NotInFile, snapshot.Failed} {
 		var names []string
 		for _, m := range s.Lacks() {
 			if m.Reason == reason {

@@ -150,7 +150,8 @@ const (
 	NotModelledSecondPass = "SecondPass"           // delayed topology, replacement of failed nodes
 )
 
-// notModelled names what would take part in a decision about w in cq.
+// notModelled names what would take part in a decision about w in cq. A second pass
+// is not among it: only what holds quota has one (see holding).
 func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue) []string {
 	var out []string
 	if s := cq.Spec.AdmissionScope; s != nil && s.AdmissionMode == kueue.UsageBasedAdmissionFairSharing {
@@ -167,9 +168,6 @@ func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue) []string
 	}
 	if workload.HasDRA(w) {
 		out = append(out, NotModelledClaims)
-	}
-	if old := e.store.workloads[workload.Key(w)]; old != nil && workload.NeedsSecondPass(old) {
-		out = append(out, NotModelledSecondPass)
 	}
 	return out
 }

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -38,5 +40,54 @@ func TestNotModelled(t *testing.T) {
 				t.Errorf("%v, want %v (%s %s)", d.NotModelled, c.want, d.Outcome, d.Reason)
 			}
 		})
+	}
+}
+
+// TestSecondPass: what holds quota and waits for its place in the topology is
+// decided in a second pass, which is not followed and named.
+func TestSecondPass(t *testing.T) {
+	check := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "nodes"}, Spec: kueue.AdmissionCheckSpec{ControllerName: "x"},
+		Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}}}
+	for name, c := range map[string]struct {
+		change func(*kueue.Workload)
+		want   []string
+	}{
+		"running": {func(*kueue.Workload) {}, nil},
+		"delayed": {func(w *kueue.Workload) {
+			w.Status.Conditions = w.Status.Conditions[:1] // quota is reserved, and no more
+			w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: "nodes", State: kueue.CheckStateReady}}
+			w.Status.Admission.PodSetAssignments[0].DelayedTopologyRequest = ptr.To(kueue.DelayedTopologyRequestStatePending)
+		}, []string{NotModelledSecondPass}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture().add(check).team("a", "", "8", func(q *kueue.ClusterQueue) {
+				q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "nodes"}}}
+			})
+			w := f.job("a", "held", 1, running, c.change)
+			if d := probe(t, f.add(w).engine(t, Config{}), w); !slices.Equal(d.NotModelled, c.want) {
+				t.Errorf("%v, want %v (%s %s)", d.NotModelled, c.want, d.Outcome, d.Reason)
+			}
+		})
+	}
+}
+
+// TestTransformation: quota is counted in what a resource is turned into.
+func TestTransformation(t *testing.T) {
+	const slice = corev1.ResourceName("nvidia.com/mig-2g")
+	slices := func(n string) workloadOption {
+		return func(w *kueue.Workload) {
+			w.Spec.PodSets[0].Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{slice: resource.MustParse(n)}
+		}
+	}
+	cfg := Config{Transformations: []config.ResourceTransformation{{Input: slice, Strategy: ptr.To(config.Replace), Outputs: corev1.ResourceList{gpu: resource.MustParse("2")}}}}
+	f := newFixture().team("a", "", "8")
+	if d := probe(t, f.engine(t, cfg), f.job("a", "four", 0, slices("4"))); d.Outcome != Admitted || len(d.PodSets[0].Requests) != 1 || d.PodSets[0].Requests[0].Value != 8 || d.PodSets[0].Requests[0].Resource != string(gpu) {
+		t.Errorf("4 slices are 8 of 8: %+v", d)
+	}
+	if d := probe(t, f.engine(t, cfg), f.job("a", "five", 0, slices("5"))); d.Outcome != Never || d.Reason != kueue.WorkloadQuotaReservedReasonExceedsMaxQuota {
+		t.Errorf("5 slices are 10 of 8: %+v", d)
+	}
+	if d := probe(t, f.engine(t, Config{}), f.job("a", "four", 0, slices("4"))); d.Reason != kueue.WorkloadQuotaReservedReasonNoMatchingFlavor {
+		t.Errorf("without it there is no quota for slices: %+v", d)
 	}
 }

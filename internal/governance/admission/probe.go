@@ -267,14 +267,17 @@ func (e *Engine) before(a, b *kueue.Workload) bool {
 		ta.Compare(tb.Time), cmp.Compare(a.UID, b.UID)) < 0
 }
 
-// ahead counts the waiting workloads of the queue that the scheduler takes before
-// w: higher priority, or the same and older (baseCompareFunc in cluster_queue.go).
+// ahead counts the waiting workloads of the queue that the scheduler takes before w.
 func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) int {
-	mine, n := priority.EffectivePriority(e.log, w), 0
-	since := e.ordering.GetQueueOrderTimestamp(w)
+	mine, n := *w, 0
+	if known := e.store.workloads[workload.Key(w)]; known != nil {
+		mine.Status.Conditions = known.Status.Conditions // an eviction can put it at the end
+	}
+	if mine.UID == "" {
+		mine.UID = "~" // not created yet: behind those of the same second
+	}
 	for _, o := range e.waitingIn(cq) {
-		p := priority.EffectivePriority(e.log, o)
-		if p > mine || p == mine && e.ordering.GetQueueOrderTimestamp(o).Before(since) && (o.Name != w.Name || o.Namespace != w.Namespace) {
+		if (o.Name != w.Name || o.Namespace != w.Namespace) && e.before(o, &mine) {
 			n++
 		}
 	}
@@ -298,6 +301,9 @@ func (e *Engine) waitingIn(cq kueue.ClusterQueueReference) []*kueue.Workload {
 func (e *Engine) holding(w *kueue.Workload) Decision {
 	a := w.Status.Admission
 	d := Decision{Outcome: Admitted, Message: "It holds its quota already", ClusterQueue: string(a.ClusterQueue)}
+	if workload.NeedsSecondPass(w) {
+		d.NotModelled = []string{NotModelledSecondPass}
+	}
 	info := workload.NewInfo(w)
 	for i := range info.TotalRequests {
 		ps := &info.TotalRequests[i]

@@ -46,8 +46,12 @@ func TestQueueOrder(t *testing.T) {
 			s.Workloads = append(s.Workloads, slim)
 		}
 		var theirs, ours []string
-		for _, p := range f.engine(t, Config{Now: func() time.Time { return noon }}).Pending("a") {
+		e := f.engine(t, Config{Now: func() time.Time { return noon }})
+		for i, p := range e.Pending("a") {
 			theirs = append(theirs, p.Name)
+			if d := probe(t, e, e.Workload("a", p.Name)); d.Ahead != i {
+				t.Fatalf("seed %d: %d are said to be before %s, Kueue has %v", seed, d.Ahead, p.Name, theirs)
+			}
 		}
 		report := quota.Build(s)
 		for _, it := range queue.Build(s, report, report.Teams, nil) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // TestRestingNodes: nodes that take no pods for the time being make a job wait;
@@ -110,5 +112,86 @@ func TestPodSetWithoutRequests(t *testing.T) {
 	v := ask(t, checker(t, s), check.Request{Object: o, Namespace: "t"})
 	if v.Verdict != check.Waits || v.Nodes.Reason != check.NodesFull {
 		t.Errorf("the decided flavor is cordoned: %s %+v", v.Verdict, v.Nodes)
+	}
+}
+
+// TestPreemptible: whom the job could preempt is what Kueue's rules say, and why
+// not names the rule.
+func TestPreemptible(t *testing.T) {
+	const plain = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+	reclaim := func(policy, more string) string {
+		return fmt.Sprintf(`"preemption":{"withinClusterQueue":"Never","reclaimWithinCohort":%q%s}`, policy, more)
+	}
+	for name, c := range map[string]struct {
+		rules, policy string
+		gpus          int
+		want          bool
+		message       string
+	}{
+		"within the own quota":      {plain, reclaim("Any", ""), 4, true, "reclaimWithinCohort: Any"},
+		"it would borrow":           {plain, reclaim("Any", ""), 6, false, "the job would have to borrow (borrowWithinCohort: Never)"},
+		"it may borrow":             {plain, reclaim("Any", `,"borrowWithinCohort":{"policy":"LowerPriority"}`), 6, true, "reclaimWithinCohort: Any"},
+		"above the threshold":       {plain, reclaim("Any", `,"borrowWithinCohort":{"policy":"LowerPriority","maxPriorityThreshold":-9}`), 6, false, "the job would have to borrow (borrowWithinCohort: LowerPriority)"},
+		"lower priority":            {plain, reclaim("LowerPriority", ""), 4, true, "reclaimWithinCohort: LowerPriority"},
+		"never":                     {plain, reclaim("Never", ""), 4, false, "reclaimWithinCohort: Never"},
+		"fair sharing asks shares":  {fixture.FairSharing, reclaim("Any", ""), 6, true, "reclaimWithinCohort: Any"},
+		"fair sharing, never":       {fixture.FairSharing, reclaim("Never", ""), 6, false, "reclaimWithinCohort: Never"},
+		"fair sharing, lower ranks": {fixture.FairSharing, reclaim("LowerPriority", ""), 6, true, "reclaimWithinCohort: LowerPriority"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(c.rules), fixture.Node("n1", "a100", 8, ""), fixture.Class("low", -1))
+			s.Add(fixture.Team("a", "all", 4, "", c.policy+`,"queueingStrategy":"StrictFIFO"`)...)
+			s.Add(fixture.Team("b", "all", 4, "", "")...)
+			s.Add(fixture.Work("a", "first", 1, 100, time.Minute, false)) // so that it waits in any case
+			s.Add(fixture.Work("b", "one", 4, -5, time.Hour, true), fixture.Work("b", "two", 4, -5, time.Hour, true))
+			v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, c.gpus, "")), Namespace: "a", Remedies: true})
+			if len(v.Holders) != 2 {
+				t.Fatalf("%s: %+v", v.Summary, v.Holders)
+			}
+			for _, h := range v.Holders {
+				if h.Preemptible != c.want || h.Message != c.message {
+					t.Errorf("%s: %v (%s), want %v (%s)", h.Name, h.Preemptible, h.Message, c.want, c.message)
+				}
+			}
+		})
+	}
+}
+
+// TestNotModelled: what Kueue decides by and is not followed makes no verdict; the
+// answer names it, in words and in the JSON.
+func TestNotModelled(t *testing.T) {
+	multi := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"remote"},"spec":{"controllerName":"kueue.x-k8s.io/multikueue"},"status":{"conditions":[{"type":"Active","status":"True","reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+	for want, c := range map[string]struct{ queue, pod string }{
+		"MultiKueue":           {`"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"}]}`, ""},
+		"AdmissionFairSharing": {`"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}`, ""},
+		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, ""},
+		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`},
+	} {
+		t.Run(want, func(t *testing.T) {
+			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), multi)
+			s.Add(fixture.Team("t", "", 8, "", c.queue)...)
+			v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, c.pod)), Namespace: "t", Remedies: true})
+			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.HasSuffix(v.Summary, "not followed here: "+want) {
+				t.Errorf("%s %s %v: %s", v.Verdict, v.Reason, v.Quota.NotModelled, v.Summary)
+			}
+		})
+	}
+}
+
+// TestNotInFile: of a file that lacks a kind it is not said that it may not be read.
+func TestNotInFile(t *testing.T) {
+	for reason, want := range map[string]string{state.NotInFile: "are not in the file", state.Forbidden: "may not be read", state.Failed: "could not be read"} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing))
+		s.Add(fixture.Team("t", "", 8, "", "")...)
+		c := checker(t, s)
+		for _, r := range []kinds.Resource{kinds.Node, kinds.WorkloadPriorityClass} {
+			c.In.Missing = append(c.In.Missing, state.Missing{Resource: r, Verb: "list", Reason: reason})
+		}
+		v := ask(t, c, check.Request{Object: object(t, fixture.Job("j", 1, 4, "", "kueue.x-k8s.io/priority-class", "high")), Namespace: "t"})
+		text := v.Text(0, hours)
+		one := strings.Replace(want, "are", "is", 1)
+		if !strings.Contains(text, "nodes "+want+": not checked") || !strings.Contains(text, "priority class high "+one+": 0 is assumed") {
+			t.Errorf("%s:\n%s", reason, text)
+		}
 	}
 }

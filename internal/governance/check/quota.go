@@ -127,11 +127,13 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 	}
 	used := c.usage(cq.Name)
 	asked, chosen := map[string]int64{}, map[quota.Key]int64{}
+	given := map[string]bool{} // resources that got a flavor
 	for _, ps := range d.PodSets {
 		for _, r := range ps.Requests {
 			asked[r.Resource] += r.Value
 			if f := ps.Flavors[r.Resource]; f != "" {
 				chosen[quota.Key{Flavor: f, Resource: r.Resource}] += r.Value
+				given[r.Resource] = true
 			}
 		}
 	}
@@ -148,7 +150,7 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 				want := asked[name]
 				if n, ok := chosen[k]; ok {
 					want = n
-				} else if slices.ContainsFunc(sortedKeys(chosen), func(o quota.Key) bool { return o.Resource == name }) {
+				} else if given[name] {
 					continue
 				}
 				if want == 0 {
@@ -177,14 +179,6 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)) })
-	return out
-}
-
-func sortedKeys(m map[quota.Key]int64) []quota.Key {
-	out := make([]quota.Key, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
 	return out
 }
 

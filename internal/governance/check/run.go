@@ -216,6 +216,21 @@ func (c *Checker) unread(r kinds.Resource) bool {
 	return false
 }
 
+// how says in words why a kind that could not be listed was not; be is the verb
+// that goes with what is spoken of.
+func (c *Checker) how(r kinds.Resource, be string) string {
+	for _, m := range c.In.Missing {
+		switch {
+		case m.Resource.FullName() != r.FullName():
+		case m.Reason == state.NotInFile:
+			return be + " not in the file"
+		case m.Reason == state.Failed:
+			return "could not be read"
+		}
+	}
+	return "may not be read"
+}
+
 func (c *Checker) nearClass(class string) string {
 	var names []string
 	for _, p := range c.In.WorkloadPriority {
@@ -243,7 +258,10 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		}
 	}
 	if v.Verdict == Waits {
-		v.Holders = remedy.Holders(c.In, c.Tree, wl, v.Job.ClusterQueue, needs)
+		var err error
+		if v.Holders, err = remedy.Holders(ctx, c.In, c.Engine, c.Tree, wl, v.Job.ClusterQueue, needs); err != nil {
+			return err
+		}
 	}
 	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, Hopeless: v.Verdict == Never}
 	// Where something is not seen, what is said to run runs whatever that is.

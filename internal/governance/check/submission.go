@@ -35,7 +35,7 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 	switch {
 	case v.tried("Queue"):
 	case c.unread(kinds.LocalQueue) && lq == nil && j.Queue != "":
-		step("Queue", Unclear, "", "the queues of %s may not be read", wl.Namespace)
+		step("Queue", Unclear, "", "the queues of %s %s", wl.Namespace, c.how(kinds.LocalQueue, "are"))
 	case j.Queue == "" && len(c.In.LocalQueues) > 0:
 		step("Queue", Unclear, "--queue-name QUEUE", "no queue: the job is not managed by Kueue")
 	case j.Queue == "":

@@ -218,7 +218,7 @@ type TakeBack struct {
 // Reclaimer may take back what it lent.
 type Reclaimer struct {
 	Team, ClusterQueue string
-	// Policy is Kueue's: Any, LowerPriority, or FairSharing.
+	// Policy is its reclaimWithinCohort: Any or LowerPriority.
 	Policy string
 }
 

@@ -5,23 +5,21 @@ package remedy
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Need is a resource in a flavor that a job is short of, in the units of package
-// quota.
-type Need struct {
-	Flavor, Resource string
-	Short            int64
-}
+// Need is a resource in a flavor that a job is short of.
+type Need struct{ Flavor, Resource string }
 
 // Holder is a job that has what another one needs.
 type Holder struct {
@@ -35,8 +33,8 @@ type Holder struct {
 	Priority     int32
 	Since        time.Time
 	Holds        []Held
-	// Preemptible: the waiting job's ClusterQueue may evict it, by its policies and
-	// the priorities; Message names the policy, or what forbids it.
+	// Preemptible: Kueue considers it when the waiting job has to preempt, which does
+	// not say that it would be enough; Message names the policy, or what forbids it.
 	Preemptible bool
 	Message     string `json:",omitempty"`
 	// Hidden: it stands for workloads that may not be read.
@@ -70,9 +68,17 @@ func JobOf(w *kueue.Workload) (name, kind string) {
 
 // Holders returns the workloads that hold what is needed in the ClusterQueues that
 // the queue shares quota with, its own first, the largest first.
-func Holders(in *inputs.Inputs, tree *quota.Tree, wl *kueue.Workload, queue string, needs []Need) []Holder {
+func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *quota.Tree, wl *kueue.Workload, queue string, needs []Need) ([]Holder, error) {
 	same := in.SameTree(queue)
 	mine := in.ClusterQueue(queue)
+	var short []admission.Quantity
+	for _, n := range needs {
+		short = append(short, admission.Quantity{Flavor: n.Flavor, Resource: n.Resource})
+	}
+	could, err := e.Candidates(ctx, wl, queue, short)
+	if err != nil {
+		return nil, err
+	}
 	var out []Holder
 	for _, w := range in.Workloads {
 		if !inputs.Reserves(w) || w.Namespace == wl.Namespace && w.Name == wl.Name {
@@ -97,14 +103,15 @@ func Holders(in *inputs.Inputs, tree *quota.Tree, wl *kueue.Workload, queue stri
 		h.Owner = jobs.Creator(w.Labels, w.Annotations)
 		h.Priority, h.Since = priority(w), reservedSince(w)
 		_, h.Hidden = w.Labels[inputs.HiddenLabel]
-		h.Preemptible, h.Message = preemptible(tree, mine, wl, w, h.Holds)
+		h.Preemptible = could.Keys[w.Namespace+"/"+w.Name]
+		h.Message = why(h.Preemptible, could.MustBorrow, tree, mine, wl, w, h.Holds)
 		out = append(out, h)
 	}
 	slices.SortStableFunc(out, func(a, b Holder) int {
 		return cmp.Or(rank(a, queue)-rank(b, queue), cmp.Compare(b.Holds[0].Units, a.Holds[0].Units),
 			a.Since.Compare(b.Since), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Workload, b.Workload))
 	})
-	return out
+	return out, nil
 }
 
 func rank(h Holder, queue string) int {
@@ -130,44 +137,35 @@ func reservedSince(w *kueue.Workload) time.Time {
 	return w.CreationTimestamp.UTC()
 }
 
-// preemptible follows the candidate rules of Kueue's preemption (WithinClusterQueue
-// and ReclaimWithinCohort in pkg/scheduler/preemption): whether the victim may be
-// considered at all, not whether evicting it would be enough.
-func preemptible(tree *quota.Tree, mine *kueue.ClusterQueue, wl, victim *kueue.Workload, holds []Held) (bool, string) {
+// why names the policy by which Kueue considers a holder, or what keeps it from
+// that: of its rules the first that is not met.
+func why(candidate, mustBorrow bool, tree *quota.Tree, mine *kueue.ClusterQueue, wl, holder *kueue.Workload, holds []Held) string {
 	p := kueue.ClusterQueuePreemption{}
 	if mine != nil && mine.Spec.Preemption != nil {
 		p = *mine.Spec.Preemption
 	}
-	lower := priority(victim) < priority(wl)
-	if mine != nil && string(victim.Status.Admission.ClusterQueue) == mine.Name {
-		switch p.WithinClusterQueue {
-		case kueue.PreemptionPolicyLowerPriority:
-			if lower {
-				return true, "withinClusterQueue: LowerPriority"
-			}
-			return false, "its priority is not lower"
-		case kueue.PreemptionPolicyLowerOrNewerEqualPriority:
-			newer := priority(victim) == priority(wl) && wl.CreationTimestamp.Before(&victim.CreationTimestamp) && !wl.CreationTimestamp.IsZero()
-			if lower || newer {
-				return true, "withinClusterQueue: LowerOrNewerEqualPriority"
-			}
-			return false, "its priority is not lower"
-		}
-		return false, "withinClusterQueue: Never"
+	at := string(holder.Status.Admission.ClusterQueue)
+	own := mine != nil && at == mine.Name
+	name, policy := "reclaimWithinCohort", p.ReclaimWithinCohort
+	if own {
+		name, policy = "withinClusterQueue", p.WithinClusterQueue
 	}
-	borrows := false
-	for _, h := range holds {
-		borrows = borrows || len(tree.Loans(string(victim.Status.Admission.ClusterQueue), h.Flavor, h.Resource)) > 0
+	borrows := slices.ContainsFunc(holds, func(h Held) bool { return len(tree.Loans(at, h.Flavor, h.Resource)) > 0 })
+	borrowing := kueue.BorrowWithinCohortPolicyNever
+	if b := p.BorrowWithinCohort; b != nil {
+		borrowing = b.Policy
 	}
 	switch {
-	case p.ReclaimWithinCohort == kueue.PreemptionPolicyAny && borrows:
-		return true, "reclaimWithinCohort: Any"
-	case p.ReclaimWithinCohort == kueue.PreemptionPolicyLowerPriority && borrows && lower:
-		return true, "reclaimWithinCohort: LowerPriority"
-	case p.ReclaimWithinCohort == "" || p.ReclaimWithinCohort == kueue.PreemptionPolicyNever:
-		return false, "reclaimWithinCohort: Never"
-	case !borrows:
-		return false, "its queue borrows nothing"
+	case candidate:
+		return name + ": " + string(policy)
+	case policy == "" || policy == kueue.PreemptionPolicyNever:
+		return name + ": Never"
+	case !own && !borrows:
+		return "its queue borrows nothing"
+	case own || policy == kueue.PreemptionPolicyLowerPriority && priority(holder) >= priority(wl):
+		return "its priority is not lower"
+	case mustBorrow:
+		return "the job would have to borrow (borrowWithinCohort: " + string(borrowing) + ")"
 	}
-	return false, "its priority is not lower"
+	return "its cohort borrows nothing"
 }

@@ -42,12 +42,12 @@ type Remedy struct {
 	InstanceType  string `json:",omitempty"`
 	// Jobs are those whose end frees enough, all of them together (JobsEnd).
 	Jobs []Holder `json:",omitempty"`
-	// Devices is what the job would then hold of its first accelerator resource.
+	// Amount is what the job would then hold of Resource, its first accelerator resource.
 	Resource string  `json:",omitempty"`
 	Amount   float64 `json:",omitempty"`
 	// Borrowed of that resource.
 	Borrowed float64 `json:",omitempty"`
-	// Preempts are the workloads ("namespace/name") that would be evicted.
+	// Preempts are the jobs that would be evicted.
 	Preempts []Evicted `json:",omitempty"`
 }
 
