@@ -19,7 +19,7 @@ type Room struct {
 
 // Room returns what a queue can get of a resource in a flavor.
 func (t *Tree) Room(queue, flavor, resource string) Room {
-	return Room{flavor, max(t.Available(queue, flavor, resource), 0), t.Potential(queue, flavor, resource)}
+	return Room{flavor, t.Available(queue, flavor, resource), t.Potential(queue, flavor, resource)}
 }
 
 // LeastShort compares a request with the rooms that it may use, and returns the
