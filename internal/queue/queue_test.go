@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -112,6 +113,13 @@ func TestBuild(t *testing.T) {
 			"b/1 x: to be looked at next (PendingEvaluation)"},
 		{"a label of no flavor does not count", cluster(job("b", "x", 12, 0, func(w *state.Workload) { w.PodSets[0].NodeSelector = map[string]string{"disk": "ssd"} }),
 			job("a", "runs", 8, 0, admitted)), twoFlavors, "b/1 x: to be looked at next (PendingEvaluation)"},
+		{"in strict order the one before is why", cluster(job("b", "wide", 12, 0), job("b", "next", 12, 0, prio(-1)), job("b", "huge", 20, 0, prio(-2)), job("a", "runs", 8, 0, admitted)),
+			func(s *state.State) { s.ClusterQueues[1].QueueingStrategy = "StrictFIFO" },
+			"b/1 wide: 4 more gpu needed (WaitingForQuota)\nb/2 next: behind wide (WaitingForOthers)\nb/3 huge: 8 gpu more than the team can ever hold (ExceedsMaxQuota)"},
+		{"of a member Kueue's amount is Kueue's word", cluster(job("a", "x", 12, 0, with(cond(quota.QuotaReserved, "Pending", "insufficient unused quota for nvidia.com/gpu in flavor f, 4 more needed", 0)))),
+			func(s *state.State) {
+				s.Missing = []state.Missing{{Resource: kinds.ClusterQueue, Verb: "list", Reason: state.Forbidden, Partly: true}}
+			}, "a/1 x: Kueue said 4 more gpu needed (WaitingForQuota)"},
 		{"nodes of no flavor", cluster(job("b", "x", 2, 0, on("none"))), twoFlavors, "b/1 x: the queue has only f, g (NoMatchingFlavor)"},
 		{"no quota of it", cluster(job("a", "trn", 2, 0, func(w *state.Workload) {
 			w.PodSets[0].Requests = state.Amounts{"aws.amazon.com/neurondevice": 1}

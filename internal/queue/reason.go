@@ -18,7 +18,7 @@ const (
 	WaitingForQuota   = "WaitingForQuota"
 	ExceedsMaxQuota   = "ExceedsMaxQuota"
 	NoMatchingFlavor  = "NoMatchingFlavor"
-	WaitingForOthers  = "WaitingForOthers"  // it would fit, others come first
+	WaitingForOthers  = "WaitingForOthers"  // it would fit, or the order is strict; others come first
 	PendingEvaluation = "PendingEvaluation" // it would fit, and is about to be looked at
 	Misconfigured     = "Misconfigured"     // its queue leads nowhere
 	QueueStopped      = "Suspended"
@@ -73,6 +73,9 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		return say(Requeued, "tried again in %s", t.At.Sub(b.s.Taken).Round(time.Second))
 	}
 	if code, resource, missing := b.shortage(w, it, r.Message); code != "" {
+		if code == WaitingForQuota && q.QueueingStrategy == "StrictFIFO" && ahead != "" {
+			return say(WaitingForOthers, "behind %s", ahead) // it is not looked at before
+		}
 		r.Resource, r.Missing = resource, missing
 		switch code {
 		case NoMatchingFlavor:
@@ -90,10 +93,11 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		return say(code, "%s more %s needed", quota.Text(resource, missing), shortName(resource))
 	}
 	if resource, missing := told(r.Message); resource != "" && !b.r.Complete {
-		// What the others hold cannot be read: Kueue's own word, as of when it looked.
+		// What the others hold cannot be read. Kueue's own word may be old: the
+		// condition's time is not that of its message.
 		r.Resource = resource
 		r.Missing, _ = state.Amount(resource, missing)
-		return say(WaitingForQuota, "%s more %s needed", quota.Text(resource, r.Missing), shortName(resource))
+		return say(WaitingForQuota, "Kueue said %s more %s needed", quota.Text(resource, r.Missing), shortName(resource))
 	}
 	switch {
 	case r.Message != "" && telling(r.Message):
@@ -160,12 +164,12 @@ func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, r
 		}
 		short := quota.LeastShort(fitting, size)
 		// One role gets one flavor; several may get several.
-		largest := quota.LeastShort(fitting, largest(w, name))
+		ofOne := quota.LeastShort(fitting, largest(w, name))
 		switch {
 		case short.Beyond > 0 && len(fitting) == 1:
 			return ExceedsMaxQuota, name, short.Beyond
-		case largest.Beyond > 0:
-			return ExceedsMaxQuota, name, largest.Beyond
+		case ofOne.Beyond > 0:
+			return ExceedsMaxQuota, name, ofOne.Beyond
 		case short.Missing > 0 && code == "":
 			code, resource, missing = WaitingForQuota, name, short.Missing
 		}
@@ -174,8 +178,7 @@ func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, r
 }
 
 // selects reports a flavor that a pod set which asks for a resource can go to, by
-// its node selector. As in Kueue, labels that no flavor of the resource group has do
-// not count.
+// its node selector.
 func (b *builder) selects(w *state.Workload, resource string, f room) bool {
 	asks := false
 	for _, p := range w.PodSets {
@@ -183,11 +186,7 @@ func (b *builder) selects(w *state.Workload, resource string, f room) bool {
 			continue
 		}
 		asks = true
-		fits := true
-		for key, want := range p.NodeSelector {
-			fits = fits && (!f.keys[key] || b.labels[f.Flavor][key] == want)
-		}
-		if fits {
+		if quota.Selects(p.NodeSelector, b.labels[f.Flavor], f.keys) {
 			return true
 		}
 	}

@@ -75,14 +75,12 @@ func (t *Tally) covers(q *state.ClusterQueue) bool {
 	return t.Waiting >= q.Pending && t.Running+t.Reserving >= q.Reserving
 }
 
-// Unread returns why no workloads could be read at all; nil when some could, or
-// there are none.
-func Unread(s *state.State) error {
+// Unread returns why no workloads could be read at all, in no namespace either; nil
+// when some could, or there are none.
+func Unread(s *state.State) *state.Missing {
 	for _, m := range s.MissingOf(kinds.Workload) {
-		switch {
-		case m.Namespace != "":
-		case m.Reason != state.Forbidden, len(s.Workloads) == 0 && len(s.LocalQueues) == 0:
-			return m.Err
+		if m.Namespace == "" && !m.Partly {
+			return &m
 		}
 	}
 	return nil

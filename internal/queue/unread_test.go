@@ -20,6 +20,11 @@ func TestUnread(t *testing.T) {
 	missing := func(r kinds.Resource, reason, namespace string) state.Missing {
 		return state.Missing{Resource: r, Namespace: namespace, Verb: "list", Reason: reason, Err: gone}
 	}
+	partly := func(r kinds.Resource, reason string) state.Missing {
+		m := missing(r, reason, "")
+		m.Partly = true
+		return m
+	}
 	counted := func(s *state.State) {
 		s.ClusterQueues[0].Pending, s.ClusterQueues[0].Reserving, s.ClusterQueues[0].Admitted = 3, 5, 4
 	}
@@ -43,10 +48,22 @@ func TestUnread(t *testing.T) {
 		{"a member sees all of the own team", cluster(job("a", "w", 2, time.Hour)), func(s *state.State) {
 			s.ClusterQueues = s.ClusterQueues[:1]
 			s.ClusterQueues[0].Pending, s.ClusterQueues[0].Reserving, s.ClusterQueues[0].Admitted = 1, 0, 0
-			s.Missing = []state.Missing{missing(kinds.Workload, state.Forbidden, "")}
+			s.Missing = []state.Missing{partly(kinds.Workload, state.Forbidden)}
 		}, false, `"Running":0,"Reserving":0,"Waiting":1,"Preempted":0,"Held":0,"Finished":0`, "Workloads"},
 		{"a member sees one of two namespaces", cluster(job("a", "w", 2, time.Hour)), func(s *state.State) {
+			s.Missing = []state.Missing{partly(kinds.Workload, state.Forbidden)}
+		}, false, `"Running":4,"Reserving":1,"Waiting":3,"Preempted":null,"Held":null,"Finished":null`, "Status"},
+		{"a snapshot of one namespace, in which nothing waits", cluster(), func(s *state.State) {
+			s.Missing = []state.Missing{partly(kinds.Workload, state.NotInFile)}
+		}, false, `"Running":4,"Reserving":1,"Waiting":3,"Preempted":null,"Held":null,"Finished":null`, "Status"},
+		{"a file without workloads", cluster(), func(s *state.State) {
+			s.Missing = []state.Missing{missing(kinds.Workload, state.NotInFile, "")}
+		}, true, `"Running":4,"Reserving":1,"Waiting":3,"Preempted":null,"Held":null,"Finished":null`, "Status"},
+		{"a member may list LocalQueues and no workloads", cluster(), func(s *state.State) {
 			s.Missing = []state.Missing{missing(kinds.Workload, state.Forbidden, "")}
+		}, true, `"Running":4,"Reserving":1,"Waiting":3,"Preempted":null,"Held":null,"Finished":null`, "Status"},
+		{"one namespace's failed", cluster(job("a", "w", 2, time.Hour)), func(s *state.State) {
+			s.Missing = []state.Missing{partly(kinds.Workload, state.Forbidden), missing(kinds.Workload, state.Failed, "other")}
 		}, false, `"Running":4,"Reserving":1,"Waiting":3,"Preempted":null,"Held":null,"Finished":null`, "Status"},
 		{"nobody can tell whose they are", cluster(job("a", "w", 2, time.Hour)), func(s *state.State) {
 			s.LocalQueues, s.Missing = nil, []state.Missing{missing(kinds.LocalQueue, state.Failed, "")}

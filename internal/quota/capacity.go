@@ -42,11 +42,11 @@ type Capacity struct {
 func capacities(s *state.State) []Capacity {
 	out := groupNodes(s.Nodes, state.Node.InstanceType)
 	flavors := flavorTypes(s)
-	for _, q := range s.ClusterQueues {
-		reserve(out, flavors, q.ResourceGroups)
+	for i := range s.ClusterQueues {
+		reserve(out, flavors, quotasOf(&s.ClusterQueues[i]))
 	}
-	for _, c := range s.Cohorts {
-		reserve(out, flavors, c.ResourceGroups)
+	for i := range s.Cohorts {
+		reserve(out, flavors, cohortQuotas(&s.Cohorts[i]))
 	}
 	for _, f := range s.Flavors {
 		if c := out[f.Name]; c != nil && c.Nodes == 0 && flavors[f.Name] == "" {
@@ -138,8 +138,25 @@ func flavorTypes(s *state.State) map[string]string {
 	return out
 }
 
-func reserve(to map[string]*Capacity, flavors map[string]string, groups []state.ResourceGroup) {
-	for k, q := range limitsOf(groups) {
+// quotasOf is the quota that a ClusterQueue has itself; one that cannot be right
+// counts for nothing.
+func quotasOf(q *state.ClusterQueue) map[Key]limits {
+	if len(Faults(q)) > 0 {
+		return nil
+	}
+	return limitsOf(q.ResourceGroups)
+}
+
+// cohortQuotas is quotasOf of a cohort.
+func cohortQuotas(c *state.Cohort) map[Key]limits {
+	if len(CohortFaults(c)) > 0 {
+		return nil
+	}
+	return limitsOf(c.ResourceGroups)
+}
+
+func reserve(to map[string]*Capacity, flavors map[string]string, quotas map[Key]limits) {
+	for k, q := range quotas {
 		name, ok := flavors[k.Flavor]
 		if !ok {
 			name = k.Flavor

@@ -117,14 +117,15 @@ func devices(a state.Amounts) int64 {
 func teamDevices(s *state.State, namespace, instanceType string) TeamDevices {
 	flavors := flavorTypes(s)
 	var out TeamDevices
-	for _, q := range s.ClusterQueues {
+	for i := range s.ClusterQueues {
+		q := &s.ClusterQueues[i]
 		if !leadsTo(s, namespace, q.Name) {
 			continue
 		}
 		used := statusUsage(q.Reservation)
 		byFlavor := map[string]state.Amounts{}
 		inUse := map[string]state.Amounts{}
-		for k, l := range limitsOf(q.ResourceGroups) {
+		for k, l := range quotasOf(q) {
 			name, ok := flavors[k.Flavor]
 			if !ok {
 				name = k.Flavor

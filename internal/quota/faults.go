@@ -2,7 +2,6 @@ package quota
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,11 +71,8 @@ func quotaFaults(groups []state.ResourceGroup, parent, lendWithinNominal bool) [
 
 // unreadable says what is wrong with the text of an amount.
 func unreadable(text string) string {
-	switch {
-	case text == "":
+	if text == "" {
 		return "is missing"
-	case strings.HasPrefix(text, "-"):
-		return text + " is negative"
 	}
 	return fmt.Sprintf("%q is not a quantity", text)
 }

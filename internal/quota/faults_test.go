@@ -53,7 +53,18 @@ func TestFaulty(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, r.Problems)
 		}
 	}
-	s := &state.State{ClusterQueues: []state.ClusterQueue{queue("a", "pool", 5, -1, -1)},
+	// Nor is there quota of it beside the nodes, or in v2's figures.
+	spoiled := queue("a", "", 5, -1, -1)
+	spoiled.FairWeight = &minus
+	s := &state.State{ClusterQueues: []state.ClusterQueue{spoiled}, Cohorts: []state.Cohort{{Meta: state.Meta{Name: "pool"}, FairWeight: &minus, ResourceGroups: spoiled.ResourceGroups}},
+		Nodes: []state.Node{gpuNode("n", "Schedulable", 8)}, Flavors: []state.ResourceFlavor{flavor("f")}, LocalQueues: []state.LocalQueue{local("a")}}
+	if c := Build(s).Capacity; len(c) != 1 || c[0].Reserved != nil {
+		t.Errorf("a faulty queue and cohort beside the nodes: %+v", c)
+	}
+	if d := DevicesOf(s, []string{"ns-a"}); len(d) != 1 || d[0].Namespaces["ns-a"].Total != nil {
+		t.Errorf("a faulty queue in v2's figures: %+v", d)
+	}
+	s = &state.State{ClusterQueues: []state.ClusterQueue{queue("a", "pool", 5, -1, -1)},
 		Cohorts: []state.Cohort{{Meta: state.Meta{Name: "pool"}, FairWeight: &minus, ResourceGroups: queue("x", "", 7, -1, -1).ResourceGroups}}}
 	if r := Build(s); *r.Teams[0].Resources[0].Borrowable != 0 || r.Problems[0].Code != QueueFaulty {
 		t.Errorf("a faulty cohort lends: %+v", r.Problems)

@@ -10,6 +10,12 @@ type Shortage struct {
 	Missing, Beyond int64
 }
 
+// Less reports a shortage that is less than another: what can be had at all comes
+// before what cannot.
+func (s Shortage) Less(o Shortage) bool {
+	return s.Beyond < o.Beyond || s.Beyond == o.Beyond && s.Missing < o.Missing
+}
+
 // Room is what a ClusterQueue can get of a resource in a flavor: now, without
 // preempting anyone, and ever. Base units.
 type Room struct {
@@ -19,7 +25,7 @@ type Room struct {
 
 // Room returns what a queue can get of a resource in a flavor.
 func (t *Tree) Room(queue, flavor, resource string) Room {
-	return Room{flavor, max(t.Available(queue, flavor, resource), 0), t.Potential(queue, flavor, resource)}
+	return Room{flavor, t.Available(queue, flavor, resource), t.Potential(queue, flavor, resource)}
 }
 
 // LeastShort compares a request with the rooms that it may use, and returns the
@@ -27,12 +33,23 @@ func (t *Tree) Room(queue, flavor, resource string) Room {
 func LeastShort(rooms []Room, want int64) Shortage {
 	var out Shortage
 	for i, r := range rooms {
-		missing, beyond := max(want-r.Now, 0), max(want-r.Most, 0)
-		if i == 0 || beyond < out.Beyond || beyond == out.Beyond && missing < out.Missing {
-			out = Shortage{r.Flavor, missing, beyond}
+		if s := (Shortage{r.Flavor, max(want-r.Now, 0), max(want-r.Most, 0)}); i == 0 || s.Less(out) {
+			out = s
 		}
 	}
 	return out
+}
+
+// Selects reports a flavor that pods with a node selector can go to. labels are of
+// the flavor's nodes; keys are those of all flavors of its resource group: as in
+// Kueue, others do not count.
+func Selects(selector, labels map[string]string, keys map[string]bool) bool {
+	for key, want := range selector {
+		if keys[key] && labels[key] != want {
+			return false
+		}
+	}
+	return true
 }
 
 // RuledOut reports a flavor of which Kueue's message says that a job's pods cannot

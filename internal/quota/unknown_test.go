@@ -33,6 +33,7 @@ func TestBadQuantities(t *testing.T) {
 		{`,"nominalQuota":"-5"`, "nominalQuota -5 is negative"},
 		{`,"nominalQuota":"abc"`, `nominalQuota "abc" is not a quantity`},
 		{`,"nominalQuota":""`, "nominalQuota is missing"},
+		{`,"nominalQuota":"-abc"`, `nominalQuota "-abc" is not a quantity`},
 		{``, "nominalQuota is missing"},
 		{`,"nominalQuota":null`, "nominalQuota is missing"},
 		{`,"nominalQuota":{"a":1}`, "is not a quantity"},

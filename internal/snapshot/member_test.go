@@ -126,3 +126,27 @@ func TestNotInFile(t *testing.T) {
 		}
 	}
 }
+
+// TestLacking: a file that speaks of objects of a kind, or counts them, and has none
+// lacks the kind; a queue that counts nothing and a file of jobs alone lack none.
+func TestLacking(t *testing.T) {
+	const head = "apiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a, namespace: t}\n"
+	for doc, want := range map[string]string{
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 0, reservingWorkloads: 0}\n":            "",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 1}\n":                                   "workloads",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {reservingWorkloads: 1}\n":                                 "workloads",
+		head + "kind: Workload\nspec: {queueName: q, podSets: []}\n":                                                               "localqueues",
+		head + "kind: Workload\nspec: {queueName: q, podSets: []}\nstatus: {admission: {clusterQueue: c}}\n":                       "clusterqueues localqueues",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n": "",
+	} {
+		var got []string
+		for _, m := range open(t, write(t, []byte(doc))).Lacks() {
+			if name, _, _ := strings.Cut(m.Resource, "."); name != "nodes" && name != "pods" {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("lacks %v, want %s:\n%s", got, want, doc)
+		}
+	}
+}

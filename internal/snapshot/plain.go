@@ -272,12 +272,22 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 }
 
 // lacking are the kinds of which the file has none although a cluster would have
-// some: nodes and pods, and the queues and flavors that others in it speak of.
+// some: nodes and pods, and the queues, flavors and workloads that others in it
+// speak of or count.
 func (p *plainFile) lacking() []kinds.Resource {
-	flavors := false
+	flavors, counted, admitted := false, false, false
 	for _, o := range p.objects {
-		for _, g := range object.List(o.body, "spec", "resourceGroups") {
-			flavors = flavors || o.resource.FullName() == kinds.ClusterQueue.FullName() && len(object.List(g, "flavors")) > 0
+		switch o.resource.FullName() {
+		case kinds.ClusterQueue.FullName():
+			for _, g := range object.List(o.body, "spec", "resourceGroups") {
+				flavors = flavors || len(object.List(g, "flavors")) > 0
+			}
+			for _, name := range []string{"pendingWorkloads", "reservingWorkloads"} {
+				n, _ := object.Int(o.body, "status", name)
+				counted = counted || n > 0
+			}
+		case kinds.Workload.FullName():
+			admitted = admitted || object.Text(o.body, "status", "admission", "clusterQueue") != ""
 		}
 	}
 	var out []kinds.Resource
@@ -285,8 +295,9 @@ func (p *plainFile) lacking() []kinds.Resource {
 		kind   kinds.Resource
 		wanted bool
 	}{
-		{kinds.Node, true}, {kinds.Pod, true}, {kinds.ResourceFlavor, flavors},
-		{kinds.ClusterQueue, len(p.raw[kinds.LocalQueue.FullName()]) > 0},
+		{kinds.Node, true}, {kinds.Pod, true}, {kinds.ResourceFlavor, flavors}, {kinds.Workload, counted},
+		{kinds.LocalQueue, len(p.raw[kinds.Workload.FullName()]) > 0},
+		{kinds.ClusterQueue, admitted || len(p.raw[kinds.LocalQueue.FullName()]) > 0},
 	} {
 		if c.wanted && len(p.raw[c.kind.FullName()]) == 0 {
 			out = append(out, c.kind)

@@ -145,7 +145,7 @@ func (x *objects[W, T]) stream(ns string, o kube.ListOptions, fallback bool) {
 	f.mu.Unlock()
 	f.running.Go(func() {
 		var once sync.Once
-		listed := func(read int) { once.Do(func() { f.listed(read) }) }
+		listed := func(read int) { once.Do(func() { x.listed(read, fallback) }) }
 		r, err := Served(f.ctx, f.c, x.r)
 		if err == nil {
 			err = follow(f.ctx, f.c, r, ns, o, x.convert, func(e kube.Event[T]) error {
@@ -191,6 +191,17 @@ func (x *objects[W, T]) instead(ns string) {
 			x.stream("", kube.ListOptions{FieldSelector: "metadata.name=" + name}, false)
 		}
 	}
+}
+
+// listed notes that a stream has listed everything, or has nothing to list; one
+// that is not of the whole kind is a part of what is missing.
+func (x *objects[W, T]) listed(read int, whole bool) {
+	if read > 0 && !whole {
+		x.f.mu.Lock()
+		x.f.out.partly(x.r)
+		x.f.mu.Unlock()
+	}
+	x.f.listed(read)
 }
 
 func (x *objects[W, T]) take(e kube.Event[T]) {

@@ -152,6 +152,9 @@ func TestFollowAsAMember(t *testing.T) {
 		if got := missing(s); !strings.Contains(got, "clusterqueues") || !strings.Contains(got, "cohorts") || !strings.Contains(got, "workloads") {
 			t.Errorf("missing: %s", got)
 		}
+		if got := partly(s); got != "/workloads" {
+			t.Errorf("read in some namespaces: %s", got)
+		}
 		return kube.ErrStop
 	})
 	if err != nil {

@@ -170,9 +170,7 @@ func (l *loader) clusterQueues(ctx context.Context) []ClusterQueue {
 	for _, q := range found {
 		if q != nil {
 			all = append(all, *q)
-			l.mu.Lock()
-			l.read++
-			l.mu.Unlock()
+			l.part(kinds.ClusterQueue)
 		}
 	}
 	return all
@@ -192,14 +190,20 @@ func loadEach[W, T any](ctx context.Context, l *loader, r kinds.Resource, o kube
 				l.missing(r, ns, err)
 				return
 			}
-			l.mu.Lock()
-			l.read++
-			l.mu.Unlock()
+			l.part(r)
 			parts[i] = page.Items
 		})
 	}
 	wg.Wait()
 	return slices.Concat(parts...)
+}
+
+// part notes that a part of a kind was read that could not be read as a whole.
+func (l *loader) part(r kinds.Resource) {
+	l.mu.Lock()
+	l.read++
+	l.out.partly(r)
+	l.mu.Unlock()
 }
 
 func (l *loader) missing(r kinds.Resource, ns string, err error) {

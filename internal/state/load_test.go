@@ -267,6 +267,9 @@ func TestLoadFallback(t *testing.T) {
 	if got := missing(s); got != "list /nodes Forbidden, list /pytorchjobs Forbidden, list /workloads Forbidden, list team-b/workloads Forbidden" {
 		t.Errorf("missing %s", got)
 	}
+	if got := partly(s); got != "/pytorchjobs /workloads" {
+		t.Errorf("read in some namespaces: %s", got)
+	}
 	if c.Requests() != 2+3+4 {
 		t.Errorf("%d requests:\n%s", c.Requests(), f.requests())
 	}
@@ -274,6 +277,17 @@ func TestLoadFallback(t *testing.T) {
 	if _, err := Load(t.Context(), c, want, now); !kube.IsForbidden(err) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// partly are the lists of which a part was read.
+func partly(s *State) string {
+	var out []string
+	for _, m := range s.Missing {
+		if m.Partly {
+			out = append(out, m.Namespace+"/"+m.Resource.Plural)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 func TestLoadInterrupted(t *testing.T) {

@@ -47,6 +47,9 @@ type Missing struct {
 	Verb      string
 	Reason    string // Forbidden, NotServed, Failed or NotInFile
 	Err       error
+	// Partly: not all of it is missing; some namespaces, or objects by their name,
+	// could be read instead.
+	Partly bool
 }
 
 // Refused reports that a part of it may be readable all the same: another
@@ -79,6 +82,15 @@ func (s *State) MissingOf(r kinds.Resource) []Missing {
 		}
 	}
 	return out
+}
+
+// partly notes that a part of what is missing of a kind was read all the same.
+func (s *State) partly(r kinds.Resource) {
+	for i := range s.Missing {
+		if m := &s.Missing[i]; m.Resource.FullName() == r.FullName() && m.Namespace == "" {
+			m.Partly = true
+		}
+	}
 }
 
 // Load reads everything that is wanted in parallel. What could not be read is in

@@ -145,7 +145,7 @@ func in(t quota.Team, namespace string) bool {
 // show it, and each failure on its own. Kinds that the cluster does not serve are
 // no news.
 func Notes(f *factory.Factory, missing []state.Missing) {
-	var forbidden, notInFile []string
+	var forbidden, notInFile, elsewhere []string
 	for _, m := range missing {
 		switch m.Reason {
 		case state.Failed:
@@ -153,19 +153,32 @@ func Notes(f *factory.Factory, missing []state.Missing) {
 		case state.Forbidden:
 			forbidden = append(forbidden, m.Resource.Plural)
 		case state.NotInFile:
-			notInFile = append(notInFile, m.Resource.Plural)
+			if m.Partly || m.Namespace != "" {
+				elsewhere = append(elsewhere, m.Resource.Plural)
+			} else {
+				notInFile = append(notInFile, m.Resource.Plural)
+			}
 		}
 	}
+	var lacks []string
 	if len(notInFile) > 0 {
-		slices.Sort(notInFile)
-		f.Notef("note: shown is what the file has, and ? where that is not enough: it has no %s", strings.Join(slices.Compact(notInFile), ", "))
+		lacks = append(lacks, "no "+set(notInFile))
 	}
-	if len(forbidden) == 0 {
-		return
+	if len(elsewhere) > 0 {
+		lacks = append(lacks, "of other namespaces no "+set(elsewhere))
 	}
-	slices.Sort(forbidden)
-	f.Notef("note: shown is what you may read, and ? where that is not enough: the right to list %s in the whole cluster would show the rest",
-		strings.Join(slices.Compact(forbidden), ", "))
+	if len(lacks) > 0 {
+		f.Notef("note: shown is what the file has, and ? where that is not enough: it has %s", strings.Join(lacks, ", and "))
+	}
+	if len(forbidden) > 0 {
+		f.Notef("note: shown is what you may read, and ? where that is not enough: the right to list %s in the whole cluster would show the rest", set(forbidden))
+	}
+}
+
+// set renders names sorted, each once.
+func set(names []string) string {
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 // NoKueue returns the error of a cluster that has no queues at all, else nil.
@@ -174,6 +187,12 @@ func NoKueue(s *state.State) error {
 		switch m.Reason {
 		case state.NotServed:
 			return errs.NotFoundf("this cluster has no Kueue: there is no quota to show").WithCause(m.Err)
+		case state.NotInFile:
+			if len(s.ClusterQueues) == 0 {
+				return errs.NotFoundf("the file has no clusterqueues: there is no quota to show").WithCause(m.Err).
+					WithTry("kubectl get clusterqueues,cohorts,resourceflavors,localqueues,workloads -A -o yaml", "hyperpod save-snapshot FILE")
+			}
+			continue
 		case state.Failed:
 			return m.Err
 		}

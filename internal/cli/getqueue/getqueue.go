@@ -116,6 +116,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	o.estimates(ctx, c, &v, w.FallbackNamespaces)
 	unread := queue.Unread(s)
+	if unread != nil && unread.Reason == state.NotInFile {
+		unread = nil // a file need not have them: the note says so
+	}
 	findteam.Notes(f, slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
 		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // said as the error
 	}))
@@ -126,8 +129,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err := output.Print(f.IO, format, document, func() output.Table { return v.table() }, v.names); err != nil {
 		return err
 	}
-	// What the queues' status says is worth showing, and is not what was asked for.
-	return unread
+	if unread != nil {
+		return unread.Err // what the queues' status says is shown, and is not what was asked for
+	}
+	return nil
 }
 
 // view is what is shown, in any format.

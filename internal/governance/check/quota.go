@@ -58,7 +58,7 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	}
 	q.NotModelled = d.NotModelled
 	c.podSets(wl, &d, v)
-	q.Resources = c.lines(v, &d)
+	q.Resources = c.lines(wl, v, &d)
 	c.borrowed(v, &d)
 	if cq := c.In.ClusterQueue(v.Job.ClusterQueue); cq != nil {
 		q.Shared = cq.Spec.CohortName != ""
@@ -119,8 +119,8 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 }
 
 // lines are the flavors that could give each resource asked for, those chosen by
-// Kueue alone where it chose.
-func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
+// Kueue alone where the job starts.
+func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) []Line {
 	cq := c.In.ClusterQueue(v.Job.ClusterQueue)
 	if cq == nil {
 		return nil
@@ -131,7 +131,7 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 	for _, ps := range d.PodSets {
 		for _, r := range ps.Requests {
 			asked[r.Resource] += r.Value
-			if f := ps.Flavors[r.Resource]; f != "" {
+			if f := ps.Flavors[r.Resource]; f != "" && starts(d.Outcome) {
 				chosen[quota.Key{Flavor: f, Resource: r.Resource}] += r.Value
 				given[r.Resource] = true
 			}
@@ -139,13 +139,13 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 	}
 	var out []Line
 	for _, g := range cq.Spec.ResourceGroups {
-		open := slices.ContainsFunc(g.Flavors, func(f kueue.FlavorQuotas) bool { return !quota.RuledOut(d.Message, string(f.Name)) })
+		goes := c.reach(wl, g.Flavors, d)
 		for _, f := range g.Flavors {
-			if open && quota.RuledOut(d.Message, string(f.Name)) {
-				continue // the job's pods cannot go there
-			}
 			for _, r := range f.Resources {
 				name := string(r.Name)
+				if !goes(f, name) && slices.ContainsFunc(g.Flavors, func(o kueue.FlavorQuotas) bool { return goes(o, name) }) {
+					continue
+				}
 				k := quota.Key{Flavor: string(f.Name), Resource: name}
 				want := asked[name]
 				if n, ok := chosen[k]; ok {
@@ -167,13 +167,15 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 				} else if idle := max(0, l.Nominal-l.Used); l.kept() == idle {
 					l.Free, l.Lent = &idle, new(float64) // it lends nothing, or has nothing to lend
 				}
-				switch short := quota.LeastShort([]quota.Room{room}, want).Missing; {
-				case v.unseenTree && !v.hangs() && l.BorrowingLimit != nil:
+				if v.unseenTree && !v.hangs() && r.BorrowingLimit != nil {
 					// It waits whatever the others lend: its own limit is what is short of.
-					l.Short = max(0, l.Requested-max(0, l.Nominal+*l.BorrowingLimit-l.Used))
-				case short > 0:
-					l.Short = remedy.Value(name, short)
+					if room.Most = amount(name, r.NominalQuota) + amount(name, *r.BorrowingLimit); room.Most < 0 {
+						room.Most = quota.Unlimited
+					}
+					room.Now = max(0, room.Most-used[k])
 				}
+				l.shortage = quota.LeastShort([]quota.Room{room}, want)
+				l.Short = remedy.Value(name, l.shortage.Missing)
 				out = append(out, l)
 			}
 		}
@@ -182,11 +184,41 @@ func (c *Checker) lines(v *Verdict, d *admission.Decision) []Line {
 	return out
 }
 
-func quantity(resource string, q apiresource.Quantity) float64 {
-	if resource == "cpu" {
-		return remedy.Value(resource, q.MilliValue())
+// reach returns the function that reports a flavor of a group that pods which ask
+// for a resource can go to, as package queue has it: by what Kueue says and by
+// their node selector.
+func (c *Checker) reach(wl *kueue.Workload, group []kueue.FlavorQuotas, d *admission.Decision) func(kueue.FlavorQuotas, string) bool {
+	keys := map[string]bool{}
+	labels := map[kueue.ResourceFlavorReference]map[string]string{}
+	for _, f := range group {
+		if flavor := c.In.Flavor(string(f.Name)); flavor != nil {
+			labels[f.Name] = flavor.Spec.NodeLabels
+			for key := range flavor.Spec.NodeLabels {
+				keys[key] = true
+			}
+		}
 	}
-	return remedy.Value(resource, q.Value())
+	return func(f kueue.FlavorQuotas, resource string) bool {
+		covers := slices.ContainsFunc(f.Resources, func(r kueue.ResourceQuota) bool { return string(r.Name) == resource })
+		return covers && !quota.RuledOut(d.Message, string(f.Name)) && slices.ContainsFunc(wl.Spec.PodSets, func(ps kueue.PodSet) bool {
+			asks := slices.ContainsFunc(d.PodSets, func(p admission.PodSetDecision) bool {
+				return p.Name == string(ps.Name) && slices.ContainsFunc(p.Requests, func(r admission.Quantity) bool { return r.Resource == resource && r.Value > 0 })
+			})
+			return asks && quota.Selects(ps.Template.Spec.NodeSelector, labels[f.Name], keys)
+		})
+	}
+}
+
+func quantity(resource string, q apiresource.Quantity) float64 {
+	return remedy.Value(resource, amount(resource, q))
+}
+
+// amount is a quantity in the units of package quota.
+func amount(resource string, q apiresource.Quantity) int64 {
+	if resource == "cpu" {
+		return q.MilliValue()
+	}
+	return q.Value()
 }
 
 func limit(resource string, q *apiresource.Quantity) *float64 {

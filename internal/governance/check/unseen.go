@@ -140,7 +140,7 @@ func (v *Verdict) leastShort() []Line {
 		switch {
 		case i < 0:
 			out = append(out, l)
-		case l.Short < out[i].Short:
+		case l.shortage.Less(out[i].shortage):
 			out[i] = l
 		}
 	}

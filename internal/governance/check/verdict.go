@@ -191,6 +191,8 @@ type Line struct {
 	Free, Lent, Available, Limit *float64
 	// Short is how much of the request is not available now, as far as is known.
 	Short float64
+
+	shortage quota.Shortage // Short is of it
 }
 
 // Borrowed is an amount beyond the ClusterQueue's nominal quota.

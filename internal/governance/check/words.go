@@ -266,22 +266,14 @@ func (v *Verdict) tooMuch() string {
 // accelerators where those are short, else of everything.
 func (v *Verdict) short() string {
 	var parts []string
-	for i := range v.Quota.Resources {
-		l := &v.Quota.Resources[i]
-		least := l.Short
-		for _, o := range v.Quota.Resources {
-			if o.Resource == l.Resource {
-				least = min(least, o.Short)
-			}
-		}
-		text := number(l.Resource, least) + " more " + l.Resource
-		if least == 0 || slices.Contains(parts, text) {
+	for _, l := range v.leastShort() {
+		if l.Short == 0 {
 			continue
 		}
-		if len(parts) > 0 && l.Resource != v.Quota.Resources[0].Resource && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
+		if len(parts) > 0 && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
 			break
 		}
-		parts = append(parts, text)
+		parts = append(parts, number(l.Resource, l.Short)+" more "+l.Resource)
 	}
 	if len(parts) == 0 {
 		return ""
