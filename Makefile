@@ -5,6 +5,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
+# Of the comparison with Kueue's own scheduling loop; add -full for larger ones, which takes hours.
+INPUTS  ?= -inputs 30000 -itself 100
 # Nothing here needs C but the race detector; one setting, so that what one step compiles serves the others.
 export CGO_ENABLED := 0
 
@@ -35,11 +37,11 @@ cluster:          ## the real control plane (Linux, root; built once, about 15 m
 oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run TestAgainstKueue -inputs 3000 ./...
 
-fidelity:         ## all figures of docs/fidelity.md: 30,000 large inputs, Kueue against itself, a live Kueue (hours)
-	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run TestAgainstKueue -inputs 30000 -full -itself 10 ./...
+fidelity:         ## all figures of docs/fidelity.md: 30,000 inputs, Kueue against itself, a live Kueue (half an hour)
+	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run TestAgainstKueue $(INPUTS) ./...
 	$(GO) test -v -timeout 60m -run TestFidelity ./test/fidelity/...
 
-bench:            ## start, lists and sandbox against the peers, as ratios
+bench:            ## start, sandbox, lists, quota, verdict and logs against the peers, as ratios
 	$(GO) run ./bench
 
 docs:             ## completions and the command reference

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -35,8 +34,7 @@ func once(ctx context.Context, env, args []string) (usage, error) {
 	}
 	wall := time.Since(start)
 	state := cmd.ProcessState
-	rss := float64(state.SysUsage().(*syscall.Rusage).Maxrss) / 1024
-	return usage{wall, state.UserTime() + state.SystemTime(), rss}, nil
+	return usage{wall, state.UserTime() + state.SystemTime(), rssMB(state)}, nil
 }
 
 // compare runs the contenders in turn and prints their medians, and ratios to

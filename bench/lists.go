@@ -86,17 +86,10 @@ func fill(ctx context.Context, bed *cluster.Bed) error {
 	}
 	group.Wait()
 	close(failures)
-	err := <-failures
-	if err != nil {
+	if err := <-failures; err != nil {
 		return err
 	}
-	// Kueue takes a minute or two for them, longer than the bed waits for one thing.
-	for range 10 {
-		if err = bed.WaitFor(ctx, "a Workload for every job", func(ctx context.Context) error { return allQueued(ctx, bed) }); err == nil {
-			break
-		}
-	}
-	return err
+	return patiently(ctx, bed, "a Workload for every job", func(ctx context.Context) error { return allQueued(ctx, bed) })
 }
 
 func allQueued(ctx context.Context, bed *cluster.Bed) error {

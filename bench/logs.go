@@ -94,7 +94,7 @@ func (b *bench) followLogs(ctx context.Context, f follower, d time.Duration) (lo
 		return logUse{}, err
 	}
 	state := cmd.ProcessState
-	u := logUse{usage: usage{cpu: state.UserTime() + state.SystemTime(), rssMB: float64(state.SysUsage().(*syscall.Rusage).Maxrss) / 1024}}
+	u := logUse{usage: usage{cpu: state.UserTime() + state.SystemTime(), rssMB: rssMB(state)}}
 	u.lost, u.twice, u.first = count.result()
 	return u, nil
 }

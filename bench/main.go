@@ -19,10 +19,11 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "start,sandbox,lists,quota,logs", "what to measure")
+	only := flag.String("only", "start,sandbox,lists,quota,verdict,logs", "what to measure")
 	runs := flag.Int("runs", 15, "counted runs of each command")
 	logTime := flag.Duration("logs-for", 10*time.Second, "how long logs are followed")
 	workloads := flag.Int("workloads", 5000, "workloads of the quota part, in 200 queues")
+	queues := flag.Int("queues", 10, "queues of the verdict part, with 60 workloads each")
 	bare := flag.String("bare", "", "internal: download the lists named as arguments with this kubeconfig, and nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -31,7 +32,7 @@ func main() {
 		check(download(ctx, *bare, flag.Args()))
 		return
 	}
-	check(run(ctx, strings.Split(*only, ","), *runs, *workloads, *logTime))
+	check(run(ctx, strings.Split(*only, ","), *runs, *workloads, *queues, *logTime))
 }
 
 func check(err error) {
@@ -41,7 +42,7 @@ func check(err error) {
 	}
 }
 
-func run(ctx context.Context, only []string, runs, workloads int, logTime time.Duration) error {
+func run(ctx context.Context, only []string, runs, workloads, queues int, logTime time.Duration) error {
 	dir, err := os.MkdirTemp("", "hyperpod-bench-")
 	if err != nil {
 		return err
@@ -55,6 +56,7 @@ func run(ctx context.Context, only []string, runs, workloads int, logTime time.D
 		name string
 		run  func(context.Context) error
 	}{{"start", b.start}, {"sandbox", b.sandbox}, {"lists", b.lists}, {"quota", b.quota},
+		{"verdict", func(ctx context.Context) error { return b.verdict(ctx, queues) }},
 		{"logs", func(ctx context.Context) error { return b.logs(ctx, logTime) }}} {
 		if slices.Contains(only, part.name) {
 			if err := part.run(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
@@ -29,7 +30,7 @@ func (b *bench) quota(ctx context.Context) error {
 		return err
 	}
 	defer bed.Stop()
-	if err := fillQueues(ctx, bed, b.workloads); err != nil {
+	if err := fillQueues(ctx, bed, quotaQueues, b.workloads); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -75,10 +76,7 @@ func withJQ(kubectl string) []string {
 
 // fillQueues makes the queues, in cohorts, and the workloads, without jobs, and
 // waits until Kueue has counted them all.
-func fillQueues(ctx context.Context, bed *cluster.Bed, workloads int) error {
-	object := func(kind, name string, spec map[string]any) map[string]any {
-		return map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": map[string]any{"name": name}, "spec": spec}
-	}
+func fillQueues(ctx context.Context, bed *cluster.Bed, queues, workloads int) error {
 	if err := bed.ApplyNodes(ctx, cluster.Nodes("ml.g5.12xlarge", 125)); err != nil {
 		return err
 	}
@@ -86,27 +84,19 @@ func fillQueues(ctx context.Context, bed *cluster.Bed, workloads int) error {
 		return err
 	}
 	const wide, namespaced = "/apis/kueue.x-k8s.io/v1beta2/", "/apis/kueue.x-k8s.io/v1beta2/namespaces/bench/"
-	if err := post(ctx, bed, wide+"resourceflavors", object("ResourceFlavor", "gpu", map[string]any{})); err != nil {
+	if err := post(ctx, bed, wide+"resourceflavors", kueueObject("ResourceFlavor", "gpu", "", map[string]any{})); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "creating", quotaQueues, "queues and", workloads, "workloads")
-	resources := []string{"cpu", "memory", "nvidia.com/gpu", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa"}
-	err := inParallel(quotaQueues, func(i int) error {
+	fmt.Fprintln(os.Stderr, "creating", queues, "queues and", workloads, "workloads")
+	err := inParallel(queues, func(i int) error {
 		name := fmt.Sprintf("hyperpod-ns-team%03d-clusterqueue", i)
-		var quotas []any
-		for _, r := range resources {
-			quotas = append(quotas, map[string]any{"name": r, "nominalQuota": "100", "borrowingLimit": "50"})
-		}
-		err := post(ctx, bed, wide+"clusterqueues", object("ClusterQueue", name, map[string]any{
-			"namespaceSelector": map[string]any{}, "cohortName": fmt.Sprintf("pool-%d", i/perPool),
-			"resourceGroups": []any{map[string]any{"coveredResources": resources, "flavors": []any{map[string]any{"name": "gpu", "resources": quotas}}}},
-		}))
+		err := post(ctx, bed, wide+"clusterqueues", clusterQueue(name, fmt.Sprintf("pool-%d", i/perPool)))
 		if err == nil {
-			err = post(ctx, bed, namespaced+"localqueues", object("LocalQueue", fmt.Sprintf("team%03d", i), map[string]any{"clusterQueue": name}))
+			err = post(ctx, bed, namespaced+"localqueues", localQueue(fmt.Sprintf("team%03d", i), name))
 		}
-		for n := 0; err == nil && n < workloads/quotaQueues; n++ {
+		for n := 0; err == nil && n < workloads/queues; n++ {
 			requests := map[string]any{"cpu": "8", "memory": "1", "nvidia.com/gpu": "8"}
-			err = post(ctx, bed, namespaced+"workloads", object("Workload", fmt.Sprintf("team%03d-w%d", i, n), map[string]any{
+			err = post(ctx, bed, namespaced+"workloads", kueueObject("Workload", fmt.Sprintf("team%03d-w%d", i, n), "bench", map[string]any{
 				"queueName": fmt.Sprintf("team%03d", i), "priority": n,
 				"podSets": []any{map[string]any{"name": "main", "count": 2, "template": map[string]any{"spec": map[string]any{"restartPolicy": "Never",
 					"containers": []any{map[string]any{"name": "c", "image": "none", "resources": map[string]any{"requests": requests}}}}}}},
@@ -117,32 +107,73 @@ func fillQueues(ctx context.Context, bed *cluster.Bed, workloads int) error {
 	if err != nil {
 		return err
 	}
-	// Kueue takes longer for so many than the bed waits for one thing.
-	for range 10 {
-		if err = bed.WaitFor(ctx, "Kueue to count every workload", func(ctx context.Context) error { return allCounted(ctx, bed, workloads/quotaQueues*quotaQueues) }); err == nil {
-			break
+	want := workloads / queues * queues
+	return patiently(ctx, bed, "Kueue to count every workload", func(ctx context.Context) error {
+		now, err := count(ctx, bed)
+		if err == nil && now.admitted+now.waiting < want {
+			err = fmt.Errorf("%d so far", now.admitted+now.waiting)
 		}
-	}
-	return err
+		return err
+	})
 }
 
-func allCounted(ctx context.Context, bed *cluster.Bed, want int) error {
+// patiently waits longer than the bed waits for one thing: Kueue takes its time for so many.
+func patiently(ctx context.Context, bed *cluster.Bed, what string, check func(context.Context) error) error {
+	const limit = 10 * time.Minute
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not within %s", limit))
+	defer cancel()
+	return bed.WaitFor(ctx, what, check)
+}
+
+func kueueObject(kind, name, namespace string, spec map[string]any) map[string]any {
+	metadata := map[string]any{"name": name}
+	if namespace != "" {
+		metadata["namespace"] = namespace
+	}
+	return map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": metadata, "spec": spec}
+}
+
+// clusterQueue has 100 of every resource, and may borrow half as much in its cohort, if it has one.
+func clusterQueue(name, cohort string) map[string]any {
+	resources := []string{"cpu", "memory", "nvidia.com/gpu", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa"}
+	var quotas []any
+	for _, r := range resources {
+		quota := map[string]any{"name": r, "nominalQuota": "100"}
+		if cohort != "" {
+			quota["borrowingLimit"] = "50"
+		}
+		quotas = append(quotas, quota)
+	}
+	spec := map[string]any{"namespaceSelector": map[string]any{},
+		"resourceGroups": []any{map[string]any{"coveredResources": resources, "flavors": []any{map[string]any{"name": "gpu", "resources": quotas}}}}}
+	if cohort != "" {
+		spec["cohortName"] = cohort
+	}
+	return kueueObject("ClusterQueue", name, "", spec)
+}
+
+func localQueue(name, clusterQueue string) map[string]any {
+	return kueueObject("LocalQueue", name, "bench", map[string]any{"clusterQueue": clusterQueue})
+}
+
+// counted is what the statuses of the queues say of all workloads together.
+type counted struct{ admitted, waiting int }
+
+func count(ctx context.Context, bed *cluster.Bed) (counted, error) {
 	var list struct {
 		Items []struct {
 			Status struct{ PendingWorkloads, ReservingWorkloads int }
 		}
 	}
 	if err := bed.Get(ctx, "/apis/kueue.x-k8s.io/v1beta2/clusterqueues", &list); err != nil {
-		return err
+		return counted{}, err
 	}
-	n := 0
+	var n counted
 	for _, q := range list.Items {
-		n += q.Status.PendingWorkloads + q.Status.ReservingWorkloads
+		n.admitted += q.Status.ReservingWorkloads
+		n.waiting += q.Status.PendingWorkloads
 	}
-	if n < want {
-		return fmt.Errorf("%d so far", n)
-	}
-	return nil
+	return n, nil
 }
 
 func post(ctx context.Context, bed *cluster.Bed, path string, object map[string]any) error {

@@ -144,6 +144,55 @@ func TestOutputFormats(t *testing.T) {
 	}
 }
 
+// TestOutputFormatsPage: docs/output.md has every command with the formats that it has.
+func TestOutputFormatsPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "output.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(page), "| commands | have |\n|---|---|\n")
+	table, _, ended := strings.Cut(table, "\n\n")
+	if !found || !ended {
+		t.Fatal("docs/output.md has no table of commands")
+	}
+	quoted := func(text string) (words []string) {
+		for i, part := range strings.Split(text, "`") {
+			if i%2 == 1 {
+				words = append(words, part)
+			}
+		}
+		return words
+	}
+	formats := formatsOf()
+	var first []string
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		words := quoted(cells[2])
+		if first == nil {
+			first = words
+		}
+		if strings.HasPrefix(strings.TrimSpace(cells[2]), "these") {
+			words = append(words, first...)
+		}
+		for _, command := range quoted(cells[1]) {
+			path := "hyperpod " + command
+			var has []string
+			for _, name := range formats[path] {
+				if !strings.HasSuffix(string(name), "-file") { // goes with the one without
+					has = append(has, string(name))
+				}
+			}
+			if slices.Sort(has); !slices.Equal(has, slices.Sorted(slices.Values(words))) {
+				t.Errorf("%s has %v, the page says %v", command, has, words)
+			}
+			delete(formats, path)
+		}
+	}
+	for path := range formats {
+		t.Errorf("the page does not have %s", path)
+	}
+}
+
 // TestHelpFits: nothing of a command's help is wider than the terminal, but for
 // examples, which are there to be copied, and single words.
 func TestHelpFits(t *testing.T) {

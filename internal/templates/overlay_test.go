@@ -108,7 +108,7 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 // What is no JSON is refused in words of ours.
 func TestSelectorText(t *testing.T) {
 	_, err := ParseSelector("{bad")
-	if errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--label-selector is not understood: not a valid JSON object") || strings.Contains(err.Error(), "invalid character") {
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--label-selector is not understood: not a JSON object") || strings.Contains(err.Error(), "invalid character") {
 		t.Errorf("%v", err)
 	}
 }
