@@ -153,7 +153,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&o.GenerateName, "generate-name", false, "add a suffix to the name, so that it is new")
-	fs.StringVarP(&o.File, "config-file", "f", "", "manifest, template, or v2 configuration: a file, a folder of manifests, or - for stdin")
+	fs.VarP(&once{to: &o.File}, "config-file", "f", "manifest, template, or v2 configuration: a file, a folder of manifests, or - for stdin")
 	fs.StringVar(&o.Template, "template", "", "name of a template")
 	factory.AddChoice(cmd, &o.JobKind, factory.Choice{Name: "job-kind", Words: jobKinds(), Read: fullKind,
 		Usage: "kind of job where no template is named: PyTorchJob, MPIJob or HyperPodPyTorchJob"})
