@@ -40,8 +40,8 @@ func TeamOf(namespace string, labels map[string]string) string {
 	if labels[kinds.ManagedQueueLabel] == "true" {
 		return labels[kinds.QuotaAllocationLabel]
 	}
-	team, _ := strings.CutPrefix(namespace, "hyperpod-ns-")
-	if team == namespace {
+	team, ok := strings.CutPrefix(namespace, "hyperpod-ns-")
+	if !ok {
 		return ""
 	}
 	return team

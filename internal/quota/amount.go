@@ -13,8 +13,8 @@ import (
 // what 64 bits hold. Sums with it stay unlimited, as Kueue's Amount has it.
 const Unlimited int64 = math.MaxInt64
 
-// amountOf is a quantity in the unit of state.Amounts, rounded up.
-func amountOf(resourceName string, q resource.Quantity) int64 {
+// AmountOf is a quantity in the unit of state.Amounts, rounded up.
+func AmountOf(resourceName string, q resource.Quantity) int64 {
 	most := maxWhole
 	if resourceName == cpu {
 		most = maxCores
@@ -26,6 +26,14 @@ func amountOf(resourceName string, q resource.Quantity) int64 {
 		return q.MilliValue()
 	}
 	return q.Value()
+}
+
+// QuantityOf is the quantity of an amount that is not Unlimited.
+func QuantityOf(resourceName string, n int64) resource.Quantity {
+	if resourceName == cpu {
+		return *resource.NewMilliQuantity(n, resource.DecimalSI)
+	}
+	return *resource.NewQuantity(n, resource.DecimalSI)
 }
 
 const cpu = "cpu"

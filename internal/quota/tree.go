@@ -189,12 +189,12 @@ func limitsOf(groups []state.ResourceGroup) map[Key]limits {
 	for _, g := range groups {
 		for _, f := range g.Flavors {
 			for _, r := range f.Resources {
-				l := limits{nominal: amountOf(r.Name, r.Nominal), borrowing: Unlimited, lending: Unlimited}
+				l := limits{nominal: AmountOf(r.Name, r.Nominal), borrowing: Unlimited, lending: Unlimited}
 				if r.BorrowingLimit != nil {
-					l.borrowing = amountOf(r.Name, *r.BorrowingLimit)
+					l.borrowing = AmountOf(r.Name, *r.BorrowingLimit)
 				}
 				if r.LendingLimit != nil {
-					l.lending = amountOf(r.Name, *r.LendingLimit)
+					l.lending = AmountOf(r.Name, *r.LendingLimit)
 				}
 				out[Key{f.Name, r.Name}] = l
 			}

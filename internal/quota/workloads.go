@@ -127,7 +127,7 @@ func statusUsage(flavors []state.FlavorUsage) Usage {
 	out := Usage{}
 	for _, f := range flavors {
 		for _, r := range f.Resources {
-			out[Key{f.Name, r.Name}] = amountOf(r.Name, r.Total)
+			out[Key{f.Name, r.Name}] = AmountOf(r.Name, r.Total)
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func isAmount(field string) bool {
 func badQuantity(path string, v any) string {
 	switch t := v.(type) {
 	case map[string]any:
-		for _, k := range sortedKeys(t) {
+		for _, k := range slices.Sorted(maps.Keys(t)) {
 			if k == "labels" || k == "annotations" || k == "nodeLabels" || k == "nodeSelector" {
 				continue
 			}
@@ -84,7 +85,7 @@ func notQuantity(path string, v any) string {
 	text := ""
 	switch t := v.(type) {
 	case map[string]any:
-		for _, k := range sortedKeys(t) {
+		for _, k := range slices.Sorted(maps.Keys(t)) {
 			if bad := notQuantity(path+"."+k, t[k]); bad != "" {
 				return bad
 			}
@@ -195,15 +196,6 @@ func afterSpace(raw []byte) []byte {
 		raw = raw[1:]
 	}
 	return raw
-}
-
-func sortedKeys(m map[string]any) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // named is an object as messages speak of it.

@@ -9,8 +9,7 @@ import (
 
 // Missing says on stderr what could not be read: what is forbidden in a line,
 // with the right that would show it, what a file does not have in another, and
-// each failure on its own. Kinds that the
-// cluster does not serve are no news.
+// each failure on its own. Kinds that the cluster does not serve are no news.
 func (f *Factory) Missing(missing []state.Missing) {
 	var forbidden, where, notInFile []string
 	everywhere := false
@@ -33,19 +32,19 @@ func (f *Factory) Missing(missing []state.Missing) {
 		f.Notef("note: only namespaces that you may work in are shown: you have no right to list in all of them")
 	}
 	if len(notInFile) > 0 {
-		f.Notef("note: not shown, as the file has none: %s", set(notInFile))
+		f.Notef("note: not shown, as the file has none: %s", NameSet(notInFile))
 	}
 	if len(forbidden) > 0 {
-		text := "note: not shown, for want of the right to list them: " + set(forbidden)
+		text := "note: not shown, for want of the right to list them: " + NameSet(forbidden)
 		if len(where) > 0 {
-			text += " (in " + set(where) + ")"
+			text += " (in " + NameSet(where) + ")"
 		}
 		f.Notef("%s", text)
 	}
 }
 
-// set renders names sorted, each once.
-func set(names []string) string {
+// NameSet renders names sorted, each once.
+func NameSet(names []string) string {
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), ", ")
 }

@@ -162,23 +162,17 @@ func Notes(f *factory.Factory, missing []state.Missing) {
 	}
 	var lacks []string
 	if len(notInFile) > 0 {
-		lacks = append(lacks, "no "+set(notInFile))
+		lacks = append(lacks, "no "+factory.NameSet(notInFile))
 	}
 	if len(elsewhere) > 0 {
-		lacks = append(lacks, "of other namespaces no "+set(elsewhere))
+		lacks = append(lacks, "of other namespaces no "+factory.NameSet(elsewhere))
 	}
 	if len(lacks) > 0 {
 		f.Notef("note: shown is what the file has, and ? where that is not enough: it has %s", strings.Join(lacks, ", and "))
 	}
 	if len(forbidden) > 0 {
-		f.Notef("note: shown is what you may read, and ? where that is not enough: the right to list %s in the whole cluster would show the rest", set(forbidden))
+		f.Notef("note: shown is what you may read, and ? where that is not enough: the right to list %s in the whole cluster would show the rest", factory.NameSet(forbidden))
 	}
-}
-
-// set renders names sorted, each once.
-func set(names []string) string {
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
 }
 
 // NoKueue returns the error of a cluster that has no queues at all, else nil.

@@ -12,7 +12,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/patch"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -110,13 +109,7 @@ func effect(before, after outlook, in *inputs.Inputs) string {
 func preempted(d admission.Decision, in *inputs.Inputs) string {
 	var out []string
 	for _, p := range d.Preempts {
-		name := p.Name
-		for _, w := range in.Workloads {
-			if w.Namespace == p.Namespace && w.Name == p.Name {
-				name, _ = remedy.JobOf(w)
-			}
-		}
-		out = append(out, p.Namespace+"/"+name)
+		out = append(out, p.Namespace+"/"+in.JobName(p.Namespace, p.Name))
 	}
 	return strings.Join(out, ", ")
 }

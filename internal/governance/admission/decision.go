@@ -28,6 +28,10 @@ const (
 	Never Outcome = "Never"
 )
 
+// Starts reports that the workload would get its quota now, if need be by
+// preempting others.
+func (o Outcome) Starts() bool { return o == Admitted || o == AdmittedByPreempting }
+
 // EventKind says what happened to a workload in a cycle.
 type EventKind string
 

@@ -47,7 +47,7 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	}
 	q.Status, q.Outcome, q.Reason, q.Message = OK, string(d.Outcome), d.Reason, d.Message
 	q.Ahead, q.Tie = d.Ahead, d.Tie
-	if d.Outcome != admission.Admitted && d.Outcome != admission.AdmittedByPreempting {
+	if !d.Outcome.Starts() {
 		q.Status = Failed
 	}
 	if v.Job.ClusterQueue == "" {
@@ -104,11 +104,8 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 			}
 		} else {
 			for name, q := range resource.PodRequests(&corev1.Pod{Spec: ps.Template.Spec}, resource.PodResourcesOptions{}) {
-				n := q.Value()
-				if name == corev1.ResourceCPU {
-					n = q.MilliValue()
-				}
-				out.Requests = append(out.Requests, Amount{"", string(name), remedy.Value(string(name), n*int64(ps.Count))})
+				n := quota.AmountOf(string(name), q) * int64(ps.Count)
+				out.Requests = append(out.Requests, Amount{"", string(name), remedy.Value(string(name), n)})
 			}
 		}
 		slices.SortFunc(out.Requests, func(a, b Amount) int {
@@ -131,7 +128,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 	for _, ps := range d.PodSets {
 		for _, r := range ps.Requests {
 			asked[r.Resource] += r.Value
-			if f := ps.Flavors[r.Resource]; f != "" && starts(d.Outcome) {
+			if f := ps.Flavors[r.Resource]; f != "" && d.Outcome.Starts() {
 				chosen[quota.Key{Flavor: f, Resource: r.Resource}] += r.Value
 				given[r.Resource] = true
 			}
@@ -169,7 +166,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 				}
 				if v.unseenTree && !v.hangs() && r.BorrowingLimit != nil {
 					// It waits whatever the others lend: its own limit is what is short of.
-					if room.Most = amount(name, r.NominalQuota) + amount(name, *r.BorrowingLimit); room.Most < 0 {
+					if room.Most = quota.AmountOf(name, r.NominalQuota) + quota.AmountOf(name, *r.BorrowingLimit); room.Most < 0 {
 						room.Most = quota.Unlimited
 					}
 					room.Now = max(0, room.Most-used[k])
@@ -210,15 +207,7 @@ func (c *Checker) reach(wl *kueue.Workload, group []kueue.FlavorQuotas, d *admis
 }
 
 func quantity(resource string, q apiresource.Quantity) float64 {
-	return remedy.Value(resource, amount(resource, q))
-}
-
-// amount is a quantity in the units of package quota.
-func amount(resource string, q apiresource.Quantity) int64 {
-	if resource == "cpu" {
-		return q.MilliValue()
-	}
-	return q.Value()
+	return remedy.Value(resource, quota.AmountOf(resource, q))
 }
 
 func limit(resource string, q *apiresource.Quantity) *float64 {
@@ -283,7 +272,7 @@ func (c *Checker) preemption(p admission.Preemption) Preemption {
 	out := Preemption{Namespace: p.Namespace, Name: p.Name, Workload: p.Name, Team: quota.TeamOf(p.ClusterQueue), ClusterQueue: p.ClusterQueue,
 		Priority: p.Priority, Reason: p.Reason, Holds: []Amount{}}
 	if w := c.In.Workload(p.Namespace, p.Name); w != nil {
-		out.Name, _ = remedy.JobOf(w)
+		out.Name, _ = inputs.JobOf(w)
 		_, out.Hidden = w.Labels[inputs.HiddenLabel]
 	}
 	for _, r := range p.Releases {

@@ -56,10 +56,6 @@ func (c *Checker) endsOf(ctx context.Context, queue string) (*ends, error) {
 	return e, nil
 }
 
-func starts(o admission.Outcome) bool {
-	return o == admission.Admitted || o == admission.AdmittedByPreempting
-}
-
 // between decides where something is not seen: base is the answer of what is. It
 // returns the decision to report.
 func (c *Checker) between(ctx context.Context, wl *kueue.Workload, base admission.Decision, v *Verdict) (admission.Decision, error) {
@@ -76,7 +72,7 @@ func (c *Checker) between(ctx context.Context, wl *kueue.Workload, base admissio
 		return base, err
 	}
 	cq := c.In.ClusterQueue(base.ClusterQueue)
-	if e.unseen.Waiting && cq.Spec.QueueingStrategy == kueue.StrictFIFO && starts(worst.Outcome) {
+	if e.unseen.Waiting && cq.Spec.QueueingStrategy == kueue.StrictFIFO && worst.Outcome.Starts() {
 		worst.Outcome = admission.Waits // behind jobs that are not seen
 	}
 	u := &Unseen{Best: string(best.Outcome), Worst: string(worst.Outcome), SettledBy: []string{}}
@@ -88,13 +84,13 @@ func (c *Checker) between(ctx context.Context, wl *kueue.Workload, base admissio
 	}
 	v.Quota.Unseen, v.unseenTree = u, len(e.unseen.Tree) > 0
 	switch {
-	case !starts(best.Outcome):
+	case !best.Outcome.Starts():
 		return best, nil // the same, or better: it waits for, or exceeds, what is seen
-	case !starts(worst.Outcome):
+	case !worst.Outcome.Starts():
 		u.If = "?" // in words once the amounts are known
 		v.unseenWaiting = e.unseen.Waiting
 		return base, nil
-	case starts(base.Outcome):
+	case base.Outcome.Starts():
 		return base, nil
 	}
 	return worst, nil

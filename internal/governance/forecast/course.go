@@ -12,7 +12,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 )
 
 // pass is one run forward.
@@ -159,7 +158,7 @@ func (c *course) begin(k key, elapsed time.Duration) {
 	if !s.known {
 		if c.t.roots[c.t.queueOf(w)] == c.t.roots[c.t.target] {
 			c.endless++
-			name, _ := remedy.JobOf(w)
+			name, _ := inputs.JobOf(w)
 			c.endlessNames = append(c.endlessNames, key{w.Namespace, name}.String())
 		}
 		return

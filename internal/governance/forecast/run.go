@@ -74,7 +74,7 @@ func present(ctx context.Context, e *admission.Engine, o Options, target *kueue.
 		return true, err
 	}
 	switch {
-	case d.Outcome == admission.Admitted || d.Outcome == admission.AdmittedByPreempting:
+	case d.Outcome.Starts():
 		out.Known, out.Earliest, out.Latest = true, o.Now, o.Now
 		return true, nil
 	case blocked(d.Reason):

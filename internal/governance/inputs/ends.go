@@ -11,6 +11,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -123,29 +124,17 @@ func (in *Inputs) End(queue string, best bool) *Inputs {
 	for _, g := range others.Spec.ResourceGroups {
 		for _, f := range g.Flavors {
 			for _, r := range f.Resources {
-				q := quantity(r.Name, tree.Available(othersName, string(f.Name), string(r.Name)))
+				q := quota.QuantityOf(string(r.Name), tree.Available(othersName, string(f.Name), string(r.Name)))
 				if q.IsZero() {
 					continue
 				}
 				n++
-				out.Workloads = append(out.Workloads, hiddenWorkload(others, n, kueue.PodSetAssignment{
-					Name: kueue.DefaultPodSetName, Count: ptr.To[int32](1),
-					Flavors:       map[corev1.ResourceName]kueue.ResourceFlavorReference{r.Name: f.Name},
-					ResourceUsage: corev1.ResourceList{r.Name: q},
-				}, in.Taken))
+				out.Workloads = append(out.Workloads, hiddenWorkload(others, n, f.Name, r.Name, q, in.Taken))
 			}
 		}
 	}
 	return &out
 }
 
-// quantity is an amount in the units of package quota.
-func quantity(name corev1.ResourceName, n int64) resource.Quantity {
-	if name == corev1.ResourceCPU {
-		return *resource.NewMilliQuantity(n, resource.DecimalSI)
-	}
-	return *resource.NewQuantity(n, resource.DecimalSI)
-}
-
 // plenty is more of a resource than any cluster has, and little enough to be added up.
-func plenty(name corev1.ResourceName) resource.Quantity { return quantity(name, 1<<56) }
+func plenty(name corev1.ResourceName) resource.Quantity { return quota.QuantityOf(string(name), 1<<56) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -13,7 +14,12 @@ import (
 
 // hiddenWorkload holds one resource of one flavor. Its priority is the highest, so
 // that it is taken away only where a queue may reclaim from any priority.
-func hiddenWorkload(cq *kueue.ClusterQueue, n int, a kueue.PodSetAssignment, now time.Time) *kueue.Workload {
+func hiddenWorkload(cq *kueue.ClusterQueue, n int, flavor kueue.ResourceFlavorReference, name corev1.ResourceName, q resource.Quantity, now time.Time) *kueue.Workload {
+	a := kueue.PodSetAssignment{
+		Name: kueue.DefaultPodSetName, Count: ptr.To[int32](1),
+		Flavors:       map[corev1.ResourceName]kueue.ResourceFlavorReference{name: flavor},
+		ResourceUsage: corev1.ResourceList{name: q},
+	}
 	w := &kueue.Workload{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cq.Name, Name: fmt.Sprintf("not-readable-%d", n),

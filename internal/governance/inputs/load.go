@@ -101,6 +101,24 @@ func OwnerUID(w *kueue.Workload) string {
 	return ""
 }
 
+// JobOf is the name and kind of the job a workload belongs to; of one that belongs
+// to none its own name.
+func JobOf(w *kueue.Workload) (name, kind string) {
+	if c := metav1.GetControllerOf(w); c != nil {
+		return c.Name, c.Kind
+	}
+	return w.Name, ""
+}
+
+// JobName is the name of the job that a workload belongs to, by the workload's name,
+// which it stays for one that was not read.
+func (in *Inputs) JobName(namespace, workload string) string {
+	if w := in.Workload(namespace, workload); w != nil {
+		workload, _ = JobOf(w)
+	}
+	return workload
+}
+
 // versioned is a wire type that knows which version it was read at.
 type versioned interface{ version() string }
 

@@ -191,7 +191,6 @@ func (l *loader) hiddenUsage() {
 		}
 	}
 	for _, cq := range in.ClusterQueues {
-		a := kueue.PodSetAssignment{Name: "main", Flavors: map[corev1.ResourceName]kueue.ResourceFlavorReference{}, ResourceUsage: corev1.ResourceList{}}
 		n := 0
 		for _, f := range cq.Status.FlavorsReservation {
 			for _, r := range f.Resources {
@@ -201,12 +200,8 @@ func (l *loader) hiddenUsage() {
 					continue
 				}
 				// A pod set has one flavor a resource: one workload for each.
-				hidden := a.DeepCopy()
-				hidden.Flavors[r.Name], hidden.ResourceUsage[r.Name] = f.Name, rest
-				hidden.Count = new(int32)
-				*hidden.Count = 1
 				n++
-				in.Workloads = append(in.Workloads, hiddenWorkload(cq, n, *hidden, in.Taken))
+				in.Workloads = append(in.Workloads, hiddenWorkload(cq, n, f.Name, r.Name, rest, in.Taken))
 			}
 		}
 		if n > 0 {

@@ -1,7 +1,6 @@
 package inputs
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -65,10 +64,7 @@ func Holds(w *kueue.Workload) quota.Usage {
 			count = int64(*ps.Count)
 		}
 		for res, q := range ps.ResourceUsage {
-			n := q.Value()
-			if res == corev1.ResourceCPU {
-				n = q.MilliValue()
-			}
+			n := quota.AmountOf(string(res), q)
 			if now := left[ps.Name]; now < count {
 				n = n / count * now
 			}

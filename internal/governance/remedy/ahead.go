@@ -4,12 +4,12 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // ahead lists the waiting workloads that the queue's order puts before the job's.
@@ -38,7 +38,7 @@ func (f *finder) admitAhead() (undo func()) {
 	var back []*kueue.Workload
 	for _, w := range f.before {
 		d, err := f.Engine.Probe(f.ctx, w)
-		if err != nil || d.Outcome != admission.Admitted && d.Outcome != admission.AdmittedByPreempting {
+		if err != nil || !d.Outcome.Starts() {
 			continue
 		}
 		if f.put(w, given(w, &d)) {
@@ -78,11 +78,7 @@ func given(w *kueue.Workload, d *admission.Decision) *kueue.Workload {
 			one.Flavors[corev1.ResourceName(res)] = kueue.ResourceFlavorReference(flavor)
 		}
 		for _, r := range ps.Requests {
-			q := resource.NewQuantity(r.Value, resource.DecimalSI)
-			if r.Resource == string(corev1.ResourceCPU) {
-				q = resource.NewMilliQuantity(r.Value, resource.DecimalSI)
-			}
-			one.ResourceUsage[corev1.ResourceName(r.Resource)] = *q
+			one.ResourceUsage[corev1.ResourceName(r.Resource)] = quota.QuantityOf(r.Resource, r.Value)
 		}
 		a.PodSetAssignments = append(a.PodSetAssignments, one)
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -58,14 +57,6 @@ func Value(resource string, n int64) float64 {
 	return float64(n)
 }
 
-// JobOf is the name and kind of the job a workload belongs to.
-func JobOf(w *kueue.Workload) (name, kind string) {
-	if c := metav1.GetControllerOf(w); c != nil {
-		return c.Name, c.Kind
-	}
-	return w.Name, ""
-}
-
 // Holders returns the workloads that hold what is needed in the ClusterQueues that
 // the queue shares quota with, its own first, the largest first.
 func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *quota.Tree, wl *kueue.Workload, queue string, needs []Need) ([]Holder, error) {
@@ -98,7 +89,7 @@ func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *
 		if len(h.Holds) == 0 {
 			continue
 		}
-		h.Name, h.Kind = JobOf(w)
+		h.Name, h.Kind = inputs.JobOf(w)
 		h.Namespace, h.Workload, h.Team, h.ClusterQueue = w.Namespace, w.Name, quota.TeamOf(at), at
 		h.Owner = jobs.Creator(w.Labels, w.Annotations)
 		h.Priority, h.Since = priority(w), reservedSince(w)

@@ -96,10 +96,7 @@ func (f *finder) add(r Remedy, d *admission.Decision) {
 		}
 	}
 	for _, p := range d.Preempts {
-		e := Evicted{Namespace: p.Namespace, Name: p.Name, Workload: p.Name, Priority: p.Priority}
-		if w := f.In.Workload(p.Namespace, p.Name); w != nil {
-			e.Name, _ = JobOf(w)
-		}
+		e := Evicted{Namespace: p.Namespace, Name: f.In.JobName(p.Namespace, p.Name), Workload: p.Name, Priority: p.Priority}
 		for _, q := range p.Releases {
 			if q.Resource == f.resource {
 				e.Amount += Value(q.Resource, q.Value)
