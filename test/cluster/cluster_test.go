@@ -8,8 +8,10 @@ import (
 )
 
 // TestCurrent is the whole bed with the current Kueue: quota, borrowing, both operators, fake
-// completion, a member's rights, logs, and an API server that goes away.
+// completion, a member's rights, logs, and an API server that goes away. It runs beside the next one: beds
+// share nothing.
 func TestCurrent(t *testing.T) {
+	t.Parallel()
 	bed := ForTest(t, Options{})
 	john, smith := layOut(t, bed)
 	runBothTeams(t, bed, john, smith)
@@ -31,27 +33,15 @@ func TestCurrent(t *testing.T) {
 	})
 }
 
-// TestV1beta1 runs the same jobs with a Kueue that serves only v1beta1, beside a current bed that has
-// ended or not: beds share no port.
+// TestV1beta1 runs the same jobs with a Kueue that serves only v1beta1.
 func TestV1beta1(t *testing.T) {
+	t.Parallel()
 	bed := ForTest(t, Options{Kueue: KueueV1beta1})
 	john, smith := layOut(t, bed)
 	if err := bed.Get(t.Context(), "/apis/kueue.x-k8s.io/v1beta2", nil); !NotFound(err) {
 		t.Errorf("v1beta2 should not be served, got %v", err)
 	}
 	runBothTeams(t, bed, john, smith)
-}
-
-// TestSideBySide starts two beds at once.
-func TestSideBySide(t *testing.T) {
-	for i := range 2 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			bed := ForTest(t, Options{})
-			john, smith := layOut(t, bed)
-			runBothTeams(t, bed, john, smith)
-		})
-	}
 }
 
 // TestStartFails expects the reason, from the log of the process that failed, and nothing left running.

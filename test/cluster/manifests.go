@@ -88,11 +88,32 @@ func (b *Bed) load(c Component) (*shipped, error) {
 				return nil, fmt.Errorf("the shipped configuration of Kueue: %w", err)
 			}
 			s.objects = append(s.objects, o)
+		case kind == "CustomResourceDefinition":
+			dropDescriptions(o)
+			s.objects = append(s.objects, o)
 		default:
 			s.objects = append(s.objects, o)
 		}
 	}
 	return s, nil
+}
+
+// dropDescriptions takes the texts out of a schema: three quarters of a CRD's bytes, which the API server
+// copies many times while it starts, and nothing here reads. A property that is called description stays.
+func dropDescriptions(schema any) {
+	switch v := schema.(type) {
+	case Object:
+		if _, isText := v["description"].(string); isText {
+			delete(v, "description")
+		}
+		for _, inner := range v {
+			dropDescriptions(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			dropDescriptions(inner)
+		}
+	}
 }
 
 // setConfig puts the configuration that Kueue runs with into its ConfigMap, for

@@ -132,3 +132,15 @@ func listener(t *testing.T) net.Listener {
 	t.Cleanup(func() { l.Close() })
 	return l
 }
+
+func TestDropDescriptions(t *testing.T) {
+	crd := Object{"spec": Object{"versions": []any{Object{"schema": Object{"description": "long", "properties": Object{
+		"description": Object{"type": "string", "description": "longer"},
+	}}}}}}
+	dropDescriptions(crd)
+	text, err := json.Marshal(crd)
+	must(t, err)
+	if want := `{"spec":{"versions":[{"schema":{"properties":{"description":{"type":"string"}}}}]}}`; string(text) != want {
+		t.Errorf("left is %s", text)
+	}
+}

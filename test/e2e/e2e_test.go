@@ -15,11 +15,35 @@ const (
 	engineersQueue = "hyperpod-ns-ml-engineers-clusterqueue"
 )
 
-// TestFirstJob is the first thing people do, on the real control plane, as
-// administrator and as a member of the team.
-func TestFirstJob(t *testing.T) {
+// TestEnterprise is what people do with jobs, in the teams of the practice cluster
+// of that name. A bed takes long to start, so its parts share one, and each leaves
+// it without jobs.
+func TestEnterprise(t *testing.T) {
 	bed := cluster.ForTest(t, cluster.Options{})
 	applyScenario(t, bed, "enterprise", false)
+	t.Run("first job", func(t *testing.T) { firstJob(t, bed) })
+	t.Run("templates", func(t *testing.T) { embeddedTemplates(t, bed) })
+	t.Run("logs and exec", func(t *testing.T) { logsAndExec(t, bed) })
+}
+
+// TestTeams is what teams have and how jobs live in them, on one bed too. The
+// first part counts all queues there are, the last one stops the API server.
+func TestTeams(t *testing.T) {
+	bed := cluster.ForTest(t, cluster.Options{})
+	t.Run("quota truth", func(t *testing.T) { quotaTruth(t, bed, "v1beta2", 20, 10) })
+	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
+		t.Fatal(err)
+	}
+	if err := bed.ApplyTeams(t.Context(), cluster.JohnAndSmith()); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("john and smith", func(t *testing.T) { johnAndSmith(t, bed) })
+	t.Run("life", func(t *testing.T) { jobLife(t, bed) })
+}
+
+// firstJob is the first thing people do, as administrator and as a member of the
+// team.
+func firstJob(t *testing.T, bed *cluster.Bed) {
 	admin := newUser(t, bed.Kubeconfig)
 
 	out := admin.ok("start-job", "--name", "smpv2-llama2", "--namespace", engineers, "--priority", "fine-tuning", "--wait", "--timeout", "60s")
@@ -55,6 +79,15 @@ func TestFirstJob(t *testing.T) {
 		}
 	})
 	t.Run("team templates", func(t *testing.T) { teamTemplates(t, bed) })
+	noJobs(admin, engineers, "hyperpod-ns-researchers")
+}
+
+// noJobs cancels what still is in the namespaces, and waits until it is gone.
+func noJobs(u user, namespaces ...string) {
+	u.t.Helper()
+	for _, n := range namespaces {
+		u.ok("cancel-job", "--all", "--yes", "--wait", "--timeout", "90s", "-n", n)
+	}
 }
 
 // firstList checks the JSON of list-jobs to the letter.

@@ -16,16 +16,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
-// TestLife takes jobs through their life with our commands, with the API server,
+// jobLife takes jobs through their life with our commands, with the API server,
 // Kueue and the operators as judges and kubectl as witness.
-func TestLife(t *testing.T) {
-	bed := cluster.ForTest(t, cluster.Options{})
-	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
-		t.Fatal(err)
-	}
-	if err := bed.ApplyTeams(t.Context(), cluster.JohnAndSmith()); err != nil {
-		t.Fatal(err)
-	}
+func jobLife(t *testing.T, bed *cluster.Bed) {
 	kubeconfig, err := bed.MemberKubeconfig(t.Context(), recordTeam)
 	if err != nil {
 		t.Fatal(err)

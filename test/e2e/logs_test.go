@@ -137,14 +137,12 @@ func perPod(t *testing.T, text, separator string) map[string][]string {
 	return out
 }
 
-// TestLogsAndExec: kubectl and stern are the judges.
-func TestLogsAndExec(t *testing.T) {
-	bed := cluster.ForTest(t, cluster.Options{})
+// logsAndExec: kubectl and stern are the judges.
+func logsAndExec(t *testing.T, bed *cluster.Bed) {
 	binaries, err := cluster.Build(t.Context(), t.Output(), cluster.Stern)
 	if err != nil {
 		t.Fatal(err)
 	}
-	applyScenario(t, bed, "enterprise", false)
 	giveKubelets(t, bed)
 	admin := newUser(t, bed.Kubeconfig)
 	admin.ok("start-job", "--name", "talk", "--template", "smpv2-llama2", "-n", engineers, "--wait", "--timeout", "60s")

@@ -17,15 +17,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
-// TestQuotaTruth compares the quota model with Kueue's own status over 200 random
-// states: 20 cohort trees that change 10 times. It also is the test of following
-// a state on a real server: each comparison waits for Kueue by watching.
-func TestQuotaTruth(t *testing.T) {
-	bed := cluster.ForTest(t, cluster.Options{})
-	t.Run("200 states", func(t *testing.T) { quotaTruth(t, bed, "v1beta2", 20, 10) })
-	t.Run("john and smith", func(t *testing.T) { johnAndSmith(t, bed) })
-}
-
 // pools are the trees under test: queues g<group>-q<i>, half of the trees with a
 // cohort of cohorts and quota of its own.
 type pools struct {
@@ -41,6 +32,9 @@ type pools struct {
 
 const queuesPerPool = 3
 
+// quotaTruth compares the quota model with Kueue's own status over random states:
+// so many cohort trees that change so many times. It also is the test of following
+// a state on a real server: each comparison waits for Kueue by watching.
 func quotaTruth(t *testing.T, bed *cluster.Bed, version string, groups, rounds int) {
 	p := &pools{t: t, bed: bed, version: version, r: rand.New(rand.NewPCG(7, 1)), groups: groups, workloads: map[string][]string{}}
 	p.layOut()
@@ -337,13 +331,6 @@ func clientFor(t *testing.T, kubeconfig string) *kube.Client {
 // johnAndSmith is the worked example, with jobs: john has 12 and uses 8, smith
 // has 4 and uses 8, of which he borrows 4, and john lends 4. A third job waits.
 func johnAndSmith(t *testing.T, bed *cluster.Bed) {
-	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
-		t.Fatal(err)
-	}
-	teams := cluster.JohnAndSmith()
-	if err := bed.ApplyTeams(t.Context(), teams); err != nil {
-		t.Fatal(err)
-	}
 	admin := newUser(t, bed.Kubeconfig)
 	start := func(name, team, nodes string, more ...string) {
 		t.Helper()
@@ -374,6 +361,7 @@ func johnAndSmith(t *testing.T, bed *cluster.Bed) {
 	}
 	t.Run("queue", func(t *testing.T) { queueTruth(t, bed, admin.in(t)) })
 	t.Run("member", func(t *testing.T) { quotaOfMember(t, bed) })
+	noJobs(admin, "hyperpod-ns-john", "hyperpod-ns-smith")
 }
 
 type queueDocument struct {

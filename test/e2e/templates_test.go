@@ -18,10 +18,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
-// TestTemplates tries every embedded template on the real control plane.
-func TestTemplates(t *testing.T) {
-	bed := cluster.ForTest(t, cluster.Options{})
-	applyScenario(t, bed, "enterprise", false)
+// embeddedTemplates tries every embedded template.
+func embeddedTemplates(t *testing.T, bed *cluster.Bed) {
 	admin := newUser(t, bed.Kubeconfig)
 	t.Run("kubectl accepts every template for every family", func(t *testing.T) { everyFamily(t, bed) })
 	t.Run("server dry run", func(t *testing.T) { dryRuns(admin.in(t)) })
