@@ -7,6 +7,8 @@ TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 # Of the comparison with Kueue's own scheduling loop; add -full for larger ones, which takes hours.
 INPUTS  ?= -inputs 30000 -itself 100
+# Lint vets everything once; go test would do so again, all dependencies included, for each way of compiling.
+NOVET   := -vet=off
 # Nothing here needs C but the race detector; one setting, so that what one step compiles serves the others.
 export CGO_ENABLED := 0
 
@@ -25,14 +27,14 @@ lint:             ## gofmt, go vet, staticcheck, generated files, release config
 	$(GO) -C tools/checkrelease run . $(CURDIR)/.goreleaser.yaml
 
 unit:             ## package tests with the race detector (and the import-graph test)
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e /test/script -e /test/tab -e /test/cluster -e /test/e2e -e /test/fidelity)
+	CGO_ENABLED=1 $(GO) test -race $(NOVET) $$($(GO) list ./... | grep -v -e /test/script -e /test/tab -e /test/cluster -e /test/e2e -e /test/fidelity)
 
 script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it
-	$(GO) test -timeout 15m ./test/script/... ./test/tab/...
+	$(GO) test $(NOVET) -timeout 15m ./test/script/... ./test/tab/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
-	$(GO) test -timeout 60m -p 2 ./test/cluster/... ./test/e2e/... ./test/fidelity/...
+	$(GO) test $(NOVET) -timeout 60m -p 2 ./test/cluster/... ./test/e2e/... ./test/fidelity/...
 
 oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run TestAgainstKueue -inputs 3000 ./...
