@@ -56,17 +56,25 @@ func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 // none of it.
 var mayBeEmpty = []string{"script-args", "pre-script", "post-script", "description"}
 
-// refuseEmpty refuses a flag that is given with an empty text. It is nearly always
+// refuseEmpty refuses flags that are given with an empty text. It is nearly always
 // a shell variable that is not set, and must not lead to another cluster, namespace,
 // queue or choice of jobs than was meant.
-func refuseEmpty(cmd *cobra.Command) (err error) {
+func refuseEmpty(cmd *cobra.Command) error {
+	var empty []string
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if err == nil && isEmpty(flag) && !slices.Contains(mayBeEmpty, flag.Name) {
-			err = errs.Usagef("--%s is empty", writtenName(flag.Name)).
-				WithAdvice("leave it out, or say which; a shell variable may not be set").WithTry(cmd.CommandPath() + " --help")
+		if isEmpty(flag) && !slices.Contains(mayBeEmpty, flag.Name) {
+			empty = append(empty, "--"+writtenName(flag.Name))
 		}
 	})
-	return err
+	if len(empty) == 0 {
+		return nil
+	}
+	is := "is"
+	if len(empty) > 1 {
+		is = "are"
+	}
+	return errs.Usagef("%s %s empty", strings.Join(empty, " and "), is).
+		WithAdvice("leave it out, or say which; a shell variable may not be set").WithTry(cmd.CommandPath() + " --help")
 }
 
 // isEmpty reports a flag of text that is empty, or of several texts that all are.
