@@ -90,12 +90,9 @@ func checkFormat(f *factory.Factory, cmd *cobra.Command) error {
 	case slices.Contains(has, output.Name(name)):
 		return nil
 	case len(has) == 0:
-		return errs.Usagef("%s has no output formats", strings.TrimPrefix(cmd.CommandPath(), "hyperpod "))
+		return errs.Usagef("%s has no output formats", strings.TrimPrefix(cmd.CommandPath(), "hyperpod ")).WithTry(cmd.CommandPath() + " --help")
 	}
 	values := flagValues(has)
 	e := errs.Usagef("%s has no output format %q", strings.TrimPrefix(cmd.CommandPath(), "hyperpod "), name).WithFact("it has", strings.Join(values, ", "))
-	if near := errs.Near(name, values); len(near) > 0 {
-		e.WithTry("-o " + near[0])
-	}
-	return e
+	return e.WithTry("-o " + append(errs.Near(name, values), values[0])[0])
 }

@@ -3,9 +3,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -48,11 +51,18 @@ func interruptible(parent context.Context) (context.Context, func()) {
 // Run runs one command line with the given surroundings.
 func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 	root := NewRoot(f)
+	help := &firstError{to: f.IO.Out} // cobra prints it and does not look back
+	root.SetOut(help)
 	root.SetArgs(joinBoolValues(args))
-	err := asUsage(root, root.ExecuteContext(ctx))
+	cmd, err := root.ExecuteContextC(ctx)
+	err = asUsage(root, err)
 	if flush := f.IO.Flush(); err == nil {
 		err = flush
 	}
+	if err == nil {
+		err = help.err
+	}
+	err = unwritten(err)
 	switch {
 	case err == nil:
 		return errs.OK
@@ -65,9 +75,33 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 		return errs.Interrupted
 	}
 	if !errors.As(err, new(errs.Silent)) {
-		fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(err, f.Global.Debug)))
+		for _, e := range errs.Each(err) {
+			fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(advised(f, cmd, e), f.Global.Debug)))
+		}
 	}
 	return errs.ExitOf(err)
+}
+
+// firstError is a writer that remembers the first error.
+type firstError struct {
+	to  io.Writer
+	err error
+}
+
+func (w *firstError) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	w.err = cmp.Or(w.err, err)
+	return n, err
+}
+
+// unwritten words the failure to write to standard output, unless its reader has
+// gone.
+func unwritten(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, new(*errs.Error)) || output.IsBrokenPipe(err) || !errors.As(err, &failed) || failed.Path != os.Stdout.Name() {
+		return err
+	}
+	return errs.New("the result could not be written", errs.FileReason(failed)).WithCause(err)
 }
 
 // asUsage turns cobra's complaint about an unknown command, the one error that

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
@@ -26,9 +24,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
-	"github.com/hyperpod-cli/hyperpod/internal/config"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 // The groups of commands in the help text.
@@ -56,7 +51,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return prepare(f, cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return prepare(f, cmd, args) },
 	}
 	root.SetOut(f.IO.Out)
 	root.SetErr(f.IO.Err)
@@ -113,47 +108,4 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 	addFormats(f, root)
 	f.WrapFlags(root)
 	return root
-}
-
-// prepare checks -o, loads the configuration and settles colour, before any command
-// but those that need neither of the two.
-func prepare(f *factory.Factory, cmd *cobra.Command) error {
-	if err := checkFormat(f, cmd); err != nil {
-		return err
-	}
-	if slices.Contains([]string{"version", "completion", "help"}, cmd.Name()) {
-		return nil
-	}
-	cfg, warnings, err := config.Load(f.Env)
-	if err != nil {
-		return err
-	}
-	f.Config = cfg
-	flags := cmd.Flags()
-	for _, name := range []string{"snapshot", "sandbox", "kubeconfig", "context", "config-file", "template", "recipe", "from", "idempotency-key"} {
-		// An unset variable in a script must not lead to another cluster or job, nor
-		// to a second one.
-		if flag := flags.Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
-			return errs.Usagef("--%s is empty", name).WithAdvice("leave it out, or say which")
-		}
-	}
-	if !flags.Changed("color") && cfg.Color != "" {
-		f.Global.Color = cfg.Color
-	}
-	if !flags.Changed("quiet") {
-		f.Global.Quiet = cfg.Quiet
-	}
-	if !flags.Changed("request-timeout") {
-		f.Global.Timeout = cfg.RequestTimeout
-	}
-	for _, w := range warnings {
-		f.Notef("warning: %s", w)
-	}
-	f.IO.Quiet = f.Global.Quiet
-	mode, err := output.ParseColor(f.Global.Color)
-	if err != nil {
-		return err
-	}
-	f.IO.SetColor(mode, f.Env)
-	return nil
 }

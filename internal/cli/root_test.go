@@ -73,6 +73,16 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 		{"start-job --name x --config-file=", errs.Usage, "--config-file is empty"},
 		{"start-job --name x --from=", errs.Usage, "--from is empty"},
 		{"version -o table", errs.Usage, "json, yaml"},
+		{"version --output=", errs.Usage, "--output is empty"},
+		{"list-jobs --namespace=", errs.Usage, "--namespace is empty"},
+		{"list-jobs --state=", errs.Usage, "--state is empty"},
+		{"cancel-job --all --selector=", errs.Usage, "--selector is empty"},
+		{"start-job --name=", errs.Usage, "--name is empty"},
+		{"start-job --name x --queue-name=", errs.Usage, "--queue-name is empty"},
+		{"start-job --name x --priority=", errs.Usage, "--priority is empty"},
+		{"start-job --name x --label=", errs.Usage, "--label is empty"},
+		{"get-log x --pod=", errs.Usage, "--pod is empty"},
+		{"list-jobs --request-timeout soon", errs.Usage, "try:  hyperpod list-jobs --help"},
 	} {
 		f, out := testFactory(t, nil)
 		if got := Run(context.Background(), f, strings.Fields(c.args)); got != c.exit {

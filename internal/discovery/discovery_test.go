@@ -279,17 +279,14 @@ func TestPriority(t *testing.T) {
 		{name: "no Kueue", flag: "urgent", want: "urgent 0", note: "no effect"},
 		{name: "unknown", answers: classes, flag: "urgent", text: `Error: priority class "urgent" does not exist on this cluster
   it has:  inference (100), fine-tuning (80), plain (50), training (40)
-  advice:  leave --priority out to rank lowest
   try:     --priority inference
 `},
 		{name: "nearly", answers: classes, flag: "trainning", text: `Error: priority class "trainning" does not exist on this cluster
   it has:  inference (100), fine-tuning (80), plain (50), training (40)
-  advice:  leave --priority out to rank lowest
   try:     --priority training
 `},
 		{name: "none", answers: with(items()), flag: "urgent", text: `Error: priority class "urgent" does not exist on this cluster
   it has:  none
-  advice:  leave --priority out
 `},
 	}
 	for _, tt := range tests {

@@ -51,7 +51,7 @@ func Priority(ctx context.Context, c *kube.Client, flag string) (PriorityChoice,
 func unknownPriority(flag string, classes []state.PriorityClass) error {
 	e := errs.NotFoundf("priority class %q does not exist on this cluster", flag)
 	if len(classes) == 0 {
-		return e.WithFact("it has", "none").WithAdvice("leave --priority out")
+		return e.WithFact("it has", "none")
 	}
 	classes = slices.Clone(classes)
 	slices.SortFunc(classes, func(a, b state.PriorityClass) int {
@@ -67,7 +67,7 @@ func unknownPriority(flag string, classes []state.PriorityClass) error {
 	if near := errs.Near(flag, names); len(near) > 0 {
 		advice = near[0]
 	}
-	return e.WithFact("it has", list(words)).WithTry("--priority " + advice).WithAdvice("leave --priority out to rank lowest")
+	return e.WithFact("it has", list(words)).WithTry("--priority " + advice)
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }

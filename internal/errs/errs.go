@@ -216,6 +216,31 @@ func writeDetails(b *strings.Builder, e *Error) {
 	}
 }
 
+// Several are errors about several things, each told on its own, in this order. The
+// exit code is that of the first.
+type Several []error
+
+// Also adds an error to those before it; nil is none.
+func Also(before, next error) error {
+	if before == nil {
+		return next
+	}
+	return append(Each(before), next)
+}
+
+// Each are the errors that an error consists of.
+func Each(err error) Several {
+	if all, ok := err.(Several); ok {
+		return slices.Clip(all)
+	}
+	return Several{err}
+}
+
+func (s Several) Error() string { return errors.Join(s...).Error() }
+
+// Unwrap returns the errors.
+func (s Several) Unwrap() []error { return s }
+
 // Silent ends a command with an exit code and no further text: what there was to
 // say is on the screen already.
 type Silent struct{ Code Exit }

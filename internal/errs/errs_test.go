@@ -128,3 +128,18 @@ func TestTextOfTheChain(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+func TestSeveral(t *testing.T) {
+	one, two := NotFoundf("one"), New("two", "")
+	if got := Also(nil, one); got != error(one) {
+		t.Errorf("got %v", got)
+	}
+	first := Also(one, two)
+	both, other := Also(first, io.EOF), Also(first, Usagef("x"))
+	if got := Each(both); len(got) != 3 || got[0] != error(one) || got[2] != io.EOF {
+		t.Errorf("got %v", got)
+	}
+	if ExitOf(both) != NotFound || !errors.Is(both, io.EOF) || both.Error() != "one\ntwo\nEOF" || errors.Is(other, io.EOF) {
+		t.Errorf("%d, %q", ExitOf(both), both.Error())
+	}
+}

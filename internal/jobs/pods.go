@@ -25,7 +25,7 @@ func refine(s Status, j state.Job, pods []state.Pod) Status {
 		} else if running+done == 0 {
 			s.State = Starting
 		}
-	case s.State == Starting && running > 0 && running+done >= wanted(j):
+	case s.State == Starting && running > 0 && running+done >= Wanted(j):
 		s.State = Running
 	}
 	if s.State == Starting {
@@ -57,8 +57,8 @@ func crashing(pods []state.Pod) (state.Container, state.Pod, bool) {
 	return state.Container{}, state.Pod{}, false
 }
 
-// wanted is how many pods a job is made of.
-func wanted(j state.Job) (n int) {
+// Wanted is how many pods a job is made of.
+func Wanted(j state.Job) (n int) {
 	for _, r := range j.Roles {
 		n += int(r.Replicas)
 	}
@@ -81,7 +81,7 @@ func blocked(pods []state.Pod) (reason, message string) {
 // count fills in the numbers of pods: of the pods where they are known, else as
 // the job's own status counts them.
 func count(s *Status, j state.Job, pods []state.Pod) {
-	s.Wanted = wanted(j)
+	s.Wanted = Wanted(j)
 	s.Restarts = j.Restarts
 	s.Roles = nil
 	for _, r := range j.Roles {

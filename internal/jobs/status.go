@@ -55,7 +55,8 @@ func ParseStates(names []string) ([]State, error) {
 	for _, name := range names {
 		at := slices.IndexFunc(States(), func(s State) bool { return strings.EqualFold(string(s), name) })
 		if at < 0 {
-			return nil, errs.Usagef("there is no state %q", name).WithFact("it has", strings.Join(StateNames(), ", "))
+			e := errs.Usagef("there is no state %q", name).WithFact("it has", strings.Join(StateNames(), ", "))
+			return nil, e.WithTry("--state " + append(errs.Near(name, StateNames()), "Running")[0])
 		}
 		out = append(out, States()[at])
 	}

@@ -166,7 +166,7 @@ func TestTLSTroubles(t *testing.T) {
 		atSetup   bool
 		plainHTTP bool
 	}{
-		{name: "unknown authority", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: "|certificate-authority-data: " + b64(other.pem), code: errs.Failure, says: []string{"signed by an unknown authority", "connect-cluster"}},
+		{name: "unknown authority", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: "|certificate-authority-data: " + b64(other.pem), code: errs.Failure, says: []string{"signed by an unknown authority", "aws eks update-kubeconfig"}},
 		{name: "no authority given", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), code: errs.Failure, says: []string{"signed by an unknown authority"}},
 		{name: "expired server", srv: ca.tlsServer(t, oldCert, oldKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"the server's certificate is expired", "to " + ago.UTC().Format(time.RFC3339)}},
 		{name: "another host", srv: ca.tlsServer(t, named, namedKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"for another host name"}},
@@ -267,7 +267,7 @@ func TestCredentialPluginTroubles(t *testing.T) {
 		name, command string
 		says          []string
 	}{
-		{"missing", "no-such-plugin-here", []string{`credential plugin "no-such-plugin-here" is not installed`, "connect-cluster"}},
+		{"missing", "no-such-plugin-here", []string{`credential plugin "no-such-plugin-here" is not installed`, "--kubeconfig FILE"}},
 		{"missing, with a path", "/no/such/plugin", []string{`"/no/such/plugin" is not installed`}},
 		{"failing", plugin(t, "exit 3"), []string{"get-token", "failed (exit code 3)", "sign in again"}},
 		{"no JSON", plugin(t, "echo secret-output"), []string{"gave no usable credentials"}},

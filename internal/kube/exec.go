@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -42,7 +43,8 @@ type ExecOptions struct {
 // is lost, and returns its exit code. It speaks WebSocket (v5.channel.k8s.io) and
 // falls back to SPDY where a server or a proxy between does not upgrade to that,
 // or allows "create" on pods/exec but not "get". A code other than 0 is no error.
-// After it returned, nothing is written to Stdout and Stderr.
+// After it returned, nothing is written to Stdout and Stderr. An output that cannot be
+// written ends it: the error of the write is returned as it is.
 func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) {
 	q := url.Values{"command": o.Command, "stdin": {strconv.FormatBool(o.Stdin != nil)}, "stdout": {strconv.FormatBool(o.Stdout != nil)},
 		"stderr": {strconv.FormatBool(o.Stderr != nil && !o.TTY)}, "tty": {strconv.FormatBool(o.TTY)}}
@@ -69,17 +71,17 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	u.Path += k.path
 	u.RawQuery = q.Encode()
 
-	stdout, cutStdout := cuttable(o.Stdout)
-	defer cutStdout()
-	stderr, cutStderr := cuttable(o.Stderr)
-	defer cutStderr()
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	stdout, cutStdout := cuttable(o.Stdout, stop)
+	stderr, cutStderr := cuttable(o.Stderr, stop)
 	streams := remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: stdout, Stderr: stderr, Tty: o.TTY}
 	if o.TTY {
 		streams.Stderr = nil
-		streams.TerminalSizeQueue = sizes{ctx, o.Resize}
+		streams.TerminalSizeQueue = sizes{running, o.Resize}
 	}
 	// client-go logs what it returns as well.
-	quiet := klog.NewContext(ctx, logr.Discard())
+	quiet := klog.NewContext(running, logr.Discard())
 	err = c.execOver(quiet, http.MethodGet, u, streams, func() (remotecommand.Executor, error) {
 		return remotecommand.NewWebSocketExecutor(cfg, http.MethodGet, u.String())
 	})
@@ -87,6 +89,9 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 		err = c.execOver(quiet, http.MethodPost, u, streams, func() (remotecommand.Executor, error) {
 			return remotecommand.NewSPDYExecutor(cfg, http.MethodPost, u)
 		})
+	}
+	if failed := cmp.Or(cutStdout(), cutStderr()); failed != nil {
+		return 0, failed
 	}
 	return c.execResult(ctx, k, err)
 }

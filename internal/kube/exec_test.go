@@ -136,28 +136,8 @@ func TestExecInterrupted(t *testing.T) {
 	}
 }
 
-// slowWriter keeps a write that was cancelled on its way for a while, and tells of
-// writes after Exec returned.
-type slowWriter struct {
-	t        *testing.T
-	cancel   func()
-	returned chan struct{}
-	written  bytes.Buffer // without a lock, for -race to see
-}
-
-func (w *slowWriter) Write(p []byte) (int, error) {
-	w.cancel()
-	select {
-	case <-w.returned:
-		w.t.Error("Exec returned, and something is still written")
-	case <-time.After(50 * time.Millisecond):
-	}
-	return w.written.Write(p)
-}
-
-// TestExecWritesNothingAfterwards: a command that prints without end is given up;
-// then what it printed belongs to the caller alone.
-func TestExecWritesNothingAfterwards(t *testing.T) {
+// endless is a client of a server on which a command prints much and never ends.
+func endless(t *testing.T) *Client {
 	over := make(chan struct{})
 	client, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
@@ -183,6 +163,53 @@ func TestExecWritesNothingAfterwards(t *testing.T) {
 		<-over
 	})
 	t.Cleanup(func() { close(over) })
+	return client
+}
+
+// fullDisk takes the first n bytes.
+type fullDisk struct{ n int }
+
+func (w *fullDisk) Write(p []byte) (int, error) {
+	if w.n -= len(p); w.n < 0 {
+		return 0, errNoSpace
+	}
+	return len(p), nil
+}
+
+var errNoSpace = errors.New("no space left on device")
+
+// TestExecCannotWrite: a command whose output can no longer be written is given up,
+// and the reason is told: client-go would read on, and say nothing.
+func TestExecCannotWrite(t *testing.T) {
+	_, err := endless(t).Exec(t.Context(), ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"yes"}, Stdout: &fullDisk{100}})
+	if err != errNoSpace {
+		t.Errorf("got %v", err)
+	}
+}
+
+// slowWriter keeps a write that was cancelled on its way for a while, and tells of
+// writes after Exec returned.
+type slowWriter struct {
+	t        *testing.T
+	cancel   func()
+	returned chan struct{}
+	written  bytes.Buffer // without a lock, for -race to see
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	w.cancel()
+	select {
+	case <-w.returned:
+		w.t.Error("Exec returned, and something is still written")
+	case <-time.After(50 * time.Millisecond):
+	}
+	return w.written.Write(p)
+}
+
+// TestExecWritesNothingAfterwards: a command that prints without end is given up;
+// then what it printed belongs to the caller alone.
+func TestExecWritesNothingAfterwards(t *testing.T) {
+	client := endless(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &slowWriter{t: t, cancel: cancel, returned: make(chan struct{})}
 	_, err := client.Exec(ctx, ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"yes"}, Stdout: out})

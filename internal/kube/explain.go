@@ -114,7 +114,7 @@ func (c *Client) unauthorized(e *errs.Error) *errs.Error {
 	e.Code = errs.Denied
 	e.Why = cmp.Or(c.expiredCertificate(), "the cluster does not accept your credentials: they are missing, wrong or expired")
 	return e.WithFact("server", c.Server()).
-		WithAdvice("sign in again (for EKS: renew the AWS credentials)").WithTry("hyperpod connect-cluster --cluster-name NAME")
+		WithAdvice("sign in again (for EKS: renew the AWS credentials)").WithTry("aws sts get-caller-identity   # for EKS: whether the AWS credentials are valid, and whose they are")
 }
 
 // expiredCertificate says since when the client certificate is no good; "" when
@@ -258,7 +258,7 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 		e.WithAdvice("check this machine's clock; else a cluster administrator has to renew it")
 	case errors.As(err, &unknownCA):
 		e.Why = "the server's certificate is signed by an unknown authority"
-		e.WithAdvice("the kubeconfig may be of another cluster with the same address").WithTry("hyperpod connect-cluster --cluster-name NAME")
+		e.WithAdvice("the kubeconfig may be of another cluster with the same address").WithTry(makeKubeconfig)
 	case errors.As(err, &host):
 		e.Why = "the server's certificate is for another host name"
 	case errors.As(err, &alert) || strings.Contains(text, "remote error: tls: "):
@@ -295,7 +295,7 @@ func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 	switch {
 	case strings.Contains(text, "not found") || strings.Contains(text, "no such file"):
 		e.Why = name + " is not installed"
-		return e.WithAdvice("install it, or take another kubeconfig").WithTry("hyperpod connect-cluster --cluster-name NAME")
+		return e.WithAdvice("install it, or take another kubeconfig").WithTry("--kubeconfig FILE")
 	case strings.Contains(text, "failed with exit code"):
 		code, _ := between(text+" ", "exit code ", " ")
 		e.Why = fmt.Sprintf("%s failed (exit code %s)", name, strings.TrimSpace(code))

@@ -30,7 +30,7 @@ func TestErrorTexts(t *testing.T) {
 		code   errs.Exit
 		says   []string
 	}{
-		{"401", refuse(401, "Unauthorized", "Unauthorized"), list, IsUnauthorized, errs.Denied, []string{"cannot list pytorchjobs in namespace team: the cluster does not accept your credentials", "connect-cluster"}},
+		{"401", refuse(401, "Unauthorized", "Unauthorized"), list, IsUnauthorized, errs.Denied, []string{"cannot list pytorchjobs in namespace team: the cluster does not accept your credentials", "aws sts get-caller-identity"}},
 		{"403 of RBAC", refuse(403, "Forbidden", rbac), list, IsForbidden, errs.Denied,
 			[]string{`you do not have the permission "list" on pytorchjobs.kubeflow.org in namespace team`, "you are:  arn:aws:sts::1:assumed-role/ds/me", "administrator"}},
 		{"403 of RBAC, create", refuse(403, "Forbidden", `x: User "u" cannot create resource`), create, IsForbidden, errs.Denied, []string{`cannot create pytorchjob "train" in namespace team: you do not have the permission "create"`}},

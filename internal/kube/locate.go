@@ -102,6 +102,9 @@ func homeDir(env func(string) string) string {
 	return env("USERPROFILE")
 }
 
+// makeKubeconfig is what makes a kubeconfig for a cluster on AWS.
+const makeKubeconfig = "aws eks update-kubeconfig --region REGION --name EKS-CLUSTER   # for a HyperPod cluster: its EKS cluster"
+
 // pickContext chooses the context; missing are files that KUBECONFIG names and that
 // do not exist.
 func pickContext(l Location, raw *api.Config, missing []string) (string, error) {
@@ -114,22 +117,21 @@ func pickContext(l Location, raw *api.Config, missing []string) (string, error) 
 		why := "there is no kubeconfig and no current context"
 		if len(names) > 0 {
 			e := errs.New("no cluster to talk to", "the kubeconfig has no current context").WithCause(ErrNoCluster).WithFact("contexts", short(names))
-			return "", e.WithTry("--context "+names[0], "hyperpod connect-cluster --cluster-name NAME     (AWS)")
+			return "", e.WithTry("--context "+names[0], makeKubeconfig)
 		}
 		e := errs.New("no cluster to talk to", why).WithCause(ErrNoCluster)
 		if len(missing) > 0 {
 			e.WithFact("KUBECONFIG", "there is no file "+short(missing))
 		}
-		return "", e.WithTry(
-			"hyperpod connect-cluster --cluster-name NAME     (AWS)",
-			"hyperpod list-jobs --sandbox                     (a practice cluster on this machine)")
+		return "", e.WithAdvice("connect-cluster of the official CLI writes a kubeconfig, and so does the aws command").
+			WithTry(makeKubeconfig, "hyperpod list-jobs -A --sandbox   # a practice cluster on this machine")
 	}
 	if _, ok := raw.Contexts[name]; ok {
 		return name, nil
 	}
 	e := errs.NotFoundf("the kubeconfig has no context %q", name)
 	if len(names) == 0 {
-		return "", e.WithTry("hyperpod connect-cluster --cluster-name NAME     (AWS)")
+		return "", e.WithTry(makeKubeconfig)
 	}
 	if near := errs.Near(name, names); len(near) > 0 {
 		return "", e.WithFact("near", strings.Join(near, ", ")).WithTry("--context " + near[0])

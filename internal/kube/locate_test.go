@@ -54,8 +54,9 @@ func kubeconfig(t testing.TB, current string, clusters, contexts, users []string
 func TestLocateNothing(t *testing.T) {
 	_, err := Locate(Location{}, env("HOME", t.TempDir()))
 	want := `Error: no cluster to talk to: there is no kubeconfig and no current context
-  try:  hyperpod connect-cluster --cluster-name NAME     (AWS)
-        hyperpod list-jobs --sandbox                     (a practice cluster on this machine)
+  advice:  connect-cluster of the official CLI writes a kubeconfig, and so does the aws command
+  try:     aws eks update-kubeconfig --region REGION --name EKS-CLUSTER   # for a HyperPod cluster: its EKS cluster
+           hyperpod list-jobs -A --sandbox   # a practice cluster on this machine
 `
 	if got := errs.Text(err, false); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -97,7 +98,7 @@ func TestLocate(t *testing.T) {
 		{name: "context of the flag, cluster of another file", l: Location{Context: "prod"}, env: env("KUBECONFIG", both), context: "prod", server: "https://user:xxxxx@prod.example", token: "secret-token"},
 		{name: "unknown context", l: Location{Context: "prd"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{`the kubeconfig has no context "prd"`, "near:  prod", "--context prod"}},
 		{name: "unknown, nothing near", l: Location{Context: "zzzzzz"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{"it has:  bare, dev, nouser, prod"}},
-		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`no context "x"`, "connect-cluster"}},
+		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`no context "x"`, "aws eks update-kubeconfig"}},
 		{name: "current context that is gone", l: Location{Kubeconfig: two}, env: env(), code: errs.NotFound, says: []string{`no context "prod"`}},
 		{name: "no current context", l: Location{Kubeconfig: none}, env: env(), code: errs.Failure, says: []string{"no cluster to talk to: the kubeconfig has no current context", "--context a"}},
 		{name: "cluster that is gone", l: Location{Kubeconfig: one, Context: "prod"}, env: env(), code: errs.Failure, says: []string{`cannot use the context "prod"`, `its cluster "prod" is not in the kubeconfig`}},

@@ -117,19 +117,22 @@ const (
 )
 
 // fit wraps and truncates the widest text columns, the wrapped ones first, until a
-// line is at most width columns wide. A column stays at least as wide as its title;
+// line is at most width columns wide; wrapped ones become very narrow only in the end. A column stays at least as wide as its title;
 // where that is not enough, lines are too long and the terminal wraps them.
 func (s *sheet) fit(width int, ellipsis string) {
 	over := s.width() - width
 	widths := make([]int, len(s.widths))
 	copy(widths, s.widths)
-	for _, wraps := range []bool{true, false} {
+	for _, pass := range []struct {
+		wraps bool
+		least int
+	}{{true, narrowestWrapped}, {false, narrowest}, {true, narrowest}} {
 		for over > 0 {
-			widest, next := s.widest(widths, wraps)
+			widest, next := s.widest(widths, pass.wraps, pass.least)
 			if widest < 0 {
 				break
 			}
-			cut := min(over, widths[widest]-max(next, s.least(widest)))
+			cut := min(over, widths[widest]-max(next, s.least(widest, pass.least)))
 			cut = max(cut, 1)
 			widths[widest] -= cut
 			over -= cut
@@ -154,20 +157,17 @@ func (s *sheet) fit(width int, ellipsis string) {
 	}
 }
 
-func (s *sheet) least(column int) int {
-	narrowest := narrowest
-	if s.columns[column].Wrap {
-		narrowest = narrowestWrapped
-	}
+// least is how narrow a column may become: its title stays.
+func (s *sheet) least(column, narrowest int) int {
 	return max(narrowest, displaywidth.String(s.columns[column].Title))
 }
 
 // widest returns the widest column that may still shrink, or -1, and the width
 // of the next one, among those that are wrapped or those that are truncated.
-func (s *sheet) widest(widths []int, wraps bool) (column, next int) {
+func (s *sheet) widest(widths []int, wraps bool, least int) (column, next int) {
 	column = -1
 	for j, w := range widths {
-		if c := s.columns[j]; c.Right || c.Keep || c.Bar || c.Wrap != wraps || w <= s.least(j) {
+		if c := s.columns[j]; c.Right || c.Keep || c.Bar || c.Wrap != wraps || w <= s.least(j, least) {
 			continue
 		}
 		switch {

@@ -236,8 +236,12 @@ func (s *settings) findType() error {
 	}
 	typ, ok := instances.Lookup(s.instanceType)
 	if !ok && s.Node == nil {
-		return errs.Usagef("unknown instance type %s%s", quoteText(s.instanceType), meant(instances.Near(s.instanceType))).
-			WithTry("--instance-type TYPE with a type of the cluster's nodes")
+		near := instances.Near(s.instanceType)
+		e := errs.Usagef("unknown instance type %s%s", quoteText(s.instanceType), meant(near))
+		for _, name := range near[:min(len(near), 1)] {
+			e.WithTry("--instance-type " + name)
+		}
+		return e.WithTry("hyperpod list-instance-types   # shows those that are known, and those of the cluster's nodes")
 	}
 	s.instanceType = instances.Full(s.instanceType)
 	s.typ, s.hasType = typ, true

@@ -162,7 +162,7 @@ func (s *settings) layRestart(j *jobView, meta map[string]any) error {
 		return nil
 	case j.isKind(kinds.BatchJob):
 		if s.AutoResume {
-			return errs.Usagef("--auto-resume works with PyTorchJobs, not with a batch Job").WithTry("--max-retry N, which becomes the Job's backoffLimit")
+			return errs.Usagef("--auto-resume works with PyTorchJobs, not with a batch Job").WithTry("--max-retry N   # becomes the Job's backoffLimit")
 		}
 		s.restartPods(j)
 		for _, r := range j.roles() {

@@ -91,7 +91,7 @@ func (j *jobView) checkName() error {
 		return nil // reported as missing
 	}
 	if len(validation.IsDNS1123Label(name)) > 0 && len(name) <= 63 {
-		return errs.Usagef("%q cannot be a job's name: lower-case letters, digits and -, a letter or digit at both ends", clip(name))
+		return errs.Usagef("%q cannot be a job's name: lower-case letters, digits and -, a letter or digit at both ends", clip(name)).WithTry(validName(name)...)
 	}
 	// The operators of these kinds give each pod a Service, whose name starts with
 	// a letter (DNS-1035).
@@ -112,6 +112,24 @@ func (j *jobView) checkName() error {
 		return errs.Usagef("the name %q has %d characters, and at most %d fit: pods are named NAME%s and have 63", clip(name), len(name), limit, longest)
 	}
 	return nil
+}
+
+// validName is the option for the valid name that comes nearest to one that is not;
+// none where too little is left of it.
+func validName(name string) []string {
+	near := strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
+			return r
+		case r == '_', r == '.', r == ' ', r == '/':
+			return '-'
+		}
+		return -1
+	}, strings.ToLower(name)), "-")
+	if len(near) < 2 {
+		return nil
+	}
+	return []string{"--name " + near}
 }
 
 // checkJob validates the finished job.
@@ -244,6 +262,7 @@ func (t *Template) missingError(names []string) error {
 	if len(names) == 1 {
 		e = errs.Usagef("template %s needs a value for %s", t.Name, names[0])
 	}
+	var flags []string
 	for _, name := range names {
 		p, _ := t.Param(name)
 		help := p.Help
@@ -251,10 +270,12 @@ func (t *Template) missingError(names []string) error {
 			help = fmt.Sprintf("used in line %d", p.line)
 		}
 		how := "--set " + name + "=VALUE"
+		value := how
 		if p.Flag != "" {
-			how = p.Flag
+			how, value = p.Flag, p.Flag+" VALUE"
 		}
+		flags = append(flags, value)
 		e.WithFact(name, strings.TrimSpace(help+" ("+how+")"))
 	}
-	return e
+	return e.WithTry(strings.Join(flags, " "))
 }

@@ -94,13 +94,15 @@ func (o *Options) Validate() error {
 	case len(o.Names) == 0 && !chosen:
 		return errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs   # shows the names", "hyperpod cancel-job --all")
 	case len(o.Names) > 0 && (chosen || len(o.StateNames) > 0):
-		return errs.Usagef("names and --all, --selector or --state do not go together")
+		return errs.Usagef("names and --all, --selector or --state do not go together").
+			WithTry("hyperpod cancel-job " + strings.Join(o.Names, " "))
 	case o.All && o.Selector != "":
-		return errs.Usagef("--all and --selector do not go together")
-	case o.Timeout < 0:
-		return errs.Usagef("--timeout is not below 0")
+		return errs.Usagef("--all and --selector do not go together").WithTry("--selector " + factory.ShellWord(o.Selector))
 	case o.Timeout > 0 && !o.Wait:
 		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
+	}
+	if err := factory.CheckTimeout(o.Timeout); err != nil {
+		return err
 	}
 	if err := factory.CheckSelector(o.Selector); err != nil {
 		return err

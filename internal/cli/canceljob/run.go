@@ -53,7 +53,7 @@ func Run(ctx context.Context, o *Options) error {
 	var gone []victim
 	for _, v := range victims {
 		if err := o.cancel(ctx, cluster, v); err != nil {
-			failed = o.also(failed, err)
+			failed = errs.Also(failed, err)
 			if ctx.Err() != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	if o.Wait && o.DryRun == factory.DryRunNone {
 		if err := o.await(ctx, cluster, gone); err != nil {
-			return err
+			return errs.Also(failed, err)
 		}
 	}
 	return failed
@@ -94,15 +94,6 @@ func (o *Options) await(ctx context.Context, c *factory.Cluster, gone []victim) 
 	return nil
 }
 
-// also keeps the first failure as the result and prints the ones before the last.
-func (o *Options) also(first, next error) error {
-	if first == nil {
-		return next
-	}
-	fmt.Fprint(o.Factory.IO.Err, output.SafeLines(errs.Text(next, o.Factory.Global.Debug)))
-	return first
-}
-
 // choose finds the jobs. failed is what could not be found of several names.
 func (o *Options) choose(ctx context.Context, c *factory.Cluster) (found []victim, failed, err error) {
 	if len(o.Names) == 0 {
@@ -114,7 +105,7 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (found []victi
 		switch {
 		case findjob.Absent(err) && o.Missing:
 		case findjob.Absent(err) && len(o.Names) > 1:
-			failed = o.also(failed, err)
+			failed = errs.Also(failed, err)
 		case err != nil:
 			return nil, nil, err
 		default:

@@ -3,6 +3,7 @@ package execcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -99,11 +100,11 @@ func (o *Options) Validate() error {
 	case len(o.Command) == 0:
 		return errs.Usagef("no command to run: nothing follows --").WithTry("hyperpod exec " + o.Name + " -- COMMAND")
 	case o.Command[0] == "":
-		return errs.Usagef("the command is empty")
+		return errs.Usagef("the command is empty").WithTry("hyperpod exec " + o.Name + " -- COMMAND")
 	case several && (o.TTY || o.Stdin):
 		return errs.Usagef("-i and -t are for one pod: one terminal cannot be in several").WithTry("--pod NAME", "--rank N")
 	case o.Prefix && o.TTY:
-		return errs.Usagef("--prefix and -t exclude each other: a terminal's output has no lines")
+		return errs.Usagef("--prefix and -t exclude each other: a terminal's output has no lines").WithTry("-t", "--prefix")
 	}
 	return nil
 }
@@ -216,8 +217,8 @@ func (o *Options) one(ctx context.Context, c *kube.Client, t target) error {
 // without it is a write that failed worth telling.
 func closeAll(err error, streams ...io.Closer) error {
 	for _, s := range streams {
-		if failed := s.Close(); failed != nil && err == nil {
-			err = errs.Wrap(failed, "cannot write what the command printed")
+		if failed := s.Close(); err == nil {
+			err = failed
 		}
 	}
 	return err
@@ -250,6 +251,8 @@ func (o *Options) all(ctx context.Context, c *kube.Client, targets []target) err
 	codes := make([]int, len(targets))
 	failures := make([]error, len(targets))
 	slots := make(chan struct{}, maxParallel)
+	at, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	var running sync.WaitGroup
 	for i, t := range targets {
 		running.Go(func() {
@@ -257,14 +260,17 @@ func (o *Options) all(ctx context.Context, c *kube.Client, targets []target) err
 			defer func() { <-slots }()
 			stdout, stderr := newText(f.IO, o.prefix(t)), newText(errSide(f.IO), o.prefix(t))
 			stdout.shared, stderr.shared = &mu, &mu
-			code, err := c.Exec(ctx, kube.ExecOptions{Namespace: t.namespace, Pod: t.pod, Container: t.container,
+			code, err := c.Exec(at, kube.ExecOptions{Namespace: t.namespace, Pod: t.pod, Container: t.container,
 				Command: o.Command, Stdout: stdout, Stderr: stderr})
 			codes[i], failures[i] = code, closeAll(err, stdout, stderr)
+			if failures[i] != nil && !errors.As(failures[i], new(*errs.Error)) {
+				stop(failures[i]) // the output cannot be written: no pod's
+			}
 		})
 	}
 	running.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if at.Err() != nil {
+		return context.Cause(at)
 	}
 	return o.sum(targets, codes, failures)
 }

@@ -2,6 +2,7 @@ package factory
 
 import (
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +70,14 @@ func AddKindFlagFor(cmd *cobra.Command, kind *string, usage string) {
 		}
 		return k.Kind
 	}})
+}
+
+// CheckTimeout refuses a --timeout that is no time.
+func CheckTimeout(d time.Duration) error {
+	if d < 0 {
+		return errs.Usagef("--timeout %s is below 0", d).WithTry("--timeout " + (-d).String())
+	}
+	return nil
 }
 
 // The values of --dry-run that every command has which knows the flag.

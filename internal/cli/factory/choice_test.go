@@ -3,6 +3,7 @@ package factory
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,11 @@ func TestCheckSelector(t *testing.T) {
 		err := CheckSelector(text)
 		if (err == nil) != ok || err != nil && (errs.ExitOf(err) != errs.Usage || err.Error() != fmt.Sprintf("--selector %q is no label selector", text)) {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for text, example := range map[string]string{"!!": "-l key=value,", "example.com/team in (a": "-l 'example.com/team in (a,b),", "'; rm": "-l rm=value,"} {
+		if got := errs.Text(CheckSelector(text), false); !strings.Contains(got, example) {
+			t.Errorf("%q is not in\n%s", example, got)
 		}
 	}
 }

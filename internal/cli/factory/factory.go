@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -108,26 +109,37 @@ func (f *Factory) Format() (output.Format, error) {
 	return output.ParseFormat(name, f.IO.OutTTY)
 }
 
+// NoWatch is the error about a format in which changes cannot be shown.
+func NoWatch(format output.Format) error {
+	return errs.Usagef("--watch has no output format %s", format.Name).WithFact("it has", "table, wide, json").WithTry("--watch -o json")
+}
+
 // NameOnly tells how a command that changes something says what it did: in a
 // sentence, whatever the configuration prefers, or with -o name, the one format that
 // such a command has, by the objects' names.
 func (f *Factory) NameOnly() bool { return f.Global.Output != "" }
 
-// CheckSelector refuses a --selector that is no label selector.
+// CheckSelector refuses a --selector that is no label selector, with examples about
+// the first label that it names.
 func CheckSelector(text string) error {
-	if _, err := labels.Parse(text); err != nil {
-		return errs.Usagef("--selector %q is no label selector", text).
-			WithTry("-l key=value,other!=value", "-l 'key in (a,b),!other'").WithCause(err)
+	_, err := labels.Parse(text)
+	if err == nil {
+		return nil
 	}
-	return nil
+	key := cmp.Or(labelName.FindString(text), "key")
+	return errs.Usagef("--selector %q is no label selector", text).
+		WithTry("-l "+key+"=value,other!=value", "-l '"+key+" in (a,b),!other'").WithCause(err)
 }
+
+// labelName finds what may be the name of a label.
+var labelName = regexp.MustCompile(`[A-Za-z0-9](?:[-._/A-Za-z0-9]*[A-Za-z0-9])?`)
 
 // Cluster returns the cluster that the global flags choose, connected on first use.
 func (f *Factory) Cluster() (*Cluster, error) {
 	if f.cluster != nil {
 		return f.cluster, nil
 	}
-	path, err := f.snapshotPath()
+	path, err := f.SnapshotPath()
 	if err != nil {
 		return nil, err
 	}
@@ -214,9 +226,9 @@ func JobName(flag string, args []string) (string, error) {
 	case slices.Contains(args, ""):
 		return "", errs.Usagef("the name of the job is empty").WithTry("hyperpod list-jobs   # shows the names")
 	case len(args) > 1:
-		return "", errs.Usagef("one job at a time: got %s", strings.Join(args, ", "))
+		return "", errs.Usagef("one job at a time: got %s", strings.Join(args, ", ")).WithAdvice("run the command once for each of them")
 	case len(args) == 1 && flag != "" && flag != args[0]:
-		return "", errs.Usagef("two names given: %s and %s", flag, args[0])
+		return "", errs.Usagef("two names given: %s and %s", flag, args[0]).WithTry("--name " + ShellWord(flag))
 	case len(args) == 1:
 		return args[0], nil
 	case flag == "":

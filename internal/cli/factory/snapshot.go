@@ -12,10 +12,10 @@ import (
 // snapshotEnv names the snapshot where --snapshot does not.
 const snapshotEnv = "HYPERPOD_SNAPSHOT"
 
-// snapshotPath returns the file of the snapshot to work on, "" for none. A flag
+// SnapshotPath returns the file of the snapshot to work on, "" for none. A flag
 // wins over the environment; two of one sort that name different clusters are an
 // error.
-func (f *Factory) snapshotPath() (string, error) {
+func (f *Factory) SnapshotPath() (string, error) {
 	g := f.Global
 	other := live(g)
 	if g.Sandbox != "" {

@@ -191,7 +191,7 @@ func NoKueue(s *state.State) error {
 			return m.Err
 		}
 		if len(s.ClusterQueues) == 0 {
-			return errs.Wrap(m.Err, "no queue can be read").WithTry("hyperpod get-quota TEAM, for the team you work in", "--namespace NAME")
+			return errs.Wrap(m.Err, "no queue can be read").WithTry("hyperpod get-quota TEAM   # the team that you work in", "--namespace NAME")
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Job, format output.Format) error {
 	f := o.Factory
 	if !format.IsTable() && format.Name != output.JSON {
-		return errs.Usagef("--watch has no output format %s", format.Name).WithFact("it has", "table, wide, json")
+		return factory.NoWatch(format)
 	}
 	encoder := json.NewEncoder(f.IO.Out)
 	encoder.SetEscapeHTML(false)

@@ -4,6 +4,7 @@ package getlog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
@@ -16,9 +17,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/logview"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options are the settings of one run.
@@ -100,7 +101,7 @@ func (o *Options) Validate() error {
 	}
 	switch {
 	case o.Previous && o.Follow:
-		return errs.Usagef("--previous is a run that has ended: it cannot be followed").WithAdvice("leave out --follow")
+		return errs.Usagef("--previous is a run that has ended: it cannot be followed").WithTry("--previous", "--follow")
 	case o.ExitCode && !o.Follow:
 		return errs.Usagef("--exit-code is the verdict of a job that is followed to its end").WithTry("--follow --exit-code")
 	}
@@ -113,7 +114,7 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 	q := logs.Query{Pods: o.Pods.Choice(), Container: o.Pods.Container, Follow: o.Follow, Previous: o.Previous,
 		Parts: o.Factory.Global.Output == ""}
 	if o.Tail < -1 {
-		return q, errs.Usagef("--tail %d: a number of lines, or -1 for all", o.Tail)
+		return q, errs.Usagef("--tail %d: a number of lines, or -1 for all", o.Tail).WithTry(fmt.Sprintf("--tail %d", -o.Tail))
 	}
 	if o.Tail >= 0 {
 		q.Tail = &o.Tail
@@ -122,7 +123,8 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 		re, err := regexp.Compile(o.Grep)
 		var bad *syntax.Error
 		if errors.As(err, &bad) {
-			return q, errs.Usagef("--grep %s is not a regular expression: %s: %s", strconv.Quote(o.Grep), bad.Code, bad.Expr).WithCause(err)
+			return q, errs.Usagef("--grep %s is not a regular expression: %s", strconv.Quote(o.Grep), faultOf(bad)).
+				WithTry("--grep "+factory.ShellWord(regexp.QuoteMeta(o.Grep))+"   # these very characters", "--grep 'NCCL|Error'").WithCause(err)
 		}
 		q.Match = re
 	}
@@ -131,17 +133,18 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 	}
 	if d, err := time.ParseDuration(o.Since); err == nil {
 		if d <= 0 {
-			return q, errs.Usagef("--since %s: how long ago, such as 10m", o.Since)
+			return q, errs.Usagef("--since %s: how long ago, such as 10m", o.Since).WithTry("--since 10m")
 		}
 		q.Since = d
 		return q, nil
 	}
 	t, err := time.Parse(time.RFC3339, o.Since)
 	if err != nil {
-		return q, errs.Usagef("--since %s is neither a duration (10m, 2h) nor a time (2026-01-02T03:04:05Z)", strconv.Quote(o.Since)).WithCause(err)
+		return q, errs.Usagef("--since %s is neither a duration nor a time", strconv.Quote(o.Since)).
+			WithTry("--since 10m", "--since 2026-01-02T03:04:05Z").WithCause(err)
 	}
 	if !now.IsZero() && t.After(now) {
-		return q, errs.Usagef("--since %s is still to come", o.Since)
+		return q, errs.Usagef("--since %s is still to come", o.Since).WithTry("--since 10m")
 	}
 	q.SinceTime = t
 	return q, nil
@@ -166,8 +169,12 @@ func Run(ctx context.Context, o *Options) error {
 	if o.PrefixSet {
 		prefix = o.Prefix
 	}
+	allShownBy := ""
+	if q.Pods.Default() && jobs.Wanted(q.Job) > 1 {
+		allShownBy = "--all-pods"
+	}
 	view := logview.New(f, logview.Options{Job: o.Name, Prefix: prefix, Timestamps: o.Timestamps, JSON: f.Global.Output == string(output.JSON),
-		Several: several, Follow: o.Follow, Chosen: q.Pods.Default() && podsOf(q.Job) > 1})
+		Several: several, Follow: o.Follow, AllShownBy: allShownBy})
 	result, err := logs.Engine{Client: cluster.Client, Missing: f.Missing}.Read(ctx, q, view)
 	view.Close()
 	if o.CloudWatchLink {
@@ -182,12 +189,4 @@ func Run(ctx context.Context, o *Options) error {
 		f.Notef("note: job %s %s", o.Name, strings.ToLower(string(result.Status.State)))
 	}
 	return nil
-}
-
-// podsOf is how many pods a job wants.
-func podsOf(j state.Job) (n int64) {
-	for _, r := range j.Roles {
-		n += r.Replicas
-	}
-	return n
 }

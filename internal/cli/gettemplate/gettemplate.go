@@ -33,7 +33,7 @@ value. -o yaml is the manifest as it is written.`,
   hyperpod get-template team/llama -n hyperpod-ns-research`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return errs.Usagef("which template? give one name").WithTry("hyperpod list-templates shows the names")
+				return errs.Usagef("which template? give one name").WithTry("hyperpod list-templates   # shows the names")
 			}
 			o.Name = args[0]
 			if runF != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -25,7 +24,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 		encoder.SetEscapeHTML(false)
 		show = func(ch follow.Change) error { return o.printChange(encoder, ch) }
 	default:
-		return errs.Usagef("--watch has no output format %s", format.Name).WithFact("it has", "table, wide, json")
+		return factory.NoWatch(format)
 	}
 	scope := follow.Scope{Kinds: s.kinds, Namespace: s.namespace, Namespaces: s.all, Selector: o.Selector, Missing: o.Factory.Missing}
 	return follow.Follow(ctx, c.Client, scope,

@@ -164,7 +164,7 @@ func RowsOf(j state.Job, pods []state.Pod) []Row {
 // Table is the table of pods for people.
 func Table(rows []Row, now time.Time) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "POD", Keep: true}, {Title: "ROLE"}, {Title: "RANK", Right: true}, {Title: "STATUS", Keep: true},
-		{Title: "NODE"}, {Title: "RESTARTS", Right: true}, {Title: "AGE", Right: true, Ticks: true}, {Title: "WHY"}}, Empty: "no pods"}
+		{Title: "NODE"}, {Title: "RESTARTS", Right: true}, {Title: "AGE", Right: true, Ticks: true}, {Title: "WHY", Wrap: true}}, Empty: "no pods"}
 	for _, r := range rows {
 		rank := "-"
 		if r.Rank != nil {

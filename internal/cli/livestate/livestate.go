@@ -8,7 +8,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -45,7 +44,7 @@ func Run[V any](ctx context.Context, f *factory.Factory, c *factory.Cluster, for
 		lines := output.NewLines(f.IO)
 		show = func(v V) error { return lines.Update(w.Lines(v)) }
 	default:
-		return errs.Usagef("--watch has no output format %s", format.Name).WithFact("it has", "table, wide, json")
+		return factory.NoWatch(format)
 	}
 	if p.Tick == nil {
 		t := time.NewTicker(w.Pace)

@@ -26,8 +26,9 @@ type Options struct {
 	// Several pods are read side by side. Their beginnings and ends are told where
 	// they are followed.
 	Several, Follow bool
-	// Chosen: the pod was not asked for by name, so it is told which one it is.
-	Chosen bool
+	// AllShownBy is what shows the logs of all pods, where one of several was chosen
+	// that nobody asked for by name: it is told which one it is.
+	AllShownBy string
 }
 
 // View is a logs.Sink that prints.
@@ -236,8 +237,8 @@ func (v *View) started(s *logs.Source) {
 		v.note("+ %s (%s%s)", s.Pod, s.Container, run)
 	case v.seen > 1:
 		v.note("note: going on with pod %s (%s%s)", s.Pod, s.Container, run)
-	case v.o.Chosen:
-		v.note("note: the log of pod %s%s; --all-pods shows all", s.Pod, place(s))
+	case v.o.AllShownBy != "":
+		v.note("note: the log of pod %s%s; %s shows all", s.Pod, place(s), v.o.AllShownBy)
 	}
 }
 

@@ -105,15 +105,9 @@ func (p *Flags) Settle(cmd *cobra.Command) error {
 	}
 	switch {
 	case len(given) > 1:
-		return errs.Usagef("%s each choose pods: give one of them", strings.Join(given, " and "))
+		return errs.Usagef("%s each choose pods: give one of them", strings.Join(given, " and ")).WithTry("hyperpod list-pods NAME   # shows names, roles and ranks")
 	case p.rankSet && p.Rank < 0:
-		return errs.Usagef("--rank %d: ranks begin with 0", p.Rank)
-	case cmd.Flags().Changed("pod") && p.Pod == "":
-		return errs.Usagef("the name of the pod is empty")
-	case cmd.Flags().Changed("role") && p.Role == "":
-		return errs.Usagef("the name of the role is empty")
-	case cmd.Flags().Changed("container") && p.Container == "":
-		return errs.Usagef("the name of the container is empty")
+		return errs.Usagef("--rank %d: ranks begin with 0", p.Rank).WithTry("--rank 0")
 	}
 	return nil
 }

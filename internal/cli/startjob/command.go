@@ -58,12 +58,14 @@ func commandLine(cmd *cobra.Command, args []string) string {
 			values = list.GetSlice()
 		}
 		for _, v := range values {
-			v = remembered(f, v)
-			if f.NoOptDefVal != "" { // a word after it would be an argument
+			switch v = remembered(f, v); {
+			case f.NoOptDefVal == "":
+				words = append(words, name, v)
+			case v == f.NoOptDefVal:
+				words = append(words, name)
+			default: // a word after it would be an argument
 				words = append(words, name+"="+v)
-				continue
 			}
-			words = append(words, name, v)
 		}
 	})
 	for i, w := range words {

@@ -155,15 +155,15 @@ func (o *Options) validateRecipe() error {
 		return nil
 	}
 	if o.Recipe == "" {
-		return errs.Usagef("--override-parameters is for --recipe")
+		return errs.Usagef("--override-parameters is for --recipe").WithTry("--recipe FILE --override-parameters JSON")
 	}
 	for _, c := range [][2]string{{"--config-file", o.File}, {"--template", o.Template}} {
 		if c[1] != "" {
-			return errs.Usagef("--recipe and %s both define the job: give one of them", c[0])
+			return twoSources("--recipe", c[0])
 		}
 	}
 	if o.JobKind == "kubeflow/MPIJob" {
-		return errs.Usagef("recipes are PyTorch jobs, not MPIJobs")
+		return errs.Usagef("recipes are PyTorch jobs, not MPIJobs").WithTry("--job-kind PyTorchJob", "--job-kind HyperPodPyTorchJob")
 	}
 	var object map[string]any
 	if o.OverrideParameters != "" && json.Unmarshal([]byte(o.OverrideParameters), &object) != nil {

@@ -1,6 +1,7 @@
 package startjob
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,7 +139,7 @@ func (o *Options) sameLimit(flag string, limit int, to **int) error {
 	switch {
 	case n == nil:
 	case *to != nil && **to != *n:
-		return errs.Usagef("--%s-limit is %d and the request is %d, and devices are not overcommitted: give one number", flag, *n, **to)
+		return errs.Usagef("--%s-limit is %d and the request is %d, and devices are not overcommitted: give one number", flag, *n, **to).WithTry(fmt.Sprintf("--%s %d", flag, **to))
 	default:
 		*to = n
 	}
@@ -154,7 +155,7 @@ func (o *Options) layTasks(v *templates.Values) error {
 	default:
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return errs.Usagef("--tasks-per-node wants a whole number, auto, gpu or cpu, not %q", o.TasksPerNode)
+			return errs.Usagef("--tasks-per-node wants a whole number, auto, gpu or cpu, not %q", o.TasksPerNode).WithTry("--tasks-per-node auto")
 		}
 		v.TasksPerNode = &n
 	}
@@ -166,7 +167,7 @@ func (o *Options) layNodeSelector(v *templates.Values) error {
 	for _, text := range o.Policy.NodeSelector {
 		s, err := templates.ParseSelector(text)
 		if err != nil || strings.HasPrefix(strings.TrimSpace(text), "{") {
-			return errs.Usagef("--node-selector %q is not understood: want K=V", text).WithAdvice("--label-selector takes JSON")
+			return errs.Usagef("--node-selector %q is not understood: want K=V", text).WithTry("--node-selector KEY=VALUE", "--label-selector JSON")
 		}
 		for k, values := range s.Required {
 			if have, twice := v.LabelSelector.Required[k]; twice && !slices.Equal(have, values) {

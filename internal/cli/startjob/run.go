@@ -51,7 +51,11 @@ func Run(ctx context.Context, o *Options) error {
 	// What is wrong with the input is found before the cluster is asked anything;
 	// only an instance type that the table does not have may still be the cluster's.
 	if _, known := instances.Lookup(values.InstanceType); known || values.InstanceType == "" {
-		if _, err := t.Render(values); err != nil {
+		early, err := t.Render(values)
+		if err != nil {
+			return err
+		}
+		if err := o.needsJob(early); err != nil && !o.Edit {
 			return err
 		}
 	}
@@ -86,9 +90,35 @@ func Run(ctx context.Context, o *Options) error {
 	return o.finish(ctx, cluster, values, result)
 }
 
+// needsJob refuses what is only for a job, where the manifest has none.
+func (o *Options) needsJob(r templates.Result) error {
+	if r.Job >= 0 {
+		return nil
+	}
+	var e *errs.Error
+	switch {
+	case o.DryRun == admission:
+		e = errs.Usagef("the manifest has no job whose start could be checked").WithTry("--dry-run=server   # the cluster looks at the objects")
+	case o.Wait != "":
+		e = errs.Usagef("the manifest has no job to wait for").WithAdvice("leave --wait out")
+	case o.Follow:
+		e = errs.Usagef("the manifest has no job to follow").WithAdvice("leave --follow out")
+	default:
+		return nil
+	}
+	var have []string
+	for _, object := range r.Objects {
+		have = append(have, kinds.Text(object, "kind"))
+	}
+	return e.WithFact("it has", strings.Join(have, ", ")).WithFact("jobs are", strings.Join(kinds.JobNames(), ", "))
+}
+
 // finish does with the finished objects what --dry-run says: prints them, checks
 // them, or submits them. c may be nil only where the cluster is not asked.
 func (o *Options) finish(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
+	if err := o.needsJob(r); err != nil {
+		return err
+	}
 	o.Factory.Notes(r.Notices)
 	if r.Job < 0 {
 		o.Factory.Notef("note: the manifest has no job of a kind that is known here (%s): it is sent as it is, and list-jobs will not show it", strings.Join(kinds.JobNames(), ", "))
@@ -165,24 +195,44 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 	priority, err := discovery.Priority(ctx, c.Client, wanted)
 	if err != nil {
 		if !o.excuse(err, "PriorityClass") {
-			return err
+			return withoutPriority(err)
 		}
 		priority.Name = wanted
 	}
-	f.Notes(priority.Notes)
+	if wanted != "" || len(jobKindsOf(t)) > 0 {
+		f.Notes(priority.Notes)
+	}
 	v.Priority = priority.Name
 	return nil
+}
+
+// withoutPriority adds to the error about a priority class that there need not be
+// one.
+func withoutPriority(err error) error {
+	var e *errs.Error
+	if errors.As(err, &e) && e.Code == errs.NotFound {
+		return e.WithAdvice("leave --priority out to rank lowest")
+	}
+	return err
 }
 
 // jobKind is the kind of job a template makes, PyTorchJob where it is none that
 // is known.
 func jobKind(t *templates.Template) kinds.Job {
-	for _, name := range t.Kinds() {
-		if k, ok := kinds.JobNamed(name); ok {
-			return k
-		}
+	if all := jobKindsOf(t); len(all) > 0 {
+		return all[0]
 	}
 	return kinds.PyTorchJob
+}
+
+// jobKindsOf are the kinds of job among those of a template.
+func jobKindsOf(t *templates.Template) (out []kinds.Job) {
+	for _, name := range t.Kinds() {
+		if k, ok := kinds.JobNamed(name); ok {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // suffix makes a generated name new; with an idempotency key it is the same for
@@ -249,9 +299,6 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 	}
 	if err := f.IO.Flush(); err != nil {
 		return err
-	}
-	if r.Job < 0 {
-		return errs.New("nothing to wait for", "the manifest has no job of a kind that is known")
 	}
 	return o.await(ctx, c, req.Objects[r.Job], done.Objects[r.Job])
 }

@@ -79,12 +79,19 @@ func annotations(object map[string]any) map[string]string {
 	return map[string]string{kinds.TogetherAnnotation: kinds.Text(object, "metadata", "annotations", kinds.TogetherAnnotation)}
 }
 
+// twoSources is the error about two flags that each define the job.
+func twoSources(a, b string) error {
+	value := map[string]string{"--config-file": "FILE", "--recipe": "FILE", "--job-kind": "KIND"}
+	return errs.Usagef("%s and %s both define the job: give one of them", a, b).
+		WithTry(a+" "+cmp.Or(value[a], "NAME"), b+" "+cmp.Or(value[b], "NAME"))
+}
+
 // validateSource checks what defines the job.
 func (o *Options) validateSource() error {
 	if o.From != "" {
 		for _, c := range [][2]string{{"--config-file", o.File}, {"--template", o.Template}, {"--job-kind", o.JobKind}, {"--recipe", o.Recipe}} {
 			if c[1] != "" {
-				return errs.Usagef("--from and %s both define the job: give one of them", c[0])
+				return twoSources("--from", c[0])
 			}
 		}
 		namespace, name := o.repeated()
@@ -103,7 +110,7 @@ func (o *Options) validateSource() error {
 		}
 	}
 	if o.Edit && o.File == "-" {
-		return errs.Usagef("--edit needs the standard input for the editor, and -f - reads the manifest from it")
+		return errs.Usagef("--edit needs the standard input for the editor, and -f - reads the manifest from it").WithTry("-f FILE --edit")
 	}
 	if o.Edit {
 		return editor.Check(o.Factory)

@@ -3,6 +3,7 @@ package startjob
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -252,33 +253,33 @@ func (o *Options) Validate() error {
 		return errs.Usagef("--template wants the name of a template").WithTry("-f FILE")
 	}
 	if o.File != "" && o.Template != "" {
-		return errs.Usagef("--config-file and --template both define the job: give one of them")
+		return twoSources("--config-file", "--template")
 	}
 	if err := o.validateRecipe(); err != nil {
 		return err
 	}
 	if o.changed("node-count") && o.NodeCount < 1 {
-		return errs.Usagef("--node-count is at least 1, not %d", o.NodeCount)
+		return errs.Usagef("--node-count is at least 1, not %d", o.NodeCount).WithTry("--node-count 1")
 	}
 	if n, err := strconv.Atoi(o.TasksPerNode); err == nil && n < 1 {
-		return errs.Usagef("--tasks-per-node is at least 1, not %d", n)
+		return errs.Usagef("--tasks-per-node is at least 1, not %d", n).WithTry("--tasks-per-node auto")
 	}
 	for _, c := range []struct {
 		flag string
 		n    int
 	}{{"accelerators", o.Accelerators}, {"efa", o.EFA}, {"max-retry", o.MaxRetry}} {
 		if c.n < 0 {
-			return errs.Usagef("--%s is not below 0", c.flag)
+			return errs.Usagef("--%s is not below 0, as %d is", c.flag, c.n).WithTry(fmt.Sprintf("--%s %d", c.flag, -c.n))
 		}
 	}
 	if err := checker.CheckAssume(o.Assume); err != nil {
 		return err
 	}
 	if o.Assume > 0 && o.DryRun != admission {
-		return errs.Usagef("--assume-duration is for --dry-run")
+		return errs.Usagef("--assume-duration is for --dry-run").WithTry("--dry-run --assume-duration " + o.Assume.String())
 	}
-	if o.Timeout < 0 {
-		return errs.Usagef("--timeout is not below 0")
+	if err := factory.CheckTimeout(o.Timeout); err != nil {
+		return err
 	}
 	if o.Timeout > 0 && o.Wait == "" && !o.Follow && !o.Replace {
 		return errs.Usagef("--timeout is for --wait, --follow and --replace").WithTry("--wait --timeout " + o.Timeout.String())
@@ -287,7 +288,7 @@ func (o *Options) Validate() error {
 		return errs.Usagef("--follow prints the log, which has no output format").WithTry("--wait -o "+o.Factory.Global.Output, "hyperpod get-log NAME -f -o json")
 	}
 	if (o.Wait != "" || o.Follow) && o.DryRun != factory.DryRunNone {
-		return errs.Usagef("a dry run starts nothing to wait for")
+		return errs.Usagef("a dry run starts nothing to wait for").WithTry("--dry-run=" + o.DryRun + "   # without --wait and --follow")
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestValidate(t *testing.T) {
 		{"--name j --accelerators -1 --efa -1 --max-retry -1", "--accelerators is not below 0"},
 		{"--from a --name j -f x --template t --job-kind MPIJob", "--config-file"},
 		{"--name " + strings.Repeat("j", 254), "at most 253 characters, not 254"},
-		{"--name j --wait --timeout -5s", "not below 0"},
+		{"--name j --wait --timeout -5s", "--timeout 5s"},
 		{"--name j --wait --dry-run=server", "starts nothing to wait for"},
 		{"--name j --scheduler-type slurm", "SageMaker, Kueue, None"},
 		{"a b", "one job at a time"},

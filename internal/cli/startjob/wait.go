@@ -28,7 +28,11 @@ func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind
 	if err != nil {
 		return err
 	}
-	view := logview.New(f, logview.Options{Job: name, Follow: true})
+	all := ""
+	if jobs.Wanted(job) > 1 {
+		all = "hyperpod get-log " + name + " -n " + namespace + f.ClusterFlags() + " --all-pods -f"
+	}
+	view := logview.New(f, logview.Options{Job: name, Follow: true, AllShownBy: all})
 	result, err := logs.Engine{Client: c.Client, Missing: f.Missing}.Read(ctx, logs.Query{Job: job, Follow: true, Parts: true}, view)
 	view.Close()
 	if err != nil {

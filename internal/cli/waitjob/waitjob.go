@@ -28,14 +28,13 @@ type Options struct {
 	Factory *factory.Factory
 	Name    string
 	Kind    string
-	For     string
-	Goal    wait.Goal // of For, set by Validate
+	Goal    wait.Goal // --for
 	Timeout time.Duration
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Factory: f}
+	o := &Options{Factory: f, Goal: wait.Finished}
 	var flag string
 	cmd := &cobra.Command{
 		Use:   "wait-job NAME",
@@ -69,9 +68,8 @@ by a failed job too, and ends with 3 then.`,
 	}
 	factory.AddJobNameFlag(cmd, &flag)
 	factory.AddKindFlag(cmd, &o.Kind)
-	cmd.Flags().StringVar(&o.For, "for", string(wait.Finished), strings.Join(wait.Goals(), "|"))
+	factory.AddChoice(cmd, (*string)(&o.Goal), factory.Choice{Name: "for", Usage: strings.Join(wait.Goals(), "|"), Words: wait.Goals(), Read: wait.GoalNamed})
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "give up after this time (exit code 124; default: never)")
-	factory.Complete(cmd, "for", wait.Goals()...)
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -79,14 +77,7 @@ by a failed job too, and ends with 3 then.`,
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	var ok bool
-	if o.Goal, ok = wait.ParseGoal(o.For); !ok {
-		return errs.Usagef("--for has no value %q", o.For).WithFact("it has", strings.Join(wait.Goals(), ", "))
-	}
-	if o.Timeout < 0 {
-		return errs.Usagef("--timeout is not below 0")
-	}
-	return nil
+	return factory.CheckTimeout(o.Timeout)
 }
 
 // Run finds the job and waits.

@@ -78,7 +78,7 @@ func Unsupported(apiVersion, kind string, cause error) error {
 	}
 	return errs.New(fmt.Sprintf("cannot check a %s (%s)", kind, apiVersion), "Kueue makes no workload of that kind here").
 		WithFact("it can check", strings.Join(names, ", ")).
-		WithTry("--dry-run=server lets the cluster look at the object itself").WithCause(cause)
+		WithTry("--dry-run=server   # the cluster looks at the object itself").WithCode(errs.Usage).WithCause(cause)
 }
 
 // Check gives the verdict. Errors are about the manifest (a kind that is not

@@ -41,7 +41,7 @@ func (a *applied) set(c Change) error {
 	case "weight":
 		weight, bad := resource.ParseQuantity(c.Value)
 		if bad != nil || weight.Sign() < 0 {
-			return errs.Usagef("%q is no weight", c.Value).WithTry("a number of 0 or more")
+			return errs.Usagef("%q is no weight", c.Value).WithAdvice("a number of 0 or more")
 		}
 		q.Spec.FairSharing = &kueue.FairSharing{Weight: &weight}
 		if !a.Config.FairSharing {
@@ -172,7 +172,7 @@ func setQuota(q *kueue.ClusterQueue, c Change) error {
 		default:
 			amount, err := resource.ParseQuantity(c.Value)
 			if err != nil || amount.Sign() < 0 {
-				return errs.Usagef("%q is no amount", c.Value).WithTry("such as 32, 500m or 64Gi")
+				return errs.Usagef("%q is no amount", c.Value).WithAdvice("such as 32, 500m or 64Gi")
 			}
 			if limit {
 				setLimit(r, c.Setting, &amount)

@@ -215,9 +215,9 @@ func (w *waiter) timeout() error {
 	return e
 }
 
-// ParseGoal returns the goal that a word means: admitted, or as kubectl writes
+// GoalNamed returns the goal that a word means: admitted, or as kubectl writes
 // it, condition=Running or delete.
-func ParseGoal(word string) (Goal, bool) {
+func GoalNamed(word string) string {
 	w := strings.ToLower(strings.TrimPrefix(strings.ToLower(word), "condition="))
 	switch w {
 	case "delete":
@@ -225,5 +225,5 @@ func ParseGoal(word string) (Goal, bool) {
 	case "complete", "completed":
 		w = string(Succeeded)
 	}
-	return Goal(w), slices.Contains(Goals(), w)
+	return w
 }

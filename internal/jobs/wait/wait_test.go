@@ -3,6 +3,7 @@ package wait
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,14 +36,14 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestParseGoal(t *testing.T) {
+func TestGoalNamed(t *testing.T) {
 	for word, want := range map[string]Goal{"admitted": Admitted, "RUNNING": Running, "condition=Running": Running, "delete": Deleted, "condition=complete": Succeeded, "finished": Finished} {
-		if got, ok := ParseGoal(word); !ok || got != want {
-			t.Errorf("%s: %s, %v", word, got, ok)
+		if got := GoalNamed(word); got != string(want) {
+			t.Errorf("%s: %s", word, got)
 		}
 	}
 	for _, word := range []string{"", "condition=", "dinner", "condition=Ready"} {
-		if got, ok := ParseGoal(word); ok {
+		if got := GoalNamed(word); slices.Contains(Goals(), got) {
 			t.Errorf("%q is %s", word, got)
 		}
 	}

@@ -133,7 +133,7 @@ func (m configMap) text() (string, error) {
 			WithFact("keys", strings.Join(keys, ", ")).WithAdvice("put the template under the key " + Key)
 	case len(m.BinaryData) > 0:
 		return "", errs.New("", "its data is binary: a template is text in UTF-8").
-			WithTry("kubectl create configmap NAME --from-file=" + Key + "=FILE, with a FILE in UTF-8")
+			WithTry("kubectl create configmap NAME --from-file=" + Key + "=FILE   # a FILE in UTF-8")
 	}
 	return "", errs.New("", "it is empty").WithAdvice("put the template under the key " + Key)
 }
@@ -180,7 +180,7 @@ func Put(ctx context.Context, c *kube.Client, namespace, name string, text []byt
 	}
 	if !replace {
 		return errs.New(fmt.Sprintf("%s has a template %s already", namespace, name), "it is left as it is").
-			WithTry("--replace", "hyperpod get-template "+Prefix+name+" -n "+namespace+" shows it")
+			WithTry("--replace", "hyperpod get-template "+Prefix+name+" -n "+namespace+"   # shows it")
 	}
 	object["data"] = fresh.Data
 	delete(object, "binaryData")

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+func TestSameScope(t *testing.T) {
+	for line, want := range map[string]string{
+		"hyperpod get-job x -n y":                "hyperpod get-job x -n y --sandbox",
+		"hyperpod list-jobs   # shows the names": "hyperpod list-jobs -n 'a b' --sandbox   # shows the names",
+		"hyperpod list-jobs -A":                  "hyperpod list-jobs -A --sandbox",
+		"hyperpod exec x -- ls -n   # as it is":  "hyperpod exec x -n 'a b' --sandbox -- ls -n   # as it is",
+		"hyperpod list-jobs --context c":         "hyperpod list-jobs --context c -n 'a b'",
+	} {
+		if got := sameScope(line, "a b", " --sandbox"); got != want {
+			t.Errorf("%s: got %s", line, got)
+		}
+		if got := sameScope(line, "", ""); got != line {
+			t.Errorf("%s: got %s", line, got)
+		}
+	}
+	for _, line := range []string{"hyperpod start-job --help", "hyperpod sandbox list", "--node-count 1", "aws eks update-kubeconfig --name X   # an EKS cluster"} {
+		if got := sameScope(line, "a", " --sandbox"); got != line {
+			t.Errorf("%s: got %s", line, got)
+		}
+	}
+}
+
+// A mistake in the options leads to the command's help, where there is no better
+// advice; a fault of a file or a cluster does not.
+func TestAdvised(t *testing.T) {
+	f, _ := testFactory(t, nil)
+	f.Global.Snapshot = "a b.json"
+	cmd := &cobra.Command{Use: "do"}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{errs.Usagef("--x is wrong"), "do --help"},
+		{errs.Usagef("there is no option -x"), "do --help"},
+		{errs.Usagef("--x is wrong").WithTry("--x 1"), "--x 1"},
+		{errs.Usagef("--x is wrong").WithAdvice("leave it out"), ""},
+		{errs.Usagef("train-job.yaml, line 3: no YAML"), ""},
+		{errs.New("--x", "the server is down"), ""},
+		{errs.NotFoundf("no job").WithTry("hyperpod list-jobs"), "hyperpod list-jobs --snapshot='a b.json'"},
+	} {
+		got := advised(f, cmd, c.err)
+		var e *errs.Error
+		if !errors.As(got, &e) || strings.Join(e.Try, "|") != c.want || errs.ExitOf(got) != errs.ExitOf(c.err) {
+			t.Errorf("%v: try %q, want %q", c.err, e.Try, c.want)
+		}
+	}
+	if plain := errors.New("plain"); advised(f, cmd, plain) != plain {
+		t.Error("an error that is not for people was changed")
+	}
+}
+
+func TestUnwritten(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+	if got := unwritten(fmt.Errorf("x: %w", full)); got.Error() != "the result could not be written: no space left on device" || errs.ExitOf(got) != errs.Failure {
+		t.Errorf("got %v", got)
+	}
+	for _, err := range []error{nil, errors.New("x"), &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE},
+		&fs.PathError{Op: "write", Path: "a-file", Err: syscall.ENOSPC}, errs.Wrap(full, "x")} {
+		if got := unwritten(err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+}
+
+// TestOffered: the commands and options that messages offer exist. Whole lines that
+// begin with the program's name are looked at, and lines of WithTry that begin with an
+// option.
+func TestOffered(t *testing.T) {
+	f, _ := testFactory(t, nil)
+	root := NewRoot(f)
+	options := map[string]bool{}
+	var collect func(*cobra.Command)
+	collect = func(c *cobra.Command) {
+		for _, name := range flagNames(c) {
+			options["--"+name] = true
+		}
+		for _, child := range c.Commands() {
+			collect(child)
+		}
+	}
+	collect(root)
+	options["--help"], options["--name"] = true, true
+	seen := 0
+	check := func(at token.Position, line string) {
+		line, _, _ = strings.Cut(line, "   # ")
+		line, _, _ = strings.Cut(line, " -- ")
+		words := strings.Fields(line)
+		if words[0] == "hyperpod" && (len(words) == 1 || strings.HasPrefix(words[1], "%")) || !strings.HasPrefix(words[0], "-") && words[0] != "hyperpod" {
+			return // another program's, or made at run time
+		}
+		if words[0] == "hyperpod" {
+			seen++ // some twice
+			if c, _, err := root.Find(words[1:]); err != nil || c == root && !strings.HasPrefix(words[1], "-") {
+				t.Errorf("%s: %s: there is no such command", at, line)
+			}
+		}
+		for _, w := range words {
+			if name, _, _ := strings.Cut(w, "="); strings.HasPrefix(name, "--") && name != "--" && !options[name] {
+				t.Errorf("%s: %s: there is no option %s", at, line, name)
+			}
+		}
+	}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if field, ok := n.(*ast.KeyValueExpr); ok {
+				if key, ok := field.Key.(*ast.Ident); ok && slices.Contains([]string{"Short", "Long", "Use"}, key.Name) {
+					return false
+				}
+			}
+			tries := false
+			if call, ok := n.(*ast.CallExpr); ok {
+				if s, ok := call.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "WithTry" {
+					tries = true
+					for _, arg := range call.Args {
+						text, ok := literal(arg)
+						switch {
+						case !ok:
+						case !copied.MatchString(text):
+							t.Errorf("%s: %q is no line to copy: words follow after #", files.Position(arg.Pos()), text)
+						default:
+							check(files.Position(arg.Pos()), text)
+						}
+					}
+				}
+			}
+			if e, ok := n.(ast.Expr); ok && !tries { // in Try: and lists of lines
+				if text, ok := literal(e); ok && strings.HasPrefix(text, "hyperpod ") && len(strings.Fields(text)) > 1 {
+					check(files.Position(e.Pos()), text)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || seen < 50 {
+		t.Errorf("%v, %d commands", err, seen)
+	}
+}
+
+// copied is how a line to copy begins: a command, or options to add.
+var copied = regexp.MustCompile(`^(hyperpod |aws |kubectl |export |-)`)
+
+// literal is the text that an expression is, or begins with.
+func literal(e ast.Expr) (string, bool) {
+	if sum, ok := e.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+		return literal(sum.X)
+	}
+	if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
+		text, err := strconv.Unquote(l.Value)
+		return text, err == nil
+	}
+	return "", false
+}

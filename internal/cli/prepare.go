@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// prepare checks what holds for every command line alike, loads the configuration
+// and settles colour, before any command but those that need neither of the two.
+func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
+	if err := refuseEmpty(cmd); err != nil {
+		return err
+	}
+	if err := checkFormat(f, cmd); err != nil {
+		return err
+	}
+	if slices.Contains([]string{"version", "completion", "help"}, cmd.Name()) {
+		return nil
+	}
+	cfg, warnings, err := config.Load(f.Env)
+	if err != nil {
+		return err
+	}
+	f.Config = cfg
+	flags := cmd.Flags()
+	if !flags.Changed("color") && cfg.Color != "" {
+		f.Global.Color = cfg.Color
+	}
+	if !flags.Changed("quiet") {
+		f.Global.Quiet = cfg.Quiet
+	}
+	if !flags.Changed("request-timeout") {
+		f.Global.Timeout = cfg.RequestTimeout
+	}
+	for _, w := range warnings {
+		f.Notef("warning: %s", w)
+	}
+	f.IO.Quiet = f.Global.Quiet
+	mode, err := output.ParseColor(f.Global.Color)
+	if err != nil {
+		return err
+	}
+	f.IO.SetColor(mode, f.Env)
+	return refuseSnapshot(f, cmd, args)
+}
+
+// mayBeEmpty are the flags that say something with an empty text: that there is
+// none of it.
+var mayBeEmpty = []string{"script-args", "pre-script", "post-script", "description"}
+
+// refuseEmpty refuses flags that are given with an empty text. It is nearly always
+// a shell variable that is not set, and must not lead to another cluster, namespace,
+// queue or choice of jobs than was meant.
+func refuseEmpty(cmd *cobra.Command) error {
+	var empty []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if isEmpty(flag) && !slices.Contains(mayBeEmpty, flag.Name) {
+			empty = append(empty, "--"+writtenName(flag.Name))
+		}
+	})
+	if len(empty) == 0 {
+		return nil
+	}
+	is := "is"
+	if len(empty) > 1 {
+		is = "are"
+	}
+	return errs.Usagef("%s %s empty", strings.Join(empty, " and "), is).
+		WithAdvice("leave it out, or say which; a shell variable may not be set").WithTry(cmd.CommandPath() + " --help")
+}
+
+// isEmpty reports a flag of text that is empty, or of several texts that all are.
+func isEmpty(flag *pflag.Flag) bool {
+	switch flag.Value.Type() {
+	case "string":
+		return flag.Value.String() == ""
+	case "stringSlice", "stringArray":
+		list, ok := flag.Value.(pflag.SliceValue)
+		return ok && strings.Join(list.GetSlice(), "") == ""
+	}
+	return false
+}
+
+// writtenName is a flag's name as people write it.
+func writtenName(name string) string {
+	if name == "job-name" {
+		return "name"
+	}
+	return name
+}
