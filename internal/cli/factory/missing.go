@@ -96,7 +96,12 @@ func (f *Factory) sort(missing []state.Missing) lacks {
 		parts = append(parts, "no "+NameSet(none))
 	}
 	for _, ns := range slices.Sorted(maps.Keys(within)) {
-		parts = append(parts, "of namespace "+ns+" no "+NameSet(within[ns]))
+		more := slices.DeleteFunc(within[ns], func(name string) bool { // said of them all
+			return slices.Contains(none, name) || slices.Contains(elsewhere, name)
+		})
+		if len(more) > 0 {
+			parts = append(parts, "of namespace "+ns+" no "+NameSet(more))
+		}
 	}
 	if len(elsewhere) > 0 {
 		parts = append(parts, "of other namespaces no "+NameSet(elsewhere))
