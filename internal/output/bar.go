@@ -143,6 +143,7 @@ func (s *sheet) width() int {
 // yield leaves out the columns that give way, the highest Yield first, until the
 // sheet is at most width wide. With bars, only columns of bars give way.
 func (s *sheet) yield(width int, bars bool) {
+	all := s.columns
 	for s.width() > width {
 		at := -1
 		for j, c := range s.columns {
@@ -151,7 +152,7 @@ func (s *sheet) yield(width int, bars bool) {
 			}
 		}
 		if at < 0 {
-			return
+			break
 		}
 		s.columns = slices.Delete(slices.Clone(s.columns), at, at+1)
 		s.widths = slices.Delete(slices.Clone(s.widths), at, at+1)
@@ -159,6 +160,20 @@ func (s *sheet) yield(width int, bars bool) {
 			s.rows[i] = slices.Delete(slices.Clone(row), at, at+1)
 		}
 	}
+	for _, c := range all {
+		if !c.Bar && !slices.ContainsFunc(s.columns, func(o Column) bool { return o.Title == c.Title }) {
+			s.left = append(s.left, c.Title)
+		}
+	}
+}
+
+// leftOut is the line that names what a narrow terminal does not show, if there is
+// anything.
+func (s *sheet) leftOut() []string {
+	if len(s.left) == 0 {
+		return nil
+	}
+	return []string{"no room for " + strings.Join(s.left, ", ") + ": -o wide shows all"}
 }
 
 // arrange makes a sheet fit a terminal of width columns; 0 is unlimited, and then

@@ -158,6 +158,10 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool, notes []str
 		}
 		shown.rows = append(shown.rows, row)
 	}
+	if l.io.Width > 0 {
+		shown.yield(l.io.Width, l.wide)
+		notes = slices.Concat(notes, shown.leftOut())
+	}
 	more := 0
 	// The header, the line about more rows and the cursor's line need room too.
 	if room := max(l.io.Height-3-len(notes), 1); l.io.Height > 0 && len(shown.rows) > room {

@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/olekukonko/tablewriter"
@@ -31,7 +32,7 @@ func (t Table) render(s *IO, wide bool) ([]byte, error) {
 	} else {
 		sheet.writeLong(&b, s.Color)
 	}
-	for _, n := range t.Notes {
+	for _, n := range slices.Concat(t.Notes, sheet.leftOut()) {
 		b.WriteString(SafeLines(n) + "\n")
 	}
 	return b.Bytes(), err

@@ -22,7 +22,7 @@ type Column struct {
 	// Bar columns hold the cells' bars; they take what width is left.
 	Bar bool
 	// Yield columns are left out of a terminal's table that is too narrow, the
-	// highest first; 0 stays.
+	// highest first; 0 stays. A line below the table names them, bars aside.
 	Yield int
 	// Ticks says that the text changes by itself (ages): not a change in a LiveTable.
 	Ticks bool
@@ -74,6 +74,7 @@ type sheet struct {
 	columns []Column
 	rows    [][]Cell
 	widths  []int
+	left    []string // titles of the columns that gave way
 }
 
 // lay chooses the columns and makes every text safe to print.

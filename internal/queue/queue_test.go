@@ -136,6 +136,8 @@ func TestBuild(t *testing.T) {
 			"a/1 x: tried again in 5m0s (WaitingForRequeue)"},
 		{"Kueue's own words", cluster(job("a", "x", 2, 0, with(cond(quota.QuotaReserved, "Pending", `couldn't assign flavors to pod set main: topology "default" allows to fit only 1 out of 2 pod(s)`, 0)))), nil,
 			`a/1 x: topology "default" allows to fit only 1 out of 2 pod(s) (Other)`},
+		{"a long sentence", cluster(job("a", "x", 2, 0, with(cond(quota.QuotaReserved, "Pending", "couldn't assign flavors to pod set main: "+strings.Repeat("topology ", 9)+"is full", 0)))), nil,
+			"a/1 x: topology topology topology topology topology topology top... (Other)"},
 		{"a shortage that is over", cluster(job("a", "x", 2, 0, with(cond(quota.QuotaReserved, "Pending", "insufficient unused quota for nvidia.com/gpu in flavor f, 4 more needed", 0)))), nil,
 			"a/1 x: to be looked at next (PendingEvaluation)"},
 		{"evicted goes to the end", cluster(job("a", "evicted", 2, time.Hour, with(cond("Evicted", "PodsReadyTimeout", "m", time.Minute))), job("a", "later", 2, 30*time.Minute)), nil,

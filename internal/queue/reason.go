@@ -268,7 +268,8 @@ func short(message string) string {
 	}
 	message, _, _ = strings.Cut(message, "\n")
 	if runes := []rune(message); len(runes) > shortMessage {
-		message = strings.TrimSpace(string(runes[:shortMessage-1])) + "…"
+		// Three dots in any locale: it is data too.
+		message = strings.TrimSpace(string(runes[:shortMessage-3])) + "..."
 	}
 	return message
 }

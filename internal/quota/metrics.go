@@ -49,7 +49,7 @@ func (d Document) Metrics() []metrics.Family {
 	}
 	out = append(out, pending)
 	out = append(out, d.teamMetrics()...)
-	return append(out, CapacityMetrics(d.Capacity)...)
+	return append(out, CapacityMetrics(d.Capacity, false)...)
 }
 
 func (q QuotaJSON) labels(more ...metrics.Label) []metrics.Label {
@@ -80,8 +80,15 @@ func (d Document) teamMetrics() []metrics.Family {
 	return []metrics.Family{weight, share, running, waiting}
 }
 
-// CapacityMetrics returns capacities as metrics.
-func CapacityMetrics(all []CapacityJSON) []metrics.Family {
+// CapacityMetrics returns capacities by instance type, or by node group, as
+// metrics. Nodes without that label are those of the name "".
+func CapacityMetrics(all []CapacityJSON, byGroup bool) []metrics.Family {
+	label := func(c CapacityJSON) metrics.Label {
+		if byGroup {
+			return metrics.Label{Name: "node_group", Value: c.NodeGroup}
+		}
+		return metrics.Label{Name: "instance_type", Value: c.InstanceType}
+	}
 	nodes := metrics.Family{Name: MetricPrefix + "nodes", Help: "Nodes by HyperPod health label; unknown ones have none."}
 	amounts := []struct {
 		name, help string
@@ -100,7 +107,7 @@ func CapacityMetrics(all []CapacityJSON) []metrics.Family {
 			health string
 			n      int
 		}{{"healthy", c.Healthy}, {"unhealthy", c.Unhealthy}, {"unknown", c.Unknown}} {
-			nodes.Put(float64(h.n), c.label(), metrics.Label{Name: "health", Value: h.health})
+			nodes.Put(float64(h.n), label(c), metrics.Label{Name: "health", Value: h.health})
 		}
 	}
 	out = append(out, nodes)
@@ -109,19 +116,12 @@ func CapacityMetrics(all []CapacityJSON) []metrics.Family {
 		for _, c := range all {
 			of := a.of(c)
 			for _, name := range sortedNames(of) {
-				f.Put(of[name], c.label(), metrics.Label{Name: "resource", Value: name})
+				f.Put(of[name], label(c), metrics.Label{Name: "resource", Value: name})
 			}
 		}
 		out = append(out, f)
 	}
 	return out
-}
-
-func (c CapacityJSON) label() metrics.Label {
-	if c.NodeGroup != "" {
-		return metrics.Label{Name: "node_group", Value: c.NodeGroup}
-	}
-	return metrics.Label{Name: "instance_type", Value: c.InstanceType}
 }
 
 func sortedNames(m map[string]float64) []string {

@@ -61,6 +61,14 @@ func TestCapacity(t *testing.T) {
 			t.Errorf("reserved %d", c.Reserved[gpu])
 		}
 	}
+	// Nodes that are in no group have the same labels as the others.
+	for _, f := range CapacityMetrics(CapacityDocument(ByNodeGroup(s), true, nil), true) {
+		for _, sample := range f.Samples {
+			if sample.Labels[0].Name != "node_group" {
+				t.Errorf("%s has labels %v", f.Name, sample.Labels)
+			}
+		}
+	}
 	s.Missing = []state.Missing{forbidden(kinds.Pod)}
 	if c := ByInstanceType(s)[1]; c.Governed != nil || c.Ungoverned != nil {
 		t.Errorf("use is told although pods cannot be read: %+v", c)

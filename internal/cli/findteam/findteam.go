@@ -141,40 +141,6 @@ func in(t quota.Team, namespace string) bool {
 	return slices.Contains(t.Namespaces, namespace) || t.ClusterQueue == quota.ManagedQueue(namespace)
 }
 
-// Notes says on stderr, in one line, what could not be read and which right would
-// show it, and each failure on its own. Kinds that the cluster does not serve are
-// no news.
-func Notes(f *factory.Factory, missing []state.Missing) {
-	var forbidden, notInFile, elsewhere []string
-	for _, m := range missing {
-		switch m.Reason {
-		case state.Failed:
-			f.Notef("warning: %v", m.Err)
-		case state.Forbidden:
-			forbidden = append(forbidden, m.Resource.Plural)
-		case state.NotInFile:
-			if m.Partly || m.Namespace != "" {
-				elsewhere = append(elsewhere, m.Resource.Plural)
-			} else {
-				notInFile = append(notInFile, m.Resource.Plural)
-			}
-		}
-	}
-	var lacks []string
-	if len(notInFile) > 0 {
-		lacks = append(lacks, "no "+factory.NameSet(notInFile))
-	}
-	if len(elsewhere) > 0 {
-		lacks = append(lacks, "of other namespaces no "+factory.NameSet(elsewhere))
-	}
-	if len(lacks) > 0 {
-		f.Notef("note: shown is what the file has, and ? where that is not enough: it has %s", strings.Join(lacks, ", and "))
-	}
-	if len(forbidden) > 0 {
-		f.Notef("note: shown is what you may read, and ? where that is not enough: the right to list %s in the whole cluster would show the rest", factory.NameSet(forbidden))
-	}
-}
-
 // NoKueue returns the error of a cluster that has no queues at all, else nil.
 func NoKueue(s *state.State) error {
 	for _, m := range s.MissingOf(kinds.ClusterQueue) {

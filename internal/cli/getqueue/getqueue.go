@@ -12,11 +12,20 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/livestate"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// pace is how often a change is shown at most with --watch; waiting times go on
+// every fifth.
+const (
+	pace = time.Second
+	idle = 5
 )
 
 // Options are the settings of one run.
@@ -28,8 +37,9 @@ type Options struct {
 	Assume  time.Duration
 	// Tick paces --watch; nil is once a second.
 	Tick <-chan time.Time
-	// ETA estimates when the tasks of a ClusterQueue start; nil: no estimates.
-	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueue string, assume time.Duration) (map[queue.Key]queue.ETA, error)
+	// ETA estimates when the tasks of ClusterQueues start, of as many as it can before
+	// an error; nil: no estimates.
+	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueues []string, assume time.Duration) (map[queue.Key]queue.ETA, error)
 
 	scope findteam.Scope // of Args, set by Validate
 }
@@ -43,7 +53,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Short:   "Show what waits, in the scheduler's order, and why",
 		Long: `Shows the tasks that wait for quota, of all teams or of one, in the order in
 which the scheduler takes them: position, priority, size, how long they have
-waited, why in a few words, and for one team when they may start (an estimate).
+waited, why in a few words, and for one team when they may start (an estimate;
+of all teams with --assume-duration).
 Below: how many run, wait and were preempted, and how long finished ones waited
 and ran. docs/quota.md defines each figure.
 
@@ -74,8 +85,13 @@ A TEAM is a team's name, its ClusterQueue or its namespace.`,
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	err := checker.CheckAssume(o.Assume)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case o.Assume > 0 && o.NoETA:
+		return errs.Usagef("--assume-duration and --no-eta exclude each other")
+	case o.Assume > 0 && o.Watch:
+		return errs.Usagef("--watch makes no estimates: --assume-duration is for a queue that is shown once")
 	}
 	o.scope, err = findteam.ScopeOf(o.Factory, o.Args)
 	return err
@@ -99,10 +115,16 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Watch {
-		return o.watch(ctx, c, format)
-	}
 	w := o.want(c)
+	if o.Watch {
+		// In the order that is computed and without estimates: Kueue's own order cannot
+		// be watched.
+		return livestate.Run(ctx, f, c, format, livestate.Watch{Want: w, Tick: o.Tick, Pace: pace, Idle: idle,
+			View: func(s *state.State) (livestate.View, error) {
+				v, err := o.view(s)
+				return v.shown(), err
+			}})
+	}
 	s, err := state.Load(ctx, c.Client, w, c.Now())
 	if err != nil {
 		return err
@@ -114,19 +136,17 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.order(ctx, c, &v); err != nil {
 		return err
 	}
-	o.estimates(ctx, c, &v, w.FallbackNamespaces)
+	if err := o.estimates(ctx, c, &v, w.FallbackNamespaces); err != nil {
+		return err
+	}
 	unread := queue.Unread(s)
 	if unread != nil && unread.Reason == state.NotInFile {
 		unread = nil // a file need not have them: the note says so
 	}
-	findteam.Notes(f, slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
+	f.MissingFigures(slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
 		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // said as the error
 	}))
-	var document any // not worked out for a table
-	if !format.IsTable() {
-		document = v.document()
-	}
-	if err := output.Print(f.IO, format, document, func() output.Table { return v.table() }, v.names); err != nil {
+	if err := livestate.Print(f, format, v.shown()); err != nil {
 		return err
 	}
 	if unread != nil {
@@ -144,7 +164,13 @@ type view struct {
 	tallies map[string]*queue.Tally
 	order   string
 	narrow  bool
-	eta     bool
+	eta     bool   // there are estimates
+	noETA   string // why there are none, where that is to be said
+}
+
+// shown is the view in every format.
+func (v *view) shown() livestate.View {
+	return livestate.View{Document: func() any { return v.document() }, Table: v.table, Names: v.names, Lines: v.lines}
 }
 
 func (o *Options) view(s *state.State) (view, error) {
@@ -173,6 +199,15 @@ func (v *view) names() []string {
 	return out
 }
 
+// lines are the rows of --watch -o json.
+func (v *view) lines() []output.Line {
+	var out []output.Line
+	for _, it := range v.document().Pending {
+		out = append(out, output.Line{Key: it.Namespace + "/" + it.Workload, Value: it})
+	}
+	return out
+}
+
 func (v *view) summary() queue.Summary {
 	var all []*queue.Tally
 	for _, t := range v.teams {
@@ -183,7 +218,7 @@ func (v *view) summary() queue.Summary {
 
 // title is whose queue it is, for the notice that nothing waits.
 func (v *view) title() string {
-	if v.items == nil {
+	if v.items == nil || v.summary().Waiting > 0 {
 		return "what waits cannot be read"
 	}
 	if !v.narrow {

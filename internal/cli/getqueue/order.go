@@ -3,12 +3,8 @@ package getqueue
 import (
 	"context"
 	"sync"
-	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -80,46 +76,4 @@ func localQueues(v *view) []queue.Key {
 		}
 	}
 	return out
-}
-
-// etaTime is how long estimates may take: a table that is late is worth less
-// than one without them.
-const etaTime = 10 * time.Second
-
-// estimates adds when the tasks of one team may start.
-func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, namespaces func(context.Context) ([]string, error)) {
-	if o.NoETA || o.ETA == nil || !v.narrow || len(v.teams) != 1 || len(v.items) == 0 || !v.report.Complete {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, etaTime)
-	defer cancel()
-	etas, err := o.ETA(ctx, c, namespaces, v.teams[0].ClusterQueue, o.Assume)
-	if err != nil {
-		o.Factory.Notef("note: no estimates: %v", err)
-		return
-	}
-	v.eta = true
-	for i := range v.items {
-		if e, ok := etas[v.items[i].Key]; ok {
-			v.items[i].ETA = &e
-		}
-	}
-}
-
-// estimate is Options.ETA by running Kueue's decisions forward.
-func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueue string, assume time.Duration) (map[queue.Key]queue.ETA, error) {
-	now := c.Now()
-	in, err := inputs.Load(ctx, c.Client, inputs.Options{Namespaces: namespaces, Finished: true}, now)
-	if err != nil {
-		return nil, err
-	}
-	etas, err := forecast.Queue(ctx, forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: checker.Deadlines(ctx, c, in)}, clusterQueue)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[queue.Key]queue.ETA, len(etas))
-	for _, e := range etas {
-		out[queue.Key{Namespace: e.Namespace, Workload: e.Name}] = *e.Document(now)
-	}
-	return out, nil
 }

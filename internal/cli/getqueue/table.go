@@ -14,7 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-func (v *view) table() output.Table {
+func (v *view) table(_, live bool) output.Table {
 	notes := v.notes()
 	t := output.Table{Notes: notes, Empty: v.title() + "; " + strings.Join(notes, "; "), Rows: make([][]output.Cell, 0, len(v.items)), Keys: make([]string, 0, len(v.items))}
 	several := len(v.teams) != 1
@@ -23,7 +23,7 @@ func (v *view) table() output.Table {
 	}
 	t.Columns = append(t.Columns, output.Column{Title: "POS", Right: true}, output.Column{Title: "JOB", Keep: true}, output.Column{Title: "NAMESPACE", Wide: true},
 		output.Column{Title: "KIND", Wide: true}, output.Column{Title: "PRIORITY", Yield: 1}, output.Column{Title: "SIZE", Right: true},
-		output.Column{Title: "WAITING", Right: true, Ticks: true}, output.Column{Title: "REASON"}, output.Column{Title: "CODE", Wide: true})
+		output.Column{Title: "WAITING", Right: true, Ticks: true}, output.Column{Title: "REASON", Wrap: !live}, output.Column{Title: "CODE", Wide: true})
 	if v.eta {
 		t.Columns = append(t.Columns, output.Column{Title: "ETA", Keep: true})
 	}
@@ -146,6 +146,9 @@ func (v *view) notes() []string {
 
 // etaNotes say what the estimates are, or why there are none.
 func (v *view) etaNotes() []string {
+	if v.noETA != "" {
+		return []string{"no ETA: " + v.noETA}
+	}
 	why := ""
 	for _, it := range v.items {
 		switch {

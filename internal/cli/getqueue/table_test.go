@@ -21,13 +21,15 @@ func TestWidths(t *testing.T) {
 		return queue.Item{Job: job, Team: team, ClusterQueue: team, Position: 1, Priority: 40, PriorityClass: "training-priority", Size: state.Amounts{"nvidia.com/gpu": 32},
 			Since: now.Add(-97 * time.Minute), Preempted: preempted, Reason: queue.Reason{Code: queue.WaitingForQuota, Words: "4 more gpu needed"}}
 	}
+	estimated := item("inference", "batch-score", true)
+	estimated.ETA = &queue.ETA{EarliestSeconds: seconds(86 * 60)}
 	v := view{state: &state.State{Taken: now}, report: &quota.Report{}, teams: []quota.Team{{Name: "inference"}, {Name: "researchers"}}, order: queue.Computed,
 		items: []queue.Item{item("inference", "batch-score", true), item("researchers", "画像認識", false)}}
 	for _, width := range []int{60, 80, 120, 200} {
 		for _, utf8 := range []bool{true, false} {
 			io, b := output.Test()
 			io.OutTTY, io.Width, io.UTF8 = true, width, utf8
-			if err := io.PrintTable(v.table()); err != nil {
+			if err := io.PrintTable(v.table(false, false)); err != nil {
 				t.Fatal(err)
 			}
 			out := b.Out.String()
@@ -44,4 +46,23 @@ func TestWidths(t *testing.T) {
 			}
 		}
 	}
+	// Estimates that were asked for stay, beside reasons of which no word is lost.
+	v.eta, v.items = true, []queue.Item{estimated}
+	io, b := output.Test()
+	io.OutTTY, io.Width = true, 80
+	if err := io.PrintTable(v.table(false, false)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"ETA\n", "1h26m or later\n", "4 more", "needed", "(preempted)", "no room for PRIORITY: -o wide shows all\n"} {
+		if !strings.Contains(b.Out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.Out)
+		}
+	}
+	for line := range strings.Lines(b.Out.String()) {
+		if w := displaywidth.String(strings.TrimSuffix(line, "\n")); w > 80 {
+			t.Errorf("%d wide: %s", w, line)
+		}
+	}
 }
+
+func seconds(n int64) *int64 { return &n }

@@ -3,6 +3,7 @@ package getquota
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/livestate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -25,6 +27,13 @@ const (
 )
 
 var groupings = []string{byTeam, byInstanceType, byNodeGroup}
+
+// pace is how often a change is shown at most with --watch. A terminal is drawn
+// again every sixth time all the same, as it may have been resized.
+const (
+	pace = 500 * time.Millisecond
+	idle = 6
+)
 
 // Options are the settings of one run.
 type Options struct {
@@ -148,7 +157,11 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Watch {
-		return o.watch(ctx, c, format)
+		return livestate.Run(ctx, f, c, format, livestate.Watch{Want: o.want(c), Tick: o.Tick, Pace: pace, Idle: idle,
+			View: func(s *state.State) (livestate.View, error) {
+				v, err := o.view(s)
+				return v.View, err
+			}})
 	}
 	s, err := state.Load(ctx, c.Client, o.want(c), c.Now())
 	if err != nil {
@@ -158,25 +171,45 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	findteam.Notes(f, s.Missing)
+	f.MissingFigures(s.Missing)
 	if format.IsTable() {
 		for _, p := range v.problems {
 			f.Notef("warning: %s", p.Message)
 		}
 	}
-	var document any // not worked out for a table
-	if !format.IsTable() {
-		document = v.document()
-	}
-	return output.Print(f.IO, format, document, func() output.Table { return v.table(format.Name == output.Wide) }, v.names)
+	return livestate.Print(f, format, v.View)
 }
 
-// view is what is shown, in any format.
+// view is what is shown, and what is wrong: its tables have that only when they are
+// live.
 type view struct {
-	document func() any
-	table    func(wide bool) output.Table
-	names    func() []string
+	livestate.View
 	problems []quota.Problem
+}
+
+// newView makes a view of the parts that differ between teams and nodes.
+func newView(problems []quota.Problem, document func() any, table func(wide bool) output.Table, lines func() []output.Line) view {
+	return view{problems: problems, View: livestate.View{Document: document, Lines: lines, Table: func(wide, live bool) output.Table {
+		t := table(wide)
+		if live {
+			t.Notes = append(t.Notes, warnings(problems)...)
+		}
+		return t
+	}}}
+}
+
+// mostWarnings are shown below a table that is redrawn: it has to fit the screen.
+const mostWarnings = 5
+
+func warnings(problems []quota.Problem) []string {
+	var out []string
+	for i, p := range problems {
+		if i == mostWarnings && len(problems) > mostWarnings+1 {
+			return append(out, fmt.Sprintf("and %d more warnings", len(problems)-i))
+		}
+		out = append(out, "warning: "+p.Message)
+	}
+	return out
 }
 
 func (o *Options) view(s *state.State) (view, error) {
@@ -205,15 +238,23 @@ func (o *Options) view(s *state.State) (view, error) {
 		return view{}, err
 	}
 	p := page{io: o.Factory.IO, report: r, teams: teams, resources: resources, narrow: o.scope.Narrow()}
-	v := view{document: func() any { return r.Document(resources, teams) }, table: p.table, problems: r.Problems, names: func() []string {
+	table := p.table
+	if o.Tree {
+		table = p.tree
+	}
+	v := newView(r.Problems, func() any { return r.Document(resources, teams) }, table, func() []output.Line {
+		var out []output.Line
+		for _, q := range r.Document(resources, teams).Quota {
+			out = append(out, output.Line{Key: q.ClusterQueue + "\x00" + q.Resource, Value: q})
+		}
+		return out
+	})
+	v.Names = func() []string {
 		var out []string
 		for _, t := range teams {
 			out = append(out, "clusterqueue.kueue.x-k8s.io/"+t.ClusterQueue)
 		}
 		return out
-	}}
-	if o.Tree {
-		v.table = p.tree
 	}
 	return v, nil
 }

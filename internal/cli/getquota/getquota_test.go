@@ -54,7 +54,7 @@ func tableOf(t testing.TB, o *Options, s *state.State, wide bool) output.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.table(wide)
+	return v.Table(wide, false)
 }
 
 // BenchmarkRender2000 renders 2,000 rows. Budget: 20 ms.
@@ -66,13 +66,13 @@ func BenchmarkRender2000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if rows := len(v.table(false).Rows); rows < 2000 {
+	if rows := len(v.Table(false, false).Rows); rows < 2000 {
 		b.Fatalf("%d rows", rows)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		buffers.Out.Reset()
-		if err := o.Factory.IO.PrintTable(v.table(false)); err != nil {
+		if err := o.Factory.IO.PrintTable(v.Table(false, false)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -130,6 +130,35 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// TestUnhealthyAt80: a narrow terminal keeps what is wrong with nodes, and drops what
+// is nowhere so.
+func TestUnhealthyAt80(t *testing.T) {
+	node := func(health string) state.Node {
+		return state.Node{Meta: state.Meta{Labels: map[string]string{kinds.InstanceTypeLabel: "ml.p4de.24xlarge", kinds.NodeHealthLabel: health}}, Ready: true,
+			Capacity: state.Amounts{gpu: 8}, Allocatable: state.Amounts{gpu: 8}}
+	}
+	for health, want := range map[string]bool{"Schedulable": false, "UnschedulablePendingReboot": true} {
+		s := large(1, gpu)
+		s.Nodes = []state.Node{node("Schedulable"), node(health)}
+		o, b := options(t)
+		o.By = byInstanceType
+		io := o.Factory.IO
+		io.OutTTY, io.Width = true, 80
+		if err := io.PrintTable(tableOf(t, o, s, false)); err != nil {
+			t.Fatal(err)
+		}
+		header, rest, _ := strings.Cut(b.Out.String(), "\n")
+		if strings.Contains(header, "UNHEALTHY") != want || strings.Contains(header, "UNKNOWN") || !strings.Contains(rest, "no room for ") {
+			t.Errorf("%s:\n%s", health, b.Out)
+		}
+		for line := range strings.Lines(b.Out.String()) {
+			if w := displaywidth.String(strings.TrimSuffix(line, "\n")); w > 80 {
+				t.Errorf("%s: %d wide: %s", health, w, line)
+			}
+		}
+	}
+}
+
 // TestOvercommitted: what nobody lends has a column of its own and is never
 // shown as a negative amount.
 func TestOvercommitted(t *testing.T) {
@@ -163,7 +192,7 @@ func TestProblemsOfOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, p := range v.document().(quota.Document).Problems {
+		for _, p := range v.Document().(quota.Document).Problems {
 			got = append(got, p.Code+" "+p.Subject)
 		}
 		if strings.Join(got, ", ") != want || len(v.problems) != len(got) {

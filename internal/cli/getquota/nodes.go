@@ -16,13 +16,26 @@ type nodesDocument struct {
 	Schema   string
 	Capacity []quota.CapacityJSON
 	Problems []quota.Problem
+
+	byGroup bool
 }
 
 // List returns the rows of custom-columns.
 func (d nodesDocument) List() any { return d.Capacity }
 
 // Metrics returns the document as metrics.
-func (d nodesDocument) Metrics() []metrics.Family { return quota.CapacityMetrics(d.Capacity) }
+func (d nodesDocument) Metrics() []metrics.Family {
+	return quota.CapacityMetrics(d.Capacity, d.byGroup)
+}
+
+// lines are the rows of --watch -o json.
+func (d nodesDocument) lines() []output.Line {
+	var out []output.Line
+	for _, c := range d.Capacity {
+		out = append(out, output.Line{Key: c.InstanceType + "\x00" + c.NodeGroup, Value: c})
+	}
+	return out
+}
 
 // nodes is the view by instance type or node group.
 func (o *Options) nodes(s *state.State) (view, error) {
@@ -38,9 +51,10 @@ func (o *Options) nodes(s *state.State) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	doc := nodesDocument{Schema: quota.NodesSchema, Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}}
+	doc := nodesDocument{Schema: quota.NodesSchema, Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}, byGroup: byGroup}
 	doc.Problems = append(doc.Problems, quota.OverCapacities(all)...)
-	return view{document: func() any { return doc }, problems: doc.Problems, table: func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }}, nil
+	table := func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }
+	return newView(doc.Problems, func() any { return doc }, table, doc.lines), nil
 }
 
 func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup bool) output.Table {
@@ -52,8 +66,17 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 	if len(resources) == 1 {
 		title = resources[0]
 	}
+	// Columns of zeros give way first, what is wrong with nodes last.
+	sum := quota.SumCapacity(all)
+	unhealthy, unknown := 6, 7
+	if sum.Unhealthy > 0 {
+		unhealthy = 0
+	}
+	if sum.Unknown > 0 {
+		unknown = 2
+	}
 	t := output.Table{Empty: "no nodes", Columns: []output.Column{{Title: title, Keep: true}, {Title: "NODES", Right: true}, {Title: "HEALTHY", Right: true},
-		{Title: "UNHEALTHY", Right: true, Yield: 6}, {Title: "UNKNOWN", Right: true, Yield: 7}, {Title: "NOT-READY", Right: true, Wide: true},
+		{Title: "UNHEALTHY", Right: true, Yield: unhealthy}, {Title: "UNKNOWN", Right: true, Yield: unknown}, {Title: "NOT-READY", Right: true, Wide: true},
 		{Title: "CORDONED", Right: true, Wide: true}}}
 	if many {
 		t.Columns = append(t.Columns, output.Column{Title: "RESOURCE", Keep: true})
@@ -64,7 +87,7 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 		t.Columns = append(t.Columns, output.Column{Title: "QUOTA", Right: true})
 	}
 	t.Columns = append(t.Columns, output.Column{Title: "GOVERNED", Right: true}, output.Column{Title: "UNGOVERNED", Right: true}, output.Column{Bar: true, Yield: 1})
-	ungoverned, unknown := false, false
+	ungoverned := false
 	for _, c := range all {
 		for _, name := range resources {
 			if c.Capacity[name] == 0 && c.Reserved[name] == 0 {
@@ -74,7 +97,6 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 			t.Keys = append(t.Keys, c.Name+"\x00"+name)
 			ungoverned = ungoverned || c.Ungoverned[name] > 0
 		}
-		unknown = unknown || c.Unknown > 0
 	}
 	if len(t.Rows) == 0 {
 		return t
@@ -83,7 +105,7 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 	if ungoverned {
 		t.Notes = append(t.Notes, "UNGOVERNED is what running pods hold that Kueue did not admit: quota does not know of it")
 	}
-	if unknown {
+	if sum.Unknown > 0 {
 		t.Notes = append(t.Notes, "UNKNOWN nodes have no label "+kinds.NodeHealthLabel)
 	}
 	return t

@@ -1,0 +1,98 @@
+package getqueue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// etaTime is how long estimates may take: a table that is late is worth less
+// than one without them.
+const etaTime = 10 * time.Second
+
+// estimates adds when tasks may start: those of one team, and of all where a
+// duration to assume was given. Each queue has the cluster run forward once more.
+func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, namespaces func(context.Context) ([]string, error)) error {
+	if o.NoETA || o.ETA == nil || len(v.items) == 0 || !v.narrow && o.Assume == 0 {
+		return nil
+	}
+	if v.noETA = unreadable(v.state.Missing); v.noETA != "" {
+		return nil
+	}
+	var queues []string
+	for _, it := range v.items {
+		if n := len(queues); it.Position > 0 && (n == 0 || queues[n-1] != it.ClusterQueue) {
+			queues = append(queues, it.ClusterQueue)
+		}
+	}
+	if len(queues) == 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, etaTime)
+	defer cancel()
+	etas, err := o.ETA(limited, c, namespaces, queues, o.Assume)
+	what := "no estimates"
+	if len(etas) > 0 {
+		what = "not all estimates"
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		o.Factory.Notef("note: %s: they take longer than %s", what, etaTime)
+	case err != nil:
+		o.Factory.Notef("note: %s: %v", what, err)
+	}
+	v.eta = err == nil || len(etas) > 0
+	for i := range v.items {
+		if e, ok := etas[v.items[i].Key]; ok {
+			v.items[i].ETA = &e
+		}
+	}
+	return nil
+}
+
+// unreadable says what an estimate needs and could not be read, "" for nothing: all
+// that get-queue reads decides over starts.
+func unreadable(missing []state.Missing) string {
+	names := map[string][]string{}
+	for _, m := range missing {
+		names[m.Reason] = append(names[m.Reason], m.Resource.Plural)
+	}
+	for _, r := range []struct{ reason, how string }{
+		{state.Failed, "could be read"}, {state.NotInFile, "are in the file"}, {state.Forbidden, "may be read"},
+	} {
+		if n := names[r.reason]; len(n) > 0 {
+			return "not all " + factory.NameSet(n) + " " + r.how
+		}
+	}
+	return ""
+}
+
+// estimate is Options.ETA by running Kueue's decisions forward.
+func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueues []string, assume time.Duration) (map[queue.Key]queue.ETA, error) {
+	now := c.Now()
+	in, err := inputs.Load(ctx, c.Client, inputs.Options{Namespaces: namespaces, Finished: true}, now)
+	if err != nil {
+		return nil, err
+	}
+	world, ahead := forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: checker.Deadlines(ctx, c, in)}
+	out := map[queue.Key]queue.ETA{}
+	for _, name := range clusterQueues {
+		etas, err := forecast.Queue(ctx, world, ahead, name)
+		if err != nil {
+			return out, err
+		}
+		for _, e := range etas {
+			out[queue.Key{Namespace: e.Namespace, Workload: e.Name}] = *e.Document(now)
+		}
+	}
+	return out, nil
+}
