@@ -33,6 +33,9 @@ func Check(name, source string, data []byte) (t *Template, faults []Fault, notes
 			notes = append(notes, "parameter "+p.Name+" is declared and used nowhere")
 		}
 	}
+	for _, d := range t.docs {
+		notes = append(notes, t.shellsOwn(d)...)
+	}
 	return t, nil, notes
 }
 
@@ -62,7 +65,7 @@ func (t *Template) Faults() []Fault {
 		v.Name = "" // a name is for one job
 	}
 	if _, err := t.Render(v); err != nil {
-		return FaultsOf(err)
+		return t.faultsOf(err)
 	}
 	return nil
 }
@@ -71,12 +74,22 @@ func isJobKind(kind string) bool { return Info{Kinds: []string{kind}}.hasJob() }
 
 // FaultsOf returns the faults that an error of Parse or Render is about; any
 // other error is one fault without a place.
-func FaultsOf(err error) []Fault {
+func FaultsOf(err error) []Fault { return (*Template)(nil).faultsOf(err) }
+
+// faultsOf is FaultsOf, and finds the lines of faults of the finished job where t is
+// not nil.
+func (t *Template) faultsOf(err error) []Fault {
 	var out []Fault
 	for _, e := range flat(err) {
-		var l *lineError
-		if errors.As(e, &l) {
-			out = append(out, Fault{l.line, l.column, l.text})
+		switch e := e.(type) {
+		case *lineError:
+			out = append(out, Fault{e.line, e.column, e.text})
+		case *jobFault:
+			if t == nil {
+				out = append(out, Fault{Message: e.Error()})
+			} else {
+				out = append(out, t.located(e))
+			}
 		}
 	}
 	if len(out) == 0 {
@@ -103,6 +116,8 @@ func flat(err error) []error {
 	switch u := err.(type) {
 	case nil:
 		return nil
+	case *jobFault:
+		return []error{err}
 	case interface{ Unwrap() []error }:
 		var out []error
 		for _, e := range u.Unwrap() {

@@ -70,7 +70,7 @@ func (t *Template) settings(v Values, job *jobView) (*settings, error) {
 		return nil, err
 	}
 	if s.name == "" && job != nil {
-		if s.name = textOf(inner(job.object, "metadata")["name"]); len(placeholderNames(s.name)) > 0 {
+		if s.name = textOf(inner(job.object, "metadata")["name"]); unfilled(s.name) {
 			s.name = ""
 		}
 	}
@@ -192,7 +192,7 @@ func (t *Template) said(s *settings, name string) (value any, used bool) {
 			return g, t.uses(name)
 		}
 		if value == nil {
-			value = p.Default
+			value = p.value()
 		}
 	}
 	return value, t.uses(name)
@@ -230,7 +230,7 @@ func (t *Template) amount(s *settings, name string, flag *int, least int) (amoun
 // findType looks the instance type up. The cluster's own nodes win over the
 // table, and make a type usable that the table does not have.
 func (s *settings) findType() error {
-	if s.instanceType == "" || len(placeholderNames(s.instanceType)) > 0 {
+	if s.instanceType == "" || unfilled(s.instanceType) {
 		s.instanceType = ""
 		return nil
 	}

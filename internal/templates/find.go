@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
@@ -71,7 +72,11 @@ func Find(name string, d Dirs) (*Template, error) {
 		}
 		return Parse(baseName(name), name, data)
 	}
-	for _, dir := range d.folders() {
+	folders := d.folders()
+	if len(name) > longestName || strings.ContainsFunc(name, unicode.IsControl) {
+		folders = nil // no file can have the name
+	}
+	for _, dir := range folders {
 		for _, ext := range []string{".yaml", ".yml"} {
 			path := filepath.Join(dir, name+ext)
 			data, err := readFile(path)
@@ -94,6 +99,9 @@ func Find(name string, d Dirs) (*Template, error) {
 	return nil, errs.NotFoundf("there is no template %q%s", clip(name), meant(errs.Near(name, names))).
 		WithFact("there are", strings.Join(names, ", ")).WithTry("-f FILE   # a manifest of your own")
 }
+
+// longestName is how long a file's name can be, with .yaml at its end.
+const longestName = 250
 
 // shown is a path as people see it: relative to the working folder when it is below.
 func shown(path, work string) string {

@@ -136,3 +136,13 @@ func TestSampleNeedsNothing(t *testing.T) {
 		t.Errorf("the script starts\n%s", script)
 	}
 }
+
+// A name that no file can have is a name that is not there.
+func TestImpossibleNames(t *testing.T) {
+	for _, name := range []string{strings.Repeat("x", 5000), "a\x00b", "a\nb", "\x1b[2J"} {
+		_, err := Find(name, Dirs{Work: t.TempDir(), User: t.TempDir()})
+		if errs.ExitOf(err) != errs.NotFound || len(errs.Text(err, false)) > 400 {
+			t.Errorf("%.20q: %v", name, err)
+		}
+	}
+}

@@ -165,7 +165,7 @@ func (t *Template) checkFixedParams(s *settings) error {
 		if !p.Fixed {
 			continue
 		}
-		have := textOf(p.Default)
+		have := textOf(p.value())
 		refuse := func(how, want string) error {
 			return errs.Usagef("%s fixes %s to %s, and %s says %s", t.called(), p.Name, quoteText(have), how, quoteText(want)).
 				WithAdvice("leave " + how + " out")
@@ -255,8 +255,8 @@ func (t *Template) fixedValues(objects []map[string]any) ([]fixedValue, error) {
 	}
 	// The fields that a fixed parameter fills in are fixed as well.
 	visit(t.docs[at], place{}, func(n *node, p place) {
-		name, ok := whole(n.str())
-		if param, known := t.Param(name); !ok || !known || !param.Fixed {
+		m, ok := p.whole(n.str())
+		if param, known := t.Param(m.name); !ok || !known || !param.Fixed {
 			return
 		}
 		if steps, err := parsePath(p.path); err == nil {

@@ -27,6 +27,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte("a: &a [*a]\n<<: *a\n"))
 	f.Add([]byte("# parameters:\n#   A: {type: list, default: [1]}\n" + jobHead + "        args: [$A, $B]\n"))
+	f.Add([]byte("--- # header\nparameters: {A: 1.10}\n...\n--- {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${n:-a}\"}}\n"))
 	f.Add([]byte("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Worker: {template: {spec: {containers: [~, {}, 5]}}}}}\n"))
 	v := Values{Name: "d", Image: "i", InstanceType: "p5.48xlarge", NodeCount: Int(2), Queue: "q", Namespace: "n", EntryScript: "t.py",
 		PreScript: []string{"a"}, Environment: map[string]string{"A": "b"}, HealthAffinity: yes(), DeepHealthOnly: true, RestartPolicy: "OnFailure",
@@ -36,6 +37,14 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			ours(t, err)
 			return
+		}
+		// Another header leaves the objects as they are.
+		again, err := tm.With(Change{Help: "again"})
+		if err != nil {
+			t.Fatalf("another header: %v", errs.Text(err, true))
+		}
+		if before, after := objectsOf(tm), objectsOf(again); !reflect.DeepEqual(before, after) {
+			t.Fatalf("another header changes the objects:\n%v\n%v", before, after)
 		}
 		for _, values := range []Values{v, {Name: "d"}, {}} {
 			r, err := tm.Render(values)
@@ -58,6 +67,14 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func objectsOf(t *Template) []any {
+	out := make([]any, len(t.docs))
+	for i, d := range t.docs {
+		out[i] = d.plain()
+	}
+	return out
 }
 
 func ours(t *testing.T, err error) {

@@ -161,7 +161,7 @@ func parseParam(f field) (Param, error) {
 		return p, faultf(f.line, "%q cannot be a parameter's name: letters, digits and _ only", clip(f.key))
 	}
 	if f.value.kind != mapNode {
-		p.Default = f.value.plain()
+		p.setDefault(f.value.said())
 		p.Type = typeOf(p.Default)
 		return p, nil
 	}
@@ -173,7 +173,7 @@ func parseParam(f field) (Param, error) {
 				return p, faultf(a.line, "parameter %s: no type %q, it is one of %s", p.Name, a.value.str(), strings.Join(paramTypes, ", ")).col(a.value.column)
 			}
 		case "default":
-			p.Default = a.value.plain()
+			p.setDefault(a.value.said())
 		case "required":
 			b, ok := a.value.value.(bool)
 			if !ok {
@@ -190,7 +190,7 @@ func parseParam(f field) (Param, error) {
 			p.Help = strings.TrimSpace(a.value.str())
 		case "enum":
 			for _, e := range a.value.items {
-				p.Enum = append(p.Enum, textOf(e.value))
+				p.Enum = append(p.Enum, textOf(e.said()))
 			}
 			if len(p.Enum) == 0 {
 				return p, faultf(a.line, "parameter %s: enum is a list of values", p.Name)
@@ -207,11 +207,11 @@ func parseParam(f field) (Param, error) {
 		return p, err
 	}
 	if p.Default != nil {
-		v, err := p.convert(p.Default)
+		v, err := p.convert(p.value())
 		if err != nil {
 			return p, faultf(f.line, "parameter %s: its default is wrong: %v", p.Name, err).col(f.column)
 		}
-		p.Default = v
+		p.setDefault(v)
 	}
 	return p, nil
 }

@@ -30,7 +30,7 @@ func headerText(help string, params []Param, fixed []fixedPath) []byte {
 			put(n, "type", p.Type)
 		}
 		if p.Default != nil {
-			put(n, "default", flow(p.Default))
+			put(n, "default", flow(p.value()))
 		}
 		if p.Required {
 			put(n, "required", true)
@@ -123,9 +123,11 @@ func (t *Template) With(c Change) (*Template, error) {
 			return err
 		}
 		if given {
-			if p.Default, err = p.convert(value); err != nil {
+			v, err := p.convert(value)
+			if err != nil {
 				return errs.Usagef("%s %s: %v", flag, name, err)
 			}
+			p.setDefault(v)
 		} else if !fix {
 			return errs.Usagef("%s wants NAME=VALUE, not %s", flag, quoteText(text))
 		} else if p.Default == nil {
@@ -149,7 +151,8 @@ func (t *Template) With(c Change) (*Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Required, p.Fixed, p.Default = true, false, nil
+		p.Required, p.Fixed = true, false
+		p.setDefault(nil)
 	}
 	fixed := slices.Clone(t.fixed)
 	for _, path := range c.FixPaths {
@@ -180,14 +183,19 @@ func firstName(name string) string {
 func (t *Template) manifest() []byte {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(t.Text), "\ufeff"), "\r\n", "\n")
 	if docs, err := parseDocuments(t.Text); err == nil && len(docs) > len(t.docs) && docs[0].get("kind") == nil {
-		// The header is a document: the line of dashes after it ends it.
-		started := false
-		for i, l := range strings.SplitAfter(text, "\n") {
-			switch dashes := strings.HasPrefix(l, "---"); {
-			case dashes && started:
-				return []byte(strings.Join(strings.SplitAfter(text, "\n")[i+1:], ""))
-			case !dashes && strings.TrimSpace(withoutComment(l)) != "":
-				started = true
+		// The header is a document: a line of dashes or dots after it ends it, and
+		// dashes may have the next one's first value behind them.
+		lines, started := strings.SplitAfter(text, "\n"), false
+		for i, l := range lines {
+			rest, dashes := strings.CutPrefix(l, "---")
+			switch {
+			case started && (dashes || strings.HasPrefix(l, "...")):
+				if !dashes {
+					rest = ""
+				}
+				return []byte(strings.TrimPrefix(rest+strings.Join(lines[i+1:], ""), "\n"))
+			case !started:
+				started = strings.TrimSpace(withoutComment(rest)) != "" && !strings.HasPrefix(l, "%")
 			}
 		}
 	}

@@ -21,6 +21,8 @@ type role struct {
 	part     map[string]any // holds the number of replicas
 	replicas string         // its key, "" for a role of one pod
 	template map[string]any
+	at       string // the path of part
+	podAt    string // the path of the pods' spec
 	// trains: its pods run the training processes. A launcher only starts them.
 	trains bool
 }
@@ -44,7 +46,7 @@ func (j *jobView) spec() map[string]any { return child(j.object, "spec") }
 func (j *jobView) roles() []role {
 	var out []role
 	for _, r := range j.kind.Roles {
-		each(j.object, r.Path, "", func(key string, part map[string]any) {
+		each(j.object, r.Path, "", place{}, func(key string, at place, part map[string]any) {
 			name := r.Name
 			if name == "" {
 				name = key
@@ -56,7 +58,11 @@ func (j *jobView) roles() []role {
 			if template == nil {
 				return
 			}
-			out = append(out, role{name: name, part: part, replicas: strings.Join(r.Replicas, "."), template: template,
+			pod := at
+			for _, key := range append(slices.Clone(r.Template), "spec") {
+				pod = pod.field(key)
+			}
+			out = append(out, role{name: name, part: part, replicas: strings.Join(r.Replicas, "."), template: template, at: at.path, podAt: pod.path,
 				trains: name != "head" && (name != "Launcher" || inner(j.object, "spec")["runLauncherAsWorker"] == true)})
 		})
 	}
@@ -65,25 +71,25 @@ func (j *jobView) roles() []role {
 
 // each calls f for every map that the path leads to; "*" stands for every value
 // of a map, in the order of its keys, or item of a list.
-func each(v any, path []string, key string, f func(key string, part map[string]any)) {
+func each(v any, path []string, key string, at place, f func(key string, at place, part map[string]any)) {
 	m, isMap := v.(map[string]any)
 	switch {
 	case len(path) == 0:
 		if isMap {
-			f(key, m)
+			f(key, at, m)
 		}
 	case path[0] != "*":
 		if isMap {
-			each(m[path[0]], path[1:], key, f)
+			each(m[path[0]], path[1:], key, at.field(path[0]), f)
 		}
 	case isMap:
 		for _, k := range sortedKeys(m) {
-			each(m[k], path[1:], k, f)
+			each(m[k], path[1:], k, at.field(k), f)
 		}
 	default:
 		l, _ := v.([]any)
 		for i, item := range l {
-			each(item, path[1:], strconv.Itoa(i), f)
+			each(item, path[1:], strconv.Itoa(i), at.item(i), f)
 		}
 	}
 }

@@ -43,6 +43,23 @@ func (s *settings) noteCounts(j *jobView) {
 	}
 }
 
+// imageText holds the characters of an image's name, tag and digest (the OCI
+// distribution specification's references).
+var imageText = regexp.MustCompile(`^[A-Za-z0-9._/:@+-]*$`)
+
+// noteImages tells of images that no node can pull: <account>.dkr.ecr... of a sample.
+func (s *settings) noteImages(j *jobView) {
+	for _, r := range j.roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range mapsIn(r.pod()[list]) {
+				if image := textOf(c["image"]); !imageText.MatchString(image) {
+					s.notef("%s of %s: no node can pull the image %s", textOf(c["name"]), r.name, quoteText(image))
+				}
+			}
+		}
+	}
+}
+
 // noteTypes tells of instance types without the prefix that HyperPod's nodes have.
 func (s *settings) noteTypes(j *jobView) {
 	for _, r := range j.roles() {

@@ -72,6 +72,8 @@ func toYAML(v any) (*yaml.Node, error) {
 			n.Style = yaml.FlowStyle
 		}
 		return n, nil
+	case written:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.text}, nil
 	case nil, string, bool, int64, float64:
 		n := &yaml.Node{}
 		if err := n.Encode(v); err != nil {

@@ -76,6 +76,21 @@ func (n *node) plain() any {
 	return n.value
 }
 
+// said is plain, and scalars keep how they are written.
+func (n *node) said() any {
+	switch n.kind {
+	case mapNode:
+		return n.plain()
+	case listNode:
+		l := make([]any, len(n.items))
+		for i, item := range n.items {
+			l[i] = item.said()
+		}
+		return l
+	}
+	return keepText(n.value, n.text)
+}
+
 // fromPlain is the reverse of plain, without lines.
 func fromPlain(v any) *node {
 	switch v := v.(type) {
@@ -91,7 +106,7 @@ func fromPlain(v any) *node {
 			n.items = append(n.items, fromPlain(item))
 		}
 		return n
-	case setScalar:
+	case written:
 		return &node{value: v.value, filled: true, text: v.text}
 	}
 	return &node{value: v}

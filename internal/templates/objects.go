@@ -1,6 +1,9 @@
 package templates
 
-import "strconv"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 // child returns the map under key, made when there is none.
 func child(m map[string]any, key string) map[string]any {
@@ -58,6 +61,8 @@ func named(v any, name string) map[string]any {
 // count reads a whole number.
 func count(v any) (int, bool) {
 	switch n := v.(type) {
+	case written:
+		return count(n.value)
 	case int64:
 		return int(n), true
 	case int:
@@ -69,6 +74,16 @@ func count(v any) (int, bool) {
 		return i, err == nil
 	}
 	return 0, false
+}
+
+// noteSizes tells of objects that a cluster hardly takes.
+func (s *settings) noteSizes(objects []map[string]any) {
+	for _, o := range objects {
+		if data, err := json.Marshal(o); err == nil && len(data) > maxObject {
+			s.notef("%s %s has %.1f MiB, and Kubernetes takes objects of up to %.1f MiB", textOf(o["kind"]), clip(textOf(inner(o, "metadata")["name"])),
+				float64(len(data))/(1<<20), float64(maxObject)/(1<<20))
+		}
+	}
 }
 
 func quoteText(s string) string { return strconv.Quote(clip(s)) }

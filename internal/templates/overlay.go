@@ -30,8 +30,8 @@ func (s *settings) layObjects(objects []map[string]any) {
 }
 
 func isNamespaceParam(text string) bool {
-	name, alone := whole(text)
-	c, _ := canonical(name)
+	m, alone := place{}.whole(text)
+	c, _ := canonical(m.name)
 	return alone && c == pNamespace
 }
 
@@ -300,14 +300,9 @@ func (s *settings) setPaths(object map[string]any) error {
 	return nil
 }
 
-// setScalar is a value of --set in an object, with its text. The field's type
+// marked is the value of a --set in an object, with its text. The field's type
 // decides what becomes of it: --set metadata.labels.run=7 is text, replicas=7 a
 // number.
-type setScalar struct {
-	value any
-	text  string
-}
-
 func marked(n *node) any {
 	switch n.kind {
 	case mapNode:
@@ -326,7 +321,7 @@ func marked(n *node) any {
 	if n.value == nil {
 		return nil
 	}
-	return setScalar{n.value, n.text}
+	return written{n.value, n.text}
 }
 
 // jobLevel names a value that only a job can take, "" when none is set.

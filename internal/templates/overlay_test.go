@@ -209,6 +209,7 @@ func TestNotices(t *testing.T) {
 		want     string // "": none at all
 	}{
 		{"plain", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType = "p5.48xlarge" }), ""},
+		{"no image", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Image = "p5.48xlarge", "<account>/i:1" }), `pytorch of Worker: no node can pull the image "<account>/i:1"`},
 		{"no accelerator", mustFind(t, "pytorch"), pytorch, "no accelerator is asked for"},
 		{"part of the fabric", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Accelerators = "g5.48xlarge", Int(4) }), "talk over TCP"},
 		{"tight memory", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Memory = "p5.48xlarge", "2000Gi" }), "may not fit"},

@@ -29,30 +29,25 @@ func (p Param) convert(v any) (any, error) {
 
 func (p Param) typed(v any) (any, error) {
 	s, isText := v.(string)
+	scalar := v
+	if isText {
+		scalar = asWritten(strings.TrimSpace(s))
+	}
 	switch p.Type {
 	case "int":
-		if isText {
-			v = resolve(strings.TrimSpace(s))
-		}
-		if n, ok := v.(int64); ok {
-			return n, nil
+		if _, ok := plainOf(scalar).(int64); ok {
+			return scalar, nil
 		}
 		return nil, fmt.Errorf("%q is not a whole number", clip(textOf(v)))
 	case "number":
-		if isText {
-			v = resolve(strings.TrimSpace(s))
-		}
-		switch v.(type) {
+		switch plainOf(scalar).(type) {
 		case int64, float64:
-			return v, nil
+			return scalar, nil
 		}
 		return nil, fmt.Errorf("%q is not a number", clip(textOf(v)))
 	case "bool":
-		if isText {
-			v = resolve(strings.TrimSpace(s))
-		}
-		if b, ok := v.(bool); ok {
-			return b, nil
+		if _, ok := plainOf(scalar).(bool); ok {
+			return scalar, nil
 		}
 		return nil, fmt.Errorf("%q is not true or false", clip(textOf(v)))
 	case "quantity":
@@ -64,7 +59,7 @@ func (p Param) typed(v any) (any, error) {
 		return asList(v)
 	case "":
 		if isText {
-			return resolve(s), nil
+			return asWritten(s), nil
 		}
 		return scalarOrList(v)
 	}
@@ -88,7 +83,7 @@ func asList(v any) (any, error) {
 		if strings.HasPrefix(strings.TrimSpace(v), "[") {
 			docs, err := parseDocuments([]byte(v))
 			if err == nil && len(docs) == 1 && docs[0].kind == listNode {
-				return scalarOrList(docs[0].plain())
+				return scalarOrList(docs[0].said())
 			}
 		}
 		words, err := SplitWords(v)
@@ -127,7 +122,7 @@ func normal(v any) any {
 	case float32:
 		return float64(v)
 	case json.Number:
-		return resolve(v.String())
+		return asWritten(v.String())
 	case []string:
 		return anyList(v)
 	case []any:
@@ -177,6 +172,55 @@ func resolve(s string) any {
 	return s
 }
 
+// written is a number or truth value that is written otherwise than it is shown:
+// 1.10 is the number 1.1, and as the tag of an image it stays 1.10.
+type written struct {
+	value any
+	text  string
+}
+
+// asWritten is resolve, and keeps how the value is written.
+func asWritten(text string) any { return keepText(resolve(text), text) }
+
+func keepText(v any, text string) any {
+	switch v.(type) {
+	case int64, float64, bool:
+		if textOf(v) != text {
+			return written{v, text}
+		}
+	}
+	return v
+}
+
+// plainOf is a value without how it is written.
+func plainOf(v any) any {
+	switch v := v.(type) {
+	case written:
+		return v.value
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = plainOf(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+// setDefault gives a parameter its default.
+func (p *Param) setDefault(v any) { p.Default, p.said = plainOf(v), v }
+
+// value is the default as it is written.
+func (p Param) value() any {
+	if p.said != nil {
+		return p.said
+	}
+	return p.Default
+}
+
+// DefaultText is the default as it is written, "" when there is none.
+func (p Param) DefaultText() string { return textOf(p.value()) }
+
 func leadingZero(s string) bool {
 	s = strings.TrimLeft(s, "+-")
 	return len(s) > 1 && s[0] == '0' && s[1] >= '0' && s[1] <= '9'
@@ -189,6 +233,8 @@ func textOf(v any) string {
 		return ""
 	case string:
 		return v
+	case written:
+		return v.text
 	case bool:
 		return strconv.FormatBool(v)
 	case int64:

@@ -20,9 +20,11 @@ import (
 // aliases are expanded, so the number of values is bounded too.
 const (
 	maxBytes = 4 << 20
-	maxNodes = 200_000
-	maxDepth = 100
-	maxDocs  = 1000
+	// etcd's limit on a request, which clusters rarely change.
+	maxObject = 3 << 19
+	maxNodes  = 200_000
+	maxDepth  = 100
+	maxDocs   = 1000
 )
 
 // lineError is a fault of a template at a line and a column (0: none).
@@ -48,7 +50,7 @@ func (e *lineError) col(column int) *lineError { e.column = column; return e }
 // parseDocuments reads the YAML documents of a text. Empty documents are left out.
 func parseDocuments(data []byte) ([]*node, error) {
 	if len(data) > maxBytes {
-		return nil, faultf(0, "it is larger than %d MiB", maxBytes>>20)
+		return nil, faultf(0, "it is larger than %d MiB; Kubernetes takes objects of up to %.1f MiB", maxBytes>>20, float64(maxObject)/(1<<20))
 	}
 	text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
@@ -75,7 +77,7 @@ func parseDocuments(data []byte) ([]*node, error) {
 // own would be taken for them, one for one, so that columns stay.
 const dollarBrace, brace = "\ue0f0\ue0f1", "\ue0f2"
 
-var braced = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var braced = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*(?:[^A-Za-z0-9_${},\[\]"'#\n][^${},\[\]"'#\n]*)?)\}`)
 
 func opened(text string) string {
 	if strings.ContainsAny(text, dollarBrace+brace) {

@@ -45,8 +45,8 @@ func (v Values) checkQuantities() error {
 
 // checkResources validates what a container asks for by the rules of the API
 // server (Kubernetes, "Resource Management for Pods and Containers"), so that a
-// mistake is found before anything is sent.
-func checkResources(role string, c map[string]any) error {
+// mistake is found before anything is sent. at is the container's path.
+func (f *jobFaults) checkResources(at, role string, c map[string]any) {
 	resources := inner(c, "resources")
 	requests, limits := inner(resources, "requests"), inner(resources, "limits")
 	for _, list := range []struct {
@@ -59,11 +59,12 @@ func checkResources(role string, c map[string]any) error {
 			if err != nil {
 				continue // the kinds' schema names it, or it is a parameter without a value
 			}
+			path := joinPath(at+".resources."+list.name, name)
 			switch {
 			case q.Sign() < 0:
-				return errs.Usagef("%s of %s: resources.%s.%s is below 0 (%s)", textOf(c["name"]), role, list.name, name, text)
+				f.add(path, errs.Usagef("%s of %s: resources.%s.%s is below 0 (%s)", textOf(c["name"]), role, list.name, name, text))
 			case isDevice(name) && q.MilliValue()%1000 != 0:
-				return errs.Usagef("%s of %s: resources.%s.%s counts devices, and %s is no whole number", textOf(c["name"]), role, list.name, name, text)
+				f.add(path, errs.Usagef("%s of %s: resources.%s.%s counts devices, and %s is no whole number", textOf(c["name"]), role, list.name, name, text))
 			}
 		}
 	}
@@ -73,14 +74,14 @@ func checkResources(role string, c map[string]any) error {
 		if _, limited := limits[name]; !limited || err1 != nil || err2 != nil {
 			continue
 		}
+		path := joinPath(at+".resources.limits", name)
 		switch {
 		case limit.Cmp(request) < 0:
-			return errs.Usagef("%s of %s: the %s limit of %s is below the request of %s", textOf(c["name"]), role, name, limit.String(), request.String())
+			f.add(path, errs.Usagef("%s of %s: the %s limit of %s is below the request of %s", textOf(c["name"]), role, name, limit.String(), request.String()))
 		case isDevice(name) && limit.Cmp(request) != 0:
-			return errs.Usagef("%s of %s: %s counts devices, and its limit (%s) and request (%s) have to be the same", textOf(c["name"]), role, name, limit.String(), request.String())
+			f.add(path, errs.Usagef("%s of %s: %s counts devices, and its limit (%s) and request (%s) have to be the same", textOf(c["name"]), role, name, limit.String(), request.String()))
 		}
 	}
-	return nil
 }
 
 // isDevice tells the extended resources, which are whole and not overcommitted:

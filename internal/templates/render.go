@@ -50,6 +50,9 @@ func (t *Template) Render(v Values) (Result, error) {
 		}
 	}
 	s.layObjects(objects)
+	if len(t.Text) > maxObject {
+		s.noteSizes(objects)
+	}
 	target := objects[max(at, 0)]
 	if err := s.setPaths(target); err != nil {
 		return Result{}, err
@@ -75,7 +78,7 @@ func (t *Template) draft(v Values) (*jobView, error) {
 	values := map[string]any{}
 	for _, p := range t.Params {
 		if p.Default != nil {
-			values[p.Name] = p.Default
+			values[p.Name] = p.value()
 		}
 	}
 	for name, g := range given {
@@ -114,7 +117,7 @@ func (s *settings) params(t *Template, job *jobView) (map[string]any, error) {
 			}
 			values[p.Name] = typed
 		} else if p.Default != nil {
-			values[p.Name] = p.Default
+			values[p.Name] = p.value()
 		} else if p.Declared && !p.Required {
 			values[p.Name] = p.empty()
 		}
@@ -259,11 +262,15 @@ func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job 
 		return errs.Wrap(broken("the finished objects", r.faults...), "the values do not fit").WithCode(errs.Usage)
 	}
 	for _, o := range objects {
-		visit(fromPlain(o), place{}, func(n *node, at place) {
-			if name, ok := whole(n.str()); ok && at.script {
-				s.notef("$%s stays as it is in %s: no parameter of that name is given", name, at.path)
+		n := fromPlain(o)
+		visit(n, place{}, func(n *node, at place) {
+			if m, ok := at.whole(n.str()); ok && at.script {
+				s.notef("$%s stays as it is in %s: no parameter of that name is given", m.name, at.path)
 			}
 		})
+		for _, note := range t.shellsOwn(n) {
+			s.notef("%s", note)
+		}
 	}
 	if job == nil {
 		return nil
@@ -275,6 +282,7 @@ func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job 
 			}
 			s.noteCounts(view)
 			s.noteTypes(view)
+			s.noteImages(view)
 			objects[i] = view.object
 			return s.checkFits(view)
 		}
@@ -288,10 +296,10 @@ func (t *Template) missing(f *filler, objects []map[string]any) []string {
 	var order []string
 	left := map[string]bool{}
 	look := func(text string, at place) {
-		for _, name := range placeholderNames(text) {
-			if !at.script && !left[name] {
-				left[name] = true
-				order = append(order, name)
+		for _, m := range at.mentions(text) {
+			if !at.script && !left[m.name] {
+				left[m.name] = true
+				order = append(order, m.name)
 			}
 		}
 	}
@@ -371,7 +379,7 @@ func (t *Template) stated(v Values, path ...string) string {
 	}
 	last := len(path) - 1
 	text := textOf(inner(draft.object, append([]string{"metadata"}, path[:last]...)...)[path[last]])
-	if len(placeholderNames(text)) > 0 {
+	if unfilled(text) {
 		return ""
 	}
 	return text

@@ -86,7 +86,7 @@ func (t *Template) meetingPoint(s *settings, job *jobView) error {
 	if strings.HasPrefix(s.Values.Rendezvous.Backend, "etcd") && r.Endpoint == "" {
 		return errs.Usagef("--rdzv-backend %s needs an etcd server", r.Backend).WithTry("--rdzv-endpoint HOST:PORT")
 	}
-	if len(placeholderNames(r.Backend+" "+r.Endpoint)) > 0 {
+	if unfilled(r.Backend + " " + r.Endpoint) {
 		r = Rendezvous{}
 	}
 	if err := r.check(); err != nil {

@@ -70,7 +70,7 @@ func (r *report) check(t reflect.Type, n *node, path string) {
 	if n.kind == scalarNode && n.value == nil {
 		return
 	}
-	if n.kind == scalarNode && len(placeholderNames(n.str())) > 0 && !r.typed {
+	if n.kind == scalarNode && !r.typed && unfilled(n.str()) {
 		return
 	}
 	switch {
@@ -173,7 +173,7 @@ func (r *report) scalar(n *node, path, want string, accept func(any) (any, bool)
 			return
 		}
 	}
-	if s := n.str(); len(placeholderNames(s)) > 0 {
+	if unfilled(n.str()) {
 		return // reported as a missing parameter
 	}
 	r.wrong(n, path, want)
@@ -207,7 +207,7 @@ func (r *report) quantity(n *node, path string) {
 	case nil, int64, float64:
 		return
 	case string:
-		if len(placeholderNames(v)) > 0 {
+		if unfilled(v) {
 			return
 		}
 		if _, err := resource.ParseQuantity(v); err == nil {

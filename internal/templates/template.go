@@ -30,6 +30,7 @@ type Param struct {
 	Flag string
 
 	line int
+	said any // the default as it is written, where that is known
 }
 
 // Template is a parsed manifest with its parameters.
@@ -70,7 +71,7 @@ func (t *Template) Kinds() []string {
 }
 
 // Parse reads a template. name is how people call it, source where it is from.
-// A fault in the file is an error with exit code Failure that lists every fault
+// A fault in the file is an error with exit code Usage that lists every fault
 // that was found, with its line.
 func Parse(name, source string, data []byte) (*Template, error) {
 	return parse(name, source, data, 0)
@@ -94,7 +95,7 @@ func parse(name, source string, data []byte, most int) (*Template, error) {
 	if wrong == nil {
 		faults = append(faults, t.layFixed()...)
 	}
-	t.findPlaceholders()
+	faults = append(faults, t.findPlaceholders()...)
 	if faults = append(faults, t.faults(most)...); len(faults) > 0 {
 		return nil, broken(source, faults...)
 	}

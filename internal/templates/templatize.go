@@ -259,9 +259,9 @@ func (m *maker) escape(v any, params map[string]bool, at place) any {
 			}
 		}
 	case string:
-		s := placeholder.ReplaceAllStringFunc(v, func(found string) string {
-			g := placeholder.FindStringSubmatch(found)
-			if params[g[1]+g[2]] {
+		forms := at.forms(v)
+		s := forms.ReplaceAllStringFunc(v, func(found string) string {
+			if params[mentioned(forms.FindStringSubmatch(found)).name] {
 				return "$" + found
 			}
 			return found

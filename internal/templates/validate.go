@@ -82,12 +82,12 @@ func (v Values) checkLabels() error {
 
 // checkName validates the job's name and that the names of its pods fit into
 // DNS's 63 characters.
-func (j *jobView) checkName() error {
+func (j *jobView) checkName() *errs.Error {
 	name := textOf(inner(j.object, "metadata")["name"])
 	if name == "" {
 		return errs.Usagef("the job has no name").WithTry("--name NAME")
 	}
-	if len(placeholderNames(name)) > 0 {
+	if unfilled(name) {
 		return nil // reported as missing
 	}
 	if len(validation.IsDNS1123Label(name)) > 0 && len(name) <= 63 {
@@ -114,92 +114,97 @@ func (j *jobView) checkName() error {
 	return nil
 }
 
-// checkJob validates the finished job.
+// checkJob validates the finished job. The error lists everything that is wrong.
 func (s *settings) checkJob(j *jobView) error {
+	f := &jobFaults{kind: j.kind.Kind}
 	if err := j.checkName(); err != nil {
-		return err
+		f.add("metadata.name", err)
 	}
 	roles := j.roles()
 	if len(roles) == 0 {
-		return errs.Usagef("the %s describes no pods", j.kind.Kind)
+		f.add("spec", errs.Usagef("the %s describes no pods", j.kind.Kind))
+		return f.err()
 	}
 	for _, r := range roles {
 		if r.replicas != "" {
 			if n, ok := count(r.part[r.replicas]); ok && n < 1 {
-				return errs.Usagef("%s has %d replicas, want at least 1", r.name, n)
+				f.add(joinPath(r.at, r.replicas), errs.Usagef("%s has %d replicas, want at least 1", r.name, n))
 			}
 		}
-		if err := j.checkRole(r); err != nil {
-			return err
-		}
+		f.checkRole(j, r)
 	}
-	return s.checkResume(j, roles)
+	f.checkResume(j, roles)
+	return f.err()
 }
 
-func (j *jobView) checkRole(r role) error {
+// noBlanks is text on one line without blanks, as the name of an image is.
+var noBlanks = regexp.MustCompile(`^[^\s\pC]+$`)
+
+func (f *jobFaults) checkRole(j *jobView, r role) {
+	pod := inner(r.template, "spec")
 	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range mapsIn(inner(r.template, "spec")[list]) {
-			if err := checkResources(r.name, c); err != nil {
-				return err
+		for i, c := range mapsIn(pod[list]) {
+			at := place{path: joinPath(r.podAt, list)}.item(i).path
+			f.checkResources(at, r.name, c)
+			switch image := textOf(c["image"]); {
+			case image == "" && list == "containers":
+				f.add(at, errs.Usagef("container %s of %s has no image", textOf(c["name"]), r.name).WithTry("--image IMAGE"))
+			case image != "" && !noBlanks.MatchString(image) && !unfilled(image):
+				f.add(joinPath(at, "image"), errs.Usagef("%s cannot be an image: container %s of %s", quoteText(image), textOf(c["name"]), r.name).WithTry("--image REGISTRY/NAME:TAG"))
+			}
+			if p, set := c["imagePullPolicy"]; set && !slices.Contains([]string{"Always", "IfNotPresent", "Never"}, textOf(p)) {
+				f.add(joinPath(at, "imagePullPolicy"), errs.Usagef("imagePullPolicy %s is not one of Always, IfNotPresent, Never", quoteText(textOf(p))))
 			}
 		}
 	}
-	for _, c := range mapsIn(inner(r.template, "spec")["containers"]) {
-		if textOf(c["image"]) == "" {
-			return errs.Usagef("container %s of %s has no image", textOf(c["name"]), r.name).WithTry("--image IMAGE")
-		}
-		if p, set := c["imagePullPolicy"]; set && !slices.Contains([]string{"Always", "IfNotPresent", "Never"}, textOf(p)) {
-			return errs.Usagef("imagePullPolicy %s is not one of Always, IfNotPresent, Never", quoteText(textOf(p)))
-		}
+	if j.isKind(kinds.PyTorchJob) && named(pod["containers"], "pytorch") == nil {
+		f.add(joinPath(r.podAt, "containers"), errs.Usagef("no container of %s is named pytorch, which the Kubeflow training operator asks for", r.name))
 	}
-	if j.isKind(kinds.PyTorchJob) && named(inner(r.template, "spec")["containers"], "pytorch") == nil {
-		return errs.Usagef("no container of %s is named pytorch, which the Kubeflow training operator asks for", r.name)
-	}
-	want := []string{"Always", "OnFailure", "Never", "ExitCode"}
+	want, at := []string{"Always", "OnFailure", "Never", "ExitCode"}, joinPath(r.at, "restartPolicy")
 	policy := textOf(r.part["restartPolicy"])
 	switch {
 	case j.isKind(kinds.BatchJob):
-		want, policy = []string{"OnFailure", "Never"}, textOf(inner(r.template, "spec")["restartPolicy"])
+		want, policy, at = []string{"OnFailure", "Never"}, textOf(pod["restartPolicy"]), joinPath(r.podAt, "restartPolicy")
 	case j.isKind(kinds.MPIJob):
 		want = []string{"OnFailure", "Never"}
 	case j.isKind(kinds.HyperPodPyTorchJob):
-		want, policy = want[:3], textOf(inner(r.template, "spec")["restartPolicy"])
+		want, policy, at = want[:3], textOf(pod["restartPolicy"]), joinPath(r.podAt, "restartPolicy")
 	}
 	if policy != "" && !slices.Contains(want, policy) {
-		return errs.Usagef("restart policy %q is not one of %s for a %s", policy, strings.Join(want, ", "), j.kind.Kind)
+		f.add(at, errs.Usagef("restart policy %q is not one of %s for a %s", policy, strings.Join(want, ", "), j.kind.Kind))
 	}
-	return nil
 }
 
 // checkResume holds the two annotations of automatic resume and the restart
 // policy together.
-func (s *settings) checkResume(j *jobView, roles []role) error {
+func (f *jobFaults) checkResume(j *jobView, roles []role) {
 	if j.kind.Group != kinds.PyTorchJob.Group {
-		return nil
+		return
 	}
 	annotations := inner(j.object, "metadata", "annotations")
 	retries, hasRetries := annotations[kinds.MaxRetryAnnotation]
+	at := joinPath("metadata.annotations", kinds.MaxRetryAnnotation)
 	if textOf(annotations[kinds.AutoResumeAnnotation]) != "true" {
 		if hasRetries {
-			return errs.Usagef("the annotation %s works only together with %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).WithTry("--auto-resume")
+			f.add(at, errs.Usagef("the annotation %s works only together with %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).WithTry("--auto-resume"))
 		}
-		return nil
+		return
 	}
 	if n, ok := count(retries); hasRetries && (!ok || n < 0) {
-		return errs.Usagef("the annotation %s is %s, want a whole number", kinds.MaxRetryAnnotation, quoteText(textOf(retries)))
+		f.add(at, errs.Usagef("the annotation %s is %s, want a whole number", kinds.MaxRetryAnnotation, quoteText(textOf(retries))))
 	}
 	if !hasRetries {
-		return errs.Usagef("the annotation %s works only together with %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation).WithTry("--max-retry N")
+		f.add(joinPath("metadata.annotations", kinds.AutoResumeAnnotation),
+			errs.Usagef("the annotation %s works only together with %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation).WithTry("--max-retry N"))
 	}
 	for _, r := range roles {
 		if p := textOf(r.part["restartPolicy"]); p != "OnFailure" {
 			if p == "" {
 				p = "not set"
 			}
-			return errs.Usagef("automatic resume needs restart policy OnFailure, and that of %s is %s", r.name, p).WithTry("--restart-policy OnFailure")
+			f.add(joinPath(r.at, "restartPolicy"), errs.Usagef("automatic resume needs restart policy OnFailure, and that of %s is %s", r.name, p).WithTry("--restart-policy OnFailure"))
 		}
 	}
-	return nil
 }
 
 // checkFits compares what the pods ask for with what a node of the type leaves.

@@ -34,7 +34,7 @@ templates folder, the embedded ones, and the team's, which are ConfigMaps of the
 namespace with the label cli.hyperpod/template. The first of a name hides the
 others; team/NAME is always the team's.`,
 		Example: `  hyperpod list-templates
-  hyperpod list-templates -n hyperpod-ns-research -o json`,
+  hyperpod list-templates -n hyperpod-ns-researchers -o json`,
 		Args: factory.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {

@@ -78,6 +78,16 @@ func Text(s *output.IO, t *templates.Template) (string, error) {
 	return b.String(), nil
 }
 
+// Help returns the page as a part of a command's help. What goes to no terminal is
+// as wide as a page of man: the longest default would make every line as long.
+func Help(s *output.IO, t *templates.Template) (string, error) {
+	page := *s
+	if !page.OutTTY {
+		page.OutTTY, page.Width = true, 80
+	}
+	return Text(&page, t)
+}
+
 // narrow is the width below which there is no room for the parameters' types.
 const narrow = 100
 
@@ -88,7 +98,7 @@ func table(t *templates.Template, short bool) output.Table {
 		if option == "" {
 			option = "--set"
 		}
-		value := text(p.Default)
+		value := p.DefaultText()
 		switch {
 		case p.Fixed:
 			option = "- (fixed)"
@@ -104,18 +114,4 @@ func table(t *templates.Template, short bool) output.Table {
 		out.Rows = append(out.Rows, output.T(p.Name, typeName(p), value, option, help))
 	}
 	return out
-}
-
-func text(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case []any:
-		words := make([]string, len(v))
-		for i := range v {
-			words[i] = fmt.Sprint(v[i])
-		}
-		return strings.Join(words, " ")
-	}
-	return fmt.Sprint(v)
 }

@@ -29,8 +29,8 @@ func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 // placeholders wherever the field is no text.
 func Template() ([]byte, error) {
 	w := &writer{defs: object{
-		"placeholder": object{"type": "string", "pattern": `^\$(\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z0-9_]*)$`,
-			"description": "A placeholder that a parameter fills in: ${NAME}."},
+		"placeholder": object{"type": "string", "pattern": `^\$(\{[A-Za-z_][A-Za-z0-9_]*(:?-[^${}]*)?\}|[A-Za-z_][A-Za-z0-9_]*)$`,
+			"description": "A placeholder that a parameter fills in: ${NAME}, or ${NAME:-DEFAULT}."},
 		"quantity": object{"description": "A quantity such as 500m, 4 or 16Gi, or a placeholder.",
 			"anyOf": []any{object{"type": []any{"number", "null"}}, object{"type": "string"}}},
 		"header":    header(),
