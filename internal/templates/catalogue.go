@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // Unusable is a file that lies where templates lie and is none.
@@ -64,25 +62,4 @@ func Catalogue(d Dirs) ([]Info, []Unusable) {
 func Names(d Dirs) []Info {
 	out, _ := Catalogue(d)
 	return out
-}
-
-// Info describes the template.
-func (t *Template) Info() Info { return Info{t.Name, t.Source, t.Help, t.Kinds()} }
-
-func (i Info) hasJob() bool {
-	_, ok := kinds.JobNamed(i.JobKind())
-	return ok
-}
-
-// JobKind is the kind of the job that the template makes, else its first object's.
-func (i Info) JobKind() string {
-	for _, k := range i.Kinds {
-		if _, ok := kinds.JobNamed(k); ok {
-			return k
-		}
-	}
-	if len(i.Kinds) > 0 {
-		return i.Kinds[0]
-	}
-	return ""
 }

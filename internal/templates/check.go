@@ -70,8 +70,6 @@ func (t *Template) Faults() []Fault {
 	return nil
 }
 
-func isJobKind(kind string) bool { return Info{Kinds: []string{kind}}.hasJob() }
-
 // FaultsOf returns the faults that an error of Parse or Render is about; any
 // other error is one fault without a place.
 func FaultsOf(err error) []Fault { return (*Template)(nil).faultsOf(err) }
@@ -111,6 +109,12 @@ func (t *Template) faultsOf(err error) []Fault {
 	return out
 }
 
+// IsBroken tells an error about a template's text from one about finding it.
+func IsBroken(err error) bool {
+	var l *lineError
+	return errors.As(err, &l)
+}
+
 // flat returns the errors at the ends of a tree of errors.
 func flat(err error) []error {
 	switch u := err.(type) {
@@ -130,10 +134,4 @@ func flat(err error) []error {
 		}
 	}
 	return []error{err}
-}
-
-// IsBroken tells an error about a template's text from one about finding it.
-func IsBroken(err error) bool {
-	var l *lineError
-	return errors.As(err, &l)
 }

@@ -6,18 +6,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
-
-// jobNode is the document that --set leads into: the job, else the first one.
-func (t *Template) jobNode() *node {
-	for _, d := range t.docs {
-		if _, ok := kinds.JobFor(d.get("apiVersion").str(), d.get("kind").str()); ok {
-			return d
-		}
-	}
-	return t.docs[0]
-}
 
 // fieldPaths lists the paths of the fields that an object has or, by its kind,
 // could have next to those: spec.runPolicy.backoffLimit even where the manifest
@@ -100,20 +89,4 @@ func nearPaths(n *node, wanted string) []string {
 		slices.SortStableFunc(ending, func(a, b string) int { return strings.Count(a, ".") - strings.Count(b, ".") })
 	}
 	return ending[:min(len(ending), 3)]
-}
-
-// unknownSet is the error for a --set that names neither a parameter nor a path.
-func (t *Template) unknownSet(a Assignment) error {
-	e := t.unknown(a.Key)
-	near := nearPaths(t.jobNode(), a.Key)
-	switch flag := flagFor(a.Key); {
-	case flag != "":
-		e.WithTry(flag + " " + a.Value)
-	case len(near) > 0:
-		e.WithFact("fields like it", strings.Join(near, ", "))
-		e.WithTry("--set " + near[0] + "=" + a.Value)
-	default:
-		e.WithFact("else", "--set takes the path of any field, such as spec.runPolicy.backoffLimit=3")
-	}
-	return e
 }

@@ -28,12 +28,6 @@ type Dirs struct {
 	User string
 }
 
-// Info describes a template for lists and completion.
-type Info struct {
-	Name, Source, Help string
-	Kinds              []string
-}
-
 // IsFile tells whether a name means a file and not a template: a path, or .yaml at
 // its end.
 func IsFile(name string) bool {

@@ -35,7 +35,7 @@ func parseFixed(list *node) ([]fixedPath, error) {
 		}
 		f.line = item.line
 		if f.value != nil {
-			f.value.given(item.line, item.column)
+			given(f.value, item.line, item.column)
 		}
 		out = append(out, f)
 	}
@@ -64,14 +64,14 @@ func newFixedPath(text string) (f fixedPath, why string) {
 
 // given makes a tree one that was given in another place than the manifest: its
 // fields' types decide what its scalars are, as with --set.
-func (n *node) given(line, column int) {
+func given(n *node, line, column int) {
 	n.line, n.column, n.filled = line, column, n.kind == scalarNode && n.value != nil
 	for i := range n.fields {
 		n.fields[i].line, n.fields[i].column = line, column
-		n.fields[i].value.given(line, column)
+		given(n.fields[i].value, line, column)
 	}
 	for _, item := range n.items {
-		item.given(line, column)
+		given(item, line, column)
 	}
 }
 

@@ -177,9 +177,6 @@ func (j *jobView) setWorkers(n int) error {
 	return nil
 }
 
-// copyOf returns a deep copy.
-func copyOf(v any) any { return fromPlain(v).plain() }
-
 // mainContainers are the names by which the operators find the container that
 // trains.
 var mainContainers = []string{"pytorch", "pytorch-job-container", "tensorflow", "xgboost"}
@@ -220,4 +217,54 @@ func (j *jobView) setTasks(n int) {
 	case j.isKind(kinds.MPIJob):
 		j.spec()["slotsPerWorker"] = int64(n)
 	}
+}
+
+// firstPod is the DNS name of a job's first pod, "" where there is none.
+func (j *jobView) firstPod(name string) string {
+	if !j.isKind(kinds.PyTorchJob) {
+		return ""
+	}
+	if inner(j.object, "spec", "pytorchReplicaSpecs", "Master") != nil {
+		return name + "-master-0"
+	}
+	return name + "-worker-0"
+}
+
+// starters are the roles whose pods start the training: the launcher where there
+// is one, else all that train.
+func (j *jobView) starters() []role {
+	var launchers, trainers []role
+	for _, r := range j.roles() {
+		switch {
+		case r.name == "Launcher":
+			launchers = append(launchers, r)
+		case r.trains:
+			trainers = append(trainers, r)
+		}
+	}
+	if len(launchers) > 0 {
+		return launchers
+	}
+	return trainers
+}
+
+// asked returns what a manifest's training pods ask for of the resources that match.
+func (j *jobView) asked(match func(string) bool) (name string, n int, ok bool) {
+	if j == nil {
+		return "", 0, false
+	}
+	for _, r := range j.roles() {
+		if !r.trains {
+			continue
+		}
+		resources := inner(container(r.pod()), "resources")
+		for _, list := range []map[string]any{inner(resources, "requests"), inner(resources, "limits")} {
+			for _, k := range sortedKeys(list) {
+				if v, isCount := count(list[k]); isCount && match(k) {
+					return k, v, true
+				}
+			}
+		}
+	}
+	return "", 0, false
 }

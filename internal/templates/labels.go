@@ -1,10 +1,6 @@
 package templates
 
-import (
-	"maps"
-
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-)
+import "github.com/hyperpod-cli/hyperpod/internal/kinds"
 
 // injectLabels sets labels on an object and on every pod template in it: those
 // of a job's roles, and of Deployments, StatefulSets and the like. Kueue reads
@@ -61,27 +57,4 @@ func pods(obj map[string]any) bool {
 		return true
 	}
 	return textOf(obj["kind"]) == "Pod" && textOf(obj["apiVersion"]) == "v1" || len(podTemplates(obj)) > 0
-}
-
-// queueLabels are the labels that Kueue goes by.
-func (s *settings) queueLabels() map[string]string {
-	out := map[string]string{}
-	if s.Queue != "" {
-		out[kinds.QueueLabel] = s.Queue
-	}
-	if s.Priority != "" {
-		out[kinds.PriorityLabel] = s.Priority
-	}
-	return out
-}
-
-// mergeText adds text values to the map under key.
-func mergeText(m map[string]any, key string, values map[string]string) {
-	if len(values) == 0 {
-		return
-	}
-	set := child(m, key)
-	for k, v := range maps.All(values) {
-		set[k] = v
-	}
 }

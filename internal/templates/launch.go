@@ -57,7 +57,7 @@ func program(command []string) string {
 
 // launchCommand is the command that starts the training when neither values nor
 // template name one.
-func (j *jobView) launchCommand() []string {
+func launchCommand(j *jobView) []string {
 	switch {
 	case j.isKind(kinds.MPIJob):
 		return []string{"mpirun"}
@@ -65,17 +65,6 @@ func (j *jobView) launchCommand() []string {
 		return []string{"hyperpodrun"}
 	}
 	return []string{"torchrun"}
-}
-
-// firstPod is the DNS name of a job's first pod, "" where there is none.
-func (j *jobView) firstPod(name string) string {
-	if !j.isKind(kinds.PyTorchJob) {
-		return ""
-	}
-	if inner(j.object, "spec", "pytorchReplicaSpecs", "Master") != nil {
-		return name + "-master-0"
-	}
-	return name + "-worker-0"
 }
 
 // mpirunFlags are the number of processes and the environment to pass on, which
@@ -137,24 +126,6 @@ func (s *settings) layLaunch(t *Template, j *jobView) error {
 	return s.wrap(j)
 }
 
-// starters are the roles whose pods start the training: the launcher where there
-// is one, else all that train.
-func (j *jobView) starters() []role {
-	var launchers, trainers []role
-	for _, r := range j.roles() {
-		switch {
-		case r.name == "Launcher":
-			launchers = append(launchers, r)
-		case r.trains:
-			trainers = append(trainers, r)
-		}
-	}
-	if len(launchers) > 0 {
-		return launchers
-	}
-	return trainers
-}
-
 func (s *settings) launch(j *jobView, c map[string]any, anew bool) error {
 	if c == nil {
 		return nil
@@ -173,7 +144,7 @@ func (s *settings) launch(j *jobView, c map[string]any, anew bool) error {
 		return nil
 	}
 	if len(s.command) == 0 {
-		s.command = j.launchCommand()
+		s.command = launchCommand(j)
 	}
 	var rest []string
 	switch program(s.command) {

@@ -1,10 +1,5 @@
 package templates
 
-import (
-	"slices"
-	"strings"
-)
-
 type nodeKind int
 
 const (
@@ -134,22 +129,4 @@ func (n *node) describe(hide bool) string {
 		return what
 	}
 	return what + " " + value
-}
-
-// clip shortens text for a message.
-func clip(s string) string {
-	s = strings.ReplaceAll(s, "\n", " ")
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:39]) + "…"
-	}
-	return s
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -1,9 +1,6 @@
 package templates
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "maps"
 
 // child returns the map under key, made when there is none.
 func child(m map[string]any, key string) map[string]any {
@@ -58,32 +55,24 @@ func named(v any, name string) map[string]any {
 	return nil
 }
 
-// count reads a whole number.
-func count(v any) (int, bool) {
-	switch n := v.(type) {
-	case written:
-		return count(n.value)
-	case int64:
-		return int(n), true
-	case int:
-		return n, true
-	case float64:
-		return int(n), n == float64(int(n))
-	case string:
-		i, err := strconv.Atoi(n)
-		return i, err == nil
+// mergeText adds text values to the map under key.
+func mergeText(m map[string]any, key string, values map[string]string) {
+	if len(values) == 0 {
+		return
 	}
-	return 0, false
-}
-
-// noteSizes tells of objects that a cluster hardly takes.
-func (s *settings) noteSizes(objects []map[string]any) {
-	for _, o := range objects {
-		if data, err := json.Marshal(o); err == nil && len(data) > maxObject {
-			s.notef("%s %s has %.1f MiB, and Kubernetes takes objects of up to %.1f MiB", textOf(o["kind"]), clip(textOf(inner(o, "metadata")["name"])),
-				float64(len(data))/(1<<20), float64(maxObject)/(1<<20))
-		}
+	set := child(m, key)
+	for k, v := range maps.All(values) {
+		set[k] = v
 	}
 }
 
-func quoteText(s string) string { return strconv.Quote(clip(s)) }
+func setKey(m map[string]any, key string, v any) {
+	if v == nil {
+		delete(m, key)
+		return
+	}
+	m[key] = v
+}
+
+// copyOf returns a deep copy.
+func copyOf(v any) any { return fromPlain(v).plain() }

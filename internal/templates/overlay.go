@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -341,4 +342,26 @@ func (s *settings) jobLevel() string {
 		}
 	}
 	return ""
+}
+
+// queueLabels are the labels that Kueue goes by.
+func (s *settings) queueLabels() map[string]string {
+	out := map[string]string{}
+	if s.Queue != "" {
+		out[kinds.QueueLabel] = s.Queue
+	}
+	if s.Priority != "" {
+		out[kinds.PriorityLabel] = s.Priority
+	}
+	return out
+}
+
+// noteSizes tells of objects that a cluster hardly takes.
+func (s *settings) noteSizes(objects []map[string]any) {
+	for _, o := range objects {
+		if data, err := json.Marshal(o); err == nil && len(data) > maxObject {
+			s.notef("%s %s has %.1f MiB, and Kubernetes takes objects of up to %.1f MiB", textOf(o["kind"]), clip(textOf(inner(o, "metadata")["name"])),
+				float64(len(data))/(1<<20), float64(maxObject)/(1<<20))
+		}
+	}
 }

@@ -27,26 +27,6 @@ const (
 	maxDocs   = 1000
 )
 
-// lineError is a fault of a template at a line and a column (0: none).
-type lineError struct {
-	line, column int
-	text         string
-}
-
-func (e *lineError) Error() string {
-	if e.line == 0 {
-		return e.text
-	}
-	return fmt.Sprintf("line %d: %s", e.line, e.text)
-}
-
-func faultf(line int, format string, args ...any) *lineError {
-	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
-}
-
-// col adds the column.
-func (e *lineError) col(column int) *lineError { e.column = column; return e }
-
 // parseDocuments reads the YAML documents of a text. Empty documents are left out.
 func parseDocuments(data []byte) ([]*node, error) {
 	if len(data) > maxBytes {
@@ -201,19 +181,6 @@ var yamlErrors = []struct{ theirs, ours string }{
 }
 
 const foreignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which are not understood here; render it with its own tool first, or write ${NAME}"
-
-// helm finds Helm's own words in a script, where {{ }} alone may be meant for
-// another program.
-var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
-
-// foreign reports text of other template languages that is valid YAML.
-func (r *report) foreign(n *node, at place) {
-	visit(n, at, func(n *node, at place) {
-		if s := n.str(); helm.MatchString(s) || !at.script && foreign.MatchString(s) {
-			r.addf(n.line, n.column, "%s", foreignText)
-		}
-	})
-}
 
 func tabIndented(line string) bool {
 	return strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t")

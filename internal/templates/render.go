@@ -207,16 +207,6 @@ func (t *Template) fillAll(values map[string]any) ([]map[string]any, *filler, er
 	return objects, f, nil
 }
 
-// strip removes what only a cluster writes, so that an exported object can be
-// submitted again.
-func strip(o map[string]any) {
-	delete(o, "status")
-	meta := inner(o, "metadata")
-	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
-		delete(meta, key)
-	}
-}
-
 // pickJob finds the one job among the objects.
 func (s *settings) pickJob(objects []map[string]any) (*jobView, int, error) {
 	var job *jobView

@@ -20,27 +20,6 @@ func isAccelerator(name string) bool {
 	return strings.HasPrefix(name, instances.MIGPrefix)
 }
 
-// asked returns what a manifest's training pods ask for of the resources that match.
-func (j *jobView) asked(match func(string) bool) (name string, n int, ok bool) {
-	if j == nil {
-		return "", 0, false
-	}
-	for _, r := range j.roles() {
-		if !r.trains {
-			continue
-		}
-		resources := inner(container(r.pod()), "resources")
-		for _, list := range []map[string]any{inner(resources, "requests"), inner(resources, "limits")} {
-			for _, k := range sortedKeys(list) {
-				if v, isCount := count(list[k]); isCount && match(k) {
-					return k, v, true
-				}
-			}
-		}
-	}
-	return "", 0, false
-}
-
 // countDevices decides how many accelerators, processes and EFA interfaces each
 // pod has: what was said, else what the manifest states, else what the type has.
 func (t *Template) countDevices(s *settings, job *jobView) error {

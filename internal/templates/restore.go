@@ -113,3 +113,13 @@ func RestorePlacement(job map[string]any, podSets []map[string]any) {
 		}
 	}
 }
+
+// strip removes what only a cluster writes, so that an exported object can be
+// submitted again.
+func strip(o map[string]any) {
+	delete(o, "status")
+	meta := inner(o, "metadata")
+	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		delete(meta, key)
+	}
+}

@@ -70,7 +70,7 @@ func (p RunPolicy) check() error {
 
 // policyFields are where the kinds keep their run policy, by flag. A flag that a
 // kind has no field for is refused.
-func (j *jobView) policyFields() (map[string]any, map[string]string) {
+func policyFields(j *jobView) (map[string]any, map[string]string) {
 	kubernetes := map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished", "--active-deadline": "activeDeadlineSeconds", "--backoff-limit": "backoffLimit"}
 	switch {
 	case j.isKind(kinds.BatchJob, kinds.RayJob):
@@ -92,7 +92,7 @@ func (s *settings) layRunPolicy(j *jobView) error {
 	if p == (RunPolicy{}) {
 		return nil
 	}
-	at, fields := j.policyFields()
+	at, fields := policyFields(j)
 	put := func(flag string, set bool, v any) error {
 		if !set {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -288,4 +289,17 @@ func deref(t reflect.Type) reflect.Type {
 		return t.Elem()
 	}
 	return t
+}
+
+// helm finds Helm's own words in a script, where {{ }} alone may be meant for
+// another program.
+var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
+
+// foreign reports text of other template languages that is valid YAML.
+func (r *report) foreign(n *node, at place) {
+	visit(n, at, func(n *node, at place) {
+		if s := n.str(); helm.MatchString(s) || !at.script && foreign.MatchString(s) {
+			r.addf(n.line, n.column, "%s", foreignText)
+		}
+	})
 }

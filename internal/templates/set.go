@@ -209,11 +209,3 @@ func assign(root map[string]any, path string, v any) error {
 	}
 	return nil
 }
-
-func setKey(m map[string]any, key string, v any) {
-	if v == nil {
-		delete(m, key)
-		return
-	}
-	m[key] = v
-}

@@ -1,8 +1,6 @@
 package templates
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -183,45 +181,28 @@ func checkKind(d *node) error {
 	return nil
 }
 
-func groupOf(apiVersion string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
-}
-
-// broken is the error for a template file with faults.
-func broken(source string, faults ...error) error {
-	e := errs.Usagef("%s", source)
-	switch len(faults) {
-	case 1:
-		e.Why = faults[0].Error()
-	default:
-		e.Why = fmt.Sprintf("%d faults", len(faults))
-		for _, f := range faults {
-			label, text := "fault", f.Error()
-			var l *lineError
-			if errors.As(f, &l) && l.line > 0 {
-				label, text = fmt.Sprintf("line %d", l.line), l.text
-			}
-			e.WithFact(label, text)
+// jobNode is the document that --set leads into: the job, else the first one.
+func (t *Template) jobNode() *node {
+	for _, d := range t.docs {
+		if _, ok := kinds.JobFor(d.get("apiVersion").str(), d.get("kind").str()); ok {
+			return d
 		}
 	}
-	return e.WithCause(errors.Join(faults...))
+	return t.docs[0]
 }
 
-// meant renders near names: `, did you mean a or b?`.
-func meant(near []string) string {
-	if len(near) == 0 {
-		return ""
+// unknownSet is the error for a --set that names neither a parameter nor a path.
+func (t *Template) unknownSet(a Assignment) error {
+	e := t.unknown(a.Key)
+	near := nearPaths(t.jobNode(), a.Key)
+	switch flag := flagFor(a.Key); {
+	case flag != "":
+		e.WithTry(flag + " " + a.Value)
+	case len(near) > 0:
+		e.WithFact("fields like it", strings.Join(near, ", "))
+		e.WithTry("--set " + near[0] + "=" + a.Value)
+	default:
+		e.WithFact("else", "--set takes the path of any field, such as spec.runPolicy.backoffLimit=3")
 	}
-	return ", did you mean " + orList(near) + "?"
-}
-
-func orList(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	return e
 }

@@ -1,12 +1,5 @@
 package templates
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
-)
-
 // Tree is a value of a YAML document with its line: what a manifest's reader sees,
 // for the readers of other files. Its bounds and refusals are a manifest's:
 // no tabs, duplicate keys, tags, or aliases without end. The zero Tree is a value
@@ -125,32 +118,4 @@ func (t Tree) Describe() string {
 		return "missing"
 	}
 	return t.node.describe(false)
-}
-
-// Faults collects what is wrong with a file, each with its line.
-type Faults struct{ found []error }
-
-// Addf notes a fault; line 0 is the file as a whole.
-func (f *Faults) Addf(line int, format string, args ...any) {
-	if len(f.found) < 20 {
-		f.found = append(f.found, faultf(line, format, args...))
-	}
-}
-
-// Err is the error for the file that lists every fault, nil when there is none.
-// Its exit code is Usage.
-func (f *Faults) Err(source string) error {
-	if len(f.found) == 0 {
-		return nil
-	}
-	return broken(source, f.found...)
-}
-
-// Suggest renders the accepted words nearest to one that is not accepted, as
-// the end of a message.
-func Suggest(have string, accepted []string) string {
-	if near := errs.Near(have, accepted); len(near) > 0 {
-		return meant(near)
-	}
-	return fmt.Sprintf(" (accepted: %s)", strings.Join(accepted, ", "))
 }

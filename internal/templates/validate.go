@@ -82,7 +82,7 @@ func (v Values) checkLabels() error {
 
 // checkName validates the job's name and that the names of its pods fit into
 // DNS's 63 characters.
-func (j *jobView) checkName() *errs.Error {
+func checkName(j *jobView) *errs.Error {
 	name := textOf(inner(j.object, "metadata")["name"])
 	if name == "" {
 		return errs.Usagef("the job has no name").WithTry("--name NAME")
@@ -117,7 +117,7 @@ func (j *jobView) checkName() *errs.Error {
 // checkJob validates the finished job. The error lists everything that is wrong.
 func (s *settings) checkJob(j *jobView) error {
 	f := &jobFaults{kind: j.kind.Kind}
-	if err := j.checkName(); err != nil {
+	if err := checkName(j); err != nil {
 		f.add("metadata.name", err)
 	}
 	roles := j.roles()
