@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Fault is a mistake in a template; Line and Column count from 1, 0 where it has
@@ -80,8 +81,8 @@ func (t *Template) faultsOf(err error) []Fault {
 	var out []Fault
 	for _, e := range flat(err) {
 		switch e := e.(type) {
-		case *lineError:
-			out = append(out, Fault{e.line, e.column, e.text})
+		case *manifest.LineError:
+			out = append(out, Fault{e.Line, e.Column, e.Text})
 		case *jobFault:
 			if t == nil {
 				out = append(out, Fault{Message: e.Error()})
@@ -111,7 +112,7 @@ func (t *Template) faultsOf(err error) []Fault {
 
 // IsBroken tells an error about a template's text from one about finding it.
 func IsBroken(err error) bool {
-	var l *lineError
+	var l *manifest.LineError
 	return errors.As(err, &l)
 }
 

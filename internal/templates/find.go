@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 //go:embed embedded/*.yaml
@@ -90,7 +91,7 @@ func Find(name string, d Dirs) (*Template, error) {
 	for _, info := range Names(d) {
 		names = append(names, info.Name)
 	}
-	return nil, errs.NotFoundf("there is no template %q%s", clip(name), meant(errs.Near(name, names))).
+	return nil, errs.NotFoundf("there is no template %q%s", manifest.Clip(name), manifest.Meant(errs.Near(name, names))).
 		WithFact("there are", strings.Join(names, ", ")).WithTry("-f FILE   # a manifest of your own")
 }
 
@@ -120,5 +121,5 @@ func readFile(path string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder", path)
 	}
-	return io.ReadAll(io.LimitReader(f, maxBytes+1))
+	return io.ReadAll(io.LimitReader(f, manifest.MaxBytes+1))
 }

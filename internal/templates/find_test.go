@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 func write(t *testing.T, path, text string) {
@@ -131,7 +132,7 @@ func TestSampleNeedsNothing(t *testing.T) {
 	if len(r.Objects) != 1 || len(r.Notices) != 0 {
 		t.Errorf("%d objects, notices %q", len(r.Objects), r.Notices)
 	}
-	script := textOf(at(t, r.Objects[0], workerContainer+".command[2]"))
+	script := manifest.TextOf(at(t, r.Objects[0], workerContainer+".command[2]"))
 	if !strings.Contains(script, "exec torchrun --nnodes=2 --nproc_per_node=8 --rdzv_backend=c10d --rdzv_endpoint=smpv2-llama2-worker-0:29400") {
 		t.Errorf("the script starts\n%s", script)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // FuzzParse: no text makes the parser, or the rendering of what it accepted,
@@ -52,16 +53,16 @@ func FuzzParse(f *testing.F) {
 				ours(t, err)
 				continue
 			}
-			text, err := Marshal(r.Objects)
+			text, err := manifest.Marshal(r.Objects)
 			if err != nil {
 				t.Fatal(err)
 			}
-			docs, err := parseDocuments(text)
+			docs, err := manifest.Parse(text)
 			if err != nil {
 				t.Fatalf("what was written cannot be read: %v\n%s", err, text)
 			}
 			for i, d := range docs {
-				if got := d.plain(); !reflect.DeepEqual(got, any(r.Objects[i])) {
+				if got := d.Plain(); !reflect.DeepEqual(got, any(r.Objects[i])) {
 					t.Fatalf("read back differently:\n%v\n%v", got, r.Objects[i])
 				}
 			}
@@ -72,7 +73,7 @@ func FuzzParse(f *testing.F) {
 func objectsOf(t *Template) []any {
 	out := make([]any, len(t.docs))
 	for i, d := range t.docs {
-		out[i] = d.plain()
+		out[i] = d.Plain()
 	}
 	return out
 }
@@ -90,7 +91,7 @@ func ours(t *testing.T, err error) {
 func paths(v any, at string, out []string) []string {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range manifest.SortedKeys(v) {
 			out = paths(v[k], at+"/"+k, out)
 		}
 		return out

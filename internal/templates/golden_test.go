@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
@@ -83,7 +84,7 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			r := render(t, c.template, c.values)
-			got, err := Marshal(r.Objects)
+			got, err := manifest.Marshal(r.Objects)
 			if err != nil {
 				t.Fatal(err)
 			}

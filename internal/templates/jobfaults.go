@@ -54,20 +54,20 @@ func (t *Template) located(f *jobFault) Fault {
 	n := t.jobNode()
 	for _, s := range steps {
 		if s.list {
-			if s.index >= len(n.items) {
+			if s.index >= len(n.Items) {
 				break
 			}
-			n = n.items[s.index]
-			out.Line, out.Column = n.line, n.column
+			n = n.Items[s.index]
+			out.Line, out.Column = n.Line, n.Column
 			continue
 		}
-		next := n.get(s.key)
+		next := n.Get(s.key)
 		if next == nil {
 			break
 		}
-		for _, fl := range n.fields {
-			if fl.key == s.key {
-				out.Line, out.Column = fl.line, fl.column
+		for _, fl := range n.Fields {
+			if fl.Key == s.key {
+				out.Line, out.Column = fl.Line, fl.Column
 			}
 		}
 		n = next

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // convert types a value as the parameter declares it. Text is parsed; a value of
@@ -17,8 +20,8 @@ func (p Param) convert(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Enum) > 0 && !slices.Contains(p.Enum, textOf(out)) {
-		return nil, fmt.Errorf("%q is not one of %s", clip(textOf(v)), strings.Join(p.Enum, ", "))
+	if len(p.Enum) > 0 && !slices.Contains(p.Enum, manifest.TextOf(out)) {
+		return nil, fmt.Errorf("%q is not one of %s", manifest.Clip(manifest.TextOf(v)), strings.Join(p.Enum, ", "))
 	}
 	return out, nil
 }
@@ -27,35 +30,35 @@ func (p Param) typed(v any) (any, error) {
 	s, isText := v.(string)
 	scalar := v
 	if isText {
-		scalar = asWritten(strings.TrimSpace(s))
+		scalar = manifest.AsWritten(strings.TrimSpace(s))
 	}
 	switch p.Type {
 	case "int":
-		if _, ok := plainOf(scalar).(int64); ok {
+		if _, ok := manifest.PlainOf(scalar).(int64); ok {
 			return scalar, nil
 		}
-		return nil, fmt.Errorf("%q is not a whole number", clip(textOf(v)))
+		return nil, fmt.Errorf("%q is not a whole number", manifest.Clip(manifest.TextOf(v)))
 	case "number":
-		switch plainOf(scalar).(type) {
+		switch manifest.PlainOf(scalar).(type) {
 		case int64, float64:
 			return scalar, nil
 		}
-		return nil, fmt.Errorf("%q is not a number", clip(textOf(v)))
+		return nil, fmt.Errorf("%q is not a number", manifest.Clip(manifest.TextOf(v)))
 	case "bool":
-		if _, ok := plainOf(scalar).(bool); ok {
+		if _, ok := manifest.PlainOf(scalar).(bool); ok {
 			return scalar, nil
 		}
-		return nil, fmt.Errorf("%q is not true or false", clip(textOf(v)))
+		return nil, fmt.Errorf("%q is not true or false", manifest.Clip(manifest.TextOf(v)))
 	case "quantity":
-		if _, err := resource.ParseQuantity(textOf(v)); err != nil {
-			return nil, fmt.Errorf("%q is not a quantity such as 500m, 4 or 16Gi", clip(textOf(v)))
+		if _, err := resource.ParseQuantity(manifest.TextOf(v)); err != nil {
+			return nil, fmt.Errorf("%q is not a quantity such as 500m, 4 or 16Gi", manifest.Clip(manifest.TextOf(v)))
 		}
 		return v, nil
 	case "list":
 		return asList(v)
 	case "":
 		if isText {
-			return asWritten(s), nil
+			return manifest.AsWritten(s), nil
 		}
 		return scalarOrList(v)
 	}
@@ -65,7 +68,7 @@ func (p Param) typed(v any) (any, error) {
 	case nil:
 		return "", nil
 	}
-	return textOf(v), nil
+	return manifest.TextOf(v), nil
 }
 
 // asList takes a list of scalars, a JSON-like list in text, or words in text.
@@ -77,16 +80,16 @@ func asList(v any) (any, error) {
 		return scalarOrList(v)
 	case string:
 		if strings.HasPrefix(strings.TrimSpace(v), "[") {
-			docs, err := parseDocuments([]byte(v))
-			if err == nil && len(docs) == 1 && docs[0].kind == listNode {
-				return scalarOrList(docs[0].said())
+			docs, err := manifest.Parse([]byte(v))
+			if err == nil && len(docs) == 1 && docs[0].Kind == manifest.ListNode {
+				return scalarOrList(docs[0].Said())
 			}
 		}
 		words, err := SplitWords(v)
 		if err != nil {
 			return nil, err
 		}
-		return anyList(words), nil
+		return manifest.AnyList(words), nil
 	}
 	return []any{v}, nil
 }
@@ -118,9 +121,9 @@ func normal(v any) any {
 	case float32:
 		return float64(v)
 	case json.Number:
-		return asWritten(v.String())
+		return manifest.AsWritten(v.String())
 	case []string:
-		return anyList(v)
+		return manifest.AnyList(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
@@ -132,7 +135,7 @@ func normal(v any) any {
 }
 
 // setDefault gives a parameter its default.
-func (p *Param) setDefault(v any) { p.Default, p.said = plainOf(v), v }
+func (p *Param) setDefault(v any) { p.Default, p.said = manifest.PlainOf(v), v }
 
 // value is the default as it is written.
 func (p Param) value() any {
@@ -143,4 +146,52 @@ func (p Param) value() any {
 }
 
 // DefaultText is the default as it is written, "" when there is none.
-func (p Param) DefaultText() string { return textOf(p.value()) }
+func (p Param) DefaultText() string { return manifest.TextOf(p.value()) }
+
+// SplitWords splits text into words as a shell does: blanks separate, single and
+// double quotes and backslashes keep. An open quote is an error.
+func SplitWords(s string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	inWord, quote := false, rune(0)
+	runes := []rune(s)
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		switch {
+		case quote == '\'':
+			if r == '\'' {
+				quote = 0
+			} else {
+				word.WriteRune(r)
+			}
+		case r == '\\' && i+1 < len(runes) && (quote == 0 || strings.ContainsRune("\"\\$`", runes[i+1])):
+			i++
+			word.WriteRune(runes[i])
+			inWord = true
+		case quote == '"':
+			if r == '"' {
+				quote = 0
+			} else {
+				word.WriteRune(r)
+			}
+		case r == '\'' || r == '"':
+			quote, inWord = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			inWord = false
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if quote != 0 {
+		return nil, errs.Usagef("a quote %c is not closed", quote)
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

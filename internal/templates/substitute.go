@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // findPlaceholders fills Params with the placeholders that nobody declared but
@@ -14,48 +16,48 @@ import (
 // understands.
 func (t *Template) findPlaceholders() []error {
 	var faults []error
-	seen, stated := map[string]bool{}, map[string]mention{}
-	find := func(text string, line, column int, at place) {
-		for _, m := range at.mentions(text) {
-			if !seen[m.name] {
-				seen[m.name] = true
-				t.mentioned = append(t.mentioned, m.name)
+	seen, stated := map[string]bool{}, map[string]manifest.Mention{}
+	find := func(text string, line, column int, at manifest.Place) {
+		for _, m := range at.Mentions(text) {
+			if !seen[m.Name] {
+				seen[m.Name] = true
+				t.mentioned = append(t.mentioned, m.Name)
 			}
-			i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == m.name })
-			if i < 0 && !at.script {
+			i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == m.Name })
+			if i < 0 && !at.Script {
 				i = len(t.Params)
-				t.Params = append(t.Params, Param{Name: m.name, Required: true, Flag: flagFor(m.name), line: line})
+				t.Params = append(t.Params, Param{Name: m.Name, Required: true, Flag: flagFor(m.Name), line: line})
 			}
-			if m.or == "" {
+			if m.Or == "" {
 				continue
 			}
-			if before, twice := stated[m.name]; twice && before.or != m.or {
-				faults = append(faults, faultf(line, "%s and %s are two defaults of one parameter", before.text, clip(m.text)).col(column))
+			if before, twice := stated[m.Name]; twice && before.Or != m.Or {
+				faults = append(faults, manifest.Faultf(line, "%s and %s are two defaults of one parameter", before.Text, manifest.Clip(m.Text)).Col(column))
 				continue
 			}
-			stated[m.name] = m
+			stated[m.Name] = m
 			if err := t.Params[i].takeDefault(m); err != nil {
-				faults = append(faults, faultf(line, "%s: its default is wrong: %v", clip(m.text), err).col(column))
+				faults = append(faults, manifest.Faultf(line, "%s: its default is wrong: %v", manifest.Clip(m.Text), err).Col(column))
 			}
 		}
-		for _, form := range at.foreignForms(text) {
-			faults = append(faults, faultf(line, "%s is for a shell, and none reads it here; ${NAME} and ${NAME:-DEFAULT} are filled in", clip(form)).col(column))
+		for _, form := range at.ForeignForms(text) {
+			faults = append(faults, manifest.Faultf(line, "%s is for a shell, and none reads it here; ${NAME} and ${NAME:-DEFAULT} are filled in", manifest.Clip(form)).Col(column))
 		}
 	}
 	for _, d := range t.docs {
-		visit(d, place{}, func(n *node, at place) { find(n.str(), n.line, n.column, at) })
-		visitKeys(d, place{}, func(fl field, at place) { find(fl.key, fl.line, fl.column, at) })
+		manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) { find(n.Str(), n.Line, n.Column, at) })
+		manifest.VisitKeys(d, manifest.Place{}, func(fl manifest.Field, at manifest.Place) { find(fl.Key, fl.Line, fl.Column, at) })
 	}
 	return faults
 }
 
 // takeDefault gives a parameter the default that its placeholder states. What the
 // header says wins.
-func (p *Param) takeDefault(m mention) error {
+func (p *Param) takeDefault(m manifest.Mention) error {
 	if p.Default != nil || p.Declared && p.Required {
 		return nil
 	}
-	v, err := p.convert(m.fallback())
+	v, err := p.convert(m.Fallback())
 	if err == nil {
 		p.setDefault(v)
 		p.Required = false
@@ -68,20 +70,20 @@ var environmentName = regexp.MustCompile(`\.env\[\d+\]\.name$`)
 // shellsOwn are the ${NAME:-DEFAULT} of scripts that have the name of a parameter:
 // they stay, and whoever wrote them may have meant otherwise. A shell finds those of
 // its container's environment by itself.
-func (t *Template) shellsOwn(d *node) []string {
+func (t *Template) shellsOwn(d *manifest.Node) []string {
 	var own, out []string
-	visit(d, place{}, func(n *node, at place) {
-		if environmentName.MatchString(at.path) {
-			own = append(own, n.str())
+	manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		if environmentName.MatchString(at.Path) {
+			own = append(own, n.Str())
 		}
 	})
-	visit(d, place{}, func(n *node, at place) {
-		if at.forms(n.str()) != placeholder {
+	manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		if at.Forms(n.Str()) != manifest.Placeholder {
 			return
 		}
-		for _, g := range shellForm.FindAllStringSubmatch(n.str(), -1) {
+		for _, g := range manifest.ShellForm.FindAllStringSubmatch(n.Str(), -1) {
 			if !strings.HasPrefix(g[0], "$$") && t.knows(g[1]) && !slices.Contains(own, g[1]) {
-				out = append(out, fmt.Sprintf("%s stays as it is in %s, for the shell; ${%s} is filled in", clip(g[0]), at.path, g[1]))
+				out = append(out, fmt.Sprintf("%s stays as it is in %s, for the shell; ${%s} is filled in", manifest.Clip(g[0]), at.Path, g[1]))
 			}
 		}
 	})
@@ -95,28 +97,28 @@ type filler struct {
 }
 
 // fill returns a copy of the tree with the placeholders replaced.
-func (f *filler) fill(n *node, at place) *node {
-	switch n.kind {
-	case mapNode:
-		out := &node{kind: mapNode, line: n.line, column: n.column, fields: make([]field, 0, len(n.fields))}
-		for _, fl := range n.fields {
+func (f *filler) fill(n *manifest.Node, at manifest.Place) *manifest.Node {
+	switch n.Kind {
+	case manifest.MapNode:
+		out := &manifest.Node{Kind: manifest.MapNode, Line: n.Line, Column: n.Column, Fields: make([]manifest.Field, 0, len(n.Fields))}
+		for _, fl := range n.Fields {
 			key := f.key(fl, n, at)
-			out.fields = append(out.fields, field{key, fl.line, fl.column, f.fill(fl.value, at.field(key))})
+			out.Fields = append(out.Fields, manifest.Field{Key: key, Line: fl.Line, Column: fl.Column, Value: f.fill(fl.Value, at.Field(key))})
 		}
 		return out
-	case listNode:
-		out := &node{kind: listNode, line: n.line, column: n.column, items: make([]*node, 0, len(n.items))}
-		for i, item := range n.items {
-			v := f.fill(item, at.item(i))
-			if v.kind == listNode && item.kind == scalarNode {
-				out.items = append(out.items, v.items...) // a list among items adds its items
+	case manifest.ListNode:
+		out := &manifest.Node{Kind: manifest.ListNode, Line: n.Line, Column: n.Column, Items: make([]*manifest.Node, 0, len(n.Items))}
+		for i, item := range n.Items {
+			v := f.fill(item, at.Item(i))
+			if v.Kind == manifest.ListNode && item.Kind == manifest.ScalarNode {
+				out.Items = append(out.Items, v.Items...) // a list among items adds its items
 				continue
 			}
-			out.items = append(out.items, v)
+			out.Items = append(out.Items, v)
 		}
 		return out
 	}
-	s := n.str()
+	s := n.Str()
 	if !strings.Contains(s, "$") {
 		same := *n // the template itself is never changed
 		return &same
@@ -124,69 +126,69 @@ func (f *filler) fill(n *node, at place) *node {
 	return f.fillScalar(n, s, at)
 }
 
-func (f *filler) fillScalar(n *node, s string, at place) *node {
-	if m, ok := at.whole(s); ok {
+func (f *filler) fillScalar(n *manifest.Node, s string, at manifest.Place) *manifest.Node {
+	if m, ok := at.Whole(s); ok {
 		if v, has := f.value(m); has {
 			return filledNode(v, n)
 		}
 		same := *n
 		return &same
 	}
-	return &node{line: n.line, column: n.column, value: f.replaced(s, at), quoted: true}
+	return &manifest.Node{Line: n.Line, Column: n.Column, Value: f.replaced(s, at), Quoted: true}
 }
 
 // value is what a placeholder stands for. As in a shell, ${NAME:-DEFAULT} is the
 // default where the value is empty.
-func (f *filler) value(m mention) (any, bool) {
-	v, has := f.values[m.name]
-	if empty, isText := v.(string); has && isText && empty == "" && strings.HasPrefix(m.or, ":") {
-		return asWritten(m.fallback()), true
+func (f *filler) value(m manifest.Mention) (any, bool) {
+	v, has := f.values[m.Name]
+	if empty, isText := v.(string); has && isText && empty == "" && strings.HasPrefix(m.Or, ":") {
+		return manifest.AsWritten(m.Fallback()), true
 	}
 	return v, has
 }
 
 // key fills in the key of a map, such as the name of a resource. It stays one key:
 // no other has its name, and it is one line.
-func (f *filler) key(fl field, n *node, at place) string {
-	if len(at.mentions(fl.key)) == 0 {
-		return fl.key
+func (f *filler) key(fl manifest.Field, n *manifest.Node, at manifest.Place) string {
+	if len(at.Mentions(fl.Key)) == 0 {
+		return fl.Key
 	}
-	key := f.replaced(fl.key, at)
+	key := f.replaced(fl.Key, at)
 	switch {
-	case key == fl.key:
+	case key == fl.Key:
 	case key == "" || strings.ContainsFunc(key, unicode.IsControl):
-		f.faults = append(f.faults, faultf(fl.line, "%s, a key, becomes %s, which cannot be one", clip(fl.key), quoteText(key)).col(fl.column))
-	case n.get(key) != nil:
-		f.faults = append(f.faults, faultf(fl.line, "%s becomes %s, a key that is there already", clip(fl.key), quoteText(key)).col(fl.column))
+		f.faults = append(f.faults, manifest.Faultf(fl.Line, "%s, a key, becomes %s, which cannot be one", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
+	case n.Get(key) != nil:
+		f.faults = append(f.faults, manifest.Faultf(fl.Line, "%s becomes %s, a key that is there already", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
 	}
 	return key
 }
 
 // replaced is a text with its placeholders filled in.
-func (f *filler) replaced(s string, at place) string {
-	forms := at.forms(s)
+func (f *filler) replaced(s string, at manifest.Place) string {
+	forms := at.Forms(s)
 	return forms.ReplaceAllStringFunc(s, func(text string) string {
-		m := mentioned(forms.FindStringSubmatch(text))
+		m := manifest.Mentioned(forms.FindStringSubmatch(text))
 		v, has := f.value(m)
 		switch {
 		case !has:
 			return text
-		case m.kept():
+		case m.Kept():
 			return text[1:]
 		}
-		return textOf(v)
+		return manifest.TextOf(v)
 	})
 }
 
 // filledNode is the value of a scalar that is only a placeholder. Quoted in the
 // template it is text, unless the field's type says otherwise later.
-func filledNode(v any, from *node) *node {
+func filledNode(v any, from *manifest.Node) *manifest.Node {
 	if l, ok := v.([]any); ok {
-		out := &node{kind: listNode, line: from.line, column: from.column}
+		out := &manifest.Node{Kind: manifest.ListNode, Line: from.Line, Column: from.Column}
 		for _, item := range l {
-			out.items = append(out.items, &node{line: from.line, column: from.column, value: plainOf(item), filled: true, text: textOf(item)})
+			out.Items = append(out.Items, &manifest.Node{Line: from.Line, Column: from.Column, Value: manifest.PlainOf(item), Filled: true, Text: manifest.TextOf(item)})
 		}
 		return out
 	}
-	return &node{line: from.line, column: from.column, value: plainOf(v), filled: true, text: textOf(v), quoted: from.quoted}
+	return &manifest.Node{Line: from.Line, Column: from.Column, Value: manifest.PlainOf(v), Filled: true, Text: manifest.TextOf(v), Quoted: from.Quoted}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
 
 // Param is a parameter of a template: a placeholder that a value fills in.
@@ -42,7 +44,7 @@ type Template struct {
 	// Text is the template as written.
 	Text []byte
 
-	docs  []*node
+	docs  []*manifest.Node
 	fixed []fixedPath
 	// mentioned holds every name that occurs as a placeholder anywhere, scripts
 	// included.
@@ -63,7 +65,7 @@ func (t *Template) Param(name string) (Param, bool) {
 func (t *Template) Kinds() []string {
 	var out []string
 	for _, d := range t.docs {
-		out = append(out, d.get("kind").str())
+		out = append(out, d.Get("kind").Str())
 	}
 	return out
 }
@@ -77,9 +79,9 @@ func Parse(name, source string, data []byte) (*Template, error) {
 
 // parse is Parse with a bound on the faults (see report).
 func parse(name, source string, data []byte, most int) (*Template, error) {
-	docs, err := parseDocuments(data)
+	docs, err := manifest.Parse(data)
 	if err != nil {
-		return nil, broken(source, err)
+		return nil, manifest.Broken(source, err)
 	}
 	t := &Template{Name: name, Source: source, Text: data}
 	h, rest, err := readHeader(docs, data)
@@ -95,7 +97,7 @@ func parse(name, source string, data []byte, most int) (*Template, error) {
 	}
 	faults = append(faults, t.findPlaceholders()...)
 	if faults = append(faults, t.faults(most)...); len(faults) > 0 {
-		return nil, broken(source, faults...)
+		return nil, manifest.Broken(source, faults...)
 	}
 	return t, nil
 }
@@ -103,20 +105,20 @@ func parse(name, source string, data []byte, most int) (*Template, error) {
 // faults checks the documents against their kinds' fields; most bounds how many
 // faults are looked for (see report).
 func (t *Template) faults(most int) []error {
-	r := &report{most: most}
+	r := &schema.Report{Most: most}
 	for _, d := range t.docs {
-		r.foreign(d, place{})
-		checkObject(d, r, false)
+		r.Foreign(d, manifest.Place{})
+		schema.Check(d, r, false)
 	}
-	return r.faults
+	return r.Faults
 }
 
 // flattenLists replaces "kind: List" documents by their items.
-func flattenLists(docs []*node) []*node {
-	var out []*node
+func flattenLists(docs []*manifest.Node) []*manifest.Node {
+	var out []*manifest.Node
 	for _, d := range docs {
-		if items := d.get("items"); d.get("kind").str() == "List" && items != nil && items.kind == listNode {
-			out = append(out, items.items...)
+		if items := d.Get("items"); d.Get("kind").Str() == "List" && items != nil && items.Kind == manifest.ListNode {
+			out = append(out, items.Items...)
 			continue
 		}
 		out = append(out, d)
@@ -127,7 +129,7 @@ func flattenLists(docs []*node) []*node {
 // checkDocuments makes sure that each document is an object with a kind.
 func (t *Template) checkDocuments() error {
 	if len(t.docs) == 0 {
-		return broken(t.Source, faultf(0, "it holds no object"))
+		return manifest.Broken(t.Source, manifest.Faultf(0, "it holds no object"))
 	}
 	var faults []error
 	for _, d := range t.docs {
@@ -135,13 +137,13 @@ func (t *Template) checkDocuments() error {
 			return errs.Usagef("%s is a configuration file of HyperPod CLI v2, not a manifest", t.Source).WithTry("hyperpod start-job -f " + t.Source)
 		}
 		switch {
-		case d.kind != mapNode:
+		case d.Kind != manifest.MapNode:
 			// The text itself is not shown: a wrong file may hold secrets.
-			faults = append(faults, faultf(d.line, "a manifest is a map with apiVersion and kind, and this is none"))
-		case d.get("apiVersion").str() == "":
-			faults = append(faults, faultf(d.line, "apiVersion is missing"))
-		case d.get("kind").str() == "":
-			faults = append(faults, faultf(d.line, "kind is missing"))
+			faults = append(faults, manifest.Faultf(d.Line, "a manifest is a map with apiVersion and kind, and this is none"))
+		case d.Get("apiVersion").Str() == "":
+			faults = append(faults, manifest.Faultf(d.Line, "apiVersion is missing"))
+		case d.Get("kind").Str() == "":
+			faults = append(faults, manifest.Faultf(d.Line, "kind is missing"))
 		default:
 			if f := checkKind(d); f != nil {
 				faults = append(faults, f)
@@ -149,21 +151,21 @@ func (t *Template) checkDocuments() error {
 		}
 	}
 	if len(faults) > 0 {
-		return broken(t.Source, faults...)
+		return manifest.Broken(t.Source, faults...)
 	}
 	return nil
 }
 
 // isConfig tells a start-job configuration file of the official CLI v2 by its
 // two sections.
-func isConfig(d *node) bool {
-	return d.get("kind") == nil && (d.get("training_cfg") != nil || d.get("cluster") != nil && d.get("env_vars") != nil)
+func isConfig(d *manifest.Node) bool {
+	return d.Get("kind") == nil && (d.Get("training_cfg") != nil || d.Get("cluster") != nil && d.Get("env_vars") != nil)
 }
 
 // checkKind finds misspelt kinds of the API groups that are known.
-func checkKind(d *node) error {
-	apiVersion, kind := d.get("apiVersion").str(), d.get("kind").str()
-	group := groupOf(apiVersion)
+func checkKind(d *manifest.Node) error {
+	apiVersion, kind := d.Get("apiVersion").Str(), d.Get("kind").Str()
+	group := manifest.GroupOf(apiVersion)
 	var known []string
 	for _, j := range kinds.Jobs() {
 		if j.Group == group && group != "batch" {
@@ -176,15 +178,15 @@ func checkKind(d *node) error {
 	near := errs.Near(kind, known)
 	same := slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, kind) })
 	if len(near) > 0 && (same || len(kind) > 6) { // short kinds of these groups that are not ours exist, such as MXJob
-		return faultf(d.get("kind").line, "%s has no kind %s%s", apiVersion, kind, meant(near))
+		return manifest.Faultf(d.Get("kind").Line, "%s has no kind %s%s", apiVersion, kind, manifest.Meant(near))
 	}
 	return nil
 }
 
 // jobNode is the document that --set leads into: the job, else the first one.
-func (t *Template) jobNode() *node {
+func (t *Template) jobNode() *manifest.Node {
 	for _, d := range t.docs {
-		if _, ok := kinds.JobFor(d.get("apiVersion").str(), d.get("kind").str()); ok {
+		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
 			return d
 		}
 	}
@@ -194,7 +196,7 @@ func (t *Template) jobNode() *node {
 // unknownSet is the error for a --set that names neither a parameter nor a path.
 func (t *Template) unknownSet(a Assignment) error {
 	e := t.unknown(a.Key)
-	near := nearPaths(t.jobNode(), a.Key)
+	near := schema.NearPaths(t.jobNode(), a.Key)
 	switch flag := flagFor(a.Key); {
 	case flag != "":
 		e.WithTry(flag + " " + a.Value)

@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	yamltext "github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
@@ -62,7 +63,7 @@ func withScript(tm *templates.Template, v templates.Values) templates.Values {
 // accepts lets kubectl apply objects as a server-side dry run, strictly.
 func accepts(t *testing.T, bed *cluster.Bed, objects []map[string]any) {
 	t.Helper()
-	text, err := templates.Marshal(objects)
+	text, err := yamltext.Marshal(objects)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -125,13 +126,13 @@ func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv temp
 // to its pods is taken back where its Workload can be read. notes say what a person
 // should know.
 func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv templates.Conversion) (t *templates.Template, notes []string, err error) {
-	object := templates.Clean(job.Object)
+	object := jobview.Clean(job.Object)
 	if managed(job) {
 		sets, err := podSets(ctx, c.Client, job)
 		if err != nil {
 			notes = append(notes, "node selectors may include what the admission added: the job's Workload cannot be read ("+reason(err)+")")
 		}
-		templates.RestorePlacement(object, sets)
+		jobview.RestorePlacement(object, sets)
 	}
 	t, more, err := templates.FromObjects([]map[string]any{object}, conv)
 	return t, append(notes, more...), err

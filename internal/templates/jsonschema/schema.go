@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
 
 const draft = "https://json-schema.org/draft/2020-12/schema"
@@ -42,7 +43,7 @@ func Template() ([]byte, error) {
 		"then": ref("header"),
 		"else": object{"required": []any{"apiVersion", "kind"}},
 	}}
-	for _, s := range templates.Shapes() {
+	for _, s := range schema.Shapes() {
 		kinds = append(kinds, s.Kind)
 		w.names[s.Type] = s.Kind
 		version := object{"const": s.APIVersion}

@@ -1,10 +1,10 @@
-package templates
+package manifest
 
 // Tree is a value of a YAML document with its line: what a manifest's reader sees,
 // for the readers of other files. Its bounds and refusals are a manifest's:
 // no tabs, duplicate keys, tags, or aliases without end. The zero Tree is a value
 // that is not there.
-type Tree struct{ node *node }
+type Tree struct{ node *Node }
 
 // Entry is one key of a map, in the file's order.
 type Entry struct {
@@ -15,12 +15,12 @@ type Entry struct {
 
 // ParseTree reads the one YAML document of a file; source names it in errors.
 func ParseTree(source string, data []byte) (Tree, error) {
-	docs, err := parseDocuments(data)
+	docs, err := Parse(data)
 	if err != nil {
-		return Tree{}, broken(source, err)
+		return Tree{}, Broken(source, err)
 	}
 	if len(docs) != 1 {
-		return Tree{}, broken(source, faultf(0, "it holds %d YAML documents, want one", len(docs)))
+		return Tree{}, Broken(source, Faultf(0, "it holds %d YAML documents, want one", len(docs)))
 	}
 	return Tree{docs[0]}, nil
 }
@@ -30,20 +30,20 @@ func (t Tree) Line() int {
 	if t.node == nil {
 		return 0
 	}
-	return t.node.line
+	return t.node.Line
 }
 
 // IsNull tells a value that is empty or not there.
-func (t Tree) IsNull() bool { return t.node == nil || t.node.kind == scalarNode && t.node.value == nil }
+func (t Tree) IsNull() bool { return t.node == nil || t.node.Kind == ScalarNode && t.node.Value == nil }
 
 // IsMap tells a map.
-func (t Tree) IsMap() bool { return t.node != nil && t.node.kind == mapNode }
+func (t Tree) IsMap() bool { return t.node != nil && t.node.Kind == MapNode }
 
 // IsList tells a list.
-func (t Tree) IsList() bool { return t.node != nil && t.node.kind == listNode }
+func (t Tree) IsList() bool { return t.node != nil && t.node.Kind == ListNode }
 
 // Get returns the value of a map's key, the zero Tree where there is none.
-func (t Tree) Get(key string) Tree { return Tree{t.node.get(key)} }
+func (t Tree) Get(key string) Tree { return Tree{t.node.Get(key)} }
 
 // Entries are a map's keys in the file's order.
 func (t Tree) Entries() []Entry {
@@ -51,8 +51,8 @@ func (t Tree) Entries() []Entry {
 		return nil
 	}
 	var out []Entry
-	for _, f := range t.node.fields {
-		out = append(out, Entry{f.key, f.line, Tree{f.value}})
+	for _, f := range t.node.Fields {
+		out = append(out, Entry{f.Key, f.Line, Tree{f.Value}})
 	}
 	return out
 }
@@ -63,7 +63,7 @@ func (t Tree) Items() []Tree {
 		return nil
 	}
 	var out []Tree
-	for _, n := range t.node.items {
+	for _, n := range t.node.Items {
 		out = append(out, Tree{n})
 	}
 	return out
@@ -72,13 +72,13 @@ func (t Tree) Items() []Tree {
 // Text is a scalar as it is written in the file: 1e-4 stays 1e-4, True stays True.
 // ok is false for maps, lists and empty values.
 func (t Tree) Text() (text string, ok bool) {
-	if t.IsNull() || t.node.kind != scalarNode {
+	if t.IsNull() || t.node.Kind != ScalarNode {
 		return "", false
 	}
-	if s, isText := t.node.value.(string); isText {
+	if s, isText := t.node.Value.(string); isText {
 		return s, true
 	}
-	return t.node.text, true
+	return t.node.Text, true
 }
 
 // Int is a whole number, written with quotes or without.
@@ -86,7 +86,7 @@ func (t Tree) Int() (int, bool) {
 	if t.node == nil {
 		return 0, false
 	}
-	return count(t.node.value)
+	return Count(t.node.Value)
 }
 
 // Bool is true or false, written with quotes or without.
@@ -94,11 +94,11 @@ func (t Tree) Bool() (value, ok bool) {
 	if t.node == nil {
 		return false, false
 	}
-	switch v := t.node.value.(type) {
+	switch v := t.node.Value.(type) {
 	case bool:
 		return v, true
 	case string:
-		b, isBool := resolve(v).(bool)
+		b, isBool := Resolve(v).(bool)
 		return b, isBool
 	}
 	return false, false
@@ -109,7 +109,7 @@ func (t Tree) Plain() any {
 	if t.node == nil {
 		return nil
 	}
-	return t.node.plain()
+	return t.node.Plain()
 }
 
 // Describe names the value as messages do: "the number 3", "a list".
@@ -117,5 +117,5 @@ func (t Tree) Describe() string {
 	if t.node == nil {
 		return "missing"
 	}
-	return t.node.describe(false)
+	return t.node.Describe(false)
 }

@@ -1,4 +1,4 @@
-package templates
+package manifest
 
 import (
 	"bytes"
@@ -19,22 +19,22 @@ import (
 // Limits on a template. A Kubernetes object cannot be larger than about 1.5 MiB;
 // aliases are expanded, so the number of values is bounded too.
 const (
-	maxBytes = 4 << 20
+	MaxBytes = 4 << 20
 	// etcd's limit on a request, which clusters rarely change.
-	maxObject = 3 << 19
+	MaxObject = 3 << 19
 	maxNodes  = 200_000
 	maxDepth  = 100
-	maxDocs   = 1000
+	MaxDocs   = 1000
 )
 
-// parseDocuments reads the YAML documents of a text. Empty documents are left out.
-func parseDocuments(data []byte) ([]*node, error) {
-	if len(data) > maxBytes {
-		return nil, faultf(0, "it is larger than %d MiB; Kubernetes takes objects of up to %.1f MiB", maxBytes>>20, float64(maxObject)/(1<<20))
+// Parse reads the YAML documents of a text. Empty documents are left out.
+func Parse(data []byte) ([]*Node, error) {
+	if len(data) > MaxBytes {
+		return nil, Faultf(0, "it is larger than %d MiB; Kubernetes takes objects of up to %.1f MiB", MaxBytes>>20, float64(MaxObject)/(1<<20))
 	}
 	text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-		return nil, faultf(0, "it is not a text file in UTF-8")
+		return nil, Faultf(0, "it is not a text file in UTF-8")
 	}
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	docs, err := decodeDocuments(text, string(text))
@@ -68,25 +68,25 @@ func opened(text string) string {
 
 var closing = strings.NewReplacer(dollarBrace, "${", brace, "}")
 
-func closeBraces(n *node) {
-	if s, isText := n.value.(string); isText {
-		n.value, n.text = closing.Replace(s), closing.Replace(n.text)
+func closeBraces(n *Node) {
+	if s, isText := n.Value.(string); isText {
+		n.Value, n.Text = closing.Replace(s), closing.Replace(n.Text)
 	}
-	for i := range n.fields {
-		n.fields[i].key = closing.Replace(n.fields[i].key)
-		closeBraces(n.fields[i].value)
+	for i := range n.Fields {
+		n.Fields[i].Key = closing.Replace(n.Fields[i].Key)
+		closeBraces(n.Fields[i].Value)
 	}
-	for _, item := range n.items {
+	for _, item := range n.Items {
 		closeBraces(item)
 	}
 }
 
 // decodeDocuments is parseDocuments for a text that was made safe to parse; errors
 // show the original.
-func decodeDocuments(text []byte, original string) ([]*node, error) {
+func decodeDocuments(text []byte, original string) ([]*Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	lines := strings.Split(original, "\n")
-	var docs []*node
+	var docs []*Node
 	for {
 		var doc yaml.Node
 		err := decoder.Decode(&doc)
@@ -96,8 +96,8 @@ func decodeDocuments(text []byte, original string) ([]*node, error) {
 		if err != nil {
 			return nil, explainSyntax(err, original)
 		}
-		if len(docs) == maxDocs {
-			return nil, faultf(doc.Line, "more than %d documents", maxDocs)
+		if len(docs) == MaxDocs {
+			return nil, Faultf(doc.Line, "more than %d documents", MaxDocs)
 		}
 		if len(doc.Content) == 0 {
 			continue
@@ -107,7 +107,7 @@ func decodeDocuments(text []byte, original string) ([]*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n.kind == scalarNode && n.value == nil {
+		if n.Kind == ScalarNode && n.Value == nil {
 			continue
 		}
 		docs = append(docs, n)
@@ -117,7 +117,7 @@ func decodeDocuments(text []byte, original string) ([]*node, error) {
 var (
 	yamlLine   = regexp.MustCompile(`line (\d+)`)
 	yamlAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
-	foreign    = regexp.MustCompile(`\{\{|\{%`)
+	Foreign    = regexp.MustCompile(`\{\{|\{%`)
 )
 
 // explainSyntax turns the parser's error into ours. The line that the parser
@@ -130,26 +130,26 @@ func explainSyntax(err error, text string) error {
 	}
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		if foreign.MatchString(withoutComment(l)) {
-			return faultf(i+1, "%s", foreignText)
+		if Foreign.MatchString(WithoutComment(l)) {
+			return Faultf(i+1, "%s", ForeignText)
 		}
 		if near := i+1 >= line-1 && i < line+1; near && tabIndented(l) {
-			return faultf(i+1, "a tab indents the line; YAML takes spaces only")
+			return Faultf(i+1, "a tab indents the line; YAML takes spaces only")
 		}
 	}
 	if m := yamlAnchor.FindStringSubmatch(err.Error()); m != nil {
 		at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "*"+m[1]) })
-		return faultf(at+1, "not valid YAML: *%s stands for nothing: no &%s comes before it", clip(m[1]), clip(m[1]))
+		return Faultf(at+1, "not valid YAML: *%s stands for nothing: no &%s comes before it", Clip(m[1]), Clip(m[1]))
 	}
 	if strings.Contains(err.Error(), "control characters") {
 		line = 1 + strings.Count(text[:max(strings.IndexFunc(text, control), 0)], "\n")
 	}
 	for _, e := range yamlErrors {
 		if strings.Contains(err.Error(), e.theirs) {
-			return faultf(line, "not valid YAML: %s", e.ours)
+			return Faultf(line, "not valid YAML: %s", e.ours)
 		}
 	}
-	return faultf(line, "not valid YAML")
+	return Faultf(line, "not valid YAML")
 }
 
 func control(r rune) bool { return r != '\n' && r != '\t' && r != '\r' && unicode.IsControl(r) }
@@ -180,14 +180,15 @@ var yamlErrors = []struct{ theirs, ours string }{
 	{"exceeded max depth", "nested too deep"},
 }
 
-const foreignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which are not understood here; render it with its own tool first, or write ${NAME}"
+// ForeignText is what is said of Helm and Jinja.
+const ForeignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which are not understood here; render it with its own tool first, or write ${NAME}"
 
 func tabIndented(line string) bool {
 	return strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t")
 }
 
-// withoutComment drops a whole-line comment.
-func withoutComment(line string) string {
+// WithoutComment drops a whole-line comment.
+func WithoutComment(line string) string {
 	if strings.HasPrefix(strings.TrimSpace(line), "#") {
 		return ""
 	}
@@ -201,12 +202,12 @@ type converter struct {
 	nodes int
 }
 
-func (c *converter) convert(y *yaml.Node, depth int) (*node, error) {
+func (c *converter) convert(y *yaml.Node, depth int) (*Node, error) {
 	if c.nodes++; c.nodes > maxNodes {
-		return nil, faultf(y.Line, "more than %d values once its aliases are expanded", maxNodes)
+		return nil, Faultf(y.Line, "more than %d values once its aliases are expanded", maxNodes)
 	}
 	if depth > maxDepth {
-		return nil, faultf(y.Line, "nested deeper than %d levels, or an alias that holds itself", maxDepth)
+		return nil, Faultf(y.Line, "nested deeper than %d levels, or an alias that holds itself", maxDepth)
 	}
 	switch y.Kind {
 	case yaml.AliasNode:
@@ -215,40 +216,40 @@ func (c *converter) convert(y *yaml.Node, depth int) (*node, error) {
 		return c.mapping(y, depth)
 	case yaml.SequenceNode:
 		if t := y.ShortTag(); t != "!!seq" {
-			return nil, faultf(y.Line, "the tag %q is not understood", t).col(y.Column)
+			return nil, Faultf(y.Line, "the tag %q is not understood", t).Col(y.Column)
 		}
-		n := &node{kind: listNode, line: y.Line, column: y.Column}
+		n := &Node{Kind: ListNode, Line: y.Line, Column: y.Column}
 		for _, item := range y.Content {
 			v, err := c.convert(item, depth+1)
 			if err != nil {
 				return nil, err
 			}
-			n.items = append(n.items, v)
+			n.Items = append(n.Items, v)
 		}
 		return n, nil
 	case yaml.ScalarNode:
 		return c.scalar(y)
 	}
-	return nil, faultf(y.Line, "not understood")
+	return nil, Faultf(y.Line, "not understood")
 }
 
-func (c *converter) mapping(y *yaml.Node, depth int) (*node, error) {
+func (c *converter) mapping(y *yaml.Node, depth int) (*Node, error) {
 	if t := y.ShortTag(); t != "!!map" {
-		return nil, faultf(y.Line, "the tag %q is not understood", t).col(y.Column)
+		return nil, Faultf(y.Line, "the tag %q is not understood", t).Col(y.Column)
 	}
-	n := &node{kind: mapNode, line: y.Line, column: y.Column}
+	n := &Node{Kind: MapNode, Line: y.Line, Column: y.Column}
 	seen := make(map[string]int, len(y.Content)/2)
-	var merged []field
+	var merged []Field
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		k, v := y.Content[i], y.Content[i+1]
 		if k.Kind == yaml.AliasNode && k.Alias != nil {
 			k = k.Alias
 		}
 		if k.Kind != yaml.ScalarNode {
-			if k.Line > 0 && k.Line <= len(c.lines) && foreign.MatchString(c.lines[k.Line-1]) {
-				return nil, faultf(k.Line, "%s", foreignText)
+			if k.Line > 0 && k.Line <= len(c.lines) && Foreign.MatchString(c.lines[k.Line-1]) {
+				return nil, Faultf(k.Line, "%s", ForeignText)
 			}
-			return nil, faultf(k.Line, "a map or list cannot be a key")
+			return nil, Faultf(k.Line, "a map or list cannot be a key")
 		}
 		value, err := c.convert(v, depth+1)
 		if err != nil {
@@ -263,15 +264,15 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*node, error) {
 			continue
 		}
 		if first, dup := seen[k.Value]; dup {
-			return nil, faultf(k.Line, "the key %q is given twice (first in line %d)", clip(k.Value), first).col(k.Column)
+			return nil, Faultf(k.Line, "the key %q is given twice (first in line %d)", Clip(k.Value), first).Col(k.Column)
 		}
 		seen[k.Value] = k.Line
-		n.fields = append(n.fields, field{k.Value, k.Line, k.Column, value})
+		n.Fields = append(n.Fields, Field{k.Value, k.Line, k.Column, value})
 	}
 	for _, f := range merged { // a map's own keys win over merged ones
-		if _, own := seen[f.key]; !own {
-			seen[f.key] = f.line
-			n.fields = append(n.fields, f)
+		if _, own := seen[f.Key]; !own {
+			seen[f.Key] = f.Line
+			n.Fields = append(n.Fields, f)
 		}
 	}
 	return n, nil
@@ -279,39 +280,39 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*node, error) {
 
 // mergeable returns the fields of the value of a merge key: a map, or a list of
 // maps of which the first wins.
-func mergeable(v *node) ([]field, error) {
-	switch v.kind {
-	case mapNode:
-		return v.fields, nil
-	case listNode:
-		var out []field
-		for _, item := range v.items {
-			if item.kind != mapNode {
-				return nil, faultf(item.line, "<< takes maps only")
+func mergeable(v *Node) ([]Field, error) {
+	switch v.Kind {
+	case MapNode:
+		return v.Fields, nil
+	case ListNode:
+		var out []Field
+		for _, item := range v.Items {
+			if item.Kind != MapNode {
+				return nil, Faultf(item.Line, "<< takes maps only")
 			}
-			out = append(out, item.fields...)
+			out = append(out, item.Fields...)
 		}
 		return out, nil
 	}
-	return nil, faultf(v.line, "<< takes a map")
+	return nil, Faultf(v.Line, "<< takes a map")
 }
 
-func (c *converter) scalar(y *yaml.Node) (*node, error) {
-	n := &node{line: y.Line, column: y.Column, text: y.Value, quoted: y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0}
+func (c *converter) scalar(y *yaml.Node) (*Node, error) {
+	n := &Node{Line: y.Line, Column: y.Column, Text: y.Value, Quoted: y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0}
 	switch tag := y.ShortTag(); tag {
 	case "!!str", "!!timestamp": // a date stays the text that it is
-		n.value = y.Value
+		n.Value = y.Value
 	case "!!null":
 	case "!!bool":
-		n.value = strings.EqualFold(y.Value, "true")
+		n.Value = strings.EqualFold(y.Value, "true")
 	case "!!int", "!!float":
 		v, err := number(y)
 		if err != nil {
-			return nil, faultf(y.Line, "%q is not a number that JSON can hold", clip(y.Value)).col(y.Column)
+			return nil, Faultf(y.Line, "%q is not a number that JSON can hold", Clip(y.Value)).Col(y.Column)
 		}
-		n.value = v
+		n.Value = v
 	default:
-		return nil, faultf(y.Line, "the tag %q is not understood", tag).col(y.Column)
+		return nil, Faultf(y.Line, "the tag %q is not understood", tag).Col(y.Column)
 	}
 	return n, nil
 }

@@ -1,4 +1,4 @@
-package templates
+package manifest
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func Marshal(objects []map[string]any) ([]byte, error) {
 		enc := yaml.NewEncoder(&b)
 		enc.SetIndent(2)
 		enc.CompactSeqIndent()
-		n, err := toYAML(o)
+		n, err := ToYAML(o)
 		if err != nil {
 			return nil, err
 		}
@@ -38,18 +38,19 @@ func Marshal(objects []map[string]any) ([]byte, error) {
 
 var firstKeys = []string{"apiVersion", "kind", "metadata", "name", "namespace", "image", "command", "args"}
 
-func toYAML(v any) (*yaml.Node, error) {
+// ToYAML makes the writer's tree of a value.
+func ToYAML(v any) (*yaml.Node, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		keys := sortedKeys(v)
+		keys := SortedKeys(v)
 		slices.SortStableFunc(keys, func(a, b string) int { return rank(a) - rank(b) })
 		for _, k := range keys {
-			kn, err := toYAML(k)
+			kn, err := ToYAML(k)
 			if err != nil {
 				return nil, err
 			}
-			vn, err := toYAML(v[k])
+			vn, err := ToYAML(v[k])
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +63,7 @@ func toYAML(v any) (*yaml.Node, error) {
 	case []any:
 		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 		for _, item := range v {
-			in, err := toYAML(item)
+			in, err := ToYAML(item)
 			if err != nil {
 				return nil, err
 			}
@@ -72,8 +73,8 @@ func toYAML(v any) (*yaml.Node, error) {
 			n.Style = yaml.FlowStyle
 		}
 		return n, nil
-	case written:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.text}, nil
+	case Written:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.Text}, nil
 	case nil, string, bool, int64, float64:
 		n := &yaml.Node{}
 		if err := n.Encode(v); err != nil {

@@ -1,18 +1,20 @@
-package templates
+package jobview
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 func parsedObject(t *testing.T, text string) map[string]any {
 	t.Helper()
-	docs, err := parseDocuments([]byte(text))
+	docs, err := manifest.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, _ := docs[0].plain().(map[string]any)
+	o, _ := docs[0].Plain().(map[string]any)
 	return o
 }
 
@@ -104,9 +106,9 @@ spec:
 `},
 	} {
 		have := parsedObject(t, c.have)
-		before := copyOf(have)
+		before := CopyOf(have)
 		got := Clean(have)
-		RestorePlacement(got, mapsIn(parsedObject(t, c.podSets)["list"]))
+		RestorePlacement(got, MapsIn(parsedObject(t, c.podSets)["list"]))
 		if diff := cmp.Diff(parsedObject(t, c.want), got); diff != "" {
 			t.Errorf("%s:\n%s", what, diff)
 		}

@@ -1,4 +1,4 @@
-package templates
+package manifest
 
 import (
 	"errors"
@@ -8,28 +8,29 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
-// lineError is a fault of a template at a line and a column (0: none).
-type lineError struct {
-	line, column int
-	text         string
+// LineError is a fault of a template at a line and a column (0: none).
+type LineError struct {
+	Line, Column int
+	Text         string
 }
 
-func (e *lineError) Error() string {
-	if e.line == 0 {
-		return e.text
+func (e *LineError) Error() string {
+	if e.Line == 0 {
+		return e.Text
 	}
-	return fmt.Sprintf("line %d: %s", e.line, e.text)
+	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
 }
 
-func faultf(line int, format string, args ...any) *lineError {
-	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
+// Faultf is a fault at a line, 0 where it has none.
+func Faultf(line int, format string, args ...any) *LineError {
+	return &LineError{Line: line, Text: fmt.Sprintf(format, args...)}
 }
 
-// col adds the column.
-func (e *lineError) col(column int) *lineError { e.column = column; return e }
+// Col adds the column.
+func (e *LineError) Col(column int) *LineError { e.Column = column; return e }
 
-// broken is the error for a template file with faults.
-func broken(source string, faults ...error) error {
+// Broken is the error for a template file with faults.
+func Broken(source string, faults ...error) error {
 	e := errs.Usagef("%s", source)
 	switch len(faults) {
 	case 1:
@@ -38,9 +39,9 @@ func broken(source string, faults ...error) error {
 		e.Why = fmt.Sprintf("%d faults", len(faults))
 		for _, f := range faults {
 			label, text := "fault", f.Error()
-			var l *lineError
-			if errors.As(f, &l) && l.line > 0 {
-				label, text = fmt.Sprintf("line %d", l.line), l.text
+			var l *LineError
+			if errors.As(f, &l) && l.Line > 0 {
+				label, text = fmt.Sprintf("line %d", l.Line), l.Text
 			}
 			e.WithFact(label, text)
 		}
@@ -48,15 +49,16 @@ func broken(source string, faults ...error) error {
 	return e.WithCause(errors.Join(faults...))
 }
 
-// meant renders near names: `, did you mean a or b?`.
-func meant(near []string) string {
+// Meant renders near names: `, did you mean a or b?`.
+func Meant(near []string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	return ", did you mean " + orList(near) + "?"
+	return ", did you mean " + OrList(near) + "?"
 }
 
-func orList(names []string) string {
+// OrList renders names: `a, b or c`.
+func OrList(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
@@ -69,7 +71,7 @@ type Faults struct{ found []error }
 // Addf notes a fault; line 0 is the file as a whole.
 func (f *Faults) Addf(line int, format string, args ...any) {
 	if len(f.found) < 20 {
-		f.found = append(f.found, faultf(line, format, args...))
+		f.found = append(f.found, Faultf(line, format, args...))
 	}
 }
 
@@ -79,14 +81,14 @@ func (f *Faults) Err(source string) error {
 	if len(f.found) == 0 {
 		return nil
 	}
-	return broken(source, f.found...)
+	return Broken(source, f.found...)
 }
 
 // Suggest renders the accepted words nearest to one that is not accepted, as
 // the end of a message.
 func Suggest(have string, accepted []string) string {
 	if near := errs.Near(have, accepted); len(near) > 0 {
-		return meant(near)
+		return Meant(near)
 	}
 	return fmt.Sprintf(" (accepted: %s)", strings.Join(accepted, ", "))
 }

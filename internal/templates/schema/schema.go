@@ -1,4 +1,4 @@
-package templates
+package schema
 
 import (
 	"cmp"
@@ -12,32 +12,33 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
-// report collects faults up to a bound.
-type report struct {
-	faults []error
-	most   int // how many faults are kept; 0 stands for a screenful
+// Report collects faults up to a bound.
+type Report struct {
+	Faults []error
+	Most   int // how many faults are kept; 0 stands for a screenful
 	// typed: values are final; otherwise only names of fields are checked.
 	typed bool
 }
 
-func (r *report) addf(line, column int, format string, args ...any) {
-	if len(r.faults) < cmp.Or(r.most, 20) {
-		r.faults = append(r.faults, faultf(line, format, args...).col(column))
+func (r *Report) addf(line, column int, format string, args ...any) {
+	if len(r.Faults) < cmp.Or(r.Most, 20) {
+		r.Faults = append(r.Faults, manifest.Faultf(line, format, args...).Col(column))
 	}
 }
 
-// checkObject compares an object with its kind's fields, as a strict decoder
+// Check compares an object with its kind's fields, as a strict decoder
 // does. With typed, values are compared too: filled-in scalars take the type of
 // their field, and empty values of known fields are dropped, as the API server
 // does.
-func checkObject(n *node, r *report, typed bool) {
+func Check(n *manifest.Node, r *Report, typed bool) {
 	r.typed = typed
-	if t := shapeOf(n.get("apiVersion").str(), n.get("kind").str()); t != nil {
+	if t := shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()); t != nil {
 		r.check(t, n, "")
-	} else if meta := n.get("metadata"); meta != nil {
+	} else if meta := n.Get("metadata"); meta != nil {
 		r.check(reflect.TypeFor[metav1.ObjectMeta](), meta, "metadata")
 	}
 	if typed {
@@ -47,11 +48,11 @@ func checkObject(n *node, r *report, typed bool) {
 
 // settle makes text of values that were filled into quotes where no field type
 // said otherwise.
-func settle(n *node) {
-	visit(n, place{}, func(n *node, _ place) {
-		if n.filled && n.quoted {
-			if _, isText := n.value.(string); !isText {
-				n.value = n.text
+func settle(n *manifest.Node) {
+	manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, _ manifest.Place) {
+		if n.Filled && n.Quoted {
+			if _, isText := n.Value.(string); !isText {
+				n.Value = n.Text
 			}
 		}
 	})
@@ -64,14 +65,14 @@ var (
 	fieldsType   = reflect.TypeFor[metav1.FieldsV1]()
 )
 
-func (r *report) check(t reflect.Type, n *node, path string) {
+func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if n.kind == scalarNode && n.value == nil {
+	if n.Kind == manifest.ScalarNode && n.Value == nil {
 		return
 	}
-	if n.kind == scalarNode && !r.typed && unfilled(n.str()) {
+	if n.Kind == manifest.ScalarNode && !r.typed && manifest.Unfilled(n.Str()) {
 		return
 	}
 	switch {
@@ -97,12 +98,12 @@ func (r *report) check(t reflect.Type, n *node, path string) {
 	case reflect.Struct:
 		r.object(t, n, path)
 	case reflect.Map:
-		if n.kind != mapNode {
+		if n.Kind != manifest.MapNode {
 			r.wrong(n, path, "a map")
 			return
 		}
-		for _, f := range n.fields {
-			r.check(t.Elem(), f.value, joinPath(path, f.key))
+		for _, f := range n.Fields {
+			r.check(t.Elem(), f.Value, manifest.JoinPath(path, f.Key))
 		}
 		r.dropEmpty(n)
 	case reflect.Slice:
@@ -110,12 +111,12 @@ func (r *report) check(t reflect.Type, n *node, path string) {
 			r.text(n, path)
 			return
 		}
-		if n.kind != listNode {
+		if n.Kind != manifest.ListNode {
 			r.wrong(n, path, "a list")
 			return
 		}
-		for i, item := range n.items {
-			r.check(t.Elem(), item, place{path: path}.item(i).path)
+		for i, item := range n.Items {
+			r.check(t.Elem(), item, manifest.Place{Path: path}.Item(i).Path)
 		}
 	case reflect.String:
 		r.text(n, path)
@@ -123,7 +124,7 @@ func (r *report) check(t reflect.Type, n *node, path string) {
 		r.scalar(n, path, "true or false", asBool)
 	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
 		want := "a whole number"
-		if i, whole := n.value.(int64); whole && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(i) {
+		if i, whole := n.Value.(int64); whole && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(i) {
 			want = fmt.Sprintf("a whole number up to %d", int64(1)<<(t.Bits()-1)-1)
 		}
 		r.scalar(n, path, want, func(v any) (any, bool) {
@@ -152,104 +153,104 @@ func asBool(v any) (any, bool) {
 	return nil, false
 }
 
-func (r *report) wrong(n *node, path, want string) {
-	r.addf(n.line, n.column, "%s is %s, want %s", path, n.describe(secret.Field("", path)), want)
+func (r *Report) wrong(n *manifest.Node, path, want string) {
+	r.addf(n.Line, n.Column, "%s is %s, want %s", path, n.Describe(secret.Field("", path)), want)
 }
 
 // scalar checks one value. A filled-in text is typed as the field wants it.
-func (r *report) scalar(n *node, path, want string, accept func(any) (any, bool)) {
-	if n.kind != scalarNode {
+func (r *Report) scalar(n *manifest.Node, path, want string, accept func(any) (any, bool)) {
+	if n.Kind != manifest.ScalarNode {
 		r.wrong(n, path, want)
 		return
 	}
-	if v, ok := accept(n.value); ok {
-		if n.value != v || n.filled {
-			n.value, n.filled = v, false
+	if v, ok := accept(n.Value); ok {
+		if n.Value != v || n.Filled {
+			n.Value, n.Filled = v, false
 		}
 		return
 	}
-	if n.filled {
-		if v, ok := accept(resolve(strings.TrimSpace(n.text))); ok {
-			n.value, n.filled = v, false
+	if n.Filled {
+		if v, ok := accept(manifest.Resolve(strings.TrimSpace(n.Text))); ok {
+			n.Value, n.Filled = v, false
 			return
 		}
 	}
-	if unfilled(n.str()) {
+	if manifest.Unfilled(n.Str()) {
 		return // reported as a missing parameter
 	}
 	r.wrong(n, path, want)
 }
 
-func (r *report) text(n *node, path string) {
-	if n.kind == scalarNode && n.filled {
-		n.value, n.filled = n.text, false
+func (r *Report) text(n *manifest.Node, path string) {
+	if n.Kind == manifest.ScalarNode && n.Filled {
+		n.Value, n.Filled = n.Text, false
 	}
-	if n.kind != scalarNode {
+	if n.Kind != manifest.ScalarNode {
 		r.wrong(n, path, "text")
 		return
 	}
-	if _, ok := n.value.(string); !ok {
-		r.addf(n.line, n.column, "%s is %s, want text: put it in quotes", path, n.describe(secret.Field("", path)))
+	if _, ok := n.Value.(string); !ok {
+		r.addf(n.Line, n.Column, "%s is %s, want text: put it in quotes", path, n.Describe(secret.Field("", path)))
 	}
 }
 
-func (r *report) quantity(n *node, path string) {
-	if n.kind != scalarNode {
+func (r *Report) quantity(n *manifest.Node, path string) {
+	if n.Kind != manifest.ScalarNode {
 		r.wrong(n, path, "a quantity")
 		return
 	}
-	if n.filled {
-		n.filled = false
-		if s, ok := n.value.(string); ok {
-			n.value = resolve(strings.TrimSpace(s))
+	if n.Filled {
+		n.Filled = false
+		if s, ok := n.Value.(string); ok {
+			n.Value = manifest.Resolve(strings.TrimSpace(s))
 		}
 	}
-	switch v := n.value.(type) {
+	switch v := n.Value.(type) {
 	case nil, int64, float64:
 		return
 	case string:
-		if unfilled(v) {
+		if manifest.Unfilled(v) {
 			return
 		}
 		if _, err := resource.ParseQuantity(v); err == nil {
 			return
 		}
 	}
-	r.addf(n.line, n.column, "%s is %s, want a quantity such as 500m, 4 or 16Gi", path, n.describe(secret.Field("", path)))
+	r.addf(n.Line, n.Column, "%s is %s, want a quantity such as 500m, 4 or 16Gi", path, n.Describe(secret.Field("", path)))
 }
 
-func (r *report) object(t reflect.Type, n *node, path string) {
-	if n.kind != mapNode {
+func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
+	if n.Kind != manifest.MapNode {
 		r.wrong(n, path, "a map")
 		return
 	}
-	for _, f := range n.fields {
-		ft, ok := fieldOf(t, f.key)
+	for _, f := range n.Fields {
+		ft, ok := fieldOf(t, f.Key)
 		if !ok {
 			where := "at the top"
 			if path != "" {
 				where = "in " + path
 			}
-			r.addf(f.line, f.column, "no field %q %s%s", clip(f.key), where, meant(errs.Near(f.key, fieldNames(t))))
+			r.addf(f.Line, f.Column, "no field %q %s%s", manifest.Clip(f.Key), where, manifest.Meant(errs.Near(f.Key, fieldNames(t))))
 			continue
 		}
-		r.check(ft, f.value, joinPath(path, f.key))
+		r.check(ft, f.Value, manifest.JoinPath(path, f.Key))
 	}
 	r.dropEmpty(n)
 }
 
 // dropEmpty removes fields without a value: null quantities and the like.
-func (r *report) dropEmpty(n *node) {
+func (r *Report) dropEmpty(n *manifest.Node) {
 	if !r.typed {
 		return
 	}
-	kept := n.fields[:0]
-	for _, f := range n.fields {
-		if f.value.kind != scalarNode || f.value.value != nil {
+	kept := n.Fields[:0]
+	for _, f := range n.Fields {
+		if f.Value.Kind != manifest.ScalarNode || f.Value.Value != nil {
 			kept = append(kept, f)
 		}
 	}
-	n.fields = kept
+	n.Fields = kept
 }
 
 // fieldOf finds a struct's field by its JSON name, embedded structs included.
@@ -295,11 +296,11 @@ func deref(t reflect.Type) reflect.Type {
 // another program.
 var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
 
-// foreign reports text of other template languages that is valid YAML.
-func (r *report) foreign(n *node, at place) {
-	visit(n, at, func(n *node, at place) {
-		if s := n.str(); helm.MatchString(s) || !at.script && foreign.MatchString(s) {
-			r.addf(n.line, n.column, "%s", foreignText)
+// Foreign reports text of other template languages that is valid YAML.
+func (r *Report) Foreign(n *manifest.Node, at manifest.Place) {
+	manifest.Visit(n, at, func(n *manifest.Node, at manifest.Place) {
+		if s := n.Str(); helm.MatchString(s) || !at.Script && manifest.Foreign.MatchString(s) {
+			r.addf(n.Line, n.Column, "%s", manifest.ForeignText)
 		}
 	})
 }

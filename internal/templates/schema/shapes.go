@@ -1,4 +1,4 @@
-package templates
+package schema
 
 import (
 	"reflect"
@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // The fields of the job kinds whose Go types are not linked. Only names and
@@ -161,7 +163,7 @@ func Shapes() []Shape {
 // passed through as they are.
 func shapeOf(apiVersion, kind string) reflect.Type {
 	for _, s := range Shapes() {
-		if s.Kind == kind && groupOf(s.APIVersion) == groupOf(apiVersion) {
+		if s.Kind == kind && manifest.GroupOf(s.APIVersion) == manifest.GroupOf(apiVersion) {
 			return s.Type
 		}
 	}

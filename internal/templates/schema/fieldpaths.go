@@ -1,4 +1,4 @@
-package templates
+package schema
 
 import (
 	"reflect"
@@ -6,24 +6,25 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // fieldPaths lists the paths of the fields that an object has or, by its kind,
 // could have next to those: spec.runPolicy.backoffLimit even where the manifest
 // has no runPolicy.
-func fieldPaths(n *node) []string {
+func fieldPaths(n *manifest.Node) []string {
 	var out []string
-	walkFields(shapeOf(n.get("apiVersion").str(), n.get("kind").str()), n, "", 0, func(path string) { out = append(out, path) })
+	walkFields(shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()), n, "", 0, func(path string) { out = append(out, path) })
 	return out
 }
 
 // walkFields calls f for every field. t may be nil, where fields are unknown, and n
 // where the manifest has none; then unsaid counts how far that is.
-func walkFields(t reflect.Type, n *node, path string, unsaid int, f func(path string)) {
+func walkFields(t reflect.Type, n *manifest.Node, path string, unsaid int, f func(path string)) {
 	if t != nil {
 		t = deref(t)
 	}
-	below := func(t reflect.Type, n *node, path string) {
+	below := func(t reflect.Type, n *manifest.Node, path string) {
 		f(path)
 		walkFields(t, n, path, unsaid, f)
 	}
@@ -35,36 +36,36 @@ func walkFields(t reflect.Type, n *node, path string, unsaid int, f func(path st
 				continue
 			}
 			ft, _ := fieldOf(t, name)
-			if value := n.get(name); value != nil {
-				below(ft, value, joinPath(path, name))
+			if value := n.Get(name); value != nil {
+				below(ft, value, manifest.JoinPath(path, name))
 				continue
 			}
-			f(joinPath(path, name))
-			walkFields(ft, nil, joinPath(path, name), unsaid+1, f)
+			f(manifest.JoinPath(path, name))
+			walkFields(ft, nil, manifest.JoinPath(path, name), unsaid+1, f)
 		}
 	case n == nil:
-	case n.kind == listNode:
+	case n.Kind == manifest.ListNode:
 		var of reflect.Type
 		if t != nil && t.Kind() == reflect.Slice {
 			of = t.Elem()
 		}
-		for i, item := range n.items {
-			walkFields(of, item, place{path: path}.item(i).path, unsaid, f)
+		for i, item := range n.Items {
+			walkFields(of, item, manifest.Place{Path: path}.Item(i).Path, unsaid, f)
 		}
-	case n.kind == mapNode:
+	case n.Kind == manifest.MapNode:
 		var of reflect.Type
 		if t != nil && t.Kind() == reflect.Map {
 			of = t.Elem()
 		}
-		for _, fl := range n.fields {
-			below(of, fl.value, joinPath(path, fl.key))
+		for _, fl := range n.Fields {
+			below(of, fl.Value, manifest.JoinPath(path, fl.Key))
 		}
 	}
 }
 
-// nearPaths returns up to three fields of an object that a wrong or shortened path
+// NearPaths returns up to three fields of an object that a wrong or shortened path
 // may mean: those that end in it, else those whose last part is nearest.
-func nearPaths(n *node, wanted string) []string {
+func NearPaths(n *manifest.Node, wanted string) []string {
 	wanted = strings.ToLower(wanted)
 	last := func(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 	var ending []string

@@ -1,10 +1,11 @@
-package templates
+package jobview
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // What controllers put on a job's pods and what a copy of the job has to do
@@ -21,40 +22,40 @@ var (
 // status, no identity, nothing that Kueue and the Job controller have added, and
 // not held back. The queue, the priority and everything the user wrote stay.
 func Clean(object map[string]any) map[string]any {
-	o, _ := copyOf(object).(map[string]any)
-	strip(o)
-	meta := inner(o, "metadata")
+	o, _ := CopyOf(object).(map[string]any)
+	Strip(o)
+	meta := Inner(o, "metadata")
 	for _, key := range []string{"ownerReferences", "finalizers", "generateName"} {
 		delete(meta, key)
 	}
 	cleanMeta(meta, "labels", addedLabels)
 	cleanMeta(meta, "annotations", addedAnnotations)
-	view, isJob := viewOf(o)
+	view, isJob := Of(o)
 	if !isJob {
 		return o
 	}
-	holder := inner(o, view.kind.SuspendPath[:len(view.kind.SuspendPath)-1]...)
-	delete(holder, view.kind.SuspendPath[len(view.kind.SuspendPath)-1])
-	if holder != nil && len(holder) == 0 && len(view.kind.SuspendPath) == 3 {
-		delete(inner(o, view.kind.SuspendPath[0]), view.kind.SuspendPath[1])
+	holder := Inner(o, view.Kind.SuspendPath[:len(view.Kind.SuspendPath)-1]...)
+	delete(holder, view.Kind.SuspendPath[len(view.Kind.SuspendPath)-1])
+	if holder != nil && len(holder) == 0 && len(view.Kind.SuspendPath) == 3 {
+		delete(Inner(o, view.Kind.SuspendPath[0]), view.Kind.SuspendPath[1])
 	}
-	if view.isKind(kinds.BatchJob) && inner(o, "spec")["manualSelector"] != true {
-		delete(inner(o, "spec"), "selector")
+	if view.IsKind(kinds.BatchJob) && Inner(o, "spec")["manualSelector"] != true {
+		delete(Inner(o, "spec"), "selector")
 	}
-	for _, r := range view.roles() {
-		pod := inner(r.template, "metadata")
+	for _, r := range view.Roles() {
+		pod := Inner(r.Template, "metadata")
 		delete(pod, "creationTimestamp")
 		cleanMeta(pod, "labels", addedLabels)
 		cleanMeta(pod, "annotations", addedAnnotations)
 		cleanKueue(pod)
 		if pod != nil && len(pod) == 0 {
-			delete(r.template, "metadata")
+			delete(r.Template, "metadata")
 		}
-		gates := without(r.pod()["schedulingGates"], func(g map[string]any) bool {
-			return strings.HasPrefix(textOf(g["name"]), kinds.KueueGroup+"/")
+		gates := Without(r.Pod()["schedulingGates"], func(g map[string]any) bool {
+			return strings.HasPrefix(manifest.TextOf(g["name"]), kinds.KueueGroup+"/")
 		})
-		if r.pod()["schedulingGates"] = gates; len(gates) == 0 {
-			delete(r.pod(), "schedulingGates")
+		if r.Pod()["schedulingGates"] = gates; len(gates) == 0 {
+			delete(r.Pod(), "schedulingGates")
 		}
 	}
 	return o
@@ -63,7 +64,7 @@ func Clean(object map[string]any) map[string]any {
 // cleanMeta removes the keys, and those with hyperpod's own prefix, from a map of
 // an object's metadata.
 func cleanMeta(meta map[string]any, field string, keys []string) {
-	m := inner(meta, field)
+	m := Inner(meta, field)
 	for k := range m {
 		if slices.Contains(keys, k) || strings.HasPrefix(k, kinds.OwnPrefix) {
 			delete(m, k)
@@ -80,7 +81,7 @@ func cleanKueue(meta map[string]any) {
 		"labels":      func(k string) bool { return slices.Contains(saidLabels, k) },
 		"annotations": func(k string) bool { return strings.HasPrefix(k, saidAnnotations) },
 	} {
-		m := inner(meta, field)
+		m := Inner(meta, field)
 		for k := range m {
 			if strings.HasPrefix(k, kinds.KueueGroup+"/") && !said(k) {
 				delete(m, k)
@@ -96,29 +97,29 @@ func cleanKueue(meta map[string]any) {
 // flavor's node labels and tolerations over them while the job is admitted, and
 // keeps the originals in the Workload's pod sets (spec.podSets).
 func RestorePlacement(job map[string]any, podSets []map[string]any) {
-	view, ok := viewOf(job)
+	view, ok := Of(job)
 	if !ok {
 		return
 	}
-	roles := view.roles()
+	roles := view.Roles()
 	for _, r := range roles {
 		for _, set := range podSets {
-			if !strings.EqualFold(textOf(set["name"]), r.name) && !(len(roles) == 1 && len(podSets) == 1) {
+			if !strings.EqualFold(manifest.TextOf(set["name"]), r.Name) && !(len(roles) == 1 && len(podSets) == 1) {
 				continue
 			}
-			original := inner(set, "template", "spec")
+			original := Inner(set, "template", "spec")
 			for _, key := range []string{"nodeSelector", "tolerations"} {
-				setKey(r.pod(), key, copyOf(original[key]))
+				SetKey(r.Pod(), key, CopyOf(original[key]))
 			}
 		}
 	}
 }
 
-// strip removes what only a cluster writes, so that an exported object can be
+// Strip removes what only a cluster writes, so that an exported object can be
 // submitted again.
-func strip(o map[string]any) {
+func Strip(o map[string]any) {
 	delete(o, "status")
-	meta := inner(o, "metadata")
+	meta := Inner(o, "metadata")
 	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		delete(meta, key)
 	}
