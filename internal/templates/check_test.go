@@ -89,22 +89,15 @@ func TestCheck(t *testing.T) {
 
 // The embedded templates are free of faults.
 func TestCheckEmbedded(t *testing.T) {
-	for _, info := range Names(Dirs{}) {
-		tm, err := Find(info.Name, Dirs{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, faults, notes := Check(info.Name, info.Source, tm.Text); len(faults)+len(notes) > 0 {
-			t.Errorf("%s: %+v, %q", info.Name, faults, notes)
+	for _, name := range embeddedNames(t) {
+		if _, faults, notes := Check(name, "embedded", mustFind(t, name).Text); len(faults)+len(notes) > 0 {
+			t.Errorf("%s: %+v, %q", name, faults, notes)
 		}
 	}
 }
 
 func BenchmarkCheck(b *testing.B) {
-	tm, err := Find("mpi", Dirs{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	tm := mustFind(b, "mpi")
 	for b.Loop() {
 		if _, faults, _ := Check("mpi", "mpi", tm.Text); len(faults) > 0 {
 			b.Fatal(faults)

@@ -18,7 +18,7 @@ import (
 // read again as the same objects.
 func FuzzParse(f *testing.F) {
 	files, _ := filepath.Glob("testdata/manifests/*.yaml")
-	more, _ := filepath.Glob("embedded/*.yaml")
+	more, _ := filepath.Glob("catalogue/embedded/*.yaml")
 	for _, path := range append(files, more...) {
 		data, err := os.ReadFile(path)
 		if err != nil {

@@ -319,10 +319,7 @@ func TestRenderIsFast(t *testing.T) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	tm, err := Find("pytorch", Dirs{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	tm := mustFind(b, "pytorch")
 	v := Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(4)}
 	for b.Loop() {
 		if _, err := tm.Render(v); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
@@ -39,9 +40,9 @@ func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*t
 	if own, ok := strings.CutPrefix(name, team.Prefix); ok && team.CheckName(own) == nil {
 		return fromTeam(ctx, f, own, where)
 	}
-	t, absent := templates.Find(name, f.TemplateDirs())
+	t, absent := catalogue.Find(name, f.TemplateDirs())
 	var e *errs.Error
-	if errs.ExitOf(absent) != errs.NotFound || !errors.As(absent, &e) || templates.IsFile(name) || team.CheckName(name) != nil {
+	if errs.ExitOf(absent) != errs.NotFound || !errors.As(absent, &e) || catalogue.IsFile(name) || team.CheckName(name) != nil {
 		return t, absent
 	}
 	t, err := fromTeam(ctx, f, name, where)

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -66,7 +67,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	infos, unusable := templates.Catalogue(f.TemplateDirs())
+	infos, unusable := catalogue.All(f.TemplateDirs())
 	if !o.NoCluster {
 		found, broken := findtemplate.Team(ctx, f, findtemplate.InNamespace(f))
 		infos, unusable = merge(infos, found), append(unusable, broken...)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -74,7 +75,7 @@ func TestEveryOptionOfEveryKind(t *testing.T) {
 				if err != nil {
 					t.Fatal(errs.Text(err, true))
 				}
-				tm, err := templates.Find(name, templates.Dirs{})
+				tm, err := catalogue.Find(name, catalogue.Dirs{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package templates
+package catalogue
 
 import (
 	"os"
@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
+
+const jobHead = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  template:\n    spec:\n      containers:\n      - name: c\n        image: i\n"
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
@@ -72,6 +74,9 @@ func TestFindErrors(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	if own := Names(Dirs{}); !slices.EqualFunc(own, embeddedNames, func(i templates.Info, name string) bool { return i.Name == name }) {
+		t.Fatalf("embedded templates %v", own)
+	}
 	work, user := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(work, "jobs", "nightly.yaml"), "description: every night\nparameters: {}\n---\n"+jobHead)
 	write(t, filepath.Join(work, "values.yaml"), "replicas: 3\n")
@@ -93,50 +98,6 @@ func TestNames(t *testing.T) {
 }
 
 var embeddedNames = []string{"accelerate", "ddp-cpu", "fsdp-llama", "fsdp-llama-etcd", "hyperpod-pytorch", "mpi", "nccl-tests", "neuron-llama", "pytorch", "smpv2-llama2"}
-
-// Every embedded template says what it is for, every parameter what it does,
-// and the file parses for tools that know nothing of templates.
-func TestEmbeddedTemplates(t *testing.T) {
-	infos := Names(Dirs{})
-	var names []string
-	for _, i := range infos {
-		names = append(names, i.Name)
-	}
-	if !slices.Equal(names, embeddedNames) {
-		t.Fatalf("embedded templates %v", names)
-	}
-	for _, i := range infos {
-		tm := mustFind(t, i.Name)
-		if tm.Help == "" {
-			t.Errorf("%s has no help", i.Name)
-		}
-		for _, p := range tm.Params {
-			if p.Help == "" || !p.Declared || p.Type == "" {
-				t.Errorf("%s: parameter %+v has no help, type or declaration", i.Name, p)
-			}
-			if !slices.Contains(tm.mentioned, p.Name) && p.Name != pInstanceType && p.Name != pTasks {
-				t.Errorf("%s: parameter %s is nowhere used", i.Name, p.Name)
-			}
-		}
-	}
-}
-
-// The sample runs with nothing but its name.
-func TestSampleNeedsNothing(t *testing.T) {
-	for _, p := range mustFind(t, "smpv2-llama2").Params {
-		if p.Required {
-			t.Errorf("%s is required", p.Name)
-		}
-	}
-	r := render(t, "smpv2-llama2", Values{Name: "smpv2-llama2"})
-	if len(r.Objects) != 1 || len(r.Notices) != 0 {
-		t.Errorf("%d objects, notices %q", len(r.Objects), r.Notices)
-	}
-	script := manifest.TextOf(at(t, r.Objects[0], workerContainer+".command[2]"))
-	if !strings.Contains(script, "exec torchrun --nnodes=2 --nproc_per_node=8 --rdzv_backend=c10d --rdzv_endpoint=smpv2-llama2-worker-0:29400") {
-		t.Errorf("the script starts\n%s", script)
-	}
-}
 
 // A name that no file can have is a name that is not there.
 func TestImpossibleNames(t *testing.T) {

@@ -1,4 +1,4 @@
-package templates
+package catalogue
 
 import (
 	"embed"
@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -52,7 +53,7 @@ func (d Dirs) folders() []string {
 // ends in .yaml or .yml, else NAME.yaml in the working folder, its folder jobs
 // and the user's templates folder, else the embedded template of that name. An
 // unknown name has exit code NotFound.
-func Find(name string, d Dirs) (*Template, error) {
+func Find(name string, d Dirs) (*templates.Template, error) {
 	if IsFile(name) {
 		path := name
 		if !filepath.IsAbs(path) && d.Work != "" {
@@ -65,7 +66,7 @@ func Find(name string, d Dirs) (*Template, error) {
 		if err != nil {
 			return nil, errs.Wrap(err, "cannot read "+name)
 		}
-		return Parse(baseName(name), name, data)
+		return templates.Parse(baseName(name), name, data)
 	}
 	folders := d.folders()
 	if len(name) > longestName || strings.ContainsFunc(name, unicode.IsControl) {
@@ -81,11 +82,11 @@ func Find(name string, d Dirs) (*Template, error) {
 			if err != nil {
 				return nil, errs.Wrap(err, "cannot read "+path)
 			}
-			return Parse(name, shown(path, d.Work), data)
+			return templates.Parse(name, shown(path, d.Work), data)
 		}
 	}
 	if data, err := embedded.ReadFile("embedded/" + name + ".yaml"); err == nil {
-		return Parse(name, Embedded, data)
+		return templates.Parse(name, Embedded, data)
 	}
 	var names []string
 	for _, info := range Names(d) {

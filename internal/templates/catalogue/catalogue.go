@@ -1,10 +1,12 @@
-package templates
+package catalogue
 
 import (
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
 )
 
 // Unusable is a file that lies where templates lie and is none.
@@ -13,15 +15,15 @@ type Unusable struct {
 	Err    error
 }
 
-// Catalogue lists the templates that Find finds by name, by name; the first of a
+// All lists the templates that Find finds by name, by name; the first of a
 // name hides the others. Files of the working folder that are no templates are
 // left out, as that folder holds other things too; those of a folder for
 // templates are named.
-func Catalogue(d Dirs) ([]Info, []Unusable) {
-	var out []Info
+func All(d Dirs) ([]templates.Info, []Unusable) {
+	var out []templates.Info
 	var unusable []Unusable
-	add := func(t *Template) {
-		if !slices.ContainsFunc(out, func(i Info) bool { return i.Name == t.Name }) {
+	add := func(t *templates.Template) {
+		if !slices.ContainsFunc(out, func(i templates.Info) bool { return i.Name == t.Name }) {
 			out = append(out, t.Info())
 		}
 	}
@@ -33,10 +35,10 @@ func Catalogue(d Dirs) ([]Info, []Unusable) {
 				continue
 			}
 			path := filepath.Join(dir, e.Name())
-			var t *Template
+			var t *templates.Template
 			data, err := readFile(path)
 			if err == nil {
-				t, err = Parse(baseName(path), shown(path, d.Work), data)
+				t, err = templates.Parse(baseName(path), shown(path, d.Work), data)
 			}
 			if err != nil && dir != d.Work {
 				unusable = append(unusable, Unusable{shown(path, d.Work), err})
@@ -49,17 +51,17 @@ func Catalogue(d Dirs) ([]Info, []Unusable) {
 	entries, _ := embedded.ReadDir("embedded")
 	for _, e := range entries {
 		if data, err := embedded.ReadFile("embedded/" + e.Name()); err == nil {
-			if t, err := Parse(baseName(e.Name()), Embedded, data); err == nil {
+			if t, err := templates.Parse(baseName(e.Name()), Embedded, data); err == nil {
 				add(t)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b templates.Info) int { return strings.Compare(a.Name, b.Name) })
 	return out, unusable
 }
 
 // Names lists the templates without what is unusable.
-func Names(d Dirs) []Info {
-	out, _ := Catalogue(d)
+func Names(d Dirs) []templates.Info {
+	out, _ := All(d)
 	return out
 }
