@@ -57,7 +57,15 @@ func Text(s *output.IO, t *templates.Template) (string, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s  %s  (%s)\n", output.Safe(t.Name), output.Safe(t.Info().JobKind()), output.Safe(t.Source))
 	if t.Help != "" {
-		fmt.Fprintf(&b, "%s\n", output.SafeLines(t.Help))
+		width := 0
+		if s.OutTTY {
+			width = s.Width
+		}
+		for line := range strings.Lines(output.SafeLines(t.Help)) {
+			for _, l := range output.WrapText(strings.TrimRight(line, "\n"), width) {
+				b.WriteString(l + "\n")
+			}
+		}
 	}
 	b.WriteString("\n")
 	if len(t.Params) == 0 {
