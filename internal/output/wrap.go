@@ -28,6 +28,14 @@ func (s *sheet) wrap() {
 	s.rows = rows
 }
 
+// WrapText breaks a text at blanks into lines of at most width columns; 0 is any.
+func WrapText(text string, width int) []string {
+	if width <= 0 {
+		return []string{text}
+	}
+	return wrapText(text, width)
+}
+
 // wrapText breaks a text at its blanks, and a word that is too long behind one of
 // the characters that join names, else anywhere.
 func wrapText(text string, width int) []string {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 const (
@@ -17,17 +19,17 @@ type nodeRules struct{ pod map[string]any }
 
 // mentions tells whether the pod demands anything of a label.
 func (r nodeRules) mentions(key string) bool {
-	if _, ok := inner(r.pod, "nodeSelector")[key]; ok {
+	if _, ok := jobview.Inner(r.pod, "nodeSelector")[key]; ok {
 		return true
 	}
-	affinity := inner(r.pod, "affinity", "nodeAffinity")
-	for _, term := range mapsIn(inner(affinity, requiredTerms)["nodeSelectorTerms"]) {
+	affinity := jobview.Inner(r.pod, "affinity", "nodeAffinity")
+	for _, term := range jobview.MapsIn(jobview.Inner(affinity, requiredTerms)["nodeSelectorTerms"]) {
 		if hasKey(term, key) {
 			return true
 		}
 	}
-	for _, p := range mapsIn(affinity[preferredTerms]) {
-		if hasKey(inner(p, "preference"), key) {
+	for _, p := range jobview.MapsIn(affinity[preferredTerms]) {
+		if hasKey(jobview.Inner(p, "preference"), key) {
 			return true
 		}
 	}
@@ -37,15 +39,15 @@ func (r nodeRules) mentions(key string) bool {
 // wanted returns the values that the pod requires of a label.
 func (r nodeRules) wanted(key string) []string {
 	var out []string
-	if v, ok := inner(r.pod, "nodeSelector")[key]; ok {
-		out = append(out, textOf(v))
+	if v, ok := jobview.Inner(r.pod, "nodeSelector")[key]; ok {
+		out = append(out, manifest.TextOf(v))
 	}
-	for _, term := range mapsIn(inner(r.pod, "affinity", "nodeAffinity", requiredTerms)["nodeSelectorTerms"]) {
-		for _, e := range mapsIn(term["matchExpressions"]) {
+	for _, term := range jobview.MapsIn(jobview.Inner(r.pod, "affinity", "nodeAffinity", requiredTerms)["nodeSelectorTerms"]) {
+		for _, e := range jobview.MapsIn(term["matchExpressions"]) {
 			values, _ := e["values"].([]any)
 			for _, v := range values {
 				if e["key"] == key && e["operator"] == "In" {
-					out = append(out, textOf(v))
+					out = append(out, manifest.TextOf(v))
 				}
 			}
 		}
@@ -54,22 +56,22 @@ func (r nodeRules) wanted(key string) []string {
 }
 
 func hasKey(term map[string]any, key string) bool {
-	return slices.ContainsFunc(mapsIn(term["matchExpressions"]), func(e map[string]any) bool { return e["key"] == key })
+	return slices.ContainsFunc(jobview.MapsIn(term["matchExpressions"]), func(e map[string]any) bool { return e["key"] == key })
 }
 
 // drop removes every demand on a label.
 func (r nodeRules) drop(key string) {
-	if selector := inner(r.pod, "nodeSelector"); selector != nil {
+	if selector := jobview.Inner(r.pod, "nodeSelector"); selector != nil {
 		delete(selector, key)
 		if len(selector) == 0 {
 			delete(r.pod, "nodeSelector")
 		}
 	}
-	affinity := inner(r.pod, "affinity", "nodeAffinity")
+	affinity := jobview.Inner(r.pod, "affinity", "nodeAffinity")
 	if affinity == nil {
 		return
 	}
-	if required := inner(affinity, requiredTerms); required != nil {
+	if required := jobview.Inner(affinity, requiredTerms); required != nil {
 		terms, emptied := dropKey(required["nodeSelectorTerms"], key, func(t map[string]any) map[string]any { return t })
 		required["nodeSelectorTerms"] = terms
 		if emptied || len(terms) == 0 { // terms are alternatives: one without demands accepts every node
@@ -77,7 +79,7 @@ func (r nodeRules) drop(key string) {
 		}
 	}
 	if _, has := affinity[preferredTerms]; has {
-		terms, _ := dropKey(affinity[preferredTerms], key, func(t map[string]any) map[string]any { return inner(t, "preference") })
+		terms, _ := dropKey(affinity[preferredTerms], key, func(t map[string]any) map[string]any { return jobview.Inner(t, "preference") })
 		if affinity[preferredTerms] = terms; len(terms) == 0 {
 			delete(affinity, preferredTerms)
 		}
@@ -88,10 +90,10 @@ func (r nodeRules) drop(key string) {
 // dropKey removes the expressions of a label from terms, and the terms that are
 // empty then; emptied tells whether there were any.
 func dropKey(v any, key string, term func(map[string]any) map[string]any) (out []any, emptied bool) {
-	for _, t := range mapsIn(v) {
+	for _, t := range jobview.MapsIn(v) {
 		inside := term(t)
 		if hasKey(inside, key) {
-			left := without(inside["matchExpressions"], func(e map[string]any) bool { return e["key"] == key })
+			left := jobview.Without(inside["matchExpressions"], func(e map[string]any) bool { return e["key"] == key })
 			if inside["matchExpressions"] = left; len(left) == 0 {
 				delete(inside, "matchExpressions")
 			}
@@ -106,8 +108,8 @@ func dropKey(v any, key string, term func(map[string]any) map[string]any) (out [
 }
 
 func (r nodeRules) tidy() {
-	if affinity := inner(r.pod, "affinity"); affinity != nil {
-		if len(inner(affinity, "nodeAffinity")) == 0 {
+	if affinity := jobview.Inner(r.pod, "affinity"); affinity != nil {
+		if len(jobview.Inner(affinity, "nodeAffinity")) == 0 {
 			delete(affinity, "nodeAffinity")
 		}
 		if len(affinity) == 0 {
@@ -117,15 +119,15 @@ func (r nodeRules) tidy() {
 }
 
 func expression(key string, values []string) map[string]any {
-	return map[string]any{"key": key, "operator": "In", "values": anyList(values)}
+	return map[string]any{"key": key, "operator": "In", "values": manifest.AnyList(values)}
 }
 
 // require demands that a label has one of the values, instead of what was
 // demanded of it before. Terms are alternatives, so every one gets the demand.
 func (r nodeRules) require(key string, values []string) {
 	r.drop(key)
-	required := child(child(child(r.pod, "affinity"), "nodeAffinity"), requiredTerms)
-	terms := mapsIn(required["nodeSelectorTerms"])
+	required := jobview.Child(jobview.Child(jobview.Child(r.pod, "affinity"), "nodeAffinity"), requiredTerms)
+	terms := jobview.MapsIn(required["nodeSelectorTerms"])
 	if len(terms) == 0 {
 		terms = []map[string]any{{}}
 	}
@@ -141,7 +143,7 @@ func (r nodeRules) require(key string, values []string) {
 // prefer wishes for a label's value.
 func (r nodeRules) prefer(key string, values []string, weight int) {
 	r.drop(key)
-	affinity := child(child(r.pod, "affinity"), "nodeAffinity")
+	affinity := jobview.Child(jobview.Child(r.pod, "affinity"), "nodeAffinity")
 	list, _ := affinity[preferredTerms].([]any)
 	affinity[preferredTerms] = append(slices.Clone(list), map[string]any{
 		"weight": int64(weight), "preference": map[string]any{"matchExpressions": []any{expression(key, values)}}})
@@ -157,8 +159,8 @@ const migStateLabel = "nvidia.com/mig.config.state"
 
 // layNodes lays the demands on nodes over a pod. A label that the selector names
 // is the selector's alone.
-func (s *settings) layNodes(r role) {
-	rules := nodeRules{r.pod()}
+func (s *settings) layNodes(r jobview.Role) {
+	rules := nodeRules{r.Pod()}
 	if s.HealthAffinity != nil {
 		rules.health(*s.HealthAffinity)
 	}
@@ -168,14 +170,14 @@ func (s *settings) layNodes(r role) {
 		}
 		rules.require(kinds.DeepHealthLabel, passed)
 	}
-	if s.instanceType != "" && r.trains {
-		if selector := inner(rules.pod, "nodeSelector"); selector[kinds.InstanceTypeLabel] != nil {
+	if s.instanceType != "" && r.Trains {
+		if selector := jobview.Inner(rules.pod, "nodeSelector"); selector[kinds.InstanceTypeLabel] != nil {
 			selector[kinds.InstanceTypeLabel] = s.instanceType
 		} else {
 			rules.require(kinds.InstanceTypeLabel, []string{s.instanceType})
 		}
 	}
-	if s.Partition != "" && r.trains {
+	if s.Partition != "" && r.Trains {
 		rules.require(migStateLabel, []string{"success"})
 	}
 	for _, k := range slices.Sorted(maps.Keys(s.LabelSelector.Required)) {

@@ -5,14 +5,11 @@ import "testing"
 // BenchmarkTemplates parses, renders and validates each embedded template as a
 // submission does. The budget is 5 ms; TestRenderIsFast watches it.
 func BenchmarkTemplates(b *testing.B) {
-	for _, info := range Names(Dirs{}) {
-		t, err := Find(info.Name, Dirs{})
-		if err != nil {
-			b.Fatal(err)
-		}
+	for _, name := range embeddedNames(b) {
+		t := mustFind(b, name)
 		v := Values{Name: "bench", Namespace: "n", Queue: "q", Priority: "p", Image: "i", EntryScript: "t.py", InstanceType: "ml.p5.48xlarge", NodeCount: Int(4),
 			Environment: map[string]string{"A": "b"}, Volumes: []Volume{{Type: PVC, Claim: "c", MountPath: "/c"}}}
-		b.Run(info.Name, func(b *testing.B) {
+		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				parsed, err := Parse(t.Name, t.Source, t.Text)
 				if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Fault is a mistake in a template; Line and Column count from 1, 0 where it has
@@ -32,6 +33,9 @@ func Check(name, source string, data []byte) (t *Template, faults []Fault, notes
 		if _, wellKnown := canonical(p.Name); p.Declared && !wellKnown && !slices.Contains(t.mentioned, p.Name) {
 			notes = append(notes, "parameter "+p.Name+" is declared and used nowhere")
 		}
+	}
+	for _, d := range t.docs {
+		notes = append(notes, t.shellsOwn(d)...)
 	}
 	return t, nil, notes
 }
@@ -62,21 +66,29 @@ func (t *Template) Faults() []Fault {
 		v.Name = "" // a name is for one job
 	}
 	if _, err := t.Render(v); err != nil {
-		return FaultsOf(err)
+		return t.faultsOf(err)
 	}
 	return nil
 }
 
-func isJobKind(kind string) bool { return Info{Kinds: []string{kind}}.hasJob() }
-
 // FaultsOf returns the faults that an error of Parse or Render is about; any
 // other error is one fault without a place.
-func FaultsOf(err error) []Fault {
+func FaultsOf(err error) []Fault { return (*Template)(nil).faultsOf(err) }
+
+// faultsOf is FaultsOf, and finds the lines of faults of the finished job where t is
+// not nil.
+func (t *Template) faultsOf(err error) []Fault {
 	var out []Fault
 	for _, e := range flat(err) {
-		var l *lineError
-		if errors.As(e, &l) {
-			out = append(out, Fault{l.line, l.column, l.text})
+		switch e := e.(type) {
+		case *manifest.LineError:
+			out = append(out, Fault{e.Line, e.Column, e.Text})
+		case *jobFault:
+			if t == nil {
+				out = append(out, Fault{Message: e.Error()})
+			} else {
+				out = append(out, t.located(e))
+			}
 		}
 	}
 	if len(out) == 0 {
@@ -98,11 +110,19 @@ func FaultsOf(err error) []Fault {
 	return out
 }
 
+// IsBroken tells an error about a template's text from one about finding it.
+func IsBroken(err error) bool {
+	var l *manifest.LineError
+	return errors.As(err, &l)
+}
+
 // flat returns the errors at the ends of a tree of errors.
 func flat(err error) []error {
 	switch u := err.(type) {
 	case nil:
 		return nil
+	case *jobFault:
+		return []error{err}
 	case interface{ Unwrap() []error }:
 		var out []error
 		for _, e := range u.Unwrap() {
@@ -115,10 +135,4 @@ func flat(err error) []error {
 		}
 	}
 	return []error{err}
-}
-
-// IsBroken tells an error about a template's text from one about finding it.
-func IsBroken(err error) bool {
-	var l *lineError
-	return errors.As(err, &l)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
 // Every fault has its line and column, all at once, in every form that people's
@@ -87,25 +89,62 @@ func TestCheck(t *testing.T) {
 
 // The embedded templates are free of faults.
 func TestCheckEmbedded(t *testing.T) {
-	for _, info := range Names(Dirs{}) {
-		tm, err := Find(info.Name, Dirs{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, faults, notes := Check(info.Name, info.Source, tm.Text); len(faults)+len(notes) > 0 {
-			t.Errorf("%s: %+v, %q", info.Name, faults, notes)
+	for _, name := range embeddedNames(t) {
+		if _, faults, notes := Check(name, "embedded", mustFind(t, name).Text); len(faults)+len(notes) > 0 {
+			t.Errorf("%s: %+v, %q", name, faults, notes)
 		}
 	}
 }
 
 func BenchmarkCheck(b *testing.B) {
-	tm, err := Find("mpi", Dirs{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	tm := mustFind(b, "mpi")
 	for b.Loop() {
 		if _, faults, _ := Check("mpi", "mpi", tm.Text); len(faults) > 0 {
 			b.Fatal(faults)
 		}
+	}
+}
+
+// Everything that is wrong with the finished job is said at once, with the line that
+// says it.
+func TestEveryFaultOfAJob(t *testing.T) {
+	text := "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata:\n  name: 1st\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n      replicas: 0\n      restartPolicy: Sometimes\n      template:\n        spec:\n          containers:\n" +
+		"          - name: train\n            image: \"a b\"\n            imagePullPolicy: Never\n            resources:\n              requests: {nvidia.com/gpu: 1}\n              limits:\n                nvidia.com/gpu: 2\n          - name: side\n"
+	_, faults, _ := Check("t", "t.yaml", []byte(text))
+	var got []string
+	for _, f := range faults {
+		got = append(got, fmt.Sprintf("%d:%d: %s", f.Line, f.Column, f.Message))
+	}
+	want := []string{`8:7: Worker has 0 replicas`, `9:7: restart policy "Sometimes"`, `12:11: no container of Worker is named pytorch`, `14:13: "a b" cannot be an image`,
+		`19:17: train of Worker: nvidia.com/gpu counts devices`, `20:13: container side of Worker has no image`}
+	if len(got) != len(want) {
+		t.Fatalf("faults:\n%s", strings.Join(got, "\n"))
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("%s, want %s", got[i], want[i])
+		}
+	}
+	// Submitting it says the same.
+	tm := mustParse(t, text)
+	_, err := tm.Render(Values{})
+	said := errs.Text(err, false)
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(said, "this PyTorchJob has 7 faults") || !strings.Contains(said, `"1st" cannot be the name`) || !strings.Contains(said, "--image IMAGE") {
+		t.Errorf("%s", said)
+	}
+	if fs := FaultsOf(err); len(fs) != 7 || fs[0].Line != 0 {
+		t.Errorf("without the template: %+v", fs)
+	}
+}
+
+// A ${NAME:-DEFAULT} of a script that stays though a parameter has its name is noted.
+func TestShellsOwnNoted(t *testing.T) {
+	text := strings.Replace(jobHead, "image: i\n", "image: i:$TAG\n        command: [sh, -c, 'echo ${TAG:-1} ${HOME:-/}']\n", 1)
+	if _, faults, notes := Check("t", "t", []byte(text)); len(faults) > 0 || len(notes) != 1 || !strings.HasPrefix(notes[0], "${TAG:-1} stays as it is in spec.template.spec.containers[0].command[2]") {
+		t.Errorf("faults %v, notes %q", faults, notes)
+	}
+	text = strings.Replace(text, "        command", "        env: [{name: TAG, value: $TAG}]\n        command", 1)
+	if _, faults, notes := Check("t", "t", []byte(text)); len(faults)+len(notes) > 0 {
+		t.Errorf("faults %v, notes %q", faults, notes)
 	}
 }

@@ -26,10 +26,11 @@
 //
 // A scalar that is only a placeholder takes the value with its type, as far as
 // the field's type allows; quoted it is text. Inside longer text the value is
-// text. A list adds its items when it stands alone among a list's items. $$NAME
-// keeps $NAME. Parameters of well-known names (NODE_COUNT or NUM_NODES, IMAGE
-// or IMAGE_URI, GPU_PER_NODE, ...; see bind.go) get the flags' values.
-// TORCHRUN_FLAGS and MPIRUN_FLAGS are computed.
+// text, as it is written. ${NAME:-DEFAULT} has a default, but where a program
+// reads the text it is the shell's and stays. A list adds its items when it stands
+// alone among a list's items. $$NAME keeps $NAME. Parameters of well-known names
+// (NODE_COUNT or NUM_NODES, IMAGE or IMAGE_URI, GPU_PER_NODE, ...; see bind.go)
+// get the flags' values. TORCHRUN_FLAGS and MPIRUN_FLAGS are computed.
 //
 // # Resources
 //

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // settings is what a rendering works with: the values as they were said, and
@@ -57,7 +59,7 @@ func (s *settings) notef(format string, args ...any) {
 
 // settings completes the values. job is the manifest's job with what was given
 // and the defaults filled in, nil when there is none.
-func (t *Template) settings(v Values, job *jobView) (*settings, error) {
+func (t *Template) settings(v Values, job *jobview.View) (*settings, error) {
 	s := &settings{Values: v, name: v.Name}
 	var err error
 	if s.given, s.paths, err = t.splitSet(v); err != nil {
@@ -70,13 +72,13 @@ func (t *Template) settings(v Values, job *jobView) (*settings, error) {
 		return nil, err
 	}
 	if s.name == "" && job != nil {
-		if s.name = textOf(inner(job.object, "metadata")["name"]); len(placeholderNames(s.name)) > 0 {
+		if s.name = manifest.TextOf(jobview.Inner(job.Object, "metadata")["name"]); manifest.Unfilled(s.name) {
 			s.name = ""
 		}
 	}
 	if s.instanceType = v.InstanceType; s.instanceType == "" && t.declares(pInstanceType) {
 		said, _ := t.said(s, pInstanceType)
-		s.instanceType = textOf(said)
+		s.instanceType = manifest.TextOf(said)
 	}
 	if err := s.findType(); err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ func (t *Template) settings(v Values, job *jobView) (*settings, error) {
 		return nil, err
 	}
 	if job != nil && v.NodeCount == nil {
-		if n, states := job.states(); states && !s.nodes.lay {
+		if n, states := job.States(); states && !s.nodes.lay {
 			s.nodes = amount{n: n, known: true}
 		}
 	}
@@ -117,7 +119,7 @@ func (t *Template) splitSet(v Values) (given map[string]any, paths []Assignment,
 		given[name] = typed
 		return nil
 	}
-	for _, name := range sortedKeys(v.Params) {
+	for _, name := range manifest.SortedKeys(v.Params) {
 		if !t.knows(name) {
 			return nil, nil, t.unknown(name)
 		}
@@ -154,7 +156,7 @@ func (t *Template) unknown(name string) *errs.Error {
 		names, own = append(names, p.Name), append(own, p.Name)
 	}
 	slices.Sort(names)
-	e := errs.Usagef("%s has no parameter %s%s", t.called(), quoteText(name), meant(errs.Near(name, slices.Compact(names))))
+	e := errs.Usagef("%s has no parameter %s%s", t.called(), manifest.QuoteText(name), manifest.Meant(errs.Near(name, slices.Compact(names))))
 	if len(own) > 0 {
 		e.WithFact("it has", strings.Join(own, ", "))
 	} else {
@@ -172,8 +174,8 @@ func (t *Template) conflicts(s *settings) error {
 		for _, p := range t.Params {
 			c, ok := canonical(p.Name)
 			g, given := s.given[p.Name]
-			if ok && c == f.name && given && f.flag != nil && textOf(g) != fmt.Sprint(*f.flag) {
-				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, quoteText(textOf(g))).WithAdvice("give it once")
+			if ok && c == f.name && given && f.flag != nil && manifest.TextOf(g) != fmt.Sprint(*f.flag) {
+				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, manifest.QuoteText(manifest.TextOf(g))).WithAdvice("give it once")
 			}
 		}
 	}
@@ -192,7 +194,7 @@ func (t *Template) said(s *settings, name string) (value any, used bool) {
 			return g, t.uses(name)
 		}
 		if value == nil {
-			value = p.Default
+			value = p.value()
 		}
 	}
 	return value, t.uses(name)
@@ -215,9 +217,9 @@ func (t *Template) amount(s *settings, name string, flag *int, least int) (amoun
 		if v == nil || v == "" {
 			return amount{}, nil
 		}
-		n, ok := count(v)
+		n, ok := manifest.Count(v)
 		if !ok {
-			return a, errs.Usagef("%s is %s, want a whole number", flagFor(name), quoteText(textOf(v)))
+			return a, errs.Usagef("%s is %s, want a whole number", flagFor(name), manifest.QuoteText(manifest.TextOf(v)))
 		}
 		a.n, a.lay = n, !used
 	}
@@ -230,14 +232,14 @@ func (t *Template) amount(s *settings, name string, flag *int, least int) (amoun
 // findType looks the instance type up. The cluster's own nodes win over the
 // table, and make a type usable that the table does not have.
 func (s *settings) findType() error {
-	if s.instanceType == "" || len(placeholderNames(s.instanceType)) > 0 {
+	if s.instanceType == "" || manifest.Unfilled(s.instanceType) {
 		s.instanceType = ""
 		return nil
 	}
 	typ, ok := instances.Lookup(s.instanceType)
 	if !ok && s.Node == nil {
 		near := instances.Near(s.instanceType)
-		e := errs.Usagef("unknown instance type %s%s", quoteText(s.instanceType), meant(near))
+		e := errs.Usagef("unknown instance type %s%s", manifest.QuoteText(s.instanceType), manifest.Meant(near))
 		for _, name := range near[:min(len(near), 1)] {
 			e.WithTry("--instance-type " + name)
 		}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Elastic lets a job run with fewer or more nodes than it asks for. The zero value
@@ -38,13 +40,13 @@ func (s *settings) bounds() (least, most int, ok bool) {
 
 // nodeRange is what torchrun is told of the number of nodes: bounds of the values, or
 // of the manifest's policy where the values only choose the number.
-func (s *settings) nodeRange(j *jobView) (least, most int, ok bool) {
-	if least, most, ok = s.bounds(); ok || j == nil || !j.isKind(kinds.PyTorchJob) {
+func (s *settings) nodeRange(j *jobview.View) (least, most int, ok bool) {
+	if least, most, ok = s.bounds(); ok || j == nil || !j.IsKind(kinds.PyTorchJob) {
 		return least, most, ok
 	}
-	policy := inner(j.object, "spec", "elasticPolicy")
-	lo, ok1 := count(policy["minReplicas"])
-	hi, ok2 := count(policy["maxReplicas"])
+	policy := jobview.Inner(j.Object, "spec", "elasticPolicy")
+	lo, ok1 := manifest.Count(policy["minReplicas"])
+	hi, ok2 := manifest.Count(policy["maxReplicas"])
 	if !ok1 || !ok2 || lo == hi {
 		return s.nodes.n, s.nodes.n, false
 	}
@@ -99,7 +101,7 @@ func (e Elastic) hyperPodOnly() string {
 }
 
 // layBounds writes the policy that the values ask for.
-func (s *settings) layBounds(j *jobView) error {
+func (s *settings) layBounds(j *jobview.View) error {
 	least, most, ok := s.bounds()
 	special := s.Elastic.hyperPodOnly()
 	switch {
@@ -111,29 +113,29 @@ func (s *settings) layBounds(j *jobView) error {
 		return errs.Usagef("--node-count %d is not between the smallest (%d) and the largest (%d) number of nodes", s.nodes.n, least, most)
 	}
 	switch {
-	case j.isKind(kinds.PyTorchJob):
+	case j.IsKind(kinds.PyTorchJob):
 		if special != "" {
 			return errs.Usagef("%s is understood by the HyperPod training operator only", special).WithTry("--job-kind HyperPodPyTorchJob")
 		}
-		if inner(j.object, "spec", "pytorchReplicaSpecs", "Master") != nil {
+		if jobview.Inner(j.Object, "spec", "pytorchReplicaSpecs", "Master") != nil {
 			return errs.Usagef("a PyTorchJob with a Master cannot be elastic: the Master has to stay").WithAdvice("take a manifest with a Worker only")
 		}
-		policy := child(j.spec(), "elasticPolicy")
+		policy := jobview.Child(j.Spec(), "elasticPolicy")
 		policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)
 		if policy["rdzvBackend"] == nil {
 			policy["rdzvBackend"] = "c10d"
 		}
 		return nil
-	case j.isKind(kinds.HyperPodPyTorchJob):
+	case j.IsKind(kinds.HyperPodPyTorchJob):
 		s.layHyperPodBounds(j, least, most)
 		return nil
 	}
-	return errs.Usagef("a %s cannot be elastic: --min-node-count and --max-node-count are for PyTorchJobs", j.kind.Kind)
+	return errs.Usagef("a %s cannot be elastic: --min-node-count and --max-node-count are for PyTorchJobs", j.Kind.Kind)
 }
 
-func (s *settings) layHyperPodBounds(j *jobView, least, most int) {
+func (s *settings) layHyperPodBounds(j *jobview.View, least, most int) {
 	e := s.Elastic
-	policy := child(j.spec(), "elasticPolicy")
+	policy := jobview.Child(j.Spec(), "elasticPolicy")
 	policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)
 	set := func(m map[string]any, key string, n *int) {
 		if n != nil {
@@ -151,15 +153,15 @@ func (s *settings) layHyperPodBounds(j *jobView, least, most int) {
 		policy["replicaDiscreteValues"] = sizes
 	}
 	if e.ScaleUpSnooze != nil {
-		restart := child(child(j.spec(), "runPolicy"), "restartPolicy")
+		restart := jobview.Child(jobview.Child(j.Spec(), "runPolicy"), "restartPolicy")
 		restart["scaleUpSnoozeTimeInSeconds"] = int64(*e.ScaleUpSnooze)
 		if restart["evalPeriodSeconds"] == nil {
 			restart["evalPeriodSeconds"] = int64(3600) // a restart policy has to say one; v3's default
 		}
 	}
-	for _, r := range j.roles() {
-		if r.trains && r.replicas != "" {
-			r.part["maxReplicas"] = int64(most)
+	for _, r := range j.Roles() {
+		if r.Trains && r.Replicas != "" {
+			r.Part["maxReplicas"] = int64(most)
 		}
 	}
 }

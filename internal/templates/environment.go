@@ -6,6 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // SecretEnv gives containers environment variables out of a Secret of their
@@ -42,20 +44,20 @@ func secretEnvError(why string) error {
 func (e SecretEnv) check() error {
 	switch {
 	case e.Name != "" && !envName.MatchString(e.Name):
-		return secretEnvError(quoteText(e.Name) + " cannot be the name of an environment variable")
+		return secretEnvError(manifest.QuoteText(e.Name) + " cannot be the name of an environment variable")
 	case len(validation.IsDNS1123Subdomain(e.Secret)) > 0:
-		return secretEnvError(quoteText(e.Secret) + " cannot be a Secret's name")
+		return secretEnvError(manifest.QuoteText(e.Secret) + " cannot be a Secret's name")
 	case e.Name != "" && len(validation.IsConfigMapKey(e.Key)) > 0:
-		return secretEnvError(quoteText(e.Key) + " cannot be a Secret's key")
+		return secretEnvError(manifest.QuoteText(e.Key) + " cannot be a Secret's key")
 	}
 	return nil
 }
 
 // checkEnvironment validates names, and that nothing is said twice.
 func (v Values) checkEnvironment() error {
-	for _, name := range sortedKeys(v.Environment) {
+	for _, name := range manifest.SortedKeys(v.Environment) {
 		if !envName.MatchString(name) {
-			return errs.Usagef("%q cannot be the name of an environment variable: letters, digits and _ only, no digit first", clip(name))
+			return errs.Usagef("%q cannot be the name of an environment variable: letters, digits and _ only, no digit first", manifest.Clip(name))
 		}
 	}
 	for _, e := range v.SecretEnv {
@@ -74,8 +76,8 @@ func (v Values) checkEnvironment() error {
 func (s *settings) laySecretEnv(c map[string]any) {
 	for _, e := range s.SecretEnv {
 		if e.Name == "" {
-			ref := func(m map[string]any) bool { return inner(m, "secretRef")["name"] == e.Secret }
-			c["envFrom"] = append(without(c["envFrom"], ref), map[string]any{"secretRef": map[string]any{"name": e.Secret}})
+			ref := func(m map[string]any) bool { return jobview.Inner(m, "secretRef")["name"] == e.Secret }
+			c["envFrom"] = append(jobview.Without(c["envFrom"], ref), map[string]any{"secretRef": map[string]any{"name": e.Secret}})
 			continue
 		}
 		setFrom(c, e.Name, map[string]any{"secretKeyRef": map[string]any{"name": e.Secret, "key": e.Key}})
@@ -84,7 +86,7 @@ func (s *settings) laySecretEnv(c map[string]any) {
 
 // setFrom sets a variable whose value comes from elsewhere.
 func setFrom(c map[string]any, name string, source map[string]any) {
-	if old := named(c["env"], name); old != nil {
+	if old := jobview.Named(c["env"], name); old != nil {
 		delete(old, "value")
 		old["valueFrom"] = source
 		return
@@ -96,8 +98,8 @@ func setFrom(c map[string]any, name string, source map[string]any) {
 // layEnvironment sets variables in the order of their names; with replace those
 // that the manifest has are overwritten.
 func layEnvironment(c map[string]any, env map[string]string, replace bool) {
-	for _, name := range sortedKeys(env) {
-		if old := named(c["env"], name); old != nil {
+	for _, name := range manifest.SortedKeys(env) {
+		if old := jobview.Named(c["env"], name); old != nil {
 			if replace {
 				delete(old, "valueFrom")
 				old["value"] = env[name]

@@ -8,6 +8,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
@@ -19,23 +22,23 @@ type fixedPath struct {
 	path  string
 	steps []step
 	line  int
-	value *node
+	value *manifest.Node
 	has   bool // a value is given; value is nil for null
 }
 
-func parseFixed(list *node) ([]fixedPath, error) {
-	if list.kind != listNode {
-		return nil, faultf(list.line, "fixed is a list of paths such as spec.runPolicy, or of PATH=VALUE").col(list.column)
+func parseFixed(list *manifest.Node) ([]fixedPath, error) {
+	if list.Kind != manifest.ListNode {
+		return nil, manifest.Faultf(list.Line, "fixed is a list of paths such as spec.runPolicy, or of PATH=VALUE").Col(list.Column)
 	}
 	var out []fixedPath
-	for _, item := range list.items {
-		f, why := newFixedPath(item.str())
+	for _, item := range list.Items {
+		f, why := newFixedPath(item.Str())
 		if why != "" {
-			return nil, faultf(item.line, "fixed: %s %s", quoteText(textOf(item.plain())), why).col(item.column)
+			return nil, manifest.Faultf(item.Line, "fixed: %s %s", manifest.QuoteText(manifest.TextOf(item.Plain())), why).Col(item.Column)
 		}
-		f.line = item.line
+		f.line = item.Line
 		if f.value != nil {
-			f.value.given(item.line, item.column)
+			given(f.value, item.Line, item.Column)
 		}
 		out = append(out, f)
 	}
@@ -64,14 +67,14 @@ func newFixedPath(text string) (f fixedPath, why string) {
 
 // given makes a tree one that was given in another place than the manifest: its
 // fields' types decide what its scalars are, as with --set.
-func (n *node) given(line, column int) {
-	n.line, n.column, n.filled = line, column, n.kind == scalarNode && n.value != nil
-	for i := range n.fields {
-		n.fields[i].line, n.fields[i].column = line, column
-		n.fields[i].value.given(line, column)
+func given(n *manifest.Node, line, column int) {
+	n.Line, n.Column, n.Filled = line, column, n.Kind == manifest.ScalarNode && n.Value != nil
+	for i := range n.Fields {
+		n.Fields[i].Line, n.Fields[i].Column = line, column
+		given(n.Fields[i].Value, line, column)
 	}
-	for _, item := range n.items {
-		item.given(line, column)
+	for _, item := range n.Items {
+		given(item, line, column)
 	}
 }
 
@@ -80,7 +83,7 @@ func (t *Template) layFixed() []error {
 	var faults []error
 	for _, f := range t.fixed {
 		if f.has && !setNode(t.jobNode(), f.steps, f.value, f.line) {
-			faults = append(faults, faultf(f.line, "fixed: %s leads into something else than maps and lists, or past the end of a list", f.path))
+			faults = append(faults, manifest.Faultf(f.line, "fixed: %s leads into something else than maps and lists, or past the end of a list", f.path))
 		}
 	}
 	return faults
@@ -88,72 +91,72 @@ func (t *Template) layFixed() []error {
 
 // setNode puts a value where the steps lead, nil for none. Maps on the way are
 // made; a list takes a value at its end, not further.
-func setNode(n *node, steps []step, value *node, line int) bool {
+func setNode(n *manifest.Node, steps []step, value *manifest.Node, line int) bool {
 	s, last := steps[0], len(steps) == 1
 	if s.list {
-		if n.kind != listNode || s.index > len(n.items) {
+		if n.Kind != manifest.ListNode || s.index > len(n.Items) {
 			return false
 		}
 		switch {
 		case last && value == nil:
-			if s.index < len(n.items) {
-				n.items = slices.Delete(n.items, s.index, s.index+1)
+			if s.index < len(n.Items) {
+				n.Items = slices.Delete(n.Items, s.index, s.index+1)
 			}
 			return true
-		case value == nil && s.index == len(n.items):
+		case value == nil && s.index == len(n.Items):
 			return true // nothing is there
-		case s.index == len(n.items):
-			n.items = append(n.items, emptyFor(steps[1:], line))
+		case s.index == len(n.Items):
+			n.Items = append(n.Items, emptyFor(steps[1:], line))
 		}
 		if last {
-			n.items[s.index] = value
+			n.Items[s.index] = value
 			return true
 		}
-		return setNode(n.items[s.index], steps[1:], value, line)
+		return setNode(n.Items[s.index], steps[1:], value, line)
 	}
-	if n.kind != mapNode {
+	if n.Kind != manifest.MapNode {
 		return false
 	}
-	at := slices.IndexFunc(n.fields, func(f field) bool { return f.key == s.key })
+	at := slices.IndexFunc(n.Fields, func(f manifest.Field) bool { return f.Key == s.key })
 	switch {
 	case value == nil && at < 0:
 		return true
 	case last && value == nil:
-		n.fields = slices.Delete(n.fields, at, at+1)
+		n.Fields = slices.Delete(n.Fields, at, at+1)
 		return true
 	case at < 0:
-		n.fields = append(n.fields, field{s.key, line, 0, emptyFor(steps[1:], line)})
-		at = len(n.fields) - 1
-	case !last && n.fields[at].value.kind == scalarNode && n.fields[at].value.value == nil:
-		n.fields[at].value = emptyFor(steps[1:], line)
+		n.Fields = append(n.Fields, manifest.Field{Key: s.key, Line: line, Column: 0, Value: emptyFor(steps[1:], line)})
+		at = len(n.Fields) - 1
+	case !last && n.Fields[at].Value.Kind == manifest.ScalarNode && n.Fields[at].Value.Value == nil:
+		n.Fields[at].Value = emptyFor(steps[1:], line)
 	}
 	if last {
-		n.fields[at].value = value
+		n.Fields[at].Value = value
 		return true
 	}
-	return setNode(n.fields[at].value, steps[1:], value, line)
+	return setNode(n.Fields[at].Value, steps[1:], value, line)
 }
 
 // emptyFor is the empty map or list that the next step leads into.
-func emptyFor(steps []step, line int) *node {
-	n := &node{kind: mapNode, line: line}
+func emptyFor(steps []step, line int) *manifest.Node {
+	n := &manifest.Node{Kind: manifest.MapNode, Line: line}
 	if len(steps) > 0 && steps[0].list {
-		n.kind = listNode
+		n.Kind = manifest.ListNode
 	}
 	return n
 }
 
 // checkFixed makes sure that a fixed parameter has a value, and is none that the
 // place of the job decides.
-func (p Param) checkFixed(f field) error {
+func (p Param) checkFixed(f manifest.Field) error {
 	c, _ := canonical(p.Name)
 	switch {
 	case !p.Fixed:
 		return nil
 	case p.Default == nil || p.Required:
-		return faultf(f.line, "parameter %s: what is fixed has a default and is not required", p.Name).col(f.column)
+		return manifest.Faultf(f.Line, "parameter %s: what is fixed has a default and is not required", p.Name).Col(f.Column)
 	case slices.Contains([]string{pJobName, pNamespace, pTorchrun, pMpirun, pProcesses}, c):
-		return faultf(f.line, "parameter %s cannot be fixed: each job has its own", p.Name).col(f.column)
+		return manifest.Faultf(f.Line, "parameter %s cannot be fixed: each job has its own", p.Name).Col(f.Column)
 	}
 	return nil
 }
@@ -165,13 +168,13 @@ func (t *Template) checkFixedParams(s *settings) error {
 		if !p.Fixed {
 			continue
 		}
-		have := textOf(p.Default)
+		have := manifest.TextOf(p.value())
 		refuse := func(how, want string) error {
-			return errs.Usagef("%s fixes %s to %s, and %s says %s", t.called(), p.Name, quoteText(have), how, quoteText(want)).
+			return errs.Usagef("%s fixes %s to %s, and %s says %s", t.called(), p.Name, manifest.QuoteText(have), how, manifest.QuoteText(want)).
 				WithAdvice("leave " + how + " out")
 		}
-		if g, given := s.given[p.Name]; given && textOf(g) != have {
-			return refuse("--set "+p.Name, textOf(g))
+		if g, given := s.given[p.Name]; given && manifest.TextOf(g) != have {
+			return refuse("--set "+p.Name, manifest.TextOf(g))
 		}
 		if want, given := s.flagValue(p.Name); given && want != have &&
 			!(p.Flag == "--instance-type" && instances.Full(want) == instances.Full(have)) {
@@ -248,20 +251,20 @@ func (t *Template) fixedValues(objects []map[string]any) ([]fixedValue, error) {
 	for _, f := range t.fixed {
 		v, ok := lookup(target, f.steps)
 		if !ok && !f.has {
-			return nil, broken(t.Source, faultf(f.line, "fixed: %s leads to nothing in the manifest%s; %s=VALUE fixes a value, %s=null that there is none",
-				f.path, meant(nearPaths(t.jobNode(), f.path)), f.path, f.path))
+			return nil, manifest.Broken(t.Source, manifest.Faultf(f.line, "fixed: %s leads to nothing in the manifest%s; %s=VALUE fixes a value, %s=null that there is none",
+				f.path, manifest.Meant(schema.NearPaths(t.jobNode(), f.path)), f.path, f.path))
 		}
-		out = append(out, fixedValue{f.path, copyOf(v), f.steps})
+		out = append(out, fixedValue{f.path, jobview.CopyOf(v), f.steps})
 	}
 	// The fields that a fixed parameter fills in are fixed as well.
-	visit(t.docs[at], place{}, func(n *node, p place) {
-		name, ok := whole(n.str())
-		if param, known := t.Param(name); !ok || !known || !param.Fixed {
+	manifest.Visit(t.docs[at], manifest.Place{}, func(n *manifest.Node, p manifest.Place) {
+		m, ok := p.Whole(n.Str())
+		if param, known := t.Param(m.Name); !ok || !known || !param.Fixed {
 			return
 		}
-		if steps, err := parsePath(p.path); err == nil {
+		if steps, err := parsePath(p.Path); err == nil {
 			if v, ok := lookup(target, steps); ok {
-				out = append(out, fixedValue{p.path, copyOf(v), steps})
+				out = append(out, fixedValue{p.Path, jobview.CopyOf(v), steps})
 			}
 		}
 	})
@@ -271,7 +274,7 @@ func (t *Template) fixedValues(objects []map[string]any) ([]fixedValue, error) {
 // fixedTarget is the object that fixed paths lead into, and its place.
 func fixedTarget(objects []map[string]any) (map[string]any, int) {
 	for i, o := range objects {
-		if _, ok := kinds.JobFor(textOf(o["apiVersion"]), textOf(o["kind"])); ok {
+		if _, ok := kinds.JobFor(manifest.TextOf(o["apiVersion"]), manifest.TextOf(o["kind"])); ok {
 			return o, i
 		}
 	}
@@ -310,7 +313,7 @@ func (t *Template) checkFixedValues(fixed []fixedValue, objects []map[string]any
 		if at, was, is, same := holds(f.path, f.value, now); !same {
 			hide := secret.Field("", at)
 			return errs.Usagef("%s fixes %s: it is %s, and would become %s", t.called(), at,
-				fromPlain(was).describe(hide), fromPlain(is).describe(hide)).WithAdvice("leave out the option that changes it")
+				manifest.FromPlain(was).Describe(hide), manifest.FromPlain(is).Describe(hide)).WithAdvice("leave out the option that changes it")
 		}
 	}
 	return nil
@@ -332,8 +335,8 @@ func holds(path string, was, is any) (at string, before, after any, same bool) {
 		if !ok {
 			return path, was, is, false
 		}
-		for _, k := range sortedKeys(w) {
-			if at, before, after, same := holds(joinPath(path, k), w[k], m[k]); !same {
+		for _, k := range manifest.SortedKeys(w) {
+			if at, before, after, same := holds(manifest.JoinPath(path, k), w[k], m[k]); !same {
 				return at, before, after, false
 			}
 		}
@@ -346,7 +349,7 @@ func holds(path string, was, is any) (at string, before, after any, same bool) {
 		named := true
 		for _, item := range w {
 			m, _ := item.(map[string]any)
-			named = named && textOf(m["name"]) != ""
+			named = named && manifest.TextOf(m["name"]) != ""
 		}
 		if !named && len(l) != len(w) {
 			return path, was, is, false
@@ -355,21 +358,21 @@ func holds(path string, was, is any) (at string, before, after any, same bool) {
 			other := l[i]
 			if named {
 				other = nil
-				if found := byName(l, textOf(item.(map[string]any)["name"])); found != nil {
+				if found := byName(l, manifest.TextOf(item.(map[string]any)["name"])); found != nil {
 					other = found
 				}
 			}
-			if at, before, after, same := holds(place{path: path}.item(i).path, item, other); !same {
+			if at, before, after, same := holds(manifest.Place{Path: path}.Item(i).Path, item, other); !same {
 				return at, before, after, false
 			}
 		}
 		return "", nil, nil, true
 	}
-	return path, was, is, textOf(was) == textOf(is)
+	return path, was, is, manifest.TextOf(was) == manifest.TextOf(is)
 }
 
 func byName(list []any, name string) any {
-	if m := named(list, name); m != nil {
+	if m := jobview.Named(list, name); m != nil {
 		return m
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
 )
 
 const fixedTemplate = `description: ours
@@ -103,7 +104,7 @@ func TestFixed(t *testing.T) {
 	if err := tm.CheckFixed(before, after); err != nil {
 		t.Errorf("another number of nodes: %v", err)
 	}
-	inner(after.Objects[0], "spec", "runPolicy")["activeDeadlineSeconds"] = int64(1)
+	jobview.Inner(after.Objects[0], "spec", "runPolicy")["activeDeadlineSeconds"] = int64(1)
 	if err := tm.CheckFixed(before, after); errs.ExitOf(err) != errs.Usage {
 		t.Errorf("an edited fixed field: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // ParsePairs reads K=V values of a repeatable flag; what names the flag without
@@ -64,12 +65,12 @@ func parseObject(text string) ([]string, error) {
 		}
 		switch value.(type) {
 		case map[string]any, []any:
-			return nil, errs.Usagef("--environment: %s is a list or map, want one value", quoteText(key))
+			return nil, errs.Usagef("--environment: %s is a list or map, want one value", manifest.QuoteText(key))
 		case nil:
-			return nil, errs.Usagef("--environment: %s is null, want a value", quoteText(key))
+			return nil, errs.Usagef("--environment: %s is null, want a value", manifest.QuoteText(key))
 		}
 		if seen[key] {
-			return nil, errs.Usagef("--environment: %s is given twice", quoteText(key))
+			return nil, errs.Usagef("--environment: %s is given twice", manifest.QuoteText(key))
 		}
 		seen[key] = true
 		pairs = append(pairs, key+"="+fmt.Sprint(value))
@@ -135,7 +136,7 @@ func checkVolumes(volumes []Volume) error {
 		mounts[at] = true
 		source := string(v.Type) + " " + v.Path + v.Claim
 		if s, ok := sources[v.name()]; ok && s != source {
-			return errs.Usagef("two volumes are named %s", quoteText(v.name()))
+			return errs.Usagef("two volumes are named %s", manifest.QuoteText(v.name()))
 		}
 		sources[v.name()] = source
 	}

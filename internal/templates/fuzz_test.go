@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // FuzzParse: no text makes the parser, or the rendering of what it accepted,
@@ -17,7 +18,7 @@ import (
 // read again as the same objects.
 func FuzzParse(f *testing.F) {
 	files, _ := filepath.Glob("testdata/manifests/*.yaml")
-	more, _ := filepath.Glob("embedded/*.yaml")
+	more, _ := filepath.Glob("catalogue/embedded/*.yaml")
 	for _, path := range append(files, more...) {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -27,6 +28,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte("a: &a [*a]\n<<: *a\n"))
 	f.Add([]byte("# parameters:\n#   A: {type: list, default: [1]}\n" + jobHead + "        args: [$A, $B]\n"))
+	f.Add([]byte("--- # header\nparameters: {A: 1.10}\n...\n--- {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${n:-a}\"}}\n"))
 	f.Add([]byte("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Worker: {template: {spec: {containers: [~, {}, 5]}}}}}\n"))
 	v := Values{Name: "d", Image: "i", InstanceType: "p5.48xlarge", NodeCount: Int(2), Queue: "q", Namespace: "n", EntryScript: "t.py",
 		PreScript: []string{"a"}, Environment: map[string]string{"A": "b"}, HealthAffinity: yes(), DeepHealthOnly: true, RestartPolicy: "OnFailure",
@@ -37,27 +39,43 @@ func FuzzParse(f *testing.F) {
 			ours(t, err)
 			return
 		}
+		// Another header leaves the objects as they are.
+		again, err := tm.With(Change{Help: "again"})
+		if err != nil {
+			t.Fatalf("another header: %v", errs.Text(err, true))
+		}
+		if before, after := objectsOf(tm), objectsOf(again); !reflect.DeepEqual(before, after) {
+			t.Fatalf("another header changes the objects:\n%v\n%v", before, after)
+		}
 		for _, values := range []Values{v, {Name: "d"}, {}} {
 			r, err := tm.Render(values)
 			if err != nil {
 				ours(t, err)
 				continue
 			}
-			text, err := Marshal(r.Objects)
+			text, err := manifest.Marshal(r.Objects)
 			if err != nil {
 				t.Fatal(err)
 			}
-			docs, err := parseDocuments(text)
+			docs, err := manifest.Parse(text)
 			if err != nil {
 				t.Fatalf("what was written cannot be read: %v\n%s", err, text)
 			}
 			for i, d := range docs {
-				if got := d.plain(); !reflect.DeepEqual(got, any(r.Objects[i])) {
+				if got := d.Plain(); !reflect.DeepEqual(got, any(r.Objects[i])) {
 					t.Fatalf("read back differently:\n%v\n%v", got, r.Objects[i])
 				}
 			}
 		}
 	})
+}
+
+func objectsOf(t *Template) []any {
+	out := make([]any, len(t.docs))
+	for i, d := range t.docs {
+		out[i] = d.Plain()
+	}
+	return out
 }
 
 func ours(t *testing.T, err error) {
@@ -73,7 +91,7 @@ func ours(t *testing.T, err error) {
 func paths(v any, at string, out []string) []string {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range manifest.SortedKeys(v) {
 			out = paths(v[k], at+"/"+k, out)
 		}
 		return out

@@ -1,9 +1,13 @@
 package templates
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
@@ -83,7 +87,7 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			r := render(t, c.template, c.values)
-			got, err := Marshal(r.Objects)
+			got, err := manifest.Marshal(r.Objects)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,9 +99,31 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func mustFind(t *testing.T, name string) *Template {
+// embeddedNames are the templates that come with the program.
+func embeddedNames(t testing.TB) []string {
 	t.Helper()
-	tm, err := Find(name, Dirs{})
+	files, err := filepath.Glob("catalogue/embedded/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(f), ".yaml")
+	}
+	return files
+}
+
+// mustFind reads a template that comes with the program, or a file.
+func mustFind(t testing.TB, name string) *Template {
+	t.Helper()
+	path, source := name, name
+	if !strings.HasSuffix(name, ".yaml") {
+		path, source = "catalogue/embedded/"+name+".yaml", "embedded"
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tm, err := Parse(strings.TrimSuffix(filepath.Base(name), ".yaml"), source, data)
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 type header struct {
@@ -18,8 +19,8 @@ type header struct {
 // readHeader finds the header: the first document when it has "parameters" or
 // "fixed" and no kind, or a comment at the top of the file with such a line. It
 // returns the documents that are left.
-func readHeader(docs []*node, data []byte) (header, []*node, error) {
-	if len(docs) > 0 && docs[0].kind == mapNode && docs[0].get("kind") == nil && (docs[0].get("parameters") != nil || docs[0].get("fixed") != nil) {
+func readHeader(docs []*manifest.Node, data []byte) (header, []*manifest.Node, error) {
+	if len(docs) > 0 && docs[0].Kind == manifest.MapNode && docs[0].Get("kind") == nil && (docs[0].Get("parameters") != nil || docs[0].Get("fixed") != nil) {
 		h, err := parseHeader(docs[0])
 		return h, docs[1:], err
 	}
@@ -27,10 +28,10 @@ func readHeader(docs []*node, data []byte) (header, []*node, error) {
 	if text == "" {
 		return header{}, docs, nil
 	}
-	parsed, err := parseDocuments([]byte(text))
+	parsed, err := manifest.Parse([]byte(text))
 	if err != nil || len(parsed) != 1 {
 		if err == nil {
-			err = faultf(first, "the comment with the parameters is not understood")
+			err = manifest.Faultf(first, "the comment with the parameters is not understood")
 		}
 		return header{}, docs, err
 	}
@@ -117,24 +118,24 @@ var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 var paramTypes = []string{"string", "int", "number", "bool", "quantity", "list"}
 
 // parseHeader reads a header; the error joins all faults.
-func parseHeader(doc *node) (header, error) {
+func parseHeader(doc *manifest.Node) (header, error) {
 	var h header
-	if doc.kind != mapNode {
-		return h, faultf(doc.line, "the header is a map with description and parameters").col(doc.column)
+	if doc.Kind != manifest.MapNode {
+		return h, manifest.Faultf(doc.Line, "the header is a map with description and parameters").Col(doc.Column)
 	}
 	var faults []error
-	for _, f := range doc.fields {
-		switch f.key {
+	for _, f := range doc.Fields {
+		switch f.Key {
 		case "description":
-			h.help = strings.TrimSpace(f.value.str())
+			h.help = strings.TrimSpace(f.Value.Str())
 		case "parameters":
-			if f.value.kind != mapNode {
-				if f.value.kind != scalarNode || f.value.value != nil {
-					faults = append(faults, faultf(f.line, "parameters is a map from a name to its type, default, required, fixed, help and enum").col(f.column))
+			if f.Value.Kind != manifest.MapNode {
+				if f.Value.Kind != manifest.ScalarNode || f.Value.Value != nil {
+					faults = append(faults, manifest.Faultf(f.Line, "parameters is a map from a name to its type, default, required, fixed, help and enum").Col(f.Column))
 				}
 				continue
 			}
-			for _, pf := range f.value.fields {
+			for _, pf := range f.Value.Fields {
 				p, err := parseParam(pf)
 				if err != nil {
 					faults = append(faults, err)
@@ -143,11 +144,11 @@ func parseHeader(doc *node) (header, error) {
 			}
 		case "fixed":
 			var err error
-			if h.fixed, err = parseFixed(f.value); err != nil {
+			if h.fixed, err = parseFixed(f.Value); err != nil {
 				faults = append(faults, err)
 			}
 		default:
-			faults = append(faults, faultf(f.line, "the header has no field %q%s", f.key, meant(errs.Near(f.key, headerFieldNames))).col(f.column))
+			faults = append(faults, manifest.Faultf(f.Line, "the header has no field %q%s", f.Key, manifest.Meant(errs.Near(f.Key, headerFieldNames))).Col(f.Column))
 		}
 	}
 	return h, errors.Join(faults...)
@@ -155,49 +156,49 @@ func parseHeader(doc *node) (header, error) {
 
 // parseParam reads one declaration. A scalar or list instead of a map is the
 // default.
-func parseParam(f field) (Param, error) {
-	p := Param{Name: f.key, Declared: true, Flag: flagFor(f.key), line: f.line}
-	if !paramName.MatchString(f.key) {
-		return p, faultf(f.line, "%q cannot be a parameter's name: letters, digits and _ only", clip(f.key))
+func parseParam(f manifest.Field) (Param, error) {
+	p := Param{Name: f.Key, Declared: true, Flag: flagFor(f.Key), line: f.Line}
+	if !paramName.MatchString(f.Key) {
+		return p, manifest.Faultf(f.Line, "%q cannot be a parameter's name: letters, digits and _ only", manifest.Clip(f.Key))
 	}
-	if f.value.kind != mapNode {
-		p.Default = f.value.plain()
+	if f.Value.Kind != manifest.MapNode {
+		p.setDefault(f.Value.Said())
 		p.Type = typeOf(p.Default)
 		return p, nil
 	}
-	for _, a := range f.value.fields {
-		switch a.key {
+	for _, a := range f.Value.Fields {
+		switch a.Key {
 		case "type":
-			p.Type = a.value.str()
+			p.Type = a.Value.Str()
 			if !slices.Contains(paramTypes, p.Type) {
-				return p, faultf(a.line, "parameter %s: no type %q, it is one of %s", p.Name, a.value.str(), strings.Join(paramTypes, ", ")).col(a.value.column)
+				return p, manifest.Faultf(a.Line, "parameter %s: no type %q, it is one of %s", p.Name, a.Value.Str(), strings.Join(paramTypes, ", ")).Col(a.Value.Column)
 			}
 		case "default":
-			p.Default = a.value.plain()
+			p.setDefault(a.Value.Said())
 		case "required":
-			b, ok := a.value.value.(bool)
+			b, ok := a.Value.Value.(bool)
 			if !ok {
-				return p, faultf(a.line, "parameter %s: required is true or false", p.Name)
+				return p, manifest.Faultf(a.Line, "parameter %s: required is true or false", p.Name)
 			}
 			p.Required = b
 		case "fixed":
-			b, ok := a.value.value.(bool)
+			b, ok := a.Value.Value.(bool)
 			if !ok {
-				return p, faultf(a.line, "parameter %s: fixed is true or false", p.Name).col(a.value.column)
+				return p, manifest.Faultf(a.Line, "parameter %s: fixed is true or false", p.Name).Col(a.Value.Column)
 			}
 			p.Fixed = b
 		case "help":
-			p.Help = strings.TrimSpace(a.value.str())
+			p.Help = strings.TrimSpace(a.Value.Str())
 		case "enum":
-			for _, e := range a.value.items {
-				p.Enum = append(p.Enum, textOf(e.value))
+			for _, e := range a.Value.Items {
+				p.Enum = append(p.Enum, manifest.TextOf(e.Said()))
 			}
 			if len(p.Enum) == 0 {
-				return p, faultf(a.line, "parameter %s: enum is a list of values", p.Name)
+				return p, manifest.Faultf(a.Line, "parameter %s: enum is a list of values", p.Name)
 			}
 		default:
-			return p, faultf(a.line, "parameter %s: no field %q%s", p.Name, a.key,
-				meant(errs.Near(a.key, paramFieldNames))).col(a.column)
+			return p, manifest.Faultf(a.Line, "parameter %s: no field %q%s", p.Name, a.Key,
+				manifest.Meant(errs.Near(a.Key, paramFieldNames))).Col(a.Column)
 		}
 	}
 	if p.Type == "" {
@@ -207,11 +208,11 @@ func parseParam(f field) (Param, error) {
 		return p, err
 	}
 	if p.Default != nil {
-		v, err := p.convert(p.Default)
+		v, err := p.convert(p.value())
 		if err != nil {
-			return p, faultf(f.line, "parameter %s: its default is wrong: %v", p.Name, err).col(f.column)
+			return p, manifest.Faultf(f.Line, "parameter %s: its default is wrong: %v", p.Name, err).Col(f.Column)
 		}
-		p.Default = v
+		p.setDefault(v)
 	}
 	return p, nil
 }

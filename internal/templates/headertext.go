@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // headerText writes a header document, with the line that ends it.
@@ -16,7 +17,7 @@ func headerText(help string, params []Param, fixed []fixedPath) []byte {
 	put := func(n *yaml.Node, key string, v any) {
 		vn, ok := v.(*yaml.Node)
 		if !ok {
-			vn, _ = toYAML(v) // scalars and lists of them always can be written
+			vn, _ = manifest.ToYAML(v) // scalars and lists of them always can be written
 		}
 		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, vn)
 	}
@@ -30,7 +31,7 @@ func headerText(help string, params []Param, fixed []fixedPath) []byte {
 			put(n, "type", p.Type)
 		}
 		if p.Default != nil {
-			put(n, "default", flow(p.Default))
+			put(n, "default", flow(p.value()))
 		}
 		if p.Required {
 			put(n, "required", true)
@@ -39,7 +40,7 @@ func headerText(help string, params []Param, fixed []fixedPath) []byte {
 			put(n, "fixed", true)
 		}
 		if len(p.Enum) > 0 {
-			put(n, "enum", flow(anyList(p.Enum)))
+			put(n, "enum", flow(manifest.AnyList(p.Enum)))
 		}
 		if p.Help != "" {
 			put(n, "help", p.Help)
@@ -68,7 +69,7 @@ func headerText(help string, params []Param, fixed []fixedPath) []byte {
 }
 
 func flow(v any) *yaml.Node {
-	n, _ := toYAML(v)
+	n, _ := manifest.ToYAML(v)
 	if n != nil && n.Kind != yaml.ScalarNode {
 		n.Style = yaml.FlowStyle
 	}
@@ -123,11 +124,13 @@ func (t *Template) With(c Change) (*Template, error) {
 			return err
 		}
 		if given {
-			if p.Default, err = p.convert(value); err != nil {
+			v, err := p.convert(value)
+			if err != nil {
 				return errs.Usagef("%s %s: %v", flag, name, err)
 			}
+			p.setDefault(v)
 		} else if !fix {
-			return errs.Usagef("%s wants NAME=VALUE, not %s", flag, quoteText(text))
+			return errs.Usagef("%s wants NAME=VALUE, not %s", flag, manifest.QuoteText(text))
 		} else if p.Default == nil {
 			return errs.Usagef("--fix %s: it has no value to be fixed", name).WithTry("--fix " + name + "=VALUE")
 		}
@@ -149,13 +152,14 @@ func (t *Template) With(c Change) (*Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Required, p.Fixed, p.Default = true, false, nil
+		p.Required, p.Fixed = true, false
+		p.setDefault(nil)
 	}
 	fixed := slices.Clone(t.fixed)
 	for _, path := range c.FixPaths {
 		f, why := newFixedPath(path)
 		if why != "" {
-			return nil, errs.Usagef("--fix-path %s %s", quoteText(path), why)
+			return nil, errs.Usagef("--fix-path %s %s", manifest.QuoteText(path), why)
 		}
 		fixed = slices.DeleteFunc(fixed, func(old fixedPath) bool { return old.path == f.path })
 		fixed = append(fixed, f)
@@ -179,15 +183,20 @@ func firstName(name string) string {
 // manifest is the template's text without its header.
 func (t *Template) manifest() []byte {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(t.Text), "\ufeff"), "\r\n", "\n")
-	if docs, err := parseDocuments(t.Text); err == nil && len(docs) > len(t.docs) && docs[0].get("kind") == nil {
-		// The header is a document: the line of dashes after it ends it.
-		started := false
-		for i, l := range strings.SplitAfter(text, "\n") {
-			switch dashes := strings.HasPrefix(l, "---"); {
-			case dashes && started:
-				return []byte(strings.Join(strings.SplitAfter(text, "\n")[i+1:], ""))
-			case !dashes && strings.TrimSpace(withoutComment(l)) != "":
-				started = true
+	if docs, err := manifest.Parse(t.Text); err == nil && len(docs) > len(t.docs) && docs[0].Get("kind") == nil {
+		// The header is a document: a line of dashes or dots after it ends it, and
+		// dashes may have the next one's first value behind them.
+		lines, started := strings.SplitAfter(text, "\n"), false
+		for i, l := range lines {
+			rest, dashes := strings.CutPrefix(l, "---")
+			switch {
+			case started && (dashes || strings.HasPrefix(l, "...")):
+				if !dashes {
+					rest = ""
+				}
+				return []byte(strings.TrimPrefix(rest+strings.Join(lines[i+1:], ""), "\n"))
+			case !started:
+				started = strings.TrimSpace(manifest.WithoutComment(rest)) != "" && !strings.HasPrefix(l, "%")
 			}
 		}
 	}

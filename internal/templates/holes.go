@@ -6,6 +6,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // field adds a hole for a field of a map, or another place of the same parameter.
@@ -15,16 +17,16 @@ func (m *maker) field(p Param, at map[string]any, key string) {
 }
 
 // findImage: the image of the container that works, wherever it occurs.
-func (m *maker) findImage(view *jobView) {
+func (m *maker) findImage(view *jobview.View) {
 	image := ""
-	for _, r := range view.roles() {
-		if c := container(r.pod()); r.trains && c != nil && image == "" {
-			image = textOf(c["image"])
+	for _, r := range view.Roles() {
+		if c := jobview.Container(r.Pod()); r.Trains && c != nil && image == "" {
+			image = manifest.TextOf(c["image"])
 		}
 	}
-	for _, r := range view.roles() {
+	for _, r := range view.Roles() {
 		for _, list := range []string{"initContainers", "containers"} {
-			for _, c := range mapsIn(r.pod()[list]) {
+			for _, c := range jobview.MapsIn(r.Pod()[list]) {
 				if image != "" && c["image"] == image {
 					m.field(Param{Name: pImage, Type: "string", Help: "container image"}, c, "image")
 				}
@@ -34,28 +36,28 @@ func (m *maker) findImage(view *jobView) {
 }
 
 // findNodes: the number of workers, where one role counts them.
-func (m *maker) findNodes(view *jobView) {
-	var counted []role
-	for _, r := range view.roles() {
-		if r.trains && r.replicas == "replicas" {
+func (m *maker) findNodes(view *jobview.View) {
+	var counted []jobview.Role
+	for _, r := range view.Roles() {
+		if r.Trains && r.Replicas == "replicas" {
 			counted = append(counted, r)
 		}
 	}
 	if len(counted) != 1 {
 		return
 	}
-	if _, ok := count(counted[0].part["replicas"]); ok {
+	if _, ok := manifest.Count(counted[0].Part["replicas"]); ok {
 		m.optional = append(m.optional, pNodeCount)
-		m.field(Param{Name: pNodeCount, Type: "int", Help: "number of worker pods"}, counted[0].part, "replicas")
+		m.field(Param{Name: pNodeCount, Type: "int", Help: "number of worker pods"}, counted[0].Part, "replicas")
 	}
 }
 
 // findCounts: the numbers of pods and processes in the launching command, which
 // follow the options when they are placeholders.
-func (m *maker) findCounts(view *jobView) {
+func (m *maker) findCounts(view *jobview.View) {
 	seen := map[string]bool{}
-	for _, r := range view.starters() {
-		c := container(r.pod())
+	for _, r := range view.Starters() {
+		c := jobview.Container(r.Pod())
 		for _, key := range []string{"command", "args"} {
 			list, _ := c[key].([]any)
 			_, found := countsIn(strings.Join(wordsOf(list), " "), nil)
@@ -75,7 +77,7 @@ var countHelp = map[string]string{pTasks: "processes in each pod", pProcesses: "
 func wordsOf(list []any) []string {
 	out := make([]string, len(list))
 	for i := range list {
-		out[i] = textOf(list[i])
+		out[i] = manifest.TextOf(list[i])
 	}
 	return out
 }
@@ -104,17 +106,17 @@ func countsIn(text string, params map[string]bool) (string, []string) {
 }
 
 // findType: the instance type in the node selector.
-func (m *maker) findType(r role) {
-	selector := inner(r.pod(), "nodeSelector")
-	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.trains {
+func (m *maker) findType(r jobview.Role) {
+	selector := jobview.Inner(r.Pod(), "nodeSelector")
+	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.Trains {
 		m.optional = append(m.optional, pInstanceType)
 		m.field(typeParam, selector, kinds.InstanceTypeLabel)
 	}
-	affinity := inner(r.pod(), "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-	for _, term := range mapsIn(affinity["nodeSelectorTerms"]) {
-		for _, e := range mapsIn(term["matchExpressions"]) {
+	affinity := jobview.Inner(r.Pod(), "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+	for _, term := range jobview.MapsIn(affinity["nodeSelectorTerms"]) {
+		for _, e := range jobview.MapsIn(term["matchExpressions"]) {
 			values, _ := e["values"].([]any)
-			if e["key"] != kinds.InstanceTypeLabel || e["operator"] != "In" || len(values) != 1 || !r.trains {
+			if e["key"] != kinds.InstanceTypeLabel || e["operator"] != "In" || len(values) != 1 || !r.Trains {
 				continue
 			}
 			p := typeParam
@@ -128,11 +130,11 @@ func (m *maker) findType(r role) {
 var typeParam = Param{Name: pInstanceType, Type: "string", Help: "instance type of the nodes"}
 
 // findDevices: accelerators and EFA interfaces, in requests and limits alike.
-func (m *maker) findDevices(r role) {
-	c := container(r.pod())
+func (m *maker) findDevices(r jobview.Role) {
+	c := jobview.Container(r.Pod())
 	for _, list := range []string{"requests", "limits"} {
-		amounts := inner(c, "resources", list)
-		for _, k := range sortedKeys(amounts) {
+		amounts := jobview.Inner(c, "resources", list)
+		for _, k := range manifest.SortedKeys(amounts) {
 			p := Param{Type: "int"}
 			switch {
 			case isAccelerator(k) && !strings.HasPrefix(k, instances.MIGPrefix):
@@ -142,7 +144,7 @@ func (m *maker) findDevices(r role) {
 			default:
 				continue
 			}
-			if n, ok := count(amounts[k]); ok && r.trains {
+			if n, ok := manifest.Count(amounts[k]); ok && r.Trains {
 				amounts[k] = int64(n)
 				m.optional = append(m.optional, p.Name)
 				m.field(p, amounts, k)
@@ -156,13 +158,13 @@ var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTI
 
 // findSecrets: environment values that look secret become required parameters;
 // a template is there to be read by others.
-func (m *maker) findSecrets(view *jobView) {
+func (m *maker) findSecrets(view *jobview.View) {
 	m.secrets = map[string]any{}
-	for _, r := range view.roles() {
+	for _, r := range view.Roles() {
 		for _, list := range []string{"initContainers", "containers"} {
-			for _, c := range mapsIn(r.pod()[list]) {
-				for _, e := range mapsIn(c["env"]) {
-					name, value := textOf(e["name"]), textOf(e["value"])
+			for _, c := range jobview.MapsIn(r.Pod()[list]) {
+				for _, e := range jobview.MapsIn(c["env"]) {
+					name, value := manifest.TextOf(e["name"]), manifest.TextOf(e["value"])
 					if value == "" || !secretName.MatchString(name) || !paramName.MatchString(name) {
 						continue
 					}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // findCommand reads the launching program and the script's arguments as words.
@@ -18,7 +20,7 @@ func (t *Template) findCommand(s *settings) error {
 		return errs.Usagef("--command: %v", err)
 	}
 	byParam, _ = t.said(s, pScriptArgs)
-	if s.args, err = words(orSaid(len(s.ScriptArgs) > 0, anyList(s.ScriptArgs), byParam)); err != nil {
+	if s.args, err = words(orSaid(len(s.ScriptArgs) > 0, manifest.AnyList(s.ScriptArgs), byParam)); err != nil {
 		return errs.Usagef("--script-args: %v", err)
 	}
 	return nil
@@ -38,7 +40,7 @@ func words(v any) ([]string, error) {
 	}
 	var out []string
 	for _, w := range list.([]any) {
-		out = append(out, textOf(w))
+		out = append(out, manifest.TextOf(w))
 	}
 	return out, nil
 }
@@ -57,25 +59,14 @@ func program(command []string) string {
 
 // launchCommand is the command that starts the training when neither values nor
 // template name one.
-func (j *jobView) launchCommand() []string {
+func launchCommand(j *jobview.View) []string {
 	switch {
-	case j.isKind(kinds.MPIJob):
+	case j.IsKind(kinds.MPIJob):
 		return []string{"mpirun"}
-	case j.isKind(kinds.HyperPodPyTorchJob):
+	case j.IsKind(kinds.HyperPodPyTorchJob):
 		return []string{"hyperpodrun"}
 	}
 	return []string{"torchrun"}
-}
-
-// firstPod is the DNS name of a job's first pod, "" where there is none.
-func (j *jobView) firstPod(name string) string {
-	if !j.isKind(kinds.PyTorchJob) {
-		return ""
-	}
-	if inner(j.object, "spec", "pytorchReplicaSpecs", "Master") != nil {
-		return name + "-master-0"
-	}
-	return name + "-worker-0"
 }
 
 // mpirunFlags are the number of processes and the environment to pass on, which
@@ -91,17 +82,17 @@ func (s *settings) mpirunFlags(env []string) []string {
 
 // environmentNames are the variables that a rendered job's launching container
 // will have, sorted.
-func (s *settings) environmentNames(job *jobView) []string {
-	names := append(sortedKeys(s.Environment), sortedKeys(s.fabric())...)
+func (s *settings) environmentNames(job *jobview.View) []string {
+	names := append(manifest.SortedKeys(s.Environment), manifest.SortedKeys(s.fabric())...)
 	for _, e := range s.SecretEnv {
 		if e.Name != "" {
 			names = append(names, e.Name)
 		}
 	}
 	if job != nil {
-		for _, r := range job.roles() {
-			for _, e := range mapsIn(container(r.pod())["env"]) {
-				names = append(names, textOf(e["name"]))
+		for _, r := range job.Roles() {
+			for _, e := range jobview.MapsIn(jobview.Container(r.Pod())["env"]) {
+				names = append(names, manifest.TextOf(e["name"]))
 			}
 		}
 	}
@@ -123,13 +114,13 @@ func (s *settings) fabric() map[string]string {
 
 // layLaunch rewrites the command of the container that starts the training, for
 // what the values say and the template has no placeholder for.
-func (s *settings) layLaunch(t *Template, j *jobView) error {
+func (s *settings) layLaunch(t *Template, j *jobview.View) error {
 	script := s.EntryScript != "" && !t.uses(pEntryScript)
 	command := s.Values.Command != "" && !t.uses(pCommand)
 	args := len(s.ScriptArgs) > 0 && !t.uses(pScriptArgs)
 	if script || command || args {
-		for _, r := range j.starters() {
-			if err := s.launch(j, container(r.pod()), script || command); err != nil {
+		for _, r := range j.Starters() {
+			if err := s.launch(j, jobview.Container(r.Pod()), script || command); err != nil {
 				return err
 			}
 		}
@@ -137,25 +128,7 @@ func (s *settings) layLaunch(t *Template, j *jobView) error {
 	return s.wrap(j)
 }
 
-// starters are the roles whose pods start the training: the launcher where there
-// is one, else all that train.
-func (j *jobView) starters() []role {
-	var launchers, trainers []role
-	for _, r := range j.roles() {
-		switch {
-		case r.name == "Launcher":
-			launchers = append(launchers, r)
-		case r.trains:
-			trainers = append(trainers, r)
-		}
-	}
-	if len(launchers) > 0 {
-		return launchers
-	}
-	return trainers
-}
-
-func (s *settings) launch(j *jobView, c map[string]any, anew bool) error {
+func (s *settings) launch(j *jobview.View, c map[string]any, anew bool) error {
 	if c == nil {
 		return nil
 	}
@@ -169,11 +142,11 @@ func (s *settings) launch(j *jobView, c map[string]any, anew bool) error {
 			return errs.Usagef("--script-args: the manifest's container has no command that takes arguments").
 				WithTry("--entry-script SCRIPT")
 		}
-		c[key] = append(slices.Clone(list), anyList(s.args)...)
+		c[key] = append(slices.Clone(list), manifest.AnyList(s.args)...)
 		return nil
 	}
 	if len(s.command) == 0 {
-		s.command = j.launchCommand()
+		s.command = launchCommand(j)
 	}
 	var rest []string
 	switch program(s.command) {
@@ -185,9 +158,9 @@ func (s *settings) launch(j *jobView, c map[string]any, anew bool) error {
 	if s.EntryScript != "" {
 		rest = append(rest, s.EntryScript)
 	}
-	c["command"] = anyList(s.command)
+	c["command"] = manifest.AnyList(s.command)
 	if rest = append(rest, s.args...); len(rest) > 0 {
-		c["args"] = anyList(rest)
+		c["args"] = manifest.AnyList(rest)
 	} else {
 		delete(c, "args")
 	}
@@ -196,12 +169,12 @@ func (s *settings) launch(j *jobView, c map[string]any, anew bool) error {
 
 // wrap puts the shell lines of PreScript and PostScript around the command,
 // which stays a list of words and so needs no quoting.
-func (s *settings) wrap(j *jobView) error {
+func (s *settings) wrap(j *jobview.View) error {
 	if len(s.PreScript)+len(s.PostScript) == 0 {
 		return nil
 	}
-	for _, r := range j.starters() {
-		c := container(r.pod())
+	for _, r := range j.Starters() {
+		c := jobview.Container(r.Pod())
 		command, _ := c["command"].([]any)
 		args, _ := c["args"].([]any)
 		if len(command) == 0 {

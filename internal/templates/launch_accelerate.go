@@ -1,13 +1,17 @@
 package templates
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+)
 
 // acceleratePort is where Accelerate's processes meet.
 const acceleratePort = "29500"
 
 // accelerateFlags are the flags for `accelerate launch`: the processes of all
 // nodes and, for several nodes, the rank of each and the first pod's address.
-func (s *settings) accelerateFlags(job *jobView) []string {
+func (s *settings) accelerateFlags(job *jobview.View) []string {
 	total := s.nodes.n * s.tasks.n
 	flags := []string{"--num_machines=" + strconv.Itoa(s.nodes.n), "--num_processes=" + strconv.Itoa(total)}
 	switch {
@@ -19,9 +23,9 @@ func (s *settings) accelerateFlags(job *jobView) []string {
 	if s.nodes.n < 2 || job == nil {
 		return flags
 	}
-	host := job.firstPod(s.name)
+	host := job.FirstPod(s.name)
 	if host == "" {
-		s.notef("several nodes of a %s have no meeting point that accelerate could be told; add --main_process_ip to the command", job.kind.Kind)
+		s.notef("several nodes of a %s have no meeting point that accelerate could be told; add --main_process_ip to the command", job.Kind.Kind)
 		return flags
 	}
 	s.ranked = true

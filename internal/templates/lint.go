@@ -7,6 +7,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // countFlag finds the counts in a launching command. A range such as
@@ -15,15 +17,15 @@ var countFlag = regexp.MustCompile(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node
 
 // noteCounts tells of numbers in the launching command that do not agree with
 // the job: two pods whose command waits for three never start to train.
-func (s *settings) noteCounts(j *jobView) {
-	nodes := j.nodes()
-	for _, r := range j.starters() {
-		c := container(r.pod())
+func (s *settings) noteCounts(j *jobview.View) {
+	nodes := j.Nodes()
+	for _, r := range j.Starters() {
+		c := jobview.Container(r.Pod())
 		var text strings.Builder
 		for _, key := range []string{"command", "args"} {
 			list, _ := c[key].([]any)
 			for _, w := range list {
-				text.WriteString(textOf(w) + " ")
+				text.WriteString(manifest.TextOf(w) + " ")
 			}
 		}
 		for _, m := range countFlag.FindAllStringSubmatch(text.String(), -1) {
@@ -34,7 +36,7 @@ func (s *settings) noteCounts(j *jobView) {
 			switch {
 			case m[1] == "--nnodes" && n != nodes:
 				s.notef("the command says --nnodes=%d, and the job has %d pods", n, nodes)
-			case m[1] == "-np" && j.isKind(kinds.MPIJob) && n != nodes*s.tasks.n:
+			case m[1] == "-np" && j.IsKind(kinds.MPIJob) && n != nodes*s.tasks.n:
 				s.notef("the command says -np %d, and the job has %d pods with %d slots each", n, nodes, s.tasks.n)
 			case m[1] != "--nnodes" && m[1] != "-np" && s.TasksPerNode != nil && n != s.tasks.n:
 				s.notef("the command says %s=%d, which wins over --tasks-per-node %d", m[1], n, s.tasks.n)
@@ -43,12 +45,29 @@ func (s *settings) noteCounts(j *jobView) {
 	}
 }
 
+// imageText holds the characters of an image's name, tag and digest (the OCI
+// distribution specification's references).
+var imageText = regexp.MustCompile(`^[A-Za-z0-9._/:@+-]*$`)
+
+// noteImages tells of images that no node can pull: <account>.dkr.ecr... of a sample.
+func (s *settings) noteImages(j *jobview.View) {
+	for _, r := range j.Roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range jobview.MapsIn(r.Pod()[list]) {
+				if image := manifest.TextOf(c["image"]); !imageText.MatchString(image) {
+					s.notef("%s of %s: no node can pull the image %s", manifest.TextOf(c["name"]), r.Name, manifest.QuoteText(image))
+				}
+			}
+		}
+	}
+}
+
 // noteTypes tells of instance types without the prefix that HyperPod's nodes have.
-func (s *settings) noteTypes(j *jobView) {
-	for _, r := range j.roles() {
-		for _, name := range (nodeRules{r.pod()}).wanted(kinds.InstanceTypeLabel) {
+func (s *settings) noteTypes(j *jobview.View) {
+	for _, r := range j.Roles() {
+		for _, name := range (nodeRules{r.Pod()}).wanted(kinds.InstanceTypeLabel) {
 			if t, known := instances.Lookup(name); known && t.Name != name {
-				s.notef("%s wants nodes of type %s; HyperPod's nodes say %s", r.name, name, t.Name)
+				s.notef("%s wants nodes of type %s; HyperPod's nodes say %s", r.Name, name, t.Name)
 			}
 		}
 	}

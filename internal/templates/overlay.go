@@ -1,12 +1,16 @@
 package templates
 
 import (
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
 
 // clusterScoped are kinds without a namespace that manifests bring along.
@@ -17,48 +21,48 @@ var clusterScoped = map[string]bool{"Namespace": true, "PersistentVolume": true,
 // that the admission policy asks for.
 func (s *settings) layObjects(objects []map[string]any) {
 	for _, o := range objects {
-		switch meta := child(o, "metadata"); {
-		case s.Namespace != "" && !clusterScoped[textOf(o["kind"])]:
+		switch meta := jobview.Child(o, "metadata"); {
+		case s.Namespace != "" && !clusterScoped[manifest.TextOf(o["kind"])]:
 			meta["namespace"] = s.Namespace
-		case isNamespaceParam(textOf(meta["namespace"])):
+		case isNamespaceParam(manifest.TextOf(meta["namespace"])):
 			delete(meta, "namespace") // nobody says it, so it is the cluster's to say
 		}
-		if pods(o) {
-			injectLabels(o, s.queueLabels())
+		if jobview.Pods(o) {
+			jobview.InjectLabels(o, s.queueLabels())
 		}
 	}
 }
 
 func isNamespaceParam(text string) bool {
-	name, alone := whole(text)
-	c, _ := canonical(name)
+	m, alone := manifest.Place{}.Whole(text)
+	c, _ := canonical(m.Name)
 	return alone && c == pNamespace
 }
 
 // layJob lays the values over the job.
-func (s *settings) layJob(t *Template, j *jobView) error {
-	meta := child(j.object, "metadata")
+func (s *settings) layJob(t *Template, j *jobview.View) error {
+	meta := jobview.Child(j.Object, "metadata")
 	if s.Name != "" {
 		delete(meta, "generateName")
 	}
-	if old := textOf(meta["name"]); s.Name != "" && old != s.Name {
+	if old := manifest.TextOf(meta["name"]); s.Name != "" && old != s.Name {
 		meta["name"] = s.Name
 		delete(meta, "generateName")
 		s.noteOldName(j, old)
 	}
-	injectLabels(j.object, s.Labels)
-	mergeText(meta, "annotations", s.Annotations)
+	jobview.InjectLabels(j.Object, s.Labels)
+	jobview.MergeText(meta, "annotations", s.Annotations)
 	if _, said := s.Annotations[kinds.TemplateAnnotation]; !said {
-		mergeText(meta, "annotations", map[string]string{kinds.TemplateAnnotation: t.Name})
+		jobview.MergeText(meta, "annotations", map[string]string{kinds.TemplateAnnotation: t.Name})
 	}
 	if s.nodes.lay {
-		if err := j.setNodes(s.nodes.n); err != nil {
+		if err := j.SetNodes(s.nodes.n); err != nil {
 			return err
 		}
 		s.layElastic(j)
 	}
 	if s.tasks.lay {
-		j.setTasks(s.tasks.n)
+		j.SetTasks(s.tasks.n)
 	}
 	if err := s.layLaunch(t, j); err != nil {
 		return err
@@ -66,7 +70,7 @@ func (s *settings) layJob(t *Template, j *jobView) error {
 	if err := s.layBounds(j); err != nil {
 		return err
 	}
-	for _, r := range j.roles() {
+	for _, r := range j.Roles() {
 		s.layPod(t, r)
 	}
 	if err := s.layRunPolicy(j); err != nil {
@@ -76,8 +80,8 @@ func (s *settings) layJob(t *Template, j *jobView) error {
 }
 
 // layPod lays the values over the pods of one role.
-func (s *settings) layPod(t *Template, r role) {
-	pod := r.pod()
+func (s *settings) layPod(t *Template, r jobview.Role) {
+	pod := r.Pod()
 	if context, ok := pod["securityContext"].(map[string]any); ok && len(context) == 0 {
 		delete(pod, "securityContext") // it held only parameters that nobody gave
 	}
@@ -89,7 +93,7 @@ func (s *settings) layPod(t *Template, r role) {
 	}
 	s.layNodes(r)
 	s.layTolerations(pod)
-	c := container(pod)
+	c := jobview.Container(pod)
 	if c == nil {
 		return
 	}
@@ -103,7 +107,7 @@ func (s *settings) layPod(t *Template, r role) {
 	layEnvironment(c, s.fabric(), false)
 	s.laySecretEnv(c)
 	s.layVolumes(pod, c)
-	if !r.trains {
+	if !r.Trains {
 		return
 	}
 	s.layResources(c)
@@ -116,8 +120,8 @@ func (s *settings) layPod(t *Template, r role) {
 
 func (s *settings) layVolumes(pod, c map[string]any) {
 	var before []string
-	for _, m := range mapsIn(c["volumeMounts"]) {
-		before = append(before, textOf(m["name"]))
+	for _, m := range jobview.MapsIn(c["volumeMounts"]) {
+		before = append(before, manifest.TextOf(m["name"]))
 	}
 	for _, v := range s.Volumes {
 		v.apply(pod, c)
@@ -128,8 +132,8 @@ func (s *settings) layVolumes(pod, c map[string]any) {
 }
 
 // layElastic widens an elastic policy that does not allow the number of nodes.
-func (s *settings) layElastic(j *jobView) {
-	policy := inner(j.object, "spec", "elasticPolicy")
+func (s *settings) layElastic(j *jobview.View) {
+	policy := jobview.Inner(j.Object, "spec", "elasticPolicy")
 	if policy == nil {
 		return
 	}
@@ -138,7 +142,7 @@ func (s *settings) layElastic(j *jobView) {
 		key   string
 		wrong func(int) bool
 	}{{"minReplicas", func(v int) bool { return v > n }}, {"maxReplicas", func(v int) bool { return v < n }}} {
-		if v, ok := count(policy[bound.key]); ok && bound.wrong(v) {
+		if v, ok := manifest.Count(policy[bound.key]); ok && bound.wrong(v) {
 			policy[bound.key] = int64(n)
 			s.notef("spec.elasticPolicy.%s was %d, now %d as the number of nodes", bound.key, v, n)
 		}
@@ -146,37 +150,37 @@ func (s *settings) layElastic(j *jobView) {
 }
 
 // layRestart lays over what happens after a failure.
-func (s *settings) layRestart(j *jobView, meta map[string]any) error {
+func (s *settings) layRestart(j *jobview.View, meta map[string]any) error {
 	if s.MaxRetry != nil && *s.MaxRetry < 0 {
 		return errs.Usagef("--max-retry is %d, want at least 0", *s.MaxRetry)
 	}
 	switch {
-	case j.isKind(kinds.HyperPodPyTorchJob):
+	case j.IsKind(kinds.HyperPodPyTorchJob):
 		s.restartPods(j)
 		switch {
 		case s.MaxRetry != nil:
-			child(j.spec(), "runPolicy")["jobMaxRetryCount"] = int64(*s.MaxRetry)
-		case s.AutoResume && inner(j.object, "spec", "runPolicy")["jobMaxRetryCount"] == nil:
-			child(j.spec(), "runPolicy")["jobMaxRetryCount"] = int64(1)
+			jobview.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(*s.MaxRetry)
+		case s.AutoResume && jobview.Inner(j.Object, "spec", "runPolicy")["jobMaxRetryCount"] == nil:
+			jobview.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(1)
 		}
 		return nil
-	case j.isKind(kinds.BatchJob):
+	case j.IsKind(kinds.BatchJob):
 		if s.AutoResume {
 			return errs.Usagef("--auto-resume works with PyTorchJobs, not with a batch Job").WithTry("--max-retry N   # becomes the Job's backoffLimit")
 		}
 		s.restartPods(j)
-		for _, r := range j.roles() {
-			if r.pod()["restartPolicy"] == nil {
-				r.pod()["restartPolicy"] = "Never" // a Job must state one
+		for _, r := range j.Roles() {
+			if r.Pod()["restartPolicy"] == nil {
+				r.Pod()["restartPolicy"] = "Never" // a Job must state one
 			}
 		}
 		if s.MaxRetry != nil {
-			j.spec()["backoffLimit"] = int64(*s.MaxRetry)
+			j.Spec()["backoffLimit"] = int64(*s.MaxRetry)
 		}
 		return nil
-	case j.kind.Group != kinds.PyTorchJob.Group:
+	case j.Kind.Group != kinds.PyTorchJob.Group:
 		if s.AutoResume || s.MaxRetry != nil || s.RestartPolicy != "" {
-			return errs.Usagef("--restart-policy, --auto-resume and --max-retry cannot be laid over a %s", j.kind.Kind)
+			return errs.Usagef("--restart-policy, --auto-resume and --max-retry cannot be laid over a %s", j.Kind.Kind)
 		}
 		return nil
 	}
@@ -184,29 +188,29 @@ func (s *settings) layRestart(j *jobView, meta map[string]any) error {
 }
 
 // restartPods sets the policy of pods that have their own.
-func (s *settings) restartPods(j *jobView) {
+func (s *settings) restartPods(j *jobview.View) {
 	if s.RestartPolicy == "" {
 		return
 	}
-	for _, r := range j.roles() {
-		r.pod()["restartPolicy"] = s.RestartPolicy
+	for _, r := range j.Roles() {
+		r.Pod()["restartPolicy"] = s.RestartPolicy
 	}
 }
 
 // restartReplicas sets the policy of Kubeflow's roles, and the annotations.
-func (s *settings) restartReplicas(j *jobView, meta map[string]any) error {
-	enabled := s.AutoResume || textOf(inner(meta, "annotations")[kinds.AutoResumeAnnotation]) == "true"
+func (s *settings) restartReplicas(j *jobview.View, meta map[string]any) error {
+	enabled := s.AutoResume || manifest.TextOf(jobview.Inner(meta, "annotations")[kinds.AutoResumeAnnotation]) == "true"
 	if s.MaxRetry != nil && !enabled {
 		return errs.Usagef("--max-retry counts automatic resumes, and --auto-resume is not on").WithTry("--auto-resume")
 	}
-	for _, r := range j.roles() {
+	for _, r := range j.Roles() {
 		policy := s.RestartPolicy
-		if policy == "" && s.AutoResume && r.part["restartPolicy"] == nil {
+		if policy == "" && s.AutoResume && r.Part["restartPolicy"] == nil {
 			policy = "OnFailure"
 		}
 		if policy != "" {
-			r.part["restartPolicy"] = policy
-			delete(r.pod(), "restartPolicy") // the operator goes by the role's
+			r.Part["restartPolicy"] = policy
+			delete(r.Pod(), "restartPolicy") // the operator goes by the role's
 		}
 	}
 	if !enabled {
@@ -215,19 +219,19 @@ func (s *settings) restartReplicas(j *jobView, meta map[string]any) error {
 	retries := 1
 	if s.MaxRetry != nil {
 		retries = *s.MaxRetry
-	} else if n, ok := count(inner(meta, "annotations")[kinds.MaxRetryAnnotation]); ok {
+	} else if n, ok := manifest.Count(jobview.Inner(meta, "annotations")[kinds.MaxRetryAnnotation]); ok {
 		retries = n
 	}
 	if s.AutoResume || s.MaxRetry != nil {
-		mergeText(meta, "annotations", map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: strconv.Itoa(retries)})
+		jobview.MergeText(meta, "annotations", map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: strconv.Itoa(retries)})
 	}
-	if ns := textOf(meta["namespace"]); s.Namespace != "" {
+	if ns := manifest.TextOf(meta["namespace"]); s.Namespace != "" {
 		s.noteResumeNamespace(s.Namespace)
 	} else if ns != "" {
 		s.noteResumeNamespace(ns)
 	}
-	if s.AutoResume && !j.isKind(kinds.PyTorchJob) {
-		s.notef("HyperPod promises automatic resume for PyTorchJobs, this is a %s", j.kind.Kind)
+	if s.AutoResume && !j.IsKind(kinds.PyTorchJob) {
+		s.notef("HyperPod promises automatic resume for PyTorchJobs, this is a %s", j.Kind.Kind)
 	}
 	return nil
 }
@@ -241,14 +245,14 @@ func (s *settings) noteResumeNamespace(ns string) {
 }
 
 // noteOldName tells of text that still has the name the manifest had.
-func (s *settings) noteOldName(j *jobView, old string) {
+func (s *settings) noteOldName(j *jobview.View, old string) {
 	if old == "" {
 		return
 	}
 	for _, suffix := range []string{"-worker-", "-master-", "-launcher"} {
-		visit(fromPlain(j.object), place{}, func(n *node, at place) {
-			if at.script && containsName(n.str(), old+suffix) {
-				s.notef("%s still says %s…, the job is named %s now", at.path, old+suffix, s.Name)
+		manifest.Visit(manifest.FromPlain(j.Object), manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+			if at.Script && containsName(n.Str(), old+suffix) {
+				s.notef("%s still says %s…, the job is named %s now", at.Path, old+suffix, s.Name)
 			}
 		})
 	}
@@ -279,19 +283,19 @@ func (s *settings) setPaths(object map[string]any) error {
 		if v != nil {
 			set = marked(v)
 		}
-		before := fromPlain(object)
+		before := manifest.FromPlain(object)
 		if err := assign(object, a.Key, set); err != nil {
 			return err
 		}
-		r := &report{}
-		checkObject(fromPlain(object), r, true)
-		if len(r.faults) > 0 {
-			why := errors.Join(r.faults...)
+		r := &schema.Report{}
+		schema.Check(manifest.FromPlain(object), r, true)
+		if len(r.Faults) > 0 {
+			why := errors.Join(r.Faults...)
 			if strings.HasPrefix(why.Error(), a.Key+" ") {
 				return errs.Usagef("--set %v", why).WithCause(why)
 			}
 			e := errs.Usagef("--set %s: %v", a.Key, why).WithCause(why)
-			if near := nearPaths(before, a.Key); len(near) > 0 && !strings.Contains(why.Error(), "did you mean") {
+			if near := schema.NearPaths(before, a.Key); len(near) > 0 && !strings.Contains(why.Error(), "did you mean") {
 				e.WithFact("fields like it", strings.Join(near, ", "))
 			}
 			return e
@@ -300,33 +304,28 @@ func (s *settings) setPaths(object map[string]any) error {
 	return nil
 }
 
-// setScalar is a value of --set in an object, with its text. The field's type
+// marked is the value of a --set in an object, with its text. The field's type
 // decides what becomes of it: --set metadata.labels.run=7 is text, replicas=7 a
 // number.
-type setScalar struct {
-	value any
-	text  string
-}
-
-func marked(n *node) any {
-	switch n.kind {
-	case mapNode:
-		m := make(map[string]any, len(n.fields))
-		for _, f := range n.fields {
-			m[f.key] = marked(f.value)
+func marked(n *manifest.Node) any {
+	switch n.Kind {
+	case manifest.MapNode:
+		m := make(map[string]any, len(n.Fields))
+		for _, f := range n.Fields {
+			m[f.Key] = marked(f.Value)
 		}
 		return m
-	case listNode:
-		l := make([]any, len(n.items))
-		for i, item := range n.items {
+	case manifest.ListNode:
+		l := make([]any, len(n.Items))
+		for i, item := range n.Items {
 			l[i] = marked(item)
 		}
 		return l
 	}
-	if n.value == nil {
+	if n.Value == nil {
 		return nil
 	}
-	return setScalar{n.value, n.text}
+	return manifest.Written{Value: n.Value, Text: n.Text}
 }
 
 // jobLevel names a value that only a job can take, "" when none is set.
@@ -346,4 +345,26 @@ func (s *settings) jobLevel() string {
 		}
 	}
 	return ""
+}
+
+// queueLabels are the labels that Kueue goes by.
+func (s *settings) queueLabels() map[string]string {
+	out := map[string]string{}
+	if s.Queue != "" {
+		out[kinds.QueueLabel] = s.Queue
+	}
+	if s.Priority != "" {
+		out[kinds.PriorityLabel] = s.Priority
+	}
+	return out
+}
+
+// noteSizes tells of objects that a cluster hardly takes.
+func (s *settings) noteSizes(objects []map[string]any) {
+	for _, o := range objects {
+		if data, err := json.Marshal(o); err == nil && len(data) > manifest.MaxObject {
+			s.notef("%s %s has %.1f MiB, and Kubernetes takes objects of up to %.1f MiB", manifest.TextOf(o["kind"]), manifest.Clip(manifest.TextOf(jobview.Inner(o, "metadata")["name"])),
+				float64(len(data))/(1<<20), float64(manifest.MaxObject)/(1<<20))
+		}
+	}
 }

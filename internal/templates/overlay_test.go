@@ -8,6 +8,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // The fields of the PyTorchJob that the official CLI v2.2.0 submits for two
@@ -63,8 +65,8 @@ func TestFieldsOfTheOfficialCLI(t *testing.T) {
 		}
 	}
 	env := map[string]any{}
-	for _, e := range mapsIn(at(t, r.Objects[0], workerContainer+".env")) {
-		env[textOf(e["name"])] = e["value"]
+	for _, e := range jobview.MapsIn(at(t, r.Objects[0], workerContainer+".env")) {
+		env[manifest.TextOf(e["name"])] = e["value"]
 	}
 	// CUDA_VISIBLE_DEVICES is the device plugin's business, and the settings of one
 	// library's overlap (CUDA_DEVICE_MAX_CONNECTIONS=1) slow others down.
@@ -78,13 +80,13 @@ func TestUsersValuesWin(t *testing.T) {
 	r := render(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(2), EFA: Int(0),
 		Environment: map[string]string{"FI_PROVIDER": "tcp", "NCCL_SOCKET_IFNAME": "eth0"}, Volumes: []Volume{{Name: "big", Type: EmptyDir, MountPath: "/dev/shm", Memory: true, Size: "100Gi"}}})
 	c, _ := at(t, r.Objects[0], workerContainer).(map[string]any)
-	if got := named(c["env"], "FI_PROVIDER")["value"]; got != "tcp" {
+	if got := jobview.Named(c["env"], "FI_PROVIDER")["value"]; got != "tcp" {
 		t.Errorf("FI_PROVIDER is %v", got)
 	}
-	if got := named(c["env"], "NCCL_SOCKET_IFNAME")["value"]; got != "eth0" {
+	if got := jobview.Named(c["env"], "NCCL_SOCKET_IFNAME")["value"]; got != "eth0" {
 		t.Errorf("NCCL_SOCKET_IFNAME is %v", got)
 	}
-	if got := inner(c, "resources", "limits"); got["vpc.amazonaws.com/efa"] != nil {
+	if got := jobview.Inner(c, "resources", "limits"); got["vpc.amazonaws.com/efa"] != nil {
 		t.Errorf("--efa 0 asks for %v", got)
 	}
 	if got := at(t, r.Objects[0], workerPod+".volumes"); !reflect.DeepEqual(got, []any{map[string]any{"name": "big", "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": "100Gi"}}}) {
@@ -99,7 +101,7 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 		want         bool
 	}{{"p5.48xlarge", 2, true}, {"p5.48xlarge", 1, false}, {"g5.2xlarge", 2, false}, {"c6i.32xlarge", 2, false}, {"c5n.18xlarge", 2, true}} {
 		r := render(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: c.instanceType, NodeCount: Int(c.nodes)})
-		if got := named(at(t, r.Objects[0], workerContainer+".env"), "FI_PROVIDER") != nil; got != c.want {
+		if got := jobview.Named(at(t, r.Objects[0], workerContainer+".env"), "FI_PROVIDER") != nil; got != c.want {
 			t.Errorf("%d x %s: FI_PROVIDER %v", c.nodes, c.instanceType, got)
 		}
 	}
@@ -209,6 +211,7 @@ func TestNotices(t *testing.T) {
 		want     string // "": none at all
 	}{
 		{"plain", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType = "p5.48xlarge" }), ""},
+		{"no image", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Image = "p5.48xlarge", "<account>/i:1" }), `pytorch of Worker: no node can pull the image "<account>/i:1"`},
 		{"no accelerator", mustFind(t, "pytorch"), pytorch, "no accelerator is asked for"},
 		{"part of the fabric", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Accelerators = "g5.48xlarge", Int(4) }), "talk over TCP"},
 		{"tight memory", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Memory = "p5.48xlarge", "2000Gi" }), "may not fit"},

@@ -3,14 +3,13 @@ package templates
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // convert types a value as the parameter declares it. Text is parsed; a value of
@@ -21,50 +20,45 @@ func (p Param) convert(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Enum) > 0 && !slices.Contains(p.Enum, textOf(out)) {
-		return nil, fmt.Errorf("%q is not one of %s", clip(textOf(v)), strings.Join(p.Enum, ", "))
+	if len(p.Enum) > 0 && !slices.Contains(p.Enum, manifest.TextOf(out)) {
+		return nil, fmt.Errorf("%q is not one of %s", manifest.Clip(manifest.TextOf(v)), strings.Join(p.Enum, ", "))
 	}
 	return out, nil
 }
 
 func (p Param) typed(v any) (any, error) {
 	s, isText := v.(string)
+	scalar := v
+	if isText {
+		scalar = manifest.AsWritten(strings.TrimSpace(s))
+	}
 	switch p.Type {
 	case "int":
-		if isText {
-			v = resolve(strings.TrimSpace(s))
+		if _, ok := manifest.PlainOf(scalar).(int64); ok {
+			return scalar, nil
 		}
-		if n, ok := v.(int64); ok {
-			return n, nil
-		}
-		return nil, fmt.Errorf("%q is not a whole number", clip(textOf(v)))
+		return nil, fmt.Errorf("%q is not a whole number", manifest.Clip(manifest.TextOf(v)))
 	case "number":
-		if isText {
-			v = resolve(strings.TrimSpace(s))
-		}
-		switch v.(type) {
+		switch manifest.PlainOf(scalar).(type) {
 		case int64, float64:
-			return v, nil
+			return scalar, nil
 		}
-		return nil, fmt.Errorf("%q is not a number", clip(textOf(v)))
+		return nil, fmt.Errorf("%q is not a number", manifest.Clip(manifest.TextOf(v)))
 	case "bool":
-		if isText {
-			v = resolve(strings.TrimSpace(s))
+		if _, ok := manifest.PlainOf(scalar).(bool); ok {
+			return scalar, nil
 		}
-		if b, ok := v.(bool); ok {
-			return b, nil
-		}
-		return nil, fmt.Errorf("%q is not true or false", clip(textOf(v)))
+		return nil, fmt.Errorf("%q is not true or false", manifest.Clip(manifest.TextOf(v)))
 	case "quantity":
-		if _, err := resource.ParseQuantity(textOf(v)); err != nil {
-			return nil, fmt.Errorf("%q is not a quantity such as 500m, 4 or 16Gi", clip(textOf(v)))
+		if _, err := resource.ParseQuantity(manifest.TextOf(v)); err != nil {
+			return nil, fmt.Errorf("%q is not a quantity such as 500m, 4 or 16Gi", manifest.Clip(manifest.TextOf(v)))
 		}
 		return v, nil
 	case "list":
 		return asList(v)
 	case "":
 		if isText {
-			return resolve(s), nil
+			return manifest.AsWritten(s), nil
 		}
 		return scalarOrList(v)
 	}
@@ -74,7 +68,7 @@ func (p Param) typed(v any) (any, error) {
 	case nil:
 		return "", nil
 	}
-	return textOf(v), nil
+	return manifest.TextOf(v), nil
 }
 
 // asList takes a list of scalars, a JSON-like list in text, or words in text.
@@ -86,16 +80,16 @@ func asList(v any) (any, error) {
 		return scalarOrList(v)
 	case string:
 		if strings.HasPrefix(strings.TrimSpace(v), "[") {
-			docs, err := parseDocuments([]byte(v))
-			if err == nil && len(docs) == 1 && docs[0].kind == listNode {
-				return scalarOrList(docs[0].plain())
+			docs, err := manifest.Parse([]byte(v))
+			if err == nil && len(docs) == 1 && docs[0].Kind == manifest.ListNode {
+				return scalarOrList(docs[0].Said())
 			}
 		}
 		words, err := SplitWords(v)
 		if err != nil {
 			return nil, err
 		}
-		return anyList(words), nil
+		return manifest.AnyList(words), nil
 	}
 	return []any{v}, nil
 }
@@ -127,9 +121,9 @@ func normal(v any) any {
 	case float32:
 		return float64(v)
 	case json.Number:
-		return resolve(v.String())
+		return manifest.AsWritten(v.String())
 	case []string:
-		return anyList(v)
+		return manifest.AnyList(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
@@ -140,72 +134,19 @@ func normal(v any) any {
 	return v
 }
 
-func anyList(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
+// setDefault gives a parameter its default.
+func (p *Param) setDefault(v any) { p.Default, p.said = manifest.PlainOf(v), v }
+
+// value is the default as it is written.
+func (p Param) value() any {
+	if p.said != nil {
+		return p.said
 	}
-	return out
+	return p.Default
 }
 
-var (
-	intText   = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
-	floatText = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-)
-
-// resolve types a text as a plain YAML scalar: true, 4, 0.5, null, or text. A
-// number with leading zeros stays text.
-func resolve(s string) any {
-	switch s {
-	case "true", "True", "TRUE":
-		return true
-	case "false", "False", "FALSE":
-		return false
-	case "null", "Null", "NULL", "~":
-		return nil
-	}
-	if intText.MatchString(s) {
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return n
-		}
-	}
-	if floatText.MatchString(s) && !leadingZero(s) {
-		if f, err := strconv.ParseFloat(s, 64); err == nil {
-			return f
-		}
-	}
-	return s
-}
-
-func leadingZero(s string) bool {
-	s = strings.TrimLeft(s, "+-")
-	return len(s) > 1 && s[0] == '0' && s[1] >= '0' && s[1] <= '9'
-}
-
-// textOf renders a scalar the way it is written.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case int:
-		return strconv.Itoa(v)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	case []any:
-		words := make([]string, len(v))
-		for i := range v {
-			words[i] = textOf(v[i])
-		}
-		return strings.Join(words, " ")
-	}
-	return fmt.Sprint(v)
-}
+// DefaultText is the default as it is written, "" when there is none.
+func (p Param) DefaultText() string { return manifest.TextOf(p.value()) }
 
 // SplitWords splits text into words as a shell does: blanks separate, single and
 // double quotes and backslashes keep. An open quote is an error.

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 const jobHead = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  template:\n    spec:\n      containers:\n      - name: c\n        image: i\n"
 
 func TestParseFaults(t *testing.T) {
-	long := strings.Repeat("x", maxBytes+1)
+	long := strings.Repeat("x", manifest.MaxBytes+1)
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
 		"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"
 	for _, c := range []struct {
@@ -124,8 +126,8 @@ func TestParseAccepts(t *testing.T) {
 
 func TestNullQuantitiesAreDropped(t *testing.T) {
 	r := mustRender(t, mustParse(t, jobHead+"        stdin: yes\n        resources: {limits: {nvidia.com/gpu: null, cpu: 2}}\n"), Values{})
-	c := container(inner(r.Objects[0], "spec", "template", "spec"))
-	if got := inner(c, "resources", "limits"); !reflect.DeepEqual(got, map[string]any{"cpu": int64(2)}) {
+	c := jobview.Container(jobview.Inner(r.Objects[0], "spec", "template", "spec"))
+	if got := jobview.Inner(c, "resources", "limits"); !reflect.DeepEqual(got, map[string]any{"cpu": int64(2)}) {
 		t.Errorf("limits %v", got)
 	}
 	if c["stdin"] != true {
@@ -134,7 +136,7 @@ func TestNullQuantitiesAreDropped(t *testing.T) {
 }
 
 func TestMergeKeysAndAnchors(t *testing.T) {
-	docs, err := parseDocuments([]byte("base: &b {a: 1, b: 2}\nother: &o {b: 3, c: 4}\none: {<<: *b, b: 9}\ntwo: {<<: [*b, *o]}\ndate: 2024-01-02\noctal: 0644\nbig: 18446744073709551616\n"))
+	docs, err := manifest.Parse([]byte("base: &b {a: 1, b: 2}\nother: &o {b: 3, c: 4}\none: {<<: *b, b: 9}\ntwo: {<<: [*b, *o]}\ndate: 2024-01-02\noctal: 0644\nbig: 18446744073709551616\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +145,7 @@ func TestMergeKeysAndAnchors(t *testing.T) {
 		"one": map[string]any{"a": int64(1), "b": int64(9)}, "two": map[string]any{"a": int64(1), "b": int64(2), "c": int64(4)},
 		"date": "2024-01-02", "octal": int64(0o644), "big": 18446744073709551616.0,
 	}
-	if got := docs[0].plain(); !reflect.DeepEqual(got, want) {
+	if got := docs[0].Plain(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
@@ -188,10 +190,10 @@ func TestLinesBelowHeader(t *testing.T) {
 
 func TestManyDocuments(t *testing.T) {
 	var b strings.Builder
-	for i := range maxDocs + 1 {
+	for i := range manifest.MaxDocs + 1 {
 		fmt.Fprintf(&b, "---\nn: %d\n", i)
 	}
-	if _, err := parseDocuments([]byte(b.String())); err == nil || !strings.Contains(err.Error(), "documents") {
+	if _, err := manifest.Parse([]byte(b.String())); err == nil || !strings.Contains(err.Error(), "documents") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Annotations by which Kueue places the pods of a job close together (Kueue,
@@ -33,7 +35,7 @@ var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
 // "*" tolerates everything.
 func ParseToleration(text string) (Toleration, error) {
 	bad := func(why string) (Toleration, error) {
-		return Toleration{}, errs.Usagef("--toleration %s is not understood: %s", quoteText(text), why).
+		return Toleration{}, errs.Usagef("--toleration %s is not understood: %s", manifest.QuoteText(text), why).
 			WithTry("--toleration KEY=VALUE:NoSchedule", "--toleration KEY:NoExecute:300", "--toleration KEY")
 	}
 	parts := strings.Split(text, ":")
@@ -45,15 +47,15 @@ func ParseToleration(text string) (Toleration, error) {
 			return bad("* has no value")
 		}
 	} else if len(validation.IsQualifiedName(key)) > 0 {
-		return bad(quoteText(key) + " is no taint's key")
+		return bad(manifest.QuoteText(key) + " is no taint's key")
 	}
 	if len(validation.IsValidLabelValue(value)) > 0 {
-		return bad(quoteText(value) + " is no taint's value")
+		return bad(manifest.QuoteText(value) + " is no taint's value")
 	}
 	if len(parts) > 1 {
 		i := slices.IndexFunc(taintEffects, func(e string) bool { return strings.EqualFold(e, parts[1]) })
 		if i < 0 {
-			return bad("the effect is " + orList(taintEffects))
+			return bad("the effect is " + manifest.OrList(taintEffects))
 		}
 		t.Effect = taintEffects[i]
 	}
@@ -93,10 +95,10 @@ func (t Toleration) body() map[string]any {
 func (s *settings) layTolerations(pod map[string]any) {
 	for _, t := range s.Tolerations {
 		body := t.body()
-		if list := mapsIn(pod["tolerations"]); slices.ContainsFunc(list, func(have map[string]any) bool { return reflect.DeepEqual(have, body) }) {
+		if list := jobview.MapsIn(pod["tolerations"]); slices.ContainsFunc(list, func(have map[string]any) bool { return reflect.DeepEqual(have, body) }) {
 			continue
 		}
-		pod["tolerations"] = append(without(pod["tolerations"], func(map[string]any) bool { return false }), body)
+		pod["tolerations"] = append(jobview.Without(pod["tolerations"], func(map[string]any) bool { return false }), body)
 	}
 }
 
@@ -107,7 +109,7 @@ func (v Values) checkTopology() error {
 	}
 	for flag, level := range map[string]string{"--preferred-topology": v.PreferredTopology, "--required-topology": v.RequiredTopology} {
 		if level != "" && len(validation.IsQualifiedName(level)) > 0 {
-			return errs.Usagef("%s %s is no node label", flag, quoteText(level)).WithTry(flag + " topology.k8s.aws/network-node-layer-3")
+			return errs.Usagef("%s %s is no node label", flag, manifest.QuoteText(level)).WithTry(flag + " topology.k8s.aws/network-node-layer-3")
 		}
 	}
 	return nil
@@ -115,11 +117,11 @@ func (v Values) checkTopology() error {
 
 // layTopology asks for a topology where Kueue reads it: on the pod templates. One
 // wish replaces the other.
-func (s *settings) layTopology(r role) {
+func (s *settings) layTopology(r jobview.Role) {
 	if s.PreferredTopology == "" && s.RequiredTopology == "" {
 		return
 	}
-	annotations := child(child(r.template, "metadata"), "annotations")
+	annotations := jobview.Child(jobview.Child(r.Template, "metadata"), "annotations")
 	delete(annotations, preferredTopologyAnnotation)
 	delete(annotations, requiredTopologyAnnotation)
 	if s.RequiredTopology != "" {

@@ -6,6 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Beyond these no machine is meant: a quantity that large is a slip of the hand,
@@ -27,10 +29,10 @@ func (v Values) checkQuantities() error {
 		}
 		n, err := resource.ParseQuantity(q.have)
 		if err != nil || n.Sign() <= 0 {
-			return errs.Usagef("%s %q is no quantity such as 500m, 4 or 16Gi", q.flag, clip(q.have))
+			return errs.Usagef("%s %q is no quantity such as 500m, 4 or 16Gi", q.flag, manifest.Clip(q.have))
 		}
 		if n.Cmp(q.most) > 0 {
-			return errs.Usagef("%s %s is more than any machine has", q.flag, clip(q.have))
+			return errs.Usagef("%s %s is more than any machine has", q.flag, manifest.Clip(q.have))
 		}
 		amounts[q.flag] = n
 	}
@@ -45,42 +47,43 @@ func (v Values) checkQuantities() error {
 
 // checkResources validates what a container asks for by the rules of the API
 // server (Kubernetes, "Resource Management for Pods and Containers"), so that a
-// mistake is found before anything is sent.
-func checkResources(role string, c map[string]any) error {
-	resources := inner(c, "resources")
-	requests, limits := inner(resources, "requests"), inner(resources, "limits")
+// mistake is found before anything is sent. at is the container's path.
+func (f *jobFaults) checkResources(at, role string, c map[string]any) {
+	resources := jobview.Inner(c, "resources")
+	requests, limits := jobview.Inner(resources, "requests"), jobview.Inner(resources, "limits")
 	for _, list := range []struct {
 		name    string
 		amounts map[string]any
 	}{{"requests", requests}, {"limits", limits}} {
-		for _, name := range sortedKeys(list.amounts) {
-			text := textOf(list.amounts[name])
+		for _, name := range manifest.SortedKeys(list.amounts) {
+			text := manifest.TextOf(list.amounts[name])
 			q, err := resource.ParseQuantity(text)
 			if err != nil {
 				continue // the kinds' schema names it, or it is a parameter without a value
 			}
+			path := manifest.JoinPath(at+".resources."+list.name, name)
 			switch {
 			case q.Sign() < 0:
-				return errs.Usagef("%s of %s: resources.%s.%s is below 0 (%s)", textOf(c["name"]), role, list.name, name, text)
+				f.add(path, errs.Usagef("%s of %s: resources.%s.%s is below 0 (%s)", manifest.TextOf(c["name"]), role, list.name, name, text))
 			case isDevice(name) && q.MilliValue()%1000 != 0:
-				return errs.Usagef("%s of %s: resources.%s.%s counts devices, and %s is no whole number", textOf(c["name"]), role, list.name, name, text)
+				f.add(path, errs.Usagef("%s of %s: resources.%s.%s counts devices, and %s is no whole number", manifest.TextOf(c["name"]), role, list.name, name, text))
 			}
 		}
 	}
-	for _, name := range sortedKeys(requests) {
-		request, err1 := resource.ParseQuantity(textOf(requests[name]))
-		limit, err2 := resource.ParseQuantity(textOf(limits[name]))
+	for _, name := range manifest.SortedKeys(requests) {
+		request, err1 := resource.ParseQuantity(manifest.TextOf(requests[name]))
+		limit, err2 := resource.ParseQuantity(manifest.TextOf(limits[name]))
 		if _, limited := limits[name]; !limited || err1 != nil || err2 != nil {
 			continue
 		}
+		path := manifest.JoinPath(at+".resources.limits", name)
 		switch {
 		case limit.Cmp(request) < 0:
-			return errs.Usagef("%s of %s: the %s limit of %s is below the request of %s", textOf(c["name"]), role, name, limit.String(), request.String())
+			f.add(path, errs.Usagef("%s of %s: the %s limit of %s is below the request of %s", manifest.TextOf(c["name"]), role, name, limit.String(), request.String()))
 		case isDevice(name) && limit.Cmp(request) != 0:
-			return errs.Usagef("%s of %s: %s counts devices, and its limit (%s) and request (%s) have to be the same", textOf(c["name"]), role, name, limit.String(), request.String())
+			f.add(path, errs.Usagef("%s of %s: %s counts devices, and its limit (%s) and request (%s) have to be the same", manifest.TextOf(c["name"]), role, name, limit.String(), request.String()))
 		}
 	}
-	return nil
 }
 
 // isDevice tells the extended resources, which are whole and not overcommitted:

@@ -5,6 +5,9 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
 
 // Render makes the objects of a submission: the template with its placeholders
@@ -15,7 +18,7 @@ func (t *Template) Render(v Values) (Result, error) {
 		return Result{}, err
 	}
 	if strings.TrimSpace(v.Name) != v.Name {
-		return Result{}, errs.Usagef("the name %s has blanks around it", quoteText(v.Name))
+		return Result{}, errs.Usagef("the name %s has blanks around it", manifest.QuoteText(v.Name))
 	}
 	draft, err := t.draft(v)
 	if err != nil {
@@ -34,7 +37,7 @@ func (t *Template) Render(v Values) (Result, error) {
 		return Result{}, err
 	}
 	for _, o := range objects {
-		strip(o)
+		jobview.Strip(o)
 	}
 	fixed, err := t.fixedValues(objects)
 	if err != nil {
@@ -50,6 +53,9 @@ func (t *Template) Render(v Values) (Result, error) {
 		}
 	}
 	s.layObjects(objects)
+	if len(t.Text) > manifest.MaxObject {
+		s.noteSizes(objects)
+	}
 	target := objects[max(at, 0)]
 	if err := s.setPaths(target); err != nil {
 		return Result{}, err
@@ -67,7 +73,7 @@ func (t *Template) Render(v Values) (Result, error) {
 
 // draft is the job with everything filled in that needs no computing, to read
 // from it what the manifest says. nil when there is no job.
-func (t *Template) draft(v Values) (*jobView, error) {
+func (t *Template) draft(v Values) (*jobview.View, error) {
 	given, _, err := t.splitSet(v)
 	if err != nil {
 		return nil, err
@@ -75,7 +81,7 @@ func (t *Template) draft(v Values) (*jobView, error) {
 	values := map[string]any{}
 	for _, p := range t.Params {
 		if p.Default != nil {
-			values[p.Name] = p.Default
+			values[p.Name] = p.value()
 		}
 	}
 	for name, g := range given {
@@ -83,9 +89,9 @@ func (t *Template) draft(v Values) (*jobView, error) {
 	}
 	f := &filler{values: values}
 	for _, d := range t.docs {
-		if _, ok := kinds.JobFor(d.get("apiVersion").str(), d.get("kind").str()); ok {
-			o, _ := f.fill(d, place{}).plain().(map[string]any)
-			if view, ok := viewOf(o); ok {
+		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
+			o, _ := f.fill(d, manifest.Place{}).Plain().(map[string]any)
+			if view, ok := jobview.Of(o); ok {
 				return view, nil
 			}
 		}
@@ -95,7 +101,7 @@ func (t *Template) draft(v Values) (*jobView, error) {
 
 // params returns the value of every parameter that has one: as given, else by
 // the flag that means the same or computed, else the template's default.
-func (s *settings) params(t *Template, job *jobView) (map[string]any, error) {
+func (s *settings) params(t *Template, job *jobview.View) (map[string]any, error) {
 	values := map[string]any{}
 	for name, g := range s.given {
 		values[name] = g
@@ -114,7 +120,7 @@ func (s *settings) params(t *Template, job *jobView) (map[string]any, error) {
 			}
 			values[p.Name] = typed
 		} else if p.Default != nil {
-			values[p.Name] = p.Default
+			values[p.Name] = p.value()
 		} else if p.Declared && !p.Required {
 			values[p.Name] = p.empty()
 		}
@@ -142,13 +148,13 @@ func (p Param) empty() any {
 // wellKnown returns the value of a well-known parameter. Where nothing says a
 // number, a template that declares the parameter gets the fallback; a
 // placeholder that nobody declared is missing.
-func (s *settings) wellKnown(p Param, job *jobView) (any, bool) {
+func (s *settings) wellKnown(p Param, job *jobview.View) (any, bool) {
 	c, ok := canonical(p.Name)
 	if !ok {
 		return nil, false
 	}
 	text := func(v string) (any, bool) { return v, v != "" }
-	list := func(v []string) (any, bool) { return anyList(v), true }
+	list := func(v []string) (any, bool) { return manifest.AnyList(v), true }
 	number := func(a amount) (any, bool) { return int64(a.n), a.known }
 	switch c {
 	case pJobName:
@@ -170,14 +176,14 @@ func (s *settings) wellKnown(p Param, job *jobView) (any, bool) {
 	case pProcesses:
 		return int64(s.nodes.n * s.tasks.n), s.nodes.known && s.tasks.known || p.Declared
 	case pCommand:
-		return anyList(s.command), s.Values.Command != ""
+		return manifest.AnyList(s.command), s.Values.Command != ""
 	case pEntryScript:
 		if s.needsNoScript() {
 			return []any{}, true
 		}
 		return text(s.EntryScript)
 	case pScriptArgs:
-		return anyList(s.args), len(s.ScriptArgs) > 0
+		return manifest.AnyList(s.args), len(s.ScriptArgs) > 0
 	case pTorchrun:
 		return list(s.torchrunFlags(job))
 	case pMpirun:
@@ -190,37 +196,27 @@ func (s *settings) wellKnown(p Param, job *jobView) (any, bool) {
 // against the kinds' fields.
 func (t *Template) fillAll(values map[string]any) ([]map[string]any, *filler, error) {
 	f := &filler{values: values}
-	r := &report{}
+	r := &schema.Report{}
 	var objects []map[string]any
 	for _, d := range t.docs {
-		filled := f.fill(d, place{})
-		checkObject(filled, r, true)
-		o, _ := filled.plain().(map[string]any)
+		filled := f.fill(d, manifest.Place{})
+		schema.Check(filled, r, true)
+		o, _ := filled.Plain().(map[string]any)
 		objects = append(objects, o)
 	}
-	if faults := append(f.faults, r.faults...); len(faults) > 0 {
-		return nil, nil, errs.Wrap(broken(t.Source, faults...), "the values do not fit").WithCode(errs.Usage)
+	if faults := append(f.faults, r.Faults...); len(faults) > 0 {
+		return nil, nil, errs.Wrap(manifest.Broken(t.Source, faults...), "the values do not fit").WithCode(errs.Usage)
 	}
 	return objects, f, nil
 }
 
-// strip removes what only a cluster writes, so that an exported object can be
-// submitted again.
-func strip(o map[string]any) {
-	delete(o, "status")
-	meta := inner(o, "metadata")
-	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
-		delete(meta, key)
-	}
-}
-
 // pickJob finds the one job among the objects.
-func (s *settings) pickJob(objects []map[string]any) (*jobView, int, error) {
-	var job *jobView
+func (s *settings) pickJob(objects []map[string]any) (*jobview.View, int, error) {
+	var job *jobview.View
 	at, found := -1, []string{}
 	for i, o := range objects {
-		if view, ok := viewOf(o); ok {
-			found = append(found, textOf(o["kind"])+" "+textOf(inner(o, "metadata")["name"]))
+		if view, ok := jobview.Of(o); ok {
+			found = append(found, manifest.TextOf(o["kind"])+" "+manifest.TextOf(jobview.Inner(o, "metadata")["name"]))
 			if job == nil {
 				job, at = view, i
 			}
@@ -238,44 +234,49 @@ func (s *settings) pickJob(objects []map[string]any) (*jobView, int, error) {
 			if len(objects) > 1 {
 				return nil, -1, errs.Usagef("--name needs a job, and the manifest holds %d objects without one", len(objects))
 			}
-			child(objects[0], "metadata")["name"] = s.Name
+			jobview.Child(objects[0], "metadata")["name"] = s.Name
 		}
 	}
 	return job, at, nil
 }
 
 // finish checks the objects as they will be sent.
-func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job *jobView) error {
+func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job *jobview.View) error {
 	if missing := t.missing(f, objects); len(missing) > 0 {
 		return t.missingError(missing)
 	}
-	r := &report{}
+	r := &schema.Report{}
 	for i, o := range objects {
-		n := fromPlain(o)
-		checkObject(n, r, true)
-		objects[i], _ = n.plain().(map[string]any)
+		n := manifest.FromPlain(o)
+		schema.Check(n, r, true)
+		objects[i], _ = n.Plain().(map[string]any)
 	}
-	if len(r.faults) > 0 {
-		return errs.Wrap(broken("the finished objects", r.faults...), "the values do not fit").WithCode(errs.Usage)
+	if len(r.Faults) > 0 {
+		return errs.Wrap(manifest.Broken("the finished objects", r.Faults...), "the values do not fit").WithCode(errs.Usage)
 	}
 	for _, o := range objects {
-		visit(fromPlain(o), place{}, func(n *node, at place) {
-			if name, ok := whole(n.str()); ok && at.script {
-				s.notef("$%s stays as it is in %s: no parameter of that name is given", name, at.path)
+		n := manifest.FromPlain(o)
+		manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+			if m, ok := at.Whole(n.Str()); ok && at.Script {
+				s.notef("$%s stays as it is in %s: no parameter of that name is given", m.Name, at.Path)
 			}
 		})
+		for _, note := range t.shellsOwn(n) {
+			s.notef("%s", note)
+		}
 	}
 	if job == nil {
 		return nil
 	}
 	for i, o := range objects {
-		if view, ok := viewOf(o); ok {
+		if view, ok := jobview.Of(o); ok {
 			if err := s.checkJob(view); err != nil {
 				return err
 			}
 			s.noteCounts(view)
 			s.noteTypes(view)
-			objects[i] = view.object
+			s.noteImages(view)
+			objects[i] = view.Object
 			return s.checkFits(view)
 		}
 	}
@@ -287,18 +288,18 @@ func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job 
 func (t *Template) missing(f *filler, objects []map[string]any) []string {
 	var order []string
 	left := map[string]bool{}
-	look := func(text string, at place) {
-		for _, name := range placeholderNames(text) {
-			if !at.script && !left[name] {
-				left[name] = true
-				order = append(order, name)
+	look := func(text string, at manifest.Place) {
+		for _, m := range at.Mentions(text) {
+			if !at.Script && !left[m.Name] {
+				left[m.Name] = true
+				order = append(order, m.Name)
 			}
 		}
 	}
 	for _, o := range objects {
-		n := fromPlain(o)
-		visit(n, place{}, func(n *node, at place) { look(n.str(), at) })
-		visitKeys(n, place{}, func(fl field, at place) { look(fl.key, at) })
+		n := manifest.FromPlain(o)
+		manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, at manifest.Place) { look(n.Str(), at) })
+		manifest.VisitKeys(n, manifest.Place{}, func(fl manifest.Field, at manifest.Place) { look(fl.Key, at) })
 	}
 	var out []string
 	listed := map[string]bool{}
@@ -322,8 +323,8 @@ func (s *settings) result(objects []map[string]any, job int) Result {
 		r.AcceleratorResource = s.resource
 	}
 	if job >= 0 {
-		view, _ := viewOf(objects[job])
-		r.NodeCount = view.nodes()
+		view, _ := jobview.Of(objects[job])
+		r.NodeCount = view.Nodes()
 		if s.hasType && s.typ.Accelerators > 0 && s.devices.n == 0 {
 			s.notef("no accelerator is asked for on %s", s.instanceType)
 		}
@@ -336,9 +337,9 @@ func (s *settings) result(objects []map[string]any, job int) Result {
 }
 
 // asksNothing tells whether no training pod asks for anything that Kueue could count.
-func asksNothing(j *jobView) bool {
-	for _, r := range j.roles() {
-		if r.trains && len(inner(container(r.pod()), "resources", "requests")) > 0 {
+func asksNothing(j *jobview.View) bool {
+	for _, r := range j.Roles() {
+		if r.Trains && len(jobview.Inner(jobview.Container(r.Pod()), "resources", "requests")) > 0 {
 			return false
 		}
 	}
@@ -370,8 +371,8 @@ func (t *Template) stated(v Values, path ...string) string {
 		return ""
 	}
 	last := len(path) - 1
-	text := textOf(inner(draft.object, append([]string{"metadata"}, path[:last]...)...)[path[last]])
-	if len(placeholderNames(text)) > 0 {
+	text := manifest.TextOf(jobview.Inner(draft.Object, append([]string{"metadata"}, path[:last]...)...)[path[last]])
+	if manifest.Unfilled(text) {
 		return ""
 	}
 	return text

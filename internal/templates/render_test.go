@@ -10,6 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 func at(t *testing.T, o map[string]any, path string) any {
@@ -253,20 +255,20 @@ func TestInjectLabels(t *testing.T) {
 		"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec: {leaderWorkerTemplate: {workerTemplate: {}}}\n": {"", "spec.leaderWorkerTemplate.workerTemplate"},
 		"apiVersion: v1\nkind: Service\nmetadata: {labels: {a: b}}\n":                                                          {""},
 	} {
-		docs, err := parseDocuments([]byte(name))
+		docs, err := manifest.Parse([]byte(name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := docs[0].plain().(map[string]any)
-		injectLabels(o, labels)
+		o := docs[0].Plain().(map[string]any)
+		jobview.InjectLabels(o, labels)
 		for _, p := range path {
 			m := o
 			if p != "" {
 				m, _ = at(t, o, p).(map[string]any)
 			}
 			for k, v := range labels {
-				if got := inner(m, "metadata", "labels")[k]; got != v {
-					t.Errorf("%s at %q: %s is %v", textOf(o["kind"]), p, k, got)
+				if got := jobview.Inner(m, "metadata", "labels")[k]; got != v {
+					t.Errorf("%s at %q: %s is %v", manifest.TextOf(o["kind"]), p, k, got)
 				}
 			}
 		}
@@ -277,7 +279,7 @@ func TestInjectLabels(t *testing.T) {
 func TestRenderIsPure(t *testing.T) {
 	tm := mustFind(t, "testdata/manifests/master.yaml")
 	v := everything(t)
-	first, err := Marshal(mustRender(t, tm, v).Objects)
+	first, err := manifest.Marshal(mustRender(t, tm, v).Objects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +291,7 @@ func TestRenderIsPure(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if again, _ := Marshal(r.Objects); string(again) != string(first) {
+			if again, _ := manifest.Marshal(r.Objects); string(again) != string(first) {
 				t.Error("two renderings differ")
 			}
 		})
@@ -317,10 +319,7 @@ func TestRenderIsFast(t *testing.T) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	tm, err := Find("pytorch", Dirs{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	tm := mustFind(b, "pytorch")
 	v := Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(4)}
 	for b.Loop() {
 		if _, err := tm.Render(v); err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // How the processes of several nodes find each other under torchrun.
@@ -42,23 +44,23 @@ type Rendezvous struct {
 
 func (r Rendezvous) check() error {
 	if r.Backend != "" && !slices.Contains(rdzvBackends, r.Backend) {
-		return errs.Usagef("--rdzv-backend %q is not one of %s%s", clip(r.Backend), strings.Join(rdzvBackends, ", "), meant(errs.Near(r.Backend, rdzvBackends)))
+		return errs.Usagef("--rdzv-backend %q is not one of %s%s", manifest.Clip(r.Backend), strings.Join(rdzvBackends, ", "), manifest.Meant(errs.Near(r.Backend, rdzvBackends)))
 	}
 	if strings.ContainsAny(r.Endpoint, " \t\n/=") {
-		return errs.Usagef("--rdzv-endpoint %s is not HOST:PORT", quoteText(r.Endpoint))
+		return errs.Usagef("--rdzv-endpoint %s is not HOST:PORT", manifest.QuoteText(r.Endpoint))
 	}
 	return nil
 }
 
 // meetingPoint completes the rendezvous from the flags, the template's parameters
 // and the manifest's elastic policy.
-func (t *Template) meetingPoint(s *settings, job *jobView) error {
+func (t *Template) meetingPoint(s *settings, job *jobview.View) error {
 	r := s.Values.Rendezvous
 	if given := r != (Rendezvous{}); given && job != nil && !t.uses(pRdzvBackend) && !t.uses(pRdzvEndpoint) {
 		switch {
-		case job.isKind(kinds.HyperPodPyTorchJob):
+		case job.IsKind(kinds.HyperPodPyTorchJob):
 			return errs.Usagef("--rdzv-backend and --rdzv-endpoint are for torchrun: the nodes of a HyperPodPyTorchJob meet through its operator")
-		case job.isKind(kinds.MPIJob):
+		case job.IsKind(kinds.MPIJob):
 			return errs.Usagef("--rdzv-backend and --rdzv-endpoint are for torchrun: an MPIJob's launcher reaches the workers by the operator's host file")
 		}
 	}
@@ -67,18 +69,18 @@ func (t *Template) meetingPoint(s *settings, job *jobView) error {
 			return have
 		}
 		v, _ := t.said(s, param)
-		return textOf(v)
+		return manifest.TextOf(v)
 	}
 	r.Backend, r.Endpoint = text(r.Backend, pRdzvBackend), text(r.Endpoint, pRdzvEndpoint)
-	if job != nil && job.isKind(kinds.PyTorchJob) {
-		policy := inner(job.object, "spec", "elasticPolicy")
+	if job != nil && job.IsKind(kinds.PyTorchJob) {
+		policy := jobview.Inner(job.Object, "spec", "elasticPolicy")
 		if r.Backend == "" {
-			r.Backend = textOf(policy["rdzvBackend"])
+			r.Backend = manifest.TextOf(policy["rdzvBackend"])
 		}
-		host := strings.ReplaceAll(textOf(policy["rdzvHost"]), "${"+pJobName+"}", s.name)
+		host := strings.ReplaceAll(manifest.TextOf(policy["rdzvHost"]), "${"+pJobName+"}", s.name)
 		if r.Endpoint == "" && host != "" {
 			r.Endpoint = host
-			if port := textOf(policy["rdzvPort"]); port != "" {
+			if port := manifest.TextOf(policy["rdzvPort"]); port != "" {
 				r.Endpoint = net.JoinHostPort(host, port)
 			}
 		}
@@ -86,7 +88,7 @@ func (t *Template) meetingPoint(s *settings, job *jobView) error {
 	if strings.HasPrefix(s.Values.Rendezvous.Backend, "etcd") && r.Endpoint == "" {
 		return errs.Usagef("--rdzv-backend %s needs an etcd server", r.Backend).WithTry("--rdzv-endpoint HOST:PORT")
 	}
-	if len(placeholderNames(r.Backend+" "+r.Endpoint)) > 0 {
+	if manifest.Unfilled(r.Backend + " " + r.Endpoint) {
 		r = Rendezvous{}
 	}
 	if err := r.check(); err != nil {
@@ -106,7 +108,7 @@ func withPort(endpoint, port string) string {
 
 // rendezvousFlags are torchrun's flags for the meeting point, nothing where one
 // node needs none.
-func (s *settings) rendezvousFlags(job *jobView, elastic bool) []string {
+func (s *settings) rendezvousFlags(job *jobview.View, elastic bool) []string {
 	if s.nodes.n < 2 && !elastic && s.rdzv == (Rendezvous{}) {
 		return nil
 	}
@@ -114,7 +116,7 @@ func (s *settings) rendezvousFlags(job *jobView, elastic bool) []string {
 	if backend == "" && neuron(s.resource) && s.devices.n > 0 && !elastic {
 		backend = rdzvStatic
 	}
-	first := job.firstPod(s.name)
+	first := job.FirstPod(s.name)
 	if endpoint == "" {
 		endpoint = first
 	}
@@ -134,14 +136,14 @@ func (s *settings) rendezvousFlags(job *jobView, elastic bool) []string {
 		}
 		return []string{"--rdzv_backend=" + rdzvC10d, "--rdzv_endpoint=" + withPort(endpoint, c10dPort), "--rdzv_id=" + s.name}
 	}
-	s.notef("several nodes of a %s have no meeting point that torchrun could be told; add --rdzv-endpoint HOST:PORT", job.kind.Kind)
+	s.notef("several nodes of a %s have no meeting point that torchrun could be told; add --rdzv-endpoint HOST:PORT", job.Kind.Kind)
 	return nil
 }
 
 // torchrunFlags are the launcher's flags. For torchrun: processes, nodes and the
 // meeting point. hyperpodrun finds the meeting point itself. Other programs get no flags.
 // The spelling with _ is understood by every version.
-func (s *settings) torchrunFlags(job *jobView) []string {
+func (s *settings) torchrunFlags(job *jobview.View) []string {
 	prog := program(s.command)
 	if prog == "" {
 		prog = "torchrun" // a template without ${COMMAND} names it itself
@@ -158,7 +160,7 @@ func (s *settings) torchrunFlags(job *jobView) []string {
 		nodes = strconv.Itoa(least) + ":" + strconv.Itoa(most)
 	}
 	flags := []string{"--nnodes=" + nodes, "--nproc_per_node=" + strconv.Itoa(s.tasks.n)}
-	if prog != "torchrun" || job == nil || job.isKind(kinds.HyperPodPyTorchJob) {
+	if prog != "torchrun" || job == nil || job.IsKind(kinds.HyperPodPyTorchJob) {
 		return flags
 	}
 	return append(flags, s.rendezvousFlags(job, elastic)...)

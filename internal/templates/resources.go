@@ -9,6 +9,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // isAccelerator tells the resources that count accelerators, whole or cut.
@@ -20,30 +22,9 @@ func isAccelerator(name string) bool {
 	return strings.HasPrefix(name, instances.MIGPrefix)
 }
 
-// asked returns what a manifest's training pods ask for of the resources that match.
-func (j *jobView) asked(match func(string) bool) (name string, n int, ok bool) {
-	if j == nil {
-		return "", 0, false
-	}
-	for _, r := range j.roles() {
-		if !r.trains {
-			continue
-		}
-		resources := inner(container(r.pod()), "resources")
-		for _, list := range []map[string]any{inner(resources, "requests"), inner(resources, "limits")} {
-			for _, k := range sortedKeys(list) {
-				if v, isCount := count(list[k]); isCount && match(k) {
-					return k, v, true
-				}
-			}
-		}
-	}
-	return "", 0, false
-}
-
 // countDevices decides how many accelerators, processes and EFA interfaces each
 // pod has: what was said, else what the manifest states, else what the type has.
-func (t *Template) countDevices(s *settings, job *jobView) error {
+func (t *Template) countDevices(s *settings, job *jobview.View) error {
 	tasks, err := t.amount(s, pTasks, s.TasksPerNode, 1)
 	if err != nil {
 		return err
@@ -53,7 +34,7 @@ func (t *Template) countDevices(s *settings, job *jobView) error {
 		return err
 	}
 	s.sized = s.hasType || devices.lay || devices.known && t.declares(pAccelerators) || s.Partition != ""
-	stated, statedCount, isStated := job.asked(isAccelerator)
+	stated, statedCount, isStated := job.Asked(isAccelerator)
 	s.resource = instances.GPU
 	switch {
 	case s.hasType && s.typ.Resource != "":
@@ -122,7 +103,7 @@ func (s *settings) partition() (int, error) {
 	case len(s.typ.MIG) == 0 && s.Node == nil:
 		return 0, errs.Usagef("%s has no MIG partitions", s.instanceType)
 	case len(s.typ.MIG) > 0 && !slices.Contains(s.typ.MIG, profile):
-		return 0, errs.Usagef("%s has no MIG partition %q%s", s.instanceType, profile, meant(errs.Near(profile, s.typ.MIG))).
+		return 0, errs.Usagef("%s has no MIG partition %q%s", s.instanceType, profile, manifest.Meant(errs.Near(profile, s.typ.MIG))).
 			WithFact("it has", strings.Join(s.typ.MIG, ", "))
 	}
 	s.Partition, s.resource = profile, instances.MIGPrefix+profile
@@ -136,7 +117,7 @@ const (
 	tasksCPU  = "cpu"
 )
 
-func (s *settings) countTasks(job *jobView, tasks amount) error {
+func (s *settings) countTasks(job *jobview.View, tasks amount) error {
 	switch {
 	case s.TasksBy == tasksGPU:
 		if tasks = (amount{s.devices.n, true, true}); tasks.n == 0 {
@@ -147,8 +128,8 @@ func (s *settings) countTasks(job *jobView, tasks amount) error {
 			return errs.Usagef("--tasks-per-node cpu needs --instance-type, which says how many vCPUs there are")
 		}
 	case tasks.known:
-	case job != nil && job.tasks() > 0:
-		tasks = amount{n: job.tasks(), known: true}
+	case job != nil && job.Tasks() > 0:
+		tasks = amount{n: job.Tasks(), known: true}
 	case strings.HasPrefix(s.resource, instances.MIGPrefix) || s.resource == instances.NeuronCore:
 		tasks = amount{n: s.devices.n, known: true}
 	case s.hasType:
@@ -166,12 +147,12 @@ func (s *settings) countTasks(job *jobView, tasks amount) error {
 	return nil
 }
 
-func (t *Template) countEFA(s *settings, job *jobView) error {
+func (t *Template) countEFA(s *settings, job *jobview.View) error {
 	efa, err := t.amount(s, pEFA, s.EFA, 0)
 	if err != nil {
 		return err
 	}
-	_, stated, isStated := job.asked(func(name string) bool { return name == instances.EFA })
+	_, stated, isStated := job.Asked(func(name string) bool { return name == instances.EFA })
 	switch {
 	case efa.lay:
 	case isStated:
@@ -304,7 +285,7 @@ func memoryText(bytes int64) string {
 type resourceLists struct{ container map[string]any }
 
 func (r resourceLists) list(name string) map[string]any {
-	return child(child(r.container, "resources"), name)
+	return jobview.Child(jobview.Child(r.container, "resources"), name)
 }
 
 func (r resourceLists) set(list, name string, v any) { r.list(list)[name] = v }
@@ -356,7 +337,7 @@ func (r resourceLists) dropExcept(match func(string) bool, keep string) {
 func (r resourceLists) dropZero() {
 	for _, list := range []string{"requests", "limits"} {
 		for name, v := range r.list(list) {
-			if n, ok := count(v); ok && n == 0 && (isAccelerator(name) || name == instances.EFA) {
+			if n, ok := manifest.Count(v); ok && n == 0 && (isAccelerator(name) || name == instances.EFA) {
 				delete(r.list(list), name)
 			}
 		}
@@ -365,9 +346,9 @@ func (r resourceLists) dropZero() {
 
 // tidy removes lists that are empty.
 func (r resourceLists) tidy() {
-	resources := child(r.container, "resources")
+	resources := jobview.Child(r.container, "resources")
 	for _, list := range []string{"requests", "limits"} {
-		if len(child(resources, list)) == 0 {
+		if len(jobview.Child(resources, list)) == 0 {
 			delete(resources, list)
 		}
 	}

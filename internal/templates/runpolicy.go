@@ -8,6 +8,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // RunPolicy says how long a job may run and what is left of it. The zero value
@@ -22,7 +24,7 @@ var cleanPodPolicies = []string{"All", "Running", "None"}
 
 // ParseSeconds reads a duration of a flag as seconds: 3600, 90m, 2h30m or 7d.
 func ParseSeconds(flag, text string) (*int, error) {
-	bad := errs.Usagef("--%s %s is not a duration", flag, quoteText(text)).WithTry("--"+flag+" 90m", "--"+flag+" 7d")
+	bad := errs.Usagef("--%s %s is not a duration", flag, manifest.QuoteText(text)).WithTry("--"+flag+" 90m", "--"+flag+" 7d")
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 0 {
 			return nil, bad
@@ -53,7 +55,7 @@ func ParseSeconds(flag, text string) (*int, error) {
 // check validates the policy by itself.
 func (p RunPolicy) check() error {
 	if p.CleanPodPolicy != "" && !slices.Contains(cleanPodPolicies, p.CleanPodPolicy) {
-		return errs.Usagef("--clean-pod-policy %q is not one of %s%s", p.CleanPodPolicy, strings.Join(cleanPodPolicies, ", "), meant(errs.Near(p.CleanPodPolicy, cleanPodPolicies)))
+		return errs.Usagef("--clean-pod-policy %q is not one of %s%s", p.CleanPodPolicy, strings.Join(cleanPodPolicies, ", "), manifest.Meant(errs.Near(p.CleanPodPolicy, cleanPodPolicies)))
 	}
 	const most = 1<<31 - 1 // the fields are 32-bit numbers
 	for _, n := range []struct {
@@ -70,37 +72,37 @@ func (p RunPolicy) check() error {
 
 // policyFields are where the kinds keep their run policy, by flag. A flag that a
 // kind has no field for is refused.
-func (j *jobView) policyFields() (map[string]any, map[string]string) {
+func policyFields(j *jobview.View) (map[string]any, map[string]string) {
 	kubernetes := map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished", "--active-deadline": "activeDeadlineSeconds", "--backoff-limit": "backoffLimit"}
 	switch {
-	case j.isKind(kinds.BatchJob, kinds.RayJob):
-		return j.spec(), kubernetes
-	case j.isKind(kinds.JobSet):
-		return j.spec(), map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished"}
-	case j.isKind(kinds.HyperPodPyTorchJob):
-		return child(j.spec(), "runPolicy"), map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished", "--active-deadline": "activeDeadlineSeconds", "--clean-pod-policy": "cleanPodPolicy"}
-	case j.kind.Group == kinds.PyTorchJob.Group:
+	case j.IsKind(kinds.BatchJob, kinds.RayJob):
+		return j.Spec(), kubernetes
+	case j.IsKind(kinds.JobSet):
+		return j.Spec(), map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished"}
+	case j.IsKind(kinds.HyperPodPyTorchJob):
+		return jobview.Child(j.Spec(), "runPolicy"), map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished", "--active-deadline": "activeDeadlineSeconds", "--clean-pod-policy": "cleanPodPolicy"}
+	case j.Kind.Group == kinds.PyTorchJob.Group:
 		kubernetes["--clean-pod-policy"] = "cleanPodPolicy"
-		return child(j.spec(), "runPolicy"), kubernetes
+		return jobview.Child(j.Spec(), "runPolicy"), kubernetes
 	}
-	return j.spec(), nil
+	return j.Spec(), nil
 }
 
 // layRunPolicy lays the policy over the job.
-func (s *settings) layRunPolicy(j *jobView) error {
+func (s *settings) layRunPolicy(j *jobview.View) error {
 	p := s.Values.RunPolicy
 	if p == (RunPolicy{}) {
 		return nil
 	}
-	at, fields := j.policyFields()
+	at, fields := policyFields(j)
 	put := func(flag string, set bool, v any) error {
 		if !set {
 			return nil
 		}
 		key, has := fields[flag]
 		if !has {
-			e := errs.Usagef("%s cannot be laid over a %s, which has no such field", flag, j.kind.Kind)
-			if flag == "--backoff-limit" && j.isKind(kinds.HyperPodPyTorchJob) {
+			e := errs.Usagef("%s cannot be laid over a %s, which has no such field", flag, j.Kind.Kind)
+			if flag == "--backoff-limit" && j.IsKind(kinds.HyperPodPyTorchJob) {
 				e.WithTry("--max-retry N")
 			}
 			return e

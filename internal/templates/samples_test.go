@@ -19,6 +19,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // samplesEnv names the environment variable with the path of a checkout of
@@ -146,7 +147,7 @@ func envsubst(t *testing.T, data []byte) []byte {
 
 // refusals are what a sample may be refused for: it is no manifest before another
 // program has run, or the operator refuses it too.
-var refusals = []string{foreignText, "which the Kubeflow training operator asks for"}
+var refusals = []string{manifest.ForeignText, "which the Kubeflow training operator asks for"}
 
 // sameAsEnvsubst compares; false means that the sample is refused, rightly.
 func sameAsEnvsubst(t *testing.T, name string, data []byte) bool {
@@ -248,7 +249,7 @@ func differences(at string, got, want any, out []string) []string {
 		for k := range wm {
 			keys[k] = true
 		}
-		for _, k := range sortedKeys(keys) {
+		for _, k := range manifest.SortedKeys(keys) {
 			out = differences(at+"."+k, gm[k], wm[k], out)
 		}
 		return out

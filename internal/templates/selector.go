@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Selector is a demand on the labels of nodes: label to accepted values. Weights
@@ -49,7 +50,7 @@ func selectorFromPairs(text string) (Selector, error) {
 	for _, pair := range strings.Split(text, ",") {
 		k, v, found := strings.Cut(strings.TrimSpace(pair), "=")
 		if !found || k == "" {
-			return s, selectorError("want label=value, have " + quoteText(pair))
+			return s, selectorError("want label=value, have " + manifest.QuoteText(pair))
 		}
 		s.Required[k] = append(s.Required[k], strings.TrimPrefix(v, "="))
 	}
@@ -71,7 +72,7 @@ func selectorFromJSON(text string) (Selector, error) {
 		return Selector{Required: m}, err
 	}
 	var s Selector
-	for _, k := range sortedKeys(outer) {
+	for _, k := range manifest.SortedKeys(outer) {
 		var err error
 		switch k {
 		case "required", "preferred":
@@ -91,7 +92,7 @@ func selectorFromJSON(text string) (Selector, error) {
 				err = selectorError("weights is a list of whole numbers")
 			}
 		default:
-			err = selectorError("no field " + quoteText(k) + " beside required, preferred and weights")
+			err = selectorError("no field " + manifest.QuoteText(k) + " beside required, preferred and weights")
 		}
 		if err != nil {
 			return s, err
@@ -102,7 +103,7 @@ func selectorFromJSON(text string) (Selector, error) {
 
 func labelValues(m map[string]json.RawMessage) (map[string][]string, error) {
 	out := make(map[string][]string, len(m))
-	for _, k := range sortedKeys(m) {
+	for _, k := range manifest.SortedKeys(m) {
 		var one string
 		var many []string
 		switch {
@@ -111,7 +112,7 @@ func labelValues(m map[string]json.RawMessage) (map[string][]string, error) {
 		case json.Unmarshal(m[k], &many) == nil && len(many) > 0:
 			out[k] = many
 		default:
-			return nil, selectorError("the value of " + quoteText(k) + " is text or a list of text")
+			return nil, selectorError("the value of " + manifest.QuoteText(k) + " is text or a list of text")
 		}
 	}
 	return out, nil
@@ -120,13 +121,13 @@ func labelValues(m map[string]json.RawMessage) (map[string][]string, error) {
 // check validates names, values and weights.
 func (s Selector) check() error {
 	for _, m := range []map[string][]string{s.Required, s.Preferred} {
-		for _, k := range sortedKeys(m) {
+		for _, k := range manifest.SortedKeys(m) {
 			if msg := validation.IsQualifiedName(k); len(msg) > 0 {
-				return selectorError(quoteText(k) + " is no label name")
+				return selectorError(manifest.QuoteText(k) + " is no label name")
 			}
 			for _, v := range m[k] {
 				if msg := validation.IsValidLabelValue(v); len(msg) > 0 {
-					return selectorError(quoteText(v) + " is no label value")
+					return selectorError(manifest.QuoteText(v) + " is no label value")
 				}
 			}
 		}

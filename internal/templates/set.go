@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Assignment is one --set K=V: a parameter and its value, or a path into the
@@ -35,7 +37,7 @@ func parseAssignment(text string) (Assignment, error) {
 			}
 		}
 	}
-	return Assignment{}, errs.Usagef("--set %s is not understood: want NAME=VALUE or path.to.field=VALUE", quoteText(text))
+	return Assignment{}, errs.Usagef("--set %s is not understood: want NAME=VALUE or path.to.field=VALUE", manifest.QuoteText(text))
 }
 
 // value types the assignment's value as YAML does.
@@ -44,18 +46,18 @@ func (a Assignment) value() (any, error) {
 	if n == nil || err != nil {
 		return nil, err
 	}
-	return n.plain(), nil
+	return n.Plain(), nil
 }
 
 // parsed is the assignment's value, nil for null.
-func (a Assignment) parsed() (*node, error) {
-	docs, err := parseDocuments([]byte(a.Value))
+func (a Assignment) parsed() (*manifest.Node, error) {
+	docs, err := manifest.Parse([]byte(a.Value))
 	switch {
 	case err != nil:
 		return nil, errs.Usagef("--set %s: the value is not understood: %v", a.Key, err)
 	case len(docs) == 0:
 		if strings.TrimSpace(a.Value) == "" {
-			return &node{value: ""}, nil
+			return &manifest.Node{Value: ""}, nil
 		}
 		return nil, nil // null
 	case len(docs) > 1:
@@ -74,7 +76,7 @@ type step struct {
 // parsePath reads a.b[0]."c.d"["e"].
 func parsePath(text string) ([]step, error) {
 	bad := func(why string) ([]step, error) {
-		return nil, errs.Usagef("--set %s: %s", quoteText(text), why)
+		return nil, errs.Usagef("--set %s: %s", manifest.QuoteText(text), why)
 	}
 	var steps []step
 	rest := text
@@ -119,7 +121,7 @@ func parsePath(text string) ([]step, error) {
 			}
 			rest = after
 		} else if rest != "" && rest[0] != '[' {
-			return bad("want a dot before " + quoteText(rest))
+			return bad("want a dot before " + manifest.QuoteText(rest))
 		}
 	}
 	if len(steps) == 0 || steps[0].list {
@@ -183,7 +185,7 @@ func assign(root map[string]any, path string, v any) error {
 				store(m)
 			}
 			if last {
-				setKey(m, s.key, v)
+				jobview.SetKey(m, s.key, v)
 				return nil
 			}
 			at, store = m[s.key], func(x any) { m[s.key] = x }
@@ -208,12 +210,4 @@ func assign(root map[string]any, path string, v any) error {
 		at, store = l[s.index], func(x any) { l[s.index] = x }
 	}
 	return nil
-}
-
-func setKey(m map[string]any, key string, v any) {
-	if v == nil {
-		delete(m, key)
-		return
-	}
-	m[key] = v
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 func TestParseAssignment(t *testing.T) {
@@ -60,7 +61,7 @@ func TestAssign(t *testing.T) {
 			t.Errorf("%s=%s: %v", c.path, c.value, err)
 			continue
 		}
-		if got := textOf(at(t, o, c.at)); got != c.want {
+		if got := manifest.TextOf(at(t, o, c.at)); got != c.want {
 			t.Errorf("%s=%s: %s is %q, want %q", c.path, c.value, c.at, got, c.want)
 		}
 	}

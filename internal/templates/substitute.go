@@ -3,133 +3,91 @@ package templates
 import (
 	"fmt"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// placeholder matches ${NAME} and $NAME; a second $ in front keeps it as text.
-var placeholder = regexp.MustCompile(`\$?\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
-
-// placeholderNames returns the names of the placeholders in a text.
-func placeholderNames(s string) []string {
-	if !strings.Contains(s, "$") {
-		return nil
-	}
-	var out []string
-	for _, m := range placeholder.FindAllStringSubmatch(s, -1) {
-		if !strings.HasPrefix(m[0], "$$") {
-			out = append(out, m[1]+m[2])
-		}
-	}
-	return out
-}
-
-// whole returns the name when the text is one placeholder and nothing else.
-func whole(s string) (string, bool) {
-	m := placeholder.FindStringSubmatch(s)
-	if m == nil || m[0] != s || strings.HasPrefix(s, "$$") {
-		return "", false
-	}
-	return m[1] + m[2], true
-}
-
-// place says where in an object a scalar is.
-type place struct {
-	path string
-	// script: shell lines, arguments, environment values and file contents, where
-	// $NAME may be meant for a program rather than for the template.
-	script bool
-}
-
-func (p place) field(key string) place {
-	script := p.script
-	switch key {
-	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML":
-		script = true
-	case kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation:
-		script = false // what they say is looked at
-	case "value":
-		script = script || strings.HasSuffix(trimIndex(p.path), ".env")
-	}
-	return place{joinPath(p.path, key), script}
-}
-
-func (p place) item(i int) place {
-	return place{fmt.Sprintf("%s[%d]", p.path, i), p.script}
-}
-
-func trimIndex(path string) string {
-	if strings.HasSuffix(path, "]") {
-		return path[:strings.LastIndex(path, "[")]
-	}
-	return path
-}
-
-func joinPath(path, key string) string {
-	if strings.ContainsFunc(key, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '/'
-	}) {
-		return path + "[" + strconv.Quote(key) + "]"
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-// visitKeys calls f for every key of a map.
-func visitKeys(n *node, at place, f func(fl field, at place)) {
-	for _, fl := range n.fields {
-		f(fl, at)
-		visitKeys(fl.value, at.field(fl.key), f)
-	}
-	for i, item := range n.items {
-		visitKeys(item, at.item(i), f)
-	}
-}
-
-// visit calls f for every scalar.
-func visit(n *node, at place, f func(n *node, at place)) {
-	switch n.kind {
-	case mapNode:
-		for _, fl := range n.fields {
-			visit(fl.value, at.field(fl.key), f)
-		}
-	case listNode:
-		for i, item := range n.items {
-			visit(item, at.item(i), f)
-		}
-	default:
-		f(n, at)
-	}
-}
-
 // findPlaceholders fills Params with the placeholders that nobody declared but
-// that stand where only a parameter makes sense, and notes all others.
-func (t *Template) findPlaceholders() {
-	known, seen := map[string]bool{}, map[string]bool{}
-	for _, p := range t.Params {
-		known[p.Name] = true
-	}
-	find := func(text string, line int, at place) {
-		for _, name := range placeholderNames(text) {
-			if !seen[name] {
-				seen[name] = true
-				t.mentioned = append(t.mentioned, name)
+// that stand where only a parameter makes sense, and notes all others. It returns
+// the faults of defaults that placeholders state, and of forms that only a shell
+// understands.
+func (t *Template) findPlaceholders() []error {
+	var faults []error
+	seen, stated := map[string]bool{}, map[string]manifest.Mention{}
+	find := func(text string, line, column int, at manifest.Place) {
+		for _, m := range at.Mentions(text) {
+			if !seen[m.Name] {
+				seen[m.Name] = true
+				t.mentioned = append(t.mentioned, m.Name)
 			}
-			if !known[name] && !at.script {
-				known[name] = true
-				t.Params = append(t.Params, Param{Name: name, Required: true, Flag: flagFor(name), line: line})
+			i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == m.Name })
+			if i < 0 && !at.Script {
+				i = len(t.Params)
+				t.Params = append(t.Params, Param{Name: m.Name, Required: true, Flag: flagFor(m.Name), line: line})
 			}
+			if m.Or == "" {
+				continue
+			}
+			if before, twice := stated[m.Name]; twice && before.Or != m.Or {
+				faults = append(faults, manifest.Faultf(line, "%s and %s are two defaults of one parameter", before.Text, manifest.Clip(m.Text)).Col(column))
+				continue
+			}
+			stated[m.Name] = m
+			if err := t.Params[i].takeDefault(m); err != nil {
+				faults = append(faults, manifest.Faultf(line, "%s: its default is wrong: %v", manifest.Clip(m.Text), err).Col(column))
+			}
+		}
+		for _, form := range at.ForeignForms(text) {
+			faults = append(faults, manifest.Faultf(line, "%s is for a shell, and none reads it here; ${NAME} and ${NAME:-DEFAULT} are filled in", manifest.Clip(form)).Col(column))
 		}
 	}
 	for _, d := range t.docs {
-		visit(d, place{}, func(n *node, at place) { find(n.str(), n.line, at) })
-		visitKeys(d, place{}, func(fl field, at place) { find(fl.key, fl.line, at) })
+		manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) { find(n.Str(), n.Line, n.Column, at) })
+		manifest.VisitKeys(d, manifest.Place{}, func(fl manifest.Field, at manifest.Place) { find(fl.Key, fl.Line, fl.Column, at) })
 	}
+	return faults
+}
+
+// takeDefault gives a parameter the default that its placeholder states. What the
+// header says wins.
+func (p *Param) takeDefault(m manifest.Mention) error {
+	if p.Default != nil || p.Declared && p.Required {
+		return nil
+	}
+	v, err := p.convert(m.Fallback())
+	if err == nil {
+		p.setDefault(v)
+		p.Required = false
+	}
+	return err
+}
+
+var environmentName = regexp.MustCompile(`\.env\[\d+\]\.name$`)
+
+// shellsOwn are the ${NAME:-DEFAULT} of scripts that have the name of a parameter:
+// they stay, and whoever wrote them may have meant otherwise. A shell finds those of
+// its container's environment by itself.
+func (t *Template) shellsOwn(d *manifest.Node) []string {
+	var own, out []string
+	manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		if environmentName.MatchString(at.Path) {
+			own = append(own, n.Str())
+		}
+	})
+	manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		if at.Forms(n.Str()) != manifest.Placeholder {
+			return
+		}
+		for _, g := range manifest.ShellForm.FindAllStringSubmatch(n.Str(), -1) {
+			if !strings.HasPrefix(g[0], "$$") && t.knows(g[1]) && !slices.Contains(own, g[1]) {
+				out = append(out, fmt.Sprintf("%s stays as it is in %s, for the shell; ${%s} is filled in", manifest.Clip(g[0]), at.Path, g[1]))
+			}
+		}
+	})
+	return out
 }
 
 // filler replaces placeholders in documents.
@@ -139,92 +97,98 @@ type filler struct {
 }
 
 // fill returns a copy of the tree with the placeholders replaced.
-func (f *filler) fill(n *node, at place) *node {
-	switch n.kind {
-	case mapNode:
-		out := &node{kind: mapNode, line: n.line, column: n.column, fields: make([]field, 0, len(n.fields))}
-		for _, fl := range n.fields {
-			key := f.key(fl, n)
-			out.fields = append(out.fields, field{key, fl.line, fl.column, f.fill(fl.value, at.field(key))})
+func (f *filler) fill(n *manifest.Node, at manifest.Place) *manifest.Node {
+	switch n.Kind {
+	case manifest.MapNode:
+		out := &manifest.Node{Kind: manifest.MapNode, Line: n.Line, Column: n.Column, Fields: make([]manifest.Field, 0, len(n.Fields))}
+		for _, fl := range n.Fields {
+			key := f.key(fl, n, at)
+			out.Fields = append(out.Fields, manifest.Field{Key: key, Line: fl.Line, Column: fl.Column, Value: f.fill(fl.Value, at.Field(key))})
 		}
 		return out
-	case listNode:
-		out := &node{kind: listNode, line: n.line, column: n.column, items: make([]*node, 0, len(n.items))}
-		for i, item := range n.items {
-			v := f.fill(item, at.item(i))
-			if v.kind == listNode && item.kind == scalarNode {
-				out.items = append(out.items, v.items...) // a list among items adds its items
+	case manifest.ListNode:
+		out := &manifest.Node{Kind: manifest.ListNode, Line: n.Line, Column: n.Column, Items: make([]*manifest.Node, 0, len(n.Items))}
+		for i, item := range n.Items {
+			v := f.fill(item, at.Item(i))
+			if v.Kind == manifest.ListNode && item.Kind == manifest.ScalarNode {
+				out.Items = append(out.Items, v.Items...) // a list among items adds its items
 				continue
 			}
-			out.items = append(out.items, v)
+			out.Items = append(out.Items, v)
 		}
 		return out
 	}
-	s := n.str()
+	s := n.Str()
 	if !strings.Contains(s, "$") {
 		same := *n // the template itself is never changed
 		return &same
 	}
-	return f.fillScalar(n, s)
+	return f.fillScalar(n, s, at)
 }
 
-func (f *filler) fillScalar(n *node, s string) *node {
-	if name, ok := whole(s); ok {
-		v, has := f.values[name]
-		if has {
+func (f *filler) fillScalar(n *manifest.Node, s string, at manifest.Place) *manifest.Node {
+	if m, ok := at.Whole(s); ok {
+		if v, has := f.value(m); has {
 			return filledNode(v, n)
 		}
 		same := *n
 		return &same
 	}
-	return &node{line: n.line, column: n.column, value: f.replaced(s), quoted: true}
+	return &manifest.Node{Line: n.Line, Column: n.Column, Value: f.replaced(s, at), Quoted: true}
+}
+
+// value is what a placeholder stands for. As in a shell, ${NAME:-DEFAULT} is the
+// default where the value is empty.
+func (f *filler) value(m manifest.Mention) (any, bool) {
+	v, has := f.values[m.Name]
+	if empty, isText := v.(string); has && isText && empty == "" && strings.HasPrefix(m.Or, ":") {
+		return manifest.AsWritten(m.Fallback()), true
+	}
+	return v, has
 }
 
 // key fills in the key of a map, such as the name of a resource. It stays one key:
 // no other has its name, and it is one line.
-func (f *filler) key(fl field, n *node) string {
-	if len(placeholderNames(fl.key)) == 0 {
-		return fl.key
+func (f *filler) key(fl manifest.Field, n *manifest.Node, at manifest.Place) string {
+	if len(at.Mentions(fl.Key)) == 0 {
+		return fl.Key
 	}
-	key := f.replaced(fl.key)
+	key := f.replaced(fl.Key, at)
 	switch {
-	case key == fl.key:
+	case key == fl.Key:
 	case key == "" || strings.ContainsFunc(key, unicode.IsControl):
-		f.faults = append(f.faults, faultf(fl.line, "%s, a key, becomes %s, which cannot be one", clip(fl.key), quoteText(key)).col(fl.column))
-	case n.get(key) != nil:
-		f.faults = append(f.faults, faultf(fl.line, "%s becomes %s, a key that is there already", clip(fl.key), quoteText(key)).col(fl.column))
+		f.faults = append(f.faults, manifest.Faultf(fl.Line, "%s, a key, becomes %s, which cannot be one", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
+	case n.Get(key) != nil:
+		f.faults = append(f.faults, manifest.Faultf(fl.Line, "%s becomes %s, a key that is there already", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
 	}
 	return key
 }
 
 // replaced is a text with its placeholders filled in.
-func (f *filler) replaced(s string) string {
-	return placeholder.ReplaceAllStringFunc(s, func(m string) string {
-		g := placeholder.FindStringSubmatch(m)
-		name := g[1] + g[2]
-		v, has := f.values[name]
-		if strings.HasPrefix(m, "$$") {
-			if has {
-				return m[1:]
-			}
-			return m
+func (f *filler) replaced(s string, at manifest.Place) string {
+	forms := at.Forms(s)
+	return forms.ReplaceAllStringFunc(s, func(text string) string {
+		m := manifest.Mentioned(forms.FindStringSubmatch(text))
+		v, has := f.value(m)
+		switch {
+		case !has:
+			return text
+		case m.Kept():
+			return text[1:]
 		}
-		if !has {
-			return m
-		}
-		return textOf(v)
+		return manifest.TextOf(v)
 	})
 }
 
 // filledNode is the value of a scalar that is only a placeholder. Quoted in the
 // template it is text, unless the field's type says otherwise later.
-func filledNode(v any, from *node) *node {
+func filledNode(v any, from *manifest.Node) *manifest.Node {
 	if l, ok := v.([]any); ok {
-		out := &node{kind: listNode, line: from.line, column: from.column}
+		out := &manifest.Node{Kind: manifest.ListNode, Line: from.Line, Column: from.Column}
 		for _, item := range l {
-			out.items = append(out.items, &node{line: from.line, column: from.column, value: item, filled: true, text: textOf(item)})
+			out.Items = append(out.Items, &manifest.Node{Line: from.Line, Column: from.Column, Value: manifest.PlainOf(item), Filled: true, Text: manifest.TextOf(item)})
 		}
 		return out
 	}
-	return &node{line: from.line, column: from.column, value: v, filled: true, text: textOf(v), quoted: from.quoted}
+	return &manifest.Node{Line: from.Line, Column: from.Column, Value: manifest.PlainOf(v), Filled: true, Text: manifest.TextOf(v), Quoted: from.Quoted}
 }

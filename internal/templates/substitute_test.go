@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 func TestPlaceholders(t *testing.T) {
@@ -25,10 +26,28 @@ func TestPlaceholders(t *testing.T) {
 		"awk '{print $NF}' {$X}":   {"NF", "X"},
 		"${UNCLOSED and ${CLOSED}": {"CLOSED"},
 	} {
-		if got := placeholderNames(text); !reflect.DeepEqual(got, want) {
+		if got := mentionedIn(manifest.Place{Script: true}, text); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
+	for text, want := range map[string][]string{
+		"${RANK:-0} $(cmd) $1 $@":   {"RANK:-0"},
+		"$A${B}${C-}${d_1:-x y:z}":  {"A", "B", "C-", "d_1:-x y:z"},
+		"$${A:-b} ${A:+b} ${A:-$B}": {"B"},
+		"${A:-1}\nsecond line":      nil,
+	} {
+		if got := mentionedIn(manifest.Place{}, text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// mentionedIn are a text's placeholders as NAME or NAME:-DEFAULT.
+func mentionedIn(at manifest.Place, text string) (out []string) {
+	for _, m := range at.Mentions(text) {
+		out = append(out, m.Name+m.Or)
+	}
+	return out
 }
 
 const declared = `
@@ -217,7 +236,7 @@ func TestConvert(t *testing.T) {
 		{"", "99999999999999999999", 99999999999999999999.0}, {"", "-", "-"}, {"", ".5", 0.5}, {"", "0x10", "0x10"},
 	} {
 		got, err := Param{Name: "P", Type: c.kind}.convert(c.in)
-		if (err != nil) != (c.want == nil) || err == nil && !reflect.DeepEqual(got, c.want) {
+		if (err != nil) != (c.want == nil) || err == nil && !reflect.DeepEqual(manifest.PlainOf(got), c.want) {
 			t.Errorf("%s %#v: %#v, %v; want %#v", c.kind, c.in, got, err, c.want)
 		}
 	}

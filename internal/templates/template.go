@@ -1,13 +1,13 @@
 package templates
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
 
 // Param is a parameter of a template: a placeholder that a value fills in.
@@ -30,6 +30,7 @@ type Param struct {
 	Flag string
 
 	line int
+	said any // the default as it is written, where that is known
 }
 
 // Template is a parsed manifest with its parameters.
@@ -43,7 +44,7 @@ type Template struct {
 	// Text is the template as written.
 	Text []byte
 
-	docs  []*node
+	docs  []*manifest.Node
 	fixed []fixedPath
 	// mentioned holds every name that occurs as a placeholder anywhere, scripts
 	// included.
@@ -64,13 +65,13 @@ func (t *Template) Param(name string) (Param, bool) {
 func (t *Template) Kinds() []string {
 	var out []string
 	for _, d := range t.docs {
-		out = append(out, d.get("kind").str())
+		out = append(out, d.Get("kind").Str())
 	}
 	return out
 }
 
 // Parse reads a template. name is how people call it, source where it is from.
-// A fault in the file is an error with exit code Failure that lists every fault
+// A fault in the file is an error with exit code Usage that lists every fault
 // that was found, with its line.
 func Parse(name, source string, data []byte) (*Template, error) {
 	return parse(name, source, data, 0)
@@ -78,9 +79,9 @@ func Parse(name, source string, data []byte) (*Template, error) {
 
 // parse is Parse with a bound on the faults (see report).
 func parse(name, source string, data []byte, most int) (*Template, error) {
-	docs, err := parseDocuments(data)
+	docs, err := manifest.Parse(data)
 	if err != nil {
-		return nil, broken(source, err)
+		return nil, manifest.Broken(source, err)
 	}
 	t := &Template{Name: name, Source: source, Text: data}
 	h, rest, err := readHeader(docs, data)
@@ -94,9 +95,9 @@ func parse(name, source string, data []byte, most int) (*Template, error) {
 	if wrong == nil {
 		faults = append(faults, t.layFixed()...)
 	}
-	t.findPlaceholders()
+	faults = append(faults, t.findPlaceholders()...)
 	if faults = append(faults, t.faults(most)...); len(faults) > 0 {
-		return nil, broken(source, faults...)
+		return nil, manifest.Broken(source, faults...)
 	}
 	return t, nil
 }
@@ -104,20 +105,20 @@ func parse(name, source string, data []byte, most int) (*Template, error) {
 // faults checks the documents against their kinds' fields; most bounds how many
 // faults are looked for (see report).
 func (t *Template) faults(most int) []error {
-	r := &report{most: most}
+	r := &schema.Report{Most: most}
 	for _, d := range t.docs {
-		r.foreign(d, place{})
-		checkObject(d, r, false)
+		r.Foreign(d, manifest.Place{})
+		schema.Check(d, r, false)
 	}
-	return r.faults
+	return r.Faults
 }
 
 // flattenLists replaces "kind: List" documents by their items.
-func flattenLists(docs []*node) []*node {
-	var out []*node
+func flattenLists(docs []*manifest.Node) []*manifest.Node {
+	var out []*manifest.Node
 	for _, d := range docs {
-		if items := d.get("items"); d.get("kind").str() == "List" && items != nil && items.kind == listNode {
-			out = append(out, items.items...)
+		if items := d.Get("items"); d.Get("kind").Str() == "List" && items != nil && items.Kind == manifest.ListNode {
+			out = append(out, items.Items...)
 			continue
 		}
 		out = append(out, d)
@@ -128,7 +129,7 @@ func flattenLists(docs []*node) []*node {
 // checkDocuments makes sure that each document is an object with a kind.
 func (t *Template) checkDocuments() error {
 	if len(t.docs) == 0 {
-		return broken(t.Source, faultf(0, "it holds no object"))
+		return manifest.Broken(t.Source, manifest.Faultf(0, "it holds no object"))
 	}
 	var faults []error
 	for _, d := range t.docs {
@@ -136,13 +137,13 @@ func (t *Template) checkDocuments() error {
 			return errs.Usagef("%s is a configuration file of HyperPod CLI v2, not a manifest", t.Source).WithTry("hyperpod start-job -f " + t.Source)
 		}
 		switch {
-		case d.kind != mapNode:
+		case d.Kind != manifest.MapNode:
 			// The text itself is not shown: a wrong file may hold secrets.
-			faults = append(faults, faultf(d.line, "a manifest is a map with apiVersion and kind, and this is none"))
-		case d.get("apiVersion").str() == "":
-			faults = append(faults, faultf(d.line, "apiVersion is missing"))
-		case d.get("kind").str() == "":
-			faults = append(faults, faultf(d.line, "kind is missing"))
+			faults = append(faults, manifest.Faultf(d.Line, "a manifest is a map with apiVersion and kind, and this is none"))
+		case d.Get("apiVersion").Str() == "":
+			faults = append(faults, manifest.Faultf(d.Line, "apiVersion is missing"))
+		case d.Get("kind").Str() == "":
+			faults = append(faults, manifest.Faultf(d.Line, "kind is missing"))
 		default:
 			if f := checkKind(d); f != nil {
 				faults = append(faults, f)
@@ -150,21 +151,21 @@ func (t *Template) checkDocuments() error {
 		}
 	}
 	if len(faults) > 0 {
-		return broken(t.Source, faults...)
+		return manifest.Broken(t.Source, faults...)
 	}
 	return nil
 }
 
 // isConfig tells a start-job configuration file of the official CLI v2 by its
 // two sections.
-func isConfig(d *node) bool {
-	return d.get("kind") == nil && (d.get("training_cfg") != nil || d.get("cluster") != nil && d.get("env_vars") != nil)
+func isConfig(d *manifest.Node) bool {
+	return d.Get("kind") == nil && (d.Get("training_cfg") != nil || d.Get("cluster") != nil && d.Get("env_vars") != nil)
 }
 
 // checkKind finds misspelt kinds of the API groups that are known.
-func checkKind(d *node) error {
-	apiVersion, kind := d.get("apiVersion").str(), d.get("kind").str()
-	group := groupOf(apiVersion)
+func checkKind(d *manifest.Node) error {
+	apiVersion, kind := d.Get("apiVersion").Str(), d.Get("kind").Str()
+	group := manifest.GroupOf(apiVersion)
 	var known []string
 	for _, j := range kinds.Jobs() {
 		if j.Group == group && group != "batch" {
@@ -177,50 +178,33 @@ func checkKind(d *node) error {
 	near := errs.Near(kind, known)
 	same := slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, kind) })
 	if len(near) > 0 && (same || len(kind) > 6) { // short kinds of these groups that are not ours exist, such as MXJob
-		return faultf(d.get("kind").line, "%s has no kind %s%s", apiVersion, kind, meant(near))
+		return manifest.Faultf(d.Get("kind").Line, "%s has no kind %s%s", apiVersion, kind, manifest.Meant(near))
 	}
 	return nil
 }
 
-func groupOf(apiVersion string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
-}
-
-// broken is the error for a template file with faults.
-func broken(source string, faults ...error) error {
-	e := errs.Usagef("%s", source)
-	switch len(faults) {
-	case 1:
-		e.Why = faults[0].Error()
-	default:
-		e.Why = fmt.Sprintf("%d faults", len(faults))
-		for _, f := range faults {
-			label, text := "fault", f.Error()
-			var l *lineError
-			if errors.As(f, &l) && l.line > 0 {
-				label, text = fmt.Sprintf("line %d", l.line), l.text
-			}
-			e.WithFact(label, text)
+// jobNode is the document that --set leads into: the job, else the first one.
+func (t *Template) jobNode() *manifest.Node {
+	for _, d := range t.docs {
+		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
+			return d
 		}
 	}
-	return e.WithCause(errors.Join(faults...))
+	return t.docs[0]
 }
 
-// meant renders near names: `, did you mean a or b?`.
-func meant(near []string) string {
-	if len(near) == 0 {
-		return ""
+// unknownSet is the error for a --set that names neither a parameter nor a path.
+func (t *Template) unknownSet(a Assignment) error {
+	e := t.unknown(a.Key)
+	near := schema.NearPaths(t.jobNode(), a.Key)
+	switch flag := flagFor(a.Key); {
+	case flag != "":
+		e.WithTry(flag + " " + a.Value)
+	case len(near) > 0:
+		e.WithFact("fields like it", strings.Join(near, ", "))
+		e.WithTry("--set " + near[0] + "=" + a.Value)
+	default:
+		e.WithFact("else", "--set takes the path of any field, such as spec.runPolicy.backoffLimit=3")
 	}
-	return ", did you mean " + orList(near) + "?"
-}
-
-func orList(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	return e
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Conversion is how FromObjects makes a template.
@@ -30,16 +32,16 @@ type Conversion struct {
 func FromObjects(objects []map[string]any, c Conversion) (t *Template, notes []string, err error) {
 	m := &maker{Conversion: c}
 	for _, o := range objects {
-		object, _ := copyOf(o).(map[string]any)
+		object, _ := jobview.CopyOf(o).(map[string]any)
 		m.objects = append(m.objects, object)
 	}
 	m.job, m.at = fixedTarget(m.objects)
-	view, ok := viewOf(m.job)
+	view, ok := jobview.Of(m.job)
 	if !ok {
 		return nil, nil, errs.Usagef("%s holds no job to make a template of", c.Source).
 			WithFact("kinds", strings.Join(kinds.JobNames(), ", "))
 	}
-	if m.name = textOf(inner(m.job, "metadata")["name"]); m.name == "" {
+	if m.name = manifest.TextOf(jobview.Inner(m.job, "metadata")["name"]); m.name == "" {
 		return nil, nil, errs.Usagef("the job in %s has no name", c.Source)
 	}
 	m.pods = podNames(m.name)
@@ -89,15 +91,15 @@ type maker struct {
 }
 
 // prepare takes out what belongs to one place only and finds the holes.
-func (m *maker) prepare(view *jobView) {
+func (m *maker) prepare(view *jobview.View) {
 	if !m.Repeat {
 		for _, o := range m.objects {
-			delete(inner(o, "metadata"), "namespace")
+			delete(jobview.Inner(o, "metadata"), "namespace")
 			dropLabel(o, kinds.QueueLabel)
 		}
 	}
 	m.holes = append(m.holes, hole{Param{Name: pJobName, Type: "string", Required: true, Help: "the job's name"}, func(p string) {
-		inner(m.job, "metadata")["name"] = p
+		jobview.Inner(m.job, "metadata")["name"] = p
 	}})
 	m.findNodes(view)
 	m.findCounts(view)
@@ -107,11 +109,11 @@ func (m *maker) prepare(view *jobView) {
 	m.findImage(view)
 	m.findSecrets(view)
 	for _, o := range m.objects {
-		view, ok := viewOf(o)
+		view, ok := jobview.Of(o)
 		if !ok {
 			continue
 		}
-		for _, r := range view.roles() {
+		for _, r := range view.Roles() {
 			m.findType(r)
 			m.findDevices(r)
 		}
@@ -119,10 +121,10 @@ func (m *maker) prepare(view *jobView) {
 }
 
 func dropLabel(o map[string]any, name string) {
-	for _, m := range append(podTemplates(o), o) {
-		if labels := inner(m, "metadata", "labels"); labels != nil {
+	for _, m := range append(jobview.PodTemplates(o), o) {
+		if labels := jobview.Inner(m, "metadata", "labels"); labels != nil {
 			if delete(labels, name); len(labels) == 0 {
-				delete(inner(m, "metadata"), "labels")
+				delete(jobview.Inner(m, "metadata"), "labels")
 			}
 		}
 	}
@@ -138,7 +140,7 @@ func (m *maker) notef(format string, args ...any) {
 // expected is what the template has to make: what the same manifest without any
 // placeholder makes.
 func (m *maker) expected() ([]map[string]any, error) {
-	text, err := Marshal(m.objects)
+	text, err := manifest.Marshal(m.objects)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func (m *maker) build(skip int) (*Template, error) {
 	}
 	before := make([]any, len(m.objects))
 	for i, o := range m.objects {
-		before[i] = copyOf(o)
+		before[i] = jobview.CopyOf(o)
 	}
 	var params []Param
 	names := map[string]bool{}
@@ -191,14 +193,14 @@ func (m *maker) build(skip int) (*Template, error) {
 		}
 	}
 	for _, o := range m.objects {
-		m.escape(o, names, place{})
+		m.escape(o, names, manifest.Place{})
 	}
 	for _, h := range m.holes {
 		if d, has := defaults[h.param.Name]; has && reflect.DeepEqual(d, h.param.Default) {
 			h.put("${" + h.param.Name + "}")
 		}
 	}
-	text, err := Marshal(m.objects)
+	text, err := manifest.Marshal(m.objects)
 	for i := range m.objects { // in place, as the holes lead into these maps
 		restore(m.objects[i], before[i])
 	}
@@ -240,36 +242,36 @@ var inLabels = regexp.MustCompile(`(?:^|\.)(?:labels|matchLabels|matchExpression
 
 // escape keeps text that looks like one of the template's placeholders as it is,
 // and makes the job's name one: in labels, and in front of the names of pods.
-func (m *maker) escape(v any, params map[string]bool, at place) any {
+func (m *maker) escape(v any, params map[string]bool, at manifest.Place) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, item := range v {
-			v[k] = m.escape(item, params, at.field(k))
+			v[k] = m.escape(item, params, at.Field(k))
 		}
 	case []any:
 		for i, item := range v {
-			v[i] = m.escape(item, params, at.item(i))
-			if i == 0 || !at.script {
+			v[i] = m.escape(item, params, at.Item(i))
+			if i == 0 || !at.Script {
 				continue
 			}
 			// A flag and its number as two words.
 			number, _ := v[i].(string)
-			if name := countParams[textOf(v[i-1])]; params[name] && intText.MatchString(number) {
+			if name := countParams[manifest.TextOf(v[i-1])]; params[name] && manifest.IntText.MatchString(number) {
 				v[i] = "${" + name + "}"
 			}
 		}
 	case string:
-		s := placeholder.ReplaceAllStringFunc(v, func(found string) string {
-			g := placeholder.FindStringSubmatch(found)
-			if params[g[1]+g[2]] {
+		forms := at.Forms(v)
+		s := forms.ReplaceAllStringFunc(v, func(found string) string {
+			if params[manifest.Mentioned(forms.FindStringSubmatch(found)).Name] {
 				return "$" + found
 			}
 			return found
 		})
-		if s == m.name && inLabels.MatchString(at.path) {
+		if s == m.name && inLabels.MatchString(at.Path) {
 			return "${" + pJobName + "}"
 		}
-		if at.script {
+		if at.Script {
 			s, _ = countsIn(s, params)
 		}
 		return m.pods.ReplaceAllString(s, "${1}${3}$${"+pJobName+"}${2}${4}")
@@ -289,10 +291,10 @@ func podNames(job string) *regexp.Regexp {
 func (t *Template) Generalize() (*Template, []string, error) {
 	objects := make([]map[string]any, len(t.docs))
 	for i, d := range t.docs {
-		o, _ := d.plain().(map[string]any)
+		o, _ := d.Plain().(map[string]any)
 		objects[i] = o
-		if _, isJob := viewOf(o); isJob {
-			objects[i] = Clean(o)
+		if _, isJob := jobview.Of(o); isJob {
+			objects[i] = jobview.Clean(o)
 		}
 	}
 	return FromObjects(objects, Conversion{Name: t.Name, Source: t.Source, Help: t.Help})

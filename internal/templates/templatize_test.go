@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Whatever job a template makes, a template made of that job makes it again.
 func TestFromObjectsRepeats(t *testing.T) {
-	entries, _ := embedded.ReadDir("embedded")
 	files, _ := filepath.Glob("testdata/manifests/*.yaml")
 	tried := 0
 	try := func(tm *Template) {
@@ -38,13 +40,8 @@ func TestFromObjectsRepeats(t *testing.T) {
 			}
 		}
 	}
-	for _, e := range entries {
-		data, _ := embedded.ReadFile("embedded/" + e.Name())
-		tm, err := Parse(e.Name(), e.Name(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		try(tm)
+	for _, name := range embeddedNames(t) {
+		try(mustFind(t, name))
 	}
 	for _, f := range files {
 		data, _ := os.ReadFile(f)
@@ -60,7 +57,7 @@ func TestFromObjectsRepeats(t *testing.T) {
 // cleaned is objects without what says where they are from.
 func cleaned(objects []map[string]any) (out []map[string]any) {
 	for _, o := range objects {
-		out = append(out, Clean(o))
+		out = append(out, jobview.Clean(o))
 	}
 	return out
 }
@@ -95,12 +92,12 @@ spec:
             env: [{name: WANDB_API_KEY, value: hunter2}, {name: MODE, value: train}]
             resources: {limits: {nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 32}, requests: {nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 32, cpu: 8, memory: 64Gi}}
 `
-	docs, err := parseDocuments([]byte(text))
+	docs, err := manifest.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	object, _ := docs[0].plain().(map[string]any)
-	tm, notes, err := FromObjects([]map[string]any{Clean(object)}, Conversion{Name: "t", Source: "job train"})
+	object, _ := docs[0].Plain().(map[string]any)
+	tm, notes, err := FromObjects([]map[string]any{jobview.Clean(object)}, Conversion{Name: "t", Source: "job train"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +121,7 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, _ := Marshal(r.Objects)
+	out, _ := manifest.Marshal(r.Objects)
 	for _, want := range []string{"other-worker-0:29500", "ml.g5.12xlarge", "replicas: 1"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("rendered without %q:\n%s", want, out)
@@ -159,28 +156,28 @@ func FuzzFromObjects(f *testing.F) {
 		}
 		var objects []map[string]any
 		for _, d := range tm.docs {
-			o, _ := d.plain().(map[string]any)
-			objects = append(objects, Clean(o))
+			o, _ := d.Plain().(map[string]any)
+			objects = append(objects, jobview.Clean(o))
 		}
 		for _, repeat := range []bool{true, false} {
 			m := &maker{Conversion: Conversion{Name: "f", Source: "f.yaml", Repeat: repeat}}
 			for _, o := range objects {
-				m.objects = append(m.objects, copyOf(o).(map[string]any))
+				m.objects = append(m.objects, jobview.CopyOf(o).(map[string]any))
 			}
 			if m.job, m.at = fixedTarget(m.objects); m.job == nil {
 				continue
 			}
-			view, ok := viewOf(m.job)
+			view, ok := jobview.Of(m.job)
 			if !ok {
 				continue
 			}
-			m.name = textOf(inner(m.job, "metadata")["name"])
+			m.name = manifest.TextOf(jobview.Inner(m.job, "metadata")["name"])
 			if m.name == "" {
 				continue
 			}
 			m.pods = podNames(m.name)
 			m.prepare(view)
-			before := copyOf(any(m.objects[0]))
+			before := jobview.CopyOf(any(m.objects[0]))
 			_, _ = m.build(0)
 			if !reflect.DeepEqual(before, any(m.objects[0])) {
 				t.Errorf("building changed the job:\n%s", cmp.Diff(before, any(m.objects[0])))

@@ -12,6 +12,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -27,14 +29,14 @@ func (v Values) check() error {
 		{"--tasks-per-node", v.TasksBy, []string{tasksAuto, tasksGPU, tasksCPU}},
 	} {
 		if one.have != "" && !slices.Contains(one.want, one.have) {
-			return errs.Usagef("%s %q is not one of %s%s", one.flag, one.have, strings.Join(one.want, ", "), meant(errs.Near(one.have, one.want)))
+			return errs.Usagef("%s %q is not one of %s%s", one.flag, one.have, strings.Join(one.want, ", "), manifest.Meant(errs.Near(one.have, one.want)))
 		}
 	}
 	if err := v.checkQuantities(); err != nil {
 		return err
 	}
 	if v.ServiceAccount != "" && len(validation.IsDNS1123Subdomain(v.ServiceAccount)) > 0 {
-		return errs.Usagef("--service-account-name %s cannot be a service account: lower-case letters, digits, - and .", quoteText(v.ServiceAccount))
+		return errs.Usagef("--service-account-name %s cannot be a service account: lower-case letters, digits, - and .", manifest.QuoteText(v.ServiceAccount))
 	}
 	for _, check := range []func() error{v.checkEnvironment, v.RunPolicy.check, v.Elastic.check, v.Rendezvous.check, v.checkTopology} {
 		if err := check(); err != nil {
@@ -56,52 +58,52 @@ func (v Values) check() error {
 }
 
 func (v Values) checkLabels() error {
-	for _, k := range sortedKeys(v.Labels) {
+	for _, k := range manifest.SortedKeys(v.Labels) {
 		if len(validation.IsQualifiedName(k)) > 0 {
-			return errs.Usagef("%s is no label name", quoteText(k))
+			return errs.Usagef("%s is no label name", manifest.QuoteText(k))
 		}
 		if len(validation.IsValidLabelValue(v.Labels[k])) > 0 {
-			return errs.Usagef("the label %s cannot have the value %s: at most 63 letters, digits, -, _ and .", k, quoteText(v.Labels[k]))
+			return errs.Usagef("the label %s cannot have the value %s: at most 63 letters, digits, -, _ and .", k, manifest.QuoteText(v.Labels[k]))
 		}
 	}
-	for _, k := range sortedKeys(v.Annotations) {
+	for _, k := range manifest.SortedKeys(v.Annotations) {
 		if len(validation.IsQualifiedName(strings.ToLower(k))) > 0 {
-			return errs.Usagef("%s is no annotation name", quoteText(k))
+			return errs.Usagef("%s is no annotation name", manifest.QuoteText(k))
 		}
 	}
 	for _, l := range []struct{ flag, have string }{{"--queue-name", v.Queue}, {"--priority", v.Priority}} {
 		if l.have != "" && len(validation.IsValidLabelValue(l.have)) > 0 {
-			return errs.Usagef("%s %s cannot be a name", l.flag, quoteText(l.have))
+			return errs.Usagef("%s %s cannot be a name", l.flag, manifest.QuoteText(l.have))
 		}
 	}
 	if v.Namespace != "" && len(validation.IsDNS1123Label(v.Namespace)) > 0 {
-		return errs.Usagef("--namespace %s cannot be a namespace: lower-case letters, digits and -, at most 63", quoteText(v.Namespace))
+		return errs.Usagef("--namespace %s cannot be a namespace: lower-case letters, digits and -, at most 63", manifest.QuoteText(v.Namespace))
 	}
 	return nil
 }
 
 // checkName validates the job's name and that the names of its pods fit into
 // DNS's 63 characters.
-func (j *jobView) checkName() error {
-	name := textOf(inner(j.object, "metadata")["name"])
+func checkName(j *jobview.View) *errs.Error {
+	name := manifest.TextOf(jobview.Inner(j.Object, "metadata")["name"])
 	if name == "" {
 		return errs.Usagef("the job has no name").WithTry("--name NAME")
 	}
-	if len(placeholderNames(name)) > 0 {
+	if manifest.Unfilled(name) {
 		return nil // reported as missing
 	}
 	if len(validation.IsDNS1123Label(name)) > 0 && len(name) <= 63 {
-		return errs.Usagef("%q cannot be a job's name: lower-case letters, digits and -, a letter or digit at both ends", clip(name)).WithTry(validName(name)...)
+		return errs.Usagef("%q cannot be a job's name: lower-case letters, digits and -, a letter or digit at both ends", manifest.Clip(name)).WithTry(validName(name)...)
 	}
 	// The operators of these kinds give each pod a Service, whose name starts with
 	// a letter (DNS-1035).
-	if j.kind.Group == kinds.PyTorchJob.Group && name[0] >= '0' && name[0] <= '9' {
-		return errs.Usagef("%q cannot be the name of a %s: it has to start with a letter", name, j.kind.Kind)
+	if j.Kind.Group == kinds.PyTorchJob.Group && name[0] >= '0' && name[0] <= '9' {
+		return errs.Usagef("%q cannot be the name of a %s: it has to start with a letter", name, j.Kind.Kind)
 	}
 	longest := ""
-	for _, r := range j.roles() {
-		suffix := "-" + strings.ToLower(r.name) + "-" + strconv.Itoa(max(r.count()-1, 0))
-		if r.name == "Launcher" {
+	for _, r := range j.Roles() {
+		suffix := "-" + strings.ToLower(r.Name) + "-" + strconv.Itoa(max(r.Count()-1, 0))
+		if r.Name == "Launcher" {
 			suffix = "-launcher-xxxxx" // a Job's pod
 		}
 		if len(suffix) > len(longest) {
@@ -109,7 +111,7 @@ func (j *jobView) checkName() error {
 		}
 	}
 	if limit := 63 - len(longest); len(name) > limit {
-		return errs.Usagef("the name %q has %d characters, and at most %d fit: pods are named NAME%s and have 63", clip(name), len(name), limit, longest)
+		return errs.Usagef("the name %q has %d characters, and at most %d fit: pods are named NAME%s and have 63", manifest.Clip(name), len(name), limit, longest)
 	}
 	return nil
 }
@@ -132,112 +134,117 @@ func validName(name string) []string {
 	return []string{"--name " + near}
 }
 
-// checkJob validates the finished job.
-func (s *settings) checkJob(j *jobView) error {
-	if err := j.checkName(); err != nil {
-		return err
+// checkJob validates the finished job. The error lists everything that is wrong.
+func (s *settings) checkJob(j *jobview.View) error {
+	f := &jobFaults{kind: j.Kind.Kind}
+	if err := checkName(j); err != nil {
+		f.add("metadata.name", err)
 	}
-	roles := j.roles()
+	roles := j.Roles()
 	if len(roles) == 0 {
-		return errs.Usagef("the %s describes no pods", j.kind.Kind)
+		f.add("spec", errs.Usagef("the %s describes no pods", j.Kind.Kind))
+		return f.err()
 	}
 	for _, r := range roles {
-		if r.replicas != "" {
-			if n, ok := count(r.part[r.replicas]); ok && n < 1 {
-				return errs.Usagef("%s has %d replicas, want at least 1", r.name, n)
+		if r.Replicas != "" {
+			if n, ok := manifest.Count(r.Part[r.Replicas]); ok && n < 1 {
+				f.add(manifest.JoinPath(r.At, r.Replicas), errs.Usagef("%s has %d replicas, want at least 1", r.Name, n))
 			}
 		}
-		if err := j.checkRole(r); err != nil {
-			return err
-		}
+		f.checkRole(j, r)
 	}
-	return s.checkResume(j, roles)
+	f.checkResume(j, roles)
+	return f.err()
 }
 
-func (j *jobView) checkRole(r role) error {
+// noBlanks is text on one line without blanks, as the name of an image is.
+var noBlanks = regexp.MustCompile(`^[^\s\pC]+$`)
+
+func (f *jobFaults) checkRole(j *jobview.View, r jobview.Role) {
+	pod := jobview.Inner(r.Template, "spec")
 	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range mapsIn(inner(r.template, "spec")[list]) {
-			if err := checkResources(r.name, c); err != nil {
-				return err
+		for i, c := range jobview.MapsIn(pod[list]) {
+			at := manifest.Place{Path: manifest.JoinPath(r.PodAt, list)}.Item(i).Path
+			f.checkResources(at, r.Name, c)
+			switch image := manifest.TextOf(c["image"]); {
+			case image == "" && list == "containers":
+				f.add(at, errs.Usagef("container %s of %s has no image", manifest.TextOf(c["name"]), r.Name).WithTry("--image IMAGE"))
+			case image != "" && !noBlanks.MatchString(image) && !manifest.Unfilled(image):
+				f.add(manifest.JoinPath(at, "image"), errs.Usagef("%s cannot be an image: container %s of %s", manifest.QuoteText(image), manifest.TextOf(c["name"]), r.Name).WithTry("--image REGISTRY/NAME:TAG"))
+			}
+			if p, set := c["imagePullPolicy"]; set && !slices.Contains([]string{"Always", "IfNotPresent", "Never"}, manifest.TextOf(p)) {
+				f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("imagePullPolicy %s is not one of Always, IfNotPresent, Never", manifest.QuoteText(manifest.TextOf(p))))
 			}
 		}
 	}
-	for _, c := range mapsIn(inner(r.template, "spec")["containers"]) {
-		if textOf(c["image"]) == "" {
-			return errs.Usagef("container %s of %s has no image", textOf(c["name"]), r.name).WithTry("--image IMAGE")
-		}
-		if p, set := c["imagePullPolicy"]; set && !slices.Contains([]string{"Always", "IfNotPresent", "Never"}, textOf(p)) {
-			return errs.Usagef("imagePullPolicy %s is not one of Always, IfNotPresent, Never", quoteText(textOf(p)))
-		}
+	if j.IsKind(kinds.PyTorchJob) && jobview.Named(pod["containers"], "pytorch") == nil {
+		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("no container of %s is named pytorch, which the Kubeflow training operator asks for", r.Name))
 	}
-	if j.isKind(kinds.PyTorchJob) && named(inner(r.template, "spec")["containers"], "pytorch") == nil {
-		return errs.Usagef("no container of %s is named pytorch, which the Kubeflow training operator asks for", r.name)
-	}
-	want := []string{"Always", "OnFailure", "Never", "ExitCode"}
-	policy := textOf(r.part["restartPolicy"])
+	want, at := []string{"Always", "OnFailure", "Never", "ExitCode"}, manifest.JoinPath(r.At, "restartPolicy")
+	policy := manifest.TextOf(r.Part["restartPolicy"])
 	switch {
-	case j.isKind(kinds.BatchJob):
-		want, policy = []string{"OnFailure", "Never"}, textOf(inner(r.template, "spec")["restartPolicy"])
-	case j.isKind(kinds.MPIJob):
+	case j.IsKind(kinds.BatchJob):
+		want, policy, at = []string{"OnFailure", "Never"}, manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
+	case j.IsKind(kinds.MPIJob):
 		want = []string{"OnFailure", "Never"}
-	case j.isKind(kinds.HyperPodPyTorchJob):
-		want, policy = want[:3], textOf(inner(r.template, "spec")["restartPolicy"])
+	case j.IsKind(kinds.HyperPodPyTorchJob):
+		want, policy, at = want[:3], manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
 	}
 	if policy != "" && !slices.Contains(want, policy) {
-		return errs.Usagef("restart policy %q is not one of %s for a %s", policy, strings.Join(want, ", "), j.kind.Kind)
+		f.add(at, errs.Usagef("restart policy %q is not one of %s for a %s", policy, strings.Join(want, ", "), j.Kind.Kind))
 	}
-	return nil
 }
 
 // checkResume holds the two annotations of automatic resume and the restart
 // policy together.
-func (s *settings) checkResume(j *jobView, roles []role) error {
-	if j.kind.Group != kinds.PyTorchJob.Group {
-		return nil
+func (f *jobFaults) checkResume(j *jobview.View, roles []jobview.Role) {
+	if j.Kind.Group != kinds.PyTorchJob.Group {
+		return
 	}
-	annotations := inner(j.object, "metadata", "annotations")
+	annotations := jobview.Inner(j.Object, "metadata", "annotations")
 	retries, hasRetries := annotations[kinds.MaxRetryAnnotation]
-	if textOf(annotations[kinds.AutoResumeAnnotation]) != "true" {
+	at := manifest.JoinPath("metadata.annotations", kinds.MaxRetryAnnotation)
+	if manifest.TextOf(annotations[kinds.AutoResumeAnnotation]) != "true" {
 		if hasRetries {
-			return errs.Usagef("the annotation %s works only together with %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).WithTry("--auto-resume")
+			f.add(at, errs.Usagef("the annotation %s works only together with %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).WithTry("--auto-resume"))
 		}
-		return nil
+		return
 	}
-	if n, ok := count(retries); hasRetries && (!ok || n < 0) {
-		return errs.Usagef("the annotation %s is %s, want a whole number", kinds.MaxRetryAnnotation, quoteText(textOf(retries)))
+	if n, ok := manifest.Count(retries); hasRetries && (!ok || n < 0) {
+		f.add(at, errs.Usagef("the annotation %s is %s, want a whole number", kinds.MaxRetryAnnotation, manifest.QuoteText(manifest.TextOf(retries))))
 	}
 	if !hasRetries {
-		return errs.Usagef("the annotation %s works only together with %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation).WithTry("--max-retry N")
+		f.add(manifest.JoinPath("metadata.annotations", kinds.AutoResumeAnnotation),
+			errs.Usagef("the annotation %s works only together with %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation).WithTry("--max-retry N"))
 	}
 	for _, r := range roles {
-		if p := textOf(r.part["restartPolicy"]); p != "OnFailure" {
+		if p := manifest.TextOf(r.Part["restartPolicy"]); p != "OnFailure" {
 			if p == "" {
 				p = "not set"
 			}
-			return errs.Usagef("automatic resume needs restart policy OnFailure, and that of %s is %s", r.name, p).WithTry("--restart-policy OnFailure")
+			f.add(manifest.JoinPath(r.At, "restartPolicy"), errs.Usagef("automatic resume needs restart policy OnFailure, and that of %s is %s", r.Name, p).WithTry("--restart-policy OnFailure"))
 		}
 	}
-	return nil
 }
 
 // checkFits compares what the pods ask for with what a node of the type leaves.
-func (s *settings) checkFits(j *jobView) error {
+func (s *settings) checkFits(j *jobview.View) error {
 	if !s.hasType || s.typ.VCPU == 0 {
 		return nil
 	}
 	cpu, memory := s.allocatable()
-	for _, r := range j.roles() {
-		if !r.trains {
+	for _, r := range j.Roles() {
+		if !r.Trains {
 			continue
 		}
-		requests := inner(container(r.pod()), "resources", "requests")
+		requests := jobview.Inner(jobview.Container(r.Pod()), "resources", "requests")
 		for _, want := range []struct {
 			name        string
 			total, left int64
 			text        func(int64) string
 			milli       bool
 		}{{"cpu", int64(s.typ.VCPU) * 1000, cpu, cpuText, true}, {"memory", int64(s.typ.MemoryGiB) << 30, memory, memoryText, false}} {
-			q, err := resource.ParseQuantity(textOf(requests[want.name]))
+			q, err := resource.ParseQuantity(manifest.TextOf(requests[want.name]))
 			if err != nil {
 				continue
 			}

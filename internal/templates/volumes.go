@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // VolumeType says where a volume's content comes from.
@@ -88,7 +90,7 @@ func volumeFromPairs(text string) (Volume, error) {
 	for _, pair := range strings.Split(text, ",") {
 		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
 		if !found {
-			return v, volumeError("--volumes", text, "want key=value, have "+quoteText(pair))
+			return v, volumeError("--volumes", text, "want key=value, have "+manifest.QuoteText(pair))
 		}
 		switch strings.ReplaceAll(key, "-", "_") {
 		case "name":
@@ -102,7 +104,7 @@ func volumeFromPairs(text string) (Volume, error) {
 			case "emptydir":
 				v.Type = EmptyDir
 			default:
-				return v, volumeError("--volumes", text, "no type "+quoteText(value)+", it is hostPath, pvc, fsx, efs or emptyDir")
+				return v, volumeError("--volumes", text, "no type "+manifest.QuoteText(value)+", it is hostPath, pvc, fsx, efs or emptyDir")
 			}
 		case "mount_path":
 			v.MountPath = value
@@ -125,14 +127,14 @@ func volumeFromPairs(text string) (Volume, error) {
 			v.ReadOnly = b
 		default:
 			near := errs.Near(key, []string{"name", "type", "mount_path", "path", "claim_name", "read_only", "size", "medium"})
-			return v, volumeError("--volumes", text, "no key "+quoteText(key)+meant(near))
+			return v, volumeError("--volumes", text, "no key "+manifest.QuoteText(key)+manifest.Meant(near))
 		}
 	}
 	return v, v.check("--volumes", text)
 }
 
 func volumeError(flag, text, why string) error {
-	e := errs.Usagef("%s %q is not understood: %s", flag, clip(text), why)
+	e := errs.Usagef("%s %q is not understood: %s", flag, manifest.Clip(text), why)
 	if flag == "--volumes" {
 		return e.WithTry(flag+" "+volumeForm, flag+" "+pairsForm)
 	}
@@ -144,20 +146,20 @@ func (v Volume) check(flag, text string) error {
 	bad := func(why string) error { return volumeError(flag, text, why) }
 	if v.Type != PVC || v.Name != "" {
 		if len(validation.IsDNS1123Label(v.Name)) > 0 {
-			return bad(quoteText(v.Name) + " cannot be a volume's name: lower-case letters, digits and -, at most 63")
+			return bad(manifest.QuoteText(v.Name) + " cannot be a volume's name: lower-case letters, digits and -, at most 63")
 		}
 	}
 	if !path.IsAbs(v.MountPath) || strings.Contains(v.MountPath, ":") {
-		return bad("the mount path " + quoteText(v.MountPath) + " is not an absolute path")
+		return bad("the mount path " + manifest.QuoteText(v.MountPath) + " is not an absolute path")
 	}
 	switch v.Type {
 	case HostPath:
 		if !path.IsAbs(v.Path) || strings.Contains("/"+v.Path+"/", "/../") {
-			return bad("the node's path " + quoteText(v.Path) + " is not an absolute path")
+			return bad("the node's path " + manifest.QuoteText(v.Path) + " is not an absolute path")
 		}
 	case PVC:
 		if len(validation.IsDNS1123Subdomain(v.Claim)) > 0 {
-			return bad(quoteText(v.Claim) + " cannot be a claim's name")
+			return bad(manifest.QuoteText(v.Claim) + " cannot be a claim's name")
 		}
 	case EmptyDir:
 	default:
@@ -168,7 +170,7 @@ func (v Volume) check(flag, text string) error {
 	}
 	if v.Size != "" {
 		if _, err := resource.ParseQuantity(v.Size); err != nil {
-			return bad(quoteText(v.Size) + " is no quantity such as 16Gi")
+			return bad(manifest.QuoteText(v.Size) + " is no quantity such as 16Gi")
 		}
 	}
 	return nil
@@ -228,9 +230,9 @@ func (v Volume) mount() map[string]any {
 // volume's name or mount path before is replaced.
 func (v Volume) apply(pod, container map[string]any) {
 	name := v.name()
-	pod["volumes"] = append(without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name }), v.source())
-	mounts := without(container["volumeMounts"], func(m map[string]any) bool {
-		return path.Clean(textOf(m["mountPath"])) == path.Clean(v.MountPath)
+	pod["volumes"] = append(jobview.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name }), v.source())
+	mounts := jobview.Without(container["volumeMounts"], func(m map[string]any) bool {
+		return path.Clean(manifest.TextOf(m["mountPath"])) == path.Clean(v.MountPath)
 	})
 	container["volumeMounts"] = append(mounts, v.mount())
 }
@@ -240,17 +242,17 @@ func (v Volume) apply(pod, container map[string]any) {
 func dropUnmounted(pod map[string]any, names []string) {
 	used := map[string]bool{}
 	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range mapsIn(pod[list]) {
+		for _, c := range jobview.MapsIn(pod[list]) {
 			for _, key := range []string{"volumeMounts", "volumeDevices"} {
-				for _, m := range mapsIn(c[key]) {
-					used[textOf(m["name"])] = true
+				for _, m := range jobview.MapsIn(c[key]) {
+					used[manifest.TextOf(m["name"])] = true
 				}
 			}
 		}
 	}
 	for _, name := range names {
 		if !used[name] {
-			pod["volumes"] = without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name })
+			pod["volumes"] = jobview.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name })
 		}
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	yamltext "github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
@@ -60,7 +62,7 @@ func withScript(tm *templates.Template, v templates.Values) templates.Values {
 // accepts lets kubectl apply objects as a server-side dry run, strictly.
 func accepts(t *testing.T, bed *cluster.Bed, objects []map[string]any) {
 	t.Helper()
-	text, err := templates.Marshal(objects)
+	text, err := yamltext.Marshal(objects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,9 +76,9 @@ func accepts(t *testing.T, bed *cluster.Bed, objects []map[string]any) {
 }
 
 func everyFamily(t *testing.T, bed *cluster.Bed) {
-	for _, info := range templates.Names(templates.Dirs{}) {
+	for _, info := range catalogue.Names(catalogue.Dirs{}) {
 		t.Run(info.Name, func(t *testing.T) {
-			tm, err := templates.Find(info.Name, templates.Dirs{})
+			tm, err := catalogue.Find(info.Name, catalogue.Dirs{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +99,7 @@ func everyFamily(t *testing.T, bed *cluster.Bed) {
 }
 
 func dryRuns(admin user) {
-	for _, info := range templates.Names(templates.Dirs{}) {
+	for _, info := range catalogue.Names(catalogue.Dirs{}) {
 		out := admin.ok("start-job", "--name", "try-"+info.Name, "--template", info.Name, "--image", "registry.example/train:1",
 			"--entry-script", "/src/train.py", "--node-count", "2", "-n", engineers, "--dry-run=server")
 		if !strings.Contains(out, "/try-"+info.Name+" created (server dry run)") {
@@ -124,7 +126,7 @@ func everyOption(t *testing.T, bed *cluster.Bed) {
 		"accelerate":   func(*templates.Values) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tm, err := templates.Find(name, templates.Dirs{})
+			tm, err := catalogue.Find(name, catalogue.Dirs{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +168,7 @@ func otherFiles(t *testing.T, bed *cluster.Bed) {
 	}
 	for _, name := range []string{"pytorch", "mpi", "hyperpod-pytorch"} {
 		t.Run("v2 as "+name, func(t *testing.T) {
-			tm, err := templates.Find(name, templates.Dirs{})
+			tm, err := catalogue.Find(name, catalogue.Dirs{})
 			if err != nil {
 				t.Fatal(err)
 			}

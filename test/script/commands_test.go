@@ -45,6 +45,10 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			}
 		},
 		"documented": documented,
+		// examples: the repository's folder of that name, as a reader has it.
+		"examples": func(ts *testscript.TestScript, _ bool, _ []string) {
+			ts.Check(os.CopyFS(ts.MkAbs("examples"), os.DirFS(filepath.Join("..", "..", "examples"))))
+		},
 		// exitcode N COMMAND...: runs a command and compares its exit code.
 		"exitcode": func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg || len(args) < 2 {

@@ -46,7 +46,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 start-job made with them (not volume claims, which hold data). On a terminal it
 asks first; --yes does not. --all and --selector choose among the jobs of one
 namespace.`,
-		Example: `  hyperpod cancel-job llama-7b -n hyperpod-ns-research
+		Example: `  hyperpod cancel-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod cancel-job a b c --yes --wait
   hyperpod cancel-job --all --state pending --yes
   hyperpod cancel-job -l sweep=17 --dry-run`,

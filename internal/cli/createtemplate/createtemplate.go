@@ -43,7 +43,7 @@ It is written to your templates folder, with --project to ./jobs, with --team to
 a ConfigMap of the namespace, for everybody in it. --fix and --fix-path keep
 values as they are whatever its users say; --require makes them say a value.`,
 		Example: `  hyperpod create-template mine --from pytorch --default IMAGE=example.com/train:3
-  hyperpod create-template llama --job llama-7b --team --fix INSTANCE_TYPE --fix-path spec.runPolicy
+  hyperpod create-template llama --job smpv2-llama2 --team --fix INSTANCE_TYPE --fix-path spec.runPolicy
   hyperpod create-template train -f train.yaml --project`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

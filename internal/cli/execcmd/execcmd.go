@@ -42,9 +42,9 @@ is chosen. Its arguments arrive as they are; no shell reads them. The exit code
 is the command's own. --all-pods (or --role) runs it in all of them at the same
 time, each line with its pod's name; the exit code is then the first that is
 not 0.`,
-		Example: `  hyperpod exec llama-7b -- nvidia-smi
-  hyperpod exec llama-7b --rank 3 -it -- bash
-  hyperpod exec llama-7b --all-pods -- sh -c 'df -h /data | tail -1'`,
+		Example: `  hyperpod exec smpv2-llama2 -- nvidia-smi
+  hyperpod exec smpv2-llama2 --rank 1 -it -- bash
+  hyperpod exec smpv2-llama2 --all-pods -- sh -c 'df -h /data | tail -1'`,
 		Args: func(*cobra.Command, []string) error { return nil }, // settled below: what follows -- is the command
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			names, command, err := split(cmd.ArgsLenAtDash(), args)

@@ -51,8 +51,8 @@ complain of.
 
 The answers come from Kueue's own scheduling code, run on what can be read of
 the cluster; nothing is changed.`,
-		Example: `  hyperpod explain-job llama-7b -n hyperpod-ns-research
-  hyperpod explain-job llama-7b -o json`,
+		Example: `  hyperpod explain-job smpv2-llama2 -n hyperpod-ns-ml-engineers
+  hyperpod explain-job smpv2-llama2 -o json`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.Name, err = factory.JobName(flag, args); err != nil {
 				return err

@@ -17,7 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
@@ -223,7 +223,7 @@ func Jobs(ctx context.Context, f *Factory) ([]string, error) {
 // cluster names them in time, and the user may list ConfigMaps.
 func Templates(ctx context.Context, f *Factory) ([]string, error) {
 	var out []string
-	for _, t := range templates.Names(f.TemplateDirs()) {
+	for _, t := range catalogue.Names(f.TemplateDirs()) {
 		out = append(out, t.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionDeadline/2)
@@ -249,8 +249,8 @@ func InstanceTypes(context.Context, *Factory) ([]string, error) {
 }
 
 // TemplateDirs returns the folders that templates come from.
-func (f *Factory) TemplateDirs() templates.Dirs {
-	d := templates.Dirs{Work: ".", User: f.Config.TemplatesDirectory}
+func (f *Factory) TemplateDirs() catalogue.Dirs {
+	d := catalogue.Dirs{Work: ".", User: f.Config.TemplatesDirectory}
 	if d.User == "" {
 		if dir, err := config.ConfigDir(f.Env); err == nil {
 			d.User = filepath.Join(dir, "templates")

@@ -15,6 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -38,9 +40,9 @@ func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*t
 	if own, ok := strings.CutPrefix(name, team.Prefix); ok && team.CheckName(own) == nil {
 		return fromTeam(ctx, f, own, where)
 	}
-	t, absent := templates.Find(name, f.TemplateDirs())
+	t, absent := catalogue.Find(name, f.TemplateDirs())
 	var e *errs.Error
-	if errs.ExitOf(absent) != errs.NotFound || !errors.As(absent, &e) || templates.IsFile(name) || team.CheckName(name) != nil {
+	if errs.ExitOf(absent) != errs.NotFound || !errors.As(absent, &e) || catalogue.IsFile(name) || team.CheckName(name) != nil {
 		return t, absent
 	}
 	t, err := fromTeam(ctx, f, name, where)
@@ -125,13 +127,13 @@ func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv temp
 // to its pods is taken back where its Workload can be read. notes say what a person
 // should know.
 func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv templates.Conversion) (t *templates.Template, notes []string, err error) {
-	object := templates.Clean(job.Object)
+	object := jobview.Clean(job.Object)
 	if managed(job) {
 		sets, err := podSets(ctx, c.Client, job)
 		if err != nil {
 			notes = append(notes, "node selectors may include what the admission added: the job's Workload cannot be read ("+reason(err)+")")
 		}
-		templates.RestorePlacement(object, sets)
+		jobview.RestorePlacement(object, sets)
 	}
 	t, more, err := templates.FromObjects([]map[string]any{object}, conv)
 	return t, append(notes, more...), err

@@ -37,11 +37,11 @@ borrowed, roles, pods with their trouble, time line and last events. JSON has
 v2's keys (--verbose: all of them); -o yaml is the object as the API has it;
 jsonpath and custom-columns work on that object. --manifest is the object as it
 could be submitted again.`,
-		Example: `  hyperpod get-job llama-7b -n hyperpod-ns-research
-  hyperpod get-job llama-7b --watch
-  hyperpod get-job llama-7b --manifest > again.yaml
-  hyperpod get-job llama-7b -o yaml
-  hyperpod get-job llama-7b -o jsonpath='{.status.startTime}'`,
+		Example: `  hyperpod get-job smpv2-llama2 -n hyperpod-ns-ml-engineers
+  hyperpod get-job smpv2-llama2 --watch
+  hyperpod get-job smpv2-llama2 --manifest > again.yaml
+  hyperpod get-job smpv2-llama2 -o yaml
+  hyperpod get-job smpv2-llama2 -o jsonpath='{.status.startTime}'`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.Name, err = factory.JobName(flag, args); err != nil {
 				return err

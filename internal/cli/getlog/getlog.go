@@ -55,10 +55,10 @@ return, with pods that appear later. A connection that breaks is resumed; no
 line is lost or repeated. Lines carry their pod's name where several pods share
 a terminal (--prefix: always). In a pipe the bytes are as the program wrote
 them; on a terminal escape sequences other than colours are made visible.`,
-		Example: `  hyperpod get-log llama-7b
-  hyperpod get-log llama-7b -f --exit-code
-  hyperpod get-log llama-7b --all-pods --since 10m --grep 'NCCL|Error'
-  hyperpod get-log llama-7b --rank 3 --tail 100 --timestamps`,
+		Example: `  hyperpod get-log smpv2-llama2
+  hyperpod get-log smpv2-llama2 -f --exit-code
+  hyperpod get-log smpv2-llama2 --all-pods --since 10m --grep 'NCCL|Error'
+  hyperpod get-log smpv2-llama2 --rank 1 --tail 100 --timestamps`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.Name, err = factory.JobName(flag, args); err != nil {
 				return err

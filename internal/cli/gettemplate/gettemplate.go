@@ -30,7 +30,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 value. -o yaml is the manifest as it is written.`,
 		Example: `  hyperpod get-template pytorch
   hyperpod get-template pytorch -o yaml > jobs/mine.yaml
-  hyperpod get-template team/llama -n hyperpod-ns-research`,
+  hyperpod get-template team/llama -n hyperpod-ns-researchers`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
 				return errs.Usagef("which template? give one name").WithTry("hyperpod list-templates   # shows the names")

@@ -44,7 +44,7 @@ RayClusters that have a queue label.
 States: Pending, Preempted, Suspended, Starting, Running, Restarting,
 Succeeded, Failed.`,
 		Example: `  hyperpod list-jobs --all-namespaces
-  hyperpod list-jobs -n hyperpod-ns-research --state running -o wide
+  hyperpod list-jobs -n hyperpod-ns-researchers --state running -o wide
   hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'
   hyperpod list-jobs --watch`,
 		Args: factory.NoArgs,

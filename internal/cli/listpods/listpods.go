@@ -40,9 +40,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `Lists a job's pods. JSON has v2's keys (--verbose: role, rank, node, restarts
 and why a pod waits as well); the table shows all of that, STATUS as kubectl
 has it.`,
-		Example: `  hyperpod list-pods llama-7b
-  hyperpod list-pods llama-7b -o wide
-  hyperpod list-pods llama-7b -o jsonpath='{.pods[*].PodName}'`,
+		Example: `  hyperpod list-pods smpv2-llama2
+  hyperpod list-pods smpv2-llama2 -o wide
+  hyperpod list-pods smpv2-llama2 -o jsonpath='{.pods[*].PodName}'`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.Name, err = factory.JobName(flag, args); err != nil {
 				return err

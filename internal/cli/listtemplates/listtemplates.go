@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -34,7 +35,7 @@ templates folder, the embedded ones, and the team's, which are ConfigMaps of the
 namespace with the label cli.hyperpod/template. The first of a name hides the
 others; team/NAME is always the team's.`,
 		Example: `  hyperpod list-templates
-  hyperpod list-templates -n hyperpod-ns-research -o json`,
+  hyperpod list-templates -n hyperpod-ns-researchers -o json`,
 		Args: factory.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
@@ -66,7 +67,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	infos, unusable := templates.Catalogue(f.TemplateDirs())
+	infos, unusable := catalogue.All(f.TemplateDirs())
 	if !o.NoCluster {
 		found, broken := findtemplate.Team(ctx, f, findtemplate.InNamespace(f))
 		infos, unusable = merge(infos, found), append(unusable, broken...)

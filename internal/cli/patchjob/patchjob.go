@@ -35,9 +35,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "patch-job suspend|unsuspend|priority NAME",
 		Short: "Hold a job back, let it go on, or rank it anew",
-		Example: `  hyperpod patch-job suspend llama-7b
-  hyperpod patch-job unsuspend llama-7b
-  hyperpod patch-job priority llama-7b --priority fine-tuning --dry-run`,
+		Example: `  hyperpod patch-job suspend smpv2-llama2
+  hyperpod patch-job unsuspend smpv2-llama2
+  hyperpod patch-job priority smpv2-llama2 --priority fine-tuning --dry-run`,
 		Args: func(_ *cobra.Command, args []string) error {
 			e := errs.Usagef("patch-job needs to know what to do")
 			if len(args) > 0 {

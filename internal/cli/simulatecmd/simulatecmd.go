@@ -64,7 +64,7 @@ TEAM.quota/RESOURCE@FLAVOR=AMOUNT. --set cluster.fair-sharing=on|off is for all.
 Exit codes: 0 it settles, 3 it never comes to rest (the loop is shown).`,
 		Example: `  hyperpod simulate --set researchers.borrow-limit=0 --add-job train.yaml
   hyperpod simulate --remove-team interns --remove-nodes ml.p5.48xlarge=2
-  hyperpod simulate --priority llama-7b=inference --snapshot cluster.json.gz
+  hyperpod simulate --priority smpv2-llama2=inference --snapshot cluster.json.gz
   hyperpod simulate --cycles 5 -o json
   hyperpod simulate --changes what-if.yaml`,
 		Args: factory.NoArgs,

@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 )
@@ -36,7 +37,7 @@ func (o *Options) fromConfig(f *factory.Factory, data []byte) (*templates.Templa
 	f.Notes(file.Notices)
 	o.take(file.Values, file.Under)
 	o.SchedulerType = cmp.Or(o.SchedulerType, file.SchedulerType)
-	return templates.Find(o.kindTemplate(), templates.Dirs{})
+	return catalogue.Find(o.kindTemplate(), catalogue.Dirs{})
 }
 
 // fromRecipe reads a recipe of AWS's HyperPod recipes.

@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 )
 
@@ -32,9 +33,9 @@ func (o *Options) definition(ctx context.Context, f *factory.Factory) (*template
 		return o.named(ctx, f, o.Template)
 	}
 	if o.JobKind != "" {
-		return templates.Find(o.kindTemplate(), dirs)
+		return catalogue.Find(o.kindTemplate(), dirs)
 	}
-	t, err := templates.Find(o.Name, dirs)
+	t, err := catalogue.Find(o.Name, dirs)
 	if errs.ExitOf(err) != errs.NotFound {
 		return t, err
 	}
@@ -67,7 +68,7 @@ func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.
 }
 
 func describe(t *templates.Template) string {
-	if t.Source == templates.Embedded {
+	if t.Source == catalogue.Embedded {
 		return fmt.Sprintf("using the embedded template %s", t.Name)
 	}
 	return fmt.Sprintf("using %s", t.Source)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
 // Every line of docs/templates.md that starts a template works as it stands, and
@@ -35,7 +36,7 @@ func TestLinesOfTheDocumentation(t *testing.T) {
 		if name == "" {
 			name = o.Name
 		}
-		tm, err := templates.Find(name, templates.Dirs{})
+		tm, err := catalogue.Find(name, catalogue.Dirs{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func TestLinesOfTheDocumentation(t *testing.T) {
 		}
 		started[name] = true
 	}
-	for _, info := range templates.Names(templates.Dirs{}) {
+	for _, info := range catalogue.Names(catalogue.Dirs{}) {
 		if !started[info.Name] {
 			t.Errorf("docs/templates.md starts no %s", info.Name)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 const editHead = `What is saved is submitted. An empty file, or one without a change, submits
@@ -18,7 +19,7 @@ nothing.`
 // submitted. ok is false when nothing is to be submitted. keep is the file that
 // holds the edited text: it goes once the text has been submitted.
 func (o *Options) edit(ctx context.Context, t *templates.Template, v templates.Values, r templates.Result) (_ context.Context, result templates.Result, keep editor.File, ok bool, err error) {
-	manifest, err := templates.Marshal(r.Objects)
+	manifest, err := manifest.Marshal(r.Objects)
 	if err != nil {
 		return ctx, r, keep, false, err
 	}

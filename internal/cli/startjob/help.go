@@ -43,7 +43,7 @@ func (o *Options) showTemplate(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	text, err := templatepage.Text(f.IO, t)
+	text, err := templatepage.Help(f.IO, t)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Every option of start-job that says something about the job is seen in the
@@ -73,7 +75,7 @@ func TestEveryOptionOfEveryKind(t *testing.T) {
 				if err != nil {
 					t.Fatal(errs.Text(err, true))
 				}
-				tm, err := templates.Find(name, templates.Dirs{})
+				tm, err := catalogue.Find(name, catalogue.Dirs{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -92,7 +94,7 @@ func TestEveryOptionOfEveryKind(t *testing.T) {
 					if err != nil {
 						t.Fatal(errs.Text(err, true))
 					}
-					text, err := templates.Marshal(r.Objects)
+					text, err := manifest.Marshal(r.Objects)
 					if err != nil || !strings.Contains(string(text), w) {
 						t.Errorf("no %q (%v) in\n%s", w, err, text)
 					}

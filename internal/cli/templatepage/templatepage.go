@@ -57,7 +57,15 @@ func Text(s *output.IO, t *templates.Template) (string, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s  %s  (%s)\n", output.Safe(t.Name), output.Safe(t.Info().JobKind()), output.Safe(t.Source))
 	if t.Help != "" {
-		fmt.Fprintf(&b, "%s\n", output.SafeLines(t.Help))
+		width := 0
+		if s.OutTTY {
+			width = s.Width
+		}
+		for line := range strings.Lines(output.SafeLines(t.Help)) {
+			for _, l := range output.WrapText(strings.TrimRight(line, "\n"), width) {
+				b.WriteString(l + "\n")
+			}
+		}
 	}
 	b.WriteString("\n")
 	if len(t.Params) == 0 {
@@ -78,6 +86,16 @@ func Text(s *output.IO, t *templates.Template) (string, error) {
 	return b.String(), nil
 }
 
+// Help returns the page as a part of a command's help. What goes to no terminal is
+// as wide as a page of man: the longest default would make every line as long.
+func Help(s *output.IO, t *templates.Template) (string, error) {
+	page := *s
+	if !page.OutTTY {
+		page.OutTTY, page.Width = true, 80
+	}
+	return Text(&page, t)
+}
+
 // narrow is the width below which there is no room for the parameters' types.
 const narrow = 100
 
@@ -88,7 +106,7 @@ func table(t *templates.Template, short bool) output.Table {
 		if option == "" {
 			option = "--set"
 		}
-		value := text(p.Default)
+		value := p.DefaultText()
 		switch {
 		case p.Fixed:
 			option = "- (fixed)"
@@ -104,18 +122,4 @@ func table(t *templates.Template, short bool) output.Table {
 		out.Rows = append(out.Rows, output.T(p.Name, typeName(p), value, option, help))
 	}
 	return out
-}
-
-func text(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case []any:
-		words := make([]string, len(v))
-		for i := range v {
-			words[i] = fmt.Sprint(v[i])
-		}
-		return strings.Join(words, " ")
-	}
-	return fmt.Sprint(v)
 }

@@ -44,6 +44,23 @@ func TestText(t *testing.T) {
 			t.Errorf("80 columns have no room for the types:\n%s", text)
 		}
 	}
+	stdio.Color, stdio.Width, stdio.OutTTY = false, 0, false
+	long, err := templates.Parse("t", "t.yaml", []byte(strings.Replace(hostile, "parameters:\n", "parameters:\n  LONG: {type: string, default: "+strings.Repeat("word ", 100)+"}\n  V: {default: 1.10}\n", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, err := Help(stdio, long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(help) {
+		if len(line) > 81 {
+			t.Errorf("help in a pipe is %d columns wide: %s", len(line), line)
+		}
+	}
+	if !strings.Contains(help, "1.10") {
+		t.Errorf("a default is not shown as it is written:\n%s", help)
+	}
 	d := Document(tm)
 	if d.Name != "t" || len(d.Parameters) != 1 || d.Parameters[0].Default != "\x1b[2J" || d.Kind != "ConfigMap" {
 		t.Errorf("document %+v", d)

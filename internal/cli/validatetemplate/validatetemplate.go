@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
 // Options are the settings of one run.
@@ -133,7 +134,7 @@ func (o *Options) print(verdicts []verdict) error {
 // check checks one file or named template. An error means that there is none.
 func (o *Options) check(ctx context.Context, name string) (verdict, error) {
 	v := verdict{Name: name, Source: name, Faults: []templates.Fault{}, Notes: []string{}}
-	if name != "-" && !templates.IsFile(name) || strings.HasPrefix(name, "team/") {
+	if name != "-" && !catalogue.IsFile(name) || strings.HasPrefix(name, "team/") {
 		t, err := findtemplate.Find(ctx, o.Factory, name, findtemplate.InNamespace(o.Factory))
 		switch {
 		case err == nil:

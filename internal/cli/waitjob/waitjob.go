@@ -50,9 +50,9 @@ and what to do, and waited for all the same: quotas and queues change.
 Exit codes: 0 it is so; 3 the job failed; 5 there is no such job, or it was
 deleted meanwhile; 124 the time is over; 130 Ctrl-C. --for finished is reached
 by a failed job too, and ends with 3 then.`,
-		Example: `  hyperpod wait-job llama-7b
-  hyperpod wait-job llama-7b --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
-  hyperpod wait-job llama-7b --for deleted`,
+		Example: `  hyperpod wait-job smpv2-llama2
+  hyperpod wait-job smpv2-llama2 --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
+  hyperpod wait-job smpv2-llama2 --for deleted`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.Name, err = factory.JobName(flag, args); err != nil {
 				return err

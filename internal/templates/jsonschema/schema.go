@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
 
 const draft = "https://json-schema.org/draft/2020-12/schema"
@@ -29,8 +30,8 @@ func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 // placeholders wherever the field is no text.
 func Template() ([]byte, error) {
 	w := &writer{defs: object{
-		"placeholder": object{"type": "string", "pattern": `^\$(\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z0-9_]*)$`,
-			"description": "A placeholder that a parameter fills in: ${NAME}."},
+		"placeholder": object{"type": "string", "pattern": `^\$(\{[A-Za-z_][A-Za-z0-9_]*(:?-[^${}]*)?\}|[A-Za-z_][A-Za-z0-9_]*)$`,
+			"description": "A placeholder that a parameter fills in: ${NAME}, or ${NAME:-DEFAULT}."},
 		"quantity": object{"description": "A quantity such as 500m, 4 or 16Gi, or a placeholder.",
 			"anyOf": []any{object{"type": []any{"number", "null"}}, object{"type": "string"}}},
 		"header":    header(),
@@ -42,7 +43,7 @@ func Template() ([]byte, error) {
 		"then": ref("header"),
 		"else": object{"required": []any{"apiVersion", "kind"}},
 	}}
-	for _, s := range templates.Shapes() {
+	for _, s := range schema.Shapes() {
 		kinds = append(kinds, s.Kind)
 		w.names[s.Type] = s.Kind
 		version := object{"const": s.APIVersion}

@@ -89,7 +89,7 @@ func documents(t *testing.T, path string) []any {
 func TestSchemasAgree(t *testing.T) {
 	python := pythonWithJSONSchema(t)
 	var cases []testCase
-	files, _ := filepath.Glob("../embedded/*.yaml")
+	files, _ := filepath.Glob("../catalogue/embedded/*.yaml")
 	more, _ := filepath.Glob("../testdata/manifests/*.yaml")
 	for _, f := range append(files, more...) {
 		data, err := os.ReadFile(f)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 )
 
@@ -137,7 +138,7 @@ func template(o Options) (*templates.Template, error) {
 	if o.HyperPod {
 		name = "hyperpod-pytorch"
 	}
-	base, err := templates.Find(name, templates.Dirs{})
+	base, err := catalogue.Find(name, catalogue.Dirs{})
 	if err != nil {
 		return nil, err
 	}
@@ -155,5 +156,5 @@ func template(o Options) (*templates.Template, error) {
 		text = text[:i] + part[1] + text[i:]
 	}
 	text += "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${JOB_NAME}-recipe\n  labels:\n    app: ${JOB_NAME}\ndata:\n  config.yaml: \"${" + configParam + "}\"\n"
-	return templates.Parse(name, templates.Embedded, []byte(text))
+	return templates.Parse(name, catalogue.Embedded, []byte(text))
 }

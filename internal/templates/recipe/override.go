@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // launcherKeys are what an override can say outside of the recipe.
@@ -101,7 +101,7 @@ func (r *reader) assign(path string, v any, adds bool) error {
 		next := child(at, key)
 		if next == nil {
 			if !adds {
-				return errs.Usagef("--override-parameters: the recipe has no %s%s", path, templates.Suggest(key, keysOf(at))).
+				return errs.Usagef("--override-parameters: the recipe has no %s%s", path, manifest.Suggest(key, keysOf(at))).
 					WithAdvice("+recipes." + path + " adds it")
 			}
 			if at.Kind != yaml.MappingNode {

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 )
 
@@ -54,7 +55,7 @@ func Read(path, overrides string, o Options) (Recipe, error) {
 	if err != nil {
 		return Recipe{}, err
 	}
-	if _, err := templates.ParseTree(path, data); err != nil {
+	if _, err := manifest.ParseTree(path, data); err != nil {
 		return Recipe{}, err
 	}
 	var doc yaml.Node

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 func read(t *testing.T, path, overrides string, o Options) Recipe {
@@ -72,7 +73,7 @@ func TestRender(t *testing.T) {
 		if err != nil {
 			t.Fatal(errs.Text(err, true))
 		}
-		out, err := templates.Marshal(res.Objects)
+		out, err := manifest.Marshal(res.Objects)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
-	out, _ := templates.Marshal(res.Objects)
+	out, _ := manifest.Marshal(res.Objects)
 	for _, want := range []string{"hugepages-2Mi: 5120Mi", "privileged: true", "sysctl -w"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)

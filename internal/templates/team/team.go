@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
 // Prefix in front of a template's name asks for the team's, also where another
@@ -71,7 +72,7 @@ func Get(ctx context.Context, c *kube.Client, namespace, name string) (*template
 }
 
 // Unusable is a ConfigMap with the label whose template cannot be used.
-type Unusable = templates.Unusable
+type Unusable = catalogue.Unusable
 
 // List returns the team's templates by name, and what has the label and is none.
 // It costs one request and the right to list configmaps, which the roles of the

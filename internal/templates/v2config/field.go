@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // Type is what a field can hold.
@@ -40,7 +41,7 @@ type Field struct {
 	what    string
 	flagged func(templates.Values) bool
 	// read reads the field; at is its whole path, such as training_cfg.run.name.
-	read func(r *reader, at string, t templates.Tree)
+	read func(r *reader, at string, t manifest.Tree)
 }
 
 // Fields returns the fields of a configuration file.
@@ -57,7 +58,7 @@ func (f Field) need(what string, flagged func(templates.Values) bool) Field {
 }
 
 func text(name, help string, to func(r *reader) *string) Field {
-	return Field{Name: name, Help: help, Type: Text, read: func(r *reader, at string, t templates.Tree) {
+	return Field{Name: name, Help: help, Type: Text, read: func(r *reader, at string, t manifest.Tree) {
 		if s, ok := r.text(at, t); ok {
 			*to(r) = s
 		}
@@ -65,7 +66,7 @@ func text(name, help string, to func(r *reader) *string) Field {
 }
 
 func oneOf(name, help string, to func(r *reader) *string, words ...string) Field {
-	return Field{Name: name, Help: help, Type: OneOf, Words: words, read: func(r *reader, at string, t templates.Tree) {
+	return Field{Name: name, Help: help, Type: OneOf, Words: words, read: func(r *reader, at string, t manifest.Tree) {
 		s, ok := r.text(at, t)
 		if !ok {
 			return
@@ -79,7 +80,7 @@ func oneOf(name, help string, to func(r *reader) *string, words ...string) Field
 }
 
 func number(name, help string, to func(r *reader) **int) Field {
-	return Field{Name: name, Help: help, Type: Number, read: func(r *reader, at string, t templates.Tree) {
+	return Field{Name: name, Help: help, Type: Number, read: func(r *reader, at string, t manifest.Tree) {
 		s, ok := r.text(at, t)
 		if !ok {
 			return
@@ -94,16 +95,16 @@ func number(name, help string, to func(r *reader) **int) Field {
 }
 
 func lines(name, help string, to func(r *reader) *[]string) Field {
-	return Field{Name: name, Help: help, Type: Lines, read: func(r *reader, at string, t templates.Tree) { r.lines(at, t, to(r)) }}
+	return Field{Name: name, Help: help, Type: Lines, read: func(r *reader, at string, t manifest.Tree) { r.lines(at, t, to(r)) }}
 }
 
 func section(name, help string, below []Field) Field {
-	return Field{Name: name, Help: help, Type: Section, Below: below, read: func(r *reader, at string, t templates.Tree) { r.section(at, t, below) }}
+	return Field{Name: name, Help: help, Type: Section, Below: below, read: func(r *reader, at string, t manifest.Tree) { r.section(at, t, below) }}
 }
 
 // nothing is a field that means nothing here; why is said unless it is empty.
 func nothing(name, help, why string) Field {
-	return Field{Name: name, Help: help, Type: Anything, read: func(r *reader, at string, t templates.Tree) {
+	return Field{Name: name, Help: help, Type: Anything, read: func(r *reader, at string, t manifest.Tree) {
 		if why != "" && !t.IsNull() && !(t.IsList() && len(t.Items()) == 0) {
 			r.notef(t.Line(), "%s does nothing here: %s", at, why)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // fields are all fields of a configuration file, the one table that the reader and
@@ -74,7 +75,7 @@ func clusterConfig() []Field {
 func misplaced(fields []Field) []Field {
 	for i, f := range fields {
 		fields[i].Help = "Belongs into cluster_config; understood here with a warning. " + f.Help
-		fields[i].read = func(r *reader, at string, t templates.Tree) {
+		fields[i].read = func(r *reader, at string, t manifest.Tree) {
 			inside := r.root.Get("cluster").Get("cluster_config").Get(f.Name)
 			switch {
 			case t.IsNull():
@@ -89,7 +90,7 @@ func misplaced(fields []Field) []Field {
 	return fields
 }
 
-func (r *reader) instanceType(at string, t templates.Tree) {
+func (r *reader) instanceType(at string, t manifest.Tree) {
 	s, ok := r.text(at, t)
 	if !ok {
 		return
@@ -104,7 +105,7 @@ func (r *reader) instanceType(at string, t templates.Tree) {
 	}
 }
 
-func (r *reader) labels(at string, t templates.Tree) {
+func (r *reader) labels(at string, t manifest.Tree) {
 	r.pairs(at, t, func(key, value string, _ int) {
 		switch key {
 		case kinds.QueueLabel:
@@ -117,8 +118,8 @@ func (r *reader) labels(at string, t templates.Tree) {
 	})
 }
 
-func (r *reader) annotations(at string, t templates.Tree) {
-	resume, retries := false, templates.Tree{}
+func (r *reader) annotations(at string, t manifest.Tree) {
+	resume, retries := false, manifest.Tree{}
 	resumeLine := 0
 	r.pairs(at, t, func(key, value string, line int) {
 		switch key {
@@ -156,13 +157,13 @@ func set(m *map[string]string, key, value string) {
 	(*m)[key] = value
 }
 
-func (r *reader) environment(at string, t templates.Tree) {
+func (r *reader) environment(at string, t manifest.Tree) {
 	r.pairs(at, t, func(key, value string, _ int) { set(&r.file.Values.Environment, key, value) })
 }
 
 // results honours a directory inside the pods. v2 replaced whatever was given by a
 // folder of the machine that submits.
-func (r *reader) results(at string, t templates.Tree) {
+func (r *reader) results(at string, t manifest.Tree) {
 	switch s, ok := r.text(at, t); {
 	case !ok:
 	case strings.HasPrefix(s, "/"):

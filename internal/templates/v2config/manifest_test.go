@@ -13,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
 // deliberate are the differences from v2's manifest, by path, with the row of
@@ -86,7 +87,7 @@ func TestManifestOfV2(t *testing.T) {
 	if len(f.Notices) > 0 || f.SchedulerType != "SageMaker" {
 		t.Errorf("scheduler %s, notices %q", f.SchedulerType, f.Notices)
 	}
-	tm, err := templates.Find("pytorch", templates.Dirs{})
+	tm, err := catalogue.Find("pytorch", catalogue.Dirs{})
 	if err != nil {
 		t.Fatal(err)
 	}

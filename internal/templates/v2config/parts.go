@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 func wholeNumber(s string) (int, bool) {
@@ -23,11 +24,11 @@ type argument struct {
 
 // scriptArgs reads a list of maps (v2's form: key and value are two words), of text
 // lines, or one text.
-func (r *reader) scriptArgs(at string, t templates.Tree) {
+func (r *reader) scriptArgs(at string, t manifest.Tree) {
 	if t.IsNull() {
 		return
 	}
-	items := []templates.Tree{t}
+	items := []manifest.Tree{t}
 	if t.IsList() {
 		items = t.Items()
 	}
@@ -85,11 +86,11 @@ func entries(name, help string, volume func(map[string]string) (templates.Volume
 	for _, name := range names {
 		f.Below = append(f.Below, Field{Name: name, Type: Text})
 	}
-	f.read = func(r *reader, at string, t templates.Tree) { r.entries(at, t, names, volume) }
+	f.read = func(r *reader, at string, t manifest.Tree) { r.entries(at, t, names, volume) }
 	return f
 }
 
-func (r *reader) entries(at string, t templates.Tree, names []string, volume func(map[string]string) (templates.Volume, error)) {
+func (r *reader) entries(at string, t manifest.Tree, names []string, volume func(map[string]string) (templates.Volume, error)) {
 	if t.IsNull() {
 		return
 	}
@@ -105,7 +106,7 @@ func (r *reader) entries(at string, t templates.Tree, names []string, volume fun
 		got := map[string]string{}
 		var fields []Field
 		for _, name := range names {
-			fields = append(fields, Field{Name: name, read: func(r *reader, at string, t templates.Tree) {
+			fields = append(fields, Field{Name: name, read: func(r *reader, at string, t manifest.Tree) {
 				if s, ok := r.text(at, t); ok {
 					got[name] = s
 				}
@@ -136,11 +137,11 @@ func (r *reader) entries(at string, t templates.Tree, names []string, volume fun
 func selectorFields() []Field {
 	return []Field{
 		{Name: "required", Help: "Labels that a node must have, with their values.", Type: Labels,
-			read: func(r *reader, at string, t templates.Tree) {
+			read: func(r *reader, at string, t manifest.Tree) {
 				r.file.Values.LabelSelector.Required = r.labelValues(at, t)
 			}},
 		{Name: "preferred", Help: "Labels that a node should have, with their values.", Type: Labels,
-			read: func(r *reader, at string, t templates.Tree) {
+			read: func(r *reader, at string, t manifest.Tree) {
 				r.file.Values.LabelSelector.Preferred = r.labelValues(at, t)
 			}},
 		{Name: "weights", Help: "The weight, 1 to 100, of each preferred label.", Type: Weights, read: (*reader).weights},
@@ -148,7 +149,7 @@ func selectorFields() []Field {
 }
 
 // selector reads label_selector: required, preferred and weights.
-func (r *reader) selector(at string, t templates.Tree) {
+func (r *reader) selector(at string, t manifest.Tree) {
 	if t.IsNull() {
 		return
 	}
@@ -159,7 +160,7 @@ func (r *reader) selector(at string, t templates.Tree) {
 	r.selected = true
 }
 
-func (r *reader) weights(at string, t templates.Tree) {
+func (r *reader) weights(at string, t manifest.Tree) {
 	switch {
 	case t.IsNull():
 		return
@@ -175,7 +176,7 @@ func (r *reader) weights(at string, t templates.Tree) {
 	}
 }
 
-func (r *reader) labelValues(at string, t templates.Tree) map[string][]string {
+func (r *reader) labelValues(at string, t manifest.Tree) map[string][]string {
 	if t.IsNull() {
 		return nil
 	}
@@ -250,12 +251,12 @@ func gitFields() []Field {
 		text("repo_url_or_path", "URL of the repository, https:// or codecommit::.", func(r *reader) *string { return &r.git.url }),
 		text("branch", "Branch to clone.", func(r *reader) *string { return &r.git.branch }),
 		text("commit", "Commit to check out.", func(r *reader) *string { return &r.git.commit }),
-		{Name: "token", Help: "Refused: it would be readable by everybody who may read the job.", Type: Absent, read: func(r *reader, at string, t templates.Tree) {
+		{Name: "token", Help: "Refused: it would be readable by everybody who may read the job.", Type: Absent, read: func(r *reader, at string, t manifest.Tree) {
 			if !t.IsNull() {
 				r.faults.Addf(t.Line(), "%s would be readable for everybody who may read the job: put it into a Secret and give --environment-from-secret GIT_TOKEN=SECRET:KEY", at)
 			}
 		}},
-		{Name: "update_adapter", Help: "For recipes only.", Type: Off, read: func(r *reader, at string, t templates.Tree) {
+		{Name: "update_adapter", Help: "For recipes only.", Type: Off, read: func(r *reader, at string, t manifest.Tree) {
 			if b, ok := t.Bool(); !t.IsNull() && (!ok || b) {
 				r.faults.Addf(t.Line(), "%s reinstalls the adapter of AWS's recipes, which only recipes have: start those with --recipe", at)
 			}
@@ -263,7 +264,7 @@ func gitFields() []Field {
 	}
 }
 
-func (r *reader) clone(at string, t templates.Tree) {
+func (r *reader) clone(at string, t manifest.Tree) {
 	r.section(at, t, gitFields())
 	if _, _, err := Checkout(r.git.url, r.git.branch, r.git.commit); err != nil {
 		r.faults.Addf(t.Line(), "%s: %v", at, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // File is what a configuration file says.
@@ -50,7 +51,7 @@ func (f File) Under(flags templates.Values) templates.Values {
 // Is tells a configuration file from a manifest by its shape: it has v2's sections
 // and no kind. It does not say that the file is right.
 func Is(data []byte) bool {
-	t, err := templates.ParseTree("", data)
+	t, err := manifest.ParseTree("", data)
 	if err != nil {
 		return looksLike(data)
 	}
@@ -71,7 +72,7 @@ func looksLike(data []byte) bool {
 // Read reads a file; path names it in errors, which list every fault with its line
 // and have exit code Usage. What flags say need not be in the file.
 func Read(path string, data []byte, flags templates.Values) (File, error) {
-	tree, err := templates.ParseTree(path, data)
+	tree, err := manifest.ParseTree(path, data)
 	if err != nil {
 		return File{}, err
 	}
@@ -90,10 +91,10 @@ func Read(path string, data []byte, flags templates.Values) (File, error) {
 
 // reader fills a File from a tree.
 type reader struct {
-	root   templates.Tree
+	root   manifest.Tree
 	flags  templates.Values
 	file   File
-	faults templates.Faults
+	faults manifest.Faults
 
 	seen map[string]bool // paths that were read, for what is missing
 
@@ -108,7 +109,7 @@ func (r *reader) notef(line int, format string, args ...any) {
 }
 
 // section reads the fields of a map, and refuses those it does not know.
-func (r *reader) section(at string, t templates.Tree, fields []Field) {
+func (r *reader) section(at string, t manifest.Tree, fields []Field) {
 	if t.IsNull() {
 		return
 	}
@@ -133,7 +134,7 @@ func (r *reader) section(at string, t templates.Tree, fields []Field) {
 	}
 }
 
-func (r *reader) unknown(at string, e templates.Entry, fields []Field) {
+func (r *reader) unknown(at string, e manifest.Entry, fields []Field) {
 	var names []string
 	for _, f := range fields {
 		names = append(names, f.Name)
@@ -142,7 +143,7 @@ func (r *reader) unknown(at string, e templates.Entry, fields []Field) {
 	if at != "" {
 		where = "in " + at
 	}
-	r.faults.Addf(e.Line, "no field %q %s%s", clip(e.Key), where, templates.Suggest(e.Key, names))
+	r.faults.Addf(e.Line, "no field %q %s%s", clip(e.Key), where, manifest.Suggest(e.Key, names))
 }
 
 func join(at, key string) string {
@@ -154,13 +155,13 @@ func join(at, key string) string {
 
 // absent tells a value that is not there: empty, or OmegaConf's ??? for one that
 // has yet to be given.
-func absent(t templates.Tree) bool {
+func absent(t manifest.Tree) bool {
 	s, ok := t.Text()
 	return t.IsNull() || ok && s == "???"
 }
 
 // text reads a single value, with the file's interpolations resolved.
-func (r *reader) text(at string, t templates.Tree) (string, bool) {
+func (r *reader) text(at string, t manifest.Tree) (string, bool) {
 	if absent(t) {
 		return "", false
 	}
@@ -173,11 +174,11 @@ func (r *reader) text(at string, t templates.Tree) (string, bool) {
 }
 
 // lines reads a list of text, or one text.
-func (r *reader) lines(at string, t templates.Tree, to *[]string) {
+func (r *reader) lines(at string, t manifest.Tree, to *[]string) {
 	if t.IsNull() {
 		return
 	}
-	items := []templates.Tree{t}
+	items := []manifest.Tree{t}
 	if t.IsList() {
 		items = t.Items()
 	}
@@ -192,7 +193,7 @@ func (r *reader) lines(at string, t templates.Tree, to *[]string) {
 }
 
 // pairs reads a map of single values; empty ones are left out, as v2 left them out.
-func (r *reader) pairs(at string, t templates.Tree, put func(key, value string, line int)) {
+func (r *reader) pairs(at string, t manifest.Tree, put func(key, value string, line int)) {
 	if t.IsNull() {
 		return
 	}

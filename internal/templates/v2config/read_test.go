@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
 func example(t testing.TB) string {
@@ -214,7 +215,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(small("  script_args: ['--a ${A}', {--b: null}]\n", "  custom_labels: {a: b}\n", "    volumes: [{volumeName: a, hostPath: /h, mountPath: /m}]\n", "git: {repo_url_or_path: https://e.com/r}\n"))
 	f.Add("training_cfg: &a {run: *a}\n")
 	f.Add("training_cfg: {run: {name: '${training_cfg.run.name}'}}\n")
-	tm, err := templates.Find("pytorch", templates.Dirs{})
+	tm, err := catalogue.Find("pytorch", catalogue.Dirs{})
 	if err != nil {
 		f.Fatal(err)
 	}

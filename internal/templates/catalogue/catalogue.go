@@ -1,0 +1,67 @@
+package catalogue
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+)
+
+// Unusable is a file that lies where templates lie and is none.
+type Unusable struct {
+	Source string
+	Err    error
+}
+
+// All lists the templates that Find finds by name, by name; the first of a
+// name hides the others. Files of the working folder that are no templates are
+// left out, as that folder holds other things too; those of a folder for
+// templates are named.
+func All(d Dirs) ([]templates.Info, []Unusable) {
+	var out []templates.Info
+	var unusable []Unusable
+	add := func(t *templates.Template) {
+		if !slices.ContainsFunc(out, func(i templates.Info) bool { return i.Name == t.Name }) {
+			out = append(out, t.Info())
+		}
+	}
+	for _, dir := range d.folders() {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			ext := filepath.Ext(e.Name())
+			if e.IsDir() || ext != ".yaml" && ext != ".yml" {
+				continue
+			}
+			path := filepath.Join(dir, e.Name())
+			var t *templates.Template
+			data, err := readFile(path)
+			if err == nil {
+				t, err = templates.Parse(baseName(path), shown(path, d.Work), data)
+			}
+			if err != nil && dir != d.Work {
+				unusable = append(unusable, Unusable{shown(path, d.Work), err})
+			}
+			if err == nil {
+				add(t)
+			}
+		}
+	}
+	entries, _ := embedded.ReadDir("embedded")
+	for _, e := range entries {
+		if data, err := embedded.ReadFile("embedded/" + e.Name()); err == nil {
+			if t, err := templates.Parse(baseName(e.Name()), Embedded, data); err == nil {
+				add(t)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b templates.Info) int { return strings.Compare(a.Name, b.Name) })
+	return out, unusable
+}
+
+// Names lists the templates without what is unusable.
+func Names(d Dirs) []templates.Info {
+	out, _ := All(d)
+	return out
+}

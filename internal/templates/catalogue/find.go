@@ -1,0 +1,126 @@
+package catalogue
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+//go:embed embedded/*.yaml
+var embedded embed.FS
+
+// Embedded is the Source of the templates that come with the program.
+const Embedded = "embedded"
+
+// Dirs are the folders where templates are looked for; "" leaves one out.
+type Dirs struct {
+	// Work is the working folder: NAME.yaml in it and in its subfolder jobs.
+	Work string
+	// User is the user's templates folder.
+	User string
+}
+
+// IsFile tells whether a name means a file and not a template: a path, or .yaml at
+// its end.
+func IsFile(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") || ext == ".yaml" || ext == ".yml"
+}
+
+// folders returns the folders in the order in which they are searched.
+func (d Dirs) folders() []string {
+	var out []string
+	if d.Work != "" {
+		out = append(out, d.Work, filepath.Join(d.Work, "jobs"))
+	}
+	if d.User != "" {
+		out = append(out, d.User)
+	}
+	return out
+}
+
+// Find returns the template that a name means: a file when the name is a path or
+// ends in .yaml or .yml, else NAME.yaml in the working folder, its folder jobs
+// and the user's templates folder, else the embedded template of that name. An
+// unknown name has exit code NotFound.
+func Find(name string, d Dirs) (*templates.Template, error) {
+	if IsFile(name) {
+		path := name
+		if !filepath.IsAbs(path) && d.Work != "" {
+			path = filepath.Join(d.Work, path)
+		}
+		data, err := readFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, errs.NotFoundf("there is no file %s", name).WithCause(err)
+		}
+		if err != nil {
+			return nil, errs.Wrap(err, "cannot read "+name)
+		}
+		return templates.Parse(baseName(name), name, data)
+	}
+	folders := d.folders()
+	if len(name) > longestName || strings.ContainsFunc(name, unicode.IsControl) {
+		folders = nil // no file can have the name
+	}
+	for _, dir := range folders {
+		for _, ext := range []string{".yaml", ".yml"} {
+			path := filepath.Join(dir, name+ext)
+			data, err := readFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, errs.Wrap(err, "cannot read "+path)
+			}
+			return templates.Parse(name, shown(path, d.Work), data)
+		}
+	}
+	if data, err := embedded.ReadFile("embedded/" + name + ".yaml"); err == nil {
+		return templates.Parse(name, Embedded, data)
+	}
+	var names []string
+	for _, info := range Names(d) {
+		names = append(names, info.Name)
+	}
+	return nil, errs.NotFoundf("there is no template %q%s", manifest.Clip(name), manifest.Meant(errs.Near(name, names))).
+		WithFact("there are", strings.Join(names, ", ")).WithTry("-f FILE   # a manifest of your own")
+}
+
+// longestName is how long a file's name can be, with .yaml at its end.
+const longestName = 250
+
+// shown is a path as people see it: relative to the working folder when it is below.
+func shown(path, work string) string {
+	if rel, err := filepath.Rel(work, path); err == nil && work != "" && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}
+
+func baseName(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// readFile reads a file up to the limit of a template.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder", path)
+	}
+	return io.ReadAll(io.LimitReader(f, manifest.MaxBytes+1))
+}

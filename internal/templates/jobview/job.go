@@ -1,0 +1,275 @@
+package jobview
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// View reads and changes a job object by its kind's row in the kinds table.
+type View struct {
+	Kind   kinds.Job
+	Object map[string]any
+}
+
+// Role is one role of a job: where its replicas are counted and its pods.
+type Role struct {
+	Name     string
+	Part     map[string]any // holds the number of replicas
+	Replicas string         // its key, "" for a role of one pod
+	Template map[string]any
+	At       string // the path of Part
+	PodAt    string // the path of the pods' spec
+	// Trains: its pods run the training processes. A launcher only starts them.
+	Trains bool
+}
+
+// Of returns the view of a job object.
+func Of(object map[string]any) (*View, bool) {
+	kind, ok := kinds.JobFor(manifest.TextOf(object["apiVersion"]), manifest.TextOf(object["kind"]))
+	if !ok {
+		return nil, false
+	}
+	return &View{kind, object}, true
+}
+
+// IsKind tells whether the job is of one of the kinds.
+func (j *View) IsKind(k ...kinds.Job) bool {
+	return slices.ContainsFunc(k, func(k kinds.Job) bool { return k.Kind == j.Kind.Kind && k.Group == j.Kind.Group })
+}
+
+// Spec is the job's spec, made when there is none.
+func (j *View) Spec() map[string]any { return Child(j.Object, "spec") }
+
+// Roles returns the job's roles in a stable order.
+func (j *View) Roles() []Role {
+	var out []Role
+	for _, r := range j.Kind.Roles {
+		each(j.Object, r.Path, "", manifest.Place{}, func(key string, at manifest.Place, part map[string]any) {
+			name := r.Name
+			if name == "" {
+				name = key
+				if s, ok := part[r.NameKey].(string); ok && r.NameKey != "" {
+					name = s
+				}
+			}
+			template := Inner(part, r.Template...)
+			if template == nil {
+				return
+			}
+			pod := at
+			for _, key := range append(slices.Clone(r.Template), "spec") {
+				pod = pod.Field(key)
+			}
+			out = append(out, Role{Name: name, Part: part, Replicas: strings.Join(r.Replicas, "."), Template: template, At: at.Path, PodAt: pod.Path,
+				Trains: name != "head" && (name != "Launcher" || Inner(j.Object, "spec")["runLauncherAsWorker"] == true)})
+		})
+	}
+	return out
+}
+
+// each calls f for every map that the path leads to; "*" stands for every value
+// of a map, in the order of its keys, or item of a list.
+func each(v any, path []string, key string, at manifest.Place, f func(key string, at manifest.Place, part map[string]any)) {
+	m, isMap := v.(map[string]any)
+	switch {
+	case len(path) == 0:
+		if isMap {
+			f(key, at, m)
+		}
+	case path[0] != "*":
+		if isMap {
+			each(m[path[0]], path[1:], key, at.Field(path[0]), f)
+		}
+	case isMap:
+		for _, k := range manifest.SortedKeys(m) {
+			each(m[k], path[1:], k, at.Field(k), f)
+		}
+	default:
+		l, _ := v.([]any)
+		for i, item := range l {
+			each(item, path[1:], strconv.Itoa(i), at.Item(i), f)
+		}
+	}
+}
+
+// Count is the number of the role's pods.
+func (r Role) Count() int {
+	if r.Replicas == "" {
+		return 1
+	}
+	if n, ok := manifest.Count(r.Part[r.Replicas]); ok {
+		return n
+	}
+	return 1
+}
+
+// Pod is the spec of the role's pods, made when there is none.
+func (r Role) Pod() map[string]any { return Child(r.Template, "spec") }
+
+// Nodes is the number of pods that train.
+func (j *View) Nodes() int {
+	total := 0
+	for _, r := range j.Roles() {
+		if r.Trains {
+			total += r.Count()
+		}
+	}
+	return max(total, 1)
+}
+
+// States returns the number of pods that train when the manifest says it: in
+// numbers, or by leaving it at one.
+func (j *View) States() (int, bool) {
+	for _, r := range j.Roles() {
+		if v, has := r.Part[r.Replicas]; r.Trains && has {
+			if _, ok := manifest.Count(v); !ok {
+				return 0, false
+			}
+		}
+	}
+	return j.Nodes(), true
+}
+
+// SetNodes makes n pods train.
+func (j *View) SetNodes(n int) error {
+	var training []Role
+	for _, r := range j.Roles() {
+		if r.Trains && r.Replicas != "" {
+			training = append(training, r)
+		}
+	}
+	switch {
+	case j.IsKind(kinds.PyTorchJob, kinds.XGBoostJob):
+		return j.setWorkers(n)
+	case j.IsKind(kinds.BatchJob):
+		j.Spec()["parallelism"] = int64(n)
+		j.Spec()["completions"] = int64(n)
+		return nil
+	case len(training) == 1 && training[0].Replicas == "replicas":
+		training[0].Part["replicas"] = int64(n)
+		return nil
+	}
+	return errs.Usagef("--node-count cannot be laid over this %s: it has %d roles that train", j.Kind.Kind, len(training)).
+		WithTry("--set PATH.replicas=N for each of them")
+}
+
+// setWorkers counts a master, where there is one, as one of the n.
+func (j *View) setWorkers(n int) error {
+	path := j.Kind.Roles[0].Path
+	specs := Inner(j.Object, path[:len(path)-1]...)
+	master, worker := Inner(specs, "Master"), Inner(specs, "Worker")
+	if master == nil && worker == nil {
+		return errs.Usagef("--node-count cannot be laid over this %s: it has no Worker", j.Kind.Kind)
+	}
+	if master != nil {
+		master["replicas"] = int64(1)
+		n--
+	}
+	switch {
+	case n == 0:
+		delete(specs, "Worker")
+	case worker == nil:
+		specs["Worker"] = CopyOf(master)
+		specs["Worker"].(map[string]any)["replicas"] = int64(n)
+	default:
+		worker["replicas"] = int64(n)
+	}
+	return nil
+}
+
+// mainContainers are the names by which the operators find the container that
+// trains.
+var mainContainers = []string{"pytorch", "pytorch-job-container", "tensorflow", "xgboost"}
+
+// Container returns the container of a pod that does the work, nil when it has
+// none: the one the operator looks for, else the first.
+func Container(pod map[string]any) map[string]any {
+	for _, name := range mainContainers {
+		if c := Named(pod["containers"], name); c != nil {
+			return c
+		}
+	}
+	if all := MapsIn(pod["containers"]); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// Tasks is the number of processes a node that the manifest states, 0 when it
+// states none.
+func (j *View) Tasks() int {
+	spec := Inner(j.Object, "spec")
+	for _, key := range []string{"nprocPerNode", "slotsPerWorker"} {
+		if n, ok := manifest.Count(spec[key]); ok {
+			return n
+		}
+	}
+	return 0
+}
+
+// SetTasks states the number of processes a node where the kind has a field for it.
+func (j *View) SetTasks(n int) {
+	switch {
+	case j.IsKind(kinds.PyTorchJob) && Inner(j.Object, "spec", "elasticPolicy")["nProcPerNode"] != nil:
+		Inner(j.Object, "spec", "elasticPolicy")["nProcPerNode"] = int64(n) // the operator refuses both
+	case j.IsKind(kinds.PyTorchJob, kinds.HyperPodPyTorchJob):
+		j.Spec()["nprocPerNode"] = strconv.Itoa(n)
+	case j.IsKind(kinds.MPIJob):
+		j.Spec()["slotsPerWorker"] = int64(n)
+	}
+}
+
+// FirstPod is the DNS name of a job's first pod, "" where there is none.
+func (j *View) FirstPod(name string) string {
+	if !j.IsKind(kinds.PyTorchJob) {
+		return ""
+	}
+	if Inner(j.Object, "spec", "pytorchReplicaSpecs", "Master") != nil {
+		return name + "-master-0"
+	}
+	return name + "-worker-0"
+}
+
+// Starters are the roles whose pods start the training: the launcher where there
+// is one, else all that train.
+func (j *View) Starters() []Role {
+	var launchers, trainers []Role
+	for _, r := range j.Roles() {
+		switch {
+		case r.Name == "Launcher":
+			launchers = append(launchers, r)
+		case r.Trains:
+			trainers = append(trainers, r)
+		}
+	}
+	if len(launchers) > 0 {
+		return launchers
+	}
+	return trainers
+}
+
+// Asked returns what a manifest's training pods ask for of the resources that match.
+func (j *View) Asked(match func(string) bool) (name string, n int, ok bool) {
+	if j == nil {
+		return "", 0, false
+	}
+	for _, r := range j.Roles() {
+		if !r.Trains {
+			continue
+		}
+		resources := Inner(Container(r.Pod()), "resources")
+		for _, list := range []map[string]any{Inner(resources, "requests"), Inner(resources, "limits")} {
+			for _, k := range manifest.SortedKeys(list) {
+				if v, isCount := manifest.Count(list[k]); isCount && match(k) {
+					return k, v, true
+				}
+			}
+		}
+	}
+	return "", 0, false
+}

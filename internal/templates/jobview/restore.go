@@ -1,0 +1,126 @@
+package jobview
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// What controllers put on a job's pods and what a copy of the job has to do
+// without. Sources: Kueue's label constants; Kubernetes' batch/v1 Job.
+var (
+	addedLabels      = []string{"controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"}
+	addedAnnotations = []string{"batch.kubernetes.io/job-tracking", "kubectl.kubernetes.io/last-applied-configuration"}
+	// What people say to Kueue: its other labels and annotations are its own.
+	saidLabels      = []string{kinds.QueueLabel, kinds.PriorityLabel}
+	saidAnnotations = kinds.KueueGroup + "/podset-"
+)
+
+// Clean returns a copy of a job as it was before the cluster worked on it: no
+// status, no identity, nothing that Kueue and the Job controller have added, and
+// not held back. The queue, the priority and everything the user wrote stay.
+func Clean(object map[string]any) map[string]any {
+	o, _ := CopyOf(object).(map[string]any)
+	Strip(o)
+	meta := Inner(o, "metadata")
+	for _, key := range []string{"ownerReferences", "finalizers", "generateName"} {
+		delete(meta, key)
+	}
+	cleanMeta(meta, "labels", addedLabels)
+	cleanMeta(meta, "annotations", addedAnnotations)
+	view, isJob := Of(o)
+	if !isJob {
+		return o
+	}
+	holder := Inner(o, view.Kind.SuspendPath[:len(view.Kind.SuspendPath)-1]...)
+	delete(holder, view.Kind.SuspendPath[len(view.Kind.SuspendPath)-1])
+	if holder != nil && len(holder) == 0 && len(view.Kind.SuspendPath) == 3 {
+		delete(Inner(o, view.Kind.SuspendPath[0]), view.Kind.SuspendPath[1])
+	}
+	if view.IsKind(kinds.BatchJob) && Inner(o, "spec")["manualSelector"] != true {
+		delete(Inner(o, "spec"), "selector")
+	}
+	for _, r := range view.Roles() {
+		pod := Inner(r.Template, "metadata")
+		delete(pod, "creationTimestamp")
+		cleanMeta(pod, "labels", addedLabels)
+		cleanMeta(pod, "annotations", addedAnnotations)
+		cleanKueue(pod)
+		if pod != nil && len(pod) == 0 {
+			delete(r.Template, "metadata")
+		}
+		gates := Without(r.Pod()["schedulingGates"], func(g map[string]any) bool {
+			return strings.HasPrefix(manifest.TextOf(g["name"]), kinds.KueueGroup+"/")
+		})
+		if r.Pod()["schedulingGates"] = gates; len(gates) == 0 {
+			delete(r.Pod(), "schedulingGates")
+		}
+	}
+	return o
+}
+
+// cleanMeta removes the keys, and those with hyperpod's own prefix, from a map of
+// an object's metadata.
+func cleanMeta(meta map[string]any, field string, keys []string) {
+	m := Inner(meta, field)
+	for k := range m {
+		if slices.Contains(keys, k) || strings.HasPrefix(k, kinds.OwnPrefix) {
+			delete(m, k)
+		}
+	}
+	if m != nil && len(m) == 0 {
+		delete(meta, field)
+	}
+}
+
+// cleanKueue removes what Kueue writes into a pod template when it admits a job.
+func cleanKueue(meta map[string]any) {
+	for field, said := range map[string]func(string) bool{
+		"labels":      func(k string) bool { return slices.Contains(saidLabels, k) },
+		"annotations": func(k string) bool { return strings.HasPrefix(k, saidAnnotations) },
+	} {
+		m := Inner(meta, field)
+		for k := range m {
+			if strings.HasPrefix(k, kinds.KueueGroup+"/") && !said(k) {
+				delete(m, k)
+			}
+		}
+		if m != nil && len(m) == 0 {
+			delete(meta, field)
+		}
+	}
+}
+
+// RestorePlacement undoes what an admission adds to a job's pods: Kueue lays the
+// flavor's node labels and tolerations over them while the job is admitted, and
+// keeps the originals in the Workload's pod sets (spec.podSets).
+func RestorePlacement(job map[string]any, podSets []map[string]any) {
+	view, ok := Of(job)
+	if !ok {
+		return
+	}
+	roles := view.Roles()
+	for _, r := range roles {
+		for _, set := range podSets {
+			if !strings.EqualFold(manifest.TextOf(set["name"]), r.Name) && !(len(roles) == 1 && len(podSets) == 1) {
+				continue
+			}
+			original := Inner(set, "template", "spec")
+			for _, key := range []string{"nodeSelector", "tolerations"} {
+				SetKey(r.Pod(), key, CopyOf(original[key]))
+			}
+		}
+	}
+}
+
+// Strip removes what only a cluster writes, so that an exported object can be
+// submitted again.
+func Strip(o map[string]any) {
+	delete(o, "status")
+	meta := Inner(o, "metadata")
+	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		delete(meta, key)
+	}
+}

@@ -1,0 +1,94 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// LineError is a fault of a template at a line and a column (0: none).
+type LineError struct {
+	Line, Column int
+	Text         string
+}
+
+func (e *LineError) Error() string {
+	if e.Line == 0 {
+		return e.Text
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
+}
+
+// Faultf is a fault at a line, 0 where it has none.
+func Faultf(line int, format string, args ...any) *LineError {
+	return &LineError{Line: line, Text: fmt.Sprintf(format, args...)}
+}
+
+// Col adds the column.
+func (e *LineError) Col(column int) *LineError { e.Column = column; return e }
+
+// Broken is the error for a template file with faults.
+func Broken(source string, faults ...error) error {
+	e := errs.Usagef("%s", source)
+	switch len(faults) {
+	case 1:
+		e.Why = faults[0].Error()
+	default:
+		e.Why = fmt.Sprintf("%d faults", len(faults))
+		for _, f := range faults {
+			label, text := "fault", f.Error()
+			var l *LineError
+			if errors.As(f, &l) && l.Line > 0 {
+				label, text = fmt.Sprintf("line %d", l.Line), l.Text
+			}
+			e.WithFact(label, text)
+		}
+	}
+	return e.WithCause(errors.Join(faults...))
+}
+
+// Meant renders near names: `, did you mean a or b?`.
+func Meant(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return ", did you mean " + OrList(near) + "?"
+}
+
+// OrList renders names: `a, b or c`.
+func OrList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// Faults collects what is wrong with a file, each with its line.
+type Faults struct{ found []error }
+
+// Addf notes a fault; line 0 is the file as a whole.
+func (f *Faults) Addf(line int, format string, args ...any) {
+	if len(f.found) < 20 {
+		f.found = append(f.found, Faultf(line, format, args...))
+	}
+}
+
+// Err is the error for the file that lists every fault, nil when there is none.
+// Its exit code is Usage.
+func (f *Faults) Err(source string) error {
+	if len(f.found) == 0 {
+		return nil
+	}
+	return Broken(source, f.found...)
+}
+
+// Suggest renders the accepted words nearest to one that is not accepted, as
+// the end of a message.
+func Suggest(have string, accepted []string) string {
+	if near := errs.Near(have, accepted); len(near) > 0 {
+		return Meant(near)
+	}
+	return fmt.Sprintf(" (accepted: %s)", strings.Join(accepted, ", "))
+}

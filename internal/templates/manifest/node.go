@@ -1,0 +1,135 @@
+package manifest
+
+// NodeKind is what a Node is.
+type NodeKind int
+
+// The kinds of nodes.
+const (
+	ScalarNode NodeKind = iota
+	MapNode
+	ListNode
+)
+
+// Node is a value of a parsed document with the line it came from. Values that
+// were filled in keep their text, so that a field of another type can take it.
+type Node struct {
+	Kind NodeKind
+	// Where it came from, from 1; 0 when that is no file.
+	Line, Column int
+
+	Value  any    // scalar: string, int64, float64, bool or nil
+	Quoted bool   // scalar written with quotes or as a block
+	Filled bool   // scalar that a parameter filled in
+	Text   string // scalar: its text in the file, or as a parameter filled it in
+
+	Fields []Field
+	Items  []*Node
+}
+
+// Field is a key of a map and its value; Line and Column are the key's.
+type Field struct {
+	Key          string
+	Line, Column int
+	Value        *Node
+}
+
+// Get returns the value of a key of a map, or nil.
+func (n *Node) Get(key string) *Node {
+	if n == nil {
+		return nil
+	}
+	for i := range n.Fields {
+		if n.Fields[i].Key == key {
+			return n.Fields[i].Value
+		}
+	}
+	return nil
+}
+
+// Str returns the scalar's value when it is a string.
+func (n *Node) Str() string {
+	if n == nil {
+		return ""
+	}
+	s, _ := n.Value.(string)
+	return s
+}
+
+// Plain turns the tree into JSON values.
+func (n *Node) Plain() any {
+	switch n.Kind {
+	case MapNode:
+		m := make(map[string]any, len(n.Fields))
+		for _, f := range n.Fields {
+			m[f.Key] = f.Value.Plain()
+		}
+		return m
+	case ListNode:
+		l := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			l[i] = item.Plain()
+		}
+		return l
+	}
+	return n.Value
+}
+
+// Said is plain, and scalars keep how they are written.
+func (n *Node) Said() any {
+	switch n.Kind {
+	case MapNode:
+		return n.Plain()
+	case ListNode:
+		l := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			l[i] = item.Said()
+		}
+		return l
+	}
+	return keepText(n.Value, n.Text)
+}
+
+// FromPlain is the reverse of plain, without lines.
+func FromPlain(v any) *Node {
+	switch v := v.(type) {
+	case map[string]any:
+		n := &Node{Kind: MapNode}
+		for _, k := range SortedKeys(v) {
+			n.Fields = append(n.Fields, Field{Key: k, Value: FromPlain(v[k])})
+		}
+		return n
+	case []any:
+		n := &Node{Kind: ListNode}
+		for _, item := range v {
+			n.Items = append(n.Items, FromPlain(item))
+		}
+		return n
+	case Written:
+		return &Node{Value: v.Value, Filled: true, Text: v.Text}
+	}
+	return &Node{Value: v}
+}
+
+// Describe names a value's type the way people write it. With hide the value
+// itself is left out, as it may be secret.
+func (n *Node) Describe(hide bool) string {
+	switch n.Kind {
+	case MapNode:
+		return "a map"
+	case ListNode:
+		return "a list"
+	}
+	what, value := "the number", TextOf(n.Value)
+	switch v := n.Value.(type) {
+	case nil:
+		return "empty"
+	case string:
+		what, value = "the text", QuoteText(v)
+	case bool:
+		what = "the truth value"
+	}
+	if hide {
+		return what
+	}
+	return what + " " + value
+}

@@ -1,0 +1,164 @@
+package manifest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+const nameForm = `[A-Za-z_][A-Za-z0-9_]*`
+
+// A second $ in front keeps a placeholder as text. The groups: a name in braces,
+// what stands in its place when nobody gives a value (with the sign in front of
+// it), a bare name.
+var (
+	// Placeholder matches ${NAME} and $NAME.
+	Placeholder = regexp.MustCompile(`\$?\$(?:\{(` + nameForm + `)()\}|(` + nameForm + `))`)
+	// withDefault matches ${NAME:-DEFAULT} and ${NAME-DEFAULT} too.
+	withDefault = regexp.MustCompile(`\$?\$(?:\{(` + nameForm + `)(:?-[^${}\n]*)?\}|(` + nameForm + `))`)
+	// ShellForm matches those and what else a shell makes of a variable.
+	ShellForm = regexp.MustCompile(`\$?\$\{(` + nameForm + `)[^A-Za-z0-9_}][^}]*\}`)
+)
+
+// Mention is a placeholder in a text.
+type Mention struct {
+	Text, Name string
+	// Or is what it stands for when nobody gives a value, as it is written: :-DEFAULT
+	// or -DEFAULT, "" where nothing is.
+	Or string
+}
+
+// Mentioned is a match of a placeholder's form by its groups.
+func Mentioned(groups []string) Mention { return Mention{groups[0], groups[1] + groups[3], groups[2]} }
+
+// Kept tells text that only looks like a placeholder: $$NAME.
+func (m Mention) Kept() bool { return strings.HasPrefix(m.Text, "$$") }
+
+// Fallback is the default that the placeholder itself states.
+func (m Mention) Fallback() string { return strings.TrimPrefix(strings.TrimPrefix(m.Or, ":"), "-") }
+
+// Forms is what placeholders look like at a place. In scripts, and in text of
+// several lines, a default is the shell's: ${RANK:-0} stays.
+func (p Place) Forms(text string) *regexp.Regexp {
+	if p.Script || strings.Contains(text, "\n") {
+		return Placeholder
+	}
+	return withDefault
+}
+
+// Mentions returns the placeholders in a text.
+func (p Place) Mentions(s string) []Mention {
+	if !strings.Contains(s, "$") {
+		return nil
+	}
+	var out []Mention
+	for _, g := range p.Forms(s).FindAllStringSubmatch(s, -1) {
+		if m := Mentioned(g); !m.Kept() {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Whole returns the placeholder when the text is one and nothing else.
+func (p Place) Whole(s string) (Mention, bool) {
+	g := p.Forms(s).FindStringSubmatch(s)
+	if g == nil || g[0] != s || strings.HasPrefix(s, "$$") {
+		return Mention{}, false
+	}
+	return Mentioned(g), true
+}
+
+// Unfilled tells text with a placeholder, wherever it stands.
+func Unfilled(s string) bool { return len(Place{}.Mentions(s)) > 0 }
+
+// Place says where in an object a scalar is.
+type Place struct {
+	Path string
+	// script: shell lines, arguments, environment values and file contents, where
+	// $NAME may be meant for a program rather than for the template.
+	Script bool
+}
+
+// Field is the place of a key of the map at p.
+func (p Place) Field(key string) Place {
+	script := p.Script
+	switch key {
+	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML":
+		script = true
+	case kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation:
+		script = false // what they say is looked at
+	case "value":
+		script = script || strings.HasSuffix(trimIndex(p.Path), ".env")
+	}
+	return Place{JoinPath(p.Path, key), script}
+}
+
+// Item is the place of an item of the list at p.
+func (p Place) Item(i int) Place {
+	return Place{fmt.Sprintf("%s[%d]", p.Path, i), p.Script}
+}
+
+func trimIndex(path string) string {
+	if strings.HasSuffix(path, "]") {
+		return path[:strings.LastIndex(path, "[")]
+	}
+	return path
+}
+
+// JoinPath is the path of a map's key, as --set reads it.
+func JoinPath(path, key string) string {
+	if strings.ContainsFunc(key, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '/'
+	}) {
+		return path + "[" + strconv.Quote(key) + "]"
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// VisitKeys calls f for every key of a map.
+func VisitKeys(n *Node, at Place, f func(fl Field, at Place)) {
+	for _, fl := range n.Fields {
+		f(fl, at)
+		VisitKeys(fl.Value, at.Field(fl.Key), f)
+	}
+	for i, item := range n.Items {
+		VisitKeys(item, at.Item(i), f)
+	}
+}
+
+// Visit calls f for every scalar.
+func Visit(n *Node, at Place, f func(n *Node, at Place)) {
+	switch n.Kind {
+	case MapNode:
+		for _, fl := range n.Fields {
+			Visit(fl.Value, at.Field(fl.Key), f)
+		}
+	case ListNode:
+		for i, item := range n.Items {
+			Visit(item, at.Item(i), f)
+		}
+	default:
+		f(n, at)
+	}
+}
+
+// ForeignForms are a shell's ways to write a variable that are not understood
+// where no shell is.
+func (p Place) ForeignForms(text string) []string {
+	if p.Forms(text) == Placeholder || !strings.Contains(text, "${") {
+		return nil
+	}
+	return slices.DeleteFunc(ShellForm.FindAllString(text, -1), func(form string) bool {
+		_, understood := p.Whole(form)
+		return understood || strings.HasPrefix(form, "$$")
+	})
+}

@@ -1,0 +1,163 @@
+package manifest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var (
+	IntText   = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
+	floatText = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+)
+
+// Resolve types a text as a plain YAML scalar: true, 4, 0.5, null, or text. A
+// number with leading zeros stays text.
+func Resolve(s string) any {
+	switch s {
+	case "true", "True", "TRUE":
+		return true
+	case "false", "False", "FALSE":
+		return false
+	case "null", "Null", "NULL", "~":
+		return nil
+	}
+	if IntText.MatchString(s) {
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return n
+		}
+	}
+	if floatText.MatchString(s) && !leadingZero(s) {
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			return f
+		}
+	}
+	return s
+}
+
+// Written is a number or truth value that is written otherwise than it is shown:
+// 1.10 is the number 1.1, and as the tag of an image it stays 1.10.
+type Written struct {
+	Value any
+	Text  string
+}
+
+// AsWritten is resolve, and keeps how the value is written.
+func AsWritten(text string) any { return keepText(Resolve(text), text) }
+
+func keepText(v any, text string) any {
+	switch v.(type) {
+	case int64, float64, bool:
+		if TextOf(v) != text {
+			return Written{v, text}
+		}
+	}
+	return v
+}
+
+// PlainOf is a value without how it is written.
+func PlainOf(v any) any {
+	switch v := v.(type) {
+	case Written:
+		return v.Value
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = PlainOf(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+func leadingZero(s string) bool {
+	s = strings.TrimLeft(s, "+-")
+	return len(s) > 1 && s[0] == '0' && s[1] >= '0' && s[1] <= '9'
+}
+
+// TextOf renders a scalar the way it is written.
+func TextOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case Written:
+		return v.Text
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case int:
+		return strconv.Itoa(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case []any:
+		words := make([]string, len(v))
+		for i := range v {
+			words[i] = TextOf(v[i])
+		}
+		return strings.Join(words, " ")
+	}
+	return fmt.Sprint(v)
+}
+
+// AnyList is a list of texts as decoded YAML has it.
+func AnyList(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
+}
+
+// Count reads a whole number.
+func Count(v any) (int, bool) {
+	switch n := v.(type) {
+	case Written:
+		return Count(n.Value)
+	case int64:
+		return int(n), true
+	case int:
+		return n, true
+	case float64:
+		return int(n), n == float64(int(n))
+	case string:
+		i, err := strconv.Atoi(n)
+		return i, err == nil
+	}
+	return 0, false
+}
+
+// QuoteText is a text in quotes for a message, shortened.
+func QuoteText(s string) string { return strconv.Quote(Clip(s)) }
+
+// Clip shortens text for a message.
+func Clip(s string) string {
+	s = strings.ReplaceAll(s, "\n", " ")
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:39]) + "…"
+	}
+	return s
+}
+
+// SortedKeys returns the keys of a map in order.
+func SortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// GroupOf is the API group of an apiVersion, "" for the core group.
+func GroupOf(apiVersion string) string {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		return ""
+	}
+	return group
+}

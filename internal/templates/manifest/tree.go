@@ -1,0 +1,121 @@
+package manifest
+
+// Tree is a value of a YAML document with its line: what a manifest's reader sees,
+// for the readers of other files. Its bounds and refusals are a manifest's:
+// no tabs, duplicate keys, tags, or aliases without end. The zero Tree is a value
+// that is not there.
+type Tree struct{ node *Node }
+
+// Entry is one key of a map, in the file's order.
+type Entry struct {
+	Key   string
+	Line  int
+	Value Tree
+}
+
+// ParseTree reads the one YAML document of a file; source names it in errors.
+func ParseTree(source string, data []byte) (Tree, error) {
+	docs, err := Parse(data)
+	if err != nil {
+		return Tree{}, Broken(source, err)
+	}
+	if len(docs) != 1 {
+		return Tree{}, Broken(source, Faultf(0, "it holds %d YAML documents, want one", len(docs)))
+	}
+	return Tree{docs[0]}, nil
+}
+
+// Line is where the value starts, 0 when it is not there.
+func (t Tree) Line() int {
+	if t.node == nil {
+		return 0
+	}
+	return t.node.Line
+}
+
+// IsNull tells a value that is empty or not there.
+func (t Tree) IsNull() bool { return t.node == nil || t.node.Kind == ScalarNode && t.node.Value == nil }
+
+// IsMap tells a map.
+func (t Tree) IsMap() bool { return t.node != nil && t.node.Kind == MapNode }
+
+// IsList tells a list.
+func (t Tree) IsList() bool { return t.node != nil && t.node.Kind == ListNode }
+
+// Get returns the value of a map's key, the zero Tree where there is none.
+func (t Tree) Get(key string) Tree { return Tree{t.node.Get(key)} }
+
+// Entries are a map's keys in the file's order.
+func (t Tree) Entries() []Entry {
+	if t.node == nil {
+		return nil
+	}
+	var out []Entry
+	for _, f := range t.node.Fields {
+		out = append(out, Entry{f.Key, f.Line, Tree{f.Value}})
+	}
+	return out
+}
+
+// Items are a list's values.
+func (t Tree) Items() []Tree {
+	if t.node == nil {
+		return nil
+	}
+	var out []Tree
+	for _, n := range t.node.Items {
+		out = append(out, Tree{n})
+	}
+	return out
+}
+
+// Text is a scalar as it is written in the file: 1e-4 stays 1e-4, True stays True.
+// ok is false for maps, lists and empty values.
+func (t Tree) Text() (text string, ok bool) {
+	if t.IsNull() || t.node.Kind != ScalarNode {
+		return "", false
+	}
+	if s, isText := t.node.Value.(string); isText {
+		return s, true
+	}
+	return t.node.Text, true
+}
+
+// Int is a whole number, written with quotes or without.
+func (t Tree) Int() (int, bool) {
+	if t.node == nil {
+		return 0, false
+	}
+	return Count(t.node.Value)
+}
+
+// Bool is true or false, written with quotes or without.
+func (t Tree) Bool() (value, ok bool) {
+	if t.node == nil {
+		return false, false
+	}
+	switch v := t.node.Value.(type) {
+	case bool:
+		return v, true
+	case string:
+		b, isBool := Resolve(v).(bool)
+		return b, isBool
+	}
+	return false, false
+}
+
+// Plain is the value as JSON values.
+func (t Tree) Plain() any {
+	if t.node == nil {
+		return nil
+	}
+	return t.node.Plain()
+}
+
+// Describe names the value as messages do: "the number 3", "a list".
+func (t Tree) Describe() string {
+	if t.node == nil {
+		return "missing"
+	}
+	return t.node.Describe(false)
+}

@@ -1,0 +1,306 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
+)
+
+// Report collects faults up to a bound.
+type Report struct {
+	Faults []error
+	Most   int // how many faults are kept; 0 stands for a screenful
+	// typed: values are final; otherwise only names of fields are checked.
+	typed bool
+}
+
+func (r *Report) addf(line, column int, format string, args ...any) {
+	if len(r.Faults) < cmp.Or(r.Most, 20) {
+		r.Faults = append(r.Faults, manifest.Faultf(line, format, args...).Col(column))
+	}
+}
+
+// Check compares an object with its kind's fields, as a strict decoder
+// does. With typed, values are compared too: filled-in scalars take the type of
+// their field, and empty values of known fields are dropped, as the API server
+// does.
+func Check(n *manifest.Node, r *Report, typed bool) {
+	r.typed = typed
+	if t := shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()); t != nil {
+		r.check(t, n, "")
+	} else if meta := n.Get("metadata"); meta != nil {
+		r.check(reflect.TypeFor[metav1.ObjectMeta](), meta, "metadata")
+	}
+	if typed {
+		settle(n)
+	}
+}
+
+// settle makes text of values that were filled into quotes where no field type
+// said otherwise.
+func settle(n *manifest.Node) {
+	manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, _ manifest.Place) {
+		if n.Filled && n.Quoted {
+			if _, isText := n.Value.(string); !isText {
+				n.Value = n.Text
+			}
+		}
+	})
+}
+
+var (
+	quantityType = reflect.TypeFor[resource.Quantity]()
+	intOrString  = reflect.TypeFor[intstr.IntOrString]()
+	timeTypes    = map[reflect.Type]bool{reflect.TypeFor[metav1.Time](): true, reflect.TypeFor[metav1.MicroTime](): true, reflect.TypeFor[metav1.Duration](): true}
+	fieldsType   = reflect.TypeFor[metav1.FieldsV1]()
+)
+
+func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n.Kind == manifest.ScalarNode && n.Value == nil {
+		return
+	}
+	if n.Kind == manifest.ScalarNode && !r.typed && manifest.Unfilled(n.Str()) {
+		return
+	}
+	switch {
+	case t == fieldsType || t.Kind() == reflect.Interface:
+		return
+	case t == quantityType:
+		r.quantity(n, path)
+		return
+	case t == intOrString:
+		r.scalar(n, path, "a number or text", func(v any) (any, bool) {
+			switch v.(type) {
+			case int64, string:
+				return v, true
+			}
+			return nil, false
+		})
+		return
+	case timeTypes[t]:
+		r.text(n, path)
+		return
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		r.object(t, n, path)
+	case reflect.Map:
+		if n.Kind != manifest.MapNode {
+			r.wrong(n, path, "a map")
+			return
+		}
+		for _, f := range n.Fields {
+			r.check(t.Elem(), f.Value, manifest.JoinPath(path, f.Key))
+		}
+		r.dropEmpty(n)
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			r.text(n, path)
+			return
+		}
+		if n.Kind != manifest.ListNode {
+			r.wrong(n, path, "a list")
+			return
+		}
+		for i, item := range n.Items {
+			r.check(t.Elem(), item, manifest.Place{Path: path}.Item(i).Path)
+		}
+	case reflect.String:
+		r.text(n, path)
+	case reflect.Bool:
+		r.scalar(n, path, "true or false", asBool)
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		want := "a whole number"
+		if i, whole := n.Value.(int64); whole && reflect.Zero(t).CanInt() && reflect.Zero(t).OverflowInt(i) {
+			want = fmt.Sprintf("a whole number up to %d", int64(1)<<(t.Bits()-1)-1)
+		}
+		r.scalar(n, path, want, func(v any) (any, bool) {
+			i, ok := v.(int64)
+			if ok && reflect.Zero(t).CanInt() {
+				ok = !reflect.Zero(t).OverflowInt(i)
+			}
+			return i, ok
+		})
+	}
+}
+
+// asBool also takes YAML 1.1's words, which kubectl understands.
+func asBool(v any) (any, bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case string:
+		switch strings.ToLower(v) {
+		case "yes", "on":
+			return true, true
+		case "no", "off":
+			return false, true
+		}
+	}
+	return nil, false
+}
+
+func (r *Report) wrong(n *manifest.Node, path, want string) {
+	r.addf(n.Line, n.Column, "%s is %s, want %s", path, n.Describe(secret.Field("", path)), want)
+}
+
+// scalar checks one value. A filled-in text is typed as the field wants it.
+func (r *Report) scalar(n *manifest.Node, path, want string, accept func(any) (any, bool)) {
+	if n.Kind != manifest.ScalarNode {
+		r.wrong(n, path, want)
+		return
+	}
+	if v, ok := accept(n.Value); ok {
+		if n.Value != v || n.Filled {
+			n.Value, n.Filled = v, false
+		}
+		return
+	}
+	if n.Filled {
+		if v, ok := accept(manifest.Resolve(strings.TrimSpace(n.Text))); ok {
+			n.Value, n.Filled = v, false
+			return
+		}
+	}
+	if manifest.Unfilled(n.Str()) {
+		return // reported as a missing parameter
+	}
+	r.wrong(n, path, want)
+}
+
+func (r *Report) text(n *manifest.Node, path string) {
+	if n.Kind == manifest.ScalarNode && n.Filled {
+		n.Value, n.Filled = n.Text, false
+	}
+	if n.Kind != manifest.ScalarNode {
+		r.wrong(n, path, "text")
+		return
+	}
+	if _, ok := n.Value.(string); !ok {
+		r.addf(n.Line, n.Column, "%s is %s, want text: put it in quotes", path, n.Describe(secret.Field("", path)))
+	}
+}
+
+func (r *Report) quantity(n *manifest.Node, path string) {
+	if n.Kind != manifest.ScalarNode {
+		r.wrong(n, path, "a quantity")
+		return
+	}
+	if n.Filled {
+		n.Filled = false
+		if s, ok := n.Value.(string); ok {
+			n.Value = manifest.Resolve(strings.TrimSpace(s))
+		}
+	}
+	switch v := n.Value.(type) {
+	case nil, int64, float64:
+		return
+	case string:
+		if manifest.Unfilled(v) {
+			return
+		}
+		if _, err := resource.ParseQuantity(v); err == nil {
+			return
+		}
+	}
+	r.addf(n.Line, n.Column, "%s is %s, want a quantity such as 500m, 4 or 16Gi", path, n.Describe(secret.Field("", path)))
+}
+
+func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
+	if n.Kind != manifest.MapNode {
+		r.wrong(n, path, "a map")
+		return
+	}
+	for _, f := range n.Fields {
+		ft, ok := fieldOf(t, f.Key)
+		if !ok {
+			where := "at the top"
+			if path != "" {
+				where = "in " + path
+			}
+			r.addf(f.Line, f.Column, "no field %q %s%s", manifest.Clip(f.Key), where, manifest.Meant(errs.Near(f.Key, fieldNames(t))))
+			continue
+		}
+		r.check(ft, f.Value, manifest.JoinPath(path, f.Key))
+	}
+	r.dropEmpty(n)
+}
+
+// dropEmpty removes fields without a value: null quantities and the like.
+func (r *Report) dropEmpty(n *manifest.Node) {
+	if !r.typed {
+		return
+	}
+	kept := n.Fields[:0]
+	for _, f := range n.Fields {
+		if f.Value.Kind != manifest.ScalarNode || f.Value.Value != nil {
+			kept = append(kept, f)
+		}
+	}
+	n.Fields = kept
+}
+
+// fieldOf finds a struct's field by its JSON name, embedded structs included.
+func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && (tag == "" || strings.Contains(opts, "inline")) {
+			if ft, ok := fieldOf(deref(f.Type), name); ok {
+				return ft, true
+			}
+			continue
+		}
+		if tag == name && tag != "-" {
+			return f.Type, true
+		}
+	}
+	return nil, false
+}
+
+func fieldNames(t reflect.Type) []string {
+	var out []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && (tag == "" || strings.Contains(opts, "inline")) {
+			out = append(out, fieldNames(deref(f.Type))...)
+		} else if tag != "" && tag != "-" {
+			out = append(out, tag)
+		}
+	}
+	return out
+}
+
+func deref(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// helm finds Helm's own words in a script, where {{ }} alone may be meant for
+// another program.
+var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
+
+// Foreign reports text of other template languages that is valid YAML.
+func (r *Report) Foreign(n *manifest.Node, at manifest.Place) {
+	manifest.Visit(n, at, func(n *manifest.Node, at manifest.Place) {
+		if s := n.Str(); helm.MatchString(s) || !at.Script && manifest.Foreign.MatchString(s) {
+			r.addf(n.Line, n.Column, "%s", manifest.ForeignText)
+		}
+	})
+}

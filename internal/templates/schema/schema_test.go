@@ -1,0 +1,146 @@
+package schema
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	mpiv2beta1 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+	kubeflowv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
+)
+
+// The own tables of fields agree with the operators' API types, field for field.
+func TestShapesAgreeWithTheOperators(t *testing.T) {
+	compare(t, "PyTorchJob.spec", reflect.TypeFor[pyTorchJobSpec](), reflect.TypeFor[kubeflowv1.PyTorchJobSpec]())
+	compare(t, "MPIJob.spec", reflect.TypeFor[mpiJobSpec](), reflect.TypeFor[mpiv2beta1.MPIJobSpec]())
+}
+
+// The own table of a HyperPodPyTorchJob's fields, and the CRD that stands for the
+// operator's on the test cluster, have the same fields.
+func TestHyperPodShapeAgreesWithTheCRD(t *testing.T) {
+	data, err := os.ReadFile("../../../test/cluster/static/hyperpodpytorchjob.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Schema struct {
+					OpenAPIV3Schema crdSchema `json:"openAPIV3Schema"`
+				} `json:"schema"`
+			} `json:"versions"`
+		} `json:"spec"`
+	}
+	if err := yaml.Unmarshal(data, &crd); err != nil || len(crd.Spec.Versions) != 1 {
+		t.Fatal(err, len(crd.Spec.Versions))
+	}
+	agree(t, "spec", reflect.TypeFor[hyperPodJobSpec](), crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+}
+
+type crdSchema struct {
+	Type       string               `json:"type"`
+	Properties map[string]crdSchema `json:"properties"`
+	Items      *crdSchema           `json:"items"`
+}
+
+func agree(t *testing.T, path string, own reflect.Type, s crdSchema) {
+	t.Helper()
+	own = deref(own)
+	switch {
+	case own == reflect.TypeFor[corev1.PodTemplateSpec]():
+		return
+	case own.Kind() == reflect.Slice && s.Items != nil:
+		agree(t, path+"[]", own.Elem(), *s.Items)
+	case own.Kind() == reflect.Struct:
+		names, theirs := fieldNames(own), slices.Sorted(maps.Keys(s.Properties))
+		slices.Sort(names)
+		if !slices.Equal(names, theirs) {
+			t.Errorf("%s: own %q, CRD %q", path, names, theirs)
+			return
+		}
+		for _, n := range names {
+			ft, _ := fieldOf(own, n)
+			agree(t, path+"."+n, ft, s.Properties[n])
+		}
+	default:
+		want := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Interface: s.Type}[own.Kind()]
+		if want == "" || s.Type != want {
+			t.Errorf("%s: own %s, CRD %q", path, own.Kind(), s.Type)
+		}
+	}
+}
+
+// modelEnv names the environment variable with the path of a checkout of
+// aws/sagemaker-hyperpod-cli v3, whose model of a HyperPodPyTorchJob is public.
+const modelEnv = "HYPERPOD_TEST_V3"
+
+// TestHyperPodShapeAgreesWithTheModel compares with the official CLI's model.
+func TestHyperPodShapeAgreesWithTheModel(t *testing.T) {
+	root := os.Getenv(modelEnv)
+	if root == "" {
+		t.Skip("set " + modelEnv + " to a checkout of aws/sagemaker-hyperpod-cli v3")
+	}
+	data, err := os.ReadFile(filepath.Join(root, "src/sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := map[string][]string{}
+	class := ""
+	field := regexp.MustCompile(`^    ([a-z][A-Za-z]*): `)
+	for line := range strings.Lines(string(data)) {
+		if name, found := strings.CutPrefix(line, "class "); found {
+			class, _, _ = strings.Cut(name, "(")
+		} else if m := field.FindStringSubmatch(line); m != nil {
+			classes[class] = append(classes[class], m[1])
+		}
+	}
+	for class, own := range map[string]reflect.Type{"_HyperPodPytorchJob": reflect.TypeFor[hyperPodJobSpec](), "RunPolicy": reflect.TypeFor[hyperPodRunPolicy](),
+		"RestartPolicy": reflect.TypeFor[hyperPodRestart](), "LogMonitoringConfiguration": reflect.TypeFor[hyperPodLogMonitor](),
+		"ElasticPolicy": reflect.TypeFor[hyperPodElasticPolicy](), "ReplicaSpec": reflect.TypeFor[hyperPodReplica]()} {
+		names := fieldNames(own)
+		slices.Sort(names)
+		slices.Sort(classes[class])
+		if !slices.Equal(names, classes[class]) {
+			t.Errorf("%s: own %q, the model %q", class, names, classes[class])
+		}
+	}
+}
+
+func compare(t *testing.T, path string, own, theirs reflect.Type) {
+	t.Helper()
+	own, theirs = deref(own), deref(theirs)
+	if own == theirs || own.Kind() == reflect.Interface {
+		return
+	}
+	if own.Kind() != theirs.Kind() {
+		t.Errorf("%s is a %s, want a %s", path, own.Kind(), theirs.Kind())
+		return
+	}
+	switch own.Kind() {
+	case reflect.Map, reflect.Slice:
+		compare(t, path+"[]", own.Elem(), theirs.Elem())
+	case reflect.Struct:
+		for _, name := range fieldNames(theirs) {
+			if _, ok := fieldOf(own, name); !ok {
+				t.Errorf("%s lacks %s", path, name)
+			}
+		}
+		for _, name := range fieldNames(own) {
+			theirField, ok := fieldOf(theirs, name)
+			if !ok {
+				t.Errorf("%s has no field %s", path, name)
+				continue
+			}
+			ownField, _ := fieldOf(own, name)
+			compare(t, path+"."+name, ownField, theirField)
+		}
+	}
+}
