@@ -18,6 +18,8 @@ func TestETAText(t *testing.T) {
 		{&queue.ETA{Reason: "NeverFits"}, "never"},
 		{&queue.ETA{EarliestSeconds: at(0), LatestSeconds: at(0)}, "now"},
 		{&queue.ETA{EarliestSeconds: at(0)}, "?"},
+		{&queue.ETA{EarliestSeconds: at(0), Reason: "Overdue"}, "any time"},
+		{&queue.ETA{EarliestSeconds: at(300), Reason: "Overdue"}, "5m or later"},
 		{&queue.ETA{EarliestSeconds: at(300)}, "5m or later"},
 		{&queue.ETA{EarliestSeconds: at(0), LatestSeconds: at(300)}, "up to 5m"},
 		{&queue.ETA{EarliestSeconds: at(300), LatestSeconds: at(300)}, "5m"},

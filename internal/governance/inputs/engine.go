@@ -115,7 +115,7 @@ func (in *Inputs) Engine(ctx context.Context) (*admission.Engine, []Note, error)
 	e, err := admission.New(r.Config)
 	if err != nil {
 		return nil, nil, errs.New("cannot check with the rules of the cluster", err.Error()).
-			WithTry("ask a cluster administrator to correct Kueue's configuration").WithCause(err)
+			WithAdvice("ask a cluster administrator to correct Kueue's configuration").WithCause(err)
 	}
 	notes := r.Notes
 	if err := e.Load(ctx, in.Objects()...); err != nil {

@@ -80,7 +80,7 @@ func New(k Kind, text string) (Change, error) {
 	case Priority:
 		job, value, ok := strings.Cut(text, "=")
 		if !ok || job == "" || value == "" {
-			return c, errs.Usagef("%q is no job and its priority", text).WithTry("--priority JOB=CLASS, or JOB=NUMBER")
+			return c, errs.Usagef("%q is no job and its priority", text).WithTry("--priority JOB=CLASS", "--priority JOB=NUMBER")
 		}
 		c.Target, c.Value = job, value
 	case AddNodes, RemoveNodes:
@@ -94,7 +94,8 @@ func New(k Kind, text string) (Change, error) {
 		}
 		n, err := strconv.Atoi(count)
 		if err != nil || n < 1 || n > 100_000 {
-			return c, errs.Usagef("%q is no number of nodes", count).WithTry("INSTANCE-TYPE=NUMBER, such as ml.p5.48xlarge=2")
+			flag := map[Kind]string{AddNodes: "--add-nodes", RemoveNodes: "--remove-nodes"}[k]
+			return c, errs.Usagef("%q is no number of nodes", count).WithTry(flag + " ml.p5.48xlarge=2")
 		}
 		c.Count = n
 	default:
@@ -112,7 +113,7 @@ func (c Change) set() (Change, error) {
 	m := setForm.FindStringSubmatch(c.Text)
 	if m == nil {
 		return c, errs.Usagef("%q sets nothing", c.Text).
-			WithTry("--set TEAM.borrow-limit=0", "--set TEAM.quota=32, or TEAM.quota/nvidia.com/gpu@ml.p5.48xlarge=32")
+			WithTry("--set TEAM.borrow-limit=0", "--set TEAM.quota=32", "--set TEAM.quota/nvidia.com/gpu@ml.p5.48xlarge=32")
 	}
 	c.Target, c.Setting, c.Resource, c.Flavor, c.Value = m[1], m[2], m[3], m[4], m[5]
 	if c.Target == clusterTeam && c.Setting == "fair-sharing" {
@@ -124,7 +125,7 @@ func (c Change) set() (Change, error) {
 	if _, ok := settings[c.Setting]; !ok {
 		e := errs.Usagef("a team has no setting %q", c.Setting)
 		for _, n := range errs.Near(c.Setting, settingNames()) {
-			e.WithTry("--set " + c.Target + "." + n + "=...")
+			e.WithTry("--set " + c.Target + "." + n + "=VALUE")
 		}
 		return c, e.WithFact("it has", strings.Join(settingNames(), ", "))
 	}
@@ -175,7 +176,7 @@ func File(data []byte, readJob func(path string) ([]Change, error)) ([]Change, e
 	}
 	if err := yaml.UnmarshalStrict(data, &doc); err != nil {
 		return nil, errs.Usagef("the file of changes cannot be read: it needs a list under \"changes\"").
-			WithTry("changes:", "- set: TEAM.borrow-limit=0", "- addJob: train.yaml").WithCause(err)
+			WithFact("such as", "changes:\n- set: TEAM.borrow-limit=0\n- addJob: train.yaml").WithCause(err)
 	}
 	var out []Change
 	for i, entry := range doc.Changes {
