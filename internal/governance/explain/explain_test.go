@@ -211,10 +211,10 @@ func TestRemedies(t *testing.T) {
 // missing; each is asked for once at most.
 func TestRights(t *testing.T) {
 	s := cluster(fixture.Work("t", "sweep", 8, 10, 3*time.Hour, true))
-	work := text(fixture.Work("t", "llama", 4, 10, time.Hour, false))
+	work := text(fixture.Work("t", "llama", 8, 10, time.Hour, false))
 	s.Add(json.RawMessage(work))
 	commands := func(may func(verb string, k kinds.Resource) bool) string {
-		q := question(t, pytorch("llama", queued, 4, true), work)
+		q := question(t, pytorch("llama", queued, 8, true), work)
 		q.May = func(_ context.Context, verb string, k kinds.Resource, namespace string) bool {
 			if namespace != "t" {
 				t.Errorf("asked for %s", namespace)
@@ -250,7 +250,7 @@ func TestRights(t *testing.T) {
 	}
 	s = cluster(json.RawMessage(held))
 	for may, want := range map[bool]string{true: "hyperpod patch-job unsuspend llama -n t lets it go on", false: "you have no right to let it go on (patch workloads in t)"} {
-		q := question(t, pytorch("llama", queued, 4, true), held)
+		q := question(t, pytorch("llama", queued, 8, true), held)
 		q.May = func(_ context.Context, verb string, k kinds.Resource, _ string) bool {
 			return may || k.Plural != "workloads" || verb != "patch"
 		}
