@@ -56,7 +56,15 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// notInFile is the answer of a file that does not have a kind.
+const notInFile = -1
+
 func (f *fake) refuse(w http.ResponseWriter, r *http.Request, code int) {
+	if code == notInFile {
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, `{"kind":"Status","code":403,"reason":%q,"message":"the file has none"}`, kube.NotInFile)
+		return
+	}
 	if code == http.StatusNotFound && strings.HasPrefix(r.URL.Path, "/apis/") {
 		http.Error(w, "404 page not found", code)
 		return
@@ -232,6 +240,8 @@ func TestQueue(t *testing.T) {
 		{name: "forbidden, managed", answers: with(403), ns: managed, want: "hyperpod-ns-ml-localqueue hyperpod-ns-ml-clusterqueue managed", note: "by its usual name"},
 		{name: "forbidden, flag", answers: with(403), ns: managed, flag: "x", want: "x  flag", note: "used unchecked"},
 		{name: "forbidden, ordinary", answers: with(403), ns: plain, want: "  none", note: "you may not read the queues of team"},
+		{name: "not in the file", answers: with(notInFile), ns: plain, want: "  none", note: "the file does not have the queues of team"},
+		{name: "not in the file, flag", answers: with(notInFile), ns: plain, flag: "x", want: "x  flag", note: "used unchecked: the file does not have the queues of team"},
 		{name: "no Kueue", answers: nil, ns: plain, want: "  none", note: "no Kueue"},
 		{name: "no Kueue, flag", answers: nil, ns: plain, flag: "x", code: errs.NotFound, says: []string{"this cluster has no Kueue"}},
 		{name: "broken", answers: with(500), ns: plain, code: errs.Failure, says: []string{"HTTP 500"}},
@@ -276,6 +286,7 @@ func TestPriority(t *testing.T) {
 		{name: "without the ending", answers: classes, flag: "plain", want: "plain 50"},
 		{name: "absent", answers: classes, want: " 0", note: "ranks lowest"},
 		{name: "forbidden", answers: with(403), flag: "urgent", want: "urgent 0", note: "used unchecked"},
+		{name: "not in the file", answers: with(notInFile), flag: "urgent", want: "urgent 0", note: "used unchecked: the file does not have the priority classes"},
 		{name: "no Kueue", flag: "urgent", want: "urgent 0", note: "no effect"},
 		{name: "unknown", answers: classes, flag: "urgent", text: `Error: priority class "urgent" does not exist on this cluster
   it has:  inference (100), fine-tuning (80), plain (50), training (40)

@@ -32,7 +32,7 @@ func Priority(ctx context.Context, c *kube.Client, flag string) (PriorityChoice,
 	classes, err := state.ListPriorityClasses(ctx, c)
 	switch {
 	case kube.IsForbidden(err):
-		return PriorityChoice{Name: flag, Notes: []string{"the priority class " + flag + " is used unchecked: you may not read the priority classes"}}, nil
+		return PriorityChoice{Name: flag, Notes: []string{"the priority class " + flag + " is used unchecked: " + unread(err, "priority classes")}}, nil
 	case kube.IsNotServed(err):
 		return PriorityChoice{Name: flag, Notes: []string{"the priority class " + flag + " has no effect: this cluster has no Kueue"}}, nil
 	case err != nil:

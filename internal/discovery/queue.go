@@ -54,7 +54,7 @@ func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string)
 	queues, err := state.ListLocalQueues(ctx, c, ns.Name)
 	switch {
 	case kube.IsForbidden(err):
-		return believed(ns, flag), nil
+		return believed(ns, flag, err), nil
 	case kube.IsNotServed(err):
 		if flag != "" {
 			return QueueChoice{}, errs.NotFoundf("there is no queue %q: this cluster has no Kueue", flag).WithCause(err)
@@ -109,16 +109,27 @@ func unknownQueue(name, namespace string, names []string) error {
 	return e.WithFact("it has", list(names))
 }
 
-func believed(ns NamespaceChoice, flag string) QueueChoice {
+// believed is a queue that cannot be looked up, for the reason in err.
+func believed(ns NamespaceChoice, flag string, err error) QueueChoice {
+	why := unread(err, "queues") + " of " + ns.Name
 	switch {
 	case flag != "":
-		return QueueChoice{Name: flag, Source: FromFlag, Notes: []string{"the queue " + flag + " is used unchecked: you may not read the queues of " + ns.Name}}
+		return QueueChoice{Name: flag, Source: FromFlag, Notes: []string{"the queue " + flag + " is used unchecked: " + why}}
 	case ns.Team != "":
 		name := ManagedQueue(ns.Team)
 		return QueueChoice{Name: name, ClusterQueue: ManagedClusterQueue(ns.Team), Source: FromManaged,
-			Notes: []string{"using queue " + name + " by its usual name: you may not read the queues of " + ns.Name}}
+			Notes: []string{"using queue " + name + " by its usual name: " + why}}
 	}
-	return QueueChoice{Source: FromNone, Notes: []string{"no queue: you may not read the queues of " + ns.Name + " (--queue-name names one)"}}
+	return QueueChoice{Source: FromNone, Notes: []string{"no queue: " + why + " (--queue-name names one)"}}
+}
+
+// unread says why some objects were not read: no right shows what a file does not
+// have.
+func unread(err error, what string) string {
+	if kube.IsNotInFile(err) {
+		return "the file does not have the " + what
+	}
+	return "you may not read the " + what
 }
 
 func noQueue(ns NamespaceChoice, names []string) QueueChoice {

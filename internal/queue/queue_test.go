@@ -126,6 +126,8 @@ func TestBuild(t *testing.T) {
 		})), nil, "a/1 trn: the queue has no quota of neurondevice (NoMatchingFlavor)"},
 		{"a queue that is not there", cluster(job("x", "lost", 2, 0), job("void", "astray", 2, 0)), nil,
 			"/0 lost: the queue lq does not exist (Misconfigured)\n/0 astray: the ClusterQueue nowhere does not exist (Misconfigured)"},
+		{"a queue that cannot be right", cluster(job("b", "x", 2, 0)), func(s *state.State) { s.ClusterQueues[1].Preemption.ReclaimWithinCohort = "Some" },
+			`b/1 x: its queue is left out: preemption.reclaimWithinCohort is "Some", want Never, LowerPriority, Any (Misconfigured)`},
 		{"stopped", cluster(job("a", "x", 2, 0), job("b", "y", 2, 0)), func(s *state.State) {
 			s.LocalQueues[0].StopPolicy, s.ClusterQueues[1].StopPolicy = "Hold", "HoldAndDrain"
 		}, "a/1 x: its queue is stopped (Suspended)\nb/1 y: its queue is stopped (Suspended)"},

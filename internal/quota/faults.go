@@ -2,6 +2,8 @@ package quota
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +18,10 @@ import (
 // Faults says what of a ClusterQueue cannot be right (the rules of its schema and
 // of Kueue's clusterqueue_webhook.go), nil where nothing is wrong.
 func Faults(q *state.ClusterQueue) []string {
-	bad := quotaFaults(q.ResourceGroups, q.Cohort != "", true)
+	if empty(q) {
+		return []string{"it has no spec"}
+	}
+	bad := append(wordFaults(q), quotaFaults(q.ResourceGroups, q.Cohort != "", true)...)
 	if s := q.Namespaces; s != nil {
 		selector := metav1.LabelSelector{MatchLabels: s.MatchLabels}
 		for _, r := range s.MatchExpressions {
@@ -30,14 +35,53 @@ func Faults(q *state.ClusterQueue) []string {
 	return append(bad, weightFaults(q.FairWeight)...)
 }
 
+// empty reports a queue of which nothing is given: its spec is missing, or null. A
+// server fills in the strategy of one that has a spec.
+func empty(q *state.ClusterQueue) bool {
+	return q.Cohort == "" && q.QueueingStrategy == "" && q.StopPolicy == "" && q.Namespaces == nil &&
+		q.Preemption == (state.Preemption{}) && q.FairWeight == nil && len(q.ResourceGroups) == 0 && len(q.Checks) == 0
+}
+
+// wordFaults names settings with a word that Kueue does not know (the enums of its
+// v1beta1 and v1beta2 schema). An empty one stands for the default.
+func wordFaults(q *state.ClusterQueue) []string {
+	var bad []string
+	for _, s := range []struct {
+		field, word string
+		known       []string
+	}{
+		{"queueingStrategy", q.QueueingStrategy, []string{"StrictFIFO", "BestEffortFIFO"}},
+		{"stopPolicy", q.StopPolicy, []string{"None", "Hold", "HoldAndDrain"}},
+		{"preemption.withinClusterQueue", q.Preemption.WithinClusterQueue, []string{"Never", "LowerPriority", "LowerOrNewerEqualPriority"}},
+		{"preemption.reclaimWithinCohort", q.Preemption.ReclaimWithinCohort, []string{"Never", "LowerPriority", "Any"}},
+		{"preemption.borrowWithinCohort.policy", q.Preemption.BorrowWithinCohort, []string{"Never", "LowerPriority"}},
+		{"flavorFungibility.whenCanBorrow", q.Fungibility.WhenCanBorrow, []string{"MayStopSearch", "TryNextFlavor", "Borrow"}},
+		{"flavorFungibility.whenCanPreempt", q.Fungibility.WhenCanPreempt, []string{"MayStopSearch", "TryNextFlavor", "Preempt"}},
+		{"flavorFungibility.preference", q.Fungibility.Preference, []string{"BorrowingOverPreemption", "PreemptionOverBorrowing"}},
+	} {
+		if s.word != "" && !slices.Contains(s.known, s.word) {
+			bad = append(bad, fmt.Sprintf("%s is %q, want %s", s.field, s.word, strings.Join(s.known, ", ")))
+		}
+	}
+	return bad
+}
+
 // CohortFaults is Faults of a cohort.
 func CohortFaults(c *state.Cohort) []string {
 	return append(quotaFaults(c.ResourceGroups, c.Parent != "", false), weightFaults(c.FairWeight)...)
 }
 
+// leastWeight is what a weight that is not 0 has to exceed (validateFairSharing in
+// Kueue's webhooks/common.go).
+var leastWeight = resource.MustParse("1n")
+
 func weightFaults(weight *resource.Quantity) []string {
-	if weight != nil && weight.Sign() < 0 {
+	switch {
+	case weight == nil:
+	case weight.Sign() < 0:
 		return []string{fmt.Sprintf("fairSharing.weight %s is negative", weight.String())}
+	case weight.Sign() > 0 && weight.Cmp(leastWeight) <= 0:
+		return []string{fmt.Sprintf("fairSharing.weight %s is too small: it is 0, or more than %s", weight.String(), leastWeight.String())}
 	}
 	return nil
 }

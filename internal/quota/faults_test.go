@@ -19,6 +19,7 @@ func TestFaulty(t *testing.T) {
 		want  string
 	}{
 		{"weight", func(q *state.ClusterQueue) { q.FairWeight = &minus }, "fairSharing.weight -1 is negative"},
+		{"least weight", func(q *state.ClusterQueue) { q.FairWeight = resource.NewScaledQuantity(1, resource.Nano) }, "fairSharing.weight 1n is too small"},
 		{"quota", func(q *state.ClusterQueue) { q.ResourceGroups[0].Flavors[0].Resources[0].Nominal = minus }, "nominalQuota -1 is negative"},
 		{"flavor", func(q *state.ClusterQueue) {
 			g := &q.ResourceGroups[0]
@@ -36,6 +37,13 @@ func TestFaulty(t *testing.T) {
 		{"selector", func(q *state.ClusterQueue) {
 			q.Namespaces = &state.Selector{MatchExpressions: []state.Requirement{{Key: "a", Operator: "Like"}}}
 		}, "namespaceSelector is not a label selector"},
+		{"preemption", func(q *state.ClusterQueue) { q.Preemption.WithinClusterQueue = "Sometimes" }, `preemption.withinClusterQueue is "Sometimes", want Never, LowerPriority, LowerOrNewerEqualPriority`},
+		{"reclaim", func(q *state.ClusterQueue) { q.Preemption.ReclaimWithinCohort = "LowerOrNewerEqualPriority" }, "preemption.reclaimWithinCohort is"},
+		{"borrowing", func(q *state.ClusterQueue) { q.Preemption.BorrowWithinCohort = "Any" }, "preemption.borrowWithinCohort.policy is"},
+		{"strategy", func(q *state.ClusterQueue) { q.QueueingStrategy = "LIFO" }, `queueingStrategy is "LIFO"`},
+		{"stopped", func(q *state.ClusterQueue) { q.StopPolicy = "Stop" }, `stopPolicy is "Stop"`},
+		{"fungibility", func(q *state.ClusterQueue) { q.Fungibility.WhenCanBorrow = "Preempt" }, "flavorFungibility.whenCanBorrow is"},
+		{"no spec", func(q *state.ClusterQueue) { *q = state.ClusterQueue{Meta: q.Meta} }, "it has no spec"},
 	} {
 		s := &state.State{ClusterQueues: []state.ClusterQueue{queue("a", "pool", 5, -1, -1), queue("b", "pool", 6, -1, -1)}}
 		if r := Build(s); *r.Teams[0].Resources[0].Borrowable != 6 {

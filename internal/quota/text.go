@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -47,6 +48,21 @@ func Number(resource string, n int64) float64 {
 		return float64(n) / 1000
 	}
 	return float64(n)
+}
+
+// Base is an amount in base units as documents have it. Unlimited is +Inf, and null
+// in JSON.
+type Base float64
+
+// BaseOf is an amount as documents have it.
+func BaseOf(resource string, n int64) Base { return Base(Number(resource, n)) }
+
+// MarshalJSON writes the number, or null where there is no end.
+func (b Base) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(b), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(b))
 }
 
 // GPUs is what one unit of a resource is worth in whole GPUs: a MIG slice has as

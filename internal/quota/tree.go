@@ -13,6 +13,9 @@ type Key struct{ Flavor, Resource string }
 // Usage is how much of each flavor and resource is taken.
 type Usage map[Key]int64
 
+// Add counts n more of a key, and never beyond what 64 bits hold.
+func (u Usage) Add(k Key, n int64) { u[k] = add(u[k], n) }
+
 // node is a ClusterQueue or a cohort in the tree.
 type node struct {
 	name     string

@@ -86,6 +86,11 @@ func managers(r kinds.Resource) string {
 	return ""
 }
 
+// isManager reports that one object, by plural.group and name.
+func isManager(resource, name string) bool {
+	return resource == kinds.ConfigMap.FullName() && name == managerConfig || resource == kinds.Deployment.FullName() && name == managerDeployment
+}
+
 // capture is one capture under way.
 type capture struct {
 	c *kube.Client

@@ -67,7 +67,7 @@ func (p *plainFile) documents(data []byte) error {
 	}
 	if int64(len(data)) > p.maxYAML {
 		return unusable(fmt.Sprintf("it is no snapshot, and as YAML of Kubernetes objects it is too large (%s; at most %s)", megabytes(int64(len(data))), megabytes(p.maxYAML))).
-			WithTry("hyperpod save-snapshot FILE", "kubectl get ... -o json")
+			WithTry("hyperpod save-snapshot FILE", "kubectl get clusterqueues,cohorts,resourceflavors,localqueues,workloads -A -o json")
 	}
 	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	for n := 1; ; n++ {
@@ -115,7 +115,7 @@ func (p *plainFile) unreadable(where string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		why = where + " is cut short"
 	}
-	return unusable(why).WithTry("hyperpod save-snapshot FILE takes one").WithCause(err)
+	return unusable(why).WithTry("hyperpod save-snapshot FILE   # takes one").WithCause(err)
 }
 
 // document is one object, a list of them, or nothing.
@@ -237,11 +237,11 @@ func (p *plainFile) nothing() error {
 	slices.Sort(p.other)
 	switch other := slices.Compact(p.other); {
 	case slices.Contains(other, "hyperpod-sandbox"):
-		return unusable("it is a sandbox").WithTry("--sandbox=NAME works on a sandbox")
+		return unusable("it is a sandbox").WithTry("--sandbox=NAME   # works on a sandbox")
 	case len(other) > 0:
 		e.WithFact("it holds", strings.Join(other[:min(len(other), 10)], ", "))
 	}
-	return e.WithTry("hyperpod save-snapshot FILE takes one")
+	return e.WithTry("hyperpod save-snapshot FILE   # takes one")
 }
 
 // snapshot completes the objects as an API server would have, and encodes them.

@@ -133,6 +133,10 @@ func (h *handler) refuse(r *http.Request, q request) *metav1.Status {
 		return status(http.StatusMethodNotAllowed, kube.OwnWords, "a snapshot does not change: there is nothing to watch")
 	}
 	m, lacking := h.s.lacks(resource, q.namespace)
+	if !lacking && h.s.Plain && q.namespace == managerNamespace && isManager(resource, q.name) && len(h.s.raw[resource]) == 0 {
+		// What a file of plain objects does not have, a cluster may.
+		m, lacking = Missing{Resource: resource, Namespace: q.namespace, Reason: NotInFile}, true
+	}
 	if !lacking {
 		return nil
 	}

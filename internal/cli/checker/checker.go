@@ -61,6 +61,24 @@ func Queues(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, namespac
 	return out
 }
 
+// May returns the function that asks the cluster whether the user may do something,
+// once for each verb, kind and namespace. Where it does not answer, commands are told
+// all the same: they say themselves what is refused.
+func May(c *factory.Cluster) func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool {
+	type right struct{ verb, kind, namespace string }
+	asked := map[right]bool{}
+	return func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool {
+		r := right{verb, k.FullName(), namespace}
+		may, again := asked[r]
+		if !again {
+			allowed, err := c.CanI(ctx, verb, k, namespace, "")
+			may = err != nil || allowed
+			asked[r] = may
+		}
+		return may
+	}
+}
+
 // AddAssumeFlag adds the flag for the estimate of a start.
 func AddAssumeFlag(cmd *cobra.Command, d *time.Duration) {
 	cmd.Flags().DurationVar(d, "assume-duration", 0, "for the estimate of a start: how long jobs run of which nothing is known")

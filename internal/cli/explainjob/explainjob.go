@@ -114,7 +114,7 @@ func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, 
 	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) time.Duration {
 		return checker.Deadlines(ctx, cluster, in)
 	}
-	q.Make, q.Flags = again(ctx, cluster, found), f.ClusterFlags()
+	q.Make, q.May, q.Flags = again(ctx, cluster, found), checker.May(cluster), f.ClusterFlags()
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
 	if errors.Is(err, admission.ErrUnknownJob) {
 		// Kueue has no rules for the kind; its life and its pods can be told all the same.

@@ -25,6 +25,8 @@ func TestETAText(t *testing.T) {
 		{&queue.ETA{Reason: "NeverFits"}, "never"},
 		{&queue.ETA{EarliestSeconds: seconds(0), LatestSeconds: seconds(0)}, "now"},
 		{&queue.ETA{EarliestSeconds: seconds(0)}, "?"},
+		{&queue.ETA{EarliestSeconds: seconds(0), Reason: "Overdue"}, "any time"},
+		{&queue.ETA{EarliestSeconds: seconds(300), Reason: "Overdue"}, "5m or later"},
 		{&queue.ETA{EarliestSeconds: seconds(300)}, "5m or later"},
 		{&queue.ETA{EarliestSeconds: seconds(0), LatestSeconds: seconds(300)}, "up to 5m"},
 		{&queue.ETA{EarliestSeconds: seconds(300), LatestSeconds: seconds(300)}, "5m"},

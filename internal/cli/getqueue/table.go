@@ -104,6 +104,8 @@ func etaText(e *queue.ETA) string {
 	switch {
 	case !e.Known() && e.Reason == string(forecast.NeverFits):
 		return "never"
+	case !bounded && e.Earliest() == 0 && e.Reason == string(forecast.Overdue):
+		return "any time"
 	case !e.Known(), !bounded && e.Earliest() == 0:
 		return "?"
 	case !bounded:

@@ -3,6 +3,7 @@ package simulatecmd
 import (
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -141,7 +142,7 @@ func mainResource(r *simulate.Report) string {
 		for _, s := range []*simulate.TeamState{t.Before, t.After} {
 			if s != nil {
 				for _, a := range s.Nominal {
-					total[a.Resource] += a.Amount
+					total[a.Resource] += float64(a.Amount)
 				}
 			}
 		}
@@ -159,13 +160,18 @@ func sum(list []simulate.Amount, resource string) float64 {
 	total := 0.0
 	for _, a := range list {
 		if a.Resource == resource {
-			total += a.Amount
+			total += float64(a.Amount)
 		}
 	}
 	return total
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func number(v float64) string {
+	if math.IsInf(v, 0) {
+		return "unlimited"
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
 
 func teamText(s *simulate.TeamState, resource string) string {
 	if s == nil {

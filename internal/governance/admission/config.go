@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/yaml"
 )
 
@@ -20,7 +23,10 @@ type managerConfig struct {
 	} `json:"fairSharing"`
 	AdmissionFairSharing json.RawMessage `json:"admissionFairSharing"`
 	WaitForPodsReady     *struct {
-		BlockAdmission bool `json:"blockAdmission"`
+		BlockAdmission    bool `json:"blockAdmission"`
+		RequeuingStrategy *struct {
+			Timestamp config.RequeuingTimestamp `json:"timestamp"`
+		} `json:"requeuingStrategy"`
 	} `json:"waitForPodsReady"`
 	Resources *struct {
 		QuotaCheckStrategy      config.QuotaCheckStrategy       `json:"quotaCheckStrategy"`
@@ -57,8 +63,11 @@ func ConfigFrom(data []byte) (Config, []string, error) {
 	if len(m.AdmissionFairSharing) > 0 && string(m.AdmissionFairSharing) != "null" {
 		warnings = append(warnings, "admissionFairSharing is configured: the order within a ClusterQueue by past usage is not modelled")
 	}
-	if m.WaitForPodsReady != nil && m.WaitForPodsReady.BlockAdmission {
-		warnings = append(warnings, "waitForPodsReady.blockAdmission is configured: waiting for other jobs' pods is not modelled")
+	if p := m.WaitForPodsReady; p != nil {
+		if p.BlockAdmission {
+			warnings = append(warnings, "waitForPodsReady.blockAdmission is configured: waiting for other jobs' pods is not modelled")
+		}
+		cfg.RequeueByCreation = p.RequeuingStrategy != nil && p.RequeuingStrategy.Timestamp == config.CreationTimestamp
 	}
 	if r := m.Resources; r != nil {
 		cfg.IgnoreUndeclaredResources = r.QuotaCheckStrategy == config.QuotaCheckIgnoreUndeclared
@@ -69,4 +78,19 @@ func ConfigFrom(data []byte) (Config, []string, error) {
 		}
 	}
 	return cfg, warnings, nil
+}
+
+// QueuedAt is the time by which a workload stands among those of its priority: its
+// creation, or the eviction that put it behind the others (Kueue's
+// Ordering.GetQueueOrderTimestamp).
+func (c Config) QueuedAt(w *kueue.Workload) time.Time {
+	o := c.ordering()
+	return o.GetQueueOrderTimestamp(w).Time
+}
+
+func (c Config) ordering() workload.Ordering {
+	if c.RequeueByCreation {
+		return workload.Ordering{PodsReadyRequeuingTimestamp: config.CreationTimestamp}
+	}
+	return workload.Ordering{PodsReadyRequeuingTimestamp: config.EvictionTimestamp}
 }

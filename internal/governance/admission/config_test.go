@@ -25,6 +25,8 @@ func TestConfigFrom(t *testing.T) {
 			}, 0, ""},
 		{"not modelled", "admissionFairSharing: {usageHalfLifeTime: 1h}\nwaitForPodsReady: {blockAdmission: true}\nresources: {deviceClassMappings: [{name: x}]}",
 			func(c Config) bool { return true }, 3, ""},
+		{"requeuing", "waitForPodsReady: {requeuingStrategy: {timestamp: Creation}}", func(c Config) bool { return c.RequeueByCreation }, 0, ""},
+		{"requeuing by eviction", "waitForPodsReady: {requeuingStrategy: {backoffLimitCount: 3}}", func(c Config) bool { return !c.RequeueByCreation }, 0, ""},
 		{"something else", "apiVersion: v1\nkind: Pod", nil, 0, "unexpected apiVersion v1"},
 		{"not YAML", "a: [", nil, 0, "Kueue configuration"},
 	}

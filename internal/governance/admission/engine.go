@@ -41,6 +41,9 @@ type Config struct {
 	ExcludeResourcePrefixes []string
 	// Transformations is resources.transformations.
 	Transformations []config.ResourceTransformation
+	// RequeueByCreation is waitForPodsReady.requeuingStrategy.timestamp: Creation. Without
+	// it a workload whose pods were not ready in time queues by its eviction.
+	RequeueByCreation bool
 }
 
 // Engine holds one cluster's queues, quotas and workloads. Create it with [New].
@@ -61,10 +64,11 @@ type Engine struct {
 	fair     bool
 
 	cycle    int64
-	queuesIn map[string]bool // LocalQueues ("ns/name") known to the queue manager
-	cqs      map[string]bool // ClusterQueues known to both caches
-	held     map[string]bool // ClusterQueues kept inactive because their cohorts form a cycle
-	stale    map[string]bool // cohorts the caches do not know as they are
+	queuesIn map[string]bool   // LocalQueues ("ns/name") known to the queue manager
+	cqs      map[string]bool   // ClusterQueues known to both caches
+	held     map[string]bool   // ClusterQueues kept inactive because their cohorts form a cycle
+	faulty   map[string]string // what is wrong with ClusterQueues that were left out
+	stale    map[string]bool   // cohorts the caches do not know as they are
 	verdicts map[workload.Reference]verdict
 	backoff  map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	todo     map[workload.Reference]bool // to be queued by flush
@@ -98,11 +102,12 @@ func New(cfg Config) (*Engine, error) {
 		log:      logr.Discard(),
 		store:    newStore(),
 		format:   resources.NewResourceFormatter(),
-		ordering: workload.Ordering{PodsReadyRequeuingTimestamp: config.EvictionTimestamp},
+		ordering: cfg.ordering(),
 		quota:    config.QuotaCheckBlockUndeclared,
 		queuesIn: map[string]bool{},
 		cqs:      map[string]bool{},
 		held:     map[string]bool{},
+		faulty:   map[string]string{},
 		stale:    map[string]bool{},
 		verdicts: map[workload.Reference]verdict{},
 		backoff:  map[workload.Reference]bool{},
@@ -137,6 +142,7 @@ func New(cfg Config) (*Engine, error) {
 	queueOpts := []qcache.Option{
 		qcache.WithClock(e.clock),
 		qcache.WithResourceFormatter(e.format),
+		qcache.WithPodsReadyRequeuingTimestamp(cfg.ordering().PodsReadyRequeuingTimestamp),
 		// AddOrUpdateWorkload dereferences the store without a nil check.
 		qcache.WithPreemptionExpectations(store),
 	}

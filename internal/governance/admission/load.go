@@ -174,9 +174,11 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 		s.cohorts[o.Name] = o // settleCohorts tells the caches
 		e.stale[o.Name] = true
 	case *kueue.ClusterQueue:
-		if err := checkClusterQueue(o); err != nil {
-			return err
+		if bad := ClusterQueueFaults(o); bad != "" {
+			e.faulty[o.Name] = bad
+			return fmt.Errorf("ClusterQueue %s: %s", o.Name, bad)
 		}
+		delete(e.faulty, o.Name)
 		o = withDefaults(o)
 		s.cqs[o.Name] = o
 		e.warnClusterQueue(o)

@@ -21,8 +21,8 @@ import (
 const tieRepeats = 5
 
 // Probe answers whether the workload would be admitted in the next scheduling
-// cycle, without changing anything. The workload need not be known; a status it
-// carries is ignored. It competes with the heads of StrictFIFO queues of its
+// cycle, without changing anything. The workload need not be known; of a status it
+// carries only evictions count, which decide its place. It competes with the heads of StrictFIFO queues of its
 // cohort tree, which Kueue tries, and lets reserve quota, in every cycle; other
 // waiting workloads are taken to be waiting for a reason, so on a state that was
 // loaded with workloads never looked at, call [Engine.Run] first.
@@ -53,7 +53,7 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 		}()
 	}
 	w := *wl
-	w.Status = kueue.WorkloadStatus{ReclaimablePods: wl.Status.ReclaimablePods}
+	w.Status = kueue.WorkloadStatus{ReclaimablePods: wl.Status.ReclaimablePods, Conditions: e.evictions(wl)}
 	if w.CreationTimestamp.IsZero() {
 		w.CreationTimestamp = metav1.NewTime(e.now())
 	}
@@ -81,6 +81,22 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 		}
 	}
 	return d, nil
+}
+
+// evictions are the conditions that decide a workload's place among others of its
+// priority: one that was evicted may queue by the time of that, and not of its
+// creation. Of a workload that is known they are as the engine has them.
+func (e *Engine) evictions(w *kueue.Workload) []metav1.Condition {
+	if known := e.store.workloads[workload.Key(w)]; known != nil {
+		w = known
+	}
+	var out []metav1.Condition
+	for _, c := range w.Status.Conditions {
+		if c.Type == kueue.WorkloadEvicted || c.Type == kueue.WorkloadPreempted {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // smallest is the workload with every pod set at its least number of pods.
@@ -270,9 +286,6 @@ func (e *Engine) before(a, b *kueue.Workload) bool {
 // ahead counts the waiting workloads of the queue that the scheduler takes before w.
 func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) int {
 	mine, n := *w, 0
-	if known := e.store.workloads[workload.Key(w)]; known != nil {
-		mine.Status.Conditions = known.Status.Conditions // an eviction can put it at the end
-	}
 	if mine.UID == "" {
 		mine.UID = "~" // not created yet: behind those of the same second
 	}

@@ -5,36 +5,50 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// checkClusterQueue rejects quotas that the API server rejects and that quota
-// arithmetic must never see; package quota leaves the same ones out.
-func checkClusterQueue(cq *kueue.ClusterQueue) error {
+// ClusterQueueFaults says what of a ClusterQueue the API server would refuse, "" for
+// nothing. [Engine.Load] leaves such a queue out, and so does package quota: their
+// arithmetic must never see it.
+func ClusterQueueFaults(cq *kueue.ClusterQueue) string {
 	q := QuotaOf(cq)
-	return problems("ClusterQueue", cq.Name, quota.Faults(&q))
+	return strings.Join(quota.Faults(&q), "; ")
 }
 
 func checkCohort(c *kueue.Cohort) error {
 	q := CohortQuotaOf(c)
-	return problems("Cohort", c.Name, quota.CohortFaults(&q))
-}
-
-func problems(kind, name string, bad []string) error {
-	if len(bad) == 0 {
-		return nil
+	if bad := quota.CohortFaults(&q); len(bad) > 0 {
+		return fmt.Errorf("Cohort %s: %s", c.Name, strings.Join(bad, "; "))
 	}
-	return fmt.Errorf("%s %s: %s", kind, name, strings.Join(bad, "; "))
+	return nil
 }
 
-// QuotaOf is a ClusterQueue as package quota knows it: name, place in the tree,
-// quota, weight and whom it takes. What its status says is left out.
+// QuotaOf is a ClusterQueue as package quota knows it. What its status says is left
+// out.
 func QuotaOf(cq *kueue.ClusterQueue) state.ClusterQueue {
 	out := state.ClusterQueue{Meta: state.Meta{Name: cq.Name}, Cohort: string(cq.Spec.CohortName),
-		ResourceGroups: groups(cq.Spec.ResourceGroups), FairWeight: fairWeight(cq.Spec.FairSharing)}
+		ResourceGroups: groups(cq.Spec.ResourceGroups), FairWeight: fairWeight(cq.Spec.FairSharing),
+		QueueingStrategy: string(cq.Spec.QueueingStrategy), StopPolicy: string(ptr.Deref(cq.Spec.StopPolicy, ""))}
+	if p := cq.Spec.Preemption; p != nil {
+		out.Preemption = state.Preemption{WithinClusterQueue: string(p.WithinClusterQueue), ReclaimWithinCohort: string(p.ReclaimWithinCohort)}
+		if b := p.BorrowWithinCohort; b != nil {
+			out.Preemption.BorrowWithinCohort, out.Preemption.MaxPriorityThreshold = string(b.Policy), b.MaxPriorityThreshold
+		}
+	}
+	if f := cq.Spec.FlavorFungibility; f != nil {
+		out.Fungibility = state.Fungibility{WhenCanBorrow: string(f.WhenCanBorrow), WhenCanPreempt: string(f.WhenCanPreempt),
+			Preference: string(ptr.Deref(f.Preference, ""))}
+	}
+	if s := cq.Spec.AdmissionChecksStrategy; s != nil {
+		for _, c := range s.AdmissionChecks {
+			out.Checks = append(out.Checks, string(c.Name))
+		}
+	}
 	if s := cq.Spec.NamespaceSelector; s != nil {
 		out.Namespaces = &state.Selector{MatchLabels: s.MatchLabels}
 		for _, r := range s.MatchExpressions {

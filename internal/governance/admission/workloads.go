@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -83,7 +82,11 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 	case workload.HasQuotaReservation(w) && w.Status.Admission != nil:
 		e.queues.DeleteWorkload(e.log, key)
 		if !e.cache.AddOrUpdateWorkload(e.log, e.adjusted(ctx, w)) {
-			e.warnf("workload %s holds quota in ClusterQueue %s, which is not known: its usage is not counted", key, w.Status.Admission.ClusterQueue)
+			what := "is not known"
+			if e.faulty[string(w.Status.Admission.ClusterQueue)] != "" {
+				what = "is left out"
+			}
+			e.warnf("workload %s holds quota in ClusterQueue %s, which %s: its usage is not counted", key, w.Status.Admission.ClusterQueue, what)
 		}
 		if old != nil && old.Status.Admission != nil && !sameHold(old, w) {
 			e.wake(old.Status.Admission.ClusterQueue) // it may hold less than before
@@ -186,39 +189,6 @@ func (e *Engine) assumeNamespace(name string) {
 	e.warnf("namespace %s was not given: its labels are assumed to be empty", name)
 }
 
-// CheckWorkload says what of a workload the API server and Kueue's webhook would
-// reject. [Engine.Load] leaves such a workload out, with this error.
-func CheckWorkload(w *kueue.Workload) error {
-	if w.Name == "" || w.Namespace == "" {
-		return fmt.Errorf("workload %q in namespace %q: a name and a namespace are needed", w.Name, w.Namespace)
-	}
-	var bad []string
-	for i := range w.Spec.PodSets {
-		ps := &w.Spec.PodSets[i]
-		if ps.Count < 0 {
-			bad = append(bad, fmt.Sprintf("pod set %s: count %d is negative", ps.Name, ps.Count))
-		}
-		for _, cs := range [][]corev1.Container{ps.Template.Spec.InitContainers, ps.Template.Spec.Containers} {
-			for _, c := range cs {
-				for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
-					for name, q := range list {
-						if q.Sign() < 0 {
-							bad = append(bad, fmt.Sprintf("pod set %s, container %s: %s %s is negative", ps.Name, c.Name, name, q.String()))
-						}
-					}
-				}
-			}
-		}
-	}
-	if a := w.Status.Admission; a != nil && len(a.PodSetAssignments) != len(w.Spec.PodSets) {
-		bad = append(bad, fmt.Sprintf("status.admission has %d pod sets, the spec %d", len(a.PodSetAssignments), len(w.Spec.PodSets)))
-	}
-	if len(bad) > 0 {
-		return fmt.Errorf("workload %s/%s: %s", w.Namespace, w.Name, strings.Join(bad, "; "))
-	}
-	return nil
-}
-
 // blocker is getQueueBlocker of Kueue's workload_controller.go: why the queue
 // itself keeps the workload from being looked at; empty when it does not.
 func (e *Engine) blocker(w *kueue.Workload) verdict {
@@ -228,6 +198,9 @@ func (e *Engine) blocker(w *kueue.Workload) verdict {
 		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured, fmt.Sprintf("LocalQueue %s doesn't exist", w.Spec.QueueName)}
 	case ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
 		return verdict{kueue.WorkloadQuotaReservedReasonSuspended, fmt.Sprintf("LocalQueue %s is inactive", w.Spec.QueueName)}
+	case e.store.cqs[string(lq.Spec.ClusterQueue)] == nil && e.faulty[string(lq.Spec.ClusterQueue)] != "":
+		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured,
+			fmt.Sprintf("ClusterQueue %s is left out as faulty: %s", lq.Spec.ClusterQueue, e.faulty[string(lq.Spec.ClusterQueue)])}
 	case e.store.cqs[string(lq.Spec.ClusterQueue)] == nil:
 		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured, fmt.Sprintf("ClusterQueue %s doesn't exist", lq.Spec.ClusterQueue)}
 	case !e.cache.ClusterQueueActive(lq.Spec.ClusterQueue):

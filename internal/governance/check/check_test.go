@@ -240,6 +240,15 @@ func TestBadObjects(t *testing.T) {
 			t.Errorf("no note %q in\n%s", want, all)
 		}
 	}
+	// A job of one of them is told what is wrong with it, and not that there is none.
+	s.Add(json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"queue","namespace":"negative"},"spec":{"clusterQueue":"negative"}}`))
+	v = ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("train", 2, 4, "")), Namespace: "negative"})
+	if want := "cannot run in negative: ClusterQueue negative is faulty and left out: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative"; v.Verdict != check.Never || v.Summary != want || v.Reason != "Misconfigured" || v.Detail != check.ClusterQueueFaulty {
+		t.Errorf("%s %s %s: %s", v.Verdict, v.Reason, v.Detail, v.Summary)
+	}
+	if text := v.Text(0, hours); strings.Contains(text, "exist") || strings.Contains(text, "own  ") || !strings.Contains(text, "needs     8 nvidia.com/gpu (") {
+		t.Errorf("%s", text)
+	}
 	// Alone with faulty ones it can borrow from nobody, and every row says so.
 	s = fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), bad("weight", quota("5")+`,"fairSharing":{"weight":"-1"}`))
 	s.Add(fixture.Team("a", "all", 5, "", "")...)
@@ -250,6 +259,46 @@ func TestBadObjects(t *testing.T) {
 	text := v.Text(80, hours)
 	if i, j := strings.Index(text, "left out  ClusterQueue weight: fairSharing.weight -1 is negative"), strings.Index(text, "own  "); i < 0 || i > j {
 		t.Errorf("what is not counted is not named first\n%s", text)
+	}
+}
+
+// TestEndlessQuota: a quota beyond 64 bits has no end, in words and in JSON, and a job
+// that asks for more than can be counted is refused.
+func TestEndlessQuota(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""))
+	for _, o := range fixture.Team("a", "all", 77, `"borrowingLimit":"9e99"`, "") {
+		s.Add(json.RawMessage(strings.ReplaceAll(string(o.(json.RawMessage)), `"77"`, `"9e99"`)))
+	}
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("train", 1, 8, "")), Namespace: "a"})
+	if text := v.Text(0, hours); v.Verdict != check.Admitted || !strings.Contains(text, "own       unlimited nvidia.com/gpu in a on a100\n") {
+		t.Errorf("%s", text)
+	}
+	data, err := json.Marshal(v.Quota.Resources)
+	if err != nil || string(data) != `[{"Flavor":"a100","Resource":"nvidia.com/gpu","Requested":8,"Nominal":null,"BorrowingLimit":null,"LendingLimit":null,"Used":0,"Free":null,"Lent":0,"Available":null,"Limit":null,"Short":0}]` {
+		t.Errorf("%s %v", data, err)
+	}
+	huge := object(t, json.RawMessage(strings.ReplaceAll(string(fixture.Job("train", 1, 77, "").(json.RawMessage)), `"77"`, `"9e99"`)))
+	if _, err := checker(t, s).Check(context.Background(), check.Request{Object: huge, Namespace: "a"}); err == nil || !strings.Contains(err.Error(), "more nvidia.com/gpu than can be counted") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOverdue: of a job that has run longer than is assumed no end is told.
+func TestOverdue(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""))
+	s.Add(fixture.Team("a", "", 8, "", "")...)
+	s.Add(fixture.Work("a", "run", 8, 0, 4*time.Hour, true))
+	for assume, want := range map[time.Duration]string{
+		time.Hour:     "starts    at any time, no telling when: a/run has run longer than assumed\n",
+		5 * time.Hour: "starts    in about 1h0m0s, an estimate: jobs end 1 by the assumed duration\n",
+	} {
+		v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("train", 1, 8, "")), Namespace: "a", Remedies: true, Assume: assume})
+		if text := v.Text(0, hours); !strings.Contains(text, want) {
+			t.Errorf("%s:\n%s", assume, text)
+		}
+		if overdue := assume == time.Hour; overdue != (v.ETA.Reason == "Overdue") || overdue != (v.ETA.LatestSeconds == nil) || overdue != (*v.ETA.EarliestSeconds == 0) {
+			t.Errorf("%s: %+v", assume, v.ETA)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ const (
 const (
 	LocalQueueMissing    = "LocalQueueMissing"
 	ClusterQueueMissing  = "ClusterQueueMissing"
+	ClusterQueueFaulty   = "ClusterQueueFaulty"
 	NamespaceNotSelected = "NamespaceNotSelected"
 	PriorityClassMissing = "PriorityClassMissing"
 	InvalidRequests      = "InvalidRequests"

@@ -8,6 +8,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // detail tells the causes apart that Kueue has one word for, from the objects and
@@ -22,6 +23,8 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 			return LocalQueueMissing
 		case cq == nil:
 			return ClusterQueueMissing
+		case admission.ClusterQueueFaults(cq) != "":
+			return ClusterQueueFaulty
 		case !c.selects(cq, wl.Namespace):
 			return NamespaceNotSelected
 		}
@@ -126,7 +129,7 @@ func (c *Checker) exceeds(v *Verdict) string {
 
 // most is what the queue can ever hold, or, where what others have is not known,
 // what it can hold at most; false where there is no telling.
-func (l *Line) most() (float64, bool) {
+func (l *Line) most() (quota.Base, bool) {
 	switch {
 	case l.Limit != nil:
 		return *l.Limit, true

@@ -51,8 +51,13 @@ func (v *Verdict) etaRow(p *prose.Page, age func(time.Duration) string) {
 	}
 	text := "in about " + age(e.Earliest())
 	switch latest, ok := e.Latest(); {
+	case !ok && e.Earliest() == 0:
+		p.Row("starts", "at any time, no telling when: "+e.Message)
+		return
 	case !ok:
 		text += " or later"
+	case latest == 0:
+		text = "at any moment"
 	case age(latest) != age(e.Earliest()):
 		text += " to " + age(latest)
 	}

@@ -5,13 +5,12 @@ import (
 	"context"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/component-helpers/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -103,7 +102,7 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 				out.Requests = append(out.Requests, Amount{r.Flavor, r.Resource, remedy.Value(r.Resource, r.Value)})
 			}
 		} else {
-			for name, q := range resource.PodRequests(&corev1.Pod{Spec: ps.Template.Spec}, resource.PodResourcesOptions{}) {
+			for name, q := range fit.Requests(&ps.Template.Spec) {
 				n := quota.AmountOf(string(name), q) * int64(ps.Count)
 				out.Requests = append(out.Requests, Amount{"", string(name), remedy.Value(string(name), n)})
 			}
@@ -119,7 +118,7 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 // Kueue alone where the job starts.
 func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) []Line {
 	cq := c.In.ClusterQueue(v.Job.ClusterQueue)
-	if cq == nil {
+	if cq == nil || admission.ClusterQueueFaults(cq) != "" {
 		return nil
 	}
 	used := c.usage(cq.Name)
@@ -155,14 +154,14 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 				}
 				room := c.Tree.Room(cq.Name, k.Flavor, name)
 				free, lent := c.Tree.Free(cq.Name, k.Flavor, name)
-				l := Line{Flavor: k.Flavor, Resource: name, Requested: remedy.Value(name, want),
+				l := Line{Flavor: k.Flavor, Resource: name, Requested: quota.BaseOf(name, want),
 					Nominal: quantity(name, r.NominalQuota), BorrowingLimit: limit(name, r.BorrowingLimit), LendingLimit: limit(name, r.LendingLimit),
-					Used: remedy.Value(name, used[k])}
+					Used: quota.BaseOf(name, used[k])}
 				if !v.unseenTree {
 					l.Free, l.Lent = known(name, free), known(name, lent)
 					l.Available, l.Limit = known(name, room.Now), known(name, room.Most)
 				} else if idle := max(0, l.Nominal-l.Used); l.kept() == idle {
-					l.Free, l.Lent = &idle, new(float64) // it lends nothing, or has nothing to lend
+					l.Free, l.Lent = &idle, new(quota.Base) // it lends nothing, or has nothing to lend
 				}
 				if v.unseenTree && !v.hangs() && r.BorrowingLimit != nil {
 					// It waits whatever the others lend: its own limit is what is short of.
@@ -172,7 +171,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 					room.Now = max(0, room.Most-used[k])
 				}
 				l.shortage = quota.LeastShort([]quota.Room{room}, want)
-				l.Short = remedy.Value(name, l.shortage.Missing)
+				l.Short = quota.BaseOf(name, l.shortage.Missing)
 				out = append(out, l)
 			}
 		}
@@ -206,30 +205,31 @@ func (c *Checker) reach(wl *kueue.Workload, group []kueue.FlavorQuotas, d *admis
 	}
 }
 
-func quantity(resource string, q apiresource.Quantity) float64 {
-	return remedy.Value(resource, quota.AmountOf(resource, q))
+func quantity(resource string, q apiresource.Quantity) quota.Base {
+	return quota.BaseOf(resource, quota.AmountOf(resource, q))
 }
 
-func limit(resource string, q *apiresource.Quantity) *float64 {
-	if q == nil {
+// limit is a limit that is set; one without end is none.
+func limit(resource string, q *apiresource.Quantity) *quota.Base {
+	if q == nil || quota.AmountOf(resource, *q) == quota.Unlimited {
 		return nil
 	}
 	n := quantity(resource, *q)
 	return &n
 }
 
-func known(resource string, n int64) *float64 {
-	f := remedy.Value(resource, n)
-	return &f
+func known(resource string, n int64) *quota.Base {
+	b := quota.BaseOf(resource, n)
+	return &b
 }
 
 // usage is what a ClusterQueue has reserved.
 func (c *Checker) usage(queue string) quota.Usage {
 	out := quota.Usage{}
 	for _, w := range c.In.Workloads {
-		if inputs.Reserves(w) && string(w.Status.Admission.ClusterQueue) == queue {
+		if inputs.Reserves(w) && string(w.Status.Admission.ClusterQueue) == queue && admission.CheckWorkload(w) == nil {
 			for k, n := range inputs.Holds(w) {
-				out[k] += n
+				out.Add(k, n)
 			}
 		}
 	}

@@ -108,7 +108,7 @@ func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
 		}
 		name := h.Namespace + "/" + h.Name
 		if h.Hidden {
-			name = "jobs of " + h.Team + " that may not be read"
+			name = "jobs of " + h.Team + " that " + v.unread()
 		}
 		text := fmt.Sprintf("%s  %s  since %s", name, Words(h.Holds[0].Resource, h.Holds[0].Amount), age(v.Time.Sub(h.Since)))
 		if h.Owner != "" {
@@ -149,7 +149,7 @@ func first(label, above string) string {
 // change is what a remedy changes, in words.
 func (v *Verdict) change(r *remedy.Remedy) string {
 	switch {
-	case len(r.Commands) == 0 && r.Flag != "":
+	case len(r.Commands) == 0 && r.Message == "" && r.Flag != "":
 		return "with " + r.Flag
 	case r.Code == remedy.FewerNodes && r.PodSet != "":
 		return "with " + plural(int(r.Nodes), "pod", "pods") + " of " + r.PodSet
@@ -193,11 +193,18 @@ func (v *Verdict) ends(r *remedy.Remedy) string {
 }
 
 func (v *Verdict) remedyText(r *remedy.Remedy) string {
-	if r.Code == remedy.JobsEnd {
-		return v.ends(r)
+	text := v.ends(r)
+	if r.Code != remedy.JobsEnd {
+		text = v.changed(r)
 	}
-	lead := v.change(r)
-	text := lead
+	if r.Message != "" {
+		text += "; " + r.Message
+	}
+	return text
+}
+
+func (v *Verdict) changed(r *remedy.Remedy) string {
+	text := v.change(r)
 	if r.Amount > 0 {
 		text += ": " + Words(r.Resource, r.Amount)
 		if r.Borrowed > 0 {
@@ -242,7 +249,7 @@ func (v *Verdict) tryRows(p *prose.Page) {
 		}
 	case LocalQueueStopped, ClusterQueueStopped:
 		tries = append(tries, "wait until an administrator opens it, or use another queue")
-	case FlavorMissing, AdmissionCheckAbsent, CohortCycle, ClusterQueueMissing, NamespaceNotSelected:
+	case FlavorMissing, AdmissionCheckAbsent, CohortCycle, ClusterQueueMissing, ClusterQueueFaulty, NamespaceNotSelected:
 		tries = append(tries, "ask an administrator to correct the queue")
 	case ResourceNotCovered, FlavorDoesNotMatch:
 		if len(v.Remedies) == 0 {

@@ -59,8 +59,10 @@ type Request struct {
 	// Make renders the job anew with a change, as start-job would; nil where it
 	// cannot be. See remedy.Question.
 	Make func(remedy.Change) (object map[string]any, made remedy.Made, err error)
-	// Existing is set for a job that exists: remedies are commands then.
+	// Existing is set for a job that exists: remedies are commands then, as far as the
+	// user may do what they do; see remedy.Question.May.
 	Existing *remedy.Existing
+	May      func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	// Deadlines reads the active deadlines of running jobs, for the estimate of a
 	// start; it is called only where one is made, and may be nil. See
 	// forecast.Options.
@@ -84,10 +86,15 @@ func Unsupported(apiVersion, kind string, cause error) error {
 // Check gives the verdict. Errors are about the manifest (a kind that is not
 // supported, fields that do not fit the kind), not about the answer.
 func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
-	v := &Verdict{Schema: Schema, Time: c.In.Taken.UTC(), Complete: !c.In.Partial(), Submission: r.Steps}
+	v := &Verdict{Schema: Schema, Time: c.In.Taken.UTC().Truncate(time.Second), Complete: !c.In.Partial(), Submission: r.Steps}
 	wl, err := c.workload(ctx, &r, v)
 	if err != nil {
 		return nil, err
+	}
+	if len(wl.Spec.PodSets) > 0 {
+		if err := admission.CheckWorkload(wl); err != nil {
+			return nil, errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
+		}
 	}
 	v.Rules = Rules{
 		KueueRules: admission.KueueVersion, ClusterKueue: c.In.KueueVersion, FairSharing: c.rules.FairSharing,
@@ -263,7 +270,7 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 			return err
 		}
 	}
-	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, Hopeless: v.Verdict == Never}
+	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, May: r.May, Hopeless: v.Verdict == Never}
 	// Where something is not seen, what is said to run runs whatever that is.
 	if e, err := c.endsOf(ctx, v.Job.ClusterQueue); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -48,12 +49,17 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 			try = "--queue-name " + strings.Join(names, "|")
 		}
 		step("Queue", Failed, try, "queue %s does not exist in namespace %s", j.Queue, wl.Namespace)
-	case c.In.ClusterQueue(j.ClusterQueue) == nil && !c.unread(kinds.ClusterQueue):
-		step("Queue", Failed, "", "queue %s leads to ClusterQueue %s, which does not exist", j.Queue, j.ClusterQueue)
+	case j.ClusterQueue == "":
+		step("Queue", Failed, "", "queue %s leads to no ClusterQueue", j.Queue)
 	default:
-		if cq := c.In.ClusterQueue(j.ClusterQueue); cq != nil && !c.selects(cq, wl.Namespace) {
+		switch cq := c.In.ClusterQueue(j.ClusterQueue); {
+		case cq == nil && !c.unread(kinds.ClusterQueue):
+			step("Queue", Failed, "", "queue %s leads to ClusterQueue %s, which does not exist", j.Queue, j.ClusterQueue)
+		case cq != nil && admission.ClusterQueueFaults(cq) != "":
+			step("Queue", Failed, "", "ClusterQueue %s is faulty and left out: %s", j.ClusterQueue, admission.ClusterQueueFaults(cq))
+		case cq != nil && !c.selects(cq, wl.Namespace):
 			step("Queue", Failed, "", "ClusterQueue %s does not take jobs of namespace %s", j.ClusterQueue, wl.Namespace)
-		} else {
+		default:
 			step("Queue", OK, "", "%s, ClusterQueue %s", j.Queue, j.ClusterQueue)
 		}
 	}

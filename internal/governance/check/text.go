@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -176,7 +177,7 @@ func (v *Verdict) quotaRows(p *prose.Page) {
 			p.Row("", fmt.Sprintf("and %d more", len(q.Preempts)-i))
 			break
 		}
-		p.Row(once("preempts", i), e.text())
+		p.Row(once("preempts", i), v.evicted(&e))
 	}
 	if q.Tie {
 		p.Row("tie", "Kueue is undecided between equal shares: it may decide otherwise")
@@ -192,7 +193,7 @@ func (v *Verdict) quotaRows(p *prose.Page) {
 // ownWords reports that Kueue's text is worth showing: ours does not say it all.
 func (v *Verdict) ownWords() bool {
 	switch v.Quota.Detail {
-	case QuotaInUse, QuotaLowered, ExceedsNominal, ExceedsBorrowing, ExceedsCohort, BehindOthers, LocalQueueMissing, LocalQueueStopped, ClusterQueueStopped, NoQueueLabel:
+	case QuotaInUse, QuotaLowered, ExceedsNominal, ExceedsBorrowing, ExceedsCohort, BehindOthers, LocalQueueMissing, ClusterQueueFaulty, LocalQueueStopped, ClusterQueueStopped, NoQueueLabel:
 		return false
 	}
 	return v.why() != oneLine(v.Quota.Message)
@@ -202,6 +203,8 @@ func (v *Verdict) lineRows(p *prose.Page, l *Line) {
 	idle := max(l.Nominal-l.Used, 0)
 	text := ""
 	switch {
+	case math.IsInf(float64(l.Nominal), 1):
+		text = fmt.Sprintf("%s in %s", Words(l.Resource, l.Nominal), v.queueName())
 	case l.Free == nil:
 		text = fmt.Sprintf("%s of %s idle in %s", number(l.Resource, idle), Words(l.Resource, l.Nominal), v.queueName())
 	default:
@@ -283,10 +286,10 @@ func (t *TakeBack) text() string {
 	return "it can be taken back when needed by " + strings.Join(names, ", ")
 }
 
-func (e *Preemption) text() string {
+func (v *Verdict) evicted(e *Preemption) string {
 	text := e.Namespace + "/" + e.Name
 	if e.Hidden {
-		text = "jobs of " + e.Team + " that may not be read"
+		text = "jobs of " + e.Team + " that " + v.unread()
 	}
 	if len(e.Holds) > 0 {
 		text += ", " + Words(e.Holds[0].Resource, e.Holds[0].Amount)

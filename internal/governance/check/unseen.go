@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -115,13 +116,13 @@ func (v *Verdict) condition() string {
 		}
 	}
 	if v.unseenWaiting && v.Quota.Ahead == 0 {
-		return "no job that may not be read waits before it"
+		return "none of the jobs that " + v.unread() + " waits before it"
 	}
 	return "the jobs that hold the quota may be preempted"
 }
 
 // kept is what is idle of the queue's own and never lent.
-func (l *Line) kept() float64 {
+func (l *Line) kept() quota.Base {
 	if l.LendingLimit == nil {
 		return 0
 	}
@@ -141,6 +142,16 @@ func (v *Verdict) leastShort() []Line {
 		}
 	}
 	return out
+}
+
+// unread says why jobs that were not read were not.
+func (v *Verdict) unread() string {
+	for _, m := range v.Missing {
+		if m.Resource == kinds.Workload.FullName() && m.Reason == state.NotInFile {
+			return "are not in the file"
+		}
+	}
+	return "may not be read"
 }
 
 // hangs reports an answer that hangs on what is not seen.

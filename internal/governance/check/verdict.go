@@ -179,18 +179,18 @@ type Quota struct {
 // base units.
 type Line struct {
 	Flavor, Resource string
-	Requested        float64
-	Nominal          float64
+	Requested        quota.Base
+	Nominal          quota.Base
 	// BorrowingLimit and LendingLimit are null when there is none.
-	BorrowingLimit, LendingLimit *float64
-	Used                         float64 // by the ClusterQueue
+	BorrowingLimit, LendingLimit *quota.Base
+	Used                         quota.Base // by the ClusterQueue
 	// Lent is what others use of Nominal, Free what is neither used nor lent of it;
 	// Available is what the queue could get now without preempting, Limit what it could
 	// ever hold: nominal and all it may borrow. Null where what others have could not
-	// be read.
-	Free, Lent, Available, Limit *float64
+	// be read, and in JSON, as Nominal, where there is no end to it.
+	Free, Lent, Available, Limit *quota.Base
 	// Short is how much of the request is not available now, as far as is known.
-	Short float64
+	Short quota.Base
 
 	shortage quota.Shortage // Short is of it
 }

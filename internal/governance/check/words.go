@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,17 +12,19 @@ import (
 )
 
 // Words is an amount as people read it: "8 nvidia.com/gpu", "1.5 cpu", "192Gi memory".
-func Words(resource string, value float64) string { return number(resource, value) + " " + resource }
+func Words[F ~float64](resource string, value F) string {
+	return number(resource, value) + " " + resource
+}
 
-func number(resource string, value float64) string {
-	switch resource {
-	case "memory", "ephemeral-storage":
-		return bytes(value)
+func number[F ~float64](resource string, value F) string {
+	v := float64(value)
+	switch {
+	case math.IsInf(v, 1):
+		return "unlimited"
+	case quota.InBytes(resource):
+		return bytes(v)
 	}
-	if strings.HasPrefix(resource, "hugepages-") {
-		return bytes(value)
-	}
-	return strconv.FormatFloat(value, 'f', -1, 64)
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 func bytes(v float64) string {
@@ -248,7 +251,7 @@ func (v *Verdict) noFlavor() string {
 // tooMuch speaks of a request beyond the largest that can ever be had.
 func (v *Verdict) tooMuch() string {
 	var best *Line
-	bestMost := 0.0
+	bestMost := quota.Base(0)
 	for i := range v.Quota.Resources {
 		l := &v.Quota.Resources[i]
 		most, known := l.most()

@@ -39,6 +39,8 @@ func TestQueueCases(t *testing.T) {
 	}{
 		{name: "cluster-queue-missing", queue: strings.Replace(queue("", a100), `"name":"t"`, `"name":"other"`, 1), detail: check.ClusterQueueMissing,
 			first: "will never start as it is: Misconfigured: queue queue leads to ClusterQueue t, which does not exist", hopeless: "will never start as it is: queue queue leads"},
+		{name: "cluster-queue-faulty", queue: strings.Replace(queue("", a100), `"8"`, `"-8"`, 1), detail: check.ClusterQueueFaulty,
+			first: "Misconfigured: ClusterQueue t is faulty and left out: flavor a100, nvidia.com/gpu: nominalQuota -8 is negative", hopeless: "will never start as it is: ClusterQueue t is faulty"},
 		{name: "queue-stopped", queue: queue("", a100), local: `"clusterQueue":"t","stopPolicy":"Hold"`, detail: check.LocalQueueStopped,
 			first: "Suspended: queue queue is stopped by an administrator", hopeless: "cannot start: queue queue is stopped by an administrator"},
 		{name: "cluster-queue-stopped", queue: queue(`"stopPolicy":"HoldAndDrain",`, a100), detail: check.ClusterQueueStopped,

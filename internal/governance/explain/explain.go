@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -92,8 +93,8 @@ type Place struct {
 	// Position is 1 for the next one to be looked at; 0 when it waits in no queue.
 	Position int `json:",omitempty"`
 	// Waiting is the number of jobs waiting in the ClusterQueue, this one included.
-	Waiting        int     `json:",omitempty"`
-	WaitingSeconds float64 `json:",omitempty"`
+	Waiting        int   `json:",omitempty"`
+	WaitingSeconds int64 `json:",omitempty"`
 }
 
 func (p *Place) at(clusterQueue string) {
@@ -146,8 +147,9 @@ type Question struct {
 	Pods     []state.Pod     // nil when they may not be read
 	Events   []state.Event
 	Queues   func(context.Context) []*kueue.LocalQueue
-	// Make and Flags are for remedies: see check.Request.Make and remedy.Existing.
+	// Make, May and Flags are for remedies: see check.Request and remedy.Existing.
 	Make  func(remedy.Change) (object map[string]any, made remedy.Made, err error)
+	May   func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	Flags string
 	// Deadlines is for the estimate: see check.Request.
 	Deadlines func(context.Context) func(*kueue.Workload) time.Duration
@@ -161,12 +163,12 @@ type Question struct {
 func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (*Explanation, error) {
 	s := jobs.StatusOf(q.Job, q.Workload, q.Pods)
 	e := &Explanation{
-		Schema: Schema, State: string(s.State), Since: s.Since, Reason: s.Reason, Time: now.UTC(), Timeline: []Moment{},
+		Schema: Schema, State: string(s.State), Since: s.Since, Reason: s.Reason, Time: now.UTC().Truncate(time.Second), Timeline: []Moment{},
 		Job: Job{Name: q.Job.Name, Namespace: q.Job.Namespace, Kind: q.Job.Kind.Kind, CreationTime: q.Job.CreationTimestamp,
 			Owner: jobs.Creator(q.Job.Labels, q.Job.Annotations), PriorityClass: q.Job.Priority()},
 	}
 	for _, m := range jobs.TimelineOf(q.Job, q.Workload, q.Events) {
-		e.Timeline = append(e.Timeline, Moment{Time: m.Time, Step: string(m.Step), Reason: m.Reason, Message: m.Text, By: preemptor(c, m), Times: m.Times})
+		e.Timeline = append(e.Timeline, Moment{Time: m.Time.UTC().Truncate(time.Second), Step: string(m.Step), Reason: m.Reason, Message: m.Text, By: preemptor(c, m), Times: m.Times})
 	}
 	e.Roles = roles(q.Job, q.Pods)
 	var wl *kueue.Workload
@@ -201,7 +203,7 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 		}
 	}
 	e.word(wl)
-	e.settle(q, wl, s)
+	e.settle(ctx, q, wl, s)
 	return e, nil
 }
 
@@ -212,13 +214,16 @@ func waits(s jobs.State) bool {
 
 // judge asks the checker about the job as it is.
 func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, wl *kueue.Workload) error {
-	v, err := c.Check(ctx, check.Request{Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true, Assume: q.Assume,
-		Deadlines: q.Deadlines, Make: q.Make, Existing: &remedy.Existing{Namespace: q.Job.Namespace, Name: q.Job.Name, Flags: q.Flags,
-			Together: q.Job.Annotations[kinds.TogetherAnnotation] != ""}})
+	v, err := c.Check(ctx, check.Request{
+		Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true, Assume: q.Assume,
+		Deadlines: q.Deadlines, Make: q.Make, May: q.May,
+		Existing: &remedy.Existing{Resource: q.Job.Kind.Resource, Namespace: q.Job.Namespace, Name: q.Job.Name, Flags: q.Flags,
+			Together: q.Job.Annotations[kinds.TogetherAnnotation] != ""},
+	})
 	if err != nil {
 		return err
 	}
-	q.typed(v)
+	q.typed(ctx, v)
 	e.Verdict = v
 	if e.Place != nil && wl != nil && v.Quota.Status != check.Skipped {
 		e.Place.at(v.Job.ClusterQueue)
@@ -230,7 +235,7 @@ func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, w
 			}
 		}
 		e.Place.Waiting = max(e.Place.Waiting, e.Place.Position)
-		e.Place.WaitingSeconds = e.Time.Sub(e.Since).Seconds()
+		e.Place.WaitingSeconds = queue.Seconds(e.Time.Sub(e.Since))
 	}
 	return nil
 }

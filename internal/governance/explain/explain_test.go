@@ -206,3 +206,56 @@ func TestRemedies(t *testing.T) {
 		}
 	}
 }
+
+// TestRights: no command is told that the user has no right to, but which right is
+// missing; each is asked for once at most.
+func TestRights(t *testing.T) {
+	s := cluster(fixture.Work("t", "sweep", 8, 10, 3*time.Hour, true))
+	work := text(fixture.Work("t", "llama", 8, 10, time.Hour, false))
+	s.Add(json.RawMessage(work))
+	commands := func(may func(verb string, k kinds.Resource) bool) string {
+		q := question(t, pytorch("llama", queued, 8, true), work)
+		q.May = func(_ context.Context, verb string, k kinds.Resource, namespace string) bool {
+			if namespace != "t" {
+				t.Errorf("asked for %s", namespace)
+			}
+			return may(verb, k)
+		}
+		var got []string
+		for _, r := range explained(t, s, q).Verdict.Remedies {
+			if r.Code == "HigherPriority" || r.Code == "JobsEnd" {
+				got = append(got, r.Code, strings.Join(r.Commands, "; "), r.Message)
+			}
+		}
+		return strings.Join(got, "|")
+	}
+	const patch, cancel = "hyperpod patch-job priority llama --priority high -n t", "hyperpod cancel-job sweep -n t"
+	for _, c := range []struct {
+		name, want string
+		may        func(verb string, k kinds.Resource) bool
+	}{
+		{"everything", "HigherPriority|" + patch + "||JobsEnd|" + cancel + "|", func(string, kinds.Resource) bool { return true }},
+		{"update stands for patch", "HigherPriority|" + patch + "||JobsEnd|" + cancel + "|", func(verb string, _ kinds.Resource) bool { return verb != "patch" }},
+		{"nothing", "HigherPriority||you have no right to patch pytorchjobs in t|JobsEnd||you have no right to delete pytorchjobs in t", func(string, kinds.Resource) bool { return false }},
+		{"no delete", "HigherPriority|" + patch + "||JobsEnd||you have no right to delete pytorchjobs in t", func(verb string, k kinds.Resource) bool { return verb != "delete" || k.Plural != "pytorchjobs" }},
+	} {
+		if got := commands(c.may); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+	// A job that is held back is let go on by who may patch its workload.
+	held := strings.Replace(work, `"active":true`, `"active":false`, 1)
+	if held == work {
+		held = strings.Replace(work, `"spec":{`, `"spec":{"active":false,`, 1)
+	}
+	s = cluster(json.RawMessage(held))
+	for may, want := range map[bool]string{true: "hyperpod patch-job unsuspend llama -n t lets it go on", false: "you have no right to let it go on (patch workloads in t)"} {
+		q := question(t, pytorch("llama", queued, 8, true), held)
+		q.May = func(_ context.Context, verb string, k kinds.Resource, _ string) bool {
+			return may || k.Plural != "workloads" || verb != "patch"
+		}
+		if e := explained(t, s, q); !strings.Contains(e.Summary, want) {
+			t.Errorf("%v: %s", may, e.Summary)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -10,11 +11,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // settle decides what the one reason is, from the most to the least telling
 // circumstance, and says it.
-func (e *Explanation) settle(q Question, wl *kueue.Workload, s jobs.Status) {
+func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload, s jobs.Status) {
 	v := e.Verdict
 	reason := func(code, detail, summary string) { e.Reason, e.Detail, e.Summary = code, detail, summary }
 	switch {
@@ -24,6 +26,9 @@ func (e *Explanation) settle(q Question, wl *kueue.Workload, s jobs.Status) {
 		e.admitted(wl, s)
 	case wl != nil && wl.Spec.Active != nil && !*wl.Spec.Active:
 		reason(kueue.WorkloadDeactivated, "", "it is held back: hyperpod patch-job unsuspend "+e.Job.Name+" -n "+e.Job.Namespace+q.Flags+" lets it go on")
+		if !q.may(ctx, "patch", kinds.Workload) {
+			e.Summary = "it is held back, and you have no right to let it go on (patch workloads in " + e.Job.Namespace + ")"
+		}
 	case e.Place == nil && q.NoKueue:
 		reason(NotQueued, "", "this cluster has no Kueue; the job waits for its operator or its pods")
 		e.podsWhy()
@@ -31,7 +36,9 @@ func (e *Explanation) settle(q Question, wl *kueue.Workload, s jobs.Status) {
 		reason(NotQueued, "", "it has no queue label, so Kueue does not manage it")
 		if q.Job.Suspended {
 			e.Summary = "it is suspended and has no queue label: nobody will start it"
-			e.Notes = append(e.Notes, inputs.Note{Code: NotQueued, Message: "to let it start without Kueue: hyperpod patch-job unsuspend " + e.Job.Name + " -n " + e.Job.Namespace + q.Flags})
+			if q.may(ctx, "patch", q.Job.Kind.Resource) || q.may(ctx, "update", q.Job.Kind.Resource) {
+				e.Notes = append(e.Notes, inputs.Note{Code: NotQueued, Message: "to let it start without Kueue: hyperpod patch-job unsuspend " + e.Job.Name + " -n " + e.Job.Namespace + q.Flags})
+			}
 		} else {
 			e.podsWhy()
 		}

@@ -1,24 +1,33 @@
 package explain
 
 import (
+	"context"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // typed turns advice in terms of start-job's flags into commands for the job that
 // exists: it cannot be started once more with another flag.
-func (q *Question) typed(v *check.Verdict) {
+func (q *Question) typed(ctx context.Context, v *check.Verdict) {
 	for i := range v.Submission {
-		v.Submission[i].Try = q.command(v.Submission[i].Try)
+		v.Submission[i].Try = q.command(ctx, v.Submission[i].Try)
 	}
 	for i := range v.Lint {
-		v.Lint[i].Try = q.command(v.Lint[i].Try)
+		v.Lint[i].Try = q.command(ctx, v.Lint[i].Try)
 	}
 }
 
-// command is a flag as the command that makes the change; other advice stays.
-func (q *Question) command(try string) string {
+// may reports whether the user may do something in the job's namespace, or that this
+// is not known.
+func (q *Question) may(ctx context.Context, verb string, k kinds.Resource) bool {
+	return q.May == nil || q.May(ctx, verb, k, q.Job.Namespace)
+}
+
+// command is a flag as the command that makes the change, "" where the user has no
+// right to it; other advice stays.
+func (q *Question) command(ctx context.Context, try string) string {
 	flag, value, ok := strings.Cut(try, " ")
 	if !ok || strings.Contains(value, " ") {
 		return try
@@ -30,8 +39,14 @@ func (q *Question) command(try string) string {
 	end := " -n " + q.Job.Namespace + q.Flags + of
 	switch flag {
 	case "--priority":
+		if !q.may(ctx, "patch", q.Job.Kind.Resource) && !q.may(ctx, "update", q.Job.Kind.Resource) {
+			return ""
+		}
 		return "hyperpod patch-job priority " + q.Job.Name + " --priority " + word + end
 	case "--queue-name":
+		if !q.may(ctx, "delete", q.Job.Kind.Resource) || !q.may(ctx, "create", q.Job.Kind.Resource) {
+			return ""
+		}
 		return "hyperpod start-job --from " + q.Job.Name + " --replace --queue-name " + word + end
 	}
 	return try

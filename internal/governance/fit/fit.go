@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // The words of Reason.Reason.
@@ -96,11 +97,7 @@ type node struct {
 type amounts map[corev1.ResourceName]int64
 
 func amount(name corev1.ResourceName, list corev1.ResourceList) int64 {
-	q := list[name]
-	if name == corev1.ResourceCPU {
-		return q.MilliValue()
-	}
-	return q.Value()
+	return quota.AmountOf(string(name), list[name])
 }
 
 // base is an amount in base units: cores, bytes, devices.

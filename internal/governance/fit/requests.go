@@ -7,14 +7,16 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// requestsOf is what a pod of this shape asks of its node. A limit stands in for a
+// Requests is what a pod of this shape asks of its node. A limit stands in for a
 // request that is not given: the API server's defaulting, which a template or a
 // job that is not submitted yet has not seen (Kubernetes SetDefaults_Pod).
-func requestsOf(spec *corev1.PodSpec) amounts {
+func Requests(spec *corev1.PodSpec) corev1.ResourceList {
 	pod := corev1.Pod{Spec: *spec}
 	pod.Spec.Containers, pod.Spec.InitContainers = defaulted(spec.Containers), defaulted(spec.InitContainers)
-	return amountsOf(resource.PodRequests(&pod, resource.PodResourcesOptions{}))
+	return resource.PodRequests(&pod, resource.PodResourcesOptions{})
 }
+
+func requestsOf(spec *corev1.PodSpec) amounts { return amountsOf(Requests(spec)) }
 
 func defaulted(containers []corev1.Container) []corev1.Container {
 	out := make([]corev1.Container, len(containers))

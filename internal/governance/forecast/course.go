@@ -47,7 +47,7 @@ type course struct {
 	started map[key]start
 
 	endlessNames []string
-	endless      int // running workloads of the target's tree of which no end is known
+	endless      int // running workloads of the target's tree that have no end here
 	unsettled    bool
 	exhausted    bool
 }
@@ -155,7 +155,7 @@ func (c *course) begin(k key, elapsed time.Duration) {
 	c.running[k] = true
 	w := c.objects[k]
 	s := c.lengths.remaining(w, elapsed)
-	if !s.known {
+	if !s.known || c.slow && s.source == PastAssumed {
 		if c.t.roots[c.t.queueOf(w)] == c.t.roots[c.t.target] {
 			c.endless++
 			name, _ := inputs.JobOf(w)

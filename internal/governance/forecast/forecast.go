@@ -60,6 +60,9 @@ type Code string
 const (
 	// NoDuration: it waits for workloads of which no end is known.
 	NoDuration Code = "NoDuration"
+	// Overdue: it waits for workloads that have run longer than assumed, which may
+	// end at any time.
+	Overdue Code = "Overdue"
 	// NeverFits: it can never start with the queues there are.
 	NeverFits Code = "NeverFits"
 	// NotQueued: its queue, a gate or the workload itself keeps it from being
@@ -79,8 +82,9 @@ type ETA struct {
 	// Earliest is when it starts if only its own queue competes with it and the
 	// others end early.
 	Earliest time.Time
-	// Latest is when it starts if every queue competes and the others end late;
-	// zero: no upper end can be told, for the reason in Code and Why.
+	// Latest is when it starts if every queue competes and the others end late, those
+	// never that have run longer than assumed; zero: no upper end can be told, for the
+	// reason in Code and Why.
 	Latest time.Time
 	Code   Code
 	Why    string
@@ -115,6 +119,9 @@ const (
 	TeamHistory Source = "TeamHistory"
 	// Assumed is the given duration (--assume-duration).
 	Assumed Source = "Assumed"
+	// PastAssumed: it has run for longer than that, so it may end at any time. For the
+	// earliest start it ends now, for the latest one never.
+	PastAssumed Source = "PastAssumed"
 )
 
 // Basis counts the workloads whose ends were taken from one source.
@@ -136,6 +143,8 @@ func (s Source) Words() string {
 		return "by the usual length in their team"
 	case Assumed:
 		return "by the assumed duration"
+	case PastAssumed:
+		return "at any time, having run longer than assumed"
 	}
 	return string(s)
 }

@@ -153,6 +153,27 @@ func TestWorkload(t *testing.T) {
 			w.add(w.job("a", "r1", 4, since(h), limit(3*h)), w.job("a", "r2", 4, since(h)))
 			return w.job("a", "new", 8)
 		}, forecast.Options{Assume: 5 * h}, "4h0m0s-4h0m0s Assumed:1 MaximumExecutionTime:1"},
+		{"overdue by the assumption", func(w *world) *kueue.Workload {
+			w.team("a", "", 8)
+			w.add(w.job("a", "r1", 4, since(6*h)), w.job("a", "r2", 4, since(h), limit(3*h)))
+			return w.job("a", "new", 4)
+		}, forecast.Options{Assume: 5 * h}, "0s-2h0m0s MaximumExecutionTime:1"},
+		{"nothing but overdue", func(w *world) *kueue.Workload {
+			w.team("a", "", 8)
+			w.add(w.job("a", "r1", 8, since(5*h)))
+			return w.job("a", "new", 8)
+		}, forecast.Options{Assume: 5 * h}, "0s- PastAssumed:1 Overdue"},
+		{"overdue, and one ahead", func(w *world) *kueue.Workload {
+			w.team("a", "", 8)
+			w.add(w.job("a", "r1", 8, since(6*h)), w.job("a", "w1", 8))
+			return w.job("a", "new", 8)
+		}, forecast.Options{Assume: 5 * h}, "5h0m0s- Assumed:1 PastAssumed:1 Overdue"},
+		{"not even if the overdue ends now", func(w *world) *kueue.Workload {
+			w.team("a", "pool", 4)
+			w.team("b", "pool", 4)
+			w.add(w.job("a", "r1", 4, since(6*h)), w.job("b", "r2", 4, since(h), limit(100*h)))
+			return w.job("a", "new", 8)
+		}, forecast.Options{Assume: 5 * h, Horizon: 24 * h}, "BeyondHorizon"},
 		{"the deadline of the job", func(w *world) *kueue.Workload {
 			w.team("a", "", 8)
 			w.add(w.job("a", "r1", 8, since(h)))
@@ -201,6 +222,14 @@ func TestWorkload(t *testing.T) {
 			w.add(w.job("c", "r1", 4, since(h), limit(2*h)), w.job("b", "w1", 4))
 			return w.job("a", "new", 4)
 		}, forecast.Options{}, "1h0m0s- MaximumExecutionTime:1 NoDuration"},
+		{"evicted, it queues anew", func(w *world) *kueue.Workload {
+			w.team("a", "", 8)
+			w.add(w.job("a", "r1", 8, since(h), limit(2*h)))
+			target := w.job("a", "new", 8)
+			target.Status.Conditions = []metav1.Condition{{Type: kueue.WorkloadEvicted, Status: metav1.ConditionTrue, Reason: kueue.WorkloadEvictedByPodsReadyTimeout, LastTransitionTime: metav1.NewTime(noon.Add(-time.Minute))}}
+			w.add(w.job("a", "w1", 8, limit(3*h)))
+			return target
+		}, forecast.Options{}, "4h0m0s-4h0m0s MaximumExecutionTime:2"},
 		{"beyond the horizon", func(w *world) *kueue.Workload {
 			w.team("a", "", 8)
 			w.add(w.job("a", "r1", 8, since(h), limit(100*h)))

@@ -98,8 +98,10 @@ func (l *lengths) remaining(w *kueue.Workload, elapsed time.Duration) span {
 		}
 	}
 	if !out.known && l.o.Assume > 0 {
-		left := max(l.o.Assume-elapsed, 0)
-		out = span{left, left, Assumed, true}
+		out = span{l.o.Assume - elapsed, l.o.Assume - elapsed, Assumed, true}
+		if out.low <= 0 {
+			out = span{source: PastAssumed, known: true}
+		}
 	}
 	return out
 }

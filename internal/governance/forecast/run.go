@@ -108,7 +108,9 @@ func conclude(e *ETA, quick, slow *course, k key, o Options) {
 	from := slow
 	if !late {
 		from = quick
-		e.Code, e.Why = slow.why(o)
+		if e.Code, e.Why = slow.why(o); e.Code == Overdue && !soon {
+			e.Code, e.Why = quick.why(o) // not even if those that are overdue end now
+		}
 		e.Unknown = slow.unknown()
 	}
 	if !soon {
@@ -131,11 +133,18 @@ func (c *course) why(o Options) (Code, string) {
 	case c.unsettled:
 		return Unsettled, "the preemption policies never come to rest"
 	case len(names) > 0:
-		what := "no end is known of " + names[0]
-		if n := len(names) - 1; n > 0 {
-			what += fmt.Sprintf(" and %d more", c.endless-1)
+		which := names[0]
+		if c.endless > 1 {
+			which += fmt.Sprintf(" and %d more", c.endless-1)
 		}
-		return NoDuration, what
+		if o.Assume > 0 { // without an end are only those that have outrun it
+			verb := " has"
+			if c.endless > 1 {
+				verb = " have"
+			}
+			return Overdue, which + verb + " run longer than assumed"
+		}
+		return NoDuration, "no end is known of " + which
 	case c.exhausted:
 		return BeyondHorizon, "not within the " + days(o.Horizon) + " looked at"
 	}
@@ -177,10 +186,11 @@ type tree struct {
 	waiting     map[string]int    // waiting workloads by ClusterQueue
 	running     int
 	target      string // the targets' ClusterQueue
+	queuedAt    func(*kueue.Workload) time.Time
 }
 
 func newTree(w World, targets []*kueue.Workload) *tree {
-	t := &tree{localQueues: map[key]string{}, roots: map[string]string{}, waiting: map[string]int{}}
+	t := &tree{localQueues: map[key]string{}, roots: map[string]string{}, waiting: map[string]int{}, queuedAt: w.Config.QueuedAt}
 	parents, queues := map[string]string{}, map[string]string{}
 	for _, o := range w.Objects {
 		switch o := o.(type) {
@@ -251,9 +261,9 @@ func (t *tree) firsts(w World, n int) func(client.Object) bool {
 		}
 		slices.SortFunc(list, func(a, b *kueue.Workload) int {
 			switch {
-			case before(a, b):
+			case t.before(a, b):
 				return -1
-			case before(b, a):
+			case t.before(b, a):
 				return 1
 			}
 			return strings.Compare(keyOf(a).String(), keyOf(b).String())
@@ -276,19 +286,19 @@ func (t *tree) ownQueue(targets []*kueue.Workload, alone bool) func(client.Objec
 		if !ok || inputs.Reserves(w) {
 			return true
 		}
-		return t.queueOf(w) == t.target && (!alone || !before(targets[0], w))
+		return t.queueOf(w) == t.target && (!alone || !t.before(targets[0], w))
 	}
 }
 
-// before is the order of a ClusterQueue: priority, then age.
-func before(a, b *kueue.Workload) bool {
+// before is the order of a ClusterQueue: priority, then the time of queueing.
+func (t *tree) before(a, b *kueue.Workload) bool {
 	if keyOf(a) == keyOf(b) {
 		return false
 	}
 	if pa, pb := priority(a), priority(b); pa != pb {
 		return pa > pb
 	}
-	return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	return t.queuedAt(a).Before(t.queuedAt(b))
 }
 
 func priority(w *kueue.Workload) int32 {

@@ -43,3 +43,20 @@ func hiddenWorkload(cq *kueue.ClusterQueue, n int, flavor kueue.ResourceFlavorRe
 	}
 	return w
 }
+
+// hiddenNamespaces are the namespaces of hidden workloads: without them the engine
+// would say that it had to make them up.
+func (in *Inputs) hiddenNamespaces() []*corev1.Namespace {
+	have := map[string]bool{}
+	for _, n := range in.Namespaces {
+		have[n.Name] = true
+	}
+	var out []*corev1.Namespace
+	for _, w := range in.Workloads {
+		if _, hidden := w.Labels[HiddenLabel]; hidden && !have[w.Namespace] {
+			have[w.Namespace] = true
+			out = append(out, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
+		}
+	}
+	return out
+}

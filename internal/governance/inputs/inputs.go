@@ -91,7 +91,8 @@ func (in *Inputs) Objects() []client.Object {
 	out = add(out, in.Cohorts)
 	out = add(out, in.ClusterQueues)
 	out = add(out, in.LocalQueues)
-	return add(out, in.Workloads)
+	out = add(out, in.Workloads)
+	return add(out, in.hiddenNamespaces())
 }
 
 func add[T client.Object](to []client.Object, objects []T) []client.Object {

@@ -35,6 +35,8 @@ func (l *loader) manager(ctx context.Context) {
 		if l.out.Manager.Data == "" {
 			l.out.Manager.Why = "its ConfigMap " + managerConfig + " has no " + managerConfigKey
 		}
+	case kube.IsNotInFile(err):
+		l.out.Manager.Why = "it is not in the file"
 	case kube.IsForbidden(err):
 		l.out.Manager.Why = "you may not read it"
 	case kube.IsNotFound(err):

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -44,6 +45,16 @@ func (l *loader) forbidden(r kinds.Resource) bool {
 	return slices.ContainsFunc(l.out.Missing, func(m state.Missing) bool {
 		return m.Resource.Plural == r.Plural && m.Resource.Group == r.Group && m.Verb == "list" && m.Refused()
 	})
+}
+
+// why says why a kind was refused; be goes with what is spoken of.
+func (l *loader) why(r kinds.Resource, be string) string {
+	for _, m := range l.out.Missing {
+		if m.Resource.FullName() == r.FullName() && m.Reason == state.NotInFile {
+			return be + " not in the file"
+		}
+	}
+	return "may not be read"
 }
 
 // namespaces reads the namespaces, by name those that are left when listing them
@@ -117,7 +128,7 @@ func (l *loader) assumeLocalQueues() {
 				ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
 				Spec:       kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(cq)},
 			})
-			in.Assumed = append(in.Assumed, fmt.Sprintf("queue %s of %s is assumed to lead to ClusterQueue %s (%s): it may not be read", name, ns, cq, basis))
+			in.Assumed = append(in.Assumed, fmt.Sprintf("queue %s of %s is assumed to lead to ClusterQueue %s (%s): it %s", name, ns, cq, basis, l.why(kinds.LocalQueue, "is")))
 		}
 	}
 	for _, w := range in.Workloads {
@@ -178,15 +189,17 @@ const HiddenLabel = kinds.OwnPrefix + "hidden-usage"
 // reserved beyond the workloads that were read, so that quota is not thought free.
 func (l *loader) hiddenUsage() {
 	in := l.out
-	type key struct{ queue, flavor, resource string }
-	seen := map[key]int64{}
+	seen := map[kueue.ClusterQueueReference]quota.Usage{}
 	for _, w := range in.Workloads {
 		if w.Status.Admission == nil {
 			continue
 		}
+		if seen[w.Status.Admission.ClusterQueue] == nil {
+			seen[w.Status.Admission.ClusterQueue] = quota.Usage{}
+		}
 		for _, ps := range w.Status.Admission.PodSetAssignments {
 			for res, q := range ps.ResourceUsage {
-				seen[key{string(w.Status.Admission.ClusterQueue), string(ps.Flavors[res]), string(res)}] += q.MilliValue()
+				seen[w.Status.Admission.ClusterQueue].Add(quota.Key{Flavor: string(ps.Flavors[res]), Resource: string(res)}, quota.AmountOf(string(res), q))
 			}
 		}
 	}
@@ -194,18 +207,19 @@ func (l *loader) hiddenUsage() {
 		n := 0
 		for _, f := range cq.Status.FlavorsReservation {
 			for _, r := range f.Resources {
-				rest := r.Total.DeepCopy()
-				rest.SetMilli(r.Total.MilliValue() - seen[key{cq.Name, string(f.Name), string(r.Name)}])
-				if rest.Sign() <= 0 {
+				all := quota.AmountOf(string(r.Name), r.Total)
+				held := seen[kueue.ClusterQueueReference(cq.Name)][quota.Key{Flavor: string(f.Name), Resource: string(r.Name)}]
+				if held >= all {
 					continue
 				}
+				rest := quota.QuantityOf(string(r.Name), all-held)
 				// A pod set has one flavor a resource: one workload for each.
 				n++
 				in.Workloads = append(in.Workloads, hiddenWorkload(cq, n, f.Name, r.Name, rest, in.Taken))
 			}
 		}
 		if n > 0 {
-			in.Assumed = append(in.Assumed, "ClusterQueue "+cq.Name+" has quota in use by workloads that may not be read")
+			in.Assumed = append(in.Assumed, "ClusterQueue "+cq.Name+" has quota in use by workloads that "+l.why(kinds.Workload, "are"))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (in *Inputs) Quota() *quota.Tree {
 			usage[name] = quota.Usage{}
 		}
 		for k, n := range Holds(w) {
-			usage[name][k] += n
+			usage[name].Add(k, n)
 		}
 	}
 	return quota.NewTree(queues, cohorts, usage)
@@ -68,7 +68,7 @@ func Holds(w *kueue.Workload) quota.Usage {
 			if now := left[ps.Name]; now < count {
 				n = n / count * now
 			}
-			out[quota.Key{Flavor: string(ps.Flavors[res]), Resource: string(res)}] += n
+			out.Add(quota.Key{Flavor: string(ps.Flavors[res]), Resource: string(res)}, n)
 		}
 	}
 	return out

@@ -1,10 +1,13 @@
 package remedy
 
 import (
+	"context"
+
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // The codes of a Remedy.
@@ -26,8 +29,11 @@ type Remedy struct {
 	// Flag is the change as start-job takes it, "" where no flag does it.
 	Flag string `json:",omitempty"`
 	// Commands make the change to a job that exists, one after the other. None where
-	// it is another one's to make: the Jobs of other teams, say.
+	// it is another one's to make: the Jobs of other teams, say, or where the user has
+	// no right to them.
 	Commands []string `json:",omitempty"`
+	// Message says which right is missing for (some of) the commands.
+	Message string `json:",omitempty"`
 	// Nodes is the number of nodes as start-job counts them, or, where start-job
 	// cannot change it, the number of pods of PodSet (FewerNodes).
 	Nodes  int32  `json:",omitempty"`
@@ -70,6 +76,9 @@ type Question struct {
 	// where it cannot be. Without it a change is tried on the workload itself, and no
 	// flag or command is offered.
 	Make func(Change) (*kueue.Workload, Made, error)
+	// May reports whether the user may do something; nil, or true, where that is not
+	// known. It is asked only what a command would need.
+	May func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	// Existing is the job where it exists already: remedies then are commands.
 	Existing *Existing
 	// Hopeless: the job can never run as it is, so a change that lets it wait is
@@ -108,6 +117,7 @@ type Made struct {
 
 // Existing is a job that commands can change.
 type Existing struct {
+	kinds.Resource  // of its kind
 	Namespace, Name string
 	// Together: other objects were submitted with it and go with it, so it cannot be
 	// replaced from the job alone.

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // TestSumsAreExact: fractions of cores add up to the same number in any order.
@@ -43,10 +45,10 @@ func TestSumsAreExact(t *testing.T) {
 		if !reflect.DeepEqual(r.Teams[1].Before, r.Teams[1].After) {
 			t.Errorf("nothing changed: %+v %+v", r.Teams[1].Before, r.Teams[1].After)
 		}
-		if got, want := r.Teams[1].After.Used[0].Amount, float64(milli)/1000; got != want {
+		if got, want := r.Teams[1].After.Used[0].Amount, quota.Base(milli)/1000; got != want {
 			t.Errorf("used %v, want %v", got, want)
 		}
-		if got, want := r.After.Borrowed[0].Amount, float64(milli-100_000)/1000; got != want {
+		if got, want := r.After.Borrowed[0].Amount, quota.Base(milli-100_000)/1000; got != want {
 			t.Errorf("borrowed %v, want %v", got, want)
 		}
 	}

@@ -94,7 +94,8 @@ func New(k Kind, text string) (Change, error) {
 		}
 		n, err := strconv.Atoi(count)
 		if err != nil || n < 1 || n > 100_000 {
-			return c, errs.Usagef("%q is no number of nodes", count).WithAdvice("INSTANCE-TYPE=NUMBER, such as ml.p5.48xlarge=2")
+			flag := map[Kind]string{AddNodes: "--add-nodes", RemoveNodes: "--remove-nodes"}[k]
+			return c, errs.Usagef("%q is no number of nodes", count).WithTry(flag + " ml.p5.48xlarge=2")
 		}
 		c.Count = n
 	default:
@@ -124,7 +125,7 @@ func (c Change) set() (Change, error) {
 	if _, ok := settings[c.Setting]; !ok {
 		e := errs.Usagef("a team has no setting %q", c.Setting)
 		for _, n := range errs.Near(c.Setting, settingNames()) {
-			e.WithTry("--set " + c.Target + "." + n + "=...")
+			e.WithTry("--set " + c.Target + "." + n + "=VALUE")
 		}
 		return c, e.WithFact("it has", strings.Join(settingNames(), ", "))
 	}

@@ -2,7 +2,9 @@ package simulate_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -141,5 +143,84 @@ func TestPodsGoWithTheirJob(t *testing.T) {
 		if fmt.Sprint(left) != "[a]" {
 			t.Errorf("%s: left %v", c.Kind, left)
 		}
+	}
+}
+
+// TestJobTwice: a job that waits already is not added once more, whatever its
+// workload is called; one of another kind or namespace is another job.
+func TestJobTwice(t *testing.T) {
+	w := world(t, "lend-three.yaml")
+	for _, o := range w.Objects {
+		if wl, ok := o.(*kueue.Workload); ok && wl.Name == "four" {
+			wl.Name = "job-four-1a2b3" // as Kueue calls it, after the job's UID
+			wl.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "four", UID: "j", Controller: ptr.To(true)}}
+		}
+	}
+	_, err := simulate.Run(context.Background(), w, []simulate.Change{addJob("b", "four", 1)}, 0)
+	if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "there is a Job four in b already") || !strings.Contains(text, "--remove-job b/four") {
+		t.Errorf("%v", text)
+	}
+	for _, c := range [][]simulate.Change{
+		{change(t, simulate.RemoveJob, "b/four"), addJob("b", "four", 1)},
+		{addJob("a", "four", 1)},
+		{simulate.NewJob("set.yaml", []byte(`{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"four","namespace":"b"},"spec":{"replicatedJobs":[{"name":"r","template":{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}}}]}}`), "")},
+	} {
+		if _, _, err := simulate.Apply(context.Background(), w, c); err != nil {
+			t.Errorf("%s: %v", c[0].Text, err)
+		}
+	}
+}
+
+// TestFaultyTeam: a queue that cannot be right is left out, with its figures, and why
+// is told; setting it right brings it back.
+func TestFaultyTeam(t *testing.T) {
+	spoil := func(w simulate.World) simulate.World {
+		for _, o := range w.Objects {
+			if q, ok := o.(*kueue.ClusterQueue); ok && q.Name == "b" {
+				q.Spec.ResourceGroups[0].Flavors[0].Resources[0].NominalQuota = resource.MustParse("-5")
+			}
+		}
+		return w
+	}
+	r := run(t, spoil(world(t, "lend-three.yaml")), 0)
+	if len(r.Teams) != 1 || r.Teams[0].Team != "a" || len(r.After.Borrowed) != 0 {
+		t.Errorf("%+v %+v", r.Teams, r.After)
+	}
+	notes := strings.Join(r.Notes, "\n")
+	if !strings.Contains(notes, "ClusterQueue b: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative") ||
+		!strings.Contains(notes, "in ClusterQueue b, which is left out") {
+		t.Errorf("%s", notes)
+	}
+	r = run(t, spoil(world(t, "lend-three.yaml")), 0, change(t, simulate.Set, "b.quota=5"))
+	if len(r.Teams) != 2 || r.Teams[1].Before != nil || r.Teams[1].After == nil || r.Teams[1].After.Used[0].Amount != 4 {
+		t.Errorf("%+v", r.Teams)
+	}
+}
+
+// TestEndlessQuota: a quota beyond 64 bits has no end, as Kueue takes it.
+func TestEndlessQuota(t *testing.T) {
+	w := world(t, "lend-three.yaml")
+	for _, o := range w.Objects {
+		if q, ok := o.(*kueue.ClusterQueue); ok && q.Name == "b" {
+			q.Spec.ResourceGroups[0].Flavors[0].Resources[0].NominalQuota = resource.MustParse("9e99")
+		}
+	}
+	r := run(t, w, 0, addJob("b", "large", 1000))
+	b := r.Teams[1].After
+	if b.Used[0].Amount != 1004 || len(b.Borrowed) != 0 || len(b.Nominal) != 1 || !math.IsInf(float64(b.Nominal[0].Amount), 1) {
+		t.Errorf("%+v", b)
+	}
+	data, err := json.Marshal(b.Nominal)
+	if err != nil || string(data) != `[{"Flavor":"a100","Resource":"nvidia.com/gpu","Amount":null}]` {
+		t.Errorf("%s %v", data, err)
+	}
+	manifest := strings.ReplaceAll(string(addJob("b", "huge", 7).Manifest), `"7"`, `"9e99"`)
+	_, err = simulate.Run(context.Background(), w, []simulate.Change{simulate.NewJob("huge.yaml", []byte(manifest), "")}, 0)
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "more nvidia.com/gpu than can be counted") {
+		t.Errorf("%v", err)
+	}
+	_, err = simulate.Run(context.Background(), w, []simulate.Change{change(t, simulate.Set, "b.borrow-limit=50%")}, 0)
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "more than can be counted") {
+		t.Errorf("%v", err)
 	}
 }

@@ -169,7 +169,7 @@ func evicted(old *kueue.Workload, w World) *kueue.Workload {
 func (a *applied) addNodes(c Change) error {
 	nodes := a.ofType(c.Target)
 	if len(nodes) == 0 {
-		return unknown("instance type", c.Target, a.nodeNames()).(*errs.Error).WithAdvice("a type of which there is a node already: new nodes are made like it")
+		return unknown("instance type", c.Target, a.nodeNames()).(*errs.Error).WithAdvice("name a type of which there is a node already: new nodes are made like it")
 	}
 	like := nodes[len(nodes)-1]
 	for _, n := range nodes {

@@ -168,11 +168,20 @@ func setQuota(q *kueue.ClusterQueue, c Change) error {
 			if err != nil || !(p >= 0 && p <= 1e6) { // NaN is neither
 				return errs.Usagef("%q is no percentage", c.Value)
 			}
-			setLimit(r, c.Setting, share(r.NominalQuota, p))
+			part, ok := share(r, p)
+			if !ok {
+				return errs.Usagef("%s of a quota of %s is more than can be counted", c.Value, r.NominalQuota.String())
+			}
+			setLimit(r, c.Setting, part)
 		default:
 			amount, err := resource.ParseQuantity(c.Value)
-			if err != nil || amount.Sign() < 0 {
-				return errs.Usagef("%q is no amount", c.Value).WithAdvice("such as 32, 500m or 64Gi")
+			switch {
+			case err != nil:
+				return errs.Usagef("%q is no amount, such as 32, 500m or 64Gi", c.Value)
+			case amount.Sign() < 0:
+				return errs.Usagef("%s: no %s is below 0", c.Text, c.Setting)
+			case quota.AmountOf(string(r.Name), amount) == quota.Unlimited:
+				return errs.Usagef("%s: %s is more than can be counted", c.Text, c.Value)
 			}
 			if limit {
 				setLimit(r, c.Setting, &amount)
@@ -195,12 +204,16 @@ func setLimit(r *kueue.ResourceQuota, setting string, q *resource.Quantity) {
 	}
 }
 
-// share is a percentage of an amount, rounded down.
-func share(of resource.Quantity, percent float64) *resource.Quantity {
-	if v := of.MilliValue(); v%1000 != 0 {
-		return resource.NewMilliQuantity(int64(math.Floor(float64(v)*percent/100)), of.Format)
+// share is a percentage of what is owned, rounded down; false where that is more than
+// can be counted.
+func share(r *kueue.ResourceQuota, percent float64) (*resource.Quantity, bool) {
+	owned := quota.AmountOf(string(r.Name), r.NominalQuota)
+	part := math.Floor(float64(owned) * percent / 100)
+	if owned == quota.Unlimited || part >= math.MaxInt64 {
+		return nil, false
 	}
-	return resource.NewQuantity(int64(math.Floor(float64(of.Value())*percent/100)), of.Format)
+	q := quota.QuantityOf(string(r.Name), int64(part))
+	return &q, true
 }
 
 // quotas are the resources of a queue that a change means.

@@ -61,10 +61,11 @@ type TeamState struct {
 	Nominal, Used, Borrowed                    []Amount
 }
 
-// Amount is a quantity in base units: cores, bytes, devices.
+// Amount is a quantity in base units: cores, bytes, devices; null where there is no
+// end of it.
 type Amount struct {
 	Flavor, Resource string
-	Amount           float64
+	Amount           quota.Base
 	exact            int64 // Amount without rounding, in thousandths of cpu
 }
 
@@ -158,7 +159,7 @@ func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, er
 		return nil, err
 	}
 	r := &Report{
-		Schema: Schema, Time: w.Now.UTC(), KueueRules: admission.KueueVersion, Changes: []string{}, Notes: notes,
+		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: admission.KueueVersion, Changes: []string{}, Notes: notes,
 		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie || undecided, Cycles: after.cycles,
 		Before: totals(before), After: totals(after),
 		Preempted: []Preemption{}, Evicted: []Eviction{},

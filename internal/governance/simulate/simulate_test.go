@@ -246,7 +246,9 @@ func TestWrongChanges(t *testing.T) {
 	}{
 		{simulate.Set, "nobody.quota=1", "it has:  a, b", errs.NotFound},
 		{simulate.Set, "b.quota=many", "no amount", errs.Usage},
-		{simulate.Set, "b.quota=-1", "no amount", errs.Usage},
+		{simulate.Set, "b.quota=-1", "no quota is below 0", errs.Usage},
+		{simulate.Set, "b.quota=9e99", "more than can be counted", errs.Usage},
+		{simulate.Set, "b.lend-limit=-1", "no lend-limit is below 0", errs.Usage},
 		{simulate.Set, "b.borrow-limit=x%", "no percentage", errs.Usage},
 		{simulate.Set, "b.quota/cpu=1", "no quota of cpu", errs.NotFound},
 		{simulate.Set, "b.weight=-1", "no weight", errs.Usage},

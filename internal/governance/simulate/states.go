@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -79,14 +78,10 @@ func stateOf(w *kueue.Workload) *standing {
 // thousandths of cpu, base units of all else, as Kueue counts. It is no more than
 // half of what there can be: sums do not overflow by accident.
 func value(resourceName string, q resource.Quantity) int64 {
-	v := q.Value()
-	if resourceName == string(corev1.ResourceCPU) {
-		v = q.MilliValue()
-	}
-	return min(max(v, -most), most)
+	return min(max(quota.AmountOf(resourceName, q), -most), most)
 }
 
-// most is the largest amount that is told apart.
+// most is the largest amount that is told apart; from there on it is unlimited.
 const most = math.MaxInt64 / 2
 
 // sum adds two amounts.
@@ -99,9 +94,9 @@ func amounts(m map[flavorResource]int64) []Amount {
 		if v == 0 {
 			continue
 		}
-		a := Amount{Flavor: k.flavor, Resource: k.resource, Amount: float64(v), exact: v}
-		if k.resource == string(corev1.ResourceCPU) {
-			a.Amount /= 1000
+		a := Amount{Flavor: k.flavor, Resource: k.resource, Amount: quota.BaseOf(k.resource, v), exact: v}
+		if v >= most {
+			a.Amount = quota.BaseOf(k.resource, quota.Unlimited)
 		}
 		out = append(out, a)
 	}
@@ -116,7 +111,9 @@ func (r *result) teamStates() map[string]*TeamState {
 	out := map[string]*TeamState{}
 	used := map[string]map[flavorResource]int64{}
 	for _, q := range all[*kueue.ClusterQueue](r.world) {
-		out[q.Name], used[q.Name] = &TeamState{}, map[flavorResource]int64{}
+		if admission.ClusterQueueFaults(q) == "" { // else it is left out
+			out[q.Name], used[q.Name] = &TeamState{}, map[flavorResource]int64{}
+		}
 	}
 	for _, s := range r.states {
 		t := out[s.ClusterQueue]
@@ -139,6 +136,10 @@ func (r *result) teamStates() map[string]*TeamState {
 		}
 	}
 	for _, q := range all[*kueue.ClusterQueue](r.world) {
+		t := out[q.Name]
+		if t == nil {
+			continue
+		}
 		nominal, borrowed := map[flavorResource]int64{}, map[flavorResource]int64{}
 		for _, g := range q.Spec.ResourceGroups {
 			for _, f := range g.Flavors {
@@ -150,7 +151,6 @@ func (r *result) teamStates() map[string]*TeamState {
 		for k, u := range used[q.Name] {
 			borrowed[k] = max(u-nominal[k], 0)
 		}
-		t := out[q.Name]
 		t.Nominal, t.Used, t.Borrowed = amounts(nominal), amounts(used[q.Name]), amounts(borrowed)
 	}
 	return out

@@ -22,6 +22,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -208,12 +209,8 @@ func (a *applied) removeTeam(c Change) error {
 
 // JobName is the name of the job a workload stands for; its own when it has no owner.
 func JobName(w *kueue.Workload) string {
-	for _, o := range w.OwnerReferences {
-		if o.Controller != nil && *o.Controller {
-			return o.Name
-		}
-	}
-	return w.Name
+	name, _ := inputs.JobOf(w)
+	return name
 }
 
 // job finds the workload of a job that has not finished: by the job's name or its
@@ -275,14 +272,24 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 	w.UID = types.UID("new-" + w.Namespace + "-" + w.Name)
 	a.added++
 	w.CreationTimestamp.Time = a.Now.Add(time.Duration(a.added) * time.Millisecond)
-	if slices.ContainsFunc(a.Objects, func(o client.Object) bool {
-		old, ok := o.(*kueue.Workload)
-		return ok && old.Namespace == w.Namespace && old.Name == w.Name
-	}) {
-		return errs.Usagef("cannot add %s: there is a job %s in %s", c.Text, JobName(w), w.Namespace).WithTry("--remove-job " + JobName(w))
+	if err := admission.CheckWorkload(w); err != nil {
+		return (&errs.Error{What: "cannot add " + c.Text, Why: err.Error(), Code: errs.Usage}).WithCause(err)
+	}
+	if slices.ContainsFunc(all[*kueue.Workload](a.World), func(old *kueue.Workload) bool { return sameJob(old, w) }) {
+		_, kind := inputs.JobOf(w)
+		return errs.Usagef("cannot add %s: there is a %s %s in %s already", c.Text, kind, JobName(w), w.Namespace).
+			WithTry("--remove-job " + w.Namespace + "/" + JobName(w))
 	}
 	a.Objects = append(a.Objects, w)
 	return nil
+}
+
+// sameJob reports two workloads of one job: a server has one of a kind and name. The
+// names of workloads do not tell, as they hold part of the job's UID.
+func sameJob(a, b *kueue.Workload) bool {
+	nameA, kindA := inputs.JobOf(a)
+	nameB, kindB := inputs.JobOf(b)
+	return a.Namespace == b.Namespace && (a.Name == b.Name || nameA == nameB && kindA == kindB)
 }
 
 // onlyQueue is the queue of a namespace that has one: the managed one of several.
