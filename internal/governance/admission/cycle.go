@@ -74,39 +74,8 @@ func (e *Engine) nominate(ctx context.Context, en *entry, snap *schdcache.Snapsh
 		return false
 	}
 	en.cq = cq
-	if en.rival {
-		e.assignRival(ctx, en, snap)
-	} else {
-		e.assign(ctx, en, snap)
-	}
+	e.assign(ctx, en, snap)
 	return true
-}
-
-// nomination is what assign found for an entry.
-type nomination struct {
-	assignment flavorassigner.Assignment
-	targets    []*preemption.Target
-	message    string
-}
-
-// assignRival is assign for a head that Probe meets again and again.
-func (e *Engine) assignRival(ctx context.Context, en *entry, snap *schdcache.Snapshot) {
-	key := workload.Key(en.Obj)
-	n, ok := e.nominations[key]
-	if !ok {
-		e.assign(ctx, en, snap)
-		if e.nominations == nil {
-			e.nominations = map[workload.Reference]nomination{}
-		}
-		e.nominations[key] = nomination{en.assignment, en.targets, en.message}
-		return
-	}
-	en.assignment, en.message = n.assignment, n.message
-	en.targets = make([]*preemption.Target, len(n.targets))
-	for i, t := range n.targets { // the targets' queues are of another snapshot
-		en.targets[i] = &preemption.Target{WorkloadInfo: t.WorkloadInfo, Reason: t.Reason, WorkloadCq: snap.ClusterQueue(t.WorkloadInfo.ClusterQueue)}
-	}
-	en.LastAssignment = &en.assignment.LastState
 }
 
 // decide runs one scheduling cycle over the heads in the snapshot and changes
@@ -124,7 +93,7 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 		case en == last:
 			nominated = append(nominated, en)
 		case last != nil && e.surelyAfter(en, last):
-		case e.nominate(ctx, en, snap):
+		case en.rival && e.nominateRival(ctx, en, snap), !en.rival && e.nominate(ctx, en, snap):
 			nominated = append(nominated, en)
 		default:
 			refused = append(refused, en)
@@ -218,10 +187,12 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 		return
 	}
 
-	undo := snap.SimulateWorkloadUsageRemoval(infos(en.targets))
-	en.borrowed = e.quantities(borrowed(en.cq, usage.Quota))
-	undo()
-	en.podSets = e.podSets(&en.Info, &en.assignment)
+	if !en.rival { // nobody asks what a rival gets
+		undo := snap.SimulateWorkloadUsageRemoval(infos(en.targets))
+		en.borrowed = e.quantities(borrowed(en.cq, usage.Quota))
+		undo()
+		en.podSets = e.podSets(&en.Info, &en.assignment)
+	}
 	r.preempt(en.targets)
 	r.take(en, usage)
 	en.targets, en.replaces = workloadslicing.FindReplacedSliceTarget(en.Obj, en.targets)

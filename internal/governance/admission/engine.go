@@ -60,21 +60,18 @@ type Engine struct {
 	quota    config.QuotaCheckStrategy
 	fair     bool
 
-	cycle    int64
-	queuesIn map[string]bool // LocalQueues ("ns/name") known to the queue manager
-	cqs      map[string]bool // ClusterQueues known to both caches
-	held     map[string]bool // ClusterQueues kept inactive because their cohorts form a cycle
-	stale    map[string]bool // cohorts the caches do not know as they are
-	verdicts map[workload.Reference]verdict
-	backoff  map[workload.Reference]bool // waiting for status.requeueState.requeueAt
-	todo     map[workload.Reference]bool // to be queued by flush
-	flushed  bool                        // some workload was put into its queue since New
-	heads    []workload.Info             // cached heads of StrictFIFO queues, nil when stale
-	headsOK  bool
-	// nominations are what assign found for those heads: the same for every Probe
-	// of one state, because each is made on the cluster as it is, before anybody
-	// took anything.
-	nominations map[workload.Reference]nomination
+	cycle       int64
+	queuesIn    map[string]bool // LocalQueues ("ns/name") known to the queue manager
+	cqs         map[string]bool // ClusterQueues known to both caches
+	held        map[string]bool // ClusterQueues kept inactive because their cohorts form a cycle
+	stale       map[string]bool // cohorts the caches do not know as they are
+	verdicts    map[workload.Reference]verdict
+	backoff     map[workload.Reference]bool // waiting for status.requeueState.requeueAt
+	todo        map[workload.Reference]bool // to be queued by flush
+	flushed     bool                        // some workload was put into its queue since New
+	heads       []workload.Info             // cached heads of StrictFIFO queues, nil when stale
+	headsOK     bool
+	nominations map[workload.Reference]nomination                 // of the heads, nil when stale
 	waiting     map[kueue.ClusterQueueReference][]*kueue.Workload // by ClusterQueue, nil when stale
 	warnings    []string
 }

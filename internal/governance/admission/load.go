@@ -116,8 +116,7 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 		e.reconcile(ctx, key)
 	}
 	e.requeue(ctx)
-	// What every Probe asks for is found here once, not by the first of them.
-	if err := guard("heads of queues", func() error { e.waitingIn(""); e.strictHeads(ctx); return nil }); err != nil {
+	if err := guard("heads of queues", func() error { return e.prepare(ctx) }); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

@@ -11,7 +11,6 @@ import (
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
-	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/util/priority"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
@@ -191,73 +190,6 @@ func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// rivals are the heads of the other StrictFIFO queues in the cohort tree of cq.
-func (e *Engine) rivals(ctx context.Context, snap *schdcache.Snapshot, cq kueue.ClusterQueueReference, self workload.Reference) []*entry {
-	mine := snap.ClusterQueue(cq)
-	if mine == nil || !mine.HasParent() {
-		return nil
-	}
-	var out []*entry
-	for _, h := range e.strictHeads(ctx) {
-		theirs := snap.ClusterQueue(h.ClusterQueue)
-		if theirs == nil || theirs == mine || !theirs.HasParent() || workload.Key(h.Obj) == self ||
-			theirs.Parent().Root() != mine.Parent().Root() {
-			continue
-		}
-		out = append(out, &entry{Head: qcache.Head{Info: h}, rival: true})
-	}
-	return out
-}
-
-// strictHeads are the workloads at the head of StrictFIFO queues, without taking
-// them off. They are remembered until something changes.
-func (e *Engine) strictHeads(ctx context.Context) []workload.Info {
-	if e.headsOK {
-		return e.heads
-	}
-	e.heads = nil
-	for _, name := range sortedKeys(e.store.cqs) {
-		ref := kueue.ClusterQueueReference(name)
-		if e.store.cqs[name].Spec.QueueingStrategy != kueue.StrictFIFO || !e.cache.ClusterQueueActive(ref) {
-			continue
-		}
-		if head := e.strictHead(ctx, ref); head != nil {
-			head.ClusterQueue = ref
-			e.heads = append(e.heads, *head)
-		}
-	}
-	e.headsOK = true
-	return e.heads
-}
-
-// strictHead is the first of a queue. As long as no workload was ever queued, it
-// is found without queueing all of them, which hashes each.
-func (e *Engine) strictHead(ctx context.Context, cq kueue.ClusterQueueReference) *workload.Info {
-	if e.flushed {
-		e.flush(ctx)
-		for _, i := range e.queues.PendingWorkloadsInfo(cq) {
-			if !e.backoff[workload.Key(i.Obj)] {
-				head := *i
-				return &head
-			}
-		}
-		return nil
-	}
-	var first *kueue.Workload
-	for _, w := range e.waitingIn(cq) {
-		if first != nil && !e.before(w, first) {
-			continue
-		}
-		if key := workload.Key(w); e.todo[key] && !e.backoff[key] {
-			first = w
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return workload.NewInfo(e.adjusted(ctx, first), e.info...)
 }
 
 // before is the order of a queue (baseCompareFunc in cluster_queue.go).
