@@ -82,7 +82,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		}
 	case workload.HasQuotaReservation(w) && w.Status.Admission != nil:
 		e.queues.DeleteWorkload(e.log, key)
-		if !e.cache.AddOrUpdateWorkload(e.log, e.adjusted(ctx, w)) {
+		if !e.count(e.adjusted(ctx, w)) {
 			e.warnf("workload %s holds quota in ClusterQueue %s, which is not known: its usage is not counted", key, w.Status.Admission.ClusterQueue)
 		}
 		if old != nil && old.Status.Admission != nil && !sameHold(old, w) {
@@ -92,6 +92,12 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		e.release(key, old)
 		e.enqueue(w)
 	}
+}
+
+// count counts what a workload holds, and reports whether its queue is known.
+func (e *Engine) count(w *kueue.Workload) bool {
+	defer withoutHashes()()
+	return e.cache.AddOrUpdateWorkload(e.log, w)
 }
 
 // sameHold reports that a workload holds what it held before: passing an admission
