@@ -11,13 +11,18 @@ import (
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/util/priority"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// tieRepeats is how often a decision by fair sharing, or for a topology, is made to
-// find out whether Kueue itself is undecided: it iterates maps where things are equal.
-const tieRepeats = 5
+// tieRepeats is how often a decision is made that may come out in several ways, and
+// tiesApart how often once it did: Kueue goes through maps where things are equal.
+const (
+	tieRepeats = 8
+	tiesApart  = 16
+)
 
 // Probe answers whether the workload would be admitted in the next scheduling
 // cycle, without changing anything. The workload need not be known; a status it
@@ -63,15 +68,22 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	if err != nil {
 		return d, err
 	}
-	if len(en.targets) > 0 && (e.fair || en.cq.IsTASOnly() || workload.IsExplicitlyRequestingTAS(w.Spec.PodSets...)) {
-		first := answer(&d)
-		for i := 1; i < tieRepeats && !d.Tie; i++ {
+	if e.mayTie(ctx, &w, en) {
+		// Of several answers it is the first by its text, so that it is the same when
+		// asked again.
+		best, tie := answer(&d), false
+		for i := 1; i < tieRepeats || tie && i < tiesApart; i++ {
 			again, _, err := e.probeOnce(ctx, &w, i%2 == 1)
 			if err != nil {
 				return d, err
 			}
-			d.Tie = answer(&again) != first
+			text := answer(&again)
+			tie = tie || text != best
+			if text < best {
+				best, d = text, again
+			}
 		}
+		d.Tie = tie
 	}
 	if d.Outcome == Never && d.Reason == kueue.WorkloadQuotaReservedReasonExceedsMaxQuota && workload.CanBePartiallyAdmitted(&w) {
 		// All pods are too many, but Kueue would start it with fewer.
@@ -91,6 +103,28 @@ func smallest(wl *kueue.Workload) *kueue.Workload {
 		ps.MinCount = nil
 	}
 	return c
+}
+
+// mayTie reports a decision to preempt in which Kueue may come across things that are
+// equal: places in a topology; with fair sharing, the shares of cohorts beside each
+// other, or of other queues whose turn it is too; workloads without a UID, which
+// orders all others.
+func (e *Engine) mayTie(ctx context.Context, w *kueue.Workload, en *entry) bool {
+	switch {
+	case len(en.targets) == 0:
+		return false
+	case en.cq.IsTASOnly() || workload.IsExplicitlyRequestingTAS(w.Spec.PodSets...):
+		return true
+	case slices.ContainsFunc(en.targets, func(t *preemption.Target) bool { return t.WorkloadInfo.Obj.UID == "" }):
+		return true
+	}
+	return e.fair && en.cq.HasParent() && (len(e.strictHeads(ctx)) > 0 || forks(en.cq.Parent().Root()))
+}
+
+// forks reports a tree with cohorts beside each other.
+func forks(cohort *schdcache.CohortSnapshot) bool {
+	below := cohort.ChildCohorts()
+	return len(below) > 1 || len(below) == 1 && forks(below[0])
 }
 
 // answer is the part of a decision that has to be the same every time.
