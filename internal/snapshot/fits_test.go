@@ -40,7 +40,7 @@ func TestSuspect(t *testing.T) {
 func TestSuspects(t *testing.T) {
 	var list []json.RawMessage
 	for i := range 100 {
-		list = append(list, json.RawMessage(`{"weight":"`+string(rune('a'+i%26))+`"}`), json.RawMessage(`{"weight":"1"}`))
+		list = append(list, json.RawMessage(`{"weight":"x`+string(rune('a'+i%26))+`"}`), json.RawMessage(`{"weight":"1"}`))
 	}
 	found := suspects(list)
 	if len(found) != 100 {

@@ -15,7 +15,7 @@ import (
 // What Kueue says at length.
 const (
 	short1 = "couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor ml.p5.48xlarge, 24 more needed"
-	never1 = "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor ml.p5.48xlarge, request > maximum capacity (96 > 64)"
+	never1 = "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor ml.p5.48xlarge, previously considered podsets requests (0) + current podset request (96) > maximum capacity (64)"
 	other1 = "the workload is gated by example.com/waits-for-data-set"
 )
 
