@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -187,15 +190,16 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 		return
 	}
 
+	others, replaces := workloadslicing.FindReplacedSliceTarget(en.Obj, slices.Clone(en.targets))
 	if !en.rival { // nobody asks what a rival gets
 		undo := snap.SimulateWorkloadUsageRemoval(infos(en.targets))
-		en.borrowed = e.quantities(borrowed(en.cq, usage.Quota))
+		en.borrowed = e.quantities(borrowed(en.cq, whole(usage.Quota, replaces)))
 		undo()
 		en.podSets = e.podSets(&en.Info, &en.assignment)
 	}
 	r.preempt(en.targets)
 	r.take(en, usage)
-	en.targets, en.replaces = workloadslicing.FindReplacedSliceTarget(en.Obj, en.targets)
+	en.targets, en.replaces = others, replaces
 
 	if mode != flavorassigner.Preempt {
 		en.fate = admitted
@@ -207,6 +211,19 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 		en.fate, en.requeue = preempting, qcache.RequeueReasonPendingPreemption
 		en.message += fmt.Sprintf(". Pending the preemption of %d workload(s)", n)
 	}
+}
+
+// whole is what a workload holds once it is admitted: of an elastic job's new slice
+// Kueue's usage is only what it asks for beyond the old one.
+func whole(usage resources.FlavorResourceQuantities, old *preemption.Target) resources.FlavorResourceQuantities {
+	if old == nil || usage == nil {
+		return usage
+	}
+	sum := maps.Clone(usage)
+	for fr, n := range old.WorkloadInfo.FlavorResourceUsage() {
+		sum[fr] = sum[fr].Add(n)
+	}
+	return sum
 }
 
 // noFitReason is Kueue's reason. It has none when only some of the resources are
