@@ -4,17 +4,32 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 )
 
-// contender is a command; budget is its allowed share of the first contender's
-// median wall time, 0 for none.
+// contender is a command.
 type contender struct {
-	name   string
-	args   []string
-	budget float64
+	name string
+	args []string
+}
+
+// goal is what one contender, by its place in the list, may take of another's median
+// wall time.
+type goal struct {
+	of, against int
+	budget      float64 // 0: there is none
+}
+
+func (g goal) print(all []contender, medians []time.Duration) {
+	budget := ""
+	if g.budget > 0 {
+		budget = fmt.Sprintf(" (budget %.2f)", g.budget)
+	}
+	fmt.Printf("  %s takes %.2f of %s%s\n", all[g.of].name, float64(medians[g.of])/float64(medians[g.against]), all[g.against].name, budget)
 }
 
 type usage struct {
@@ -37,15 +52,10 @@ func once(ctx context.Context, env, args []string) (usage, error) {
 	return usage{wall, state.UserTime() + state.SystemTime(), rssMB(state)}, nil
 }
 
-// compare runs the contenders in turn and prints their medians, and ratios to
-// the first one.
-func (b *bench) compare(ctx context.Context, title string, env []string, all []contender) error {
-	_, err := b.measure(ctx, title, env, all)
-	return err
-}
-
-// measure is compare, and returns the medians of the wall times.
-func (b *bench) measure(ctx context.Context, title string, env []string, all []contender) ([]time.Duration, error) {
+// compare runs the contenders in turn, after one run of each that does not count,
+// and prints their medians and the ratios that the goals are about. It returns the
+// medians of the wall times.
+func (b *bench) compare(ctx context.Context, title string, env []string, all []contender, goals ...goal) ([]time.Duration, error) {
 	walls := make([][]time.Duration, len(all))
 	cpus := make([][]time.Duration, len(all))
 	rss := make([]float64, len(all))
@@ -63,18 +73,27 @@ func (b *bench) measure(ctx context.Context, title string, env []string, all []c
 			rss[i] = max(rss[i], u.rssMB)
 		}
 	}
-	fmt.Printf("\n%s (%d runs each, in turn)\n%-44s %8s %8s %8s %7s\n", title, b.runs, "", "wall ms", "CPU ms", "RSS MB", "ratio")
+	fmt.Printf("\n%s (medians of %d runs each, in turn%s)\n%-44s %8s %8s %8s %8s\n", title, b.runs, load(), "", "wall ms", "fastest", "CPU ms", "RSS MB")
 	medians := make([]time.Duration, len(all))
 	for i, c := range all {
-		ratio := float64(median(walls[i])) / float64(median(walls[0]))
-		budget := ""
-		if c.budget > 0 {
-			budget = fmt.Sprintf("  (budget %.2f)", c.budget)
-		}
 		medians[i] = median(walls[i])
-		fmt.Printf("%-44s %8.1f %8.1f %8.0f %7.2f%s\n", c.name, ms(median(walls[i])), ms(median(cpus[i])), rss[i], ratio, budget)
+		fmt.Printf("%-44s %8.1f %8.1f %8.1f %8.0f\n", c.name, ms(medians[i]), ms(slices.Min(walls[i])), ms(median(cpus[i])), rss[i])
+	}
+	for _, g := range goals {
+		g.print(all, medians)
 	}
 	return medians, nil
+}
+
+// load says how busy the machine is ("; load 0.52"): how many processes run or want
+// to, over the last minute. It is "" where there is no such file.
+func load() string {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	one, _, _ := strings.Cut(string(data), " ")
+	return "; load " + one
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -67,9 +67,9 @@ func (b *bench) verdict(ctx context.Context, queues int) error {
 		return err
 	}
 	env := append(os.Environ(), "KUBECONFIG="+bed.Kubeconfig, "HOME="+b.dir, "XDG_STATE_HOME="+b.dir, "XDG_CACHE_HOME="+b.dir, "XDG_CONFIG_HOME="+b.dir)
-	fmt.Printf("\nthe verdict, %d queues, %d workloads (%d runs each, in turn)\n%-24s %17s %18s %7s   %s\n", queues, workloads, b.runs,
-		"", "start-job, ms till", "start-job", "", "")
-	fmt.Printf("%-24s %18s %18s %7s   %s\n", "", "Kueue's condition", "--dry-run, ms", "ratio", "Kueue says")
+	fmt.Printf("\nthe verdict, %d queues, %d workloads (medians of %d runs each, in turn%s): what start-job --dry-run takes of start-job and the wait for Kueue's condition\n",
+		queues, workloads, b.runs, load())
+	fmt.Printf("%-24s %18s %18s %7s   %s\n", "", "submitted, ms", "--dry-run, ms", "ratio", "Kueue says")
 	for _, q := range questions {
 		var asked, submitted []time.Duration
 		reason := ""

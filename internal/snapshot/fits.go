@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -110,10 +112,7 @@ func notQuantity(path string, v any) string {
 // none: what save-snapshot writes comes from a cluster and has no such.
 func (s *Snapshot) quantities() error {
 	for _, r := range kinds.All() {
-		for _, raw := range s.raw[r.FullName()] {
-			if !suspect(raw) {
-				continue
-			}
+		for _, raw := range suspects(s.raw[r.FullName()]) {
 			var m map[string]any
 			if kube.Decode(raw, &m) != nil {
 				continue // reading it says so
@@ -126,36 +125,67 @@ func (s *Snapshot) quantities() error {
 	return nil
 }
 
+// suspects are the objects that may have a bad quantity, in their order. All
+// processors look for them: every byte of a snapshot is read for that.
+func suspects(list []json.RawMessage) []json.RawMessage {
+	parts := make([][]json.RawMessage, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range parts {
+		part := list[len(list)*i/len(parts) : len(list)*(i+1)/len(parts)]
+		wg.Go(func() {
+			for _, raw := range part {
+				if suspect(raw) {
+					parts[i] = append(parts[i], raw)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Concat(parts...)
+}
+
 // suspect reports that an object may have a bad quantity. It only looks for the
 // names of the fields, which is fast: most files are as they were written.
 func suspect(raw []byte) bool {
 	within := false // a map of quantities
-	for {
-		i := bytes.IndexByte(raw, '"')
-		if i < 0 {
-			return false
+	for at := 0; at < len(raw); {
+		switch raw[at] {
+		case '"':
+		case '}':
+			within = false
+			at++
+			continue
+		default:
+			at++
+			continue
 		}
-		within = within && bytes.IndexByte(raw[:i], '}') < 0
-		text, rest := cutString(raw[i+1:])
-		raw = afterSpace(rest)
-		switch {
-		case len(raw) > 0 && raw[0] == ':':
-			value := afterSpace(raw[1:])
-			if !isAmount(string(text)) || len(value) == 0 {
+		end := endOfText(raw, at+1)
+		text := raw[at+1 : end]
+		at = space(raw, end+1)
+		if at < len(raw) && raw[at] == ':' {
+			at++
+			if !isAmount(string(text)) {
 				continue
 			}
-			switch value[0] {
+			if at = space(raw, at); at == len(raw) {
+				return false
+			}
+			switch raw[at] {
 			case '{':
 				within = true
 			case '"':
-				if text, raw = cutString(value[1:]); !isQuantity(text) {
+				end := endOfText(raw, at+1)
+				if !isQuantity(raw[at+1 : end]) {
 					return true
 				}
+				at = end
 			}
-		case within && !isQuantity(text):
+			at++
+		} else if within && !isQuantity(text) {
 			return true
 		}
 	}
+	return false
 }
 
 // isQuantity reports a quantity, and knows whole numbers without looking closer.
@@ -171,31 +201,32 @@ func isQuantity(text []byte) bool {
 	return err == nil
 }
 
-// cutString returns the text of a JSON string, as it is written, and what follows
-// its closing quote.
-func cutString(raw []byte) (text, rest []byte) {
-	for i := 0; i < len(raw); i++ {
-		n := bytes.IndexByte(raw[i:], '"')
+// endOfText is the place of the quote that ends a JSON string whose text begins at a
+// place; the end of all when there is none.
+func endOfText(raw []byte, at int) int {
+	for from := at; ; {
+		n := bytes.IndexByte(raw[from:], '"')
 		if n < 0 {
-			break
+			return len(raw)
 		}
-		i += n
+		from += n
 		escapes := 0
-		for escapes < i && raw[i-1-escapes] == '\\' {
+		for from-1-escapes >= at && raw[from-1-escapes] == '\\' {
 			escapes++
 		}
 		if escapes%2 == 0 {
-			return raw[:i], raw[i+1:]
+			return from
 		}
+		from++
 	}
-	return raw, nil
 }
 
-func afterSpace(raw []byte) []byte {
-	for len(raw) > 0 && (raw[0] == ' ' || raw[0] == '\n' || raw[0] == '\t' || raw[0] == '\r') {
-		raw = raw[1:]
+// space is the next place that holds no white space.
+func space(raw []byte, at int) int {
+	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\n' || raw[at] == '\t' || raw[at] == '\r') {
+		at++
 	}
-	return raw
+	return min(at, len(raw))
 }
 
 // named is an object as messages speak of it.

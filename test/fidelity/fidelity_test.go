@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -29,9 +30,12 @@ import (
 // workload itself.
 var gates = map[string]bool{"UnadmittedWorkloadsObservability": true, "SchedulingEquivalenceHashing": false}
 
+// fromSeeds is how many scenarios are generated for each of the newer beds.
+const fromSeeds = 40
+
 func TestFidelityFairSharing(t *testing.T) {
 	scenarios := handMade(true)
-	for seed := range 40 {
+	for seed := range fromSeeds {
 		scenarios = append(scenarios, generated(seed))
 	}
 	hold(t, cluster.Options{KueueFeatureGates: gates}, "v1beta2", scenarios)
@@ -39,7 +43,7 @@ func TestFidelityFairSharing(t *testing.T) {
 
 func TestFidelityClassical(t *testing.T) {
 	scenarios := handMade(false)
-	for seed := range 40 {
+	for seed := range fromSeeds {
 		scenarios = append(scenarios, generated(1000+seed))
 	}
 	hold(t, cluster.Options{KueueFeatureGates: gates, NoFairSharing: true}, "v1beta2", scenarios)
@@ -47,10 +51,29 @@ func TestFidelityClassical(t *testing.T) {
 
 // An older Kueue that serves only v1beta1: verdicts only.
 func TestFidelityV1beta1(t *testing.T) {
-	hold(t, cluster.Options{Kueue: cluster.KueueV1beta1, NoFairSharing: true}, "v1beta1", slices.DeleteFunc(handMade(false), func(s scenario) bool {
-		// Topologies and trees were another API version there.
-		return s.nodes > 0 || len(s.cohorts) > 0
-	}))
+	hold(t, cluster.Options{Kueue: cluster.KueueV1beta1, NoFairSharing: true}, "v1beta1", older())
+}
+
+// older are the scenarios for the older Kueue: topologies and trees were another API
+// version there.
+func older() []scenario {
+	return slices.DeleteFunc(handMade(false), func(s scenario) bool { return s.nodes > 0 || len(s.cohorts) > 0 })
+}
+
+// TestFidelityDocumented: the page about it counts the scenarios that there are.
+func TestFidelityDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/fidelity.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{len(handMade(false)), len(handMade(true))} {
+		if row := fmt.Sprintf("| %d (%d hand-made, %d generated) | %[1]d |", n+fromSeeds, n, fromSeeds); !strings.Contains(string(page), row) {
+			t.Errorf("no row that ends in %s", row)
+		}
+	}
+	if row := fmt.Sprintf("| %d hand-made | %[1]d |", len(older())); !strings.Contains(string(page), row) {
+		t.Errorf("no row that ends in %s", row)
+	}
 }
 
 // bench is one bed with its scenarios.

@@ -5,6 +5,7 @@ package checker
 import (
 	"context"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -26,9 +27,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
+// reading is how far the heap may grow while a cluster is read, in percent (GOGC):
+// next to nothing of that is garbage, and looking for some is a fifth of a dry run.
+const reading = 400
+
 // Load reads what the checker decides on; a user who may not list over all
 // namespaces gets those that can be found, the given one among them.
 func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(reading))
 	return inputs.Load(ctx, c.Client, inputs.Options{Finished: true, Namespaces: func(ctx context.Context) ([]string, error) {
 		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
 		if err != nil {

@@ -23,7 +23,7 @@ func table(r *simulate.Report, wide bool) output.Table {
 	if len(r.Cycles) > 0 {
 		return cycles(r)
 	}
-	t := output.Table{Columns: []output.Column{{Title: "", Keep: true}, {Title: "BEFORE"}, {Title: "AFTER"}}}
+	t := output.Table{Columns: []output.Column{{Title: "", Keep: true}, {Title: "BEFORE", Wrap: true}, {Title: "AFTER", Wrap: true}}}
 	main := mainResource(r)
 	hidden := 0
 	for _, team := range r.Teams {
@@ -246,7 +246,7 @@ func short(resource string) string {
 // cycles is the table of --cycles: a line per event.
 func cycles(r *simulate.Report) output.Table {
 	main := mainResource(r)
-	t := output.Table{Columns: []output.Column{{Title: "CYCLE", Right: true}, {Title: "WHAT"}, {Title: "JOB", Keep: true}, {Title: "DETAILS"}}}
+	t := output.Table{Columns: []output.Column{{Title: "CYCLE", Right: true}, {Title: "WHAT"}, {Title: "JOB", Keep: true}, {Title: "DETAILS", Wrap: true}}}
 	row := func(n int, what, job, details string) {
 		t.Rows = append(t.Rows, output.T(strconv.Itoa(n), what, job, details))
 	}

@@ -65,18 +65,20 @@ func BenchmarkProbe(b *testing.B) {
 }
 
 // BenchmarkFirstProbe is the first verdict after a load where every queue is
-// StrictFIFO, so that the heads of all of them are found and may compete: one that
-// is tried before all others, and one that is tried last.
+// StrictFIFO, so that the heads of all of them compete: one that is tried before
+// all others, and one that is tried last. Take -benchtime 20x: every run loads.
 func BenchmarkFirstProbe(b *testing.B) {
-	f, e := settled(b, Config{}, func(cq *kueue.ClusterQueue) {
+	f := big(func(cq *kueue.ClusterQueue) {
 		preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny)(cq)
 		strict(cq)
 	})
 	for name, prior := range map[string]int32{"Urgent": 9, "Last": -1} {
 		b.Run(name, func(b *testing.B) {
 			w := f.job("team-42", "new", 16, prio(prior))
-			for b.Loop() {
-				e.nominations = nil
+			for range b.N {
+				b.StopTimer()
+				e := f.engine(b, Config{})
+				b.StartTimer()
 				probe(b, e, w)
 			}
 		})
@@ -135,5 +137,25 @@ func TestProbeRemembersRivals(t *testing.T) {
 				t.Errorf("fair %t, job %d, queued before:\n%s\nnot\n%s", fair, i, answer(&d), answer(&fresh))
 			}
 		}
+	}
+}
+
+// TestLoadPreparesRivals: the first Probe after a load finds no head of another
+// StrictFIFO queue itself.
+func TestLoadPreparesRivals(t *testing.T) {
+	f := newFixture()
+	for q := range 4 {
+		team := fmt.Sprint("team-", q)
+		f.team(team, "all", "10", strict)
+		f.add(f.job(team, "run", 8, running), f.job(team, "wait", 4))
+	}
+	f.team("alone", "", "10", strict).add(f.job("alone", "wait", 4))
+	f.team("other", "all", "10").add(f.job("other", "wait", 4))
+	e := f.engine(t, Config{})
+	for range 2 {
+		if len(e.nominations) != 4 {
+			t.Errorf("%d heads are nominated, not those of the 4 StrictFIFO queues with a cohort", len(e.nominations))
+		}
+		probe(t, e, f.job("team-1", "new", 4, prio(-1)))
 	}
 }

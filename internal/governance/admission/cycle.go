@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -74,39 +77,8 @@ func (e *Engine) nominate(ctx context.Context, en *entry, snap *schdcache.Snapsh
 		return false
 	}
 	en.cq = cq
-	if en.rival {
-		e.assignRival(ctx, en, snap)
-	} else {
-		e.assign(ctx, en, snap)
-	}
+	e.assign(ctx, en, snap)
 	return true
-}
-
-// nomination is what assign found for an entry.
-type nomination struct {
-	assignment flavorassigner.Assignment
-	targets    []*preemption.Target
-	message    string
-}
-
-// assignRival is assign for a head that Probe meets again and again.
-func (e *Engine) assignRival(ctx context.Context, en *entry, snap *schdcache.Snapshot) {
-	key := workload.Key(en.Obj)
-	n, ok := e.nominations[key]
-	if !ok {
-		e.assign(ctx, en, snap)
-		if e.nominations == nil {
-			e.nominations = map[workload.Reference]nomination{}
-		}
-		e.nominations[key] = nomination{en.assignment, en.targets, en.message}
-		return
-	}
-	en.assignment, en.message = n.assignment, n.message
-	en.targets = make([]*preemption.Target, len(n.targets))
-	for i, t := range n.targets { // the targets' queues are of another snapshot
-		en.targets[i] = &preemption.Target{WorkloadInfo: t.WorkloadInfo, Reason: t.Reason, WorkloadCq: snap.ClusterQueue(t.WorkloadInfo.ClusterQueue)}
-	}
-	en.LastAssignment = &en.assignment.LastState
 }
 
 // decide runs one scheduling cycle over the heads in the snapshot and changes
@@ -124,7 +96,7 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 		case en == last:
 			nominated = append(nominated, en)
 		case last != nil && e.surelyAfter(en, last):
-		case e.nominate(ctx, en, snap):
+		case en.rival && e.nominateRival(ctx, en, snap), !en.rival && e.nominate(ctx, en, snap):
 			nominated = append(nominated, en)
 		default:
 			refused = append(refused, en)
@@ -218,13 +190,16 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 		return
 	}
 
-	undo := snap.SimulateWorkloadUsageRemoval(infos(en.targets))
-	en.borrowed = e.quantities(borrowed(en.cq, usage.Quota))
-	undo()
-	en.podSets = e.podSets(&en.Info, &en.assignment)
+	others, replaces := workloadslicing.FindReplacedSliceTarget(en.Obj, slices.Clone(en.targets))
+	if !en.rival { // nobody asks what a rival gets
+		undo := snap.SimulateWorkloadUsageRemoval(infos(en.targets))
+		en.borrowed = e.quantities(borrowed(en.cq, whole(usage.Quota, replaces)))
+		undo()
+		en.podSets = e.podSets(&en.Info, &en.assignment)
+	}
 	r.preempt(en.targets)
 	r.take(en, usage)
-	en.targets, en.replaces = workloadslicing.FindReplacedSliceTarget(en.Obj, en.targets)
+	en.targets, en.replaces = others, replaces
 
 	if mode != flavorassigner.Preempt {
 		en.fate = admitted
@@ -236,6 +211,19 @@ func (e *Engine) process(ctx context.Context, en *entry, r *round) {
 		en.fate, en.requeue = preempting, qcache.RequeueReasonPendingPreemption
 		en.message += fmt.Sprintf(". Pending the preemption of %d workload(s)", n)
 	}
+}
+
+// whole is what a workload holds once it is admitted: of an elastic job's new slice
+// Kueue's usage is only what it asks for beyond the old one.
+func whole(usage resources.FlavorResourceQuantities, old *preemption.Target) resources.FlavorResourceQuantities {
+	if old == nil || usage == nil {
+		return usage
+	}
+	sum := maps.Clone(usage)
+	for fr, n := range old.WorkloadInfo.FlavorResourceUsage() {
+		sum[fr] = sum[fr].Add(n)
+	}
+	return sum
 }
 
 // noFitReason is Kueue's reason. It has none when only some of the resources are

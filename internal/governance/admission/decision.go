@@ -135,8 +135,8 @@ type Decision struct {
 	// Ahead is the number of waiting workloads of the same ClusterQueue that come first.
 	Ahead int
 	// Tie is true when Kueue is undecided, as fair sharing is at equal shares:
-	// repeated evaluations of the same state gave different answers. The first one
-	// is reported. A tie can go unnoticed.
+	// repeated evaluations of the same state gave different answers. The first of
+	// them by its text is reported, the same each time. A tie can go unnoticed.
 	Tie      bool
 	Warnings []string
 	// NotModelled names what of Kueue would take part in this decision and does not

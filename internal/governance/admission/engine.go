@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -16,7 +14,6 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
-	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
@@ -63,22 +60,19 @@ type Engine struct {
 	quota    config.QuotaCheckStrategy
 	fair     bool
 
-	cycle    int64
-	queuesIn map[string]bool   // LocalQueues ("ns/name") known to the queue manager
-	cqs      map[string]bool   // ClusterQueues known to both caches
-	held     map[string]bool   // ClusterQueues kept inactive because their cohorts form a cycle
-	faulty   map[string]string // what is wrong with ClusterQueues that were left out
-	stale    map[string]bool   // cohorts the caches do not know as they are
-	verdicts map[workload.Reference]verdict
-	backoff  map[workload.Reference]bool // waiting for status.requeueState.requeueAt
-	todo     map[workload.Reference]bool // to be queued by flush
-	flushed  bool                        // some workload was put into its queue since New
-	heads    []workload.Info             // cached heads of StrictFIFO queues, nil when stale
-	headsOK  bool
-	// nominations are what assign found for those heads: the same for every Probe
-	// of one state, because each is made on the cluster as it is, before anybody
-	// took anything.
-	nominations map[workload.Reference]nomination
+	cycle       int64
+	queuesIn    map[string]bool   // LocalQueues ("ns/name") known to the queue manager
+	cqs         map[string]bool   // ClusterQueues known to both caches
+	held        map[string]bool   // ClusterQueues kept inactive because their cohorts form a cycle
+	faulty      map[string]string // what is wrong with ClusterQueues that were left out
+	stale       map[string]bool   // cohorts the caches do not know as they are
+	verdicts    map[workload.Reference]verdict
+	backoff     map[workload.Reference]bool // waiting for status.requeueState.requeueAt
+	todo        map[workload.Reference]bool // to be queued by flush
+	flushed     bool                        // some workload was put into its queue since New
+	heads       []workload.Info             // cached heads of StrictFIFO queues, nil when stale
+	headsOK     bool
+	nominations map[workload.Reference]nomination                 // of the heads, nil when stale
 	waiting     map[kueue.ClusterQueueReference][]*kueue.Workload // by ClusterQueue, nil when stale
 	warnings    []string
 }
@@ -175,69 +169,6 @@ func (e *Engine) Warnings() []string {
 
 func (e *Engine) warnf(format string, args ...any) {
 	e.warnings = append(e.warnings, fmt.Sprintf(format, args...))
-}
-
-// setGates makes the process-wide gates equal to the defaults changed by want.
-// It returns a warning for each gate that is unknown, removed or locked. Such a
-// gate must not even be tried: the registry remembers it, and refuses every later
-// change because of it.
-func setGates(want map[string]bool) []string {
-	gates := utilfeature.DefaultMutableFeatureGate
-	known := gates.GetAll()
-	set := map[string]bool{}
-	for name, spec := range known {
-		if !spec.LockToDefault && gates.Enabled(name) != spec.Default {
-			set[string(name)] = spec.Default
-		}
-	}
-	var warnings []string
-	for name, on := range want {
-		spec, ok := known[featuregate.Feature(name)]
-		switch {
-		case !ok:
-			warnings = append(warnings, fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version does not have it", name, on))
-		case spec.LockToDefault && on != spec.Default:
-			warnings = append(warnings, fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version has it fixed to %t", name, on, spec.Default))
-		case !spec.LockToDefault:
-			set[name] = on
-		}
-	}
-	if err := gates.SetFromMap(set); err != nil {
-		// A gate without the one it depends on. Back to the defaults as a whole.
-		for name := range set {
-			set[name] = known[featuregate.Feature(name)].Default
-		}
-		_ = gates.SetFromMap(set)
-		warnings = append(warnings, fmt.Sprintf("feature gates are not followed: %v", err))
-	}
-	for _, g := range notModelled {
-		if want[string(g)] {
-			warnings = append(warnings, fmt.Sprintf("feature gate %s is on in the cluster but not modelled", g))
-		}
-	}
-	slices.Sort(warnings)
-	return warnings
-}
-
-// withReasons turns on, for the time of one decision, the gate under which Kueue's
-// flavor assigner says which kind of obstacle it met. The gate changes nothing
-// else there; it stays off outside, because it also changes which conditions are
-// written. The result puts it back.
-func withReasons() (restore func()) {
-	name := string(features.UnadmittedWorkloadsObservability)
-	if features.Enabled(features.UnadmittedWorkloadsObservability) {
-		return func() {}
-	}
-	_ = utilfeature.DefaultMutableFeatureGate.Set(name + "=true")
-	return func() { _ = utilfeature.DefaultMutableFeatureGate.Set(name + "=false") }
-}
-
-// notModelled are gates whose behaviour needs controllers this package has not.
-var notModelled = []featuregate.Feature{
-	features.ConcurrentAdmission,
-	features.MultiKueueOrchestratedPreemption,
-	features.SchedulerLibraryIntegration,
-	features.KueueDRAIntegrationConsumableCapacity,
 }
 
 // simClock is the engine's clock in the form Kueue wants it. Nothing here waits:

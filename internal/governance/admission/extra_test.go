@@ -166,7 +166,7 @@ func TestAdmissionCheckPasses(t *testing.T) {
 }
 
 func TestElasticSliceReplacesTheOldOne(t *testing.T) {
-	f := newFixture().team("a", "", "6")
+	f := newFixture().team("a", "all", "3").team("lender", "all", "3")
 	elastic := func(w *kueue.Workload) {
 		w.Annotations = map[string]string{"kueue.x-k8s.io/elastic-job": "true"}
 	}
@@ -175,8 +175,12 @@ func TestElasticSliceReplacesTheOldOne(t *testing.T) {
 		w.Annotations["kueue.x-k8s.io/workload-slice-replacement-for"] = "a/v1"
 	}))
 	e := f.engine(t, Config{Gates: map[string]bool{"ElasticJobsViaWorkloadSlices": true}})
-	if tl := run(t, e); short(tl) != "1 Admitted a/v2; 1 Replaced a/v1 by a/v2" {
+	tl := run(t, e)
+	if short(tl) != "1 Admitted a/v2; 1 Replaced a/v1 by a/v2" {
 		t.Fatal(short(tl))
+	}
+	if got := amounts(tl.Events[0].Borrowed); got != "a100/nvidia.com/gpu=3" {
+		t.Errorf("six where the queue has three: %s borrowed", got)
 	}
 	if got := condition(e.Workload("a", "v1"), kueue.WorkloadFinished); !strings.HasPrefix(got, "True/WorkloadSliceReplaced") {
 		t.Error(got)

@@ -95,8 +95,21 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 			errs = append(errs, err)
 		}
 	}
+	errs = append(errs, e.loadWorkloads(ctx, sorted[workloads:], workloads > 0)...)
+	e.requeue(ctx)
+	if err := guard("heads of queues", func() error { return e.prepare(ctx) }); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// loadWorkloads stores workloads and follows what Kueue's controllers do about them,
+// or, with all, about every workload that is known: anything may have become
+// admissible or blocked.
+func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bool) (errs []error) {
+	defer withoutHashes()()
 	var changed []workload.Reference
-	for _, o := range sorted[workloads:] {
+	for _, o := range list {
 		w := o.(*kueue.Workload)
 		err := CheckWorkload(w)
 		if err == nil {
@@ -108,19 +121,13 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 		}
 		changed = append(changed, workload.Key(w))
 	}
-	if workloads > 0 {
-		// Anything may have become admissible or blocked: look at every workload.
+	if all {
 		changed = sortedKeys(e.store.workloads)
 	}
 	for _, key := range changed {
 		e.reconcile(ctx, key)
 	}
-	e.requeue(ctx)
-	// What every Probe asks for is found here once, not by the first of them.
-	if err := guard("heads of queues", func() error { e.waitingIn(""); e.strictHeads(ctx); return nil }); err != nil {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return errs
 }
 
 // applyPolicy stores one object that is not a workload and tells both caches.

@@ -1,7 +1,12 @@
 package admission
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -89,5 +94,37 @@ func TestTransformation(t *testing.T) {
 	}
 	if d := probe(t, f.engine(t, Config{}), f.job("a", "four", 0, slices("4"))); d.Reason != kueue.WorkloadQuotaReservedReasonNoMatchingFlavor {
 		t.Errorf("without it there is no quota for slices: %+v", d)
+	}
+}
+
+// TestNotModelledDocumented: the page about it has every name and every gate.
+func TestNotModelledDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/fidelity.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "decision.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, "NotModelled") {
+			names = append(names, v.Values[0].(*ast.BasicLit).Value) // quoted
+		}
+		return true
+	})
+	if len(names) != 5 {
+		t.Errorf("%d names: %v", len(names), names)
+	}
+	for _, quoted := range names {
+		if row := "| `" + strings.Trim(quoted, `"`) + "` |"; !strings.Contains(string(page), row) {
+			t.Errorf("no row %s", row)
+		}
+	}
+	for _, gate := range notModelled {
+		if !strings.Contains(string(page), string(gate)) {
+			t.Errorf("no gate %s", gate)
+		}
 	}
 }

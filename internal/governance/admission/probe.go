@@ -12,13 +12,17 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/util/priority"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// tieRepeats is how often a decision by fair sharing, or for a topology, is made to
-// find out whether Kueue itself is undecided: it iterates maps where things are equal.
-const tieRepeats = 5
+// tieRepeats is how often a decision is made that may come out in several ways, and
+// tiesApart how often once it did: Kueue goes through maps where things are equal.
+const (
+	tieRepeats = 8
+	tiesApart  = 16
+)
 
 // Probe answers whether the workload would be admitted in the next scheduling
 // cycle, without changing anything. The workload need not be known; of a status it
@@ -64,15 +68,22 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	if err != nil {
 		return d, err
 	}
-	if len(en.targets) > 0 && (e.fair || en.cq.IsTASOnly() || workload.IsExplicitlyRequestingTAS(w.Spec.PodSets...)) {
-		first := answer(&d)
-		for i := 1; i < tieRepeats && !d.Tie; i++ {
+	if e.mayTie(ctx, &w, en) {
+		// Of several answers it is the first by its text, so that it is the same when
+		// asked again.
+		best, tie := answer(&d), false
+		for i := 1; i < tieRepeats || tie && i < tiesApart; i++ {
 			again, _, err := e.probeOnce(ctx, &w, i%2 == 1)
 			if err != nil {
 				return d, err
 			}
-			d.Tie = answer(&again) != first
+			text := answer(&again)
+			tie = tie || text != best
+			if text < best {
+				best, d = text, again
+			}
 		}
+		d.Tie = tie
 	}
 	if d.Outcome == Never && d.Reason == kueue.WorkloadQuotaReservedReasonExceedsMaxQuota && workload.CanBePartiallyAdmitted(&w) {
 		// All pods are too many, but Kueue would start it with fewer.
@@ -108,6 +119,28 @@ func smallest(wl *kueue.Workload) *kueue.Workload {
 		ps.MinCount = nil
 	}
 	return c
+}
+
+// mayTie reports a decision to preempt in which Kueue may come across things that are
+// equal: places in a topology; with fair sharing, the shares of cohorts beside each
+// other, or of other queues whose turn it is too; workloads without a UID, which
+// orders all others.
+func (e *Engine) mayTie(ctx context.Context, w *kueue.Workload, en *entry) bool {
+	switch {
+	case len(en.targets) == 0:
+		return false
+	case en.cq.IsTASOnly() || workload.IsExplicitlyRequestingTAS(w.Spec.PodSets...):
+		return true
+	case slices.ContainsFunc(en.targets, func(t *preemption.Target) bool { return t.WorkloadInfo.Obj.UID == "" }):
+		return true
+	}
+	return e.fair && en.cq.HasParent() && (len(e.strictHeads(ctx)) > 0 || forks(en.cq.Parent().Root()))
+}
+
+// forks reports a tree with cohorts beside each other.
+func forks(cohort *schdcache.CohortSnapshot) bool {
+	below := cohort.ChildCohorts()
+	return len(below) > 1 || len(below) == 1 && forks(below[0])
 }
 
 // answer is the part of a decision that has to be the same every time.
@@ -207,73 +240,6 @@ func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// rivals are the heads of the other StrictFIFO queues in the cohort tree of cq.
-func (e *Engine) rivals(ctx context.Context, snap *schdcache.Snapshot, cq kueue.ClusterQueueReference, self workload.Reference) []*entry {
-	mine := snap.ClusterQueue(cq)
-	if mine == nil || !mine.HasParent() {
-		return nil
-	}
-	var out []*entry
-	for _, h := range e.strictHeads(ctx) {
-		theirs := snap.ClusterQueue(h.ClusterQueue)
-		if theirs == nil || theirs == mine || !theirs.HasParent() || workload.Key(h.Obj) == self ||
-			theirs.Parent().Root() != mine.Parent().Root() {
-			continue
-		}
-		out = append(out, &entry{Head: qcache.Head{Info: h}, rival: true})
-	}
-	return out
-}
-
-// strictHeads are the workloads at the head of StrictFIFO queues, without taking
-// them off. They are remembered until something changes.
-func (e *Engine) strictHeads(ctx context.Context) []workload.Info {
-	if e.headsOK {
-		return e.heads
-	}
-	e.heads = nil
-	for _, name := range sortedKeys(e.store.cqs) {
-		ref := kueue.ClusterQueueReference(name)
-		if e.store.cqs[name].Spec.QueueingStrategy != kueue.StrictFIFO || !e.cache.ClusterQueueActive(ref) {
-			continue
-		}
-		if head := e.strictHead(ctx, ref); head != nil {
-			head.ClusterQueue = ref
-			e.heads = append(e.heads, *head)
-		}
-	}
-	e.headsOK = true
-	return e.heads
-}
-
-// strictHead is the first of a queue. As long as no workload was ever queued, it
-// is found without queueing all of them, which hashes each.
-func (e *Engine) strictHead(ctx context.Context, cq kueue.ClusterQueueReference) *workload.Info {
-	if e.flushed {
-		e.flush(ctx)
-		for _, i := range e.queues.PendingWorkloadsInfo(cq) {
-			if !e.backoff[workload.Key(i.Obj)] {
-				head := *i
-				return &head
-			}
-		}
-		return nil
-	}
-	var first *kueue.Workload
-	for _, w := range e.waitingIn(cq) {
-		if first != nil && !e.before(w, first) {
-			continue
-		}
-		if key := workload.Key(w); e.todo[key] && !e.backoff[key] {
-			first = w
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return workload.NewInfo(e.adjusted(ctx, first), e.info...)
 }
 
 // before is the order of a queue (baseCompareFunc in cluster_queue.go).

@@ -142,7 +142,7 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 	}
 	if changed {
 		e.put(c)
-		e.cache.AddOrUpdateWorkload(e.log, e.adjusted(ctx, c))
+		e.count(e.adjusted(ctx, c))
 	}
 	switch {
 	case lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) == kueue.HoldAndDrain:

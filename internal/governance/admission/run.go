@@ -211,7 +211,7 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 	}
 	counted := *en.Obj // spec with completed requests
 	counted.Status = w.Status
-	if !e.cache.AddOrUpdateWorkload(e.log, &counted) {
+	if !e.count(&counted) {
 		en.fate = skipped
 		en.message = fmt.Sprintf("Failed to admit workload: workload %s could not be added to the cache", key)
 		ev.Kind, ev.Message = EventSkipped, en.message
@@ -221,7 +221,7 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 	// The update event of the admission. Counting the workload a second time
 	// advances the queue's generation, which ends remembered flavor scans.
 	e.queues.DeleteWorkload(e.log, key)
-	e.cache.AddOrUpdateWorkload(e.log, &counted)
+	e.count(&counted)
 	delete(e.verdicts, key)
 	if !workload.IsAdmitted(w) {
 		ev.Kind = EventQuotaReserved

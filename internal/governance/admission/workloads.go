@@ -81,7 +81,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		}
 	case workload.HasQuotaReservation(w) && w.Status.Admission != nil:
 		e.queues.DeleteWorkload(e.log, key)
-		if !e.cache.AddOrUpdateWorkload(e.log, e.adjusted(ctx, w)) {
+		if !e.count(e.adjusted(ctx, w)) {
 			what := "is not known"
 			if e.faulty[string(w.Status.Admission.ClusterQueue)] != "" {
 				what = "is left out"
@@ -95,6 +95,12 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		e.release(key, old)
 		e.enqueue(w)
 	}
+}
+
+// count counts what a workload holds, and reports whether its queue is known.
+func (e *Engine) count(w *kueue.Workload) bool {
+	defer withoutHashes()()
+	return e.cache.AddOrUpdateWorkload(e.log, w)
 }
 
 // sameHold reports that a workload holds what it held before: passing an admission

@@ -181,11 +181,11 @@ func (s *Store) Oldest() int64 { return s.since }
 func (s *Store) Load(rv int64, objects map[string][]json.RawMessage) error {
 	s.rv, s.since = rv, rv
 	for resource, list := range objects {
-		for _, raw := range list {
-			o, err := parse(raw)
-			if err != nil {
-				return fmt.Errorf("%s: %w", resource, err)
-			}
+		parsed, err := parseAll(list)
+		if err != nil {
+			return fmt.Errorf("%s: %w", resource, err)
+		}
+		for _, o := range parsed {
 			if o.RV > rv {
 				return fmt.Errorf("%s %s/%s is newer than the file says it can be", resource, o.Namespace, o.Name)
 			}

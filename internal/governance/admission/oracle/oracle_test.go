@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -39,14 +40,15 @@ func TestMain(m *testing.M) {
 
 // side is one of the two schedulers that are run in step.
 type side interface {
-	step() bool // one scheduling cycle; false when nothing was waiting
+	// step is one scheduling cycle; false when nothing was waiting. borrowed is what
+	// each workload that got its quota took beyond its queue's own.
+	step() (worked bool, borrowed map[client.ObjectKey]string)
 	arrive(*kueue.Workload)
 	finish(client.ObjectKey)
 	pass(client.ObjectKey) // all admission checks of a workload become ready
 	workload(client.ObjectKey) *kueue.Workload
 }
 
-func (r *real) step() bool                                  { return r.cycle() }
 func (r *real) workload(k client.ObjectKey) *kueue.Workload { return r.api.workloads[k] }
 
 type engine struct{ *admission.Engine }
@@ -69,10 +71,20 @@ func newEngine(in *input) engine {
 	return engine{e}
 }
 
-func (e engine) step() bool {
+func (e engine) step() (bool, map[client.ObjectKey]string) {
 	t, err := e.Run(context.Background(), 1)
 	must(err)
-	return t.Cycles > 0
+	borrowed := map[client.ObjectKey]string{}
+	for _, ev := range t.Events {
+		if ev.Kind == admission.EventAdmitted || ev.Kind == admission.EventQuotaReserved {
+			amounts := map[string]int64{}
+			for _, q := range ev.Borrowed {
+				amounts[q.Flavor+"/"+q.Resource] = q.Value
+			}
+			borrowed[client.ObjectKey{Namespace: ev.Namespace, Name: ev.Name}] = fmt.Sprint(amounts)
+		}
+	}
+	return t.Cycles > 0, borrowed
 }
 func (e engine) arrive(w *kueue.Workload)  { must(e.Load(context.Background(), w)) }
 func (e engine) finish(k client.ObjectKey) { must(e.Remove(context.Background(), k.Namespace, k.Name)) }
@@ -87,7 +99,7 @@ func (in *input) String() string {
 		in.fair != nil, in.tas, in.transformations != nil, in.checks, in.elastic, in.gates)
 }
 
-type stats struct{ cycles, admissions, preemptions, replaced int }
+type stats struct{ cycles, admissions, borrowed, preemptions, replaced int }
 
 // compare runs both sides in step and returns the first difference, "" if none.
 // Every few cycles a running workload finishes, so that there is always movement.
@@ -126,9 +138,18 @@ func compare(in *input, a, b side) (string, stats) {
 				}
 			}
 		}
-		x, y := a.step(), b.step()
+		x, tookA := a.step()
+		y, tookB := b.step()
 		if x != y {
 			return fmt.Sprintf("cycle %d: had work %v, %v", cycle, x, y), s
+		}
+		if !maps.Equal(tookA, tookB) {
+			return fmt.Sprintf("cycle %d borrowed:\n  %v\n  %v", cycle, tookA, tookB), s
+		}
+		for _, amounts := range tookA {
+			if amounts != "map[]" {
+				s.borrowed++
+			}
 		}
 		if x {
 			s.cycles++
@@ -236,6 +257,7 @@ func TestAgainstKueue(t *testing.T) {
 		diff, s := compare(in, newEngine(in), newReal(in))
 		total.cycles += s.cycles
 		total.admissions += s.admissions
+		total.borrowed += s.borrowed
 		total.preemptions += s.preemptions
 		total.replaced += s.replaced
 		if *itself > 0 && seed%*itself == 0 {
@@ -261,12 +283,12 @@ func TestAgainstKueue(t *testing.T) {
 		}
 		t.Errorf("seed %d (%s) differs, Kueue never from itself in %d tries: %s", seed, in, tries, diff)
 	}
-	t.Logf("%d inputs (%s), %d cycles, %d admissions, %d preemptions, %d slices replaced; %d undecided in Kueue itself",
-		*inputs, counts(kinds), total.cycles, total.admissions, total.preemptions, total.replaced, undecided)
+	t.Logf("%d inputs (%s), %d cycles, %d admissions (%d that borrow), %d preemptions, %d slices replaced; %d undecided in Kueue itself",
+		*inputs, counts(kinds), total.cycles, total.admissions, total.borrowed, total.preemptions, total.replaced, undecided)
 	if measured > 0 {
 		t.Logf("Kueue against itself, once each: %d of %d inputs differ", differing, measured)
 	}
-	if total.preemptions == 0 || total.admissions == 0 {
+	if total.preemptions == 0 || total.borrowed == 0 {
 		t.Error("the inputs are too tame to prove anything")
 	}
 }

@@ -22,6 +22,7 @@ import (
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
+	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	"sigs.k8s.io/kueue/pkg/util/routine"
@@ -113,14 +114,22 @@ func (r *real) adjusted(w *kueue.Workload) *kueue.Workload {
 	return c
 }
 
-// cycle runs one scheduling cycle; false when there was nothing to schedule.
+// step runs one scheduling cycle; false when there was nothing to schedule.
 // Heads blocks on empty queues, and a cancelled context would keep the scheduler
 // from issuing preemptions, so it is only called when there is something.
-func (r *real) cycle() bool {
+func (r *real) step() (bool, map[client.ObjectKey]string) {
 	if len(r.queues.Dump()) == 0 {
-		return false
+		return false, nil
 	}
+	before, err := r.cache.Snapshot(r.ctx)
+	must(err)
 	schedule(r.sched, r.ctx)
+	borrowed := map[client.ObjectKey]string{}
+	for _, p := range r.api.patched {
+		if workload.HasQuotaReservation(p.now) && !workload.HasQuotaReservation(p.old) {
+			borrowed[client.ObjectKeyFromObject(p.now)] = r.borrowed(p.now, before)
+		}
+	}
 	patched := r.api.patched
 	r.api.patched = nil
 	slices.SortStableFunc(patched, func(a, b change) int { return cmp.Compare(workload.Key(a.now), workload.Key(b.now)) })
@@ -132,7 +141,28 @@ func (r *real) cycle() bool {
 		}
 	}
 	r.requeue(r.ctx)
-	return true
+	return true, borrowed
+}
+
+// borrowed is what a workload that was given its quota took beyond the nominal one
+// of its queue, as the usage was before. An elastic job's new slice has what the old
+// one had.
+func (r *real) borrowed(w *kueue.Workload, before *schdcache.Snapshot) string {
+	cq := before.ClusterQueue(w.Status.Admission.ClusterQueue)
+	if key, ok := oldSlice(w); ok {
+		if old := cq.Workloads[workload.NewReference(key.Namespace, key.Name)]; old != nil {
+			defer before.SimulateWorkloadUsageRemoval([]*workload.Info{old})()
+		}
+	}
+	amounts := map[string]int64{}
+	for fr, n := range workload.NewInfo(r.adjusted(w)).FlavorResourceUsage() {
+		over := func(used resources.Amount) int64 { return max(used.Sub(cq.QuotaFor(fr).Nominal).Int64(), 0) }
+		used := cq.ResourceNode.Usage[fr]
+		if took := over(used.Add(n)) - over(used); took > 0 {
+			amounts[string(fr.Flavor)+"/"+string(fr.Resource)] = took
+		}
+	}
+	return fmt.Sprint(amounts)
 }
 
 // react does what Kueue's controllers do after a status change.
@@ -221,7 +251,7 @@ func (r *real) finish(key client.ObjectKey) {
 	r.requeue(r.ctx)
 }
 
-type change struct{ now *kueue.Workload }
+type change struct{ old, now *kueue.Workload }
 
 // api is the part of an API server the scheduler needs. Preemptions are issued
 // from several goroutines.
@@ -295,7 +325,7 @@ func (s statusWriter) Patch(_ context.Context, obj client.Object, _ client.Patch
 	w.Status = *patch.Status.DeepCopy()
 	w.Status.ReclaimablePods = reclaimable
 	s.a.workloads[key] = w
-	s.a.patched = append(s.a.patched, change{w})
+	s.a.patched = append(s.a.patched, change{old, w})
 	return nil
 }
 

@@ -1,0 +1,115 @@
+package simulatecmd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/test/golden"
+)
+
+// What Kueue says at length.
+const (
+	short1 = "couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor ml.p5.48xlarge, 24 more needed"
+	never1 = "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor ml.p5.48xlarge, previously considered podsets requests (0) + current podset request (96) > maximum capacity (64)"
+	other1 = "the workload is gated by example.com/waits-for-data-set"
+)
+
+func gpus(n float64) []simulate.Amount {
+	return []simulate.Amount{{Flavor: "ml.p5.48xlarge", Resource: "nvidia.com/gpu", Amount: n}}
+}
+
+// before is a report of the change of a world in which much happens at once.
+func before() *simulate.Report {
+	team := func(used, borrowed float64, waiting, preempted, never int) *simulate.TeamState {
+		return &simulate.TeamState{Nominal: gpus(32), Used: gpus(used), Borrowed: gpus(borrowed), Waiting: waiting, Preempted: preempted, Inadmissible: never}
+	}
+	set := []simulate.PodSet{{Name: "worker", Pods: 4, Flavors: map[string]string{"nvidia.com/gpu": "ml.p5.48xlarge"}}}
+	return &simulate.Report{
+		KueueRules: "v0.19.2", Settled: true, CyclesRun: 7,
+		Teams: []simulate.Team{
+			{Team: "researchers", ClusterQueue: "researchers", Before: team(40, 8, 2, 0, 0), After: team(32, 0, 12, 3, 1)},
+			{Team: "interns", ClusterQueue: "interns", Before: team(8, 0, 0, 0, 0)},
+		},
+		Jobs: []simulate.Job{
+			{Namespace: "researchers", Name: "vit-huge-pretraining", Before: &simulate.JobState{State: simulate.Admitted, Holds: gpus(32), Borrowed: gpus(8)},
+				After: &simulate.JobState{State: simulate.Preempted, By: "hyperpod-ns-ml-engineers/llama-3-70b-fine-tuning-with-a-long-name"}},
+			{Namespace: "researchers", Name: "dino-giant", Before: &simulate.JobState{State: simulate.Admitted, Holds: gpus(8)},
+				After: &simulate.JobState{State: simulate.Waiting, Reason: "WaitingForQuota", Message: short1}},
+			{Namespace: "researchers", Name: "too-large", After: &simulate.JobState{State: simulate.Inadmissible, Reason: "ExceedsMaxQuota", Message: never1}},
+			{Namespace: "researchers", Name: "gated", After: &simulate.JobState{State: simulate.Waiting, Reason: "AdmissionGated", Message: other1}},
+			{Namespace: "researchers", Name: "checked", After: &simulate.JobState{State: simulate.QuotaReserved, Holds: gpus(32), Borrowed: gpus(4), PodSets: set}},
+		},
+		Preempted: []simulate.Preemption{{Namespace: "researchers", Name: "vit-huge-pretraining", By: "hyperpod-ns-ml-engineers/llama", Reason: "InCohortReclamation"}},
+	}
+}
+
+// single is a report of single cycles.
+func single() *simulate.Report {
+	r := before()
+	set := []simulate.PodSet{
+		{Name: "launcher", Pods: 1, Flavors: map[string]string{"cpu": "ml.m5.large"}},
+		{Name: "worker", Pods: 4, Flavors: map[string]string{"cpu": "ml.p5.48xlarge", "nvidia.com/gpu": "ml.p5.48xlarge"},
+			Topology: []simulate.Domain{{Levels: []string{"block-1", "rack-3"}, Pods: 3}, {Levels: []string{"block-1", "rack-4"}, Pods: 1}}},
+	}
+	pending := func(name, reason, message string) simulate.Unscheduled {
+		return simulate.Unscheduled{Namespace: "hyperpod-ns-researchers", Name: name, Reason: reason, Message: message}
+	}
+	r.Settled, r.CyclesRun = false, 2
+	r.Cycles = []simulate.Cycle{
+		{Cycle: 1, Scheduled: []simulate.Scheduled{{Namespace: "hyperpod-ns-ml-engineers", Name: "llama", Admitted: true, Holds: gpus(32), Borrowed: gpus(4), PodSets: set}},
+			Preempted: []simulate.Preemption{{Namespace: "hyperpod-ns-researchers", Name: "vit-huge", By: "hyperpod-ns-ml-engineers/llama", Reason: "InCohortReclaimWhileBorrowing"}},
+			Pending:   []simulate.Unscheduled{pending("dino-giant", "WaitingForQuota", short1)}},
+		{Cycle: 2},
+		{Cycle: 3, Inadmissible: []simulate.Unscheduled{pending("too-large", "ExceedsMaxQuota", never1)}},
+	}
+	return r
+}
+
+// TestTables: whatever the width of the terminal, nothing of what is said is cut.
+func TestTables(t *testing.T) {
+	for name, r := range map[string]*simulate.Report{"changes": before(), "cycles": single()} {
+		in := words(table(r, false))
+		for _, width := range []int{0, 80, 120, 200} { // 0: a pipe
+			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
+				s, b := output.Test()
+				s.OutTTY, s.Width = width > 0, width
+				if err := output.Print(s, output.Format{Name: output.TableFormat}, r, func() output.Table { return table(r, false) }, nil); err != nil {
+					t.Fatal(err)
+				}
+				text := b.Out.String()
+				golden.Check(t, fmt.Sprintf("testdata/%s-%d.golden", name, width), text)
+				rows, _, _ := strings.Cut(text, "researchers/vit-huge-pretraining is preempted for") // the notes
+				for line := range strings.Lines(rows) {
+					if w := displaywidth.String(strings.TrimSuffix(line, "\n")); width > 0 && w > width {
+						t.Errorf("%d columns: %s", w, line)
+					}
+				}
+				if out := letters(rows); len(out) != len(in) { // wrapped lines are in another order
+					t.Errorf("%d letters are shown of %d:\n%s", len(out), len(in), text)
+				}
+			})
+		}
+	}
+}
+
+// words are the letters of a table's titles and cells.
+func words(t output.Table) string {
+	var b strings.Builder
+	for _, c := range t.Columns {
+		b.WriteString(c.Title)
+	}
+	for _, row := range t.Rows {
+		for _, c := range row {
+			b.WriteString(c.Text)
+		}
+	}
+	return letters(b.String())
+}
+
+// letters is a text without blanks.
+func letters(s string) string { return strings.Join(strings.Fields(s), "") }
