@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
@@ -19,13 +20,13 @@ const (
 	other1 = "the workload is gated by example.com/waits-for-data-set"
 )
 
-func gpus(n float64) []simulate.Amount {
+func gpus(n quota.Base) []simulate.Amount {
 	return []simulate.Amount{{Flavor: "ml.p5.48xlarge", Resource: "nvidia.com/gpu", Amount: n}}
 }
 
 // before is a report of the change of a world in which much happens at once.
 func before() *simulate.Report {
-	team := func(used, borrowed float64, waiting, preempted, never int) *simulate.TeamState {
+	team := func(used, borrowed quota.Base, waiting, preempted, never int) *simulate.TeamState {
 		return &simulate.TeamState{Nominal: gpus(32), Used: gpus(used), Borrowed: gpus(borrowed), Waiting: waiting, Preempted: preempted, Inadmissible: never}
 	}
 	set := []simulate.PodSet{{Name: "worker", Pods: 4, Flavors: map[string]string{"nvidia.com/gpu": "ml.p5.48xlarge"}}}

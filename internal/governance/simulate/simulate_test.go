@@ -70,6 +70,9 @@ func short(r *simulate.Report) string {
 		return "0"
 	}
 	for _, j := range r.Jobs {
+		if j.Before != nil && j.Before.Borrowed == nil || j.After != nil && j.After.Borrowed == nil {
+			parts = append(parts, j.Name+": what it borrows is no list, which JSON shows as unknown")
+		}
 		if !j.Changed() {
 			continue
 		}

@@ -201,12 +201,12 @@ func jobs(before, after *result) []Job {
 		j := Job{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Team: quota.TeamOf(s.ClusterQueue), ClusterQueue: s.ClusterQueue}
 		if b := before.states[k]; b != nil {
 			c := b.JobState
-			c.Borrowed = was[k]
+			c.Borrowed = append([]Amount{}, was[k]...)
 			j.Before = &c
 		}
 		if a := after.states[k]; a != nil {
 			c := a.JobState
-			c.Borrowed = borrowed[k]
+			c.Borrowed = append([]Amount{}, borrowed[k]...)
 			if c.By != "" {
 				ns, name, _ := strings.Cut(c.By, "/")
 				c.By = after.label(ns, name)
