@@ -12,8 +12,8 @@ import (
 )
 
 // advised completes what an error says to try: the commands work on the cluster and
-// in the namespace that this run worked on, and a mistake in the options without better advice leads to the
-// command's help.
+// in the namespace that this run worked on, and a mistake in the options without
+// better advice leads to the command's help.
 func advised(f *factory.Factory, cmd *cobra.Command, err error) error {
 	e, ok := err.(*errs.Error)
 	if !ok {
@@ -45,12 +45,18 @@ func clusterFlags(f *factory.Factory) string {
 // clusterless are the commands that ask no cluster.
 var clusterless = []string{"sandbox", "completion", "version", "validate-template"}
 
+// liveOnly are those that want a cluster, and no file of one.
+var liveOnly = []string{"save-snapshot"}
+
 // sameScope adds the namespace and the flags of the cluster to a command that is
 // offered, unless it names them itself or needs none.
 func sameScope(line, namespace, cluster string) string {
 	command, words, commented := strings.Cut(line, "   # ")
 	fields := strings.Fields(command)
 	if len(fields) < 2 || fields[0] != "hyperpod" || slices.Contains(clusterless, fields[1]) || slices.Contains(fields, "--help") {
+		return line
+	}
+	if strings.HasPrefix(cluster, " --snapshot") && slices.Contains(liveOnly, fields[1]) {
 		return line
 	}
 	command, program, runs := strings.Cut(command, " -- ")
@@ -71,5 +77,5 @@ func sameScope(line, namespace, cluster string) string {
 
 var (
 	namesCluster   = regexp.MustCompile(` --(sandbox|context|kubeconfig|snapshot)\b`)
-	namesNamespace = regexp.MustCompile(` (-n|--namespace|-A|--all-namespaces)\b`)
+	namesNamespace = regexp.MustCompile(` (-n|--namespace\b|-A\b|--all-namespaces\b)`)
 )

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -27,6 +28,7 @@ func TestSameScope(t *testing.T) {
 		"hyperpod list-jobs -A":                  "hyperpod list-jobs -A --sandbox",
 		"hyperpod exec x -- ls -n   # as it is":  "hyperpod exec x -n 'a b' --sandbox -- ls -n   # as it is",
 		"hyperpod list-jobs --context c":         "hyperpod list-jobs --context c -n 'a b'",
+		"hyperpod get-job x -ny":                 "hyperpod get-job x -ny --sandbox",
 	} {
 		if got := sameScope(line, "a b", " --sandbox"); got != want {
 			t.Errorf("%s: got %s", line, got)
@@ -34,6 +36,10 @@ func TestSameScope(t *testing.T) {
 		if got := sameScope(line, "", ""); got != line {
 			t.Errorf("%s: got %s", line, got)
 		}
+	}
+	taken := "hyperpod save-snapshot FILE   # takes it again"
+	if got := sameScope(taken, "a", " --snapshot=broken"); got != taken {
+		t.Errorf("%s", got)
 	}
 	for _, line := range []string{"hyperpod start-job --help", "hyperpod sandbox list", "--node-count 1", "aws eks update-kubeconfig --name X   # an EKS cluster"} {
 		if got := sameScope(line, "a", " --sandbox"); got != line {
@@ -68,6 +74,29 @@ func TestAdvised(t *testing.T) {
 	}
 	if plain := errors.New("plain"); advised(f, cmd, plain) != plain {
 		t.Error("an error that is not for people was changed")
+	}
+}
+
+// What was found before Ctrl-C is told, and of the end that it was one.
+func TestReport(t *testing.T) {
+	f, screen := testFactory(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	missing := errs.NotFoundf("there is no job nope")
+	for _, c := range []struct {
+		err  error
+		want string
+		code errs.Exit
+	}{
+		{errs.Also(missing, context.Canceled), "Error: there is no job nope\ninterrupted\n", errs.Interrupted},
+		{errs.Also(missing, errs.Silent{Code: errs.Failure}), "Error: there is no job nope\n", errs.NotFound},
+		{fmt.Errorf("x: %w", context.Canceled), "interrupted\n", errs.Interrupted},
+		{errs.Silent{Code: errs.Timeout}, "", errs.Timeout},
+	} {
+		screen.Err.Reset()
+		if code := report(ctx, f, &cobra.Command{Use: "do"}, c.err); code != c.code || screen.Err.String() != c.want {
+			t.Errorf("%v: exit code %d, %q", c.err, code, screen.Err.String())
+		}
 	}
 }
 
@@ -145,7 +174,7 @@ func TestOffered(t *testing.T) {
 						text, ok := literal(arg)
 						switch {
 						case !ok:
-						case !copied.MatchString(text):
+						case !copied.MatchString(text) || prose.MatchString(quoted.ReplaceAllString(strings.Split(text, " #")[0], "")):
 							t.Errorf("%s: %q is no line to copy: words follow after #", files.Position(arg.Pos()), text)
 						default:
 							check(files.Position(arg.Pos()), text)
@@ -169,6 +198,12 @@ func TestOffered(t *testing.T) {
 
 // copied is how a line to copy begins: a command, or options to add.
 var copied = regexp.MustCompile(`^(hyperpod |aws |kubectl |export |-)`)
+
+// quoted is a word of a shell line in which anything may stand.
+var quoted = regexp.MustCompile(`'[^']*'`)
+
+// prose is what only a sentence has.
+var prose = regexp.MustCompile(`, | or | such as | shows | takes | lets `)
 
 // literal is the text that an expression is, or begins with.
 func literal(e ast.Expr) (string, bool) {

@@ -52,7 +52,7 @@ func interruptible(parent context.Context) (context.Context, func()) {
 func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 	root := NewRoot(f)
 	help := &firstError{to: f.IO.Out} // cobra prints it and does not look back
-	root.SetOut(help)
+	root.SetOut(help)                 // in place of what NewRoot set
 	root.SetArgs(joinBoolValues(args))
 	cmd, err := root.ExecuteContextC(ctx)
 	err = asUsage(root, err)
@@ -70,14 +70,25 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 		// The reader has seen enough (| head): that is not a failure. A connection
 		// to a server that broke is an Error, and stays one.
 		return errs.OK
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(f.IO.Err, "interrupted")
-		return errs.Interrupted
 	}
-	if !errors.As(err, new(errs.Silent)) {
-		for _, e := range errs.Each(err) {
+	return report(ctx, f, cmd, err)
+}
+
+// report prints what failed and returns the exit code. Of several failures the
+// end by Ctrl-C is told last.
+func report(ctx context.Context, f *factory.Factory, cmd *cobra.Command, err error) errs.Exit {
+	interrupted := false
+	for _, e := range errs.Each(err) {
+		switch {
+		case ctx.Err() != nil && errors.Is(e, context.Canceled):
+			interrupted = true
+		case !errors.As(e, new(errs.Silent)):
 			fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(advised(f, cmd, e), f.Global.Debug)))
 		}
+	}
+	if interrupted {
+		fmt.Fprintln(f.IO.Err, "interrupted")
+		return errs.Interrupted
 	}
 	return errs.ExitOf(err)
 }

@@ -222,8 +222,11 @@ type Several []error
 
 // Also adds an error to those before it; nil is none.
 func Also(before, next error) error {
-	if before == nil {
+	switch {
+	case before == nil:
 		return next
+	case next == nil:
+		return before
 	}
 	return append(Each(before), next)
 }

@@ -118,8 +118,9 @@ const (
 )
 
 // fit wraps and truncates the widest text columns, the wrapped ones first, until a
-// line is at most width columns wide; wrapped ones become very narrow only in the end. A column stays at least as wide as its title;
-// where that is not enough, lines are too long and the terminal wraps them.
+// line is at most width columns wide; wrapped ones become very narrow only in the
+// end. A column stays at least as wide as its title; where that is not enough, lines
+// are too long and the terminal wraps them.
 func (s *sheet) fit(width int, ellipsis string) {
 	over := s.width() - width
 	widths := make([]int, len(s.widths))

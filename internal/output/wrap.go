@@ -28,12 +28,22 @@ func (s *sheet) wrap() {
 	s.rows = rows
 }
 
-// WrapText breaks a text at blanks into lines of at most width columns; 0 is any.
+// WrapText breaks a line of text at blanks into lines of at most width columns; 0 is
+// any. What fits stays as it is written, and the lines of what does not are indented
+// as it was.
 func WrapText(text string, width int) []string {
-	if width <= 0 {
+	if width <= 0 || displaywidth.String(text) <= width {
 		return []string{text}
 	}
-	return wrapText(text, width)
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	if len(indent) >= width/2 {
+		indent = ""
+	}
+	lines := wrapText(text, width-len(indent))
+	for i := range lines {
+		lines[i] = indent + lines[i]
+	}
+	return lines
 }
 
 // wrapText breaks a text at its blanks, and a word that is too long behind one of

@@ -27,18 +27,8 @@ func Waits(w *state.Workload) bool {
 	return w.Active && !is(w, QuotaReserved) && !is(w, Finished)
 }
 
-// UsageOf is what a workload holds. Pods that have given their quota back do not
-// count (Kueue's totalRequestsFromAdmission).
-func UsageOf(w *state.Workload) Usage {
-	if !Holds(w) {
-		return nil
-	}
-	out := Usage{}
-	eachUse(w, func(k Key, n int64) { out[k] = add(out[k], n) })
-	return out
-}
-
-// eachUse calls put for what every pod set of a workload with quota holds.
+// eachUse calls put for what every pod set of a workload with quota holds. Pods that
+// have given their quota back do not count (Kueue's totalRequestsFromAdmission).
 func eachUse(w *state.Workload, put func(Key, int64)) {
 	for _, set := range w.Admission.PodSets {
 		count, left := set.Count, set.Count

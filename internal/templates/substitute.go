@@ -31,7 +31,7 @@ func (t *Template) findPlaceholders() []error {
 			if m.Or == "" {
 				continue
 			}
-			if before, twice := stated[m.Name]; twice && before.Or != m.Or {
+			if before, twice := stated[m.Name]; twice && before.Fallback() != m.Fallback() {
 				faults = append(faults, manifest.Faultf(line, "%s and %s are two defaults of one parameter", before.Text, manifest.Clip(m.Text)).Col(column))
 				continue
 			}

@@ -47,6 +47,7 @@ func dryRun(u user, code int, args ...string) verdict {
 // idle GPUs to a task of four for B: the verdict, and then the same in Kueue's own
 // deeds; explain-job on a job that waits names who holds what it needs.
 func TestLendThree(t *testing.T) {
+	t.Parallel()
 	bed := cluster.ForTest(t, cluster.Options{})
 	applyScenario(t, bed, "lend-three", true)
 	admin := newUser(t, bed.Kubeconfig)

@@ -26,6 +26,8 @@ var binary string
 func TestMain(m *testing.M) { os.Exit(build(m)) }
 
 func build(m *testing.M) int {
+	// A type that the product's table does not have.
+	cluster.InstanceTypes["ml.p9.48xlarge"] = cluster.InstanceType{VCPU: 100, MemoryGiB: 1000, GPU: 4, EFA: 2}
 	dir, err := os.MkdirTemp("", "hyperpod-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -19,6 +19,7 @@ const (
 // of that name. A bed takes long to start, so its parts share one, and each leaves
 // it without jobs.
 func TestEnterprise(t *testing.T) {
+	t.Parallel()
 	bed := cluster.ForTest(t, cluster.Options{})
 	applyScenario(t, bed, "enterprise", false)
 	t.Run("first job", func(t *testing.T) { firstJob(t, bed) })
@@ -29,6 +30,7 @@ func TestEnterprise(t *testing.T) {
 // TestTeams is what teams have and how jobs live in them, on one bed too. The
 // first part counts all queues there are, the last one stops the API server.
 func TestTeams(t *testing.T) {
+	t.Parallel()
 	bed := cluster.ForTest(t, cluster.Options{})
 	t.Run("quota truth", func(t *testing.T) { quotaTruth(t, bed, "v1beta2", 20, 10) })
 	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
@@ -192,6 +194,7 @@ func member(t *testing.T, bed *cluster.Bed) {
 // TestV1beta1 is the first job, and the quota model, on a Kueue that serves only
 // v1beta1.
 func TestV1beta1(t *testing.T) {
+	t.Parallel()
 	bed := cluster.ForTest(t, cluster.Options{Kueue: cluster.KueueV1beta1})
 	// First: it counts all queues there are.
 	t.Run("quota truth", func(t *testing.T) { quotaTruth(t, bed, "v1beta1", 8, 4) })

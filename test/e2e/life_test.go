@@ -130,6 +130,7 @@ func (l life) preempted() {
 	ctx, cancel := context.WithTimeout(l.t.Context(), 90*time.Second)
 	defer cancel()
 	watch := l.admin.start(ctx, "list-jobs", "-n", smith, "--watch", "-o", "json")
+	watch.until(func(out string) bool { return strings.Contains(out, `"Type":"ADDED","Name":"low"`) })
 	high := l.file(l.pytorch("high", 2, 4, ""))
 	l.admin.ok("start-job", "-f", high, "-n", smith, "--priority", "inference", "--wait", "--timeout", "60s")
 	l.admin.ok("cancel-job", "high", "-n", smith)

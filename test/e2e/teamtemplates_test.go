@@ -16,7 +16,6 @@ import (
 // teamTemplates is a team's templates with the rights that the HyperPod chart
 // gives its members: they make, use and replace them, and may not list them.
 func teamTemplates(t *testing.T, bed *cluster.Bed) {
-	cluster.InstanceTypes["ml.p9.48xlarge"] = cluster.InstanceType{VCPU: 100, MemoryGiB: 1000, GPU: 4, EFA: 2}
 	admin := newUser(t, bed.Kubeconfig)
 	kubeconfig, err := bed.MemberKubeconfig(t.Context(), "ml-engineers")
 	if err != nil {

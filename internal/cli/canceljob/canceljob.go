@@ -95,9 +95,9 @@ func (o *Options) Validate() error {
 		return errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs   # shows the names", "hyperpod cancel-job --all")
 	case len(o.Names) > 0 && (chosen || len(o.StateNames) > 0):
 		return errs.Usagef("names and --all, --selector or --state do not go together").
-			WithTry("hyperpod cancel-job " + strings.Join(o.Names, " "))
+			WithTry("hyperpod cancel-job " + factory.ShellWords(o.Names))
 	case o.All && o.Selector != "":
-		return errs.Usagef("--all and --selector do not go together").WithTry("--selector " + factory.ShellWord(o.Selector))
+		return errs.Usagef("--all and --selector do not go together").WithAdvice("leave one of them out")
 	case o.Timeout > 0 && !o.Wait:
 		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
 	}

@@ -48,14 +48,14 @@ func Run(ctx context.Context, o *Options) error {
 		return failed
 	}
 	if ok, err := o.confirmed(ctx, victims); err != nil || !ok {
-		return err
+		return errs.Also(failed, err)
 	}
 	var gone []victim
 	for _, v := range victims {
 		if err := o.cancel(ctx, cluster, v); err != nil {
 			failed = errs.Also(failed, err)
 			if ctx.Err() != nil {
-				return err
+				return failed
 			}
 			continue
 		}
@@ -107,7 +107,7 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (found []victi
 		case findjob.Absent(err) && len(o.Names) > 1:
 			failed = errs.Also(failed, err)
 		case err != nil:
-			return nil, nil, err
+			return nil, nil, errs.Also(failed, err)
 		default:
 			annotations := map[string]string{kinds.TogetherAnnotation: kinds.Text(j.Object, "metadata", "annotations", kinds.TogetherAnnotation)}
 			found = append(found, victim{kind: j.Kind, namespace: j.Namespace, name: name, uid: j.UID(), with: submit.Together(annotations)})

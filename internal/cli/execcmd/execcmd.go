@@ -98,13 +98,13 @@ func (o *Options) Validate() error {
 	several := o.Pods.Choice().Several()
 	switch {
 	case len(o.Command) == 0:
-		return errs.Usagef("no command to run: nothing follows --").WithTry("hyperpod exec " + o.Name + " -- COMMAND")
+		return errs.Usagef("no command to run: nothing follows --").WithTry("hyperpod exec " + factory.ShellWord(o.Name) + " -- COMMAND")
 	case o.Command[0] == "":
-		return errs.Usagef("the command is empty").WithTry("hyperpod exec " + o.Name + " -- COMMAND")
+		return errs.Usagef("the command is empty").WithTry("hyperpod exec " + factory.ShellWord(o.Name) + " -- COMMAND")
 	case several && (o.TTY || o.Stdin):
 		return errs.Usagef("-i and -t are for one pod: one terminal cannot be in several").WithTry("--pod NAME", "--rank N")
 	case o.Prefix && o.TTY:
-		return errs.Usagef("--prefix and -t exclude each other: a terminal's output has no lines").WithTry("-t", "--prefix")
+		return errs.Usagef("--prefix and -t exclude each other: a terminal's output has no lines").WithAdvice("leave one of them out")
 	}
 	return nil
 }

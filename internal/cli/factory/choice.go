@@ -50,7 +50,7 @@ func (c *choice) Set(given string) error {
 	}
 	e := errs.Usagef("--%s does not take %q", c.Name, given).WithFact("it takes", strings.Join(c.Words, ", "))
 	if near := errs.Near(given, c.Words); len(near) > 0 {
-		e.WithFact("near", strings.Join(near, ", "))
+		e.WithFact("near", strings.Join(near, ", ")).WithTry("--" + c.Name + "=" + near[0])
 	}
 	return e
 }

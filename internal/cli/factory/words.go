@@ -13,6 +13,15 @@ func ShellWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
+// ShellWords are words as one shell line.
+func ShellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = ShellWord(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
 // ClusterFlags are the flags of this run that say which cluster is meant, each with
 // a blank before it: a command that is offered works on the same one. What the
 // environment says holds for that command, too; a snapshot takes no commands.

@@ -68,7 +68,7 @@ could be submitted again.`,
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	if o.Manifest && o.Watch {
-		return errs.Usagef("--manifest and --watch do not go together").WithTry("--manifest", "--watch")
+		return errs.Usagef("--manifest and --watch do not go together").WithAdvice("leave one of them out")
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (o *Options) Validate() error {
 	}
 	switch {
 	case o.Previous && o.Follow:
-		return errs.Usagef("--previous is a run that has ended: it cannot be followed").WithTry("--previous", "--follow")
+		return errs.Usagef("--previous is a run that has ended: it cannot be followed").WithAdvice("leave one of them out")
 	case o.ExitCode && !o.Follow:
 		return errs.Usagef("--exit-code is the verdict of a job that is followed to its end").WithTry("--follow --exit-code")
 	}

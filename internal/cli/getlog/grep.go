@@ -15,7 +15,7 @@ var faults = map[syntax.ErrorCode]string{
 	syntax.ErrInvalidRepeatOp:       "EXPR repeats what is repeated already",
 	syntax.ErrInvalidRepeatSize:     "EXPR does not say how often: 0 to 1000 times, the smaller number first",
 	syntax.ErrInvalidUTF8:           "it is not UTF-8",
-	syntax.ErrMissingBracket:        "the [ of EXPR is not closed",
+	syntax.ErrMissingBracket:        "a [ is not closed",
 	syntax.ErrMissingParen:          "a ( is not closed",
 	syntax.ErrMissingRepeatArgument: "there is nothing before EXPR that it could repeat",
 	syntax.ErrTrailingBackslash:     "it ends in a backslash",

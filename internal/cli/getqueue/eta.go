@@ -59,8 +59,8 @@ func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, na
 	return nil
 }
 
-// unreadable says what an estimate needs and could not be read, "" for nothing: all
-// that get-queue reads decides over starts.
+// unreadable says what an estimate needs and could not be read, "" for nothing:
+// everything that get-queue reads has a part in the estimate.
 func unreadable(missing []state.Missing) string {
 	names := map[string][]string{}
 	for _, m := range missing {

@@ -119,7 +119,7 @@ func (o *Options) Validate() error {
 	case o.AllResources && len(o.Resources) > 0:
 		return errs.Usagef("--resource and --all-resources exclude each other")
 	case slices.Contains(o.Resources, ""):
-		return errs.Usagef("--resource is empty").WithTry("--resource gpu", "--all-resources")
+		return errs.Usagef("one of --resource is empty").WithTry("--resource gpu", "--all-resources")
 	case o.Tree && o.By != byTeam:
 		return errs.Usagef("--tree and --by %s exclude each other", o.By)
 	case o.Tree && o.scope.Narrow():

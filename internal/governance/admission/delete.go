@@ -55,6 +55,7 @@ func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
 		e.cache.DeleteCohort(kueue.CohortReference(name))
 		e.queues.DeleteCohort(kueue.CohortReference(name))
 	case *kueue.ClusterQueue:
+		delete(e.faulty, name)
 		if old := s.cqs[name]; old != nil {
 			delete(s.cqs, name)
 			delete(e.cqs, name)

@@ -182,6 +182,9 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 		e.stale[o.Name] = true
 	case *kueue.ClusterQueue:
 		if bad := ClusterQueueFaults(o); bad != "" {
+			if err := e.Delete(ctx, o); err != nil { // as it was before
+				return err
+			}
 			e.faulty[o.Name] = bad
 			return fmt.Errorf("ClusterQueue %s: %s", o.Name, bad)
 		}

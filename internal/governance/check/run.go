@@ -93,7 +93,11 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	}
 	if len(wl.Spec.PodSets) > 0 {
 		if err := admission.CheckWorkload(wl); err != nil {
-			return nil, errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
+			e := errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
+			if r.Workload == nil {
+				e = e.WithCode(errs.Usage) // the manifest's fault, not the cluster's
+			}
+			return nil, e
 		}
 	}
 	v.Rules = Rules{
@@ -146,7 +150,7 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	}
 	meta, _ := object["metadata"].(map[string]any)
 	if meta == nil {
-		return nil, errs.New("cannot check the job", "it has no metadata")
+		return nil, errs.New("cannot check the job", "it has no metadata").WithCode(errs.Usage)
 	}
 	meta["namespace"] = r.Namespace
 	known := c.priorities(object, v)
@@ -195,13 +199,13 @@ func unusable(kind, name string, err error) error {
 	what := fmt.Sprintf("cannot check %s %s", kind, name)
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) {
-		return errs.New(what, fmt.Sprintf("%s is of the wrong type: it is a %s", mistyped.Field, mistyped.Value)).WithCause(err)
+		return errs.New(what, fmt.Sprintf("%s is of the wrong type: it is a %s", mistyped.Field, mistyped.Value)).WithCode(errs.Usage).WithCause(err)
 	}
 	text := err.Error()
 	if i := strings.LastIndex(text, "json: "); i >= 0 {
 		text = "it does not fit the kind"
 	}
-	return errs.New(what, text).WithCause(err)
+	return errs.New(what, text).WithCode(errs.Usage).WithCause(err)
 }
 
 func clone(object map[string]any) (map[string]any, error) {

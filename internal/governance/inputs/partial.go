@@ -13,6 +13,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -191,7 +192,7 @@ func (l *loader) hiddenUsage() {
 	in := l.out
 	seen := map[kueue.ClusterQueueReference]quota.Usage{}
 	for _, w := range in.Workloads {
-		if w.Status.Admission == nil {
+		if w.Status.Admission == nil || admission.CheckWorkload(w) != nil { // nobody counts a faulty one
 			continue
 		}
 		if seen[w.Status.Admission.ClusterQueue] == nil {

@@ -81,7 +81,7 @@ func closeBraces(n *Node) {
 	}
 }
 
-// decodeDocuments is parseDocuments for a text that was made safe to parse; errors
+// decodeDocuments is Parse for a text that was made safe to parse; errors
 // show the original.
 func decodeDocuments(text []byte, original string) ([]*Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))

@@ -80,7 +80,7 @@ func Unfilled(s string) bool { return len(Place{}.Mentions(s)) > 0 }
 // Place says where in an object a scalar is.
 type Place struct {
 	Path string
-	// script: shell lines, arguments, environment values and file contents, where
+	// Script: shell lines, arguments, environment values and file contents, where
 	// $NAME may be meant for a program rather than for the template.
 	Script bool
 }

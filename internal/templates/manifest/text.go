@@ -44,7 +44,7 @@ type Written struct {
 	Text  string
 }
 
-// AsWritten is resolve, and keeps how the value is written.
+// AsWritten is Resolve, and keeps how the value is written.
 func AsWritten(text string) any { return keepText(Resolve(text), text) }
 
 func keepText(v any, text string) any {
