@@ -25,9 +25,8 @@ func refuseSnapshot(f *factory.Factory, cmd *cobra.Command, args []string) error
 	if watches(cmd) {
 		what += " --watch"
 	}
-	if strings.HasPrefix(instead, "hyperpod ") {
-		line, words, _ := strings.Cut(instead, "   # ")
-		instead = line + about(f, cmd, args) + " --snapshot=" + factory.ShellWord(path) + "   # " + words
+	if line, words, _ := strings.Cut(instead, "   # "); strings.HasPrefix(instead, "hyperpod ") {
+		instead = sameScope(line+about(cmd, args)+"   # "+words, f.Global.Namespace, " --snapshot="+factory.ShellWord(path))
 	}
 	return errs.Usagef("%s needs a cluster: a snapshot is a file, and %s", what, why).WithFact("snapshot", path).
 		WithTry(instead, "--sandbox   # in place of the snapshot: a practice cluster on this machine")
@@ -59,18 +58,15 @@ func beyondFile(cmd *cobra.Command) (why, instead string) {
 	return "", ""
 }
 
-// about is the job or team that a command line names, and its namespace, each with a
-// blank before it.
-func about(f *factory.Factory, cmd *cobra.Command, args []string) (out string) {
+// about is the job or team that a command line names, or that it is of all
+// namespaces, with a blank before it.
+func about(cmd *cobra.Command, args []string) (out string) {
 	name := value(cmd, "job-name")
 	if name == "" && len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
 		name = args[0]
 	}
 	if name != "" {
 		out += " " + factory.ShellWord(name)
-	}
-	if f.Global.Namespace != "" {
-		out += " -n " + factory.ShellWord(f.Global.Namespace)
 	}
 	if value(cmd, "all-namespaces") == "true" {
 		out += " -A"

@@ -48,9 +48,13 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positi
 	if Unread(s) != nil {
 		return nil
 	}
-	b := builder{s: s, r: r, leads: r.Leads(), positions: positions, queues: map[string]*state.ClusterQueue{}, local: map[string]*state.LocalQueue{}, rooms: map[[2]string][]room{}, labels: map[string]map[string]string{}}
+	b := builder{s: s, r: r, leads: r.Leads(), positions: positions, queues: map[string]*state.ClusterQueue{}, faults: map[string]string{}, local: map[string]*state.LocalQueue{}, rooms: map[[2]string][]room{}, labels: map[string]map[string]string{}}
 	for i := range s.ClusterQueues {
-		b.queues[s.ClusterQueues[i].Name] = &s.ClusterQueues[i]
+		q := &s.ClusterQueues[i]
+		b.queues[q.Name] = q
+		if bad := quota.Faults(q); len(bad) > 0 {
+			b.faults[q.Name] = bad[0]
+		}
 	}
 	for i := range s.LocalQueues {
 		q := &s.LocalQueues[i]
@@ -94,6 +98,7 @@ type builder struct {
 	leads     func(*state.Workload) string
 	positions Positions
 	queues    map[string]*state.ClusterQueue
+	faults    map[string]string // the first of each ClusterQueue that has any
 	local     map[string]*state.LocalQueue
 	rooms     map[[2]string][]room         // by ClusterQueue and resource
 	labels    map[string]map[string]string // of the nodes of a flavor

@@ -63,8 +63,8 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		return say(Misconfigured, "the ClusterQueue %s does not exist", it.ClusterQueue)
 	case q == nil:
 		return say(Other, "%s", short(r.Message))
-	case len(quota.Faults(q)) > 0:
-		return say(Misconfigured, "its queue is left out: %s", quota.Faults(q)[0])
+	case b.faults[q.Name] != "":
+		return say(Misconfigured, "its queue is left out: %s", b.faults[q.Name])
 	case stopped(q.StopPolicy):
 		return say(QueueStopped, "its queue is stopped")
 	}

@@ -100,10 +100,8 @@ func ways(info *workload.Info, cq *schdcache.ClusterQueueSnapshot, short []Quant
 				for _, flavor := range groups[g] {
 					next := maps.Clone(way)
 					for _, s := range short {
-						name := corev1.ResourceName(s.Resource)
-						fr := resources.FlavorResource{Flavor: kueue.ResourceFlavorReference(flavor), Resource: name}
-						if n := asks(set, name); n > 0 && s.Flavor == flavor && cq.RGByResource(name) == g {
-							next[fr] = next[fr].Add(resources.NewAmount(n))
+						if s.Flavor == flavor && cq.RGByResource(corev1.ResourceName(s.Resource)) == g {
+							demand(next, set, s)
 						}
 					}
 					more = append(more, next)
@@ -113,6 +111,15 @@ func ways(info *workload.Info, cq *schdcache.ClusterQueueSnapshot, short []Quant
 		}
 	}
 	return slices.DeleteFunc(out, func(way resources.FlavorResourceQuantities) bool { return len(way) == 0 })
+}
+
+// demand adds what some pod sets ask for of what is short.
+func demand(way resources.FlavorResourceQuantities, set []workload.PodSetResources, s Quantity) {
+	name := corev1.ResourceName(s.Resource)
+	if n := asks(set, name); n > 0 {
+		fr := resources.FlavorResource{Flavor: kueue.ResourceFlavorReference(s.Flavor), Resource: name}
+		way[fr] = way[fr].Add(resources.NewAmount(n))
+	}
 }
 
 // asks is how much of a resource some pod sets ask for.

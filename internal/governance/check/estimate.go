@@ -51,11 +51,12 @@ func (v *Verdict) etaRow(p *prose.Page, age func(time.Duration) string) {
 	}
 	text := "in about " + age(e.Earliest())
 	switch latest, ok := e.Latest(); {
-	case !ok && e.Earliest() == 0 && e.Reason != string(forecast.Overdue):
-		p.Row("starts", "no telling when: "+e.Message)
-		return
 	case !ok && e.Earliest() == 0:
-		p.Row("starts", "at any time, no telling when: "+e.Message)
+		text = "no telling when: " + e.Message
+		if e.Reason == string(forecast.Overdue) {
+			text = "at any time, " + text
+		}
+		p.Row("starts", text)
 		return
 	case !ok:
 		text += " or later"

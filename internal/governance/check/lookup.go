@@ -32,7 +32,7 @@ func (c *Checker) priorities(object map[string]any, v *Verdict) admission.Lookup
 		delete(labels, kinds.PriorityLabel)
 		step := Step{Check: "PriorityClass", Status: Failed, Message: fmt.Sprintf("priority class %s does not exist on this cluster", class), Try: c.nearClass(class)}
 		if c.unread(kinds.WorkloadPriorityClass) {
-			step = Step{Check: "PriorityClass", Status: Unclear, Message: fmt.Sprintf("the value of priority class %s %s: 0 is assumed", class, c.how(kinds.WorkloadPriorityClass, "is"))}
+			step = Step{Check: "PriorityClass", Status: Unclear, Message: fmt.Sprintf("the value of priority class %s %s: 0 is assumed", class, c.In.WhyUnread(kinds.WorkloadPriorityClass, "is"))}
 		}
 		if !v.tried("PriorityClass") {
 			v.Submission = append(v.Submission, step)
@@ -50,7 +50,7 @@ func (c *Checker) priorities(object map[string]any, v *Verdict) admission.Lookup
 		out.more = append(out.more, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		step := Step{Check: "PriorityClass", Status: Failed, Message: fmt.Sprintf("the pods' priority class %s does not exist on this cluster", name)}
 		if c.unread(kinds.PriorityClass) {
-			step.Status, step.Message = Unclear, fmt.Sprintf("the value of the pods' priority class %s %s: 0 is assumed", name, c.how(kinds.PriorityClass, "is"))
+			step.Status, step.Message = Unclear, fmt.Sprintf("the value of the pods' priority class %s %s: 0 is assumed", name, c.In.WhyUnread(kinds.PriorityClass, "is"))
 		}
 		v.Submission = append(v.Submission, step)
 	}

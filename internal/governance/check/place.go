@@ -62,9 +62,9 @@ func (c *Checker) topology(wl *kueue.Workload, d *admission.Decision) *Topology 
 func (c *Checker) nodes(wl *kueue.Workload, d *admission.Decision) Nodes {
 	switch {
 	case len(c.In.Nodes) == 0 && c.unread(kinds.Node):
-		return Nodes{Status: Unclear, Message: "nodes " + c.how(kinds.Node, "are")}
+		return Nodes{Status: Unclear, Message: "nodes " + c.In.WhyUnread(kinds.Node, "are")}
 	case c.unread(kinds.Pod):
-		return Nodes{Status: Unclear, Message: "the pods on the nodes " + c.how(kinds.Pod, "are")}
+		return Nodes{Status: Unclear, Message: "the pods on the nodes " + c.In.WhyUnread(kinds.Pod, "are")}
 	case len(c.In.Nodes) == 0:
 		return Nodes{Status: Failed, Reason: NoNodes, Message: "the cluster has no nodes"}
 	}

@@ -227,21 +227,6 @@ func (c *Checker) unread(r kinds.Resource) bool {
 	return false
 }
 
-// how says in words why a kind that could not be listed was not; be is the verb
-// that goes with what is spoken of.
-func (c *Checker) how(r kinds.Resource, be string) string {
-	for _, m := range c.In.Missing {
-		switch {
-		case m.Resource.FullName() != r.FullName():
-		case m.Reason == state.NotInFile:
-			return be + " not in the file"
-		case m.Reason == state.Failed:
-			return "could not be read"
-		}
-	}
-	return "may not be read"
-}
-
 func (c *Checker) nearClass(class string) string {
 	var names []string
 	for _, p := range c.In.WorkloadPriority {

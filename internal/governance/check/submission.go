@@ -36,7 +36,7 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 	switch {
 	case v.tried("Queue"):
 	case c.unread(kinds.LocalQueue) && lq == nil && j.Queue != "":
-		step("Queue", Unclear, "", "the queues of %s %s", wl.Namespace, c.how(kinds.LocalQueue, "are"))
+		step("Queue", Unclear, "", "the queues of %s %s", wl.Namespace, c.In.WhyUnread(kinds.LocalQueue, "are"))
 	case j.Queue == "" && len(c.In.LocalQueues) > 0:
 		step("Queue", Unclear, "--queue-name QUEUE", "no queue: the job is not managed by Kueue")
 	case j.Queue == "":
@@ -52,11 +52,15 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 	case j.ClusterQueue == "":
 		step("Queue", Failed, "", "queue %s leads to no ClusterQueue", j.Queue)
 	default:
-		switch cq := c.In.ClusterQueue(j.ClusterQueue); {
+		cq, bad := c.In.ClusterQueue(j.ClusterQueue), ""
+		if cq != nil {
+			bad = admission.ClusterQueueFaults(cq)
+		}
+		switch {
 		case cq == nil && !c.unread(kinds.ClusterQueue):
 			step("Queue", Failed, "", "queue %s leads to ClusterQueue %s, which does not exist", j.Queue, j.ClusterQueue)
-		case cq != nil && admission.ClusterQueueFaults(cq) != "":
-			step("Queue", Failed, "", "ClusterQueue %s is faulty and left out: %s", j.ClusterQueue, admission.ClusterQueueFaults(cq))
+		case bad != "":
+			step("Queue", Failed, "", "ClusterQueue %s is faulty and left out: %s", j.ClusterQueue, bad)
 		case cq != nil && !c.selects(cq, wl.Namespace):
 			step("Queue", Failed, "", "ClusterQueue %s does not take jobs of namespace %s", j.ClusterQueue, wl.Namespace)
 		default:

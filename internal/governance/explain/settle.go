@@ -36,7 +36,7 @@ func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload
 		reason(NotQueued, "", "it has no queue label, so Kueue does not manage it")
 		if q.Job.Suspended {
 			e.Summary = "it is suspended and has no queue label: nobody will start it"
-			if q.may(ctx, "patch", q.Job.Kind.Resource) || q.may(ctx, "update", q.Job.Kind.Resource) {
+			if q.mayChange(ctx, q.Job.Kind.Resource) {
 				e.Notes = append(e.Notes, inputs.Note{Code: NotQueued, Message: "to let it start without Kueue: hyperpod patch-job unsuspend " + e.Job.Name + " -n " + e.Job.Namespace + q.Flags})
 			}
 		} else {

@@ -25,6 +25,11 @@ func (q *Question) may(ctx context.Context, verb string, k kinds.Resource) bool 
 	return q.May == nil || q.May(ctx, verb, k, q.Job.Namespace)
 }
 
+// mayChange is may for what patch-job does: it replaces what may not be patched.
+func (q *Question) mayChange(ctx context.Context, k kinds.Resource) bool {
+	return q.may(ctx, "patch", k) || q.may(ctx, "update", k)
+}
+
 // command is a flag as the command that makes the change, "" where the user has no
 // right to it; other advice stays.
 func (q *Question) command(ctx context.Context, try string) string {
@@ -39,7 +44,7 @@ func (q *Question) command(ctx context.Context, try string) string {
 	end := " -n " + q.Job.Namespace + q.Flags + of
 	switch flag {
 	case "--priority":
-		if !q.may(ctx, "patch", q.Job.Kind.Resource) && !q.may(ctx, "update", q.Job.Kind.Resource) {
+		if !q.mayChange(ctx, q.Job.Kind.Resource) {
 			return ""
 		}
 		return "hyperpod patch-job priority " + q.Job.Name + " --priority " + word + end

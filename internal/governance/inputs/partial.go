@@ -48,11 +48,16 @@ func (l *loader) forbidden(r kinds.Resource) bool {
 	})
 }
 
-// why says why a kind was refused; be goes with what is spoken of.
-func (l *loader) why(r kinds.Resource, be string) string {
-	for _, m := range l.out.Missing {
-		if m.Resource.FullName() == r.FullName() && m.Reason == state.NotInFile {
+// WhyUnread says in words why a kind that could not be listed was not; be is the
+// verb that goes with what is spoken of.
+func (in *Inputs) WhyUnread(r kinds.Resource, be string) string {
+	for _, m := range in.Missing {
+		switch {
+		case m.Resource.FullName() != r.FullName():
+		case m.Reason == state.NotInFile:
 			return be + " not in the file"
+		case m.Reason == state.Failed:
+			return "could not be read"
 		}
 	}
 	return "may not be read"
@@ -129,7 +134,7 @@ func (l *loader) assumeLocalQueues() {
 				ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
 				Spec:       kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(cq)},
 			})
-			in.Assumed = append(in.Assumed, fmt.Sprintf("queue %s of %s is assumed to lead to ClusterQueue %s (%s): it %s", name, ns, cq, basis, l.why(kinds.LocalQueue, "is")))
+			in.Assumed = append(in.Assumed, fmt.Sprintf("queue %s of %s is assumed to lead to ClusterQueue %s (%s): it %s", name, ns, cq, basis, in.WhyUnread(kinds.LocalQueue, "is")))
 		}
 	}
 	for _, w := range in.Workloads {
@@ -220,7 +225,7 @@ func (l *loader) hiddenUsage() {
 			}
 		}
 		if n > 0 {
-			in.Assumed = append(in.Assumed, "ClusterQueue "+cq.Name+" has quota in use by workloads that "+l.why(kinds.Workload, "are"))
+			in.Assumed = append(in.Assumed, "ClusterQueue "+cq.Name+" has quota in use by workloads that "+in.WhyUnread(kinds.Workload, "are"))
 		}
 	}
 }
