@@ -226,6 +226,11 @@ func (b *Bed) startKWOK() (*process, error) {
 kind: KwokConfiguration
 options:
   enableDebuggingHandlers: true
+  # KWOK v0.8.0 reads a file that does not name these as zero, and then refuses to start.
+  nodeLeaseParallelism: 4
+  nodePlayStageParallelism: 4
+  podPlayStageParallelism: 4
+  podsOnNodeSyncParallelism: 1
 ---
 apiVersion: kwok.x-k8s.io/v1alpha1
 kind: ClusterLogs
