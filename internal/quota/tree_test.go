@@ -140,8 +140,12 @@ func TestCycle(t *testing.T) {
 // TestIdentity: over every tree, what is borrowed is lent by queues or by
 // cohorts' own quota, or is overcommitted; nobody lends more than it may.
 func TestIdentity(t *testing.T) {
+	trees := 5000
+	if testing.Short() {
+		trees = 500
+	}
 	over, lent := 0, 0
-	for seed := range uint64(5000) {
+	for seed := range uint64(trees) {
 		tree, text := randomTree(rand.New(rand.NewPCG(seed, 7)))
 		k := Key{"f", gpu}
 		var check func(n *node) (debt, given, unbacked int64)

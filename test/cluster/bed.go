@@ -35,9 +35,12 @@ type Options struct {
 	Kueue             KueueVersion
 	KueueFeatureGates map[string]bool
 	NoFairSharing     bool // preemption by priority and reclaim only
-	TrainingOperator  Tuning
-	MPIOperator       Tuning
-	APIServerArgs     []string // added to the API server's flags
+	// KueueOnly leaves out the operators of job kinds, those kinds, and the scheduler: half of a bed, for
+	// tests that make Workloads themselves.
+	KueueOnly        bool
+	TrainingOperator Tuning
+	MPIOperator      Tuning
+	APIServerArgs    []string // added to the API server's flags
 
 	// More are optional components to run: the operators of kinds that Kueue manages and an
 	// ordinary bed only serves.
@@ -52,7 +55,10 @@ type Options struct {
 
 // components are what a bed with these options needs. kueuectl comes with the current Kueue, so that is always there.
 func (o Options) components() []Component {
-	components := []Component{Kubernetes, Kueue, KWOK, TrainingOperator, MPIOperator}
+	components := []Component{Kubernetes, Kueue, KWOK}
+	if !o.KueueOnly {
+		components = append(components, TrainingOperator, MPIOperator)
+	}
 	if o.Kueue == KueueV1beta1 {
 		components = append(components, KueueOld)
 	}
@@ -153,9 +159,6 @@ func (b *Bed) start(ctx context.Context) error {
 			return controllerManager.waitReady(ctx, healthy(probeClient, fmt.Sprintf("https://127.0.0.1:%d/healthz", b.ports.controllerManager)))
 		},
 		func() error {
-			return scheduler.waitReady(ctx, healthy(probeClient, fmt.Sprintf("https://127.0.0.1:%d/healthz", b.ports.scheduler)))
-		},
-		func() error {
 			return kwok.waitReady(ctx, healthy(probeClient, fmt.Sprintf("https://127.0.0.1:%d/healthz", b.ports.kwok)))
 		},
 		// Pods are refused in a namespace until the controller-manager has made its default account.
@@ -164,6 +167,11 @@ func (b *Bed) start(ctx context.Context) error {
 				return b.Get(ctx, "/api/v1/namespaces/default/serviceaccounts/default", nil)
 			})
 		},
+	}
+	if scheduler != nil {
+		waits = append(waits, func() error {
+			return scheduler.waitReady(ctx, healthy(probeClient, fmt.Sprintf("https://127.0.0.1:%d/healthz", b.ports.scheduler)))
+		})
 	}
 	if err := parallel(waits...); err != nil {
 		return err
@@ -242,20 +250,28 @@ func (b *Bed) startOperators(ctx context.Context, progress func(string)) error {
 		return err
 	}
 	kueueShipped.setConfig(config)
-	trainingShipped, err := b.load(TrainingOperator)
-	if err != nil {
-		return err
+	operators := []operator{b.kueue(config)}
+	objects := [][]Object{kueueShipped.objects}
+	if b.options.KueueOnly {
+		objects[0] = slices.DeleteFunc(objects[0], func(o Object) bool {
+			return field(o, "kind") == "CustomResourceDefinition" && field(o, "spec", "group") != "kueue.x-k8s.io"
+		})
+	} else {
+		trainingShipped, err := b.load(TrainingOperator)
+		if err != nil {
+			return err
+		}
+		mpiShipped, err := b.load(MPIOperator)
+		if err != nil {
+			return err
+		}
+		extra, err := parseObjects(hyperPodPyTorchJobCRD)
+		if err != nil {
+			return err
+		}
+		operators = append(operators, b.trainingOperator(), b.mpiOperator())
+		objects = [][]Object{append(kueueShipped.objects, extra...), trainingShipped.objects, mpiShipped.objects}
 	}
-	mpiShipped, err := b.load(MPIOperator)
-	if err != nil {
-		return err
-	}
-	extra, err := parseObjects(hyperPodPyTorchJobCRD)
-	if err != nil {
-		return err
-	}
-	operators := []operator{b.kueue(config), b.trainingOperator(), b.mpiOperator()}
-	objects := [][]Object{append(kueueShipped.objects, extra...), trainingShipped.objects, mpiShipped.objects}
 	for _, c := range b.options.More {
 		o, err := b.optional(c)
 		if err != nil {

@@ -71,9 +71,7 @@ func (b *Bed) startEtcd(ctx context.Context) error {
 
 func (b *Bed) startAPIServer(ctx context.Context) error {
 	file := b.pki.path
-	// Half of a start would be garbage collection of CRD schemas.
-	env := []string{"GOGC=300", "HOME=" + b.dir, "PATH=" + os.Getenv("PATH")}
-	p, err := b.spawn(command{name: "kube-apiserver", path: b.binaries.APIServer, home: b.host, env: env, args: append([]string{
+	p, err := b.spawn(command{name: "kube-apiserver", path: b.binaries.APIServer, home: b.host, args: append([]string{
 		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", b.ports.etcd),
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", b.ports.api),
 		// The kubernetes Service needs no endpoint: pods are fakes, operators are told the address.
@@ -177,7 +175,7 @@ func (b *Bed) setAPIDown(down bool) {
 	b.apiDown = down
 }
 
-// startControllers starts the controller-manager and the scheduler without waiting.
+// startControllers starts the controller-manager and, but for a bed of Kueue only, the scheduler, without waiting.
 func (b *Bed) startControllers() (controllerManager, scheduler *process, err error) {
 	as := func(user string) (string, error) {
 		p, err := b.pki.ca.client(user)
@@ -190,10 +188,6 @@ func (b *Bed) startControllers() (controllerManager, scheduler *process, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	schedulerConfig, err := as("system:kube-scheduler")
-	if err != nil {
-		return nil, nil, err
-	}
 	controllerManager, err = b.spawn(command{name: "kube-controller-manager", path: b.binaries.ControllerManager, home: b.host, args: []string{
 		"--kubeconfig=" + kcmConfig, "--authentication-kubeconfig=" + kcmConfig, "--authorization-kubeconfig=" + kcmConfig,
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", b.ports.controllerManager),
@@ -203,6 +197,10 @@ func (b *Bed) startControllers() (controllerManager, scheduler *process, err err
 		"--controllers=*,-node-ipam-controller,-node-route-controller,-service-lb-controller",
 		"--kube-api-qps=200", "--kube-api-burst=400",
 	}})
+	if err != nil || b.options.KueueOnly {
+		return controllerManager, nil, err
+	}
+	schedulerConfig, err := as("system:kube-scheduler")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -251,7 +249,7 @@ spec:
 			return nil, fmt.Errorf("cannot write the configuration of kwok: %w", err)
 		}
 	}
-	return b.spawn(command{name: "kwok", path: b.binaries.KWOK, home: b.host, env: []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, args: []string{
+	return b.spawn(command{name: "kwok", path: b.binaries.KWOK, home: b.host, env: []string{lessGC, "HOME=" + dir, "PATH=" + os.Getenv("PATH")}, args: []string{
 		"--config=" + configFile, "--kubeconfig=" + b.Kubeconfig,
 		"--manage-all-nodes=true", "--cidr=" + podCIDR, "--node-lease-duration-seconds=40",
 		"--node-ip=127.0.0.1", fmt.Sprintf("--node-port=%d", b.ports.kwok),

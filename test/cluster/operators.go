@@ -205,7 +205,7 @@ func (b *Bed) startOperator(ctx context.Context, o operator, home *thread) (*pro
 		b.closers = append(b.closers, l)
 		go http.Serve(l, handler) // ends with its listener
 	}
-	env := append([]string{"KUBERNETES_SERVICE_HOST=127.0.0.1", fmt.Sprintf("KUBERNETES_SERVICE_PORT=%d", apiPort), "HOME=/", "TMPDIR=/tmp"}, o.env...)
+	env := append([]string{lessGC, "KUBERNETES_SERVICE_HOST=127.0.0.1", fmt.Sprintf("KUBERNETES_SERVICE_PORT=%d", apiPort), "HOME=/", "TMPDIR=/tmp"}, o.env...)
 	return b.spawn(command{name: o.name, path: "/" + filepath.Base(o.binary), args: o.args, env: env, root: root, home: home})
 }
 

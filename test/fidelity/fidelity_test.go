@@ -88,6 +88,7 @@ type bench struct {
 }
 
 func hold(t *testing.T, o cluster.Options, version string, scenarios []scenario) {
+	o.KueueOnly = true
 	bed := cluster.ForTest(t, o)
 	target, err := kube.Locate(kube.Location{Kubeconfig: bed.Kubeconfig}, func(string) string { return "" })
 	if err != nil {

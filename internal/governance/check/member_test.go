@@ -115,8 +115,12 @@ func TestMemberOwnQuota(t *testing.T) {
 // that does not, or that it does not where it would: what an administrator, who sees
 // all, is told is among what the member's answer allows.
 func TestMemberNeverWrong(t *testing.T) {
+	clusters := 120
+	if testing.Short() {
+		clusters = 30
+	}
 	said := map[check.Outcome]int{}
-	for seed := range uint64(120) {
+	for seed := range uint64(clusters) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing))
 		if r.IntN(2) == 0 {
@@ -185,7 +189,7 @@ func TestMemberNeverWrong(t *testing.T) {
 		}
 	}
 	t.Log(said)
-	if said[check.Unknown] < 20 || said[check.Admitted] < 20 || said[check.Never] < 20 {
+	if enough := clusters / 6; said[check.Unknown] < enough || said[check.Admitted] < enough || said[check.Never] < enough {
 		t.Errorf("too alike to prove anything: %v", said)
 	}
 }
