@@ -255,37 +255,49 @@ func (b *builder) team(q *state.ClusterQueue) {
 	if !pending {
 		t.Waiting = q.Pending
 	}
+	t.Resources = b.rows(q.Name, pending, func(k Key) FlavorRow { return b.flavor(q, t.State, k) })
+	b.r.Teams = append(b.r.Teams, t)
+}
+
+// rows are what a queue has, holds and waits for: a row for each resource, with its
+// flavors.
+func (b *builder) rows(queue string, pending bool, flavor func(Key) FlavorRow) []ResourceRow {
 	rows := map[string]*ResourceRow{}
-	for _, k := range b.keysOf(q.Name) {
+	for _, k := range b.keysOf(queue) {
 		row, ok := rows[k.Resource]
 		if !ok {
 			row = &ResourceRow{Resource: k.Resource}
 			rows[k.Resource] = row
 		}
-		row.Flavors = append(row.Flavors, b.flavor(q, t.State, k))
+		row.Flavors = append(row.Flavors, flavor(k))
 	}
-	for name := range b.demand[q.Name] {
+	for name := range b.demand[queue] {
 		if rows[name] == nil {
 			rows[name] = &ResourceRow{Resource: name}
 		}
 	}
+	var out []ResourceRow
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		row := rows[name]
 		row.Figures = sumFlavors(row.Flavors)
 		if pending {
-			n := b.demand[q.Name][name]
+			n := b.demand[queue][name]
 			row.Pending = &n
 		}
-		t.Resources = append(t.Resources, *row)
+		out = append(out, *row)
 	}
-	b.r.Teams = append(b.r.Teams, t)
+	return out
 }
 
 // pendingKnown reports a queue all of whose waiting workloads could be read, and
 // told to be its own.
 func (b *builder) pendingKnown(q *state.ClusterQueue) bool {
-	told := len(b.lost) == 0 || b.complete(kinds.LocalQueue)
-	return b.workloads && told || b.waiting[q.Name] >= q.Pending
+	return b.told() || b.waiting[q.Name] >= q.Pending
+}
+
+// told reports that all workloads were read, and that the queue of each is known.
+func (b *builder) told() bool {
+	return b.workloads && (len(b.lost) == 0 || b.complete(kinds.LocalQueue))
 }
 
 // keysOf returns what a queue has quota or use of.
@@ -331,11 +343,11 @@ func (b *builder) orphans() {
 		}
 		t := Team{Name: TeamOf(name), ClusterQueue: name, Namespaces: b.namespaces[name], State: Deleted,
 			Reason: "its ClusterQueue does not exist", Share: Share{Weight: 1}, Running: b.running[name], Waiting: b.waiting[name]}
-		for _, k := range b.keysOf(name) {
+		t.Resources = b.rows(name, b.told(), func(k Key) FlavorRow {
 			n, zero := b.reserved[name][k], int64(0)
-			f := Figures{Reserved: n, Used: b.used[name][k], Borrowed: &zero, Overcommit: &n, Lent: &zero, Free: &zero, Borrowable: &zero, Limit: &zero}
-			t.Resources = append(t.Resources, ResourceRow{Resource: k.Resource, Figures: f, Flavors: []FlavorRow{{Flavor: k.Flavor, Figures: f}}})
-		}
+			return FlavorRow{Flavor: k.Flavor, Figures: Figures{Reserved: n, Used: b.used[name][k], Borrowed: &zero, Overcommit: &n, Lent: &zero,
+				Free: &zero, Borrowable: &zero, Limit: &zero}}
+		})
 		b.r.Teams = append(b.r.Teams, t)
 	}
 }

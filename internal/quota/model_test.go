@@ -144,7 +144,14 @@ func TestBuild(t *testing.T) {
 		}, nil, "MissingClusterQueue:ns-nowhere/lq"},
 		{"a workload in no queue", func(s *state.State) { s.Workloads = []state.Workload{waiting("lost", 1, 4)} }, nil, "LostWorkloads:"},
 		{"a deleted team with running jobs", func(s *state.State) { s.Workloads = []state.Workload{running("gone", 8)} }, map[string]string{
-			"gone": "nominal 0 reserved 8 used 8 borrowed 0 over 8 lent 0 limit 0 free 0 borrowable 0 pending ?"}, "QueueDeleted:gone"},
+			"gone": "nominal 0 reserved 8 used 8 borrowed 0 over 8 lent 0 limit 0 free 0 borrowable 0 pending 0"}, "QueueDeleted:gone"},
+		{"a deleted team with jobs in two flavors, and one that waits", func(s *state.State) {
+			other := running("gone", 3)
+			other.Admission.PodSets[0].Flavors[gpu] = "g"
+			s.LocalQueues = append(s.LocalQueues, local("gone"))
+			s.Workloads = []state.Workload{running("gone", 8), other, waiting("gone", 2, 2)}
+		}, map[string]string{
+			"gone": "nominal 0 reserved 11 used 11 borrowed 0 over 11 lent 0 limit 0 free 0 borrowable 0 pending 4"}, "MissingClusterQueue:ns-gone/lq QueueDeleted:gone"},
 		{"a stopped queue gets nothing", func(s *state.State) { s.ClusterQueues[1].StopPolicy = "HoldAndDrain" }, map[string]string{
 			"b": "nominal 4 reserved 0 used 0 borrowed 0 over 0 lent 0 limit 8 free 0 borrowable 0 pending 0"}, "QueueStopped:b"},
 		{"an inactive queue", func(s *state.State) {

@@ -211,6 +211,15 @@ func TestMIG(t *testing.T) {
 	if out := b.Out.String(); !strings.Contains(out, "worth 50.29 GPUs") {
 		t.Errorf("%s", out)
 	}
+	// Of one team, half of that.
+	b.Out.Reset()
+	o.scope.Team = "team-1"
+	if err := o.Factory.IO.PrintTable(tableOf(t, o, s, true)); err != nil {
+		t.Fatal(err)
+	}
+	if out := b.Out.String(); !strings.Contains(out, "worth 25.14 GPUs") {
+		t.Errorf("%s", out)
+	}
 }
 
 func TestNoKueue(t *testing.T) {

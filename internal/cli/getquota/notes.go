@@ -95,12 +95,26 @@ func (p page) capacity(resource string) string {
 	return text
 }
 
+// nominal is the quota of a resource that the table is of.
+func (p page) nominal(resource string) int64 {
+	if !p.narrow {
+		return p.report.Sum(resource).Nominal
+	}
+	var sum quota.Figures
+	for i := range p.teams {
+		if row, ok := p.teams[i].Of(resource); ok {
+			sum.Add(&row.Figures)
+		}
+	}
+	return sum.Nominal
+}
+
 // slices says what slices of GPUs are worth, where there are any.
 func (p page) slices() []string {
 	whole, parts := 0.0, []string{}
 	for _, name := range p.resources {
 		worth, ok := quota.GPUs(name)
-		n := p.report.Sum(name).Nominal
+		n := p.nominal(name)
 		if !ok || n == 0 || n == quota.Unlimited {
 			continue
 		}

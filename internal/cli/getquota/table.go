@@ -83,6 +83,8 @@ func label(t *quota.Team) string {
 	switch {
 	case t.State == quota.Deleted:
 		return t.Name + " (deleted)"
+	case t.State == quota.Cycle:
+		return t.Name + " (cohort cycle)"
 	case t.State != quota.Active:
 		return t.Name + " (" + strings.ToLower(t.State) + ")"
 	case t.IdleSharing:
