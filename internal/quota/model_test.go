@@ -3,6 +3,7 @@ package quota
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -258,6 +259,14 @@ func TestText(t *testing.T) {
 		if got, ok := GPUs(name); ok {
 			t.Errorf("GPUs(%s) = %v", name, got)
 		}
+	}
+}
+
+func TestShortNames(t *testing.T) {
+	got := ShortNames([]string{gpu, "amd.com/gpu", "cpu", "aws.amazon.com/neurondevice", "nvidia.com/mig-1g.10gb"})
+	want := map[string]string{gpu: gpu, "amd.com/gpu": "amd.com/gpu", "cpu": "cpu", "aws.amazon.com/neurondevice": "neurondevice", "nvidia.com/mig-1g.10gb": "mig-1g.10gb"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -44,6 +44,22 @@ func Interesting(resources []string) []string {
 	return out
 }
 
+// ShortNames returns what follows the slash of each resource (gpu, neurondevice, efa),
+// or all of its name where that would be another's too. FindResource knows them.
+func ShortNames(resources []string) map[string]string {
+	out, times := map[string]string{}, map[string]int{}
+	for _, r := range resources {
+		out[r] = r[strings.Index(r, "/")+1:]
+		times[out[r]]++
+	}
+	for r, short := range out {
+		if times[short] > 1 {
+			out[r] = r
+		}
+	}
+	return out
+}
+
 // FindResource returns the resource that a user means: by its name, or by what
 // follows the slash (gpu, mig-1g.10gb, neurondevice, efa), in any case.
 func FindResource(name string, resources []string) (string, bool) {

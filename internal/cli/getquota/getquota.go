@@ -237,7 +237,7 @@ func (o *Options) view(s *state.State) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	p := page{io: o.Factory.IO, report: r, teams: teams, resources: resources, narrow: o.scope.Narrow()}
+	p := page{io: o.Factory.IO, report: r, teams: teams, resources: resources, short: quota.ShortNames(resources), narrow: o.scope.Narrow()}
 	table := p.table
 	if o.Tree {
 		table = p.tree

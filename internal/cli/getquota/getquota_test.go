@@ -243,3 +243,30 @@ func TestFlags(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestSeveralAt80: accelerators of several kinds fit a narrow terminal, by their short
+// names; -o wide has them in full.
+func TestSeveralAt80(t *testing.T) {
+	s := large(3, gpu, "aws.amazon.com/neurondevice", "nvidia.com/mig-1g.10gb")
+	o, b := options(t)
+	io := o.Factory.IO
+	io.OutTTY, io.Width = true, 80
+	if err := io.PrintTable(tableOf(t, o, s, false)); err != nil {
+		t.Fatal(err)
+	}
+	out := b.Out.String()
+	table, _, _ := strings.Cut(out, "own")
+	for line := range strings.Lines(table) {
+		if w := displaywidth.String(strings.TrimSuffix(line, "\n")); w > 80 {
+			t.Errorf("%d wide: %s", w, line)
+		}
+	}
+	if !strings.Contains(table, "team-2  neurondevice  ") || strings.Contains(table, "amazon") {
+		t.Errorf("%s", out)
+	}
+	io.Width = 300
+	b.Out.Reset()
+	if wide := tableOf(t, o, s, true); io.PrintTable(wide) != nil || !strings.Contains(b.Out.String(), "aws.amazon.com/neurondevice") {
+		t.Errorf("%s", b.Out)
+	}
+}

@@ -53,11 +53,11 @@ func (o *Options) nodes(s *state.State) (view, error) {
 	}
 	doc := nodesDocument{Schema: quota.NodesSchema, Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}, byGroup: byGroup}
 	doc.Problems = append(doc.Problems, quota.OverCapacities(all)...)
-	table := func(bool) output.Table { return o.nodesTable(all, resources, byGroup) }
+	table := func(wide bool) output.Table { return o.nodesTable(all, resources, byGroup, wide) }
 	return newView(doc.Problems, func() any { return doc }, table, doc.lines), nil
 }
 
-func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup bool) output.Table {
+func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup, wide bool) output.Table {
 	title := "INSTANCE-TYPE"
 	if byGroup {
 		title = "NODE-GROUP"
@@ -88,12 +88,20 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 	}
 	t.Columns = append(t.Columns, output.Column{Title: "GOVERNED", Right: true}, output.Column{Title: "UNGOVERNED", Right: true}, output.Column{Bar: true, Yield: 1})
 	ungoverned := false
+	short := quota.ShortNames(resources)
 	for _, c := range all {
 		for _, name := range resources {
+			called := ""
+			switch {
+			case many && wide:
+				called = name
+			case many:
+				called = short[name]
+			}
 			if c.Capacity[name] == 0 && c.Reserved[name] == 0 {
 				continue
 			}
-			t.Rows = append(t.Rows, nodesCells(c, name, byGroup, many))
+			t.Rows = append(t.Rows, nodesCells(c, name, called, byGroup))
 			t.Keys = append(t.Keys, c.Name+"\x00"+name)
 			ungoverned = ungoverned || c.Ungoverned[name] > 0
 		}
@@ -111,7 +119,8 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup b
 	return t
 }
 
-func nodesCells(c quota.Capacity, name string, byGroup, many bool) []output.Cell {
+// nodesCells are a row; called is the resource's name in it, "" where it has none.
+func nodesCells(c quota.Capacity, name, called string, byGroup bool) []output.Cell {
 	text := func(a state.Amounts) output.Cell {
 		if a == nil {
 			return output.Cell{Text: "?", Style: output.Dim}
@@ -129,8 +138,8 @@ func nodesCells(c quota.Capacity, name string, byGroup, many bool) []output.Cell
 	out := append([]output.Cell{{Text: label}}, output.T(fmt.Sprint(c.Nodes), fmt.Sprint(c.Healthy))...)
 	out = append(out, unhealthy)
 	out = append(out, output.T(fmt.Sprint(c.Unknown), fmt.Sprint(c.NotReady), fmt.Sprint(c.Cordoned))...)
-	if many {
-		out = append(out, output.Cell{Text: name})
+	if called != "" {
+		out = append(out, output.Cell{Text: called})
 	}
 	out = append(out, text(c.Capacity), text(c.Allocatable), text(c.HealthyAllocatable))
 	if !byGroup {

@@ -82,7 +82,7 @@ func (p page) capacity(resource string) string {
 	sum := p.report.Sum(resource)
 	text := fmt.Sprintf("capacity %s on %s nodes", quota.Text(resource, has), strings.Join(nodes, ", "))
 	if len(p.resources) > 1 {
-		text = resource + ": " + text
+		text = p.called(resource) + ": " + text
 	}
 	// What is offered differs from what is there by nature for cpu and memory.
 	if offered := all.Allocatable[resource]; kinds.Accelerator(resource) && offered != has {

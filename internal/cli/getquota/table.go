@@ -15,7 +15,8 @@ type page struct {
 	report    *quota.Report
 	teams     []quota.Team
 	resources []string
-	narrow    bool // one team's
+	short     map[string]string // names of resources
+	narrow    bool              // one team's
 	wide      bool
 }
 
@@ -148,6 +149,14 @@ func (p page) render(lines []line, notes []string) output.Table {
 	return t
 }
 
+// called is what a resource is called in the table.
+func (p page) called(resource string) string {
+	if p.wide {
+		return resource
+	}
+	return p.short[resource]
+}
+
 // scale is the length of the longest bar of each resource; those of different
 // resources cannot be compared. Sums fill their bars.
 func scale(lines []line) map[string]int64 {
@@ -184,7 +193,7 @@ func (p page) cells(l line, many, overcommit bool, whole map[string]int64) []out
 	}
 	out := append(make([]output.Cell, 0, 20), output.Cell{Text: l.name, Style: l.style})
 	if many {
-		out = append(out, output.Cell{Text: name, Style: output.Dim})
+		out = append(out, output.Cell{Text: p.called(name), Style: output.Dim})
 	}
 	out = append(out, output.Cell{Text: l.flavor, Style: output.Dim}, amount(f.Nominal), amount(f.Reserved), amount(f.Used), maybe(f.Borrowed, unknown))
 	if overcommit {
