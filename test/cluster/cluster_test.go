@@ -8,10 +8,9 @@ import (
 )
 
 // TestCurrent is the whole bed with the current Kueue: quota, borrowing, both operators, fake
-// completion, a member's rights, logs, and an API server that goes away. It runs beside the next one: beds
-// share nothing.
+// completion, a member's rights, logs. An API server that goes away, and the Kueue that serves only
+// v1beta1, are with what the product does there: test/e2e.
 func TestCurrent(t *testing.T) {
-	t.Parallel()
 	bed := ForTest(t, Options{})
 	john, smith := layOut(t, bed)
 	runBothTeams(t, bed, john, smith)
@@ -21,27 +20,6 @@ func TestCurrent(t *testing.T) {
 	t.Run("failure", func(t *testing.T) { podFailure(t, bed) })
 	t.Run("other kinds", func(t *testing.T) { servedKinds(t, bed) })
 	t.Run("logs and exec", func(t *testing.T) { logsAndExec(t, bed, john) })
-	t.Run("API server", func(t *testing.T) {
-		bed.StopAPIServer()
-		if err := bed.Get(t.Context(), "/readyz", nil); err == nil {
-			t.Error("the API server answers although it is stopped")
-		}
-		if err := bed.StartAPIServer(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		pods(t, bed, john, "john-train", "Running", 2)
-	})
-}
-
-// TestV1beta1 runs the same jobs with a Kueue that serves only v1beta1.
-func TestV1beta1(t *testing.T) {
-	t.Parallel()
-	bed := ForTest(t, Options{Kueue: KueueV1beta1})
-	john, smith := layOut(t, bed)
-	if err := bed.Get(t.Context(), "/apis/kueue.x-k8s.io/v1beta2", nil); !NotFound(err) {
-		t.Errorf("v1beta2 should not be served, got %v", err)
-	}
-	runBothTeams(t, bed, john, smith)
 }
 
 // TestStartFails expects the reason, from the log of the process that failed, and nothing left running.

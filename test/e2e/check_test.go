@@ -43,12 +43,10 @@ func dryRun(u user, code int, args ...string) verdict {
 	return v
 }
 
-// TestLendThree is the worked example, where A lends exactly three of its four
+// lendThree is the worked example, where A lends exactly three of its four
 // idle GPUs to a task of four for B: the verdict, and then the same in Kueue's own
 // deeds; explain-job on a job that waits names who holds what it needs.
-func TestLendThree(t *testing.T) {
-	t.Parallel()
-	bed := cluster.ForTest(t, cluster.Options{})
+func lendThree(t *testing.T, bed *cluster.Bed) {
 	applyScenario(t, bed, "lend-three", true)
 	admin := newUser(t, bed.Kubeconfig)
 	usage(t, bed, "hyperpod-ns-team-a-clusterqueue", "2", "0")

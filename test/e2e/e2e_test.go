@@ -27,12 +27,19 @@ func TestEnterprise(t *testing.T) {
 	t.Run("logs and exec", func(t *testing.T) { logsAndExec(t, bed) })
 }
 
-// TestTeams is what teams have and how jobs live in them, on one bed too. The
-// first part counts all queues there are, the last one stops the API server.
-func TestTeams(t *testing.T) {
+// TestQuota is who has what and what may start, on one bed too. The first part counts
+// all queues there are.
+func TestQuota(t *testing.T) {
 	t.Parallel()
 	bed := cluster.ForTest(t, cluster.Options{})
 	t.Run("quota truth", func(t *testing.T) { quotaTruth(t, bed, "v1beta2", 20, 10) })
+	t.Run("lend three", func(t *testing.T) { lendThree(t, bed) })
+}
+
+// TestTeams is how jobs live in teams. The last part stops the API server.
+func TestTeams(t *testing.T) {
+	t.Parallel()
+	bed := cluster.ForTest(t, cluster.Options{})
 	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
 		t.Fatal(err)
 	}
@@ -191,17 +198,21 @@ func member(t *testing.T, bed *cluster.Bed) {
 	m.ok("cancel-job", "mine")
 }
 
-// TestV1beta1 is the first job, and the quota model, on a Kueue that serves only
+// TestV1beta1 is the quota model and jobs of two teams on a Kueue that serves only
 // v1beta1.
 func TestV1beta1(t *testing.T) {
 	t.Parallel()
 	bed := cluster.ForTest(t, cluster.Options{Kueue: cluster.KueueV1beta1})
+	if err := bed.Get(t.Context(), "/apis/kueue.x-k8s.io/v1beta2", nil); !cluster.NotFound(err) {
+		t.Errorf("v1beta2 should not be served, got %v", err)
+	}
 	// First: it counts all queues there are.
 	t.Run("quota truth", func(t *testing.T) { quotaTruth(t, bed, "v1beta1", 8, 4) })
-	t.Run("first job", func(t *testing.T) { firstJobV1beta1(t, bed) })
+	t.Run("john and smith", func(t *testing.T) { johnAndSmithV1beta1(t, bed) })
 }
 
-func firstJobV1beta1(t *testing.T, bed *cluster.Bed) {
+// johnAndSmithV1beta1 has smith borrow 4 GPUs.
+func johnAndSmithV1beta1(t *testing.T, bed *cluster.Bed) {
 	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 4)); err != nil {
 		t.Fatal(err)
 	}
@@ -209,9 +220,13 @@ func firstJobV1beta1(t *testing.T, bed *cluster.Bed) {
 		t.Fatal(err)
 	}
 	admin := newUser(t, bed.Kubeconfig)
-	admin.ok("start-job", "--name", "old", "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py",
-		"--instance-type", "ml.g5.12xlarge", "--node-count", "1", "-n", "hyperpod-ns-john", "--wait", "--timeout", "60s")
-	if l := admin.list("-A"); len(l.Jobs) != 1 || l.Jobs[0].State != "Running" {
+	for _, team := range []string{"john", "smith"} {
+		admin.ok("start-job", "--name", team+"-train", "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py",
+			"--instance-type", "ml.g5.12xlarge", "--node-count", "2", "-n", "hyperpod-ns-"+team, "--wait", "--timeout", "60s")
+	}
+	if l := admin.list("-A"); len(l.Jobs) != 2 || l.Jobs[0].State != "Running" || l.Jobs[1].State != "Running" {
 		t.Errorf("list-jobs: %+v", l)
 	}
+	usage(t, bed, "hyperpod-ns-john-clusterqueue", "8", "0")
+	usage(t, bed, "hyperpod-ns-smith-clusterqueue", "8", "4")
 }

@@ -350,6 +350,9 @@ func (l life) restart() {
 		waits = append(waits, w)
 	}
 	l.bed.StopAPIServer()
+	if err := l.bed.Get(ctx, "/readyz", nil); err == nil {
+		l.t.Error("the API server answers although it is stopped")
+	}
 	if err := l.bed.StartAPIServer(ctx); err != nil {
 		l.t.Fatal(err)
 	}

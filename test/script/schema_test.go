@@ -14,6 +14,7 @@ import (
 // TestSchemas: docs/schema has the schemas of what these commands print, and what
 // they print of a sandbox keeps them. UPDATE_SCRIPTS=1 writes them.
 func TestSchemas(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	for _, c := range []struct {
 		name string

@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	folders, err := filepath.Glob("*/*.txtar")
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scripts found: %v", err)
@@ -32,6 +33,7 @@ func TestScripts(t *testing.T) {
 		}
 		seen[dir] = true
 		t.Run(dir, func(t *testing.T) {
+			t.Parallel() // or each folder would wait for the longest script of the one before
 			testscript.Run(t, testscript.Params{
 				Dir:                 dir,
 				Setup:               setup,

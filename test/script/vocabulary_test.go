@@ -94,6 +94,7 @@ var rare = []string{
 // docs/output.md, with the shape and the document it has there, and the table has no
 // key that no document has.
 func TestVocabulary(t *testing.T) {
+	t.Parallel()
 	words := vocabulary(t)
 	used := map[string]bool{}
 	for _, k := range rare {
@@ -255,6 +256,7 @@ func shape(v any) string {
 
 // TestFormats: every format that a command's help lists is one that it prints.
 func TestFormats(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	arguments := map[string]string{"jsonpath=": "{}", "custom-columns=": "A:.Name"}
 	seen := map[string]bool{}
