@@ -49,7 +49,10 @@ func (b *bench) lists(ctx context.Context) error {
 		{"hyperpod list-jobs -A", []string{b.hyperpod, "list-jobs", "-A"}},
 		{"kubectl get pytorchjobs -A", []string{b.kubectl, "get", "pytorchjobs", "-A"}},
 		{"kueuectl list workload -A", []string{b.kueuectl, "list", "workload", "-A"}},
-	}, goal{1, 0, 1.3}, goal{1, 2, 0.9}, goal{1, 3, 0.1})
+		{"the two lists, not compressed", []string{self, "-plain", "-bare", bed.Kubeconfig, pytorch, workloads}},
+		{"the two lists, as old as the server likes", []string{self, "-bare", bed.Kubeconfig, pytorch + "?resourceVersion=0", workloads + "?resourceVersion=0"}},
+		{"workloads alone", []string{self, "-bare", bed.Kubeconfig, workloads}},
+	}, goal{1, 0, 1.3}, goal{1, 2, 0.9}, goal{1, 3, 0.1}, goal{4, 0, 0}, goal{5, 0, 0}, goal{6, 0, 0}, goal{0, 3, 0})
 	return err
 }
 
@@ -143,9 +146,9 @@ func job(team cluster.Team, n int) []byte {
 	return data
 }
 
-// download fetches lists in parallel with gzip and throws them away: the floor
-// for any client.
-func download(ctx context.Context, kubeconfig string, paths []string) error {
+// download fetches lists in parallel, with gzip unless plain, and throws them away:
+// the floor for any client.
+func download(ctx context.Context, kubeconfig string, plain bool, paths []string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -163,6 +166,9 @@ func download(ctx context.Context, kubeconfig string, paths []string) error {
 					return err
 				}
 				req.Header.Set("User-Agent", "bench/1")
+				if plain {
+					req.Header.Set("Accept-Encoding", "identity")
+				}
 				resp, err := client.Do(req)
 				if err != nil {
 					return err

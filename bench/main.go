@@ -25,11 +25,12 @@ func main() {
 	workloads := flag.Int("workloads", 5000, "workloads of the quota part, in 200 queues")
 	queues := flag.Int("queues", 10, "queues of the verdict part, with 60 workloads each")
 	bare := flag.String("bare", "", "internal: download the lists named as arguments with this kubeconfig, and nothing else")
+	plain := flag.Bool("plain", false, "internal: with -bare, ask for answers that are not compressed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if *bare != "" {
-		check(download(ctx, *bare, flag.Args()))
+		check(download(ctx, *bare, *plain, flag.Args()))
 		return
 	}
 	check(run(ctx, strings.Split(*only, ","), *runs, *workloads, *queues, *logTime))

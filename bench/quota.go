@@ -65,7 +65,8 @@ func (b *bench) quota(ctx context.Context) error {
 		withJQ(b.kubectl),
 		{"hyperpod get-quota --from-status", []string{b.hyperpod, "get-quota", "--from-status", "-o", "table"}},
 		quota,
-	}, goal{2, 0, 1}, goal{2, 1, 1}, goal{3, 0, 0}, goal{3, 1, 0})
+		{"bare download of the workloads that wait", []string{self, "-bare", bed.Kubeconfig, kueue + "workloads?fieldSelector=status.admission.clusterQueue%3D"}},
+	}, goal{2, 0, 1}, goal{2, 1, 1}, goal{3, 0, 0}, goal{3, 1, 0}, goal{4, 0, 0}, goal{4, 3, 0})
 	return err
 }
 
