@@ -13,8 +13,9 @@ import (
 // mostCommand is how much of a command line is kept, in bytes.
 const mostCommand = 4096
 
-// unsaid are global flags that do not belong to what was started.
-var unsaid = []string{"color", "quiet", "debug", "output", "kubeconfig", "context", "request-timeout", "sandbox", "snapshot"}
+// unsaid are flags that do not belong to what was started. A dry run shows what would
+// be sent without it, and what it prints may be applied: that command is no dry run.
+var unsaid = []string{"color", "quiet", "debug", "output", "kubeconfig", "context", "request-timeout", "sandbox", "snapshot", "dry-run"}
 
 // told are the flags of text whose values the job remembers: names, places and
 // quantities. The text of every other flag may hold a secret.
@@ -23,7 +24,7 @@ var told = []string{"name", "job-name", "namespace", "config-file", "template", 
 	"accelerator-partition-type", "entry-script", "results-dir", "rdzv-backend", "rdzv-endpoint", "label-selector", "node-selector",
 	"toleration", "preferred-topology", "required-topology", "clean-pod-policy", "ttl-after-finished", "active-deadline",
 	"service-account-name", "volumes", "persistent-volume-claims", "restart-policy", "scheduler-type", "queue-name", "priority",
-	"dry-run", "wait", "idempotency-key"}
+	"wait", "idempotency-key"}
 
 // assigning are the flags whose values are K=V: the name is remembered.
 var assigning = []string{"environment", "environment-from-secret", "set", "label", "annotation"}

@@ -22,7 +22,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"--name", "x", "--recipe", "r.yaml", "--override-parameters", `{"token":"secret"}`, "--image", "i"}, `start-job --name x --recipe r.yaml --override-parameters ... --image i`},
 		{[]string{"--name", "x", "--wait", "--timeout", "5s"}, "start-job --name x --wait --timeout 5s"},
 		{[]string{"--name", "x", "--wait=finished"}, "start-job --name x --wait=finished"},
-		{[]string{"--name", "x", "--dry-run"}, "start-job --name x --dry-run"},
+		{[]string{"--name", "x", "--dry-run"}, "start-job --name x"},
 		{[]string{"--name", "x", "--auto-resume=false", "--follow"}, "start-job --name x --auto-resume=false --follow"},
 	} {
 		streams, _ := output.Test()
