@@ -22,8 +22,9 @@ export CGO_ENABLED := 0
 build:            ## the binary, ./hyperpod
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o hyperpod ./cmd/hyperpod
 
-test: lint         ## everything that CI runs
-	$(MAKE) -j2 unit oracle # one thread judges; the unit tests beside it leave it enough
+# The oracle has one thread; the unit tests beside it leave it enough.
+test: lint        ## everything that CI runs
+	$(MAKE) -j2 unit oracle
 	$(MAKE) script cluster
 
 lint:             ## gofmt, go vet, staticcheck, generated files, release configuration
