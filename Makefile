@@ -39,7 +39,7 @@ unit:             ## package tests with the race detector (and the import-graph 
 	$(GO) test $(NOVET) $(RANDOM)
 
 script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it
-	$(GO) test $(NOVET) -timeout 15m ./test/script/... ./test/tab/...
+	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
