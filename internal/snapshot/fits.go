@@ -5,16 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/parallel"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
@@ -128,20 +127,14 @@ func (s *Snapshot) quantities() error {
 // suspects are the objects that may have a bad quantity, in their order. All
 // processors look for them: every byte of a snapshot is read for that.
 func suspects(list []json.RawMessage) []json.RawMessage {
-	parts := make([][]json.RawMessage, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i := range parts {
-		part := list[len(list)*i/len(parts) : len(list)*(i+1)/len(parts)]
-		wg.Go(func() {
-			for _, raw := range part {
-				if suspect(raw) {
-					parts[i] = append(parts[i], raw)
-				}
-			}
-		})
+	bad, _ := parallel.Map(list, func(raw json.RawMessage) (bool, error) { return suspect(raw), nil })
+	var out []json.RawMessage
+	for i, raw := range list {
+		if bad[i] {
+			out = append(out, raw)
+		}
 	}
-	wg.Wait()
-	return slices.Concat(parts...)
+	return out
 }
 
 // suspect reports that an object may have a bad quantity. It only looks for the

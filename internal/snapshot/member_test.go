@@ -103,9 +103,15 @@ func TestMemberSameAnswer(t *testing.T) {
 func TestNotInFile(t *testing.T) {
 	queue := `{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"queue","namespace":"t"},"spec":{"clusterQueue":"t"}}`
 	cq := string(fixture.Team("t", "", 8, "", "")[2].(json.RawMessage))
-	for text, lacks := range map[string]string{
-		queue:             "clusterqueues, nodes, pods: not in the file",
-		queue + "\n" + cq: "nodes, pods, resourceflavors: not in the file",
+	flavor := `{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ResourceFlavor","metadata":{"name":"a100"},"spec":{%s}}`
+	plain := strings.Replace(flavor, "%s", "", 1)
+	topological := strings.Replace(flavor, "%s", `"nodeLabels":{"x":"y"},"topologyName":"racks"`, 1)
+	checked := strings.Replace(cq, `"spec":{`, `"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]},`, 1)
+	for text, want := range map[string][]string{
+		queue:                                  {"ClusterQueue t, where queue queue leads, is not in the file", "clusterqueues, nodes, pods: not in the file"},
+		queue + "\n" + cq:                      {"the flavors of t are not in the file", "nodes, pods, resourceflavors: not in the file"},
+		queue + "\n" + cq + "\n" + topological: {"the topologies of the flavors of t are not in the file", "nodes, pods, topologies: not in the file"},
+		queue + "\n" + checked + "\n" + plain:  {"the admission checks of t are not in the file", "admissionchecks, nodes, pods: not in the file"},
 	} {
 		in := load(t, client(open(t, write(t, []byte(text)))))
 		checker, err := check.New(context.Background(), in)
@@ -121,8 +127,13 @@ func TestNotInFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := v.Text(200, func(d time.Duration) string { return d.String() })
-		if v.Verdict != check.Unknown || !strings.Contains(page, lacks) || strings.Contains(page, "no right") {
+		if v.Verdict != check.Unknown || v.Reason != check.NotReadable || strings.Contains(page, "no right") || strings.Contains(page, "exist") || strings.Contains(page, "missing") {
 			t.Errorf("%s", page)
+		}
+		for _, words := range want {
+			if !strings.Contains(page, words) {
+				t.Errorf("no %q in\n%s", words, page)
+			}
 		}
 	}
 }
@@ -132,12 +143,18 @@ func TestNotInFile(t *testing.T) {
 func TestLacking(t *testing.T) {
 	const head = "apiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a, namespace: t}\n"
 	for doc, want := range map[string]string{
-		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 0, reservingWorkloads: 0}\n":            "",
-		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 1}\n":                                   "workloads",
-		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {reservingWorkloads: 1}\n":                                 "workloads",
-		head + "kind: Workload\nspec: {queueName: q, podSets: []}\n":                                                               "localqueues",
-		head + "kind: Workload\nspec: {queueName: q, podSets: []}\nstatus: {admission: {clusterQueue: c}}\n":                       "clusterqueues localqueues",
-		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n": "",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 0, reservingWorkloads: 0}\n":                                                           "",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {pendingWorkloads: 1}\n":                                                                                  "workloads",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: []}\nstatus: {reservingWorkloads: 1}\n":                                                                                "workloads",
+		head + "kind: Workload\nspec: {queueName: q, podSets: []}\n":                                                                                                              "localqueues",
+		head + "kind: Workload\nspec: {queueName: q, podSets: []}\nstatus: {admission: {clusterQueue: c}}\n":                                                                      "clusterqueues localqueues",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: [], admissionChecksStrategy: {admissionChecks: [{name: budget}]}}\n":                                                   "admissionchecks",
+		head + "kind: ClusterQueue\nspec: {resourceGroups: [], admissionChecksStrategy: {admissionChecks: []}}\n":                                                                 "",
+		head + "kind: ResourceFlavor\nspec: {nodeLabels: {x: z}, topologyName: racks}\n":                                                                                          "topologies",
+		head + "kind: ResourceFlavor\nspec: {nodeLabels: {x: z}}\n":                                                                                                               "",
+		head + "kind: Workload\nspec: {queueName: q, podSets: [], priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: high}}\n":                          "localqueues workloadpriorityclasses",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, labels: {kueue.x-k8s.io/priority-class: high}}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n": "workloadpriorityclasses",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [], restartPolicy: Never}}}\n":                                                "",
 	} {
 		var got []string
 		for _, m := range open(t, write(t, []byte(doc))).Lacks() {

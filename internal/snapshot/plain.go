@@ -272,35 +272,40 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 }
 
 // lacking are the kinds of which the file has none although a cluster would have
-// some: nodes and pods, and the queues, flavors and workloads that others in it
-// speak of or count.
+// some: nodes and pods, and those that others in it name or count.
 func (p *plainFile) lacking() []kinds.Resource {
-	flavors, counted, admitted := false, false, false
+	wanted := map[string]bool{kinds.Node.FullName(): true, kinds.Pod.FullName(): true}
+	want := func(r kinds.Resource, named bool) {
+		if named {
+			wanted[r.FullName()] = true
+		}
+	}
 	for _, o := range p.objects {
+		want(kinds.WorkloadPriorityClass, object.Text(o.body, "metadata", "labels", kinds.PriorityLabel) != "")
 		switch o.resource.FullName() {
 		case kinds.ClusterQueue.FullName():
 			for _, g := range object.List(o.body, "spec", "resourceGroups") {
-				flavors = flavors || len(object.List(g, "flavors")) > 0
+				want(kinds.ResourceFlavor, len(object.List(g, "flavors")) > 0)
 			}
+			want(kinds.AdmissionCheck, len(object.List(o.body, "spec", "admissionChecksStrategy", "admissionChecks")) > 0)
 			for _, name := range []string{"pendingWorkloads", "reservingWorkloads"} {
 				n, _ := object.Int(o.body, "status", name)
-				counted = counted || n > 0
+				want(kinds.Workload, n > 0)
 			}
+		case kinds.ResourceFlavor.FullName():
+			want(kinds.Topology, object.Text(o.body, "spec", "topologyName") != "")
+		case kinds.LocalQueue.FullName():
+			want(kinds.ClusterQueue, true)
 		case kinds.Workload.FullName():
-			admitted = admitted || object.Text(o.body, "status", "admission", "clusterQueue") != ""
+			want(kinds.LocalQueue, true)
+			want(kinds.ClusterQueue, object.Text(o.body, "status", "admission", "clusterQueue") != "")
+			want(kinds.WorkloadPriorityClass, object.Text(o.body, "spec", "priorityClassRef", "kind") == kinds.WorkloadPriorityClass.Kind)
 		}
 	}
 	var out []kinds.Resource
-	for _, c := range []struct {
-		kind   kinds.Resource
-		wanted bool
-	}{
-		{kinds.Node, true}, {kinds.Pod, true}, {kinds.ResourceFlavor, flavors}, {kinds.Workload, counted},
-		{kinds.LocalQueue, len(p.raw[kinds.Workload.FullName()]) > 0},
-		{kinds.ClusterQueue, admitted || len(p.raw[kinds.LocalQueue.FullName()]) > 0},
-	} {
-		if c.wanted && len(p.raw[c.kind.FullName()]) == 0 {
-			out = append(out, c.kind)
+	for _, r := range kinds.All() {
+		if wanted[r.FullName()] && len(p.raw[r.FullName()]) == 0 {
+			out = append(out, r)
 		}
 	}
 	return out

@@ -27,14 +27,26 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// reading is how far the heap may grow while a cluster is read, in percent (GOGC):
-// next to nothing of that is garbage, and looking for some is a fifth of a dry run.
-const reading = 400
+// growth is how far the heap may grow before garbage is looked for, in percent (GOGC),
+// while a cluster is read and asked about: next to nothing of what is read is garbage,
+// and looking for some is a fifth of a dry run.
+const growth = 400
+
+// Grow lets the heap grow further before garbage is looked for, until the function it
+// returns is called. It is for commands that read a cluster once, answer, and end;
+// somebody who has set GOGC higher, or off, keeps that.
+func Grow() (end func()) {
+	was := debug.SetGCPercent(growth)
+	if was < 0 || was > growth {
+		debug.SetGCPercent(was)
+	}
+	return func() { debug.SetGCPercent(was) }
+}
 
 // Load reads what the checker decides on; a user who may not list over all
 // namespaces gets those that can be found, the given one among them.
 func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(reading))
+	defer Grow()()
 	return inputs.Load(ctx, c.Client, inputs.Options{Finished: true, Namespaces: func(ctx context.Context) ([]string, error) {
 		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
 		if err != nil {

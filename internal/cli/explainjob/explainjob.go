@@ -81,6 +81,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	defer checker.Grow()()
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err

@@ -84,6 +84,9 @@ func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.C
 		return nil, err
 	}
 	world, ahead := forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: checker.Deadlines(ctx, c, in)}
+	if world.Now, _, err = in.Engine(ctx); err != nil {
+		return nil, err
+	}
 	out := map[queue.Key]queue.ETA{}
 	for _, name := range clusterQueues {
 		etas, err := forecast.Queue(ctx, world, ahead, name)

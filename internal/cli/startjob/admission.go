@@ -32,7 +32,11 @@ func (o *Options) excuse(err error, step string) bool {
 	if o.DryRun != admission || !errors.As(err, &e) || e.Code != errs.NotFound {
 		return false
 	}
-	o.found = append(o.found, check.Step{Check: step, Status: check.Failed, Message: e.Error(), Try: strings.Join(e.Try, "; ")})
+	found := check.Step{Check: step, Status: check.Failed, Message: e.Error()}
+	if len(e.Try) > 0 {
+		found.Try = e.Try[0]
+	}
+	o.found = append(o.found, found)
 	return true
 }
 
@@ -104,7 +108,7 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 				steps[i].Status, steps[i].Message = check.Unclear, "whether you may "+what+" could not be found out"
 			case !allowed:
 				steps[i].Status, steps[i].Message = check.Failed, "you have no right to "+what
-				steps[i].Try = "ask a cluster administrator for a role with that right"
+				steps[i].Advice = "ask a cluster administrator for a role with that right"
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
@@ -61,6 +62,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	f.Notef("%s", o.describe(t))
 
+	if o.DryRun == admission {
+		defer checker.Grow()()
+	}
 	cluster, err := f.Cluster()
 	if err != nil {
 		if o.DryRun != factory.DryRunClient || !errors.Is(err, kube.ErrNoCluster) {

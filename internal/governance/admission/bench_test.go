@@ -64,9 +64,10 @@ func BenchmarkProbe(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstProbe is the first verdict after a load where every queue is
-// StrictFIFO, so that the heads of all of them compete: one that is tried before
-// all others, and one that is tried last. Take -benchtime 20x: every run loads.
+// BenchmarkFirstProbe is the first verdict after a load, of a prepared engine, where
+// every queue is StrictFIFO, so that the heads of all of them compete: one that is
+// tried before all others, and one that is tried last. Take -benchtime 20x: every run
+// loads.
 func BenchmarkFirstProbe(b *testing.B) {
 	f := big(func(cq *kueue.ClusterQueue) {
 		preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny)(cq)
@@ -78,6 +79,7 @@ func BenchmarkFirstProbe(b *testing.B) {
 			for range b.N {
 				b.StopTimer()
 				e := f.engine(b, Config{})
+				e.Prepare(context.Background())
 				b.StartTimer()
 				probe(b, e, w)
 			}
@@ -140,9 +142,9 @@ func TestProbeRemembersRivals(t *testing.T) {
 	}
 }
 
-// TestLoadPreparesRivals: the first Probe after a load finds no head of another
+// TestPrepare: the first Probe of a prepared engine finds no head of another
 // StrictFIFO queue itself.
-func TestLoadPreparesRivals(t *testing.T) {
+func TestPrepare(t *testing.T) {
 	f := newFixture()
 	for q := range 4 {
 		team := fmt.Sprint("team-", q)
@@ -152,6 +154,7 @@ func TestLoadPreparesRivals(t *testing.T) {
 	f.team("alone", "", "10", strict).add(f.job("alone", "wait", 4))
 	f.team("other", "all", "10").add(f.job("other", "wait", 4))
 	e := f.engine(t, Config{})
+	e.Prepare(context.Background())
 	for range 2 {
 		if len(e.nominations) != 4 {
 			t.Errorf("%d heads are nominated, not those of the 4 StrictFIFO queues with a cohort", len(e.nominations))

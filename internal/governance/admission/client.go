@@ -35,6 +35,7 @@ type store struct {
 	cqs         map[string]*kueue.ClusterQueue
 	lqs         map[string]*kueue.LocalQueue // "namespace/name"
 	workloads   map[workload.Reference]*kueue.Workload
+	inQueue     map[string]map[workload.Reference]*kueue.Workload // the same by LocalQueue, "namespace/name"
 }
 
 func newStore() *store {
@@ -51,8 +52,34 @@ func newStore() *store {
 		cqs:         map[string]*kueue.ClusterQueue{},
 		lqs:         map[string]*kueue.LocalQueue{},
 		workloads:   map[workload.Reference]*kueue.Workload{},
+		inQueue:     map[string]map[workload.Reference]*kueue.Workload{},
 	}
 }
+
+// queueKey names the LocalQueue of a workload ("namespace/name").
+func queueKey(w *kueue.Workload) string { return w.Namespace + "/" + string(w.Spec.QueueName) }
+
+// put stores a workload, in place of the one of its name.
+func (s *store) put(w *kueue.Workload) {
+	key, queue := workload.Key(w), queueKey(w)
+	if old := s.workloads[key]; old != nil && old.Spec.QueueName != w.Spec.QueueName {
+		delete(s.inQueue[queueKey(old)], key)
+	}
+	if s.inQueue[queue] == nil {
+		s.inQueue[queue] = map[workload.Reference]*kueue.Workload{}
+	}
+	s.workloads[key], s.inQueue[queue][key] = w, w
+}
+
+// remove forgets a workload.
+func (s *store) remove(w *kueue.Workload) {
+	key := workload.Key(w)
+	delete(s.workloads, key)
+	delete(s.inQueue[queueKey(w)], key)
+}
+
+// queueOf is the LocalQueue of a workload, nil when it is not known.
+func (s *store) queueOf(w *kueue.Workload) *kueue.LocalQueue { return s.lqs[queueKey(w)] }
 
 // reader is the store as the client.Client Kueue's packages ask for: reads of
 // the kinds they use, an error for everything else, never a panic.

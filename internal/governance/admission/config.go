@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/ptr"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/workload"
 	"sigs.k8s.io/yaml"
 )
@@ -60,9 +62,8 @@ func ConfigFrom(data []byte) (Config, []string, error) {
 			cfg.FairSharingStrategies = fs.PreemptionStrategies
 		}
 	}
-	if len(m.AdmissionFairSharing) > 0 && string(m.AdmissionFairSharing) != "null" {
-		warnings = append(warnings, "admissionFairSharing is configured: the order within a ClusterQueue by past usage is not modelled")
-	}
+	gate, set := m.FeatureGates[string(features.AdmissionFairSharing)]
+	cfg.OrderByUse = ptr.To(len(m.AdmissionFairSharing) > 0 && string(m.AdmissionFairSharing) != "null" && (gate || !set))
 	if p := m.WaitForPodsReady; p != nil {
 		if p.BlockAdmission {
 			warnings = append(warnings, "waitForPodsReady.blockAdmission is configured: waiting for other jobs' pods is not modelled")

@@ -24,7 +24,10 @@ func TestConfigFrom(t *testing.T) {
 				return c.IgnoreUndeclaredResources && c.ExcludeResourcePrefixes[0] == "a/" && c.Transformations[0].Input == "nvidia.com/mig"
 			}, 0, ""},
 		{"not modelled", "admissionFairSharing: {usageHalfLifeTime: 1h}\nwaitForPodsReady: {blockAdmission: true}\nresources: {deviceClassMappings: [{name: x}]}",
-			func(c Config) bool { return true }, 3, ""},
+			func(c Config) bool { return *c.OrderByUse }, 2, ""},
+		{"no order by use", "waitForPodsReady: {}", func(c Config) bool { return !*c.OrderByUse }, 0, ""},
+		{"order by use, its gate off", "admissionFairSharing: {usageHalfLifeTime: 1h}\nfeatureGates: {AdmissionFairSharing: false}", func(c Config) bool { return !*c.OrderByUse }, 0, ""},
+		{"order by use, its gate on", "admissionFairSharing: {usageHalfLifeTime: 1h}\nfeatureGates: {AdmissionFairSharing: true}", func(c Config) bool { return *c.OrderByUse }, 0, ""},
 		{"requeuing", "waitForPodsReady: {requeuingStrategy: {timestamp: Creation}}", func(c Config) bool { return c.RequeueByCreation }, 0, ""},
 		{"requeuing by eviction", "waitForPodsReady: {requeuingStrategy: {backoffLimitCount: 3}}", func(c Config) bool { return !c.RequeueByCreation }, 0, ""},
 		{"something else", "apiVersion: v1\nkind: Pod", nil, 0, "unexpected apiVersion v1"},

@@ -32,6 +32,7 @@ const (
 // entry is the head of one ClusterQueue in one cycle.
 type entry struct {
 	qcache.Head
+	rank       rank
 	rival      bool                            // in a Probe: not the workload that is asked about
 	cq         *schdcache.ClusterQueueSnapshot // nil when it was not nominated
 	assignment flavorassigner.Assignment

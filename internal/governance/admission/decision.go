@@ -132,8 +132,11 @@ type Decision struct {
 	PodSets      []PodSetDecision
 	Borrowed     []Quantity
 	Preempts     []Preemption
-	// Ahead is the number of waiting workloads of the same ClusterQueue that come first.
+	// Ahead is the number of waiting workloads of the same ClusterQueue that stand before it.
 	Ahead int
+	// Behind is how many of those must start first, as its ClusterQueue is StrictFIFO;
+	// 0 where that is not what it waits for.
+	Behind int
 	// Tie is true when Kueue is undecided, as fair sharing is at equal shares:
 	// repeated evaluations of the same state gave different answers. The first of
 	// them by its text is reported, the same each time. A tie can go unnoticed.
@@ -158,7 +161,7 @@ const (
 // is not among it: only what holds quota has one (see holding).
 func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue) []string {
 	var out []string
-	if s := cq.Spec.AdmissionScope; s != nil && s.AdmissionMode == kueue.UsageBasedAdmissionFairSharing {
+	if e.ordersByUse(cq) {
 		out = append(out, NotModelledAdmission)
 	}
 	if cq.Spec.ConcurrentAdmissionPolicy != nil {

@@ -11,7 +11,6 @@ import (
 	"k8s.io/utils/clock"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
-	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/resources"
@@ -41,6 +40,9 @@ type Config struct {
 	// RequeueByCreation is waitForPodsReady.requeuingStrategy.timestamp: Creation. Without
 	// it a workload whose pods were not ready in time queues by its eviction.
 	RequeueByCreation bool
+	// OrderByUse is true when Kueue has admissionFairSharing, which is not modelled; nil
+	// when that is not known. It matters to ClusterQueues that ask for it.
+	OrderByUse *bool
 }
 
 // Engine holds one cluster's queues, quotas and workloads. Create it with [New].
@@ -59,6 +61,7 @@ type Engine struct {
 	info     []workload.InfoOption
 	quota    config.QuotaCheckStrategy
 	fair     bool
+	byUse    *bool // Config.OrderByUse
 
 	cycle       int64
 	queuesIn    map[string]bool   // LocalQueues ("ns/name") known to the queue manager
@@ -70,10 +73,8 @@ type Engine struct {
 	backoff     map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	todo        map[workload.Reference]bool // to be queued by flush
 	flushed     bool                        // some workload was put into its queue since New
-	heads       []workload.Info             // cached heads of StrictFIFO queues, nil when stale
-	headsOK     bool
-	nominations map[workload.Reference]nomination                 // of the heads, nil when stale
-	waiting     map[kueue.ClusterQueueReference][]*kueue.Workload // by ClusterQueue, nil when stale
+	derived     derived
+	nominations map[workload.Reference]nomination // of the heads of StrictFIFO queues, nil when stale
 	warnings    []string
 }
 
@@ -98,6 +99,7 @@ func New(cfg Config) (*Engine, error) {
 		format:   resources.NewResourceFormatter(),
 		ordering: cfg.ordering(),
 		quota:    config.QuotaCheckBlockUndeclared,
+		byUse:    cfg.OrderByUse,
 		queuesIn: map[string]bool{},
 		cqs:      map[string]bool{},
 		held:     map[string]bool{},
@@ -162,7 +164,7 @@ func New(cfg Config) (*Engine, error) {
 // Warnings lists what this engine cannot follow exactly: gates it could not set,
 // configuration it does not model, objects it had to assume. Sorted, no duplicates.
 func (e *Engine) Warnings() []string {
-	out := slices.Clone(e.warnings)
+	out := append(slices.Clone(e.warnings), e.unmodelled()...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

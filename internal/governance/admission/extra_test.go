@@ -296,7 +296,7 @@ func TestNotModelledIsSaid(t *testing.T) {
 	f.add(claims)
 	e := f.engine(t, Config{})
 	all := strings.Join(e.Warnings(), "\n")
-	for _, want := range []string{"MultiKueue", "admission fair sharing", "concurrent admission", "workload a/claims uses resource claims"} {
+	for _, want := range []string{"MultiKueue", "admission fair sharing", "concurrent admission", "workloads with resource claims, whose devices are not counted: a/claims"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning about %s in:\n%s", want, all)
 		}

@@ -69,7 +69,6 @@ func loadRank(o client.Object) int {
 // with negative requests) are reported in the error, all of them, and left out or,
 // for a cohort cycle, kept inactive; everything else is loaded all the same.
 func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
-	e.touch()
 	sorted := make([]client.Object, 0, len(objs))
 	for _, o := range objs {
 		if loadRank(o) >= 0 && !reflect.ValueOf(o).IsNil() {
@@ -81,6 +80,9 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 	workloads := slices.IndexFunc(sorted, func(o client.Object) bool { return loadRank(o) == rankWorkload })
 	if workloads < 0 {
 		workloads = len(sorted)
+	}
+	if workloads > 0 {
+		e.touch()
 	}
 	var errs []error
 	for _, o := range sorted[:workloads] {
@@ -97,9 +99,6 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 	}
 	errs = append(errs, e.loadWorkloads(ctx, sorted[workloads:], workloads > 0)...)
 	e.requeue(ctx)
-	if err := guard("heads of queues", func() error { return e.prepare(ctx) }); err != nil {
-		errs = append(errs, err)
-	}
 	return errors.Join(errs...)
 }
 
@@ -111,6 +110,12 @@ func (e *Engine) loadWorkloads(ctx context.Context, list []client.Object, all bo
 	var changed []workload.Reference
 	for _, o := range list {
 		w := o.(*kueue.Workload)
+		if old := e.store.workloads[workload.Key(w)]; old != nil && !all {
+			e.moved(old)
+		}
+		if !all {
+			e.moved(w)
+		}
 		err := CheckWorkload(w)
 		if err == nil {
 			err = guard("workload "+string(workload.Key(w)), func() error { e.applyWorkload(ctx, w); return nil })
@@ -191,7 +196,6 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 		delete(e.faulty, o.Name)
 		o = withDefaults(o)
 		s.cqs[o.Name] = o
-		e.warnClusterQueue(o)
 		return e.applyClusterQueue(ctx, o, e.held[o.Name])
 	case *kueue.LocalQueue:
 		return e.applyLocalQueue(ctx, o)
@@ -338,9 +342,4 @@ func (e *Engine) wakeAll(wake sets.Set[kueue.ClusterQueueReference]) {
 
 func (e *Engine) wakeUsing(wake sets.Set[kueue.ClusterQueueReference], flavor string) {
 	wake.Insert(e.cache.ClusterQueuesUsingFlavor(kueue.ResourceFlavorReference(flavor))...)
-}
-
-// touch forgets what was derived from the queues.
-func (e *Engine) touch() {
-	e.heads, e.headsOK, e.waiting, e.nominations = nil, false, nil, nil
 }

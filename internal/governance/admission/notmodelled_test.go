@@ -21,28 +21,37 @@ import (
 func TestNotModelled(t *testing.T) {
 	check := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "remote"}, Spec: kueue.AdmissionCheckSpec{ControllerName: kueue.MultiKueueControllerName},
 		Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}}}
+	scope := func(q *kueue.ClusterQueue) {
+		q.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
+	}
 	cases := map[string]struct {
 		queue queueOption
 		job   workloadOption
 		want  []string
+		byUse *bool // Config.OrderByUse
 	}{
-		"nothing": {func(*kueue.ClusterQueue) {}, func(*kueue.Workload) {}, nil},
+		"nothing": {queue: func(*kueue.ClusterQueue) {}, job: func(*kueue.Workload) {}},
 		"MultiKueue": {func(q *kueue.ClusterQueue) {
 			q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "remote"}}}
-		}, func(*kueue.Workload) {}, []string{NotModelledMultiKueue}},
-		"fair sharing of admissions": {func(q *kueue.ClusterQueue) {
-			q.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
-		}, func(*kueue.Workload) {}, []string{NotModelledAdmission}},
-		"concurrent admission": {func(q *kueue.ClusterQueue) { q.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{} }, func(*kueue.Workload) {}, []string{NotModelledConcurrent}},
+		}, func(*kueue.Workload) {}, []string{NotModelledMultiKueue}, nil},
+		"fair sharing of admissions":              {scope, func(*kueue.Workload) {}, []string{NotModelledAdmission}, ptr.To(true)},
+		"fair sharing of admissions, off":         {scope, func(*kueue.Workload) {}, nil, ptr.To(false)},
+		"fair sharing of admissions, not known":   {scope, func(*kueue.Workload) {}, []string{NotModelledAdmission}, nil},
+		"fair sharing of admissions, of no queue": {func(*kueue.ClusterQueue) {}, func(*kueue.Workload) {}, nil, ptr.To(true)},
+		"concurrent admission":                    {func(q *kueue.ClusterQueue) { q.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{} }, func(*kueue.Workload) {}, []string{NotModelledConcurrent}, nil},
 		"resource claims": {func(*kueue.ClusterQueue) {}, func(w *kueue.Workload) {
 			w.Spec.PodSets[0].Template.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("one")}}
-		}, []string{NotModelledClaims}},
+		}, []string{NotModelledClaims}, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture().add(check).team("a", "", "8", c.queue)
-			if d := probe(t, f.engine(t, Config{}), f.job("a", "new", 1, c.job)); !slices.Equal(d.NotModelled, c.want) {
+			if d := probe(t, f.engine(t, Config{OrderByUse: c.byUse}), f.job("a", "new", 1, c.job)); !slices.Equal(d.NotModelled, c.want) {
 				t.Errorf("%v, want %v (%s %s)", d.NotModelled, c.want, d.Outcome, d.Reason)
+			}
+			said := strings.Contains(strings.Join(f.engine(t, Config{OrderByUse: c.byUse}).Warnings(), " "), "admission fair sharing")
+			if said != slices.Contains(c.want, NotModelledAdmission) {
+				t.Errorf("a warning about it: %v", said)
 			}
 		})
 	}

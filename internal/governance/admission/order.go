@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
@@ -46,7 +47,7 @@ func (t *listTurns) next() *entry {
 // of quota first, then (behind a gate) workloads waiting for their preemptions,
 // less borrowing, higher priority, older.
 func (e *Engine) compareClassical(a, b *entry) int {
-	if c := first(workload.HasQuotaReservation(a.Obj), workload.HasQuotaReservation(b.Obj)); c != 0 {
+	if c := first(a.rank.reserved, b.rank.reserved); c != 0 {
 		return c
 	}
 	if features.Enabled(features.PrioritizePreemptorWorkloads) {
@@ -65,18 +66,27 @@ func (e *Engine) compareClassical(a, b *entry) int {
 // borrow at all. With fair sharing the order is known only once all are nominated.
 func (e *Engine) surelyAfter(en, nominated *entry) bool {
 	return !e.fair && nominated.assignment.Borrows() == 0 &&
-		workload.HasQuotaReservation(en.Obj) == workload.HasQuotaReservation(nominated.Obj) &&
+		en.rank.reserved == nominated.rank.reserved &&
 		en.IsPreemptor == nominated.IsPreemptor && e.comparePriorityAge(nominated, en) < 0
 }
 
 func (e *Engine) comparePriorityAge(a, b *entry) int {
-	if features.Enabled(features.PrioritySortingWithinCohort) {
-		pa, pb := priority.EffectivePriority(e.log, a.Obj), priority.EffectivePriority(e.log, b.Obj)
-		if c := cmp.Compare(pb, pa); c != 0 {
-			return c
-		}
+	if c := cmp.Compare(b.rank.priority, a.rank.priority); c != 0 && features.Enabled(features.PrioritySortingWithinCohort) {
+		return c
 	}
-	return e.ordering.GetQueueOrderTimestamp(a.Obj).Time.Compare(e.ordering.GetQueueOrderTimestamp(b.Obj).Time)
+	return a.rank.queued.Compare(b.rank.queued)
+}
+
+// rank is what of a workload itself decides its turn. It is found once: entries are
+// compared many times.
+type rank struct {
+	reserved bool // it holds quota
+	priority int64
+	queued   time.Time
+}
+
+func (e *Engine) rankOf(w *kueue.Workload) rank {
+	return rank{workload.HasQuotaReservation(w), priority.EffectivePriority(e.log, w), e.ordering.GetQueueOrderTimestamp(w).Time}
 }
 
 // first orders true before false.

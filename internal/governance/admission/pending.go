@@ -16,20 +16,18 @@ import (
 // takes them. With an empty name it lists those that are in no queue at all: gated,
 // deactivated, or their LocalQueue or ClusterQueue is missing or stopped.
 func (e *Engine) Pending(clusterQueue string) []PendingWorkload {
-	e.flush(context.Background())
+	ctx := context.Background()
 	out := []PendingWorkload{}
 	if clusterQueue != "" {
-		for _, i := range e.queues.PendingWorkloadsInfo(kueue.ClusterQueueReference(clusterQueue)) {
-			if w := e.store.workloads[workload.Key(i.Obj)]; w != nil {
-				out = append(out, e.pendingWorkload(w))
-			}
+		for _, w := range e.inOrder(ctx, kueue.ClusterQueueReference(clusterQueue)) {
+			out = append(out, e.pendingWorkload(w))
 		}
 		return out
 	}
 	queued := map[workload.Reference]bool{}
 	for name := range e.cqs {
-		for _, i := range e.queues.PendingWorkloadsInfo(kueue.ClusterQueueReference(name)) {
-			queued[workload.Key(i.Obj)] = true
+		for _, w := range e.inOrder(ctx, kueue.ClusterQueueReference(name)) {
+			queued[workload.Key(w)] = true
 		}
 	}
 	for _, key := range sortedKeys(e.store.workloads) {

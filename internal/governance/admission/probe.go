@@ -153,7 +153,7 @@ func (e *Engine) notQueued(w *kueue.Workload) (Decision, bool) {
 	switch b := e.blocker(w); {
 	case b.reason != "":
 		d := Decision{Outcome: outcomeFor(b.reason), Reason: b.reason, Message: b.message}
-		if lq := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)]; lq != nil {
+		if lq := e.store.queueOf(w); lq != nil {
 			d.ClusterQueue = string(lq.Spec.ClusterQueue)
 			if why := e.inactiveWhy(lq.Spec.ClusterQueue); why != "" && e.store.cqs[d.ClusterQueue] != nil {
 				d.Message += ": " + why
@@ -184,12 +184,12 @@ func outcomeFor(reason string) Outcome {
 
 // probeOnce decides one cycle in which the workload is the head of its queue.
 func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (Decision, *entry, error) {
-	cqName := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)].Spec.ClusterQueue
+	cqName := e.store.queueOf(w).Spec.ClusterQueue
 	snap, err := e.cache.Snapshot(ctx)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("snapshot of the cluster: %w", err)
 	}
-	own := &entry{Head: qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, w), e.info...)}}
+	own := &entry{Head: qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, w), e.info...)}, rank: e.rankOf(w)}
 	own.ClusterQueue = cqName
 	entries := append(e.rivals(ctx, snap, cqName, workload.Key(w)), own)
 	e.cycle++ // the decision belongs to the next cycle: remembered flavor scans of rivals age
@@ -218,11 +218,13 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	if workload.HasDRA(w) {
 		d.Warnings = append(d.Warnings, "it uses resource claims: their devices are not counted")
 	}
-	d.Ahead = e.ahead(w, cqName)
-	if cq := e.store.cqs[string(cqName)]; cq.Spec.QueueingStrategy == kueue.StrictFIFO && d.Ahead > 0 && d.Outcome != Never {
+	var first int
+	d.Ahead, first = e.ahead(w, cqName)
+	if cq := e.store.cqs[string(cqName)]; cq.Spec.QueueingStrategy == kueue.StrictFIFO && first > 0 && d.Outcome != Never {
 		d.Outcome, d.Reason = Waits, kueue.WorkloadQuotaReservedReasonWaitingForQuota
-		d.Message = fmt.Sprintf("ClusterQueue %s is StrictFIFO: %d workload(s) ahead of it must start first", cqName, d.Ahead)
+		d.Message = fmt.Sprintf("ClusterQueue %s is StrictFIFO: %d workload(s) ahead of it must start first", cqName, first)
 		d.Borrowed, d.Preempts = nil, nil
+		d.Behind = first
 	}
 	return d, own, nil
 }
@@ -242,38 +244,31 @@ func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
 	return names
 }
 
-// before is the order of a queue (baseCompareFunc in cluster_queue.go).
-func (e *Engine) before(a, b *kueue.Workload) bool {
+// compare is the order of a queue (baseCompareFunc in cluster_queue.go).
+func (e *Engine) compare(a, b *kueue.Workload) int {
+	if c := cmp.Compare(priority.EffectivePriority(e.log, b), priority.EffectivePriority(e.log, a)); c != 0 {
+		return c
+	}
 	ta, tb := e.ordering.GetQueueOrderTimestamp(a), e.ordering.GetQueueOrderTimestamp(b)
-	return cmp.Or(cmp.Compare(priority.EffectivePriority(e.log, b), priority.EffectivePriority(e.log, a)),
-		ta.Compare(tb.Time), cmp.Compare(a.UID, b.UID)) < 0
+	return cmp.Or(ta.Compare(tb.Time), cmp.Compare(a.UID, b.UID))
 }
 
-// ahead counts the waiting workloads of the queue that the scheduler takes before w.
-func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) int {
-	mine, n := *w, 0
+// ahead counts the waiting workloads of the queue that stand before w, and those of
+// them that the scheduler takes before it: not while their back-off lasts.
+func (e *Engine) ahead(w *kueue.Workload, cq kueue.ClusterQueueReference) (all, first int) {
+	mine := *w
 	if mine.UID == "" {
 		mine.UID = "~" // not created yet: behind those of the same second
 	}
 	for _, o := range e.waitingIn(cq) {
-		if (o.Name != w.Name || o.Namespace != w.Namespace) && e.before(o, &mine) {
-			n++
-		}
-	}
-	return n
-}
-
-// waitingIn are the workloads waiting in a ClusterQueue, in no order.
-func (e *Engine) waitingIn(cq kueue.ClusterQueueReference) []*kueue.Workload {
-	if e.waiting == nil {
-		e.waiting = map[kueue.ClusterQueueReference][]*kueue.Workload{}
-		for _, o := range e.store.workloads {
-			if lq := e.store.lqs[o.Namespace+"/"+string(o.Spec.QueueName)]; lq != nil && workload.IsAdmissible(o) {
-				e.waiting[lq.Spec.ClusterQueue] = append(e.waiting[lq.Spec.ClusterQueue], o)
+		if (o.Name != w.Name || o.Namespace != w.Namespace) && e.compare(o, &mine) < 0 {
+			all++
+			if !e.backoff[workload.Key(o)] {
+				first++
 			}
 		}
 	}
-	return e.waiting[cq]
+	return all, first
 }
 
 // holding describes a workload that has its quota.

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -50,12 +51,17 @@ func TestQueueOrder(t *testing.T) {
 			s.Workloads = append(s.Workloads, slim)
 		}
 		var theirs, ours []string
-		e := f.engine(t, Config{Now: func() time.Time { return noon }})
+		e := f.engine(t, Config{})
+		quick := names(e.Pending("a"))
+		e.flush(context.Background()) // from here on Kueue's queue is asked
 		for i, p := range e.Pending("a") {
 			theirs = append(theirs, p.Name)
 			if d := probe(t, e, e.Workload("a", p.Name)); d.Ahead != i {
 				t.Fatalf("seed %d: %d are said to be before %s, Kueue has %v", seed, d.Ahead, p.Name, theirs)
 			}
+		}
+		if strings.Join(quick, " ") != strings.Join(theirs, " ") {
+			t.Fatalf("seed %d, without queueing:\n ours %v\nKueue %v", seed, quick, theirs)
 		}
 		report := quota.Build(s)
 		for _, it := range queue.Build(s, report, report.Teams, nil) {

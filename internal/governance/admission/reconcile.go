@@ -52,9 +52,6 @@ func (e *Engine) reconcile(ctx context.Context, key workload.Reference) {
 	if v, blocked := e.verdicts[key]; blocked && isBlockerReason(v.reason) {
 		delete(e.verdicts, key) // the queue is fine again; the scheduler will say more
 	}
-	if workload.HasDRA(w) {
-		e.warnf("workload %s uses resource claims: their devices are not counted", key)
-	}
 }
 
 func isBlockerReason(reason string) bool {
@@ -72,7 +69,7 @@ func (e *Engine) block(key workload.Reference, conditionReason, reason, message 
 	e.verdicts[key] = verdict{reason, message}
 	c := e.writable(key)
 	if e.setCondition(c, kueue.WorkloadQuotaReserved, conditionReason, message, false) {
-		e.put(c)
+		e.store.put(c)
 	}
 }
 
@@ -92,7 +89,7 @@ func (e *Engine) allowRequeue(ctx context.Context, key workload.Reference) bool 
 	}
 	reason, message := "", ""
 	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadRequeued); c != nil && c.Status == metav1.ConditionFalse {
-		lq := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)]
+		lq := e.store.queueOf(w)
 		switch {
 		case c.Reason == kueue.WorkloadDeactivated:
 			reason, message = kueue.WorkloadReactivated, "The workload was reactivated"
@@ -118,7 +115,7 @@ func (e *Engine) allowRequeue(ctx context.Context, key workload.Reference) bool 
 	if reason != "" {
 		e.setCondition(c, kueue.WorkloadRequeued, reason, message, true)
 	}
-	e.put(c)
+	e.store.put(c)
 	e.enqueue(c)
 	return true
 }
@@ -133,7 +130,7 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 		return
 	}
 	delete(e.verdicts, key)
-	lq := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)]
+	lq := e.store.queueOf(w)
 	cq := e.store.cqs[string(w.Status.Admission.ClusterQueue)]
 	c := e.writable(key)
 	changed := cq != nil && e.syncChecks(c, cq)
@@ -141,7 +138,7 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 		changed = true
 	}
 	if changed {
-		e.put(c)
+		e.store.put(c)
 		e.count(e.adjusted(ctx, c))
 	}
 	switch {

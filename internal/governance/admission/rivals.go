@@ -2,10 +2,8 @@ package admission
 
 import (
 	"context"
-	"fmt"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
@@ -22,31 +20,30 @@ type nomination struct {
 	message    string
 }
 
-// prepare finds once, while loading, what every Probe asks for, so that the first
-// of them is as fast as the others. An engine that has run cycles is not asked that
-// often: it finds them when it is.
-func (e *Engine) prepare(ctx context.Context) error {
-	if e.flushed {
-		return nil
-	}
-	e.waitingIn("")
+// Prepare finds what every [Engine.Probe] asks for, so that the first of them is as
+// fast as the others. Probe finds it, too: an engine that is only run, or changed
+// before it is asked, need not be prepared.
+func (e *Engine) Prepare(ctx context.Context) {
+	_ = guard("heads of queues", func() error { e.prepare(ctx); return nil }) // Probe meets it again
+}
+
+func (e *Engine) prepare(ctx context.Context) {
 	heads := e.strictHeads(ctx)
 	if len(heads) == 0 {
-		return nil
+		return
 	}
 	snap, err := e.cache.Snapshot(ctx)
 	if err != nil {
-		return fmt.Errorf("snapshot of the cluster: %w", err)
+		return
 	}
 	defer withReasons()()
 	e.cycle++ // as probeOnce has it
 	defer func() { e.cycle-- }()
 	for _, h := range heads {
 		if cq := snap.ClusterQueue(h.ClusterQueue); cq != nil && cq.HasParent() {
-			e.nominateRival(ctx, &entry{Head: qcache.Head{Info: h}, rival: true}, snap)
+			e.nominateRival(ctx, h.rival(), snap)
 		}
 	}
-	return nil
 }
 
 // rivals are the heads of the other StrictFIFO queues in the cohort tree of cq.
@@ -62,7 +59,7 @@ func (e *Engine) rivals(ctx context.Context, snap *schdcache.Snapshot, cq kueue.
 			theirs.Parent().Root() != mine.Parent().Root() {
 			continue
 		}
-		out = append(out, &entry{Head: qcache.Head{Info: h}, rival: true})
+		out = append(out, h.rival())
 	}
 	return out
 }
@@ -91,53 +88,4 @@ func (e *Engine) nominateRival(ctx context.Context, en *entry, snap *schdcache.S
 	}
 	en.LastAssignment = &en.assignment.LastState
 	return true
-}
-
-// strictHeads are the workloads at the head of StrictFIFO queues, without taking
-// them off. They are remembered until something changes.
-func (e *Engine) strictHeads(ctx context.Context) []workload.Info {
-	if e.headsOK {
-		return e.heads
-	}
-	e.heads = nil
-	for _, name := range sortedKeys(e.store.cqs) {
-		ref := kueue.ClusterQueueReference(name)
-		if e.store.cqs[name].Spec.QueueingStrategy != kueue.StrictFIFO || !e.cache.ClusterQueueActive(ref) {
-			continue
-		}
-		if head := e.strictHead(ctx, ref); head != nil {
-			head.ClusterQueue = ref
-			e.heads = append(e.heads, *head)
-		}
-	}
-	e.headsOK = true
-	return e.heads
-}
-
-// strictHead is the first of a queue. As long as no workload was ever queued, it
-// is found without queueing all of them, which hashes each.
-func (e *Engine) strictHead(ctx context.Context, cq kueue.ClusterQueueReference) *workload.Info {
-	if e.flushed {
-		e.flush(ctx)
-		for _, i := range e.queues.PendingWorkloadsInfo(cq) {
-			if !e.backoff[workload.Key(i.Obj)] {
-				head := *i
-				return &head
-			}
-		}
-		return nil
-	}
-	var first *kueue.Workload
-	for _, w := range e.waitingIn(cq) {
-		if first != nil && !e.before(w, first) {
-			continue
-		}
-		if key := workload.Key(w); e.todo[key] && !e.backoff[key] {
-			first = w
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return workload.NewInfo(e.adjusted(ctx, first), e.info...)
 }

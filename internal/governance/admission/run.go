@@ -142,7 +142,7 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 		if e.cache.IsAdded(h.Info) && !workload.NeedsSecondPass(h.Obj) {
 			continue // holds its quota already
 		}
-		entries = append(entries, &entry{Head: h})
+		entries = append(entries, &entry{Head: h, rank: e.rankOf(h.Obj)})
 	}
 	decided := e.decide(ctx, entries, snap, false, nil)
 	for _, en := range decided {
@@ -217,7 +217,7 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 		ev.Kind, ev.Message = EventSkipped, en.message
 		return false
 	}
-	e.put(w)
+	e.store.put(w)
 	// The update event of the admission. Counting the workload a second time
 	// advances the queue's generation, which ends remembered flavor scans.
 	e.queues.DeleteWorkload(e.log, key)
@@ -264,7 +264,7 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 		changed = workload.SetBlockedOnPreemptionGatesCondition(w, e.now(), kueue.PreemptionGated, en.message)
 	}
 	if changed {
-		e.put(w)
+		e.store.put(w)
 		// The update event puts it into the queue once more. That matters: without
 		// FlavorFungibilityPreserveScanProgress it loses its place in the flavor scan.
 		e.enqueue(w)

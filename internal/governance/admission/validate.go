@@ -2,11 +2,14 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/workload"
+	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
 
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -119,12 +122,52 @@ func withDefaults(cq *kueue.ClusterQueue) *kueue.ClusterQueue {
 	return &c
 }
 
-// warnClusterQueue notes features of the queue that are not modelled.
-func (e *Engine) warnClusterQueue(cq *kueue.ClusterQueue) {
-	if s := cq.Spec.AdmissionScope; s != nil && s.AdmissionMode == kueue.UsageBasedAdmissionFairSharing {
-		e.warnf("ClusterQueue %s uses admission fair sharing: the order within it is not modelled", cq.Name)
+// ordersByUse reports a queue in which past use decides who comes first, as far as is
+// known: the queue asks for it, and Kueue's configuration has it or was not read.
+func (e *Engine) ordersByUse(cq *kueue.ClusterQueue) bool {
+	s := cq.Spec.AdmissionScope
+	return s != nil && s.AdmissionMode == kueue.UsageBasedAdmissionFairSharing && (e.byUse == nil || *e.byUse)
+}
+
+// unmodelled name the queues and workloads that use what is not modelled.
+func (e *Engine) unmodelled() []string {
+	byUse := "with admission fair sharing, whose order by past use is not modelled"
+	if e.byUse == nil {
+		byUse = "that ask for admission fair sharing (Kueue may have it on), whose order by past use is not modelled"
 	}
-	if cq.Spec.ConcurrentAdmissionPolicy != nil {
-		e.warnf("ClusterQueue %s uses concurrent admission, which is not modelled", cq.Name)
+	var ordered, concurrent, claims []string
+	for _, name := range sortedKeys(e.store.cqs) {
+		cq := e.store.cqs[name]
+		if e.ordersByUse(cq) {
+			ordered = append(ordered, name)
+		}
+		if cq.Spec.ConcurrentAdmissionPolicy != nil {
+			concurrent = append(concurrent, name)
+		}
 	}
+	for key, w := range e.store.workloads {
+		if workload.HasDRA(w) && !workloadfinish.IsFinished(w) {
+			claims = append(claims, string(key))
+		}
+	}
+	slices.Sort(claims)
+	var out []string
+	say := func(kind, what string, names []string) {
+		if len(names) > 0 {
+			out = append(out, kind+" "+what+": "+someOf(names))
+		}
+	}
+	say("ClusterQueues", byUse, ordered)
+	say("ClusterQueues", "with concurrent admission, which is not modelled", concurrent)
+	say("workloads", "with resource claims, whose devices are not counted", claims)
+	return out
+}
+
+// someOf names the first few, and says how many more there are.
+func someOf(names []string) string {
+	const most = 4
+	if n := len(names); n > most+1 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
+	}
+	return strings.Join(names, ", ")
 }

@@ -40,8 +40,8 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 	if w == nil {
 		return fmt.Errorf("workload %s: not known", key)
 	}
-	e.touch()
-	delete(e.store.workloads, key)
+	e.moved(w)
+	e.store.remove(w)
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
 	delete(e.todo, key)
@@ -53,7 +53,7 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 }
 
 // writable returns a copy of the stored workload whose status may be changed;
-// metadata and spec are shared. Store it back with put.
+// metadata and spec are shared. Store it back with store.put.
 func (e *Engine) writable(key workload.Reference) *kueue.Workload {
 	old := e.store.workloads[key]
 	w := *old
@@ -61,13 +61,11 @@ func (e *Engine) writable(key workload.Reference) *kueue.Workload {
 	return &w
 }
 
-func (e *Engine) put(w *kueue.Workload) { e.store.workloads[workload.Key(w)] = w }
-
 // applyWorkload follows Create and Update of Kueue's workload_controller.go.
 func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 	key := workload.Key(w)
 	old := e.store.workloads[key]
-	e.put(w)
+	e.store.put(w)
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
 	delete(e.todo, key)
@@ -130,7 +128,7 @@ func (e *Engine) release(key workload.Reference, w *kueue.Workload) {
 // wakeQueueOf wakes up the cohort tree of the workload's queue, whether it held
 // quota or not: Kueue does that when a workload is deleted or has finished.
 func (e *Engine) wakeQueueOf(w *kueue.Workload) {
-	if lq := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)]; lq != nil {
+	if lq := e.store.queueOf(w); lq != nil {
 		e.wake(lq.Spec.ClusterQueue)
 	}
 }
@@ -198,7 +196,7 @@ func (e *Engine) assumeNamespace(name string) {
 // blocker is getQueueBlocker of Kueue's workload_controller.go: why the queue
 // itself keeps the workload from being looked at; empty when it does not.
 func (e *Engine) blocker(w *kueue.Workload) verdict {
-	lq := e.store.lqs[w.Namespace+"/"+string(w.Spec.QueueName)]
+	lq := e.store.queueOf(w)
 	switch {
 	case lq == nil:
 		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured, fmt.Sprintf("LocalQueue %s doesn't exist", w.Spec.QueueName)}
@@ -268,7 +266,7 @@ func (e *Engine) evict(w *kueue.Workload, reason, message, preempted string) {
 		pending := e.pendingReason(kueue.WorkloadQuotaReservedReasonPendingEvaluation)
 		workload.UnsetQuotaReservationWithCondition(w, pending, message, now)
 	}
-	e.put(w)
+	e.store.put(w)
 	_ = e.cache.DeleteWorkload(e.log, key)
 	if held != nil {
 		e.wake(held.ClusterQueue)

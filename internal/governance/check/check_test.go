@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
@@ -134,6 +135,7 @@ func TestReasons(t *testing.T) {
 		{"nodes too small", base(gpu("", strings.Replace(a100, `"8"`, `"64"`, 1))), fixture.Job("j", 1, 16, ""), check.Never, check.NodesTooSmall, ""},
 		{"nodes full", base(gpu("", a100), fixture.Pod("x", "other", "n1", 6), fixture.Pod("x", "more", "n2", 6)), job, check.Waits, check.NodesFull, ""},
 		{"no node of the flavor", base(gpu("", strings.ReplaceAll(a100, "a100", "h200")), fixture.Flavor("h200")), job, check.Waits, check.NoNodes, ""},
+		{"no such priority, and no quota", base(gpu("", a100), fixture.Class("low", 1), fixture.Work("t", "run", 6, 0, time.Hour, true)), fixture.Job("j", 2, 2, "", "kueue.x-k8s.io/priority-class", "lwo"), check.Never, "Misconfigured", check.PriorityClassMissing},
 		{"no such priority", base(gpu("", a100), fixture.Class("low", 1)), fixture.Job("j", 1, 4, "", "kueue.x-k8s.io/priority-class", "lwo"), check.Never, "Misconfigured", check.PriorityClassMissing},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,6 +145,17 @@ func TestReasons(t *testing.T) {
 			}
 			if strings.TrimSpace(v.Summary) == "" || strings.HasSuffix(v.Summary, ": ") {
 				t.Errorf("summary %q", v.Summary)
+			}
+			page := v.Text(0, hours)
+			for _, s := range v.Submission {
+				if s.Status == check.Failed && strings.Count(page, s.Message) != 1 {
+					t.Errorf("not said once: %s\n%s", s.Message, page)
+				}
+			}
+			for _, r := range v.Remedies {
+				if v.Detail == check.PriorityClassMissing && r.Code != remedy.HigherPriority {
+					t.Errorf("no change of the job's size makes up for its class: %+v", r)
+				}
 			}
 		})
 	}
@@ -246,7 +259,7 @@ func TestBadObjects(t *testing.T) {
 	if want := "cannot run in negative: ClusterQueue negative is faulty and left out: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative"; v.Verdict != check.Never || v.Summary != want || v.Reason != "Misconfigured" || v.Detail != check.ClusterQueueFaulty {
 		t.Errorf("%s %s %s: %s", v.Verdict, v.Reason, v.Detail, v.Summary)
 	}
-	if text := v.Text(0, hours); strings.Contains(text, "exist") || strings.Contains(text, "own  ") || !strings.Contains(text, "needs     8 nvidia.com/gpu (") {
+	if text := v.Text(0, hours); strings.Count(text, "nominalQuota -5 is negative") != 1 || strings.Count(text, "twice") != 2 || strings.Contains(text, "exist") || strings.Contains(text, "own  ") || !strings.Contains(text, "needs     8 nvidia.com/gpu (") {
 		t.Errorf("%s", text)
 	}
 	// Alone with faulty ones it can borrow from nobody, and every row says so.

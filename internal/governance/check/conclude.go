@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -36,6 +37,7 @@ const (
 	LocalQueueStopped    = "LocalQueueStopped"
 	ClusterQueueStopped  = "ClusterQueueStopped"
 	FlavorMissing        = "FlavorMissing"
+	TopologyMissing      = "TopologyMissing"
 	AdmissionCheckAbsent = "AdmissionCheckMissing"
 	CohortCycle          = "CohortCycle"
 	ClusterQueueInactive = "ClusterQueueInactive"
@@ -67,7 +69,7 @@ func (v *Verdict) conclude() {
 	if len(v.Quota.NotModelled) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotModelled, ""
 	}
-	if v.hangs() || v.unreadQueue() || len(v.failedReads()) > 0 {
+	if _, unread := v.unreadKind(); v.hangs() || unread || len(v.failedReads()) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
 	for _, s := range v.Submission {
@@ -120,22 +122,45 @@ func (v *Verdict) failedReads() (out []string) {
 	return out
 }
 
-// unreadQueue reports that quota's answer rests on a queue or flavor that could
-// not be read.
-func (v *Verdict) unreadQueue() bool {
-	if v.Quota.Status != Failed {
-		return false
-	}
-	missing := func(resource string) bool {
-		return slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == resource+".kueue.x-k8s.io" })
-	}
+// unreadKind is the kind that could not be read and on which quota's answer rests.
+func (v *Verdict) unreadKind() (kinds.Resource, bool) {
+	var r kinds.Resource
 	switch v.Quota.Detail {
 	case LocalQueueMissing:
-		return missing("localqueues")
+		r = kinds.LocalQueue
 	case ClusterQueueMissing:
-		return missing("clusterqueues")
+		r = kinds.ClusterQueue
 	case FlavorMissing, FlavorDoesNotMatch:
-		return missing("resourceflavors")
+		r = kinds.ResourceFlavor
+	case TopologyMissing:
+		r = kinds.Topology
+	case AdmissionCheckAbsent:
+		r = kinds.AdmissionCheck
 	}
-	return false
+	return r, v.Quota.Status == Failed && slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == r.FullName() })
+}
+
+// barred reports that the job could not be submitted, whatever its size, its queue,
+// its priority and the nodes it asks for.
+func (v *Verdict) barred() bool {
+	classes := 0 // that do not exist: the job's is no bar, as another one may do
+	if v.lacksClass() {
+		classes--
+	}
+	for _, s := range v.Submission {
+		switch {
+		case s.Status != Failed || s.Check == "Queue":
+		case s.Check == "PriorityClass":
+			classes++
+		default:
+			return true
+		}
+	}
+	return classes > 0 ||
+		slices.ContainsFunc(v.Lint, func(f lint.Finding) bool { return f.Code == lint.NoQueue || f.Code == lint.DeviceRequests })
+}
+
+// lacksClass reports that the job's priority class does not exist.
+func (v *Verdict) lacksClass() bool {
+	return slices.ContainsFunc(v.Lint, func(f lint.Finding) bool { return f.Code == lint.UnknownPriority })
 }

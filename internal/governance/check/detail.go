@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -30,7 +31,7 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 		}
 		return InvalidRequests
 	case kueue.WorkloadQuotaReservedReasonSuspended:
-		return c.inactive(lq, cq)
+		return c.inactive(lq, cq, v)
 	case kueue.WorkloadQuotaReservedReasonNoMatchingFlavor:
 		for _, name := range asked(d) {
 			if cq != nil && !slices.Contains(covered(cq), name) {
@@ -41,7 +42,7 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 	case kueue.WorkloadQuotaReservedReasonExceedsMaxQuota:
 		return c.exceeds(v)
 	case kueue.WorkloadQuotaReservedReasonWaitingForQuota:
-		return waiting(cq, v)
+		return waiting(v, d)
 	}
 	return ""
 }
@@ -60,7 +61,11 @@ func asked(d *admission.Decision) []string {
 
 // inactive says why no job of a queue is looked at. A live cluster's own condition
 // is believed where it says so; else the objects tell.
-func (c *Checker) inactive(lq *kueue.LocalQueue, cq *kueue.ClusterQueue) string {
+func (c *Checker) inactive(lq *kueue.LocalQueue, cq *kueue.ClusterQueue, v *Verdict) string {
+	say := func(detail, format string, args ...any) string {
+		v.inactive = fmt.Sprintf(format, args...)
+		return detail
+	}
 	if lq != nil && lq.Spec.StopPolicy != nil && *lq.Spec.StopPolicy != kueue.None {
 		return LocalQueueStopped
 	}
@@ -72,16 +77,23 @@ func (c *Checker) inactive(lq *kueue.LocalQueue, cq *kueue.ClusterQueue) string 
 	}
 	for _, g := range cq.Spec.ResourceGroups {
 		for _, f := range g.Flavors {
-			if c.In.Flavor(string(f.Name)) == nil {
-				return FlavorMissing
+			flavor := c.In.Flavor(string(f.Name))
+			if flavor == nil {
+				return say(FlavorMissing, "its flavor %s does not exist", f.Name)
+			}
+			if t := flavor.Spec.TopologyName; t != nil && !slices.ContainsFunc(c.In.Topologies, func(o *kueue.Topology) bool { return o.Name == string(*t) }) {
+				return say(TopologyMissing, "the topology %s of its flavor %s does not exist", *t, f.Name)
 			}
 		}
 	}
 	if s := cq.Spec.AdmissionChecksStrategy; s != nil {
 		for _, want := range s.AdmissionChecks {
 			i := slices.IndexFunc(c.In.AdmissionChecks, func(a *kueue.AdmissionCheck) bool { return a.Name == string(want.Name) })
-			if i < 0 || !apimeta.IsStatusConditionTrue(c.In.AdmissionChecks[i].Status.Conditions, kueue.AdmissionCheckActive) {
-				return AdmissionCheckAbsent
+			switch {
+			case i < 0:
+				return say(AdmissionCheckAbsent, "its admission check %s does not exist", want.Name)
+			case !apimeta.IsStatusConditionTrue(c.In.AdmissionChecks[i].Status.Conditions, kueue.AdmissionCheckActive):
+				return say(AdmissionCheckAbsent, "its admission check %s is not active", want.Name)
 			}
 		}
 	}
@@ -139,7 +151,7 @@ func (l *Line) most() (quota.Base, bool) {
 	return 0, false
 }
 
-func waiting(cq *kueue.ClusterQueue, v *Verdict) string {
+func waiting(v *Verdict, d *admission.Decision) string {
 	lowered, short := false, false
 	for _, l := range v.Quota.Resources {
 		limit := l.Nominal
@@ -152,7 +164,7 @@ func waiting(cq *kueue.ClusterQueue, v *Verdict) string {
 	switch {
 	case lowered:
 		return QuotaLowered
-	case cq != nil && cq.Spec.QueueingStrategy == kueue.StrictFIFO && v.Quota.Ahead > 0:
+	case d.Behind > 0:
 		return BehindOthers
 	case !short && v.Quota.Ahead > 0:
 		return BehindOthers

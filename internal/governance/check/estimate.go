@@ -28,7 +28,9 @@ func (c *Checker) estimate(ctx context.Context, r *Request, wl *kueue.Workload, 
 	if r.Deadlines != nil {
 		o.Deadline = r.Deadlines(ctx)
 	}
-	e, err := forecast.Workload(ctx, forecast.Of(c.In), o, wl)
+	world := forecast.Of(c.In)
+	world.Now = c.Engine
+	e, err := forecast.Workload(ctx, world, o, wl)
 	if err != nil {
 		return err
 	}

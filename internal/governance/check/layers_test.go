@@ -161,16 +161,23 @@ func TestPreemptible(t *testing.T) {
 // answer names it, in words and in the JSON.
 func TestNotModelled(t *testing.T) {
 	multi := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"remote"},"spec":{"controllerName":"kueue.x-k8s.io/multikueue"},"status":{"conditions":[{"type":"Active","status":"True","reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
-	for want, c := range map[string]struct{ queue, pod string }{
-		"MultiKueue":           {`"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"}]}`, ""},
-		"AdmissionFairSharing": {`"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}`, ""},
-		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, ""},
-		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`},
+	for want, c := range map[string]struct{ queue, pod, rules string }{
+		"MultiKueue":           {`"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"}]}`, "", ""},
+		"AdmissionFairSharing": {`"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}`, "", "admissionFairSharing: {usageHalfLifeTime: 1h}\n"},
+		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, "", ""},
+		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`, ""},
 	} {
 		t.Run(want, func(t *testing.T) {
-			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), multi)
+			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing+c.rules), fixture.Node("n1", "a100", 8, ""), multi)
 			s.Add(fixture.Team("t", "", 8, "", c.queue)...)
 			v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, c.pod)), Namespace: "t", Remedies: true})
+			if c.rules != "" {
+				off := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""))
+				off.Add(fixture.Team("t", "", 8, "", c.queue)...)
+				if v := ask(t, checker(t, off), check.Request{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t"}); v.Verdict != check.Admitted || len(v.Rules.Notes) > 0 {
+					t.Errorf("where Kueue has it off: %s, %v", v.Summary, v.Rules.Notes)
+				}
+			}
 			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.HasSuffix(v.Summary, "not followed here: "+want) {
 				t.Errorf("%s %s %v: %s", v.Verdict, v.Reason, v.Quota.NotModelled, v.Summary)
 			}

@@ -68,11 +68,13 @@ func (c *Checker) nodes(wl *kueue.Workload, d *admission.Decision) Nodes {
 	case len(c.In.Nodes) == 0:
 		return Nodes{Status: Failed, Reason: NoNodes, Message: "the cluster has no nodes"}
 	}
-	var gone func(*corev1.Pod) bool
-	if d != nil && len(d.Preempts) > 0 {
-		gone = c.podsOf(d.Preempts)
+	if c.room == nil {
+		c.room = fit.New(c.In.Nodes, c.In.Pods, nil)
 	}
-	cluster := fit.New(c.In.Nodes, c.In.Pods, gone)
+	cluster := c.room
+	if d != nil && len(d.Preempts) > 0 {
+		cluster = fit.New(c.In.Nodes, c.In.Pods, c.podsOf(d.Preempts))
+	}
 	var best Nodes
 	for i, groups := range c.groups(wl, d) {
 		n := placed(cluster, groups)

@@ -99,12 +99,12 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 				out.Admitted = dec.Count
 			}
 			for _, r := range dec.Requests {
-				out.Requests = append(out.Requests, Amount{r.Flavor, r.Resource, remedy.Value(r.Resource, r.Value)})
+				out.Requests = append(out.Requests, Amount{r.Flavor, r.Resource, quota.BaseOf(r.Resource, r.Value)})
 			}
 		} else {
 			for name, q := range fit.Requests(&ps.Template.Spec) {
 				n := quota.AmountOf(string(name), q) * int64(ps.Count)
-				out.Requests = append(out.Requests, Amount{"", string(name), remedy.Value(string(name), n)})
+				out.Requests = append(out.Requests, Amount{"", string(name), quota.BaseOf(string(name), n)})
 			}
 		}
 		slices.SortFunc(out.Requests, func(a, b Amount) int {
@@ -121,7 +121,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 	if cq == nil || admission.ClusterQueueFaults(cq) != "" {
 		return nil
 	}
-	used := c.usage(cq.Name)
+	used := c.used[cq.Name]
 	asked, chosen := map[string]int64{}, map[quota.Key]int64{}
 	given := map[string]bool{} // resources that got a flavor
 	for _, ps := range d.PodSets {
@@ -223,30 +223,17 @@ func known(resource string, n int64) *quota.Base {
 	return &b
 }
 
-// usage is what a ClusterQueue has reserved.
-func (c *Checker) usage(queue string) quota.Usage {
-	out := quota.Usage{}
-	for _, w := range c.In.Workloads {
-		if inputs.Reserves(w) && string(w.Status.Admission.ClusterQueue) == queue && admission.CheckWorkload(w) == nil {
-			for k, n := range inputs.Holds(w) {
-				out.Add(k, n)
-			}
-		}
-	}
-	return out
-}
-
 // borrowed says from whom, and whether it can be taken back.
 func (c *Checker) borrowed(v *Verdict, d *admission.Decision) {
 	q := &v.Quota
 	lenders := map[string]bool{}
 	for _, b := range d.Borrowed {
-		out := Borrowed{Flavor: b.Flavor, Resource: b.Resource, Amount: remedy.Value(b.Resource, b.Value), Lenders: []Lender{}}
+		out := Borrowed{Flavor: b.Flavor, Resource: b.Resource, Amount: quota.BaseOf(b.Resource, b.Value), Lenders: []Lender{}}
 		for _, l := range c.Tree.Lenders(v.Job.ClusterQueue, b.Flavor, b.Resource, b.Value) {
 			if l.ClusterQueue != "" {
 				lenders[l.ClusterQueue] = true
 			}
-			out.Lenders = append(out.Lenders, Lender{quota.TeamOf(l.ClusterQueue), l.ClusterQueue, l.Cohort, remedy.Value(b.Resource, l.Amount)})
+			out.Lenders = append(out.Lenders, Lender{quota.TeamOf(l.ClusterQueue), l.ClusterQueue, l.Cohort, quota.BaseOf(b.Resource, l.Amount)})
 		}
 		q.Borrowed = append(q.Borrowed, out)
 	}
@@ -276,7 +263,7 @@ func (c *Checker) preemption(p admission.Preemption) Preemption {
 		_, out.Hidden = w.Labels[inputs.HiddenLabel]
 	}
 	for _, r := range p.Releases {
-		out.Holds = append(out.Holds, Amount{r.Flavor, r.Resource, remedy.Value(r.Resource, r.Value)})
+		out.Holds = append(out.Holds, Amount{r.Flavor, r.Resource, quota.BaseOf(r.Resource, r.Value)})
 	}
 	slices.SortStableFunc(out.Holds, func(a, b Amount) int { return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)) })
 	return out

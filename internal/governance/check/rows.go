@@ -108,7 +108,7 @@ func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
 		}
 		name := h.Namespace + "/" + h.Name
 		if h.Hidden {
-			name = "jobs of " + h.Team + " that " + v.unread()
+			name = v.unreadJobs(h.Team)
 		}
 		text := fmt.Sprintf("%s  %s  since %s", name, Words(h.Holds[0].Resource, h.Holds[0].Amount), age(v.Time.Sub(h.Since)))
 		if h.Owner != "" {
@@ -186,6 +186,9 @@ func (v *Verdict) ends(r *remedy.Remedy) string {
 			ask = append(ask, who)
 		}
 	}
+	if n := len(ask); n > 4 {
+		ask = append(ask[:3], fmt.Sprintf("%d others (-o json names all jobs)", n-3))
+	}
 	if len(ask) > 0 {
 		text += ": ask " + strings.Join(ask, ", ")
 	}
@@ -232,8 +235,10 @@ func (v *Verdict) changed(r *remedy.Remedy) string {
 func (v *Verdict) tryRows(p *prose.Page) {
 	var tries []string
 	for _, s := range v.Submission {
-		if s.Status == Failed && s.Try != "" {
-			tries = append(tries, s.Try)
+		for _, text := range []string{s.Try, s.Advice} {
+			if s.Status == Failed && text != "" {
+				tries = append(tries, text)
+			}
 		}
 	}
 	switch v.Detail {
@@ -249,7 +254,7 @@ func (v *Verdict) tryRows(p *prose.Page) {
 		}
 	case LocalQueueStopped, ClusterQueueStopped:
 		tries = append(tries, "wait until an administrator opens it, or use another queue")
-	case FlavorMissing, AdmissionCheckAbsent, CohortCycle, ClusterQueueMissing, ClusterQueueFaulty, NamespaceNotSelected:
+	case FlavorMissing, TopologyMissing, AdmissionCheckAbsent, CohortCycle, ClusterQueueMissing, ClusterQueueFaulty, NamespaceNotSelected:
 		tries = append(tries, "ask an administrator to correct the queue")
 	case ResourceNotCovered, FlavorDoesNotMatch:
 		if len(v.Remedies) == 0 {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -28,7 +30,9 @@ type Checker struct {
 	Notes  []inputs.Note
 	Tree   *quota.Tree
 	rules  inputs.Rules
-	ends   map[string]*ends // by ClusterQueue
+	used   map[string]quota.Usage // by ClusterQueue
+	room   *fit.Cluster           // the nodes as they are; nil until asked for
+	ends   map[string]*ends       // by ClusterQueue
 }
 
 // New makes a checker of what was read.
@@ -37,7 +41,9 @@ func New(ctx context.Context, in *inputs.Inputs) (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Checker{In: in, Engine: e, Notes: notes, Tree: in.Quota(), rules: in.Rules()}, nil
+	e.Prepare(ctx)
+	used := in.Usage()
+	return &Checker{In: in, Engine: e, Notes: notes, Tree: in.Quota(used), rules: in.Rules(), used: used}, nil
 }
 
 // Request is a job to check.
@@ -122,7 +128,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	}
 	v.Lint = c.lint(&r, v)
 	v.conclude()
-	if r.Remedies && v.Quota.Status != Skipped && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.hangs()) {
+	if r.Remedies && v.Quota.Status != Skipped && !v.barred() && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.hangs()) {
 		if err := c.remedies(ctx, &r, wl, v); err != nil {
 			return nil, err
 		}
@@ -238,7 +244,7 @@ func (c *Checker) nearClass(class string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "--priority " + strings.Join(names, "|")
+	return lint.Choice("--priority", names)
 }
 
 func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, v *Verdict) error {
@@ -289,6 +295,9 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		}
 	}
 	found, err := remedy.Find(ctx, q)
+	if v.lacksClass() { // whatever else is changed, it needs another one
+		found = slices.DeleteFunc(found, func(r remedy.Remedy) bool { return r.Code != remedy.HigherPriority })
+	}
 	v.Remedies = found
 	return err
 }

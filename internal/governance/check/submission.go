@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -46,7 +45,7 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 		if near := errs.Near(j.Queue, names); len(near) > 0 {
 			try = "--queue-name " + near[0]
 		} else if len(names) > 0 {
-			try = "--queue-name " + strings.Join(names, "|")
+			try = lint.Choice("--queue-name", names)
 		}
 		step("Queue", Failed, try, "queue %s does not exist in namespace %s", j.Queue, wl.Namespace)
 	case j.ClusterQueue == "":
@@ -102,7 +101,7 @@ func (c *Checker) selects(cq *kueue.ClusterQueue, namespace string) bool {
 
 // lint is layer a.
 func (c *Checker) lint(r *Request, v *Verdict) []lint.Finding {
-	j := lint.Job{Object: r.Object, Namespace: r.Namespace, FairSharing: c.rules.FairSharing, Borrows: len(v.Quota.Borrowed) > 0}
+	j := lint.Job{Object: r.Object, Namespace: r.Namespace, FairSharing: c.rules.FairSharing, Borrows: len(v.Quota.Borrowed) > 0, Kueue: c.In.KueueVersion}
 	for _, ns := range c.In.Namespaces {
 		if ns.Name == r.Namespace {
 			j.Managed = ns.Labels[kinds.ManagedQueueLabel] == "true"

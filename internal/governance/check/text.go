@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -20,9 +21,10 @@ import (
 // to; age turns a duration into words. It ends in a newline.
 func (v *Verdict) Text(width int, age func(time.Duration) string) string {
 	p := prose.New(width)
-	p.Line(strings.ToUpper(string(v.Verdict)) + "  " + v.Job.Name + " " + v.Summary)
+	first := strings.ToUpper(string(v.Verdict)) + "  " + v.Job.Name + " " + v.Summary
+	p.Line(first)
 	p.Blank()
-	v.Body(p, age)
+	v.Body(p, age, first)
 	p.Blank()
 	v.Footer(p)
 	return p.String()
@@ -41,19 +43,20 @@ func (v *Verdict) Footer(p *prose.Page) {
 	p.Line(v.Rules.text())
 }
 
-// Body is everything between the first line and the footer.
-func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
+// Body is everything between the first line, which is said already, and the footer.
+func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string, said string) {
 	for i := range v.Job.PodSets {
 		p.Row(once("needs", i), v.Job.PodSets[i].needs())
 	}
 	left := 0
 	for _, n := range v.Rules.Notes {
-		if n.Code == inputs.Invalid {
+		own, isOwn := strings.CutPrefix(n.Message, "ClusterQueue "+v.Job.ClusterQueue+": ")
+		if n.Code == inputs.Invalid && !(isOwn && strings.Contains(said, own)) {
 			p.Row(once("left out", left), n.Message)
 			left++
 		}
 	}
-	v.quotaRows(p)
+	v.quotaRows(p, said)
 	if t := v.Topology; t != nil {
 		p.Row("topology", t.text())
 	}
@@ -62,10 +65,10 @@ func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
 	}
 	for _, s := range v.Submission {
 		switch {
-		case s.Status == Failed:
+		case s.Status == Failed && !strings.Contains(said, s.Message):
 			p.Row(label(s.Check), s.Message)
 		case s.Status == Unclear:
-			p.Row(label(s.Check), s.Message+try(s.Try))
+			p.Row(label(s.Check), s.Message+inBrackets(s.Try, s.Advice))
 		}
 	}
 	v.etaRow(p, age)
@@ -77,7 +80,7 @@ func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string) {
 		if f.Code == lint.UnknownQueue && v.failed("Queue") || f.Code == lint.UnknownPriority && v.failed("PriorityClass") {
 			continue // said already
 		}
-		p.Row(once("also", shown), fmt.Sprintf("[%s] %s%s", f.Code, f.Message, try(f.Try)))
+		p.Row(once("also", shown), fmt.Sprintf("[%s] %s%s", f.Code, f.Message, inBrackets(f.Try, f.Advice)))
 		shown++
 	}
 }
@@ -102,11 +105,12 @@ func label(check string) string {
 	return strings.ToLower(check)
 }
 
-func try(text string) string {
-	if text == "" {
-		return ""
+// inBrackets is what to do about something, behind it.
+func inBrackets(try, advice string) string {
+	if text := cmp.Or(try, advice); text != "" {
+		return " (" + text + ")"
 	}
-	return " (" + text + ")"
+	return ""
 }
 
 func (ps *PodSet) needs() string {
@@ -137,10 +141,10 @@ func (ps *PodSet) needs() string {
 
 // quotaRows show quota: of the first resource in full, of the others only what is
 // short.
-func (v *Verdict) quotaRows(p *prose.Page) {
+func (v *Verdict) quotaRows(p *prose.Page, said string) {
 	q := &v.Quota
 	if q.Status == Skipped {
-		if q.Message != "" {
+		if q.Message != "" && !strings.Contains(said, q.Message) && (v.Job.Queue != "" || !v.tried("Queue")) { // a row says that it has no queue
 			p.Row("quota", q.Message)
 		}
 		return
@@ -185,7 +189,7 @@ func (v *Verdict) quotaRows(p *prose.Page) {
 	if q.Ahead > 0 && v.Verdict == Waits && v.Detail != BehindOthers {
 		p.Row("queue", plural(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" before it")
 	}
-	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted && v.ownWords() {
+	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted && v.ownWords() && !strings.Contains(said, oneLine(q.Message)) {
 		p.Row("Kueue says", Shorten(q.Message))
 	}
 }
@@ -193,7 +197,9 @@ func (v *Verdict) quotaRows(p *prose.Page) {
 // ownWords reports that Kueue's text is worth showing: ours does not say it all.
 func (v *Verdict) ownWords() bool {
 	switch v.Quota.Detail {
-	case QuotaInUse, QuotaLowered, ExceedsNominal, ExceedsBorrowing, ExceedsCohort, BehindOthers, LocalQueueMissing, ClusterQueueFaulty, LocalQueueStopped, ClusterQueueStopped, NoQueueLabel:
+	case QuotaInUse, QuotaLowered, ExceedsNominal, ExceedsBorrowing, ExceedsCohort, BehindOthers, NoQueueLabel,
+		LocalQueueMissing, LocalQueueStopped, ClusterQueueMissing, ClusterQueueFaulty, ClusterQueueStopped,
+		NamespaceNotSelected, FlavorMissing, TopologyMissing, AdmissionCheckAbsent, CohortCycle:
 		return false
 	}
 	return v.why() != oneLine(v.Quota.Message)
@@ -289,7 +295,7 @@ func (t *TakeBack) text() string {
 func (v *Verdict) evicted(e *Preemption) string {
 	text := e.Namespace + "/" + e.Name
 	if e.Hidden {
-		text = "jobs of " + e.Team + " that " + v.unread()
+		text = v.unreadJobs(e.Team)
 	}
 	if len(e.Holds) > 0 {
 		text += ", " + Words(e.Holds[0].Resource, e.Holds[0].Amount)

@@ -116,7 +116,7 @@ func (v *Verdict) condition() string {
 		}
 	}
 	if v.unseenWaiting && v.Quota.Ahead == 0 {
-		return "none of the jobs that " + v.unread() + " waits before it"
+		return "none of the jobs that " + v.whyUnread(kinds.Workload, "are") + " waits before it"
 	}
 	return "the jobs that hold the quota may be preempted"
 }
@@ -144,14 +144,19 @@ func (v *Verdict) leastShort() []Line {
 	return out
 }
 
-// unread says why jobs that were not read were not.
-func (v *Verdict) unread() string {
+// whyUnread says why a kind was not read, as Inputs.WhyUnread does.
+func (v *Verdict) whyUnread(r kinds.Resource, be string) string {
 	for _, m := range v.Missing {
-		if m.Resource == kinds.Workload.FullName() && m.Reason == state.NotInFile {
-			return "are not in the file"
+		if m.Resource == r.FullName() {
+			return inputs.Unread(m.Reason, be)
 		}
 	}
-	return "may not be read"
+	return inputs.Unread(state.Forbidden, be)
+}
+
+// unreadJobs are the jobs of a team that were not read, in words.
+func (v *Verdict) unreadJobs(team string) string {
+	return "jobs of " + team + " that " + v.whyUnread(kinds.Workload, "are")
 }
 
 // hangs reports an answer that hangs on what is not seen.

@@ -89,6 +89,8 @@ type Verdict struct {
 	// unseenTree: what others have, lend and have borrowed is not known;
 	// unseenWaiting: whether jobs come first in the queue is not.
 	unseenTree, unseenWaiting bool
+	// inactive says in words what keeps the ClusterQueue from taking jobs.
+	inactive string
 }
 
 // Job is what was checked.
@@ -124,7 +126,7 @@ type PodSet struct {
 type Amount struct {
 	Flavor   string `json:",omitempty"`
 	Resource string
-	Amount   float64
+	Amount   quota.Base
 }
 
 // Step is one check of layer b.
@@ -132,7 +134,10 @@ type Step struct {
 	Check   string // Kind, Queue, PriorityClass or Rights
 	Status  Status
 	Message string `json:",omitempty"`
-	Try     string `json:",omitempty"`
+	// Try is the option of start-job that mends it, or the command for a job that
+	// exists; Advice what to do where there is none.
+	Try    string `json:",omitempty"`
+	Advice string `json:",omitempty"`
 }
 
 // Status is how a step or a layer came out.
@@ -198,7 +203,7 @@ type Line struct {
 // Borrowed is an amount beyond the ClusterQueue's nominal quota.
 type Borrowed struct {
 	Flavor, Resource string
-	Amount           float64
+	Amount           quota.Base
 	Lenders          []Lender
 }
 
@@ -207,7 +212,7 @@ type Lender struct {
 	Team         string `json:",omitempty"`
 	ClusterQueue string `json:",omitempty"`
 	Cohort       string `json:",omitempty"`
-	Amount       float64
+	Amount       quota.Base
 }
 
 // TakeBack is who may take back borrowed quota.

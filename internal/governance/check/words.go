@@ -157,11 +157,18 @@ func (v *Verdict) unreadable() string {
 	if failed := v.failedReads(); len(failed) > 0 {
 		return "the " + strings.Join(failed, " and ") + " could not be read"
 	}
+	r, _ := v.unreadKind()
 	switch v.Quota.Detail {
-	case LocalQueueMissing, ClusterQueueMissing:
-		return "it could not be read where queue " + v.Job.Queue + " leads"
+	case LocalQueueMissing:
+		return "where queue " + v.Job.Queue + " leads " + v.whyUnread(r, "is")
+	case ClusterQueueMissing:
+		return "ClusterQueue " + v.Job.ClusterQueue + ", where queue " + v.Job.Queue + " leads, " + v.whyUnread(r, "is")
 	case FlavorMissing, FlavorDoesNotMatch:
-		return "the flavors of " + v.queueName() + " could not be read"
+		return "the flavors of " + v.queueName() + " " + v.whyUnread(r, "are")
+	case TopologyMissing:
+		return "the topologies of the flavors of " + v.queueName() + " " + v.whyUnread(r, "are")
+	case AdmissionCheckAbsent:
+		return "the admission checks of " + v.queueName() + " " + v.whyUnread(r, "are")
 	}
 	return "what decides could not be read"
 }
@@ -190,10 +197,8 @@ func (v *Verdict) why() string {
 		return "ClusterQueue " + v.queueName() + " is stopped by an administrator"
 	case CohortCycle:
 		return "the cohorts above " + v.queueName() + " form a cycle, so it takes no jobs"
-	case FlavorMissing:
-		return "ClusterQueue " + v.queueName() + " is inactive: a flavor it names does not exist"
-	case AdmissionCheckAbsent:
-		return "ClusterQueue " + v.queueName() + " is inactive: an admission check it names does not exist or is not active"
+	case FlavorMissing, TopologyMissing, AdmissionCheckAbsent:
+		return "ClusterQueue " + v.queueName() + " is inactive: " + v.inactive
 	case BehindOthers:
 		return plural(v.Quota.Ahead, "job", "jobs") + " of " + v.queueName() + " must start first"
 	case NoQueueLabel:

@@ -46,9 +46,15 @@ func TestQueueCases(t *testing.T) {
 		{name: "cluster-queue-stopped", queue: queue(`"stopPolicy":"HoldAndDrain",`, a100), detail: check.ClusterQueueStopped,
 			first: "Suspended: ClusterQueue t is stopped by an administrator", hopeless: "cannot start: ClusterQueue t is stopped"},
 		{name: "flavor-missing", queue: queue("", strings.ReplaceAll(a100, "a100", "h200")), detail: check.FlavorMissing,
-			first: "Suspended: ClusterQueue t is inactive: a flavor it names does not exist", hopeless: "cannot start: ClusterQueue t is inactive"},
+			first: "Suspended: ClusterQueue t is inactive: its flavor h200 does not exist", hopeless: "cannot start: ClusterQueue t is inactive"},
 		{name: "check-missing", queue: queue(`"admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]},`, a100), detail: check.AdmissionCheckAbsent,
-			first: "Suspended: ClusterQueue t is inactive: an admission check it names does not exist or is not active", hopeless: "cannot start: "},
+			first: "Suspended: ClusterQueue t is inactive: its admission check budget does not exist", hopeless: "cannot start: "},
+		{name: "check-inactive", queue: queue(`"admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]},`, a100), detail: check.AdmissionCheckAbsent,
+			more:  []any{json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"budget"},"spec":{"controllerName":"x"}}`)},
+			first: "Suspended: ClusterQueue t is inactive: its admission check budget is not active", hopeless: "cannot start: "},
+		{name: "topology-missing", queue: queue("", strings.ReplaceAll(a100, "a100", "h200")), detail: check.TopologyMissing,
+			more:  []any{json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ResourceFlavor","metadata":{"name":"h200"},"spec":{"nodeLabels":{"node.kubernetes.io/instance-type":"h200"},"topologyName":"racks"}}`)},
+			first: "Suspended: ClusterQueue t is inactive: the topology racks of its flavor h200 does not exist", hopeless: "cannot start: "},
 		{name: "cohorts-in-a-cycle", queue: queue(`"cohortName":"c",`, a100), more: []any{cohort("c", "d"), cohort("d", "c")}, detail: check.CohortCycle,
 			first: "Suspended: the cohorts above t form a cycle, so it takes no jobs", hopeless: "cannot start: "},
 		{name: "namespace-not-selected", queue: strings.Replace(queue("", a100), `"namespaceSelector":{}`, `"namespaceSelector":{"matchLabels":{"x":"y"}}`, 1), detail: check.NamespaceNotSelected,
@@ -86,6 +92,11 @@ func TestQueueCases(t *testing.T) {
 			page := e.Text(80, hours)
 			if e.Detail != c.detail {
 				t.Errorf("detail %s %s", e.Reason, e.Detail)
+			}
+			for _, s := range e.Verdict.Submission {
+				if s.Status == check.Failed && strings.Count(e.Text(0, hours), s.Message) != 1 {
+					t.Errorf("not said once: %s\n%s", s.Message, page)
+				}
 			}
 			head, _, _ := strings.Cut(page, "\n\n")
 			if flat := strings.Join(strings.Fields(head), " "); !strings.HasSuffix(flat, c.first) {

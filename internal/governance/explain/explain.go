@@ -118,7 +118,7 @@ type Check struct {
 // Held is quota that the job has.
 type Held struct {
 	Flavor, Resource string
-	Amount           float64
+	Amount           quota.Base
 }
 
 // Role is the pods of one role.
@@ -192,7 +192,7 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 	if wl != nil {
 		for k, n := range inputs.Holds(wl) {
 			if n != 0 && inputs.Reserves(wl) {
-				e.Holds = append(e.Holds, Held{k.Flavor, k.Resource, remedy.Value(k.Resource, n)})
+				e.Holds = append(e.Holds, Held{k.Flavor, k.Resource, quota.BaseOf(k.Resource, n)})
 			}
 		}
 		slices.SortFunc(e.Holds, func(a, b Held) int { return remedy.Rank(a.Resource) - remedy.Rank(b.Resource) })

@@ -18,7 +18,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // for no limit; age turns a duration into words. It ends in a newline.
 func (e *Explanation) Text(width int, age func(time.Duration) string) string {
 	p := prose.New(width)
-	p.Line(e.headline(age))
+	first := e.headline(age)
+	p.Line(first)
 	p.Blank()
 	for _, m := range e.Timeline {
 		p.Row(e.clock(m.Time), m.text())
@@ -32,7 +33,7 @@ func (e *Explanation) Text(width int, age func(time.Duration) string) string {
 		p.Row("check", strings.TrimSpace(c.Name+": "+c.State+" "+c.Message))
 	}
 	if v := e.Verdict; v != nil {
-		v.Body(p, age)
+		v.Body(p, age, first)
 	}
 	if k := e.Kueue; k != nil && k.Message != "" && !strings.Contains(e.Summary, strings.TrimSpace(k.Message)) {
 		p.Row("Kueue says", fmt.Sprintf("%s, since %s: %s", k.Reason, age(e.Time.Sub(k.Since)), check.Shorten(k.Message)))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -33,15 +34,15 @@ func (q *Question) mayChange(ctx context.Context, k kinds.Resource) bool {
 // command is a flag as the command that makes the change, "" where the user has no
 // right to it; other advice stays.
 func (q *Question) command(ctx context.Context, try string) string {
-	flag, value, ok := strings.Cut(try, " ")
-	if !ok || strings.Contains(value, " ") {
+	option, remark, _ := strings.Cut(try, lint.Remark)
+	flag, word, ok := strings.Cut(option, " ")
+	if !ok || strings.Contains(word, " ") {
 		return try
 	}
-	word, of := value, ""
-	if strings.Contains(value, "|") {
-		word, of = strings.ToUpper(strings.TrimSuffix(strings.TrimPrefix(flag, "--"), "-name")), " ("+strings.ReplaceAll(value, "|", ", ")+")"
+	end := " -n " + q.Job.Namespace + q.Flags
+	if remark != "" {
+		end += lint.Remark + remark
 	}
-	end := " -n " + q.Job.Namespace + q.Flags + of
 	switch flag {
 	case "--priority":
 		if !q.mayChange(ctx, q.Job.Kind.Resource) {

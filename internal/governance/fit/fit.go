@@ -11,6 +11,7 @@ package fit
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -61,8 +62,8 @@ type Reason struct {
 	// InsufficientOnNode: what one pod needs, and the most that one of these nodes
 	// has (of it free beside the pods that found room, or at all), in base units
 	// (cpu in cores).
-	Resource     string  `json:",omitempty"`
-	Needed, Most float64 `json:",omitempty"`
+	Resource     string     `json:",omitempty"`
+	Needed, Most quota.Base `json:",omitempty"`
 	// Message is the taint, or the health label's value.
 	Message string `json:",omitempty"`
 }
@@ -89,8 +90,9 @@ type Cluster struct{ nodes []node }
 type node struct {
 	*corev1.Node
 	size amounts // allocatable
-	free amounts
-	pods int64 // room for pods
+	free amounts // of it; shared with others as long as nothing was taken
+	own  bool    // free is this node's alone
+	pods int64   // room for pods
 }
 
 // amounts are in thousandths for cpu, else whole.
@@ -100,13 +102,7 @@ func amount(name corev1.ResourceName, list corev1.ResourceList) int64 {
 	return quota.AmountOf(string(name), list[name])
 }
 
-// base is an amount in base units: cores, bytes, devices.
-func base(name corev1.ResourceName, n int64) float64 {
-	if name == corev1.ResourceCPU {
-		return float64(n) / 1000
-	}
-	return float64(n)
-}
+func base(name corev1.ResourceName, n int64) quota.Base { return quota.BaseOf(string(name), n) }
 
 func amountsOf(list corev1.ResourceList) amounts {
 	out := make(amounts, len(list))
@@ -122,7 +118,8 @@ func New(nodes []*corev1.Node, pods []*corev1.Pod, ignore func(*corev1.Pod) bool
 	c := &Cluster{nodes: make([]node, len(nodes))}
 	at := make(map[string]*node, len(nodes))
 	for i, n := range nodes {
-		c.nodes[i] = node{Node: n, size: amountsOf(n.Status.Allocatable), free: amountsOf(n.Status.Allocatable), pods: math.MaxInt64}
+		size := amountsOf(n.Status.Allocatable)
+		c.nodes[i] = node{Node: n, size: size, free: size, pods: math.MaxInt64}
 		if most, ok := n.Status.Allocatable[corev1.ResourcePods]; ok {
 			c.nodes[i].pods = most.Value()
 		}
@@ -151,6 +148,9 @@ func (c *Cluster) Having(labels map[string]string) int {
 }
 
 func (n *node) take(request amounts, times int64) {
+	if !n.own {
+		n.free, n.own = maps.Clone(n.free), true
+	}
 	for name, a := range request {
 		n.free[name] -= a * times
 	}
@@ -163,19 +163,14 @@ func (n *node) take(request amounts, times int64) {
 func (c *Cluster) Place(groups []Group, empty bool) Result {
 	nodes := make([]node, len(c.nodes))
 	for i, n := range c.nodes {
-		nodes[i] = n
-		from := n.free
+		n.own = false
 		if empty {
-			from = n.size
-			nodes[i].pods = math.MaxInt64
+			n.free, n.pods = n.size, math.MaxInt64
 			if most, ok := n.size[corev1.ResourcePods]; ok {
-				nodes[i].pods = most
+				n.pods = most
 			}
 		}
-		nodes[i].free = make(amounts, len(from))
-		for name, a := range from {
-			nodes[i].free[name] = a
-		}
+		nodes[i] = n
 	}
 	order := make([]int, len(groups))
 	requests := make([]amounts, len(groups))
@@ -242,7 +237,7 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 		}
 		if k < int64(left) {
 			if why.Reason == Insufficient {
-				why.Most -= float64(k) * why.Needed // what the pods above leave
+				why.Most -= quota.Base(k) * why.Needed // what the pods above leave
 			}
 			note(why)
 		}

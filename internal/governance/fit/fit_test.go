@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 func list(text string) corev1.ResourceList {
@@ -50,7 +51,7 @@ func pod(on, requests string) *corev1.Pod {
 
 const big = "cpu=96 memory=1Ti nvidia.com/gpu=8 vpc.amazonaws.com/efa=4 hugepages-2Mi=4Gi ephemeral-storage=100Gi pods=10"
 
-func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+func plain(n quota.Base) string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
 
 func reasons(p fit.Placement) string {
 	var out []string

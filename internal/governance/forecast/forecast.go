@@ -26,6 +26,9 @@ type World struct {
 	Objects []client.Object
 	// Finished are workloads that have ended; their durations are learned from.
 	Finished []*kueue.Workload
+	// Now is an engine that has loaded the objects and whose clock is Options.Now; nil:
+	// one is made. It is asked, and not changed.
+	Now *admission.Engine
 }
 
 // Of returns the world that was read from a cluster. Its FinishedWorkloads are
@@ -163,10 +166,11 @@ func Workload(ctx context.Context, w World, o Options, target *kueue.Workload) (
 // in the order the scheduler takes them.
 func Queue(ctx context.Context, w World, o Options, clusterQueue string) ([]ETA, error) {
 	o = o.withDefaults()
-	e, err := w.engine(func() time.Time { return o.Now })
+	e, err := w.present(o)
 	if err != nil {
 		return nil, err
 	}
+	w.Now = e
 	byKey := w.waiting()
 	var targets []*kueue.Workload
 	for _, p := range e.Pending(clusterQueue) {
@@ -195,6 +199,14 @@ func (w World) waiting() map[key]*kueue.Workload {
 		}
 	}
 	return out
+}
+
+// present is the world as it is now.
+func (w World) present(o Options) (*admission.Engine, error) {
+	if w.Now != nil {
+		return w.Now, nil
+	}
+	return w.engine(func() time.Time { return o.Now })
 }
 
 // engine makes an engine of the world; what cannot be right is left out, as the

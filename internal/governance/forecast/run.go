@@ -19,9 +19,7 @@ import (
 func estimate(ctx context.Context, w World, o Options, targets []*kueue.Workload, alone bool) ([]ETA, error) {
 	targets = stamped(targets, o.Now)
 	t := newTree(w, targets)
-	now := o.Now
-	clock := func() time.Time { return now }
-	everyone, err := w.engine(clock)
+	everyone, err := w.present(o)
 	if err != nil {
 		return nil, err
 	}

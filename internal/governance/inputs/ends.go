@@ -44,15 +44,21 @@ func (in *Inputs) Unseen(queue string) Unseen {
 	}
 	noWorkloads := false
 	for _, m := range in.Missing {
+		if m.Reason == state.NotServed {
+			continue
+		}
 		switch m.Resource.FullName() {
 		case kinds.ClusterQueue.FullName(), kinds.Cohort.FullName():
 			seen := slices.ContainsFunc(u.Tree, func(o state.Missing) bool { return o.Resource.FullName() == m.Resource.FullName() })
-			if m.Reason != state.NotServed && cq.Spec.CohortName != "" && !seen {
+			if cq.Spec.CohortName != "" && !seen {
 				u.Tree = append(u.Tree, m)
 			}
 		case kinds.Workload.FullName():
-			noWorkloads = noWorkloads || m.Reason != state.NotServed
+			noWorkloads = true
 		}
+	}
+	if !noWorkloads {
+		return u
 	}
 	tree := in.SameTree(queue)
 	waiting := 0
@@ -66,7 +72,7 @@ func (in *Inputs) Unseen(queue string) Unseen {
 			waiting++
 		}
 	}
-	u.Waiting = noWorkloads && waiting < int(cq.Status.PendingWorkloads)
+	u.Waiting = waiting < int(cq.Status.PendingWorkloads)
 	return u
 }
 
@@ -120,7 +126,7 @@ func (in *Inputs) End(queue string, best bool) *Inputs {
 	if best {
 		return &out
 	}
-	tree, n := out.Quota(), 0
+	tree, n := out.Quota(out.Usage()), 0
 	for _, g := range others.Spec.ResourceGroups {
 		for _, f := range g.Flavors {
 			for _, r := range f.Resources {

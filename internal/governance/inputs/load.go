@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/parallel"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -176,29 +176,7 @@ func listIn[W any, T client.Object](ctx context.Context, l *loader, r kinds.Reso
 	if err != nil {
 		return nil, err
 	}
-	return decodeAll[T](at, raw)
-}
-
-// decodeAll converts objects of an older version on all processors.
-func decodeAll[T client.Object](at kinds.Resource, raw []json.RawMessage) ([]T, error) {
-	out := make([]T, len(raw))
-	errors := make([]error, len(raw))
-	var wg sync.WaitGroup
-	n := max(runtime.GOMAXPROCS(0), 1)
-	for part := range n {
-		wg.Go(func() {
-			for i := part; i < len(raw); i += n {
-				out[i], errors[i] = decodeOne[T](at, raw[i])
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errors {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return parallel.Map(raw, func(m json.RawMessage) (T, error) { return decodeOne[T](at, m) })
 }
 
 func decodeOne[T client.Object](at kinds.Resource, raw json.RawMessage) (T, error) {

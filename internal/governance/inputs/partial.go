@@ -52,13 +52,21 @@ func (l *loader) forbidden(r kinds.Resource) bool {
 // verb that goes with what is spoken of.
 func (in *Inputs) WhyUnread(r kinds.Resource, be string) string {
 	for _, m := range in.Missing {
-		switch {
-		case m.Resource.FullName() != r.FullName():
-		case m.Reason == state.NotInFile:
-			return be + " not in the file"
-		case m.Reason == state.Failed:
-			return "could not be read"
+		if m.Resource.FullName() == r.FullName() && m.Reason != state.Forbidden {
+			return Unread(m.Reason, be)
 		}
+	}
+	return Unread(state.Forbidden, be)
+}
+
+// Unread is the reason of a [state.Missing] in words, behind what is spoken of; be is
+// the verb that goes with that.
+func Unread(reason, be string) string {
+	switch reason {
+	case state.NotInFile:
+		return be + " not in the file"
+	case state.Failed:
+		return "could not be read"
 	}
 	return "may not be read"
 }

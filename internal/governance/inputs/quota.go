@@ -9,8 +9,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Quota is the tree of quota and reservations, counted from the workloads.
-func (in *Inputs) Quota() *quota.Tree {
+// Quota is the tree of quota and what is reserved of it, which is [Inputs.Usage].
+func (in *Inputs) Quota(usage map[string]quota.Usage) *quota.Tree {
 	queues := make([]state.ClusterQueue, len(in.ClusterQueues))
 	for i, q := range in.ClusterQueues {
 		queues[i] = admission.QuotaOf(q)
@@ -19,6 +19,11 @@ func (in *Inputs) Quota() *quota.Tree {
 	for i, c := range in.Cohorts {
 		cohorts[i] = admission.CohortQuotaOf(c)
 	}
+	return quota.NewTree(queues, cohorts, usage)
+}
+
+// Usage is the quota that workloads hold, by ClusterQueue.
+func (in *Inputs) Usage() map[string]quota.Usage {
 	usage := map[string]quota.Usage{}
 	for _, w := range in.Workloads {
 		if !Reserves(w) || admission.CheckWorkload(w) != nil {
@@ -32,7 +37,7 @@ func (in *Inputs) Quota() *quota.Tree {
 			usage[name].Add(k, n)
 		}
 	}
-	return quota.NewTree(queues, cohorts, usage)
+	return usage
 }
 
 // Reserves reports a workload that holds quota (Kueue's HasActiveQuotaReservation):

@@ -30,6 +30,7 @@ type Job struct {
 	FairSharing     bool
 	Weight          *float64 // fair-sharing weight of the ClusterQueue; nil is 1
 	Borrows         bool     // the job would borrow
+	Kueue           string   // version of the cluster's Kueue ("v0.19.2"), "" when not known
 }
 
 // linter collects findings.
@@ -58,6 +59,7 @@ func Check(j Job) []Finding {
 	}
 	l.priority()
 	l.queue(kind)
+	l.release(kind)
 	l.resume()
 	for i := range l.parts {
 		l.topology(&l.parts[i])
@@ -71,10 +73,21 @@ func Check(j Job) []Finding {
 	return slices.CompactFunc(l.out, func(a, b Finding) bool { return a == b })
 }
 
-func (l *linter) add(code, fix, format string, args ...any) {
+// add notes a finding that an option of start-job mends; none may be known ("").
+func (l *linter) add(code, try, format string, args ...any) {
+	l.find(Finding{Code: code, Message: fmt.Sprintf(format, args...), Try: try})
+}
+
+// advise notes a finding that no option mends.
+func (l *linter) advise(code, advice, format string, args ...any) {
+	l.find(Finding{Code: code, Message: fmt.Sprintf(format, args...), Advice: advice})
+}
+
+func (l *linter) find(f Finding) {
 	for _, r := range Rules() {
-		if r.Code == code {
-			l.out = append(l.out, Finding{Code: code, Level: r.Level, Source: r.Source, Message: fmt.Sprintf(format, args...), Try: fix})
+		if r.Code == f.Code {
+			f.Level, f.Source = r.Level, r.Source
+			l.out = append(l.out, f)
 			return
 		}
 	}
@@ -84,9 +97,9 @@ func (l *linter) priority() {
 	class, queue := l.labels[kinds.PriorityLabel], l.labels[kinds.QueueLabel]
 	switch {
 	case class == "" && queue != "":
-		fix := "--priority CLASS"
+		fix := "--priority PRIORITY"
 		if len(l.PriorityClasses) > 0 {
-			fix = "--priority " + classes(l.PriorityClasses)
+			fix = Choice("--priority", classes(l.PriorityClasses))
 		}
 		if l.PriorityClasses == nil || len(l.PriorityClasses) > 0 {
 			l.add(NoPriority, fix, "no priority class: it ranks as 0, behind every class")
@@ -96,29 +109,42 @@ func (l *linter) priority() {
 		if near := errs.Near(class, l.PriorityClasses); len(near) > 0 {
 			fix = "--priority " + near[0]
 		} else if len(l.PriorityClasses) > 0 {
-			fix = "--priority " + classes(l.PriorityClasses)
+			fix = Choice("--priority", classes(l.PriorityClasses))
 		}
 		l.add(UnknownPriority, fix, "priority class %q does not exist on this cluster", class)
 	}
 	for _, p := range l.parts {
 		if name := p.tmpl.Spec.PriorityClassName; name != "" && class == "" && queue != "" {
-			l.add(PodPriority, "--priority CLASS", "%s has priorityClassName %s, which does not rank jobs", p.name, name)
+			l.add(PodPriority, "--priority PRIORITY", "%s has priorityClassName %s, which does not rank jobs", p.name, name)
 			break
 		}
 	}
 	if l.FairSharing && l.Borrows && l.Weight != nil && *l.Weight == 0 {
-		l.add(WeightZero, "ask an administrator for a fair-share weight above 0", "the queue has fair-share weight 0: what it borrows is the first to be taken back")
+		l.advise(WeightZero, "ask an administrator for a fair-share weight above 0", "the queue has fair-share weight 0: what it borrows is the first to be taken back")
 	}
 }
 
 // classes are the classes as --priority takes them.
-func classes(names []string) string {
+func classes(names []string) []string {
 	var out []string
 	for _, n := range names {
 		out = append(out, strings.TrimSuffix(n, "-priority"))
 	}
-	return strings.Join(out, "|")
+	return out
 }
+
+// Choice is an option with its value, where there is one; else with a word in its
+// place and the values behind it, as a remark of a shell.
+func Choice(option string, values []string) string {
+	if len(values) == 1 {
+		return option + " " + values[0]
+	}
+	word := strings.ToUpper(strings.TrimSuffix(strings.TrimPrefix(option, "--"), "-name"))
+	return option + " " + word + Remark + strings.Join(values, ", ")
+}
+
+// Remark parts an option or command from words about it.
+const Remark = "   # "
 
 func (l *linter) queue(kind string) {
 	queue := l.labels[kinds.QueueLabel]
@@ -130,19 +156,27 @@ func (l *linter) queue(kind string) {
 		if near := errs.Near(queue, l.Queues); len(near) > 0 {
 			fix = "--queue-name " + near[0]
 		} else if len(l.Queues) > 0 {
-			fix = "--queue-name " + strings.Join(l.Queues, "|")
+			fix = Choice("--queue-name", l.Queues)
 		}
 		l.add(UnknownQueue, fix, "queue %q does not exist in namespace %s", queue, l.Namespace)
 	}
 	if l.Governed && (kind == "RayCluster" || kind == "RayJob") {
 		for _, p := range l.parts {
 			if p.tmpl.Labels[kinds.QueueLabel] == "" {
-				l.add(NoPodLabel, "put the queue label on every pod template", "the pods of %s have no queue label: the namespace's policy refuses them", p.name)
+				l.advise(NoPodLabel, "put the queue label on every pod template", "the pods of %s have no queue label: the namespace's policy refuses them", p.name)
 			}
 		}
 	}
 	if l.Managed && queue != "" && l.labels[kinds.PriorityLabel] == "" {
-		l.add(NotOnDashboard, "--priority CLASS", "the dashboard does not list it: it lacks the priority label")
+		l.add(NotOnDashboard, "--priority PRIORITY", "the dashboard does not list it: it lacks the priority label")
+	}
+}
+
+// release looks at what Kueue is too old for.
+func (l *linter) release(kind string) {
+	var major, minor int
+	if n, _ := fmt.Sscanf(l.Kueue, "v%d.%d", &major, &minor); kind == kinds.HyperPodPyTorchJob.Kind && n == 2 && major == 0 && minor < 12 {
+		l.advise(OldGovernance, "ask an administrator to update task governance", "the cluster runs Kueue %s, which does not manage a %s", l.Kueue, kind)
 	}
 }
 
@@ -178,14 +212,14 @@ func (l *linter) amounts() {
 	case pods == 0:
 		l.add(NoPods, "--node-count 1", "it asks for no pods: Kueue has nothing to admit")
 	case len(asked) == 0:
-		l.add(NoRequests, "--accelerators N, or --vcpu and --memory", "its pods request nothing: they take no quota, and nothing is kept free for them")
+		l.add(NoRequests, "--accelerators N", "its pods request nothing: they take no quota, and nothing is kept free for them")
 	}
 	if l.Covered == nil {
 		return
 	}
 	for _, name := range sorted(asked) {
 		if !slices.Contains(l.Covered, name) {
-			l.add(ResourceUncovered, "leave it out, or ask an administrator to cover it", "the queue has no quota for %s (it covers %s)", name, strings.Join(l.Covered, ", "))
+			l.advise(ResourceUncovered, "leave it out, or ask an administrator to cover it", "the queue has no quota for %s (it covers %s)", name, strings.Join(l.Covered, ", "))
 		}
 	}
 }

@@ -5,12 +5,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 )
+
+// option is an option with its value, or several, and a remark.
+var option = regexp.MustCompile(`^(--[a-z-]+( [^ |-][^ |]*)?)( --[a-z-]+( [^ |-][^ |]*)?)*(   # .+)?$`)
 
 var update = flag.Bool("update", false, "rewrite docs/lint.md")
 
@@ -46,19 +50,19 @@ func TestRules(t *testing.T) {
 		kind, meta, tmpl, spec, res string
 		change                      func(*lint.Job)
 		want                        string // codes
-		fix                         string // of the first
+		fix                         string // of the first: its Try, else its Advice
 	}{
 		{name: "in order", meta: both, res: gpus},
-		{name: "no priority", meta: queue, res: gpus, want: "W006", fix: "--priority high|low"},
-		{name: "no priority, classes unknown", meta: queue, res: gpus, change: func(j *lint.Job) { j.PriorityClasses = nil }, want: "W006", fix: "--priority CLASS"},
+		{name: "no priority", meta: queue, res: gpus, want: "W006", fix: "--priority PRIORITY   # high, low"},
+		{name: "no priority, classes unknown", meta: queue, res: gpus, change: func(j *lint.Job) { j.PriorityClasses = nil }, want: "W006", fix: "--priority PRIORITY"},
 		{name: "no priority where there are none", meta: queue, res: gpus, change: func(j *lint.Job) { j.PriorityClasses = []string{} }},
 		{name: "unknown priority", meta: strings.Replace(both, "low-priority", "lwo-priority", 1), res: gpus, want: "E007", fix: "--priority low-priority"},
 		{name: "priority of pods", meta: queue, spec: `"priorityClassName":"pc",`, res: gpus, want: "W006 W008"},
-		{name: "weight 0", meta: both, res: gpus, change: func(j *lint.Job) { j.FairSharing, j.Borrows, j.Weight = true, true, &zero }, want: "W010"},
+		{name: "weight 0", meta: both, res: gpus, change: func(j *lint.Job) { j.FairSharing, j.Borrows, j.Weight = true, true, &zero }, want: "W010", fix: "ask an administrator for a fair-share weight above 0"},
 		{name: "unknown queue", meta: strings.Replace(both, `"q"`, `"queue-bb"`, 1), res: gpus, want: "E011", fix: "--queue-name queue-b"},
 		{name: "no queue, not governed", res: gpus},
 		{name: "no queue, governed", res: gpus, change: func(j *lint.Job) { j.Governed = true }, want: "E012", fix: "--queue-name QUEUE"},
-		{name: "pods without the label", kind: "RayCluster", meta: both, res: gpus, change: func(j *lint.Job) { j.Governed = true }, want: "W012"},
+		{name: "pods without the label", kind: "RayCluster", meta: both, res: gpus, change: func(j *lint.Job) { j.Governed = true }, want: "W012", fix: "put the queue label on every pod template"},
 		{name: "pods with the label", kind: "RayCluster", meta: both, tmpl: `"labels":{"kueue.x-k8s.io/queue-name":"q"}`, res: gpus, change: func(j *lint.Job) { j.Governed = true }},
 		{name: "dashboard", meta: queue, res: gpus, change: func(j *lint.Job) { j.Managed = true }, want: "W006 W013"},
 		{name: "topology twice", meta: both, tmpl: `"annotations":{"kueue.x-k8s.io/podset-required-topology":"topology.k8s.aws/network-node-layer-3"}`, spec: `"nodeSelector":{"topology.k8s.aws/network-node-layer-3":"x"},`, res: gpus, want: "E020"},
@@ -73,7 +77,7 @@ func TestRules(t *testing.T) {
 		{name: "auto-resume elsewhere", meta: resume(`"sagemaker.amazonaws.com/enable-job-auto-resume":"true","sagemaker.amazonaws.com/job-max-retry-count":"3"`), spec: `"restartPolicy":"OnFailure",`, res: gpus, change: func(j *lint.Job) { j.Namespace = "default" }, want: "W023"},
 		{name: "MIG of another type", meta: both, spec: p5, res: `"limits":{"nvidia.com/mig-1g.5gb":"1"}`, change: func(j *lint.Job) { j.Covered = nil }, want: "E025"},
 		{name: "MIG and whole GPUs", meta: both, spec: p5, res: `"limits":{"nvidia.com/mig-1g.10gb":"1","nvidia.com/gpu":"1"}`, change: func(j *lint.Job) { j.Covered = nil }, want: "E025"},
-		{name: "request without limit", meta: both, res: `"requests":{"nvidia.com/gpu":"8"}`, want: "E025"},
+		{name: "request without limit", meta: both, res: `"requests":{"nvidia.com/gpu":"8"}`, want: "E025", fix: "give the limit the same value"},
 		{name: "request below limit", meta: both, res: `"requests":{"vpc.amazonaws.com/efa":"1"},"limits":{"vpc.amazonaws.com/efa":"2"}`, want: "E025"},
 		{name: "limit alone", meta: both, res: `"limits":{"nvidia.com/gpu":"8"}`},
 		{name: "more GPUs than the type has", meta: both, spec: p5, res: `"limits":{"nvidia.com/gpu":"16"}`, want: "E026"},
@@ -81,8 +85,8 @@ func TestRules(t *testing.T) {
 		{name: "more cores than the type has", meta: both, spec: p5, res: `"requests":{"cpu":"200"}`, want: "E026"},
 		{name: "all cores", meta: both, spec: p5, res: `"requests":{"cpu":"190"}`, want: "W026", fix: "--vcpu 179"},
 		{name: "all memory", meta: both, spec: p5, res: `"requests":{"memory":"2000Gi"}`, want: "W026", fix: "--memory 1890Gi"},
-		{name: "not covered", meta: both, res: `"limits":{"aws.amazon.com/neuron":"1"}`, want: "E027"},
-		{name: "nothing asked for", meta: both, want: "W041"},
+		{name: "not covered", meta: both, res: `"limits":{"aws.amazon.com/neuron":"1"}`, want: "E027", fix: "leave it out, or ask an administrator to cover it"},
+		{name: "nothing asked for", meta: both, want: "W041", fix: "--accelerators N"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := lint.Job{Object: job(t, c.kind, c.meta, c.tmpl, c.spec, c.res), Namespace: "hyperpod-ns-x"}
@@ -94,17 +98,34 @@ func TestRules(t *testing.T) {
 			found := lint.Check(j)
 			for _, f := range found {
 				codes = append(codes, f.Code)
-				if f.Message == "" || f.Source == "" || f.Level == "" {
+				if f.Message == "" || f.Source == "" || f.Level == "" || f.Try != "" && f.Advice != "" {
 					t.Errorf("%+v", f)
+				}
+				if f.Try != "" && !option.MatchString(f.Try) {
+					t.Errorf("%s: no option of start-job: %q", f.Code, f.Try)
 				}
 			}
 			if got := strings.Join(codes, " "); got != c.want {
 				t.Errorf("got %s, want %s: %+v", got, c.want, found)
 			}
-			if c.fix != "" && (len(found) == 0 || found[0].Try != c.fix) {
+			if c.fix != "" && (len(found) == 0 || found[0].Try+found[0].Advice != c.fix) {
 				t.Errorf("fix %+v", found)
 			}
 		})
+	}
+}
+
+// TestOldGovernance: an old Kueue does not manage HyperPod's own jobs; others, and one
+// whose version is not known, are believed to be managed.
+func TestOldGovernance(t *testing.T) {
+	own := map[string]any{"apiVersion": "sagemaker.amazonaws.com/v1", "kind": "HyperPodPyTorchJob", "metadata": map[string]any{"name": "j"}}
+	for version, want := range map[string]bool{"v0.11.3": true, "v0.8.1": true, "v0.12.0": false, "v0.19.2": false, "v1.0.0": false, "": false} {
+		has := func(o map[string]any) bool {
+			return slices.ContainsFunc(lint.Check(lint.Job{Object: o, Kueue: version}), func(f lint.Finding) bool { return f.Code == lint.OldGovernance })
+		}
+		if has(own) != want || has(job(t, "", "", "", "", "")) {
+			t.Errorf("%q", version)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func (l *linter) topology(p *part) {
 	if level != "" {
 		for _, key := range selected(&p.tmpl.Spec) {
 			if strings.HasPrefix(key, topologyPrefix) {
-				l.add(TopologyTwice, "keep the annotation", "%s asks for topology by annotation and by node selector (%s)", p.name, key)
+				l.advise(TopologyTwice, "keep the annotation", "%s asks for topology by annotation and by node selector (%s)", p.name, key)
 				break
 			}
 		}
@@ -97,7 +97,7 @@ func (l *linter) resources(p *part) {
 			r, asked := c.Resources.Requests[name]
 			m, limited := c.Resources.Limits[name]
 			if asked && (!limited || r.Cmp(m) != 0) {
-				l.add(DeviceRequests, "give the limit the same value", "%s: %s has a request of %s and a limit of %s", p.name, name, r.String(), limitText(limited, m.String()))
+				l.advise(DeviceRequests, "give the limit the same value", "%s: %s has a request of %s and a limit of %s", p.name, name, r.String(), limitText(limited, m.String()))
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func (l *linter) againstType(p *part) {
 	for name := range req {
 		if profile, ok := strings.CutPrefix(string(name), instances.MIGPrefix); ok {
 			if !slices.Contains(t.MIG, profile) && !slices.Contains(t.MIG, "mig-"+profile) {
-				l.add(DeviceRequests, "one of "+strings.Join(t.MIG, ", "), "%s: %s has no MIG profile %s", p.name, t.Name, profile)
+				l.advise(DeviceRequests, profiles(t), "%s: %s has no MIG profile %s", p.name, t.Name, profile)
 			} else if whole {
 				l.add(DeviceRequests, "", "%s asks for %s and for whole GPUs", p.name, name)
 			}
@@ -168,6 +168,14 @@ func (l *linter) againstType(p *part) {
 	} else if memory > freeMemory {
 		l.add(CloseToNode, fmt.Sprintf("--memory %dGi", freeMemory>>30), "%s asks for %s of the %dGi of %s, and the system keeps some", p.name, req.Memory(), t.MemoryGiB, t.Name)
 	}
+}
+
+// profiles says which MIG profiles an instance type has, "" when it has none.
+func profiles(t instances.Type) string {
+	if len(t.MIG) == 0 {
+		return ""
+	}
+	return "it has " + strings.Join(t.MIG, ", ")
 }
 
 func (l *linter) most(p *part, instance, name string, asked, most int64) {

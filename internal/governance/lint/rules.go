@@ -38,6 +38,7 @@ const (
 	TopologyTwice     = "E020"
 	TopologyType      = "W020"
 	SliceSize         = "E021"
+	OldGovernance     = "E022"
 	ResumeNamespace   = "W023"
 	ResumeIncomplete  = "E023"
 	DeviceRequests    = "E025"
@@ -62,6 +63,7 @@ func Rules() []Rule {
 		{TopologyTwice, Error, "Topology is asked for by annotation or by node selector, not by both.", "SageMaker HyperPod task governance: tasks scheduling"},
 		{TopologyType, Warning, "Only some instance types have network topology labels.", "SageMaker HyperPod task governance: tasks scheduling"},
 		{SliceSize, Error, "kueue.x-k8s.io/podset-slice-size is a whole number above 0 that divides the pods, and needs a slice topology.", "SageMaker HyperPod task governance: upgrade notes of v1.6; Kueue: topology-aware scheduling"},
+		{OldGovernance, Error, "Jobs of HyperPod's training operator need task governance v1.3.0 or newer, whose Kueue is v0.12 or newer.", "SageMaker HyperPod: training operator"},
 		{ResumeNamespace, Warning, "Auto-resume works only in the namespace kubeflow and in those that begin with hyperpod.", "SageMaker HyperPod: run jobs with the HyperPod CLI"},
 		{ResumeIncomplete, Error, "Auto-resume needs both annotations, and restartPolicy OnFailure.", "SageMaker HyperPod: run jobs with the HyperPod CLI"},
 		{DeviceRequests, Error, "Requests and limits of accelerators and EFA interfaces must be equal; a MIG profile must be one of the instance type, and is not combined with whole GPUs.", "Kubernetes: extended resources; HyperPod CLI v3.9.0: accelerator partitions"},
@@ -79,5 +81,7 @@ type Finding struct {
 	Level   Level
 	Source  string
 	Message string
-	Try     string `json:",omitempty"`
+	// Try is the option of start-job that mends it, Advice what to do where none does.
+	Try    string `json:",omitempty"`
+	Advice string `json:",omitempty"`
 }

@@ -12,44 +12,57 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// ahead lists the waiting workloads that the queue's order puts before the job's.
-func (f *finder) ahead() []*kueue.Workload {
+// ahead lists the waiting workloads that the queue's order puts before the job's, and
+// whether each of them has to start before it.
+func (f *finder) ahead() (out []*kueue.Workload, strict bool) {
 	lq := f.In.LocalQueue(f.Workload.Namespace, string(f.Workload.Spec.QueueName))
 	if lq == nil {
-		return nil
+		return nil, false
 	}
-	var out []*kueue.Workload
+	if cq := f.In.ClusterQueue(string(lq.Spec.ClusterQueue)); cq != nil {
+		strict = cq.Spec.QueueingStrategy == kueue.StrictFIFO
+	}
 	for _, p := range f.Engine.Pending(string(lq.Spec.ClusterQueue)) {
 		own := p.Namespace == f.Workload.Namespace && p.Name == f.Workload.Name
-		if own || p.Priority < int64(priority(f.Workload)) {
+		if own || len(out) > mostAhead || p.Priority < int64(priority(f.Workload)) {
 			break
 		}
-		if w := f.In.Workload(p.Namespace, p.Name); w != nil {
+		if w := f.In.Workload(p.Namespace, p.Name); w != nil && !f.backsOff(w) {
 			out = append(out, w)
 		}
 	}
-	return out
+	return out, strict
+}
+
+// backsOff reports a workload that is not looked at for now.
+func (f *finder) backsOff(w *kueue.Workload) bool {
+	again := w.Status.RequeueState
+	return again != nil && again.RequeueAt != nil && again.RequeueAt.After(f.In.Taken)
 }
 
 // admitAhead lets the workloads before the job's take what they can have of what
-// is free, in their order: of freed quota the job gets what they leave. It returns
-// what brings the engine back.
-func (f *finder) admitAhead() (undo func()) {
+// is free, in their order: of freed quota the job gets what they leave. It reports
+// whether the job's turn comes, and returns what brings the engine back.
+func (f *finder) admitAhead() (turn bool, undo func()) {
 	var back []*kueue.Workload
+	undo = func() {
+		for _, w := range back {
+			f.put(w, w)
+		}
+	}
 	for _, w := range f.before {
 		d, err := f.Engine.Probe(f.ctx, w)
 		if err != nil || !d.Outcome.Starts() {
+			if f.strict {
+				return false, undo
+			}
 			continue
 		}
 		if f.put(w, given(w, &d)) {
 			back = append(back, w)
 		}
 	}
-	return func() {
-		for _, w := range back {
-			f.put(w, w)
-		}
-	}
+	return true, undo
 }
 
 // put replaces a workload in the engine.

@@ -44,17 +44,9 @@ type Holder struct {
 type Held struct {
 	Flavor, Resource string
 	// Amount is in base units: cores, bytes, devices.
-	Amount float64
+	Amount quota.Base
 	// Units is Amount in the units of package quota.
 	Units int64 `json:"-"`
-}
-
-// Value turns an amount of package quota into base units.
-func Value(resource string, n int64) float64 {
-	if resource == "cpu" {
-		return float64(n) / 1000
-	}
-	return float64(n)
 }
 
 // Holders returns the workloads that hold what is needed in the ClusterQueues that
@@ -83,7 +75,7 @@ func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *
 		h := Holder{}
 		for _, n := range needs {
 			if amount := holds[quota.Key{Flavor: n.Flavor, Resource: n.Resource}]; amount > 0 {
-				h.Holds = append(h.Holds, Held{n.Flavor, n.Resource, Value(n.Resource, amount), amount})
+				h.Holds = append(h.Holds, Held{n.Flavor, n.Resource, quota.BaseOf(n.Resource, amount), amount})
 			}
 		}
 		if len(h.Holds) == 0 {

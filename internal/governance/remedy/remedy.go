@@ -43,6 +43,7 @@ type finder struct {
 	ctx      context.Context
 	resource string
 	before   []*kueue.Workload // waiting workloads that come first
+	strict   bool              // they have to start first
 	out      []Remedy
 	err      error
 }
@@ -86,20 +87,20 @@ func (f *finder) add(r Remedy, d *admission.Decision) {
 	for _, ps := range d.PodSets {
 		for _, q := range ps.Requests {
 			if q.Resource == f.resource {
-				r.Amount += Value(q.Resource, q.Value)
+				r.Amount += quota.BaseOf(q.Resource, q.Value)
 			}
 		}
 	}
 	for _, q := range d.Borrowed {
 		if q.Resource == f.resource {
-			r.Borrowed += Value(q.Resource, q.Value)
+			r.Borrowed += quota.BaseOf(q.Resource, q.Value)
 		}
 	}
 	for _, p := range d.Preempts {
 		e := Evicted{Namespace: p.Namespace, Name: f.In.JobName(p.Namespace, p.Name), Workload: p.Name, Priority: p.Priority}
 		for _, q := range p.Releases {
 			if q.Resource == f.resource {
-				e.Amount += Value(q.Resource, q.Value)
+				e.Amount += quota.BaseOf(q.Resource, q.Value)
 			}
 		}
 		r.Preempts = append(r.Preempts, e)
@@ -286,7 +287,7 @@ func (f *finder) jobsEnd() {
 	if len(holders) == 0 || len(holders[0].Holds) == 0 {
 		return
 	}
-	if f.before = f.ahead(); len(f.before) > mostAhead {
+	if f.before, f.strict = f.ahead(); len(f.before) > mostAhead {
 		return
 	}
 	slices.SortStableFunc(holders, func(a, b Holder) int { return cmp.Compare(b.Holds[0].Units, a.Holds[0].Units) })
@@ -339,8 +340,11 @@ func (f *finder) without(ended []Holder) (admission.Decision, bool) {
 		}
 		back = append(back, w)
 	}
-	undo := f.admitAhead()
-	a := f.ask(f.Workload, false, ended...)
+	var a answer
+	turn, undo := f.admitAhead()
+	if turn {
+		a = f.ask(f.Workload, false, ended...)
+	}
 	undo()
 	if err := f.Engine.Load(context.WithoutCancel(f.ctx), back...); err != nil && f.err == nil {
 		f.err = err

@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 // The codes of a Remedy.
@@ -49,10 +50,10 @@ type Remedy struct {
 	// Jobs are those whose end frees enough, all of them together (JobsEnd).
 	Jobs []Holder `json:",omitempty"`
 	// Amount is what the job would then hold of Resource, its first accelerator resource.
-	Resource string  `json:",omitempty"`
-	Amount   float64 `json:",omitempty"`
+	Resource string     `json:",omitempty"`
+	Amount   quota.Base `json:",omitempty"`
 	// Borrowed of that resource.
-	Borrowed float64 `json:",omitempty"`
+	Borrowed quota.Base `json:",omitempty"`
 	// Preempts are the jobs that would be evicted.
 	Preempts []Evicted `json:",omitempty"`
 }
@@ -61,7 +62,7 @@ type Remedy struct {
 type Evicted struct {
 	Namespace, Name, Workload string
 	Priority                  int32
-	Amount                    float64 // of Remedy.Resource
+	Amount                    quota.Base // of Remedy.Resource
 }
 
 // Question is a job that does not run, and all there is to answer with.

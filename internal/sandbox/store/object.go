@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -123,29 +122,6 @@ func parse(raw json.RawMessage) (*Object, error) {
 		o.Owners = append(o.Owners, r.UID)
 	}
 	return o, nil
-}
-
-// parseAll is parse of a list, on all processors. The error is that of the first
-// object that has one.
-func parseAll(list []json.RawMessage) ([]*Object, error) {
-	out := make([]*Object, len(list))
-	parts := runtime.GOMAXPROCS(0)
-	failures := make([]error, parts)
-	var wg sync.WaitGroup
-	for part := range parts {
-		wg.Go(func() {
-			for i := len(list) * part / parts; i < len(list)*(part+1)/parts && failures[part] == nil; i++ {
-				out[i], failures[part] = parse(list[i])
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range failures {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // fromMap makes an Object of a decoded object, which it takes over.

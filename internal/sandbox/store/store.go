@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/hyperpod-cli/hyperpod/internal/parallel"
 )
 
 // MaxHistory is how many changes are kept for watches; a watch from before the
@@ -181,7 +183,7 @@ func (s *Store) Oldest() int64 { return s.since }
 func (s *Store) Load(rv int64, objects map[string][]json.RawMessage) error {
 	s.rv, s.since = rv, rv
 	for resource, list := range objects {
-		parsed, err := parseAll(list)
+		parsed, err := parallel.Map(list, parse)
 		if err != nil {
 			return fmt.Errorf("%s: %w", resource, err)
 		}
