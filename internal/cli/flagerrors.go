@@ -45,6 +45,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		if near := errs.Near(name, flagNames(cmd)); len(near) > 0 {
 			e.WithFact("near", "--"+strings.Join(near, ", --"))
 		}
+	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "=": // -A=
+		e = errs.Usagef("nothing follows the = of an option").WithAdvice("leave the = out, or say what; a shell variable may not be set")
 	case errors.As(err, &unknown):
 		e = errs.Usagef("there is no option -%s", unknown.GetSpecifiedName())
 		if short := unknown.GetSpecifiedShortnames(); strings.ContainsAny(short[:1], "0123456789") {

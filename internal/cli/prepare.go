@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -17,6 +18,9 @@ import (
 // and settles colour, before any command but those that need neither of the two.
 func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 	if err := refuseEmpty(cmd); err != nil {
+		return err
+	}
+	if err := checkNamespace(f, cmd); err != nil {
 		return err
 	}
 	if err := checkFormat(f, cmd); err != nil {
@@ -77,16 +81,35 @@ func refuseEmpty(cmd *cobra.Command) error {
 		WithAdvice("leave it out, or say which; a shell variable may not be set").WithTry(cmd.CommandPath() + " --help")
 }
 
-// isEmpty reports a flag of text that is empty, or of several texts that all are.
+// isEmpty reports a flag of text that is empty, or of several texts that all are. Of
+// -n= with nothing behind it, pflag makes the text "=".
 func isEmpty(flag *pflag.Flag) bool {
+	empty := func(text string) bool { return text == "" || text == "=" && flag.Shorthand != "" }
 	switch flag.Value.Type() {
 	case "string":
-		return flag.Value.String() == ""
+		return empty(flag.Value.String())
 	case "stringSlice", "stringArray":
 		list, ok := flag.Value.(pflag.SliceValue)
-		return ok && strings.Join(list.GetSlice(), "") == ""
+		return ok && !slices.ContainsFunc(list.GetSlice(), func(text string) bool { return !empty(text) })
 	}
 	return false
+}
+
+// checkNamespace refuses a --namespace that can be none, before anything is asked.
+func checkNamespace(f *factory.Factory, cmd *cobra.Command) error {
+	name := f.Global.Namespace
+	why := kinds.NotNamespace(name)
+	if name == "" || why == "" {
+		return nil
+	}
+	e := errs.Usagef("--namespace %s", why)
+	if lower := strings.ToLower(name); kinds.NotNamespace(lower) == "" && lower != "a" {
+		e.WithTry("--namespace " + lower)
+	}
+	if name == "A" && cmd.Flags().Lookup("all-namespaces") != nil {
+		e.WithTry("-A   # all namespaces")
+	}
+	return e
 }
 
 // writtenName is a flag's name as people write it.

@@ -79,6 +79,9 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 // named checks a namespace that was given.
 func named(ctx context.Context, c *kube.Client, name, source string, q NamespaceQuery) (NamespaceChoice, error) {
 	out := NamespaceChoice{Name: name, Source: source}
+	if why := kinds.NotNamespace(name); why != "" {
+		return out, errs.Usagef("%s", why)
+	}
 	ns, err := state.GetNamespace(ctx, c, name)
 	switch {
 	case err == nil:

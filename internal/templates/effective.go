@@ -175,7 +175,7 @@ func (t *Template) conflicts(s *settings) error {
 			c, ok := canonical(p.Name)
 			g, given := s.given[p.Name]
 			if ok && c == f.name && given && f.flag != nil && manifest.TextOf(g) != fmt.Sprint(*f.flag) {
-				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, manifest.QuoteText(manifest.TextOf(g))).WithAdvice("give it once")
+				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, manifest.AsTyped(g)).WithAdvice("give it once")
 			}
 		}
 	}

@@ -56,8 +56,8 @@ func (e SecretEnv) check() error {
 // checkEnvironment validates names, and that nothing is said twice.
 func (v Values) checkEnvironment() error {
 	for _, name := range manifest.SortedKeys(v.Environment) {
-		if !envName.MatchString(name) {
-			return errs.Usagef("%q cannot be the name of an environment variable: letters, digits and _ only, no digit first", manifest.Clip(name))
+		if why := NotVariable(name); why != "" {
+			return errs.Usagef("%s", why)
 		}
 	}
 	for _, e := range v.SecretEnv {

@@ -14,138 +14,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
-// fixedPath is a path into the job that the template keeps to itself: what the
-// manifest states there, or below, neither flags nor --set may change. With a value
-// (PATH=VALUE) the header itself states it; null states that there is none.
-type fixedPath struct {
-	text  string // as it is written
-	path  string
-	steps []step
-	line  int
-	value *manifest.Node
-	has   bool // a value is given; value is nil for null
-}
-
-func parseFixed(list *manifest.Node) ([]fixedPath, error) {
-	if list.Kind != manifest.ListNode {
-		return nil, manifest.Faultf(list.Line, "fixed is a list of paths such as spec.runPolicy, or of PATH=VALUE").Col(list.Column)
-	}
-	var out []fixedPath
-	for _, item := range list.Items {
-		f, why := newFixedPath(item.Str())
-		if why != "" {
-			return nil, manifest.Faultf(item.Line, "fixed: %s %s", manifest.QuoteText(manifest.TextOf(item.Plain())), why).Col(item.Column)
-		}
-		f.line = item.Line
-		if f.value != nil {
-			given(f.value, item.Line, item.Column)
-		}
-		out = append(out, f)
-	}
-	return out, nil
-}
-
-// newFixedPath reads PATH or PATH=VALUE; why says what is wrong with it.
-func newFixedPath(text string) (f fixedPath, why string) {
-	f = fixedPath{text: text, path: text}
-	a, err := parseAssignment(text)
-	if f.has = err == nil; f.has {
-		f.path = a.Key
-		if f.value, err = a.parsed(); err != nil {
-			return f, "has a value that is not understood"
-		}
-	}
-	if f.steps, err = parsePath(f.path); err != nil {
-		return f, "is no path such as spec.runPolicy.backoffLimit"
-	}
-	top := f.steps[0].key
-	if f.has && (top == "status" || top == "kind" || top == "apiVersion" || f.path == "metadata.name" || f.path == "metadata.namespace") {
-		return f, "cannot be given a value"
-	}
-	return f, ""
-}
-
-// given makes a tree one that was given in another place than the manifest: its
-// fields' types decide what its scalars are, as with --set.
-func given(n *manifest.Node, line, column int) {
-	n.Line, n.Column, n.Filled = line, column, n.Kind == manifest.ScalarNode && n.Value != nil
-	for i := range n.Fields {
-		n.Fields[i].Line, n.Fields[i].Column = line, column
-		given(n.Fields[i].Value, line, column)
-	}
-	for _, item := range n.Items {
-		given(item, line, column)
-	}
-}
-
-// layFixed puts the values of the header into the manifest.
-func (t *Template) layFixed() []error {
-	var faults []error
-	for _, f := range t.fixed {
-		if f.has && !setNode(t.jobNode(), f.steps, f.value, f.line) {
-			faults = append(faults, manifest.Faultf(f.line, "fixed: %s leads into something else than maps and lists, or past the end of a list", f.path))
-		}
-	}
-	return faults
-}
-
-// setNode puts a value where the steps lead, nil for none. Maps on the way are
-// made; a list takes a value at its end, not further.
-func setNode(n *manifest.Node, steps []step, value *manifest.Node, line int) bool {
-	s, last := steps[0], len(steps) == 1
-	if s.list {
-		if n.Kind != manifest.ListNode || s.index > len(n.Items) {
-			return false
-		}
-		switch {
-		case last && value == nil:
-			if s.index < len(n.Items) {
-				n.Items = slices.Delete(n.Items, s.index, s.index+1)
-			}
-			return true
-		case value == nil && s.index == len(n.Items):
-			return true // nothing is there
-		case s.index == len(n.Items):
-			n.Items = append(n.Items, emptyFor(steps[1:], line))
-		}
-		if last {
-			n.Items[s.index] = value
-			return true
-		}
-		return setNode(n.Items[s.index], steps[1:], value, line)
-	}
-	if n.Kind != manifest.MapNode {
-		return false
-	}
-	at := slices.IndexFunc(n.Fields, func(f manifest.Field) bool { return f.Key == s.key })
-	switch {
-	case value == nil && at < 0:
-		return true
-	case last && value == nil:
-		n.Fields = slices.Delete(n.Fields, at, at+1)
-		return true
-	case at < 0:
-		n.Fields = append(n.Fields, manifest.Field{Key: s.key, Line: line, Column: 0, Value: emptyFor(steps[1:], line)})
-		at = len(n.Fields) - 1
-	case !last && n.Fields[at].Value.Kind == manifest.ScalarNode && n.Fields[at].Value.Value == nil:
-		n.Fields[at].Value = emptyFor(steps[1:], line)
-	}
-	if last {
-		n.Fields[at].Value = value
-		return true
-	}
-	return setNode(n.Fields[at].Value, steps[1:], value, line)
-}
-
-// emptyFor is the empty map or list that the next step leads into.
-func emptyFor(steps []step, line int) *manifest.Node {
-	n := &manifest.Node{Kind: manifest.MapNode, Line: line}
-	if len(steps) > 0 && steps[0].list {
-		n.Kind = manifest.ListNode
-	}
-	return n
-}
-
 // checkFixed makes sure that a fixed parameter has a value, and is none that the
 // place of the job decides.
 func (p Param) checkFixed(f manifest.Field) error {
@@ -170,7 +38,7 @@ func (t *Template) checkFixedParams(s *settings) error {
 		}
 		have := manifest.TextOf(p.value())
 		refuse := func(how, want string) error {
-			return errs.Usagef("%s fixes %s to %s, and %s says %s", t.called(), p.Name, manifest.QuoteText(have), how, manifest.QuoteText(want)).
+			return errs.Usagef("%s fixes %s to %s, and %s says %s", t.called(), p.Name, manifest.AsTyped(have), how, manifest.AsTyped(want)).
 				WithAdvice("leave " + how + " out")
 		}
 		if g, given := s.given[p.Name]; given && manifest.TextOf(g) != have {
@@ -241,18 +109,18 @@ type fixedValue struct {
 }
 
 // fixedValues reads the fixed paths from the job, or from the only object where
-// there is no job. A path that leads to nothing is a fault of the template.
-func (t *Template) fixedValues(objects []map[string]any) ([]fixedValue, error) {
+// there is no job. Paths that lead to nothing are faults of the template.
+func (t *Template) fixedValues(objects []map[string]any) (out []fixedValue, faults []error) {
 	if len(t.fixed) == 0 && !slices.ContainsFunc(t.Params, func(p Param) bool { return p.Fixed }) {
 		return nil, nil
 	}
 	target, at := fixedTarget(objects)
-	var out []fixedValue
 	for _, f := range t.fixed {
 		v, ok := lookup(target, f.steps)
 		if !ok && !f.has {
-			return nil, manifest.Broken(t.Source, manifest.Faultf(f.line, "fixed: %s leads to nothing in the manifest%s; %s=VALUE fixes a value, %s=null that there is none",
+			faults = append(faults, f.faultf("%s leads to nothing in the manifest%s; %s=VALUE fixes a value, %s=null that there is none",
 				f.path, manifest.Meant(schema.NearPaths(t.jobNode(), f.path)), f.path, f.path))
+			continue
 		}
 		out = append(out, fixedValue{f.path, jobview.CopyOf(v), f.steps})
 	}
@@ -268,7 +136,7 @@ func (t *Template) fixedValues(objects []map[string]any) ([]fixedValue, error) {
 			}
 		}
 	})
-	return out, nil
+	return out, faults
 }
 
 // fixedTarget is the object that fixed paths lead into, and its place.
@@ -311,12 +179,25 @@ func (t *Template) checkFixedValues(fixed []fixedValue, objects []map[string]any
 	for _, f := range fixed {
 		now, _ := lookup(target, f.steps)
 		if at, was, is, same := holds(f.path, f.value, now); !same {
-			hide := secret.Field("", at)
-			return errs.Usagef("%s fixes %s: it is %s, and would become %s", t.called(), at,
-				manifest.FromPlain(was).Describe(hide), manifest.FromPlain(is).Describe(hide)).WithAdvice("leave out the option that changes it")
+			e := errs.Usagef("%s fixes %s to %s, and it would become %s", t.called(), at, fixedText(was), fixedText(is))
+			if secret.Field("", at) {
+				e = errs.Usagef("%s fixes %s, and it would become another value", t.called(), at)
+			}
+			return e.WithAdvice("leave out the option that changes it")
 		}
 	}
 	return nil
+}
+
+// fixedText is a value in a message about fixed fields.
+func fixedText(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case []any, map[string]any:
+		return manifest.FromPlain(v).Describe(true)
+	}
+	return manifest.AsTyped(v)
 }
 
 // CheckFixed refuses objects that were changed after the rendering where the

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -35,9 +36,16 @@ func FuzzParse(f *testing.F) {
 		Volumes: []Volume{{Name: "v", Type: EmptyDir, MountPath: "/v"}}, LabelSelector: Selector{Preferred: map[string][]string{"a": {"b"}}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tm, err := Parse("f", "f.yaml", data)
+		_, faults, _ := Check("f", "f.yaml", data)
 		if err != nil {
 			ours(t, err)
+			if len(faults) == 0 {
+				t.Fatalf("no fault of a broken template: %v", err)
+			}
 			return
+		}
+		if !slices.IsSortedFunc(faults, func(a, b Fault) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }) || len(slices.Compact(slices.Clone(faults))) != len(faults) {
+			t.Fatalf("faults %+v", faults)
 		}
 		// Another header leaves the objects as they are.
 		again, err := tm.With(Change{Help: "again"})

@@ -1,7 +1,6 @@
 package templates
 
 import (
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,25 +17,40 @@ type header struct {
 
 // readHeader finds the header: the first document when it has "parameters" or
 // "fixed" and no kind, or a comment at the top of the file with such a line. It
-// returns the documents that are left.
-func readHeader(docs []*manifest.Node, data []byte) (header, []*manifest.Node, error) {
-	if len(docs) > 0 && docs[0].Kind == manifest.MapNode && docs[0].Get("kind") == nil && (docs[0].Get("parameters") != nil || docs[0].Get("fixed") != nil) {
-		h, err := parseHeader(docs[0])
-		return h, docs[1:], err
+// returns the documents that are left, and all that is wrong with the header.
+func readHeader(docs []*manifest.Node, data []byte) (h header, rest []*manifest.Node, faults []error) {
+	if len(docs) > 0 && isHeader(docs) {
+		h, faults := parseHeader(docs[0])
+		return h, docs[1:], faults
 	}
 	text, first := commentHeader(string(data))
 	if text == "" {
 		return header{}, docs, nil
 	}
-	parsed, err := manifest.Parse([]byte(text))
-	if err != nil || len(parsed) != 1 {
-		if err == nil {
-			err = manifest.Faultf(first, "the comment with the parameters is not understood")
-		}
-		return header{}, docs, err
+	parsed, faults := manifest.ParseAll([]byte(text))
+	if len(faults) == 0 && len(parsed) != 1 {
+		faults = append(faults, manifest.Faultf(first, "the comment with the parameters is not understood").Col(1))
 	}
-	h, err := parseHeader(parsed[0])
-	return h, docs, err
+	if len(parsed) != 1 || parsed[0].Faulty {
+		return header{}, docs, faults
+	}
+	h, more := parseHeader(parsed[0])
+	return h, docs, append(faults, more...)
+}
+
+// isHeader tells a header in the first document by its fields, misspelt ones included:
+// a document of an object has others.
+func isHeader(docs []*manifest.Node) bool {
+	first := docs[0]
+	if first.Kind != manifest.MapNode || first.Get("kind") != nil || first.Get("apiVersion") != nil {
+		return false
+	}
+	if first.Get("parameters") != nil || first.Get("fixed") != nil {
+		return true
+	}
+	return len(docs) > 1 && len(first.Fields) > 0 && !slices.ContainsFunc(first.Fields, func(f manifest.Field) bool {
+		return len(errs.Near(f.Key, headerFieldNames)) == 0
+	})
 }
 
 // HeaderField is a field that a template's header, or a parameter's declaration in
@@ -117,15 +131,25 @@ var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var paramTypes = []string{"string", "int", "number", "bool", "quantity", "list"}
 
-// parseHeader reads a header; the error joins all faults.
-func parseHeader(doc *manifest.Node) (header, error) {
-	var h header
+// parseHeader reads a header, and finds all that is wrong with it. A parameter with a
+// fault stays, without what is wrong.
+func parseHeader(doc *manifest.Node) (h header, faults []error) {
 	if doc.Kind != manifest.MapNode {
-		return h, manifest.Faultf(doc.Line, "the header is a map with description and parameters").Col(doc.Column)
+		return h, []error{manifest.Faultf(doc.Line, "the header is a map with description and parameters").Col(doc.Column)}
 	}
-	var faults []error
 	for _, f := range doc.Fields {
-		switch f.Key {
+		if f.Value.Faulty {
+			continue
+		}
+		key := f.Key
+		if near := errs.Near(key, headerFieldNames); !slices.Contains(headerFieldNames, key) {
+			faults = append(faults, manifest.Faultf(f.Line, "the header has no field %q%s", manifest.Clip(key), manifest.Meant(near)).Col(f.Column))
+			if len(near) == 0 || doc.Get(near[0]) != nil {
+				continue
+			}
+			key = near[0]
+		}
+		switch key {
 		case "description":
 			h.help = strings.TrimSpace(f.Value.Str())
 		case "parameters":
@@ -136,57 +160,65 @@ func parseHeader(doc *manifest.Node) (header, error) {
 				continue
 			}
 			for _, pf := range f.Value.Fields {
-				p, err := parseParam(pf)
-				if err != nil {
-					faults = append(faults, err)
-				}
+				p, wrong := parseParam(pf)
+				faults = append(faults, wrong...)
 				h.params = append(h.params, p)
 			}
 		case "fixed":
-			var err error
-			if h.fixed, err = parseFixed(f.Value); err != nil {
-				faults = append(faults, err)
-			}
-		default:
-			faults = append(faults, manifest.Faultf(f.Line, "the header has no field %q%s", f.Key, manifest.Meant(errs.Near(f.Key, headerFieldNames))).Col(f.Column))
+			paths, wrong := parseFixed(f.Value)
+			faults = append(faults, wrong...)
+			h.fixed = paths
 		}
 	}
-	return h, errors.Join(faults...)
+	return h, faults
 }
 
-// parseParam reads one declaration. A scalar or list instead of a map is the
-// default.
-func parseParam(f manifest.Field) (Param, error) {
-	p := Param{Name: f.Key, Declared: true, Flag: flagFor(f.Key), line: f.Line}
+// parseParam reads one declaration, and finds all that is wrong with it. A scalar or
+// list instead of a map is the default.
+func parseParam(f manifest.Field) (p Param, faults []error) {
+	p = Param{Name: f.Key, Declared: true, Flag: flagFor(f.Key), line: f.Line, column: f.Column}
+	faultf := func(line, column int, format string, args ...any) {
+		faults = append(faults, manifest.Faultf(line, format, args...).Col(column))
+	}
 	if !paramName.MatchString(f.Key) {
-		return p, manifest.Faultf(f.Line, "%q cannot be a parameter's name: letters, digits and _ only", manifest.Clip(f.Key))
+		faultf(f.Line, f.Column, "%q cannot be a parameter's name: letters, digits and _ only", manifest.Clip(f.Key))
 	}
 	if f.Value.Kind != manifest.MapNode {
 		p.setDefault(f.Value.Said())
 		p.Type = typeOf(p.Default)
-		return p, nil
+		return p, faults
 	}
+	typeIsWrong := false
 	for _, a := range f.Value.Fields {
-		switch a.Key {
+		if a.Value.Faulty {
+			continue
+		}
+		key := a.Key
+		if near := errs.Near(key, paramFieldNames); !slices.Contains(paramFieldNames, key) {
+			faultf(a.Line, a.Column, "parameter %s: no field %q%s", p.Name, manifest.Clip(key), manifest.Meant(near))
+			if len(near) == 0 || f.Value.Get(near[0]) != nil {
+				continue
+			}
+			key = near[0]
+		}
+		switch key {
 		case "type":
 			p.Type = a.Value.Str()
-			if !slices.Contains(paramTypes, p.Type) {
-				return p, manifest.Faultf(a.Line, "parameter %s: no type %q, it is one of %s", p.Name, a.Value.Str(), strings.Join(paramTypes, ", ")).Col(a.Value.Column)
+			if typeIsWrong = !slices.Contains(paramTypes, p.Type); typeIsWrong {
+				faultf(a.Line, a.Value.Column, "parameter %s: no type %q, it is one of %s", p.Name, manifest.Clip(a.Value.Str()), strings.Join(paramTypes, ", "))
+				p.Type = ""
 			}
 		case "default":
 			p.setDefault(a.Value.Said())
-		case "required":
+		case "required", "fixed":
 			b, ok := a.Value.Value.(bool)
 			if !ok {
-				return p, manifest.Faultf(a.Line, "parameter %s: required is true or false", p.Name)
+				faultf(a.Line, a.Value.Column, "parameter %s: %s is true or false", p.Name, key)
+			} else if key == "required" {
+				p.Required = b
+			} else {
+				p.Fixed = b
 			}
-			p.Required = b
-		case "fixed":
-			b, ok := a.Value.Value.(bool)
-			if !ok {
-				return p, manifest.Faultf(a.Line, "parameter %s: fixed is true or false", p.Name).Col(a.Value.Column)
-			}
-			p.Fixed = b
 		case "help":
 			p.Help = strings.TrimSpace(a.Value.Str())
 		case "enum":
@@ -194,27 +226,24 @@ func parseParam(f manifest.Field) (Param, error) {
 				p.Enum = append(p.Enum, manifest.TextOf(e.Said()))
 			}
 			if len(p.Enum) == 0 {
-				return p, manifest.Faultf(a.Line, "parameter %s: enum is a list of values", p.Name)
+				faultf(a.Line, a.Value.Column, "parameter %s: enum is a list of values", p.Name)
 			}
-		default:
-			return p, manifest.Faultf(a.Line, "parameter %s: no field %q%s", p.Name, a.Key,
-				manifest.Meant(errs.Near(a.Key, paramFieldNames))).Col(a.Column)
 		}
 	}
-	if p.Type == "" {
+	if p.Type == "" && !typeIsWrong {
 		p.Type = typeOf(p.Default)
 	}
 	if err := p.checkFixed(f); err != nil {
-		return p, err
+		faults, p.Fixed = append(faults, err), false
 	}
 	if p.Default != nil {
 		v, err := p.convert(p.value())
 		if err != nil {
-			return p, manifest.Faultf(f.Line, "parameter %s: its default is wrong: %v", p.Name, err).Col(f.Column)
+			faultf(f.Line, f.Column, "parameter %s: its default is wrong: %v", p.Name, err)
 		}
 		p.setDefault(v)
 	}
-	return p, nil
+	return p, faults
 }
 
 // typeOf is the type of a parameter whose declaration names none: its default's.

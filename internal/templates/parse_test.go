@@ -183,7 +183,7 @@ func TestLinesBelowHeader(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = Parse("t", "t", []byte("#\n# parameters:\n#   A: {typ: x}\n"+jobHead))
-	if err == nil || !strings.Contains(err.Error(), "line 3") {
+	if err == nil || !strings.Contains(errs.Text(err, false), "line 3:  parameter A: no field") {
 		t.Errorf("got %v", err)
 	}
 }

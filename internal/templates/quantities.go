@@ -48,7 +48,7 @@ func (v Values) checkQuantities() error {
 // checkResources validates what a container asks for by the rules of the API
 // server (Kubernetes, "Resource Management for Pods and Containers"), so that a
 // mistake is found before anything is sent. at is the container's path.
-func (f *jobFaults) checkResources(at, role string, c map[string]any) {
+func (f *objectFaults) checkResources(at, role string, c map[string]any) {
 	resources := jobview.Inner(c, "resources")
 	requests, limits := jobview.Inner(resources, "requests"), jobview.Inner(resources, "limits")
 	for _, list := range []struct {

@@ -39,9 +39,9 @@ func (t *Template) Render(v Values) (Result, error) {
 	for _, o := range objects {
 		jobview.Strip(o)
 	}
-	fixed, err := t.fixedValues(objects)
-	if err != nil {
-		return Result{}, err
+	fixed, faults := t.fixedValues(objects)
+	if len(faults) > 0 {
+		return Result{}, manifest.Broken(t.Source, faults...)
 	}
 	job, at, err := s.pickJob(objects)
 	if err != nil {
@@ -60,7 +60,7 @@ func (t *Template) Render(v Values) (Result, error) {
 	if err := s.setPaths(target); err != nil {
 		return Result{}, err
 	}
-	if err := t.finish(s, f, objects, job); err != nil {
+	if err := t.finish(s, f, objects); err != nil {
 		return Result{}, err
 	}
 	if err := t.checkFixedValues(fixed, objects); err != nil {
@@ -195,19 +195,29 @@ func (s *settings) wellKnown(p Param, job *jobview.View) (any, bool) {
 // fillAll fills the placeholders of every document in and checks the result
 // against the kinds' fields.
 func (t *Template) fillAll(values map[string]any) ([]map[string]any, *filler, error) {
-	f := &filler{values: values}
-	r := &schema.Report{}
+	trees, f, faults := t.fillTrees(values, 0)
+	if len(faults) > 0 {
+		return nil, nil, errs.Wrap(manifest.Broken(t.Source, faults...), "the values do not fit").WithCode(errs.Usage)
+	}
 	var objects []map[string]any
+	for _, n := range trees {
+		o, _ := n.Plain().(map[string]any)
+		objects = append(objects, o)
+	}
+	return objects, f, nil
+}
+
+// fillTrees is fillAll for trees that know their lines; most bounds how many faults are
+// looked for (see schema.Report).
+func (t *Template) fillTrees(values map[string]any, most int) (trees []*manifest.Node, f *filler, faults []error) {
+	f = &filler{values: values}
+	r := &schema.Report{Most: most}
 	for _, d := range t.docs {
 		filled := f.fill(d, manifest.Place{})
 		schema.Check(filled, r, true)
-		o, _ := filled.Plain().(map[string]any)
-		objects = append(objects, o)
+		trees = append(trees, filled)
 	}
-	if faults := append(f.faults, r.Faults...); len(faults) > 0 {
-		return nil, nil, errs.Wrap(manifest.Broken(t.Source, faults...), "the values do not fit").WithCode(errs.Usage)
-	}
-	return objects, f, nil
+	return trees, f, append(f.faults, r.Faults...)
 }
 
 // pickJob finds the one job among the objects.
@@ -241,7 +251,7 @@ func (s *settings) pickJob(objects []map[string]any) (*jobview.View, int, error)
 }
 
 // finish checks the objects as they will be sent.
-func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job *jobview.View) error {
+func (t *Template) finish(s *settings, f *filler, objects []map[string]any) error {
 	if missing := t.missing(f, objects); len(missing) > 0 {
 		return t.missingError(missing)
 	}
@@ -265,21 +275,23 @@ func (t *Template) finish(s *settings, f *filler, objects []map[string]any, job 
 			s.notef("%s", note)
 		}
 	}
-	if job == nil {
-		return nil
-	}
-	for i, o := range objects {
+	faults := &objectFaults{}
+	var job *jobview.View
+	for _, o := range objects {
+		faults.look(o)
+		faults.checkObject(o, len(objects) == 1)
 		if view, ok := jobview.Of(o); ok {
-			if err := s.checkJob(view); err != nil {
-				return err
-			}
-			s.noteCounts(view)
-			s.noteTypes(view)
-			s.noteImages(view)
-			objects[i] = view.Object
-			return s.checkFits(view)
+			job = view
+			faults.checkJob(view)
+			s.checkFits(faults, view)
 		}
 	}
+	if err := faults.err(); err != nil || job == nil {
+		return err
+	}
+	s.noteCounts(job)
+	s.noteTypes(job)
+	s.noteImages(job)
 	return nil
 }
 

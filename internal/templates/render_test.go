@@ -66,7 +66,7 @@ func TestRenderErrors(t *testing.T) {
 		{"parameter of another type", "pytorch", with(func(v *Values) { v.NodeCount, v.Params = nil, map[string]any{"NODE_COUNT": "two"} }), []string{"NODE_COUNT", "whole number"}},
 		{"parameter outside its enum", "pytorch", with(func(v *Values) { v.Params = map[string]any{"CLEAN_POD_POLICY": "Some"} }), []string{"CLEAN_POD_POLICY", "All, Running, None"}},
 		{"quantity parameter", "pytorch", with(func(v *Values) { v.Params = map[string]any{"SHM_SIZE": "big"} }), []string{"SHM_SIZE", "quantity"}},
-		{"flag and parameter differ", "pytorch", with(func(v *Values) { v.Params = map[string]any{"NODE_COUNT": 3} }), []string{"--node-count says 2", `NODE_COUNT says "3"`}},
+		{"flag and parameter differ", "pytorch", with(func(v *Values) { v.Params = map[string]any{"NODE_COUNT": 3} }), []string{"--node-count says 2", "NODE_COUNT says 3"}},
 		{"parameter that is a map", "pytorch", with(func(v *Values) { v.Params = map[string]any{"IMAGE": map[string]any{"a": 1}} }), []string{"IMAGE", "not a list or map"}},
 		{"unknown type", "pytorch", with(func(v *Values) { v.InstanceType = "p5.48xlarg" }), []string{"p5.48xlarg", "did you mean ml.p5.48xlarge"}},
 		{"no nodes", "pytorch", with(func(v *Values) { v.NodeCount = Int(0) }), []string{"--node-count is 0", "at least 1"}},

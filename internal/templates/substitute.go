@@ -45,7 +45,11 @@ func (t *Template) findPlaceholders() []error {
 		}
 	}
 	for _, d := range t.docs {
-		manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) { find(n.Str(), n.Line, n.Column, at) })
+		manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+			before := len(faults)
+			find(n.Str(), n.Line, n.Column, at)
+			n.Faulty = n.Faulty || len(faults) > before
+		})
 		manifest.VisitKeys(d, manifest.Place{}, func(fl manifest.Field, at manifest.Place) { find(fl.Key, fl.Line, fl.Column, at) })
 	}
 	return faults
@@ -100,14 +104,14 @@ type filler struct {
 func (f *filler) fill(n *manifest.Node, at manifest.Place) *manifest.Node {
 	switch n.Kind {
 	case manifest.MapNode:
-		out := &manifest.Node{Kind: manifest.MapNode, Line: n.Line, Column: n.Column, Fields: make([]manifest.Field, 0, len(n.Fields))}
+		out := &manifest.Node{Kind: manifest.MapNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Fields: make([]manifest.Field, 0, len(n.Fields))}
 		for _, fl := range n.Fields {
 			key := f.key(fl, n, at)
 			out.Fields = append(out.Fields, manifest.Field{Key: key, Line: fl.Line, Column: fl.Column, Value: f.fill(fl.Value, at.Field(key))})
 		}
 		return out
 	case manifest.ListNode:
-		out := &manifest.Node{Kind: manifest.ListNode, Line: n.Line, Column: n.Column, Items: make([]*manifest.Node, 0, len(n.Items))}
+		out := &manifest.Node{Kind: manifest.ListNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Items: make([]*manifest.Node, 0, len(n.Items))}
 		for i, item := range n.Items {
 			v := f.fill(item, at.Item(i))
 			if v.Kind == manifest.ListNode && item.Kind == manifest.ScalarNode {
@@ -119,7 +123,7 @@ func (f *filler) fill(n *manifest.Node, at manifest.Place) *manifest.Node {
 		return out
 	}
 	s := n.Str()
-	if !strings.Contains(s, "$") {
+	if n.Faulty || !strings.Contains(s, "$") {
 		same := *n // the template itself is never changed
 		return &same
 	}

@@ -29,8 +29,8 @@ type Param struct {
 	// Flag is the start-job flag that gives the same value, "" if none does.
 	Flag string
 
-	line int
-	said any // the default as it is written, where that is known
+	line, column int
+	said         any // the default as it is written, where that is known
 }
 
 // Template is a parsed manifest with its parameters.
@@ -72,40 +72,49 @@ func (t *Template) Kinds() []string {
 
 // Parse reads a template. name is how people call it, source where it is from.
 // A fault in the file is an error with exit code Usage that lists every fault
-// that was found, with its line.
+// that was found, with its line; BrokenText returns the text of such a one.
 func Parse(name, source string, data []byte) (*Template, error) {
-	return parse(name, source, data, 0)
-}
-
-// parse is Parse with a bound on the faults (see report).
-func parse(name, source string, data []byte, most int) (*Template, error) {
-	docs, err := manifest.Parse(data)
+	t, _, err := read(name, source, data, screenful)
 	if err != nil {
-		return nil, manifest.Broken(source, err)
-	}
-	t := &Template{Name: name, Source: source, Text: data}
-	h, rest, err := readHeader(docs, data)
-	faults := flat(err)
-	t.Help, t.Params, t.fixed, t.docs = h.help, h.params, h.fixed, flattenLists(rest)
-	wrong := t.checkDocuments()
-	if wrong != nil && len(faults) == 0 && most == 0 {
-		return nil, wrong
-	}
-	faults = append(faults, flat(wrong)...)
-	if wrong == nil {
-		faults = append(faults, t.layFixed()...)
-	}
-	faults = append(faults, t.findPlaceholders()...)
-	if faults = append(faults, t.faults(most)...); len(faults) > 0 {
-		return nil, manifest.Broken(source, faults...)
+		return nil, err
 	}
 	return t, nil
 }
 
-// faults checks the documents against their kinds' fields; most bounds how many
-// faults are looked for (see report).
+// read is Parse, and tells at most so many faults. Beside the error there is what can be
+// read of the template, where anything can: all that has a fault is Faulty in it or
+// left out. complete tells that no document is.
+func read(name, source string, data []byte, most int) (t *Template, complete bool, err error) {
+	t = &Template{Name: name, Source: source, Text: data}
+	docs, faults := manifest.ParseAll(data)
+	h, rest, wrong := readHeader(docs, data)
+	faults = append(faults, wrong...)
+	t.Help, t.Params, t.fixed, t.docs = h.help, h.params, h.fixed, flattenLists(rest)
+	for _, d := range t.docs {
+		if isConfig(d) {
+			err := broken(t, []error{manifest.Faultf(d.Line, "this is a configuration file of HyperPod CLI v2, not a manifest; start-job -f takes it").Col(d.Column)}, most)
+			return nil, false, err.WithTry("hyperpod start-job -f " + source)
+		}
+	}
+	if len(t.docs) == 0 && len(faults) == 0 {
+		faults = append(faults, manifest.Faultf(0, "it holds no object"))
+	}
+	all := len(t.docs)
+	faults = append(faults, t.checkDocuments()...)
+	if complete = len(t.docs) == all; complete && all > 0 {
+		faults = append(faults, t.layFixed()...)
+	}
+	faults = append(faults, t.findPlaceholders()...)
+	if faults = tidy(append(faults, t.faults(most)...)); len(faults) > 0 {
+		err = broken(t, faults, most)
+	}
+	return t, complete, err
+}
+
+// faults checks the documents against their kinds' fields, and stops one fault after
+// so many.
 func (t *Template) faults(most int) []error {
-	r := &schema.Report{Most: most}
+	r := &schema.Report{Most: most + 1}
 	for _, d := range t.docs {
 		r.Foreign(d, manifest.Place{})
 		schema.Check(d, r, false)
@@ -126,34 +135,51 @@ func flattenLists(docs []*manifest.Node) []*manifest.Node {
 	return out
 }
 
-// checkDocuments makes sure that each document is an object with a kind.
-func (t *Template) checkDocuments() error {
-	if len(t.docs) == 0 {
-		return manifest.Broken(t.Source, manifest.Faultf(0, "it holds no object"))
-	}
-	var faults []error
+// checkDocuments makes sure that each document is an object with a kind. A document
+// that is none is left out; one whose kind is as good as said is taken for that.
+func (t *Template) checkDocuments() (faults []error) {
+	kept := t.docs[:0:0]
 	for _, d := range t.docs {
-		if isConfig(d) {
-			return errs.Usagef("%s is a configuration file of HyperPod CLI v2, not a manifest", t.Source).WithTry("hyperpod start-job -f " + t.Source)
+		faultf := func(format string, args ...any) {
+			faults = append(faults, manifest.Faultf(d.Line, format, args...).Col(d.Column))
 		}
+		version, kind := d.Get("apiVersion").Str(), d.Get("kind").Str()
 		switch {
+		case d.Get("apiVersion").IsFaulty(), d.Get("kind").IsFaulty():
+			continue
 		case d.Kind != manifest.MapNode:
 			// The text itself is not shown: a wrong file may hold secrets.
-			faults = append(faults, manifest.Faultf(d.Line, "a manifest is a map with apiVersion and kind, and this is none"))
-		case d.Get("apiVersion").Str() == "":
-			faults = append(faults, manifest.Faultf(d.Line, "apiVersion is missing"))
-		case d.Get("kind").Str() == "":
-			faults = append(faults, manifest.Faultf(d.Line, "kind is missing"))
+			if !d.Faulty {
+				faultf("a manifest is a map with apiVersion and kind, and this is none")
+			}
+			continue
+		case version == "" && kind == "":
+			if !d.Faulty {
+				faultf("apiVersion and kind are missing")
+			}
+			continue
+		case kind == "":
+			faultf("kind is missing")
+			continue
+		case version == "":
+			known := schema.VersionOf(kind)
+			if known == "" {
+				faultf("apiVersion is missing")
+				continue
+			}
+			faultf("apiVersion is missing: a %s has %s", kind, known)
+			d.Put("apiVersion", known)
 		default:
-			if f := checkKind(d); f != nil {
-				faults = append(faults, f)
+			if near := misspelt(version, kind); len(near) > 0 {
+				n := d.Get("kind")
+				faults = append(faults, manifest.Faultf(n.Line, "%s has no kind %s%s", version, kind, manifest.Meant(near)).Col(n.Column))
+				d.Put("kind", near[0])
 			}
 		}
+		kept = append(kept, d)
 	}
-	if len(faults) > 0 {
-		return manifest.Broken(t.Source, faults...)
-	}
-	return nil
+	t.docs = kept
+	return faults
 }
 
 // isConfig tells a start-job configuration file of the official CLI v2 by its
@@ -162,9 +188,9 @@ func isConfig(d *manifest.Node) bool {
 	return d.Get("kind") == nil && (d.Get("training_cfg") != nil || d.Get("cluster") != nil && d.Get("env_vars") != nil)
 }
 
-// checkKind finds misspelt kinds of the API groups that are known.
-func checkKind(d *manifest.Node) error {
-	apiVersion, kind := d.Get("apiVersion").Str(), d.Get("kind").Str()
+// misspelt finds misspelt kinds of the API groups that are known: the kinds that may be
+// meant.
+func misspelt(apiVersion, kind string) []string {
 	group := manifest.GroupOf(apiVersion)
 	var known []string
 	for _, j := range kinds.Jobs() {
@@ -172,15 +198,14 @@ func checkKind(d *manifest.Node) error {
 			known = append(known, j.Kind)
 		}
 	}
-	if len(known) == 0 || slices.Contains(known, kind) {
+	if slices.Contains(known, kind) {
 		return nil
 	}
-	near := errs.Near(kind, known)
 	same := slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, kind) })
-	if len(near) > 0 && (same || len(kind) > 6) { // short kinds of these groups that are not ours exist, such as MXJob
-		return manifest.Faultf(d.Get("kind").Line, "%s has no kind %s%s", apiVersion, kind, manifest.Meant(near))
+	if !same && len(kind) <= 6 { // short kinds of these groups that are not ours exist, such as MXJob
+		return nil
 	}
-	return nil
+	return errs.Near(kind, known)
 }
 
 // jobNode is the document that --set leads into: the job, else the first one.

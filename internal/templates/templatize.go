@@ -121,7 +121,11 @@ func (m *maker) prepare(view *jobview.View) {
 }
 
 func dropLabel(o map[string]any, name string) {
-	for _, m := range append(jobview.PodTemplates(o), o) {
+	all := []map[string]any{o}
+	for _, pods := range jobview.PodTemplates(o) {
+		all = append(all, pods.Template)
+	}
+	for _, m := range all {
 		if labels := jobview.Inner(m, "metadata", "labels"); labels != nil {
 			if delete(labels, name); len(labels) == 0 {
 				delete(jobview.Inner(m, "metadata"), "labels")

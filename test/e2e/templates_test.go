@@ -27,6 +27,7 @@ func embeddedTemplates(t *testing.T, bed *cluster.Bed) {
 	t.Run("server dry run", func(t *testing.T) { dryRuns(admin.in(t)) })
 	t.Run("options", func(t *testing.T) { everyOption(t, bed) })
 	t.Run("v2 files and recipes", func(t *testing.T) { otherFiles(t, bed) })
+	t.Run("faulty values", func(t *testing.T) { faultyValues(t, bed) })
 	t.Run("run", func(t *testing.T) { reallyRun(t, bed, admin.in(t)) })
 	t.Run("samples", func(t *testing.T) { samples(t, bed) })
 }

@@ -30,6 +30,7 @@ func (o *Options) fromConfig(f *factory.Factory, data []byte) (*templates.Templa
 	if err != nil {
 		return nil, err
 	}
+	flags.Namespace = f.Global.Namespace
 	file, err := v2config.Read(o.File, data, flags)
 	if err != nil {
 		return nil, err

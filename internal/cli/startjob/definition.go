@@ -48,7 +48,7 @@ func (o *Options) definition(ctx context.Context, f *factory.Factory) (*template
 
 // readFile parses the manifest of --config-file; "-" is stdin.
 func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
-	if isFolder(o.File) {
+	if catalogue.IsFolder(o.File) {
 		return readFolder(o.File)
 	}
 	data, err := f.ReadManifest(ctx, o.File)

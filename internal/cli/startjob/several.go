@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,32 +20,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
-
-// manifestFiles are the files of a folder that are manifests, in the order in
-// which they are read: by name.
-func manifestFiles(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, e := range entries {
-		switch strings.ToLower(filepath.Ext(e.Name())) {
-		case ".yaml", ".yml", ".json":
-			if !e.IsDir() {
-				out = append(out, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	slices.Sort(out)
-	return out, nil
-}
 
 // readFolder reads the manifests of a folder as one of several documents. Each
 // file is looked at alone first, so that a fault is named with its file and line.
 func readFolder(dir string) (*templates.Template, error) {
-	files, err := manifestFiles(dir)
+	files, err := catalogue.Manifests(dir)
 	if err != nil {
 		return nil, errs.Wrap(err, "cannot read "+dir)
 	}
@@ -69,11 +49,6 @@ func readFolder(dir string) (*templates.Template, error) {
 
 func baseName(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-}
-
-func isFolder(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode()&fs.ModeDir != 0
 }
 
 // makeRoom deletes a job that exists already and waits until it is gone, for

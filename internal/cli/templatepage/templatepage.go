@@ -52,17 +52,31 @@ func typeName(p templates.Param) string {
 	return p.Type
 }
 
+// What goes to no terminal is a page all the same, nothing of it cut: the longest
+// default would make every line as long. A command's help is as wide as a page of man.
+const (
+	pageWidth = 100
+	helpWidth = 80
+)
+
 // Text returns the template as people see it.
-func Text(s *output.IO, t *templates.Template) (string, error) {
+func Text(s *output.IO, t *templates.Template) (string, error) { return page(s, t, pageWidth) }
+
+// Help returns the page as a part of a command's help.
+func Help(s *output.IO, t *templates.Template) (string, error) { return page(s, t, helpWidth) }
+
+// page is as wide as the terminal, else as width.
+func page(s *output.IO, t *templates.Template, width int) (string, error) {
 	var b bytes.Buffer
+	into := *s
+	into.Out = &b
+	if !s.OutTTY {
+		into.OutTTY, into.Width = true, width
+	}
 	fmt.Fprintf(&b, "%s  %s  (%s)\n", output.Safe(t.Name), output.Safe(t.Info().JobKind()), output.Safe(t.Source))
 	if t.Help != "" {
-		width := 0
-		if s.OutTTY {
-			width = s.Width
-		}
 		for line := range strings.Lines(output.SafeLines(t.Help)) {
-			for _, l := range output.WrapText(strings.TrimRight(line, "\n"), width) {
+			for _, l := range output.WrapText(strings.TrimRight(line, "\n"), into.Width) {
 				b.WriteString(l + "\n")
 			}
 		}
@@ -70,12 +84,8 @@ func Text(s *output.IO, t *templates.Template) (string, error) {
 	b.WriteString("\n")
 	if len(t.Params) == 0 {
 		b.WriteString("It has no parameters; the options of start-job are laid over it.\n")
-	} else {
-		into := *s
-		into.Out = &b
-		if err := into.PrintTable(table(t, s.Width > 0 && s.Width < narrow)); err != nil {
-			return "", err
-		}
+	} else if err := into.PrintTable(table(t, into.Width > 0 && into.Width < narrow)); err != nil {
+		return "", err
 	}
 	if paths := t.FixedPaths(); len(paths) > 0 {
 		b.WriteString("\nFixed, whatever the options say:\n")
@@ -84,16 +94,6 @@ func Text(s *output.IO, t *templates.Template) (string, error) {
 		}
 	}
 	return b.String(), nil
-}
-
-// Help returns the page as a part of a command's help. What goes to no terminal is
-// as wide as a page of man: the longest default would make every line as long.
-func Help(s *output.IO, t *templates.Template) (string, error) {
-	page := *s
-	if !page.OutTTY {
-		page.OutTTY, page.Width = true, 80
-	}
-	return Text(&page, t)
 }
 
 // narrow is the width below which there is no room for the parameters' types.
@@ -106,7 +106,7 @@ func table(t *templates.Template, short bool) output.Table {
 		if option == "" {
 			option = "--set"
 		}
-		value := p.DefaultText()
+		value := shortened(p.DefaultText())
 		switch {
 		case p.Fixed:
 			option = "- (fixed)"
@@ -122,4 +122,20 @@ func table(t *templates.Template, short bool) output.Table {
 		out.Rows = append(out.Rows, output.T(p.Name, typeName(p), value, option, help))
 	}
 	return out
+}
+
+// longest is how many characters of a default a page shows.
+const longest = 400
+
+// shortened is a default on a page: its first line, up to a bound.
+func shortened(text string) string {
+	text = strings.TrimRight(text, "\n")
+	first, rest, more := strings.Cut(text, "\n")
+	if r := []rune(first); len(r) > longest {
+		first = string(r[:longest-1]) + "…"
+	}
+	if more {
+		first += fmt.Sprintf(" … (%d lines)", 2+strings.Count(rest, "\n"))
+	}
+	return first
 }

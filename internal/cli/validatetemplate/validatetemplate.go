@@ -22,7 +22,7 @@ import (
 // Options are the settings of one run.
 type Options struct {
 	Factory *factory.Factory
-	// Names are files, "-" for stdin, or names of templates.
+	// Names are files, folders of them, "-" for stdin, or names of templates.
 	Names []string
 }
 
@@ -30,11 +30,12 @@ type Options struct {
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
-		Use:   "validate-template FILE|NAME...",
+		Use:   "validate-template FILE|FOLDER|NAME...",
 		Short: "Check templates, with line and column of every fault",
-		Long: `Checks files ("-" is the standard input) or templates by name: YAML, the header,
-every field of the kinds that are known, and a rendering with made-up values.
-All faults are listed as FILE:LINE:COLUMN: TEXT. Exit code 1 when there are any.`,
+		Long: `Checks files ("-" is the standard input), folders or templates by name: YAML,
+the header, every field and value of the kinds that are known. All faults are
+told at once, by their place, as FILE:LINE:COLUMN: TEXT. Exit code 1 when there
+are any.`,
 		Example: `  hyperpod validate-template jobs/*.yaml
   hyperpod validate-template llama -o json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,12 +77,18 @@ func Run(ctx context.Context, o *Options) error {
 	verdicts := []verdict{}
 	faults := 0
 	for _, name := range o.Names {
-		v, err := o.check(ctx, name)
+		files, err := inFolder(name)
 		if err != nil {
 			return err
 		}
-		faults += len(v.Faults)
-		verdicts = append(verdicts, v)
+		for _, file := range files {
+			v, err := o.check(ctx, file)
+			if err != nil {
+				return err
+			}
+			faults += len(v.Faults)
+			verdicts = append(verdicts, v)
+		}
 	}
 	if err := o.print(verdicts); err != nil {
 		return err
@@ -93,6 +100,18 @@ func Run(ctx context.Context, o *Options) error {
 		return errs.Silent{Code: errs.Failure}
 	}
 	return nil
+}
+
+// inFolder are the files that a folder's path stands for, else the name itself.
+func inFolder(name string) ([]string, error) {
+	if !catalogue.IsFile(name) && name != "." && name != ".." || !catalogue.IsFolder(name) {
+		return []string{name}, nil
+	}
+	files, err := catalogue.Manifests(name)
+	if err == nil && len(files) == 0 {
+		err = errs.NotFoundf("there is no manifest in %s", name).WithFact("looked for", "*.yaml, *.yml, *.json")
+	}
+	return files, err
 }
 
 func (o *Options) print(verdicts []verdict) error {
@@ -134,16 +153,15 @@ func (o *Options) print(verdicts []verdict) error {
 // check checks one file or named template. An error means that there is none.
 func (o *Options) check(ctx context.Context, name string) (verdict, error) {
 	v := verdict{Name: name, Source: name, Faults: []templates.Fault{}, Notes: []string{}}
-	if name != "-" && !catalogue.IsFile(name) || strings.HasPrefix(name, "team/") {
+	if name != "-" && !isFile(name) || strings.HasPrefix(name, "team/") {
 		t, err := findtemplate.Find(ctx, o.Factory, name, findtemplate.InNamespace(o.Factory))
-		switch {
-		case err == nil:
-			return v.of(t.Name, t.Name+" ("+t.Source+")", t.Text), nil
-		case !templates.IsBroken(err):
-			return v, err
+		if err == nil {
+			return v.of(t.Name, shown(t.Name, t.Source), t.Text), nil
 		}
-		v.Faults = templates.FaultsOf(err)
-		return v, nil
+		if name, source, text, broken := templates.BrokenText(err); broken {
+			return v.of(name, shown(name, source), text), nil
+		}
+		return v, err
 	}
 	data, err := o.Factory.ReadManifest(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,6 +172,17 @@ func (o *Options) check(ctx context.Context, name string) (verdict, error) {
 	}
 	base := filepath.Base(name)
 	return v.of(strings.TrimSuffix(base, filepath.Ext(base)), name, data), nil
+}
+
+// isFile tells a file from the name of a template. Those of a folder may be JSON.
+func isFile(name string) bool { return catalogue.IsFile(name) || filepath.Ext(name) == ".json" }
+
+// shown is where a template is from, as editors understand it where it is a file.
+func shown(name, source string) string {
+	if ext := filepath.Ext(source); ext == ".yaml" || ext == ".yml" {
+		return source
+	}
+	return name + " (" + source + ")"
 }
 
 func (v verdict) of(name, source string, data []byte) verdict {

@@ -1,8 +1,9 @@
 package jobview
 
 import (
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -21,35 +22,39 @@ func InjectLabels(obj map[string]any, labels map[string]string) {
 		}
 	}
 	put(obj)
-	for _, template := range PodTemplates(obj) {
-		put(template)
+	for _, pods := range PodTemplates(obj) {
+		put(pods.Template)
 	}
 }
 
+// PodTemplate is a pod template in an object, its path, and its role in a job ("" where
+// the object is none).
+type PodTemplate struct {
+	Role, At string
+	Template map[string]any
+}
+
 // PodTemplates returns the pod templates in an object.
-func PodTemplates(obj map[string]any) []map[string]any {
-	var out []map[string]any
-	if job, ok := kinds.JobFor(manifest.TextOf(obj["apiVersion"]), manifest.TextOf(obj["kind"])); ok {
-		for _, part := range job.Parts(obj) {
-			out = append(out, part.Template)
+func PodTemplates(obj map[string]any) (out []PodTemplate) {
+	if job, ok := Of(obj); ok {
+		for _, r := range job.Roles() {
+			out = append(out, PodTemplate{r.Name, strings.TrimSuffix(r.PodAt, ".spec"), r.Template})
 		}
 		return out
 	}
+	add := func(path ...string) {
+		if t := Inner(obj, path...); t != nil {
+			out = append(out, PodTemplate{"", strings.Join(path, "."), t})
+		}
+	}
 	switch manifest.GroupOf(manifest.TextOf(obj["apiVersion"])) + "/" + manifest.TextOf(obj["kind"]) {
 	case "apps/Deployment", "apps/StatefulSet", "apps/ReplicaSet", "apps/DaemonSet", "/ReplicationController":
-		if t := Inner(obj, "spec", "template"); t != nil {
-			out = append(out, t)
-		}
+		add("spec", "template")
 	case "batch/CronJob":
-		if t := Inner(obj, "spec", "jobTemplate", "spec", "template"); t != nil {
-			out = append(out, t)
-		}
+		add("spec", "jobTemplate", "spec", "template")
 	case "leaderworkerset.x-k8s.io/LeaderWorkerSet":
-		for _, key := range []string{"leaderTemplate", "workerTemplate"} {
-			if t := Inner(obj, "spec", "leaderWorkerTemplate", key); t != nil {
-				out = append(out, t)
-			}
-		}
+		add("spec", "leaderWorkerTemplate", "leaderTemplate")
+		add("spec", "leaderWorkerTemplate", "workerTemplate")
 	}
 	return out
 }

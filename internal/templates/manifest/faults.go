@@ -3,6 +3,7 @@ package manifest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -30,7 +31,7 @@ func Faultf(line int, format string, args ...any) *LineError {
 func (e *LineError) Col(column int) *LineError { e.Column = column; return e }
 
 // Broken is the error for a template file with faults.
-func Broken(source string, faults ...error) error {
+func Broken(source string, faults ...error) *errs.Error {
 	e := errs.Usagef("%s", source)
 	switch len(faults) {
 	case 1:
@@ -75,13 +76,23 @@ func (f *Faults) Addf(line int, format string, args ...any) {
 	}
 }
 
-// Err is the error for the file that lists every fault, nil when there is none.
+// Err is the error for the file that lists every fault by its line, nil when there is
+// none.
 // Its exit code is Usage.
 func (f *Faults) Err(source string) error {
 	if len(f.found) == 0 {
 		return nil
 	}
+	slices.SortStableFunc(f.found, func(a, b error) int { return lineOf(a) - lineOf(b) })
 	return Broken(source, f.found...)
+}
+
+func lineOf(err error) int {
+	var l *LineError
+	if errors.As(err, &l) {
+		return l.Line
+	}
+	return 0
 }
 
 // Suggest renders the accepted words nearest to one that is not accepted, as

@@ -24,6 +24,15 @@ type Node struct {
 
 	Fields []Field
 	Items  []*Node
+
+	// Faulty: a fault was found here, so nothing more is said of the value.
+	Faulty bool
+}
+
+// Spoil notes that a fault was found in a value, and makes it an empty one of the kind
+// that is wanted, on which nothing stumbles.
+func (n *Node) Spoil(kind NodeKind) {
+	*n = Node{Kind: kind, Line: n.Line, Column: n.Column, Faulty: true}
 }
 
 // Field is a key of a map and its value; Line and Column are the key's.
@@ -44,6 +53,18 @@ func (n *Node) Get(key string) *Node {
 		}
 	}
 	return nil
+}
+
+// IsFaulty tells a value that is there and Faulty.
+func (n *Node) IsFaulty() bool { return n != nil && n.Faulty }
+
+// Put gives a map's key a value, at the place of the one that it has, if any.
+func (n *Node) Put(key, value string) {
+	if old := n.Get(key); old != nil {
+		*old = Node{Line: old.Line, Column: old.Column, Value: value, Text: value}
+		return
+	}
+	n.Fields = append(n.Fields, Field{Key: key, Line: n.Line, Column: n.Column, Value: &Node{Line: n.Line, Column: n.Column, Value: value, Text: value}})
 }
 
 // Str returns the scalar's value when it is a string.

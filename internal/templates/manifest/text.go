@@ -131,6 +131,19 @@ func Count(v any) (int, bool) {
 	return 0, false
 }
 
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// AsTyped is a value in a message as a person types it: numbers and words as they are,
+// with quotes where a shell wants some. Messages show values that count this way, and
+// in quotes (QuoteText) what is refused because it is no such value.
+func AsTyped(v any) string {
+	text := TextOf(v)
+	if plainWord.MatchString(text) {
+		return Clip(text)
+	}
+	return QuoteText(text)
+}
+
 // QuoteText is a text in quotes for a message, shortened.
 func QuoteText(s string) string { return strconv.Quote(Clip(s)) }
 

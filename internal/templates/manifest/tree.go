@@ -15,9 +15,9 @@ type Entry struct {
 
 // ParseTree reads the one YAML document of a file; source names it in errors.
 func ParseTree(source string, data []byte) (Tree, error) {
-	docs, err := Parse(data)
-	if err != nil {
-		return Tree{}, Broken(source, err)
+	docs, faults := ParseAll(data)
+	if len(faults) > 0 {
+		return Tree{}, Broken(source, faults...)
 	}
 	if len(docs) != 1 {
 		return Tree{}, Broken(source, Faultf(0, "it holds %d YAML documents, want one", len(docs)))

@@ -16,18 +16,37 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
-// Report collects faults up to a bound.
+// Report collects faults up to a bound. What has a fault is made harmless in the tree,
+// so that it is told once: a value is emptied and marked, a misspelt field is taken for
+// the one that is meant, another one is dropped.
 type Report struct {
 	Faults []error
 	Most   int // how many faults are kept; 0 stands for a screenful
 	// typed: values are final; otherwise only names of fields are checked.
 	typed bool
+	told  map[spot]bool
 }
 
-func (r *Report) addf(line, column int, format string, args ...any) {
-	if len(r.Faults) < cmp.Or(r.Most, 20) {
-		r.Faults = append(r.Faults, manifest.Faultf(line, format, args...).Col(column))
+// spot is a field at a place of a file. An alias brings the same one to several places
+// of the object.
+type spot struct {
+	line, column int
+	field        string
+}
+
+// addf notes a fault of the field that a path ends in.
+func (r *Report) addf(line, column int, path, format string, args ...any) {
+	at := spot{line, column, path[strings.LastIndexByte(path, '.')+1:]}
+	if r.told[at] || len(r.Faults) >= cmp.Or(r.Most, 20) {
+		return
 	}
+	if line > 0 {
+		if r.told == nil {
+			r.told = map[spot]bool{}
+		}
+		r.told[at] = true
+	}
+	r.Faults = append(r.Faults, manifest.Faultf(line, format, args...).Col(column))
 }
 
 // Check compares an object with its kind's fields, as a strict decoder
@@ -69,7 +88,10 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if n.Kind == manifest.ScalarNode && n.Value == nil {
+	if n.Faulty && n.Kind != kindOf(t) {
+		n.Spoil(kindOf(t))
+	}
+	if n.Faulty || n.Kind == manifest.ScalarNode && n.Value == nil {
 		return
 	}
 	if n.Kind == manifest.ScalarNode && !r.typed && manifest.Unfilled(n.Str()) {
@@ -99,7 +121,7 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 		r.object(t, n, path)
 	case reflect.Map:
 		if n.Kind != manifest.MapNode {
-			r.wrong(n, path, "a map")
+			r.wrong(n, path, "a map", manifest.MapNode)
 			return
 		}
 		for _, f := range n.Fields {
@@ -112,7 +134,7 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 			return
 		}
 		if n.Kind != manifest.ListNode {
-			r.wrong(n, path, "a list")
+			r.wrong(n, path, "a list", manifest.ListNode)
 			return
 		}
 		for i, item := range n.Items {
@@ -153,14 +175,15 @@ func asBool(v any) (any, bool) {
 	return nil, false
 }
 
-func (r *Report) wrong(n *manifest.Node, path, want string) {
-	r.addf(n.Line, n.Column, "%s is %s, want %s", path, n.Describe(secret.Field("", path)), want)
+func (r *Report) wrong(n *manifest.Node, path, want string, kind manifest.NodeKind) {
+	r.addf(n.Line, n.Column, path, "%s is %s, want %s", path, n.Describe(secret.Field("", path)), want)
+	n.Spoil(kind)
 }
 
 // scalar checks one value. A filled-in text is typed as the field wants it.
 func (r *Report) scalar(n *manifest.Node, path, want string, accept func(any) (any, bool)) {
 	if n.Kind != manifest.ScalarNode {
-		r.wrong(n, path, want)
+		r.wrong(n, path, want, manifest.ScalarNode)
 		return
 	}
 	if v, ok := accept(n.Value); ok {
@@ -178,7 +201,7 @@ func (r *Report) scalar(n *manifest.Node, path, want string, accept func(any) (a
 	if manifest.Unfilled(n.Str()) {
 		return // reported as a missing parameter
 	}
-	r.wrong(n, path, want)
+	r.wrong(n, path, want, manifest.ScalarNode)
 }
 
 func (r *Report) text(n *manifest.Node, path string) {
@@ -186,17 +209,17 @@ func (r *Report) text(n *manifest.Node, path string) {
 		n.Value, n.Filled = n.Text, false
 	}
 	if n.Kind != manifest.ScalarNode {
-		r.wrong(n, path, "text")
+		r.wrong(n, path, "text", manifest.ScalarNode)
 		return
 	}
 	if _, ok := n.Value.(string); !ok {
-		r.addf(n.Line, n.Column, "%s is %s, want text: put it in quotes", path, n.Describe(secret.Field("", path)))
+		r.wrong(n, path, "text: put it in quotes", manifest.ScalarNode)
 	}
 }
 
 func (r *Report) quantity(n *manifest.Node, path string) {
 	if n.Kind != manifest.ScalarNode {
-		r.wrong(n, path, "a quantity")
+		r.wrong(n, path, "a quantity", manifest.ScalarNode)
 		return
 	}
 	if n.Filled {
@@ -216,14 +239,15 @@ func (r *Report) quantity(n *manifest.Node, path string) {
 			return
 		}
 	}
-	r.addf(n.Line, n.Column, "%s is %s, want a quantity such as 500m, 4 or 16Gi", path, n.Describe(secret.Field("", path)))
+	r.wrong(n, path, "a quantity such as 500m, 4 or 16Gi", manifest.ScalarNode)
 }
 
 func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
 	if n.Kind != manifest.MapNode {
-		r.wrong(n, path, "a map")
+		r.wrong(n, path, "a map", manifest.MapNode)
 		return
 	}
+	kept := make([]manifest.Field, 0, len(n.Fields))
 	for _, f := range n.Fields {
 		ft, ok := fieldOf(t, f.Key)
 		if !ok {
@@ -231,12 +255,43 @@ func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
 			if path != "" {
 				where = "in " + path
 			}
-			r.addf(f.Line, f.Column, "no field %q %s%s", manifest.Clip(f.Key), where, manifest.Meant(errs.Near(f.Key, fieldNames(t))))
-			continue
+			near := errs.Near(f.Key, fieldNames(t))
+			r.addf(f.Line, f.Column, manifest.JoinPath(path, f.Key), "no field %q %s%s", manifest.Clip(f.Key), where, manifest.Meant(near))
+			if len(near) == 0 || n.Get(near[0]) != nil {
+				continue
+			}
+			f.Key = near[0]
+			if ft, _ = fieldOf(t, f.Key); !couldBe(ft, f.Value) {
+				f.Value.Spoil(kindOf(ft))
+			}
 		}
+		kept = append(kept, f)
 		r.check(ft, f.Value, manifest.JoinPath(path, f.Key))
 	}
+	n.Fields = kept
 	r.dropEmpty(n)
+}
+
+// kindOf is the kind of node that a type wants.
+func kindOf(t reflect.Type) manifest.NodeKind {
+	switch t = deref(t); {
+	case t.Kind() == reflect.Map, t.Kind() == reflect.Struct && t != quantityType && t != intOrString && t != fieldsType && !timeTypes[t]:
+		return manifest.MapNode
+	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
+		return manifest.ListNode
+	}
+	return manifest.ScalarNode
+}
+
+// couldBe tells whether a value is of the kind that a field's type wants. What is
+// inside of it may be wrong.
+func couldBe(t reflect.Type, n *manifest.Node) bool {
+	if n.Kind != manifest.ScalarNode || kindOf(t) != manifest.ScalarNode {
+		return n.Kind == kindOf(t)
+	}
+	alone, r := *n, &Report{}
+	r.check(t, &alone, "")
+	return len(r.Faults) == 0
 }
 
 // dropEmpty removes fields without a value: null quantities and the like.
@@ -246,7 +301,7 @@ func (r *Report) dropEmpty(n *manifest.Node) {
 	}
 	kept := n.Fields[:0]
 	for _, f := range n.Fields {
-		if f.Value.Kind != manifest.ScalarNode || f.Value.Value != nil {
+		if f.Value.Kind != manifest.ScalarNode || f.Value.Value != nil || f.Value.Faulty {
 			kept = append(kept, f)
 		}
 	}
@@ -300,7 +355,8 @@ var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabiliti
 func (r *Report) Foreign(n *manifest.Node, at manifest.Place) {
 	manifest.Visit(n, at, func(n *manifest.Node, at manifest.Place) {
 		if s := n.Str(); helm.MatchString(s) || !at.Script && manifest.Foreign.MatchString(s) {
-			r.addf(n.Line, n.Column, "%s", manifest.ForeignText)
+			r.addf(n.Line, n.Column, at.Path, "%s", manifest.ForeignText)
+			n.Faulty = true
 		}
 	})
 }

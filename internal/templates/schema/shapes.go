@@ -159,6 +159,19 @@ func Shapes() []Shape {
 	}
 }
 
+// VersionOf is the API version of a kind whose fields are known, "" for others.
+func VersionOf(kind string) string {
+	for _, s := range Shapes() {
+		if s.Kind == kind {
+			return s.APIVersion
+		}
+	}
+	return ""
+}
+
+// Knows tells the kinds whose fields are known.
+func Knows(apiVersion, kind string) bool { return shapeOf(apiVersion, kind) != nil }
+
 // shapeOf returns the Go type whose fields a kind has, nil for kinds that are
 // passed through as they are.
 func shapeOf(apiVersion, kind string) reflect.Type {

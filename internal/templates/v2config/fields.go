@@ -100,13 +100,12 @@ func (r *reader) instanceType(at string, t manifest.Tree) {
 		return
 	}
 	// A newer type may be the cluster's; the renderer asks it and refuses the rest.
-	if near := instances.Near(s); len(near) > 0 {
-		r.notef(t.Line(), "%s %q is in no table, did you mean %s?", at, clip(s), strings.Join(near, " or "))
-	}
+	r.notef(t.Line(), "%s %q is in no table%s", at, clip(s), manifest.Meant(instances.Near(s)))
 }
 
 func (r *reader) labels(at string, t manifest.Tree) {
-	r.pairs(at, t, func(key, value string, _ int) {
+	r.pairs(at, t, func(key, value string, line int) {
+		r.refuse(line, at, templates.NotLabel(key, value))
 		switch key {
 		case kinds.QueueLabel:
 			r.file.Values.Queue = value
@@ -138,6 +137,7 @@ func (r *reader) annotations(at string, t manifest.Tree) {
 			}
 			r.file.Values.MaxRetry = &n
 		default:
+			r.refuse(line, at, templates.NotAnnotation(key))
 			set(&r.file.Values.Annotations, key, value)
 		}
 	})
@@ -158,7 +158,10 @@ func set(m *map[string]string, key, value string) {
 }
 
 func (r *reader) environment(at string, t manifest.Tree) {
-	r.pairs(at, t, func(key, value string, _ int) { set(&r.file.Values.Environment, key, value) })
+	r.pairs(at, t, func(key, value string, line int) {
+		r.refuse(line, at, templates.NotVariable(key))
+		set(&r.file.Values.Environment, key, value)
+	})
 }
 
 // results honours a directory inside the pods. v2 replaced whatever was given by a
@@ -184,6 +187,19 @@ func (r *reader) finish() {
 		r.notef(r.lineOf("training_cfg.run.name"), "the job is named %s: Kubernetes allows no _", name)
 		v.Name = name
 	}
+	for _, one := range []struct {
+		path, file, flag string
+		not              func(string) string
+	}{
+		{"training_cfg.run.name", v.Name, r.flags.Name, templates.NotJobName},
+		{"container", v.Image, r.flags.Image, templates.NotImage},
+		{"cluster.cluster_config.namespace", v.Namespace, r.flags.Namespace, kinds.NotNamespace},
+		{"cluster.cluster_config.service_account_name", v.ServiceAccount, r.flags.ServiceAccount, templates.NotServiceAccount},
+	} {
+		if one.file != "" && one.flag == "" {
+			r.refuse(r.lineOf(one.path), one.path, one.not(one.file))
+		}
+	}
 	v.ScriptArgs = r.words()
 	if before, after, err := Checkout(r.git.url, r.git.branch, r.git.commit); err == nil { // else it is a fault already
 		v.PreScript, v.PostScript = append(before, v.PreScript...), append(v.PostScript, after...)
@@ -204,6 +220,13 @@ func (r *reader) missing(at string, fields []Field) {
 			r.faults.Addf(r.lineOf(path), "%s is missing: %s", path, f.what)
 		}
 		r.missing(path, f.Below)
+	}
+}
+
+// refuse notes why a value cannot be what its field wants, unless why is "".
+func (r *reader) refuse(line int, at, why string) {
+	if why != "" {
+		r.faults.Addf(line, "%s: %s", at, why)
 	}
 }
 

@@ -2,6 +2,7 @@ package v2config
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,13 @@ func TestRefusals(t *testing.T) {
 		"a dangling reference":   {small("  script_args: ['${a.b}']\n", "", "", ""), "the file has no value \"a.b\""},
 		"a circle":               {strings.Replace(small("", "", "", ""), "container: i", "container: ${container}", 1), "round in a circle"},
 		"an open quote":          {small("  script_args: [\"--a 'b\"]\n", "", "", ""), "a quote that is not closed"},
+		"a name":                 {strings.Replace(small("", "", "", ""), "name: j", "name: My Job!", 1), "line 4: training_cfg.run.name: \"My Job!\" cannot be a job's name: lower-case letters"},
+		"an image":               {strings.Replace(small("", "", "", ""), "container: i", "container: a b", 1), "line 11: container: \"a b\" cannot be an image"},
+		"a namespace":            {strings.Replace(small("", "", "", ""), "namespace: n", "namespace: A_B", 1), "line 10: cluster.cluster_config.namespace: \"A_B\" cannot be a namespace"},
+		"a service account":      {small("", "", "    service_account_name: S A\n", ""), "line 11: cluster.cluster_config.service_account_name: \"S A\" cannot be a service account"},
+		"a label":                {small("", "", "    custom_labels:\n      a: b c\n", ""), "line 12: cluster.cluster_config.custom_labels: the label a cannot have the value \"b c\""},
+		"an annotation":          {small("", "", "    annotations: {b d: x}\n", ""), "line 11: cluster.cluster_config.annotations: \"b d\" is no annotation name"},
+		"a variable":             {strings.Replace(small("", "", "", ""), "{A: b}", "{1A: b}", 1), "line 12: env_vars: \"1A\" cannot be the name of an environment variable"},
 		"twice":                  {small("", "", "", "container: j\n"), "is given twice (first in line"},
 		"placed twice":           {small("", "  custom_labels: {a: b}\n", "    custom_labels: {a: c}\n", ""), "which has its own in line"},
 		"tabs":                   {"training_cfg:\n\tentry_script: x\n", "a tab indents the line"},
@@ -168,6 +176,20 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		if !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%q is not in\n%s", want, errs.Text(err, false))
 		}
+	}
+}
+
+// A value that a flag gives in another way is not looked at; faults are told by their
+// lines.
+func TestFlagsInPlaceOfFaults(t *testing.T) {
+	text := strings.NewReplacer("name: j", "name: My Job!", "container: i", "container: a b", "namespace: n", "namespace: A_B").Replace(small("", "", "    service_account_name: S A\n", ""))
+	if _, err := Read("c.yaml", []byte(text), templates.Values{Name: "j", Image: "i", Namespace: "n", ServiceAccount: "s"}); err != nil {
+		t.Error(errs.Text(err, false))
+	}
+	_, err := Read("c.yaml", []byte(text), templates.Values{})
+	said := errs.Text(err, false)
+	if at := []int{strings.Index(said, "line 4:"), strings.Index(said, "line 10:"), strings.Index(said, "line 11:"), strings.Index(said, "line 12:")}; !slices.IsSorted(at) || at[0] < 0 {
+		t.Errorf("places %d in\n%s", at, said)
 	}
 }
 

@@ -1,0 +1,21 @@
+package kinds
+
+import (
+	"regexp"
+	"strconv"
+)
+
+// label is a DNS label (RFC 1123).
+var label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+
+// NotNamespace says why no namespace can have a name; "" when one can. Namespaces have
+// DNS labels as names.
+func NotNamespace(name string) string {
+	if len(name) <= 63 && label.MatchString(name) {
+		return ""
+	}
+	if r := []rune(name); len(r) > 70 {
+		name = string(r[:69]) + "…"
+	}
+	return strconv.Quote(name) + " cannot be a namespace: lower-case letters, digits and -, a letter or digit at both ends, at most 63"
+}

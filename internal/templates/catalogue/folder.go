@@ -1,0 +1,34 @@
+package catalogue
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// IsFolder tells whether a path is one of a folder.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Manifests are the files of a folder that are manifests, in the order in which they
+// are read: by name.
+func Manifests(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		switch strings.ToLower(filepath.Ext(e.Name())) {
+		case ".yaml", ".yml", ".json":
+			if !e.IsDir() {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}

@@ -1,0 +1,190 @@
+package manifest
+
+import (
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	yamlLine   = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	yamlAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+	// Foreign matches where Helm's or Jinja's text begins.
+	Foreign = regexp.MustCompile(`\{\{|\{%`)
+	// foreignWhole matches it to its end.
+	foreignWhole = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
+)
+
+// ForeignText is what is said of Helm and Jinja.
+const ForeignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which are not understood here; render it with its own tool first, or write ${NAME}"
+
+// foreignAt is the fault of a line with Helm's or Jinja's text.
+func foreignAt(number int, line string) *LineError {
+	at := 0
+	if m := Foreign.FindStringIndex(line); m != nil {
+		at = m[0]
+	}
+	return Faultf(number, "%s", ForeignText).Col(utf8.RuneCountInString(line[:at]) + 1)
+}
+
+// explainSyntax turns the parser's error into ours: one, or one for each line of another
+// template language.
+func explainSyntax(err error, p piece) []error {
+	lines := strings.Split(p.text, "\n")
+	line := syntaxLine(err, lines)
+	at := func(line int, text string) []error {
+		column := 0
+		if line > 0 && line <= len(lines) {
+			l := lines[line-1]
+			column = utf8.RuneCountInString(l[:len(l)-len(strings.TrimLeft(l, " \t"))]) + 1
+		}
+		return []error{Faultf(p.before+line, "%s", text).Col(column)}
+	}
+	if foreign := foreignLines(err, lines); len(foreign) > 0 {
+		var out []error
+		for _, i := range foreign {
+			out = append(out, foreignAt(p.before+i+1, lines[i]))
+		}
+		return out
+	}
+	for i := max(line-2, 0); i < min(line+1, len(lines)); i++ {
+		if tabIndented(lines[i]) {
+			return []error{Faultf(p.before+i+1, "a tab indents the line; YAML takes spaces only").Col(utf8.RuneCountInString(lines[i][:strings.Index(lines[i], "\t")]) + 1)}
+		}
+	}
+	if m := yamlAnchor.FindStringSubmatch(err.Error()); m != nil {
+		i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "*"+m[1]) })
+		f := Faultf(p.before+i+1, "not valid YAML: *%s stands for nothing: no &%s comes before it", Clip(m[1]), Clip(m[1]))
+		if i >= 0 {
+			f.Column = utf8.RuneCountInString(lines[i][:strings.Index(lines[i], "*"+m[1])]) + 1
+		}
+		return []error{f}
+	}
+	if strings.Contains(err.Error(), "control characters") {
+		line = 1 + strings.Count(p.text[:max(strings.IndexFunc(p.text, control), 0)], "\n")
+	}
+	for _, e := range yamlErrors {
+		if strings.Contains(err.Error(), e.theirs) {
+			return at(line, "not valid YAML: "+e.ours)
+		}
+	}
+	return at(line, "not valid YAML")
+}
+
+// parserErrors matches the errors whose lines the parser counts from 0; it counts those
+// of its scanner from 1.
+var parserErrors = regexp.MustCompile(`did not find expected (',' or|'-' indicator|<|key|node content)`)
+
+// syntaxLine is the line in which a text begins to be wrong. The parser names the one
+// in which what is wrong begins, such as a map, or in which it gave up; up to the line
+// that is meant, the text has another fault, if any.
+func syntaxLine(err error, lines []string) int {
+	line := 1
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		line, _ = strconv.Atoi(m[1])
+		if parserErrors.MatchString(err.Error()) {
+			line++
+		}
+	}
+	if line = min(line, len(lines)); len(lines) > 20_000 {
+		return line // each look costs a reading
+	}
+	wrong := func(n int) bool {
+		e := decodeError(lines[:n])
+		return e != nil && yamlLine.ReplaceAllString(e.Error(), "") == yamlLine.ReplaceAllString(err.Error(), "")
+	}
+	if wrong(1) {
+		return 1 // the parser does not name the first line
+	}
+	return line + sort.Search(len(lines)-line, func(i int) bool { return wrong(line + i) })
+}
+
+// decodeError is the first error of a text.
+func decodeError(lines []string) error {
+	decoder := yaml.NewDecoder(strings.NewReader(strings.Join(lines, "\n")))
+	for {
+		var doc yaml.Node
+		switch err := decoder.Decode(&doc); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// foreignLines are the lines with text of Helm or Jinja, from 0, where that is why the
+// text is no YAML: without it, it would be, or would fail otherwise. Braces in quotes
+// are plain text.
+func foreignLines(err error, lines []string) (foreign []int) {
+	without := make([]string, len(lines))
+	for i, l := range lines {
+		without[i] = l
+		m := Foreign.FindStringIndex(WithoutComment(l))
+		if m == nil {
+			continue
+		}
+		if strings.Count(l[:m[0]], `"`)%2 == 0 && strings.Count(l[:m[0]], "'")%2 == 0 {
+			foreign = append(foreign, i)
+		}
+		if without[i] = foreignWhole.ReplaceAllString(l, "x"); strings.Trim(without[i], " \tx-") == "" {
+			without[i] = ""
+		}
+	}
+	if len(foreign) == 0 {
+		return nil
+	}
+	other := decodeError(without)
+	if other != nil && other.Error() == err.Error() && !Foreign.MatchString(without[foreign[0]]) {
+		return nil
+	}
+	return foreign
+}
+
+func control(r rune) bool { return r != '\n' && r != '\t' && r != '\r' && unicode.IsControl(r) }
+
+// yamlErrors are the parser's texts in words; the first that fits counts.
+var yamlErrors = []struct{ theirs, ours string }{
+	{"mapping values are not allowed", "a colon where none can be: text with \": \" in it needs quotes, and a map below a key its own lines"},
+	{"did not find expected key", "a key is expected here: look at the indentation, and at quotes before it"},
+	{"did not find expected '-' indicator", "an item of a list, with - in front, is expected here: look at the indentation"},
+	{"could not find expected ':'", "a key without a colon after it"},
+	{"did not find expected ',' or '}'", "a { is not closed, or a comma is missing in it"},
+	{"did not find expected ',' or ']'", "a [ is not closed, or a comma is missing in it"},
+	{"did not find expected node content", "a value is expected here"},
+	{"unexpected end of stream", "a quote is not closed"},
+	{"unexpected document indicator", "a quote is not closed"},
+	{"cannot start any token", "text that starts with @, ` or % needs quotes"},
+	{"unknown escape character", "\\ and this letter mean nothing in double quotes; single quotes keep \\ as it is"},
+	{"escape", "an escape that is no character"},
+	{"control characters", "a control character, which only an escape in double quotes can say"},
+	{"directive", "a line that starts with % is a directive, and this one is not known"},
+	{"incompatible YAML document", "a %YAML line for another version of YAML than 1.1"},
+	{"comment or line break", "more on the line than a | or > takes"},
+	{"did not find expected <document start>", "a second document without --- before it"},
+	{"alphabetic or numeric", "an anchor or alias without a name"},
+	{"expected '>'", "a tag that is none"},
+	{"tag", "a tag that is none"},
+	{"indentation", "the indentation fits no line above"},
+	{"exceeded max depth", "nested too deep"},
+}
+
+func tabIndented(line string) bool {
+	return strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t")
+}
+
+// WithoutComment drops a whole-line comment.
+func WithoutComment(line string) string {
+	if strings.HasPrefix(strings.TrimSpace(line), "#") {
+		return ""
+	}
+	return line
+}

@@ -1,0 +1,191 @@
+package templates
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
+)
+
+// objectFault is what is wrong with a finished object, and the field that it is about.
+type objectFault struct {
+	object int // its place among the objects
+	path   string
+	// unless: what is wrong with one of these fields explains this fault.
+	unless []string
+	err    *errs.Error
+}
+
+func (f *objectFault) Error() string { return f.err.Error() }
+func (f *objectFault) Unwrap() error { return f.err }
+
+// below stands for the maps and lists below the fault's own field.
+const below = "."
+
+// objectFaults are all that is wrong with the objects of a manifest. The first fault
+// of a field is told.
+type objectFaults struct {
+	found []*objectFault
+	// at is the object that is looked at, and kinds are those of all.
+	at    int
+	kinds []string
+}
+
+// look goes on to the next object.
+func (f *objectFaults) look(o map[string]any) {
+	f.at = len(f.kinds)
+	f.kinds = append(f.kinds, manifest.TextOf(o["kind"]))
+}
+
+func (f *objectFaults) add(path string, err *errs.Error, unless ...string) {
+	if !slices.ContainsFunc(f.found, func(g *objectFault) bool { return g.object == f.at && g.path == path }) {
+		f.found = append(f.found, &objectFault{f.at, path, unless, err})
+	}
+}
+
+// err is the one fault, or an error that lists them all; nil when there are none.
+func (f *objectFaults) err() error {
+	switch len(f.found) {
+	case 0:
+		return nil
+	case 1:
+		return f.found[0]
+	}
+	what := "this " + f.kinds[f.found[0].object]
+	e := errs.Usagef("%s has %d faults", what, len(f.found))
+	causes := make([]error, len(f.found))
+	for i, one := range f.found {
+		causes[i] = one
+		e.WithFact("fault", one.Error())
+		for _, try := range one.err.Try {
+			if !slices.Contains(e.Try, try) {
+				e.WithTry(try)
+			}
+		}
+		if one.object != f.found[0].object {
+			e.What = strings.Replace(e.What, what, "the manifest", 1)
+		}
+	}
+	return e.WithCause(errors.Join(causes...))
+}
+
+// checkObject validates what every object has, and what every pod: names, labels and
+// annotations, by the rules of the API server (k8s.io/apimachinery, pkg/api/validation).
+// alone: the object's name may be said by --name.
+func (f *objectFaults) checkObject(o map[string]any, alone bool) {
+	meta := jobview.Inner(o, "metadata")
+	name, kind := manifest.TextOf(meta["name"]), manifest.TextOf(o["kind"])
+	_, isJob := jobview.Of(o)
+	version := manifest.TextOf(o["apiVersion"])
+	namespace := version == "v1" && kind == "Namespace"
+	what := strings.TrimSpace(kind + " " + manifest.Clip(name))
+	switch {
+	case isJob: // has rules of its own: checkName
+	case name == "" && manifest.TextOf(meta["generateName"]) == "" && !alone:
+		f.add("metadata.name", errs.Usagef("the %s has no name", kind))
+	case name == "" || manifest.Unfilled(name) || !namespace && !schema.Knows(version, kind):
+	case (namespace || kind == "Service") && len(validation.IsDNS1123Label(name)) > 0:
+		f.add("metadata.name", errs.Usagef("%s cannot be the name of a %s: lower-case letters, digits and -, a letter or digit at both ends, at most 63", manifest.QuoteText(name), kind))
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		f.add("metadata.name", errs.Usagef("%s cannot be the name of a %s: lower-case letters, digits, - and ., a letter or digit at both ends", manifest.QuoteText(name), kind))
+	}
+	if ns := manifest.TextOf(meta["namespace"]); ns != "" && !manifest.Unfilled(ns) {
+		if why := kinds.NotNamespace(ns); why != "" {
+			f.add("metadata.namespace", errs.Usagef("%s: %s", what, why))
+		}
+	}
+	f.checkMeta(what, "metadata", meta)
+	for _, pods := range jobview.PodTemplates(o) {
+		of := cmp.Or(pods.Role, what)
+		f.checkMeta("pods of "+of, manifest.JoinPath(pods.At, "metadata"), jobview.Inner(pods.Template, "metadata"))
+		f.checkPod(of, manifest.JoinPath(pods.At, "spec"), jobview.Inner(pods.Template, "spec"))
+	}
+	if kind == "Pod" && manifest.TextOf(o["apiVersion"]) == "v1" {
+		f.checkPod(what, "spec", jobview.Inner(o, "spec"))
+	}
+}
+
+// checkMeta validates labels and the names of annotations.
+func (f *objectFaults) checkMeta(what, at string, meta map[string]any) {
+	f.checkLabels(what, manifest.JoinPath(at, "labels"), jobview.Inner(meta, "labels"))
+	annotations := jobview.Inner(meta, "annotations")
+	for _, k := range manifest.SortedKeys(annotations) {
+		if why := NotAnnotation(k); why != "" && !manifest.Unfilled(k) {
+			f.add(manifest.JoinPath(manifest.JoinPath(at, "annotations"), k), errs.Usagef("%s: %s", what, why))
+		}
+	}
+}
+
+func (f *objectFaults) checkLabels(what, at string, labels map[string]any) {
+	for _, k := range manifest.SortedKeys(labels) {
+		value := manifest.TextOf(labels[k])
+		if manifest.Unfilled(k) {
+			continue
+		}
+		if why := NotLabel(k, value); why != "" && !(manifest.Unfilled(value) && NotLabel(k, "") == "") {
+			f.add(manifest.JoinPath(at, k), errs.Usagef("%s: %s", what, why))
+		}
+	}
+}
+
+// checkPod validates the containers of a pod, and the node labels that it asks for.
+// of is the role or the object whose pod it is.
+func (f *objectFaults) checkPod(of, at string, pod map[string]any) {
+	f.checkLabels("nodeSelector of "+of, manifest.JoinPath(at, "nodeSelector"), jobview.Inner(pod, "nodeSelector"))
+	if all, isList := pod["containers"].([]any); len(all) == 0 && (isList || pod["containers"] == nil) {
+		f.add(manifest.JoinPath(at, "containers"), errs.Usagef("%s has no containers", of))
+	}
+	seen := map[string]bool{}
+	for _, list := range []string{"initContainers", "containers"} {
+		items, _ := pod[list].([]any)
+		for i, item := range items {
+			path := manifest.Place{Path: manifest.JoinPath(at, list)}.Item(i).Path
+			c, isMap := item.(map[string]any)
+			if !isMap {
+				f.add(path, errs.Usagef("a container of %s is empty", of))
+				continue
+			}
+			name := manifest.TextOf(c["name"])
+			switch {
+			case manifest.Unfilled(name):
+			case name == "":
+				f.add(manifest.JoinPath(path, "name"), errs.Usagef("a container of %s has no name", of))
+			case len(validation.IsDNS1123Label(name)) > 0:
+				f.add(manifest.JoinPath(path, "name"), errs.Usagef("%s cannot be the name of a container of %s: lower-case letters, digits and -, a letter or digit at both ends, at most 63", manifest.QuoteText(name), of))
+			case seen[name]:
+				f.add(manifest.JoinPath(path, "name"), errs.Usagef("two containers of %s are named %s", of, name))
+			}
+			seen[name] = true
+			f.checkContainer(path, list == "containers", of, c)
+		}
+	}
+}
+
+// checkContainer validates what a container runs and asks for. works: it is no
+// initContainer.
+func (f *objectFaults) checkContainer(at string, works bool, of string, c map[string]any) {
+	name := manifest.TextOf(c["name"])
+	switch image := manifest.TextOf(c["image"]); {
+	case image == "":
+		e := errs.Usagef("container %s of %s has no image", name, of)
+		if works {
+			e.WithTry("--image IMAGE")
+		}
+		f.add(manifest.JoinPath(at, "image"), e)
+	case NotImage(image) != "" && !manifest.Unfilled(image):
+		f.add(manifest.JoinPath(at, "image"), errs.Usagef("%s: container %s of %s", NotImage(image), name, of).WithTry("--image REGISTRY/NAME:TAG"))
+	}
+	policy, policies := manifest.TextOf(c["imagePullPolicy"]), []string{"Always", "IfNotPresent", "Never"}
+	if c["imagePullPolicy"] != nil && !manifest.Unfilled(policy) && !slices.Contains(policies, policy) {
+		f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("imagePullPolicy %s is not one of %s%s", manifest.QuoteText(policy), strings.Join(policies, ", "), manifest.Meant(errs.Near(policy, policies))))
+	}
+	f.checkResources(at, of, c)
+}
