@@ -217,7 +217,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 22:1: not valid YAML: text that starts with @, ` + "`" + ` or % needs quotes
 `},
 		"Helm here and there": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {a: b}\n---\n" + head + "      replicas: \"{{ .Values.n }}\"\n" + pod + "          - {name: pytorch, image: \"{{ .Values.image }}\"}\n          - {name: b}\n", `
-3:18: ` + manifest.ForeignText + `; so in lines 12, 16
+3:18: ` + manifest.ForeignText + `; also in lines 12, 16
 17:13: container b of Worker has no image
 `},
 		"Jinja is not blamed for another mistake": {jobHead + "        args: [\"docker ps --format '{{.Names}}'\"]\n        command: [a\n", `
@@ -247,6 +247,12 @@ func TestEveryFaultAtOnce(t *testing.T) {
 7:7: Worker has 0 replicas, want at least 1
 13:1: the manifest holds another job, and one can be started at a time
 19:7: Worker has -2 replicas, want at least 1
+`},
+		"a name that is not known yet": {strings.Replace(head, "{name: j}", "{name: $WHO, labels: {a: '?'}}", 1) + pod + "          - {name: pytorch, image: i}\n---\napiVersion: batch/v1\nkind: Job\n", `
+3:33: PyTorchJob: the label a cannot have the value "?": at most 63 letters, digits, -, _ and ., a letter or digit at both ends
+12:1: the manifest holds another job, and one can be started at a time
+12:1: the job has no name
+12:1: the Job describes no pods
 `},
 		"a misspelt header": {"paramters: {A: {typ: int}}\n---\n" + head + "      replicas: 0\n" + pod + "          - {name: pytorch, image: i}\n", `
 1:1: the header has no field "paramters", did you mean parameters?

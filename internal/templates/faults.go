@@ -89,9 +89,9 @@ func tidy(faults []error) []error {
 		if n > most {
 			text += fmt.Sprintf(" and %d more", n-most)
 		}
-		foreign.Text += "; so in line " + text
+		foreign.Text += "; also in line " + text
 		if n > 1 {
-			foreign.Text = strings.Replace(foreign.Text, "; so in line ", "; so in lines ", 1)
+			foreign.Text = strings.Replace(foreign.Text, "; also in line ", "; also in lines ", 1)
 		}
 	}
 	return out

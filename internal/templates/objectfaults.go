@@ -86,7 +86,10 @@ func (f *objectFaults) checkObject(o map[string]any, alone bool) {
 	_, isJob := jobview.Of(o)
 	version := manifest.TextOf(o["apiVersion"])
 	namespace := version == "v1" && kind == "Namespace"
-	what := strings.TrimSpace(kind + " " + manifest.Clip(name))
+	what := kind
+	if name != madeUpName {
+		what = strings.TrimSpace(kind + " " + manifest.Clip(name))
+	}
 	switch {
 	case isJob: // has rules of its own: checkName
 	case name == "" && manifest.TextOf(meta["generateName"]) == "" && !alone:

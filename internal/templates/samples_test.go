@@ -183,8 +183,8 @@ func sameAsEnvsubst(t *testing.T, name string, data []byte) bool {
 		t.Fatal(err)
 	}
 	var got []any
-	data, _ = json.Marshal(r.Objects)
-	if err := json.Unmarshal(data, &got); err != nil {
+	rendered, _ := json.Marshal(r.Objects)
+	if err := json.Unmarshal(rendered, &got); err != nil {
 		t.Fatal(err)
 	}
 	diff := differences("", settled(got), settled(want), nil)
@@ -193,6 +193,9 @@ func sameAsEnvsubst(t *testing.T, name string, data []byte) bool {
 	}
 	for _, n := range r.Notices {
 		t.Log("notice:", n)
+	}
+	if _, faults, _ := Check("sample", name, data); len(faults) > 0 {
+		t.Errorf("faults of what renders: %+v", faults)
 	}
 	return true
 }

@@ -57,14 +57,17 @@ func (t *Template) trial(complete bool) (found []error) {
 	return found
 }
 
+// madeUpName is what a job is called in a trial that nobody has named.
+const madeUpName = "template-check"
+
 // madeUp are the values of a trial: a name where the manifest has none, and lists, as a
 // placeholder cannot stand for one. All other values stay open, and what they decide is
 // not judged.
 func (t *Template) madeUp() Values {
 	v := Values{Params: map[string]any{}}
-	for _, d := range t.docs {
-		if name := d.Get("metadata").Get("name").Str(); isJobKind(d.Get("kind").Str()) && (name == "" || manifest.Unfilled(name)) {
-			v.Name = "template-check"
+	if d := t.jobNode(); isJobKind(d.Get("kind").Str()) {
+		if name := d.Get("metadata").Get("name").Str(); name == "" || manifest.Unfilled(name) {
+			v.Name = madeUpName
 		}
 	}
 	for _, p := range t.Params {

@@ -46,13 +46,18 @@ func ParseAll(data []byte) (docs []*Node, faults []error) {
 	}
 	whole := piece{text: string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))}
 	r := &reader{}
-	if syntax := r.read(whole); syntax == nil {
+	syntax := r.read(whole)
+	if syntax == nil {
 		return r.docs, r.faults
+	}
+	parts := pieces(whole.text)
+	if len(parts) == 1 {
+		return append(r.docs, &Node{Line: 1, Faulty: true}), append(r.faults, syntax...)
 	}
 	// After a syntax error the parser reads no further, and the next document may be
 	// well.
 	r = &reader{}
-	for _, p := range pieces(whole.text) {
+	for _, p := range parts {
 		if syntax := r.read(p); syntax != nil {
 			r.faults = append(r.faults, syntax...)
 			r.docs = append(r.docs, &Node{Line: p.before + 1, Faulty: true})

@@ -39,6 +39,15 @@ x
 	}
 }
 
+// A syntax error at the end of a large text costs no more than reading it a few times.
+func TestLargeBrokenText(t *testing.T) {
+	text := strings.Repeat("key: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n---\n", 400) + "list:\n" + strings.Repeat("- aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", 20_000) + "- [\n"
+	docs, faults := ParseAll([]byte(text))
+	if len(docs) != 401 || len(faults) != 1 || faults[0].(*LineError).Line < 20_800 {
+		t.Errorf("%d documents, %v", len(docs), faults)
+	}
+}
+
 // The bounds hold for all documents together.
 func TestBoundsOverDocuments(t *testing.T) {
 	doc := "---\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"

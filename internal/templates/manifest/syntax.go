@@ -94,7 +94,11 @@ func syntaxLine(err error, lines []string) int {
 			line++
 		}
 	}
-	if line = min(line, len(lines)); len(lines) > 20_000 {
+	size := len(lines)
+	for _, l := range lines {
+		size += len(l)
+	}
+	if line = min(line, len(lines)); size > 256<<10 {
 		return line // each look costs a reading
 	}
 	wrong := func(n int) bool {
