@@ -28,7 +28,7 @@ x
 17 <nil> true
 19 map[h:[1] i:map[j:<nil>]] false
 2:14 the key "b" is given twice (first in line 2)
-5:1 not valid YAML: a value is expected here
+4:1 not valid YAML: a value is expected here
 9:1 the key "d" is given twice (first in line 8)
 17:9 not valid YAML: *none stands for nothing: no &none comes before it
 19:8 << takes maps only

@@ -90,17 +90,18 @@ func syntaxLine(err error, lines []string) int {
 	line := 1
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
 		line, _ = strconv.Atoi(m[1])
-		if parserErrors.MatchString(err.Error()) {
-			line++
-		}
 	}
 	size := len(lines)
 	for _, l := range lines {
 		size += len(l)
 	}
-	if line = min(line, len(lines)); size > 256<<10 {
-		return line // each look costs a reading
+	if size > 256<<10 { // each look costs a reading
+		if parserErrors.MatchString(err.Error()) {
+			line++
+		}
+		return min(line, len(lines))
 	}
+	line = min(line, len(lines))
 	wrong := func(n int) bool {
 		e := decodeError(lines[:n])
 		return e != nil && yamlLine.ReplaceAllString(e.Error(), "") == yamlLine.ReplaceAllString(err.Error(), "")
