@@ -18,7 +18,7 @@ import (
 func (b *bench) dryRun(ctx context.Context) error {
 	const budget, withEstimate = 700 * time.Millisecond, 2 * time.Second
 	env := append(os.Environ(), "HOME="+b.dir, "XDG_STATE_HOME="+b.dir, "XDG_CACHE_HOME="+b.dir, "XDG_CONFIG_HOME="+b.dir)
-	fmt.Printf("\nstart-job --dry-run --snapshot FILE, 100 queues, 6,000 workloads (medians of %d runs each, in turn%s)\n%-44s %8s %8s %10s %9s\n",
+	fmt.Printf("\nstart-job --dry-run --snapshot FILE, 100 queues, 6,000 workloads (medians of %d runs each, in turn%s)\n%-54s %8s %8s %10s %9s\n",
 		b.runs, load(), "", "wall ms", "fastest", "budget ms", "of budget")
 	type run struct {
 		name string
@@ -67,7 +67,7 @@ func (b *bench) dryRun(ctx context.Context) error {
 		}
 	}
 	for _, r := range all {
-		fmt.Printf("%-44s %8.1f %8.1f %10.0f %9.2f\n", r.name, ms(median(r.walls)), ms(slices.Min(r.walls)), ms(r.budget), float64(median(r.walls))/float64(r.budget))
+		fmt.Printf("%-54s %8.1f %8.1f %10.0f %9.2f\n", r.name, ms(median(r.walls)), ms(slices.Min(r.walls)), ms(r.budget), float64(median(r.walls))/float64(r.budget))
 	}
 	return nil
 }
