@@ -27,7 +27,7 @@ import (
 var (
 	inputs = flag.Int("inputs", 3000, "how many random inputs")
 	first  = flag.Int("first", 1, "seed of the first input")
-	repeat = flag.Int("repeat", 20, "how often a differing input is repeated against Kueue itself, at most")
+	repeat = flag.Int("repeat", 200, "how often a differing input is repeated against Kueue itself, at most")
 	full   = flag.Bool("full", false, "larger inputs and more cycles each")
 	itself = flag.Int("itself", 0, "run Kueue against itself on every so many-th input too, to measure how often it differs")
 )
