@@ -48,7 +48,7 @@ func (f *objectFaults) checkRole(j *jobview.View, r jobview.Role) {
 	if j.IsKind(kinds.PyTorchJob) && !named {
 		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("no container of %s is named pytorch, which the Kubeflow training operator asks for", r.Name), names...)
 	}
-	want, at := []string{"Always", "OnFailure", "Never", "ExitCode"}, manifest.JoinPath(r.At, "restartPolicy")
+	want, at := restartPolicies, manifest.JoinPath(r.At, "restartPolicy")
 	policy := manifest.TextOf(r.Part["restartPolicy"])
 	switch {
 	case j.IsKind(kinds.BatchJob):
@@ -56,7 +56,7 @@ func (f *objectFaults) checkRole(j *jobview.View, r jobview.Role) {
 	case j.IsKind(kinds.MPIJob):
 		want = []string{"OnFailure", "Never"}
 	case j.IsKind(kinds.HyperPodPyTorchJob):
-		want, policy, at = want[:3], manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
+		want, policy, at = restartPolicies[:3], manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
 	}
 	if policy != "" && !manifest.Unfilled(policy) && !slices.Contains(want, policy) {
 		f.add(at, errs.Usagef("restart policy %q is not one of %s for a %s", policy, strings.Join(want, ", "), j.Kind.Kind))

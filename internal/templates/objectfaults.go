@@ -77,6 +77,20 @@ func (f *objectFaults) err() error {
 	return e.WithCause(errors.Join(causes...))
 }
 
+// checkAll looks at every object and returns the job among them, nil when there is none.
+func (f *objectFaults) checkAll(s *settings, objects []map[string]any) (job *jobview.View) {
+	for _, o := range objects {
+		f.look(o)
+		f.checkObject(o, len(objects) == 1)
+		if view, isJob := jobview.Of(o); isJob {
+			job = view
+			f.checkJob(view)
+			s.checkFits(f, view)
+		}
+	}
+	return job
+}
+
 // checkObject validates what every object has, and what every pod: names, labels and
 // annotations, by the rules of the API server (k8s.io/apimachinery, pkg/api/validation).
 // alone: the object's name may be said by --name.
@@ -95,8 +109,8 @@ func (f *objectFaults) checkObject(o map[string]any, alone bool) {
 	case name == "" && manifest.TextOf(meta["generateName"]) == "" && !alone:
 		f.add("metadata.name", errs.Usagef("the %s has no name", kind))
 	case name == "" || manifest.Unfilled(name) || !namespace && !schema.Knows(version, kind):
-	case (namespace || kind == "Service") && len(validation.IsDNS1123Label(name)) > 0:
-		f.add("metadata.name", errs.Usagef("%s cannot be the name of a %s: lower-case letters, digits and -, a letter or digit at both ends, at most 63", manifest.QuoteText(name), kind))
+	case (namespace || kind == "Service") && notNameOf(kind, name) != "":
+		f.add("metadata.name", errs.Usagef("%s", notNameOf(kind, name)))
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
 		f.add("metadata.name", errs.Usagef("%s cannot be the name of a %s: lower-case letters, digits, - and ., a letter or digit at both ends", manifest.QuoteText(name), kind))
 	}
@@ -161,8 +175,8 @@ func (f *objectFaults) checkPod(of, at string, pod map[string]any) {
 			case manifest.Unfilled(name):
 			case name == "":
 				f.add(manifest.JoinPath(path, "name"), errs.Usagef("a container of %s has no name", of))
-			case len(validation.IsDNS1123Label(name)) > 0:
-				f.add(manifest.JoinPath(path, "name"), errs.Usagef("%s cannot be the name of a container of %s: lower-case letters, digits and -, a letter or digit at both ends, at most 63", manifest.QuoteText(name), of))
+			case notNameOf("container of "+of, name) != "":
+				f.add(manifest.JoinPath(path, "name"), errs.Usagef("%s", notNameOf("container of "+of, name)))
 			case seen[name]:
 				f.add(manifest.JoinPath(path, "name"), errs.Usagef("two containers of %s are named %s", of, name))
 			}
@@ -186,9 +200,9 @@ func (f *objectFaults) checkContainer(at string, works bool, of string, c map[st
 	case NotImage(image) != "" && !manifest.Unfilled(image):
 		f.add(manifest.JoinPath(at, "image"), errs.Usagef("%s: container %s of %s", NotImage(image), name, of).WithTry("--image REGISTRY/NAME:TAG"))
 	}
-	policy, policies := manifest.TextOf(c["imagePullPolicy"]), []string{"Always", "IfNotPresent", "Never"}
-	if c["imagePullPolicy"] != nil && !manifest.Unfilled(policy) && !slices.Contains(policies, policy) {
-		f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("imagePullPolicy %s is not one of %s%s", manifest.QuoteText(policy), strings.Join(policies, ", "), manifest.Meant(errs.Near(policy, policies))))
+	policy := manifest.TextOf(c["imagePullPolicy"])
+	if c["imagePullPolicy"] != nil && !manifest.Unfilled(policy) && !slices.Contains(pullPolicies, policy) {
+		f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("imagePullPolicy %s is not one of %s%s", manifest.QuoteText(policy), strings.Join(pullPolicies, ", "), manifest.Meant(errs.Near(policy, pullPolicies))))
 	}
 	f.checkResources(at, of, c)
 }

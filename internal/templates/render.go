@@ -276,16 +276,7 @@ func (t *Template) finish(s *settings, f *filler, objects []map[string]any) erro
 		}
 	}
 	faults := &objectFaults{}
-	var job *jobview.View
-	for _, o := range objects {
-		faults.look(o)
-		faults.checkObject(o, len(objects) == 1)
-		if view, ok := jobview.Of(o); ok {
-			job = view
-			faults.checkJob(view)
-			s.checkFits(faults, view)
-		}
-	}
+	job := faults.checkAll(s, objects)
 	if err := faults.err(); err != nil || job == nil {
 		return err
 	}

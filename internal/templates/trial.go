@@ -132,14 +132,7 @@ func (t *Template) without(drop func(Param) bool) *Template {
 // the faults are, and which only follow from others.
 func (s *settings) objectTrial(trees []*manifest.Node, objects []map[string]any) (found []error) {
 	f := &objectFaults{}
-	for _, o := range objects {
-		f.look(o)
-		f.checkObject(o, len(objects) == 1)
-		if view, isJob := jobview.Of(o); isJob {
-			f.checkJob(view)
-			s.checkFits(f, view)
-		}
-	}
+	f.checkAll(s, objects)
 	// An alias brings the same field to several places of the objects.
 	type spot struct {
 		line, column int

@@ -14,14 +14,20 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
+// The policies that exist: of pods for their images, of the training operators for restarts.
+var (
+	pullPolicies    = []string{"Always", "IfNotPresent", "Never"}
+	restartPolicies = []string{"Always", "OnFailure", "Never", "ExitCode"}
+)
+
 // check validates the values by themselves.
 func (v Values) check() error {
 	for _, one := range []struct {
 		flag, have string
 		want       []string
 	}{
-		{"--pull-policy", v.PullPolicy, []string{"Always", "IfNotPresent", "Never"}},
-		{"--restart-policy", v.RestartPolicy, []string{"Always", "OnFailure", "Never", "ExitCode"}},
+		{"--pull-policy", v.PullPolicy, pullPolicies},
+		{"--restart-policy", v.RestartPolicy, restartPolicies},
 		{"--tasks-per-node", v.TasksBy, []string{tasksAuto, tasksGPU, tasksCPU}},
 	} {
 		if one.have != "" && !slices.Contains(one.want, one.have) {

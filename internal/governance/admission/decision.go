@@ -186,6 +186,8 @@ type PendingWorkload struct {
 	Priority  int64
 	Reason    string // see Decision.Reason; PendingEvaluation when it was never looked at
 	Message   string
+	// BacksOff is true while it is not looked at: status.requeueState.requeueAt is to come.
+	BacksOff bool
 }
 
 // Placed lists where a pod set was placed by topology, as its workload's status

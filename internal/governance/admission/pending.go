@@ -40,7 +40,7 @@ func (e *Engine) Pending(clusterQueue string) []PendingWorkload {
 }
 
 func (e *Engine) pendingWorkload(w *kueue.Workload) PendingWorkload {
-	p := PendingWorkload{Namespace: w.Namespace, Name: w.Name, Priority: priority.EffectivePriority(e.log, w)}
+	p := PendingWorkload{Namespace: w.Namespace, Name: w.Name, Priority: priority.EffectivePriority(e.log, w), BacksOff: e.backoff[workload.Key(w)]}
 	p.Reason, p.Message = e.whyPending(w)
 	return p
 }

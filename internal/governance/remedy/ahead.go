@@ -27,17 +27,11 @@ func (f *finder) ahead() (out []*kueue.Workload, strict bool) {
 		if own || len(out) > mostAhead || p.Priority < int64(priority(f.Workload)) {
 			break
 		}
-		if w := f.In.Workload(p.Namespace, p.Name); w != nil && !f.backsOff(w) {
+		if w := f.In.Workload(p.Namespace, p.Name); w != nil && !p.BacksOff {
 			out = append(out, w)
 		}
 	}
 	return out, strict
-}
-
-// backsOff reports a workload that is not looked at for now.
-func (f *finder) backsOff(w *kueue.Workload) bool {
-	again := w.Status.RequeueState
-	return again != nil && again.RequeueAt != nil && again.RequeueAt.After(f.In.Taken)
 }
 
 // admitAhead lets the workloads before the job's take what they can have of what

@@ -72,7 +72,7 @@ func oneOf(name, help string, to func(r *reader) *string, words ...string) Field
 			return
 		}
 		if !slices.Contains(words, s) {
-			r.faults.Addf(t.Line(), "%s is %q, want %s", at, clip(s), strings.Join(words, ", "))
+			r.faults.Addf(t.Line(), "%s is %q, want %s", at, manifest.Clip(s), strings.Join(words, ", "))
 			return
 		}
 		*to(r) = s

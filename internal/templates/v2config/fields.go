@@ -100,7 +100,7 @@ func (r *reader) instanceType(at string, t manifest.Tree) {
 		return
 	}
 	// A newer type may be the cluster's; the renderer asks it and refuses the rest.
-	r.notef(t.Line(), "%s %q is in no table%s", at, clip(s), manifest.Meant(instances.Near(s)))
+	r.notef(t.Line(), "%s %q is in no table%s", at, manifest.Clip(s), manifest.Meant(instances.Near(s)))
 }
 
 func (r *reader) labels(at string, t manifest.Tree) {
@@ -125,14 +125,14 @@ func (r *reader) annotations(at string, t manifest.Tree) {
 		case kinds.AutoResumeAnnotation:
 			b, err := strconv.ParseBool(value)
 			if err != nil {
-				r.faults.Addf(line, "%s.%s is %q, want true or false", at, key, clip(value))
+				r.faults.Addf(line, "%s.%s is %q, want true or false", at, key, manifest.Clip(value))
 			}
 			resume, resumeLine = b, line
 		case kinds.MaxRetryAnnotation:
 			retries = t.Get(key)
 			n, ok := wholeNumber(value)
 			if !ok || n < 0 {
-				r.faults.Addf(line, "%s.%s is %q, want a whole number", at, key, clip(value))
+				r.faults.Addf(line, "%s.%s is %q, want a whole number", at, key, manifest.Clip(value))
 				return
 			}
 			r.file.Values.MaxRetry = &n
@@ -172,7 +172,7 @@ func (r *reader) results(at string, t manifest.Tree) {
 	case strings.HasPrefix(s, "/"):
 		r.file.Values.ResultsDir = s
 	case s != "./results":
-		r.notef(t.Line(), "%s %q does nothing here: only an absolute path can be a directory in the pods", at, clip(s))
+		r.notef(t.Line(), "%s %q does nothing here: only an absolute path can be a directory in the pods", at, manifest.Clip(s))
 	}
 }
 

@@ -63,7 +63,7 @@ func (r *reader) words() []string {
 	for _, a := range r.args {
 		words, err := templates.SplitWords(a.text)
 		if err != nil {
-			r.faults.Addf(a.line, "training_cfg.script_args: %q has a quote that is not closed", clip(a.text))
+			r.faults.Addf(a.line, "training_cfg.script_args: %q has a quote that is not closed", manifest.Clip(a.text))
 			continue
 		}
 		for _, w := range words {
@@ -213,7 +213,7 @@ func (r *reader) resolve(at string, line int, s string) string {
 		out := interpolation.ReplaceAllStringFunc(s, func(m string) string {
 			name := m[2 : len(m)-1]
 			if resolver, _, has := strings.Cut(name, ":"); has && isResolver(resolver) {
-				r.faults.Addf(line, "%s: the resolver %q of OmegaConf is not understood: write the value itself", at, clip(resolver))
+				r.faults.Addf(line, "%s: the resolver %q of OmegaConf is not understood: write the value itself", at, manifest.Clip(resolver))
 				return ""
 			}
 			t := r.root
@@ -223,7 +223,7 @@ func (r *reader) resolve(at string, line int, s string) string {
 			text, ok := t.Text()
 			if !ok {
 				if strings.Contains(name, ".") {
-					r.faults.Addf(line, "%s: the file has no value %q", at, clip(name))
+					r.faults.Addf(line, "%s: the file has no value %q", at, manifest.Clip(name))
 					return ""
 				}
 				return m
@@ -280,7 +280,7 @@ const gitCheckout = "/tmp/checkout"
 func Checkout(url, branch, commit string) (before, after []string, err error) {
 	for _, s := range []string{branch, commit} {
 		if strings.HasPrefix(s, "-") || strings.ContainsAny(s, "'\"\\ \n") {
-			return nil, nil, fmt.Errorf("%q is no branch or commit", clip(s))
+			return nil, nil, fmt.Errorf("%q is no branch or commit", manifest.Clip(s))
 		}
 	}
 	switch {

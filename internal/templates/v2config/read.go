@@ -143,7 +143,7 @@ func (r *reader) unknown(at string, e manifest.Entry, fields []Field) {
 	if at != "" {
 		where = "in " + at
 	}
-	r.faults.Addf(e.Line, "no field %q %s%s", clip(e.Key), where, manifest.Suggest(e.Key, names))
+	r.faults.Addf(e.Line, "no field %q %s%s", manifest.Clip(e.Key), where, manifest.Suggest(e.Key, names))
 }
 
 func join(at, key string) string {
@@ -206,11 +206,4 @@ func (r *reader) pairs(at string, t manifest.Tree, put func(key, value string, l
 			put(e.Key, s, e.Line)
 		}
 	}
-}
-
-func clip(s string) string {
-	if r := []rune(strings.ReplaceAll(s, "\n", " ")); len(r) > 40 {
-		return string(r[:39]) + "…"
-	}
-	return s
 }
