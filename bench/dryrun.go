@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // dryRun times start-job --dry-run --snapshot FILE, the whole process, at the size

@@ -174,7 +174,7 @@ func TestOffered(t *testing.T) {
 						text, ok := literal(arg)
 						switch {
 						case !ok:
-						case !copied.MatchString(text) || prose.MatchString(quoted.ReplaceAllString(strings.Split(text, " #")[0], "")):
+						case !copied.MatchString(text) || textpage.MatchString(quoted.ReplaceAllString(strings.Split(text, " #")[0], "")):
 							t.Errorf("%s: %q is no line to copy: words follow after #", files.Position(arg.Pos()), text)
 						default:
 							check(files.Position(arg.Pos()), text)

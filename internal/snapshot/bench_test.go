@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // BenchmarkRead goes from the file to an engine that can decide, at the size of

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // managed is a cluster with the names of task governance, seen with the rights of
@@ -68,7 +68,7 @@ func TestMemberSameAnswer(t *testing.T) {
 		if err := json.Unmarshal(fixture.Job("j", 1, gpus, "", "kueue.x-k8s.io/queue-name", "hyperpod-ns-ml-localqueue").(json.RawMessage), &job); err != nil {
 			t.Fatal(err)
 		}
-		v, err := checker.Check(context.Background(), check.Request{Object: job, Namespace: "hyperpod-ns-ml", Remedies: true})
+		v, err := admissioncheck.Check(context.Background(), check.Request{Object: job, Namespace: "hyperpod-ns-ml", Remedies: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestNotInFile(t *testing.T) {
 		if err := json.Unmarshal(fixture.Job("j", 1, 1, "").(json.RawMessage), &job); err != nil {
 			t.Fatal(err)
 		}
-		v, err := checker.Check(context.Background(), check.Request{Object: job, Namespace: "t"})
+		v, err := admissioncheck.Check(context.Background(), check.Request{Object: job, Namespace: "t"})
 		if err != nil {
 			t.Fatal(err)
 		}

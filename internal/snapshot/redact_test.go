@@ -7,9 +7,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // TestHostile: every place of testdata/hostile.yaml where somebody could have put

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 func capture(t testing.TB, c *kube.Client, o snapshot.Options) *snapshot.Snapshot {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -19,17 +19,17 @@ type nodeRules struct{ pod map[string]any }
 
 // mentions tells whether the pod demands anything of a label.
 func (r nodeRules) mentions(key string) bool {
-	if _, ok := jobview.Inner(r.pod, "nodeSelector")[key]; ok {
+	if _, ok := jobobject.Inner(r.pod, "nodeSelector")[key]; ok {
 		return true
 	}
-	affinity := jobview.Inner(r.pod, "affinity", "nodeAffinity")
-	for _, term := range jobview.MapsIn(jobview.Inner(affinity, requiredTerms)["nodeSelectorTerms"]) {
+	affinity := jobobject.Inner(r.pod, "affinity", "nodeAffinity")
+	for _, term := range jobobject.MapsIn(jobobject.Inner(affinity, requiredTerms)["nodeSelectorTerms"]) {
 		if hasKey(term, key) {
 			return true
 		}
 	}
-	for _, p := range jobview.MapsIn(affinity[preferredTerms]) {
-		if hasKey(jobview.Inner(p, "preference"), key) {
+	for _, p := range jobobject.MapsIn(affinity[preferredTerms]) {
+		if hasKey(jobobject.Inner(p, "preference"), key) {
 			return true
 		}
 	}
@@ -39,11 +39,11 @@ func (r nodeRules) mentions(key string) bool {
 // wanted returns the values that the pod requires of a label.
 func (r nodeRules) wanted(key string) []string {
 	var out []string
-	if v, ok := jobview.Inner(r.pod, "nodeSelector")[key]; ok {
+	if v, ok := jobobject.Inner(r.pod, "nodeSelector")[key]; ok {
 		out = append(out, manifest.TextOf(v))
 	}
-	for _, term := range jobview.MapsIn(jobview.Inner(r.pod, "affinity", "nodeAffinity", requiredTerms)["nodeSelectorTerms"]) {
-		for _, e := range jobview.MapsIn(term["matchExpressions"]) {
+	for _, term := range jobobject.MapsIn(jobobject.Inner(r.pod, "affinity", "nodeAffinity", requiredTerms)["nodeSelectorTerms"]) {
+		for _, e := range jobobject.MapsIn(term["matchExpressions"]) {
 			values, _ := e["values"].([]any)
 			for _, v := range values {
 				if e["key"] == key && e["operator"] == "In" {
@@ -56,22 +56,22 @@ func (r nodeRules) wanted(key string) []string {
 }
 
 func hasKey(term map[string]any, key string) bool {
-	return slices.ContainsFunc(jobview.MapsIn(term["matchExpressions"]), func(e map[string]any) bool { return e["key"] == key })
+	return slices.ContainsFunc(jobobject.MapsIn(term["matchExpressions"]), func(e map[string]any) bool { return e["key"] == key })
 }
 
 // drop removes every demand on a label.
 func (r nodeRules) drop(key string) {
-	if selector := jobview.Inner(r.pod, "nodeSelector"); selector != nil {
+	if selector := jobobject.Inner(r.pod, "nodeSelector"); selector != nil {
 		delete(selector, key)
 		if len(selector) == 0 {
 			delete(r.pod, "nodeSelector")
 		}
 	}
-	affinity := jobview.Inner(r.pod, "affinity", "nodeAffinity")
+	affinity := jobobject.Inner(r.pod, "affinity", "nodeAffinity")
 	if affinity == nil {
 		return
 	}
-	if required := jobview.Inner(affinity, requiredTerms); required != nil {
+	if required := jobobject.Inner(affinity, requiredTerms); required != nil {
 		terms, emptied := dropKey(required["nodeSelectorTerms"], key, func(t map[string]any) map[string]any { return t })
 		required["nodeSelectorTerms"] = terms
 		if emptied || len(terms) == 0 { // terms are alternatives: one without demands accepts every node
@@ -79,7 +79,7 @@ func (r nodeRules) drop(key string) {
 		}
 	}
 	if _, has := affinity[preferredTerms]; has {
-		terms, _ := dropKey(affinity[preferredTerms], key, func(t map[string]any) map[string]any { return jobview.Inner(t, "preference") })
+		terms, _ := dropKey(affinity[preferredTerms], key, func(t map[string]any) map[string]any { return jobobject.Inner(t, "preference") })
 		if affinity[preferredTerms] = terms; len(terms) == 0 {
 			delete(affinity, preferredTerms)
 		}
@@ -90,10 +90,10 @@ func (r nodeRules) drop(key string) {
 // dropKey removes the expressions of a label from terms, and the terms that are
 // empty then; emptied tells whether there were any.
 func dropKey(v any, key string, term func(map[string]any) map[string]any) (out []any, emptied bool) {
-	for _, t := range jobview.MapsIn(v) {
+	for _, t := range jobobject.MapsIn(v) {
 		inside := term(t)
 		if hasKey(inside, key) {
-			left := jobview.Without(inside["matchExpressions"], func(e map[string]any) bool { return e["key"] == key })
+			left := jobobject.Without(inside["matchExpressions"], func(e map[string]any) bool { return e["key"] == key })
 			if inside["matchExpressions"] = left; len(left) == 0 {
 				delete(inside, "matchExpressions")
 			}
@@ -108,8 +108,8 @@ func dropKey(v any, key string, term func(map[string]any) map[string]any) (out [
 }
 
 func (r nodeRules) tidy() {
-	if affinity := jobview.Inner(r.pod, "affinity"); affinity != nil {
-		if len(jobview.Inner(affinity, "nodeAffinity")) == 0 {
+	if affinity := jobobject.Inner(r.pod, "affinity"); affinity != nil {
+		if len(jobobject.Inner(affinity, "nodeAffinity")) == 0 {
 			delete(affinity, "nodeAffinity")
 		}
 		if len(affinity) == 0 {
@@ -126,8 +126,8 @@ func expression(key string, values []string) map[string]any {
 // demanded of it before. Terms are alternatives, so every one gets the demand.
 func (r nodeRules) require(key string, values []string) {
 	r.drop(key)
-	required := jobview.Child(jobview.Child(jobview.Child(r.pod, "affinity"), "nodeAffinity"), requiredTerms)
-	terms := jobview.MapsIn(required["nodeSelectorTerms"])
+	required := jobobject.Child(jobobject.Child(jobobject.Child(r.pod, "affinity"), "nodeAffinity"), requiredTerms)
+	terms := jobobject.MapsIn(required["nodeSelectorTerms"])
 	if len(terms) == 0 {
 		terms = []map[string]any{{}}
 	}
@@ -143,7 +143,7 @@ func (r nodeRules) require(key string, values []string) {
 // prefer wishes for a label's value.
 func (r nodeRules) prefer(key string, values []string, weight int) {
 	r.drop(key)
-	affinity := jobview.Child(jobview.Child(r.pod, "affinity"), "nodeAffinity")
+	affinity := jobobject.Child(jobobject.Child(r.pod, "affinity"), "nodeAffinity")
 	list, _ := affinity[preferredTerms].([]any)
 	affinity[preferredTerms] = append(slices.Clone(list), map[string]any{
 		"weight": int64(weight), "preference": map[string]any{"matchExpressions": []any{expression(key, values)}}})
@@ -159,7 +159,7 @@ const migStateLabel = "nvidia.com/mig.config.state"
 
 // layNodes lays the demands on nodes over a pod. A label that the selector names
 // is the selector's alone.
-func (s *settings) layNodes(r jobview.Role) {
+func (s *settings) layNodes(r jobobject.Role) {
 	rules := nodeRules{r.Pod()}
 	if s.HealthAffinity != nil {
 		rules.health(*s.HealthAffinity)
@@ -171,7 +171,7 @@ func (s *settings) layNodes(r jobview.Role) {
 		rules.require(kinds.DeepHealthLabel, passed)
 	}
 	if s.instanceType != "" && r.Trains {
-		if selector := jobview.Inner(rules.pod, "nodeSelector"); selector[kinds.InstanceTypeLabel] != nil {
+		if selector := jobobject.Inner(rules.pod, "nodeSelector"); selector[kinds.InstanceTypeLabel] != nil {
 			selector[kinds.InstanceTypeLabel] = s.instanceType
 		} else {
 			rules.require(kinds.InstanceTypeLabel, []string{s.instanceType})

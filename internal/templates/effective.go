@@ -9,7 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -59,7 +59,7 @@ func (s *settings) notef(format string, args ...any) {
 
 // settings completes the values. job is the manifest's job with what was given
 // and the defaults filled in, nil when there is none.
-func (t *Template) settings(v Values, job *jobview.View) (*settings, error) {
+func (t *Template) settings(v Values, job *jobobject.View) (*settings, error) {
 	s := &settings{Values: v, name: v.Name}
 	var err error
 	if s.given, s.paths, err = t.splitSet(v); err != nil {
@@ -72,7 +72,7 @@ func (t *Template) settings(v Values, job *jobview.View) (*settings, error) {
 		return nil, err
 	}
 	if s.name == "" && job != nil {
-		if s.name = manifest.TextOf(jobview.Inner(job.Object, "metadata")["name"]); manifest.Unfilled(s.name) {
+		if s.name = manifest.TextOf(jobobject.Inner(job.Object, "metadata")["name"]); manifest.Unfilled(s.name) {
 			s.name = ""
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -40,11 +40,11 @@ func (s *settings) bounds() (least, most int, ok bool) {
 
 // nodeRange is what torchrun is told of the number of nodes: bounds of the values, or
 // of the manifest's policy where the values only choose the number.
-func (s *settings) nodeRange(j *jobview.View) (least, most int, ok bool) {
+func (s *settings) nodeRange(j *jobobject.View) (least, most int, ok bool) {
 	if least, most, ok = s.bounds(); ok || j == nil || !j.IsKind(kinds.PyTorchJob) {
 		return least, most, ok
 	}
-	policy := jobview.Inner(j.Object, "spec", "elasticPolicy")
+	policy := jobobject.Inner(j.Object, "spec", "elasticPolicy")
 	lo, ok1 := manifest.Count(policy["minReplicas"])
 	hi, ok2 := manifest.Count(policy["maxReplicas"])
 	if !ok1 || !ok2 || lo == hi {
@@ -101,7 +101,7 @@ func (e Elastic) hyperPodOnly() string {
 }
 
 // layBounds writes the policy that the values ask for.
-func (s *settings) layBounds(j *jobview.View) error {
+func (s *settings) layBounds(j *jobobject.View) error {
 	least, most, ok := s.bounds()
 	special := s.Elastic.hyperPodOnly()
 	switch {
@@ -117,10 +117,10 @@ func (s *settings) layBounds(j *jobview.View) error {
 		if special != "" {
 			return errs.Usagef("%s is understood by the HyperPod training operator only", special).WithTry("--job-kind HyperPodPyTorchJob")
 		}
-		if jobview.Inner(j.Object, "spec", "pytorchReplicaSpecs", "Master") != nil {
+		if jobobject.Inner(j.Object, "spec", "pytorchReplicaSpecs", "Master") != nil {
 			return errs.Usagef("a PyTorchJob with a Master cannot be elastic: the Master has to stay").WithAdvice("take a manifest with a Worker only")
 		}
-		policy := jobview.Child(j.Spec(), "elasticPolicy")
+		policy := jobobject.Child(j.Spec(), "elasticPolicy")
 		policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)
 		if policy["rdzvBackend"] == nil {
 			policy["rdzvBackend"] = "c10d"
@@ -133,9 +133,9 @@ func (s *settings) layBounds(j *jobview.View) error {
 	return errs.Usagef("a %s cannot be elastic: --min-node-count and --max-node-count are for PyTorchJobs", j.Kind.Kind)
 }
 
-func (s *settings) layHyperPodBounds(j *jobview.View, least, most int) {
+func (s *settings) layHyperPodBounds(j *jobobject.View, least, most int) {
 	e := s.Elastic
-	policy := jobview.Child(j.Spec(), "elasticPolicy")
+	policy := jobobject.Child(j.Spec(), "elasticPolicy")
 	policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)
 	set := func(m map[string]any, key string, n *int) {
 		if n != nil {
@@ -153,7 +153,7 @@ func (s *settings) layHyperPodBounds(j *jobview.View, least, most int) {
 		policy["replicaDiscreteValues"] = sizes
 	}
 	if e.ScaleUpSnooze != nil {
-		restart := jobview.Child(jobview.Child(j.Spec(), "runPolicy"), "restartPolicy")
+		restart := jobobject.Child(jobobject.Child(j.Spec(), "runPolicy"), "restartPolicy")
 		restart["scaleUpSnoozeTimeInSeconds"] = int64(*e.ScaleUpSnooze)
 		if restart["evalPeriodSeconds"] == nil {
 			restart["evalPeriodSeconds"] = int64(3600) // a restart policy has to say one; v3's default

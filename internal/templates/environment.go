@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -76,8 +76,8 @@ func (v Values) checkEnvironment() error {
 func (s *settings) laySecretEnv(c map[string]any) {
 	for _, e := range s.SecretEnv {
 		if e.Name == "" {
-			ref := func(m map[string]any) bool { return jobview.Inner(m, "secretRef")["name"] == e.Secret }
-			c["envFrom"] = append(jobview.Without(c["envFrom"], ref), map[string]any{"secretRef": map[string]any{"name": e.Secret}})
+			ref := func(m map[string]any) bool { return jobobject.Inner(m, "secretRef")["name"] == e.Secret }
+			c["envFrom"] = append(jobobject.Without(c["envFrom"], ref), map[string]any{"secretRef": map[string]any{"name": e.Secret}})
 			continue
 		}
 		setFrom(c, e.Name, map[string]any{"secretKeyRef": map[string]any{"name": e.Secret, "key": e.Key}})
@@ -86,7 +86,7 @@ func (s *settings) laySecretEnv(c map[string]any) {
 
 // setFrom sets a variable whose value comes from elsewhere.
 func setFrom(c map[string]any, name string, source map[string]any) {
-	if old := jobview.Named(c["env"], name); old != nil {
+	if old := jobobject.Named(c["env"], name); old != nil {
 		delete(old, "value")
 		old["valueFrom"] = source
 		return
@@ -99,7 +99,7 @@ func setFrom(c map[string]any, name string, source map[string]any) {
 // that the manifest has are overwritten.
 func layEnvironment(c map[string]any, env map[string]string, replace bool) {
 	for _, name := range manifest.SortedKeys(env) {
-		if old := jobview.Named(c["env"], name); old != nil {
+		if old := jobobject.Named(c["env"], name); old != nil {
 			if replace {
 				delete(old, "valueFrom")
 				old["value"] = env[name]

@@ -8,7 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
@@ -122,7 +122,7 @@ func (t *Template) fixedValues(objects []map[string]any) (out []fixedValue, faul
 				f.path, manifest.Meant(schema.NearPaths(t.jobNode(), f.path)), f.path, f.path))
 			continue
 		}
-		out = append(out, fixedValue{f.path, jobview.CopyOf(v), f.steps})
+		out = append(out, fixedValue{f.path, jobobject.CopyOf(v), f.steps})
 	}
 	// The fields that a fixed parameter fills in are fixed as well.
 	manifest.Visit(t.docs[at], manifest.Place{}, func(n *manifest.Node, p manifest.Place) {
@@ -132,7 +132,7 @@ func (t *Template) fixedValues(objects []map[string]any) (out []fixedValue, faul
 		}
 		if steps, err := parsePath(p.Path); err == nil {
 			if v, ok := lookup(target, steps); ok {
-				out = append(out, fixedValue{p.Path, jobview.CopyOf(v), steps})
+				out = append(out, fixedValue{p.Path, jobobject.CopyOf(v), steps})
 			}
 		}
 	})
@@ -253,7 +253,7 @@ func holds(path string, was, is any) (at string, before, after any, same bool) {
 }
 
 func byName(list []any, name string) any {
-	if m := jobview.Named(list, name); m != nil {
+	if m := jobobject.Named(list, name); m != nil {
 		return m
 	}
 	return nil

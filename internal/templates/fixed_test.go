@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
 
 const fixedTemplate = `description: ours
@@ -105,7 +105,7 @@ func TestFixed(t *testing.T) {
 	if err := tm.CheckFixed(before, after); err != nil {
 		t.Errorf("another number of nodes: %v", err)
 	}
-	jobview.Inner(after.Objects[0], "spec", "runPolicy")["activeDeadlineSeconds"] = int64(1)
+	jobobject.Inner(after.Objects[0], "spec", "runPolicy")["activeDeadlineSeconds"] = int64(1)
 	if err := tm.CheckFixed(before, after); errs.ExitOf(err) != errs.Usage {
 		t.Errorf("an edited fixed field: %v", err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -17,16 +17,16 @@ func (m *maker) field(p Param, at map[string]any, key string) {
 }
 
 // findImage: the image of the container that works, wherever it occurs.
-func (m *maker) findImage(view *jobview.View) {
+func (m *maker) findImage(view *jobobject.View) {
 	image := ""
 	for _, r := range view.Roles() {
-		if c := jobview.Container(r.Pod()); r.Trains && c != nil && image == "" {
+		if c := jobobject.Container(r.Pod()); r.Trains && c != nil && image == "" {
 			image = manifest.TextOf(c["image"])
 		}
 	}
 	for _, r := range view.Roles() {
 		for _, list := range []string{"initContainers", "containers"} {
-			for _, c := range jobview.MapsIn(r.Pod()[list]) {
+			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
 				if image != "" && c["image"] == image {
 					m.field(Param{Name: pImage, Type: "string", Help: "container image"}, c, "image")
 				}
@@ -36,8 +36,8 @@ func (m *maker) findImage(view *jobview.View) {
 }
 
 // findNodes: the number of workers, where one role counts them.
-func (m *maker) findNodes(view *jobview.View) {
-	var counted []jobview.Role
+func (m *maker) findNodes(view *jobobject.View) {
+	var counted []jobobject.Role
 	for _, r := range view.Roles() {
 		if r.Trains && r.Replicas == "replicas" {
 			counted = append(counted, r)
@@ -54,10 +54,10 @@ func (m *maker) findNodes(view *jobview.View) {
 
 // findCounts: the numbers of pods and processes in the launching command, which
 // follow the options when they are placeholders.
-func (m *maker) findCounts(view *jobview.View) {
+func (m *maker) findCounts(view *jobobject.View) {
 	seen := map[string]bool{}
 	for _, r := range view.Starters() {
-		c := jobview.Container(r.Pod())
+		c := jobobject.Container(r.Pod())
 		for _, key := range []string{"command", "args"} {
 			list, _ := c[key].([]any)
 			_, found := countsIn(strings.Join(wordsOf(list), " "), nil)
@@ -106,15 +106,15 @@ func countsIn(text string, params map[string]bool) (string, []string) {
 }
 
 // findType: the instance type in the node selector.
-func (m *maker) findType(r jobview.Role) {
-	selector := jobview.Inner(r.Pod(), "nodeSelector")
+func (m *maker) findType(r jobobject.Role) {
+	selector := jobobject.Inner(r.Pod(), "nodeSelector")
 	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.Trains {
 		m.optional = append(m.optional, pInstanceType)
 		m.field(typeParam, selector, kinds.InstanceTypeLabel)
 	}
-	affinity := jobview.Inner(r.Pod(), "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-	for _, term := range jobview.MapsIn(affinity["nodeSelectorTerms"]) {
-		for _, e := range jobview.MapsIn(term["matchExpressions"]) {
+	affinity := jobobject.Inner(r.Pod(), "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+	for _, term := range jobobject.MapsIn(affinity["nodeSelectorTerms"]) {
+		for _, e := range jobobject.MapsIn(term["matchExpressions"]) {
 			values, _ := e["values"].([]any)
 			if e["key"] != kinds.InstanceTypeLabel || e["operator"] != "In" || len(values) != 1 || !r.Trains {
 				continue
@@ -130,10 +130,10 @@ func (m *maker) findType(r jobview.Role) {
 var typeParam = Param{Name: pInstanceType, Type: "string", Help: "instance type of the nodes"}
 
 // findDevices: accelerators and EFA interfaces, in requests and limits alike.
-func (m *maker) findDevices(r jobview.Role) {
-	c := jobview.Container(r.Pod())
+func (m *maker) findDevices(r jobobject.Role) {
+	c := jobobject.Container(r.Pod())
 	for _, list := range []string{"requests", "limits"} {
-		amounts := jobview.Inner(c, "resources", list)
+		amounts := jobobject.Inner(c, "resources", list)
 		for _, k := range manifest.SortedKeys(amounts) {
 			p := Param{Type: "int"}
 			switch {
@@ -158,12 +158,12 @@ var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTI
 
 // findSecrets: environment values that look secret become required parameters;
 // a template is there to be read by others.
-func (m *maker) findSecrets(view *jobview.View) {
+func (m *maker) findSecrets(view *jobobject.View) {
 	m.secrets = map[string]any{}
 	for _, r := range view.Roles() {
 		for _, list := range []string{"initContainers", "containers"} {
-			for _, c := range jobview.MapsIn(r.Pod()[list]) {
-				for _, e := range jobview.MapsIn(c["env"]) {
+			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
+				for _, e := range jobobject.MapsIn(c["env"]) {
 					name, value := manifest.TextOf(e["name"]), manifest.TextOf(e["value"])
 					if value == "" || !secretName.MatchString(name) || !paramName.MatchString(name) {
 						continue

@@ -7,13 +7,13 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
 // checkJob validates what is a job's own in a finished one: its name, and what its
 // operator asks for.
-func (f *objectFaults) checkJob(j *jobview.View) {
+func (f *objectFaults) checkJob(j *jobobject.View) {
 	if err := checkName(j); err != nil {
 		f.add("metadata.name", err)
 	}
@@ -34,8 +34,8 @@ func (f *objectFaults) checkJob(j *jobview.View) {
 }
 
 // checkRole validates the pods of a role as the job's operator does.
-func (f *objectFaults) checkRole(j *jobview.View, r jobview.Role) {
-	pod := jobview.Inner(r.Template, "spec")
+func (f *objectFaults) checkRole(j *jobobject.View, r jobobject.Role) {
+	pod := jobobject.Inner(r.Template, "spec")
 	named := false // a container has the name that the operator looks for, or may have
 	var names []string
 	containers, _ := pod["containers"].([]any)
@@ -65,11 +65,11 @@ func (f *objectFaults) checkRole(j *jobview.View, r jobview.Role) {
 
 // checkResume holds the two annotations of automatic resume and the restart
 // policy together.
-func (f *objectFaults) checkResume(j *jobview.View, roles []jobview.Role) {
+func (f *objectFaults) checkResume(j *jobobject.View, roles []jobobject.Role) {
 	if j.Kind.Group != kinds.PyTorchJob.Group {
 		return
 	}
-	annotations := jobview.Inner(j.Object, "metadata", "annotations")
+	annotations := jobobject.Inner(j.Object, "metadata", "annotations")
 	retries, hasRetries := annotations[kinds.MaxRetryAnnotation]
 	at := manifest.JoinPath("metadata.annotations", kinds.MaxRetryAnnotation)
 	switch resume := manifest.TextOf(annotations[kinds.AutoResumeAnnotation]); {
@@ -100,8 +100,8 @@ func (f *objectFaults) checkResume(j *jobview.View, roles []jobview.Role) {
 
 // checkName validates the job's name and that the names of its pods fit into
 // DNS's 63 characters.
-func checkName(j *jobview.View) *errs.Error {
-	name := manifest.TextOf(jobview.Inner(j.Object, "metadata")["name"])
+func checkName(j *jobobject.View) *errs.Error {
+	name := manifest.TextOf(jobobject.Inner(j.Object, "metadata")["name"])
 	if name == "" {
 		return errs.Usagef("the job has no name").WithTry("--name NAME")
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -59,7 +59,7 @@ func program(command []string) string {
 
 // launchCommand is the command that starts the training when neither values nor
 // template name one.
-func launchCommand(j *jobview.View) []string {
+func launchCommand(j *jobobject.View) []string {
 	switch {
 	case j.IsKind(kinds.MPIJob):
 		return []string{"mpirun"}
@@ -82,7 +82,7 @@ func (s *settings) mpirunFlags(env []string) []string {
 
 // environmentNames are the variables that a rendered job's launching container
 // will have, sorted.
-func (s *settings) environmentNames(job *jobview.View) []string {
+func (s *settings) environmentNames(job *jobobject.View) []string {
 	names := append(manifest.SortedKeys(s.Environment), manifest.SortedKeys(s.fabric())...)
 	for _, e := range s.SecretEnv {
 		if e.Name != "" {
@@ -91,7 +91,7 @@ func (s *settings) environmentNames(job *jobview.View) []string {
 	}
 	if job != nil {
 		for _, r := range job.Roles() {
-			for _, e := range jobview.MapsIn(jobview.Container(r.Pod())["env"]) {
+			for _, e := range jobobject.MapsIn(jobobject.Container(r.Pod())["env"]) {
 				names = append(names, manifest.TextOf(e["name"]))
 			}
 		}
@@ -114,13 +114,13 @@ func (s *settings) fabric() map[string]string {
 
 // layLaunch rewrites the command of the container that starts the training, for
 // what the values say and the template has no placeholder for.
-func (s *settings) layLaunch(t *Template, j *jobview.View) error {
+func (s *settings) layLaunch(t *Template, j *jobobject.View) error {
 	script := s.EntryScript != "" && !t.uses(pEntryScript)
 	command := s.Values.Command != "" && !t.uses(pCommand)
 	args := len(s.ScriptArgs) > 0 && !t.uses(pScriptArgs)
 	if script || command || args {
 		for _, r := range j.Starters() {
-			if err := s.launch(j, jobview.Container(r.Pod()), script || command); err != nil {
+			if err := s.launch(j, jobobject.Container(r.Pod()), script || command); err != nil {
 				return err
 			}
 		}
@@ -128,7 +128,7 @@ func (s *settings) layLaunch(t *Template, j *jobview.View) error {
 	return s.wrap(j)
 }
 
-func (s *settings) launch(j *jobview.View, c map[string]any, anew bool) error {
+func (s *settings) launch(j *jobobject.View, c map[string]any, anew bool) error {
 	if c == nil {
 		return nil
 	}
@@ -169,12 +169,12 @@ func (s *settings) launch(j *jobview.View, c map[string]any, anew bool) error {
 
 // wrap puts the shell lines of PreScript and PostScript around the command,
 // which stays a list of words and so needs no quoting.
-func (s *settings) wrap(j *jobview.View) error {
+func (s *settings) wrap(j *jobobject.View) error {
 	if len(s.PreScript)+len(s.PostScript) == 0 {
 		return nil
 	}
 	for _, r := range j.Starters() {
-		c := jobview.Container(r.Pod())
+		c := jobobject.Container(r.Pod())
 		command, _ := c["command"].([]any)
 		args, _ := c["args"].([]any)
 		if len(command) == 0 {

@@ -3,7 +3,7 @@ package templates
 import (
 	"strconv"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
 
 // acceleratePort is where Accelerate's processes meet.
@@ -11,7 +11,7 @@ const acceleratePort = "29500"
 
 // accelerateFlags are the flags for `accelerate launch`: the processes of all
 // nodes and, for several nodes, the rank of each and the first pod's address.
-func (s *settings) accelerateFlags(job *jobview.View) []string {
+func (s *settings) accelerateFlags(job *jobobject.View) []string {
 	total := s.nodes.n * s.tasks.n
 	flags := []string{"--num_machines=" + strconv.Itoa(s.nodes.n), "--num_processes=" + strconv.Itoa(total)}
 	switch {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -17,10 +17,10 @@ var countFlag = regexp.MustCompile(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node
 
 // noteCounts tells of numbers in the launching command that do not agree with
 // the job: two pods whose command waits for three never start to train.
-func (s *settings) noteCounts(j *jobview.View) {
+func (s *settings) noteCounts(j *jobobject.View) {
 	nodes := j.Nodes()
 	for _, r := range j.Starters() {
-		c := jobview.Container(r.Pod())
+		c := jobobject.Container(r.Pod())
 		var text strings.Builder
 		for _, key := range []string{"command", "args"} {
 			list, _ := c[key].([]any)
@@ -50,10 +50,10 @@ func (s *settings) noteCounts(j *jobview.View) {
 var imageText = regexp.MustCompile(`^[A-Za-z0-9._/:@+-]*$`)
 
 // noteImages tells of images that no node can pull: <account>.dkr.ecr... of a sample.
-func (s *settings) noteImages(j *jobview.View) {
+func (s *settings) noteImages(j *jobobject.View) {
 	for _, r := range j.Roles() {
 		for _, list := range []string{"initContainers", "containers"} {
-			for _, c := range jobview.MapsIn(r.Pod()[list]) {
+			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
 				if image := manifest.TextOf(c["image"]); !imageText.MatchString(image) {
 					s.notef("%s of %s: no node can pull the image %s", manifest.TextOf(c["name"]), r.Name, manifest.QuoteText(image))
 				}
@@ -63,7 +63,7 @@ func (s *settings) noteImages(j *jobview.View) {
 }
 
 // noteTypes tells of instance types without the prefix that HyperPod's nodes have.
-func (s *settings) noteTypes(j *jobview.View) {
+func (s *settings) noteTypes(j *jobobject.View) {
 	for _, r := range j.Roles() {
 		for _, name := range (nodeRules{r.Pod()}).wanted(kinds.InstanceTypeLabel) {
 			if t, known := instances.Lookup(name); known && t.Name != name {

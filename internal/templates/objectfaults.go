@@ -10,7 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
@@ -78,11 +78,11 @@ func (f *objectFaults) err() error {
 }
 
 // checkAll looks at every object and returns the job among them, nil when there is none.
-func (f *objectFaults) checkAll(s *settings, objects []map[string]any) (job *jobview.View) {
+func (f *objectFaults) checkAll(s *settings, objects []map[string]any) (job *jobobject.View) {
 	for _, o := range objects {
 		f.look(o)
 		f.checkObject(o, len(objects) == 1)
-		if view, isJob := jobview.Of(o); isJob {
+		if view, isJob := jobobject.Of(o); isJob {
 			job = view
 			f.checkJob(view)
 			s.checkFits(f, view)
@@ -95,9 +95,9 @@ func (f *objectFaults) checkAll(s *settings, objects []map[string]any) (job *job
 // annotations, by the rules of the API server (k8s.io/apimachinery, pkg/api/validation).
 // alone: the object's name may be said by --name.
 func (f *objectFaults) checkObject(o map[string]any, alone bool) {
-	meta := jobview.Inner(o, "metadata")
+	meta := jobobject.Inner(o, "metadata")
 	name, kind := manifest.TextOf(meta["name"]), manifest.TextOf(o["kind"])
-	_, isJob := jobview.Of(o)
+	_, isJob := jobobject.Of(o)
 	version := manifest.TextOf(o["apiVersion"])
 	namespace := version == "v1" && kind == "Namespace"
 	what := kind
@@ -120,20 +120,20 @@ func (f *objectFaults) checkObject(o map[string]any, alone bool) {
 		}
 	}
 	f.checkMeta(what, "metadata", meta)
-	for _, pods := range jobview.PodTemplates(o) {
+	for _, pods := range jobobject.PodTemplates(o) {
 		of := cmp.Or(pods.Role, what)
-		f.checkMeta("pods of "+of, manifest.JoinPath(pods.At, "metadata"), jobview.Inner(pods.Template, "metadata"))
-		f.checkPod(of, manifest.JoinPath(pods.At, "spec"), jobview.Inner(pods.Template, "spec"))
+		f.checkMeta("pods of "+of, manifest.JoinPath(pods.At, "metadata"), jobobject.Inner(pods.Template, "metadata"))
+		f.checkPod(of, manifest.JoinPath(pods.At, "spec"), jobobject.Inner(pods.Template, "spec"))
 	}
 	if kind == "Pod" && manifest.TextOf(o["apiVersion"]) == "v1" {
-		f.checkPod(what, "spec", jobview.Inner(o, "spec"))
+		f.checkPod(what, "spec", jobobject.Inner(o, "spec"))
 	}
 }
 
 // checkMeta validates labels and the names of annotations.
 func (f *objectFaults) checkMeta(what, at string, meta map[string]any) {
-	f.checkLabels(what, manifest.JoinPath(at, "labels"), jobview.Inner(meta, "labels"))
-	annotations := jobview.Inner(meta, "annotations")
+	f.checkLabels(what, manifest.JoinPath(at, "labels"), jobobject.Inner(meta, "labels"))
+	annotations := jobobject.Inner(meta, "annotations")
 	for _, k := range manifest.SortedKeys(annotations) {
 		if why := NotAnnotation(k); why != "" && !manifest.Unfilled(k) {
 			f.add(manifest.JoinPath(manifest.JoinPath(at, "annotations"), k), errs.Usagef("%s: %s", what, why))
@@ -156,7 +156,7 @@ func (f *objectFaults) checkLabels(what, at string, labels map[string]any) {
 // checkPod validates the containers of a pod, and the node labels that it asks for.
 // of is the role or the object whose pod it is.
 func (f *objectFaults) checkPod(of, at string, pod map[string]any) {
-	f.checkLabels("nodeSelector of "+of, manifest.JoinPath(at, "nodeSelector"), jobview.Inner(pod, "nodeSelector"))
+	f.checkLabels("nodeSelector of "+of, manifest.JoinPath(at, "nodeSelector"), jobobject.Inner(pod, "nodeSelector"))
 	if all, isList := pod["containers"].([]any); len(all) == 0 && (isList || pod["containers"] == nil) {
 		f.add(manifest.JoinPath(at, "containers"), errs.Usagef("%s has no containers", of))
 	}

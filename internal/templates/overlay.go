@@ -8,7 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
@@ -21,14 +21,14 @@ var clusterScoped = map[string]bool{"Namespace": true, "PersistentVolume": true,
 // that the admission policy asks for.
 func (s *settings) layObjects(objects []map[string]any) {
 	for _, o := range objects {
-		switch meta := jobview.Child(o, "metadata"); {
+		switch meta := jobobject.Child(o, "metadata"); {
 		case s.Namespace != "" && !clusterScoped[manifest.TextOf(o["kind"])]:
 			meta["namespace"] = s.Namespace
 		case isNamespaceParam(manifest.TextOf(meta["namespace"])):
 			delete(meta, "namespace") // nobody says it, so it is the cluster's to say
 		}
-		if jobview.Pods(o) {
-			jobview.InjectLabels(o, s.queueLabels())
+		if jobobject.Pods(o) {
+			jobobject.InjectLabels(o, s.queueLabels())
 		}
 	}
 }
@@ -40,8 +40,8 @@ func isNamespaceParam(text string) bool {
 }
 
 // layJob lays the values over the job.
-func (s *settings) layJob(t *Template, j *jobview.View) error {
-	meta := jobview.Child(j.Object, "metadata")
+func (s *settings) layJob(t *Template, j *jobobject.View) error {
+	meta := jobobject.Child(j.Object, "metadata")
 	if s.Name != "" {
 		delete(meta, "generateName")
 	}
@@ -50,10 +50,10 @@ func (s *settings) layJob(t *Template, j *jobview.View) error {
 		delete(meta, "generateName")
 		s.noteOldName(j, old)
 	}
-	jobview.InjectLabels(j.Object, s.Labels)
-	jobview.MergeText(meta, "annotations", s.Annotations)
+	jobobject.InjectLabels(j.Object, s.Labels)
+	jobobject.MergeText(meta, "annotations", s.Annotations)
 	if _, said := s.Annotations[kinds.TemplateAnnotation]; !said {
-		jobview.MergeText(meta, "annotations", map[string]string{kinds.TemplateAnnotation: t.Name})
+		jobobject.MergeText(meta, "annotations", map[string]string{kinds.TemplateAnnotation: t.Name})
 	}
 	if s.nodes.lay {
 		if err := j.SetNodes(s.nodes.n); err != nil {
@@ -80,7 +80,7 @@ func (s *settings) layJob(t *Template, j *jobview.View) error {
 }
 
 // layPod lays the values over the pods of one role.
-func (s *settings) layPod(t *Template, r jobview.Role) {
+func (s *settings) layPod(t *Template, r jobobject.Role) {
 	pod := r.Pod()
 	if context, ok := pod["securityContext"].(map[string]any); ok && len(context) == 0 {
 		delete(pod, "securityContext") // it held only parameters that nobody gave
@@ -93,7 +93,7 @@ func (s *settings) layPod(t *Template, r jobview.Role) {
 	}
 	s.layNodes(r)
 	s.layTolerations(pod)
-	c := jobview.Container(pod)
+	c := jobobject.Container(pod)
 	if c == nil {
 		return
 	}
@@ -120,7 +120,7 @@ func (s *settings) layPod(t *Template, r jobview.Role) {
 
 func (s *settings) layVolumes(pod, c map[string]any) {
 	var before []string
-	for _, m := range jobview.MapsIn(c["volumeMounts"]) {
+	for _, m := range jobobject.MapsIn(c["volumeMounts"]) {
 		before = append(before, manifest.TextOf(m["name"]))
 	}
 	for _, v := range s.Volumes {
@@ -132,8 +132,8 @@ func (s *settings) layVolumes(pod, c map[string]any) {
 }
 
 // layElastic widens an elastic policy that does not allow the number of nodes.
-func (s *settings) layElastic(j *jobview.View) {
-	policy := jobview.Inner(j.Object, "spec", "elasticPolicy")
+func (s *settings) layElastic(j *jobobject.View) {
+	policy := jobobject.Inner(j.Object, "spec", "elasticPolicy")
 	if policy == nil {
 		return
 	}
@@ -150,7 +150,7 @@ func (s *settings) layElastic(j *jobview.View) {
 }
 
 // layRestart lays over what happens after a failure.
-func (s *settings) layRestart(j *jobview.View, meta map[string]any) error {
+func (s *settings) layRestart(j *jobobject.View, meta map[string]any) error {
 	if s.MaxRetry != nil && *s.MaxRetry < 0 {
 		return errs.Usagef("--max-retry is %d, want at least 0", *s.MaxRetry)
 	}
@@ -159,9 +159,9 @@ func (s *settings) layRestart(j *jobview.View, meta map[string]any) error {
 		s.restartPods(j)
 		switch {
 		case s.MaxRetry != nil:
-			jobview.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(*s.MaxRetry)
-		case s.AutoResume && jobview.Inner(j.Object, "spec", "runPolicy")["jobMaxRetryCount"] == nil:
-			jobview.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(1)
+			jobobject.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(*s.MaxRetry)
+		case s.AutoResume && jobobject.Inner(j.Object, "spec", "runPolicy")["jobMaxRetryCount"] == nil:
+			jobobject.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(1)
 		}
 		return nil
 	case j.IsKind(kinds.BatchJob):
@@ -188,7 +188,7 @@ func (s *settings) layRestart(j *jobview.View, meta map[string]any) error {
 }
 
 // restartPods sets the policy of pods that have their own.
-func (s *settings) restartPods(j *jobview.View) {
+func (s *settings) restartPods(j *jobobject.View) {
 	if s.RestartPolicy == "" {
 		return
 	}
@@ -198,8 +198,8 @@ func (s *settings) restartPods(j *jobview.View) {
 }
 
 // restartReplicas sets the policy of Kubeflow's roles, and the annotations.
-func (s *settings) restartReplicas(j *jobview.View, meta map[string]any) error {
-	enabled := s.AutoResume || manifest.TextOf(jobview.Inner(meta, "annotations")[kinds.AutoResumeAnnotation]) == "true"
+func (s *settings) restartReplicas(j *jobobject.View, meta map[string]any) error {
+	enabled := s.AutoResume || manifest.TextOf(jobobject.Inner(meta, "annotations")[kinds.AutoResumeAnnotation]) == "true"
 	if s.MaxRetry != nil && !enabled {
 		return errs.Usagef("--max-retry counts automatic resumes, and --auto-resume is not on").WithTry("--auto-resume")
 	}
@@ -219,11 +219,11 @@ func (s *settings) restartReplicas(j *jobview.View, meta map[string]any) error {
 	retries := 1
 	if s.MaxRetry != nil {
 		retries = *s.MaxRetry
-	} else if n, ok := manifest.Count(jobview.Inner(meta, "annotations")[kinds.MaxRetryAnnotation]); ok {
+	} else if n, ok := manifest.Count(jobobject.Inner(meta, "annotations")[kinds.MaxRetryAnnotation]); ok {
 		retries = n
 	}
 	if s.AutoResume || s.MaxRetry != nil {
-		jobview.MergeText(meta, "annotations", map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: strconv.Itoa(retries)})
+		jobobject.MergeText(meta, "annotations", map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: strconv.Itoa(retries)})
 	}
 	if ns := manifest.TextOf(meta["namespace"]); s.Namespace != "" {
 		s.noteResumeNamespace(s.Namespace)
@@ -245,7 +245,7 @@ func (s *settings) noteResumeNamespace(ns string) {
 }
 
 // noteOldName tells of text that still has the name the manifest had.
-func (s *settings) noteOldName(j *jobview.View, old string) {
+func (s *settings) noteOldName(j *jobobject.View, old string) {
 	if old == "" {
 		return
 	}
@@ -363,7 +363,7 @@ func (s *settings) queueLabels() map[string]string {
 func (s *settings) noteSizes(objects []map[string]any) {
 	for _, o := range objects {
 		if data, err := json.Marshal(o); err == nil && len(data) > manifest.MaxObject {
-			s.notef("%s %s has %.1f MiB, and Kubernetes takes objects of up to %.1f MiB", manifest.TextOf(o["kind"]), manifest.Clip(manifest.TextOf(jobview.Inner(o, "metadata")["name"])),
+			s.notef("%s %s has %.1f MiB, and Kubernetes takes objects of up to %.1f MiB", manifest.TextOf(o["kind"]), manifest.Clip(manifest.TextOf(jobobject.Inner(o, "metadata")["name"])),
 				float64(len(data))/(1<<20), float64(manifest.MaxObject)/(1<<20))
 		}
 	}

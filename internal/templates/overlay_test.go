@@ -8,7 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -65,7 +65,7 @@ func TestFieldsOfTheOfficialCLI(t *testing.T) {
 		}
 	}
 	env := map[string]any{}
-	for _, e := range jobview.MapsIn(at(t, r.Objects[0], workerContainer+".env")) {
+	for _, e := range jobobject.MapsIn(at(t, r.Objects[0], workerContainer+".env")) {
 		env[manifest.TextOf(e["name"])] = e["value"]
 	}
 	// CUDA_VISIBLE_DEVICES is the device plugin's business, and the settings of one
@@ -80,13 +80,13 @@ func TestUsersValuesWin(t *testing.T) {
 	r := render(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(2), EFA: Int(0),
 		Environment: map[string]string{"FI_PROVIDER": "tcp", "NCCL_SOCKET_IFNAME": "eth0"}, Volumes: []Volume{{Name: "big", Type: EmptyDir, MountPath: "/dev/shm", Memory: true, Size: "100Gi"}}})
 	c, _ := at(t, r.Objects[0], workerContainer).(map[string]any)
-	if got := jobview.Named(c["env"], "FI_PROVIDER")["value"]; got != "tcp" {
+	if got := jobobject.Named(c["env"], "FI_PROVIDER")["value"]; got != "tcp" {
 		t.Errorf("FI_PROVIDER is %v", got)
 	}
-	if got := jobview.Named(c["env"], "NCCL_SOCKET_IFNAME")["value"]; got != "eth0" {
+	if got := jobobject.Named(c["env"], "NCCL_SOCKET_IFNAME")["value"]; got != "eth0" {
 		t.Errorf("NCCL_SOCKET_IFNAME is %v", got)
 	}
-	if got := jobview.Inner(c, "resources", "limits"); got["vpc.amazonaws.com/efa"] != nil {
+	if got := jobobject.Inner(c, "resources", "limits"); got["vpc.amazonaws.com/efa"] != nil {
 		t.Errorf("--efa 0 asks for %v", got)
 	}
 	if got := at(t, r.Objects[0], workerPod+".volumes"); !reflect.DeepEqual(got, []any{map[string]any{"name": "big", "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": "100Gi"}}}) {
@@ -101,7 +101,7 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 		want         bool
 	}{{"p5.48xlarge", 2, true}, {"p5.48xlarge", 1, false}, {"g5.2xlarge", 2, false}, {"c6i.32xlarge", 2, false}, {"c5n.18xlarge", 2, true}} {
 		r := render(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: c.instanceType, NodeCount: Int(c.nodes)})
-		if got := jobview.Named(at(t, r.Objects[0], workerContainer+".env"), "FI_PROVIDER") != nil; got != c.want {
+		if got := jobobject.Named(at(t, r.Objects[0], workerContainer+".env"), "FI_PROVIDER") != nil; got != c.want {
 			t.Errorf("%d x %s: FI_PROVIDER %v", c.nodes, c.instanceType, got)
 		}
 	}

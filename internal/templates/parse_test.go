@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -126,8 +126,8 @@ func TestParseAccepts(t *testing.T) {
 
 func TestNullQuantitiesAreDropped(t *testing.T) {
 	r := mustRender(t, mustParse(t, jobHead+"        stdin: yes\n        resources: {limits: {nvidia.com/gpu: null, cpu: 2}}\n"), Values{})
-	c := jobview.Container(jobview.Inner(r.Objects[0], "spec", "template", "spec"))
-	if got := jobview.Inner(c, "resources", "limits"); !reflect.DeepEqual(got, map[string]any{"cpu": int64(2)}) {
+	c := jobobject.Container(jobobject.Inner(r.Objects[0], "spec", "template", "spec"))
+	if got := jobobject.Inner(c, "resources", "limits"); !reflect.DeepEqual(got, map[string]any{"cpu": int64(2)}) {
 		t.Errorf("limits %v", got)
 	}
 	if c["stdin"] != true {

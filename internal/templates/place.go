@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -95,10 +95,10 @@ func (t Toleration) body() map[string]any {
 func (s *settings) layTolerations(pod map[string]any) {
 	for _, t := range s.Tolerations {
 		body := t.body()
-		if list := jobview.MapsIn(pod["tolerations"]); slices.ContainsFunc(list, func(have map[string]any) bool { return reflect.DeepEqual(have, body) }) {
+		if list := jobobject.MapsIn(pod["tolerations"]); slices.ContainsFunc(list, func(have map[string]any) bool { return reflect.DeepEqual(have, body) }) {
 			continue
 		}
-		pod["tolerations"] = append(jobview.Without(pod["tolerations"], func(map[string]any) bool { return false }), body)
+		pod["tolerations"] = append(jobobject.Without(pod["tolerations"], func(map[string]any) bool { return false }), body)
 	}
 }
 
@@ -117,11 +117,11 @@ func (v Values) checkTopology() error {
 
 // layTopology asks for a topology where Kueue reads it: on the pod templates. One
 // wish replaces the other.
-func (s *settings) layTopology(r jobview.Role) {
+func (s *settings) layTopology(r jobobject.Role) {
 	if s.PreferredTopology == "" && s.RequiredTopology == "" {
 		return
 	}
-	annotations := jobview.Child(jobview.Child(r.Template, "metadata"), "annotations")
+	annotations := jobobject.Child(jobobject.Child(r.Template, "metadata"), "annotations")
 	delete(annotations, preferredTopologyAnnotation)
 	delete(annotations, requiredTopologyAnnotation)
 	if s.RequiredTopology != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
 
 func TestParseSeconds(t *testing.T) {
@@ -209,21 +209,21 @@ func TestPlaces(t *testing.T) {
 	specs := at(t, render(t, "mpi", v).Objects[0], "spec.mpiReplicaSpecs")
 	for role, trains := range map[string]bool{"Launcher": false, "Worker": true} {
 		pod := at(t, specs.(map[string]any), role+".template").(map[string]any)
-		c := jobview.MapsIn(jobview.Inner(pod, "spec")["containers"])[0]
-		if got := jobview.Inner(pod, "metadata", "annotations")[requiredTopologyAnnotation]; (got == "rack") != trains {
+		c := jobobject.MapsIn(jobobject.Inner(pod, "spec")["containers"])[0]
+		if got := jobobject.Inner(pod, "metadata", "annotations")[requiredTopologyAnnotation]; (got == "rack") != trains {
 			t.Errorf("%s: topology %v", role, got)
 		}
-		if got := jobview.MapsIn(jobview.Inner(pod, "spec")["tolerations"]); len(got) != 1 {
+		if got := jobobject.MapsIn(jobobject.Inner(pod, "spec")["tolerations"]); len(got) != 1 {
 			t.Errorf("%s: tolerations %v", role, got)
 		}
-		if got := jobview.MapsIn(c["envFrom"]); len(got) != 1 || jobview.Inner(got[0], "secretRef")["name"] != "all" {
+		if got := jobobject.MapsIn(c["envFrom"]); len(got) != 1 || jobobject.Inner(got[0], "secretRef")["name"] != "all" {
 			t.Errorf("%s: envFrom %v", role, got)
 		}
-		debug := jobview.Named(c["env"], "NCCL_DEBUG")
-		if _, plain := debug["value"]; plain || jobview.Inner(debug, "valueFrom", "secretKeyRef")["key"] != "k" {
+		debug := jobobject.Named(c["env"], "NCCL_DEBUG")
+		if _, plain := debug["value"]; plain || jobobject.Inner(debug, "valueFrom", "secretKeyRef")["key"] != "k" {
 			t.Errorf("%s: variable %v", role, debug)
 		}
-		if (jobview.Named(c["env"], resultsVariable) != nil) != trains {
+		if (jobobject.Named(c["env"], resultsVariable) != nil) != trains {
 			t.Errorf("%s: results %v", role, c["env"])
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -49,8 +49,8 @@ func (v Values) checkQuantities() error {
 // server (Kubernetes, "Resource Management for Pods and Containers"), so that a
 // mistake is found before anything is sent. at is the container's path.
 func (f *objectFaults) checkResources(at, role string, c map[string]any) {
-	resources := jobview.Inner(c, "resources")
-	requests, limits := jobview.Inner(resources, "requests"), jobview.Inner(resources, "limits")
+	resources := jobobject.Inner(c, "resources")
+	requests, limits := jobobject.Inner(resources, "requests"), jobobject.Inner(resources, "limits")
 	for _, list := range []struct {
 		name    string
 		amounts map[string]any

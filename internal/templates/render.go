@@ -5,7 +5,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
@@ -37,7 +37,7 @@ func (t *Template) Render(v Values) (Result, error) {
 		return Result{}, err
 	}
 	for _, o := range objects {
-		jobview.Strip(o)
+		jobobject.Strip(o)
 	}
 	fixed, faults := t.fixedValues(objects)
 	if len(faults) > 0 {
@@ -73,7 +73,7 @@ func (t *Template) Render(v Values) (Result, error) {
 
 // draft is the job with everything filled in that needs no computing, to read
 // from it what the manifest says. nil when there is no job.
-func (t *Template) draft(v Values) (*jobview.View, error) {
+func (t *Template) draft(v Values) (*jobobject.View, error) {
 	given, _, err := t.splitSet(v)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (t *Template) draft(v Values) (*jobview.View, error) {
 	for _, d := range t.docs {
 		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
 			o, _ := f.fill(d, manifest.Place{}).Plain().(map[string]any)
-			if view, ok := jobview.Of(o); ok {
+			if view, ok := jobobject.Of(o); ok {
 				return view, nil
 			}
 		}
@@ -101,7 +101,7 @@ func (t *Template) draft(v Values) (*jobview.View, error) {
 
 // params returns the value of every parameter that has one: as given, else by
 // the flag that means the same or computed, else the template's default.
-func (s *settings) params(t *Template, job *jobview.View) (map[string]any, error) {
+func (s *settings) params(t *Template, job *jobobject.View) (map[string]any, error) {
 	values := map[string]any{}
 	for name, g := range s.given {
 		values[name] = g
@@ -148,7 +148,7 @@ func (p Param) empty() any {
 // wellKnown returns the value of a well-known parameter. Where nothing says a
 // number, a template that declares the parameter gets the fallback; a
 // placeholder that nobody declared is missing.
-func (s *settings) wellKnown(p Param, job *jobview.View) (any, bool) {
+func (s *settings) wellKnown(p Param, job *jobobject.View) (any, bool) {
 	c, ok := canonical(p.Name)
 	if !ok {
 		return nil, false
@@ -221,12 +221,12 @@ func (t *Template) fillTrees(values map[string]any, most int) (trees []*manifest
 }
 
 // pickJob finds the one job among the objects.
-func (s *settings) pickJob(objects []map[string]any) (*jobview.View, int, error) {
-	var job *jobview.View
+func (s *settings) pickJob(objects []map[string]any) (*jobobject.View, int, error) {
+	var job *jobobject.View
 	at, found := -1, []string{}
 	for i, o := range objects {
-		if view, ok := jobview.Of(o); ok {
-			found = append(found, manifest.TextOf(o["kind"])+" "+manifest.TextOf(jobview.Inner(o, "metadata")["name"]))
+		if view, ok := jobobject.Of(o); ok {
+			found = append(found, manifest.TextOf(o["kind"])+" "+manifest.TextOf(jobobject.Inner(o, "metadata")["name"]))
 			if job == nil {
 				job, at = view, i
 			}
@@ -244,7 +244,7 @@ func (s *settings) pickJob(objects []map[string]any) (*jobview.View, int, error)
 			if len(objects) > 1 {
 				return nil, -1, errs.Usagef("--name needs a job, and the manifest holds %d objects without one", len(objects))
 			}
-			jobview.Child(objects[0], "metadata")["name"] = s.Name
+			jobobject.Child(objects[0], "metadata")["name"] = s.Name
 		}
 	}
 	return job, at, nil
@@ -326,7 +326,7 @@ func (s *settings) result(objects []map[string]any, job int) Result {
 		r.AcceleratorResource = s.resource
 	}
 	if job >= 0 {
-		view, _ := jobview.Of(objects[job])
+		view, _ := jobobject.Of(objects[job])
 		r.NodeCount = view.Nodes()
 		if s.hasType && s.typ.Accelerators > 0 && s.devices.n == 0 {
 			s.notef("no accelerator is asked for on %s", s.instanceType)
@@ -340,9 +340,9 @@ func (s *settings) result(objects []map[string]any, job int) Result {
 }
 
 // asksNothing tells whether no training pod asks for anything that Kueue could count.
-func asksNothing(j *jobview.View) bool {
+func asksNothing(j *jobobject.View) bool {
 	for _, r := range j.Roles() {
-		if r.Trains && len(jobview.Inner(jobview.Container(r.Pod()), "resources", "requests")) > 0 {
+		if r.Trains && len(jobobject.Inner(jobobject.Container(r.Pod()), "resources", "requests")) > 0 {
 			return false
 		}
 	}
@@ -374,7 +374,7 @@ func (t *Template) stated(v Values, path ...string) string {
 		return ""
 	}
 	last := len(path) - 1
-	text := manifest.TextOf(jobview.Inner(draft.Object, append([]string{"metadata"}, path[:last]...)...)[path[last]])
+	text := manifest.TextOf(jobobject.Inner(draft.Object, append([]string{"metadata"}, path[:last]...)...)[path[last]])
 	if manifest.Unfilled(text) {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -260,14 +260,14 @@ func TestInjectLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := docs[0].Plain().(map[string]any)
-		jobview.InjectLabels(o, labels)
+		jobobject.InjectLabels(o, labels)
 		for _, p := range path {
 			m := o
 			if p != "" {
 				m, _ = at(t, o, p).(map[string]any)
 			}
 			for k, v := range labels {
-				if got := jobview.Inner(m, "metadata", "labels")[k]; got != v {
+				if got := jobobject.Inner(m, "metadata", "labels")[k]; got != v {
 					t.Errorf("%s at %q: %s is %v", manifest.TextOf(o["kind"]), p, k, got)
 				}
 			}

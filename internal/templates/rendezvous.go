@@ -8,7 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -54,7 +54,7 @@ func (r Rendezvous) check() error {
 
 // meetingPoint completes the rendezvous from the flags, the template's parameters
 // and the manifest's elastic policy.
-func (t *Template) meetingPoint(s *settings, job *jobview.View) error {
+func (t *Template) meetingPoint(s *settings, job *jobobject.View) error {
 	r := s.Values.Rendezvous
 	if given := r != (Rendezvous{}); given && job != nil && !t.uses(pRdzvBackend) && !t.uses(pRdzvEndpoint) {
 		switch {
@@ -73,7 +73,7 @@ func (t *Template) meetingPoint(s *settings, job *jobview.View) error {
 	}
 	r.Backend, r.Endpoint = text(r.Backend, pRdzvBackend), text(r.Endpoint, pRdzvEndpoint)
 	if job != nil && job.IsKind(kinds.PyTorchJob) {
-		policy := jobview.Inner(job.Object, "spec", "elasticPolicy")
+		policy := jobobject.Inner(job.Object, "spec", "elasticPolicy")
 		if r.Backend == "" {
 			r.Backend = manifest.TextOf(policy["rdzvBackend"])
 		}
@@ -108,7 +108,7 @@ func withPort(endpoint, port string) string {
 
 // rendezvousFlags are torchrun's flags for the meeting point, nothing where one
 // node needs none.
-func (s *settings) rendezvousFlags(job *jobview.View, elastic bool) []string {
+func (s *settings) rendezvousFlags(job *jobobject.View, elastic bool) []string {
 	if s.nodes.n < 2 && !elastic && s.rdzv == (Rendezvous{}) {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (s *settings) rendezvousFlags(job *jobview.View, elastic bool) []string {
 // torchrunFlags are the launcher's flags. For torchrun: processes, nodes and the
 // meeting point. hyperpodrun finds the meeting point itself. Other programs get no flags.
 // The spelling with _ is understood by every version.
-func (s *settings) torchrunFlags(job *jobview.View) []string {
+func (s *settings) torchrunFlags(job *jobobject.View) []string {
 	prog := program(s.command)
 	if prog == "" {
 		prog = "torchrun" // a template without ${COMMAND} names it itself

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -24,7 +24,7 @@ func isAccelerator(name string) bool {
 
 // countDevices decides how many accelerators, processes and EFA interfaces each
 // pod has: what was said, else what the manifest states, else what the type has.
-func (t *Template) countDevices(s *settings, job *jobview.View) error {
+func (t *Template) countDevices(s *settings, job *jobobject.View) error {
 	tasks, err := t.amount(s, pTasks, s.TasksPerNode, 1)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ const (
 	tasksCPU  = "cpu"
 )
 
-func (s *settings) countTasks(job *jobview.View, tasks amount) error {
+func (s *settings) countTasks(job *jobobject.View, tasks amount) error {
 	switch {
 	case s.TasksBy == tasksGPU:
 		if tasks = (amount{s.devices.n, true, true}); tasks.n == 0 {
@@ -147,7 +147,7 @@ func (s *settings) countTasks(job *jobview.View, tasks amount) error {
 	return nil
 }
 
-func (t *Template) countEFA(s *settings, job *jobview.View) error {
+func (t *Template) countEFA(s *settings, job *jobobject.View) error {
 	efa, err := t.amount(s, pEFA, s.EFA, 0)
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ func memoryText(bytes int64) string {
 type resourceLists struct{ container map[string]any }
 
 func (r resourceLists) list(name string) map[string]any {
-	return jobview.Child(jobview.Child(r.container, "resources"), name)
+	return jobobject.Child(jobobject.Child(r.container, "resources"), name)
 }
 
 func (r resourceLists) set(list, name string, v any) { r.list(list)[name] = v }
@@ -346,9 +346,9 @@ func (r resourceLists) dropZero() {
 
 // tidy removes lists that are empty.
 func (r resourceLists) tidy() {
-	resources := jobview.Child(r.container, "resources")
+	resources := jobobject.Child(r.container, "resources")
 	for _, list := range []string{"requests", "limits"} {
-		if len(jobview.Child(resources, list)) == 0 {
+		if len(jobobject.Child(resources, list)) == 0 {
 			delete(resources, list)
 		}
 	}

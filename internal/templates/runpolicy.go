@@ -8,7 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -72,7 +72,7 @@ func (p RunPolicy) check() error {
 
 // policyFields are where the kinds keep their run policy, by flag. A flag that a
 // kind has no field for is refused.
-func policyFields(j *jobview.View) (map[string]any, map[string]string) {
+func policyFields(j *jobobject.View) (map[string]any, map[string]string) {
 	kubernetes := map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished", "--active-deadline": "activeDeadlineSeconds", "--backoff-limit": "backoffLimit"}
 	switch {
 	case j.IsKind(kinds.BatchJob, kinds.RayJob):
@@ -80,16 +80,16 @@ func policyFields(j *jobview.View) (map[string]any, map[string]string) {
 	case j.IsKind(kinds.JobSet):
 		return j.Spec(), map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished"}
 	case j.IsKind(kinds.HyperPodPyTorchJob):
-		return jobview.Child(j.Spec(), "runPolicy"), map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished", "--active-deadline": "activeDeadlineSeconds", "--clean-pod-policy": "cleanPodPolicy"}
+		return jobobject.Child(j.Spec(), "runPolicy"), map[string]string{"--ttl-after-finished": "ttlSecondsAfterFinished", "--active-deadline": "activeDeadlineSeconds", "--clean-pod-policy": "cleanPodPolicy"}
 	case j.Kind.Group == kinds.PyTorchJob.Group:
 		kubernetes["--clean-pod-policy"] = "cleanPodPolicy"
-		return jobview.Child(j.Spec(), "runPolicy"), kubernetes
+		return jobobject.Child(j.Spec(), "runPolicy"), kubernetes
 	}
 	return j.Spec(), nil
 }
 
 // layRunPolicy lays the policy over the job.
-func (s *settings) layRunPolicy(j *jobview.View) error {
+func (s *settings) layRunPolicy(j *jobobject.View) error {
 	p := s.Values.RunPolicy
 	if p == (RunPolicy{}) {
 		return nil

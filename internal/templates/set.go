@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -185,7 +185,7 @@ func assign(root map[string]any, path string, v any) error {
 				store(m)
 			}
 			if last {
-				jobview.SetKey(m, s.key, v)
+				jobobject.SetKey(m, s.key, v)
 				return nil
 			}
 			at, store = m[s.key], func(x any) { m[s.key] = x }

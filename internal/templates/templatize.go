@@ -9,7 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -32,16 +32,16 @@ type Conversion struct {
 func FromObjects(objects []map[string]any, c Conversion) (t *Template, notes []string, err error) {
 	m := &maker{Conversion: c}
 	for _, o := range objects {
-		object, _ := jobview.CopyOf(o).(map[string]any)
+		object, _ := jobobject.CopyOf(o).(map[string]any)
 		m.objects = append(m.objects, object)
 	}
 	m.job, m.at = fixedTarget(m.objects)
-	view, ok := jobview.Of(m.job)
+	view, ok := jobobject.Of(m.job)
 	if !ok {
 		return nil, nil, errs.Usagef("%s holds no job to make a template of", c.Source).
 			WithFact("kinds", strings.Join(kinds.JobNames(), ", "))
 	}
-	if m.name = manifest.TextOf(jobview.Inner(m.job, "metadata")["name"]); m.name == "" {
+	if m.name = manifest.TextOf(jobobject.Inner(m.job, "metadata")["name"]); m.name == "" {
 		return nil, nil, errs.Usagef("the job in %s has no name", c.Source)
 	}
 	m.pods = podNames(m.name)
@@ -91,15 +91,15 @@ type maker struct {
 }
 
 // prepare takes out what belongs to one place only and finds the holes.
-func (m *maker) prepare(view *jobview.View) {
+func (m *maker) prepare(view *jobobject.View) {
 	if !m.Repeat {
 		for _, o := range m.objects {
-			delete(jobview.Inner(o, "metadata"), "namespace")
+			delete(jobobject.Inner(o, "metadata"), "namespace")
 			dropLabel(o, kinds.QueueLabel)
 		}
 	}
 	m.holes = append(m.holes, hole{Param{Name: pJobName, Type: "string", Required: true, Help: "the job's name"}, func(p string) {
-		jobview.Inner(m.job, "metadata")["name"] = p
+		jobobject.Inner(m.job, "metadata")["name"] = p
 	}})
 	m.findNodes(view)
 	m.findCounts(view)
@@ -109,7 +109,7 @@ func (m *maker) prepare(view *jobview.View) {
 	m.findImage(view)
 	m.findSecrets(view)
 	for _, o := range m.objects {
-		view, ok := jobview.Of(o)
+		view, ok := jobobject.Of(o)
 		if !ok {
 			continue
 		}
@@ -122,13 +122,13 @@ func (m *maker) prepare(view *jobview.View) {
 
 func dropLabel(o map[string]any, name string) {
 	all := []map[string]any{o}
-	for _, pods := range jobview.PodTemplates(o) {
+	for _, pods := range jobobject.PodTemplates(o) {
 		all = append(all, pods.Template)
 	}
 	for _, m := range all {
-		if labels := jobview.Inner(m, "metadata", "labels"); labels != nil {
+		if labels := jobobject.Inner(m, "metadata", "labels"); labels != nil {
 			if delete(labels, name); len(labels) == 0 {
-				delete(jobview.Inner(m, "metadata"), "labels")
+				delete(jobobject.Inner(m, "metadata"), "labels")
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (m *maker) build(skip int) (*Template, error) {
 	}
 	before := make([]any, len(m.objects))
 	for i, o := range m.objects {
-		before[i] = jobview.CopyOf(o)
+		before[i] = jobobject.CopyOf(o)
 	}
 	var params []Param
 	names := map[string]bool{}
@@ -297,8 +297,8 @@ func (t *Template) Generalize() (*Template, []string, error) {
 	for i, d := range t.docs {
 		o, _ := d.Plain().(map[string]any)
 		objects[i] = o
-		if _, isJob := jobview.Of(o); isJob {
-			objects[i] = jobview.Clean(o)
+		if _, isJob := jobobject.Of(o); isJob {
+			objects[i] = jobobject.Clean(o)
 		}
 	}
 	return FromObjects(objects, Conversion{Name: t.Name, Source: t.Source, Help: t.Help})

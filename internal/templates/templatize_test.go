@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -57,7 +57,7 @@ func TestFromObjectsRepeats(t *testing.T) {
 // cleaned is objects without what says where they are from.
 func cleaned(objects []map[string]any) (out []map[string]any) {
 	for _, o := range objects {
-		out = append(out, jobview.Clean(o))
+		out = append(out, jobobject.Clean(o))
 	}
 	return out
 }
@@ -97,7 +97,7 @@ spec:
 		t.Fatal(err)
 	}
 	object, _ := docs[0].Plain().(map[string]any)
-	tm, notes, err := FromObjects([]map[string]any{jobview.Clean(object)}, Conversion{Name: "t", Source: "job train"})
+	tm, notes, err := FromObjects([]map[string]any{jobobject.Clean(object)}, Conversion{Name: "t", Source: "job train"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,27 +157,27 @@ func FuzzFromObjects(f *testing.F) {
 		var objects []map[string]any
 		for _, d := range tm.docs {
 			o, _ := d.Plain().(map[string]any)
-			objects = append(objects, jobview.Clean(o))
+			objects = append(objects, jobobject.Clean(o))
 		}
 		for _, repeat := range []bool{true, false} {
 			m := &maker{Conversion: Conversion{Name: "f", Source: "f.yaml", Repeat: repeat}}
 			for _, o := range objects {
-				m.objects = append(m.objects, jobview.CopyOf(o).(map[string]any))
+				m.objects = append(m.objects, jobobject.CopyOf(o).(map[string]any))
 			}
 			if m.job, m.at = fixedTarget(m.objects); m.job == nil {
 				continue
 			}
-			view, ok := jobview.Of(m.job)
+			view, ok := jobobject.Of(m.job)
 			if !ok {
 				continue
 			}
-			m.name = manifest.TextOf(jobview.Inner(m.job, "metadata")["name"])
+			m.name = manifest.TextOf(jobobject.Inner(m.job, "metadata")["name"])
 			if m.name == "" {
 				continue
 			}
 			m.pods = podNames(m.name)
 			m.prepare(view)
-			before := jobview.CopyOf(any(m.objects[0]))
+			before := jobobject.CopyOf(any(m.objects[0]))
 			_, _ = m.build(0)
 			if !reflect.DeepEqual(before, any(m.objects[0])) {
 				t.Errorf("building changed the job:\n%s", cmp.Diff(before, any(m.objects[0])))

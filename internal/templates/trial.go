@@ -3,7 +3,7 @@ package templates
 import (
 	"slices"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -29,7 +29,7 @@ func (t *Template) trial(complete bool) (found []error) {
 	objects := make([]map[string]any, len(trees))
 	for i, n := range trees {
 		objects[i], _ = n.Plain().(map[string]any)
-		jobview.Strip(objects[i])
+		jobobject.Strip(objects[i])
 	}
 	var fixed []fixedValue
 	if complete {
@@ -41,9 +41,9 @@ func (t *Template) trial(complete bool) (found []error) {
 			found = append(found, err)
 		}
 	}
-	var job *jobview.View
+	var job *jobobject.View
 	for i, o := range objects {
-		switch view, isJob := jobview.Of(o); {
+		switch view, isJob := jobobject.Of(o); {
 		case isJob && job != nil:
 			found = append(found, manifest.Faultf(trees[i].Line, "the manifest holds another job, and one can be started at a time").Col(trees[i].Column))
 		case isJob:
@@ -86,7 +86,7 @@ func (t *Template) madeUp() Values {
 // settled are the settings that the template's own values come to, and the template
 // without the defaults that are in the way of that: each is a fault at its declaration.
 // There are no settings when nothing helps.
-func (t *Template) settled(v Values, draft *jobview.View) (*Template, *settings, []error) {
+func (t *Template) settled(v Values, draft *jobobject.View) (*Template, *settings, []error) {
 	s, err := t.settings(v, draft)
 	if err == nil {
 		return t, s, nil

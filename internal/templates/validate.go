@@ -10,7 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -82,7 +82,7 @@ func (v Values) checkLabels() error {
 }
 
 // checkFits compares what the pods ask for with what a node of the type leaves.
-func (s *settings) checkFits(f *objectFaults, j *jobview.View) {
+func (s *settings) checkFits(f *objectFaults, j *jobobject.View) {
 	if !s.hasType || s.typ.VCPU == 0 {
 		return
 	}
@@ -91,11 +91,11 @@ func (s *settings) checkFits(f *objectFaults, j *jobview.View) {
 		if !r.Trains {
 			continue
 		}
-		c := jobview.Container(r.Pod())
+		c := jobobject.Container(r.Pod())
 		containers, _ := r.Pod()["containers"].([]any)
 		i := slices.IndexFunc(containers, func(item any) bool { m, _ := item.(map[string]any); return m["name"] == c["name"] })
 		at := manifest.Place{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(max(i, 0)).Path + ".resources.requests"
-		requests := jobview.Inner(c, "resources", "requests")
+		requests := jobobject.Inner(c, "resources", "requests")
 		for _, want := range []struct {
 			name        string
 			total, left int64

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -230,8 +230,8 @@ func (v Volume) mount() map[string]any {
 // volume's name or mount path before is replaced.
 func (v Volume) apply(pod, container map[string]any) {
 	name := v.name()
-	pod["volumes"] = append(jobview.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name }), v.source())
-	mounts := jobview.Without(container["volumeMounts"], func(m map[string]any) bool {
+	pod["volumes"] = append(jobobject.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name }), v.source())
+	mounts := jobobject.Without(container["volumeMounts"], func(m map[string]any) bool {
 		return path.Clean(manifest.TextOf(m["mountPath"])) == path.Clean(v.MountPath)
 	})
 	container["volumeMounts"] = append(mounts, v.mount())
@@ -242,9 +242,9 @@ func (v Volume) apply(pod, container map[string]any) {
 func dropUnmounted(pod map[string]any, names []string) {
 	used := map[string]bool{}
 	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range jobview.MapsIn(pod[list]) {
+		for _, c := range jobobject.MapsIn(pod[list]) {
 			for _, key := range []string{"volumeMounts", "volumeDevices"} {
-				for _, m := range jobview.MapsIn(c[key]) {
+				for _, m := range jobobject.MapsIn(c[key]) {
 					used[manifest.TextOf(m["name"])] = true
 				}
 			}
@@ -252,7 +252,7 @@ func dropUnmounted(pod map[string]any, names []string) {
 	}
 	for _, name := range names {
 		if !used[name] {
-			pod["volumes"] = jobview.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name })
+			pod["volumes"] = jobobject.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name })
 		}
 	}
 }

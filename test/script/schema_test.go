@@ -5,10 +5,10 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // TestSchemas: docs/schema has the schemas of what these commands print, and what

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
@@ -57,7 +57,7 @@ the cluster; nothing is changed.`,
 			if o.Name, err = factory.JobName(flag, args); err != nil {
 				return err
 			}
-			if err := checker.CheckAssume(o.Assume); err != nil {
+			if err := admissioncheck.CheckAssume(o.Assume); err != nil {
 				return err
 			}
 			if runF != nil {
@@ -68,7 +68,7 @@ the cluster; nothing is changed.`,
 	}
 	factory.AddJobNameFlag(cmd, &flag)
 	factory.AddKindFlag(cmd, &o.Kind)
-	checker.AddAssumeFlag(cmd, &o.Assume)
+	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -81,7 +81,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	defer checker.Grow()()
+	defer admissioncheck.Grow()()
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return checker.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
+	return admissioncheck.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
 }
 
 // Explain explains a job that was read; assume is the duration of jobs of which
@@ -110,12 +110,12 @@ func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, 
 	}
 	q.Assume = assume
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
-		return checker.Queues(ctx, cluster, in, found.Namespace)
+		return admissioncheck.Queues(ctx, cluster, in, found.Namespace)
 	}
 	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) time.Duration {
-		return checker.Deadlines(ctx, cluster, in)
+		return admissioncheck.Deadlines(ctx, cluster, in)
 	}
-	q.Make, q.May, q.Flags = again(ctx, cluster, found), checker.May(cluster), f.ClusterFlags()
+	q.Make, q.May, q.Flags = again(ctx, cluster, found), admissioncheck.May(cluster), f.ClusterFlags()
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
 	if errors.Is(err, admission.ErrUnknownJob) {
 		// Kueue has no rules for the kind; its life and its pods can be told all the same.
@@ -125,7 +125,7 @@ func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, 
 		return nil, err
 	}
 	if e.Verdict != nil {
-		checker.Owners(ctx, cluster, e.Verdict)
+		admissioncheck.Owners(ctx, cluster, e.Verdict)
 	}
 	return e, nil
 }
@@ -158,17 +158,17 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 	var workloads []state.Workload
 	var failures [4]error
 	var wg sync.WaitGroup
-	wg.Go(func() { in, failures[0] = checker.Load(ctx, c, found.Namespace) })
+	wg.Go(func() { in, failures[0] = admissioncheck.Load(ctx, c, found.Namespace) })
 	wg.Go(func() {
 		var err error
 		workloads, err = state.ListWorkloads(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + found.UID()})
 		q.NoKueue = kube.IsNotServed(err)
-		failures[1] = checker.Optional(err)
+		failures[1] = admissioncheck.Optional(err)
 	})
 	wg.Go(func() {
 		for _, selector := range pick.Selectors(q.Job) {
 			pods, err := state.ListPods(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: selector})
-			if failures[2] = checker.Optional(err); failures[2] != nil {
+			if failures[2] = admissioncheck.Optional(err); failures[2] != nil {
 				return
 			}
 			q.Pods = append(q.Pods, pods...)
@@ -177,7 +177,7 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 	wg.Go(func() {
 		var err error
 		q.Events, err = state.ListEvents(ctx, c.Client, found.Namespace, kube.ListOptions{})
-		failures[3] = checker.Optional(err)
+		failures[3] = admissioncheck.Optional(err)
 	})
 	wg.Wait()
 	for _, err := range failures {

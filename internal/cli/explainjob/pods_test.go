@@ -12,9 +12,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // TestSubmitter: the pod that submits a RayJob belongs to its explanation, as to

@@ -16,7 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -127,13 +127,13 @@ func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv temp
 // to its pods is taken back where its Workload can be read. notes say what a person
 // should know.
 func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv templates.Conversion) (t *templates.Template, notes []string, err error) {
-	object := jobview.Clean(job.Object)
+	object := jobobject.Clean(job.Object)
 	if managed(job) {
 		sets, err := podSets(ctx, c.Client, job)
 		if err != nil {
 			notes = append(notes, "node selectors may include what the admission added: the job's Workload cannot be read ("+reason(err)+")")
 		}
-		jobview.RestorePlacement(object, sets)
+		jobobject.RestorePlacement(object, sets)
 	}
 	t, more, err := templates.FromObjects([]map[string]any{object}, conv)
 	return t, append(notes, more...), err

@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobview"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
 
 // manifest returns the job as it could be submitted again: without its status,
@@ -39,7 +39,7 @@ func manifest(ctx context.Context, f *factory.Factory, c *factory.Cluster, j fin
 	if err := kube.Decode(data, &object); err != nil {
 		return nil, errs.Wrap(err, "the job cannot be understood")
 	}
-	jobview.Resubmit(object)
+	jobobject.Resubmit(object)
 	return object, nil
 }
 

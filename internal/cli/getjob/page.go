@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 )
 
 // Limits of the page: what is longer has a command of its own.
@@ -49,7 +49,7 @@ func (r report) page(io *output.IO, now time.Time) string {
 
 // line writes a text from the left edge, wrapped on a terminal.
 func (w *writer) line(style output.Style, text string) {
-	p := prose.New(w.width())
+	p := textpage.New(w.width())
 	p.Line(w.safe(text))
 	for l := range strings.Lines(p.String()) {
 		w.b.WriteString(w.io.Paint(style, strings.TrimSuffix(l, "\n")) + "\n")
@@ -59,7 +59,7 @@ func (w *writer) line(style output.Style, text string) {
 // row writes a label and a text, nothing where there is no text.
 func (w *writer) row(label, value string) {
 	if value != "" {
-		p := prose.New(w.width())
+		p := textpage.New(w.width())
 		p.Row(label, w.safe(value))
 		w.b.WriteString(p.String())
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -83,7 +83,7 @@ func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.C
 	if err != nil {
 		return nil, err
 	}
-	world, ahead := forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: checker.Deadlines(ctx, c, in)}
+	world, ahead := forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: admissioncheck.Deadlines(ctx, c, in)}
 	if world.Now, _, err = in.Engine(ctx); err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/livestate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/liveview"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -77,14 +77,14 @@ A TEAM is a team's name, its ClusterQueue or its namespace.`,
 	fs := cmd.Flags()
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
 	fs.BoolVar(&o.NoETA, "no-eta", false, "do not estimate when tasks start, which reads more of the cluster")
-	checker.AddAssumeFlag(cmd, &o.Assume)
+	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
 	f.CompleteArgs(cmd, findteam.Complete)
 	return cmd
 }
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	err := checker.CheckAssume(o.Assume)
+	err := admissioncheck.CheckAssume(o.Assume)
 	switch {
 	case err != nil:
 		return err
@@ -119,8 +119,8 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Watch {
 		// In the order that is computed and without estimates: Kueue's own order cannot
 		// be watched.
-		return livestate.Run(ctx, f, c, format, livestate.Watch{Want: w, Tick: o.Tick, Pace: pace, Idle: idle,
-			View: func(s *state.State) (livestate.View, error) {
+		return liveview.Run(ctx, f, c, format, liveview.Watch{Want: w, Tick: o.Tick, Pace: pace, Idle: idle,
+			View: func(s *state.State) (liveview.View, error) {
 				v, err := o.view(s)
 				return v.shown(), err
 			}})
@@ -146,7 +146,7 @@ func Run(ctx context.Context, o *Options) error {
 	f.MissingFigures(slices.DeleteFunc(slices.Clone(s.Missing), func(m state.Missing) bool {
 		return unread != nil && m.Resource.Kind == kinds.Workload.Kind // said as the error
 	}))
-	if err := livestate.Print(f, format, v.shown()); err != nil {
+	if err := liveview.Print(f, format, v.shown()); err != nil {
 		return err
 	}
 	if unread != nil {
@@ -169,8 +169,8 @@ type view struct {
 }
 
 // shown is the view in every format.
-func (v *view) shown() livestate.View {
-	return livestate.View{Document: func() any { return v.document() }, Table: v.table, Names: v.names, Lines: v.lines}
+func (v *view) shown() liveview.View {
+	return liveview.View{Document: func() any { return v.document() }, Table: v.table, Names: v.names, Lines: v.lines}
 }
 
 func (o *Options) view(s *state.State) (view, error) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/livestate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/liveview"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -157,8 +157,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Watch {
-		return livestate.Run(ctx, f, c, format, livestate.Watch{Want: o.want(c), Tick: o.Tick, Pace: pace, Idle: idle,
-			View: func(s *state.State) (livestate.View, error) {
+		return liveview.Run(ctx, f, c, format, liveview.Watch{Want: o.want(c), Tick: o.Tick, Pace: pace, Idle: idle,
+			View: func(s *state.State) (liveview.View, error) {
 				v, err := o.view(s)
 				return v.View, err
 			}})
@@ -177,19 +177,19 @@ func Run(ctx context.Context, o *Options) error {
 			f.Notef("warning: %s", p.Message)
 		}
 	}
-	return livestate.Print(f, format, v.View)
+	return liveview.Print(f, format, v.View)
 }
 
 // view is what is shown, and what is wrong: its tables have that only when they are
 // live.
 type view struct {
-	livestate.View
+	liveview.View
 	problems []quota.Problem
 }
 
 // newView makes a view of the parts that differ between teams and nodes.
 func newView(problems []quota.Problem, document func() any, table func(wide bool) output.Table, lines func() []output.Line) view {
-	return view{problems: problems, View: livestate.View{Document: document, Lines: lines, Table: func(wide, live bool) output.Table {
+	return view{problems: problems, View: liveview.View{Document: document, Lines: lines, Table: func(wide, live bool) output.Table {
 		t := table(wide)
 		if live {
 			t.Notes = append(t.Notes, warnings(problems)...)

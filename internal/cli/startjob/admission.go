@@ -11,7 +11,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -52,7 +52,7 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v temp
 	var rights []check.Step
 	var loadErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { in, loadErr = checker.Load(ctx, c, v.Namespace) })
+	wg.Go(func() { in, loadErr = admissioncheck.Load(ctx, c, v.Namespace) })
 	wg.Go(func() { rights = createRights(ctx, c, v.Namespace, r.Objects) })
 	wg.Wait()
 	if loadErr != nil {
@@ -67,16 +67,16 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v temp
 		Make:  o.again,
 		Steps: append(o.found, rights...),
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) time.Duration {
-			return checker.Deadlines(ctx, c, in)
+			return admissioncheck.Deadlines(ctx, c, in)
 		},
-		Queues: func(ctx context.Context) []*kueue.LocalQueue { return checker.Queues(ctx, c, in, v.Namespace) },
+		Queues: func(ctx context.Context) []*kueue.LocalQueue { return admissioncheck.Queues(ctx, c, in, v.Namespace) },
 	})
 	if err != nil {
 		return err
 	}
-	checker.Owners(ctx, c, verdict)
+	admissioncheck.Owners(ctx, c, verdict)
 	text := func() string { return verdict.Text(f.IO.Width, output.Age) }
-	if err := checker.Print(f, format, verdict, text, verdict.Job.Name); err != nil {
+	if err := admissioncheck.Print(f, format, verdict, text, verdict.Job.Name); err != nil {
 		return err
 	}
 	if code := verdict.Verdict.Exit(); code != errs.OK {

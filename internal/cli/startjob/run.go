@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
@@ -63,7 +63,7 @@ func Run(ctx context.Context, o *Options) error {
 	f.Notef("%s", o.describe(t))
 
 	if o.DryRun == admission {
-		defer checker.Grow()()
+		defer admissioncheck.Grow()()
 	}
 	cluster, err := f.Cluster()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/checker"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -205,7 +205,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	o.DryRun = factory.DryRunNone
 	factory.AddChoice(cmd, &o.DryRun, factory.Choice{Name: "dry-run", Words: dryRuns, Bare: admission,
 		Usage: "would it run? admission (the default of the bare flag)|client (print what would be sent)|server (let the server check it)|none"})
-	checker.AddAssumeFlag(cmd, &o.Assume)
+	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
 	fs.BoolVar(&o.Replace, "replace", false, "delete a job of that name first, and change other objects that differ")
 	factory.AddChoice(cmd, &o.Wait, factory.Choice{Name: "wait", Words: waits, Bare: string(wait.Running),
 		Usage: "wait until the job is " + strings.Join(waits, "|")})
@@ -272,7 +272,7 @@ func (o *Options) Validate() error {
 			return errs.Usagef("--%s is not below 0, as %d is", c.flag, c.n).WithTry(fmt.Sprintf("--%s %d", c.flag, -c.n))
 		}
 	}
-	if err := checker.CheckAssume(o.Assume); err != nil {
+	if err := admissioncheck.CheckAssume(o.Assume); err != nil {
 		return err
 	}
 	if o.Assume > 0 && o.DryRun != admission {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 func checker(t testing.TB, s *fixture.Server) *check.Checker {

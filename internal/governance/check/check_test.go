@@ -10,8 +10,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 

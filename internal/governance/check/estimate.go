@@ -9,7 +9,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
+	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 )
 
 // estimatable is the number of workloads up to which an estimate is made without
@@ -39,7 +39,7 @@ func (c *Checker) estimate(ctx context.Context, r *Request, wl *kueue.Workload, 
 }
 
 // etaRow says when the job may start, and what that rests on.
-func (v *Verdict) etaRow(p *prose.Page, age func(time.Duration) string) {
+func (v *Verdict) etaRow(p *textpage.Page, age func(time.Duration) string) {
 	e := v.ETA
 	switch {
 	case e == nil || !e.Known() && e.Reason == string(forecast.NotQueued):

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // TestRestingNodes: nodes that take no pods for the time being make a job wait;

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 

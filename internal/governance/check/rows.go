@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 )
 
 func (v *Verdict) nodesText() string {
@@ -97,7 +97,7 @@ func ReasonText(r fit.Reason) string {
 const shownHolders = 5
 
 // holderRows show who has what the job waits for.
-func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
+func (v *Verdict) holderRows(p *textpage.Page, age func(time.Duration) string) {
 	if len(v.Holders) == 0 {
 		return
 	}
@@ -122,7 +122,7 @@ func (v *Verdict) holderRows(p *prose.Page, age func(time.Duration) string) {
 }
 
 // remedyRows show what would make the job run now, each with the commands that do it.
-func (v *Verdict) remedyRows(p *prose.Page) {
+func (v *Verdict) remedyRows(p *textpage.Page) {
 	last := ""
 	for i := range v.Remedies {
 		r := &v.Remedies[i]
@@ -232,7 +232,7 @@ func (v *Verdict) changed(r *remedy.Remedy) string {
 }
 
 // tryRows say how to get a job through that no remedy was found for.
-func (v *Verdict) tryRows(p *prose.Page) {
+func (v *Verdict) tryRows(p *textpage.Page) {
 	var tries []string
 	for _, s := range v.Submission {
 		for _, text := range []string{s.Try, s.Advice} {

@@ -11,8 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -20,7 +20,7 @@ import (
 // then what to do, in lines of at most width columns. now is what ages are counted
 // to; age turns a duration into words. It ends in a newline.
 func (v *Verdict) Text(width int, age func(time.Duration) string) string {
-	p := prose.New(width)
+	p := textpage.New(width)
 	first := strings.ToUpper(string(v.Verdict)) + "  " + v.Job.Name + " " + v.Summary
 	p.Line(first)
 	p.Blank()
@@ -31,7 +31,7 @@ func (v *Verdict) Text(width int, age func(time.Duration) string) string {
 }
 
 // Footer says what the answer rests on.
-func (v *Verdict) Footer(p *prose.Page) {
+func (v *Verdict) Footer(p *textpage.Page) {
 	for _, n := range v.Rules.Notes {
 		if n.Code != inputs.Invalid { // said above
 			p.Row("note", n.Message)
@@ -44,7 +44,7 @@ func (v *Verdict) Footer(p *prose.Page) {
 }
 
 // Body is everything between the first line, which is said already, and the footer.
-func (v *Verdict) Body(p *prose.Page, age func(time.Duration) string, said string) {
+func (v *Verdict) Body(p *textpage.Page, age func(time.Duration) string, said string) {
 	for i := range v.Job.PodSets {
 		p.Row(once("needs", i), v.Job.PodSets[i].needs())
 	}
@@ -141,7 +141,7 @@ func (ps *PodSet) needs() string {
 
 // quotaRows show quota: of the first resource in full, of the others only what is
 // short.
-func (v *Verdict) quotaRows(p *prose.Page, said string) {
+func (v *Verdict) quotaRows(p *textpage.Page, said string) {
 	q := &v.Quota
 	if q.Status == Skipped {
 		if q.Message != "" && !strings.Contains(said, q.Message) && (v.Job.Queue != "" || !v.tried("Queue")) { // a row says that it has no queue
@@ -205,7 +205,7 @@ func (v *Verdict) ownWords() bool {
 	return v.why() != oneLine(v.Quota.Message)
 }
 
-func (v *Verdict) lineRows(p *prose.Page, l *Line) {
+func (v *Verdict) lineRows(p *textpage.Page, l *Line) {
 	idle := max(l.Nominal-l.Used, 0)
 	text := ""
 	switch {
@@ -253,7 +253,7 @@ func (v *Verdict) lineRows(p *prose.Page, l *Line) {
 }
 
 // borrowRows name the lenders of the first resource that is borrowed.
-func (v *Verdict) borrowRows(p *prose.Page) {
+func (v *Verdict) borrowRows(p *textpage.Page) {
 	var with []string
 	for i, b := range v.Quota.Borrowed {
 		switch {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 

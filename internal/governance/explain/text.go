@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/prose"
+	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -17,7 +17,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // job, then what decides, then what would help. width is the number of columns, 0
 // for no limit; age turns a duration into words. It ends in a newline.
 func (e *Explanation) Text(width int, age func(time.Duration) string) string {
-	p := prose.New(width)
+	p := textpage.New(width)
 	first := e.headline(age)
 	p.Line(first)
 	p.Blank()
@@ -156,7 +156,7 @@ func (e *Explanation) holds() string {
 	return text
 }
 
-func (e *Explanation) podRows(p *prose.Page) {
+func (e *Explanation) podRows(p *textpage.Page) {
 	for _, r := range e.Roles {
 		text := fmt.Sprintf("%d of %d ready", r.PodsReady, r.Pods)
 		if r.Role != "" {

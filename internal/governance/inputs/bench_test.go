@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // BenchmarkLoad reads the cluster of the budgets and makes an engine of it.

@@ -14,10 +14,10 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 const workloadText = `{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","metadata":{"name":"w","namespace":"n","uid":"u","creationTimestamp":"2026-01-02T11:00:00Z","labels":{"kueue.x-k8s.io/job-uid":"j"},"annotations":{"a":"b"},"managedFields":[{"manager":"m"}],"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"o","uid":"j","controller":true}]},

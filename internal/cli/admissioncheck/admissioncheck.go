@@ -1,6 +1,6 @@
-// Package checker is what the commands that ask the admission checker have in
+// Package admissioncheck is what the commands that ask the admission checker have in
 // common: reading the cluster for it, and printing its answers.
-package checker
+package admissioncheck
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package jobview
+package jobobject
 
 import (
 	"testing"

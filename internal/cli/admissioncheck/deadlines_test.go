@@ -1,4 +1,4 @@
-package checker
+package admissioncheck
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/fixture"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
 // TestDeadlines: one list for each kind that holds quota, one for each of its

@@ -1,6 +1,6 @@
-// Package prose lays out the checker's answers for people: lines of a short label
+// Package textpage lays out the checker's answers for people: lines of a short label
 // and a text, wrapped at words.
-package prose
+package textpage
 
 import (
 	"strings"

@@ -1,6 +1,6 @@
-// Package livestate shows one view of a cluster's state: once, or with --watch as
+// Package liveview shows one view of a cluster's state: once, or with --watch as
 // a table that is redrawn, or a line for each change.
-package livestate
+package liveview
 
 import (
 	"context"
