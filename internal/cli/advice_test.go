@@ -174,7 +174,7 @@ func TestOffered(t *testing.T) {
 						text, ok := literal(arg)
 						switch {
 						case !ok:
-						case !copied.MatchString(text) || textpage.MatchString(quoted.ReplaceAllString(strings.Split(text, " #")[0], "")):
+						case !copied.MatchString(text) || explanatory.MatchString(quoted.ReplaceAllString(strings.Split(text, " #")[0], "")):
 							t.Errorf("%s: %q is no line to copy: words follow after #", files.Position(arg.Pos()), text)
 						default:
 							check(files.Position(arg.Pos()), text)
@@ -202,8 +202,8 @@ var copied = regexp.MustCompile(`^(hyperpod |aws |kubectl |export |-)`)
 // quoted is a word of a shell line in which anything may stand.
 var quoted = regexp.MustCompile(`'[^']*'`)
 
-// prose is what only a sentence has.
-var prose = regexp.MustCompile(`, | or | such as | shows | takes | lets `)
+// explanatory is what only a sentence has.
+var explanatory = regexp.MustCompile(`, | or | such as | shows | takes | lets `)
 
 // literal is the text that an expression is, or begins with.
 func literal(e ast.Expr) (string, bool) {

@@ -68,7 +68,7 @@ func TestMemberSameAnswer(t *testing.T) {
 		if err := json.Unmarshal(fixture.Job("j", 1, gpus, "", "kueue.x-k8s.io/queue-name", "hyperpod-ns-ml-localqueue").(json.RawMessage), &job); err != nil {
 			t.Fatal(err)
 		}
-		v, err := admissioncheck.Check(context.Background(), check.Request{Object: job, Namespace: "hyperpod-ns-ml", Remedies: true})
+		v, err := checker.Check(context.Background(), check.Request{Object: job, Namespace: "hyperpod-ns-ml", Remedies: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestNotInFile(t *testing.T) {
 		if err := json.Unmarshal(fixture.Job("j", 1, 1, "").(json.RawMessage), &job); err != nil {
 			t.Fatal(err)
 		}
-		v, err := admissioncheck.Check(context.Background(), check.Request{Object: job, Namespace: "t"})
+		v, err := checker.Check(context.Background(), check.Request{Object: job, Namespace: "t"})
 		if err != nil {
 			t.Fatal(err)
 		}
