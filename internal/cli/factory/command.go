@@ -1,0 +1,44 @@
+package factory
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+// Options are the options of one command: what was typed on its command line, and
+// nothing that is found out later.
+type Options interface {
+	// Validate checks the options alone. It reads no cluster and no file, and changes
+	// nothing.
+	Validate() error
+}
+
+// RunE returns a command's RunE. It passes the arguments to take, which puts them into
+// the options and may be nil, validates the options, and calls test, or run where test
+// is nil. With test, parsing can be tested alone.
+func RunE[O Options](o O, take func(cmd *cobra.Command, args []string) error, run, test func(context.Context, O) error) func(*cobra.Command, []string) error {
+	if test != nil {
+		run = test
+	}
+	return func(cmd *cobra.Command, args []string) error {
+		if take != nil {
+			if err := take(cmd, args); err != nil {
+				return err
+			}
+		}
+		if err := o.Validate(); err != nil {
+			return err
+		}
+		return run(cmd.Context(), o)
+	}
+}
+
+// TakeJobName returns a take for RunE that sets name to the job's name, which flag
+// holds or the only argument gives.
+func TakeJobName(name, flag *string) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) (err error) {
+		*name, err = JobName(*flag, args)
+		return err
+	}
+}
