@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -42,38 +41,6 @@ func TestHoldings(t *testing.T) {
 	over.Conditions = append(over.Conditions, state.Condition{Type: "Finished", Status: "True"})
 	if Holdings(&over, queue, all) != nil {
 		t.Error("who is over holds nothing")
-	}
-}
-
-func TestPosition(t *testing.T) {
-	waits := func(uid string, priority int32, minute, status string) state.Workload {
-		w := *workload(t, "", status)
-		w.UID, w.Name, w.Namespace, w.QueueName, w.Priority, w.Active = uid, uid, "n", "lq", priority, true
-		w.CreationTimestamp, _ = time.Parse(time.TimeOnly, "10:"+minute+":00")
-		return w
-	}
-	all := []state.Workload{
-		waits("late", 1, "09", ""), waits("early", 1, "03", ""), waits("high", 5, "10", ""),
-		waits("evicted", 1, "01", conds("Evicted=True:Preempted@20")),
-		waits("holds", 9, "01", conds("QuotaReserved=True:Q")), waits("over", 9, "01", conds("Finished=True:Succeeded")),
-	}
-	other := waits("other", 9, "01", "")
-	other.QueueName = "another"
-	held := waits("held", 9, "01", "")
-	held.Active = false
-	all = append(all, other, held)
-	var got []string
-	for i := range all {
-		place, of := Position(&all[i], all)
-		got = append(got, fmt.Sprintf("%s %d/%d", all[i].Name, place, of))
-	}
-	// The eviction's condition is of another day than the test's times of creation.
-	want := "late 3/4, early 2/4, high 1/4, evicted 4/4, holds 0/0, over 0/0, other 1/1, held 0/0"
-	if strings.Join(got, ", ") != want {
-		t.Errorf("got %s", strings.Join(got, ", "))
-	}
-	if place, of := Position(nil, all); place != 0 || of != 0 {
-		t.Error("nothing has no place")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/metrics"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -87,7 +88,7 @@ func labelNames(t *testing.T) map[string]map[string]bool {
 		{Meta: state.Meta{Labels: map[string]string{"kueue.x-k8s.io/podset": "main"}}, NodeName: "n", Phase: "Running", Requests: state.Amounts{gpu: 1}}}
 	r := quota.Build(s)
 	r.Capacity = quota.ByInstanceType(s)
-	d := NewDocument(Build(s, r, r.Teams, nil), r.Teams, Tallies(s, r), Computed, noon)
+	d := NewDocument(Build(s, r, r.Teams, order.Rules{}, nil), r.Teams, Tallies(s, r), Computed, noon)
 	out := map[string]map[string]bool{}
 	for _, f := range append(r.Document([]string{gpu}, r.Teams).Metrics(), d.Metrics()...) {
 		if len(f.Samples) == 0 {
@@ -106,7 +107,7 @@ func labelNames(t *testing.T) map[string]map[string]bool {
 func TestMetrics(t *testing.T) {
 	s := cluster(job("a", "waits", 2, 0), job("b", "runs", 12, 0, admitted))
 	r := quota.Build(s)
-	d := NewDocument(Build(s, r, r.Teams, nil), r.Teams, Tallies(s, r), Computed, noon)
+	d := NewDocument(Build(s, r, r.Teams, order.Rules{}, nil), r.Teams, Tallies(s, r), Computed, noon)
 	text := string(metrics.Text(append(r.Document([]string{gpu}, r.Teams).Metrics(), d.Metrics()...)))
 	for _, want := range []string{
 		`hyperpod_cluster_queue_nominal_quota{cohort="pool",cluster_queue="a",team="a",flavor="f",resource="nvidia.com/gpu"} 8`,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -41,14 +42,13 @@ type Item struct {
 }
 
 // Build lists what waits in the queues of the teams, by team and position.
-// positions are the scheduler's own where they could be read; other queues are
-// put in the order that Kueue has by default. It is nil when no workloads could be
-// read.
-func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positions) []Item {
+// positions are the scheduler's own where they could be read; workloads without one
+// follow in the order of the rules. It is nil when no workloads could be read.
+func Build(s *state.State, r *quota.Report, teams []quota.Team, rules order.Rules, positions Positions) []Item {
 	if Unread(s) != nil {
 		return nil
 	}
-	b := builder{s: s, r: r, leads: r.Leads(), positions: positions, queues: map[string]*state.ClusterQueue{}, faults: map[string]string{}, local: map[string]*state.LocalQueue{}, rooms: map[[2]string][]room{}, labels: map[string]map[string]string{}}
+	b := builder{s: s, r: r, leads: r.Leads(), rules: rules, positions: positions, queues: map[string]*state.ClusterQueue{}, faults: map[string]string{}, local: map[string]*state.LocalQueue{}, rooms: map[[2]string][]room{}, labels: map[string]map[string]string{}}
 	for i := range s.ClusterQueues {
 		q := &s.ClusterQueues[i]
 		b.queues[q.Name] = q
@@ -68,7 +68,7 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positi
 		names[t.ClusterQueue] = t.Name
 	}
 	waiting := map[string][]*state.Workload{}
-	var order []string
+	var shown []string // ClusterQueues
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
 		if !quota.Waits(w) {
@@ -79,13 +79,13 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, positions Positi
 			continue // another team's; what is in no team's queue is shown with all
 		}
 		if waiting[queue] == nil {
-			order = append(order, queue)
+			shown = append(shown, queue)
 		}
 		waiting[queue] = append(waiting[queue], w)
 	}
-	slices.SortFunc(order, func(x, y string) int { return cmp.Or(strings.Compare(names[x], names[y]), strings.Compare(x, y)) })
+	slices.SortFunc(shown, func(x, y string) int { return cmp.Or(strings.Compare(names[x], names[y]), strings.Compare(x, y)) })
 	out := make([]Item, 0, len(s.Workloads))
-	for _, queue := range order {
+	for _, queue := range shown {
 		out = append(out, b.queue(queue, names[queue], waiting[queue])...)
 	}
 	return out
@@ -96,6 +96,7 @@ type builder struct {
 	s         *state.State
 	r         *quota.Report
 	leads     func(*state.Workload) string
+	rules     order.Rules
 	positions Positions
 	queues    map[string]*state.ClusterQueue
 	faults    map[string]string // the first of each ClusterQueue that has any
@@ -139,8 +140,7 @@ func jobOf(w *state.Workload) (name, kind string) {
 	return w.Name, "Workload"
 }
 
-// compare is the scheduler's own order where it is known, then Kueue's default
-// one: by priority, then by the time of queueing.
+// compare is the scheduler's own order where it is known, then that of the rules.
 func (b *builder) compare(x, y *state.Workload) int {
 	px, py := b.positions[Key{x.Namespace, x.Name}], b.positions[Key{y.Namespace, y.Name}]
 	if px != py {
@@ -152,19 +152,7 @@ func (b *builder) compare(x, y *state.Workload) int {
 		}
 		return px - py
 	}
-	return cmp.Or(cmp.Compare(y.Priority, x.Priority), queuedAt(x).Compare(queuedAt(y)), strings.Compare(x.UID, y.UID))
-}
-
-// Reasons of evictions that put a workload at the end of its queue, in Kueue's
-// default configuration (workload.Ordering).
-var toTheEnd = []string{"PodsReadyTimeout", "AdmissionCheck"}
-
-// queuedAt is the time that orders workloads of one priority.
-func queuedAt(w *state.Workload) time.Time {
-	if c, _ := state.Find(w.Conditions, "Evicted"); c.True() && slices.Contains(toTheEnd, c.Reason) {
-		return c.LastTransitionTime
-	}
-	return w.CreationTimestamp
+	return b.rules.Compare(x, y)
 }
 
 // since is when a waiting workload began to wait, and whether the scheduler

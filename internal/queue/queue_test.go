@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -153,7 +154,7 @@ func TestBuild(t *testing.T) {
 				c.change(c.state)
 			}
 			r := quota.Build(c.state)
-			if got := lines(Build(c.state, r, r.Teams, nil)); got != c.want {
+			if got := lines(Build(c.state, r, r.Teams, order.Rules{}, nil)); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -165,11 +166,11 @@ func TestBuild(t *testing.T) {
 func TestPositions(t *testing.T) {
 	s := cluster(job("a", "first", 2, time.Hour), job("a", "second", 2, time.Minute), job("a", "third", 2, 0))
 	r := quota.Build(s)
-	items := Build(s, r, r.Teams, Positions{{"a", "wl-second"}: 1, {"a", "wl-first"}: 2})
+	items := Build(s, r, r.Teams, order.Rules{}, Positions{{"a", "wl-second"}: 1, {"a", "wl-first"}: 2})
 	if got := lines(items); !strings.HasPrefix(got, "a/1 second") || !strings.Contains(got, "a/2 first: behind second") || !strings.Contains(got, "a/3 third") {
 		t.Error(got)
 	}
-	one := Build(s, r, r.Teams[1:], nil)
+	one := Build(s, r, r.Teams[1:], order.Rules{}, nil)
 	if len(one) != 0 {
 		t.Errorf("of the other team: %s", lines(one))
 	}

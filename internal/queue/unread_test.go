@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/metrics"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -78,7 +79,7 @@ func TestUnread(t *testing.T) {
 				t.Errorf("unread: %v", got)
 			}
 			r := quota.Build(c.state)
-			items := Build(c.state, r, r.Teams, nil)
+			items := Build(c.state, r, r.Teams, order.Rules{}, nil)
 			d := NewDocument(items, r.Teams, Tallies(c.state, r), Computed, noon)
 			data, err := json.Marshal(d)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -20,6 +21,7 @@ type report struct {
 	job       state.Job
 	workload  *state.Workload
 	workloads []state.Workload // of the namespace
+	order     order.Rules      // of the workloads
 	queue     *state.ClusterQueue
 	pods      []state.Pod
 	events    []state.Event
@@ -76,6 +78,8 @@ func load(ctx context.Context, c *factory.Cluster, found findjob.Job) (report, e
 		return report{}, l.failed
 	}
 	r.workload = jobs.Match([]state.Job{job}, r.workloads)[0]
+	var rules order.Reader
+	r.order = rules.Rules(ctx, c.Client, r.workloads)
 	return l.surroundings(r)
 }
 

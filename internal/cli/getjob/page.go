@@ -92,7 +92,7 @@ func (w *writer) table(t output.Table) {
 
 func (r report) answer(w *writer, s jobs.Status) {
 	text := fmt.Sprintf("%s is %s since %s", r.job.Name, s.State, output.Age(w.now.Sub(s.Since)))
-	if place, of := jobs.Position(r.workload, r.workloads); of > 1 {
+	if place, of := r.order.Position(r.workload, r.workloads); of > 1 {
 		text += fmt.Sprintf(", %d of %d in its queue", place, of)
 	}
 	if why := s.Why(); why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {

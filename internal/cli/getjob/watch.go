@@ -35,14 +35,14 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Jo
 				jobs.VerboseRow
 			}{ch.Type, jobs.VerboseRowOf(ch.Job, ch.Status)})
 		case screen.Redraws():
-			r, err := (&loader{ctx: ctx, c: c}).surroundings(report{job: ch.Job, workload: ch.Workload, workloads: ch.Queue, pods: ch.Pods})
+			r, err := (&loader{ctx: ctx, c: c}).surroundings(report{job: ch.Job, workload: ch.Workload, workloads: ch.Queue, order: ch.Order, pods: ch.Pods})
 			if err != nil {
 				return err
 			}
 			return screen.Update(r.page(f.IO, c.Now()))
 		}
 		p := wait.Progress{Job: ch.Job, Status: ch.Status}
-		p.Place, p.Of = jobs.Position(ch.Workload, ch.Queue)
+		p.Place, p.Of = ch.Order.Position(ch.Workload, ch.Queue)
 		if p.Text() == told {
 			return nil
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -116,12 +117,13 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	w := o.want(c)
+	var rules order.Reader
 	if o.Watch {
 		// In the order that is computed and without estimates: Kueue's own order cannot
 		// be watched.
 		return liveview.Run(ctx, f, c, format, liveview.Watch{Want: w, Tick: o.Tick, Pace: pace, Idle: idle,
 			View: func(s *state.State) (liveview.View, error) {
-				v, err := o.view(s)
+				v, err := o.view(s, rules.Rules(ctx, c.Client, s.Workloads))
 				return v.shown(), err
 			}})
 	}
@@ -129,7 +131,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	v, err := o.view(s)
+	v, err := o.view(s, rules.Rules(ctx, c.Client, s.Workloads))
 	if err != nil {
 		return err
 	}
@@ -158,6 +160,7 @@ func Run(ctx context.Context, o *Options) error {
 // view is what is shown, in any format.
 type view struct {
 	state   *state.State
+	rules   order.Rules
 	report  *quota.Report
 	teams   []quota.Team
 	items   []queue.Item
@@ -173,16 +176,16 @@ func (v *view) shown() liveview.View {
 	return liveview.View{Document: func() any { return v.document() }, Table: v.table, Names: v.names, Lines: v.lines}
 }
 
-func (o *Options) view(s *state.State) (view, error) {
+func (o *Options) view(s *state.State, rules order.Rules) (view, error) {
 	if err := findteam.NoKueue(s); err != nil {
 		return view{}, err
 	}
-	v := view{state: s, report: quota.Build(s), order: queue.Computed, narrow: o.scope.Narrow()}
+	v := view{state: s, rules: rules, report: quota.Build(s), order: queue.Computed, narrow: o.scope.Narrow()}
 	var err error
 	if v.teams, err = o.scope.Teams(v.report); err != nil {
 		return view{}, err
 	}
-	v.items = queue.Build(s, v.report, v.teams, nil)
+	v.items = queue.Build(s, v.report, v.teams, rules, nil)
 	v.tallies = queue.Tallies(s, v.report)
 	return v, nil
 }

@@ -49,7 +49,7 @@ func (o *Options) order(ctx context.Context, c *factory.Cluster, v *view) error 
 			positions[queue.Key{Namespace: p.Namespace, Workload: p.Name}] = p.InClusterQueue + 1
 		}
 	}
-	v.items = queue.Build(v.state, v.report, v.teams, positions)
+	v.items = queue.Build(v.state, v.report, v.teams, v.rules, positions)
 	v.order = queue.FromVisibility
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -64,7 +65,7 @@ func TestQueueOrder(t *testing.T) {
 			t.Fatalf("seed %d, without queueing:\n ours %v\nKueue %v", seed, quick, theirs)
 		}
 		report := quota.Build(s)
-		for _, it := range queue.Build(s, report, report.Teams, nil) {
+		for _, it := range queue.Build(s, report, report.Teams, order.Rules{}, nil) {
 			ours = append(ours, it.Workload)
 		}
 		if strings.Join(ours, " ") != strings.Join(theirs, " ") {

@@ -7,13 +7,11 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Where Kueue and the HyperPod task governance add-on keep the controller.
+// The Deployment of Kueue's controller, and the label that names its version.
 const (
-	managerNamespace  = "kueue-system"
-	managerConfig     = "kueue-manager-config"
-	managerConfigKey  = "controller_manager_config.yaml"
 	managerDeployment = "kueue-controller-manager"
 	versionLabel      = "app.kubernetes.io/version"
 )
@@ -21,26 +19,20 @@ const (
 // manager reads Kueue's configuration and version. Members of a team may seldom
 // read either; neither is counted as missing, Manager.Why says it.
 func (l *loader) manager(ctx context.Context) {
-	var m struct {
-		Metadata struct {
-			Labels map[string]string `json:"labels"`
-		} `json:"metadata"`
-		Data map[string]string `json:"data"`
-	}
-	err := l.c.Get(ctx, kinds.ConfigMap, managerNamespace, managerConfig, &m)
+	m, err := state.GetManagerConfig(ctx, l.c)
 	switch {
 	case err == nil:
 		l.got()
-		l.out.Manager.Data = configIn(m.Data)
+		l.out.Manager.Data = m.Text
 		if l.out.Manager.Data == "" {
-			l.out.Manager.Why = "its ConfigMap " + managerConfig + " has no " + managerConfigKey
+			l.out.Manager.Why = "its ConfigMap " + state.ManagerConfigMap + " has no " + state.ManagerConfigKey
 		}
 	case kube.IsNotInFile(err):
 		l.out.Manager.Why = "it is not in the file"
 	case kube.IsForbidden(err):
 		l.out.Manager.Why = "you may not read it"
 	case kube.IsNotFound(err):
-		l.out.Manager.Why = "there is no ConfigMap " + managerConfig + " in " + managerNamespace
+		l.out.Manager.Why = "there is no ConfigMap " + state.ManagerConfigMap + " in " + state.ManagerNamespace
 	default:
 		l.out.Manager.Why = "it could not be read"
 	}
@@ -59,8 +51,8 @@ func (l *loader) manager(ctx context.Context) {
 			} `json:"template"`
 		} `json:"spec"`
 	}
-	if l.c.Get(ctx, kinds.Deployment, managerNamespace, managerDeployment, &d) != nil {
-		l.out.KueueVersion = release(m.Metadata.Labels[versionLabel])
+	if l.c.Get(ctx, kinds.Deployment, state.ManagerNamespace, managerDeployment, &d) != nil {
+		l.out.KueueVersion = release(m.Labels[versionLabel])
 		return
 	}
 	for _, c := range d.Spec.Template.Spec.Containers {
@@ -69,17 +61,6 @@ func (l *loader) manager(ctx context.Context) {
 		}
 	}
 	l.out.KueueVersion = cmp.Or(l.out.KueueVersion, release(d.Metadata.Labels[versionLabel]))
-}
-
-// configIn finds the configuration: under its usual key, else the only one.
-func configIn(data map[string]string) string {
-	if text := data[managerConfigKey]; text != "" || len(data) != 1 {
-		return text
-	}
-	for _, text := range data {
-		return text
-	}
-	return ""
 }
 
 // imageVersion is the version in an image's tag ("kueue:v0.19.2-eksbuild.1" is

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -44,7 +45,9 @@ type Change struct {
 	// are followed. Pods are the job's where Scope.Pods asks for them, else nil.
 	Workload *state.Workload
 	Queue    []state.Workload
-	Pods     []state.Pod
+	// Order is how Kueue orders Queue.
+	Order order.Rules
+	Pods  []state.Pod
 }
 
 // Follow calls emit for the jobs in scope, by namespace and name, and then for
@@ -103,6 +106,7 @@ type follower struct {
 	results chan error // the first counts
 	running sync.WaitGroup
 
+	order          order.Reader
 	namespacesOnce sync.Once
 	namespaces     []string
 
@@ -307,6 +311,7 @@ func (f *follower) send(kind string, e *entry) error {
 		for _, mine := range f.workloads {
 			c.Queue = append(c.Queue, values(mine)...)
 		}
+		c.Order = f.order.Rules(f.ctx, f.c, c.Queue)
 	}
 	return f.emit(c)
 }

@@ -187,7 +187,7 @@ func (w *waiter) change(ch follow.Change) error {
 		return nil
 	}
 	w.last = Progress{Job: ch.Job, Status: ch.Status}
-	w.last.Place, w.last.Of = jobs.Position(ch.Workload, ch.Queue)
+	w.last.Place, w.last.Of = ch.Order.Position(ch.Workload, ch.Queue)
 	switch Judge(w.Goal, ch.Status.State) {
 	case Reached:
 		return kube.ErrStop
