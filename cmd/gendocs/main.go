@@ -1,7 +1,6 @@
-// Command gendocs writes what is generated: the completion scripts and the
-// command reference from the command tree, and the JSON Schemas of the files that
-// people write. With --check it writes nothing
-// and fails when a file is not up to date.
+// Command gendocs writes the generated files: completion scripts and the command reference from the command tree, the
+// JSON Schemas of the files that people write, and the screens in README.md and docs. Run it in the root of the
+// repository. With --check it writes nothing and fails when a file is out of date.
 package main
 
 import (
@@ -10,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sort"
@@ -26,7 +26,8 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "write nothing; fail when a file is not up to date")
+	time.Local = time.UTC // what a screen shows does not depend on where it is made
+	check := flag.Bool("check", false, "write nothing; fail when a file is out of date")
 	flag.Parse()
 	files, err := generate()
 	if err == nil {
@@ -38,7 +39,7 @@ func main() {
 	}
 }
 
-// generate returns every generated file by its path.
+// generate returns the content of every generated file by its path.
 func generate() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	names := map[string]string{"bash": "hyperpod.bash", "zsh": "_hyperpod", "fish": "hyperpod.fish", "powershell": "hyperpod.ps1"}
@@ -59,6 +60,11 @@ func generate() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
+	pages, err := screenPages()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, pages)
 	return files, nil
 }
 
@@ -129,7 +135,7 @@ func apply(files map[string][]byte, check bool) error {
 	}
 	sort.Strings(stale)
 	if len(stale) > 0 {
-		return fmt.Errorf("not up to date: %s (run: make docs)", strings.Join(stale, ", "))
+		return fmt.Errorf("out of date: %s (run: make docs)", strings.Join(stale, ", "))
 	}
 	return nil
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// TestUpToDate compares every generated file with what the code makes of it now.
+func TestUpToDate(t *testing.T) {
+	files, err := generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 8 {
+		t.Errorf("%d generated files", len(files))
+	}
+	if err := apply(files, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWithScreens runs the commands of a page and replaces only what is below them.
+func TestWithScreens(t *testing.T) {
+	const page = "before\n```console\n$ hyperpod version \\\n    -o json\nold output\n```\nafter\n```\n$ hyperpod no-command\n```\n"
+	got, err := withScreens(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"before\n```console\n$ hyperpod version \\\n    -o json\n{\n \"Version\": \"dev\"", "}\n```\nafter\n```\n$ hyperpod no-command\n```\n"}
+	if !strings.HasPrefix(got, want[0]) || !strings.HasSuffix(got, want[1]) || strings.Contains(got, "old output") {
+		t.Errorf("%s", got)
+	}
+	if again, err := withScreens(got); err != nil || again != got {
+		t.Errorf("a second run differs: %v\n%s", err, again)
+	}
+	for _, bad := range []string{"```console\n$ hyperpod version\n", "```console\n$ hyperpod no-command\n```\n"} {
+		if _, err := withScreens(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
