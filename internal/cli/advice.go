@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,22 +12,26 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
-// advised completes what an error says to try: the commands work on the cluster and
-// in the namespace that this run worked on, and a mistake in the options without
-// better advice leads to the command's help.
+// advised completes what an error suggests: the commands work on the cluster and in
+// the namespace of this run, and a mistake in the options without a better suggestion
+// leads to the command's help.
 func advised(f *factory.Factory, cmd *cobra.Command, err error) error {
-	e, ok := err.(*errs.Error)
-	if !ok {
+	var e *errs.Error
+	if !errors.As(err, &e) {
 		return err
 	}
 	own := *e
+	if err != error(e) { // wrapped: the text is the wrapper's
+		own = errs.Error{What: err.Error(), Facts: e.Facts, Try: e.Try, Code: errs.ExitOf(err), Cause: err}
+	}
+	s := scopeOf(f)
 	own.Try = nil
-	for _, line := range e.Try {
-		own.Try = append(own.Try, sameScope(line, f.Global.Namespace, clusterFlags(f)))
+	for _, t := range e.Try {
+		own.Try = append(own.Try, s.complete(t))
 	}
 	advice := func(fact errs.Fact) bool { return fact.Label == "advice" }
 	if own.Code == errs.Usage && len(own.Try) == 0 && !slices.ContainsFunc(own.Facts, advice) && namesOption.MatchString(own.Error()) {
-		own.Try = []string{cmd.CommandPath() + " --help"}
+		own.Try = []errs.Suggestion{errs.Run(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), "--help")}
 	}
 	return &own
 }
@@ -34,12 +39,18 @@ func advised(f *factory.Factory, cmd *cobra.Command, err error) error {
 // namesOption finds the name of an option.
 var namesOption = regexp.MustCompile(`(^|[ "(])--?[a-z]`)
 
-// clusterFlags are the flags of this run that say which cluster is read.
-func clusterFlags(f *factory.Factory) string {
+// scope is the namespace and the cluster of a run, as its flags name them.
+type scope struct {
+	namespace string
+	cluster   []string
+	file      bool // the cluster is a snapshot
+}
+
+func scopeOf(f *factory.Factory) scope {
 	if f.Global.Snapshot != "" {
-		return " --snapshot=" + factory.ShellWord(f.Global.Snapshot)
+		return scope{f.Global.Namespace, []string{"--snapshot=" + f.Global.Snapshot}, true}
 	}
-	return f.ClusterFlags()
+	return scope{f.Global.Namespace, f.ClusterArgs(), false}
 }
 
 // clusterless are the commands that ask no cluster.
@@ -48,34 +59,20 @@ var clusterless = []string{"sandbox", "completion", "version", "validate-templat
 // liveOnly are those that want a cluster, and no file of one.
 var liveOnly = []string{"save-snapshot"}
 
-// sameScope adds the namespace and the flags of the cluster to a command that is
-// offered, unless it names them itself or needs none.
-func sameScope(line, namespace, cluster string) string {
-	command, words, commented := strings.Cut(line, "   # ")
-	fields := strings.Fields(command)
-	if len(fields) < 2 || fields[0] != "hyperpod" || slices.Contains(clusterless, fields[1]) || slices.Contains(fields, "--help") {
-		return line
+// complete adds the namespace and the cluster to a command that is suggested, unless
+// it names them itself or needs none.
+func (sc scope) complete(s errs.Suggestion) errs.Suggestion {
+	if s.Kind != errs.RunCommand || len(s.Args) == 0 || strings.HasPrefix(s.Args[0], "-") || slices.Contains(clusterless, s.Args[0]) || s.Has("--help") {
+		return s
 	}
-	if strings.HasPrefix(cluster, " --snapshot") && slices.Contains(liveOnly, fields[1]) {
-		return line
+	if sc.file && slices.Contains(liveOnly, s.Args[0]) {
+		return s
 	}
-	command, program, runs := strings.Cut(command, " -- ")
-	if namespace != "" && !namesNamespace.MatchString(command) {
-		command += " -n " + factory.ShellWord(namespace)
+	if sc.namespace != "" && !s.Has("-n", "--namespace", "-A", "--all-namespaces") {
+		s = s.WithArgs("-n", sc.namespace)
 	}
-	if !namesCluster.MatchString(command) {
-		command += cluster
+	if !s.Has("--sandbox", "--context", "--kubeconfig", "--snapshot") {
+		s = s.WithArgs(sc.cluster...)
 	}
-	if runs {
-		command += " -- " + program
-	}
-	if commented {
-		command += "   # " + words
-	}
-	return command
+	return s
 }
-
-var (
-	namesCluster   = regexp.MustCompile(` --(sandbox|context|kubeconfig|snapshot)\b`)
-	namesNamespace = regexp.MustCompile(` (-n|--namespace\b|-A\b|--all-namespaces\b)`)
-)

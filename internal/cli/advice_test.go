@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -21,30 +22,35 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
-func TestSameScope(t *testing.T) {
-	for line, want := range map[string]string{
-		"hyperpod get-job x -n y":                "hyperpod get-job x -n y --sandbox",
-		"hyperpod list-jobs   # shows the names": "hyperpod list-jobs -n 'a b' --sandbox   # shows the names",
-		"hyperpod list-jobs -A":                  "hyperpod list-jobs -A --sandbox",
-		"hyperpod exec x -- ls -n   # as it is":  "hyperpod exec x -n 'a b' --sandbox -- ls -n   # as it is",
-		"hyperpod list-jobs --context c":         "hyperpod list-jobs --context c -n 'a b'",
-		"hyperpod get-job x -ny":                 "hyperpod get-job x -ny --sandbox",
+func TestScope(t *testing.T) {
+	sandbox := scope{namespace: "a b", cluster: []string{"--sandbox"}}
+	for _, c := range []struct {
+		s    errs.Suggestion
+		want string
+	}{
+		{errs.Run("get-job", "x", "-n", "y"), "hyperpod get-job x -n y --sandbox"},
+		{errs.Run("get-job", "x", "-ny"), "hyperpod get-job x -ny --sandbox"},
+		{errs.Run("get-job", "x", "--namespace=y"), "hyperpod get-job x --namespace=y --sandbox"},
+		{errs.Run("list-jobs").WithNote("shows the names"), "hyperpod list-jobs -n 'a b' --sandbox   # shows the names"},
+		{errs.Run("list-jobs", "-A"), "hyperpod list-jobs -A --sandbox"},
+		{errs.Run("get-job", "a job"), "hyperpod get-job 'a job' -n 'a b' --sandbox"},
+		{errs.Run("exec", "x", "--", "ls", "-n"), "hyperpod exec x -n 'a b' --sandbox -- ls -n"},
+		{errs.Run("list-jobs", "--context", "c"), "hyperpod list-jobs --context c -n 'a b'"},
+		{errs.Run("start-job", "--help"), "hyperpod start-job --help"},
+		{errs.Run("sandbox", "list"), "hyperpod sandbox list"},
+		{errs.Option("--node-count", "1"), "--node-count 1"},
+		{errs.Other("aws", "eks", "list-clusters"), "aws eks list-clusters"},
 	} {
-		if got := sameScope(line, "a b", " --sandbox"); got != want {
-			t.Errorf("%s: got %s", line, got)
+		if got := sandbox.complete(c.s).String(); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
 		}
-		if got := sameScope(line, "", ""); got != line {
-			t.Errorf("%s: got %s", line, got)
+		if got := (scope{}).complete(c.s).String(); got != c.s.String() {
+			t.Errorf("without a scope: got %s, want %s", got, c.s)
 		}
 	}
-	taken := "hyperpod save-snapshot FILE   # takes it again"
-	if got := sameScope(taken, "a", " --snapshot=broken"); got != taken {
-		t.Errorf("%s", got)
-	}
-	for _, line := range []string{"hyperpod start-job --help", "hyperpod sandbox list", "--node-count 1", "aws eks update-kubeconfig --name X   # an EKS cluster"} {
-		if got := sameScope(line, "a", " --sandbox"); got != line {
-			t.Errorf("%s: got %s", line, got)
-		}
+	file := scope{namespace: "a", cluster: []string{"--snapshot=broken"}, file: true}
+	if taken := errs.Run("save-snapshot", "FILE"); file.complete(taken).String() != taken.String() {
+		t.Errorf("got %s", file.complete(taken))
 	}
 }
 
@@ -54,22 +60,24 @@ func TestAdvised(t *testing.T) {
 	f, _ := testFactory(t, nil)
 	f.Global.Snapshot = "a b.json"
 	cmd := &cobra.Command{Use: "do"}
+	(&cobra.Command{Use: "hyperpod"}).AddCommand(cmd)
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{errs.Usagef("--x is wrong"), "do --help"},
-		{errs.Usagef("there is no option -x"), "do --help"},
+		{errs.Usagef("--x is wrong"), "hyperpod do --help"},
+		{errs.Usagef("there is no option -x"), "hyperpod do --help"},
 		{errs.Usagef("--x is wrong").WithTry("--x 1"), "--x 1"},
 		{errs.Usagef("--x is wrong").WithAdvice("leave it out"), ""},
 		{errs.Usagef("train-job.yaml, line 3: no YAML"), ""},
 		{errs.New("--x", "the server is down"), ""},
 		{errs.NotFoundf("no job").WithTry("hyperpod list-jobs"), "hyperpod list-jobs --snapshot='a b.json'"},
+		{fmt.Errorf("wrapped: %w", errs.NotFoundf("no job").Suggest(errs.Run("list-jobs"))), "hyperpod list-jobs --snapshot='a b.json'"},
 	} {
 		got := advised(f, cmd, c.err)
 		var e *errs.Error
-		if !errors.As(got, &e) || strings.Join(e.Try, "|") != c.want || errs.ExitOf(got) != errs.ExitOf(c.err) {
-			t.Errorf("%v: try %q, want %q", c.err, e.Try, c.want)
+		if !errors.As(got, &e) || got.Error() != c.err.Error() || fmt.Sprint(e.Try) != "["+c.want+"]" || errs.ExitOf(got) != errs.ExitOf(c.err) {
+			t.Errorf("%v: got %v, try %v, want %q", c.err, got, e.Try, c.want)
 		}
 	}
 	if plain := errors.New("plain"); advised(f, cmd, plain) != plain {
@@ -136,6 +144,9 @@ func TestOffered(t *testing.T) {
 		line, _, _ = strings.Cut(line, "   # ")
 		line, _, _ = strings.Cut(line, " -- ")
 		words := strings.Fields(line)
+		if len(words) == 0 || len(words) > 1 && words[1] == "X" {
+			return // made at run time
+		}
 		if words[0] == "hyperpod" && (len(words) == 1 || strings.HasPrefix(words[1], "%")) || !strings.HasPrefix(words[0], "-") && words[0] != "hyperpod" {
 			return // another program's, or made at run time
 		}
@@ -164,6 +175,22 @@ func TestOffered(t *testing.T) {
 			if field, ok := n.(*ast.KeyValueExpr); ok {
 				if key, ok := field.Key.(*ast.Ident); ok && slices.Contains([]string{"Short", "Long", "Use"}, key.Name) {
 					return false
+				}
+			}
+			if call, ok := n.(*ast.CallExpr); ok {
+				if s, ok := call.Fun.(*ast.SelectorExpr); ok && types.ExprString(s.X) == "errs" && (s.Sel.Name == "Run" || s.Sel.Name == "Option") {
+					line := ""
+					if s.Sel.Name == "Run" {
+						line = "hyperpod"
+					}
+					for _, arg := range call.Args {
+						text, ok := literal(arg)
+						if !ok {
+							text = "X"
+						}
+						line += " " + text
+					}
+					check(files.Position(call.Pos()), strings.TrimSpace(line))
 				}
 			}
 			tries := false

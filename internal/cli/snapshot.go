@@ -25,51 +25,51 @@ func refuseSnapshot(f *factory.Factory, cmd *cobra.Command, args []string) error
 	if watches(cmd) {
 		what += " --watch"
 	}
-	if line, words, _ := strings.Cut(instead, "   # "); strings.HasPrefix(instead, "hyperpod ") {
-		instead = sameScope(line+about(cmd, args)+"   # "+words, f.Global.Namespace, " --snapshot="+factory.ShellWord(path))
+	if instead.Kind == errs.RunCommand {
+		instead = instead.WithArgs(about(cmd, args)...)
 	}
 	return errs.Usagef("%s needs a cluster: a snapshot is a file, and %s", what, why).WithFact("snapshot", path).
-		WithTry(instead, "--sandbox   # in place of the snapshot: a practice cluster on this machine")
+		Suggest(instead, errs.Option("--sandbox").WithNote("in place of the snapshot: a practice cluster on this machine"))
 }
 
 // beyondFile says why a command line is not for a file, and what to do with the file
 // instead: options to add, or a command, to which job and file are added. "" says
 // that the file will do.
-func beyondFile(cmd *cobra.Command) (why, instead string) {
+func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 	path := strings.TrimPrefix(cmd.CommandPath(), "hyperpod ")
 	dryRun := slices.Contains([]string{"admission", factory.DryRunClient}, value(cmd, "dry-run"))
 	const unchanged = "nothing can be changed in it"
 	switch verb, _, _ := strings.Cut(path, " "); {
 	case watches(cmd):
-		return "it does not change", "hyperpod " + path + "   # without --watch: the state that it holds"
+		return "it does not change", errs.Run(path).WithNote("without --watch: the state that it holds")
 	case path == "wait-job":
-		return "a job in it does not go on", "hyperpod explain-job   # why the job waited"
+		return "a job in it does not go on", errs.Run("explain-job").WithNote("why the job waited")
 	case path == "exec":
-		return "nothing runs in it", "hyperpod list-pods   # the pods that it holds"
+		return "nothing runs in it", errs.Run("list-pods").WithNote("the pods that it holds")
 	case path == "get-log":
-		return "it holds no logs", "hyperpod list-pods   # the pods that it holds, and how they ended"
+		return "it holds no logs", errs.Run("list-pods").WithNote("the pods that it holds, and how they ended")
 	case path == "create-template" && value(cmd, "team") == "true":
-		return unchanged, "--project   # writes it to ./jobs"
+		return unchanged, errs.Option("--project").WithNote("writes it to ./jobs")
 	case path == "start-job" && !dryRun:
-		return unchanged, "--dry-run   # says whether the job would run"
+		return unchanged, errs.Option("--dry-run").WithNote("says whether the job would run")
 	case (verb == "cancel-job" || verb == "patch-job") && !dryRun:
-		return unchanged, "--dry-run   # says what would be changed"
+		return unchanged, errs.Option("--dry-run").WithNote("says what would be changed")
 	}
-	return "", ""
+	return "", errs.Suggestion{}
 }
 
 // about is the job or team that a command line names, or that it is of all
-// namespaces, with a blank before it.
-func about(cmd *cobra.Command, args []string) (out string) {
+// namespaces.
+func about(cmd *cobra.Command, args []string) (out []string) {
 	name := value(cmd, "job-name")
 	if name == "" && len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
 		name = args[0]
 	}
 	if name != "" {
-		out += " " + factory.ShellWord(name)
+		out = append(out, name)
 	}
 	if value(cmd, "all-namespaces") == "true" {
-		out += " -A"
+		out = append(out, "-A")
 	}
 	return out
 }

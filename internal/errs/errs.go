@@ -47,7 +47,7 @@ type Error struct {
 	What  string
 	Why   string
 	Facts []Fact
-	Try   []string
+	Try   []Suggestion
 	Code  Exit
 	Cause error
 }
@@ -103,10 +103,20 @@ func (e *Error) WithFact(label, text string) *Error {
 // WithAdvice adds what to do where no command does it, and returns e.
 func (e *Error) WithAdvice(text string) *Error { return e.WithFact("advice", text) }
 
+// Suggest adds things to try and returns e.
+func (e *Error) Suggest(list ...Suggestion) *Error {
+	e.Try = append(e.Try, list...)
+	return e
+}
+
 // WithTry adds lines that can be copied, and returns e: a command, or options to
 // add to the one that failed. Words follow after # only, as in a shell.
+//
+// Deprecated: use Suggest.
 func (e *Error) WithTry(lines ...string) *Error {
-	e.Try = append(e.Try, lines...)
+	for _, l := range lines {
+		e.Try = append(e.Try, suggestion(l))
+	}
 	return e
 }
 
@@ -211,7 +221,7 @@ func writeDetails(b *strings.Builder, e *Error) {
 	}
 	label := "try:"
 	for _, t := range e.Try {
-		writeLine(b, columns, label, t)
+		writeLine(b, columns, label, t.String())
 		label = ""
 	}
 }

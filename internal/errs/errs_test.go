@@ -77,10 +77,10 @@ func TestWrap(t *testing.T) {
 func TestWrapDoesNotShare(t *testing.T) {
 	cause := New("a", "b")
 	cause.Facts = append(make([]Fact, 0, 8), Fact{"one", "1"})
-	cause.Try = append(make([]string, 0, 8), "one")
-	x := Wrap(cause, "x").WithFact("x", "x").WithTry("x")
-	y := Wrap(cause, "y").WithFact("y", "y").WithTry("y")
-	if x.Facts[1].Text != "x" || x.Try[1] != "x" || y.Facts[1].Text != "y" || len(cause.Facts) != 1 || len(cause.Try) != 1 {
+	cause.Try = append(make([]Suggestion, 0, 8), Option("one"))
+	x := Wrap(cause, "x").WithFact("x", "x").Suggest(Option("x"))
+	y := Wrap(cause, "y").WithFact("y", "y").Suggest(Option("y"))
+	if x.Facts[1].Text != "x" || x.Try[1].String() != "x" || y.Facts[1].Text != "y" || len(cause.Facts) != 1 || len(cause.Try) != 1 {
 		t.Errorf("%v %v %v", x, y, cause)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Step is what happened to a job at a moment of its time line.
@@ -97,7 +98,7 @@ func (l *line) add(t time.Time, s Step, reason, text string) {
 	m := Moment{Time: t.UTC(), Step: s, Reason: reason, Text: text}
 	if s == WasPreempted {
 		m.ByWorkloadUID, m.ByJobUID = preemptor(text)
-		m.Reason = cmp.Or(why(text), reason)
+		m.Reason = cmp.Or(words.ReasonInMessage(text), reason)
 	}
 	l.moments = append(l.moments, m)
 }
@@ -296,25 +297,6 @@ func preemptor(message string) (workload, job string) {
 		return s
 	}
 	return known(m[1]), known(m[2])
-}
-
-// whys are the words of Kueue's messages and the reasons they stand for
-// (HumanReadablePreemptionReasons of its preemption package), longest first.
-var whys = [][2]string{
-	{"reclamation within the cohort while borrowing", "InCohortReclaimWhileBorrowing"},
-	{"reclamation within the cohort", "InCohortReclamation"},
-	{"Fair Sharing within the cohort", "InCohortFairSharing"},
-	{"prioritization in the ClusterQueue", "InClusterQueue"},
-}
-
-// why is the reason that Kueue's message stands for, "" if it names none.
-func why(message string) string {
-	for _, w := range whys {
-		if strings.Contains(message, "due to "+w[0]) {
-			return w[1]
-		}
-	}
-	return ""
 }
 
 func trimWait(text string) string { return waited.ReplaceAllString(text, "") }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Progress is the line on stderr that says what a command waits for. On a
@@ -80,7 +82,7 @@ func (p *Progress) Done(last string) {
 func (p *Progress) draw() {
 	passed := ""
 	if waited := p.now().Sub(p.since); waited >= showAfter {
-		passed = "  " + Age(waited)
+		passed = "  " + words.Age(waited)
 	}
 	text, passed := p.fit(passed)
 	width := displaywidth.String(text + passed)

@@ -3,7 +3,6 @@ package output
 import (
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -51,25 +50,4 @@ func FuzzSafe(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestAge(t *testing.T) {
-	h := time.Hour
-	for d, want := range map[time.Duration]string{
-		-5 * time.Minute: "0s", 0: "0s", 999 * time.Millisecond: "0s", 45 * time.Second: "45s", time.Minute: "1m", 5*time.Minute + 30*time.Second: "5m30s",
-		5*time.Minute + 999*time.Millisecond: "5m", 20*time.Minute + 59*time.Second: "20m", 60*time.Minute - 1: "59m", h: "1h", 92 * time.Minute: "1h32m",
-		3*h + 12*time.Minute: "3h12m", 10 * h: "10h", 24*h - 1: "23h", 24 * h: "1d", 52 * h: "2d4h", 240 * h: "10d", 45 * 24 * h: "45d",
-		364 * 24 * h: "364d", 365 * 24 * h: "1y", 385 * 24 * h: "1y20d",
-	} {
-		if got := Age(d); got != want {
-			t.Errorf("%v: got %s, want %s", d, got, want)
-		}
-	}
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	if got := Since(now, time.Time{}); got != "-" {
-		t.Errorf("zero time: %s", got)
-	}
-	if got := Since(now, now.Add(-time.Minute)); got != "1m" {
-		t.Errorf("a minute: %s", got)
-	}
 }

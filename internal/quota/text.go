@@ -5,38 +5,13 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Text writes an amount for people: cores with at most three decimals, memory
 // and storage in the largest binary unit with at most one, devices as they are.
-func Text(resource string, n int64) string {
-	switch {
-	case n == Unlimited:
-		return "unlimited"
-	case resource == cpu:
-		return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64)
-	case InBytes(resource):
-		return bytesText(n)
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-// InBytes reports the resources that are counted in bytes.
-func InBytes(resource string) bool {
-	return resource == "memory" || resource == "storage" || resource == "ephemeral-storage" || strings.HasPrefix(resource, "hugepages-")
-}
-
-var binaryUnits = []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
-
-func bytesText(n int64) string {
-	v, unit := float64(n), 0
-	// From 10,000 on, as 2048Gi says more than 2Ti beside 192Gi.
-	for math.Abs(v) >= 1024 && unit < 3 || math.Abs(v) >= 10000 && unit < len(binaryUnits)-1 {
-		v /= 1024
-		unit++
-	}
-	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + binaryUnits[unit]
-}
+func Text(resource string, n int64) string { return words.Number(resource, Number(resource, n)) }
 
 // Number is an amount in base units for JSON: cores, bytes, pieces. Unlimited is
 // +Inf.

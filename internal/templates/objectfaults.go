@@ -66,8 +66,8 @@ func (f *objectFaults) err() error {
 		causes[i] = one
 		e.WithFact("fault", one.Error())
 		for _, try := range one.err.Try {
-			if !slices.Contains(e.Try, try) {
-				e.WithTry(try)
+			if !slices.ContainsFunc(e.Try, func(t errs.Suggestion) bool { return t.String() == try.String() }) {
+				e.Suggest(try)
 			}
 		}
 		if one.object != f.found[0].object {

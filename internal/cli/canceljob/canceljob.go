@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are the settings of one run.
@@ -95,7 +96,7 @@ func (o *Options) Validate() error {
 		return errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs   # shows the names", "hyperpod cancel-job --all")
 	case len(o.Names) > 0 && (chosen || len(o.StateNames) > 0):
 		return errs.Usagef("names and --all, --selector or --state do not go together").
-			WithTry("hyperpod cancel-job " + factory.ShellWords(o.Names))
+			WithTry("hyperpod cancel-job " + words.ShellWords(o.Names))
 	case o.All && o.Selector != "":
 		return errs.Usagef("--all and --selector do not go together").WithAdvice("leave one of them out")
 	case o.Timeout > 0 && !o.Wait:

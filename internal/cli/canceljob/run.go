@@ -81,7 +81,7 @@ func (o *Options) await(ctx context.Context, c *factory.Cluster, gone []victim) 
 		_, err := waitjob.Until(waiting, o.Factory, c, wait.Request{Kind: v.kind, Namespace: v.namespace, Name: v.name, UID: v.uid, Goal: wait.Deleted})
 		if err != nil && waiting.Err() != nil && ctx.Err() == nil {
 			e := &errs.Error{What: fmt.Sprintf("job %s is not gone after %s", v.name, o.Timeout), Code: errs.Timeout,
-				Try: []string{"hyperpod wait-job " + v.name + " -n " + v.namespace + " --for deleted"}}
+				Try: []errs.Suggestion{errs.Run("wait-job", v.name, "-n", v.namespace, "--for", "deleted")}}
 			if more := len(gone) - i - 1; more > 0 {
 				e.Why = fmt.Sprintf("%d of %d jobs were seen to go", i, len(gone))
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are the settings of one run.
@@ -98,9 +99,9 @@ func (o *Options) Validate() error {
 	several := o.Pods.Choice().Several()
 	switch {
 	case len(o.Command) == 0:
-		return errs.Usagef("no command to run: nothing follows --").WithTry("hyperpod exec " + factory.ShellWord(o.Name) + " -- COMMAND")
+		return errs.Usagef("no command to run: nothing follows --").WithTry("hyperpod exec " + words.ShellWord(o.Name) + " -- COMMAND")
 	case o.Command[0] == "":
-		return errs.Usagef("the command is empty").WithTry("hyperpod exec " + factory.ShellWord(o.Name) + " -- COMMAND")
+		return errs.Usagef("the command is empty").WithTry("hyperpod exec " + words.ShellWord(o.Name) + " -- COMMAND")
 	case several && (o.TTY || o.Stdin):
 		return errs.Usagef("-i and -t are for one pod: one terminal cannot be in several").WithTry("--pod NAME", "--rank N")
 	case o.Prefix && o.TTY:

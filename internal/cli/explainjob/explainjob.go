@@ -23,9 +23,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are the settings of one run.
@@ -94,7 +94,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return admissioncheck.Print(f, format, e, func() string { return e.Text(f.IO.Width, output.Age) }, o.Name)
+	return admissioncheck.Print(f, format, e, func() string { return e.Text(f.IO.Width, words.Age) }, o.Name)
 }
 
 // Explain explains a job that was read; assume is the duration of jobs of which

@@ -24,6 +24,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Global holds the flags that every command understands.
@@ -228,7 +229,7 @@ func JobName(flag string, args []string) (string, error) {
 	case len(args) > 1:
 		return "", errs.Usagef("one job at a time: got %s", strings.Join(args, ", ")).WithAdvice("run the command once for each of them")
 	case len(args) == 1 && flag != "" && flag != args[0]:
-		return "", errs.Usagef("two names given: %s and %s", flag, args[0]).WithTry("--name " + ShellWord(flag))
+		return "", errs.Usagef("two names given: %s and %s", flag, args[0]).WithTry("--name " + words.ShellWord(flag))
 	case len(args) == 1:
 		return args[0], nil
 	case flag == "":

@@ -5,8 +5,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // snapshotEnv names the snapshot where --snapshot does not.
@@ -71,7 +71,7 @@ func describeSnapshot(s *snapshot.Snapshot, now time.Time) string {
 	}
 	text := "this is the state of " + at
 	if age := now.Sub(s.Info.Taken); age > time.Minute {
-		text += ", " + output.Age(age) + " ago"
+		text += ", " + words.Age(age) + " ago"
 	}
 	if s.Info.Scope != "" {
 		text += ", of namespace " + s.Info.Scope

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Limits of the page: what is longer has a command of its own.
@@ -91,7 +92,7 @@ func (w *writer) table(t output.Table) {
 }
 
 func (r report) answer(w *writer, s jobs.Status) {
-	text := fmt.Sprintf("%s is %s since %s", r.job.Name, s.State, output.Age(w.now.Sub(s.Since)))
+	text := fmt.Sprintf("%s is %s since %s", r.job.Name, s.State, words.Age(w.now.Sub(s.Since)))
 	if place, of := r.order.Position(r.workload, r.workloads); of > 1 {
 		text += fmt.Sprintf(", %d of %d in its queue", place, of)
 	}

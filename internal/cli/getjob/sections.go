@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // podTable shows the pods, those in trouble first where not all are shown.
@@ -107,7 +108,7 @@ func (r report) eventTable(w *writer) {
 		if e.Count > 1 {
 			message += fmt.Sprintf(" (x%d)", e.Count)
 		}
-		t.Rows = append(t.Rows, []output.Cell{{Text: e.Reason, Style: style}, {Text: output.Age(w.now.Sub(e.Last))},
+		t.Rows = append(t.Rows, []output.Cell{{Text: e.Reason, Style: style}, {Text: words.Age(w.now.Sub(e.Last))},
 			{Text: strings.ToLower(e.Kind) + "/" + e.Object}, {Text: message}})
 	}
 	w.table(t)

@@ -20,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are the settings of one run.
@@ -124,7 +125,7 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 		var bad *syntax.Error
 		if errors.As(err, &bad) {
 			return q, errs.Usagef("--grep %s is not a regular expression: %s", strconv.Quote(o.Grep), faultOf(bad)).
-				WithTry("--grep "+factory.ShellWord(regexp.QuoteMeta(o.Grep))+"   # these very characters", "--grep 'NCCL|Error'").WithCause(err)
+				WithTry("--grep "+words.ShellWord(regexp.QuoteMeta(o.Grep))+"   # these very characters", "--grep 'NCCL|Error'").WithCause(err)
 		}
 		q.Match = re
 	}

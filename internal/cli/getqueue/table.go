@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 func (v *view) table(_, live bool) output.Table {
@@ -57,7 +58,7 @@ func (v *view) cells(it *queue.Item, several bool) []output.Cell {
 		reason.Text += " (preempted)"
 	}
 	out = append(out, output.Cell{Text: position}, job, output.Cell{Text: it.Namespace}, output.Cell{Text: it.Kind}, output.Cell{Text: priority(it)},
-		output.Cell{Text: sizeText(it.Size)}, output.Cell{Text: output.Since(v.state.Taken, it.Since)}, reason, output.Cell{Text: it.Reason.Code})
+		output.Cell{Text: sizeText(it.Size)}, output.Cell{Text: words.Since(v.state.Taken, it.Since)}, reason, output.Cell{Text: it.Reason.Code})
 	if v.eta {
 		out = append(out, output.Cell{Text: etaText(it.ETA)})
 	}
@@ -109,11 +110,11 @@ func etaText(e *queue.ETA) string {
 	case !e.Known(), !bounded && e.Earliest() == 0:
 		return "?"
 	case !bounded:
-		return output.Age(e.Earliest()) + " or later"
+		return words.Age(e.Earliest()) + " or later"
 	case latest == 0:
 		return "now"
 	}
-	from, to := output.Age(e.Earliest()), output.Age(latest)
+	from, to := words.Age(e.Earliest()), words.Age(latest)
 	switch {
 	case from == to:
 		return from
@@ -141,7 +142,7 @@ func (v *view) notes() []string {
 	out := []string{strings.Join(parts, ", ")}
 	if s.Wait.Count > 0 {
 		out = append(out, fmt.Sprintf("%d finished: waited %s on average (median %s, p90 %s), ran %s (median %s)", s.Finished,
-			output.Age(s.Wait.Average), output.Age(s.Wait.Median), output.Age(s.Wait.P90), output.Age(s.Run.Average), output.Age(s.Run.Median)))
+			words.Age(s.Wait.Average), words.Age(s.Wait.Median), words.Age(s.Wait.P90), words.Age(s.Run.Average), words.Age(s.Run.Median)))
 	}
 	return append(out, v.etaNotes()...)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are the settings of one run.
@@ -207,8 +208,8 @@ func table(rows []row, now time.Time, all bool) output.Table {
 
 func cells(r row, now time.Time, all bool) []output.Cell {
 	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)},
-		{Text: output.Age(now.Sub(r.job.CreationTimestamp))}, {Text: orDash(r.job.Priority())},
-		{Text: r.job.Kind.Kind}, {Text: orDash(r.job.Queue())}, {Text: output.Age(now.Sub(r.status.Since))}, {Text: orDash(r.status.Reason)}}
+		{Text: words.Age(now.Sub(r.job.CreationTimestamp))}, {Text: orDash(r.job.Priority())},
+		{Text: r.job.Kind.Kind}, {Text: orDash(r.job.Queue())}, {Text: words.Age(now.Sub(r.status.Since))}, {Text: orDash(r.status.Reason)}}
 	if all {
 		c = append([]output.Cell{{Text: r.job.Namespace}}, c...)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Options are the settings of one run.
@@ -171,7 +172,7 @@ func Table(rows []Row, now time.Time) output.Table {
 			rank = fmt.Sprint(*r.Rank)
 		}
 		t.Rows = append(t.Rows, []output.Cell{{Text: r.PodName}, {Text: cmp.Or(r.Role, "-")}, {Text: rank}, {Text: r.State, Style: style(r)},
-			{Text: cmp.Or(r.Node, "-")}, {Text: fmt.Sprint(r.Restarts)}, {Text: output.Age(now.Sub(r.created))}, {Text: r.Message}})
+			{Text: cmp.Or(r.Node, "-")}, {Text: fmt.Sprint(r.Restarts)}, {Text: words.Age(now.Sub(r.created))}, {Text: r.Message}})
 	}
 	return t
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // fewTeams is how many teams are shown although nothing changes for them.
@@ -62,7 +63,7 @@ func summary(r *simulate.Report) []string {
 	switch n := len(r.Preempted); {
 	case n == 1:
 		p := r.Preempted[0]
-		what = fmt.Sprintf("%s/%s is preempted for %s (%s)", p.Namespace, p.Name, p.By, reasonText(p.Reason))
+		what = fmt.Sprintf("%s/%s is preempted for %s (%s)", p.Namespace, p.Name, p.By, words.PreemptionReason(p.Reason))
 	case n > 1:
 		what = fmt.Sprintf("%d preemptions", n)
 	}
@@ -102,7 +103,7 @@ func loopText(r *simulate.Report) []string {
 		}
 		line := "  " + s.Job + " starts"
 		if s.Action == simulate.Preempts {
-			line = fmt.Sprintf("  %s evicts %s (%s)", s.Job, s.Victim, reasonText(s.Reason))
+			line = fmt.Sprintf("  %s evicts %s (%s)", s.Job, s.Victim, words.PreemptionReason(s.Reason))
 		}
 		if s.Times > 0 {
 			line += fmt.Sprintf(", %d times", s.Times)
@@ -110,21 +111,6 @@ func loopText(r *simulate.Report) []string {
 		out = append(out, line)
 	}
 	return out
-}
-
-// reasonText is a preemption reason in words.
-func reasonText(reason string) string {
-	switch reason {
-	case "InClusterQueue":
-		return "higher priority in the team"
-	case "InCohortReclamation":
-		return "takes back what it lent"
-	case "InCohortFairSharing":
-		return "fair share"
-	case "InCohortReclaimWhileBorrowing":
-		return "higher priority while borrowing"
-	}
-	return reason
 }
 
 func plural(n int, what string) string {
@@ -263,7 +249,7 @@ func cycles(r *simulate.Report) output.Table {
 				number(sum(s.Holds, main)), short(main), number(sum(s.Borrowed, main)), podSets(s.PodSets)))
 		}
 		for _, p := range c.Preempted {
-			row(c.Cycle, "preempted", p.Namespace+"/"+p.Name, "for "+p.By+" ("+reasonText(p.Reason)+")")
+			row(c.Cycle, "preempted", p.Namespace+"/"+p.Name, "for "+p.By+" ("+words.PreemptionReason(p.Reason)+")")
 		}
 		for _, e := range c.Evicted {
 			row(c.Cycle, "evicted", e.Namespace+"/"+e.Name, e.Reason)

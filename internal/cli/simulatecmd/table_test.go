@@ -74,7 +74,7 @@ func single() *simulate.Report {
 // TestTables: whatever the width of the terminal, nothing of what is said is cut.
 func TestTables(t *testing.T) {
 	for name, r := range map[string]*simulate.Report{"changes": before(), "cycles": single()} {
-		in := words(table(r, false))
+		in := lettersOf(table(r, false))
 		for _, width := range []int{0, 80, 120, 200} { // 0: a pipe
 			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
 				s, b := output.Test()
@@ -98,8 +98,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// words are the letters of a table's titles and cells.
-func words(t output.Table) string {
+// lettersOf are the letters of a table's titles and cells.
+func lettersOf(t output.Table) string {
 	var b strings.Builder
 	for _, c := range t.Columns {
 		b.WriteString(c.Title)

@@ -18,8 +18,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // admission is the dry run that the checker answers.
@@ -34,7 +34,7 @@ func (o *Options) excuse(err error, step string) bool {
 	}
 	found := check.Step{Check: step, Status: check.Failed, Message: e.Error()}
 	if len(e.Try) > 0 {
-		found.Try = e.Try[0]
+		found.Try = e.Try[0].String()
 	}
 	o.found = append(o.found, found)
 	return true
@@ -75,7 +75,7 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v temp
 		return err
 	}
 	admissioncheck.Owners(ctx, c, verdict)
-	text := func() string { return verdict.Text(f.IO.Width, output.Age) }
+	text := func() string { return verdict.Text(f.IO.Width, words.Age) }
 	if err := admissioncheck.Print(f, format, verdict, text, verdict.Job.Name); err != nil {
 		return err
 	}

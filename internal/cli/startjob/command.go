@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // mostCommand is how much of a command line is kept, in bytes.
@@ -44,8 +44,8 @@ func remembered(f *pflag.Flag, value string) string {
 // commandLine is the command line as the job remembers it: the flags that were
 // given, quoted for a shell, without the values that may be secrets.
 func commandLine(cmd *cobra.Command, args []string) string {
-	words := strings.Fields(cmd.CommandPath())
-	words = append(words, args...)
+	line := strings.Fields(cmd.CommandPath())
+	line = append(line, args...)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains(unsaid, f.Name) {
 			return
@@ -61,22 +61,19 @@ func commandLine(cmd *cobra.Command, args []string) string {
 		for _, v := range values {
 			switch v = remembered(f, v); {
 			case f.NoOptDefVal == "":
-				words = append(words, name, v)
+				line = append(line, name, v)
 			case v == f.NoOptDefVal:
-				words = append(words, name)
+				line = append(line, name)
 			default: // a word after it would be an argument
-				words = append(words, name+"="+v)
+				line = append(line, name+"="+v)
 			}
 		}
 	})
-	for i, w := range words {
-		words[i] = factory.ShellWord(w)
+	text := words.ShellWords(line)
+	if len(text) > mostCommand {
+		text = strings.ToValidUTF8(text[:mostCommand], "") + " ..."
 	}
-	line := strings.Join(words, " ")
-	if len(line) > mostCommand {
-		line = strings.ToValidUTF8(line[:mostCommand], "") + " ..."
-	}
-	return line
+	return text
 }
 
 // withoutValue keeps the name of K=V; a JSON object is left out as a whole.

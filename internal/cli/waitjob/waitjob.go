@@ -179,7 +179,7 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 			e.Why = "" // said by the line above
 		}
 		if h.why() != "" {
-			e.Try = []string{"hyperpod explain-job " + r.Name + " -n " + r.Namespace + f.ClusterFlags()}
+			e.Try = []errs.Suggestion{errs.Run("explain-job", r.Name, "-n", r.Namespace)}
 		}
 	}
 	return last, err

@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 func (v *Verdict) nodesText() string {
@@ -26,7 +27,7 @@ func (v *Verdict) nodesText() string {
 		if len(n.Placements) > 1 {
 			return fmt.Sprintf("all %d pods find room on nodes", pods)
 		}
-		return fmt.Sprintf("%s %s room on %s", plural(pods, "pod", "pods"), verb(pods, "finds", "find"), plural(nodes, "node", "nodes"))
+		return fmt.Sprintf("%s %s room on %s", words.Count(pods, "pod", "pods"), words.Verb(pods, "finds", "find"), words.Count(nodes, "node", "nodes"))
 	}
 	return v.nodesWhy()
 }
@@ -38,7 +39,7 @@ func (v *Verdict) nodesWhy() string {
 		if g.PodsPlaced >= g.Pods {
 			continue
 		}
-		text := fmt.Sprintf("%d of %s (%s) %s room", g.PodsPlaced, plural(g.Pods, "pod", "pods"), g.PodSet, verb(g.PodsPlaced, "finds", "find"))
+		text := fmt.Sprintf("%d of %s (%s) %s room", g.PodsPlaced, words.Count(g.Pods, "pod", "pods"), g.PodSet, words.Verb(g.PodsPlaced, "finds", "find"))
 		switch n.Reason {
 		case NodesTooSmall:
 			text += " even on empty nodes"
@@ -59,7 +60,7 @@ func Reasons(reasons []fit.Reason) string {
 	for i, r := range reasons {
 		count := fmt.Sprint(r.Nodes)
 		if i == 0 {
-			count = plural(r.Nodes, "node", "nodes")
+			count = words.Count(r.Nodes, "node", "nodes")
 		}
 		parts = append(parts, count+": "+ReasonText(r))
 	}
@@ -86,9 +87,9 @@ func ReasonText(r fit.Reason) string {
 	case fit.TooManyPods:
 		return "as many pods as it may run"
 	case fit.TooSmall:
-		return fmt.Sprintf("has no %s (%s at most)", Words(r.Resource, r.Needed), number(r.Resource, r.Most))
+		return fmt.Sprintf("has no %s (%s at most)", words.Amount(r.Resource, r.Needed), words.Number(r.Resource, r.Most))
 	case fit.Insufficient:
-		return fmt.Sprintf("no %s free %s", number(r.Resource, r.Needed), r.Resource)
+		return fmt.Sprintf("no %s free %s", words.Number(r.Resource, r.Needed), r.Resource)
 	}
 	return r.Reason
 }
@@ -103,14 +104,14 @@ func (v *Verdict) holderRows(p *textpage.Page, age func(time.Duration) string) {
 	}
 	for i, h := range v.Holders {
 		if i == shownHolders {
-			p.Row("", fmt.Sprintf("and %s more (-o json shows all)", plural(len(v.Holders)-i, "job", "jobs")))
+			p.Row("", fmt.Sprintf("and %s more (-o json shows all)", words.Count(len(v.Holders)-i, "job", "jobs")))
 			break
 		}
 		name := h.Namespace + "/" + h.Name
 		if h.Hidden {
 			name = v.unreadJobs(h.Team)
 		}
-		text := fmt.Sprintf("%s  %s  since %s", name, Words(h.Holds[0].Resource, h.Holds[0].Amount), age(v.Time.Sub(h.Since)))
+		text := fmt.Sprintf("%s  %s  since %s", name, words.Amount(h.Holds[0].Resource, h.Holds[0].Amount), age(v.Time.Sub(h.Since)))
 		if h.Owner != "" {
 			text += "  by " + h.Owner
 		}
@@ -152,9 +153,9 @@ func (v *Verdict) change(r *remedy.Remedy) string {
 	case len(r.Commands) == 0 && r.Message == "" && r.Flag != "":
 		return "with " + r.Flag
 	case r.Code == remedy.FewerNodes && r.PodSet != "":
-		return "with " + plural(int(r.Nodes), "pod", "pods") + " of " + r.PodSet
+		return "with " + words.Count(int(r.Nodes), "pod", "pods") + " of " + r.PodSet
 	case r.Code == remedy.FewerNodes:
-		return "with " + plural(int(r.Nodes), "node", "nodes")
+		return "with " + words.Count(int(r.Nodes), "node", "nodes")
 	case r.Code == remedy.HigherPriority:
 		return fmt.Sprintf("with priority %s (%d)", r.PriorityClass, r.Priority)
 	case r.Code == remedy.OtherInstanceType:
@@ -175,7 +176,7 @@ func (v *Verdict) ends(r *remedy.Remedy) string {
 		}
 		names = append(names, h.Namespace+"/"+h.Name)
 	}
-	text := "when " + strings.Join(names, ", ") + verb(len(r.Jobs), " ends", " end")
+	text := "when " + strings.Join(names, ", ") + words.Verb(len(r.Jobs), " ends", " end")
 	var ask []string
 	for _, h := range r.Others(v.Job.Namespace) {
 		who := "team " + h.Team
@@ -209,9 +210,9 @@ func (v *Verdict) remedyText(r *remedy.Remedy) string {
 func (v *Verdict) changed(r *remedy.Remedy) string {
 	text := v.change(r)
 	if r.Amount > 0 {
-		text += ": " + Words(r.Resource, r.Amount)
+		text += ": " + words.Amount(r.Resource, r.Amount)
 		if r.Borrowed > 0 {
-			text += ", " + number(r.Resource, r.Borrowed) + " borrowed"
+			text += ", " + words.Number(r.Resource, r.Borrowed) + " borrowed"
 		}
 	}
 	if n := len(r.Preempts); n > 0 {
@@ -245,7 +246,7 @@ func (v *Verdict) tryRows(p *textpage.Page) {
 	case ExceedsNominal, ExceedsBorrowing, ExceedsCohort:
 		for _, l := range v.Quota.Resources {
 			if most, known := l.most(); known && l.Requested > most && most > 0 {
-				tries = append(tries, fmt.Sprintf("ask for at most %s", Words(l.Resource, most)))
+				tries = append(tries, fmt.Sprintf("ask for at most %s", words.Amount(l.Resource, most)))
 				if v.Detail == ExceedsBorrowing {
 					tries = append(tries, "ask an administrator for a higher borrowing limit")
 				}

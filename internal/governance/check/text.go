@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Text renders the verdict for a person: the answer in the first line, then why,
@@ -120,7 +121,7 @@ func (ps *PodSet) needs() string {
 		if r.Amount == 0 || len(parts) > 0 && remedy.Rank(r.Resource) > 2 && remedy.Rank(ps.Requests[0].Resource) < 3 {
 			continue // cores and memory of a job with accelerators come with them
 		}
-		parts = append(parts, Words(r.Resource, r.Amount))
+		parts = append(parts, words.Amount(r.Resource, r.Amount))
 		if flavor == "" {
 			flavor = r.Flavor
 		}
@@ -132,7 +133,7 @@ func (ps *PodSet) needs() string {
 	if flavor != "" {
 		text += " on " + flavor
 	}
-	text += fmt.Sprintf(" (%s: %s)", ps.Name, plural(int(ps.Pods), "pod", "pods"))
+	text += fmt.Sprintf(" (%s: %s)", ps.Name, words.Count(int(ps.Pods), "pod", "pods"))
 	if ps.Admitted > 0 {
 		text += fmt.Sprintf("; %d of them would be admitted", ps.Admitted)
 	}
@@ -157,7 +158,7 @@ func (v *Verdict) quotaRows(p *textpage.Page, said string) {
 		l := &q.Resources[i]
 		if l.Resource != q.Resources[0].Resource {
 			if l.Short > 0 && l.Flavor == q.Resources[0].Flavor {
-				others = append(others, number(l.Resource, l.Short)+" "+l.Resource)
+				others = append(others, words.Number(l.Resource, l.Short)+" "+l.Resource)
 			}
 			continue
 		}
@@ -187,9 +188,9 @@ func (v *Verdict) quotaRows(p *textpage.Page, said string) {
 		p.Row("tie", "Kueue is undecided between equal shares: it may decide otherwise")
 	}
 	if q.Ahead > 0 && v.Verdict == Waits && v.Detail != BehindOthers {
-		p.Row("queue", plural(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" before it")
+		p.Row("queue", words.Count(q.Ahead, "waiting job", "waiting jobs")+" of "+v.queueName()+" before it")
 	}
-	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted && v.ownWords() && !strings.Contains(said, oneLine(q.Message)) {
+	if q.Status == Failed && q.Message != "" && v.Verdict != Admitted && v.ownWords() && !strings.Contains(said, words.OneLine(q.Message)) {
 		p.Row("Kueue says", Shorten(q.Message))
 	}
 }
@@ -202,7 +203,7 @@ func (v *Verdict) ownWords() bool {
 		NamespaceNotSelected, FlavorMissing, TopologyMissing, AdmissionCheckAbsent, CohortCycle:
 		return false
 	}
-	return v.why() != oneLine(v.Quota.Message)
+	return v.why() != words.OneLine(v.Quota.Message)
 }
 
 func (v *Verdict) lineRows(p *textpage.Page, l *Line) {
@@ -210,11 +211,11 @@ func (v *Verdict) lineRows(p *textpage.Page, l *Line) {
 	text := ""
 	switch {
 	case math.IsInf(float64(l.Nominal), 1):
-		text = fmt.Sprintf("%s in %s", Words(l.Resource, l.Nominal), v.queueName())
+		text = fmt.Sprintf("%s in %s", words.Amount(l.Resource, l.Nominal), v.queueName())
 	case l.Free == nil:
-		text = fmt.Sprintf("%s of %s idle in %s", number(l.Resource, idle), Words(l.Resource, l.Nominal), v.queueName())
+		text = fmt.Sprintf("%s of %s idle in %s", words.Number(l.Resource, idle), words.Amount(l.Resource, l.Nominal), v.queueName())
 	default:
-		text = fmt.Sprintf("%s of %s free in %s", number(l.Resource, *l.Free), Words(l.Resource, l.Nominal), v.queueName())
+		text = fmt.Sprintf("%s of %s free in %s", words.Number(l.Resource, *l.Free), words.Amount(l.Resource, l.Nominal), v.queueName())
 	}
 	if len(v.Job.PodSets) > 0 && l.Flavor != "" {
 		text += " on " + l.Flavor
@@ -223,7 +224,7 @@ func (v *Verdict) lineRows(p *textpage.Page, l *Line) {
 	case l.Free == nil:
 		text += "; not known how much of it others have borrowed"
 	case *l.Lent > 0:
-		text += fmt.Sprintf(", %s lent to others", number(l.Resource, *l.Lent))
+		text += fmt.Sprintf(", %s lent to others", words.Number(l.Resource, *l.Lent))
 	}
 	p.Row("own", text)
 	if !v.Quota.Shared || l.Short == 0 && l.Free != nil && l.Requested <= *l.Free {
@@ -232,16 +233,16 @@ func (v *Verdict) lineRows(p *textpage.Page, l *Line) {
 	text = ""
 	if l.BorrowingLimit != nil {
 		total := l.Nominal + *l.BorrowingLimit
-		text = fmt.Sprintf("%s own + %s borrowing limit = %s at most", number(l.Resource, l.Nominal), number(l.Resource, *l.BorrowingLimit), number(l.Resource, total))
+		text = fmt.Sprintf("%s own + %s borrowing limit = %s at most", words.Number(l.Resource, l.Nominal), words.Number(l.Resource, *l.BorrowingLimit), words.Number(l.Resource, total))
 		if l.Limit != nil && *l.Limit < total && *l.Limit >= l.Nominal {
-			text += fmt.Sprintf(" (the others have only %s to lend)", number(l.Resource, *l.Limit-l.Nominal))
+			text += fmt.Sprintf(" (the others have only %s to lend)", words.Number(l.Resource, *l.Limit-l.Nominal))
 		}
 	} else if l.Limit != nil {
-		text = number(l.Resource, *l.Limit) + " at most"
+		text = words.Number(l.Resource, *l.Limit) + " at most"
 	}
 	switch {
 	case l.Available != nil:
-		p.Row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, number(l.Resource, *l.Available)))
+		p.Row("limit", fmt.Sprintf("%s; %s to be had now without preempting", text, words.Number(l.Resource, *l.Available)))
 	case l.Requested > idle:
 		if text != "" {
 			text += "; "
@@ -259,14 +260,14 @@ func (v *Verdict) borrowRows(p *textpage.Page) {
 		switch {
 		case i == 0:
 		case b.Resource != v.Quota.Borrowed[0].Resource:
-			with = append(with, Words(b.Resource, b.Amount))
+			with = append(with, words.Amount(b.Resource, b.Amount))
 		}
 	}
 	for i, b := range v.Quota.Borrowed {
 		if i > 0 && b.Resource != v.Quota.Borrowed[0].Resource {
 			break
 		}
-		text := Words(b.Resource, b.Amount) + from(b)
+		text := words.Amount(b.Resource, b.Amount) + from(b)
 		if i == 0 && len(with) > 0 && remedy.Rank(b.Resource) > 2 {
 			text += ", and " + strings.Join(with, ", ")
 		}
@@ -298,29 +299,14 @@ func (v *Verdict) evicted(e *Preemption) string {
 		text = v.unreadJobs(e.Team)
 	}
 	if len(e.Holds) > 0 {
-		text += ", " + Words(e.Holds[0].Resource, e.Holds[0].Amount)
+		text += ", " + words.Amount(e.Holds[0].Resource, e.Holds[0].Amount)
 	}
-	return text + fmt.Sprintf(", priority %d: %s", e.Priority, Cause(e.Reason))
-}
-
-// Cause says Kueue's preemption reason in words.
-func Cause(reason string) string {
-	switch reason {
-	case "InClusterQueue":
-		return "lower rank in the same queue"
-	case "InCohortReclamation":
-		return "borrowed quota is reclaimed"
-	case "InCohortFairSharing":
-		return "fair sharing"
-	case "InCohortReclaimWhileBorrowing":
-		return "lower rank in the cohort"
-	}
-	return reason
+	return text + fmt.Sprintf(", priority %d: %s", e.Priority, words.PreemptionReason(e.Reason))
 }
 
 func (t *Topology) text() string {
 	if t.Status == Failed {
-		return oneLine(t.Message)
+		return words.OneLine(t.Message)
 	}
 	if len(t.Domains) == 0 {
 		return "asks for " + t.Level + "; not placed yet"
@@ -331,7 +317,7 @@ func (t *Topology) text() string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(t.Domains)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s", plural(int(d.Pods), "pod", "pods"), strings.Join(d.Levels, "/")))
+		parts = append(parts, fmt.Sprintf("%s in %s", words.Count(int(d.Pods), "pod", "pods"), strings.Join(d.Levels, "/")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -380,8 +366,8 @@ func (r *Rules) text() string {
 func CauseIn(message string) string {
 	_, cause, ok := strings.Cut(message, " due to ")
 	if !ok {
-		return oneLine(message)
+		return words.OneLine(message)
 	}
 	cause, _, _ = strings.Cut(cause, ";")
-	return oneLine(cause)
+	return words.OneLine(cause)
 }

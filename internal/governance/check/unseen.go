@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Unseen is what could not be read and may decide: quota of others, priorities of
@@ -108,11 +109,11 @@ func (v *Verdict) condition() string {
 		taken := own > l.kept() && own > 0
 		switch {
 		case lend > 0 && taken:
-			return fmt.Sprintf("other teams lend %s and have not borrowed %s's own %s", Words(l.Resource, lend), v.queueName(), number(l.Resource, own))
+			return fmt.Sprintf("other teams lend %s and have not borrowed %s's own %s", words.Amount(l.Resource, lend), v.queueName(), words.Number(l.Resource, own))
 		case lend > 0:
-			return "other teams lend " + Words(l.Resource, lend)
+			return "other teams lend " + words.Amount(l.Resource, lend)
 		case taken:
-			return fmt.Sprintf("other teams have not borrowed %s of %s's own", Words(l.Resource, own), v.queueName())
+			return fmt.Sprintf("other teams have not borrowed %s of %s's own", words.Amount(l.Resource, own), v.queueName())
 		}
 	}
 	if v.unseenWaiting && v.Quota.Ahead == 0 {

@@ -2,53 +2,13 @@ package check
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
-
-// Words is an amount as people read it: "8 nvidia.com/gpu", "1.5 cpu", "192Gi memory".
-func Words[F ~float64](resource string, value F) string {
-	return number(resource, value) + " " + resource
-}
-
-func number[F ~float64](resource string, value F) string {
-	v := float64(value)
-	switch {
-	case math.IsInf(v, 1):
-		return "unlimited"
-	case quota.InBytes(resource):
-		return bytes(v)
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
-}
-
-func bytes(v float64) string {
-	units := []string{"", "Ki", "Mi", "Gi", "Ti", "Pi"}
-	i := 0
-	for v >= 1024 && i < len(units)-1 {
-		v, i = v/1024, i+1
-	}
-	return strconv.FormatFloat(float64(int64(v*10+0.5))/10, 'f', -1, 64) + units[i]
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
 
 // totals adds the requests of all roles, by resource in the order they are shown.
 func (v *Verdict) totals() []Amount {
@@ -111,16 +71,16 @@ func (v *Verdict) admitted() string {
 		text += ", " + v.Quota.Message
 	}
 	if n := len(v.Quota.Preempts); n > 0 {
-		text = "would start by preempting " + plural(n, "job", "jobs")
+		text = "would start by preempting " + words.Count(n, "job", "jobs")
 	}
 	if a, ok := v.main(); ok {
-		text += ": " + Words(a.Resource, a.Amount)
+		text += ": " + words.Amount(a.Resource, a.Amount)
 		if a.Flavor != "" {
 			text += " on " + a.Flavor
 		}
 		for _, b := range v.Quota.Borrowed {
 			if b.Resource == a.Resource && b.Flavor == a.Flavor {
-				text += fmt.Sprintf(", %s borrowed%s", number(b.Resource, b.Amount), from(b))
+				text += fmt.Sprintf(", %s borrowed%s", words.Number(b.Resource, b.Amount), from(b))
 			}
 		}
 	}
@@ -139,7 +99,7 @@ func from(b Borrowed) string {
 			name = "cohort " + l.Cohort
 		}
 		if len(b.Lenders) > 1 {
-			name = number(b.Resource, l.Amount) + " from " + name
+			name = words.Number(b.Resource, l.Amount) + " from " + name
 		}
 		names = append(names, name)
 	}
@@ -200,7 +160,7 @@ func (v *Verdict) why() string {
 	case FlavorMissing, TopologyMissing, AdmissionCheckAbsent:
 		return "ClusterQueue " + v.queueName() + " is inactive: " + v.inactive
 	case BehindOthers:
-		return plural(v.Quota.Ahead, "job", "jobs") + " of " + v.queueName() + " must start first"
+		return words.Count(v.Quota.Ahead, "job", "jobs") + " of " + v.queueName() + " must start first"
 	case NoQueueLabel:
 		return v.Quota.Message
 	case ExceedsNominal, ExceedsBorrowing, ExceedsCohort:
@@ -219,7 +179,7 @@ func (v *Verdict) why() string {
 		}
 	}
 	if v.Quota.Message != "" {
-		return oneLine(v.Quota.Message)
+		return words.OneLine(v.Quota.Message)
 	}
 	return v.Reason
 }
@@ -265,9 +225,9 @@ func (v *Verdict) tooMuch() string {
 		}
 	}
 	if best == nil {
-		return oneLine(v.Quota.Message)
+		return words.OneLine(v.Quota.Message)
 	}
-	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", Words(best.Resource, best.Requested), v.queueName(), number(best.Resource, bestMost))
+	return fmt.Sprintf("%s is more than the most %s can ever hold (%s)", words.Amount(best.Resource, best.Requested), v.queueName(), words.Number(best.Resource, bestMost))
 }
 
 // short speaks of what is missing, in the flavor that misses least: of the
@@ -281,7 +241,7 @@ func (v *Verdict) short() string {
 		if len(parts) > 0 && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
 			break
 		}
-		parts = append(parts, number(l.Resource, l.Short)+" more "+l.Resource)
+		parts = append(parts, words.Number(l.Resource, l.Short)+" more "+l.Resource)
 	}
 	if len(parts) == 0 {
 		return ""
@@ -293,18 +253,5 @@ func (v *Verdict) short() string {
 	return text
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // Shorten keeps a text of Kueue to about two lines; the whole is in the JSON.
-func Shorten(s string) string {
-	const most = 150
-	r := []rune(oneLine(s))
-	if len(r) <= most {
-		return string(r)
-	}
-	cut := string(r[:most])
-	if i := strings.LastIndexAny(cut, ", "); i > most/2 {
-		cut = strings.TrimRight(cut[:i], ", ")
-	}
-	return cut + " ..."
-}
+func Shorten(s string) string { return words.Clip(s, 150) }

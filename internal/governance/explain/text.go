@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -61,7 +62,7 @@ func (e *Explanation) headline(age func(time.Duration) string) string {
 		var parts []string
 		never := e.Verdict != nil && e.Verdict.Verdict == check.Never
 		if q := e.Place; q != nil && q.Position > 0 && !never {
-			parts = append(parts, ordinal(q.Position)+" in "+quota.TeamOf(q.ClusterQueue))
+			parts = append(parts, words.Ordinal(q.Position)+" in "+quota.TeamOf(q.ClusterQueue))
 		}
 		if e.Reason != "" {
 			parts = append(parts, e.Reason)
@@ -91,21 +92,6 @@ func (e *Explanation) headline(age func(time.Duration) string) string {
 		text += ": " + e.Summary
 	}
 	return text
-}
-
-func ordinal(n int) string {
-	suffix := "th"
-	if n/10%10 != 1 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return strconv.Itoa(n) + suffix
 }
 
 // clock is a time of the time line, with the day where it is not today's. All
@@ -147,7 +133,7 @@ func (m *Moment) text() string {
 func (e *Explanation) holds() string {
 	var parts []string
 	for _, h := range e.Holds {
-		parts = append(parts, check.Words(h.Resource, h.Amount))
+		parts = append(parts, words.Amount(h.Resource, h.Amount))
 	}
 	text := strings.Join(parts, ", ")
 	if e.Holds[0].Flavor != "" {

@@ -19,6 +19,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Goal is what to wait for.
@@ -113,7 +115,7 @@ var podSet = regexp.MustCompile(`^couldn't assign flavors to pod set [^ ]+: `)
 func (p Progress) state() string {
 	text := string(p.Status.State)
 	if p.Place > 0 && p.Of > 1 {
-		text += fmt.Sprintf(", %s of %d in its queue", ordinal(p.Place), p.Of)
+		text += fmt.Sprintf(", %s of %d in its queue", words.Ordinal(p.Place), p.Of)
 	}
 	if p.Status.State == jobs.Starting && p.Status.Wanted > 0 {
 		text += fmt.Sprintf(", %d of %d pods ready", p.Status.Ready, p.Status.Wanted)
@@ -130,22 +132,7 @@ func (p Progress) Failure() error {
 		return nil
 	}
 	return &errs.Error{What: "job " + p.Job.Name + " failed", Why: p.Status.Why(), Code: errs.No,
-		Try: []string{"hyperpod get-log " + p.Job.Name + " -n " + p.Job.Namespace}}
-}
-
-func ordinal(n int) string {
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return fmt.Sprint(n, suffix)
+		Try: []errs.Suggestion{suggest.GetLog(p.Job.Namespace, p.Job.Name)}}
 }
 
 // Wait returns when the goal is reached, with the last that was seen of the job.
@@ -196,7 +183,7 @@ func (w *waiter) change(ch follow.Change) error {
 	case Held:
 		if w.UntilHeld {
 			return &errs.Error{What: "job " + w.Name + " is suspended", Why: ch.Status.Why(), Code: errs.Pending,
-				Try: []string{"hyperpod patch-job unsuspend " + w.Name + " -n " + w.Namespace}}
+				Try: []errs.Suggestion{suggest.Unsuspend(w.Namespace, w.Name)}}
 		}
 	}
 	if text := w.last.Text(); w.Progress != nil && text != w.told {
@@ -208,7 +195,7 @@ func (w *waiter) change(ch follow.Change) error {
 
 func (w *waiter) timeout() error {
 	e := &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", w.Name, w.Goal, cmp.Or(w.Given, w.Timeout)), Code: errs.Timeout,
-		Try: []string{"hyperpod get-job " + w.Name + " -n " + w.Namespace}}
+		Try: []errs.Suggestion{suggest.GetJob(w.Namespace, w.Name)}}
 	if w.last.Job.UID != "" {
 		e.Why = "it is " + w.last.state()
 	}

@@ -49,8 +49,12 @@ func statusOf(err error) metav1.Status {
 		for _, f := range own.Facts {
 			message += "; " + f.Label + ": " + f.Text
 		}
-		if len(own.Try) > 0 {
-			message += "; try: " + strings.Join(own.Try, ", or ")
+		for i, t := range own.Try {
+			if i == 0 {
+				message += "; try: " + t.String()
+			} else {
+				message += ", or " + t.String()
+			}
 		}
 		s = metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: message}
 	default:

@@ -1,0 +1,77 @@
+// Package words holds how counts, amounts, ages and Kueue's reasons read on every
+// screen and in every message, so that one thing has one name everywhere. It
+// depends on no other package of this module.
+package words
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Count is a number with its noun: "1 pod", "2 pods".
+func Count(n int, one, many string) string { return strconv.Itoa(n) + " " + Verb(n, one, many) }
+
+// Verb is the form that agrees with n: Verb(n, "is", "are").
+func Verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Ordinal is a position in English: 1st, 2nd, 3rd, 11th.
+func Ordinal(n int) string {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return strconv.Itoa(n) + suffix
+}
+
+// OneLine joins the lines and runs of spaces of a text with single spaces.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Clip shortens the [OneLine] form of a text to about most characters, at a word,
+// and ends it in " ..." when something was left out.
+func Clip(s string, most int) string {
+	s = OneLine(s)
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	cut := string([]rune(s)[:most])
+	if i := strings.LastIndexAny(cut, ", "); i > most/2 {
+		cut = strings.TrimRight(cut[:i], ", ")
+	}
+	return cut + " ..."
+}
+
+// ShellWord quotes a word for a POSIX shell where it needs quoting.
+func ShellWord(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=./:,@%+", r)
+	}
+	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
+		return w
+	}
+	if name, value, ok := strings.Cut(w, "="); ok && strings.HasPrefix(name, "--") && strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) < 0 {
+		return name + "=" + ShellWord(value)
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// ShellWords are words as one line for a shell.
+func ShellWords(list []string) string {
+	quoted := make([]string, len(list))
+	for i, w := range list {
+		quoted[i] = ShellWord(w)
+	}
+	return strings.Join(quoted, " ")
+}
