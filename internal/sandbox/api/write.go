@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
@@ -72,8 +71,7 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	meta := object.Child(m, "metadata")
 	name, _ := meta["name"].(string)
 	if prefix, _ := meta["generateName"].(string); name == "" && prefix != "" {
-		// As the API server: the prefix is cut so that the name has 63 characters.
-		name = prefix[:min(len(prefix), 58)] + rand.String(5)
+		name = st.GenerateName(c.res.FullName(), c.namespace, prefix)
 		meta["name"] = name
 	}
 	if c.res.Namespaced && st.Get("namespaces", "", c.namespace) == nil {
@@ -99,9 +97,6 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 		return nil, err
 	}
 	if st.Get(c.res.FullName(), c.namespace, name) != nil {
-		if object.Text(m, "metadata", "generateName") != "" && name != "" {
-			return nil, apierrors.NewGenerateNameConflict(c.res.groupResource(), name, 1)
-		}
 		return nil, apierrors.NewAlreadyExists(c.res.groupResource(), name)
 	}
 	warn(c.w, ungoverned(st, c.res, m))

@@ -3,8 +3,6 @@ package control
 import (
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/rand"
-
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
@@ -49,7 +47,7 @@ func (s *sim) makePod(j job, w wish) error {
 	spec := object.Child(template, "spec")
 	meta := map[string]any{"namespace": j.o.Namespace, "ownerReferences": []any{ownerRef(j.m())}}
 	if meta["name"] = w.name; strings.HasSuffix(w.name, "-") {
-		meta["generateName"], meta["name"] = w.name, w.name[:min(len(w.name), 58)]+rand.String(5)
+		meta["generateName"], meta["name"] = w.name, s.st.GenerateName(kinds.Pod.FullName(), j.o.Namespace, w.name)
 	}
 	labels := object.Child(template, "metadata", "labels")
 	for k, v := range w.labels {
