@@ -36,25 +36,6 @@ func (r nodeRules) mentions(key string) bool {
 	return false
 }
 
-// wanted returns the values that the pod requires of a label.
-func (r nodeRules) wanted(key string) []string {
-	var out []string
-	if v, ok := jobobject.Inner(r.pod, "nodeSelector")[key]; ok {
-		out = append(out, manifest.TextOf(v))
-	}
-	for _, term := range jobobject.MapsIn(jobobject.Inner(r.pod, "affinity", "nodeAffinity", requiredTerms)["nodeSelectorTerms"]) {
-		for _, e := range jobobject.MapsIn(term["matchExpressions"]) {
-			values, _ := e["values"].([]any)
-			for _, v := range values {
-				if e["key"] == key && e["operator"] == "In" {
-					out = append(out, manifest.TextOf(v))
-				}
-			}
-		}
-	}
-	return out
-}
-
 func hasKey(term map[string]any, key string) bool {
 	return slices.ContainsFunc(jobobject.MapsIn(term["matchExpressions"]), func(e map[string]any) bool { return e["key"] == key })
 }
@@ -157,9 +138,9 @@ var (
 // migStateLabel is set by NVIDIA's MIG manager once a node's partitions are made.
 const migStateLabel = "nvidia.com/mig.config.state"
 
-// layNodes lays the demands on nodes over a pod. A label that the selector names
+// applyNodes lays the demands on nodes over a pod. A label that the selector names
 // is the selector's alone.
-func (s *settings) layNodes(r jobobject.Role) {
+func (s *layer) applyNodes(r jobobject.Role) {
 	rules := nodeRules{r.Pod()}
 	if s.HealthAffinity != nil {
 		rules.health(*s.HealthAffinity)

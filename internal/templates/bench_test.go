@@ -15,7 +15,7 @@ func BenchmarkTemplates(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := parsed.Render(v); err != nil {
+				if _, err := Render(parsed, v); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,6 +2,8 @@ package templates
 
 import (
 	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // manyFaults is how many faults Check names.
@@ -18,13 +20,13 @@ func Check(name, source string, data []byte) (t *Template, faults []Fault, notes
 		found = append(found, err)
 	}
 	if t != nil && len(t.docs) > 0 {
-		found = append(found, t.trial(complete)...)
+		found = append(found, trial(t, complete)...)
 	}
 	if len(found) > 0 {
 		return nil, faultsIn(found), nil
 	}
 	for _, p := range t.Params {
-		if _, wellKnown := canonical(p.Name); p.Declared && !wellKnown && !slices.Contains(t.mentioned, p.Name) {
+		if _, wellKnown := setting.OfPlaceholder(p.Name); p.Declared && !wellKnown && !slices.Contains(t.mentioned, p.Name) {
 			notes = append(notes, "parameter "+p.Name+" is declared and used nowhere")
 		}
 	}

@@ -128,7 +128,7 @@ func TestEveryFaultOfAJob(t *testing.T) {
 	}
 	// Submitting it says the same.
 	tm := mustParse(t, text)
-	_, err := tm.Render(Values{})
+	_, err := Render(tm, Values{})
 	said := errs.Text(err, false)
 	if errs.ExitOf(err) != errs.Usage || !strings.Contains(said, "this PyTorchJob has 7 faults") || !strings.Contains(said, `"1st" cannot be the name`) || !strings.Contains(said, "--image IMAGE") {
 		t.Errorf("%s", said)

@@ -50,7 +50,7 @@ func TestDefaultsInPlaceholders(t *testing.T) {
 	}
 	// The header's word counts.
 	head := "parameters: {tag: {type: string, default: 7}, repo: {type: string}, zone: {required: true}}\n---\n"
-	if _, err := mustParse(t, head+text).Render(Values{}); err == nil || !strings.Contains(errs.Text(err, false), "needs a value for zone") {
+	if _, err := Render(mustParse(t, head+text), Values{}); err == nil || !strings.Contains(errs.Text(err, false), "needs a value for zone") {
 		t.Errorf("a required parameter: %v", err)
 	}
 	if got := at(t, mustRender(t, mustParse(t, head+text), Values{Params: map[string]any{"zone": "b"}}).Objects[0], workerContainer+".image"); got != "example.com/i:7" {

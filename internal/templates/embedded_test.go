@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // Every embedded template says what it is for, every parameter what it does,
@@ -20,7 +21,7 @@ func TestEmbeddedTemplates(t *testing.T) {
 			if p.Help == "" || !p.Declared || p.Type == "" {
 				t.Errorf("%s: parameter %+v has no help, type or declaration", name, p)
 			}
-			if !slices.Contains(tm.mentioned, p.Name) && p.Name != pInstanceType && p.Name != pTasks {
+			if !slices.Contains(tm.mentioned, p.Name) && p.Name != setting.InstanceType.Placeholder() && p.Name != setting.TasksPerNode.Placeholder() {
 				t.Errorf("%s: parameter %s is nowhere used", name, p.Name)
 			}
 		}
@@ -34,7 +35,7 @@ func TestSampleNeedsNothing(t *testing.T) {
 			t.Errorf("%s is required", p.Name)
 		}
 	}
-	r := render(t, "smpv2-llama2", Values{Name: "smpv2-llama2"})
+	r := rendered(t, "smpv2-llama2", Values{Name: "smpv2-llama2"})
 	if len(r.Objects) != 1 || len(r.Notices) != 0 {
 		t.Errorf("%d objects, notices %q", len(r.Objects), r.Notices)
 	}

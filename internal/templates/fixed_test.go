@@ -79,7 +79,7 @@ func TestFixed(t *testing.T) {
 		v := c.v
 		v.Name = "j"
 		v.NodeCount = Int(1)
-		_, err := tm.Render(v)
+		_, err := Render(tm, v)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%+v: %v", c.v.Set, err)
@@ -90,23 +90,23 @@ func TestFixed(t *testing.T) {
 			t.Errorf("the value of a variable is in the message: %v", err)
 		}
 	}
-	if _, err := tm.Render(Values{Name: "j"}); err == nil || !strings.Contains(errs.Text(err, false), "NODE_COUNT") {
+	if _, err := Render(tm, Values{Name: "j"}); err == nil || !strings.Contains(errs.Text(err, false), "NODE_COUNT") {
 		t.Errorf("without a required parameter: %v", err)
 	}
 	// An editor changes none of it either.
-	before, err := tm.Render(Values{Name: "j", NodeCount: Int(1)})
+	before, err := Render(tm, Values{Name: "j", NodeCount: Int(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := tm.Render(Values{Name: "j", NodeCount: Int(2)})
+	after, err := Render(tm, Values{Name: "j", NodeCount: Int(2)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tm.CheckFixed(before, after); err != nil {
+	if err := CheckFixed(tm, before, after); err != nil {
 		t.Errorf("another number of nodes: %v", err)
 	}
 	jobobject.Inner(after.Objects[0], "spec", "runPolicy")["activeDeadlineSeconds"] = int64(1)
-	if err := tm.CheckFixed(before, after); errs.ExitOf(err) != errs.Usage {
+	if err := CheckFixed(tm, before, after); errs.ExitOf(err) != errs.Usage {
 		t.Errorf("an edited fixed field: %v", err)
 	}
 }
@@ -158,7 +158,7 @@ func TestFixedWithValue(t *testing.T) {
 	if _, faults, _ := Check("ours", "ours.yaml", made.Text); len(faults) > 0 {
 		t.Fatalf("%+v\n%s", faults, made.Text)
 	}
-	r, err := made.Render(Values{Name: "j", NodeCount: Int(2)})
+	r, err := Render(made, Values{Name: "j", NodeCount: Int(2)})
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
@@ -177,7 +177,7 @@ func TestFixedWithValue(t *testing.T) {
 	}
 	for _, set := range []string{"spec.runPolicy.backoffLimit=4", "spec.runPolicy.backoffLimit=null", "spec.runPolicy.ttlSecondsAfterFinished=1", "metadata.labels.run=8", env + "[1].value=5"} {
 		a, _ := parseAssignment(set)
-		if _, err := made.Render(Values{Name: "j", NodeCount: Int(2), Set: []Assignment{a}}); err == nil || !strings.Contains(err.Error(), "template ours fixes") {
+		if _, err := Render(made, Values{Name: "j", NodeCount: Int(2), Set: []Assignment{a}}); err == nil || !strings.Contains(err.Error(), "template ours fixes") {
 			t.Errorf("--set %s: %v", set, err)
 		}
 	}

@@ -77,8 +77,8 @@ func given(n *manifest.Node, line, column int) {
 	}
 }
 
-// layFixed puts the values of the header into the manifest.
-func (t *Template) layFixed() []error {
+// applyFixed puts the values of the header into the manifest.
+func (t *Template) applyFixed() []error {
 	var faults []error
 	for _, f := range t.fixed {
 		if f.has && !f.set(t.jobNode(), f.steps) {

@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("another header changes the objects:\n%v\n%v", before, after)
 		}
 		for _, values := range []Values{v, {Name: "d"}, {}} {
-			r, err := tm.Render(values)
+			r, err := Render(tm, values)
 			if err != nil {
 				ours(t, err)
 				continue
@@ -126,7 +126,7 @@ func FuzzFill(f *testing.F) {
 		for i := range list {
 			list[i] = value
 		}
-		r, err := tm.Render(Values{Params: map[string]any{"TEXT": value, "FREE": free, "LIST": list}})
+		r, err := Render(tm, Values{Params: map[string]any{"TEXT": value, "FREE": free, "LIST": list}})
 		if err != nil {
 			ours(t, err)
 			return nil
@@ -157,7 +157,7 @@ func FuzzFlags(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		if a, err := parseAssignment(s); err != nil {
 			ours(t, err)
-		} else if v, err := a.value(); err != nil {
+		} else if v, err := plain(a); err != nil {
 			ours(t, err)
 		} else if err := assign(map[string]any{"a": []any{map[string]any{}}}, a.Key, v); err != nil {
 			ours(t, err)

@@ -86,7 +86,7 @@ func TestGolden(t *testing.T) {
 			Params: map[string]any{"NUM_NODES": 3, "GPU_PER_NODE": "1", "REGISTRY": "registry.example/", "TAG": ":v1"}})},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
-			r := render(t, c.template, c.values)
+			r := rendered(t, c.template, c.values)
 			got, err := manifest.Marshal(r.Objects)
 			if err != nil {
 				t.Fatal(err)
@@ -139,14 +139,14 @@ func mustParse(t *testing.T, text string) *Template {
 	return tm
 }
 
-func render(t *testing.T, name string, v Values) Result {
+func rendered(t *testing.T, name string, v Values) Result {
 	t.Helper()
 	return mustRender(t, mustFind(t, name), v)
 }
 
 func mustRender(t *testing.T, tm *Template, v Values) Result {
 	t.Helper()
-	r, err := tm.Render(v)
+	r, err := Render(tm, v)
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 type header struct {
@@ -176,7 +177,7 @@ func parseHeader(doc *manifest.Node) (h header, faults []error) {
 // parseParam reads one declaration, and finds all that is wrong with it. A scalar or
 // list instead of a map is the default.
 func parseParam(f manifest.Field) (p Param, faults []error) {
-	p = Param{Name: f.Key, Declared: true, Flag: flagFor(f.Key), line: f.Line, column: f.Column}
+	p = Param{Name: f.Key, Declared: true, Flag: setting.FlagOfPlaceholder(f.Key), line: f.Line, column: f.Column}
 	faultf := func(line, column int, format string, args ...any) {
 		faults = append(faults, manifest.Faultf(line, format, args...).Col(column))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // headerText writes a header document, with the line that ends it.
@@ -172,11 +173,11 @@ func (t *Template) With(c Change) (*Template, error) {
 }
 
 // typeByName are the types of well-known parameters that nobody has declared.
-var typeByName = map[string]string{pNodeCount: "int", pTasks: "int", pAccelerators: "int", pEFA: "int", pProcesses: "int",
-	pScriptArgs: "list", pCommand: "list", pTorchrun: "list", pMpirun: "list"}
+var typeByName = map[setting.Setting]string{setting.NodeCount: "int", setting.TasksPerNode: "int", setting.Accelerators: "int", setting.EFA: "int", setting.Processes: "int",
+	setting.ScriptArgs: "list", setting.Command: "list", setting.TorchrunFlags: "list", setting.MpirunFlags: "list"}
 
-func firstName(name string) string {
-	c, _ := canonical(name)
+func firstName(name string) setting.Setting {
+	c, _ := setting.OfPlaceholder(name)
 	return c
 }
 

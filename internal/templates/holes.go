@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // field adds a hole for a field of a map, or another place of the same parameter.
@@ -28,7 +29,7 @@ func (m *maker) findImage(view *jobobject.View) {
 		for _, list := range []string{"initContainers", "containers"} {
 			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
 				if image != "" && c["image"] == image {
-					m.field(Param{Name: pImage, Type: "string", Help: "container image"}, c, "image")
+					m.field(Param{Name: setting.Image.Placeholder(), Type: "string", Help: "container image"}, c, "image")
 				}
 			}
 		}
@@ -47,8 +48,8 @@ func (m *maker) findNodes(view *jobobject.View) {
 		return
 	}
 	if _, ok := manifest.Count(counted[0].Part["replicas"]); ok {
-		m.optional = append(m.optional, pNodeCount)
-		m.field(Param{Name: pNodeCount, Type: "int", Help: "number of worker pods"}, counted[0].Part, "replicas")
+		m.optional = append(m.optional, setting.NodeCount.Placeholder())
+		m.field(Param{Name: setting.NodeCount.Placeholder(), Type: "int", Help: "number of worker pods"}, counted[0].Part, "replicas")
 	}
 }
 
@@ -62,7 +63,7 @@ func (m *maker) findCounts(view *jobobject.View) {
 			list, _ := c[key].([]any)
 			_, found := countsIn(strings.Join(wordsOf(list), " "), nil)
 			for _, name := range found {
-				if name != pNodeCount && !seen[name] {
+				if name != setting.NodeCount.Placeholder() && !seen[name] {
 					seen[name] = true
 					m.optional = append(m.optional, name)
 					m.holes = append(m.holes, hole{Param{Name: name, Type: "int", Help: countHelp[name]}, func(string) {}})
@@ -72,7 +73,7 @@ func (m *maker) findCounts(view *jobobject.View) {
 	}
 }
 
-var countHelp = map[string]string{pTasks: "processes in each pod", pProcesses: "filled in: processes of all pods"}
+var countHelp = map[string]string{setting.TasksPerNode.Placeholder(): "processes in each pod", setting.Processes.Placeholder(): "filled in: processes of all pods"}
 
 func wordsOf(list []any) []string {
 	out := make([]string, len(list))
@@ -83,8 +84,8 @@ func wordsOf(list []any) []string {
 }
 
 // countParams are the parameters that stand for the numbers of launching flags.
-var countParams = map[string]string{"-np": pProcesses, "--nnodes": pNodeCount,
-	"--nproc-per-node": pTasks, "--nproc_per_node": pTasks}
+var countParams = map[string]string{"-np": setting.Processes.Placeholder(), "--nnodes": setting.NodeCount.Placeholder(),
+	"--nproc-per-node": setting.TasksPerNode.Placeholder(), "--nproc_per_node": setting.TasksPerNode.Placeholder()}
 
 // countsIn puts placeholders into the counts of a launching command and returns
 // the parameters that it has numbers for.
@@ -109,7 +110,7 @@ func countsIn(text string, params map[string]bool) (string, []string) {
 func (m *maker) findType(r jobobject.Role) {
 	selector := jobobject.Inner(r.Pod(), "nodeSelector")
 	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.Trains {
-		m.optional = append(m.optional, pInstanceType)
+		m.optional = append(m.optional, setting.InstanceType.Placeholder())
 		m.field(typeParam, selector, kinds.InstanceTypeLabel)
 	}
 	affinity := jobobject.Inner(r.Pod(), "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
@@ -121,13 +122,13 @@ func (m *maker) findType(r jobobject.Role) {
 			}
 			p := typeParam
 			p.Default = values[0]
-			m.optional = append(m.optional, pInstanceType)
+			m.optional = append(m.optional, setting.InstanceType.Placeholder())
 			m.holes = append(m.holes, hole{p, func(placeholder string) { values[0] = placeholder }})
 		}
 	}
 }
 
-var typeParam = Param{Name: pInstanceType, Type: "string", Help: "instance type of the nodes"}
+var typeParam = Param{Name: setting.InstanceType.Placeholder(), Type: "string", Help: "instance type of the nodes"}
 
 // findDevices: accelerators and EFA interfaces, in requests and limits alike.
 func (m *maker) findDevices(r jobobject.Role) {
@@ -138,9 +139,9 @@ func (m *maker) findDevices(r jobobject.Role) {
 			p := Param{Type: "int"}
 			switch {
 			case isAccelerator(k) && !strings.HasPrefix(k, instances.MIGPrefix):
-				p.Name, p.Help = pAccelerators, "accelerators for each pod"
+				p.Name, p.Help = setting.Accelerators.Placeholder(), "accelerators for each pod"
 			case k == instances.EFA:
-				p.Name, p.Help = pEFA, "EFA interfaces for each pod"
+				p.Name, p.Help = setting.EFA.Placeholder(), "EFA interfaces for each pod"
 			default:
 				continue
 			}

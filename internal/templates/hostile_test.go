@@ -59,7 +59,7 @@ func TestLargeManifest(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		tm, err := Parse("t", "file", []byte(text))
 		if err == nil {
-			_, err = tm.Render(Values{})
+			_, err = Render(tm, Values{})
 		}
 		if err != nil {
 			t.Fatal(errs.Text(err, true))
@@ -102,7 +102,7 @@ func TestHostileValues(t *testing.T) {
 				t.Errorf("%q: %s is %#v, want %#v", value, path, got, want)
 			}
 		}
-		r, err := withKey.Render(v)
+		r, err := Render(withKey, v)
 		switch {
 		case !key && (err == nil || !strings.Contains(err.Error(), "which cannot be one") || strings.Contains(err.Error(), "\n")):
 			t.Errorf("%q as a key: %v", value, err)

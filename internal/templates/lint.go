@@ -17,7 +17,7 @@ var countFlag = regexp.MustCompile(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node
 
 // noteCounts tells of numbers in the launching command that do not agree with
 // the job: two pods whose command waits for three never start to train.
-func (s *settings) noteCounts(j *jobobject.View) {
+func noteCounts(s *settings, j *jobobject.View) {
 	nodes := j.Nodes()
 	for _, r := range j.Starters() {
 		c := jobobject.Container(r.Pod())
@@ -50,7 +50,7 @@ func (s *settings) noteCounts(j *jobobject.View) {
 var imageText = regexp.MustCompile(`^[A-Za-z0-9._/:@+-]*$`)
 
 // noteImages tells of images that no node can pull: <account>.dkr.ecr... of a sample.
-func (s *settings) noteImages(j *jobobject.View) {
+func noteImages(s *settings, j *jobobject.View) {
 	for _, r := range j.Roles() {
 		for _, list := range []string{"initContainers", "containers"} {
 			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
@@ -63,9 +63,9 @@ func (s *settings) noteImages(j *jobobject.View) {
 }
 
 // noteTypes tells of instance types without the prefix that HyperPod's nodes have.
-func (s *settings) noteTypes(j *jobobject.View) {
+func noteTypes(s *settings, j *jobobject.View) {
 	for _, r := range j.Roles() {
-		for _, name := range (nodeRules{r.Pod()}).wanted(kinds.InstanceTypeLabel) {
+		for _, name := range jobobject.RequiredLabel(r.Pod(), kinds.InstanceTypeLabel) {
 			if t, known := instances.Lookup(name); known && t.Name != name {
 				s.notef("%s wants nodes of type %s; HyperPod's nodes say %s", r.Name, name, t.Name)
 			}

@@ -16,7 +16,7 @@ import (
 // nodes of ml.p5.48xlarge, and what this program makes of them. Where they
 // differ, the difference is a decision and is stated here.
 func TestFieldsOfTheOfficialCLI(t *testing.T) {
-	r := render(t, "pytorch", Values{
+	r := rendered(t, "pytorch", Values{
 		Name: "demo", Namespace: "hyperpod-ns-research", Image: "IMAGE", EntryScript: "/workspace/train.py", InstanceType: "ml.p5.48xlarge", NodeCount: Int(2),
 		Queue: "hyperpod-ns-research-localqueue", Priority: "training-priority", AutoResume: true, MaxRetry: Int(3),
 		Volumes: []Volume{{Type: PVC, Claim: "fsx-claim", MountPath: "/fsx"}},
@@ -53,10 +53,10 @@ func TestFieldsOfTheOfficialCLI(t *testing.T) {
 		workerPod + ".nodeSelector":                        nil,
 		workerContainer + ".resources.requests.cpu":        "179", // the official CLI asks for none, so that quota never counts it
 		workerContainer + ".resources.requests.memory":     "1890Gi",
-		workerPod + ".affinity.nodeAffinity." + requiredTerms + ".nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
-			expression(kinds.NodeHealthLabel, []string{"Schedulable"}), expression(kinds.InstanceTypeLabel, []string{"ml.p5.48xlarge"})}}},
-		workerPod + ".affinity.nodeAffinity." + preferredTerms: []any{map[string]any{"weight": int64(100), "preference": map[string]any{
-			"matchExpressions": []any{expression(kinds.DeepHealthLabel, []string{"Passed"})}}}},
+		workerPod + ".affinity.nodeAffinity." + "requiredDuringSchedulingIgnoredDuringExecution" + ".nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
+			expressionIn(kinds.NodeHealthLabel, []string{"Schedulable"}), expressionIn(kinds.InstanceTypeLabel, []string{"ml.p5.48xlarge"})}}},
+		workerPod + ".affinity.nodeAffinity." + "preferredDuringSchedulingIgnoredDuringExecution": []any{map[string]any{"weight": int64(100), "preference": map[string]any{
+			"matchExpressions": []any{expressionIn(kinds.DeepHealthLabel, []string{"Passed"})}}}},
 		workerContainer + ".command": []any{"torchrun"},
 		workerContainer + ".args":    []any{"--nnodes=2", "--nproc_per_node=8", "--rdzv_backend=c10d", "--rdzv_endpoint=demo-worker-0:29400", "--rdzv_id=demo", "/workspace/train.py"},
 	} {
@@ -77,7 +77,7 @@ func TestFieldsOfTheOfficialCLI(t *testing.T) {
 }
 
 func TestUsersValuesWin(t *testing.T) {
-	r := render(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(2), EFA: Int(0),
+	r := rendered(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(2), EFA: Int(0),
 		Environment: map[string]string{"FI_PROVIDER": "tcp", "NCCL_SOCKET_IFNAME": "eth0"}, Volumes: []Volume{{Name: "big", Type: EmptyDir, MountPath: "/dev/shm", Memory: true, Size: "100Gi"}}})
 	c, _ := at(t, r.Objects[0], workerContainer).(map[string]any)
 	if got := jobobject.Named(c["env"], "FI_PROVIDER")["value"]; got != "tcp" {
@@ -100,7 +100,7 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 		nodes        int
 		want         bool
 	}{{"p5.48xlarge", 2, true}, {"p5.48xlarge", 1, false}, {"g5.2xlarge", 2, false}, {"c6i.32xlarge", 2, false}, {"c5n.18xlarge", 2, true}} {
-		r := render(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: c.instanceType, NodeCount: Int(c.nodes)})
+		r := rendered(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: c.instanceType, NodeCount: Int(c.nodes)})
 		if got := jobobject.Named(at(t, r.Objects[0], workerContainer+".env"), "FI_PROVIDER") != nil; got != c.want {
 			t.Errorf("%d x %s: FI_PROVIDER %v", c.nodes, c.instanceType, got)
 		}
@@ -119,11 +119,11 @@ func TestSelectorText(t *testing.T) {
 func TestNodeRules(t *testing.T) {
 	base := Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge"}
 	required := func(v Values) map[string][]string {
-		r := render(t, "pytorch", v)
+		r := rendered(t, "pytorch", v)
 		pod, _ := at(t, r.Objects[0], workerPod).(map[string]any)
 		out := map[string][]string{}
 		for _, k := range []string{kinds.NodeHealthLabel, kinds.DeepHealthLabel, kinds.InstanceTypeLabel, "zone"} {
-			if w := (nodeRules{pod}).wanted(k); len(w) > 0 {
+			if w := jobobject.RequiredLabel(pod, k); len(w) > 0 {
 				out[k] = w
 			}
 		}
@@ -152,7 +152,7 @@ func TestNodeRules(t *testing.T) {
 	}
 	v := base
 	v.HealthAffinity, v.InstanceType = no(), ""
-	if got := at(t, render(t, "pytorch", v).Objects[0], workerPod+".affinity"); got != nil {
+	if got := at(t, rendered(t, "pytorch", v).Objects[0], workerPod+".affinity"); got != nil {
 		t.Errorf("an empty affinity is left: %v", got)
 	}
 	// A manifest without any gets it only when asked.
@@ -161,13 +161,6 @@ func TestNodeRules(t *testing.T) {
 		if got := at(t, r.Objects[0], "spec.template.spec.affinity") != nil; got != want {
 			t.Errorf("health affinity %v: %v", want, got)
 		}
-	}
-	// Terms are alternatives: without its only demand, one accepts every node.
-	pod := map[string]any{"affinity": map[string]any{"nodeAffinity": map[string]any{requiredTerms: map[string]any{"nodeSelectorTerms": []any{
-		map[string]any{"matchExpressions": []any{expression("a", []string{"1"})}}, map[string]any{"matchExpressions": []any{expression("b", []string{"1"})}}}}}}}
-	nodeRules{pod}.drop("a")
-	if len(pod) != 0 {
-		t.Errorf("left: %v", pod)
 	}
 }
 
@@ -257,4 +250,8 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("%s: %q %q\nwant %q %q", c.name, command, args, c.command, c.args)
 		}
 	}
+}
+
+func expressionIn(key string, values []string) map[string]any {
+	return map[string]any{"key": key, "operator": "In", "values": manifest.AnyList(values)}
 }

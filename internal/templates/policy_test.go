@@ -41,7 +41,7 @@ func TestParseToleration(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if diff := cmp.Diff(want, got.body()); diff != "" {
+		if diff := cmp.Diff(want, got.Object()); diff != "" {
 			t.Errorf("%s: %s", text, diff)
 		}
 	}
@@ -82,7 +82,7 @@ func TestRunPolicy(t *testing.T) {
 		{"hyperpod-pytorch", "spec.runPolicy", RunPolicy{CleanPodPolicy: "All", TTL: Int(0), Deadline: Int(9)}, map[string]any{"cleanPodPolicy": "All", "ttlSecondsAfterFinished": int64(0), "activeDeadlineSeconds": int64(9)}},
 		{"testdata/manifests/job.yaml", "spec", RunPolicy{TTL: Int(60), Deadline: Int(3600), Backoff: Int(3)}, map[string]any{"ttlSecondsAfterFinished": int64(60), "activeDeadlineSeconds": int64(3600), "backoffLimit": int64(3)}},
 	} {
-		r := render(t, c.template, Values{Name: "j", Image: "i", EntryScript: "t.py", RunPolicy: c.policy})
+		r := rendered(t, c.template, Values{Name: "j", Image: "i", EntryScript: "t.py", RunPolicy: c.policy})
 		for k, want := range c.want {
 			if got := at(t, r.Objects[0], c.at+"."+k); got != want {
 				t.Errorf("%s: %s is %v, want %v", c.template, k, got, want)
@@ -100,7 +100,7 @@ func TestRunPolicy(t *testing.T) {
 		"no field":   {"testdata/manifests/job.yaml", RunPolicy{CleanPodPolicy: "All"}, "cannot be laid over a Job"},
 		"another":    {"hyperpod-pytorch", RunPolicy{Backoff: Int(1)}, "--max-retry N"},
 	} {
-		_, err := mustFind(t, c.template).Render(Values{Name: "j", Image: "i", EntryScript: "t.py", RunPolicy: c.policy})
+		_, err := Render(mustFind(t, c.template), Values{Name: "j", Image: "i", EntryScript: "t.py", RunPolicy: c.policy})
 		if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), c.want) {
 			t.Errorf("%s: %s", name, errs.Text(err, false))
 		}
@@ -109,7 +109,7 @@ func TestRunPolicy(t *testing.T) {
 
 func TestElastic(t *testing.T) {
 	v := Values{Name: "j", Image: "i", EntryScript: "t.py", NodeCount: Int(2), Elastic: Elastic{Max: Int(4)}}
-	o := render(t, "pytorch", v).Objects[0]
+	o := rendered(t, "pytorch", v).Objects[0]
 	if diff := cmp.Diff(map[string]any{"minReplicas": int64(2), "maxReplicas": int64(4), "rdzvBackend": "c10d"}, at(t, o, "spec.elasticPolicy")); diff != "" {
 		t.Error(diff)
 	}
@@ -117,7 +117,7 @@ func TestElastic(t *testing.T) {
 		t.Errorf("arguments %q", args)
 	}
 	v.Elastic = Elastic{Min: Int(1), Max: Int(4), Sizes: []int{4, 2, 1}, ScalingTimeout: Int(60), ShutdownTimeout: Int(30), ScaleUpSnooze: Int(600)}
-	o = render(t, "hyperpod-pytorch", v).Objects[0]
+	o = rendered(t, "hyperpod-pytorch", v).Objects[0]
 	if diff := cmp.Diff(map[string]any{"minReplicas": int64(1), "maxReplicas": int64(4), "replicaDiscreteValues": []any{int64(1), int64(2), int64(4)},
 		"scalingTimeoutInSeconds": int64(60), "gracefulShutdownTimeoutInSeconds": int64(30)}, at(t, o, "spec.elasticPolicy")); diff != "" {
 		t.Error(diff)
@@ -127,7 +127,7 @@ func TestElastic(t *testing.T) {
 	}
 	bare := mustParse(t, "apiVersion: sagemaker.amazonaws.com/v1\nkind: HyperPodPyTorchJob\nmetadata: {name: j}\n"+
 		"spec: {replicaSpecs: [{name: pods, replicas: 1, template: {spec: {containers: [{name: pytorch, image: i}]}}}]}\n")
-	r, err := bare.Render(Values{Elastic: Elastic{Max: Int(2), ScaleUpSnooze: Int(60)}})
+	r, err := Render(bare, Values{Elastic: Elastic{Max: Int(2), ScaleUpSnooze: Int(60)}})
 	if err != nil || at(t, r.Objects[0], "spec.runPolicy.restartPolicy.evalPeriodSeconds") != int64(3600) {
 		t.Errorf("a restart policy without the period that it has to have: %v, %v", err, r.Objects)
 	}
@@ -147,7 +147,7 @@ func TestElastic(t *testing.T) {
 		"a master":       {"testdata/manifests/master.yaml", Elastic{Max: Int(4)}, "with a Master cannot be elastic"},
 	} {
 		v.Elastic = c.elastic
-		_, err := mustFind(t, c.template).Render(v)
+		_, err := Render(mustFind(t, c.template), v)
 		if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), c.want) {
 			t.Errorf("%s: %s", name, errs.Text(err, false))
 		}
@@ -158,7 +158,7 @@ func TestRendezvous(t *testing.T) {
 	flags := func(name string, v Values) []string {
 		v.Name, v.Image, v.EntryScript = "j", "i", "t.py"
 		var out []string
-		for _, o := range render(t, name, v).Objects {
+		for _, o := range rendered(t, name, v).Objects {
 			if o["kind"] == "PyTorchJob" {
 				for _, a := range at(t, o, workerContainer+".args").([]any) {
 					if s := a.(string); strings.Contains(s, "rdzv") || strings.Contains(s, "rank") || strings.Contains(s, "master") || strings.Contains(s, "main_process") {
@@ -196,7 +196,7 @@ func TestRendezvous(t *testing.T) {
 	for want, r := range map[string]Rendezvous{"needs an etcd server": {Backend: "etcd"}, "did you mean c10d?": {Backend: "c10"}, "is not HOST:PORT": {Endpoint: "http://x"}} {
 		v := with(r)
 		v.Name, v.Image, v.EntryScript = "j", "i", "t.py"
-		if _, err := mustFind(t, "pytorch").Render(v); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
+		if _, err := Render(mustFind(t, "pytorch"), v); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%s: %s", want, errs.Text(err, false))
 		}
 	}
@@ -206,11 +206,11 @@ func TestRendezvous(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	v := Values{Name: "j", Image: "i", EntryScript: "t.py", InstanceType: "ml.p5.48xlarge", NodeCount: Int(2), RequiredTopology: "rack",
 		Tolerations: []Toleration{{Key: "k", Exists: true}, {Key: "k", Exists: true}}, SecretEnv: []SecretEnv{{"NCCL_DEBUG", "s", "k"}, {"", "all", ""}, {"", "all", ""}}, ResultsDir: "/out"}
-	specs := at(t, render(t, "mpi", v).Objects[0], "spec.mpiReplicaSpecs")
+	specs := at(t, rendered(t, "mpi", v).Objects[0], "spec.mpiReplicaSpecs")
 	for role, trains := range map[string]bool{"Launcher": false, "Worker": true} {
 		pod := at(t, specs.(map[string]any), role+".template").(map[string]any)
 		c := jobobject.MapsIn(jobobject.Inner(pod, "spec")["containers"])[0]
-		if got := jobobject.Inner(pod, "metadata", "annotations")[requiredTopologyAnnotation]; (got == "rack") != trains {
+		if got := jobobject.Inner(pod, "metadata", "annotations")["kueue.x-k8s.io/podset-required-topology"]; (got == "rack") != trains {
 			t.Errorf("%s: topology %v", role, got)
 		}
 		if got := jobobject.MapsIn(jobobject.Inner(pod, "spec")["tolerations"]); len(got) != 1 {
@@ -223,7 +223,7 @@ func TestPlaces(t *testing.T) {
 		if _, plain := debug["value"]; plain || jobobject.Inner(debug, "valueFrom", "secretKeyRef")["key"] != "k" {
 			t.Errorf("%s: variable %v", role, debug)
 		}
-		if (jobobject.Named(c["env"], resultsVariable) != nil) != trains {
+		if (jobobject.Named(c["env"], "RESULTS_DIR") != nil) != trains {
 			t.Errorf("%s: results %v", role, c["env"])
 		}
 	}
@@ -234,7 +234,7 @@ func TestPlaces(t *testing.T) {
 	} {
 		bad := v
 		change(&bad)
-		if _, err := mustFind(t, "mpi").Render(bad); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
+		if _, err := Render(mustFind(t, "mpi"), bad); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%s: %s", want, errs.Text(err, false))
 		}
 	}
@@ -244,12 +244,12 @@ func TestTasksInWords(t *testing.T) {
 	v := Values{Name: "j", Image: "i", EntryScript: "t.py", InstanceType: "ml.trn1.32xlarge"}
 	for by, want := range map[string]int{"": 32, "auto": 32, "gpu": 16, "cpu": 128} {
 		v.TasksBy = by
-		if r := render(t, "pytorch", v); r.TasksPerNode != want {
+		if r := rendered(t, "pytorch", v); r.TasksPerNode != want {
 			t.Errorf("%q: %d, want %d", by, r.TasksPerNode, want)
 		}
 	}
 	for by, want := range map[string]string{"gpu": "no accelerator is asked for", "cpu": "needs --instance-type", "tpu": "not one of auto, gpu, cpu"} {
-		if _, err := mustFind(t, "pytorch").Render(Values{Name: "j", Image: "i", EntryScript: "t.py", TasksBy: by}); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
+		if _, err := Render(mustFind(t, "pytorch"), Values{Name: "j", Image: "i", EntryScript: "t.py", TasksBy: by}); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%s: %s", by, errs.Text(err, false))
 		}
 	}

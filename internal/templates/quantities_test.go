@@ -25,7 +25,7 @@ func TestResourcesOfAManifest(t *testing.T) {
 	} {
 		tpl, err := Parse("t", "t.yaml", []byte(manifest(c.resources)))
 		if err == nil {
-			_, err = tpl.Render(Values{Namespace: "ns"})
+			_, err = Render(tpl, Values{Namespace: "ns"})
 		}
 		switch {
 		case c.want == "" && err != nil:

@@ -121,7 +121,7 @@ func TestRenderErrors(t *testing.T) {
 		{"pytorch's container", "pytorch", with(func(v *Values) { v.Set = []Assignment{{workerContainer + ".name", "main"}} }), []string{"named pytorch"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := mustFind(t, c.template).Render(c.values)
+			_, err := Render(mustFind(t, c.template), c.values)
 			if err == nil {
 				t.Fatal("it was accepted")
 			}
@@ -142,9 +142,9 @@ func TestRenderErrors(t *testing.T) {
 // with two.
 func TestLongestName(t *testing.T) {
 	v := Values{Name: strings.Repeat("a", 54), Image: "i", EntryScript: "t.py", NodeCount: Int(10)}
-	render(t, "pytorch", v)
+	rendered(t, "pytorch", v)
 	v.NodeCount = Int(11)
-	if _, err := mustFind(t, "pytorch").Render(v); err == nil {
+	if _, err := Render(mustFind(t, "pytorch"), v); err == nil {
 		t.Error("pods of 64 letters were accepted")
 	}
 }
@@ -175,7 +175,7 @@ func TestManifestsThatNeedCare(t *testing.T) {
 		{"a key that nobody gives", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), Values{}, "needs a value for A"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := mustParse(t, c.text).Render(c.values)
+			_, err := Render(mustParse(t, c.text), c.values)
 			if err == nil || !strings.Contains(errs.Text(err, false), c.want) {
 				t.Errorf("want %q, got %v", c.want, err)
 			}
@@ -212,7 +212,7 @@ func TestResultNumbers(t *testing.T) {
 		if c.template == "pytorch" {
 			v.Name, v.Image, v.EntryScript = "d", "i", "t.py"
 		}
-		got := render(t, c.template, v)
+		got := rendered(t, c.template, v)
 		got.Objects, got.Notices = nil, nil
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v\nwant %+v", c.template, got, c.want)
@@ -224,7 +224,7 @@ func TestResultNumbers(t *testing.T) {
 func TestNodeOfTheCluster(t *testing.T) {
 	v := Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "ml.x9.metal", NodeCount: Int(2),
 		Node: &Node{Allocatable: map[string]string{"cpu": "100", "memory": "200Gi", "nvidia.com/gpu": "4", "vpc.amazonaws.com/efa": "2"}}}
-	r := render(t, "pytorch", v)
+	r := rendered(t, "pytorch", v)
 	requests := at(t, r.Objects[0], workerContainer+".resources.requests")
 	want := map[string]any{"cpu": "95", "memory": "190Gi", "nvidia.com/gpu": int64(4), "vpc.amazonaws.com/efa": int64(2)}
 	if !reflect.DeepEqual(requests, want) {
@@ -233,7 +233,7 @@ func TestNodeOfTheCluster(t *testing.T) {
 	// A cluster whose device plugin serves the newer name, and a node that leaves
 	// less than the table's estimate.
 	v.InstanceType, v.Node = "trn1.32xlarge", &Node{Allocatable: map[string]string{"cpu": "100", "memory": "500Gi", "aws.amazon.com/neuron": "16"}}
-	r = render(t, "pytorch", v)
+	r = rendered(t, "pytorch", v)
 	requests = at(t, r.Objects[0], workerContainer+".resources.requests")
 	want = map[string]any{"cpu": "95", "memory": "461Gi", "aws.amazon.com/neuron": int64(16), "vpc.amazonaws.com/efa": int64(8)}
 	if !reflect.DeepEqual(requests, want) {
@@ -286,7 +286,7 @@ func TestRenderIsPure(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			r, err := tm.Render(v)
+			r, err := Render(tm, v)
 			if err != nil {
 				t.Error(err)
 				return
@@ -322,7 +322,7 @@ func BenchmarkRender(b *testing.B) {
 	tm := mustFind(b, "pytorch")
 	v := Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(4)}
 	for b.Loop() {
-		if _, err := tm.Render(v); err != nil {
+		if _, err := Render(tm, v); err != nil {
 			b.Fatal(err)
 		}
 	}

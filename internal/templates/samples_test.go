@@ -174,7 +174,7 @@ func sameAsEnvsubst(t *testing.T, name string, data []byte) bool {
 			params[name] = sampleValue(name)
 		}
 	}
-	r, err := tm.Render(Values{Params: params})
+	r, err := Render(tm, Values{Params: params})
 	if err != nil {
 		return rightly(err)
 	}

@@ -53,7 +53,7 @@ func TestAssign(t *testing.T) {
 		{"a.list[0]", "null", "a.list[0].k", "1"},
 	} {
 		o := fresh()
-		v, err := Assignment{c.path, c.value}.value()
+		v, err := plain(Assignment{c.path, c.value})
 		if err == nil {
 			err = assign(o, c.path, v)
 		}
@@ -74,7 +74,7 @@ func TestAssign(t *testing.T) {
 			t.Errorf("%q changed the object", bad)
 		}
 	}
-	if _, err := (Assignment{"a", "{x: "}).value(); errs.ExitOf(err) != errs.Usage {
+	if _, err := plain(Assignment{"a", "{x: "}); errs.ExitOf(err) != errs.Usage {
 		t.Errorf("a broken value: %v", err)
 	}
 }
@@ -86,7 +86,7 @@ func TestSetTakesTheFieldsType(t *testing.T) {
 		{"spec.nprocPerNode", "4"}, {workerContainer + ".resources.limits.memory", "16Gi"}, {workerContainer + ".stdin", "yes"},
 		{workerPod + ".tolerations", "[{key: a, operator: Exists}]"}, {"SCRIPT_ARGS", "--a 'b c'"}, {workerContainer + ".securityContext", "null"},
 	}}
-	o := render(t, "pytorch", v).Objects[0]
+	o := rendered(t, "pytorch", v).Objects[0]
 	for path, want := range map[string]any{
 		"metadata.labels.run": "7", `metadata.annotations["example.com/on"]`: "true", "spec.runPolicy.backoffLimit": int64(3),
 		"spec.nprocPerNode": "4", workerContainer + ".resources.limits.memory": "16Gi", workerContainer + ".stdin": true,
@@ -208,9 +208,18 @@ spec:
 		"zzz":                      "the path of any field",
 		"spec.runPolicy.suspended": "did you mean suspend",
 	} {
-		_, err := tm.Render(Values{Name: "j", Set: []Assignment{{key, "7"}}})
+		_, err := Render(tm, Values{Name: "j", Set: []Assignment{{key, "7"}}})
 		if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, want) {
 			t.Errorf("--set %s=7: %s want %q", key, text, want)
 		}
 	}
+}
+
+// plain is the value of an assignment without its lines.
+func plain(a Assignment) (any, error) {
+	n, err := a.parsed()
+	if n == nil || err != nil {
+		return nil, err
+	}
+	return n.Plain(), nil
 }

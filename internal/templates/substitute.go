@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // findPlaceholders fills Params with the placeholders that nobody declared but
@@ -26,7 +27,7 @@ func (t *Template) findPlaceholders() []error {
 			i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == m.Name })
 			if i < 0 && !at.Script {
 				i = len(t.Params)
-				t.Params = append(t.Params, Param{Name: m.Name, Required: true, Flag: flagFor(m.Name), line: line})
+				t.Params = append(t.Params, Param{Name: m.Name, Required: true, Flag: setting.FlagOfPlaceholder(m.Name), line: line})
 			}
 			if m.Or == "" {
 				continue

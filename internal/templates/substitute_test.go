@@ -154,7 +154,7 @@ func TestLeftPlaceholders(t *testing.T) {
 	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: $NAME}\nspec:\n  parallelism: $WORKERS\n  template:\n    spec:\n      volumes:\n      - {name: d, persistentVolumeClaim: {claimName: $CLAIM}}\n" +
 		"      containers:\n      - {name: c, image: $REPO/i, args: [$MODE, --x=$Y], env: [{name: T, value: $HF_TOKEN}], resources: {requests: {memory: $MEM, cpu: $CPU}}}\n"
 	tm := mustParse(t, text)
-	_, err := tm.Render(Values{Params: map[string]any{"CPU": 2}})
+	_, err := Render(tm, Values{Params: map[string]any{"CPU": 2}})
 	if err == nil {
 		t.Fatal("it was accepted")
 	}
@@ -213,7 +213,7 @@ func TestTemplateNamespace(t *testing.T) {
 		strings.Replace(jobHead, "{name: j}", "{name: j, namespace: $NS}", 1):                                "",
 		"parameters: {NS: b}\n---\n" + strings.Replace(jobHead, "{name: j}", "{name: j, namespace: $NS}", 1): "b",
 	} {
-		if got := mustParse(t, text).Namespace(Values{}); got != want {
+		if got := Namespace(mustParse(t, text), Values{}); got != want {
 			t.Errorf("%q, want %q, of\n%s", got, want, text)
 		}
 	}
@@ -308,7 +308,7 @@ func TestParametersAndFlags(t *testing.T) {
 		t.Errorf("limits %v", l)
 	}
 	for _, name := range []string{"NUM_NODES", "EFA_PER_NODE", "GPU_PER_NODE", "TAG"} {
-		if _, err := mustParse(t, text("")).Render(Values{Params: without(name)}); err == nil || !strings.Contains(errs.Text(err, false), name) {
+		if _, err := Render(mustParse(t, text("")), Values{Params: without(name)}); err == nil || !strings.Contains(errs.Text(err, false), name) {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
@@ -319,10 +319,10 @@ func TestParametersAndFlags(t *testing.T) {
 	}
 	// A flag's value obeys what the template declares.
 	restricted := "parameters: {IMAGE: {enum: [a, b]}, NODE_COUNT: {type: int, enum: [2, 4]}}\n---\n" + strings.Replace(jobHead, "image: i", "image: $IMAGE", 1)
-	if _, err := mustParse(t, restricted).Render(Values{Image: "c", NodeCount: Int(2)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--image") {
+	if _, err := Render(mustParse(t, restricted), Values{Image: "c", NodeCount: Int(2)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--image") {
 		t.Errorf("an image outside the enum: %v", err)
 	}
-	if _, err := mustParse(t, restricted).Render(Values{Image: "a", NodeCount: Int(3)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--node-count") {
+	if _, err := Render(mustParse(t, restricted), Values{Image: "a", NodeCount: Int(3)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--node-count") {
 		t.Errorf("a number outside the enum: %v", err)
 	}
 	mustRender(t, mustParse(t, restricted), Values{Image: "a", NodeCount: Int(4)})

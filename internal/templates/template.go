@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // Param is a parameter of a template: a placeholder that a value fills in.
@@ -102,7 +103,7 @@ func read(name, source string, data []byte, most int) (t *Template, complete boo
 	all := len(t.docs)
 	faults = append(faults, t.checkDocuments()...)
 	if complete = len(t.docs) == all; complete && all > 0 {
-		faults = append(faults, t.layFixed()...)
+		faults = append(faults, t.applyFixed()...)
 	}
 	faults = append(faults, t.findPlaceholders()...)
 	if faults = tidy(append(faults, t.faults(most)...)); len(faults) > 0 {
@@ -222,7 +223,7 @@ func (t *Template) jobNode() *manifest.Node {
 func (t *Template) unknownSet(a Assignment) error {
 	e := t.unknown(a.Key)
 	near := schema.NearPaths(t.jobNode(), a.Key)
-	switch flag := flagFor(a.Key); {
+	switch flag := setting.FlagOfPlaceholder(a.Key); {
 	case flag != "":
 		e.WithTry(flag + " " + a.Value)
 	case len(near) > 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // Conversion is how FromObjects makes a template.
@@ -57,7 +58,7 @@ func FromObjects(objects []map[string]any, c Conversion) (t *Template, notes []s
 		if err != nil {
 			return nil, nil, err
 		}
-		r, err := t.Render(Values{Name: m.name, Params: m.secrets})
+		r, err := Render(t, Values{Name: m.name, Params: m.secrets})
 		if err == nil && m.same(want, r.Objects) {
 			return t, m.notes, nil
 		}
@@ -98,7 +99,7 @@ func (m *maker) prepare(view *jobobject.View) {
 			dropLabel(o, kinds.QueueLabel)
 		}
 	}
-	m.holes = append(m.holes, hole{Param{Name: pJobName, Type: "string", Required: true, Help: "the job's name"}, func(p string) {
+	m.holes = append(m.holes, hole{Param{Name: setting.Name.Placeholder(), Type: "string", Required: true, Help: "the job's name"}, func(p string) {
 		jobobject.Inner(m.job, "metadata")["name"] = p
 	}})
 	m.findNodes(view)
@@ -152,7 +153,7 @@ func (m *maker) expected() ([]map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := plain.Render(Values{Name: m.name})
+	r, err := Render(plain, Values{Name: m.name})
 	return r.Objects, err
 }
 
@@ -273,12 +274,12 @@ func (m *maker) escape(v any, params map[string]bool, at manifest.Place) any {
 			return found
 		})
 		if s == m.name && inLabels.MatchString(at.Path) {
-			return "${" + pJobName + "}"
+			return "${" + setting.Name.Placeholder() + "}"
 		}
 		if at.Script {
 			s, _ = countsIn(s, params)
 		}
-		return m.pods.ReplaceAllString(s, "${1}${3}$${"+pJobName+"}${2}${4}")
+		return m.pods.ReplaceAllString(s, "${1}${3}$${"+setting.Name.Placeholder()+"}${2}${4}")
 	}
 	return v
 }
@@ -292,7 +293,7 @@ func podNames(job string) *regexp.Regexp {
 
 // Generalize makes parameters of what a manifest without any states. Its comments
 // are not kept.
-func (t *Template) Generalize() (*Template, []string, error) {
+func Generalize(t *Template) (*Template, []string, error) {
 	objects := make([]map[string]any, len(t.docs))
 	for i, d := range t.docs {
 		o, _ := d.Plain().(map[string]any)

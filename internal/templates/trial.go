@@ -5,35 +5,36 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // trial renders the template with what it says itself, and finds all that is wrong
 // with the result. What only its users know is left open. complete tells that no
 // document is missing.
-func (t *Template) trial(complete bool) (found []error) {
-	v := t.madeUp()
-	draft, err := t.draft(v)
+func trial(t *Template, complete bool) (found []error) {
+	v := madeUp(t)
+	draft, err := draft(t, v)
 	if err != nil {
 		return []error{err}
 	}
-	t, s, found := t.settled(v, draft)
+	t, s, found := settledPlan(t, v, draft)
 	if s == nil {
 		return found
 	}
-	values, err := s.params(t, draft)
+	values, err := s.params(draft)
 	if err != nil {
 		return append(found, err)
 	}
-	trees, _, faults := t.fillTrees(values, manyFaults)
+	trees, _, faults := fillTrees(t, values, manyFaults)
 	found = append(found, faults...)
 	objects := make([]map[string]any, len(trees))
 	for i, n := range trees {
 		objects[i], _ = n.Plain().(map[string]any)
 		jobobject.Strip(objects[i])
 	}
-	var fixed []fixedValue
+	var kept []fixedValue
 	if complete {
-		fixed, faults = t.fixedValues(objects)
+		kept, faults = fixedValues(t, objects)
 		found = append(found, faults...)
 	}
 	tell := func(err error) {
@@ -48,22 +49,19 @@ func (t *Template) trial(complete bool) (found []error) {
 			found = append(found, manifest.Faultf(trees[i].Line, "the manifest holds another job, and one can be started at a time").Col(trees[i].Column))
 		case isJob:
 			job = view
-			tell(s.layJob(t, job))
+			tell(applyToJob(s, job))
 		}
 	}
-	s.layObjects(objects)
-	found = append(found, s.objectTrial(trees, objects)...)
-	tell(t.checkFixedValues(fixed, objects))
+	applyToObjects(s, objects)
+	found = append(found, objectTrial(s, trees, objects)...)
+	tell(checkFixedValues(t, kept, objects))
 	return found
 }
-
-// madeUpName is what a job is called in a trial that nobody has named.
-const madeUpName = "template-check"
 
 // madeUp are the values of a trial: a name where the manifest has none, and lists, as a
 // placeholder cannot stand for one. All other values stay open, and what they decide is
 // not judged.
-func (t *Template) madeUp() Values {
+func madeUp(t *Template) Values {
 	v := Values{Params: map[string]any{}}
 	if d := t.jobNode(); isJobKind(d.Get("kind").Str()) {
 		if name := d.Get("metadata").Get("name").Str(); name == "" || manifest.Unfilled(name) {
@@ -71,7 +69,7 @@ func (t *Template) madeUp() Values {
 		}
 	}
 	for _, p := range t.Params {
-		c, _ := canonical(p.Name)
+		c, _ := setting.OfPlaceholder(p.Name)
 		switch {
 		case p.Default != nil || p.Declared && !p.Required:
 		case len(p.Enum) > 0:
@@ -83,33 +81,33 @@ func (t *Template) madeUp() Values {
 	return v
 }
 
-// settled are the settings that the template's own values come to, and the template
+// settledPlan are the settings that the template's own values come to, and the template
 // without the defaults that are in the way of that: each is a fault at its declaration.
 // There are no settings when nothing helps.
-func (t *Template) settled(v Values, draft *jobobject.View) (*Template, *settings, []error) {
-	s, err := t.settings(v, draft)
+func settledPlan(t *Template, v Values, draft *jobobject.View) (*Template, *settings, []error) {
+	s, err := resolve(t, v, draft)
 	if err == nil {
 		return t, s, nil
 	}
 	var found []error
 	wrong := map[string]bool{}
 	for _, p := range t.Params {
-		if _, wellKnown := canonical(p.Name); !wellKnown || p.Default == nil {
+		if _, wellKnown := setting.OfPlaceholder(p.Name); !wellKnown || p.Default == nil {
 			continue
 		}
-		alone := t.without(func(q Param) bool { return q.Name != p.Name })
-		if _, err := alone.settings(v, draft); err != nil {
+		alone := without(t, func(q Param) bool { return q.Name != p.Name })
+		if _, err := resolve(alone, v, draft); err != nil {
 			wrong[p.Name] = true
 			found = append(found, manifest.Faultf(p.line, "parameter %s: its default is wrong: %v", p.Name, err).Col(p.column))
 		}
 	}
-	good := t.without(func(p Param) bool { return wrong[p.Name] })
-	if s, err = good.settings(v, draft); err == nil {
+	good := without(t, func(p Param) bool { return wrong[p.Name] })
+	if s, err = resolve(good, v, draft); err == nil {
 		return good, s, found
 	}
 	found = append(found, err)
-	bare := t.without(func(Param) bool { return true })
-	s, err = bare.settings(v, draft)
+	bare := without(t, func(Param) bool { return true })
+	s, err = resolve(bare, v, draft)
 	if err != nil {
 		return t, nil, found
 	}
@@ -117,11 +115,11 @@ func (t *Template) settled(v Values, draft *jobobject.View) (*Template, *setting
 }
 
 // without is the template without the defaults of some of its well-known parameters.
-func (t *Template) without(drop func(Param) bool) *Template {
+func without(t *Template, drop func(Param) bool) *Template {
 	out := *t
 	out.Params = slices.Clone(t.Params)
 	for i := range out.Params {
-		if _, wellKnown := canonical(out.Params[i].Name); wellKnown && drop(out.Params[i]) {
+		if _, wellKnown := setting.OfPlaceholder(out.Params[i].Name); wellKnown && drop(out.Params[i]) {
 			out.Params[i].setDefault(nil)
 		}
 	}
@@ -130,7 +128,7 @@ func (t *Template) without(drop func(Param) bool) *Template {
 
 // objectTrial checks finished objects. trees are what they were made of: they say where
 // the faults are, and which only follow from others.
-func (s *settings) objectTrial(trees []*manifest.Node, objects []map[string]any) (found []error) {
+func objectTrial(s *settings, trees []*manifest.Node, objects []map[string]any) (found []error) {
 	f := &objectFaults{}
 	f.checkAll(s, objects)
 	// An alias brings the same field to several places of the objects.

@@ -98,23 +98,3 @@ type Node struct {
 
 // Int returns a pointer to n, for the fields of Values that tell zero from unsaid.
 func Int(n int) *int { return &n }
-
-// Result is what a rendering made.
-type Result struct {
-	// Objects are ready to be created, in the template's order.
-	Objects []map[string]any
-	// Job is the index of the job in Objects, -1 when there is none.
-	Job int
-	// Notices are things worth saying that are no errors.
-	Notices []string
-
-	// What the job asks for, as far as the rendering knows it: each pod's number of
-	// processes and accelerators, and the resource the accelerators are counted in.
-	InstanceType        string
-	NodeCount           int
-	TasksPerNode        int
-	Accelerators        int
-	AcceleratorResource string
-
-	fixed []fixedValue
-}

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -186,73 +185,4 @@ func (v Volume) name() string {
 		name = strings.TrimRight(name[:56], "-")
 	}
 	return name + "-volume"
-}
-
-// source is the volume's entry in a pod.
-func (v Volume) source() map[string]any {
-	out := map[string]any{"name": v.name()}
-	switch v.Type {
-	case HostPath:
-		host := map[string]any{"path": v.Path}
-		if v.Create {
-			host["type"] = "DirectoryOrCreate"
-		}
-		out["hostPath"] = host
-	case PVC:
-		claim := map[string]any{"claimName": v.Claim}
-		if v.ReadOnly {
-			claim["readOnly"] = true
-		}
-		out["persistentVolumeClaim"] = claim
-	case EmptyDir:
-		dir := map[string]any{}
-		if v.Memory {
-			dir["medium"] = "Memory"
-		}
-		if v.Size != "" {
-			dir["sizeLimit"] = v.Size
-		}
-		out["emptyDir"] = dir
-	}
-	return out
-}
-
-// mount is the volume's entry in a container.
-func (v Volume) mount() map[string]any {
-	out := map[string]any{"name": v.name(), "mountPath": v.MountPath}
-	if v.ReadOnly {
-		out["readOnly"] = true
-	}
-	return out
-}
-
-// apply puts the volume into a pod and mounts it in a container. What had the
-// volume's name or mount path before is replaced.
-func (v Volume) apply(pod, container map[string]any) {
-	name := v.name()
-	pod["volumes"] = append(jobobject.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name }), v.source())
-	mounts := jobobject.Without(container["volumeMounts"], func(m map[string]any) bool {
-		return path.Clean(manifest.TextOf(m["mountPath"])) == path.Clean(v.MountPath)
-	})
-	container["volumeMounts"] = append(mounts, v.mount())
-}
-
-// dropUnmounted removes the volumes among names that no container of the pod
-// mounts any more.
-func dropUnmounted(pod map[string]any, names []string) {
-	used := map[string]bool{}
-	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range jobobject.MapsIn(pod[list]) {
-			for _, key := range []string{"volumeMounts", "volumeDevices"} {
-				for _, m := range jobobject.MapsIn(c[key]) {
-					used[manifest.TextOf(m["name"])] = true
-				}
-			}
-		}
-	}
-	for _, name := range names {
-		if !used[name] {
-			pod["volumes"] = jobobject.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name })
-		}
-	}
 }

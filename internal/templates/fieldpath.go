@@ -40,15 +40,6 @@ func parseAssignment(text string) (Assignment, error) {
 	return Assignment{}, errs.Usagef("--set %s is not understood: want NAME=VALUE or path.to.field=VALUE", manifest.QuoteText(text))
 }
 
-// value types the assignment's value as YAML does.
-func (a Assignment) value() (any, error) {
-	n, err := a.parsed()
-	if n == nil || err != nil {
-		return nil, err
-	}
-	return n.Plain(), nil
-}
-
 // parsed is the assignment's value, nil for null.
 func (a Assignment) parsed() (*manifest.Node, error) {
 	docs, err := manifest.Parse([]byte(a.Value))
@@ -148,6 +139,26 @@ func unquote(s string) (string, bool) {
 		return s[1 : len(s)-1], true
 	}
 	return s, false
+}
+
+func lookup(v any, steps []step) (any, bool) {
+	for _, s := range steps {
+		if s.list {
+			l, _ := v.([]any)
+			if s.index >= len(l) {
+				return nil, false
+			}
+			v = l[s.index]
+			continue
+		}
+		m, _ := v.(map[string]any)
+		next, ok := m[s.key]
+		if !ok {
+			return nil, false
+		}
+		v = next
+	}
+	return v, true
 }
 
 // assign sets the value that the path leads to. Maps on the way are made; a list
