@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
 // A screen is a block of code that begins with this line. In it, each line that begins with "$ hyperpod" is a command
@@ -108,7 +108,7 @@ func screen(commands []string) (string, error) {
 		io, buffers := output.Test()
 		io.OutTTY, io.Width, io.Now = true, columns, now
 		f := &factory.Factory{IO: io, Env: func(name string) string { return env[name] }, Now: now, Version: "dev"}
-		words, err := templates.SplitWords(strings.ReplaceAll(strings.TrimPrefix(command, prompt), "\\\n", " "))
+		words, err := shellwords.Split(strings.ReplaceAll(strings.TrimPrefix(command, prompt), "\\\n", " "))
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", command, err)
 		}

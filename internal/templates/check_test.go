@@ -7,6 +7,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // Every fault has its line and column, all at once, in every form that people's
@@ -33,14 +35,14 @@ spec:
 		"CRLF":  func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
 		"BOM":   func(s string) string { return "\ufeff" + s },
 	} {
-		_, faults, _ := Check("t", "t", []byte(form(strings.Replace(text, "        image: k\n", "", 1))))
+		_, faults, _ := render.Check("t", "t", []byte(form(strings.Replace(text, "        image: k\n", "", 1))))
 		got := fmt.Sprint(faults)
 		for _, want := range []string{"{2 13 parameter A", "{3 7 parameter B", "{7 21 no field \"label\" in metadata, did you mean labels?}", "{9 3 no field \"paralelism\" in spec, did you mean parallelism?}"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in %s", what, want, got)
 			}
 		}
-		_, faults, _ = Check("t", "t", []byte(form(text)))
+		_, faults, _ = render.Check("t", "t", []byte(form(text)))
 		if len(faults) != 5 || faults[4].Line != 15 || faults[4].Column != 9 || !strings.Contains(faults[4].Message, "given twice (first in line 14)") {
 			t.Errorf("%s: a key twice: %+v", what, faults)
 		}
@@ -77,12 +79,12 @@ func TestCheck(t *testing.T) {
 		"empty":              {"", "no object", 1},
 		"sixty":              {many, "imag", 60},
 	} {
-		_, faults, _ := Check("t", "t.yaml", []byte(c.text))
+		_, faults, _ := render.Check("t", "t.yaml", []byte(c.text))
 		if len(faults) != c.count && !(c.count == 1 && len(faults) > 0) || c.want != "" && !strings.Contains(fmt.Sprint(faults), c.want) {
 			t.Errorf("%s: %+v", what, faults)
 		}
 	}
-	_, _, notes := Check("t", "t", []byte("parameters: {UNUSED: 1, INSTANCE_TYPE: {type: string}}\n---\n"+job("{name: a, image: i}")))
+	_, _, notes := render.Check("t", "t", []byte("parameters: {UNUSED: 1, INSTANCE_TYPE: {type: string}}\n---\n"+job("{name: a, image: i}")))
 	if len(notes) != 1 || !strings.Contains(notes[0], "UNUSED") {
 		t.Errorf("notes %q", notes)
 	}
@@ -91,7 +93,7 @@ func TestCheck(t *testing.T) {
 // The embedded templates are free of faults.
 func TestCheckEmbedded(t *testing.T) {
 	for _, name := range embeddedNames(t) {
-		if _, faults, notes := Check(name, "embedded", mustFind(t, name).Text); len(faults)+len(notes) > 0 {
+		if _, faults, notes := render.Check(name, "embedded", mustFind(t, name).Text); len(faults)+len(notes) > 0 {
 			t.Errorf("%s: %+v, %q", name, faults, notes)
 		}
 	}
@@ -100,7 +102,7 @@ func TestCheckEmbedded(t *testing.T) {
 func BenchmarkCheck(b *testing.B) {
 	tm := mustFind(b, "mpi")
 	for b.Loop() {
-		if _, faults, _ := Check("mpi", "mpi", tm.Text); len(faults) > 0 {
+		if _, faults, _ := render.Check("mpi", "mpi", tm.Text); len(faults) > 0 {
 			b.Fatal(faults)
 		}
 	}
@@ -111,7 +113,7 @@ func BenchmarkCheck(b *testing.B) {
 func TestEveryFaultOfAJob(t *testing.T) {
 	text := "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata:\n  name: 1st\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n      replicas: 0\n      restartPolicy: Sometimes\n      template:\n        spec:\n          containers:\n" +
 		"          - name: train\n            image: \"a b\"\n            imagePullPolicy: Never\n            resources:\n              requests: {nvidia.com/gpu: 1}\n              limits:\n                nvidia.com/gpu: 2\n          - name: side\n"
-	_, faults, _ := Check("t", "t.yaml", []byte(text))
+	_, faults, _ := render.Check("t", "t.yaml", []byte(text))
 	var got []string
 	for _, f := range faults {
 		got = append(got, fmt.Sprintf("%d:%d: %s", f.Line, f.Column, f.Message))
@@ -128,7 +130,7 @@ func TestEveryFaultOfAJob(t *testing.T) {
 	}
 	// Submitting it says the same.
 	tm := mustParse(t, text)
-	_, err := Render(tm, Values{})
+	_, err := render.Objects(tm, values.Values{})
 	said := errs.Text(err, false)
 	if errs.ExitOf(err) != errs.Usage || !strings.Contains(said, "this PyTorchJob has 7 faults") || !strings.Contains(said, `"1st" cannot be the name`) || !strings.Contains(said, "--image IMAGE") {
 		t.Errorf("%s", said)
@@ -137,7 +139,7 @@ func TestEveryFaultOfAJob(t *testing.T) {
 
 // checked is what Check says, a line for each fault.
 func checked(text string) string {
-	_, faults, _ := Check("t", "t.yaml", []byte(text))
+	_, faults, _ := render.Check("t", "t.yaml", []byte(text))
 	var out strings.Builder
 	for _, f := range faults {
 		fmt.Fprintf(&out, "%d:%d: %s\n", f.Line, f.Column, f.Message)
@@ -291,11 +293,11 @@ func TestCheckOtherFiles(t *testing.T) {
 // A ${NAME:-DEFAULT} of a script that stays though a parameter has its name is noted.
 func TestShellsOwnNoted(t *testing.T) {
 	text := strings.Replace(jobHead, "image: i\n", "image: i:$TAG\n        command: [sh, -c, 'echo ${TAG:-1} ${HOME:-/}']\n", 1)
-	if _, faults, notes := Check("t", "t", []byte(text)); len(faults) > 0 || len(notes) != 1 || !strings.HasPrefix(notes[0], "${TAG:-1} stays as it is in spec.template.spec.containers[0].command[2]") {
+	if _, faults, notes := render.Check("t", "t", []byte(text)); len(faults) > 0 || len(notes) != 1 || !strings.HasPrefix(notes[0], "${TAG:-1} stays as it is in spec.template.spec.containers[0].command[2]") {
 		t.Errorf("faults %v, notes %q", faults, notes)
 	}
 	text = strings.Replace(text, "        command", "        env: [{name: TAG, value: $TAG}]\n        command", 1)
-	if _, faults, notes := Check("t", "t", []byte(text)); len(faults)+len(notes) > 0 {
+	if _, faults, notes := render.Check("t", "t", []byte(text)); len(faults)+len(notes) > 0 {
 		t.Errorf("faults %v, notes %q", faults, notes)
 	}
 }

@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // ${NAME:-DEFAULT} is a parameter with a default where no program reads the text,
@@ -28,13 +32,13 @@ func TestDefaultsInPlaceholders(t *testing.T) {
 	}
 	const script = workerContainer + ".command[2]"
 	for _, c := range []struct {
-		v    Values
+		v    values.Values
 		want map[string]any
 	}{
-		{Values{}, map[string]any{"metadata.name": "j", "spec.pytorchReplicaSpecs.Worker.replicas": int64(2), workerContainer + ".image": "example.com/i:1.10",
+		{values.Values{}, map[string]any{"metadata.name": "j", "spec.pytorchReplicaSpecs.Worker.replicas": int64(2), workerContainer + ".image": "example.com/i:1.10",
 			workerPod + ".nodeSelector": map[string]any{"zone": "a", "pool": "x"}, workerContainer + `.resources.limits["nvidia.com/gpu"]`: int64(1),
 			script: "run ${lr:-0.1} ${tag:-2} ${OWN:-3}", workerContainer + ".env[1].value": "${lr:-0.1}"}},
-		{Values{Name: "n", NodeCount: Int(3), Params: map[string]any{"tag": "2.0", "zone": "", "repo": "", "gpus": 4}}, map[string]any{"metadata.name": "n", "spec.pytorchReplicaSpecs.Worker.replicas": int64(3),
+		{values.Values{Name: "n", NodeCount: values.Int(3), Params: map[string]any{"tag": "2.0", "zone": "", "repo": "", "gpus": 4}}, map[string]any{"metadata.name": "n", "spec.pytorchReplicaSpecs.Worker.replicas": int64(3),
 			workerContainer + ".image": "example.com/i:2.0", workerPod + ".nodeSelector.zone": "", workerContainer + `.resources.limits["nvidia.com/gpu"]`: int64(4), script: "run ${lr:-0.1} ${tag:-2} ${OWN:-3}"}},
 	} {
 		r := mustRender(t, tm, c.v)
@@ -50,10 +54,10 @@ func TestDefaultsInPlaceholders(t *testing.T) {
 	}
 	// The header's word counts.
 	head := "parameters: {tag: {type: string, default: 7}, repo: {type: string}, zone: {required: true}}\n---\n"
-	if _, err := Render(mustParse(t, head+text), Values{}); err == nil || !strings.Contains(errs.Text(err, false), "needs a value for zone") {
+	if _, err := render.Objects(mustParse(t, head+text), values.Values{}); err == nil || !strings.Contains(errs.Text(err, false), "needs a value for zone") {
 		t.Errorf("a required parameter: %v", err)
 	}
-	if got := at(t, mustRender(t, mustParse(t, head+text), Values{Params: map[string]any{"zone": "b"}}).Objects[0], workerContainer+".image"); got != "example.com/i:7" {
+	if got := at(t, mustRender(t, mustParse(t, head+text), values.Values{Params: map[string]any{"zone": "b"}}).Objects[0], workerContainer+".image"); got != "example.com/i:7" {
 		t.Errorf("declared: image %v", got)
 	}
 	for bad, want := range map[string]string{
@@ -62,13 +66,13 @@ func TestDefaultsInPlaceholders(t *testing.T) {
 		"name: \"${x:-$y}\"":            "line 3: ${x:-$y} is for a shell",
 		"name: a\n  namespace: ${x//a}": "line 4: ${x//a} is for a shell",
 	} {
-		_, err := Parse("t", "t", []byte("apiVersion: example.com/v1\nkind: Thing\nmetadata: {"+strings.ReplaceAll(bad, "\n ", ",\n ")+"}\n"))
+		_, err := parse.Text("t", "t", []byte("apiVersion: example.com/v1\nkind: Thing\nmetadata: {"+strings.ReplaceAll(bad, "\n ", ",\n ")+"}\n"))
 		if err == nil || !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%s: %v, want %s", bad, err, want)
 		}
 	}
 	typed := "parameters: {x: {type: int}}\n---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nn: ${x:-one}\n"
-	if _, err := Parse("t", "t", []byte(typed)); err == nil || !strings.Contains(err.Error(), `its default is wrong: "one" is not a whole number`) {
+	if _, err := parse.Text("t", "t", []byte(typed)); err == nil || !strings.Contains(err.Error(), `its default is wrong: "one" is not a whole number`) {
 		t.Errorf("a default of another type: %v", err)
 	}
 }
@@ -78,21 +82,21 @@ func TestNumbersAsWritten(t *testing.T) {
 	for _, tag := range []string{"1.10", "1e3", "2.0", "TRUE", "+1", "1."} {
 		for name, c := range map[string]struct {
 			header string
-			v      Values
+			v      values.Values
 		}{
-			"given":           {"", Values{Params: map[string]any{"T": tag}}},
-			"--set":           {"", Values{Set: []Assignment{{"T", tag}}}},
-			"a default":       {"parameters: {T: {default: " + tag + "}}\n---\n", Values{}},
-			"a plain default": {"parameters: {T: " + tag + "}\n---\n", Values{}},
-			"text":            {"parameters: {T: {type: string, default: " + tag + "}}\n---\n", Values{}},
-			"one of":          {"parameters: {T: {required: true, enum: [0, " + tag + "]}}\n---\n", Values{Params: map[string]any{"T": tag}}},
-			"fixed":           {"parameters: {T: {fixed: true, default: " + tag + "}}\n---\n", Values{Params: map[string]any{"T": tag}}},
+			"given":           {"", values.Values{Params: map[string]any{"T": tag}}},
+			"--set":           {"", values.Values{Set: []fieldpath.Assignment{{Key: "T", Value: tag}}}},
+			"a default":       {"parameters: {T: {default: " + tag + "}}\n---\n", values.Values{}},
+			"a plain default": {"parameters: {T: " + tag + "}\n---\n", values.Values{}},
+			"text":            {"parameters: {T: {type: string, default: " + tag + "}}\n---\n", values.Values{}},
+			"one of":          {"parameters: {T: {required: true, enum: [0, " + tag + "]}}\n---\n", values.Values{Params: map[string]any{"T": tag}}},
+			"fixed":           {"parameters: {T: {fixed: true, default: " + tag + "}}\n---\n", values.Values{Params: map[string]any{"T": tag}}},
 		} {
 			tm := mustParse(t, c.header+strings.Replace(jobHead, "image: i\n", "image: i:$T\n        args: [$T, --x=$T]\n", 1))
-			if again, err := tm.With(Change{Help: "x"}); err != nil {
+			if again, err := tm.With(parse.Change{Help: "x"}); err != nil {
 				t.Errorf("%s %s: %v", name, tag, err)
 			} else {
-				for _, tm := range []*Template{tm, again} {
+				for _, tm := range []*parse.Template{tm, again} {
 					o := mustRender(t, tm, c.v).Objects[0]
 					image, args := at(t, o, "spec.template.spec.containers[0].image"), at(t, o, "spec.template.spec.containers[0].args")
 					if image != "i:"+tag || !reflect.DeepEqual(args, []any{tag, "--x=" + tag}) {
@@ -105,7 +109,7 @@ func TestNumbersAsWritten(t *testing.T) {
 	// In a list too, and as a number where one is wanted.
 	tm := mustParse(t, "parameters: {L: {type: list, default: [--lr, 1e-4, 1.10]}, N: {type: number, default: 1.50}}\n---\n"+
 		strings.Replace(jobHead, "image: i\n", "image: i\n        args: $L\n        resources: {requests: {cpu: $N}}\n", 1))
-	o := mustRender(t, tm, Values{}).Objects[0]
+	o := mustRender(t, tm, values.Values{}).Objects[0]
 	if got := at(t, o, "spec.template.spec.containers[0].args"); !reflect.DeepEqual(got, []any{"--lr", "1e-4", "1.10"}) {
 		t.Errorf("a list: %v", got)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // Every embedded template says what it is for, every parameter what it does,
@@ -21,7 +22,7 @@ func TestEmbeddedTemplates(t *testing.T) {
 			if p.Help == "" || !p.Declared || p.Type == "" {
 				t.Errorf("%s: parameter %+v has no help, type or declaration", name, p)
 			}
-			if !slices.Contains(tm.mentioned, p.Name) && p.Name != setting.InstanceType.Placeholder() && p.Name != setting.TasksPerNode.Placeholder() {
+			if !slices.Contains(tm.Mentioned, p.Name) && p.Name != setting.InstanceType.Placeholder() && p.Name != setting.TasksPerNode.Placeholder() {
 				t.Errorf("%s: parameter %s is nowhere used", name, p.Name)
 			}
 		}
@@ -35,7 +36,7 @@ func TestSampleNeedsNothing(t *testing.T) {
 			t.Errorf("%s is required", p.Name)
 		}
 	}
-	r := rendered(t, "smpv2-llama2", Values{Name: "smpv2-llama2"})
+	r := rendered(t, "smpv2-llama2", values.Values{Name: "smpv2-llama2"})
 	if len(r.Objects) != 1 || len(r.Notices) != 0 {
 		t.Errorf("%d objects, notices %q", len(r.Objects), r.Notices)
 	}

@@ -5,7 +5,11 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 const fixedTemplate = `description: ours
@@ -40,13 +44,13 @@ spec:
 
 // What the template fixes can be left alone or said again; nothing changes it.
 func TestFixed(t *testing.T) {
-	tm, err := Parse("ours", "ours.yaml", []byte(fixedTemplate))
+	tm, err := parse.Text("ours", "ours.yaml", []byte(fixedTemplate))
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := func(kv ...string) (v Values) {
+	set := func(kv ...string) (v values.Values) {
 		for _, s := range kv {
-			a, err := parseAssignment(s)
+			a, err := fieldpath.ParseAssignment(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,31 +59,31 @@ func TestFixed(t *testing.T) {
 		return v
 	}
 	for _, c := range []struct {
-		v    Values
+		v    values.Values
 		want string // in the refusal; "" for none
 	}{
-		{Values{}, ""},
-		{Values{Image: "example.com/i:1", InstanceType: "ml.p5.48xlarge"}, ""},
-		{Values{Labels: map[string]string{"mine": "1"}, Environment: map[string]string{"MORE": "x"}, Queue: "q", Priority: "p"}, ""},
+		{values.Values{}, ""},
+		{values.Values{Image: "example.com/i:1", InstanceType: "ml.p5.48xlarge"}, ""},
+		{values.Values{Labels: map[string]string{"mine": "1"}, Environment: map[string]string{"MORE": "x"}, Queue: "q", Priority: "p"}, ""},
 		{set("EPOCHS=3", "spec.runPolicy.backoffLimit=2"), ""},
-		{Values{Image: "other"}, "fixes IMAGE to example.com/i:1, and --image says other"},
-		{Values{Image: "a b"}, `and --image says "a b"`},
-		{Values{InstanceType: "g5.xlarge"}, "fixes INSTANCE_TYPE"},
-		{Values{Params: map[string]any{"IMAGE": "other"}}, "--set IMAGE"},
+		{values.Values{Image: "other"}, "fixes IMAGE to example.com/i:1, and --image says other"},
+		{values.Values{Image: "a b"}, `and --image says "a b"`},
+		{values.Values{InstanceType: "g5.xlarge"}, "fixes INSTANCE_TYPE"},
+		{values.Values{Params: map[string]any{"IMAGE": "other"}}, "--set IMAGE"},
 		{set("EPOCHS=4"), "fixes EPOCHS to 3, and --set EPOCHS says 4"},
 		{set("spec.runPolicy.activeDeadlineSeconds=7200"), "fixes spec.runPolicy.activeDeadlineSeconds to 3600, and it would become 7200"},
 		{set("spec.runPolicy=null"), "fixes spec.runPolicy to a map, and it would become nothing"},
 		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].image=evil"), "fixes"},
 		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].args[2]=9"), "fixes"},
 		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers=[{name: pytorch, image: evil}]"), "fixes"},
-		{Values{Environment: map[string]string{"PROXY": "other"}}, "and it would become another value"},
-		{Values{Labels: map[string]string{"cost-center": "1"}}, "fixes"},
+		{values.Values{Environment: map[string]string{"PROXY": "other"}}, "and it would become another value"},
+		{values.Values{Labels: map[string]string{"cost-center": "1"}}, "fixes"},
 		{set("metadata.labels.cost-center=1"), "fixes"},
 	} {
 		v := c.v
 		v.Name = "j"
-		v.NodeCount = Int(1)
-		_, err := Render(tm, v)
+		v.NodeCount = values.Int(1)
+		_, err := render.Objects(tm, v)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%+v: %v", c.v.Set, err)
@@ -90,23 +94,23 @@ func TestFixed(t *testing.T) {
 			t.Errorf("the value of a variable is in the message: %v", err)
 		}
 	}
-	if _, err := Render(tm, Values{Name: "j"}); err == nil || !strings.Contains(errs.Text(err, false), "NODE_COUNT") {
+	if _, err := render.Objects(tm, values.Values{Name: "j"}); err == nil || !strings.Contains(errs.Text(err, false), "NODE_COUNT") {
 		t.Errorf("without a required parameter: %v", err)
 	}
 	// An editor changes none of it either.
-	before, err := Render(tm, Values{Name: "j", NodeCount: Int(1)})
+	before, err := render.Objects(tm, values.Values{Name: "j", NodeCount: values.Int(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := Render(tm, Values{Name: "j", NodeCount: Int(2)})
+	after, err := render.Objects(tm, values.Values{Name: "j", NodeCount: values.Int(2)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := CheckFixed(tm, before, after); err != nil {
+	if err := render.CheckFixed(tm, before, after); err != nil {
 		t.Errorf("another number of nodes: %v", err)
 	}
 	jobobject.Inner(after.Objects[0], "spec", "runPolicy")["activeDeadlineSeconds"] = int64(1)
-	if err := CheckFixed(tm, before, after); errs.ExitOf(err) != errs.Usage {
+	if err := render.CheckFixed(tm, before, after); errs.ExitOf(err) != errs.Usage {
 		t.Errorf("an edited fixed field: %v", err)
 	}
 }
@@ -131,7 +135,7 @@ func TestFixedFaults(t *testing.T) {
 		if text == fixedTemplate {
 			t.Fatalf("%q is not in the template", c.from)
 		}
-		_, faults, _ := Check("t", "t.yaml", []byte(text))
+		_, faults, _ := render.Check("t", "t.yaml", []byte(text))
 		found := false
 		for _, f := range faults {
 			found = found || strings.Contains(f.Message, c.want)
@@ -144,53 +148,53 @@ func TestFixedFaults(t *testing.T) {
 
 // A header can state a value itself, next to what the manifest has.
 func TestFixedWithValue(t *testing.T) {
-	tm, err := Parse("ours", "ours.yaml", []byte(fixedTemplate))
+	tm, err := parse.Text("ours", "ours.yaml", []byte(fixedTemplate))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const env = "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].env"
-	made, err := tm.With(Change{FixPaths: []string{"spec.runPolicy.backoffLimit=3", "spec.runPolicy.ttlSecondsAfterFinished=null", "metadata.labels.run=7",
+	made, err := tm.With(parse.Change{FixPaths: []string{"spec.runPolicy.backoffLimit=3", "spec.runPolicy.ttlSecondsAfterFinished=null", "metadata.labels.run=7",
 		"spec.elasticPolicy.rdzvConf[0].key=timeout", env + "[1]={name: SIZE, value: '${NODE_COUNT}'}", "spec.runPolicy.activeDeadlineSeconds=60",
 		"spec.elasticPolicy.rdzvConf[1].key=null"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, faults, _ := Check("ours", "ours.yaml", made.Text); len(faults) > 0 {
+	if _, faults, _ := render.Check("ours", "ours.yaml", made.Text); len(faults) > 0 {
 		t.Fatalf("%+v\n%s", faults, made.Text)
 	}
-	r, err := Render(made, Values{Name: "j", NodeCount: Int(2)})
+	r, err := render.Objects(made, values.Values{Name: "j", NodeCount: values.Int(2)})
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
 	job := r.Objects[0]
 	for path, want := range map[string]any{"spec.runPolicy.backoffLimit": int64(3), "spec.runPolicy.activeDeadlineSeconds": int64(60), "metadata.labels.run": "7",
 		"metadata.labels.cost-center": "42", env + "[0].name": "PROXY", env + "[1].value": "2", "spec.elasticPolicy.rdzvConf[0].key": "timeout"} {
-		steps, _ := parsePath(path)
-		if got, _ := lookup(job, steps); got != want {
+		steps, _ := fieldpath.Parse(path)
+		if got, _ := fieldpath.Lookup(job, steps); got != want {
 			t.Errorf("%s is %#v, want %#v", path, got, want)
 		}
 	}
 	// That an item which is not there has no name makes no item.
-	steps, _ := parsePath("spec.elasticPolicy.rdzvConf")
-	if list, _ := lookup(job, steps); len(list.([]any)) != 1 {
+	steps, _ := fieldpath.Parse("spec.elasticPolicy.rdzvConf")
+	if list, _ := fieldpath.Lookup(job, steps); len(list.([]any)) != 1 {
 		t.Errorf("rdzvConf is %v", list)
 	}
 	for _, set := range []string{"spec.runPolicy.backoffLimit=4", "spec.runPolicy.backoffLimit=null", "spec.runPolicy.ttlSecondsAfterFinished=1", "metadata.labels.run=8", env + "[1].value=5"} {
-		a, _ := parseAssignment(set)
-		if _, err := Render(made, Values{Name: "j", NodeCount: Int(2), Set: []Assignment{a}}); err == nil || !strings.Contains(err.Error(), "template ours fixes") {
+		a, _ := fieldpath.ParseAssignment(set)
+		if _, err := render.Objects(made, values.Values{Name: "j", NodeCount: values.Int(2), Set: []fieldpath.Assignment{a}}); err == nil || !strings.Contains(err.Error(), "template ours fixes") {
 			t.Errorf("--set %s: %v", set, err)
 		}
 	}
 	// The last word on a path counts, and a path without a value says what to do.
-	again, err := made.With(Change{FixPaths: []string{"spec.runPolicy.backoffLimit=5"}})
+	again, err := made.With(parse.Change{FixPaths: []string{"spec.runPolicy.backoffLimit=5"}})
 	if err != nil || len(again.FixedPaths()) != len(made.FixedPaths()) {
 		t.Errorf("%v: %q", err, again.FixedPaths())
 	}
-	none, err := tm.With(Change{FixPaths: []string{"spec.runPolicy.backoffLimit"}})
+	none, err := tm.With(parse.Change{FixPaths: []string{"spec.runPolicy.backoffLimit"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, faults, _ := Check("t", "t", none.Text); len(faults) != 1 || !strings.Contains(faults[0].Message, "spec.runPolicy.backoffLimit=VALUE fixes a value") {
+	if _, faults, _ := render.Check("t", "t", none.Text); len(faults) != 1 || !strings.Contains(faults[0].Message, "spec.runPolicy.backoffLimit=VALUE fixes a value") {
 		t.Errorf("%+v", faults)
 	}
 }
@@ -206,11 +210,11 @@ spec:
       restartPolicy: Never
       containers: [{name: a, image: $IMAGE}]
 `
-	tm, err := Parse("t", "t.yaml", []byte(text))
+	tm, err := parse.Text("t", "t.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := tm.With(Change{Help: "mine: \"really\"", Defaults: []string{"A=2"}, Fix: []string{"IMAGE=example.com/x"}, FixPaths: []string{"spec.template"}})
+	made, err := tm.With(parse.Change{Help: "mine: \"really\"", Defaults: []string{"A=2"}, Fix: []string{"IMAGE=example.com/x"}, FixPaths: []string{"spec.template"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,21 +224,21 @@ spec:
 		!strings.Contains(string(made.Text), "parallelism: $A # kept") || len(made.FixedPaths()) != 1 {
 		t.Errorf("made %+v, %+v\n%s", a, image, made.Text)
 	}
-	again, err := made.With(Change{Require: []string{"A"}})
+	again, err := made.With(parse.Change{Require: []string{"A"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a, _ := again.Param("A"); !a.Required || a.Default != nil || strings.Count(string(again.Text), "kind: Job") != 1 {
 		t.Errorf("required: %+v\n%s", a, again.Text)
 	}
-	for _, bad := range []Change{{Fix: []string{"NOPE"}}, {Fix: []string{"A=x"}}, {Defaults: []string{"A"}}, {Require: []string{"B"}}, {FixPaths: []string{"a..b"}}, {FixPaths: []string{"spec.none"}}} {
+	for _, bad := range []parse.Change{{Fix: []string{"NOPE"}}, {Fix: []string{"A=x"}}, {Defaults: []string{"A"}}, {Require: []string{"B"}}, {FixPaths: []string{"a..b"}}, {FixPaths: []string{"spec.none"}}} {
 		if made, err := tm.With(bad); err == nil {
-			if _, faults, _ := Check("t", "t", made.Text); len(faults) == 0 {
+			if _, faults, _ := render.Check("t", "t", made.Text); len(faults) == 0 {
 				t.Errorf("%+v was accepted", bad)
 			}
 		}
 	}
-	if _, err := tm.With(Change{Fix: []string{"IMAGE"}}); err == nil || !strings.Contains(err.Error(), "no value to be fixed") {
+	if _, err := tm.With(parse.Change{Fix: []string{"IMAGE"}}); err == nil || !strings.Contains(err.Error(), "no value to be fixed") {
 		t.Errorf("fixed without a value: %v", err)
 	}
 }

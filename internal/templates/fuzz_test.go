@@ -11,7 +11,12 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // FuzzParse: no text makes the parser, or the rendering of what it accepted,
@@ -31,12 +36,12 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("# parameters:\n#   A: {type: list, default: [1]}\n" + jobHead + "        args: [$A, $B]\n"))
 	f.Add([]byte("--- # header\nparameters: {A: 1.10}\n...\n--- {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${n:-a}\"}}\n"))
 	f.Add([]byte("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Worker: {template: {spec: {containers: [~, {}, 5]}}}}}\n"))
-	v := Values{Name: "d", Image: "i", InstanceType: "p5.48xlarge", NodeCount: Int(2), Queue: "q", Namespace: "n", EntryScript: "t.py",
+	v := values.Values{Name: "d", Image: "i", InstanceType: "p5.48xlarge", NodeCount: values.Int(2), Queue: "q", Namespace: "n", EntryScript: "t.py",
 		PreScript: []string{"a"}, Environment: map[string]string{"A": "b"}, HealthAffinity: yes(), DeepHealthOnly: true, RestartPolicy: "OnFailure",
-		Volumes: []Volume{{Name: "v", Type: EmptyDir, MountPath: "/v"}}, LabelSelector: Selector{Preferred: map[string][]string{"a": {"b"}}}}
+		Volumes: []values.Volume{{Name: "v", Type: values.EmptyDir, MountPath: "/v"}}, LabelSelector: values.Selector{Preferred: map[string][]string{"a": {"b"}}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tm, err := Parse("f", "f.yaml", data)
-		_, faults, _ := Check("f", "f.yaml", data)
+		tm, err := parse.Text("f", "f.yaml", data)
+		_, faults, _ := render.Check("f", "f.yaml", data)
 		if err != nil {
 			ours(t, err)
 			if len(faults) == 0 {
@@ -44,19 +49,19 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if !slices.IsSortedFunc(faults, func(a, b Fault) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }) || len(slices.Compact(slices.Clone(faults))) != len(faults) {
+		if !slices.IsSortedFunc(faults, func(a, b parse.Fault) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }) || len(slices.Compact(slices.Clone(faults))) != len(faults) {
 			t.Fatalf("faults %+v", faults)
 		}
 		// Another header leaves the objects as they are.
-		again, err := tm.With(Change{Help: "again"})
+		again, err := tm.With(parse.Change{Help: "again"})
 		if err != nil {
 			t.Fatalf("another header: %v", errs.Text(err, true))
 		}
 		if before, after := objectsOf(tm), objectsOf(again); !reflect.DeepEqual(before, after) {
 			t.Fatalf("another header changes the objects:\n%v\n%v", before, after)
 		}
-		for _, values := range []Values{v, {Name: "d"}, {}} {
-			r, err := Render(tm, values)
+		for _, values := range []values.Values{v, {Name: "d"}, {}} {
+			r, err := render.Objects(tm, values)
 			if err != nil {
 				ours(t, err)
 				continue
@@ -78,9 +83,9 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func objectsOf(t *Template) []any {
-	out := make([]any, len(t.docs))
-	for i, d := range t.docs {
+func objectsOf(t *parse.Template) []any {
+	out := make([]any, len(t.Docs))
+	for i, d := range t.Docs {
 		out[i] = d.Plain()
 	}
 	return out
@@ -117,7 +122,7 @@ func paths(v any, at string, out []string) []string {
 func FuzzFill(f *testing.F) {
 	text := "parameters: {TEXT: {type: string, required: true}, LIST: {type: list}}\n---\n" +
 		"apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nplain: $TEXT\nquoted: \"$TEXT\"\nfree: $FREE\ninside: \"a $TEXT b ${FREE}\"\nblock: |\n  x: ${TEXT}\n  y\nlist: [1, $LIST]\nitem: [$TEXT, $FREE]\nenv: [{name: A, value: $TEXT}]\n"
-	tm, err := Parse("t", "t", []byte(text))
+	tm, err := parse.Text("t", "t", []byte(text))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -126,7 +131,7 @@ func FuzzFill(f *testing.F) {
 		for i := range list {
 			list[i] = value
 		}
-		r, err := Render(tm, Values{Params: map[string]any{"TEXT": value, "FREE": free, "LIST": list}})
+		r, err := render.Objects(tm, values.Values{Params: map[string]any{"TEXT": value, "FREE": free, "LIST": list}})
 		if err != nil {
 			ours(t, err)
 			return nil
@@ -155,35 +160,35 @@ func FuzzFlags(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if a, err := parseAssignment(s); err != nil {
+		if a, err := fieldpath.ParseAssignment(s); err != nil {
 			ours(t, err)
 		} else if v, err := plain(a); err != nil {
 			ours(t, err)
-		} else if err := assign(map[string]any{"a": []any{map[string]any{}}}, a.Key, v); err != nil {
+		} else if err := fieldpath.Set(map[string]any{"a": []any{map[string]any{}}}, a.Key, v); err != nil {
 			ours(t, err)
 		}
-		if vs, err := ParseVolumes([]string{s}, nil); err == nil {
+		if vs, err := values.ParseVolumes([]string{s}, nil); err == nil {
 			for _, v := range vs {
-				if !strings.HasPrefix(v.MountPath, "/") || v.name() == "" {
+				if !strings.HasPrefix(v.MountPath, "/") || v.VolumeName() == "" {
 					t.Errorf("%q made %+v", s, v)
 				}
 			}
 		}
-		_, _ = ParseVolumes(nil, []string{s})
-		_, _ = ParseSelector(s)
-		if _, err := ParseToleration(s); err != nil {
+		_, _ = values.ParseVolumes(nil, []string{s})
+		_, _ = values.ParseSelector(s)
+		if _, err := values.ParseToleration(s); err != nil {
 			ours(t, err)
 		}
-		if _, err := ParseSecretEnv(s); err != nil {
+		if _, err := values.ParseSecretEnv(s); err != nil {
 			ours(t, err)
 		}
-		if n, err := ParseSeconds("ttl", s); err != nil {
+		if n, err := values.ParseSeconds("ttl", s); err != nil {
 			ours(t, err)
 		} else if *n < 0 {
 			t.Errorf("%q is %d seconds", s, *n)
 		}
-		_, _ = ParseEnvironment([]string{s})
-		if words, err := SplitWords(s); err == nil && strings.Trim(s, " \t\n") == "" && len(words) > 0 {
+		_, _ = values.ParseEnvironment([]string{s})
+		if words, err := shellwords.Split(s); err == nil && strings.Trim(s, " \t\n") == "" && len(words) > 0 {
 			t.Errorf("blanks made words %q", words)
 		}
 	})

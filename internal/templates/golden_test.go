@@ -8,6 +8,9 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
@@ -15,24 +18,24 @@ func yes() *bool { b := true; return &b }
 func no() *bool  { b := false; return &b }
 
 // governed are the values that start-job finds out in a team's namespace.
-func governed(v Values) Values {
+func governed(v values.Values) values.Values {
 	v.Namespace, v.Queue, v.Priority = "hyperpod-ns-ml-engineers", "hyperpod-ns-ml-engineers-localqueue", "training-priority"
 	return v
 }
 
-func everything(t *testing.T) Values {
+func everything(t *testing.T) values.Values {
 	t.Helper()
-	volumes, err := ParseVolumes([]string{"scratch:/mnt/k8s-disks/0:/scratch"}, []string{"fsx-claim:/fsx,models:/models:ro"})
+	volumes, err := values.ParseVolumes([]string{"scratch:/mnt/k8s-disks/0:/scratch"}, []string{"fsx-claim:/fsx,models:/models:ro"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	selector, err := ParseSelector(`{"required": {"topology.kubernetes.io/zone": ["us-west-2a"]}, "preferred": {"team": ["a"], "rack": ["1", "2"]}, "weights": [10]}`)
+	selector, err := values.ParseSelector(`{"required": {"topology.kubernetes.io/zone": ["us-west-2a"]}, "preferred": {"team": ["a"], "rack": ["1", "2"]}, "weights": [10]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return governed(Values{
-		Name: "all", Image: "registry.example/train:2", PullPolicy: "Always", InstanceType: "p5.48xlarge", NodeCount: Int(4),
-		TasksPerNode: Int(4), Accelerators: Int(4), EFA: Int(8), VCPU: "60", Memory: "500Gi", VCPULimit: "64", MemoryLimit: "600Gi",
+	return governed(values.Values{
+		Name: "all", Image: "registry.example/train:2", PullPolicy: "Always", InstanceType: "p5.48xlarge", NodeCount: values.Int(4),
+		TasksPerNode: values.Int(4), Accelerators: values.Int(4), EFA: values.Int(8), VCPU: "60", Memory: "500Gi", VCPULimit: "64", MemoryLimit: "600Gi",
 		Environment: map[string]string{"NCCL_DEBUG": "WARN", "EPOCHS": "3"},
 		EntryScript: "/src/train.py", ScriptArgs: []string{"--lr", "1e-4", "--note", "two words"},
 		PreScript: []string{"nvidia-smi", "echo it's on"}, PostScript: []string{"echo done"},
@@ -44,45 +47,51 @@ func everything(t *testing.T) Values {
 func TestGolden(t *testing.T) {
 	everyFlag := everything(t)
 	resumed := everyFlag
-	resumed.AutoResume, resumed.MaxRetry = true, Int(3)
+	resumed.AutoResume, resumed.MaxRetry = true, values.Int(3)
 	retried := everyFlag
-	retried.MaxRetry = Int(5)
-	train := Values{Name: "demo", Image: "registry.example/train:1", EntryScript: "/src/train.py"}
-	with := func(f func(*Values)) Values { v := train; f(&v); return governed(v) }
+	retried.MaxRetry = values.Int(5)
+	train := values.Values{Name: "demo", Image: "registry.example/train:1", EntryScript: "/src/train.py"}
+	with := func(f func(*values.Values)) values.Values { v := train; f(&v); return governed(v) }
 	for _, c := range []struct {
 		golden, template string
-		values           Values
+		values           values.Values
 	}{
-		{"pytorch-gpu", "pytorch", with(func(v *Values) { v.InstanceType, v.NodeCount = "ml.p5.48xlarge", Int(2) })},
-		{"pytorch-one-node", "pytorch", with(func(v *Values) { v.InstanceType = "ml.g5.12xlarge" })},
-		{"pytorch-part-of-a-node", "pytorch", with(func(v *Values) { v.InstanceType, v.Accelerators = "ml.p5.48xlarge", Int(1) })},
-		{"pytorch-trainium", "pytorch", with(func(v *Values) { v.InstanceType, v.NodeCount = "ml.trn1.32xlarge", Int(2) })},
-		{"pytorch-cpu", "pytorch", with(func(v *Values) { v.InstanceType, v.NodeCount = "ml.c5.4xlarge", Int(2) })},
-		{"pytorch-mig", "pytorch", with(func(v *Values) {
-			v.InstanceType, v.Partition, v.PartitionCount = "ml.p4d.24xlarge", "mig-3g.20gb", Int(2)
+		{"pytorch-gpu", "pytorch", with(func(v *values.Values) { v.InstanceType, v.NodeCount = "ml.p5.48xlarge", values.Int(2) })},
+		{"pytorch-one-node", "pytorch", with(func(v *values.Values) { v.InstanceType = "ml.g5.12xlarge" })},
+		{"pytorch-part-of-a-node", "pytorch", with(func(v *values.Values) { v.InstanceType, v.Accelerators = "ml.p5.48xlarge", values.Int(1) })},
+		{"pytorch-trainium", "pytorch", with(func(v *values.Values) { v.InstanceType, v.NodeCount = "ml.trn1.32xlarge", values.Int(2) })},
+		{"pytorch-cpu", "pytorch", with(func(v *values.Values) { v.InstanceType, v.NodeCount = "ml.c5.4xlarge", values.Int(2) })},
+		{"pytorch-mig", "pytorch", with(func(v *values.Values) {
+			v.InstanceType, v.Partition, v.PartitionCount = "ml.p4d.24xlarge", "mig-3g.20gb", values.Int(2)
 		})},
-		{"pytorch-no-type", "pytorch", with(func(v *Values) { v.Accelerators = Int(2) })},
-		{"pytorch-other-program", "pytorch", Values{Name: "probe", Image: "registry.example/train:1", Command: "python3 -c 'print(1)'", InstanceType: "ml.g5.xlarge", HealthAffinity: no()}},
+		{"pytorch-no-type", "pytorch", with(func(v *values.Values) { v.Accelerators = values.Int(2) })},
+		{"pytorch-other-program", "pytorch", values.Values{Name: "probe", Image: "registry.example/train:1", Command: "python3 -c 'print(1)'", InstanceType: "ml.g5.xlarge", HealthAffinity: no()}},
 		{"pytorch-every-flag", "pytorch", resumed},
-		{"mpi-gpu", "mpi", with(func(v *Values) {
-			v.InstanceType, v.NodeCount, v.EntryScript = "ml.p5.48xlarge", Int(2), "/opt/nccl-tests/build/all_reduce_perf"
+		{"mpi-gpu", "mpi", with(func(v *values.Values) {
+			v.InstanceType, v.NodeCount, v.EntryScript = "ml.p5.48xlarge", values.Int(2), "/opt/nccl-tests/build/all_reduce_perf"
 			v.ScriptArgs = []string{"-b", "8"}
 		})},
-		{"mpi-cpu", "mpi", with(func(v *Values) { v.InstanceType, v.NodeCount, v.TasksPerNode = "ml.c5n.18xlarge", Int(3), Int(36) })},
+		{"mpi-cpu", "mpi", with(func(v *values.Values) {
+			v.InstanceType, v.NodeCount, v.TasksPerNode = "ml.c5n.18xlarge", values.Int(3), values.Int(36)
+		})},
 		{"mpi-every-flag", "mpi", resumed},
-		{"fsdp-llama", "fsdp-llama", governed(Values{Name: "llama", Image: "registry.example/fsdp:1"})},
-		{"fsdp-llama-etcd", "fsdp-llama-etcd", governed(Values{Name: "llama", Image: "registry.example/fsdp:1", Elastic: Elastic{Max: Int(4)}, Volumes: []Volume{{Type: PVC, Claim: "fsx", MountPath: "/checkpoints"}}})},
-		{"neuron-llama", "neuron-llama", governed(Values{Name: "neuron", Image: "registry.example/neuron:1", NodeCount: Int(2)})},
-		{"ddp-cpu", "ddp-cpu", with(func(*Values) {})},
-		{"accelerate", "accelerate", with(func(v *Values) { v.InstanceType, v.NodeCount, v.ResultsDir = "ml.g6.12xlarge", Int(2), "/fsx/out" })},
-		{"hyperpod-pytorch", "hyperpod-pytorch", with(func(v *Values) { v.InstanceType, v.NodeCount, v.MaxRetry = "ml.p5.48xlarge", Int(4), Int(3) })},
-		{"nccl-tests", "nccl-tests", governed(Values{Name: "nccl", Params: map[string]any{"TEST": "all_gather_perf", "HUGEPAGES": "5120Mi"}})},
-		{"smpv2-llama2", "smpv2-llama2", governed(Values{Name: "smpv2-llama2"})},
+		{"fsdp-llama", "fsdp-llama", governed(values.Values{Name: "llama", Image: "registry.example/fsdp:1"})},
+		{"fsdp-llama-etcd", "fsdp-llama-etcd", governed(values.Values{Name: "llama", Image: "registry.example/fsdp:1", Elastic: values.Elastic{Max: values.Int(4)}, Volumes: []values.Volume{{Type: values.PVC, Claim: "fsx", MountPath: "/checkpoints"}}})},
+		{"neuron-llama", "neuron-llama", governed(values.Values{Name: "neuron", Image: "registry.example/neuron:1", NodeCount: values.Int(2)})},
+		{"ddp-cpu", "ddp-cpu", with(func(*values.Values) {})},
+		{"accelerate", "accelerate", with(func(v *values.Values) {
+			v.InstanceType, v.NodeCount, v.ResultsDir = "ml.g6.12xlarge", values.Int(2), "/fsx/out"
+		})},
+		{"hyperpod-pytorch", "hyperpod-pytorch", with(func(v *values.Values) {
+			v.InstanceType, v.NodeCount, v.MaxRetry = "ml.p5.48xlarge", values.Int(4), values.Int(3)
+		})},
+		{"nccl-tests", "nccl-tests", governed(values.Values{Name: "nccl", Params: map[string]any{"TEST": "all_gather_perf", "HUGEPAGES": "5120Mi"}})},
+		{"smpv2-llama2", "smpv2-llama2", governed(values.Values{Name: "smpv2-llama2"})},
 		{"job-every-flag", "testdata/manifests/job.yaml", retried},
 		{"hyperpod-every-flag", "testdata/manifests/hyperpod.yaml", retried},
 		{"master-every-flag", "testdata/manifests/master.yaml", resumed},
-		{"job-untouched", "testdata/manifests/job.yaml", Values{}},
-		{"with-services", "testdata/manifests/with-services.yaml", governed(Values{
+		{"job-untouched", "testdata/manifests/job.yaml", values.Values{}},
+		{"with-services", "testdata/manifests/with-services.yaml", governed(values.Values{
 			Params: map[string]any{"NUM_NODES": 3, "GPU_PER_NODE": "1", "REGISTRY": "registry.example/", "TAG": ":v1"}})},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
@@ -113,7 +122,7 @@ func embeddedNames(t testing.TB) []string {
 }
 
 // mustFind reads a template that comes with the program, or a file.
-func mustFind(t testing.TB, name string) *Template {
+func mustFind(t testing.TB, name string) *parse.Template {
 	t.Helper()
 	path, source := name, name
 	if !strings.HasSuffix(name, ".yaml") {
@@ -123,30 +132,30 @@ func mustFind(t testing.TB, name string) *Template {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tm, err := Parse(strings.TrimSuffix(filepath.Base(name), ".yaml"), source, data)
+	tm, err := parse.Text(strings.TrimSuffix(filepath.Base(name), ".yaml"), source, data)
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
 	return tm
 }
 
-func mustParse(t *testing.T, text string) *Template {
+func mustParse(t *testing.T, text string) *parse.Template {
 	t.Helper()
-	tm, err := Parse("test", "test.yaml", []byte(text))
+	tm, err := parse.Text("test", "test.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
 	return tm
 }
 
-func rendered(t *testing.T, name string, v Values) Result {
+func rendered(t *testing.T, name string, v values.Values) render.Result {
 	t.Helper()
 	return mustRender(t, mustFind(t, name), v)
 }
 
-func mustRender(t *testing.T, tm *Template, v Values) Result {
+func mustRender(t *testing.T, tm *parse.Template, v values.Values) render.Result {
 	t.Helper()
-	r, err := Render(tm, v)
+	r, err := render.Objects(tm, v)
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // What the YAML parser says of a broken text is said in our words, with a line.
@@ -40,7 +43,7 @@ func TestBrokenYAML(t *testing.T) {
 		"a:\n  - b\n  c: d\n":                  "line",
 		"{\"apiVersion\": \"v1\" \"kind\": 1}": "line 1: not valid YAML: a { is not closed, or a comma is missing",
 	} {
-		_, err := Parse("t", "file", []byte(text))
+		_, err := parse.Text("t", "file", []byte(text))
 		got := errs.Text(err, false)
 		if len(text) > 60 {
 			text = text[:60]
@@ -57,9 +60,9 @@ func TestLargeManifest(t *testing.T) {
 		text := strings.Replace(jobHead, "image: i\n", "image: i\n        args: ["+strings.Repeat("aaaaaaaaaaaaaaaaaaaaaaaa, ", items)+"z]\n", 1)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		tm, err := Parse("t", "file", []byte(text))
+		tm, err := parse.Text("t", "file", []byte(text))
 		if err == nil {
-			_, err = Render(tm, Values{})
+			_, err = render.Objects(tm, values.Values{})
 		}
 		if err != nil {
 			t.Fatal(errs.Text(err, true))
@@ -76,7 +79,7 @@ func TestLargeManifest(t *testing.T) {
 // Numbers that the field's type cannot hold are refused before the server does.
 func TestNumbersOutOfRange(t *testing.T) {
 	for field, ok := range map[string]bool{"backoffLimit: 2147483647": true, "backoffLimit: 2147483648": false, "activeDeadlineSeconds: 3000000000": true} {
-		_, err := Parse("t", "t.yaml", fmt.Appendf(nil, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec: {runPolicy: {%s}}\n", field))
+		_, err := parse.Text("t", "t.yaml", fmt.Appendf(nil, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec: {runPolicy: {%s}}\n", field))
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "want a whole number up to 2147483647") {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -94,7 +97,7 @@ func TestHostileValues(t *testing.T) {
 		"it's": true, `say "hi"`: true, `back\slash`: true, "a: b": true, "{x": true, "}": true, "]": true, "# no comment": true, "*a": true, "<<": true,
 		"x\ninjected: true": false, "\n- item": false, "a\r\nb": false, "tab\tb": false, "---\nkind: Pod": false, "\"\ninjected: true\n\"": false, "'\n": false,
 	} {
-		v := Values{Params: map[string]any{"V": value}}
+		v := values.Values{Params: map[string]any{"V": value}}
 		o := mustRender(t, tm, v).Objects[0]
 		for path, want := range map[string]any{"plain": value, "quoted": value, "single": value, "inside": "a " + value + " b", "block": "x: " + value + "\ny\n",
 			"flow": map[string]any{"a": value, "b": []any{value, int64(1)}}, "list": []any{int64(1), value}, "item": []any{"x " + value}, "env[0].value": value, "injected": nil} {
@@ -102,7 +105,7 @@ func TestHostileValues(t *testing.T) {
 				t.Errorf("%q: %s is %#v, want %#v", value, path, got, want)
 			}
 		}
-		r, err := Render(withKey, v)
+		r, err := render.Objects(withKey, v)
 		switch {
 		case !key && (err == nil || !strings.Contains(err.Error(), "which cannot be one") || strings.Contains(err.Error(), "\n")):
 			t.Errorf("%q as a key: %v", value, err)

@@ -10,16 +10,18 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // The fields of the PyTorchJob that the official CLI v2.2.0 submits for two
 // nodes of ml.p5.48xlarge, and what this program makes of them. Where they
 // differ, the difference is a decision and is stated here.
 func TestFieldsOfTheOfficialCLI(t *testing.T) {
-	r := rendered(t, "pytorch", Values{
-		Name: "demo", Namespace: "hyperpod-ns-research", Image: "IMAGE", EntryScript: "/workspace/train.py", InstanceType: "ml.p5.48xlarge", NodeCount: Int(2),
-		Queue: "hyperpod-ns-research-localqueue", Priority: "training-priority", AutoResume: true, MaxRetry: Int(3),
-		Volumes: []Volume{{Type: PVC, Claim: "fsx-claim", MountPath: "/fsx"}},
+	r := rendered(t, "pytorch", values.Values{
+		Name: "demo", Namespace: "hyperpod-ns-research", Image: "IMAGE", EntryScript: "/workspace/train.py", InstanceType: "ml.p5.48xlarge", NodeCount: values.Int(2),
+		Queue: "hyperpod-ns-research-localqueue", Priority: "training-priority", AutoResume: true, MaxRetry: values.Int(3),
+		Volumes: []values.Volume{{Type: values.PVC, Claim: "fsx-claim", MountPath: "/fsx"}},
 	})
 	if len(r.Objects) != 1 {
 		t.Fatalf("%d objects; the script is no ConfigMap but the container's command", len(r.Objects))
@@ -77,8 +79,8 @@ func TestFieldsOfTheOfficialCLI(t *testing.T) {
 }
 
 func TestUsersValuesWin(t *testing.T) {
-	r := rendered(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(2), EFA: Int(0),
-		Environment: map[string]string{"FI_PROVIDER": "tcp", "NCCL_SOCKET_IFNAME": "eth0"}, Volumes: []Volume{{Name: "big", Type: EmptyDir, MountPath: "/dev/shm", Memory: true, Size: "100Gi"}}})
+	r := rendered(t, "pytorch", values.Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: values.Int(2), EFA: values.Int(0),
+		Environment: map[string]string{"FI_PROVIDER": "tcp", "NCCL_SOCKET_IFNAME": "eth0"}, Volumes: []values.Volume{{Name: "big", Type: values.EmptyDir, MountPath: "/dev/shm", Memory: true, Size: "100Gi"}}})
 	c, _ := at(t, r.Objects[0], workerContainer).(map[string]any)
 	if got := jobobject.Named(c["env"], "FI_PROVIDER")["value"]; got != "tcp" {
 		t.Errorf("FI_PROVIDER is %v", got)
@@ -100,7 +102,7 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 		nodes        int
 		want         bool
 	}{{"p5.48xlarge", 2, true}, {"p5.48xlarge", 1, false}, {"g5.2xlarge", 2, false}, {"c6i.32xlarge", 2, false}, {"c5n.18xlarge", 2, true}} {
-		r := rendered(t, "pytorch", Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: c.instanceType, NodeCount: Int(c.nodes)})
+		r := rendered(t, "pytorch", values.Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: c.instanceType, NodeCount: values.Int(c.nodes)})
 		if got := jobobject.Named(at(t, r.Objects[0], workerContainer+".env"), "FI_PROVIDER") != nil; got != c.want {
 			t.Errorf("%d x %s: FI_PROVIDER %v", c.nodes, c.instanceType, got)
 		}
@@ -109,7 +111,7 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 
 // What is no JSON is refused in words of ours.
 func TestSelectorText(t *testing.T) {
-	_, err := ParseSelector("{bad")
+	_, err := values.ParseSelector("{bad")
 	if errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--label-selector is not understood: not a JSON object") || strings.Contains(err.Error(), "invalid character") {
 		t.Errorf("%v", err)
 	}
@@ -117,8 +119,8 @@ func TestSelectorText(t *testing.T) {
 
 // --label-selector adds to the health affinity; a label that it names is its own.
 func TestNodeRules(t *testing.T) {
-	base := Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge"}
-	required := func(v Values) map[string][]string {
+	base := values.Values{Name: "d", Image: "i", EntryScript: "t.py", InstanceType: "p5.48xlarge"}
+	required := func(v values.Values) map[string][]string {
 		r := rendered(t, "pytorch", v)
 		pod, _ := at(t, r.Objects[0], workerPod).(map[string]any)
 		out := map[string][]string{}
@@ -131,18 +133,22 @@ func TestNodeRules(t *testing.T) {
 	}
 	health, typ := []string{"Schedulable"}, []string{"ml.p5.48xlarge"}
 	for name, c := range map[string]struct {
-		change func(*Values)
+		change func(*values.Values)
 		want   map[string][]string
 	}{
-		"as it is":  {func(*Values) {}, map[string][]string{kinds.NodeHealthLabel: health, kinds.InstanceTypeLabel: typ}},
-		"selector":  {func(v *Values) { v.LabelSelector.Required = map[string][]string{"zone": {"a"}} }, map[string][]string{kinds.NodeHealthLabel: health, kinds.InstanceTypeLabel: typ, "zone": {"a"}}},
-		"two types": {func(v *Values) { v.LabelSelector.Required = map[string][]string{kinds.InstanceTypeLabel: {"x", "y"}} }, map[string][]string{kinds.NodeHealthLabel: health, kinds.InstanceTypeLabel: {"x", "y"}}},
-		"preferred type": {func(v *Values) { v.LabelSelector.Preferred = map[string][]string{kinds.InstanceTypeLabel: {"x"}} },
+		"as it is": {func(*values.Values) {}, map[string][]string{kinds.NodeHealthLabel: health, kinds.InstanceTypeLabel: typ}},
+		"selector": {func(v *values.Values) { v.LabelSelector.Required = map[string][]string{"zone": {"a"}} }, map[string][]string{kinds.NodeHealthLabel: health, kinds.InstanceTypeLabel: typ, "zone": {"a"}}},
+		"two types": {func(v *values.Values) {
+			v.LabelSelector.Required = map[string][]string{kinds.InstanceTypeLabel: {"x", "y"}}
+		}, map[string][]string{kinds.NodeHealthLabel: health, kinds.InstanceTypeLabel: {"x", "y"}}},
+		"preferred type": {func(v *values.Values) {
+			v.LabelSelector.Preferred = map[string][]string{kinds.InstanceTypeLabel: {"x"}}
+		},
 			map[string][]string{kinds.NodeHealthLabel: health}},
-		"deep":              {func(v *Values) { v.DeepHealthOnly = true }, map[string][]string{kinds.NodeHealthLabel: health, kinds.DeepHealthLabel: {"Passed"}, kinds.InstanceTypeLabel: typ}},
-		"no health":         {func(v *Values) { v.HealthAffinity = no() }, map[string][]string{kinds.InstanceTypeLabel: typ}},
-		"deep, not general": {func(v *Values) { v.HealthAffinity, v.DeepHealthOnly = no(), true }, map[string][]string{kinds.DeepHealthLabel: {"Passed"}, kinds.InstanceTypeLabel: typ}},
-		"nothing":           {func(v *Values) { v.HealthAffinity, v.InstanceType = no(), "" }, map[string][]string{}},
+		"deep":              {func(v *values.Values) { v.DeepHealthOnly = true }, map[string][]string{kinds.NodeHealthLabel: health, kinds.DeepHealthLabel: {"Passed"}, kinds.InstanceTypeLabel: typ}},
+		"no health":         {func(v *values.Values) { v.HealthAffinity = no() }, map[string][]string{kinds.InstanceTypeLabel: typ}},
+		"deep, not general": {func(v *values.Values) { v.HealthAffinity, v.DeepHealthOnly = no(), true }, map[string][]string{kinds.DeepHealthLabel: {"Passed"}, kinds.InstanceTypeLabel: typ}},
+		"nothing":           {func(v *values.Values) { v.HealthAffinity, v.InstanceType = no(), "" }, map[string][]string{}},
 	} {
 		v := base
 		c.change(&v)
@@ -157,7 +163,7 @@ func TestNodeRules(t *testing.T) {
 	}
 	// A manifest without any gets it only when asked.
 	for want, health := range map[bool]*bool{false: nil, true: yes()} {
-		r := mustRender(t, mustParse(t, jobHead), Values{HealthAffinity: health})
+		r := mustRender(t, mustParse(t, jobHead), values.Values{HealthAffinity: health})
 		if got := at(t, r.Objects[0], "spec.template.spec.affinity") != nil; got != want {
 			t.Errorf("health affinity %v: %v", want, got)
 		}
@@ -167,19 +173,19 @@ func TestNodeRules(t *testing.T) {
 func TestNodeCountOfEachKind(t *testing.T) {
 	master := mustFind(t, "testdata/manifests/master.yaml")
 	for n, want := range map[int]any{1: nil, 2: int64(1), 5: int64(4)} {
-		o := mustRender(t, master, Values{NodeCount: Int(n)}).Objects[0]
+		o := mustRender(t, master, values.Values{NodeCount: values.Int(n)}).Objects[0]
 		if got := at(t, o, "spec.pytorchReplicaSpecs.Worker.replicas"); got != want || at(t, o, "spec.pytorchReplicaSpecs.Master.replicas") != int64(1) {
 			t.Errorf("%d nodes beside a master: %v workers", n, got)
 		}
 	}
 	alone := mustParse(t, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\nspec: {pytorchReplicaSpecs: {Master: {replicas: 1, template: {spec: {containers: [{name: pytorch, image: i}]}}}}}\n")
-	o := mustRender(t, alone, Values{NodeCount: Int(3)}).Objects[0]
+	o := mustRender(t, alone, values.Values{NodeCount: values.Int(3)}).Objects[0]
 	if at(t, o, "spec.pytorchReplicaSpecs.Worker.replicas") != int64(2) || at(t, o, "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].image") != "i" {
 		t.Errorf("a master alone became %v", o)
 	}
 	ray := mustParse(t, "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n  headGroupSpec: {template: {spec: {containers: [{name: h, image: i}]}}}\n"+
 		"  workerGroupSpecs: [{groupName: g, replicas: 1, template: {spec: {containers: [{name: w, image: i}]}}}]\n")
-	o = mustRender(t, ray, Values{NodeCount: Int(3), Accelerators: Int(2), Queue: "q"}).Objects[0]
+	o = mustRender(t, ray, values.Values{NodeCount: values.Int(3), Accelerators: values.Int(2), Queue: "q"}).Objects[0]
 	if at(t, o, "spec.workerGroupSpecs[0].replicas") != int64(3) || at(t, o, "spec.headGroupSpec.template.spec.containers[0].resources") != nil {
 		t.Errorf("a Ray cluster became %v", o)
 	}
@@ -189,8 +195,8 @@ func TestNodeCountOfEachKind(t *testing.T) {
 }
 
 func TestNotices(t *testing.T) {
-	pytorch := Values{Name: "d", Image: "i", EntryScript: "t.py", NodeCount: Int(2)}
-	with := func(f func(*Values)) Values { v := pytorch; f(&v); return v }
+	pytorch := values.Values{Name: "d", Image: "i", EntryScript: "t.py", NodeCount: values.Int(2)}
+	with := func(f func(*values.Values)) values.Values { v := pytorch; f(&v); return v }
 	old := strings.Replace(jobHead, "batch/v1\nkind: Job", "kubeflow.org/v2beta1\nkind: MPIJob", 1)
 	old = strings.Replace(old, "  template:\n    spec:\n      containers:\n      - name: c\n        image: i\n",
 		"  slotsPerWorker: 8\n  mpiReplicaSpecs:\n    Launcher: {template: {spec: {containers: [{name: l, image: i, command: [mpirun, -np, \"16\", --host, j-worker-0, run]}]}}}\n"+
@@ -199,23 +205,23 @@ func TestNotices(t *testing.T) {
 		"command: [torchrun, --nnodes=3, --nproc_per_node, \"2\", t.py]}]}}}}}\n"
 	for _, c := range []struct {
 		name     string
-		template *Template
-		values   Values
+		template *parse.Template
+		values   values.Values
 		want     string // "": none at all
 	}{
-		{"plain", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType = "p5.48xlarge" }), ""},
-		{"no image", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Image = "p5.48xlarge", "<account>/i:1" }), `pytorch of Worker: no node can pull the image "<account>/i:1"`},
+		{"plain", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType = "p5.48xlarge" }), ""},
+		{"no image", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Image = "p5.48xlarge", "<account>/i:1" }), `pytorch of Worker: no node can pull the image "<account>/i:1"`},
 		{"no accelerator", mustFind(t, "pytorch"), pytorch, "no accelerator is asked for"},
-		{"part of the fabric", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Accelerators = "g5.48xlarge", Int(4) }), "talk over TCP"},
-		{"tight memory", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Memory = "p5.48xlarge", "2000Gi" }), "may not fit"},
-		{"shared GPUs", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.TasksPerNode = "p5.48xlarge", Int(16) }), "16 processes share 8 GPUs"},
-		{"resume elsewhere", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.AutoResume, v.Namespace = "p5.48xlarge", true, "team" }), "not in team"},
-		{"CPU pods on a GPU type", mustFind(t, "pytorch"), with(func(v *Values) { v.InstanceType, v.Accelerators = "p5.48xlarge", Int(0) }), "no accelerator is asked for on ml.p5.48xlarge"},
-		{"more nodes than pods", mustParse(t, three), Values{}, "--nnodes=3, and the job has 2 pods"},
-		{"processes in the command", mustParse(t, three), Values{TasksPerNode: Int(4)}, "--nproc_per_node=2, which wins"},
-		{"processes of MPI", mustParse(t, old), Values{NodeCount: Int(4)}, "-np 16, and the job has 4 pods with 8 slots"},
-		{"type without ml.", mustParse(t, old), Values{}, "ml.p5.48xlarge"},
-		{"renamed", mustParse(t, old), Values{Name: "k"}, "still says j-worker-"},
+		{"part of the fabric", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Accelerators = "g5.48xlarge", values.Int(4) }), "talk over TCP"},
+		{"tight memory", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Memory = "p5.48xlarge", "2000Gi" }), "may not fit"},
+		{"shared GPUs", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.TasksPerNode = "p5.48xlarge", values.Int(16) }), "16 processes share 8 GPUs"},
+		{"resume elsewhere", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.AutoResume, v.Namespace = "p5.48xlarge", true, "team" }), "not in team"},
+		{"CPU pods on a GPU type", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Accelerators = "p5.48xlarge", values.Int(0) }), "no accelerator is asked for on ml.p5.48xlarge"},
+		{"more nodes than pods", mustParse(t, three), values.Values{}, "--nnodes=3, and the job has 2 pods"},
+		{"processes in the command", mustParse(t, three), values.Values{TasksPerNode: values.Int(4)}, "--nproc_per_node=2, which wins"},
+		{"processes of MPI", mustParse(t, old), values.Values{NodeCount: values.Int(4)}, "-np 16, and the job has 4 pods with 8 slots"},
+		{"type without ml.", mustParse(t, old), values.Values{}, "ml.p5.48xlarge"},
+		{"renamed", mustParse(t, old), values.Values{Name: "k"}, "still says j-worker-"},
 	} {
 		r := mustRender(t, c.template, c.values)
 		if c.want == "" && len(r.Notices) > 0 || c.want != "" && !slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, c.want) }) {
@@ -230,18 +236,18 @@ func TestLaunch(t *testing.T) {
 	pytorch := "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec: {pytorchReplicaSpecs: {Worker: {replicas: 2, template: {spec: {containers: [{name: pytorch, image: i, command: [torchrun, old.py], args: [--old]}]}}}}}\n"
 	for _, c := range []struct {
 		name, text, container string
-		values                Values
+		values                values.Values
 		command, args         []any
 	}{
-		{"script", pytorch, workerContainer, Values{EntryScript: "new.py", TasksPerNode: Int(4)}, []any{"torchrun"},
+		{"script", pytorch, workerContainer, values.Values{EntryScript: "new.py", TasksPerNode: values.Int(4)}, []any{"torchrun"},
 			[]any{"--nnodes=2", "--nproc_per_node=4", "--rdzv_backend=c10d", "--rdzv_endpoint=j-worker-0:29400", "--rdzv_id=j", "new.py"}},
-		{"arguments", pytorch, workerContainer, Values{ScriptArgs: []string{"--x", "1"}}, []any{"torchrun", "old.py"}, []any{"--old", "--x", "1"}},
-		{"program", pytorch, workerContainer, Values{Command: "accelerate launch --num_machines 2", EntryScript: "t.py"}, []any{"accelerate", "launch", "--num_machines", "2"}, []any{"t.py"}},
-		{"module", pytorch, workerContainer, Values{Command: "python -m torch.distributed.run", EntryScript: "t.py", NodeCount: Int(1)}, []any{"python", "-m", "torch.distributed.run"}, []any{"--nnodes=1", "--nproc_per_node=1", "t.py"}},
-		{"program alone", pytorch, workerContainer, Values{Command: "nvidia-smi"}, []any{"nvidia-smi"}, nil},
-		{"before and after", pytorch, workerContainer, Values{PreScript: []string{"date"}, PostScript: []string{"sync"}}, []any{"/bin/bash", "-ec", "date\n\"$@\"\nsync", "job"}, []any{"torchrun", "old.py", "--old"}},
-		{"launcher", mpi, "spec.mpiReplicaSpecs.Launcher.template.spec.containers[0]", Values{EntryScript: "/run", Environment: map[string]string{"B": "y"}}, []any{"mpirun"}, []any{"-np", "8", "-x", "A", "-x", "B", "/run"}},
-		{"worker of MPI", mpi, "spec.mpiReplicaSpecs.Worker.template.spec.containers[0]", Values{EntryScript: "/run"}, nil, nil},
+		{"arguments", pytorch, workerContainer, values.Values{ScriptArgs: []string{"--x", "1"}}, []any{"torchrun", "old.py"}, []any{"--old", "--x", "1"}},
+		{"program", pytorch, workerContainer, values.Values{Command: "accelerate launch --num_machines 2", EntryScript: "t.py"}, []any{"accelerate", "launch", "--num_machines", "2"}, []any{"t.py"}},
+		{"module", pytorch, workerContainer, values.Values{Command: "python -m torch.distributed.run", EntryScript: "t.py", NodeCount: values.Int(1)}, []any{"python", "-m", "torch.distributed.run"}, []any{"--nnodes=1", "--nproc_per_node=1", "t.py"}},
+		{"program alone", pytorch, workerContainer, values.Values{Command: "nvidia-smi"}, []any{"nvidia-smi"}, nil},
+		{"before and after", pytorch, workerContainer, values.Values{PreScript: []string{"date"}, PostScript: []string{"sync"}}, []any{"/bin/bash", "-ec", "date\n\"$@\"\nsync", "job"}, []any{"torchrun", "old.py", "--old"}},
+		{"launcher", mpi, "spec.mpiReplicaSpecs.Launcher.template.spec.containers[0]", values.Values{EntryScript: "/run", Environment: map[string]string{"B": "y"}}, []any{"mpirun"}, []any{"-np", "8", "-x", "A", "-x", "B", "/run"}},
+		{"worker of MPI", mpi, "spec.mpiReplicaSpecs.Worker.template.spec.containers[0]", values.Values{EntryScript: "/run"}, nil, nil},
 	} {
 		o := mustRender(t, mustParse(t, c.text), c.values).Objects[0]
 		command, _ := at(t, o, c.container+".command").([]any)

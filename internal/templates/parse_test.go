@@ -9,6 +9,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 const jobHead = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  template:\n    spec:\n      containers:\n      - name: c\n        image: i\n"
@@ -64,7 +66,7 @@ func TestParseFaults(t *testing.T) {
 		{"default that is a map", "parameters:\n  A: {default: {x: 1}}\n---\n" + jobHead, []string{"line 2", "not a list or map"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Parse("t", "t.yaml", []byte(c.text))
+			_, err := parse.Text("t", "t.yaml", []byte(c.text))
 			if err == nil {
 				t.Fatal("it was accepted")
 			}
@@ -84,7 +86,7 @@ func TestParseFaults(t *testing.T) {
 // Names from a file reach the terminal quoted.
 func TestParseQuotesControlCharacters(t *testing.T) {
 	for _, text := range []string{"apiVersion: batch/v1\nkind: Job\nmetadata:\n  labels: {\"a\\e[31m\": [1]}\n", "apiVersion: batch/v1\nkind: Job\n\"\\e[31m\": 1\n", "apiVersion: batch/v1\nkind: Job\nspec: {parallelism: \"\\e[31m\"}\n"} {
-		_, err := Parse("t", "t", []byte(text))
+		_, err := parse.Text("t", "t", []byte(text))
 		if err == nil || strings.Contains(errs.Text(err, true), "\x1b") {
 			t.Errorf("%s\n%v", text, err)
 		}
@@ -92,7 +94,7 @@ func TestParseQuotesControlCharacters(t *testing.T) {
 }
 
 func TestParseNeverShowsEnvironmentValues(t *testing.T) {
-	_, err := Parse("t", "t", []byte(jobHead+"        env: [{name: TOKEN, value: 90210}]\n"))
+	_, err := parse.Text("t", "t", []byte(jobHead+"        env: [{name: TOKEN, value: 90210}]\n"))
 	if err == nil || strings.Contains(errs.Text(err, true), "90210") {
 		t.Errorf("the value is in the error: %v", err)
 	}
@@ -116,7 +118,7 @@ func TestParseAccepts(t *testing.T) {
 		"unknown kind":                jobHead + "---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nanything: {goes: [1, 2]}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := mustRender(t, mustParse(t, text), Values{})
+			r := mustRender(t, mustParse(t, text), values.Values{})
 			if r.Job != 0 || r.Objects[0]["status"] != nil {
 				t.Errorf("job %d, objects %v", r.Job, r.Objects)
 			}
@@ -125,7 +127,7 @@ func TestParseAccepts(t *testing.T) {
 }
 
 func TestNullQuantitiesAreDropped(t *testing.T) {
-	r := mustRender(t, mustParse(t, jobHead+"        stdin: yes\n        resources: {limits: {nvidia.com/gpu: null, cpu: 2}}\n"), Values{})
+	r := mustRender(t, mustParse(t, jobHead+"        stdin: yes\n        resources: {limits: {nvidia.com/gpu: null, cpu: 2}}\n"), values.Values{})
 	c := jobobject.Container(jobobject.Inner(r.Objects[0], "spec", "template", "spec"))
 	if got := jobobject.Inner(c, "resources", "limits"); !reflect.DeepEqual(got, map[string]any{"cpu": int64(2)}) {
 		t.Errorf("limits %v", got)
@@ -178,11 +180,11 @@ func TestHeader(t *testing.T) {
 
 // Lines in faults are the file's, also below a header.
 func TestLinesBelowHeader(t *testing.T) {
-	_, err := Parse("t", "t", []byte("parameters: {A: 1}\n---\napiVersion: batch/v1\nkind: Job\nspec: {x: 1}\n"))
+	_, err := parse.Text("t", "t", []byte("parameters: {A: 1}\n---\napiVersion: batch/v1\nkind: Job\nspec: {x: 1}\n"))
 	if err == nil || !strings.Contains(err.Error(), "line 5") {
 		t.Errorf("got %v", err)
 	}
-	_, err = Parse("t", "t", []byte("#\n# parameters:\n#   A: {typ: x}\n"+jobHead))
+	_, err = parse.Text("t", "t", []byte("#\n# parameters:\n#   A: {typ: x}\n"+jobHead))
 	if err == nil || !strings.Contains(errs.Text(err, false), "line 3:  parameter A: no field") {
 		t.Errorf("got %v", err)
 	}

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // The API server's rules for resources, found before anything is sent.
@@ -23,9 +26,9 @@ func TestResourcesOfAManifest(t *testing.T) {
 		{"{requests: {cpu: 2}, limits: {cpu: 1500m}}", "the cpu limit of 1500m is below the request of 2"},
 		{"{requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}", "its limit (2) and request (1) have to be the same"},
 	} {
-		tpl, err := Parse("t", "t.yaml", []byte(manifest(c.resources)))
+		tpl, err := parse.Text("t", "t.yaml", []byte(manifest(c.resources)))
 		if err == nil {
-			_, err = Render(tpl, Values{Namespace: "ns"})
+			_, err = render.Objects(tpl, values.Values{Namespace: "ns"})
 		}
 		switch {
 		case c.want == "" && err != nil:

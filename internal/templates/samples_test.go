@@ -20,6 +20,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // samplesEnv names the environment variable with the path of a checkout of
@@ -160,7 +163,7 @@ func sameAsEnvsubst(t *testing.T, name string, data []byte) bool {
 		t.Logf("refused: %s", strings.TrimSpace(text))
 		return false
 	}
-	tm, err := Parse("sample", name, data)
+	tm, err := parse.Text("sample", name, data)
 	if err != nil {
 		if _, wrong := yamlDocuments(envsubst(t, data)); wrong != nil {
 			t.Logf("refused: no YAML with envsubst either (%v): %s", wrong, strings.TrimSpace(errs.Text(err, false)))
@@ -170,11 +173,11 @@ func sameAsEnvsubst(t *testing.T, name string, data []byte) bool {
 	}
 	params := map[string]any{}
 	for _, name := range sampleVariables(data) {
-		if tm.knows(name) {
+		if tm.Knows(name) {
 			params[name] = sampleValue(name)
 		}
 	}
-	r, err := Render(tm, Values{Params: params})
+	r, err := render.Objects(tm, values.Values{Params: params})
 	if err != nil {
 		return rightly(err)
 	}
@@ -194,7 +197,7 @@ func sameAsEnvsubst(t *testing.T, name string, data []byte) bool {
 	for _, n := range r.Notices {
 		t.Log("notice:", n)
 	}
-	if _, faults, _ := Check("sample", name, data); len(faults) > 0 {
+	if _, faults, _ := render.Check("sample", name, data); len(faults) > 0 {
 		t.Errorf("faults of what renders: %+v", faults)
 	}
 	return true

@@ -3,6 +3,8 @@ package templates
 import (
 	"strings"
 	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 // Pod specs are checked to the last field by the API's own types.
@@ -25,7 +27,7 @@ func TestPodFieldsAreChecked(t *testing.T) {
 		"      imagePullSecrets: [regcred]":                                     "want a map",
 		"      initContainers: [{name: a, restartPolicy: Always, images: [x]}]": "did you mean image",
 	} {
-		if _, err := Parse("t", "t", []byte(jobHead+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parse.Text("t", "t", []byte(jobHead+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n%v, want %q", text, err, want)
 		}
 	}

@@ -6,25 +6,28 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 func TestParseAssignment(t *testing.T) {
-	for text, want := range map[string]Assignment{
-		"a=b":                        {"a", "b"},
-		"a=":                         {"a", ""},
-		"a=b=c":                      {"a", "b=c"},
-		" a.b =c":                    {"a.b", "c"},
-		`metadata.labels."x=y/z"=1`:  {`metadata.labels."x=y/z"`, "1"},
-		`metadata.labels['x=y']=1`:   {`metadata.labels['x=y']`, "1"},
-		`spec.containers[0].image=i`: {"spec.containers[0].image", "i"},
+	for text, want := range map[string]fieldpath.Assignment{
+		"a=b":                        {Key: "a", Value: "b"},
+		"a=":                         {Key: "a", Value: ""},
+		"a=b=c":                      {Key: "a", Value: "b=c"},
+		" a.b =c":                    {Key: "a.b", Value: "c"},
+		`metadata.labels."x=y/z"=1`:  {Key: `metadata.labels."x=y/z"`, Value: "1"},
+		`metadata.labels['x=y']=1`:   {Key: `metadata.labels['x=y']`, Value: "1"},
+		`spec.containers[0].image=i`: {Key: "spec.containers[0].image", Value: "i"},
 	} {
-		if got, err := parseAssignment(text); err != nil || got != want {
+		if got, err := fieldpath.ParseAssignment(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
 	for _, bad := range []string{"", "a", "=b", `"a=b`} {
-		if _, err := parseAssignment(bad); errs.ExitOf(err) != errs.Usage {
+		if _, err := fieldpath.ParseAssignment(bad); errs.ExitOf(err) != errs.Usage {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -53,9 +56,9 @@ func TestAssign(t *testing.T) {
 		{"a.list[0]", "null", "a.list[0].k", "1"},
 	} {
 		o := fresh()
-		v, err := plain(Assignment{c.path, c.value})
+		v, err := plain(fieldpath.Assignment{Key: c.path, Value: c.value})
 		if err == nil {
-			err = assign(o, c.path, v)
+			err = fieldpath.Set(o, c.path, v)
 		}
 		if err != nil {
 			t.Errorf("%s=%s: %v", c.path, c.value, err)
@@ -67,24 +70,24 @@ func TestAssign(t *testing.T) {
 	}
 	for _, bad := range []string{"", ".", "a.", "a..b", "[0]", "a[", "a[x]", "a[-1]", "a[0", `a."x`, `a["x]`, "a[0]b", `"a"b`, "a.text.x", "a.list[9]", "a.list.x", "a.text[0]", "a[99999999999]"} {
 		o := fresh()
-		if err := assign(o, bad, "v"); errs.ExitOf(err) != errs.Usage {
+		if err := fieldpath.Set(o, bad, "v"); errs.ExitOf(err) != errs.Usage {
 			t.Errorf("%q: %v", bad, err)
 		}
 		if !reflect.DeepEqual(o, fresh()) {
 			t.Errorf("%q changed the object", bad)
 		}
 	}
-	if _, err := plain(Assignment{"a", "{x: "}); errs.ExitOf(err) != errs.Usage {
+	if _, err := plain(fieldpath.Assignment{Key: "a", Value: "{x: "}); errs.ExitOf(err) != errs.Usage {
 		t.Errorf("a broken value: %v", err)
 	}
 }
 
 // Values of --set take the type of the field they are for.
 func TestSetTakesTheFieldsType(t *testing.T) {
-	v := Values{Name: "d", Image: "i", EntryScript: "t.py", Set: []Assignment{
-		{"metadata.labels.run", "7"}, {`metadata.annotations."example.com/on"`, "true"}, {"spec.runPolicy.backoffLimit", "3"},
-		{"spec.nprocPerNode", "4"}, {workerContainer + ".resources.limits.memory", "16Gi"}, {workerContainer + ".stdin", "yes"},
-		{workerPod + ".tolerations", "[{key: a, operator: Exists}]"}, {"SCRIPT_ARGS", "--a 'b c'"}, {workerContainer + ".securityContext", "null"},
+	v := values.Values{Name: "d", Image: "i", EntryScript: "t.py", Set: []fieldpath.Assignment{
+		{Key: "metadata.labels.run", Value: "7"}, {Key: `metadata.annotations."example.com/on"`, Value: "true"}, {Key: "spec.runPolicy.backoffLimit", Value: "3"},
+		{Key: "spec.nprocPerNode", Value: "4"}, {Key: workerContainer + ".resources.limits.memory", Value: "16Gi"}, {Key: workerContainer + ".stdin", Value: "yes"},
+		{Key: workerPod + ".tolerations", Value: "[{key: a, operator: Exists}]"}, {Key: "SCRIPT_ARGS", Value: "--a 'b c'"}, {Key: workerContainer + ".securityContext", Value: "null"},
 	}}
 	o := rendered(t, "pytorch", v).Objects[0]
 	for path, want := range map[string]any{
@@ -99,8 +102,8 @@ func TestSetTakesTheFieldsType(t *testing.T) {
 }
 
 func TestParseSelector(t *testing.T) {
-	both := Selector{Required: map[string][]string{"a": {"1"}, "b": {"2", "3"}}}
-	for text, want := range map[string]Selector{
+	both := values.Selector{Required: map[string][]string{"a": {"1"}, "b": {"2", "3"}}}
+	for text, want := range map[string]values.Selector{
 		`{"a": "1", "b": ["2", "3"]}`:               both,
 		`{"required": {"a": "1", "b": ["2", "3"]}}`: both,
 		"a=1,b=2,b=3":   both,
@@ -108,34 +111,34 @@ func TestParseSelector(t *testing.T) {
 		`{"preferred": {"a": ["1"]}, "weights": [5]}`:    {Preferred: map[string][]string{"a": {"1"}}, Weights: []int{5}},
 		`{"example.com/a": "", "required-thing": ["x"]}`: {Required: map[string][]string{"example.com/a": {""}, "required-thing": {"x"}}},
 	} {
-		if got, err := ParseSelector(text); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := values.ParseSelector(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
 	for _, bad := range []string{"", "a", "=b", "{", "{}x", `{"a": 1}`, `{"a": []}`, `{"required": {"a": "1"}, "more": 1}`, `{"required": 5}`,
 		`{"preferred": {"a": "1"}, "weights": [0]}`, `{"preferred": {"a": "1"}, "weights": [1, 2]}`, `{"weights": "x"}`, "a b=c", "a=b c", `{"a/b/c": "x"}`} {
-		if _, err := ParseSelector(bad); errs.ExitOf(err) != errs.Usage {
+		if _, err := values.ParseSelector(bad); errs.ExitOf(err) != errs.Usage {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
 
 func TestParseVolumes(t *testing.T) {
-	got, err := ParseVolumes(
+	got, err := values.ParseVolumes(
 		[]string{"a:/h:/m,b:/h2:/m2:ro", "name=c,type=pvc,mount_path=/m3,claim_name=x,read_only=true", "name=d,type=emptyDir,mount_path=/m4,medium=memory,size=16Gi", "name=e,type=hostPath,mount-path=/m5,path=/h3"},
 		[]string{"claim.one:/m6,two:/m7:ro"})
-	want := []Volume{
-		{Name: "a", Type: HostPath, Path: "/h", MountPath: "/m"}, {Name: "b", Type: HostPath, Path: "/h2", MountPath: "/m2", ReadOnly: true},
-		{Name: "c", Type: PVC, Claim: "x", MountPath: "/m3", ReadOnly: true}, {Name: "d", Type: EmptyDir, MountPath: "/m4", Memory: true, Size: "16Gi"},
-		{Name: "e", Type: HostPath, Path: "/h3", MountPath: "/m5"}, {Type: PVC, Claim: "claim.one", MountPath: "/m6"}, {Type: PVC, Claim: "two", MountPath: "/m7", ReadOnly: true},
+	want := []values.Volume{
+		{Name: "a", Type: values.HostPath, Path: "/h", MountPath: "/m"}, {Name: "b", Type: values.HostPath, Path: "/h2", MountPath: "/m2", ReadOnly: true},
+		{Name: "c", Type: values.PVC, Claim: "x", MountPath: "/m3", ReadOnly: true}, {Name: "d", Type: values.EmptyDir, MountPath: "/m4", Memory: true, Size: "16Gi"},
+		{Name: "e", Type: values.HostPath, Path: "/h3", MountPath: "/m5"}, {Type: values.PVC, Claim: "claim.one", MountPath: "/m6"}, {Type: values.PVC, Claim: "two", MountPath: "/m7", ReadOnly: true},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if name := got[5].name(); name != "claim-one-volume" {
+	if name := got[5].VolumeName(); name != "claim-one-volume" {
 		t.Errorf("the claim's volume is named %s", name)
 	}
-	if name := (Volume{Claim: strings.Repeat("a", 253)}).name(); len(name) > 63 {
+	if name := (values.Volume{Claim: strings.Repeat("a", 253)}).VolumeName(); len(name) > 63 {
 		t.Errorf("a volume's name of %d letters", len(name))
 	}
 	for _, bad := range []struct {
@@ -156,30 +159,30 @@ func TestParseVolumes(t *testing.T) {
 		} else {
 			claims = []string{bad.claim}
 		}
-		if _, err := ParseVolumes(volumes, claims); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), bad.want) {
+		if _, err := values.ParseVolumes(volumes, claims); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), bad.want) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
 }
 
 func TestParseEnvironment(t *testing.T) {
-	got, err := ParseEnvironment([]string{"A=1=2", `{"B": "x", "C": 3, "D": true, "F": 1.50}`, "A=last"})
+	got, err := values.ParseEnvironment([]string{"A=1=2", `{"B": "x", "C": 3, "D": true, "F": 1.50}`, "A=last"})
 	want := map[string]string{"A": "last", "B": "x", "C": "3", "D": "true", "F": "1.50"}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, bad := range []string{"hunter2", "=hunter2", `{"A": ["hunter2"]}`, `{"A": "hunter2"`} {
-		_, err := ParseEnvironment([]string{bad})
+		_, err := values.ParseEnvironment([]string{bad})
 		if errs.ExitOf(err) != errs.Usage {
 			t.Errorf("%s: %v", bad, err)
 		} else if strings.Contains(errs.Text(err, true), "hunter2") {
 			t.Errorf("the value is in the error: %v", err)
 		}
 	}
-	if got, err := ParseAssignments([]string{"a=1", "b=2"}); err != nil || len(got) != 2 || got[1] != (Assignment{"b", "2"}) {
+	if got, err := values.ParseAssignments([]string{"a=1", "b=2"}); err != nil || len(got) != 2 || got[1] != (fieldpath.Assignment{Key: "b", Value: "2"}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := ParseAssignments([]string{"a=1", "b"}); err == nil {
+	if _, err := values.ParseAssignments([]string{"a=1", "b"}); err == nil {
 		t.Error("b was accepted")
 	}
 }
@@ -208,7 +211,7 @@ spec:
 		"zzz":                      "the path of any field",
 		"spec.runPolicy.suspended": "did you mean suspend",
 	} {
-		_, err := Render(tm, Values{Name: "j", Set: []Assignment{{key, "7"}}})
+		_, err := render.Objects(tm, values.Values{Name: "j", Set: []fieldpath.Assignment{{Key: key, Value: "7"}}})
 		if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, want) {
 			t.Errorf("--set %s=7: %s want %q", key, text, want)
 		}
@@ -216,8 +219,8 @@ spec:
 }
 
 // plain is the value of an assignment without its lines.
-func plain(a Assignment) (any, error) {
-	n, err := a.parsed()
+func plain(a fieldpath.Assignment) (any, error) {
+	n, err := a.Parsed()
 	if n == nil || err != nil {
 		return nil, err
 	}

@@ -8,6 +8,11 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 func TestPlaceholders(t *testing.T) {
@@ -94,7 +99,7 @@ list: $LIST
 `
 
 func TestSubstitutionTypes(t *testing.T) {
-	r := mustRender(t, mustParse(t, declared), Values{Params: map[string]any{
+	r := mustRender(t, mustParse(t, declared), values.Values{Params: map[string]any{
 		"INT": "4", "NUMBER": 0.5, "BOOL": "true", "TEXT": "007", "LIST": []string{"a b", "2"}, "MEMORY": "16Gi"}})
 	job, thing := r.Objects[0], r.Objects[1]
 	const c = "spec.template.spec.containers[0]"
@@ -138,7 +143,7 @@ func TestShellVariablesStay(t *testing.T) {
 		{nil, script},
 		{map[string]any{"LR": 0.1}, strings.Replace(script, "$LR", "0.1", 1)},
 	} {
-		r := mustRender(t, mustParse(t, text), Values{Params: c.params, Name: "n", Image: "img", NodeCount: Int(2)})
+		r := mustRender(t, mustParse(t, text), values.Values{Params: c.params, Name: "n", Image: "img", NodeCount: values.Int(2)})
 		if got := at(t, r.Objects[0], "spec.template.spec.containers[0].args[0]"); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
@@ -154,7 +159,7 @@ func TestLeftPlaceholders(t *testing.T) {
 	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: $NAME}\nspec:\n  parallelism: $WORKERS\n  template:\n    spec:\n      volumes:\n      - {name: d, persistentVolumeClaim: {claimName: $CLAIM}}\n" +
 		"      containers:\n      - {name: c, image: $REPO/i, args: [$MODE, --x=$Y], env: [{name: T, value: $HF_TOKEN}], resources: {requests: {memory: $MEM, cpu: $CPU}}}\n"
 	tm := mustParse(t, text)
-	_, err := Render(tm, Values{Params: map[string]any{"CPU": 2}})
+	_, err := render.Objects(tm, values.Values{Params: map[string]any{"CPU": 2}})
 	if err == nil {
 		t.Fatal("it was accepted")
 	}
@@ -169,7 +174,7 @@ func TestLeftPlaceholders(t *testing.T) {
 			t.Errorf("%s is named in\n%s", name, all)
 		}
 	}
-	r := mustRender(t, tm, Values{Name: "n", Image: "whole/image", NodeCount: Int(1), Params: map[string]any{"CPU": 2, "MEM": "1Gi", "CLAIM": "c"}})
+	r := mustRender(t, tm, values.Values{Name: "n", Image: "whole/image", NodeCount: values.Int(1), Params: map[string]any{"CPU": 2, "MEM": "1Gi", "CLAIM": "c"}})
 	if !slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$HF_TOKEN") }) ||
 		!slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$MODE") }) ||
 		slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$Y") }) {
@@ -187,7 +192,7 @@ func TestWellKnownNames(t *testing.T) {
 	if p, _ := tm.Param("NUM_NODES"); p.Flag != "--node-count" || p.Declared || !p.Required {
 		t.Errorf("NUM_NODES is %+v", p)
 	}
-	r := mustRender(t, tm, Values{Image: "i", NodeCount: Int(4), InstanceType: "p4d.24xlarge", Namespace: "team"})
+	r := mustRender(t, tm, values.Values{Image: "i", NodeCount: values.Int(4), InstanceType: "p4d.24xlarge", Namespace: "team"})
 	o := r.Objects[0]
 	for path, want := range map[string]any{
 		"metadata.namespace":                                            "team",
@@ -213,7 +218,7 @@ func TestTemplateNamespace(t *testing.T) {
 		strings.Replace(jobHead, "{name: j}", "{name: j, namespace: $NS}", 1):                                "",
 		"parameters: {NS: b}\n---\n" + strings.Replace(jobHead, "{name: j}", "{name: j, namespace: $NS}", 1): "b",
 	} {
-		if got := Namespace(mustParse(t, text), Values{}); got != want {
+		if got := resolve.Namespace(mustParse(t, text), values.Values{}); got != want {
 			t.Errorf("%q, want %q, of\n%s", got, want, text)
 		}
 	}
@@ -235,7 +240,7 @@ func TestConvert(t *testing.T) {
 		{"", "4", int64(4)}, {"", "007", "007"}, {"", "1e3", 1000.0}, {"", "true", true}, {"", "yes", "yes"}, {"", "a: b", "a: b"}, {"", map[string]any{"a": 1}, nil},
 		{"", "99999999999999999999", 99999999999999999999.0}, {"", "-", "-"}, {"", ".5", 0.5}, {"", "0x10", "0x10"},
 	} {
-		got, err := Param{Name: "P", Type: c.kind}.convert(c.in)
+		got, err := parse.Param{Name: "P", Type: c.kind}.Convert(c.in)
 		if (err != nil) != (c.want == nil) || err == nil && !reflect.DeepEqual(manifest.PlainOf(got), c.want) {
 			t.Errorf("%s %#v: %#v, %v; want %#v", c.kind, c.in, got, err, c.want)
 		}
@@ -252,12 +257,12 @@ func TestSplitWords(t *testing.T) {
 		`"a\"b\n" 'a\b' c\\d`: {`a"b\n`, `a\b`, `c\d`},
 		"$HOME `x`":           {"$HOME", "`x`"},
 	} {
-		if got, err := SplitWords(text); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := shellwords.Split(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
 	for _, bad := range []string{"'a", `a "b`} {
-		if _, err := SplitWords(bad); err == nil {
+		if _, err := shellwords.Split(bad); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
@@ -267,7 +272,7 @@ func TestSplitWords(t *testing.T) {
 func TestUnsaidNamespace(t *testing.T) {
 	tm := mustParse(t, strings.Replace(jobHead, "{name: j}", "{name: j, namespace: $NAMESPACE}", 1))
 	for said, want := range map[string]any{"": nil, "team": "team"} {
-		if got := at(t, mustRender(t, tm, Values{Namespace: said}).Objects[0], "metadata.namespace"); got != want {
+		if got := at(t, mustRender(t, tm, values.Values{Namespace: said}).Objects[0], "metadata.namespace"); got != want {
 			t.Errorf("%q said: %v", said, got)
 		}
 	}
@@ -292,38 +297,38 @@ func TestParametersAndFlags(t *testing.T) {
 		return out
 	}
 	const image, limits = "spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image", "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits"
-	workers := func(v Values) (any, any, any) {
+	workers := func(v values.Values) (any, any, any) {
 		t.Helper()
 		o := mustRender(t, mustParse(t, text("")), v).Objects[0]
 		return at(t, o, "spec.pytorchReplicaSpecs.Worker.replicas"), at(t, o, image), at(t, o, limits)
 	}
-	if n, i, l := workers(Values{Params: params}); n != int64(3) || i != "r/i:1" || !reflect.DeepEqual(l, map[string]any{"nvidia.com/gpu": int64(8), "vpc.amazonaws.com/efa": int64(4)}) {
+	if n, i, l := workers(values.Values{Params: params}); n != int64(3) || i != "r/i:1" || !reflect.DeepEqual(l, map[string]any{"nvidia.com/gpu": int64(8), "vpc.amazonaws.com/efa": int64(4)}) {
 		t.Errorf("parameters: %v workers of %v, limits %v", n, i, l)
 	}
-	if n, i, _ := workers(Values{Params: without("NUM_NODES"), NodeCount: Int(3), Image: "own"}); n != int64(2) || i != "own" {
+	if n, i, _ := workers(values.Values{Params: without("NUM_NODES"), NodeCount: values.Int(3), Image: "own"}); n != int64(2) || i != "own" {
 		t.Errorf("flags: %v workers of %v; --node-count counts the master", n, i)
 	}
 	// A type without EFA asks for none, rather than for 0 of them.
-	if _, _, l := workers(Values{Params: without("EFA_PER_NODE"), InstanceType: "p5.48xlarge", EFA: Int(0)}); !reflect.DeepEqual(l, map[string]any{"nvidia.com/gpu": int64(8)}) {
+	if _, _, l := workers(values.Values{Params: without("EFA_PER_NODE"), InstanceType: "p5.48xlarge", EFA: values.Int(0)}); !reflect.DeepEqual(l, map[string]any{"nvidia.com/gpu": int64(8)}) {
 		t.Errorf("limits %v", l)
 	}
 	for _, name := range []string{"NUM_NODES", "EFA_PER_NODE", "GPU_PER_NODE", "TAG"} {
-		if _, err := Render(mustParse(t, text("")), Values{Params: without(name)}); err == nil || !strings.Contains(errs.Text(err, false), name) {
+		if _, err := render.Objects(mustParse(t, text("")), values.Values{Params: without(name)}); err == nil || !strings.Contains(errs.Text(err, false), name) {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
 	// Declared, without a placeholder: the default is laid over as a flag is.
-	o := mustRender(t, mustParse(t, "parameters: {NODE_COUNT: 5, TASKS_PER_NODE: 2}\n---\n"+strings.Replace(text(""), "$NUM_NODES", "1", 1)), Values{Params: without("NUM_NODES")}).Objects[0]
+	o := mustRender(t, mustParse(t, "parameters: {NODE_COUNT: 5, TASKS_PER_NODE: 2}\n---\n"+strings.Replace(text(""), "$NUM_NODES", "1", 1)), values.Values{Params: without("NUM_NODES")}).Objects[0]
 	if at(t, o, "spec.pytorchReplicaSpecs.Worker.replicas") != int64(4) || at(t, o, "spec.nprocPerNode") != "2" {
 		t.Errorf("declared: %v", o)
 	}
 	// A flag's value obeys what the template declares.
 	restricted := "parameters: {IMAGE: {enum: [a, b]}, NODE_COUNT: {type: int, enum: [2, 4]}}\n---\n" + strings.Replace(jobHead, "image: i", "image: $IMAGE", 1)
-	if _, err := Render(mustParse(t, restricted), Values{Image: "c", NodeCount: Int(2)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--image") {
+	if _, err := render.Objects(mustParse(t, restricted), values.Values{Image: "c", NodeCount: values.Int(2)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--image") {
 		t.Errorf("an image outside the enum: %v", err)
 	}
-	if _, err := Render(mustParse(t, restricted), Values{Image: "a", NodeCount: Int(3)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--node-count") {
+	if _, err := render.Objects(mustParse(t, restricted), values.Values{Image: "a", NodeCount: values.Int(3)}); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--node-count") {
 		t.Errorf("a number outside the enum: %v", err)
 	}
-	mustRender(t, mustParse(t, restricted), Values{Image: "a", NodeCount: Int(4)})
+	mustRender(t, mustParse(t, restricted), values.Values{Image: "a", NodeCount: values.Int(4)})
 }

@@ -9,28 +9,33 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fixed"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // Whatever job a template makes, a template made of that job makes it again.
 func TestFromObjectsRepeats(t *testing.T) {
 	files, _ := filepath.Glob("testdata/manifests/*.yaml")
 	tried := 0
-	try := func(tm *Template) {
-		r, err := Render(tm, Values{Name: "first", Image: "example.com/i:1", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: Int(2), Queue: "q", Namespace: "n",
+	try := func(tm *parse.Template) {
+		r, err := render.Objects(tm, values.Values{Name: "first", Image: "example.com/i:1", EntryScript: "t.py", InstanceType: "p5.48xlarge", NodeCount: values.Int(2), Queue: "q", Namespace: "n",
 			Environment: map[string]string{"HF_TOKEN": "abc", "LINE": "a\nb", "DOLLAR": "$IMAGE ${NODE_COUNT} $$JOB_NAME $OTHER"}})
 		if err != nil || r.Job < 0 {
 			return
 		}
 		tried++
 		for _, repeat := range []bool{true, false} {
-			again, _, err := FromObjects(r.Objects, Conversion{Name: "x", Source: "job first", Help: "again: \"it\"", Repeat: repeat})
+			again, _, err := convert.FromObjects(r.Objects, convert.Conversion{Name: "x", Source: "job first", Help: "again: \"it\"", Repeat: repeat})
 			if err != nil {
 				t.Errorf("%s (repeat %v): %v", tm.Source, repeat, err)
 				continue
 			}
-			got, err := Render(again, Values{Name: "first", Queue: "q", Namespace: "n", Params: secretsOf(again)})
+			got, err := render.Objects(again, values.Values{Name: "first", Queue: "q", Namespace: "n", Params: secretsOf(again)})
 			same := reflect.DeepEqual(cleaned(got.Objects), cleaned(r.Objects))
 			if !repeat {
 				same = containsAll(cleaned(r.Objects), cleaned(got.Objects))
@@ -45,7 +50,7 @@ func TestFromObjectsRepeats(t *testing.T) {
 	}
 	for _, f := range files {
 		data, _ := os.ReadFile(f)
-		if tm, err := Parse("f", f, data); err == nil {
+		if tm, err := parse.Text("f", f, data); err == nil {
 			try(tm)
 		}
 	}
@@ -62,7 +67,7 @@ func cleaned(objects []map[string]any) (out []map[string]any) {
 	return out
 }
 
-func secretsOf(tm *Template) map[string]any {
+func secretsOf(tm *parse.Template) map[string]any {
 	if _, ok := tm.Param("HF_TOKEN"); ok {
 		return map[string]any{"HF_TOKEN": "abc"}
 	}
@@ -97,7 +102,7 @@ spec:
 		t.Fatal(err)
 	}
 	object, _ := docs[0].Plain().(map[string]any)
-	tm, notes, err := FromObjects([]map[string]any{jobobject.Clean(object)}, Conversion{Name: "t", Source: "job train"})
+	tm, notes, err := convert.FromObjects([]map[string]any{jobobject.Clean(object)}, convert.Conversion{Name: "t", Source: "job train"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +122,7 @@ spec:
 	if len(notes) != 1 || !strings.Contains(notes[0], "WANDB_API_KEY") {
 		t.Errorf("notes %q", notes)
 	}
-	r, err := Render(tm, Values{Name: "other", InstanceType: "ml.g5.12xlarge", Accelerators: Int(4), EFA: Int(1), NodeCount: Int(1), Params: map[string]any{"WANDB_API_KEY": "k"}})
+	r, err := render.Objects(tm, values.Values{Name: "other", InstanceType: "ml.g5.12xlarge", Accelerators: values.Int(4), EFA: values.Int(1), NodeCount: values.Int(1), Params: map[string]any{"WANDB_API_KEY": "k"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +132,7 @@ spec:
 			t.Errorf("rendered without %q:\n%s", want, out)
 		}
 	}
-	if _, _, err := FromObjects([]map[string]any{{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "s"}}}, Conversion{Source: "f"}); err == nil {
+	if _, _, err := convert.FromObjects([]map[string]any{{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "s"}}}, convert.Conversion{Source: "f"}); err == nil {
 		t.Error("a Service became a job's template")
 	}
 }
@@ -138,7 +143,7 @@ func containsAll(was, is []map[string]any) bool {
 		return false
 	}
 	for i := range was {
-		if _, _, _, same := holds("", was[i], is[i]); !same {
+		if _, _, _, same := fixed.Contains("", was[i], is[i]); !same {
 			return false
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
@@ -62,7 +62,7 @@ func faultyValues(t *testing.T, bed *cluster.Bed) {
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}\n",
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}}\n",
 	} {
-		_, faults, _ := templates.Check("t", "t.yaml", []byte(text))
+		_, faults, _ := render.Check("t", "t.yaml", []byte(text))
 		out, err := bed.KubectlAs(t.Context(), bed.Kubeconfig, []byte(text), "apply", "--dry-run=server", "--validate=strict", "-f", "-")
 		if (err != nil) != (len(faults) > 0) {
 			t.Errorf("%s\nfaults: %+v\nkubectl: %v\n%s", text, faults, err, out)

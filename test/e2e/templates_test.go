@@ -11,12 +11,14 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	yamltext "github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
@@ -47,13 +49,13 @@ func families() []string {
 }
 
 // values are what every template can be started with.
-func values(name string) templates.Values {
-	return templates.Values{Name: name, Namespace: engineers, Queue: engineers + "-localqueue", Priority: "training-priority",
-		Image: "registry.example/train:1", NodeCount: templates.Int(2)}
+func valuesFor(name string) values.Values {
+	return values.Values{Name: name, Namespace: engineers, Queue: engineers + "-localqueue", Priority: "training-priority",
+		Image: "registry.example/train:1", NodeCount: values.Int(2)}
 }
 
 // withScript adds what a template asks for.
-func withScript(tm *templates.Template, v templates.Values) templates.Values {
+func withScript(tm *parse.Template, v values.Values) values.Values {
 	if p, ok := tm.Param("ENTRY_SCRIPT"); ok && p.Required {
 		v.EntryScript = "/src/train.py"
 	}
@@ -85,9 +87,9 @@ func everyFamily(t *testing.T, bed *cluster.Bed) {
 			}
 			var all []map[string]any
 			for i, typ := range families() {
-				v := withScript(tm, values(fmt.Sprintf("t%d", i)))
+				v := withScript(tm, valuesFor(fmt.Sprintf("t%d", i)))
 				v.InstanceType = typ
-				r, err := tm.Render(v)
+				r, err := render.Objects(tm, v)
 				if err != nil {
 					t.Errorf("%s: %s", typ, errs.Text(err, true))
 					continue
@@ -111,42 +113,42 @@ func dryRuns(admin user) {
 
 // everyOption lays the options over each kind of job; the webhooks judge.
 func everyOption(t *testing.T, bed *cluster.Bed) {
-	n := templates.Int
-	for name, change := range map[string]func(*templates.Values){
-		"pytorch": func(v *templates.Values) {
-			v.Elastic = templates.Elastic{Min: n(1), Max: n(4)}
+	n := values.Int
+	for name, change := range map[string]func(*values.Values){
+		"pytorch": func(v *values.Values) {
+			v.Elastic = values.Elastic{Min: n(1), Max: n(4)}
 			v.TasksPerNode = n(4)
 			v.AutoResume, v.MaxRetry = true, n(3)
 		},
-		"fsdp-llama-etcd": func(v *templates.Values) { v.Elastic = templates.Elastic{Max: n(4)} },
-		"hyperpod-pytorch": func(v *templates.Values) {
-			v.Elastic = templates.Elastic{Min: n(1), Max: n(4), Step: n(1), ScaleUpSnooze: n(60), ScalingTimeout: n(60), ShutdownTimeout: n(60)}
+		"fsdp-llama-etcd": func(v *values.Values) { v.Elastic = values.Elastic{Max: n(4)} },
+		"hyperpod-pytorch": func(v *values.Values) {
+			v.Elastic = values.Elastic{Min: n(1), Max: n(4), Step: n(1), ScaleUpSnooze: n(60), ScalingTimeout: n(60), ShutdownTimeout: n(60)}
 		},
-		"mpi":          func(*templates.Values) {},
-		"neuron-llama": func(v *templates.Values) { v.InstanceType = "ml.trn1.32xlarge" },
-		"accelerate":   func(*templates.Values) {},
+		"mpi":          func(*values.Values) {},
+		"neuron-llama": func(v *values.Values) { v.InstanceType = "ml.trn1.32xlarge" },
+		"accelerate":   func(*values.Values) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm, err := catalogue.Find(name, catalogue.Dirs{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := withScript(tm, values("options"))
+			v := withScript(tm, valuesFor("options"))
 			v.InstanceType = "ml.p5.48xlarge"
-			v.Environment, v.SecretEnv = map[string]string{"A": "b"}, []templates.SecretEnv{{Name: "C", Secret: "s", Key: "k"}, {Secret: "all"}}
-			v.RunPolicy = templates.RunPolicy{CleanPodPolicy: "Running", TTL: n(60), Deadline: n(3600)}
-			v.Tolerations = []templates.Toleration{{Key: "gpu", Value: "yes", Effect: "NoSchedule"}, {Key: "slow", Exists: true, Effect: "NoExecute", Seconds: n(60)}, {Exists: true}}
+			v.Environment, v.SecretEnv = map[string]string{"A": "b"}, []values.SecretEnv{{Name: "C", Secret: "s", Key: "k"}, {Secret: "all"}}
+			v.RunPolicy = values.RunPolicy{CleanPodPolicy: "Running", TTL: n(60), Deadline: n(3600)}
+			v.Tolerations = []values.Toleration{{Key: "gpu", Value: "yes", Effect: "NoSchedule"}, {Key: "slow", Exists: true, Effect: "NoExecute", Seconds: n(60)}, {Exists: true}}
 			v.RequiredTopology = "topology.k8s.aws/network-node-layer-3"
 			v.ServiceAccount, v.ResultsDir, v.PreScript = "default", "/fsx/out", []string{"nvidia-smi"}
-			v.LabelSelector = templates.Selector{Required: map[string][]string{"rack": {"1"}}, Preferred: map[string][]string{"zone": {"a", "b"}}}
-			v.Volumes = []templates.Volume{{Type: templates.PVC, Claim: "fsx", MountPath: "/fsx"}, {Name: "h", Type: templates.HostPath, Path: "/h", MountPath: "/h", Create: true},
-				{Name: "e", Type: templates.EmptyDir, MountPath: "/e", Memory: true, Size: "1Gi"}}
+			v.LabelSelector = values.Selector{Required: map[string][]string{"rack": {"1"}}, Preferred: map[string][]string{"zone": {"a", "b"}}}
+			v.Volumes = []values.Volume{{Type: values.PVC, Claim: "fsx", MountPath: "/fsx"}, {Name: "h", Type: values.HostPath, Path: "/h", MountPath: "/h", Create: true},
+				{Name: "e", Type: values.EmptyDir, MountPath: "/e", Memory: true, Size: "1Gi"}}
 			v.Labels, v.Annotations = map[string]string{"a": "b"}, map[string]string{"c": "d"}
 			change(&v)
 			if name == "mpi" {
 				v.RestartPolicy = "OnFailure"
 			}
-			r, err := tm.Render(v)
+			r, err := render.Objects(tm, v)
 			if err != nil {
 				t.Fatal(errs.Text(err, true))
 			}
@@ -163,7 +165,7 @@ func otherFiles(t *testing.T, bed *cluster.Bed) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := v2config.Read(file, data, templates.Values{})
+	config, err := v2config.Read(file, data, values.Values{})
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
@@ -173,7 +175,7 @@ func otherFiles(t *testing.T, bed *cluster.Bed) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := tm.Render(config.Under(templates.Values{Namespace: engineers}))
+			r, err := render.Objects(tm, config.Under(values.Values{Namespace: engineers}))
 			if err != nil {
 				t.Fatal(errs.Text(err, true))
 			}
@@ -186,7 +188,7 @@ func otherFiles(t *testing.T, bed *cluster.Bed) {
 			if err != nil {
 				t.Fatal(errs.Text(err, true))
 			}
-			r, err := found.Template.Render(templates.Values{Namespace: engineers, InstanceType: "ml.p5.48xlarge"}.Over(found.Values))
+			r, err := render.Objects(found.Template, values.Values{Namespace: engineers, InstanceType: "ml.p5.48xlarge"}.Over(found.Values))
 			if err != nil {
 				t.Fatal(errs.Text(err, true))
 			}
@@ -269,17 +271,17 @@ func samples(t *testing.T, bed *cluster.Bed) {
 		if err != nil || !sampleKind.Match(data) {
 			return err
 		}
-		tm, err := templates.Parse("sample", path, data)
+		tm, err := parse.Text("sample", path, data)
 		if err != nil {
 			refused++
 			t.Logf("refused: %s", errs.Text(err, false))
 			return nil
 		}
-		v := templates.Values{Name: "sample", Namespace: engineers, Queue: engineers + "-localqueue", Priority: "training-priority", Params: map[string]any{}}
+		v := values.Values{Name: "sample", Namespace: engineers, Queue: engineers + "-localqueue", Priority: "training-priority", Params: map[string]any{}}
 		for _, p := range tm.Params {
 			v.Params[p.Name] = sampleValue(p.Name)
 		}
-		r, err := tm.Render(v)
+		r, err := render.Objects(tm, v)
 		if err != nil && strings.Contains(err.Error(), "which the Kubeflow training operator asks for") {
 			refused++
 			t.Logf("refused: %s", errs.Text(err, false))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
 // documented runs the commands that a page shows, in their order, as they stand:
@@ -60,7 +60,7 @@ func documented(ts *testscript.TestScript, neg bool, args []string) {
 			want, err = strconv.Atoi(code)
 			ts.Check(err)
 		}
-		words, err := templates.SplitWords(run)
+		words, err := shellwords.Split(run)
 		ts.Check(err)
 		got := exitCode(ts, ts.Exec("hyperpod", globbed(ts, words)...))
 		if got != want {

@@ -13,7 +13,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/templatepage"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -25,7 +27,7 @@ type Options struct {
 	From, File, Job, Kind  string // what it is made of: one of the first three
 	Project, Team, Replace bool
 	DryRun                 string
-	Change                 templates.Change
+	Change                 parse.Change
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -108,7 +110,7 @@ func Run(ctx context.Context, o *Options) error {
 	if made, err = made.With(o.Change); err != nil {
 		return err
 	}
-	t, faults, notes := templates.Check(o.Name, o.Name, made.Text)
+	t, faults, notes := render.Check(o.Name, o.Name, made.Text)
 	if len(faults) > 0 {
 		e := errs.New("the template would not work", "nothing is written")
 		for _, fault := range faults {
@@ -138,10 +140,10 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // source makes the template of what the options name.
-func (o *Options) source(ctx context.Context) (*templates.Template, error) {
+func (o *Options) source(ctx context.Context) (*parse.Template, error) {
 	f := o.Factory
 	if o.Job != "" {
-		t, _, err := findtemplate.OfJob(ctx, f, o.Job, o.Kind, templates.Conversion{Name: o.Name, Help: "made of the job " + o.Job})
+		t, _, err := findtemplate.OfJob(ctx, f, o.Job, o.Kind, convert.Conversion{Name: o.Name, Help: "made of the job " + o.Job})
 		return t, err
 	}
 	if o.From != "" {
@@ -151,11 +153,11 @@ func (o *Options) source(ctx context.Context) (*templates.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := templates.Parse(o.Name, o.File, data)
+	t, err := parse.Text(o.Name, o.File, data)
 	if err != nil || len(t.Params) > 0 {
 		return t, err
 	}
-	general, notes, err := t.Generalize()
+	general, notes, err := convert.Generalize(t)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -44,7 +44,7 @@ func (o *Options) write(ctx context.Context, text []byte) (string, error) {
 		if err := team.Put(ctx, c.Client, ns.Name, o.Name, text, o.Replace); err != nil {
 			return "", err
 		}
-		if slices.ContainsFunc(catalogue.Names(dirs), func(i templates.Info) bool { return i.Name == o.Name }) {
+		if slices.ContainsFunc(catalogue.Names(dirs), func(i parse.Info) bool { return i.Name == o.Name }) {
 			f.Notef("note: another template is called %s as well: the team's is %s", o.Name, team.Prefix+o.Name)
 		}
 		return team.Source(ns.Name, o.Name), nil

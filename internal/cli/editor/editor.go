@@ -12,7 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
 // Command returns the words of the command that $VISUAL, else $EDITOR, names;
@@ -26,7 +26,7 @@ func Command(env func(string) string) ([]string, error) {
 		if _, err := os.Stat(text); err == nil {
 			return []string{text}, nil // a path with blanks in it
 		}
-		words, err := templates.SplitWords(text)
+		words, err := shellwords.Split(text)
 		if err != nil || len(words) == 0 {
 			return nil, errs.Usagef("$%s is not understood: %q", name, text).WithTry("export " + name + "=vim")
 		}

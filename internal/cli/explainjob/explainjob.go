@@ -24,7 +24,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -134,8 +136,8 @@ func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, 
 // is made of the job when it is first asked for.
 func again(ctx context.Context, c *factory.Cluster, found findjob.Job) func(remedy.Change) (map[string]any, remedy.Made, error) {
 	name := kinds.Text(found.Object, "metadata", "name")
-	template := sync.OnceValues(func() (*templates.Template, error) {
-		t, _, err := findtemplate.FromJob(ctx, c, found, templates.Conversion{Name: name, Source: "job " + name, Repeat: true})
+	template := sync.OnceValues(func() (*parse.Template, error) {
+		t, _, err := findtemplate.FromJob(ctx, c, found, convert.Conversion{Name: name, Source: "job " + name, Repeat: true})
 		return t, err
 	})
 	return func(change remedy.Change) (map[string]any, remedy.Made, error) {
@@ -143,7 +145,7 @@ func again(ctx context.Context, c *factory.Cluster, found findjob.Job) func(reme
 		if err != nil {
 			return nil, remedy.Made{}, err
 		}
-		return findtemplate.Changed(t, templates.Values{Name: name, Namespace: found.Namespace}, change)
+		return findtemplate.Changed(t, values.Values{Name: name, Namespace: found.Namespace}, change)
 	}
 }
 

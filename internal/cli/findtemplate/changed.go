@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // Changed renders a job with a change, as start-job would with the options for it.
-func Changed(t *templates.Template, v templates.Values, change remedy.Change) (object map[string]any, made remedy.Made, err error) {
+func Changed(t *parse.Template, v values.Values, change remedy.Change) (object map[string]any, made remedy.Made, err error) {
 	var flags []string
 	flag := func(name string, value any) { flags = append(flags, fmt.Sprint("--", name, " ", value)) }
 	if change.Nodes > 0 {
@@ -19,7 +21,7 @@ func Changed(t *templates.Template, v templates.Values, change remedy.Change) (o
 	}
 	if change.InstanceType != "" {
 		if change.Resize {
-			own, err := t.Render(v)
+			own, err := render.Objects(t, v)
 			if err != nil {
 				return nil, made, err
 			}
@@ -31,7 +33,7 @@ func Changed(t *templates.Template, v templates.Values, change remedy.Change) (o
 		}
 		v.InstanceType, v.Node = change.InstanceType, nil
 	}
-	r, err := t.Render(v)
+	r, err := render.Objects(t, v)
 	if err != nil {
 		return nil, made, err
 	}
@@ -39,7 +41,7 @@ func Changed(t *templates.Template, v templates.Values, change remedy.Change) (o
 }
 
 // resize asks for what nodes of a type have for so many accelerators.
-func resize(v *templates.Values, name string, accelerators int, flag func(string, any)) error {
+func resize(v *values.Values, name string, accelerators int, flag func(string, any)) error {
 	typ, known := instances.Lookup(name)
 	if !known || accelerators < 1 || accelerators > typ.Accelerators {
 		return fmt.Errorf("%s has no %d accelerators", name, accelerators)

@@ -14,9 +14,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -36,7 +37,7 @@ func InNamespace(f *factory.Factory) Where {
 // one, else the team's, which costs one request for the namespace and one for the
 // ConfigMap. "team/NAME" is the team's whatever else has the name. That the team's
 // cannot be read is said in the error about a name that nothing else has.
-func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*templates.Template, error) {
+func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*parse.Template, error) {
 	if own, ok := strings.CutPrefix(name, team.Prefix); ok && team.CheckName(own) == nil {
 		return fromTeam(ctx, f, own, where)
 	}
@@ -59,7 +60,7 @@ func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*t
 	return nil, err
 }
 
-func fromTeam(ctx context.Context, f *factory.Factory, name string, where Where) (*templates.Template, error) {
+func fromTeam(ctx context.Context, f *factory.Factory, name string, where Where) (*parse.Template, error) {
 	c, err := f.Cluster()
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func reason(err error) string {
 
 // Team lists the team's templates for a command that shows all there are: what
 // cannot be read is a notice, not an error.
-func Team(ctx context.Context, f *factory.Factory, where Where) ([]*templates.Template, []team.Unusable) {
+func Team(ctx context.Context, f *factory.Factory, where Where) ([]*parse.Template, []team.Unusable) {
 	c, err := f.Cluster()
 	if errors.Is(err, kube.ErrNoCluster) {
 		f.Notef("note: no cluster to ask: the team's templates are not shown")
@@ -93,7 +94,7 @@ func Team(ctx context.Context, f *factory.Factory, where Where) ([]*templates.Te
 		ns, err = where(ctx, c)
 	}
 	if err == nil {
-		var found []*templates.Template
+		var found []*parse.Template
 		var unusable []team.Unusable
 		if found, unusable, err = team.List(ctx, c.Client, ns); err == nil {
 			return found, unusable
@@ -108,7 +109,7 @@ func Team(ctx context.Context, f *factory.Factory, where Where) ([]*templates.Te
 }
 
 // OfJob makes a template of a job of the cluster, as its owner wrote it.
-func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv templates.Conversion) (*templates.Template, findjob.Job, error) {
+func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv convert.Conversion) (*parse.Template, findjob.Job, error) {
 	c, err := f.Cluster()
 	if err != nil {
 		return nil, findjob.Job{}, err
@@ -126,7 +127,7 @@ func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv temp
 // FromJob makes a template of a job as its owner wrote it: what the admission added
 // to its pods is taken back where its Workload can be read. notes say what a person
 // should know.
-func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv templates.Conversion) (t *templates.Template, notes []string, err error) {
+func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv convert.Conversion) (t *parse.Template, notes []string, err error) {
 	object := jobobject.Clean(job.Object)
 	if managed(job) {
 		sets, err := podSets(ctx, c.Client, job)
@@ -135,7 +136,7 @@ func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv temp
 		}
 		jobobject.RestorePlacement(object, sets)
 	}
-	t, more, err := templates.FromObjects([]map[string]any{object}, conv)
+	t, more, err := convert.FromObjects([]map[string]any{object}, conv)
 	return t, append(notes, more...), err
 }
 

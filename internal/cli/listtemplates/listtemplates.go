@@ -11,8 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
@@ -89,15 +89,15 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // merge adds the team's templates; one that another hides is called team/NAME.
-func merge(infos []templates.Info, found []*templates.Template) []templates.Info {
+func merge(infos []parse.Info, found []*parse.Template) []parse.Info {
 	for _, t := range found {
 		info := t.Info()
-		if slices.ContainsFunc(infos, func(i templates.Info) bool { return i.Name == info.Name }) {
+		if slices.ContainsFunc(infos, func(i parse.Info) bool { return i.Name == info.Name }) {
 			info.Name = team.Prefix + info.Name
 		}
 		infos = append(infos, info)
 	}
-	slices.SortFunc(infos, func(a, b templates.Info) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(infos, func(a, b parse.Info) int { return strings.Compare(a.Name, b.Name) })
 	return infos
 }
 

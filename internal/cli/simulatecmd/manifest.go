@@ -11,7 +11,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // read reads a file, or stdin for "-".
@@ -33,11 +35,11 @@ func (o *Options) jobs(ctx context.Context, path string, namespace func() (strin
 	if err != nil {
 		return nil, err
 	}
-	t, err := templates.Parse(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path, data)
+	t, err := parse.Text(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path, data)
 	if err != nil {
 		return nil, err
 	}
-	r, err := t.Render(templates.Values{})
+	r, err := render.Objects(t, values.Values{})
 	if err != nil {
 		return nil, err
 	}

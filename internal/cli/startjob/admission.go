@@ -18,7 +18,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -41,7 +42,7 @@ func (o *Options) excuse(err error, step string) bool {
 }
 
 // checkAdmission says whether the job would run, and creates nothing.
-func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
+func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v values.Values, r render.Result) error {
 	f := o.Factory
 	format, err := f.Format()
 	if err != nil {

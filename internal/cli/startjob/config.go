@@ -8,24 +8,26 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // source is a definition that is no template: it says values, over which the
 // flags are laid.
 type source struct {
 	name  string // the file, as people gave it
-	under func(templates.Values) templates.Values
+	under func(values.Values) values.Values
 	// namespace is the file's, which -n overrides.
 	namespace string
 }
 
 // fromConfig reads a configuration file of the official CLI v2. The template is
 // that of the job's kind.
-func (o *Options) fromConfig(f *factory.Factory, data []byte) (*templates.Template, error) {
+func (o *Options) fromConfig(f *factory.Factory, data []byte) (*parse.Template, error) {
 	flags, err := o.values()
 	if err != nil {
 		return nil, err
@@ -42,7 +44,7 @@ func (o *Options) fromConfig(f *factory.Factory, data []byte) (*templates.Templa
 }
 
 // fromRecipe reads a recipe of AWS's HyperPod recipes.
-func (o *Options) fromRecipe(f *factory.Factory) (*templates.Template, error) {
+func (o *Options) fromRecipe(f *factory.Factory) (*parse.Template, error) {
 	r, err := recipe.Read(o.Recipe, o.OverrideParameters, recipe.Options{
 		HyperPod: o.kindTemplate() == hyperPodTemplate, InstanceType: o.InstanceType})
 	if err != nil {
@@ -55,8 +57,8 @@ func (o *Options) fromRecipe(f *factory.Factory) (*templates.Template, error) {
 
 // take remembers a file's values and fills in what the flags leave open and the
 // cluster is asked about.
-func (o *Options) take(v templates.Values, under func(templates.Values) templates.Values) {
-	o.base = &source{name: cmp.Or(o.File, o.Recipe), namespace: v.Namespace, under: func(flags templates.Values) templates.Values {
+func (o *Options) take(v values.Values, under func(values.Values) values.Values) {
+	o.base = &source{name: cmp.Or(o.File, o.Recipe), namespace: v.Namespace, under: func(flags values.Values) values.Values {
 		out := under(flags)
 		if o.changed("auto-resume") {
 			out.AutoResume = o.AutoResume
@@ -76,7 +78,7 @@ func (o *Options) take(v templates.Values, under func(templates.Values) template
 }
 
 // overFile lays the flags over the file's values, where there is such a file.
-func (o *Options) overFile(v templates.Values) templates.Values {
+func (o *Options) overFile(v values.Values) values.Values {
 	if o.base == nil {
 		return v
 	}
@@ -84,15 +86,15 @@ func (o *Options) overFile(v templates.Values) templates.Values {
 }
 
 // statedNamespace is the namespace that the definition itself states.
-func (o *Options) statedNamespace(t *templates.Template, v templates.Values) string {
+func (o *Options) statedNamespace(t *parse.Template, v values.Values) string {
 	if o.base != nil {
 		return o.base.namespace
 	}
-	return t.Namespace(v)
+	return resolve.Namespace(t, v)
 }
 
 // describe says which definition is used.
-func (o *Options) describe(t *templates.Template) string {
+func (o *Options) describe(t *parse.Template) string {
 	if o.base != nil {
 		return fmt.Sprintf("using %s with the embedded template %s", o.base.name, t.Name)
 	}
@@ -137,7 +139,7 @@ func (o *Options) kindTemplate() string {
 }
 
 // checkKind refuses a definition of another kind than --job-kind says.
-func (o *Options) checkKind(t *templates.Template) error {
+func (o *Options) checkKind(t *parse.Template) error {
 	if o.JobKind == "" {
 		return nil
 	}

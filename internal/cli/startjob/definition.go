@@ -8,8 +8,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 )
 
@@ -18,7 +18,7 @@ import (
 const DefaultTemplate = "pytorch"
 
 // definition finds the template that defines the job, and says where it is from.
-func (o *Options) definition(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
+func (o *Options) definition(ctx context.Context, f *factory.Factory) (*parse.Template, error) {
 	dirs := f.TemplateDirs()
 	if o.From != "" {
 		return o.repeat(ctx, f)
@@ -47,7 +47,7 @@ func (o *Options) definition(ctx context.Context, f *factory.Factory) (*template
 }
 
 // readFile parses the manifest of --config-file; "-" is stdin.
-func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
+func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*parse.Template, error) {
 	if catalogue.IsFolder(o.File) {
 		return readFolder(o.File)
 	}
@@ -64,10 +64,10 @@ func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*templates.
 	if v2config.Is(data) {
 		return o.fromConfig(f, data)
 	}
-	return templates.Parse(baseName(o.File), o.File, data)
+	return parse.Text(baseName(o.File), o.File, data)
 }
 
-func describe(t *templates.Template) string {
+func describe(t *parse.Template) string {
 	if t.Source == catalogue.Embedded {
 		return fmt.Sprintf("using the embedded template %s", t.Name)
 	}

@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
 // Every line of docs/templates.md that starts a template works as it stands, and
@@ -23,11 +24,11 @@ func TestLinesOfTheDocumentation(t *testing.T) {
 		if !found || strings.Contains(line, "--recipe") {
 			continue
 		}
-		words, err := templates.SplitWords(rest)
+		words, err := shellwords.Split(rest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := parse(t, words...)
+		o, err := parsed(t, words...)
 		if err != nil {
 			t.Errorf("%s%s", line, errs.Text(err, true))
 			continue
@@ -42,7 +43,7 @@ func TestLinesOfTheDocumentation(t *testing.T) {
 		}
 		v, err := o.values()
 		if err == nil {
-			_, err = tm.Render(v)
+			_, err = render.Objects(tm, v)
 		}
 		if err != nil {
 			t.Errorf("%s%s", line, errs.Text(err, true))

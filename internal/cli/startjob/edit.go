@@ -8,8 +8,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/editor"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 const editHead = `What is saved is submitted. An empty file, or one without a change, submits
@@ -18,7 +21,7 @@ nothing.`
 // edit shows the rendered manifest in the editor until what is saved can be
 // submitted. ok is false when nothing is to be submitted. keep is the file that
 // holds the edited text: it goes once the text has been submitted.
-func (o *Options) edit(ctx context.Context, t *templates.Template, v templates.Values, r templates.Result) (_ context.Context, result templates.Result, keep editor.File, ok bool, err error) {
+func (o *Options) edit(ctx context.Context, t *parse.Template, v values.Values, r render.Result) (_ context.Context, result render.Result, keep editor.File, ok bool, err error) {
 	manifest, err := manifest.Marshal(r.Objects)
 	if err != nil {
 		return ctx, r, keep, false, err
@@ -80,24 +83,24 @@ func withoutHead(text []byte) []byte {
 
 // edited checks what was saved and makes objects of it. What the template fixes,
 // and where the job runs, an editor does not change either.
-func (o *Options) edited(t *templates.Template, v templates.Values, before templates.Result, saved []byte) (templates.Result, error) {
-	manifest, err := templates.Parse(t.Name, "the edited manifest", saved)
+func (o *Options) edited(t *parse.Template, v values.Values, before render.Result, saved []byte) (render.Result, error) {
+	manifest, err := parse.Text(t.Name, "the edited manifest", saved)
 	if err != nil {
-		return templates.Result{}, err
+		return render.Result{}, err
 	}
-	if ns := manifest.Namespace(templates.Values{}); ns != "" && v.Namespace != "" && ns != v.Namespace {
-		return templates.Result{}, errs.Usagef("the edited manifest says namespace %s, and the job is checked for %s", ns, v.Namespace).
+	if ns := resolve.Namespace(manifest, values.Values{}); ns != "" && v.Namespace != "" && ns != v.Namespace {
+		return render.Result{}, errs.Usagef("the edited manifest says namespace %s, and the job is checked for %s", ns, v.Namespace).
 			WithTry("-n " + ns)
 	}
-	r, err := manifest.Render(templates.Values{Namespace: v.Namespace})
+	r, err := render.Objects(manifest, values.Values{Namespace: v.Namespace})
 	if err != nil {
 		return r, err
 	}
-	return r, t.CheckFixed(before, r)
+	return r, render.CheckFixed(t, before, r)
 }
 
 // editAndSubmit is the end of a run with --edit.
-func (o *Options) editAndSubmit(ctx context.Context, c *factory.Cluster, t *templates.Template, v templates.Values, r templates.Result) error {
+func (o *Options) editAndSubmit(ctx context.Context, c *factory.Cluster, t *parse.Template, v values.Values, r render.Result) error {
 	ctx, r, file, ok, err := o.edit(ctx, t, v, r)
 	if err != nil || !ok {
 		return err

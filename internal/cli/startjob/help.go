@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 // helpWithParameters makes --help show the parameters of the template that the
@@ -34,7 +34,7 @@ func (o *Options) showTemplate(cmd *cobra.Command) error {
 	if f.Config, _, err = config.Load(f.Env); err != nil {
 		return err
 	}
-	var t *templates.Template
+	var t *parse.Template
 	if o.File != "" {
 		t, err = o.readFile(cmd.Context(), f)
 	} else {

@@ -7,8 +7,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // lookAtNodes asks for nodes in two cases only. An instance type newer than the
@@ -17,14 +17,14 @@ import (
 // all: then no node has a health label, and the templates' affinity to healthy
 // nodes would keep the job from ever being scheduled. Whoever may not read nodes
 // gets what the table and the template say.
-func (o *Options) lookAtNodes(ctx context.Context, c *factory.Cluster, ns discovery.NamespaceChoice, v *templates.Values) error {
+func (o *Options) lookAtNodes(ctx context.Context, c *factory.Cluster, ns discovery.NamespaceChoice, v *values.Values) error {
 	if _, known := instances.Lookup(v.InstanceType); !known && v.InstanceType != "" {
 		nodes, err := nodesWith(ctx, c, kinds.InstanceTypeLabel+"="+instances.Full(v.InstanceType))
 		if err != nil {
 			return err
 		}
 		if len(nodes) > 0 {
-			v.Node = &templates.Node{Allocatable: nodes[0].Status.Allocatable}
+			v.Node = &values.Node{Allocatable: nodes[0].Status.Allocatable}
 		}
 	}
 	if !ns.Managed {

@@ -5,9 +5,10 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
 // Every option of start-job that says something about the job is seen in the
@@ -63,7 +64,7 @@ func TestEveryOptionOfEveryKind(t *testing.T) {
 	} {
 		for i, name := range []string{"pytorch", "mpi", "hyperpod-pytorch"} {
 			t.Run(args+" of "+name, func(t *testing.T) {
-				words, err := templates.SplitWords(args)
+				words, err := shellwords.Split(args)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -71,7 +72,7 @@ func TestEveryOptionOfEveryKind(t *testing.T) {
 				if !strings.Contains(args, "--instance-type") {
 					base = append(base, "--instance-type", "ml.p5.48xlarge")
 				}
-				o, err := parse(t, append(base, words...)...)
+				o, err := parsed(t, append(base, words...)...)
 				if err != nil {
 					t.Fatal(errs.Text(err, true))
 				}
@@ -83,7 +84,7 @@ func TestEveryOptionOfEveryKind(t *testing.T) {
 				if err != nil {
 					t.Fatal(errs.Text(err, true))
 				}
-				r, err := tm.Render(v)
+				r, err := render.Objects(tm, v)
 				for _, w := range want[i] {
 					if refusal, refused := strings.CutPrefix(w, "refused: "); refused {
 						if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), refusal) {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // Policy are the flags that say where a job's pods go, how long they may run and
@@ -77,14 +77,14 @@ func understandOldNames(fs *pflag.FlagSet) {
 }
 
 // layPolicy adds the flags to the values.
-func (o *Options) layPolicy(v *templates.Values) error {
+func (o *Options) layPolicy(v *values.Values) error {
 	p := o.Policy
 	v.ResultsDir = p.ResultsDir
-	v.Rendezvous = templates.Rendezvous{Backend: p.RdzvBackend, Endpoint: p.RdzvEndpoint}
+	v.Rendezvous = values.Rendezvous{Backend: p.RdzvBackend, Endpoint: p.RdzvEndpoint}
 	v.PreferredTopology, v.RequiredTopology = p.PreferredTopology, p.RequiredTopology
 	v.RunPolicy.CleanPodPolicy = p.CleanPodPolicy
 	v.RunPolicy.Backoff = o.given("backoff-limit", p.Backoff)
-	v.Elastic = templates.Elastic{
+	v.Elastic = values.Elastic{
 		Min: o.given("min-node-count", p.MinNodes), Max: o.given("max-node-count", p.MaxNodes),
 		Step: o.given("elastic-replica-increment-step", p.Step), Sizes: p.Sizes,
 		ScalingTimeout:  o.given("elastic-scaling-timeout-in-seconds", p.Scaling),
@@ -98,21 +98,21 @@ func (o *Options) layPolicy(v *templates.Values) error {
 		if d.text == "" {
 			continue
 		}
-		n, err := templates.ParseSeconds(d.flag, d.text)
+		n, err := values.ParseSeconds(d.flag, d.text)
 		if err != nil {
 			return err
 		}
 		*d.to = n
 	}
 	for _, text := range p.Tolerations {
-		t, err := templates.ParseToleration(text)
+		t, err := values.ParseToleration(text)
 		if err != nil {
 			return err
 		}
 		v.Tolerations = append(v.Tolerations, t)
 	}
 	for _, text := range p.SecretEnv {
-		e, err := templates.ParseSecretEnv(text)
+		e, err := values.ParseSecretEnv(text)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (o *Options) sameLimit(flag string, limit int, to **int) error {
 }
 
 // layTasks reads --tasks-per-node: a number or a word.
-func (o *Options) layTasks(v *templates.Values) error {
+func (o *Options) layTasks(v *values.Values) error {
 	switch text := strings.ToLower(o.TasksPerNode); text {
 	case "":
 	case "auto", "cpu", "gpu":
@@ -163,9 +163,9 @@ func (o *Options) layTasks(v *templates.Values) error {
 }
 
 // layNodeSelector adds --node-selector to what --label-selector requires.
-func (o *Options) layNodeSelector(v *templates.Values) error {
+func (o *Options) layNodeSelector(v *values.Values) error {
 	for _, text := range o.Policy.NodeSelector {
-		s, err := templates.ParseSelector(text)
+		s, err := values.ParseSelector(text)
 		if err != nil || strings.HasPrefix(strings.TrimSpace(text), "{") {
 			return errs.Usagef("--node-selector %q is not understood: want K=V", text).WithTry("--node-selector KEY=VALUE", "--label-selector JSON")
 		}

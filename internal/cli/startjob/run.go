@@ -20,8 +20,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // Run renders the job and submits it.
@@ -41,7 +44,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	switch prefix := t.GenerateName(values); {
+	switch prefix := resolve.GenerateName(t, values); {
 	case o.GenerateName:
 		values.Name = o.Name + "-" + o.suffix()
 	case values.Name == "" && prefix != "":
@@ -52,7 +55,7 @@ func Run(ctx context.Context, o *Options) error {
 	// What is wrong with the input is found before the cluster is asked anything;
 	// only an instance type that the table does not have may still be the cluster's.
 	if _, known := instances.Lookup(values.InstanceType); known || values.InstanceType == "" {
-		early, err := t.Render(values)
+		early, err := render.Objects(t, values)
 		if err != nil {
 			return err
 		}
@@ -81,7 +84,7 @@ func Run(ctx context.Context, o *Options) error {
 	} else if err := o.fillIn(ctx, cluster, t, &values); err != nil {
 		return err
 	}
-	result, err := t.Render(values)
+	result, err := render.Objects(t, values)
 	if err != nil {
 		return err
 	}
@@ -95,7 +98,7 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // needsJob refuses what is only for a job, where the manifest has none.
-func (o *Options) needsJob(r templates.Result) error {
+func (o *Options) needsJob(r render.Result) error {
 	if r.Job >= 0 {
 		return nil
 	}
@@ -119,7 +122,7 @@ func (o *Options) needsJob(r templates.Result) error {
 
 // finish does with the finished objects what --dry-run says: prints them, checks
 // them, or submits them. c may be nil only where the cluster is not asked.
-func (o *Options) finish(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
+func (o *Options) finish(ctx context.Context, c *factory.Cluster, v values.Values, r render.Result) error {
 	if err := o.needsJob(r); err != nil {
 		return err
 	}
@@ -142,7 +145,7 @@ func (o *Options) finish(ctx context.Context, c *factory.Cluster, v templates.Va
 // servesAll refuses objects of kinds that the cluster says it does not have, as a
 // submission would. Without an answer only the submission can tell, and a snapshot
 // knows the kinds of what it holds only. Kinds of the own table cost no request.
-func (o *Options) servesAll(ctx context.Context, c *factory.Cluster, r templates.Result) error {
+func (o *Options) servesAll(ctx context.Context, c *factory.Cluster, r render.Result) error {
 	if c == nil || c.Snapshot != nil {
 		return nil
 	}
@@ -155,7 +158,7 @@ func (o *Options) servesAll(ctx context.Context, c *factory.Cluster, r templates
 }
 
 // fillIn asks the cluster for what the user left open.
-func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.Template, v *templates.Values) error {
+func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *parse.Template, v *values.Values) error {
 	f := o.Factory
 	kind := jobKind(t)
 	stated := o.statedNamespace(t, *v)
@@ -178,12 +181,12 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 			WithTry("--scheduler-type Kueue", "--scheduler-type None").WithAdvice("leave --scheduler-type out, or say another")
 	}
 	if o.SchedulerType != "None" {
-		queue, err := discovery.Queue(ctx, c.Client, ns, cmp.Or(o.Queue, t.Label(*v, kinds.QueueLabel)))
+		queue, err := discovery.Queue(ctx, c.Client, ns, cmp.Or(o.Queue, resolve.Label(t, *v, kinds.QueueLabel)))
 		if err != nil {
 			if !o.excuse(err, "Queue") {
 				return err
 			}
-			queue.Name = cmp.Or(o.Queue, t.Label(*v, kinds.QueueLabel))
+			queue.Name = cmp.Or(o.Queue, resolve.Label(t, *v, kinds.QueueLabel))
 		}
 		f.Notes(queue.Notes)
 		v.Queue = queue.Name
@@ -192,7 +195,7 @@ func (o *Options) fillIn(ctx context.Context, c *factory.Cluster, t *templates.T
 		v.PodPriorityClass = o.Priority
 		return nil
 	}
-	wanted := cmp.Or(o.Priority, t.Label(*v, kinds.PriorityLabel))
+	wanted := cmp.Or(o.Priority, resolve.Label(t, *v, kinds.PriorityLabel))
 	if wanted == "" && v.Queue == "" {
 		return nil
 	}
@@ -222,7 +225,7 @@ func withoutPriority(err error) error {
 
 // jobKind is the kind of job a template makes, PyTorchJob where it is none that
 // is known.
-func jobKind(t *templates.Template) kinds.Job {
+func jobKind(t *parse.Template) kinds.Job {
 	if all := jobKindsOf(t); len(all) > 0 {
 		return all[0]
 	}
@@ -230,7 +233,7 @@ func jobKind(t *templates.Template) kinds.Job {
 }
 
 // jobKindsOf are the kinds of job among those of a template.
-func jobKindsOf(t *templates.Template) (out []kinds.Job) {
+func jobKindsOf(t *parse.Template) (out []kinds.Job) {
 	for _, name := range t.Kinds() {
 		if k, ok := kinds.JobNamed(name); ok {
 			out = append(out, k)
@@ -249,7 +252,7 @@ func (o *Options) suffix() string {
 	return hex.EncodeToString(sum[:])[:8]
 }
 
-func (o *Options) annotate(v *templates.Values, t *templates.Template) {
+func (o *Options) annotate(v *values.Values, t *parse.Template) {
 	if v.Annotations == nil {
 		v.Annotations = map[string]string{}
 	}
@@ -264,7 +267,7 @@ func (o *Options) annotate(v *templates.Values, t *templates.Template) {
 	set(kinds.CommandAnnotation, o.command)
 }
 
-func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Values, r templates.Result) error {
+func (o *Options) submit(ctx context.Context, c *factory.Cluster, v values.Values, r render.Result) error {
 	f := o.Factory
 	req := submit.Request{
 		Namespace: v.Namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == factory.DryRunServer, Job: r.Job, Replace: o.Replace,
@@ -308,7 +311,7 @@ func (o *Options) submit(ctx context.Context, c *factory.Cluster, v templates.Va
 }
 
 // name returns the name of the job, or of the first object where there is none.
-func name(r templates.Result) string {
+func name(r render.Result) string {
 	return submit.Object{Body: r.Objects[max(r.Job, 0)]}.Name()
 }
 

@@ -19,13 +19,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 )
 
 // readFolder reads the manifests of a folder as one of several documents. Each
 // file is looked at alone first, so that a fault is named with its file and line.
-func readFolder(dir string) (*templates.Template, error) {
+func readFolder(dir string) (*parse.Template, error) {
 	files, err := catalogue.Manifests(dir)
 	if err != nil {
 		return nil, errs.Wrap(err, "cannot read "+dir)
@@ -39,12 +40,12 @@ func readFolder(dir string) (*templates.Template, error) {
 		if err != nil {
 			return nil, errs.Wrap(err, "cannot read "+name)
 		}
-		if _, err := templates.Parse(baseName(name), name, data); err != nil {
+		if _, err := parse.Text(baseName(name), name, data); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(&all, "---\n%s\n", data)
 	}
-	return templates.Parse(filepath.Base(filepath.Clean(dir)), dir, all.Bytes())
+	return parse.Text(filepath.Base(filepath.Clean(dir)), dir, all.Bytes())
 }
 
 func baseName(file string) string {
@@ -116,7 +117,7 @@ func full(object map[string]any) string {
 
 // report says what was done: a sentence for a job alone, else a line for each
 // object, as kubectl words it.
-func (o *Options) report(done submit.Result, r templates.Result) error {
+func (o *Options) report(done submit.Result, r render.Result) error {
 	out := o.Factory.IO.Out
 	if len(done.Objects) == 1 && r.Job == 0 && (done.Actions[0] == submit.Created || done.Reused) {
 		_, err := fmt.Fprintf(out, "Successfully created job %s\n", name(r))

@@ -13,11 +13,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 // named finds the template of a name, the team's included.
-func (o *Options) named(ctx context.Context, f *factory.Factory, name string) (*templates.Template, error) {
+func (o *Options) named(ctx context.Context, f *factory.Factory, name string) (*parse.Template, error) {
 	return findtemplate.Find(ctx, f, name, func(ctx context.Context, c *factory.Cluster) (string, error) {
 		ns, err := o.namespace(ctx, c, f.Global.Namespace, kinds.PyTorchJob.Resource)
 		return ns.Name, err
@@ -39,7 +40,7 @@ func (o *Options) namespace(ctx context.Context, c *factory.Cluster, name string
 
 // repeat makes a template of an earlier job. It is started in the job's own
 // namespace unless another is given.
-func (o *Options) repeat(ctx context.Context, f *factory.Factory) (*templates.Template, error) {
+func (o *Options) repeat(ctx context.Context, f *factory.Factory) (*parse.Template, error) {
 	namespace, name := o.repeated()
 	c, err := f.Cluster()
 	if err != nil {
@@ -49,7 +50,7 @@ func (o *Options) repeat(ctx context.Context, f *factory.Factory) (*templates.Te
 	if err != nil {
 		return nil, err
 	}
-	t, notes, err := findtemplate.FromJob(ctx, c, job, templates.Conversion{Name: name, Source: "job " + o.From, Repeat: true})
+	t, notes, err := findtemplate.FromJob(ctx, c, job, convert.Conversion{Name: name, Source: "job " + o.From, Repeat: true})
 	if err != nil {
 		return nil, err
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 )
 
 // parse runs the command line up to, and without, Run.
-func parse(t *testing.T, args ...string) (*Options, error) {
+func parsed(t *testing.T, args ...string) (*Options, error) {
 	t.Helper()
 	stdio, _ := output.Test()
 	var got *Options
@@ -50,7 +50,7 @@ func TestFlagsBecomeValues(t *testing.T) {
 		"script args": cmp.Diff([]string{"--lr", "0.1", "--name", "a b"}, v.ScriptArgs),
 		"environment": cmp.Diff(map[string]string{"A": "1,2", "B": "1000000"}, v.Environment),
 		"labels":      cmp.Diff(map[string]string{"team": "blue"}, v.Labels),
-		"set":         cmp.Diff([]templates.Assignment{{Key: "spec.x", Value: "1"}}, v.Set),
+		"set":         cmp.Diff([]fieldpath.Assignment{{Key: "spec.x", Value: "1"}}, v.Set),
 		"selector":    cmp.Diff(map[string][]string{"zone": {"a"}}, v.LabelSelector.Required),
 	} {
 		if diff != "" {
@@ -80,15 +80,15 @@ func TestValidate(t *testing.T) {
 		{"--name j --scheduler-type slurm", "SageMaker, Kueue, None"},
 		{"a b", "one job at a time"},
 	} {
-		_, err := parse(t, strings.Fields(c.args)...)
+		_, err := parsed(t, strings.Fields(c.args)...)
 		if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), c.want) {
 			t.Errorf("%q: %v", c.args, err)
 		}
 	}
-	if _, err := parse(t, "--name", "j", "--replace", "--timeout", "5s"); err != nil {
+	if _, err := parsed(t, "--name", "j", "--replace", "--timeout", "5s"); err != nil {
 		t.Error(err)
 	}
-	if _, err := parse(t, "--name", "j", "--wait", "--dry-run=NONE", "--scheduler-type", "sagemaker"); err != nil {
+	if _, err := parsed(t, "--name", "j", "--wait", "--dry-run=NONE", "--scheduler-type", "sagemaker"); err != nil {
 		t.Error(err)
 	}
 }

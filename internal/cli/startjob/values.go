@@ -3,13 +3,14 @@ package startjob
 import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // values turns the flags into the values that are laid over the template. What
 // the cluster decides - namespace, queue, priority - is not in them yet.
-func (o *Options) values() (templates.Values, error) {
-	v := templates.Values{
+func (o *Options) values() (values.Values, error) {
+	v := values.Values{
 		Name: o.Name, Image: o.Image, PullPolicy: o.PullPolicy, InstanceType: o.InstanceType,
 		VCPU: o.VCPU, Memory: o.Memory, VCPULimit: o.VCPULimit, MemoryLimit: o.MemoryLimit, Partition: o.Partition, Command: o.Command, EntryScript: o.EntryScript,
 		PreScript: o.PreScript, PostScript: o.PostScript, DeepHealthOnly: o.DeepHealthOnly,
@@ -26,12 +27,12 @@ func (o *Options) values() (templates.Values, error) {
 			err = f()
 		}
 	}
-	read(func() (e error) { v.ScriptArgs, e = templates.SplitWords(o.ScriptArgs); return e })
-	read(func() (e error) { v.Environment, e = templates.ParseEnvironment(o.Environment); return e })
-	read(func() (e error) { v.Labels, e = templates.ParsePairs("label", o.Labels); return e })
-	read(func() (e error) { v.Annotations, e = templates.ParsePairs("annotation", o.Annotations); return e })
-	read(func() (e error) { v.Set, e = templates.ParseAssignments(o.Set); return e })
-	read(func() (e error) { v.Volumes, e = templates.ParseVolumes(o.Volumes, o.PersistentVolumeClaims); return e })
+	read(func() (e error) { v.ScriptArgs, e = shellwords.Split(o.ScriptArgs); return e })
+	read(func() (e error) { v.Environment, e = values.ParseEnvironment(o.Environment); return e })
+	read(func() (e error) { v.Labels, e = values.ParsePairs("label", o.Labels); return e })
+	read(func() (e error) { v.Annotations, e = values.ParsePairs("annotation", o.Annotations); return e })
+	read(func() (e error) { v.Set, e = values.ParseAssignments(o.Set); return e })
+	read(func() (e error) { v.Volumes, e = values.ParseVolumes(o.Volumes, o.PersistentVolumeClaims); return e })
 	for _, c := range [][2]string{{kinds.QueueLabel, "--queue-name"}, {kinds.PriorityLabel, "--priority"}} {
 		label, flag := c[0], c[1]
 		if _, given := v.Labels[label]; given {
@@ -39,7 +40,7 @@ func (o *Options) values() (templates.Values, error) {
 		}
 	}
 	if o.LabelSelector != "" {
-		read(func() (e error) { v.LabelSelector, e = templates.ParseSelector(o.LabelSelector); return e })
+		read(func() (e error) { v.LabelSelector, e = values.ParseSelector(o.LabelSelector); return e })
 	}
 	read(func() error { return o.layPolicy(&v) })
 	return o.overFile(v), err
@@ -49,5 +50,5 @@ func (o *Options) given(flag string, n int) *int {
 	if o.changed == nil || !o.changed(flag) {
 		return nil
 	}
-	return templates.Int(n)
+	return values.Int(n)
 }

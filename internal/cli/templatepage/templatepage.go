@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 // Template is the JSON form of a template.
@@ -36,7 +36,7 @@ type Parameter struct {
 }
 
 // Document returns the JSON form.
-func Document(t *templates.Template) Template {
+func Document(t *parse.Template) Template {
 	info := t.Info()
 	out := Template{Name: t.Name, Kind: info.JobKind(), Source: t.Source, Help: t.Help, Parameters: []Parameter{}, Fixed: t.FixedPaths(), Manifest: string(t.Text)}
 	for _, p := range t.Params {
@@ -45,7 +45,7 @@ func Document(t *templates.Template) Template {
 	return out
 }
 
-func typeName(p templates.Param) string {
+func typeName(p parse.Param) string {
 	if p.Type == "" {
 		return "any"
 	}
@@ -60,13 +60,13 @@ const (
 )
 
 // Text returns the template as people see it.
-func Text(s *output.IO, t *templates.Template) (string, error) { return page(s, t, pageWidth) }
+func Text(s *output.IO, t *parse.Template) (string, error) { return page(s, t, pageWidth) }
 
 // Help returns the page as a part of a command's help.
-func Help(s *output.IO, t *templates.Template) (string, error) { return page(s, t, helpWidth) }
+func Help(s *output.IO, t *parse.Template) (string, error) { return page(s, t, helpWidth) }
 
 // page is as wide as the terminal, else as width.
-func page(s *output.IO, t *templates.Template, width int) (string, error) {
+func page(s *output.IO, t *parse.Template, width int) (string, error) {
 	var b bytes.Buffer
 	into := *s
 	into.Out = &b
@@ -99,7 +99,7 @@ func page(s *output.IO, t *templates.Template, width int) (string, error) {
 // narrow is the width below which there is no room for the parameters' types.
 const narrow = 100
 
-func table(t *templates.Template, short bool) output.Table {
+func table(t *parse.Template, short bool) output.Table {
 	out := output.Table{Columns: []output.Column{{Title: "PARAMETER", Keep: true}, {Title: "TYPE", Wide: short}, {Title: "DEFAULT", Wrap: true}, {Title: "OPTION", Keep: true}, {Title: "HELP", Wrap: true}}}
 	for _, p := range t.Params {
 		option := p.Flag

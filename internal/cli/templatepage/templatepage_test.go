@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 const hostile = `description: "two\nlines \e[31mred"
@@ -21,7 +21,7 @@ data: {a: $A}
 // A default of many lines, or a very long one, is shortened on the page; the document
 // has it in full.
 func TestLongDefaults(t *testing.T) {
-	tm, err := templates.Parse("t", "t.yaml", []byte("parameters:\n  SCRIPT: {default: \"set -e\\nrun\\n\"}\n  LONG: {default: "+strings.Repeat("x", 5000)+"}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: $SCRIPT$LONG}\n"))
+	tm, err := parse.Text("t", "t.yaml", []byte("parameters:\n  SCRIPT: {default: \"set -e\\nrun\\n\"}\n  LONG: {default: "+strings.Repeat("x", 5000)+"}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: $SCRIPT$LONG}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestLongDefaults(t *testing.T) {
 // A template is anybody's text: none of it reaches the terminal as a command, and
 // the table keeps its own colours.
 func TestText(t *testing.T) {
-	tm, err := templates.Parse("t", "configmap/t\x1b[0m in x", []byte(hostile))
+	tm, err := parse.Text("t", "configmap/t\x1b[0m in x", []byte(hostile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,11 +62,11 @@ func TestText(t *testing.T) {
 		}
 	}
 	stdio.Color, stdio.Width, stdio.OutTTY = false, 0, false
-	long, err := templates.Parse("t", "t.yaml", []byte(strings.Replace(hostile, "parameters:\n", "parameters:\n  LONG: {type: string, default: "+strings.Repeat("word ", 70)+"}\n  V: {default: 1.10}\n", 1)))
+	long, err := parse.Text("t", "t.yaml", []byte(strings.Replace(hostile, "parameters:\n", "parameters:\n  LONG: {type: string, default: "+strings.Repeat("word ", 70)+"}\n  V: {default: 1.10}\n", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for width, show := range map[int]func(*output.IO, *templates.Template) (string, error){80: Help, 100: Text} {
+	for width, show := range map[int]func(*output.IO, *parse.Template) (string, error){80: Help, 100: Text} {
 		text, err := show(stdio, long)
 		if err != nil {
 			t.Fatal(err)

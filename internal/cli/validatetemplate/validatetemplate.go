@@ -15,8 +15,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 )
 
 // Options are the settings of one run.
@@ -63,7 +64,7 @@ type verdict struct {
 	Name   string
 	Source string
 	Valid  bool
-	Faults []templates.Fault
+	Faults []parse.Fault
 	Notes  []string
 }
 
@@ -152,13 +153,13 @@ func (o *Options) print(verdicts []verdict) error {
 
 // check checks one file or named template. An error means that there is none.
 func (o *Options) check(ctx context.Context, name string) (verdict, error) {
-	v := verdict{Name: name, Source: name, Faults: []templates.Fault{}, Notes: []string{}}
+	v := verdict{Name: name, Source: name, Faults: []parse.Fault{}, Notes: []string{}}
 	if name != "-" && !isFile(name) || strings.HasPrefix(name, "team/") {
 		t, err := findtemplate.Find(ctx, o.Factory, name, findtemplate.InNamespace(o.Factory))
 		if err == nil {
 			return v.of(t.Name, shown(t.Name, t.Source), t.Text), nil
 		}
-		if name, source, text, broken := templates.BrokenText(err); broken {
+		if name, source, text, broken := parse.BrokenText(err); broken {
 			return v.of(name, shown(name, source), text), nil
 		}
 		return v, err
@@ -186,7 +187,7 @@ func shown(name, source string) string {
 }
 
 func (v verdict) of(name, source string, data []byte) verdict {
-	_, faults, notes := templates.Check(name, source, data)
+	_, faults, notes := render.Check(name, source, data)
 	v.Name, v.Source, v.Valid = name, source, len(faults) == 0
 	v.Faults, v.Notes = append(v.Faults, faults...), append(v.Notes, notes...)
 	return v

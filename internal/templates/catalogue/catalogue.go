@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 // Unusable is a file that lies where templates lie and is none.
@@ -19,11 +19,11 @@ type Unusable struct {
 // name hides the others. Files of the working folder that are no templates are
 // left out, as that folder holds other things too; those of a folder for
 // templates are named.
-func All(d Dirs) ([]templates.Info, []Unusable) {
-	var out []templates.Info
+func All(d Dirs) ([]parse.Info, []Unusable) {
+	var out []parse.Info
 	var unusable []Unusable
-	add := func(t *templates.Template) {
-		if !slices.ContainsFunc(out, func(i templates.Info) bool { return i.Name == t.Name }) {
+	add := func(t *parse.Template) {
+		if !slices.ContainsFunc(out, func(i parse.Info) bool { return i.Name == t.Name }) {
 			out = append(out, t.Info())
 		}
 	}
@@ -35,10 +35,10 @@ func All(d Dirs) ([]templates.Info, []Unusable) {
 				continue
 			}
 			path := filepath.Join(dir, e.Name())
-			var t *templates.Template
+			var t *parse.Template
 			data, err := readFile(path)
 			if err == nil {
-				t, err = templates.Parse(baseName(path), shown(path, d.Work), data)
+				t, err = parse.Text(baseName(path), shown(path, d.Work), data)
 			}
 			if err != nil && dir != d.Work {
 				unusable = append(unusable, Unusable{shown(path, d.Work), err})
@@ -51,17 +51,17 @@ func All(d Dirs) ([]templates.Info, []Unusable) {
 	entries, _ := embedded.ReadDir("embedded")
 	for _, e := range entries {
 		if data, err := embedded.ReadFile("embedded/" + e.Name()); err == nil {
-			if t, err := templates.Parse(baseName(e.Name()), Embedded, data); err == nil {
+			if t, err := parse.Text(baseName(e.Name()), Embedded, data); err == nil {
 				add(t)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b templates.Info) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b parse.Info) int { return strings.Compare(a.Name, b.Name) })
 	return out, unusable
 }
 
 // Names lists the templates without what is unusable.
-func Names(d Dirs) []templates.Info {
+func Names(d Dirs) []parse.Info {
 	out, _ := All(d)
 	return out
 }

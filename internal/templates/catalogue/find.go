@@ -12,8 +12,8 @@ import (
 	"unicode"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 //go:embed embedded/*.yaml
@@ -53,7 +53,7 @@ func (d Dirs) folders() []string {
 // ends in .yaml or .yml, else NAME.yaml in the working folder, its folder jobs
 // and the user's templates folder, else the embedded template of that name. An
 // unknown name has exit code NotFound.
-func Find(name string, d Dirs) (*templates.Template, error) {
+func Find(name string, d Dirs) (*parse.Template, error) {
 	if IsFile(name) {
 		path := name
 		if !filepath.IsAbs(path) && d.Work != "" {
@@ -66,7 +66,7 @@ func Find(name string, d Dirs) (*templates.Template, error) {
 		if err != nil {
 			return nil, errs.Wrap(err, "cannot read "+name)
 		}
-		return templates.Parse(baseName(name), name, data)
+		return parse.Text(baseName(name), name, data)
 	}
 	folders := d.folders()
 	if len(name) > longestName || strings.ContainsFunc(name, unicode.IsControl) {
@@ -82,11 +82,11 @@ func Find(name string, d Dirs) (*templates.Template, error) {
 			if err != nil {
 				return nil, errs.Wrap(err, "cannot read "+path)
 			}
-			return templates.Parse(name, shown(path, d.Work), data)
+			return parse.Text(name, shown(path, d.Work), data)
 		}
 	}
 	if data, err := embedded.ReadFile("embedded/" + name + ".yaml"); err == nil {
-		return templates.Parse(name, Embedded, data)
+		return parse.Text(name, Embedded, data)
 	}
 	var names []string
 	for _, info := range Names(d) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 const jobHead = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  template:\n    spec:\n      containers:\n      - name: c\n        image: i\n"
@@ -74,7 +74,7 @@ func TestFindErrors(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	if own := Names(Dirs{}); !slices.EqualFunc(own, embeddedNames, func(i templates.Info, name string) bool { return i.Name == name }) {
+	if own := Names(Dirs{}); !slices.EqualFunc(own, embeddedNames, func(i parse.Info, name string) bool { return i.Name == name }) {
 		t.Fatalf("embedded templates %v", own)
 	}
 	work, user := t.TempDir(), t.TempDir()

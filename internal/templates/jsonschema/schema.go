@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
 )
 
@@ -68,7 +68,7 @@ func Template() ([]byte, error) {
 
 func header() object {
 	properties := object{}
-	for _, f := range templates.HeaderFields() {
+	for _, f := range parse.HeaderFields() {
 		p := object{"description": f.Help}
 		switch f.Type {
 		case "map":
@@ -89,7 +89,7 @@ func header() object {
 func parameter() object {
 	properties := object{}
 	scalar := []any{"string", "number", "boolean", "null"}
-	for _, f := range templates.ParamFields() {
+	for _, f := range parse.ParamFields() {
 		p := object{"description": f.Help}
 		switch f.Type {
 		case "bool":

@@ -11,8 +11,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // What is in docs/schema is what the types say now.
@@ -96,7 +97,7 @@ func TestSchemasAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := templates.Parse("t", f, data); err != nil {
+		if _, err := parse.Text("t", f, data); err != nil {
 			continue
 		}
 		for _, doc := range documents(t, f) {
@@ -134,7 +135,7 @@ func TestSchemasAgree(t *testing.T) {
 		if !strings.Contains(full, "kind:") {
 			full += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
 		}
-		if _, err := templates.Parse("t", "t", []byte(full)); (err == nil) != c.valid {
+		if _, err := parse.Text("t", "t", []byte(full)); (err == nil) != c.valid {
 			t.Errorf("%s: Parse says %v", c.text, err)
 		}
 		cases = append(cases, testCase{"template", doc, c.text, c.valid})
@@ -186,7 +187,7 @@ env_vars: {NCCL_DEBUG: INFO, UNSET: null}
 		if err := yaml.Unmarshal(text, &doc); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v2config.Read("c", text, templates.Values{}); (err == nil) != c.valid {
+		if _, err := v2config.Read("c", text, values.Values{}); (err == nil) != c.valid {
 			t.Errorf("config with %s: Read says %v", c.to, err)
 		}
 		cases = append(cases, testCase{"config-v2", doc, "config with " + c.to, c.valid})

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // configParam holds the finished recipe's text.
@@ -46,7 +47,7 @@ const fineTuningModule = "amzn_awsllm_fine_tuning.train_hp"
 
 // program decides what is started, as the launcher does: what the overrides say,
 // else by model_type and folder.
-func (r *reader) program(v *templates.Values) error {
+func (r *reader) program(v *values.Values) error {
 	family := filepath.Base(filepath.Dir(r.path))
 	script, module := r.launcher["git.entry_script"], r.launcher["git.entry_module"]
 	repo := r.launcher["git.repo_url_or_path"]
@@ -118,7 +119,7 @@ func (r *reader) upgrade() []string {
 }
 
 // cluster takes what the overrides say of the job.
-func (r *reader) cluster(v *templates.Values) error {
+func (r *reader) cluster(v *values.Values) error {
 	for key, to := range map[string]*string{
 		"cluster.namespace": &v.Namespace, "cluster.service_account_name": &v.ServiceAccount, "cluster.pullPolicy": &v.PullPolicy,
 		"cluster.restartPolicy": &v.RestartPolicy, "cluster.cleanPodPolicy": &v.RunPolicy.CleanPodPolicy,
@@ -133,7 +134,7 @@ func (r *reader) cluster(v *templates.Values) error {
 }
 
 // template is the embedded one of the job's kind with the recipe's ConfigMap.
-func template(o Options) (*templates.Template, error) {
+func template(o Options) (*parse.Template, error) {
 	name := "pytorch"
 	if o.HyperPod {
 		name = "hyperpod-pytorch"
@@ -156,5 +157,5 @@ func template(o Options) (*templates.Template, error) {
 		text = text[:i] + part[1] + text[i:]
 	}
 	text += "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${JOB_NAME}-recipe\n  labels:\n    app: ${JOB_NAME}\ndata:\n  config.yaml: \"${" + configParam + "}\"\n"
-	return templates.Parse(name, catalogue.Embedded, []byte(text))
+	return parse.Text(name, catalogue.Embedded, []byte(text))
 }

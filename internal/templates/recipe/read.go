@@ -14,22 +14,24 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // Recipe is what a recipe comes to.
 type Recipe struct {
-	Template *templates.Template
-	Values   templates.Values
+	Template *parse.Template
+	Values   values.Values
 	Notices  []string
 }
 
 // Under lays flags over the recipe. Arguments of the script are added to the
 // recipe's own, which say where its configuration is.
-func (r Recipe) Under(flags templates.Values) templates.Values {
+func (r Recipe) Under(flags values.Values) values.Values {
 	own := r.Values.ScriptArgs
 	if flags.EntryScript != "" && r.Values.EntryScript == moduleFlag {
 		own = own[1:] // the module
@@ -199,7 +201,7 @@ func (r *reader) refuse() error {
 
 // recipe makes the template and the values.
 func (r *reader) recipe(o Options) (Recipe, error) {
-	v := templates.Values{Name: jobName(r.text("run.name")), Image: r.launcher["container"], InstanceType: r.launcher["instance_type"]}
+	v := values.Values{Name: jobName(r.text("run.name")), Image: r.launcher["container"], InstanceType: r.launcher["instance_type"]}
 	var err error
 	if v.NodeCount, err = r.count("trainer.num_nodes"); err != nil {
 		return Recipe{}, err
@@ -232,7 +234,7 @@ func jobName(name string) string {
 	return strings.Trim(strings.ToLower(strings.NewReplacer("_", "-", ".", "-", " ", "-").Replace(name)), "-")
 }
 
-func (r *reader) environment(v *templates.Values) {
+func (r *reader) environment(v *values.Values) {
 	v.Environment = map[string]string{"NCCL_DEBUG": "WARN"}
 	if r.text("run.model_type") == checkpointless {
 		maps.Copy(v.Environment, map[string]string{"HPCT_USE_ROOTLESS": "1", "INPROCESS_RESTART": "1", "INPROCESS_RESTART_TIMEOUT": "1800"})
@@ -248,7 +250,7 @@ func (r *reader) environment(v *templates.Values) {
 
 // size takes what the recipe says of memory, and the huge pages that only a path
 // can set.
-func (r *reader) size(v *templates.Values, o Options) {
+func (r *reader) size(v *values.Values, o Options) {
 	v.Memory = r.text("resources.memory")
 	container := "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0]"
 	if o.HyperPod {
@@ -256,11 +258,11 @@ func (r *reader) size(v *templates.Values, o Options) {
 	}
 	if pages := r.text("resources.hugepages"); pages != "" {
 		for _, list := range []string{"requests", "limits"} {
-			v.Set = append(v.Set, templates.Assignment{Key: container + ".resources." + list + ".hugepages-2Mi", Value: pages})
+			v.Set = append(v.Set, fieldpath.Assignment{Key: container + ".resources." + list + ".hugepages-2Mi", Value: pages})
 		}
 	}
 	if r.text("run.model_type") == checkpointless {
-		v.Set = append(v.Set, templates.Assignment{Key: container + ".securityContext.privileged", Value: "true"})
+		v.Set = append(v.Set, fieldpath.Assignment{Key: container + ".securityContext.privileged", Value: "true"})
 		r.notef("the recipe changes settings of the node's network, for which its container is privileged")
 	}
 }

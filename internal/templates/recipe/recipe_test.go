@@ -14,8 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 func read(t *testing.T, path, overrides string, o Options) Recipe {
@@ -69,7 +70,7 @@ func TestRead(t *testing.T) {
 func TestRender(t *testing.T) {
 	for _, o := range []Options{{}, {HyperPod: true}} {
 		r := read(t, "testdata/llama/tune.yaml", `{"container": "image:1", "instance_type": "p5.48xlarge"}`, o)
-		res, err := r.Template.Render(r.Values)
+		res, err := render.Objects(r.Template, r.Values)
 		if err != nil {
 			t.Fatal(errs.Text(err, true))
 		}
@@ -104,7 +105,7 @@ func TestPrograms(t *testing.T) {
 	if c.Values.EntryScript != checkpointlessScripts["llama_lora"] || c.Values.Memory != "32000Mi" || len(c.Values.PreScript) != 1 || c.Values.Environment["INPROCESS_RESTART"] != "1" {
 		t.Errorf("checkpointless: %+v", c.Values)
 	}
-	res, err := c.Template.Render(c.Values)
+	res, err := render.Objects(c.Template, c.Values)
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
@@ -121,11 +122,11 @@ func TestUnder(t *testing.T) {
 	if len(r.Notices) > 0 || r.Values.InstanceType != "ml.p5.48xlarge" {
 		t.Errorf("%s %q", r.Values.InstanceType, r.Notices)
 	}
-	v := r.Under(templates.Values{ScriptArgs: []string{"a=b"}, NodeCount: templates.Int(7)})
+	v := r.Under(values.Values{ScriptArgs: []string{"a=b"}, NodeCount: values.Int(7)})
 	if want := []string{fineTuningModule, "--config-path=/config", "--config-name=config.yaml", "a=b"}; !slices.Equal(v.ScriptArgs, want) || v.EntryScript != "-m" || *v.NodeCount != 7 {
 		t.Errorf("%s %q", v.EntryScript, v.ScriptArgs)
 	}
-	v = r.Under(templates.Values{EntryScript: "mine.py"})
+	v = r.Under(values.Values{EntryScript: "mine.py"})
 	if want := []string{"--config-path=/config", "--config-name=config.yaml"}; !slices.Equal(v.ScriptArgs, want) || v.EntryScript != "mine.py" {
 		t.Errorf("%s %q", v.EntryScript, v.ScriptArgs)
 	}
@@ -203,7 +204,7 @@ func TestCheckout(t *testing.T) {
 				outcomes[why]++
 				continue
 			}
-			if _, err := r.Template.Render(r.Values); err != nil {
+			if _, err := render.Objects(r.Template, r.Values); err != nil {
 				t.Errorf("%s: %s", path, errs.Text(err, true))
 			}
 			outcomes["renders: "+r.Values.EntryScript+" "+r.Values.ScriptArgs[0]]++
@@ -239,7 +240,7 @@ func FuzzRead(f *testing.F) {
 		}
 		r, err := Read(path, overrides, Options{})
 		if err == nil {
-			_, err = r.Template.Render(r.Values)
+			_, err = render.Objects(r.Template, r.Values)
 		}
 		if err != nil && errs.ExitOf(err) != errs.Usage {
 			t.Errorf("exit code %d: %v", errs.ExitOf(err), err)

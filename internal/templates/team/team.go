@@ -15,8 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
 // Prefix in front of a template's name asks for the team's, also where another
@@ -51,7 +51,7 @@ func Source(namespace, name string) string {
 // Get returns the team's template of that name; it costs one request and the
 // right to get configmaps. A ConfigMap without the label is no template: exit
 // code NotFound, as when there is none.
-func Get(ctx context.Context, c *kube.Client, namespace, name string) (*templates.Template, error) {
+func Get(ctx context.Context, c *kube.Client, namespace, name string) (*parse.Template, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
@@ -77,12 +77,12 @@ type Unusable = catalogue.Unusable
 // List returns the team's templates by name, and what has the label and is none.
 // It costs one request and the right to list configmaps, which the roles of the
 // HyperPod chart do not give to members of a team.
-func List(ctx context.Context, c *kube.Client, namespace string) ([]*templates.Template, []Unusable, error) {
+func List(ctx context.Context, c *kube.Client, namespace string) ([]*parse.Template, []Unusable, error) {
 	page, err := kube.List[configMap](ctx, c, kinds.ConfigMap, namespace, kube.ListOptions{LabelSelector: kinds.TemplateLabel})
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []*templates.Template
+	var out []*parse.Template
 	var unusable []Unusable
 	for _, m := range page.Items {
 		if !m.isTemplate() {
@@ -98,7 +98,7 @@ func List(ctx context.Context, c *kube.Client, namespace string) ([]*templates.T
 		}
 		out = append(out, t)
 	}
-	slices.SortFunc(out, func(a, b *templates.Template) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b *parse.Template) int { return strings.Compare(a.Name, b.Name) })
 	return out, unusable, nil
 }
 
@@ -108,12 +108,12 @@ func (m configMap) isTemplate() bool {
 	return has && v != "false"
 }
 
-func (m configMap) template(namespace, name string) (*templates.Template, error) {
+func (m configMap) template(namespace, name string) (*parse.Template, error) {
 	text, err := m.text()
 	if err != nil {
 		return nil, errs.Wrap(err, Source(namespace, name)).WithCode(errs.Failure)
 	}
-	return templates.Parse(name, Source(namespace, name), []byte(text))
+	return parse.Text(name, Source(namespace, name), []byte(text))
 }
 
 // text is the template's text: the value under template.yaml, else the only one.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // Type is what a field can hold.
@@ -39,7 +39,7 @@ type Field struct {
 	// what says what is missing when the field is; "" for one that may be.
 	// flagged tells whether flags say its value.
 	what    string
-	flagged func(templates.Values) bool
+	flagged func(values.Values) bool
 	// read reads the field; at is its whole path, such as training_cfg.run.name.
 	read func(r *reader, at string, t manifest.Tree)
 }
@@ -52,7 +52,7 @@ func (f Field) Required() bool {
 	return f.what != "" || slices.ContainsFunc(f.Below, Field.Required)
 }
 
-func (f Field) need(what string, flagged func(templates.Values) bool) Field {
+func (f Field) need(what string, flagged func(values.Values) bool) Field {
 	f.what, f.flagged = what, flagged
 	return f
 }

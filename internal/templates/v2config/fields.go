@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // fields are all fields of a configuration file, the one table that the reader and
@@ -19,13 +19,13 @@ func fields() []Field {
 		nothing("hydra", "Hydra's own; without effect.", ""),
 		section("training_cfg", "What is run.", []Field{
 			text("entry_script", "Script to train with, a path in the image or in the clone.", func(r *reader) *string { return &r.file.Values.EntryScript }).
-				need("the script to train with (or --entry-script)", func(v templates.Values) bool { return v.EntryScript != "" }),
+				need("the script to train with (or --entry-script)", func(v values.Values) bool { return v.EntryScript != "" }),
 			{Name: "script_args", Help: "Arguments of the script: maps from a flag to its value, or text.", Type: Arguments, read: (*reader).scriptArgs},
 			section("run", "Name and size of the job.", []Field{
 				text("name", "The job's name.", func(r *reader) *string { return &r.file.Values.Name }).
-					need("the job's name (or --name)", func(v templates.Values) bool { return v.Name != "" }),
+					need("the job's name (or --name)", func(v values.Values) bool { return v.Name != "" }),
 				number("nodes", "Number of nodes.", func(r *reader) **int { return &r.file.Values.NodeCount }).
-					need("the number of nodes (or --node-count)", func(v templates.Values) bool { return v.NodeCount != nil }),
+					need("the number of nodes (or --node-count)", func(v values.Values) bool { return v.NodeCount != nil }),
 				number("ntasks_per_node", "Processes on each node; one per accelerator or core of it unless said.", func(r *reader) **int { return &r.file.Values.TasksPerNode }),
 				nothing("results_dir", "Without effect: a folder of the machine that submits.", "v2 wrote its chart there, on the machine that submits"),
 			}),
@@ -36,15 +36,15 @@ func fields() []Field {
 		section("cluster", "Where it is run.", append([]Field{
 			oneOf("cluster_type", "The kind of cluster.", func(*reader) *string { return new(string) }, "k8s").need("k8s", nil),
 			Field{Name: "instance_type", Help: "Instance type of the nodes, such as ml.p5.48xlarge.", Type: Text, read: (*reader).instanceType}.
-				need("such as ml.p5.48xlarge (or --instance-type)", func(v templates.Values) bool { return v.InstanceType != "" }),
+				need("such as ml.p5.48xlarge (or --instance-type)", func(v values.Values) bool { return v.InstanceType != "" }),
 			section("cluster_config", "Settings of the cluster.", clusterConfig()).need("a map, {} at least", nil),
 		}, misplaced(clusterConfig())...)),
 		{Name: "base_results_dir", Help: "A directory in the pods when it is absolute; else without effect.", Type: Text, read: (*reader).results},
 		text("container", "Container image.", func(r *reader) *string { return &r.file.Values.Image }).
-			need("the image (or --image)", func(v templates.Values) bool { return v.Image != "" }),
+			need("the image (or --image)", func(v values.Values) bool { return v.Image != "" }),
 		nothing("container_mounts", "For Slurm only; without effect.", "it is for Slurm"),
 		Field{Name: "env_vars", Help: "Environment of the job; empty values are left out.", Type: Map, read: (*reader).environment}.
-			need("a map, {} at least", func(v templates.Values) bool { return len(v.Environment) > 0 }),
+			need("a map, {} at least", func(v values.Values) bool { return len(v.Environment) > 0 }),
 	}
 }
 
@@ -57,11 +57,11 @@ func clusterConfig() []Field {
 		{Name: "annotations", Help: "Annotations of the job; automatic resume needs both of its own.", Type: Map, read: (*reader).annotations},
 		text("priority_class_name", "PriorityClass of the pods.", func(r *reader) *string { return &r.file.Values.PodPriorityClass }),
 		text("service_account_name", "Service account of the pods.", func(r *reader) *string { return &r.file.Values.ServiceAccount }),
-		entries("persistent_volume_claims", "Claims and where they are mounted.", func(f map[string]string) (templates.Volume, error) {
-			return templates.ParsePVC(f["claimName"] + ":" + f["mountPath"])
+		entries("persistent_volume_claims", "Claims and where they are mounted.", func(f map[string]string) (values.Volume, error) {
+			return values.ParsePVC(f["claimName"] + ":" + f["mountPath"])
 		}, "claimName", "mountPath"),
-		entries("volumes", "Directories of the nodes and where they are mounted.", func(f map[string]string) (templates.Volume, error) {
-			return templates.ParseVolume(f["volumeName"] + ":" + f["hostPath"] + ":" + f["mountPath"])
+		entries("volumes", "Directories of the nodes and where they are mounted.", func(f map[string]string) (values.Volume, error) {
+			return values.ParseVolume(f["volumeName"] + ":" + f["hostPath"] + ":" + f["mountPath"])
 		}, "volumeName", "hostPath", "mountPath"),
 		{Name: "label_selector", Help: "Demands on node labels.", Type: Section, Below: selectorFields(), read: (*reader).selector},
 		oneOf("pullPolicy", "When the image is pulled; IfNotPresent unless said.", func(r *reader) *string { return &r.file.Values.PullPolicy }, "Always", "IfNotPresent", "Never"),
@@ -105,7 +105,7 @@ func (r *reader) instanceType(at string, t manifest.Tree) {
 
 func (r *reader) labels(at string, t manifest.Tree) {
 	r.pairs(at, t, func(key, value string, line int) {
-		r.refuse(line, at, templates.NotLabel(key, value))
+		r.refuse(line, at, values.NotLabel(key, value))
 		switch key {
 		case kinds.QueueLabel:
 			r.file.Values.Queue = value
@@ -137,7 +137,7 @@ func (r *reader) annotations(at string, t manifest.Tree) {
 			}
 			r.file.Values.MaxRetry = &n
 		default:
-			r.refuse(line, at, templates.NotAnnotation(key))
+			r.refuse(line, at, values.NotAnnotation(key))
 			set(&r.file.Values.Annotations, key, value)
 		}
 	})
@@ -159,7 +159,7 @@ func set(m *map[string]string, key, value string) {
 
 func (r *reader) environment(at string, t manifest.Tree) {
 	r.pairs(at, t, func(key, value string, line int) {
-		r.refuse(line, at, templates.NotVariable(key))
+		r.refuse(line, at, values.NotVariable(key))
 		set(&r.file.Values.Environment, key, value)
 	})
 }
@@ -191,10 +191,10 @@ func (r *reader) finish() {
 		path, file, flag string
 		not              func(string) string
 	}{
-		{"training_cfg.run.name", v.Name, r.flags.Name, templates.NotJobName},
-		{"container", v.Image, r.flags.Image, templates.NotImage},
+		{"training_cfg.run.name", v.Name, r.flags.Name, values.NotJobName},
+		{"container", v.Image, r.flags.Image, values.NotImage},
 		{"cluster.cluster_config.namespace", v.Namespace, r.flags.Namespace, kinds.NotNamespace},
-		{"cluster.cluster_config.service_account_name", v.ServiceAccount, r.flags.ServiceAccount, templates.NotServiceAccount},
+		{"cluster.cluster_config.service_account_name", v.ServiceAccount, r.flags.ServiceAccount, values.NotServiceAccount},
 	} {
 		if one.file != "" && one.flag == "" {
 			r.refuse(r.lineOf(one.path), one.path, one.not(one.file))
@@ -208,7 +208,7 @@ func (r *reader) finish() {
 		no := false
 		v.HealthAffinity = &no
 	}
-	v.Volumes = append(v.Volumes, templates.Volume{Name: "aws-clusters-logs", Type: templates.HostPath, Path: "/var/log/aws/clusters",
+	v.Volumes = append(v.Volumes, values.Volume{Name: "aws-clusters-logs", Type: values.HostPath, Path: "/var/log/aws/clusters",
 		MountPath: "/var/log/aws/clusters", ReadOnly: true, Create: true})
 }
 

@@ -12,8 +12,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // deliberate are the differences from v2's manifest, by path, with the row of
@@ -80,7 +81,7 @@ func TestManifestOfV2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Read("example.yaml", data, templates.Values{})
+	f, err := Read("example.yaml", data, values.Values{})
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
@@ -91,7 +92,7 @@ func TestManifestOfV2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tm.Render(f.Under(templates.Values{}))
+	r, err := render.Objects(tm, f.Under(values.Values{}))
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}

@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 func wholeNumber(s string) (int, bool) {
@@ -61,7 +62,7 @@ var shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za
 func (r *reader) words() []string {
 	var out []string
 	for _, a := range r.args {
-		words, err := templates.SplitWords(a.text)
+		words, err := shellwords.Split(a.text)
 		if err != nil {
 			r.faults.Addf(a.line, "training_cfg.script_args: %q has a quote that is not closed", manifest.Clip(a.text))
 			continue
@@ -81,7 +82,7 @@ func (r *reader) words() []string {
 }
 
 // entries is a list of maps that need all of their fields: volumes.
-func entries(name, help string, volume func(map[string]string) (templates.Volume, error), names ...string) Field {
+func entries(name, help string, volume func(map[string]string) (values.Volume, error), names ...string) Field {
 	f := Field{Name: name, Help: help, Type: Entries}
 	for _, name := range names {
 		f.Below = append(f.Below, Field{Name: name, Type: Text})
@@ -90,7 +91,7 @@ func entries(name, help string, volume func(map[string]string) (templates.Volume
 	return f
 }
 
-func (r *reader) entries(at string, t manifest.Tree, names []string, volume func(map[string]string) (templates.Volume, error)) {
+func (r *reader) entries(at string, t manifest.Tree, names []string, volume func(map[string]string) (values.Volume, error)) {
 	if t.IsNull() {
 		return
 	}

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 // File is what a configuration file says.
 type File struct {
-	Values templates.Values
+	Values values.Values
 	// SchedulerType is SageMaker, Kueue or None, "" when the file leaves it open.
 	SchedulerType string
 	// Notices are things worth saying that are no errors: fields that do nothing
@@ -36,9 +36,9 @@ func MultiNodeEnvironment() map[string]string { return maps.Clone(several) }
 
 // Under lays flags over the file and adds what v2 filled in for whatever both
 // leave open.
-func (f File) Under(flags templates.Values) templates.Values {
+func (f File) Under(flags values.Values) values.Values {
 	v := flags.Over(f.Values)
-	var defaults templates.Values
+	var defaults values.Values
 	if !v.AutoResume {
 		defaults.RestartPolicy = "Never" // the documented default of files
 	}
@@ -71,7 +71,7 @@ func looksLike(data []byte) bool {
 
 // Read reads a file; path names it in errors, which list every fault with its line
 // and have exit code Usage. What flags say need not be in the file.
-func Read(path string, data []byte, flags templates.Values) (File, error) {
+func Read(path string, data []byte, flags values.Values) (File, error) {
 	tree, err := manifest.ParseTree(path, data)
 	if err != nil {
 		return File{}, err
@@ -92,7 +92,7 @@ func Read(path string, data []byte, flags templates.Values) (File, error) {
 // reader fills a File from a tree.
 type reader struct {
 	root   manifest.Tree
-	flags  templates.Values
+	flags  values.Values
 	file   File
 	faults manifest.Faults
 

@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
 func example(t testing.TB) string {
@@ -31,7 +32,7 @@ func small(training, cluster, config, top string) string {
 
 func read(t *testing.T, text string) File {
 	t.Helper()
-	f, err := Read("c.yaml", []byte(text), templates.Values{})
+	f, err := Read("c.yaml", []byte(text), values.Values{})
 	if err != nil {
 		t.Fatal(errs.Text(err, true))
 	}
@@ -42,18 +43,18 @@ func TestEveryField(t *testing.T) {
 	v := read(t, example(t)).Values
 	one := func(n int) *int { return &n }
 	no := false
-	want := templates.Values{
+	want := values.Values{
 		Name: "demo", Namespace: "hyperpod-ns-research", Image: "registry.example/train:1", PullPolicy: "IfNotPresent",
 		InstanceType: "ml.p5.48xlarge", NodeCount: one(2), TasksPerNode: one(8), Environment: map[string]string{"NCCL_DEBUG": "INFO"},
 		EntryScript: "/workspace/train.py", ScriptArgs: []string{"--epochs", "3", "--lr", "1e-4", "--verbose", "--out", "demo", "--level", "$(NCCL_DEBUG)"},
-		LabelSelector: templates.Selector{Required: map[string][]string{"sagemaker.amazonaws.com/node-health-status": {"Schedulable"}},
+		LabelSelector: values.Selector{Required: map[string][]string{"sagemaker.amazonaws.com/node-health-status": {"Schedulable"}},
 			Preferred: map[string][]string{"sagemaker.amazonaws.com/deep-health-check-status": {"Passed"}}, Weights: []int{100}},
 		HealthAffinity: &no, ServiceAccount: "trainer", PodPriorityClass: "high", RestartPolicy: "OnFailure", AutoResume: true, MaxRetry: one(3),
-		RunPolicy: templates.RunPolicy{CleanPodPolicy: "Running"}, Labels: map[string]string{"example.com/team": "research"},
+		RunPolicy: values.RunPolicy{CleanPodPolicy: "Running"}, Labels: map[string]string{"example.com/team": "research"},
 		Annotations: map[string]string{"example.com/ticket": "42"}, Queue: "hyperpod-ns-research-localqueue", Priority: "training-priority",
-		Volumes: []templates.Volume{{Type: templates.PVC, Claim: "fsx-claim", MountPath: "/fsx"},
-			{Name: "scratch", Type: templates.HostPath, Path: "/mnt/k8s-disks/0", MountPath: "/scratch"},
-			{Name: "aws-clusters-logs", Type: templates.HostPath, Path: "/var/log/aws/clusters", MountPath: "/var/log/aws/clusters", ReadOnly: true, Create: true}},
+		Volumes: []values.Volume{{Type: values.PVC, Claim: "fsx-claim", MountPath: "/fsx"},
+			{Name: "scratch", Type: values.HostPath, Path: "/mnt/k8s-disks/0", MountPath: "/scratch"},
+			{Name: "aws-clusters-logs", Type: values.HostPath, Path: "/var/log/aws/clusters", MountPath: "/var/log/aws/clusters", ReadOnly: true, Create: true}},
 	}
 	if diff := cmp.Diff(want, v); diff != "" {
 		t.Error(diff)
@@ -62,10 +63,10 @@ func TestEveryField(t *testing.T) {
 
 func TestUnder(t *testing.T) {
 	f := read(t, small("", "", "", ""))
-	if v := f.Under(templates.Values{}); v.RestartPolicy != "Never" || len(v.Environment) != 1 || v.Image != "i" {
+	if v := f.Under(values.Values{}); v.RestartPolicy != "Never" || len(v.Environment) != 1 || v.Image != "i" {
 		t.Errorf("the file alone: %+v", v)
 	}
-	v := f.Under(templates.Values{Image: "k", AutoResume: true, NodeCount: templates.Int(2), Environment: map[string]string{"TORCH_DIST_INIT_BARRIER": "0"}})
+	v := f.Under(values.Values{Image: "k", AutoResume: true, NodeCount: values.Int(2), Environment: map[string]string{"TORCH_DIST_INIT_BARRIER": "0"}})
 	if v.RestartPolicy != "" || v.Environment["TORCH_DIST_INIT_BARRIER"] != "0" || v.Environment["A"] != "b" || v.Environment["CUDA_DEVICE_MAX_CONNECTIONS"] != "1" || v.Image != "k" {
 		t.Errorf("with flags: %+v", v)
 	}
@@ -159,7 +160,7 @@ func TestRefusals(t *testing.T) {
 		"5 MB":                   {small("", "", "", "# ") + strings.Repeat("x", 5<<20), "larger than 4 MiB"},
 		"a bomb":                 {"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e]\n", "once its aliases are expanded"},
 	} {
-		_, err := Read("c.yaml", []byte(c.text), templates.Values{})
+		_, err := Read("c.yaml", []byte(c.text), values.Values{})
 		text := errs.Text(err, false)
 		if err == nil || errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "c.yaml") || !strings.Contains(strings.ReplaceAll(text, ":  ", ": "), c.want) {
 			t.Errorf("%s: want %q, got\n%s", name, c.want, text)
@@ -171,7 +172,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	_, err := Read("c.yaml", []byte("training_cfg: {run: {nodes: x}}\nenv_vars: {}\n"), templates.Values{})
+	_, err := Read("c.yaml", []byte("training_cfg: {run: {nodes: x}}\nenv_vars: {}\n"), values.Values{})
 	for _, want := range []string{"training_cfg.run.nodes", "entry_script is missing", "training_cfg.run.name is missing", "container is missing", "cluster.instance_type is missing"} {
 		if !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%q is not in\n%s", want, errs.Text(err, false))
@@ -183,10 +184,10 @@ func TestAllFaultsAtOnce(t *testing.T) {
 // lines.
 func TestFlagsInPlaceOfFaults(t *testing.T) {
 	text := strings.NewReplacer("name: j", "name: My Job!", "container: i", "container: a b", "namespace: n", "namespace: A_B").Replace(small("", "", "    service_account_name: S A\n", ""))
-	if _, err := Read("c.yaml", []byte(text), templates.Values{Name: "j", Image: "i", Namespace: "n", ServiceAccount: "s"}); err != nil {
+	if _, err := Read("c.yaml", []byte(text), values.Values{Name: "j", Image: "i", Namespace: "n", ServiceAccount: "s"}); err != nil {
 		t.Error(errs.Text(err, false))
 	}
-	_, err := Read("c.yaml", []byte(text), templates.Values{})
+	_, err := Read("c.yaml", []byte(text), values.Values{})
 	said := errs.Text(err, false)
 	if at := []int{strings.Index(said, "line 4:"), strings.Index(said, "line 10:"), strings.Index(said, "line 11:"), strings.Index(said, "line 12:")}; !slices.IsSorted(at) || at[0] < 0 {
 		t.Errorf("places %d in\n%s", at, said)
@@ -197,12 +198,12 @@ func TestFlagsInPlaceOfFaults(t *testing.T) {
 // to be given.
 func TestFlagsCompleteTheFile(t *testing.T) {
 	text := "training_cfg:\n  entry_script: ???\n  run: {nodes: '???'}\ncluster:\n  cluster_type: k8s\n  instance_type: ???\n  cluster_config: {}\nbase_results_dir: ???\n"
-	flags := templates.Values{Name: "j", EntryScript: "t.py", NodeCount: templates.Int(1), InstanceType: "ml.g5.xlarge", Image: "i", Environment: map[string]string{"A": "b"}}
+	flags := values.Values{Name: "j", EntryScript: "t.py", NodeCount: values.Int(1), InstanceType: "ml.g5.xlarge", Image: "i", Environment: map[string]string{"A": "b"}}
 	f, err := Read("c.yaml", []byte(text), flags)
 	if err != nil || len(f.Notices) > 0 {
 		t.Errorf("%s %q", errs.Text(err, false), f.Notices)
 	}
-	_, err = Read("c.yaml", []byte(text), templates.Values{})
+	_, err = Read("c.yaml", []byte(text), values.Values{})
 	for _, want := range []string{"training_cfg.entry_script is missing", "(or --entry-script)", "(or --name)", "(or --node-count)", "(or --instance-type)", "(or --image)"} {
 		if !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%q is not in\n%s", want, errs.Text(err, false))
@@ -243,9 +244,9 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		_ = Is([]byte(text))
-		file, err := Read("c.yaml", []byte(text), templates.Values{})
+		file, err := Read("c.yaml", []byte(text), values.Values{})
 		if err == nil {
-			_, err = tm.Render(file.Under(templates.Values{}))
+			_, err = render.Objects(tm, file.Under(values.Values{}))
 		} else if !strings.Contains(errs.Text(err, true), "c.yaml") {
 			t.Errorf("the error does not name the file: %v", err)
 		}

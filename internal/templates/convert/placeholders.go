@@ -1,0 +1,186 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/validate"
+)
+
+// field adds a hole for a field of a map, or another place of the same parameter.
+func (m *maker) field(p parse.Param, at map[string]any, key string) {
+	p.Default = at[key]
+	m.holes = append(m.holes, hole{p, func(placeholder string) { at[key] = placeholder }})
+}
+
+// findImage: the image of the container that works, wherever it occurs.
+func (m *maker) findImage(view *jobobject.View) {
+	image := ""
+	for _, r := range view.Roles() {
+		if c := jobobject.Container(r.Pod()); r.Trains && c != nil && image == "" {
+			image = manifest.TextOf(c["image"])
+		}
+	}
+	for _, r := range view.Roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
+				if image != "" && c["image"] == image {
+					m.field(parse.Param{Name: setting.Image.Placeholder(), Type: "string", Help: "container image"}, c, "image")
+				}
+			}
+		}
+	}
+}
+
+// findNodes: the number of workers, where one role counts them.
+func (m *maker) findNodes(view *jobobject.View) {
+	var counted []jobobject.Role
+	for _, r := range view.Roles() {
+		if r.Trains && r.Replicas == "replicas" {
+			counted = append(counted, r)
+		}
+	}
+	if len(counted) != 1 {
+		return
+	}
+	if _, ok := manifest.Count(counted[0].Part["replicas"]); ok {
+		m.optional = append(m.optional, setting.NodeCount.Placeholder())
+		m.field(parse.Param{Name: setting.NodeCount.Placeholder(), Type: "int", Help: "number of worker pods"}, counted[0].Part, "replicas")
+	}
+}
+
+// findCounts: the numbers of pods and processes in the launching command, which
+// follow the options when they are placeholders.
+func (m *maker) findCounts(view *jobobject.View) {
+	seen := map[string]bool{}
+	for _, r := range view.Starters() {
+		c := jobobject.Container(r.Pod())
+		for _, key := range []string{"command", "args"} {
+			list, _ := c[key].([]any)
+			_, found := countsIn(strings.Join(wordsOf(list), " "), nil)
+			for _, name := range found {
+				if name != setting.NodeCount.Placeholder() && !seen[name] {
+					seen[name] = true
+					m.optional = append(m.optional, name)
+					m.holes = append(m.holes, hole{parse.Param{Name: name, Type: "int", Help: countHelp[name]}, func(string) {}})
+				}
+			}
+		}
+	}
+}
+
+var countHelp = map[string]string{setting.TasksPerNode.Placeholder(): "processes in each pod", setting.Processes.Placeholder(): "filled in: processes of all pods"}
+
+func wordsOf(list []any) []string {
+	out := make([]string, len(list))
+	for i := range list {
+		out[i] = manifest.TextOf(list[i])
+	}
+	return out
+}
+
+// countParams are the parameters that stand for the numbers of launching flags.
+var countParams = map[string]string{"-np": setting.Processes.Placeholder(), "--nnodes": setting.NodeCount.Placeholder(),
+	"--nproc-per-node": setting.TasksPerNode.Placeholder(), "--nproc_per_node": setting.TasksPerNode.Placeholder()}
+
+// countsIn puts placeholders into the counts of a launching command and returns
+// the parameters that it has numbers for.
+func countsIn(text string, params map[string]bool) (string, []string) {
+	var found []string
+	out := validate.CountFlag.ReplaceAllStringFunc(text, func(match string) string {
+		g := validate.CountFlag.FindStringSubmatch(match)
+		name := countParams[g[1]]
+		if g[3] != "" || name == "" {
+			return match
+		}
+		found = append(found, name)
+		if !params[name] {
+			return match
+		}
+		return strings.TrimSuffix(match, g[2]) + "${" + name + "}"
+	})
+	return out, found
+}
+
+// findType: the instance type in the node selector.
+func (m *maker) findType(r jobobject.Role) {
+	selector := jobobject.Inner(r.Pod(), "nodeSelector")
+	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.Trains {
+		m.optional = append(m.optional, setting.InstanceType.Placeholder())
+		m.field(typeParam, selector, kinds.InstanceTypeLabel)
+	}
+	affinity := jobobject.Inner(r.Pod(), "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+	for _, term := range jobobject.MapsIn(affinity["nodeSelectorTerms"]) {
+		for _, e := range jobobject.MapsIn(term["matchExpressions"]) {
+			values, _ := e["values"].([]any)
+			if e["key"] != kinds.InstanceTypeLabel || e["operator"] != "In" || len(values) != 1 || !r.Trains {
+				continue
+			}
+			p := typeParam
+			p.Default = values[0]
+			m.optional = append(m.optional, setting.InstanceType.Placeholder())
+			m.holes = append(m.holes, hole{p, func(placeholder string) { values[0] = placeholder }})
+		}
+	}
+}
+
+var typeParam = parse.Param{Name: setting.InstanceType.Placeholder(), Type: "string", Help: "instance type of the nodes"}
+
+// findDevices: accelerators and EFA interfaces, in requests and limits alike.
+func (m *maker) findDevices(r jobobject.Role) {
+	c := jobobject.Container(r.Pod())
+	for _, list := range []string{"requests", "limits"} {
+		amounts := jobobject.Inner(c, "resources", list)
+		for _, k := range manifest.SortedKeys(amounts) {
+			p := parse.Param{Type: "int"}
+			switch {
+			case resolve.IsAccelerator(k) && !strings.HasPrefix(k, instances.MIGPrefix):
+				p.Name, p.Help = setting.Accelerators.Placeholder(), "accelerators for each pod"
+			case k == instances.EFA:
+				p.Name, p.Help = setting.EFA.Placeholder(), "EFA interfaces for each pod"
+			default:
+				continue
+			}
+			if n, ok := manifest.Count(amounts[k]); ok && r.Trains {
+				amounts[k] = int64(n)
+				m.optional = append(m.optional, p.Name)
+				m.field(p, amounts, k)
+			}
+		}
+	}
+}
+
+// secretName tells variables whose values people do not want to share.
+var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY$)`)
+
+// findSecrets: environment values that look secret become required parameters;
+// a template is there to be read by others.
+func (m *maker) findSecrets(view *jobobject.View) {
+	m.secrets = map[string]any{}
+	for _, r := range view.Roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
+				for _, e := range jobobject.MapsIn(c["env"]) {
+					name, value := manifest.TextOf(e["name"]), manifest.TextOf(e["value"])
+					if value == "" || !secretName.MatchString(name) || !parse.ParamName.MatchString(name) {
+						continue
+					}
+					if v, twice := m.secrets[name]; twice && v != value {
+						continue // another value under the same name: see the note
+					}
+					m.secrets[name] = value
+					m.notef("the value of %s is not copied: it may be secret, and is a required parameter now", name)
+					m.holes = append(m.holes, hole{parse.Param{Name: name, Type: "string", Required: true, Help: "environment variable of that name"},
+						func(p string) { e["value"] = p }})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package fieldpath
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// Assignment is one --set K=V: a parameter and its value, or a path into the
+// job such as spec.runPolicy.backoffLimit, spec.template.spec.containers[0].image
+// or metadata.labels."example.com/team". Value is typed as YAML types it; null
+// removes what the path leads to.
+type Assignment struct{ Key, Value string }
+
+// parseAssignment splits K=V at the first = outside of quotes and brackets.
+func ParseAssignment(text string) (Assignment, error) {
+	quote, depth := rune(0), 0
+	for i, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote = r
+		case r == '[':
+			depth++
+		case r == ']':
+			depth--
+		case r == '=' && depth <= 0:
+			if key := strings.TrimSpace(text[:i]); key != "" {
+				return Assignment{key, text[i+1:]}, nil
+			}
+		}
+	}
+	return Assignment{}, errs.Usagef("--set %s is not understood: want NAME=VALUE or path.to.field=VALUE", manifest.QuoteText(text))
+}
+
+// parsed is the assignment's value, nil for null.
+func (a Assignment) Parsed() (*manifest.Node, error) {
+	docs, err := manifest.Parse([]byte(a.Value))
+	switch {
+	case err != nil:
+		return nil, errs.Usagef("--set %s: the value is not understood: %v", a.Key, err)
+	case len(docs) == 0:
+		if strings.TrimSpace(a.Value) == "" {
+			return &manifest.Node{Value: ""}, nil
+		}
+		return nil, nil // null
+	case len(docs) > 1:
+		return nil, errs.Usagef("--set %s: the value is more than one document", a.Key)
+	}
+	return docs[0], nil
+}
+
+// step is one part of a path: a key, or an index into a list.
+type Step struct {
+	Key   string
+	Index int
+	List  bool
+}
+
+// parsePath reads a.b[0]."c.d"["e"].
+func Parse(text string) ([]Step, error) {
+	bad := func(why string) ([]Step, error) {
+		return nil, errs.Usagef("--set %s: %s", manifest.QuoteText(text), why)
+	}
+	var steps []Step
+	rest := text
+	for rest != "" {
+		switch {
+		case rest[0] == '[':
+			body, after, ok := bracket(rest)
+			if !ok {
+				return bad("a [ is not closed")
+			}
+			rest = after
+			if key, quoted := unquote(body); quoted {
+				steps = append(steps, Step{Key: key})
+				break
+			}
+			n, err := strconv.Atoi(body)
+			if err != nil || n < 0 || n > 10_000 {
+				return bad("[" + body + "] is no position: want a number from 0, or a quoted key")
+			}
+			steps = append(steps, Step{Index: n, List: true})
+		case rest[0] == '"' || rest[0] == '\'':
+			end := strings.IndexByte(rest[1:], rest[0])
+			if end < 0 {
+				return bad("a quote is not closed")
+			}
+			steps = append(steps, Step{Key: rest[1 : 1+end]})
+			rest = rest[end+2:]
+		default:
+			end := strings.IndexAny(rest, `.["'`)
+			if end < 0 {
+				end = len(rest)
+			}
+			if end == 0 {
+				return bad("a part of the path is empty")
+			}
+			steps = append(steps, Step{Key: rest[:end]})
+			rest = rest[end:]
+		}
+		if after, dot := strings.CutPrefix(rest, "."); dot {
+			if after == "" {
+				return bad("it ends in a dot")
+			}
+			rest = after
+		} else if rest != "" && rest[0] != '[' {
+			return bad("want a dot before " + manifest.QuoteText(rest))
+		}
+	}
+	if len(steps) == 0 || steps[0].List {
+		return bad("it does not start with a field")
+	}
+	return steps, nil
+}
+
+// bracket cuts "[...]" off the front of s, minding quotes.
+func bracket(s string) (body, after string, ok bool) {
+	if len(s) > 1 && (s[1] == '"' || s[1] == '\'') {
+		end := strings.IndexByte(s[2:], s[1])
+		if end < 0 || len(s) <= end+3 || s[end+3] != ']' {
+			return "", "", false
+		}
+		return s[1 : end+3], s[end+4:], true
+	}
+	body, after, ok = strings.Cut(s[1:], "]")
+	return body, after, ok
+}
+
+func unquote(s string) (string, bool) {
+	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
+		return s[1 : len(s)-1], true
+	}
+	return s, false
+}
+
+func Lookup(v any, steps []Step) (any, bool) {
+	for _, s := range steps {
+		if s.List {
+			l, _ := v.([]any)
+			if s.Index >= len(l) {
+				return nil, false
+			}
+			v = l[s.Index]
+			continue
+		}
+		m, _ := v.(map[string]any)
+		next, ok := m[s.Key]
+		if !ok {
+			return nil, false
+		}
+		v = next
+	}
+	return v, true
+}
+
+// assign sets the value that the path leads to. Maps on the way are made; a list
+// takes a value at its end, not further.
+func Set(root map[string]any, path string, v any) error {
+	steps, err := Parse(path)
+	if err != nil {
+		return err
+	}
+	bad := func(format string, args ...any) error {
+		return errs.Usagef("--set %s: %s", path, fmt.Sprintf(format, args...))
+	}
+	if steps[0].Key == "status" {
+		return bad("the status is written by the cluster")
+	}
+	if len(steps) == 2 && steps[0].Key == "metadata" {
+		// Both decide more than the one field: queue, priority, the other objects.
+		for key, flag := range map[string]string{"name": "--name", "namespace": "--namespace"} {
+			if steps[1].Key == key {
+				return errs.Usagef("--set %s is said with %s", path, flag).WithTry(flag + " " + strings.ToUpper(key))
+			}
+		}
+	}
+	var at any = root
+	store := func(any) {}
+	for i, s := range steps {
+		last := i == len(steps)-1
+		if !s.List {
+			m, ok := at.(map[string]any)
+			if !ok {
+				if at != nil {
+					return bad("%s is not a field of a map", s.Key)
+				}
+				m = map[string]any{}
+				store(m)
+			}
+			if last {
+				jobobject.SetKey(m, s.Key, v)
+				return nil
+			}
+			at, store = m[s.Key], func(x any) { m[s.Key] = x }
+			continue
+		}
+		l, ok := at.([]any)
+		if !ok && at != nil || s.Index > len(l) || s.Index == len(l) && last && v == nil {
+			return bad("there is no item [%d] (the list has %d)", s.Index, len(l))
+		}
+		if last && v == nil {
+			store(append(append([]any{}, l[:s.Index]...), l[s.Index+1:]...))
+			return nil
+		}
+		if s.Index == len(l) {
+			l = append(l, nil)
+			store(l)
+		}
+		if last {
+			l[s.Index] = v
+			return nil
+		}
+		at, store = l[s.Index], func(x any) { l[s.Index] = x }
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package overlay
+
+import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+)
+
+// applyBounds writes the policy that the values ask for.
+func (s *job) applyBounds(j *jobobject.View) error {
+	least, most, ok := s.NodeBounds()
+	special := s.Elastic.HyperPodOnly()
+	switch {
+	case !ok && special == "":
+		return nil
+	case !ok:
+		return errs.Usagef("%s is for an elastic job", special).WithTry("--min-node-count N --max-node-count M")
+	case s.Nodes.N < least || s.Nodes.N > most:
+		return errs.Usagef("--node-count %d is not between the smallest (%d) and the largest (%d) number of nodes", s.Nodes.N, least, most)
+	}
+	switch {
+	case j.IsKind(kinds.PyTorchJob):
+		if special != "" {
+			return errs.Usagef("%s is understood by the HyperPod training operator only", special).WithTry("--job-kind HyperPodPyTorchJob")
+		}
+		if jobobject.Inner(j.Object, "spec", "pytorchReplicaSpecs", "Master") != nil {
+			return errs.Usagef("a PyTorchJob with a Master cannot be elastic: the Master has to stay").WithAdvice("take a manifest with a Worker only")
+		}
+		policy := jobobject.Child(j.Spec(), "elasticPolicy")
+		policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)
+		if policy["rdzvBackend"] == nil {
+			policy["rdzvBackend"] = "c10d"
+		}
+		return nil
+	case j.IsKind(kinds.HyperPodPyTorchJob):
+		s.applyHyperPodBounds(j, least, most)
+		return nil
+	}
+	return errs.Usagef("a %s cannot be elastic: --min-node-count and --max-node-count are for PyTorchJobs", j.Kind.Kind)
+}
+
+func (s *job) applyHyperPodBounds(j *jobobject.View, least, most int) {
+	e := s.Elastic
+	policy := jobobject.Child(j.Spec(), "elasticPolicy")
+	policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)
+	set := func(m map[string]any, key string, n *int) {
+		if n != nil {
+			m[key] = int64(*n)
+		}
+	}
+	set(policy, "replicaIncrementStep", e.Step)
+	set(policy, "scalingTimeoutInSeconds", e.ScalingTimeout)
+	set(policy, "gracefulShutdownTimeoutInSeconds", e.ShutdownTimeout)
+	if len(e.Sizes) > 0 {
+		var sizes []any
+		for _, n := range slices.Sorted(slices.Values(e.Sizes)) {
+			sizes = append(sizes, int64(n))
+		}
+		policy["replicaDiscreteValues"] = sizes
+	}
+	if e.ScaleUpSnooze != nil {
+		restart := jobobject.Child(jobobject.Child(j.Spec(), "runPolicy"), "restartPolicy")
+		restart["scaleUpSnoozeTimeInSeconds"] = int64(*e.ScaleUpSnooze)
+		if restart["evalPeriodSeconds"] == nil {
+			restart["evalPeriodSeconds"] = int64(3600) // a restart policy has to say one; v3's default
+		}
+	}
+	for _, r := range j.Roles() {
+		if r.Trains && r.Replicas != "" {
+			r.Part["maxReplicas"] = int64(most)
+		}
+	}
+}

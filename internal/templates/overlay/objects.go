@@ -1,0 +1,46 @@
+package overlay
+
+import (
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+)
+
+// clusterScoped are kinds without a namespace that manifests bring along.
+var clusterScoped = map[string]bool{"Namespace": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true,
+	"StorageClass": true, "PriorityClass": true, "CustomResourceDefinition": true, "Node": true}
+
+// applyObjects lays over what concerns every object: the namespace and the labels
+// that the admission policy asks for.
+func (s *job) applyObjects(objects []map[string]any) {
+	for _, o := range objects {
+		switch meta := jobobject.Child(o, "metadata"); {
+		case s.Namespace != "" && !clusterScoped[manifest.TextOf(o["kind"])]:
+			meta["namespace"] = s.Namespace
+		case isNamespaceParam(manifest.TextOf(meta["namespace"])):
+			delete(meta, "namespace") // nobody says it, so it is the cluster's to say
+		}
+		if jobobject.Pods(o) {
+			jobobject.InjectLabels(o, s.queueLabels())
+		}
+	}
+}
+
+func isNamespaceParam(text string) bool {
+	m, alone := manifest.Place{}.Whole(text)
+	c, _ := setting.OfPlaceholder(m.Name)
+	return alone && c == setting.Namespace
+}
+
+// queueLabels are the labels that Kueue goes by.
+func (s *job) queueLabels() map[string]string {
+	out := map[string]string{}
+	if s.Queue != "" {
+		out[kinds.QueueLabel] = s.Queue
+	}
+	if s.Priority != "" {
+		out[kinds.PriorityLabel] = s.Priority
+	}
+	return out
+}

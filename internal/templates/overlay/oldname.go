@@ -1,0 +1,33 @@
+package overlay
+
+import (
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// noteOldName tells of text that still has the name the manifest had.
+func (s *job) noteOldName(j *jobobject.View, old string) {
+	if old == "" {
+		return
+	}
+	for _, suffix := range []string{"-worker-", "-master-", "-launcher"} {
+		manifest.Visit(manifest.FromPlain(j.Object), manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+			if at.Script && containsName(n.Str(), old+suffix) {
+				s.Notef("%s still says %s…, the job is named %s now", at.Path, old+suffix, s.Name)
+			}
+		})
+	}
+}
+
+func containsName(text, name string) bool {
+	for i := 0; i+len(name) <= len(text); i++ {
+		if text[i:i+len(name)] == name && (i == 0 || !isNameByte(text[i-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNameByte(b byte) bool {
+	return b == '-' || b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}

@@ -1,0 +1,106 @@
+package overlay
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// applyRestart lays over what happens after a failure.
+func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
+	if s.MaxRetry != nil && *s.MaxRetry < 0 {
+		return errs.Usagef("--max-retry is %d, want at least 0", *s.MaxRetry)
+	}
+	switch {
+	case j.IsKind(kinds.HyperPodPyTorchJob):
+		s.restartPods(j)
+		switch {
+		case s.MaxRetry != nil:
+			jobobject.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(*s.MaxRetry)
+		case s.AutoResume && jobobject.Inner(j.Object, "spec", "runPolicy")["jobMaxRetryCount"] == nil:
+			jobobject.Child(j.Spec(), "runPolicy")["jobMaxRetryCount"] = int64(1)
+		}
+		return nil
+	case j.IsKind(kinds.BatchJob):
+		if s.AutoResume {
+			return errs.Usagef("--auto-resume works with PyTorchJobs, not with a batch Job").WithTry("--max-retry N   # becomes the Job's backoffLimit")
+		}
+		s.restartPods(j)
+		for _, r := range j.Roles() {
+			if r.Pod()["restartPolicy"] == nil {
+				r.Pod()["restartPolicy"] = "Never" // a Job must state one
+			}
+		}
+		if s.MaxRetry != nil {
+			j.Spec()["backoffLimit"] = int64(*s.MaxRetry)
+		}
+		return nil
+	case j.Kind.Group != kinds.PyTorchJob.Group:
+		if s.AutoResume || s.MaxRetry != nil || s.RestartPolicy != "" {
+			return errs.Usagef("--restart-policy, --auto-resume and --max-retry cannot be laid over a %s", j.Kind.Kind)
+		}
+		return nil
+	}
+	return s.restartReplicas(j, meta)
+}
+
+// restartPods sets the policy of pods that have their own.
+func (s *job) restartPods(j *jobobject.View) {
+	if s.RestartPolicy == "" {
+		return
+	}
+	for _, r := range j.Roles() {
+		r.Pod()["restartPolicy"] = s.RestartPolicy
+	}
+}
+
+// restartReplicas sets the policy of Kubeflow's roles, and the annotations.
+func (s *job) restartReplicas(j *jobobject.View, meta map[string]any) error {
+	enabled := s.AutoResume || manifest.TextOf(jobobject.Inner(meta, "annotations")[kinds.AutoResumeAnnotation]) == "true"
+	if s.MaxRetry != nil && !enabled {
+		return errs.Usagef("--max-retry counts automatic resumes, and --auto-resume is not on").WithTry("--auto-resume")
+	}
+	for _, r := range j.Roles() {
+		policy := s.RestartPolicy
+		if policy == "" && s.AutoResume && r.Part["restartPolicy"] == nil {
+			policy = "OnFailure"
+		}
+		if policy != "" {
+			r.Part["restartPolicy"] = policy
+			delete(r.Pod(), "restartPolicy") // the operator goes by the role's
+		}
+	}
+	if !enabled {
+		return nil
+	}
+	retries := 1
+	if s.MaxRetry != nil {
+		retries = *s.MaxRetry
+	} else if n, ok := manifest.Count(jobobject.Inner(meta, "annotations")[kinds.MaxRetryAnnotation]); ok {
+		retries = n
+	}
+	if s.AutoResume || s.MaxRetry != nil {
+		jobobject.MergeText(meta, "annotations", map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: strconv.Itoa(retries)})
+	}
+	if ns := manifest.TextOf(meta["namespace"]); s.Namespace != "" {
+		s.noteResumeNamespace(s.Namespace)
+	} else if ns != "" {
+		s.noteResumeNamespace(ns)
+	}
+	if s.AutoResume && !j.IsKind(kinds.PyTorchJob) {
+		s.Notef("HyperPod promises automatic resume for PyTorchJobs, this is a %s", j.Kind.Kind)
+	}
+	return nil
+}
+
+// noteResumeNamespace tells of namespaces that HyperPod's automatic resume does
+// not look at, by its documentation.
+func (s *job) noteResumeNamespace(ns string) {
+	if ns != "kubeflow" && !strings.HasPrefix(ns, "hyperpod") {
+		s.Notef("HyperPod resumes jobs in namespaces named kubeflow or hyperpod..., not in %s", ns)
+	}
+}

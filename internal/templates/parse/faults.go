@@ -1,0 +1,162 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// Fault is a mistake in a template; Line and Column count from 1, 0 where it has
+// no place.
+type Fault struct {
+	Line, Column int
+	Message      string
+}
+
+// brokenText are the faults of a template's text.
+type brokenText struct {
+	template *Template
+	faults   []error
+}
+
+func (b *brokenText) Error() string   { return errors.Join(b.faults...).Error() }
+func (b *brokenText) Unwrap() []error { return b.faults }
+
+// screenful is how many faults an error tells.
+const screenful = 20
+
+// broken is the error for a template with faults, of which it tells so many.
+func broken(t *Template, faults []error, most int) *errs.Error {
+	all := len(faults)
+	faults = faults[:min(all, most)]
+	e := manifest.Broken(t.Source, faults...).WithCause(&brokenText{t, faults})
+	if all > most {
+		e.Why = fmt.Sprintf("more than %d faults", most)
+		e.WithAdvice("validate-template tells all of them")
+	}
+	return e
+}
+
+// BrokenText returns the template whose text an error of Parse is about: its name,
+// where it is from, and the text. ok is false for other errors.
+func BrokenText(err error) (name, source string, text []byte, ok bool) {
+	var b *brokenText
+	if !errors.As(err, &b) {
+		return "", "", nil, false
+	}
+	return b.template.Name, b.template.Source, b.template.Text, true
+}
+
+// tidy sorts faults by their place, and tells each once.
+func tidy(faults []error) []error {
+	var out []error
+	told := map[manifest.LineError]bool{}
+	var foreign *manifest.LineError // of Helm or Jinja
+	var more []string
+	slices.SortStableFunc(faults, func(a, b error) int {
+		x, y := placeOf(a), placeOf(b)
+		if x.Line != y.Line {
+			return x.Line - y.Line
+		}
+		return x.Column - y.Column
+	})
+	for _, f := range faults {
+		at := placeOf(f)
+		if told[at] {
+			continue
+		}
+		told[at] = true
+		if at.Text == manifest.ForeignText {
+			if foreign != nil {
+				if line := fmt.Sprint(at.Line); at.Line != foreign.Line && !slices.Contains(more, line) {
+					more = append(more, line)
+				}
+				continue
+			}
+			foreign = &manifest.LineError{Line: at.Line, Column: at.Column, Text: at.Text}
+			f = foreign
+		}
+		out = append(out, f)
+	}
+	if n := len(more); n > 0 {
+		const most = 8
+		rest := more[:min(n, most)]
+		text := strings.Join(rest, ", ")
+		if n > most {
+			text += fmt.Sprintf(" and %d more", n-most)
+		}
+		foreign.Text += "; also in line " + text
+		if n > 1 {
+			foreign.Text = strings.Replace(foreign.Text, "; also in line ", "; also in lines ", 1)
+		}
+	}
+	return out
+}
+
+// placeOf is a fault with its place; one without is at the file as a whole.
+func placeOf(err error) manifest.LineError {
+	var l *manifest.LineError
+	if errors.As(err, &l) {
+		return *l
+	}
+	return manifest.LineError{Text: err.Error()}
+}
+
+// faultsIn are the faults that errors are about. One that has no place is told with
+// its facts.
+func FaultsIn(found []error) []Fault {
+	var flatFaults []error
+	for _, err := range found {
+		var placed []error
+		for _, e := range flat(err) {
+			var l *manifest.LineError
+			if errors.As(e, &l) {
+				placed = append(placed, l)
+			}
+		}
+		if len(placed) == 0 {
+			placed = []error{manifest.Faultf(0, "%s", withFacts(err))}
+		}
+		flatFaults = append(flatFaults, placed...)
+	}
+	var out []Fault
+	for _, f := range tidy(flatFaults) {
+		at := placeOf(f)
+		out = append(out, Fault{at.Line, at.Column, at.Text})
+	}
+	return out
+}
+
+func withFacts(err error) string {
+	text := err.Error()
+	var e *errs.Error
+	if errors.As(err, &e) {
+		for _, f := range e.Facts {
+			text += "; " + f.Label + ": " + f.Text
+		}
+	}
+	return text
+}
+
+// flat returns the errors at the ends of a tree of errors.
+func flat(err error) []error {
+	switch u := err.(type) {
+	case nil:
+		return nil
+	case interface{ Unwrap() []error }:
+		var out []error
+		for _, e := range u.Unwrap() {
+			out = append(out, flat(e)...)
+		}
+		return out
+	case interface{ Unwrap() error }:
+		if inner := u.Unwrap(); inner != nil {
+			return flat(inner)
+		}
+	}
+	return []error{err}
+}

@@ -1,0 +1,199 @@
+package parse
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+)
+
+// findPlaceholders fills Params with the placeholders that nobody declared but
+// that stand where only a parameter makes sense, and notes all others. It returns
+// the faults of defaults that placeholders state, and of forms that only a shell
+// understands.
+func (t *Template) findPlaceholders() []error {
+	var faults []error
+	seen, stated := map[string]bool{}, map[string]manifest.Mention{}
+	find := func(text string, line, column int, at manifest.Place) {
+		for _, m := range at.Mentions(text) {
+			if !seen[m.Name] {
+				seen[m.Name] = true
+				t.Mentioned = append(t.Mentioned, m.Name)
+			}
+			i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == m.Name })
+			if i < 0 && !at.Script {
+				i = len(t.Params)
+				t.Params = append(t.Params, Param{Name: m.Name, Required: true, Flag: setting.FlagOfPlaceholder(m.Name), Line: line})
+			}
+			if m.Or == "" {
+				continue
+			}
+			if before, twice := stated[m.Name]; twice && before.Fallback() != m.Fallback() {
+				faults = append(faults, manifest.Faultf(line, "%s and %s are two defaults of one parameter", before.Text, manifest.Clip(m.Text)).Col(column))
+				continue
+			}
+			stated[m.Name] = m
+			if err := t.Params[i].takeDefault(m); err != nil {
+				faults = append(faults, manifest.Faultf(line, "%s: its default is wrong: %v", manifest.Clip(m.Text), err).Col(column))
+			}
+		}
+		for _, form := range at.ForeignForms(text) {
+			faults = append(faults, manifest.Faultf(line, "%s is for a shell, and none reads it here; ${NAME} and ${NAME:-DEFAULT} are filled in", manifest.Clip(form)).Col(column))
+		}
+	}
+	for _, d := range t.Docs {
+		manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+			before := len(faults)
+			find(n.Str(), n.Line, n.Column, at)
+			n.Faulty = n.Faulty || len(faults) > before
+		})
+		manifest.VisitKeys(d, manifest.Place{}, func(fl manifest.Field, at manifest.Place) { find(fl.Key, fl.Line, fl.Column, at) })
+	}
+	return faults
+}
+
+// takeDefault gives a parameter the default that its placeholder states. What the
+// header says wins.
+func (p *Param) takeDefault(m manifest.Mention) error {
+	if p.Default != nil || p.Declared && p.Required {
+		return nil
+	}
+	v, err := p.Convert(m.Fallback())
+	if err == nil {
+		p.SetDefault(v)
+		p.Required = false
+	}
+	return err
+}
+
+var environmentName = regexp.MustCompile(`\.env\[\d+\]\.name$`)
+
+// shellsOwn are the ${NAME:-DEFAULT} of scripts that have the name of a parameter:
+// they stay, and whoever wrote them may have meant otherwise. A shell finds those of
+// its container's environment by itself.
+func (t *Template) ShellNotes(d *manifest.Node) []string {
+	var own, out []string
+	manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		if environmentName.MatchString(at.Path) {
+			own = append(own, n.Str())
+		}
+	})
+	manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		if at.Forms(n.Str()) != manifest.Placeholder {
+			return
+		}
+		for _, g := range manifest.ShellForm.FindAllStringSubmatch(n.Str(), -1) {
+			if !strings.HasPrefix(g[0], "$$") && t.Knows(g[1]) && !slices.Contains(own, g[1]) {
+				out = append(out, fmt.Sprintf("%s stays as it is in %s, for the shell; ${%s} is filled in", manifest.Clip(g[0]), at.Path, g[1]))
+			}
+		}
+	})
+	return out
+}
+
+// filler replaces placeholders in documents.
+type Filler struct {
+	Values map[string]any
+	Faults []error
+}
+
+// fill returns a copy of the tree with the placeholders replaced.
+func (f *Filler) Fill(n *manifest.Node, at manifest.Place) *manifest.Node {
+	switch n.Kind {
+	case manifest.MapNode:
+		out := &manifest.Node{Kind: manifest.MapNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Fields: make([]manifest.Field, 0, len(n.Fields))}
+		for _, fl := range n.Fields {
+			key := f.key(fl, n, at)
+			out.Fields = append(out.Fields, manifest.Field{Key: key, Line: fl.Line, Column: fl.Column, Value: f.Fill(fl.Value, at.Field(key))})
+		}
+		return out
+	case manifest.ListNode:
+		out := &manifest.Node{Kind: manifest.ListNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Items: make([]*manifest.Node, 0, len(n.Items))}
+		for i, item := range n.Items {
+			v := f.Fill(item, at.Item(i))
+			if v.Kind == manifest.ListNode && item.Kind == manifest.ScalarNode {
+				out.Items = append(out.Items, v.Items...) // a list among items adds its items
+				continue
+			}
+			out.Items = append(out.Items, v)
+		}
+		return out
+	}
+	s := n.Str()
+	if n.Faulty || !strings.Contains(s, "$") {
+		same := *n // the template itself is never changed
+		return &same
+	}
+	return f.fillScalar(n, s, at)
+}
+
+func (f *Filler) fillScalar(n *manifest.Node, s string, at manifest.Place) *manifest.Node {
+	if m, ok := at.Whole(s); ok {
+		if v, has := f.value(m); has {
+			return filledNode(v, n)
+		}
+		same := *n
+		return &same
+	}
+	return &manifest.Node{Line: n.Line, Column: n.Column, Value: f.replaced(s, at), Quoted: true}
+}
+
+// value is what a placeholder stands for. As in a shell, ${NAME:-DEFAULT} is the
+// default where the value is empty.
+func (f *Filler) value(m manifest.Mention) (any, bool) {
+	v, has := f.Values[m.Name]
+	if empty, isText := v.(string); has && isText && empty == "" && strings.HasPrefix(m.Or, ":") {
+		return manifest.AsWritten(m.Fallback()), true
+	}
+	return v, has
+}
+
+// key fills in the key of a map, such as the name of a resource. It stays one key:
+// no other has its name, and it is one line.
+func (f *Filler) key(fl manifest.Field, n *manifest.Node, at manifest.Place) string {
+	if len(at.Mentions(fl.Key)) == 0 {
+		return fl.Key
+	}
+	key := f.replaced(fl.Key, at)
+	switch {
+	case key == fl.Key:
+	case key == "" || strings.ContainsFunc(key, unicode.IsControl):
+		f.Faults = append(f.Faults, manifest.Faultf(fl.Line, "%s, a key, becomes %s, which cannot be one", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
+	case n.Get(key) != nil:
+		f.Faults = append(f.Faults, manifest.Faultf(fl.Line, "%s becomes %s, a key that is there already", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
+	}
+	return key
+}
+
+// replaced is a text with its placeholders filled in.
+func (f *Filler) replaced(s string, at manifest.Place) string {
+	forms := at.Forms(s)
+	return forms.ReplaceAllStringFunc(s, func(text string) string {
+		m := manifest.Mentioned(forms.FindStringSubmatch(text))
+		v, has := f.value(m)
+		switch {
+		case !has:
+			return text
+		case m.Kept():
+			return text[1:]
+		}
+		return manifest.TextOf(v)
+	})
+}
+
+// filledNode is the value of a scalar that is only a placeholder. Quoted in the
+// template it is text, unless the field's type says otherwise later.
+func filledNode(v any, from *manifest.Node) *manifest.Node {
+	if l, ok := v.([]any); ok {
+		out := &manifest.Node{Kind: manifest.ListNode, Line: from.Line, Column: from.Column}
+		for _, item := range l {
+			out.Items = append(out.Items, &manifest.Node{Line: from.Line, Column: from.Column, Value: manifest.PlainOf(item), Filled: true, Text: manifest.TextOf(item)})
+		}
+		return out
+	}
+	return &manifest.Node{Line: from.Line, Column: from.Column, Value: manifest.PlainOf(v), Filled: true, Text: manifest.TextOf(v), Quoted: from.Quoted}
+}

@@ -1,0 +1,32 @@
+package parse
+
+import "github.com/hyperpod-cli/hyperpod/internal/kinds"
+
+// Info describes a template for lists and completion.
+type Info struct {
+	Name, Source, Help string
+	Kinds              []string
+}
+
+// Info describes the template.
+func (t *Template) Info() Info { return Info{t.Name, t.Source, t.Help, t.Kinds()} }
+
+func (i Info) hasJob() bool {
+	_, ok := kinds.JobNamed(i.JobKind())
+	return ok
+}
+
+// JobKind is the kind of the job that the template makes, else its first object's.
+func (i Info) JobKind() string {
+	for _, k := range i.Kinds {
+		if _, ok := kinds.JobNamed(k); ok {
+			return k
+		}
+	}
+	if len(i.Kinds) > 0 {
+		return i.Kinds[0]
+	}
+	return ""
+}
+
+func IsJobKind(kind string) bool { return Info{Kinds: []string{kind}}.hasJob() }

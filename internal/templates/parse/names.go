@@ -1,0 +1,77 @@
+package parse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+)
+
+// knows tells whether a name is a parameter: declared, found, or mentioned in a
+// script.
+func (t *Template) Knows(name string) bool {
+	_, ok := t.Param(name)
+	return ok || slices.Contains(t.Mentioned, name)
+}
+
+func (t *Template) Unknown(name string) *errs.Error {
+	names := append([]string{}, t.Mentioned...)
+	var own []string
+	for _, p := range t.Params {
+		names, own = append(names, p.Name), append(own, p.Name)
+	}
+	slices.Sort(names)
+	e := errs.Usagef("%s has no parameter %s%s", t.Called(), manifest.QuoteText(name), manifest.Meant(errs.Near(name, slices.Compact(names))))
+	if len(own) > 0 {
+		e.WithFact("it has", strings.Join(own, ", "))
+	} else {
+		e.WithFact("it has", "no parameters")
+	}
+	return e
+}
+
+// declares tells whether the header names a well-known parameter. A placeholder
+// that is only found takes its value and means nothing more, as in any other tool
+// that replaces variables.
+func (t *Template) Declares(name setting.Setting) bool {
+	return slices.ContainsFunc(t.Params, func(p Param) bool { c, ok := setting.OfPlaceholder(p.Name); return ok && c == name && p.Declared })
+}
+
+// uses tells whether the template mentions a well-known parameter.
+func (t *Template) Uses(name setting.Setting) bool {
+	return slices.ContainsFunc(t.Mentioned, func(m string) bool { c, ok := setting.OfPlaceholder(m); return ok && c == name })
+}
+
+// checkFixed makes sure that a fixed parameter has a value, and is none that the
+// place of the job decides.
+func (p Param) checkFixed(f manifest.Field) error {
+	c, _ := setting.OfPlaceholder(p.Name)
+	switch {
+	case !p.Fixed:
+		return nil
+	case p.Default == nil || p.Required:
+		return manifest.Faultf(f.Line, "parameter %s: what is fixed has a default and is not required", p.Name).Col(f.Column)
+	case slices.Contains([]setting.Setting{setting.Name, setting.Namespace, setting.TorchrunFlags, setting.MpirunFlags, setting.Processes}, c):
+		return manifest.Faultf(f.Line, "parameter %s cannot be fixed: each job has its own", p.Name).Col(f.Column)
+	}
+	return nil
+}
+
+func (t *Template) Called() string {
+	if t.Name == "" {
+		return "the template"
+	}
+	return "template " + t.Name
+}
+
+// FixedPaths returns the paths that the template keeps to itself, as its header has
+// them: PATH, or PATH=VALUE.
+func (t *Template) FixedPaths() []string {
+	out := make([]string, len(t.Fixed))
+	for i, f := range t.Fixed {
+		out[i] = f.text
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package parse
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
+)
+
+// convert types a value as the parameter declares it. Text is parsed; a value of
+// another type is an error that says what was expected.
+func (p Param) Convert(v any) (any, error) {
+	v = normal(v)
+	out, err := p.typed(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Enum) > 0 && !slices.Contains(p.Enum, manifest.TextOf(out)) {
+		return nil, fmt.Errorf("%q is not one of %s", manifest.Clip(manifest.TextOf(v)), strings.Join(p.Enum, ", "))
+	}
+	return out, nil
+}
+
+func (p Param) typed(v any) (any, error) {
+	s, isText := v.(string)
+	scalar := v
+	if isText {
+		scalar = manifest.AsWritten(strings.TrimSpace(s))
+	}
+	switch p.Type {
+	case "int":
+		if _, ok := manifest.PlainOf(scalar).(int64); ok {
+			return scalar, nil
+		}
+		return nil, fmt.Errorf("%q is not a whole number", manifest.Clip(manifest.TextOf(v)))
+	case "number":
+		switch manifest.PlainOf(scalar).(type) {
+		case int64, float64:
+			return scalar, nil
+		}
+		return nil, fmt.Errorf("%q is not a number", manifest.Clip(manifest.TextOf(v)))
+	case "bool":
+		if _, ok := manifest.PlainOf(scalar).(bool); ok {
+			return scalar, nil
+		}
+		return nil, fmt.Errorf("%q is not true or false", manifest.Clip(manifest.TextOf(v)))
+	case "quantity":
+		if _, err := resource.ParseQuantity(manifest.TextOf(v)); err != nil {
+			return nil, fmt.Errorf("%q is not a quantity such as 500m, 4 or 16Gi", manifest.Clip(manifest.TextOf(v)))
+		}
+		return v, nil
+	case "list":
+		return List(v)
+	case "":
+		if isText {
+			return manifest.AsWritten(s), nil
+		}
+		return scalarOrList(v)
+	}
+	switch v.(type) {
+	case []any, map[string]any:
+		return nil, fmt.Errorf("it takes one value, not a list or map")
+	case nil:
+		return "", nil
+	}
+	return manifest.TextOf(v), nil
+}
+
+// asList takes a list of scalars, a JSON-like list in text, or words in text.
+func List(v any) (any, error) {
+	switch v := v.(type) {
+	case nil:
+		return []any{}, nil
+	case []any:
+		return scalarOrList(v)
+	case string:
+		if strings.HasPrefix(strings.TrimSpace(v), "[") {
+			docs, err := manifest.Parse([]byte(v))
+			if err == nil && len(docs) == 1 && docs[0].Kind == manifest.ListNode {
+				return scalarOrList(docs[0].Said())
+			}
+		}
+		words, err := shellwords.Split(v)
+		if err != nil {
+			return nil, err
+		}
+		return manifest.AnyList(words), nil
+	}
+	return []any{v}, nil
+}
+
+// scalarOrList refuses what could add fields.
+func scalarOrList(v any) (any, error) {
+	if l, ok := v.([]any); ok {
+		for _, item := range l {
+			switch item.(type) {
+			case []any, map[string]any:
+				return nil, fmt.Errorf("a list takes plain values only")
+			}
+		}
+		return l, nil
+	}
+	if _, ok := v.(map[string]any); ok {
+		return nil, fmt.Errorf("it takes a value or a list, not a map")
+	}
+	return v, nil
+}
+
+// normal turns the Go types that callers use into JSON's.
+func normal(v any) any {
+	switch v := v.(type) {
+	case int:
+		return int64(v)
+	case int32:
+		return int64(v)
+	case float32:
+		return float64(v)
+	case json.Number:
+		return manifest.AsWritten(v.String())
+	case []string:
+		return manifest.AnyList(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = normal(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+// setDefault gives a parameter its default.
+func (p *Param) SetDefault(v any) { p.Default, p.said = manifest.PlainOf(v), v }
+
+// value is the default as it is written.
+func (p Param) DefaultAsWritten() any {
+	if p.said != nil {
+		return p.said
+	}
+	return p.Default
+}
+
+// DefaultText is the default as it is written, "" when there is none.
+func (p Param) DefaultText() string { return manifest.TextOf(p.DefaultAsWritten()) }

@@ -1,0 +1,237 @@
+package parse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+)
+
+// Param is a parameter of a template: a placeholder that a value fills in.
+type Param struct {
+	Name string
+	// Type is string, int, number, bool, quantity or list. It is empty for a
+	// placeholder that the template does not declare; its value is then typed as
+	// YAML types it.
+	Type     string
+	Default  any
+	Required bool
+	Help     string
+	Enum     []string
+	// Fixed: the value is the default's, and who uses the template cannot change it.
+	Fixed bool
+	// Declared: the template's header names it. Otherwise it was found where only
+	// a parameter makes sense, such as a number, an image or a name.
+	Declared bool
+	// Flag is the start-job flag that gives the same value, "" if none does.
+	Flag string
+
+	Line, Column int
+	said         any // the default as it is written, where that is known
+}
+
+// Template is a parsed manifest with its parameters.
+type Template struct {
+	Name string
+	// Source is "embedded" or the file's path.
+	Source string
+	// Help says in a line what the template is for.
+	Help   string
+	Params []Param
+	// Text is the template as written.
+	Text []byte
+
+	Docs  []*manifest.Node
+	Fixed []FixedPath
+	// mentioned holds every name that occurs as a placeholder anywhere, scripts
+	// included.
+	Mentioned []string
+}
+
+// Param returns the parameter of that name.
+func (t *Template) Param(name string) (Param, bool) {
+	for _, p := range t.Params {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Param{}, false
+}
+
+// Kinds returns the kinds of the template's objects in order.
+func (t *Template) Kinds() []string {
+	var out []string
+	for _, d := range t.Docs {
+		out = append(out, d.Get("kind").Str())
+	}
+	return out
+}
+
+// Text reads a template. name is how people call it, source where it is from.
+// A fault in the file is an error with exit code Usage that lists every fault
+// that was found, with its line; BrokenText returns the text of such a one.
+func Text(name, source string, data []byte) (*Template, error) {
+	t, _, err := Read(name, source, data, screenful)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// read is Parse, and tells at most so many faults. Beside the error there is what can be
+// read of the template, where anything can: all that has a fault is Faulty in it or
+// left out. complete tells that no document is.
+func Read(name, source string, data []byte, most int) (t *Template, complete bool, err error) {
+	t = &Template{Name: name, Source: source, Text: data}
+	docs, faults := manifest.ParseAll(data)
+	h, rest, wrong := readHeader(docs, data)
+	faults = append(faults, wrong...)
+	t.Help, t.Params, t.Fixed, t.Docs = h.help, h.params, h.fixed, flattenLists(rest)
+	for _, d := range t.Docs {
+		if isConfig(d) {
+			err := broken(t, []error{manifest.Faultf(d.Line, "this is a configuration file of HyperPod CLI v2, not a manifest; start-job -f takes it").Col(d.Column)}, most)
+			return nil, false, err.WithTry("hyperpod start-job -f " + source)
+		}
+	}
+	if len(t.Docs) == 0 && len(faults) == 0 {
+		faults = append(faults, manifest.Faultf(0, "it holds no object"))
+	}
+	all := len(t.Docs)
+	faults = append(faults, t.checkDocuments()...)
+	if complete = len(t.Docs) == all; complete && all > 0 {
+		faults = append(faults, t.applyFixed()...)
+	}
+	faults = append(faults, t.findPlaceholders()...)
+	if faults = tidy(append(faults, t.faults(most)...)); len(faults) > 0 {
+		err = broken(t, faults, most)
+	}
+	return t, complete, err
+}
+
+// faults checks the documents against their kinds' fields, and stops one fault after
+// so many.
+func (t *Template) faults(most int) []error {
+	r := &schema.Report{Most: most + 1}
+	for _, d := range t.Docs {
+		r.Foreign(d, manifest.Place{})
+		schema.Check(d, r, false)
+	}
+	return r.Faults
+}
+
+// flattenLists replaces "kind: List" documents by their items.
+func flattenLists(docs []*manifest.Node) []*manifest.Node {
+	var out []*manifest.Node
+	for _, d := range docs {
+		if items := d.Get("items"); d.Get("kind").Str() == "List" && items != nil && items.Kind == manifest.ListNode {
+			out = append(out, items.Items...)
+			continue
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// checkDocuments makes sure that each document is an object with a kind. A document
+// that is none is left out; one whose kind is as good as said is taken for that.
+func (t *Template) checkDocuments() (faults []error) {
+	kept := t.Docs[:0:0]
+	for _, d := range t.Docs {
+		faultf := func(format string, args ...any) {
+			faults = append(faults, manifest.Faultf(d.Line, format, args...).Col(d.Column))
+		}
+		version, kind := d.Get("apiVersion").Str(), d.Get("kind").Str()
+		switch {
+		case d.Get("apiVersion").IsFaulty(), d.Get("kind").IsFaulty():
+			continue
+		case d.Kind != manifest.MapNode:
+			// The text itself is not shown: a wrong file may hold secrets.
+			if !d.Faulty {
+				faultf("a manifest is a map with apiVersion and kind, and this is none")
+			}
+			continue
+		case version == "" && kind == "":
+			if !d.Faulty {
+				faultf("apiVersion and kind are missing")
+			}
+			continue
+		case kind == "":
+			faultf("kind is missing")
+			continue
+		case version == "":
+			known := schema.VersionOf(kind)
+			if known == "" {
+				faultf("apiVersion is missing")
+				continue
+			}
+			faultf("apiVersion is missing: a %s has %s", kind, known)
+			d.Put("apiVersion", known)
+		default:
+			if near := misspelt(version, kind); len(near) > 0 {
+				n := d.Get("kind")
+				faults = append(faults, manifest.Faultf(n.Line, "%s has no kind %s%s", version, kind, manifest.Meant(near)).Col(n.Column))
+				d.Put("kind", near[0])
+			}
+		}
+		kept = append(kept, d)
+	}
+	t.Docs = kept
+	return faults
+}
+
+// isConfig tells a start-job configuration file of the official CLI v2 by its
+// two sections.
+func isConfig(d *manifest.Node) bool {
+	return d.Get("kind") == nil && (d.Get("training_cfg") != nil || d.Get("cluster") != nil && d.Get("env_vars") != nil)
+}
+
+// misspelt finds misspelt kinds of the API groups that are known: the kinds that may be
+// meant.
+func misspelt(apiVersion, kind string) []string {
+	group := manifest.GroupOf(apiVersion)
+	var known []string
+	for _, j := range kinds.Jobs() {
+		if j.Group == group && group != "batch" {
+			known = append(known, j.Kind)
+		}
+	}
+	if slices.Contains(known, kind) {
+		return nil
+	}
+	same := slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, kind) })
+	if !same && len(kind) <= 6 { // short kinds of these groups that are not ours exist, such as MXJob
+		return nil
+	}
+	return errs.Near(kind, known)
+}
+
+// jobNode is the document that --set leads into: the job, else the first one.
+func (t *Template) JobNode() *manifest.Node {
+	for _, d := range t.Docs {
+		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
+			return d
+		}
+	}
+	return t.Docs[0]
+}
+
+// unknownSet is the error for a --set that names neither a parameter nor a path.
+func (t *Template) UnknownSet(a fieldpath.Assignment) error {
+	e := t.Unknown(a.Key)
+	near := schema.NearPaths(t.JobNode(), a.Key)
+	switch flag := setting.FlagOfPlaceholder(a.Key); {
+	case flag != "":
+		e.WithTry(flag + " " + a.Value)
+	case len(near) > 0:
+		e.WithFact("fields like it", strings.Join(near, ", "))
+		e.WithTry("--set " + near[0] + "=" + a.Value)
+	default:
+		e.WithFact("else", "--set takes the path of any field, such as spec.runPolicy.backoffLimit=3")
+	}
+	return e
+}

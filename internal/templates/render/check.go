@@ -1,0 +1,38 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+)
+
+// manyFaults is how many faults Check names.
+const manyFaults = 1000
+
+// Check finds every fault of a template's text at once: what Parse refuses, and what
+// a rendering would refuse whatever values its parameters get. They are sorted by
+// their place; each is told once, and what follows from one is not told at all. t is
+// nil when there are faults. notes are things worth a look.
+func Check(name, source string, data []byte) (t *parse.Template, faults []parse.Fault, notes []string) {
+	t, complete, err := parse.Read(name, source, data, manyFaults)
+	var found []error
+	if err != nil {
+		found = append(found, err)
+	}
+	if t != nil && len(t.Docs) > 0 {
+		found = append(found, trial(t, complete)...)
+	}
+	if len(found) > 0 {
+		return nil, parse.FaultsIn(found), nil
+	}
+	for _, p := range t.Params {
+		if _, wellKnown := setting.OfPlaceholder(p.Name); p.Declared && !wellKnown && !slices.Contains(t.Mentioned, p.Name) {
+			notes = append(notes, "parameter "+p.Name+" is declared and used nowhere")
+		}
+	}
+	for _, d := range t.Docs {
+		notes = append(notes, t.ShellNotes(d)...)
+	}
+	return t, nil, notes
+}

@@ -1,0 +1,72 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+)
+
+// missingError lists every parameter without a value.
+func missingError(t *parse.Template, names []string) error {
+	e := errs.Usagef("template %s needs %d more values", t.Name, len(names))
+	if len(names) == 1 {
+		e = errs.Usagef("template %s needs a value for %s", t.Name, names[0])
+	}
+	var flags []string
+	for _, name := range names {
+		p, _ := t.Param(name)
+		help := p.Help
+		switch {
+		case help != "" || p.Line == 0:
+		case p.Declared:
+			help = fmt.Sprintf("declared in line %d", p.Line)
+		default:
+			help = fmt.Sprintf("used in line %d", p.Line)
+		}
+		how := "--set " + name + "=VALUE"
+		value := how
+		if p.Flag != "" {
+			how, value = p.Flag, p.Flag+" VALUE"
+		}
+		flags = append(flags, value)
+		e.WithFact(name, strings.TrimSpace(help+" ("+how+")"))
+	}
+	return e.WithTry(strings.Join(flags, " "))
+}
+
+// missing returns the parameters that are still needed: declared and required
+// without a value, or left where only a value makes sense.
+func missing(t *parse.Template, f *parse.Filler, objects []map[string]any) []string {
+	var order []string
+	left := map[string]bool{}
+	look := func(text string, at manifest.Place) {
+		for _, m := range at.Mentions(text) {
+			if !at.Script && !left[m.Name] {
+				left[m.Name] = true
+				order = append(order, m.Name)
+			}
+		}
+	}
+	for _, o := range objects {
+		n := manifest.FromPlain(o)
+		manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, at manifest.Place) { look(n.Str(), at) })
+		manifest.VisitKeys(n, manifest.Place{}, func(fl manifest.Field, at manifest.Place) { look(fl.Key, at) })
+	}
+	var out []string
+	listed := map[string]bool{}
+	for _, p := range t.Params {
+		if _, has := f.Values[p.Name]; !has && (p.Declared && p.Required || left[p.Name]) {
+			listed[p.Name] = true
+			out = append(out, p.Name)
+		}
+	}
+	for _, name := range order {
+		if _, has := f.Values[name]; !has && !listed[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fixed"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/overlay"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/validate"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+// Objects makes the objects of a submission: the template with its placeholders
+// filled in and the values laid over. It changes neither t nor v, and the same
+// input gives the same output. Errors about the values have exit code Usage.
+func Objects(t *parse.Template, v values.Values) (Result, error) {
+	if err := v.Check(); err != nil {
+		return Result{}, err
+	}
+	if strings.TrimSpace(v.Name) != v.Name {
+		return Result{}, errs.Usagef("the name %s has blanks around it", manifest.QuoteText(v.Name))
+	}
+	draft, err := resolve.Draft(t, v)
+	if err != nil {
+		return Result{}, err
+	}
+	s, err := resolve.New(t, v, draft)
+	if err != nil {
+		return Result{}, err
+	}
+	values, err := s.ParameterValues(draft)
+	if err != nil {
+		return Result{}, err
+	}
+	objects, f, err := fillAll(t, values)
+	if err != nil {
+		return Result{}, err
+	}
+	for _, o := range objects {
+		jobobject.Strip(o)
+	}
+	kept, faults := fixed.Of(t, objects)
+	if len(faults) > 0 {
+		return Result{}, manifest.Broken(t.Source, faults...)
+	}
+	job, at, err := pickJob(s, objects)
+	if err != nil {
+		return Result{}, err
+	}
+	if job != nil {
+		if err := overlay.Job(s, job); err != nil {
+			return Result{}, err
+		}
+	}
+	overlay.Objects(s, objects)
+	if len(t.Text) > manifest.MaxObject {
+		noteSizes(s, objects)
+	}
+	target := objects[max(at, 0)]
+	if err := overlay.Paths(s, target); err != nil {
+		return Result{}, err
+	}
+	if err := finish(t, s, f, objects); err != nil {
+		return Result{}, err
+	}
+	if err := fixed.Check(t, kept, objects); err != nil {
+		return Result{}, err
+	}
+	result := result(s, objects, at)
+	result.fixed = kept
+	return result, nil
+}
+
+// fillAll fills the placeholders of every document in and checks the result
+// against the kinds' fields.
+func fillAll(t *parse.Template, values map[string]any) ([]map[string]any, *parse.Filler, error) {
+	trees, f, faults := fillTrees(t, values, 0)
+	if len(faults) > 0 {
+		return nil, nil, errs.Wrap(manifest.Broken(t.Source, faults...), "the values do not fit").WithCode(errs.Usage)
+	}
+	var objects []map[string]any
+	for _, n := range trees {
+		o, _ := n.Plain().(map[string]any)
+		objects = append(objects, o)
+	}
+	return objects, f, nil
+}
+
+// fillTrees is fillAll for trees that know their lines; most bounds how many faults are
+// looked for (see schema.Report).
+func fillTrees(t *parse.Template, values map[string]any, most int) (trees []*manifest.Node, f *parse.Filler, faults []error) {
+	f = &parse.Filler{Values: values}
+	r := &schema.Report{Most: most}
+	for _, d := range t.Docs {
+		filled := f.Fill(d, manifest.Place{})
+		schema.Check(filled, r, true)
+		trees = append(trees, filled)
+	}
+	return trees, f, append(f.Faults, r.Faults...)
+}
+
+// finish checks the objects as they will be sent.
+func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[string]any) error {
+	if missing := missing(t, f, objects); len(missing) > 0 {
+		return missingError(t, missing)
+	}
+	r := &schema.Report{}
+	for i, o := range objects {
+		n := manifest.FromPlain(o)
+		schema.Check(n, r, true)
+		objects[i], _ = n.Plain().(map[string]any)
+	}
+	if len(r.Faults) > 0 {
+		return errs.Wrap(manifest.Broken("the finished objects", r.Faults...), "the values do not fit").WithCode(errs.Usage)
+	}
+	for _, o := range objects {
+		n := manifest.FromPlain(o)
+		manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+			if m, ok := at.Whole(n.Str()); ok && at.Script {
+				s.Notef("$%s stays as it is in %s: no parameter of that name is given", m.Name, at.Path)
+			}
+		})
+		for _, note := range t.ShellNotes(n) {
+			s.Notef("%s", note)
+		}
+	}
+	faults := &validate.Faults{}
+	job := faults.CheckAll(s, objects)
+	if err := faults.Err(); err != nil || job == nil {
+		return err
+	}
+	validate.NoteCounts(s, job)
+	validate.NoteTypes(s, job)
+	validate.NoteImages(s, job)
+	return nil
+}
+
+func result(s *resolve.Plan, objects []map[string]any, job int) Result {
+	r := Result{Objects: objects, Job: job, InstanceType: s.NodeType, NodeCount: s.Nodes.N, TasksPerNode: s.Tasks.N, Accelerators: s.Devices.N}
+	if s.Devices.N > 0 {
+		r.AcceleratorResource = s.Resource
+	}
+	if job >= 0 {
+		view, _ := jobobject.Of(objects[job])
+		r.NodeCount = view.Nodes()
+		if s.HasType && s.Type.Accelerators > 0 && s.Devices.N == 0 {
+			s.Notef("no accelerator is asked for on %s", s.NodeType)
+		}
+		if !s.Sized && s.Devices.N == 0 && asksNothing(view) {
+			s.Notef("no accelerator is asked for; --instance-type or --accelerators asks for some")
+		}
+	}
+	r.Notices = s.Notices
+	return r
+}
+
+// asksNothing tells whether no training pod asks for anything that Kueue could count.
+func asksNothing(j *jobobject.View) bool {
+	for _, r := range j.Roles() {
+		if r.Trains && len(jobobject.Inner(jobobject.Container(r.Pod()), "resources", "requests")) > 0 {
+			return false
+		}
+	}
+	return true
+}

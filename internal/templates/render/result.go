@@ -1,0 +1,32 @@
+package render
+
+import (
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fixed"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+)
+
+// Result is what a rendering made.
+type Result struct {
+	// Objects are ready to be created, in the template's order.
+	Objects []map[string]any
+	// Job is the index of the job in Objects, -1 when there is none.
+	Job int
+	// Notices are things worth saying that are no errors.
+	Notices []string
+
+	// What the job asks for, as far as the rendering knows it: each pod's number of
+	// processes and accelerators, and the resource the accelerators are counted in.
+	InstanceType        string
+	NodeCount           int
+	TasksPerNode        int
+	Accelerators        int
+	AcceleratorResource string
+
+	fixed []fixed.Value
+}
+
+// CheckFixed refuses objects that were changed after the rendering where the
+// template fixes what they say.
+func CheckFixed(t *parse.Template, rendered, changed Result) error {
+	return fixed.Check(t, rendered.fixed, changed.Objects)
+}

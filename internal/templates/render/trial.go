@@ -1,0 +1,210 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fixed"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/overlay"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/validate"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+// trial renders the template with what it says itself, and finds all that is wrong
+// with the result. What only its users know is left open. complete tells that no
+// document is missing.
+func trial(t *parse.Template, complete bool) (found []error) {
+	v := madeUp(t)
+	draft, err := resolve.Draft(t, v)
+	if err != nil {
+		return []error{err}
+	}
+	t, s, found := settledPlan(t, v, draft)
+	if s == nil {
+		return found
+	}
+	values, err := s.ParameterValues(draft)
+	if err != nil {
+		return append(found, err)
+	}
+	trees, _, faults := fillTrees(t, values, manyFaults)
+	found = append(found, faults...)
+	objects := make([]map[string]any, len(trees))
+	for i, n := range trees {
+		objects[i], _ = n.Plain().(map[string]any)
+		jobobject.Strip(objects[i])
+	}
+	var kept []fixed.Value
+	if complete {
+		kept, faults = fixed.Of(t, objects)
+		found = append(found, faults...)
+	}
+	tell := func(err error) {
+		if err != nil {
+			found = append(found, err)
+		}
+	}
+	var job *jobobject.View
+	for i, o := range objects {
+		switch view, isJob := jobobject.Of(o); {
+		case isJob && job != nil:
+			found = append(found, manifest.Faultf(trees[i].Line, "the manifest holds another job, and one can be started at a time").Col(trees[i].Column))
+		case isJob:
+			job = view
+			tell(overlay.Job(s, job))
+		}
+	}
+	overlay.Objects(s, objects)
+	found = append(found, objectTrial(s, trees, objects)...)
+	tell(fixed.Check(t, kept, objects))
+	return found
+}
+
+// madeUp are the values of a trial: a name where the manifest has none, and lists, as a
+// placeholder cannot stand for one. All other values stay open, and what they decide is
+// not judged.
+func madeUp(t *parse.Template) values.Values {
+	v := values.Values{Params: map[string]any{}}
+	if d := t.JobNode(); parse.IsJobKind(d.Get("kind").Str()) {
+		if name := d.Get("metadata").Get("name").Str(); name == "" || manifest.Unfilled(name) {
+			v.Name = validate.MadeUpName
+		}
+	}
+	for _, p := range t.Params {
+		c, _ := setting.OfPlaceholder(p.Name)
+		switch {
+		case p.Default != nil || p.Declared && !p.Required:
+		case len(p.Enum) > 0:
+			v.Params[p.Name] = p.Enum[0]
+		case p.Type == "list", parse.TypeOf[c] == "list":
+			v.Params[p.Name] = []any{"1"}
+		}
+	}
+	return v
+}
+
+// settledPlan are the settings that the template's own values come to, and the template
+// without the defaults that are in the way of that: each is a fault at its declaration.
+// There are no settings when nothing helps.
+func settledPlan(t *parse.Template, v values.Values, draft *jobobject.View) (*parse.Template, *resolve.Plan, []error) {
+	s, err := resolve.New(t, v, draft)
+	if err == nil {
+		return t, s, nil
+	}
+	var found []error
+	wrong := map[string]bool{}
+	for _, p := range t.Params {
+		if _, wellKnown := setting.OfPlaceholder(p.Name); !wellKnown || p.Default == nil {
+			continue
+		}
+		alone := without(t, func(q parse.Param) bool { return q.Name != p.Name })
+		if _, err := resolve.New(alone, v, draft); err != nil {
+			wrong[p.Name] = true
+			found = append(found, manifest.Faultf(p.Line, "parameter %s: its default is wrong: %v", p.Name, err).Col(p.Column))
+		}
+	}
+	good := without(t, func(p parse.Param) bool { return wrong[p.Name] })
+	if s, err = resolve.New(good, v, draft); err == nil {
+		return good, s, found
+	}
+	found = append(found, err)
+	bare := without(t, func(parse.Param) bool { return true })
+	s, err = resolve.New(bare, v, draft)
+	if err != nil {
+		return t, nil, found
+	}
+	return bare, s, found
+}
+
+// without is the template without the defaults of some of its well-known parameters.
+func without(t *parse.Template, drop func(parse.Param) bool) *parse.Template {
+	out := *t
+	out.Params = slices.Clone(t.Params)
+	for i := range out.Params {
+		if _, wellKnown := setting.OfPlaceholder(out.Params[i].Name); wellKnown && drop(out.Params[i]) {
+			out.Params[i].SetDefault(nil)
+		}
+	}
+	return &out
+}
+
+// objectTrial checks finished objects. trees are what they were made of: they say where
+// the faults are, and which only follow from others.
+func objectTrial(s *resolve.Plan, trees []*manifest.Node, objects []map[string]any) (found []error) {
+	f := &validate.Faults{}
+	f.CheckAll(s, objects)
+	// An alias brings the same field to several places of the objects.
+	type spot struct {
+		line, column int
+		field        string
+	}
+	told := map[spot]bool{}
+	for _, fault := range f.Found {
+		w := follow(trees[fault.Object], fault.Path)
+		at := spot{w.line, w.column, w.field}
+		if w.faulty || told[at] && at.line > 0 || explained(trees[fault.Object], fault, w.end) {
+			continue
+		}
+		told[at] = true
+		found = append(found, manifest.Faultf(at.line, "%v", fault).Col(at.column))
+	}
+	return found
+}
+
+// way is how far a path leads in a tree.
+type way struct {
+	end          *manifest.Node // nil where the path leads further than the tree
+	line, column int            // of the field, or of what is nearest above it
+	field        string         // the last part of the path
+	faulty       bool           // something on the way has a fault
+}
+
+func follow(n *manifest.Node, path string) way {
+	w := way{faulty: n.Faulty, line: n.Line, column: n.Column}
+	steps, err := fieldpath.Parse(path)
+	if err != nil {
+		return w
+	}
+	w.field = steps[len(steps)-1].Key
+	for _, s := range steps {
+		switch {
+		case s.List && s.Index < len(n.Items):
+			n = n.Items[s.Index]
+			w.line, w.column = n.Line, n.Column
+		case !s.List && n.Get(s.Key) != nil:
+			at := slices.IndexFunc(n.Fields, func(f manifest.Field) bool { return f.Key == s.Key })
+			w.line, w.column = n.Fields[at].Line, n.Fields[at].Column
+			n = n.Fields[at].Value
+		default:
+			return w
+		}
+		w.faulty = w.faulty || n.Faulty
+	}
+	w.end = n
+	return w
+}
+
+// explained tells a fault that follows from what is wrong elsewhere.
+func explained(tree *manifest.Node, f *validate.Fault, at *manifest.Node) bool {
+	return slices.ContainsFunc(f.Unless, func(path string) bool {
+		if path == validate.Below {
+			return at != nil && spoiltBelow(at)
+		}
+		return follow(tree, path).faulty
+	})
+}
+
+// spoiltBelow tells whether a map or list below a node has a fault.
+func spoiltBelow(n *manifest.Node) bool {
+	for _, f := range n.Fields {
+		if f.Value.Kind != manifest.ScalarNode && (f.Value.Faulty || spoiltBelow(f.Value)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Items, func(item *manifest.Node) bool { return item.Faulty || spoiltBelow(item) })
+}

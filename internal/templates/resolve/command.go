@@ -1,0 +1,70 @@
+package resolve
+
+import (
+	"path"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+)
+
+// findCommand reads the launching program and the script's arguments as words.
+func (s *Plan) findCommand() error {
+	var err error
+	byParam, _ := s.said(setting.Command)
+	if s.Launcher, err = words(orSaid(s.Command != "", s.Command, byParam)); err != nil {
+		return errs.Usagef("--command: %v", err)
+	}
+	byParam, _ = s.said(setting.ScriptArgs)
+	if s.Arguments, err = words(orSaid(len(s.ScriptArgs) > 0, manifest.AnyList(s.ScriptArgs), byParam)); err != nil {
+		return errs.Usagef("--script-args: %v", err)
+	}
+	return nil
+}
+
+func orSaid(flagged bool, flag, param any) any {
+	if flagged {
+		return flag
+	}
+	return param
+}
+
+func words(v any) ([]string, error) {
+	list, err := parse.List(v)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, w := range list.([]any) {
+		out = append(out, manifest.TextOf(w))
+	}
+	return out, nil
+}
+
+// program is the name of the launching program: torchrun, hyperpodrun, mpirun or
+// something that is not ours to give flags to.
+func Program(command []string) string {
+	if len(command) == 0 {
+		return ""
+	}
+	if n := len(command); n > 2 && command[n-2] == "-m" && strings.HasPrefix(command[n-1], "torch.distributed.") {
+		return "torchrun"
+	}
+	return path.Base(command[0])
+}
+
+// launchCommand is the command that starts the training when neither values nor
+// template name one.
+func LaunchCommand(j *jobobject.View) []string {
+	switch {
+	case j.IsKind(kinds.MPIJob):
+		return []string{"mpirun"}
+	case j.IsKind(kinds.HyperPodPyTorchJob):
+		return []string{"hyperpodrun"}
+	}
+	return []string{"torchrun"}
+}

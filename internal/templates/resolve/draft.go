@@ -1,0 +1,71 @@
+package resolve
+
+import (
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+// draft is the job with everything filled in that needs no computing, to read
+// from it what the manifest says. nil when there is no job.
+func Draft(t *parse.Template, v values.Values) (*jobobject.View, error) {
+	given, _, err := splitSet(t, v)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]any{}
+	for _, p := range t.Params {
+		if p.Default != nil {
+			values[p.Name] = p.DefaultAsWritten()
+		}
+	}
+	for name, g := range given {
+		values[name] = g
+	}
+	f := &parse.Filler{Values: values}
+	for _, d := range t.Docs {
+		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
+			o, _ := f.Fill(d, manifest.Place{}).Plain().(map[string]any)
+			if view, ok := jobobject.Of(o); ok {
+				return view, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Namespace returns the namespace that the manifest states once the parameters
+// are filled in, "" when it states none. A caller that has no namespace of its
+// own to give uses it.
+func Namespace(t *parse.Template, v values.Values) string { return stated(t, v, "namespace") }
+
+// GenerateName returns the beginning of a name that the manifest asks the server
+// to complete; "" when it has a name of its own or neither.
+func GenerateName(t *parse.Template, v values.Values) string {
+	if stated(t, v, "name") != "" {
+		return ""
+	}
+	return stated(t, v, "generateName")
+}
+
+// Label returns a label that the manifest itself gives its job, "" when none.
+func Label(t *parse.Template, v values.Values, name string) string {
+	return stated(t, v, "labels", name)
+}
+
+// stated returns a text below the job's metadata once the parameters are filled
+// in, "" when there is none.
+func stated(t *parse.Template, v values.Values, path ...string) string {
+	draft, err := Draft(t, v)
+	if err != nil || draft == nil {
+		return ""
+	}
+	last := len(path) - 1
+	text := manifest.TextOf(jobobject.Inner(draft.Object, append([]string{"metadata"}, path[:last]...)...)[path[last]])
+	if manifest.Unfilled(text) {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,170 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+)
+
+// params returns the value of every parameter that has one: as given, else by
+// the flag that means the same or computed, else the template's default.
+func (s *Plan) ParameterValues(job *jobobject.View) (map[string]any, error) {
+	values := map[string]any{}
+	for name, g := range s.given {
+		values[name] = g
+	}
+	for _, p := range s.Template.Params {
+		if _, given := values[p.Name]; given {
+			continue
+		}
+		if v, ok := s.wellKnown(p, job); ok {
+			typed := v
+			if p.Declared && !(p.Name == setting.EntryScript.Placeholder() && s.needsNoScript()) {
+				var err error
+				if typed, err = p.Convert(v); err != nil {
+					return nil, errs.Usagef("%s: %v", p.Flag, err)
+				}
+			}
+			values[p.Name] = typed
+		} else if p.Default != nil {
+			values[p.Name] = p.DefaultAsWritten()
+		} else if p.Declared && !p.Required {
+			values[p.Name] = emptyValue(p)
+		}
+	}
+	return values, nil
+}
+
+// needsNoScript: a program of its own is started, as it is.
+func (s *Plan) needsNoScript() bool {
+	return s.EntryScript == "" && s.Values.Command != "" && Program(s.Launcher) != "torchrun"
+}
+
+// emptyValue is the value of a parameter that nobody gives and that need not be given:
+// empty text, no items, or no value at all.
+func emptyValue(p parse.Param) any {
+	switch p.Type {
+	case "string":
+		return ""
+	case "list":
+		return []any{}
+	}
+	return nil
+}
+
+// wellKnown returns the value of a well-known parameter. Where nothing says a
+// number, a template that declares the parameter gets the fallback; a
+// placeholder that nobody declared is missing.
+func (s *Plan) wellKnown(p parse.Param, job *jobobject.View) (any, bool) {
+	c, ok := setting.OfPlaceholder(p.Name)
+	if !ok {
+		return nil, false
+	}
+	text := func(v string) (any, bool) { return v, v != "" }
+	list := func(v []string) (any, bool) { return manifest.AnyList(v), true }
+	number := func(a Amount) (any, bool) { return int64(a.N), a.known }
+	switch c {
+	case setting.Name:
+		return text(s.name)
+	case setting.Namespace:
+		return text(s.Namespace)
+	case setting.Image, setting.RdzvBackend, setting.RdzvEndpoint, setting.ResultsDir, setting.CleanPodPolicy:
+		return s.flagValue(c) // nothing but the flag says it
+	case setting.InstanceType:
+		return text(s.NodeType)
+	case setting.NodeCount:
+		return number(s.Nodes)
+	case setting.TasksPerNode:
+		return int64(s.Tasks.N), s.Tasks.known || p.Declared
+	case setting.Accelerators:
+		return number(s.Devices)
+	case setting.EFA:
+		return number(s.EFADevices)
+	case setting.Processes:
+		return int64(s.Nodes.N * s.Tasks.N), s.Nodes.known && s.Tasks.known || p.Declared
+	case setting.Command:
+		return manifest.AnyList(s.Launcher), s.Values.Command != ""
+	case setting.EntryScript:
+		if s.needsNoScript() {
+			return []any{}, true
+		}
+		return text(s.EntryScript)
+	case setting.ScriptArgs:
+		return manifest.AnyList(s.Arguments), len(s.ScriptArgs) > 0
+	case setting.TorchrunFlags:
+		return list(s.TorchrunFlags(job))
+	case setting.MpirunFlags:
+		return list(s.MpirunFlags(s.EnvironmentNames(job)))
+	}
+	return nil, false
+}
+
+// checkFixedParams refuses other values than the template's for parameters that
+// it fixes, given by name or by the flag that means the same.
+func (s *Plan) checkFixedParams() error {
+	for _, p := range s.Template.Params {
+		if !p.Fixed {
+			continue
+		}
+		have := manifest.TextOf(p.DefaultAsWritten())
+		refuse := func(how, want string) error {
+			return errs.Usagef("%s fixes %s to %s, and %s says %s", s.Template.Called(), p.Name, manifest.AsTyped(have), how, manifest.AsTyped(want)).
+				WithAdvice("leave " + how + " out")
+		}
+		if g, given := s.given[p.Name]; given && manifest.TextOf(g) != have {
+			return refuse("--set "+p.Name, manifest.TextOf(g))
+		}
+		known, _ := setting.OfPlaceholder(p.Name)
+		if want, given := s.flagValue(known); given && want != have &&
+			!(p.Flag == "--instance-type" && instances.Full(want) == instances.Full(have)) {
+			return refuse(p.Flag, want)
+		}
+	}
+	return nil
+}
+
+// flagValue returns what a flag says about a well-known parameter.
+func (s *Plan) flagValue(c setting.Setting) (string, bool) {
+	number := func(n *int) (string, bool) {
+		if n == nil {
+			return "", false
+		}
+		return fmt.Sprint(*n), true
+	}
+	text := func(v string) (string, bool) { return v, v != "" }
+	switch c {
+	case setting.Image:
+		return text(s.Image)
+	case setting.InstanceType:
+		return text(s.InstanceType)
+	case setting.NodeCount:
+		return number(s.NodeCount)
+	case setting.TasksPerNode:
+		return number(s.TasksPerNode)
+	case setting.Accelerators:
+		return number(s.Accelerators)
+	case setting.EFA:
+		return number(s.EFA)
+	case setting.Command:
+		return text(s.Values.Command)
+	case setting.EntryScript:
+		return text(s.EntryScript)
+	case setting.ScriptArgs:
+		return strings.Join(s.ScriptArgs, " "), len(s.ScriptArgs) > 0
+	case setting.RdzvBackend:
+		return text(s.Values.Rendezvous.Backend)
+	case setting.RdzvEndpoint:
+		return text(s.Values.Rendezvous.Endpoint)
+	case setting.ResultsDir:
+		return text(s.ResultsDir)
+	case setting.CleanPodPolicy:
+		return text(s.Values.RunPolicy.CleanPodPolicy)
+	}
+	return "", false
+}

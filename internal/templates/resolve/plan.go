@@ -1,0 +1,203 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+// settings is what a rendering works with: the values as they were said, and
+// what they, the parameters, the manifest and the instance type come to.
+type Plan struct {
+	Template *parse.Template
+	values.Values
+	given map[string]any         // parameters that were given, typed
+	Paths []fieldpath.Assignment // --set of paths
+
+	name      string
+	Launcher  []string // the program that starts the training, as words
+	Arguments []string // the script's arguments
+
+	Nodes, Tasks, Devices, EFADevices Amount
+
+	rdzv values.Rendezvous
+	// ranked: the launching command uses the rank of the pod's node.
+	Ranked bool
+
+	NodeType string
+	Type     instances.Type // the zero value when no type is known
+	HasType  bool
+	Resource string // what the accelerators are counted in
+	// sized: something speaks of the pods' size, so that resources which the
+	// manifest does not state are filled in.
+	Sized bool
+
+	Notices []string
+}
+
+// amount is a number of a job. known: a flag, a parameter, the manifest or the
+// instance type says it, it is no mere fallback. apply: it is laid over the
+// manifest. A parameter that the manifest has a placeholder for is not, as the
+// placeholder takes it where the manifest's author wants it.
+type Amount struct {
+	N     int
+	known bool
+	Apply bool
+}
+
+func (s *Plan) Notef(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(s.Notices, n) {
+		s.Notices = append(s.Notices, n)
+	}
+}
+
+// settings completes the values. job is the manifest's job with what was given
+// and the defaults filled in, nil when there is none.
+func New(t *parse.Template, v values.Values, job *jobobject.View) (*Plan, error) {
+	s := &Plan{Values: v, Template: t, name: v.Name}
+	var err error
+	if s.given, s.Paths, err = splitSet(t, v); err != nil {
+		return nil, err
+	}
+	if err := s.conflicts(); err != nil {
+		return nil, err
+	}
+	if err := s.checkFixedParams(); err != nil {
+		return nil, err
+	}
+	if s.name == "" && job != nil {
+		if s.name = manifest.TextOf(jobobject.Inner(job.Object, "metadata")["name"]); manifest.Unfilled(s.name) {
+			s.name = ""
+		}
+	}
+	if s.NodeType = v.InstanceType; s.NodeType == "" && t.Declares(setting.InstanceType) {
+		said, _ := s.said(setting.InstanceType)
+		s.NodeType = manifest.TextOf(said)
+	}
+	if err := s.findType(); err != nil {
+		return nil, err
+	}
+	if err := s.findCommand(); err != nil {
+		return nil, err
+	}
+	if s.Nodes, err = s.amount(setting.NodeCount, v.NodeCount, 1); err != nil {
+		return nil, err
+	}
+	if job != nil && v.NodeCount == nil {
+		if n, states := job.States(); states && !s.Nodes.Apply {
+			s.Nodes = Amount{N: n, known: true}
+		}
+	}
+	s.Nodes.N = max(s.Nodes.N, 1)
+	if err := s.meetingPoint(job); err != nil {
+		return nil, err
+	}
+	if err := s.countDevices(job); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// splitSet divides --set into parameters and paths, and types the parameters.
+func splitSet(t *parse.Template, v values.Values) (given map[string]any, paths []fieldpath.Assignment, err error) {
+	given = map[string]any{}
+	put := func(name string, value any) error {
+		p, ok := t.Param(name)
+		if !ok {
+			p = parse.Param{Name: name}
+		}
+		typed, err := p.Convert(value)
+		if err != nil {
+			return errs.Usagef("parameter %s: %v", name, err)
+		}
+		given[name] = typed
+		return nil
+	}
+	for _, name := range manifest.SortedKeys(v.Params) {
+		if !t.Knows(name) {
+			return nil, nil, t.Unknown(name)
+		}
+		if err := put(name, v.Params[name]); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, a := range v.Set {
+		switch {
+		case t.Knows(a.Key):
+			if err := put(a.Key, a.Value); err != nil {
+				return nil, nil, err
+			}
+		case !strings.ContainsAny(a.Key, `.["`):
+			return nil, nil, t.UnknownSet(a)
+		default:
+			paths = append(paths, a)
+		}
+	}
+	return given, paths, nil
+}
+
+// conflicts finds numbers that a flag and a parameter give differently.
+func (s *Plan) conflicts() error {
+	for _, f := range []struct {
+		name setting.Setting
+		flag *int
+	}{{setting.NodeCount, s.NodeCount}, {setting.TasksPerNode, s.TasksPerNode}, {setting.Accelerators, s.Accelerators}, {setting.EFA, s.EFA}} {
+		for _, p := range s.Template.Params {
+			c, ok := setting.OfPlaceholder(p.Name)
+			g, given := s.given[p.Name]
+			if ok && c == f.name && given && f.flag != nil && manifest.TextOf(g) != fmt.Sprint(*f.flag) {
+				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, manifest.AsTyped(g)).WithAdvice("give it once")
+			}
+		}
+	}
+	return nil
+}
+
+// said returns what parameters, not flags, say about a well-known parameter:
+// given by any of its names, else the template's default. used tells whether
+// the manifest has a placeholder for it.
+func (s *Plan) said(name setting.Setting) (value any, used bool) {
+	for _, p := range s.Template.Params {
+		if c, ok := setting.OfPlaceholder(p.Name); !ok || c != name {
+			continue
+		}
+		if g, ok := s.given[p.Name]; ok {
+			return g, s.Template.Uses(name)
+		}
+		if value == nil {
+			value = p.DefaultAsWritten()
+		}
+	}
+	return value, s.Template.Uses(name)
+}
+
+// amount reads a number from its flag or else from its parameter.
+func (s *Plan) amount(name setting.Setting, flag *int, least int) (Amount, error) {
+	a := Amount{known: true, Apply: true}
+	if flag != nil {
+		a.N = *flag
+	} else {
+		v, used := s.said(name)
+		if v == nil || v == "" {
+			return Amount{}, nil
+		}
+		n, ok := manifest.Count(v)
+		if !ok {
+			return a, errs.Usagef("%s is %s, want a whole number", name, manifest.QuoteText(manifest.TextOf(v)))
+		}
+		a.N, a.Apply = n, !used
+	}
+	if a.N < least || a.N > 1_000_000 {
+		return a, errs.Usagef("%s is %d, want at least %d", name, a.N, least)
+	}
+	return a, nil
+}

@@ -1,0 +1,137 @@
+package resolve
+
+import (
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+const (
+	c10dPort   = "29400" // torchrun's default
+	etcdPort   = "2379"
+	staticPort = "41000" // the official CLI v2's
+	// rankVariable holds the rank of the pod's node. Its pods have a label with it.
+	RankVariable = "NODE_RANK"
+	RankLabel    = "training.kubeflow.org/replica-index"
+)
+
+// meetingPoint completes the rendezvous from the flags, the template's parameters
+// and the manifest's elastic policy.
+func (s *Plan) meetingPoint(job *jobobject.View) error {
+	r := s.Values.Rendezvous
+	if given := r != (values.Rendezvous{}); given && job != nil && !s.Template.Uses(setting.RdzvBackend) && !s.Template.Uses(setting.RdzvEndpoint) {
+		switch {
+		case job.IsKind(kinds.HyperPodPyTorchJob):
+			return errs.Usagef("--rdzv-backend and --rdzv-endpoint are for torchrun: the nodes of a HyperPodPyTorchJob meet through its operator")
+		case job.IsKind(kinds.MPIJob):
+			return errs.Usagef("--rdzv-backend and --rdzv-endpoint are for torchrun: an MPIJob's launcher reaches the workers by the operator's host file")
+		}
+	}
+	text := func(have string, param setting.Setting) string {
+		if have != "" {
+			return have
+		}
+		v, _ := s.said(param)
+		return manifest.TextOf(v)
+	}
+	r.Backend, r.Endpoint = text(r.Backend, setting.RdzvBackend), text(r.Endpoint, setting.RdzvEndpoint)
+	if job != nil && job.IsKind(kinds.PyTorchJob) {
+		policy := jobobject.Inner(job.Object, "spec", "elasticPolicy")
+		if r.Backend == "" {
+			r.Backend = manifest.TextOf(policy["rdzvBackend"])
+		}
+		host := strings.ReplaceAll(manifest.TextOf(policy["rdzvHost"]), "${"+setting.Name.Placeholder()+"}", s.name)
+		if r.Endpoint == "" && host != "" {
+			r.Endpoint = host
+			if port := manifest.TextOf(policy["rdzvPort"]); port != "" {
+				r.Endpoint = net.JoinHostPort(host, port)
+			}
+		}
+	}
+	if strings.HasPrefix(s.Values.Rendezvous.Backend, "etcd") && r.Endpoint == "" {
+		return errs.Usagef("--rdzv-backend %s needs an etcd server", r.Backend).WithTry("--rdzv-endpoint HOST:PORT")
+	}
+	if manifest.Unfilled(r.Backend + " " + r.Endpoint) {
+		r = values.Rendezvous{}
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	s.rdzv = r
+	return nil
+}
+
+// withPort adds the port where an endpoint has none.
+func withPort(endpoint, port string) string {
+	if strings.Contains(endpoint, ":") {
+		return endpoint
+	}
+	return endpoint + ":" + port
+}
+
+// rendezvousFlags are torchrun's flags for the meeting point, nothing where one
+// node needs none.
+func (s *Plan) rendezvousFlags(job *jobobject.View, elastic bool) []string {
+	if s.Nodes.N < 2 && !elastic && s.rdzv == (values.Rendezvous{}) {
+		return nil
+	}
+	backend, endpoint := s.rdzv.Backend, s.rdzv.Endpoint
+	if backend == "" && neuron(s.Resource) && s.Devices.N > 0 && !elastic {
+		backend = values.Static
+	}
+	first := job.FirstPod(s.name)
+	if endpoint == "" {
+		endpoint = first
+	}
+	switch backend {
+	case values.Etcd, "etcd":
+		return []string{"--rdzv_backend=" + backend, "--rdzv_endpoint=" + withPort(endpoint, etcdPort), "--rdzv_id=" + s.name}
+	case values.Static:
+		if first == "" {
+			break
+		}
+		host, port, _ := strings.Cut(withPort(endpoint, staticPort), ":")
+		s.Ranked = true
+		return []string{"--node_rank=$(" + RankVariable + ")", "--master_addr=" + host, "--master_port=" + port}
+	default:
+		if endpoint == "" {
+			break
+		}
+		return []string{"--rdzv_backend=" + values.C10d, "--rdzv_endpoint=" + withPort(endpoint, c10dPort), "--rdzv_id=" + s.name}
+	}
+	s.Notef("several nodes of a %s have no meeting point that torchrun could be told; add --rdzv-endpoint HOST:PORT", job.Kind.Kind)
+	return nil
+}
+
+// torchrunFlags are the launcher's flags. For torchrun: processes, nodes and the
+// meeting point. hyperpodrun finds the meeting point itself. Other programs get no flags.
+// The spelling with _ is understood by every version.
+func (s *Plan) TorchrunFlags(job *jobobject.View) []string {
+	prog := Program(s.Launcher)
+	if prog == "" {
+		prog = "torchrun" // a template without ${COMMAND} names it itself
+	}
+	if prog == "accelerate" && len(s.Launcher) == 2 && s.Launcher[1] == "launch" {
+		return s.accelerateFlags(job)
+	}
+	if prog != "torchrun" && prog != "hyperpodrun" {
+		return nil
+	}
+	least, most, elastic := s.nodeRange(job)
+	nodes := strconv.Itoa(s.Nodes.N)
+	if elastic {
+		nodes = strconv.Itoa(least) + ":" + strconv.Itoa(most)
+	}
+	flags := []string{"--nnodes=" + nodes, "--nproc_per_node=" + strconv.Itoa(s.Tasks.N)}
+	if prog != "torchrun" || job == nil || job.IsKind(kinds.HyperPodPyTorchJob) {
+		return flags
+	}
+	return append(flags, s.rendezvousFlags(job, elastic)...)
+}

@@ -1,0 +1,152 @@
+package validate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+// checkJob validates what is a job's own in a finished one: its name, and what its
+// operator asks for.
+func (f *Faults) checkJob(j *jobobject.View) {
+	if err := checkName(j); err != nil {
+		f.add("metadata.name", err)
+	}
+	roles := j.Roles()
+	if len(roles) == 0 {
+		f.add("spec", errs.Usagef("the %s describes no pods", j.Kind.Kind), Below)
+		return
+	}
+	for _, r := range roles {
+		if r.Replicas != "" {
+			if n, ok := manifest.Count(r.Part[r.Replicas]); ok && n < 1 {
+				f.add(manifest.JoinPath(r.At, r.Replicas), errs.Usagef("%s has %d replicas, want at least 1", r.Name, n))
+			}
+		}
+		f.checkRole(j, r)
+	}
+	f.checkResume(j, roles)
+}
+
+// checkRole validates the pods of a role as the job's operator does.
+func (f *Faults) checkRole(j *jobobject.View, r jobobject.Role) {
+	pod := jobobject.Inner(r.Template, "spec")
+	named := false // a container has the name that the operator looks for, or may have
+	var names []string
+	containers, _ := pod["containers"].([]any)
+	for i, item := range containers {
+		c, _ := item.(map[string]any)
+		name := manifest.TextOf(c["name"])
+		named = named || name == "pytorch" || name == "" || manifest.Unfilled(name)
+		names = append(names, manifest.JoinPath(manifest.Place{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(i).Path, "name"))
+	}
+	if j.IsKind(kinds.PyTorchJob) && !named {
+		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("no container of %s is named pytorch, which the Kubeflow training operator asks for", r.Name), names...)
+	}
+	want, at := values.RestartPolicies, manifest.JoinPath(r.At, "restartPolicy")
+	policy := manifest.TextOf(r.Part["restartPolicy"])
+	switch {
+	case j.IsKind(kinds.BatchJob):
+		want, policy, at = []string{"OnFailure", "Never"}, manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
+	case j.IsKind(kinds.MPIJob):
+		want = []string{"OnFailure", "Never"}
+	case j.IsKind(kinds.HyperPodPyTorchJob):
+		want, policy, at = values.RestartPolicies[:3], manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
+	}
+	if policy != "" && !manifest.Unfilled(policy) && !slices.Contains(want, policy) {
+		f.add(at, errs.Usagef("restart policy %q is not one of %s for a %s", policy, strings.Join(want, ", "), j.Kind.Kind))
+	}
+}
+
+// checkResume holds the two annotations of automatic resume and the restart
+// policy together.
+func (f *Faults) checkResume(j *jobobject.View, roles []jobobject.Role) {
+	if j.Kind.Group != kinds.PyTorchJob.Group {
+		return
+	}
+	annotations := jobobject.Inner(j.Object, "metadata", "annotations")
+	retries, hasRetries := annotations[kinds.MaxRetryAnnotation]
+	at := manifest.JoinPath("metadata.annotations", kinds.MaxRetryAnnotation)
+	switch resume := manifest.TextOf(annotations[kinds.AutoResumeAnnotation]); {
+	case manifest.Unfilled(resume):
+		return // it is said later
+	case resume != "true":
+		if hasRetries {
+			f.add(at, errs.Usagef("the annotation %s works only together with %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).WithTry("--auto-resume"))
+		}
+		return
+	}
+	if n, ok := manifest.Count(retries); hasRetries && (!ok || n < 0) && !manifest.Unfilled(manifest.TextOf(retries)) {
+		f.add(at, errs.Usagef("the annotation %s is %s, want a whole number", kinds.MaxRetryAnnotation, manifest.QuoteText(manifest.TextOf(retries))))
+	}
+	if !hasRetries {
+		f.add(manifest.JoinPath("metadata.annotations", kinds.AutoResumeAnnotation),
+			errs.Usagef("the annotation %s works only together with %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation).WithTry("--max-retry N"))
+	}
+	for _, r := range roles {
+		if p := manifest.TextOf(r.Part["restartPolicy"]); p != "OnFailure" && !manifest.Unfilled(p) {
+			if p == "" {
+				p = "not set"
+			}
+			f.add(manifest.JoinPath(r.At, "restartPolicy"), errs.Usagef("automatic resume needs restart policy OnFailure, and that of %s is %s", r.Name, p).WithTry("--restart-policy OnFailure"))
+		}
+	}
+}
+
+// checkName validates the job's name and that the names of its pods fit into
+// DNS's 63 characters.
+func checkName(j *jobobject.View) *errs.Error {
+	name := manifest.TextOf(jobobject.Inner(j.Object, "metadata")["name"])
+	if name == "" {
+		return errs.Usagef("the job has no name").WithTry("--name NAME")
+	}
+	if manifest.Unfilled(name) {
+		return nil // reported as missing
+	}
+	if why := values.NotJobName(name); why != "" {
+		return errs.Usagef("%s", why).WithTry(validName(name)...)
+	}
+	// The operators of these kinds give each pod a Service, whose name starts with
+	// a letter (DNS-1035).
+	if j.Kind.Group == kinds.PyTorchJob.Group && name[0] >= '0' && name[0] <= '9' {
+		return errs.Usagef("%q cannot be the name of a %s: it has to start with a letter", name, j.Kind.Kind)
+	}
+	longest := ""
+	for _, r := range j.Roles() {
+		suffix := "-" + strings.ToLower(r.Name) + "-" + strconv.Itoa(max(r.Count()-1, 0))
+		if r.Name == "Launcher" {
+			suffix = "-launcher-xxxxx" // a Job's pod
+		}
+		if len(suffix) > len(longest) {
+			longest = suffix
+		}
+	}
+	if limit := 63 - len(longest); len(name) > limit {
+		return errs.Usagef("the name %q has %d characters, and at most %d fit: pods are named NAME%s and have 63", manifest.Clip(name), len(name), limit, longest)
+	}
+	return nil
+}
+
+// validName is the option for the valid name that comes nearest to one that is not;
+// none where too little is left of it.
+func validName(name string) []string {
+	near := strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
+			return r
+		case r == '_', r == '.', r == ' ', r == '/':
+			return '-'
+		}
+		return -1
+	}, strings.ToLower(name)), "-")
+	if len(near) < 2 {
+		return nil
+	}
+	return []string{"--name " + near}
+}

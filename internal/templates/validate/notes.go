@@ -1,0 +1,75 @@
+package validate
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+)
+
+// countFlag finds the counts in a launching command. A range such as
+// --nnodes=1:4 is not a count.
+var CountFlag = regexp.MustCompile(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node)(?:=|\s+)(\d+)(:?)`)
+
+// noteCounts tells of numbers in the launching command that do not agree with
+// the job: two pods whose command waits for three never start to train.
+func NoteCounts(s *resolve.Plan, j *jobobject.View) {
+	nodes := j.Nodes()
+	for _, r := range j.Starters() {
+		c := jobobject.Container(r.Pod())
+		var text strings.Builder
+		for _, key := range []string{"command", "args"} {
+			list, _ := c[key].([]any)
+			for _, w := range list {
+				text.WriteString(manifest.TextOf(w) + " ")
+			}
+		}
+		for _, m := range CountFlag.FindAllStringSubmatch(text.String(), -1) {
+			n, err := strconv.Atoi(m[2])
+			if err != nil || m[3] != "" {
+				continue
+			}
+			switch {
+			case m[1] == "--nnodes" && n != nodes:
+				s.Notef("the command says --nnodes=%d, and the job has %d pods", n, nodes)
+			case m[1] == "-np" && j.IsKind(kinds.MPIJob) && n != nodes*s.Tasks.N:
+				s.Notef("the command says -np %d, and the job has %d pods with %d slots each", n, nodes, s.Tasks.N)
+			case m[1] != "--nnodes" && m[1] != "-np" && s.TasksPerNode != nil && n != s.Tasks.N:
+				s.Notef("the command says %s=%d, which wins over --tasks-per-node %d", m[1], n, s.Tasks.N)
+			}
+		}
+	}
+}
+
+// imageText holds the characters of an image's name, tag and digest (the OCI
+// distribution specification's references).
+var imageText = regexp.MustCompile(`^[A-Za-z0-9._/:@+-]*$`)
+
+// noteImages tells of images that no node can pull: <account>.dkr.ecr... of a sample.
+func NoteImages(s *resolve.Plan, j *jobobject.View) {
+	for _, r := range j.Roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
+				if image := manifest.TextOf(c["image"]); !imageText.MatchString(image) {
+					s.Notef("%s of %s: no node can pull the image %s", manifest.TextOf(c["name"]), r.Name, manifest.QuoteText(image))
+				}
+			}
+		}
+	}
+}
+
+// noteTypes tells of instance types without the prefix that HyperPod's nodes have.
+func NoteTypes(s *resolve.Plan, j *jobobject.View) {
+	for _, r := range j.Roles() {
+		for _, name := range jobobject.RequiredLabel(r.Pod(), kinds.InstanceTypeLabel) {
+			if t, known := instances.Lookup(name); known && t.Name != name {
+				s.Notef("%s wants nodes of type %s; HyperPod's nodes say %s", r.Name, name, t.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package validate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+// checkAll looks at every object and returns the job among them, nil when there is none.
+func (f *Faults) CheckAll(s *resolve.Plan, objects []map[string]any) (job *jobobject.View) {
+	for _, o := range objects {
+		f.look(o)
+		f.checkObject(o, len(objects) == 1)
+		if view, isJob := jobobject.Of(o); isJob {
+			job = view
+			f.checkJob(view)
+			f.checkFits(s, view)
+		}
+	}
+	return job
+}
+
+// checkObject validates what every object has, and what every pod: names, labels and
+// annotations, by the rules of the API server (k8s.io/apimachinery, pkg/api/validation).
+// alone: the object's name may be said by --name.
+func (f *Faults) checkObject(o map[string]any, alone bool) {
+	meta := jobobject.Inner(o, "metadata")
+	name, kind := manifest.TextOf(meta["name"]), manifest.TextOf(o["kind"])
+	_, isJob := jobobject.Of(o)
+	version := manifest.TextOf(o["apiVersion"])
+	namespace := version == "v1" && kind == "Namespace"
+	what := kind
+	if name != MadeUpName {
+		what = strings.TrimSpace(kind + " " + manifest.Clip(name))
+	}
+	switch {
+	case isJob: // has rules of its own: checkName
+	case name == "" && manifest.TextOf(meta["generateName"]) == "" && !alone:
+		f.add("metadata.name", errs.Usagef("the %s has no name", kind))
+	case name == "" || manifest.Unfilled(name) || !namespace && !schema.Knows(version, kind):
+	case (namespace || kind == "Service") && notNameOf(kind, name) != "":
+		f.add("metadata.name", errs.Usagef("%s", notNameOf(kind, name)))
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		f.add("metadata.name", errs.Usagef("%s cannot be the name of a %s: lower-case letters, digits, - and ., a letter or digit at both ends", manifest.QuoteText(name), kind))
+	}
+	if ns := manifest.TextOf(meta["namespace"]); ns != "" && !manifest.Unfilled(ns) {
+		if why := kinds.NotNamespace(ns); why != "" {
+			f.add("metadata.namespace", errs.Usagef("%s: %s", what, why))
+		}
+	}
+	f.checkMeta(what, "metadata", meta)
+	for _, pods := range jobobject.PodTemplates(o) {
+		of := cmp.Or(pods.Role, what)
+		f.checkMeta("pods of "+of, manifest.JoinPath(pods.At, "metadata"), jobobject.Inner(pods.Template, "metadata"))
+		f.checkPod(of, manifest.JoinPath(pods.At, "spec"), jobobject.Inner(pods.Template, "spec"))
+	}
+	if kind == "Pod" && manifest.TextOf(o["apiVersion"]) == "v1" {
+		f.checkPod(what, "spec", jobobject.Inner(o, "spec"))
+	}
+}
+
+// checkMeta validates labels and the names of annotations.
+func (f *Faults) checkMeta(what, at string, meta map[string]any) {
+	f.checkLabels(what, manifest.JoinPath(at, "labels"), jobobject.Inner(meta, "labels"))
+	annotations := jobobject.Inner(meta, "annotations")
+	for _, k := range manifest.SortedKeys(annotations) {
+		if why := values.NotAnnotation(k); why != "" && !manifest.Unfilled(k) {
+			f.add(manifest.JoinPath(manifest.JoinPath(at, "annotations"), k), errs.Usagef("%s: %s", what, why))
+		}
+	}
+}
+
+func (f *Faults) checkLabels(what, at string, labels map[string]any) {
+	for _, k := range manifest.SortedKeys(labels) {
+		value := manifest.TextOf(labels[k])
+		if manifest.Unfilled(k) {
+			continue
+		}
+		if why := values.NotLabel(k, value); why != "" && !(manifest.Unfilled(value) && values.NotLabel(k, "") == "") {
+			f.add(manifest.JoinPath(at, k), errs.Usagef("%s: %s", what, why))
+		}
+	}
+}
+
+// checkPod validates the containers of a pod, and the node labels that it asks for.
+// of is the role or the object whose pod it is.
+func (f *Faults) checkPod(of, at string, pod map[string]any) {
+	f.checkLabels("nodeSelector of "+of, manifest.JoinPath(at, "nodeSelector"), jobobject.Inner(pod, "nodeSelector"))
+	if all, isList := pod["containers"].([]any); len(all) == 0 && (isList || pod["containers"] == nil) {
+		f.add(manifest.JoinPath(at, "containers"), errs.Usagef("%s has no containers", of))
+	}
+	seen := map[string]bool{}
+	for _, list := range []string{"initContainers", "containers"} {
+		items, _ := pod[list].([]any)
+		for i, item := range items {
+			path := manifest.Place{Path: manifest.JoinPath(at, list)}.Item(i).Path
+			c, isMap := item.(map[string]any)
+			if !isMap {
+				f.add(path, errs.Usagef("a container of %s is empty", of))
+				continue
+			}
+			name := manifest.TextOf(c["name"])
+			switch {
+			case manifest.Unfilled(name):
+			case name == "":
+				f.add(manifest.JoinPath(path, "name"), errs.Usagef("a container of %s has no name", of))
+			case notNameOf("container of "+of, name) != "":
+				f.add(manifest.JoinPath(path, "name"), errs.Usagef("%s", notNameOf("container of "+of, name)))
+			case seen[name]:
+				f.add(manifest.JoinPath(path, "name"), errs.Usagef("two containers of %s are named %s", of, name))
+			}
+			seen[name] = true
+			f.checkContainer(path, list == "containers", of, c)
+		}
+	}
+}
+
+// checkContainer validates what a container runs and asks for. works: it is no
+// initContainer.
+func (f *Faults) checkContainer(at string, works bool, of string, c map[string]any) {
+	name := manifest.TextOf(c["name"])
+	switch image := manifest.TextOf(c["image"]); {
+	case image == "":
+		e := errs.Usagef("container %s of %s has no image", name, of)
+		if works {
+			e.WithTry("--image IMAGE")
+		}
+		f.add(manifest.JoinPath(at, "image"), e)
+	case values.NotImage(image) != "" && !manifest.Unfilled(image):
+		f.add(manifest.JoinPath(at, "image"), errs.Usagef("%s: container %s of %s", values.NotImage(image), name, of).WithTry("--image REGISTRY/NAME:TAG"))
+	}
+	policy := manifest.TextOf(c["imagePullPolicy"])
+	if c["imagePullPolicy"] != nil && !manifest.Unfilled(policy) && !slices.Contains(values.PullPolicies, policy) {
+		f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("imagePullPolicy %s is not one of %s%s", manifest.QuoteText(policy), strings.Join(values.PullPolicies, ", "), manifest.Meant(errs.Near(policy, values.PullPolicies))))
+	}
+	f.checkResources(at, of, c)
+}

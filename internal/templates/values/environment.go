@@ -1,0 +1,71 @@
+package values
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// SecretEnv gives containers environment variables out of a Secret of their
+// namespace: the variable Name with the value of Key, or, with Name "", one
+// variable for every key of the Secret.
+type SecretEnv struct{ Name, Secret, Key string }
+
+// ParseSecretEnv reads --environment-from-secret: NAME=SECRET:KEY, NAME=SECRET
+// (the key is NAME) or SECRET (all of its keys).
+func ParseSecretEnv(text string) (SecretEnv, error) {
+	var e SecretEnv
+	name, source, named := strings.Cut(text, "=")
+	if !named {
+		e = SecretEnv{Secret: text}
+		return e, e.check()
+	}
+	secret, key, keyed := strings.Cut(source, ":")
+	if !keyed {
+		key = name
+	}
+	e = SecretEnv{Name: name, Secret: secret, Key: key}
+	if name == "" {
+		return e, secretEnvError("a variable's name is missing")
+	}
+	return e, e.check()
+}
+
+func secretEnvError(why string) error {
+	return errs.Usagef("--environment-from-secret is not understood: %s", why).
+		WithTry("--environment-from-secret HF_TOKEN=my-secret:token", "--environment-from-secret my-secret")
+}
+
+// check validates the names. They are shown: names of Secrets are not secret.
+func (e SecretEnv) check() error {
+	switch {
+	case e.Name != "" && !envName.MatchString(e.Name):
+		return secretEnvError(manifest.QuoteText(e.Name) + " cannot be the name of an environment variable")
+	case len(validation.IsDNS1123Subdomain(e.Secret)) > 0:
+		return secretEnvError(manifest.QuoteText(e.Secret) + " cannot be a Secret's name")
+	case e.Name != "" && len(validation.IsConfigMapKey(e.Key)) > 0:
+		return secretEnvError(manifest.QuoteText(e.Key) + " cannot be a Secret's key")
+	}
+	return nil
+}
+
+// checkEnvironment validates names, and that nothing is said twice.
+func (v Values) checkEnvironment() error {
+	for _, name := range manifest.SortedKeys(v.Environment) {
+		if why := NotVariable(name); why != "" {
+			return errs.Usagef("%s", why)
+		}
+	}
+	for _, e := range v.SecretEnv {
+		if err := e.check(); err != nil {
+			return err
+		}
+		if _, twice := v.Environment[e.Name]; twice && e.Name != "" {
+			return errs.Usagef("%s is given by --environment and by --environment-from-secret", e.Name)
+		}
+	}
+	return nil
+}

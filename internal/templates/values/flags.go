@@ -1,0 +1,145 @@
+package values
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// ParsePairs reads K=V values of a repeatable flag; what names the flag without
+// its dashes. The last of a key wins. Values are in no error: they may be secret.
+func ParsePairs(what string, pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]string, len(pairs))
+	for _, p := range pairs {
+		k, v, found := strings.Cut(p, "=")
+		if k = strings.TrimSpace(k); !found || k == "" {
+			return nil, errs.Usagef("--%s is not understood: want KEY=VALUE", what)
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// ParseEnvironment reads --environment values: K=V, or a JSON object of several.
+func ParseEnvironment(values []string) (map[string]string, error) {
+	var pairs []string
+	for _, v := range values {
+		if !strings.HasPrefix(strings.TrimSpace(v), "{") {
+			pairs = append(pairs, v)
+			continue
+		}
+		object, err := parseObject(v)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, object...)
+	}
+	return ParsePairs("environment", pairs)
+}
+
+// parseObject reads a JSON object of single values as K=V pairs. A key given twice
+// or without a value is a mistake that nobody would notice later.
+func parseObject(text string) ([]string, error) {
+	bad := errs.Usagef("--environment is not understood: not a valid JSON object").
+		WithTry(`--environment '{"NCCL_DEBUG": "INFO"}'`, "--environment NCCL_DEBUG=INFO")
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return nil, bad
+	}
+	var pairs []string
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		key, isText := token.(string)
+		var value any
+		if err != nil || !isText || d.Decode(&value) != nil {
+			return nil, bad
+		}
+		switch value.(type) {
+		case map[string]any, []any:
+			return nil, errs.Usagef("--environment: %s is a list or map, want one value", manifest.QuoteText(key))
+		case nil:
+			return nil, errs.Usagef("--environment: %s is null, want a value", manifest.QuoteText(key))
+		}
+		if seen[key] {
+			return nil, errs.Usagef("--environment: %s is given twice", manifest.QuoteText(key))
+		}
+		seen[key] = true
+		pairs = append(pairs, key+"="+fmt.Sprint(value))
+	}
+	if _, err := d.Token(); err != nil || d.More() {
+		return nil, bad
+	}
+	return pairs, nil
+}
+
+// ParseAssignments reads --set values in order.
+func ParseAssignments(values []string) ([]fieldpath.Assignment, error) {
+	var out []fieldpath.Assignment
+	for _, v := range values {
+		a, err := fieldpath.ParseAssignment(v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// ParseVolumes reads --volumes and --persistent-volume-claims values. Those in
+// the form with colons may hold several, separated by commas.
+func ParseVolumes(volumes, claims []string) ([]Volume, error) {
+	var out []Volume
+	add := func(v Volume, err error) error {
+		out = append(out, v)
+		return err
+	}
+	for _, text := range volumes {
+		if strings.Contains(text, "=") {
+			if err := add(ParseVolume(text)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for _, one := range strings.Split(text, ",") {
+			if err := add(ParseVolume(strings.TrimSpace(one))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, text := range claims {
+		for _, one := range strings.Split(text, ",") {
+			if err := add(ParsePVC(strings.TrimSpace(one))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, checkVolumes(out)
+}
+
+// checkVolumes finds names and mount paths that are given twice.
+func checkVolumes(volumes []Volume) error {
+	mounts, sources := map[string]bool{}, map[string]string{}
+	for _, v := range volumes {
+		at := filepath.ToSlash(filepath.Clean(v.MountPath))
+		if mounts[at] {
+			return errs.Usagef("two volumes are mounted at %s", at)
+		}
+		mounts[at] = true
+		source := string(v.Type) + " " + v.Path + v.Claim
+		if s, ok := sources[v.VolumeName()]; ok && s != source {
+			return errs.Usagef("two volumes are named %s", manifest.QuoteText(v.VolumeName()))
+		}
+		sources[v.VolumeName()] = source
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package values
+
+import (
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// NotJobName is about the name of a job, whose pods and services have it in theirs.
+func NotJobName(name string) string {
+	if len(name) <= 63 && len(validation.IsDNS1123Label(name)) > 0 {
+		return manifest.QuoteText(name) + " cannot be a job's name: lower-case letters, digits and -, a letter or digit at both ends"
+	}
+	return ""
+}
+
+// noBlanks is text on one line without blanks, as the name of an image is.
+var noBlanks = regexp.MustCompile(`^[^\s\pC]+$`)
+
+// NotImage is about an image.
+func NotImage(image string) string {
+	if !noBlanks.MatchString(image) {
+		return manifest.QuoteText(image) + " cannot be an image"
+	}
+	return ""
+}
+
+// NotLabel is about a label and its value.
+func NotLabel(name, value string) string {
+	switch {
+	case len(validation.IsQualifiedName(name)) > 0:
+		return manifest.QuoteText(name) + " is no label name"
+	case len(validation.IsValidLabelValue(value)) > 0:
+		return "the label " + name + " cannot have the value " + manifest.QuoteText(value) + ": at most 63 letters, digits, -, _ and ., a letter or digit at both ends"
+	}
+	return ""
+}
+
+// NotAnnotation is about the name of an annotation.
+func NotAnnotation(name string) string {
+	if len(validation.IsQualifiedName(strings.ToLower(name))) > 0 {
+		return manifest.QuoteText(name) + " is no annotation name"
+	}
+	return ""
+}
+
+// NotServiceAccount is about the name of a service account.
+func NotServiceAccount(name string) string {
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return manifest.QuoteText(name) + " cannot be a service account: lower-case letters, digits, - and ."
+	}
+	return ""
+}
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// NotVariable is about the name of an environment variable.
+func NotVariable(name string) string {
+	if !envName.MatchString(name) {
+		return manifest.QuoteText(name) + " cannot be the name of an environment variable: letters, digits and _ only, no digit first"
+	}
+	return ""
+}

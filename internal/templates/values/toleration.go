@@ -1,0 +1,84 @@
+package values
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// Toleration lets pods run on nodes with a taint. Key "" tolerates every taint,
+// Exists any value, Effect "" every effect. Seconds, for NoExecute, is how long.
+type Toleration struct {
+	Key, Value string
+	Exists     bool
+	Effect     string
+	Seconds    *int
+}
+
+var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
+
+// ParseToleration reads KEY[=VALUE][:EFFECT[:SECONDS]] as kubectl writes taints;
+// "*" tolerates everything.
+func ParseToleration(text string) (Toleration, error) {
+	bad := func(why string) (Toleration, error) {
+		return Toleration{}, errs.Usagef("--toleration %s is not understood: %s", manifest.QuoteText(text), why).
+			WithTry("--toleration KEY=VALUE:NoSchedule", "--toleration KEY:NoExecute:300", "--toleration KEY")
+	}
+	parts := strings.Split(text, ":")
+	key, value, hasValue := strings.Cut(parts[0], "=")
+	t := Toleration{Key: key, Value: value, Exists: !hasValue}
+	if key == "*" {
+		t.Key = ""
+		if hasValue {
+			return bad("* has no value")
+		}
+	} else if len(validation.IsQualifiedName(key)) > 0 {
+		return bad(manifest.QuoteText(key) + " is no taint's key")
+	}
+	if len(validation.IsValidLabelValue(value)) > 0 {
+		return bad(manifest.QuoteText(value) + " is no taint's value")
+	}
+	if len(parts) > 1 {
+		i := slices.IndexFunc(taintEffects, func(e string) bool { return strings.EqualFold(e, parts[1]) })
+		if i < 0 {
+			return bad("the effect is " + manifest.OrList(taintEffects))
+		}
+		t.Effect = taintEffects[i]
+	}
+	if len(parts) > 2 {
+		n, err := strconv.Atoi(parts[2])
+		if err != nil || n < 0 || t.Effect != "NoExecute" {
+			return bad("only NoExecute is followed by a number of seconds")
+		}
+		t.Seconds = &n
+	}
+	if len(parts) > 3 {
+		return bad("it has too many parts")
+	}
+	return t, nil
+}
+
+// Object is the toleration as pods have it.
+func (t Toleration) Object() map[string]any {
+	out := map[string]any{"operator": "Equal"}
+	if t.Exists {
+		out["operator"] = "Exists"
+	} else {
+		out["value"] = t.Value
+	}
+	if t.Key != "" {
+		out["key"] = t.Key
+	}
+	if t.Effect != "" {
+		out["effect"] = t.Effect
+	}
+	if t.Seconds != nil {
+		out["tolerationSeconds"] = int64(*t.Seconds)
+	}
+	return out
+}
