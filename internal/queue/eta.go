@@ -2,33 +2,39 @@ package queue
 
 import "time"
 
-// ETA is when a task may start: an estimate, the same in every document.
+// ETA is an estimate of when a workload starts, the same in every document.
 type ETA struct {
-	// EarliestSeconds and LatestSeconds are from the document's Time on, 0 for now;
-	// null where nothing, or no upper end, is known.
+	// EarliestSeconds and LatestSeconds count from the document's Time, 0 for now; null
+	// where there is no estimate, or no upper end.
 	EarliestSeconds, LatestSeconds *int64
-	// Reason and Message say why nothing, or no upper end, is known; Reason is a Code
-	// of package forecast.
+	// Reason and Message say why there is no estimate, or no upper end. Reason is a Code
+	// of package forecast; Message is Kueue's until package present/estimate words it.
 	Reason  string `json:",omitempty"`
 	Message string `json:",omitempty"`
-	// Basis is where the durations are from, the most frequent first.
+	// Basis counts the sources of the durations, the most frequent first.
 	Basis []Basis `json:",omitempty"`
+
+	// Checks, Jobs, JobsTotal and Horizon are what Message is made of: see forecast.ETA.
+	Checks    bool          `json:"-"`
+	Jobs      []string      `json:"-"`
+	JobsTotal int           `json:"-"`
+	Horizon   time.Duration `json:"-"`
 }
 
-// Basis counts the workloads whose ends were taken from one source, a Source of
-// package forecast.
+// Basis counts the workloads whose ends come from one source, a Source of package
+// forecast.
 type Basis struct {
 	Source string
 	Count  int
 }
 
-// Known reports that something is known of the start.
+// Known reports whether there is an estimate.
 func (e *ETA) Known() bool { return e.EarliestSeconds != nil }
 
-// Earliest is EarliestSeconds as a duration, 0 where nothing is known.
+// Earliest is EarliestSeconds as a duration, 0 without an estimate.
 func (e *ETA) Earliest() time.Duration { return duration(e.EarliestSeconds) }
 
-// Latest is LatestSeconds as a duration; false where no upper end is known.
+// Latest is LatestSeconds as a duration; false without an upper end.
 func (e *ETA) Latest() (time.Duration, bool) {
 	return duration(e.LatestSeconds), e.LatestSeconds != nil
 }
@@ -40,5 +46,5 @@ func duration(seconds *int64) time.Duration {
 	return time.Duration(*seconds) * time.Second
 }
 
-// Seconds is a duration as documents have it: whole seconds.
+// Seconds is a duration in whole seconds, the unit of documents.
 func Seconds(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }

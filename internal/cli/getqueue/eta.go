@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	estimatetext "github.com/hyperpod-cli/hyperpod/internal/present/estimate"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -94,7 +95,9 @@ func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.C
 			return out, err
 		}
 		for _, e := range etas {
-			out[queue.Key{Namespace: e.Namespace, Workload: e.Name}] = *e.Document(now)
+			d := e.Document(now)
+			estimatetext.Fill(d)
+			out[queue.Key{Namespace: e.Namespace, Workload: e.Name}] = *d
 		}
 	}
 	return out, nil

@@ -303,7 +303,7 @@ func TestOverdue(t *testing.T) {
 	s.Add(fixture.Work("a", "run", 8, 0, 4*time.Hour, true))
 	for assume, want := range map[time.Duration]string{
 		time.Hour:     "starts    at any time, no telling when: a/run has run longer than assumed\n",
-		5 * time.Hour: "starts    in about 1h0m0s, an estimate: jobs end 1 by the assumed duration\n",
+		5 * time.Hour: "starts    in about 1h0m0s (estimate based on 1 job's assumed run time)\n",
 	} {
 		v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("train", 1, 8, "")), Namespace: "a", Remedies: true, Assume: assume})
 		if text := v.Text(0, hours); !strings.Contains(text, want) {

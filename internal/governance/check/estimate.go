@@ -2,13 +2,13 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
+	"github.com/hyperpod-cli/hyperpod/internal/present/estimate"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 )
 
@@ -35,6 +35,7 @@ func (c *Checker) estimate(ctx context.Context, r *Request, wl *kueue.Workload, 
 		return err
 	}
 	v.ETA = e.Document(now)
+	estimate.Fill(v.ETA)
 	return nil
 }
 
@@ -69,11 +70,11 @@ func (v *Verdict) etaRow(p *textpage.Page, age func(time.Duration) string) {
 	}
 	var basis []string
 	for _, b := range e.Basis {
-		basis = append(basis, fmt.Sprintf("%d %s", b.Count, forecast.Source(b.Source).Words()))
+		basis = append(basis, estimate.Basis(b.Source, b.Count))
 	}
-	text += ", an estimate"
+	text += " (estimate"
 	if len(basis) > 0 {
-		text += ": jobs end " + strings.Join(basis, ", ")
+		text += " based on " + strings.Join(basis, ", ")
 	}
-	p.Row("starts", text)
+	p.Row("starts", text+")")
 }

@@ -6,9 +6,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 )
 
-// Document is the estimate as every document has it, in seconds from now.
+// Document is the estimate as documents have it, in seconds from now. Package
+// present/estimate adds the words.
 func (e ETA) Document(now time.Time) *queue.ETA {
-	out := &queue.ETA{Reason: string(e.Code), Message: e.Why}
+	out := &queue.ETA{Reason: string(e.Code), Message: e.Message, Checks: e.Checks, Jobs: e.Unknown, JobsTotal: e.UnknownTotal, Horizon: e.Horizon}
 	for _, b := range e.Basis {
 		out.Basis = append(out.Basis, queue.Basis{Source: string(b.Source), Count: b.Count})
 	}

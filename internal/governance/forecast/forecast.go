@@ -1,14 +1,15 @@
-// Package forecast estimates when waiting workloads will start. It runs Kueue's
-// own decisions forward in time: running workloads end when their known durations
-// say so, what they free is given away by the admission engine, and the clock goes
-// on to the next end. Nothing here is a promise: jobs come and go, and durations
-// are maxima or medians. Every answer names what it rests on.
+// Package forecast estimates when waiting workloads start. It runs Kueue's own
+// decisions forward in time: running workloads end after their known durations, the
+// admission engine admits others to what they free, and the clock advances to the
+// next end. The result is an estimate: new jobs arrive, and durations are maxima or
+// medians. Every estimate names its basis.
 //
 // The functions are pure: the same world, options and clock give the same answer.
 package forecast
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,16 +19,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
 
-// World is what engines are made of.
+// World is the cluster that a forecast starts from.
 type World struct {
 	// Config are Kueue's rules. Its clock is replaced.
 	Config admission.Config
 	// Objects are everything an engine loads. They are not changed.
 	Objects []client.Object
-	// Finished are workloads that have ended; their durations are learned from.
+	// Finished are finished workloads. Their durations predict those of others.
 	Finished []*kueue.Workload
-	// Now is an engine that has loaded the objects and whose clock is Options.Now; nil:
-	// one is made. It is asked, and not changed.
+	// Now is an engine that has loaded the objects and whose clock is Options.Now. It is
+	// not changed. Nil: one is made.
 	Now *admission.Engine
 }
 
@@ -41,12 +42,12 @@ func Of(in *inputs.Inputs) World {
 type Options struct {
 	// Now is the clock; zero is an error of the caller.
 	Now time.Time
-	// Assume is the duration of workloads of which nothing is known; 0: none.
+	// Assume is the duration of workloads of unknown duration; 0: none.
 	Assume time.Duration
-	// Deadline returns the active deadline of a workload's job, 0 for none. Nil:
-	// only what stands on the workload itself is known.
+	// Deadline returns the active deadline of a workload's job, 0 for none. Nil: only
+	// the workload's own limits count.
 	Deadline func(*kueue.Workload) time.Duration
-	// Horizon is how far to look; 0 is 30 days.
+	// Horizon is the maximum time to look ahead; 0 is 30 days.
 	Horizon time.Duration
 }
 
@@ -57,49 +58,55 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Code says why there is no estimate, or no end of its range.
+// Code says why there is no estimate, or no upper end of its range.
 type Code string
 
 const (
-	// NoDuration: it waits for workloads of which no end is known.
+	// NoDuration: it waits for workloads without a known end.
 	NoDuration Code = "NoDuration"
-	// Overdue: it waits for workloads that have run longer than assumed, which may
-	// end at any time.
+	// Overdue: it waits for workloads that have run longer than assumed. They may end
+	// at any time.
 	Overdue Code = "Overdue"
-	// NeverFits: it can never start with the queues there are.
+	// NeverFits: it can never start in the present queues.
 	NeverFits Code = "NeverFits"
-	// NotQueued: its queue, a gate or the workload itself keeps it from being
-	// looked at; time alone changes nothing.
+	// NotQueued: its queue, an admission gate or the workload itself keeps Kueue from
+	// trying it. Time alone changes nothing.
 	NotQueued Code = "NotQueued"
-	// BeyondHorizon: not within the time looked at.
+	// BeyondHorizon: it does not start within the horizon.
 	BeyondHorizon Code = "BeyondHorizon"
-	// Unsettled: the policies preempt in circles.
+	// Unsettled: the preemption policies never converge.
 	Unsettled Code = "Unsettled"
 )
 
 // ETA is the estimate for one workload.
 type ETA struct {
 	Namespace, Name string
-	// Known is false when nothing can be said; Code and Why say why.
+	// Known is false when there is no estimate; Code says why.
 	Known bool
-	// Earliest is when it starts if only its own queue competes with it and the
-	// others end early.
+	// Earliest is when it starts if only its own queue competes with it and running
+	// workloads end early.
 	Earliest time.Time
-	// Latest is when it starts if every queue competes and the others end late, those
-	// never that have run longer than assumed; zero: no upper end can be told, for the
-	// reason in Code and Why.
+	// Latest is when it starts if every queue competes and running workloads end late;
+	// those that have run longer than assumed never end. Zero: there is no upper end;
+	// Code says why.
 	Latest time.Time
 	Code   Code
-	Why    string
-	// Basis is what the estimate rests on, the most frequent first.
+	// Message is Kueue's, of NotQueued and NeverFits.
+	Message string
+	// Checks: admission checks must pass after it has its quota.
+	Checks bool
+	// Basis counts the sources of the durations, the most frequent first.
 	Basis []Basis
-	// Unknown are the running jobs of its cohort tree of which no end is known, at
-	// most ten ("namespace/name").
-	Unknown []string
+	// Unknown are running jobs of its cohort tree without a known end ("namespace/name"),
+	// at most ten; UnknownTotal counts all of them.
+	Unknown      []string
+	UnknownTotal int
+	// Horizon is set for BeyondHorizon when the run reached it. Otherwise the job does
+	// not start even after every running job has ended.
+	Horizon time.Duration
 }
 
-// Wait is the range as durations from now; to is 0, which means
-// now else, when Latest is zero: no upper end is known.
+// Wait is the range as durations from now. A zero Latest gives 0 for to.
 func (e ETA) Wait(now time.Time) (from, to time.Duration) {
 	from = max(e.Earliest.Sub(now), 0)
 	if !e.Latest.IsZero() {
@@ -120,40 +127,22 @@ const (
 	TeamPriorityHistory Source = "TeamPriorityHistory"
 	// TeamHistory: quartiles of finished workloads of its queue.
 	TeamHistory Source = "TeamHistory"
-	// Assumed is the given duration (--assume-duration).
+	// Assumed is Options.Assume.
 	Assumed Source = "Assumed"
-	// PastAssumed: it has run for longer than that, so it may end at any time. For the
-	// earliest start it ends now, for the latest one never.
+	// PastAssumed: it has run for longer than Options.Assume and may end at any time.
+	// For the earliest start it ends now, for the latest it never ends.
 	PastAssumed Source = "PastAssumed"
 )
 
-// Basis counts the workloads whose ends were taken from one source.
+// Basis counts the workloads whose ends come from one source.
 type Basis struct {
 	Source Source
 	Count  int
 }
 
-// Words name a source in plain English ("3 by their deadline").
-func (s Source) Words() string {
-	switch s {
-	case MaximumExecutionTime:
-		return "by their maximum execution time"
-	case ActiveDeadline:
-		return "by their deadline"
-	case TeamPriorityHistory:
-		return "by the usual length in their team and priority"
-	case TeamHistory:
-		return "by the usual length in their team"
-	case Assumed:
-		return "by the assumed duration"
-	case PastAssumed:
-		return "at any time, having run longer than assumed"
-	}
-	return string(s)
-}
-
-// Workload estimates when one workload starts. It may be one that is not in the
-// world yet: then it is added. Errors are those of the engine.
+// Workload estimates when one workload starts. A workload that is not in the world is
+// added to it. Errors are those of the engine, and without World.Now those of objects
+// that it rejects.
 func Workload(ctx context.Context, w World, o Options, target *kueue.Workload) (ETA, error) {
 	etas, err := estimate(ctx, w, o.withDefaults(), []*kueue.Workload{target}, true)
 	if err != nil {
@@ -162,11 +151,11 @@ func Workload(ctx context.Context, w World, o Options, target *kueue.Workload) (
 	return etas[0], nil
 }
 
-// Queue estimates when each of the workloads that wait in a ClusterQueue starts,
-// in the order the scheduler takes them.
+// Queue estimates when each waiting workload of a ClusterQueue starts, in the order
+// of the scheduler.
 func Queue(ctx context.Context, w World, o Options, clusterQueue string) ([]ETA, error) {
 	o = o.withDefaults()
-	e, err := w.present(o)
+	e, err := w.present(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -201,17 +190,18 @@ func (w World) waiting() map[key]*kueue.Workload {
 	return out
 }
 
-// present is the world as it is now.
-func (w World) present(o Options) (*admission.Engine, error) {
+// present is an engine of the world as it is now.
+func (w World) present(ctx context.Context, o Options) (*admission.Engine, error) {
 	if w.Now != nil {
 		return w.Now, nil
 	}
-	return w.engine(func() time.Time { return o.Now })
+	return w.engine(ctx, func() time.Time { return o.Now }, nil)
 }
 
-// engine makes an engine of the world; what cannot be right is left out, as the
-// caller was told when it loaded the same objects.
-func (w World) engine(now func() time.Time, keep ...func(client.Object) bool) (*admission.Engine, error) {
+// engine makes an engine of the objects of the world that keep accepts; nil accepts
+// all. Objects that the engine rejects are an error only without World.Now, because
+// the caller that made World.Now has the same error.
+func (w World) engine(ctx context.Context, now func() time.Time, keep func(client.Object) bool) (*admission.Engine, error) {
 	cfg := w.Config
 	cfg.Now = now
 	e, err := admission.New(cfg)
@@ -219,15 +209,11 @@ func (w World) engine(now func() time.Time, keep ...func(client.Object) bool) (*
 		return nil, err
 	}
 	objects := w.Objects
-	for _, want := range keep {
-		var some []client.Object
-		for _, o := range objects {
-			if want(o) {
-				some = append(some, o)
-			}
-		}
-		objects = some
+	if keep != nil {
+		objects = slices.DeleteFunc(slices.Clone(objects), func(o client.Object) bool { return !keep(o) })
 	}
-	_ = e.Load(context.Background(), objects...)
+	if err := e.Load(ctx, objects...); err != nil && w.Now == nil {
+		return nil, err
+	}
 	return e, nil
 }

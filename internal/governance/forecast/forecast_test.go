@@ -254,10 +254,7 @@ func TestWorkload(t *testing.T) {
 			target := c.build(w)
 			got := eta(t, w, c.o, target)
 			if short(got) != c.want {
-				t.Errorf("%s, want %s (%s, unknown %v)", short(got), c.want, got.Why, got.Unknown)
-			}
-			if got.Code != "" && got.Why == "" {
-				t.Error("it does not say why")
+				t.Errorf("%s, want %s (%s, unknown %v)", short(got), c.want, got.Message, got.Unknown)
 			}
 			// The same once more: the same input gives the same answer.
 			if again := eta(t, w, c.o, target); short(again) != short(got) {
@@ -275,7 +272,7 @@ func TestNamesWhatHasNoEnd(t *testing.T) {
 	endless.OwnerReferences = []metav1.OwnerReference{{Kind: "PyTorchJob", Name: "endless", Controller: new(true)}}
 	w.add(endless, w.job("elsewhere", "other", 8, since(time.Hour)))
 	got := eta(t, w, forecast.Options{}, w.job("a", "new", 8))
-	if !slices.Equal(got.Unknown, []string{"a/endless"}) || got.Why != "no end is known of a/endless" {
+	if !slices.Equal(got.Unknown, []string{"a/endless"}) || got.Code != forecast.NoDuration || got.UnknownTotal != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -329,7 +326,7 @@ func BenchmarkWorkload(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.Log(short(e), e.Why)
+				b.Log(short(e), e.Code)
 			}
 		})
 	}

@@ -19,8 +19,8 @@ type span struct {
 // enough is how many finished workloads make a usual length.
 const enough = 3
 
-// lengths knows how long workloads run.
-type lengths struct {
+// durations knows how long workloads run.
+type durations struct {
 	o       Options
 	history map[string][]time.Duration // sorted, by team and by team and priority
 }
@@ -38,8 +38,8 @@ func teamPriority(w *kueue.Workload) string {
 	return fmt.Sprintf("%s\x00%d", team(w), p)
 }
 
-func learn(finished []*kueue.Workload, o Options) *lengths {
-	l := &lengths{o: o, history: map[string][]time.Duration{}}
+func learn(finished []*kueue.Workload, o Options) *durations {
+	l := &durations{o: o, history: map[string][]time.Duration{}}
 	for _, w := range finished {
 		if d, ok := ran(w); ok {
 			for _, k := range []string{team(w), teamPriority(w)} {
@@ -85,7 +85,7 @@ func elapsed(w *kueue.Workload, now time.Time) time.Duration {
 // remaining is how much longer a workload runs that has run for a while. The
 // limits are maxima, so what is usual in its team counts where it is shorter. A
 // workload that outlasted all its like has no usual length any more.
-func (l *lengths) remaining(w *kueue.Workload, elapsed time.Duration) span {
+func (l *durations) remaining(w *kueue.Workload, elapsed time.Duration) span {
 	out := l.usual(w, elapsed)
 	limit, source := l.limit(w)
 	if limit > 0 {
@@ -107,7 +107,7 @@ func (l *lengths) remaining(w *kueue.Workload, elapsed time.Duration) span {
 }
 
 // limit is the longest a workload may run, 0 when nothing limits it.
-func (l *lengths) limit(w *kueue.Workload) (limit time.Duration, source Source) {
+func (l *durations) limit(w *kueue.Workload) (limit time.Duration, source Source) {
 	shorter := func(d time.Duration, s Source) {
 		if d > 0 && (limit == 0 || d < limit) {
 			limit, source = d, s
@@ -130,7 +130,7 @@ func (l *lengths) limit(w *kueue.Workload) (limit time.Duration, source Source) 
 
 // usual are the quartiles of the durations of finished workloads that lasted
 // longer than elapsed.
-func (l *lengths) usual(w *kueue.Workload, elapsed time.Duration) span {
+func (l *durations) usual(w *kueue.Workload, elapsed time.Duration) span {
 	for _, from := range []struct {
 		key    string
 		source Source

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,11 +14,11 @@ import (
 )
 
 // estimate runs the world forward twice: once with only the targets' own queue
-// competing and quick ends, once with every queue and slow ends.
+// competing and early ends, once with every queue competing and late ends.
 func estimate(ctx context.Context, w World, o Options, targets []*kueue.Workload, alone bool) ([]ETA, error) {
 	targets = stamped(targets, o.Now)
 	t := newTree(w, targets)
-	everyone, err := w.present(o)
+	everyone, err := w.present(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -37,22 +36,22 @@ func estimate(ctx context.Context, w World, o Options, targets []*kueue.Workload
 		return out, nil
 	}
 	known := learn(w.Finished, o)
-	quick, err := t.run(ctx, pass{w: w, o: o, lengths: known, open: open, keep: t.ownQueue(targets, alone), add: targets, size: exact})
+	quick, err := t.run(ctx, pass{w: w, o: o, known: known, open: open, keep: t.ownQueue(targets, alone), add: targets, size: exact})
 	if err != nil {
 		return nil, err
 	}
 	s := t.size()
-	slow, err := t.run(ctx, pass{w: w, o: o, lengths: known, open: open, keep: t.firsts(w, s.queue), add: targets, slow: true, size: s})
+	slow, err := t.run(ctx, pass{w: w, o: o, known: known, open: open, keep: t.firsts(w, s.queue), add: targets, slow: true, size: s})
 	if err != nil {
 		return nil, err
 	}
 	for k, e := range open {
-		conclude(e, quick, slow, k, o)
+		conclude(e, quick, slow, k)
 	}
 	return out, nil
 }
 
-// stamped gives workloads that do not exist yet the age they would have.
+// stamped gives workloads that do not exist yet a creation time of now.
 func stamped(targets []*kueue.Workload, now time.Time) []*kueue.Workload {
 	out := slices.Clone(targets)
 	for i, w := range out {
@@ -65,7 +64,8 @@ func stamped(targets []*kueue.Workload, now time.Time) []*kueue.Workload {
 	return out
 }
 
-// present answers what needs no look ahead; done is false when one is needed.
+// present answers for targets that start now or never; done is false when a run
+// forward is needed.
 func present(ctx context.Context, e *admission.Engine, o Options, target *kueue.Workload, out *ETA) (done bool, err error) {
 	d, err := e.Probe(ctx, target)
 	if err != nil {
@@ -76,16 +76,16 @@ func present(ctx context.Context, e *admission.Engine, o Options, target *kueue.
 		out.Known, out.Earliest, out.Latest = true, o.Now, o.Now
 		return true, nil
 	case blocked(d.Reason):
-		out.Code, out.Why = NotQueued, d.Message
+		out.Code, out.Message = NotQueued, d.Message
 		return true, nil
 	case d.Outcome == admission.Never:
-		out.Code, out.Why = NeverFits, d.Message
+		out.Code, out.Message = NeverFits, d.Message
 		return true, nil
 	}
 	return false, nil
 }
 
-// blocked reports a reason that time does not remove.
+// blocked reports a reason that does not pass with time.
 func blocked(reason string) bool {
 	return slices.Contains([]string{
 		kueue.WorkloadQuotaReservedReasonMisconfigured, kueue.WorkloadQuotaReservedReasonSuspended,
@@ -93,8 +93,8 @@ func blocked(reason string) bool {
 	}, reason)
 }
 
-// conclude joins the two passes into one range.
-func conclude(e *ETA, quick, slow *course, k key, o Options) {
+// conclude joins the two runs into one range.
+func conclude(e *ETA, quick, slow *forecastRun, k key) {
 	first, soon := quick.started[k]
 	last, late := slow.started[k]
 	switch {
@@ -106,10 +106,10 @@ func conclude(e *ETA, quick, slow *course, k key, o Options) {
 	from := slow
 	if !late {
 		from = quick
-		if e.Code, e.Why = slow.why(o); e.Code == Overdue && !soon {
-			e.Code, e.Why = quick.why(o) // not even if those that are overdue end now
+		slow.explain(e)
+		if e.Code == Overdue && !soon {
+			quick.explain(e) // it does not start even if the overdue jobs end now
 		}
-		e.Unknown = slow.unknown()
 	}
 	if !soon {
 		return
@@ -118,50 +118,37 @@ func conclude(e *ETA, quick, slow *course, k key, o Options) {
 	if late {
 		e.Latest = last.at
 	}
-	e.Basis = from.basis(from.started[k].ends)
-	if first.checks {
-		e.Why = strings.TrimPrefix(e.Why+"; then its admission checks must pass", "; ")
-	}
+	e.Basis = from.basis(from.started[k].ended)
+	e.Checks = first.checks
 }
 
-// why says why a pass ended without the workload.
-func (c *course) why(o Options) (Code, string) {
-	names := c.unknown()
+// explain sets why a run ended without the workload.
+func (r *forecastRun) explain(e *ETA) {
+	e.Unknown, e.UnknownTotal, e.Horizon = r.unboundedNames[:min(len(r.unboundedNames), mostNames)], r.unbounded, 0
 	switch {
-	case c.unsettled:
-		return Unsettled, "the preemption policies never come to rest"
-	case len(names) > 0:
-		which := names[0]
-		if c.endless > 1 {
-			which += fmt.Sprintf(" and %d more", c.endless-1)
+	case r.unsettled:
+		e.Code = Unsettled
+	case r.unbounded > 0 && r.o.Assume > 0: // only jobs that have outrun the assumption have no end
+		e.Code = Overdue
+	case r.unbounded > 0:
+		e.Code = NoDuration
+	default:
+		if e.Code = BeyondHorizon; r.exhausted {
+			e.Horizon = r.o.Horizon
 		}
-		if o.Assume > 0 { // without an end are only those that have outrun it
-			verb := " has"
-			if c.endless > 1 {
-				verb = " have"
-			}
-			return Overdue, which + verb + " run longer than assumed"
-		}
-		return NoDuration, "no end is known of " + which
-	case c.exhausted:
-		return BeyondHorizon, "not within the " + days(o.Horizon) + " looked at"
 	}
-	return BeyondHorizon, "not even when everything that runs now has ended"
 }
 
-func days(d time.Duration) string {
-	if n := int(d.Hours() / 24); n > 1 {
-		return fmt.Sprintf("%d days", n)
-	}
-	return d.String()
-}
+// mostNames is how many jobs without a known end are named.
+const mostNames = 10
 
-// size is how closely a world is followed.
+// size is how closely a run follows a world.
 type size struct {
-	cycles int // scheduling cycles after each step, and
-	more   int // one more for each so many ends at once (0: none)
-	steps  int // at most so many steps
-	// slack: ends within this part of the time looked ahead happen together.
+	cycles int // scheduling cycles after each step
+	more   int // number of simultaneous ends that add one cycle (0: none)
+	steps  int // maximum number of steps
+	// slack is the part of the elapsed simulated time within which ends count as
+	// simultaneous.
 	slack float64
 	// queue is how many waiting workloads of each other queue compete (0: all).
 	queue int
@@ -169,15 +156,14 @@ type size struct {
 }
 
 var (
-	// exact follows every end until the queues are at rest.
+	// exact follows every end until the queues settle.
 	exact = size{cycles: 500, steps: 4096, slack: 0.05}
-	// coarse is for large clusters: ends that are close together happen at once,
-	// and after them the first few of each queue are tried. The range is as wide as
-	// that makes it.
+	// coarse is for large clusters: ends that are close together happen at once, and
+	// then only the first workloads of each queue are tried. The range becomes wider.
 	coarse = size{cycles: 2, more: 100, steps: 28, slack: 0.25, queue: 24, strip: true}
 )
 
-// tree is what is known of the queues: which belong together.
+// tree knows which queues share a cohort tree.
 type tree struct {
 	localQueues map[key]string    // ClusterQueue by LocalQueue
 	roots       map[string]string // root of the cohort tree by ClusterQueue

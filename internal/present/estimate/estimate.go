@@ -1,0 +1,77 @@
+// Package estimate words estimates of when jobs start.
+package estimate
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Fill sets the message of an estimate: why there is none, or no upper end, and what
+// follows the reservation of quota. A nil estimate stays nil.
+func Fill(e *queue.ETA) {
+	if e == nil {
+		return
+	}
+	text := reason(e)
+	if e.Checks {
+		text = strings.TrimPrefix(text+"; then its admission checks must pass", "; ")
+	}
+	e.Message = text
+}
+
+func reason(e *queue.ETA) string {
+	switch forecast.Code(e.Reason) {
+	case forecast.Unsettled:
+		return "the preemption policies never converge"
+	case forecast.NoDuration:
+		return "no known end for " + jobs(e)
+	case forecast.Overdue:
+		return jobs(e) + words.Verb(e.JobsTotal, " has", " have") + " run longer than assumed"
+	case forecast.BeyondHorizon:
+		if e.Horizon > 0 {
+			return "later than the estimate looks ahead (" + days(e.Horizon) + ")"
+		}
+		return "not even after every running job ends"
+	}
+	return e.Message
+}
+
+// jobs names the first job without a known end and counts the others.
+func jobs(e *queue.ETA) string {
+	text := strings.Join(e.Jobs[:min(len(e.Jobs), 1)], "")
+	if e.JobsTotal > 1 {
+		text += " and " + words.Count(e.JobsTotal-1, "other job", "other jobs")
+	}
+	return text
+}
+
+func days(d time.Duration) string {
+	if n := int(d.Hours() / 24); n > 1 {
+		return words.Count(n, "day", "days")
+	}
+	return d.String()
+}
+
+// Basis is the source of durations of some jobs: "1 job's deadline".
+func Basis(source string, jobs int) string {
+	what := source
+	switch forecast.Source(source) {
+	case forecast.MaximumExecutionTime:
+		what = "maximum run time"
+	case forecast.ActiveDeadline:
+		what = "deadline"
+	case forecast.TeamPriorityHistory:
+		what = "usual run time in the team at this priority"
+	case forecast.TeamHistory:
+		what = "usual run time in the team"
+	case forecast.Assumed:
+		what = "assumed run time"
+	case forecast.PastAssumed:
+		return words.Count(jobs, "job", "jobs") + " past the assumed run time"
+	}
+	return words.Count(jobs, "job's", "jobs'") + " " + what
+}
