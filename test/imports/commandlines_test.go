@@ -1,0 +1,179 @@
+package imports
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// logic are the packages that decide and return values. Words for a person, and
+// with them flags and command lines, are made in internal/present and internal/cli.
+// What to try is an errs.Suggestion, made by internal/suggest.
+var logic = []string{
+	"internal/governance", "internal/jobs", "internal/quota", "internal/queue", "internal/templates",
+	"internal/state", "internal/kube", "internal/discovery", "internal/snapshot", "internal/kinds",
+}
+
+// allowed is how many string literals of a logic package, with the packages below it,
+// may name a flag or a command. These numbers only fall: lower one when a package
+// needs fewer.
+var allowed = map[string]int{
+	"internal/discovery":           11,
+	"internal/governance/check":    8,
+	"internal/governance/explain":  8,
+	"internal/governance/lint":     17,
+	"internal/governance/remedy":   9,
+	"internal/governance/simulate": 11,
+	"internal/jobs":                12,
+	"internal/kube":                6,
+	"internal/snapshot":            13,
+	"internal/templates":           236,
+}
+
+// TestLogicNamesNoFlags searches the string literals of the logic packages for flags
+// and for our own commands.
+func TestLogicNamesNoFlags(t *testing.T) {
+	command := commands(t)
+	found := map[string][]string{}
+	for _, dir := range logic {
+		for _, l := range literals(t, filepath.Join(root, dir)) {
+			if flagName.MatchString(l.text) || command.MatchString(l.text) {
+				found[allowance(l.pkg)] = append(found[allowance(l.pkg)], fmt.Sprintf("%s/%s: %q", l.pkg, l.at, l.text))
+			}
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(found)) {
+		switch n := len(found[pkg]); {
+		case n > allowed[pkg]:
+			t.Errorf("%s: %d string literals name a flag or a command, %d are allowed; return a value instead, see internal/suggest:\n  %s",
+				pkg, n, allowed[pkg], strings.Join(found[pkg], "\n  "))
+		case n < allowed[pkg]:
+			t.Logf("%s: lower the allowance to %d", pkg, n)
+		}
+	}
+	for pkg := range allowed {
+		if len(found[pkg]) == 0 {
+			t.Logf("%s: delete its allowance", pkg)
+		}
+	}
+}
+
+// allowance returns the key of allowed that a package counts against: its own path or
+// the nearest parent there.
+func allowance(pkg string) string {
+	for p := pkg; p != "."; p = path.Dir(p) {
+		if _, ok := allowed[p]; ok {
+			return p
+		}
+	}
+	return pkg
+}
+
+// TestNamesOfFlagsAndCommands holds the search itself: it must find what it looks for.
+func TestNamesOfFlagsAndCommands(t *testing.T) {
+	command := commands(t)
+	for text, want := range map[string]bool{
+		"--queue-name": true, "use --queue-name": true, `"--set x=1"`: true, "a (--force)": true, "`--all`": true,
+		"hyperpod get-job x": true, "run explain-job": true, "hyperpod sandbox create": true,
+		"a -- b": false, "---": false, "nccl--tests": false, "get job": false, "hyperpod": false, "hyperpod-ns-team": false, "sandbox": false,
+		"hyperpod.io/get-jobs": false,
+	} {
+		if got := flagName.MatchString(text) || command.MatchString(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+var flagName = regexp.MustCompile("(^|[\\s\"'`(\\[|/])--[a-z]")
+
+// commands returns an expression for the product's commands, read from the command
+// reference: every name with a hyphen, and any command behind the program's name.
+func commands(t *testing.T) *regexp.Regexp {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root, "docs/commands.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, hyphened []string
+	for _, m := range regexp.MustCompile(`(?m)^## hyperpod ([a-z-]+)`).FindAllStringSubmatch(string(page), -1) {
+		if all = append(all, m[1]); strings.Contains(m[1], "-") {
+			hyphened = append(hyphened, m[1])
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) < 15 {
+		t.Fatalf("only %d commands in the reference", len(all))
+	}
+	return regexp.MustCompile(fmt.Sprintf(`\bhyperpod (%s)\b|(^|[\s"'(|])(%s)\b`, strings.Join(all, "|"), strings.Join(hyphened, "|")))
+}
+
+// literal is a string literal of a package.
+type literal struct{ pkg, at, text string }
+
+// literals returns the string literals of the packages below a folder, without
+// tests, import paths and struct tags.
+func literals(t *testing.T, dir string) []literal {
+	t.Helper()
+	var out []literal
+	files := token.NewFileSet()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() != "." {
+			// A module of its own, such as the oracle, is not the product.
+			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(files, name, nil, 0)
+		if err != nil {
+			return err
+		}
+		pkg, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		tags := map[*ast.BasicLit]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ImportSpec:
+				return false
+			case *ast.Field:
+				tags[n.Tag] = true
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil && !tags[n] {
+					at := files.Position(n.Pos())
+					out = append(out, literal{filepath.ToSlash(pkg), fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line), text})
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) == 0 {
+		t.Fatalf("no string literals below %s", dir)
+	}
+	return out
+}
