@@ -1,12 +1,12 @@
-// Package oracle compares the admission engine with Kueue's own scheduling loop:
-// random clusters, cycle by cycle, every workload's conditions and assignment.
+// Package oracle compares the admission engine with Kueue's own scheduling loop on
+// random clusters, cycle by cycle: every workload's conditions and assignment.
 //
 // It is a module of its own, because the package it reaches into,
-// sigs.k8s.io/kueue/pkg/scheduler, drags test dependencies into go mod tidy that
-// the product must not have. Run it by hand and whenever Kueue is updated:
+// sigs.k8s.io/kueue/pkg/scheduler, adds test dependencies to go mod tidy that the
+// product must not have. Run it by hand and whenever Kueue is updated:
 //
-//	make oracle      3,000 inputs in short form
-//	make fidelity    30,000 in full, Kueue against itself, and a live Kueue
+//	make oracle      3,000 inputs in the short form
+//	make fidelity    30,000 inputs, Kueue against itself, and a live Kueue
 //
 // Other inputs: go test -run TestAgainstKueue -inputs 5000 -first 1000 -full
 package oracle

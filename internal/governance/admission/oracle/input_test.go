@@ -22,7 +22,12 @@ const (
 	gpu = corev1.ResourceName("nvidia.com/gpu")
 	// slice is a part of a device that a transformation counts as whole ones.
 	slice = corev1.ResourceName("example.com/slice")
-	cpu   = corev1.ResourceCPU
+	lanes = corev1.ResourceName("example.com/lanes")
+	free  = corev1.ResourceName("example.com/free")
+	// port has a prefix that Kueue's configuration excludes, no quota covers unknown.
+	port    = corev1.ResourceName("networking.example.com/port")
+	unknown = corev1.ResourceName("example.com/undeclared")
+	cpu     = corev1.ResourceCPU
 )
 
 // input is one random cluster. Everything follows from the seed.
@@ -55,8 +60,8 @@ func newInput(seed int, full bool) *input {
 	if seed%6 == 1 {
 		in.transformations = []config.ResourceTransformation{
 			{Input: slice, Strategy: ptr.To(pick(r, []config.ResourceTransformationStrategy{config.Replace, config.Retain})), Outputs: corev1.ResourceList{gpu: *qty(2)}},
-			{Input: "example.com/free", Strategy: ptr.To(config.Replace)},
-			{Input: "example.com/lanes", Strategy: ptr.To(config.Replace), MultiplyBy: gpu, Outputs: corev1.ResourceList{cpu: *qty(1)}},
+			{Input: free, Strategy: ptr.To(config.Replace)},
+			{Input: lanes, Strategy: ptr.To(config.Replace), MultiplyBy: gpu, Outputs: corev1.ResourceList{cpu: *qty(1)}},
 		}
 		in.excluded = []string{"networking.example.com/"}
 	}
@@ -295,14 +300,14 @@ func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.W
 				delete(req, gpu)
 				req[slice] = *qty(1 + r.IntN(2))
 			case 1:
-				req["example.com/lanes"] = *qty(1 + r.IntN(2))
+				req[lanes] = *qty(1 + r.IntN(2))
 			case 2:
-				req["example.com/free"] = *qty(1)
-				req["networking.example.com/port"] = *qty(1)
+				req[free] = *qty(1)
+				req[port] = *qty(1)
 			}
 		}
 		if in.undeclared == config.QuotaCheckIgnoreUndeclared && chance(r, 30) {
-			req["example.com/undeclared"] = *qty(1)
+			req[unknown] = *qty(1)
 		}
 		set.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: req}}}
 		if chance(r, 8) {

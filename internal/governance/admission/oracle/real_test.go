@@ -102,6 +102,8 @@ func newReal(in *input) *real {
 	return r
 }
 
+func (r *real) workload(k client.ObjectKey) *kueue.Workload { return r.api.workloads[k] }
+
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -1,0 +1,199 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/workload"
+	workloadfinish "sigs.k8s.io/kueue/pkg/workload/finish"
+)
+
+// The kinds of inputs. An input can be of several.
+const (
+	fairSharing     = "fair sharing"
+	topology        = "topology"
+	transformations = "transformations"
+	excludedPrefix  = "excluded prefixes"
+	admissionChecks = "admission checks"
+	elasticSlices   = "elastic slices"
+	resourceGroups  = "two resource groups"
+	undeclared      = "undeclared resources ignored"
+	otherGates      = "other gates"
+)
+
+// kinds returns the kinds of an input.
+func (in *input) kinds() []string {
+	var out []string
+	for name, on := range map[string]bool{
+		fairSharing: in.fair != nil, topology: in.tas, transformations: in.transformations != nil, excludedPrefix: len(in.excluded) > 0,
+		admissionChecks: in.checks, elasticSlices: in.elastic, resourceGroups: in.split, otherGates: in.gates != nil,
+		undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
+	} {
+		if on {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// effects counts what happened in recorded runs, so that a kind of input that
+// changes nothing is found.
+type effects struct {
+	cycles, admissions, borrowed, preemptions, partial int
+	// of counts, by kind of input, the decisions that only this kind can bring about.
+	of map[string]int
+}
+
+func newEffects() *effects { return &effects{of: map[string]int{}} }
+
+func (e *effects) add(o *effects) {
+	e.cycles += o.cycles
+	e.admissions += o.admissions
+	e.borrowed += o.borrowed
+	e.preemptions += o.preemptions
+	e.partial += o.partial
+	for k, n := range o.of {
+		e.of[k] += n
+	}
+}
+
+func (e *effects) borrowing(amounts map[client.ObjectKey]string) {
+	for _, a := range amounts {
+		if a != "map[]" {
+			e.borrowed++
+		}
+	}
+}
+
+// change counts what happened to a workload between two looks at it.
+func (e *effects) change(in *input, before, now *kueue.Workload) {
+	if now == nil {
+		return
+	}
+	had := before != nil && workload.HasQuotaReservation(before)
+	switch has := workload.HasQuotaReservation(now); {
+	case workloadfinish.IsFinished(now):
+		if had && !workloadfinish.IsFinished(before) {
+			e.of[elasticSlices]++ // replaced by its new slice
+		}
+	case had && !has:
+		e.preemptions++
+		if c := apimeta.FindStatusCondition(now.Status.Conditions, kueue.WorkloadPreempted); c != nil && c.Reason == kueue.InCohortFairSharingReason {
+			e.of[fairSharing]++
+		}
+	case has && !had:
+		e.admissions++
+		e.admission(in, now)
+	}
+	if before != nil && had && !workload.IsAdmitted(before) && workload.IsAdmitted(now) {
+		e.of[admissionChecks]++ // the checks held it back and then let it through
+	}
+}
+
+// admission counts what a new quota reservation rests on.
+func (e *effects) admission(in *input, w *kueue.Workload) {
+	flavors := map[kueue.ResourceFlavorReference]bool{}
+	requested := map[corev1.ResourceName]bool{}
+	placed := false
+	for i, a := range w.Status.Admission.PodSetAssignments {
+		for _, f := range a.Flavors {
+			flavors[f] = true
+		}
+		placed = placed || a.TopologyAssignment != nil
+		if a.Count != nil && *a.Count < w.Spec.PodSets[i].Count {
+			e.partial++
+		}
+		for name := range w.Spec.PodSets[i].Template.Spec.Containers[0].Resources.Requests {
+			requested[name] = true
+		}
+	}
+	if placed {
+		e.of[topology]++
+	}
+	if (flavors["f0"] || flavors["f1"]) && (flavors["cpu0"] || flavors["cpu1"]) {
+		e.of[resourceGroups]++
+	}
+	if requested[slice] || requested[lanes] {
+		e.of[transformations]++
+	}
+	if requested[port] {
+		e.of[excludedPrefix]++
+	}
+	if requested[unknown] && in.undeclared == config.QuotaCheckIgnoreUndeclared {
+		e.of[undeclared]++
+	}
+}
+
+// gates counts an input whose run the engine never makes without the input's
+// feature gates. One try proves nothing: it could differ at a tie.
+func (e *effects) gates(in *input, run []cycle) {
+	if in.gates == nil {
+		return
+	}
+	plain := *in
+	plain.gates = nil
+	for range 10 {
+		if r := follow(run, newEngine(&plain)); r.end == len(run) && len(r.texts) == 0 {
+			return
+		}
+	}
+	e.of[otherGates]++
+	e.of[gatesOf(in)]++
+}
+
+// gatesOf names an input's set of feature gates.
+func gatesOf(in *input) string {
+	var names []string
+	for _, n := range slices.Sorted(maps.Keys(in.gates)) {
+		names = append(names, fmt.Sprintf("%s=%v", n, in.gates[n]))
+	}
+	return strings.Join(names, ",")
+}
+
+const (
+	// enough is how many inputs of a kind must show its effect at least once.
+	enough = 20
+	// enoughGates is the same for one set of feature gates. The rarest effect shows
+	// in one input of 30.
+	enoughGates = 40
+)
+
+// demand fails the test for each kind of input that had no effect.
+func (e *effects) demand(t *testing.T, inputs map[string]int) {
+	for kind, n := range inputs {
+		least := enough
+		if strings.Contains(kind, "=") {
+			least = enoughGates
+		}
+		if n >= least && e.of[kind] == 0 {
+			t.Errorf("%d inputs with %s, and none of them shows an effect of it", n, kind)
+		}
+	}
+	for what, n := range map[string]int{"preempts": e.preemptions, "borrows": e.borrowed, "is admitted with fewer pods": e.partial} {
+		if n == 0 {
+			t.Errorf("no workload %s: the inputs prove nothing about it", what)
+		}
+	}
+}
+
+func (e *effects) String() string {
+	return fmt.Sprintf("%d cycles, %d admissions (%d that borrow, %d partial), %d preemptions", e.cycles, e.admissions, e.borrowed, e.partial, e.preemptions)
+}
+
+// counts lists how many inputs of each kind there were, and how many effects.
+func (e *effects) counts(inputs map[string]int) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(inputs)) {
+		parts = append(parts, fmt.Sprintf("  %s: %d inputs, %d effects", kind, inputs[kind], e.of[kind]))
+	}
+	return strings.Join(parts, "\n")
+}
