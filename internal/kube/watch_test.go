@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -160,30 +161,31 @@ func TestFollowEnds(t *testing.T) {
 	})
 }
 
-// A watch is not limited by the request timeout, and does not hold a slot.
+// TestFollowIsEndless runs a watch for longer than the request timeout, on a clock
+// that no load slows down. The watch holds no slot.
 func TestFollowIsEndless(t *testing.T) {
-	var c *Client
-	c, _ = serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("watch") == "" {
-			fmt.Fprint(w, listOf("3"))
-			return
+	synctest.Test(t, func(t *testing.T) {
+		var c *Client
+		c = NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("watch") == "" {
+				fmt.Fprint(w, listOf("3"))
+				return
+			}
+			w.(http.Flusher).Flush()
+			select {
+			case <-time.After(2 * c.o.Timeout):
+			case <-r.Context().Done():
+				t.Error("the watch was cut")
+			}
+			if len(c.slots) != 0 {
+				t.Errorf("the watch holds a slot")
+			}
+			fmt.Fprintln(w, event(Added, object("a", "ua", "4", 1)))
+		}), "test", Options{Timeout: time.Second})
+		if got, err := follow(c, 2); err != nil || got != "SYNCED ADDED-a1" {
+			t.Errorf("got %s, %v", got, err)
 		}
-		w.(http.Flusher).Flush()
-		timer := time.NewTimer(80 * time.Millisecond) // longer than the timeout
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-r.Context().Done():
-			t.Error("the watch was cut")
-		}
-		if len(c.slots) != 0 {
-			t.Errorf("the watch holds a slot")
-		}
-		fmt.Fprintln(w, event(Added, object("a", "ua", "4", 1)))
-	}, func(o *Options) { o.Timeout = 40 * time.Millisecond })
-	if got, err := follow(c, 2); err != nil || got != "SYNCED ADDED-a1" {
-		t.Errorf("got %s, %v", got, err)
-	}
+	})
 }
 
 func TestFollowMetadataOnly(t *testing.T) {

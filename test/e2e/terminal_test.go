@@ -38,7 +38,7 @@ func TestExecTerminal(t *testing.T) {
 	go func() { _, _ = io.Copy(screen, terminal) }()
 	says := func(want string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(screen.String(), want); <-time.After(10 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(screen.String(), want); <-time.After(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("it never says %q:\n%s", want, screen.String())
 			}

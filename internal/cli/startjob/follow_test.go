@@ -27,7 +27,7 @@ func TestFollow(t *testing.T) {
 		cmd := newCmd(&Options{Factory: f, logs: log}, nil)
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		cmd.SetArgs([]string{name, "--template", "smpv2-llama2", "--node-count", "1", "--follow"})
-		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		err = cmd.ExecuteContext(ctx)
 		return buffers.Out.String(), buffers.Err.String(), err

@@ -25,7 +25,7 @@ func TestFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := kube.NewInProcess(box, "sandbox", kube.Options{})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	const ns = "hyperpod-ns-team-b"
 	job := map[string]any{"apiVersion": "batch/v1", "kind": "Job",
@@ -75,7 +75,7 @@ func TestFollowWithoutRights(t *testing.T) {
 		box.ServeHTTP(w, r)
 	})
 	c := kube.NewInProcess(h, "sandbox", kube.Options{})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var told [][]state.Missing
 	scope := Scope{Kinds: []kinds.Job{kinds.PyTorchJob, kinds.BatchJob}, Namespace: "hyperpod-ns-team-b", Missing: func(m []state.Missing) { told = append(told, m) }}
@@ -103,7 +103,7 @@ func TestFollowLosesQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := kube.NewInProcess(box, "sandbox", kube.Options{})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	const ns = "hyperpod-ns-team-b"
 	job := func(queue string) map[string]any {
@@ -146,7 +146,7 @@ func TestFollowEachNamespace(t *testing.T) {
 		box.ServeHTTP(w, r)
 	})
 	c := kube.NewInProcess(h, "sandbox", kube.Options{})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var told []state.Missing
 	asked := 0
@@ -217,7 +217,7 @@ func TestFollowLosesRight(t *testing.T) {
 				box.ServeHTTP(w, r.WithContext(ctx))
 			})
 			c := kube.NewInProcess(h, "sandbox", kube.Options{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
-			ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			lost := make(chan state.Missing, 9)
 			scope.Kinds = []kinds.Job{kinds.PyTorchJob, kinds.BatchJob}

@@ -51,7 +51,7 @@ func TestFollowPodsOfTheNextCluster(t *testing.T) {
 		<-r.Context().Done()
 	})
 	c := kube.NewInProcess(h, "sandbox", kube.Options{})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	first, second := true, ""
 	err := Follow(ctx, c, Scope{Kinds: []kinds.Job{kinds.RayJob}, Namespace: "ns", Name: "a", Pods: true}, func(ch Change) error {

@@ -24,7 +24,7 @@ type outcome struct {
 func read(t *testing.T, e Engine, q Query, r *record) <-chan outcome {
 	t.Helper()
 	out := make(chan outcome, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	go func() {
 		defer cancel()
 		result, err := e.Read(ctx, q, r)

@@ -122,7 +122,7 @@ func TestWait(t *testing.T) {
 			if tt.uid != "" {
 				uid = tt.uid
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			done := map[jobs.State]bool{}
 			_, err := Wait(ctx, c, Request{Kind: kinds.BatchJob, Namespace: namespace, Name: "x", UID: uid, Goal: tt.goal, Timeout: tt.timeout, Given: tt.given, UntilHeld: tt.held,
