@@ -119,18 +119,3 @@ func TestFault(t *testing.T) {
 		}
 	}
 }
-
-func TestPlain(t *testing.T) {
-	for message, want := range map[string]string{
-		"Preempted to accommodate a workload (UID: a, JobUID: b) due to reclamation within the cohort; preemptor path: /pool/vision; preemptee path: /pool/nlp": "made way for a job of vision (reclamation within the cohort)",
-		"Preempted to accommodate a workload (UID: a, JobUID: UNKNOWN) due to prioritization in the ClusterQueue":                                               "made way for a job (prioritization in the ClusterQueue)",
-		"couldn't assign flavors": "couldn't assign flavors",
-	} {
-		if got := Plain(message); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	if w, j := preemptor("Preempted to accommodate a workload (UID: a, JobUID: UNKNOWN) due to x"); w != "a" || j != "" {
-		t.Errorf("got %q, %q", w, j)
-	}
-}

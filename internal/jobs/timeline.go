@@ -97,7 +97,8 @@ func (l *line) add(t time.Time, s Step, reason, text string) {
 	}
 	m := Moment{Time: t.UTC(), Step: s, Reason: reason, Text: text}
 	if s == WasPreempted {
-		m.ByWorkloadUID, m.ByJobUID = preemptor(text)
+		p, _ := words.PreemptionIn(text)
+		m.ByWorkloadUID, m.ByJobUID = p.WorkloadUID, p.JobUID
 		m.Reason = cmp.Or(words.ReasonInMessage(text), reason)
 	}
 	l.moments = append(l.moments, m)
@@ -279,25 +280,7 @@ func near(a, b time.Time) bool {
 	return a.Truncate(time.Second).Sub(b.Truncate(time.Second)).Abs() <= same
 }
 
-var (
-	accommodates = regexp.MustCompile(`\(UID: ([^,)]*), JobUID: ([^,)]*)`)
-	waited       = regexp.MustCompile(`, wait time since .*$`)
-)
-
-// preemptor reads from Kueue's message whom a workload made way for.
-func preemptor(message string) (workload, job string) {
-	m := accommodates.FindStringSubmatch(message)
-	if m == nil {
-		return "", ""
-	}
-	known := func(s string) string {
-		if s == "UNKNOWN" {
-			return ""
-		}
-		return s
-	}
-	return known(m[1]), known(m[2])
-}
+var waited = regexp.MustCompile(`, wait time since .*$`)
 
 func trimWait(text string) string { return waited.ReplaceAllString(text, "") }
 

@@ -3,7 +3,6 @@ package queue
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // The codes of a Reason: Kueue's words where it has one.
@@ -88,18 +88,18 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 				}
 				return say(code, "the queue has only %s", strings.Join(only, ", "))
 			}
-			return say(code, "the queue has no quota of %s", shortName(resource))
+			return say(code, "the queue has no quota of %s", words.Short(resource))
 		case ExceedsMaxQuota:
-			return say(code, "%s %s more than the team can ever hold", quota.Text(resource, missing), shortName(resource))
+			return say(code, "%s %s more than the team can ever hold", quota.Text(resource, missing), words.Short(resource))
 		}
-		return say(code, "%s more %s needed", quota.Text(resource, missing), shortName(resource))
+		return say(code, "%s more %s needed", quota.Text(resource, missing), words.Short(resource))
 	}
-	if resource, missing := told(r.Message); resource != "" && !b.r.Complete {
+	if resource, missing := reported(r.Message); resource != "" && !b.r.Complete {
 		// What the others hold cannot be read. Kueue's own word may be old: the
 		// condition's time is not that of its message.
 		r.Resource = resource
 		r.Missing, _ = state.Amount(resource, missing)
-		return say(WaitingForQuota, "Kueue said %s more %s needed", quota.Text(resource, r.Missing), shortName(resource))
+		return say(WaitingForQuota, "Kueue said %s more %s needed", quota.Text(resource, r.Missing), words.Short(resource))
 	}
 	switch {
 	case r.Message != "" && telling(r.Message):
@@ -112,14 +112,12 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	return say(PendingEvaluation, "to be looked at next")
 }
 
-var unused = regexp.MustCompile(`insufficient unused quota for (\S+) in flavor \S+, (\S+) more needed`)
-
-// told is what Kueue's message says is missing: of accelerators, else of the
-// first resource.
-func told(message string) (resource, missing string) {
-	for _, m := range unused.FindAllStringSubmatch(message, -1) {
-		if resource == "" || kinds.Accelerator(m[1]) && !kinds.Accelerator(resource) {
-			resource, missing = m[1], m[2]
+// reported is what Kueue's message says is missing: of accelerators, else of the first
+// resource.
+func reported(message string) (resource, missing string) {
+	for _, s := range words.Shortages(message) {
+		if s.Missing != "" && (resource == "" || kinds.Accelerator(s.Resource) && !kinds.Accelerator(resource)) {
+			resource, missing = s.Resource, s.Missing
 		}
 	}
 	return resource, missing
@@ -151,7 +149,7 @@ func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, r
 		flavors := b.roomOf(it.ClusterQueue, name)
 		var fitting []quota.Room
 		for _, f := range flavors {
-			if !quota.RuledOut(message, f.Flavor) && b.selects(w, name, f) {
+			if !words.RulesOut(message, f.Flavor) && b.selects(w, name, f) {
 				fitting = append(fitting, f.Room)
 			}
 		}
@@ -239,11 +237,6 @@ func (b *builder) roomOf(clusterQueue, resource string) []room {
 	return out
 }
 
-// shortName is a resource without its domain: gpu, neurondevice, mig-1g.10gb.
-func shortName(resource string) string {
-	return resource[strings.LastIndex(resource, "/")+1:]
-}
-
 // telling reports a message of Kueue's that says more than that it waits, or than
 // a shortage of quota that has passed since.
 func telling(message string) bool {
@@ -263,11 +256,7 @@ func short(message string) string {
 	if message == "" {
 		return "waits"
 	}
-	if _, after, ok := strings.Cut(message, "couldn't assign flavors to pod set "); ok {
-		if _, why, ok := strings.Cut(after, ": "); ok {
-			message = why
-		}
-	}
+	message = words.WithoutPodSet(message)
 	message, _, _ = strings.Cut(message, "\n")
 	if runes := []rune(message); len(runes) > shortMessage {
 		// Three dots in any locale: it is data too.

@@ -1,7 +1,5 @@
 package quota
 
-import "strings"
-
 // Shortage is what a request for a resource lacks in the flavor that has most of
 // it, 0 for nothing. Missing is what is not to be had now without preempting anyone,
 // Beyond what its queue can never hold.
@@ -50,18 +48,4 @@ func Selects(selector, labels map[string]string, keys map[string]bool) bool {
 		}
 	}
 	return true
-}
-
-// RuledOut reports a flavor of which Kueue's message says that a job's pods cannot
-// go there (flavorassigner: node affinity and taints).
-func RuledOut(message, flavor string) bool {
-	if strings.Contains(message, "flavor "+flavor+" doesn't match node affinity") {
-		return true
-	}
-	for _, part := range strings.Split(message, ", ") {
-		if strings.Contains(part, "untolerated taint ") && strings.HasSuffix(part, " in flavor "+flavor) {
-			return true
-		}
-	}
-	return false
 }

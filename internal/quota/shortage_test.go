@@ -6,15 +6,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-func TestRuledOut(t *testing.T) {
-	const message = "couldn't assign flavors to pod set main: flavor a doesn't match node affinity, untolerated taint {x y NoSchedule <nil>} in flavor b, insufficient unused quota for cpu in flavor c, 1 more needed"
-	for flavor, want := range map[string]bool{"a": true, "b": true, "c": false, "d": false} {
-		if quota.RuledOut(message, flavor) != want {
-			t.Errorf("%s: %v", flavor, !want)
-		}
-	}
-}
-
 func TestLeastShort(t *testing.T) {
 	none, some, much := quota.Room{Flavor: "none", Now: 0, Most: 4}, quota.Room{Flavor: "some", Now: 2, Most: 8}, quota.Room{Flavor: "much", Now: 1, Most: 100}
 	for _, c := range []struct {

@@ -97,7 +97,7 @@ func (r report) answer(w *writer, s jobs.Status) {
 		text += fmt.Sprintf(", %d of %d in its queue", place, of)
 	}
 	if why := s.Why(); why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {
-		text += ": " + jobs.Plain(why)
+		text += ": " + words.Plain(why)
 	}
 	w.line(output.Strong, text)
 	w.b.WriteByte('\n')

@@ -56,7 +56,7 @@ func (r report) timeline(w *writer) {
 		text := m.Text
 		switch m.Step {
 		case jobs.WasPreempted:
-			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + jobs.Plain(text)
+			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + words.Plain(text)
 		case jobs.Waits:
 			text = "waits: " + text
 		}

@@ -87,7 +87,7 @@ func sizeText(size state.Amounts) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(size)) {
 		if n := size[name]; n > 0 && kinds.Accelerator(name) {
-			parts = append(parts, quota.Text(name, n)+" "+name[strings.LastIndex(name, "/")+1:])
+			parts = append(parts, quota.Text(name, n)+" "+words.Short(name))
 		}
 	}
 	if len(parts) == 0 && size["cpu"] > 0 {

@@ -98,7 +98,7 @@ func Run(ctx context.Context, o *Options) error {
 		// Without its Workload, which may not be readable, the job's own status tells.
 		workloads, _ := state.ListWorkloads(ctx, cluster.Client, job.Namespace, kube.ListOptions{})
 		s := jobs.StatusOf(job, jobs.Match([]state.Job{job}, workloads)[0], pods)
-		f.Notef("note: %s has no pods: it is %s", o.Name, strings.TrimSuffix(string(s.State)+": "+jobs.Plain(s.Why()), ": "))
+		f.Notef("note: %s has no pods: it is %s", o.Name, strings.TrimSuffix(string(s.State)+": "+words.Plain(s.Why()), ": "))
 	}
 	return output.Print(f.IO, format, document, func() output.Table { return Table(rows, cluster.Now()) }, func() (out []string) {
 		for _, r := range rows {

@@ -3,8 +3,6 @@ package simulatecmd
 import (
 	"fmt"
 	"maps"
-	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,20 +150,13 @@ func sum(list []simulate.Amount, resource string) float64 {
 	return total
 }
 
-func number(v float64) string {
-	if math.IsInf(v, 0) {
-		return "unlimited"
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
-}
-
 func teamText(s *simulate.TeamState, resource string) string {
 	if s == nil {
 		return "-"
 	}
-	text := number(sum(s.Used, resource)) + " used"
+	text := words.Number(resource, sum(s.Used, resource)) + " used"
 	if b := sum(s.Borrowed, resource); b > 0 {
-		text += ", " + number(b) + " borr."
+		text += ", " + words.Number(resource, b) + " borr."
 	}
 	for _, part := range []struct {
 		n    int
@@ -184,7 +175,7 @@ func jobText(s *simulate.JobState, resource string) string {
 	}
 	switch s.State {
 	case simulate.Admitted, simulate.QuotaReserved:
-		text := fmt.Sprintf("%s: %s %s, %s borrowed", s.State, number(sum(s.Holds, resource)), short(resource), number(sum(s.Borrowed, resource)))
+		text := fmt.Sprintf("%s: %s %s, %s borrowed", s.State, words.Number(resource, sum(s.Holds, resource)), words.Short(resource), words.Number(resource, sum(s.Borrowed, resource)))
 		if s.State == simulate.QuotaReserved {
 			text += ", waits for admission checks"
 		}
@@ -197,36 +188,22 @@ func jobText(s *simulate.JobState, resource string) string {
 	return "Waiting: " + why(s, resource)
 }
 
-var (
-	lacking = regexp.MustCompile(`insufficient unused quota for (\S+) in flavor \S+, (\S+) more needed`)
-	beyond  = regexp.MustCompile(`insufficient quota for (\S+) in flavor \S+, .*?> maximum capacity \(([^)]+)\)`)
-)
-
-// why says in a few words what Kueue says at length for every resource: what is
-// lacking of the one that matters, else Kueue's reason. JSON has the whole text.
+// why is the shortage of one resource, else Kueue's message or reason. JSON has the
+// whole message.
 func why(s *simulate.JobState, resource string) string {
-	for _, m := range beyond.FindAllStringSubmatch(s.Message, -1) {
-		if m[1] == resource {
-			return fmt.Sprintf("%s %s is the most the team can hold", m[2], short(resource))
-		}
-	}
-	for _, m := range lacking.FindAllStringSubmatch(s.Message, -1) {
-		if m[1] == resource {
-			return fmt.Sprintf("%s more %s needed", m[2], short(resource))
+	for _, x := range words.Shortages(s.Message) {
+		switch {
+		case x.Resource != resource:
+		case x.Most != "":
+			return fmt.Sprintf("%s %s is the most the team can hold", x.Most, words.Short(resource))
+		default:
+			return fmt.Sprintf("%s more %s needed", x.Missing, words.Short(resource))
 		}
 	}
 	if s.Reason == "" || s.Message != "" && len(s.Message) <= 60 {
 		return s.Message
 	}
 	return s.Reason
-}
-
-// short is a resource's name as people say it.
-func short(resource string) string {
-	if i := strings.LastIndexByte(resource, '/'); i >= 0 {
-		return resource[i+1:]
-	}
-	return resource
 }
 
 // cycles is the table of --cycles: a line per event.
@@ -246,7 +223,7 @@ func cycles(r *simulate.Report) output.Table {
 				what = "quota reserved"
 			}
 			row(c.Cycle, what, s.Namespace+"/"+s.Name, fmt.Sprintf("%s %s, %s borrowed, %s",
-				number(sum(s.Holds, main)), short(main), number(sum(s.Borrowed, main)), podSets(s.PodSets)))
+				words.Number(main, sum(s.Holds, main)), words.Short(main), words.Number(main, sum(s.Borrowed, main)), podSets(s.PodSets)))
 		}
 		for _, p := range c.Preempted {
 			row(c.Cycle, "preempted", p.Namespace+"/"+p.Name, "for "+p.By+" ("+words.PreemptionReason(p.Reason)+")")

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // quota is layer c: Kueue's decision and what it is made of.
@@ -196,7 +197,7 @@ func (c *Checker) reach(wl *kueue.Workload, group []kueue.FlavorQuotas, d *admis
 	}
 	return func(f kueue.FlavorQuotas, resource string) bool {
 		covers := slices.ContainsFunc(f.Resources, func(r kueue.ResourceQuota) bool { return string(r.Name) == resource })
-		return covers && !quota.RuledOut(d.Message, string(f.Name)) && slices.ContainsFunc(wl.Spec.PodSets, func(ps kueue.PodSet) bool {
+		return covers && !words.RulesOut(d.Message, string(f.Name)) && slices.ContainsFunc(wl.Spec.PodSets, func(ps kueue.PodSet) bool {
 			asks := slices.ContainsFunc(d.PodSets, func(p admission.PodSetDecision) bool {
 				return p.Name == string(ps.Name) && slices.ContainsFunc(p.Requests, func(r admission.Quantity) bool { return r.Resource == resource && r.Value > 0 })
 			})

@@ -359,15 +359,3 @@ func (r *Rules) text() string {
 	}
 	return text
 }
-
-// CauseIn says why a job was preempted, from Kueue's message about it ("Preempted
-// to accommodate a workload (UID: ..., JobUID: ...) due to reclamation within the
-// cohort; ..."); the message itself where it has another form.
-func CauseIn(message string) string {
-	_, cause, ok := strings.Cut(message, " due to ")
-	if !ok {
-		return words.OneLine(message)
-	}
-	cause, _, _ = strings.Cut(cause, ";")
-	return words.OneLine(cause)
-}

@@ -116,7 +116,7 @@ func (m *Moment) text() string {
 		if m.By != "" {
 			text += " for " + m.By
 		}
-		text += ": " + check.CauseIn(m.Message)
+		text += ": " + words.Cause(m.Message)
 	}
 	if m.Step == "Waits" {
 		text = "waits: " + check.Shorten(m.Message)

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -105,12 +104,9 @@ func (p Progress) Text() string { return p.Job.Name + " is " + p.state() }
 // place in the queue and the reason stay, what the reader knows goes.
 func (p Progress) Shorter() []string {
 	brief := p
-	brief.Status.Message = strings.TrimPrefix(p.Status.Message, podSet.FindString(p.Status.Message))
+	brief.Status.Message = words.WithoutPodSet(p.Status.Message)
 	return []string{p.state(), brief.state()}
 }
-
-// podSet is how Kueue begins a sentence about quota.
-var podSet = regexp.MustCompile(`^couldn't assign flavors to pod set [^ ]+: `)
 
 func (p Progress) state() string {
 	text := string(p.Status.State)
@@ -121,7 +117,7 @@ func (p Progress) state() string {
 		text += fmt.Sprintf(", %d of %d pods ready", p.Status.Ready, p.Status.Wanted)
 	}
 	if why := p.Status.Why(); why != "" {
-		text += ": " + jobs.Plain(why)
+		text += ": " + words.Plain(why)
 	}
 	return text
 }
