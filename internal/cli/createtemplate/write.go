@@ -21,7 +21,7 @@ func readSource(ctx context.Context, f *factory.Factory, name string) ([]byte, e
 	data, err := f.ReadManifest(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errs.NotFoundf("there is no file %s", name).WithCause(err)
+		return nil, errs.NotFoundf("file %s not found", name).WithCause(err)
 	case err != nil && ctx.Err() == nil:
 		return nil, errs.Wrap(err, "cannot read "+name)
 	}

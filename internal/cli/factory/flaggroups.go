@@ -30,6 +30,44 @@ func (f *Factory) GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	})
 }
 
+// OptionGroup is a part of a command's options, with a heading of its own in the help.
+type OptionGroup interface {
+	// Title is the heading.
+	Title() string
+	// AddFlags defines the flags of the group in the order of the help.
+	AddFlags(cmd *cobra.Command)
+	Options
+}
+
+// AddGroups defines the flags of the groups and prints them under their headings.
+func (f *Factory) AddGroups(cmd *cobra.Command, groups []OptionGroup) {
+	cmd.Flags().SortFlags = false
+	var headings []FlagGroup
+	known := map[string]bool{}
+	for _, g := range groups {
+		g.AddFlags(cmd)
+		heading := FlagGroup{Title: g.Title()}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if !known[flag.Name] {
+				known[flag.Name] = true
+				heading.Flags = append(heading.Flags, flag.Name)
+			}
+		})
+		headings = append(headings, heading)
+	}
+	f.GroupFlags(cmd, headings...)
+}
+
+// ValidateGroups validates the groups in order and returns the first error.
+func ValidateGroups(groups []OptionGroup) error {
+	for _, g := range groups {
+		if err := g.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // localFlags is the section of cobra's usage template that lists the flags.
 const localFlags = `
 

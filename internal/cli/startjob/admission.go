@@ -18,43 +18,37 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// admission is the dry run that the checker answers.
-const admission = "admission"
-
-// excuse keeps what fillIn could not find as a finding of the admission check,
-// where a start would have failed.
-func (o *Options) excuse(err error, step string) bool {
+// report makes a failed lookup a finding of the admission check, and returns false where the run is not one: a start fails.
+func (r *run) report(err error, step string) bool {
 	var e *errs.Error
-	if o.DryRun != admission || !errors.As(err, &e) || e.Code != errs.NotFound {
+	if r.options.DryRun != admission || !errors.As(err, &e) || e.Code != errs.NotFound {
 		return false
 	}
 	found := check.Step{Check: step, Status: check.Failed, Message: e.Error()}
 	if len(e.Try) > 0 {
 		found.Try = e.Try[0].String()
 	}
-	o.found = append(o.found, found)
+	r.findings = append(r.findings, found)
 	return true
 }
 
-// checkAdmission says whether the job would run, and creates nothing.
-func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v values.Values, r render.Result) error {
-	f := o.Factory
+// checkAdmission prints whether the job would run. It creates nothing.
+func (r *run) checkAdmission(ctx context.Context, j job) error {
+	f, c := r.factory, r.cluster
 	format, err := f.Format()
 	if err != nil {
 		return err
 	}
-	object := r.Objects[max(r.Job, 0)]
+	object := j.Objects[max(j.Job, 0)]
 	var in *inputs.Inputs
 	var rights []check.Step
 	var loadErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { in, loadErr = admissioncheck.Load(ctx, c, v.Namespace) })
-	wg.Go(func() { rights = createRights(ctx, c, v.Namespace, r.Objects) })
+	wg.Go(func() { in, loadErr = admissioncheck.Load(ctx, c, j.namespace) })
+	wg.Go(func() { rights = createRights(ctx, c, j.namespace, j.Objects) })
 	wg.Wait()
 	if loadErr != nil {
 		return loadErr
@@ -64,13 +58,13 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v valu
 		return err
 	}
 	verdict, err := asked.Check(ctx, check.Request{
-		Object: object, Namespace: v.Namespace, Remedies: true, Assume: o.Assume,
-		Make:  o.again,
-		Steps: append(o.found, rights...),
+		Object: object, Namespace: j.namespace, Remedies: true, Assume: r.options.Assume,
+		Make:  j.change,
+		Steps: append(r.findings, rights...),
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) time.Duration {
 			return admissioncheck.Deadlines(ctx, c, in)
 		},
-		Queues: func(ctx context.Context) []*kueue.LocalQueue { return admissioncheck.Queues(ctx, c, in, v.Namespace) },
+		Queues: func(ctx context.Context) []*kueue.LocalQueue { return admissioncheck.Queues(ctx, c, in, j.namespace) },
 	})
 	if err != nil {
 		return err
@@ -86,15 +80,14 @@ func (o *Options) checkAdmission(ctx context.Context, c *factory.Cluster, v valu
 	return nil
 }
 
-// createRights asks whether the user may create the objects. A server that does
-// not answer the question leaves it open.
+// createRights checks the permission to create each object. The step is Unknown if the server does not answer.
 func createRights(ctx context.Context, c *factory.Cluster, namespace string, objects []map[string]any) []check.Step {
 	steps := make([]check.Step, len(objects))
 	var wg sync.WaitGroup
 	for i, object := range objects {
 		wg.Go(func() {
 			what := fmt.Sprintf("create %s in %s", strings.ToLower(kinds.Text(object, "kind")), namespace)
-			steps[i] = check.Step{Check: "Rights", Status: check.OK, Message: "you may " + what}
+			steps[i] = check.Step{Check: "Rights", Status: check.OK, Message: "you have permission to " + what}
 			res, err := discovery.ResourceOf(ctx, c.Client, object)
 			var allowed bool
 			if err == nil {
@@ -104,12 +97,12 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 			case err != nil && errs.ExitOf(err) == errs.NotFound:
 				steps[i] = check.Step{Check: "Kind", Status: check.Failed, Message: err.Error()}
 			case c.Snapshot != nil:
-				steps[i].Status, steps[i].Message = check.Skipped, "a file does not tell what you may do"
+				steps[i].Status, steps[i].Message = check.Skipped, "a snapshot has no permissions"
 			case err != nil:
-				steps[i].Status, steps[i].Message = check.Unclear, "whether you may "+what+" could not be found out"
+				steps[i].Status, steps[i].Message = check.Unclear, "cannot check the permission to "+what
 			case !allowed:
-				steps[i].Status, steps[i].Message = check.Failed, "you have no right to "+what
-				steps[i].Advice = "ask a cluster administrator for a role with that right"
+				steps[i].Status, steps[i].Message = check.Failed, "you have no permission to "+what
+				steps[i].Advice = "ask a cluster administrator for a role with that permission"
 			}
 		})
 	}

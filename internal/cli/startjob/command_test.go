@@ -28,7 +28,7 @@ func TestCommandLine(t *testing.T) {
 		streams, _ := output.Test()
 		f := &factory.Factory{IO: streams, Env: func(string) string { return "" }}
 		var got string
-		cmd := NewCmd(f, func(_ context.Context, o *Options) error { got = o.command; return nil })
+		cmd := NewCmd(f, func(_ context.Context, o *Options) error { got = o.CommandLine; return nil })
 		cmd.SetArgs(tt.args)
 		if err := cmd.ExecuteContext(context.Background()); err != nil {
 			t.Fatal(err)

@@ -1,75 +1,178 @@
 package startjob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// DefaultTemplate is used when nothing else defines the job and the
-// configuration names no other.
+// DefaultTemplate is the template if nothing else defines the job and the settings name no other.
 const DefaultTemplate = "pytorch"
 
-// definition finds the template that defines the job, and says where it is from.
-func (o *Options) definition(ctx context.Context, f *factory.Factory) (*parse.Template, error) {
-	dirs := f.TemplateDirs()
-	if o.From != "" {
-		return o.repeat(ctx, f)
-	}
-	if o.File != "" {
-		return o.readFile(ctx, f)
-	}
-	if o.Recipe != "" {
-		return o.fromRecipe(f)
-	}
-	if o.Template != "" {
-		return o.named(ctx, f, o.Template)
-	}
-	if o.JobKind != "" {
-		return catalogue.Find(o.kindTemplate(), dirs)
+// definition is what defines a job before the flags apply.
+type definition struct {
+	template *parse.Template
+	// described says on stderr which definition is used.
+	described string
+	// file holds what a configuration file or a recipe states; nil for a template or manifest.
+	file *fileValues
+	// namespace is where a repeated job ran; empty for every other definition.
+	namespace string
+}
+
+// fileValues are the values of a file that is neither a template nor a manifest.
+type fileValues struct {
+	values.Values
+	schedulerType string
+	// under returns the file's values with those of the flags over them.
+	under func(flags values.Values) values.Values
+}
+
+// define finds the definition of the job.
+func (r *run) define(ctx context.Context) (definition, error) {
+	o := r.options
+	dirs := r.factory.TemplateDirs()
+	switch {
+	case o.From != "":
+		return r.repeat(ctx)
+	case o.File != "":
+		return r.readFile(ctx)
+	case o.Recipe != "":
+		return r.readRecipe()
+	case o.Template != "":
+		return described(r.named(ctx, o.Template))
+	case o.JobKind != "":
+		return described(catalogue.Find(o.kindTemplate(), dirs))
 	}
 	t, err := catalogue.Find(o.Name, dirs)
 	if errs.ExitOf(err) != errs.NotFound {
-		return t, err
+		return described(t, err)
 	}
-	fallback := f.Config.DefaultTemplate
-	if fallback == "" {
-		fallback = DefaultTemplate
-	}
-	return o.named(ctx, f, fallback)
+	return described(r.named(ctx, cmp.Or(r.factory.Config.DefaultTemplate, DefaultTemplate)))
 }
 
-// readFile parses the manifest of --config-file; "-" is stdin.
-func (o *Options) readFile(ctx context.Context, f *factory.Factory) (*parse.Template, error) {
-	if catalogue.IsFolder(o.File) {
-		return readFolder(o.File)
-	}
-	data, err := f.ReadManifest(ctx, o.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errs.NotFoundf("there is no file %s", o.File).WithCause(err)
-	}
-	if err != nil && ctx.Err() == nil {
-		return nil, errs.New("cannot read "+o.File, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
-	}
+// described makes a definition of a template.
+func described(t *parse.Template, err error) (definition, error) {
 	if err != nil {
-		return nil, err
+		return definition{}, err
 	}
-	if v2config.Is(data) {
-		return o.fromConfig(f, data)
-	}
-	return parse.Text(baseName(o.File), o.File, data)
+	return definition{template: t, described: "using " + source(t)}, nil
 }
 
-func describe(t *parse.Template) string {
+// source names a template for a notice.
+func source(t *parse.Template) string {
 	if t.Source == catalogue.Embedded {
-		return fmt.Sprintf("using the embedded template %s", t.Name)
+		return fmt.Sprintf("template %s (embedded)", t.Name)
 	}
-	return fmt.Sprintf("using %s", t.Source)
+	return t.Source
+}
+
+// named finds a template by its name, including the team's.
+func (r *run) named(ctx context.Context, name string) (*parse.Template, error) {
+	return findtemplate.Find(ctx, r.factory, name, func(ctx context.Context, c *factory.Cluster) (string, error) {
+		ns, err := r.inNamespace(ctx, c, r.factory.Global.Namespace, kinds.PyTorchJob.Resource)
+		return ns.Name, err
+	})
+}
+
+// readFile reads --config-file: a manifest, a template, a folder of manifests, or a configuration file of the official
+// CLI v2. "-" is the standard input.
+func (r *run) readFile(ctx context.Context) (definition, error) {
+	file := r.options.File
+	if catalogue.IsFolder(file) {
+		return described(readFolder(file))
+	}
+	data, err := r.factory.ReadManifest(ctx, file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return definition{}, errs.NotFoundf("file %s not found", file).WithCause(err)
+	case err != nil && ctx.Err() == nil:
+		return definition{}, errs.New("cannot read "+file, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+	case err != nil:
+		return definition{}, err
+	case v2config.Is(data):
+		return r.readConfig(data)
+	}
+	return described(parse.Text(baseName(file), file, data))
+}
+
+// readConfig reads a configuration file of the official CLI v2. The template is that of the job's kind.
+func (r *run) readConfig(data []byte) (definition, error) {
+	o := r.options
+	flags, err := o.values()
+	if err != nil {
+		return definition{}, err
+	}
+	flags.Namespace = r.factory.Global.Namespace
+	file, err := v2config.Read(o.File, data, flags)
+	if err != nil {
+		return definition{}, err
+	}
+	r.factory.Notes(file.Notices)
+	t, err := catalogue.Find(o.kindTemplate(), catalogue.Dirs{})
+	if err != nil {
+		return definition{}, err
+	}
+	return definition{template: t, described: "using " + o.File + " with " + source(t),
+		file: &fileValues{Values: file.Values, schedulerType: file.SchedulerType, under: file.Under}}, nil
+}
+
+// readRecipe reads a recipe of AWS's HyperPod recipes.
+func (r *run) readRecipe() (definition, error) {
+	o := r.options
+	found, err := recipe.Read(o.Recipe, o.OverrideParameters, recipe.Options{
+		HyperPod: o.kindTemplate() == hyperPodTemplate, InstanceType: o.InstanceType})
+	if err != nil {
+		return definition{}, err
+	}
+	r.factory.Notes(found.Notices)
+	return definition{template: found.Template, described: "using " + o.Recipe + " with " + source(found.Template),
+		file: &fileValues{Values: found.Values, under: found.Under}}, nil
+}
+
+// repeat makes a template of an earlier job. It starts in the namespace of that job unless another one is given.
+func (r *run) repeat(ctx context.Context) (definition, error) {
+	o, f := r.options, r.factory
+	namespace, name := o.repeated()
+	c, err := f.Cluster()
+	if err != nil {
+		return definition{}, err
+	}
+	job, err := findjob.FindIn(ctx, f, c, cmp.Or(namespace, f.Global.Namespace), "get", name, "")
+	if err != nil {
+		return definition{}, err
+	}
+	t, notes, err := findtemplate.FromJob(ctx, c, job, convert.Conversion{Name: name, Source: "job " + o.From, Repeat: true})
+	if err != nil {
+		return definition{}, err
+	}
+	f.Notes(notes)
+	into := cmp.Or(f.Global.Namespace, job.Namespace)
+	if gone := submit.Together(annotations(job.Object)); o.Replace && o.jobName() == name && into == job.Namespace && len(gone) > 0 {
+		e := errs.New("cannot replace job "+name+" from itself", "the objects that were submitted with it are deleted with it")
+		for _, ref := range gone {
+			e.WithFact("deleted", ref.String())
+		}
+		return definition{}, e.Suggest(errs.Run("start-job", "-f", "MANIFEST", "--replace"), errs.Run("start-job", "--from", o.From, "--name", name+"-2"))
+	}
+	return definition{template: t, described: "using " + source(t), namespace: job.Namespace}, nil
+}
+
+func annotations(object map[string]any) map[string]string {
+	return map[string]string{kinds.TogetherAnnotation: kinds.Text(object, "metadata", "annotations", kinds.TogetherAnnotation)}
 }

@@ -24,7 +24,9 @@ func TestFollow(t *testing.T) {
 	start := func(name string, log logFollower) (stdout, stderr string, err error) {
 		streams, buffers := output.Test()
 		f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
-		cmd := newCmd(&Options{Factory: f, logs: log}, nil)
+		cmd := NewCmd(f, func(ctx context.Context, o *Options) error {
+			return (&run{options: o, factory: f, follow: log}).start(ctx)
+		})
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		cmd.SetArgs([]string{name, "--template", "smpv2-llama2", "--node-count", "1", "--follow"})
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

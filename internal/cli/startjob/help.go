@@ -9,11 +9,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
-// helpWithParameters makes --help show the parameters of the template that the
-// command line names; without one it is the usual help.
+// helpWithParameters makes --help show the parameters of the template that the command line names, if it names one.
 func (o *Options) helpWithParameters(cmd *cobra.Command) {
 	usual := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -34,19 +32,14 @@ func (o *Options) showTemplate(cmd *cobra.Command) error {
 	if f.Config, _, err = config.Load(f.Env); err != nil {
 		return err
 	}
-	var t *parse.Template
-	if o.File != "" {
-		t, err = o.readFile(cmd.Context(), f)
-	} else {
-		t, err = o.named(cmd.Context(), f, o.Template)
-	}
+	d, err := (&run{options: o, factory: f}).define(cmd.Context())
 	if err != nil {
 		return err
 	}
-	text, err := templatepage.Help(f.IO, t)
+	text, err := templatepage.Help(f.IO, d.template)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f.IO.Out, "%s\nAll other options: hyperpod start-job --help\n", text)
+	_, err = fmt.Fprintf(f.IO.Out, "%s\nAll other flags: hyperpod start-job --help\n", text)
 	return err
 }

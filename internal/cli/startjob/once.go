@@ -2,8 +2,7 @@ package startjob
 
 import "github.com/hyperpod-cli/hyperpod/internal/errs"
 
-// once is the text of a flag that may be given one time only: of two files the
-// first would be left out without a word.
+// once is the value of a flag that can be given only once. Of two files the first would be ignored silently.
 type once struct {
 	to    *string
 	given bool
@@ -11,7 +10,7 @@ type once struct {
 
 func (o *once) Set(text string) error {
 	if o.given {
-		return errs.Usagef("--config-file is given twice").WithAdvice("put the files into one folder, or start them one after the other")
+		return errs.Usagef("--config-file can be given only once").WithAdvice("put the files into one folder, or start them one after the other")
 	}
 	*o.to, o.given = text, true
 	return nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -14,7 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 )
 
-// parse runs the command line up to, and without, Run.
+// parsed runs the command line up to, and without, Run.
 func parsed(t *testing.T, args ...string) (*Options, error) {
 	t.Helper()
 	stdio, _ := output.Test()
@@ -64,21 +65,28 @@ func TestFlagsBecomeValues(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"", "the job needs a name"},
-		{"--name j -f x --template y", "both define the job"},
-		{"--name j --node-count 0", "--node-count is at least 1, not 0"},
-		{"--name j --tasks-per-node -1", "--tasks-per-node is at least 1"},
-		{"--name j --efa -1", "--efa is not below 0"},
+		{"", "--name is required"},
+		{"--name j -f x --template y", "--config-file cannot be used with --template: each defines the job"},
+		{"--name j --node-count 0", `invalid --node-count "0": must be at least 1`},
+		{"--name j --tasks-per-node -1", `invalid --tasks-per-node "-1": must be a number of at least 1, auto, gpu or cpu`},
+		{"--name j --efa -1", `invalid --efa "-1": must be at least 0`},
+		{"--name j --max-retry -1", `invalid --max-retry "-1": must be at least 0`},
 		{"--name j --job-kind kubeflow/TFJob", "kubeflow/PyTorchJob, kubeflow/MPIJob"},
 		{"--name j --wait=done", "admitted, running"},
-		{"--name j --timeout 5s", "--timeout is for --wait"},
-		{"--name j --accelerators -1 --efa -1 --max-retry -1", "--accelerators is not below 0"},
+		{"--name j --timeout 5s", "--timeout requires --wait, --follow or --replace"},
+		{"--name j --accelerators -1 --efa -1 --max-retry -1", "invalid --accelerators"},
 		{"--from a --name j -f x --template t --job-kind MPIJob", "--config-file"},
-		{"--name " + strings.Repeat("j", 254), "at most 253 characters, not 254"},
+		{"--name " + strings.Repeat("j", 254), "at most 253 characters (got 254)"},
 		{"--name j --wait --timeout -5s", "--timeout 5s"},
-		{"--name j --wait --dry-run=server", "starts nothing to wait for"},
+		{"--name j --wait --dry-run=server", "a dry run starts no job"},
 		{"--name j --scheduler-type slurm", "SageMaker, Kueue, None"},
 		{"a b", "one job at a time"},
+		{"--name j --environment A", "A"},
+		{"--name j --edit -f -", "--edit cannot be used with -f -"},
+		{"--from a", "a repeated job needs a name of its own"},
+		{"--from a --name a", "a is the name of the job in --from"},
+		{"--from n/a/b --name c", `invalid --from "n/a/b"`},
+		{"--name j --accelerators 2 --accelerators-limit 4", "--accelerators-limit 4 must equal --accelerators 2"},
 	} {
 		_, err := parsed(t, strings.Fields(c.args)...)
 		if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), c.want) {
@@ -93,14 +101,37 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Validate changes nothing: the options are what was typed, also after a second call.
+func TestValidateIsPure(t *testing.T) {
+	for _, args := range []string{"--from a --replace", "--from n/a --name b", "--name j --node-selector a=b --label-selector c=d --label x=y", "-f f --auto-resume=false"} {
+		o, err := parsed(t, strings.Fields(args)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(args, "--name") && o.Name != "" {
+			t.Errorf("%q: --name is %s", args, o.Name)
+		}
+		before := *o
+		if err := o.Validate(); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+		if diff := cmp.Diff(before, *o, cmpopts.IgnoreFields(Options{}, "Factory")); diff != "" {
+			t.Errorf("%q: %s", args, diff)
+		}
+		if before.Factory.Global != o.Factory.Global {
+			t.Errorf("%q changes the global flags", args)
+		}
+	}
+}
+
 // The same key gives the same name, and only it.
 func TestGeneratedNames(t *testing.T) {
-	keyed := Options{Name: "j", IdempotencyKey: "k"}
-	first, second, other := keyed.suffix(), keyed.suffix(), (&Options{Name: "j", IdempotencyKey: "l"}).suffix()
+	key := func(key string) *Options { return &Options{Submission: Submission{IdempotencyKey: key}} }
+	first, second, other := key("k").suffix("j"), key("k").suffix("j"), key("l").suffix("j")
 	if first != second || first == other {
 		t.Errorf("suffixes of idempotency keys: %s, %s and %s", first, second, other)
 	}
-	if a, b := (&Options{Name: "j"}).suffix(), (&Options{Name: "j"}).suffix(); a == b {
+	if a, b := key("").suffix("j"), key("").suffix("j"); a == b {
 		t.Errorf("two suffixes are %s", a)
 	}
 }
@@ -113,7 +144,7 @@ func TestReadingCanBeInterrupted(t *testing.T) {
 	stdio.In = silent
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := (&Options{File: "-"}).readFile(ctx, &factory.Factory{IO: stdio})
+	_, err := (&run{options: &Options{Source: Source{File: "-"}}, factory: &factory.Factory{IO: stdio}}).readFile(ctx)
 	if got := errs.ExitOf(err); got != errs.Interrupted {
 		t.Errorf("exit code %d: %v", got, err)
 	}

@@ -3,7 +3,6 @@ package startjob
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/logview"
@@ -18,11 +17,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// logFollower prints the log of a job that was just started until the job ends,
-// and returns the job's verdict.
+// logFollower prints the log of a started job until the job ends. It returns an error if the job failed.
 type logFollower func(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error
 
-// followLog prints the log of the pod that matters.
+// followLog is the logFollower of the command. It prints the log of the pod that reports for the job.
 func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind kinds.Job, namespace, name string) error {
 	job, err := state.GetJob(ctx, c.Client, kind, namespace, name)
 	if err != nil {
@@ -41,36 +39,25 @@ func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind
 	return logview.Verdict(name, result)
 }
 
-// left is what is left of --timeout, which is for the whole run: 0 where none was
-// given, never 0 where it is over.
-func (o *Options) left() time.Duration {
-	if o.Timeout == 0 {
-		return 0
-	}
-	return max(o.end.Sub(o.Factory.Now()), time.Nanosecond)
-}
-
-// await waits for the job as --wait says, and then follows its log as --follow
-// says. A job that a person holds back is not waited for.
-func (o *Options) await(ctx context.Context, c *factory.Cluster, object submit.Object, created map[string]any) error {
+// await waits for the job as --wait says, and then follows its log as --follow says. It does not wait for a suspended job.
+func (r *run) await(ctx context.Context, object submit.Object, created map[string]any, end deadline) error {
 	kind, ok := kinds.JobFor(object.Resource.GroupVersion(), object.Resource.Kind)
 	if !ok {
-		return errs.New("nothing to wait for", object.String()+" is not of a kind that is known")
+		return errs.New("cannot wait for "+object.String(), "it is not a job of a known kind")
 	}
 	kind.Resource = object.Resource
-	r := wait.Request{Kind: kind, Namespace: kinds.Text(created, "metadata", "namespace"), Name: object.Name(), UID: kinds.Text(created, "metadata", "uid"),
-		Goal: wait.Goal(o.Wait), Timeout: o.left(), Given: o.Timeout, UntilHeld: true}
-	if r.Goal == "" {
-		r.Goal = wait.Running
+	req := wait.Request{Kind: kind, Namespace: kinds.Text(created, "metadata", "namespace"), Name: object.Name(), UID: kinds.Text(created, "metadata", "uid"),
+		Goal: wait.Goal(r.options.Wait), Timeout: end.left(), Given: end.given, UntilHeld: true}
+	if req.Goal == "" {
+		req.Goal = wait.Running
 	}
-	f := o.Factory
-	last, err := waitjob.Until(ctx, f, c, r)
-	if err != nil && !(o.Follow && last.Status.State == jobs.Failed) {
+	last, err := waitjob.Until(ctx, r.factory, r.cluster, req)
+	if err != nil && !(r.options.Follow && last.Status.State == jobs.Failed) {
 		return err
 	}
-	output.NewProgress(f.IO).Done(fmt.Sprintf("%s is %s", r.Name, last.Status.State))
-	if !o.Follow {
+	output.NewProgress(r.factory.IO).Done(fmt.Sprintf("%s is %s", req.Name, last.Status.State))
+	if !r.options.Follow {
 		return last.Failure()
 	}
-	return o.logs(ctx, f, c, kind, r.Namespace, r.Name)
+	return r.follow(ctx, r.factory, r.cluster, kind, req.Namespace, req.Name)
 }

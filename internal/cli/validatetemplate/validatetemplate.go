@@ -110,7 +110,7 @@ func inFolder(name string) ([]string, error) {
 	}
 	files, err := catalogue.Manifests(name)
 	if err == nil && len(files) == 0 {
-		err = errs.NotFoundf("there is no manifest in %s", name).WithFact("looked for", "*.yaml, *.yml, *.json")
+		err = errs.NotFoundf("no manifest in %s", name).WithFact("files", "*.yaml, *.yml, *.json")
 	}
 	return files, err
 }
@@ -166,7 +166,7 @@ func (o *Options) check(ctx context.Context, name string) (verdict, error) {
 	}
 	data, err := o.Factory.ReadManifest(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return v, errs.NotFoundf("there is no file %s", name).WithCause(err)
+		return v, errs.NotFoundf("file %s not found", name).WithCause(err)
 	}
 	if err != nil {
 		return v, errs.Wrap(err, "cannot read "+name)

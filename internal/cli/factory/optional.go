@@ -1,0 +1,49 @@
+package factory
+
+import (
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// OptionalInt defines a flag that takes a whole number. value is nil until the flag is given.
+func OptionalInt(fs *pflag.FlagSet, value **int, name, usage string) {
+	fs.Var(&optional[int]{value: value, read: strconv.Atoi, kind: "int"}, name, usage)
+}
+
+// OptionalBool defines a flag that takes true or false, and true without a value. value is nil until the flag is given.
+func OptionalBool(fs *pflag.FlagSet, value **bool, name, usage string) {
+	fs.Var(&optional[bool]{value: value, read: strconv.ParseBool, kind: "bool"}, name, usage)
+	fs.Lookup(name).NoOptDefVal = "true"
+}
+
+// optional is the value of a flag that tells "not given" from every value.
+type optional[T int | bool] struct {
+	value **T
+	read  func(string) (T, error)
+	kind  string
+}
+
+func (o *optional[T]) Set(text string) error {
+	v, err := o.read(text)
+	if err != nil {
+		return err
+	}
+	*o.value = &v
+	return nil
+}
+
+func (o *optional[T]) String() string {
+	if o.value == nil || *o.value == nil {
+		return ""
+	}
+	switch v := any(**o.value).(type) {
+	case int:
+		return strconv.Itoa(v)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
+
+func (o *optional[T]) Type() string { return o.kind }

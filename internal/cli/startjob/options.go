@@ -1,0 +1,114 @@
+package startjob
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+// Options are the flags of start-job, in the groups of its help.
+type Options struct {
+	Factory *factory.Factory
+
+	Source
+	Program
+	Size
+	Elastic
+	Queueing
+	Nodes
+	Storage
+	Lifecycle
+	Submission
+
+	// CommandLine is the command line that the job remembers. It holds no value that may be a secret.
+	CommandLine string
+}
+
+// groups returns the groups in the order of the help.
+func (o *Options) groups() []factory.OptionGroup {
+	return []factory.OptionGroup{&o.Source, &o.Program, &o.Size, &o.Elastic, &o.Queueing, &o.Nodes, &o.Storage, &o.Lifecycle, &o.Submission}
+}
+
+// Validate checks the options alone: it reads no cluster and no file.
+func (o *Options) Validate() error {
+	if err := factory.ValidateGroups(o.groups()); err != nil {
+		return err
+	}
+	if err := o.validateName(); err != nil {
+		return err
+	}
+	if o.Edit && o.File == "-" {
+		return errs.Usagef("--edit cannot be used with -f -: the editor needs the standard input").Suggest(errs.Option("-f", "FILE", "--edit"))
+	}
+	if format := o.Factory.Global.Output; o.Follow && format != "" {
+		return factory.Excludes("follow", "output").Suggest(errs.Option("--wait", "-o", format), errs.Run("get-log", "NAME", "-f", "-o", "json"))
+	}
+	_, err := o.values()
+	return err
+}
+
+// validateName checks that the job gets a name, and one of its own if it repeats another job.
+func (o *Options) validateName() error {
+	name := o.jobName()
+	_, from := o.repeated()
+	switch {
+	case len(name) > 253:
+		return errs.Usagef("invalid --name: must have at most 253 characters (got %d)", len(name))
+	case o.From != "" && (name == "" || name == from && !o.canReuseName()):
+		e := errs.Usagef("a repeated job needs a name of its own")
+		if name != "" {
+			e.Why = name + " is the name of the job in --from"
+		}
+		return e.Suggest(errs.Option("--name", from+"-2"), errs.Option("--generate-name"), errs.Option("--replace").WithNote("replaces "+from))
+	case name == "" && (o.File == "" && o.Recipe == "" || o.GenerateName):
+		return errs.Usagef("--name is required").Suggest(errs.Run("start-job", "--name", "NAME"), errs.Run("start-job", "-f", "MANIFEST"))
+	}
+	return nil
+}
+
+// jobName returns the name of the job: --name, else the name of the job in --from if the new job can have it too.
+func (o *Options) jobName() string {
+	if o.Name == "" && o.From != "" && o.canReuseName() {
+		_, name := o.repeated()
+		return name
+	}
+	return o.Name
+}
+
+// canReuseName reports whether a repeated job can have the name of the job in --from.
+func (o *Options) canReuseName() bool {
+	namespace, _ := o.repeated()
+	here := o.Factory.Global.Namespace
+	return o.GenerateName || o.Replace || namespace != "" && here != "" && namespace != here
+}
+
+// values returns what the flags state about the job. Namespace, queue and priority are missing: the cluster has a say in
+// them.
+func (o *Options) values() (values.Values, error) {
+	v := values.Values{Name: o.jobName()}
+	for _, set := range []func(*values.Values) error{
+		o.Source.set, o.Program.set, o.Size.set, o.Elastic.set, o.Nodes.set, o.Storage.set, o.Lifecycle.set,
+	} {
+		if err := set(&v); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// oldNames maps flags of the official CLI v3 to the flags that mean the same.
+var oldNames = map[string]string{
+	"replica-count": "node-count", "max-replica-count": "max-node-count", "volume": "volumes", "env": "environment",
+}
+
+func acceptOldNames(fs *pflag.FlagSet) {
+	before := fs.GetNormalizeFunc()
+	fs.SetNormalizeFunc(func(fs *pflag.FlagSet, name string) pflag.NormalizedName {
+		if now, old := oldNames[name]; old {
+			name = now
+		}
+		return before(fs, name)
+	})
+}

@@ -1,0 +1,72 @@
+package startjob
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+// Words of the flags that the API server or the operators check.
+const (
+	pullPolicies     = "Always|IfNotPresent|Never"
+	restartPolicies  = "Always|OnFailure|Never|ExitCode"
+	cleanPodPolicies = "All|Running|None"
+	rdzvBackends     = "c10d|etcd-v2|etcd|static"
+)
+
+// Program holds the flags about the program that the pods run. Fields have the names of their flags.
+type Program struct {
+	Image, PullPolicy                string
+	Command, EntryScript, ScriptArgs string
+	Environment                      []string
+	SecretEnv                        []string // --environment-from-secret
+	PreScript, PostScript            []string
+	ResultsDir                       string
+	RdzvBackend, RdzvEndpoint        string
+}
+
+// Title implements factory.OptionGroup.
+func (*Program) Title() string { return "Program" }
+
+// AddFlags implements factory.OptionGroup.
+func (p *Program) AddFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&p.Image, "image", "", "container image")
+	fs.StringVar(&p.PullPolicy, "pull-policy", "", "image pull policy: "+pullPolicies)
+	fs.StringVar(&p.Command, "command", "", "program that starts the script (default torchrun)")
+	fs.StringVar(&p.EntryScript, "entry-script", "", "path of the training script in the image")
+	fs.StringVar(&p.ScriptArgs, "script-args", "", "arguments of the script, quoted as for a shell")
+	fs.StringArrayVar(&p.Environment, "environment", nil, "environment variable K=V (repeatable), or a JSON object")
+	fs.StringArrayVar(&p.SecretEnv, "environment-from-secret", nil, "environment variable from a Secret: NAME=SECRET:KEY, or SECRET for all its keys (repeatable)")
+	fs.StringArrayVar(&p.PreScript, "pre-script", nil, "shell command to run before the program (repeatable)")
+	fs.StringArrayVar(&p.PostScript, "post-script", nil, "shell command to run after the program (repeatable)")
+	fs.StringVar(&p.ResultsDir, "results-dir", "", "directory in the pods for checkpoints and results")
+	fs.StringVar(&p.RdzvBackend, "rdzv-backend", "", "rendezvous backend: "+rdzvBackends+" (default c10d; on Trainium static)")
+	fs.StringVar(&p.RdzvEndpoint, "rdzv-endpoint", "", "rendezvous endpoint, HOST:PORT (default the first pod)")
+}
+
+// Validate implements factory.OptionGroup.
+func (p *Program) Validate() error { return nil }
+
+func (p *Program) set(v *values.Values) (err error) {
+	v.Image, v.PullPolicy = p.Image, p.PullPolicy
+	v.Command, v.EntryScript = p.Command, p.EntryScript
+	v.PreScript, v.PostScript = p.PreScript, p.PostScript
+	v.ResultsDir = p.ResultsDir
+	v.Rendezvous = values.Rendezvous{Backend: p.RdzvBackend, Endpoint: p.RdzvEndpoint}
+	if v.ScriptArgs, err = shellwords.Split(p.ScriptArgs); err != nil {
+		return err
+	}
+	if v.Environment, err = values.ParseEnvironment(p.Environment); err != nil {
+		return err
+	}
+	for _, text := range p.SecretEnv {
+		e, err := values.ParseSecretEnv(text)
+		if err != nil {
+			return err
+		}
+		v.SecretEnv = append(v.SecretEnv, e)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package startjob
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+)
+
+// admission is the dry run that the admission check answers.
+const admission = "admission"
+
+// Submission holds the flags about what happens to the finished job. Fields have the names of their flags.
+type Submission struct {
+	DryRun         string
+	Assume         time.Duration // --assume-duration
+	Replace        bool
+	Edit           bool
+	Wait           string
+	Follow         bool
+	Timeout        time.Duration // of all waiting together
+	IdempotencyKey string
+}
+
+// Title implements factory.OptionGroup.
+func (*Submission) Title() string { return "Submission" }
+
+// AddFlags implements factory.OptionGroup.
+func (s *Submission) AddFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	s.DryRun = factory.DryRunNone
+	factory.AddChoice(cmd, &s.DryRun, factory.Choice{Name: "dry-run", Bare: admission,
+		Words: []string{factory.DryRunNone, admission, factory.DryRunClient, factory.DryRunServer},
+		Usage: "create nothing: admission (report whether the job would run; the default without a value)|client (print the manifest)|server (validate on the API server)|none"})
+	admissioncheck.AddAssumeFlag(cmd, &s.Assume)
+	fs.BoolVar(&s.Replace, "replace", false, "delete an existing job of this name first, and update other objects that differ")
+	fs.BoolVar(&s.Edit, "edit", false, "edit the finished manifest in $VISUAL or $EDITOR before it is submitted")
+	waits := []string{string(wait.Admitted), string(wait.Running), string(wait.Succeeded), string(wait.Finished)}
+	factory.AddChoice(cmd, &s.Wait, factory.Choice{Name: "wait", Words: waits, Bare: string(wait.Running),
+		Usage: "wait until the job is " + strings.Join(waits, "|")})
+	fs.BoolVar(&s.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if the job fails)")
+	fs.DurationVar(&s.Timeout, "timeout", 0, "stop waiting after this time (exit code 124)")
+	fs.StringVar(&s.IdempotencyKey, "idempotency-key", "", "find the job of an earlier start with the same name and key instead of creating another")
+}
+
+// Validate implements factory.OptionGroup.
+func (s *Submission) Validate() error {
+	if err := admissioncheck.CheckAssume(s.Assume); err != nil {
+		return err
+	}
+	if err := factory.CheckTimeout(s.Timeout); err != nil {
+		return err
+	}
+	switch {
+	case s.Assume > 0 && s.DryRun != admission:
+		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", s.Assume.String()))
+	case s.Timeout > 0 && s.Wait == "" && !s.Follow && !s.Replace:
+		return factory.Requires("timeout", "--wait, --follow or --replace").Suggest(errs.Option("--wait", "--timeout", s.Timeout.String()))
+	case (s.Wait != "" || s.Follow) && s.DryRun != factory.DryRunNone:
+		return errs.Usagef("--wait and --follow cannot be used with --dry-run: a dry run starts no job").Suggest(errs.Option("--dry-run=" + s.DryRun))
+	}
+	return nil
+}
