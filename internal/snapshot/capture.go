@@ -1,13 +1,11 @@
 package snapshot
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,9 +13,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Options say what to capture and how it came about.
@@ -32,14 +30,15 @@ type Options struct {
 	Now                           time.Time
 }
 
-// Capture reads a cluster, every kind in parallel, and drops what must not be in
-// a file. What could not be read is in Info.Missing; the error is non-nil when
-// nothing at all could be read, or ctx ended.
+// Capture reads a cluster, all kinds in parallel, and drops what must not be in a
+// file. What could not be read is in Info.Missing. Capture returns an error when
+// nothing at all could be read, or when ctx ended.
 func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) {
 	l := &capture{c: c, o: o, found: map[string]map[store.Key]map[string]any{}}
+	l.r = reader.New(reader.Options{Namespaces: l.namespaces()})
 	var wg sync.WaitGroup
 	for _, r := range captured() {
-		wg.Go(func() { l.list(ctx, r) })
+		wg.Go(func() { l.keep(r, reader.Read(ctx, l.r, l.kind(r))) })
 	}
 	wg.Go(func() { l.manager(ctx, kinds.ConfigMap, managerConfig) })
 	wg.Go(func() { l.manager(ctx, kinds.Deployment, managerDeployment) })
@@ -48,20 +47,20 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if l.read == 0 {
-		return nil, l.worst
+	if err := l.r.Err(); err != nil {
+		return nil, err
 	}
 	info := Info{
 		Kind: fileKind, Format: fileFormat, Taken: o.Now.UTC().Truncate(time.Second), By: o.By,
 		Server: c.Server(), Context: o.Context, Namespace: o.ContextNamespace, Scope: o.Namespace,
-		Namespaces: l.fallback, Missing: l.missing,
+		Namespaces: l.r.Fallback(),
 	}
-	if at, err := state.Served(ctx, c, kinds.Workload); err == nil {
+	for _, m := range l.r.Missing() {
+		info.Missing = append(info.Missing, Missing{Resource: m.Resource.FullName(), Namespace: m.Namespace, Reason: m.Reason})
+	}
+	if at, err := reader.Served(ctx, c, kinds.Workload); err == nil {
 		info.KueueAPI = at.Version
 	}
-	slices.SortFunc(info.Missing, func(a, b Missing) int {
-		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.Namespace, b.Namespace))
-	})
 	return l.snapshot(info)
 }
 
@@ -91,67 +90,104 @@ func isManager(resource, name string) bool {
 	return resource == kinds.ConfigMap.FullName() && name == managerConfig || resource == kinds.Deployment.FullName() && name == managerDeployment
 }
 
-// capture is one capture under way.
+// capture is one Capture in progress.
 type capture struct {
 	c *kube.Client
 	o Options
+	r *reader.Reader
 
-	mu      sync.Mutex
-	found   map[string]map[store.Key]map[string]any // by plural.group
-	missing []Missing
-	read    int
-	worst   error
-
-	fallbackOnce sync.Once
-	fallback     []string
+	mu    sync.Mutex
+	found map[string]map[store.Key]map[string]any // by plural.group
 }
 
-// list reads one kind, namespace by namespace where that is all one may.
-func (l *capture) list(ctx context.Context, r kinds.Resource) {
-	ns := l.o.Namespace
-	if !r.Namespaced {
-		ns = ""
+// namespaces returns the fallback of the lists that are forbidden: the namespaces
+// of Options, and the context's own, where commands work by default.
+func (l *capture) namespaces() func(context.Context) ([]string, error) {
+	if l.o.Namespaces == nil || l.o.Namespace != "" {
+		return nil
 	}
-	err := l.listIn(ctx, r, ns)
-	if err == nil || !kube.IsForbidden(err) || !r.Namespaced || ns != "" || l.o.Namespaces == nil {
-		return
+	return func(ctx context.Context) ([]string, error) {
+		names, err := l.o.Namespaces(ctx)
+		return append(names, l.o.ContextNamespace), err
 	}
-	l.fallbackOnce.Do(func() {
-		l.fallback, _ = l.o.Namespaces(ctx)
-		if own := l.o.ContextNamespace; own != "" {
-			l.fallback = append(l.fallback, own) // commands work there unless told otherwise
+}
+
+// kind says how a kind is read: converted and redacted.
+func (l *capture) kind(r kinds.Resource) reader.Kind[map[string]any] {
+	return reader.Kind[map[string]any]{Resource: r, Namespace: l.o.Namespace,
+		List: func(ctx context.Context, ns string) ([]map[string]any, error) {
+			at, err := reader.Served(ctx, l.c, r)
+			if err != nil {
+				return nil, err
+			}
+			page, err := kube.List[map[string]any](ctx, l.c, at, ns, kube.ListOptions{})
+			if err != nil {
+				return nil, err
+			}
+			return kept(r, at, page.Items)
+		},
+		Get: func(ctx context.Context, name string) (map[string]any, error) {
+			at, err := reader.Served(ctx, l.c, r)
+			if err != nil {
+				return nil, err
+			}
+			var m map[string]any
+			if err := l.c.Get(ctx, at, "", name, &m); err != nil {
+				return nil, err
+			}
+			one, err := kept(r, at, []map[string]any{m})
+			if err != nil || len(one) == 0 {
+				return nil, err
+			}
+			return one[0], nil
+		}}
+}
+
+// kept converts and redacts objects, and drops those that do not belong in a snapshot.
+func kept(r, at kinds.Resource, items []map[string]any) ([]map[string]any, error) {
+	if err := convert(r, at, items); err != nil {
+		return nil, err
+	}
+	var out []map[string]any
+	for _, m := range items {
+		if m = redact(r, m); m != nil && object.Text(m, "metadata", "name") != "" {
+			identify(r, m)
+			out = append(out, m)
 		}
-		slices.Sort(l.fallback)
-		l.fallback = slices.Compact(l.fallback)
-	})
-	var wg sync.WaitGroup
-	for _, ns := range l.fallback {
-		wg.Go(func() { _ = l.listIn(ctx, r, ns) }) // what fails is noted there
 	}
-	wg.Wait()
+	return out, nil
 }
 
-func (l *capture) listIn(ctx context.Context, r kinds.Resource, ns string) error {
-	at, err := state.Served(ctx, l.c, r)
-	if err == nil {
-		var page kube.Page[map[string]any]
-		if page, err = kube.List[map[string]any](ctx, l.c, at, ns, kube.ListOptions{}); err == nil {
-			return l.keep(r, at, page.Items)
+// keep adds objects to what was found.
+func (l *capture) keep(r kinds.Resource, objects []map[string]any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	table := l.found[r.FullName()]
+	if table == nil {
+		table = map[store.Key]map[string]any{}
+		l.found[r.FullName()] = table
+	}
+	for _, m := range objects {
+		if m != nil {
+			table[keyOf(m)] = m
 		}
 	}
-	l.lack(r, ns, err)
-	return err
 }
 
-// manager reads an object of Kueue's controller, which most teams may not.
+// manager reads an object of Kueue's controller, which few teams may read.
 func (l *capture) manager(ctx context.Context, r kinds.Resource, name string) {
 	var m map[string]any
 	err := l.c.Get(ctx, r, managerNamespace, name, &m)
+	var objects []map[string]any
+	if err == nil {
+		objects, err = kept(r, r, []map[string]any{m})
+	}
 	switch {
 	case err == nil:
-		_ = l.keep(r, r, []map[string]any{m})
+		l.r.Done()
+		l.keep(r, objects)
 	case !kube.IsNotFound(err):
-		l.lack(r, managerNamespace, err)
+		l.r.Record(r, managerNamespace, "get", err)
 	}
 }
 
@@ -159,7 +195,7 @@ func (l *capture) manager(ctx context.Context, r kinds.Resource, name string) {
 // read its own ClusterQueue, and no other. It is what commands read by name of a
 // cluster (package inputs, get-quota), so that they find it here, too.
 func (l *capture) follow(ctx context.Context) {
-	l.byName(ctx, kinds.Namespace, slices.Concat(l.fallback, []string{l.o.Namespace, l.o.ContextNamespace}))
+	l.byName(ctx, kinds.Namespace, slices.Concat(l.r.Fallback(), []string{l.o.Namespace, l.o.ContextNamespace}))
 	l.byName(ctx, kinds.ClusterQueue, slices.Concat(l.names(kinds.LocalQueue, "spec", "clusterQueue"),
 		l.names(kinds.Workload, "status", "admission", "clusterQueue"), l.usualQueues()))
 	tried := map[string]bool{}
@@ -190,7 +226,7 @@ func (l *capture) follow(ctx context.Context) {
 // of the namespaces whose local queues may not be read.
 func (l *capture) usualQueues() []string {
 	var out []string
-	for _, ns := range slices.Concat(l.fallback, []string{l.o.Namespace, l.o.ContextNamespace}) {
+	for _, ns := range slices.Concat(l.r.Fallback(), []string{l.o.Namespace, l.o.ContextNamespace}) {
 		labels := map[string]string{}
 		found, _ := kinds.At(l.found[kinds.Namespace.FullName()][store.Key{Name: ns}], "metadata", "labels").(map[string]any)
 		for key, value := range found {
@@ -211,66 +247,10 @@ func (l *capture) names(r kinds.Resource, path ...string) []string {
 	return out
 }
 
+// byName reads objects of a kind whose list is forbidden.
 func (l *capture) byName(ctx context.Context, r kinds.Resource, names []string) {
-	if !slices.ContainsFunc(l.missing, func(m Missing) bool { return m.Resource == r.FullName() && m.Reason == Forbidden }) {
-		return
-	}
-	slices.Sort(names)
-	var wg sync.WaitGroup
-	for _, name := range slices.Compact(names) {
-		if name == "" {
-			continue
-		}
-		wg.Go(func() {
-			at, err := state.Served(ctx, l.c, r)
-			var m map[string]any
-			if err == nil && l.c.Get(ctx, at, "", name, &m) == nil {
-				_ = l.keep(r, at, []map[string]any{m})
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// keep adds objects, converted and redacted.
-func (l *capture) keep(r, at kinds.Resource, items []map[string]any) error {
-	if err := convert(r, at, items); err != nil {
-		l.lack(r, "", err)
-		return err
-	}
-	table := map[store.Key]map[string]any{}
-	for _, m := range items {
-		if kept := redact(r, m); kept != nil && object.Text(kept, "metadata", "name") != "" {
-			identify(r, kept)
-			table[keyOf(kept)] = kept
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.read++
-	if old := l.found[r.FullName()]; old != nil {
-		maps.Copy(old, table)
-	} else {
-		l.found[r.FullName()] = table
-	}
-	return nil
-}
-
-func (l *capture) lack(r kinds.Resource, ns string, err error) {
-	m := Missing{Resource: r.FullName(), Namespace: ns, Reason: Failed}
-	switch {
-	case kube.IsNotInFile(err):
-		m.Reason = NotInFile // a snapshot of a file
-	case kube.IsForbidden(err):
-		m.Reason = Forbidden
-	case kube.IsNotServed(err):
-		m.Reason = NotServed
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.missing = append(l.missing, m)
-	if l.worst == nil || errs.ExitOf(l.worst) == errs.NotFound {
-		l.worst = err
+	if l.r.Refused(r) {
+		l.keep(r, reader.ReadByName(ctx, l.r, l.kind(r), names))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
 // Event is what a component reported about an object. Clusters forget events
@@ -73,7 +74,7 @@ func firstTime(times ...time.Time) time.Time {
 // ListEvents reads events. Its field selector may have involvedObject.kind, .name
 // and .uid, type and reason.
 func ListEvents(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions) ([]Event, error) {
-	return list(ctx, c, kinds.Event, namespace, o, (*wireEvent).event)
+	return reader.List(ctx, c, kinds.Event, namespace, o, (*wireEvent).event)
 }
 
 // DecodeEvent makes an Event of an object's JSON.

@@ -1,37 +1,48 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
-// Pace says when a followed State may be shown again: changes come in bursts.
+// Pace says when a followed State is shown again: changes come in bursts.
 type Pace struct {
-	// Tick is the clock of the showing.
+	// Tick is the clock: at most one State is shown per tick.
 	Tick <-chan time.Time
-	// Idle is after how many ticks without a change it is shown all the same, for
-	// ages that go on; 0 is never.
+	// Idle is the number of ticks without a change after which the State is shown
+	// again, so that ages advance; 0 is never.
 	Idle int
 	Now  func() time.Time
 }
 
-// Follow is Load that goes on: it calls show with the State once everything is
+// Follow loads a State and keeps it up to date. It calls show once everything is
 // there, and then, at the pace, whenever something has changed, until ctx ends or
-// show returns an error (kube.ErrStop is a clean end). Lost connections are
-// resumed. Jobs cannot be followed this way. States must not be changed by show.
+// show returns an error (kube.ErrStop is a clean end). It resumes lost connections.
+// When a permission is withdrawn, Follow drops what the user may no longer read and
+// follows what is left; it returns an error when nothing is left. Want.Jobs is
+// ignored. show must not change the State.
 func Follow(ctx context.Context, c *kube.Client, w Want, p Pace, show func(*State) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &follower{c: c, w: w, ctx: ctx, ready: make(chan struct{}), failed: make(chan error, 1), out: State{Server: c.Server()}}
+	f := &follower{c: c, w: w, r: reader.New(reader.Options{Namespaces: w.FallbackNamespaces}),
+		ready: make(chan struct{}), failed: make(chan error, 1), out: State{Server: c.Server()}}
 	defer f.running.Wait()
 	defer cancel()
-	f.begin()
+	f.waiting = 1 // nothing is ready before all streams have started
+	for _, part := range w.parts() {
+		part.follow(ctx, f)
+	}
+	f.update(func() { f.waiting-- })
 	select {
 	case <-f.ready:
 	case err := <-f.failed:
@@ -39,75 +50,65 @@ func Follow(ctx context.Context, c *kube.Client, w Want, p Pace, show func(*Stat
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	err := f.run(p, show)
+	err := f.run(ctx, p, show)
 	if errors.Is(err, kube.ErrStop) {
 		return nil
 	}
 	return err
 }
 
-// follower is one Follow under way.
+// follower is one Follow in progress.
 type follower struct {
 	c       *kube.Client
 	w       Want
-	ctx     context.Context
+	r       *reader.Reader
 	running sync.WaitGroup
 	ready   chan struct{} // closed when every stream has listed
-	failed  chan error
-
-	namespaces sync.Once
-	fallback   []string
+	failed  chan error    // the error that ends Follow
 
 	mu      sync.Mutex
 	out     State
-	waiting int
-	read    int
+	isReady bool
+	waiting int // streams that have not listed yet
+	live    int // streams that have not ended
 	dirty   bool
-	refresh []func(*State) // one a kind: puts its objects into a State
+	refresh []func(*State) // one per kind: puts its objects into a State
 }
 
-func (f *follower) begin() {
-	w := f.w
-	f.waiting = 1 // so that nothing is ready before all have begun
-	none := kube.ListOptions{}
-	if w.Workloads {
-		o := kube.ListOptions{LabelSelector: w.WorkloadSelector}
-		begin(f, kinds.Workload, o, (*wireWorkloadFull).workload, func(s *State) *[]Workload { return &s.Workloads })
+// update changes the counts and acts on them: Follow is ready when no stream is
+// waiting, and fails when no stream is left.
+func (f *follower) update(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+	if f.waiting > 0 {
+		return
 	}
-	if w.ClusterQueues {
-		begin(f, kinds.ClusterQueue, none, (*wireClusterQueue).queue, func(s *State) *[]ClusterQueue { return &s.ClusterQueues })
+	if f.live == 0 {
+		if err := reader.Worst(f.r.Missing()); err != nil {
+			f.fail(err)
+			return
+		}
 	}
-	if w.LocalQueues {
-		begin(f, kinds.LocalQueue, none, (*wireLocalQueue).queue, func(s *State) *[]LocalQueue { return &s.LocalQueues })
+	if !f.isReady {
+		f.isReady = true
+		close(f.ready)
 	}
-	if w.Cohorts {
-		begin(f, kinds.Cohort, none, (*wireCohort).cohort, func(s *State) *[]Cohort { return &s.Cohorts })
-	}
-	if w.Flavors {
-		begin(f, kinds.ResourceFlavor, none, (*wireFlavor).flavor, func(s *State) *[]ResourceFlavor { return &s.Flavors })
-	}
-	if w.PriorityClasses {
-		begin(f, kinds.WorkloadPriorityClass, none, (*wirePriorityClass).class, func(s *State) *[]PriorityClass { return &s.PriorityClasses })
-	}
-	if w.Namespaces {
-		begin(f, kinds.Namespace, none, (*wireNamespace).namespace, func(s *State) *[]Namespace { return &s.Namespaces })
-	}
-	if w.Nodes {
-		begin(f, kinds.Node, none, (*wireNode).node, func(s *State) *[]Node { return &s.Nodes })
-	}
-	if w.Pods {
-		begin(f, kinds.Pod, kube.ListOptions{LabelSelector: w.PodSelector}, (*wirePod).pod, func(s *State) *[]Pod { return &s.Pods })
-	}
-	f.listed(0)
 }
 
-// objects are what is there of one kind.
+// fail ends Follow with the first error.
+func (f *follower) fail(err error) {
+	select {
+	case f.failed <- err:
+	default:
+	}
+}
+
+// objects are the known objects of one kind.
 type objects[W, T any] struct {
+	*partOf[W, T]
 	f       *follower
-	r       kinds.Resource
-	o       kube.ListOptions
-	convert func(*W) T
-	known   map[string]T // by namespace and name
+	known   map[types.NamespacedName]T
 	changed bool
 }
 
@@ -116,140 +117,158 @@ type object interface{ meta() *Meta }
 
 func (m *Meta) meta() *Meta { return m }
 
-func begin[W, T any](f *follower, r kinds.Resource, o kube.ListOptions, convert func(*W) T, at func(*State) *[]T) {
-	x := &objects[W, T]{f: f, r: r, o: o, convert: convert, known: map[string]T{}}
-	f.refresh = append(f.refresh, func(s *State) {
-		if !x.changed {
+// key is the name of an object.
+func key[T any](t *T) types.NamespacedName {
+	m := any(t).(object).meta()
+	return types.NamespacedName{Namespace: m.Namespace, Name: m.Name}
+}
+
+func (p *partOf[W, T]) follow(ctx context.Context, f *follower) {
+	x := &objects[W, T]{partOf: p, f: f, known: map[types.NamespacedName]T{}}
+	f.mu.Lock()
+	f.refresh = append(f.refresh, x.refresh)
+	f.mu.Unlock()
+	s := stream{whole: true}
+	if p.resource.Namespaced {
+		s.namespace = f.w.Namespace
+	}
+	x.start(ctx, s)
+}
+
+// refresh puts the objects into a State, by name.
+func (x *objects[W, T]) refresh(s *State) {
+	if !x.changed {
+		return
+	}
+	x.changed = false
+	all := make([]T, 0, len(x.known))
+	for _, k := range slices.SortedFunc(maps.Keys(x.known), byName) {
+		all = append(all, x.known[k])
+	}
+	*x.field(s) = all
+}
+
+func byName(a, b types.NamespacedName) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// stream is what one watch follows of a kind.
+type stream struct {
+	namespace string // "" is all namespaces, or a cluster-scoped kind
+	name      string // one object; "" is all
+	// whole streams are what the caller asked for; when one is forbidden, others
+	// follow what the user may read.
+	whole bool
+}
+
+func (s stream) has(k types.NamespacedName) bool {
+	return (s.namespace == "" || s.namespace == k.Namespace) && (s.name == "" || s.name == k.Name)
+}
+
+func (x *objects[W, T]) start(ctx context.Context, s stream) {
+	f := x.f
+	f.update(func() { f.waiting++; f.live++ })
+	o := x.options
+	if s.name != "" {
+		o.FieldSelector = "metadata.name=" + s.name
+	}
+	f.running.Go(func() {
+		waiting := true
+		err := x.watch(ctx, s.namespace, o, func() {
+			if !s.whole {
+				f.r.Part(x.resource)
+			}
+			f.update(func() { f.waiting-- })
+			waiting = false
+		})
+		if ctx.Err() != nil {
 			return
 		}
-		x.changed = false
-		all := make([]T, 0, len(x.known))
-		for _, key := range slices.Sorted(maps.Keys(x.known)) {
-			all = append(all, x.known[key])
+		if !kube.IsForbidden(err) && !kube.IsNotFound(err) {
+			f.fail(err)
+			return
 		}
-		*at(s) = all
+		if !waiting { // nothing is shown while other streams take over
+			f.update(func() { f.waiting++ })
+		}
+		x.ended(ctx, s, err)
+		f.update(func() { f.waiting--; f.live-- })
 	})
-	ns := ""
-	if r.Namespaced {
-		ns = f.w.Namespace
-	}
-	x.stream(ns, o, true)
 }
 
-// stream follows the kind in one namespace, or in all of them. With fallback, a
-// refusal is answered by streams of what may be read.
-func (x *objects[W, T]) stream(ns string, o kube.ListOptions, fallback bool) {
+// watch follows one stream until it fails, and calls listed once it has listed
+// everything.
+func (x *objects[W, T]) watch(ctx context.Context, namespace string, o kube.ListOptions, listed func()) error {
+	at, err := reader.Served(ctx, x.f.c, x.resource)
+	if err != nil {
+		return err
+	}
+	return follow(ctx, x.f.c, at, namespace, o, x.convert, func(e kube.Event[T]) error {
+		if e.Type == kube.Synced {
+			listed()
+			return nil
+		}
+		x.take(e)
+		return nil
+	})
+}
+
+// ended drops the objects of a stream that the user may not read, or that the
+// cluster does not have, and follows what the user may read instead.
+func (x *objects[W, T]) ended(ctx context.Context, s stream, err error) {
 	f := x.f
 	f.mu.Lock()
-	f.waiting++
+	n := len(x.known)
+	maps.DeleteFunc(x.known, func(k types.NamespacedName, _ T) bool { return s.has(k) })
+	x.changed = x.changed || len(x.known) < n
+	f.dirty = true
 	f.mu.Unlock()
-	f.running.Go(func() {
-		var once sync.Once
-		listed := func(read int) { once.Do(func() { x.listed(read, fallback) }) }
-		r, err := Served(f.ctx, f.c, x.r)
-		if err == nil {
-			err = follow(f.ctx, f.c, r, ns, o, x.convert, func(e kube.Event[T]) error {
-				if e.Type == kube.Synced {
-					listed(1)
-					return nil
-				}
-				x.take(e)
-				return nil
-			})
-		}
-		switch {
-		case f.ctx.Err() != nil:
-		case kube.IsForbidden(err) || kube.IsNotServed(err) || kube.IsNotFound(err):
-			if fallback || x.r.Namespaced {
-				f.missing(NewMissing(x.r, ns, "watch", err))
-			}
-			if fallback && kube.IsForbidden(err) {
-				x.instead(ns)
-			}
-			listed(0)
-		default:
-			select {
-			case f.failed <- err:
-			default:
-			}
-		}
-	})
-}
-
-// instead follows what may be read of a kind that may not be as a whole.
-func (x *objects[W, T]) instead(ns string) {
-	f := x.f
+	if s.name != "" {
+		return // the missing list stands for it
+	}
+	m := f.r.Record(x.resource, s.namespace, "watch", err)
 	switch {
-	case x.r.Namespaced && ns == "" && f.w.FallbackNamespaces != nil:
-		f.namespaces.Do(func() { f.fallback, _ = f.w.FallbackNamespaces(f.ctx) })
-		for _, name := range f.fallback {
-			x.stream(name, x.o, false)
+	case !s.whole || !m.Refused():
+	case x.resource.Namespaced && s.namespace == "":
+		for _, ns := range f.r.Namespaces(ctx) {
+			x.start(ctx, stream{namespace: ns})
 		}
-	case x.r.Kind == kinds.ClusterQueue.Kind && f.w.FallbackQueues != nil:
-		names, _ := f.w.FallbackQueues(f.ctx)
-		for _, name := range names {
-			x.stream("", kube.ListOptions{FieldSelector: "metadata.name=" + name}, false)
+	case !x.resource.Namespaced && x.names != nil:
+		for _, name := range f.r.Names(ctx, x.resource, x.names) {
+			x.start(ctx, stream{name: name})
 		}
 	}
-}
-
-// listed notes that a stream has listed everything, or has nothing to list; one
-// that is not of the whole kind is a part of what is missing.
-func (x *objects[W, T]) listed(read int, whole bool) {
-	if read > 0 && !whole {
-		x.f.mu.Lock()
-		x.f.out.partly(x.r)
-		x.f.mu.Unlock()
-	}
-	x.f.listed(read)
 }
 
 func (x *objects[W, T]) take(e kube.Event[T]) {
 	x.f.mu.Lock()
 	defer x.f.mu.Unlock()
-	m := any(&e.Object).(object).meta()
-	key := m.Namespace + "/" + m.Name
-	if e.Type == kube.Deleted {
-		delete(x.known, key)
+	if k := key(&e.Object); e.Type == kube.Deleted {
+		delete(x.known, k)
 	} else {
-		x.known[key] = e.Object
+		x.known[k] = e.Object
 	}
 	x.changed, x.f.dirty = true, true
 }
 
-func (f *follower) missing(m Missing) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.out.Missing = append(f.out.Missing, m)
-	f.dirty = true
-}
-
-// listed notes that a stream has listed everything, or has nothing to list.
-func (f *follower) listed(read int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.waiting--
-	f.read += read
-	if f.waiting == 0 {
-		close(f.ready)
-	}
-}
-
 // run shows the State at the pace.
-func (f *follower) run(p Pace, show func(*State) error) error {
-	if f.read == 0 {
-		if err := worst(f.out.Missing); err != nil {
-			return err
-		}
-	}
+func (f *follower) run(ctx context.Context, p Pace, show func(*State) error) error {
+	f.mu.Lock()
 	f.dirty = true
+	f.mu.Unlock()
 	quiet := 0
 	for {
-		if s := f.snapshot(p.Now()); s != nil || p.Idle > 0 && quiet >= p.Idle {
+		select {
+		case err := <-f.failed:
+			return err
+		default:
+		}
+		s := f.changed(p.Now())
+		if s == nil && p.Idle > 0 && quiet >= p.Idle {
+			s = f.again(p.Now())
+		}
+		if s != nil {
 			quiet = 0
-			if s == nil {
-				s = f.again(p.Now())
-			}
 			if err := show(s); err != nil {
 				return err
 			}
@@ -259,29 +278,30 @@ func (f *follower) run(p Pace, show func(*State) error) error {
 			quiet++
 		case err := <-f.failed:
 			return err
-		case <-f.ctx.Done():
-			return f.ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
 
-// snapshot returns the State if it has changed, else nil.
-func (f *follower) snapshot(now time.Time) *State {
+// changed returns the State if it has changed and every stream has listed, else nil.
+func (f *follower) changed(now time.Time) *State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.dirty {
+	if !f.dirty || f.waiting > 0 {
 		return nil
 	}
 	f.dirty = false
 	for _, refresh := range f.refresh {
 		refresh(&f.out)
 	}
+	f.out.Missing = f.r.Missing()
 	out := f.out
 	out.Taken = now
 	return &out
 }
 
-// again returns the State as it was, at another time.
+// again returns the last State with another time.
 func (f *follower) again(now time.Time) *State {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
 // cluster is a server of lists: by path, the JSON of the items; a number is an
@@ -273,7 +274,16 @@ func TestLoadFallback(t *testing.T) {
 	if c.Requests() != 2+3+4 {
 		t.Errorf("%d requests:\n%s", c.Requests(), f.requests())
 	}
-	want.FallbackNamespaces = func(context.Context) ([]string, error) { return nil, errors.New("no") }
+	// The error of the fallback itself is not lost.
+	broken := errors.New("broken")
+	want.FallbackNamespaces = func(context.Context) ([]string, error) { return nil, broken }
+	if _, err := Load(t.Context(), c, want, now); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	want.FallbackNamespaces = func(ctx context.Context) ([]string, error) {
+		_, err := ListNodes(ctx, c, kube.ListOptions{})
+		return nil, err
+	}
 	if _, err := Load(t.Context(), c, want, now); !kube.IsForbidden(err) {
 		t.Errorf("got %v", err)
 	}
@@ -345,7 +355,7 @@ func TestServedJobs(t *testing.T) {
 	}
 	// Where the list of versions is forbidden the preferred version is tried.
 	f = &cluster{t: t, lists: map[string]string{"/apis/ray.io": "403"}}
-	if r, err := Served(t.Context(), f.client(), kinds.RayJob.Resource); err != nil || r.Version != "v1" {
+	if r, err := reader.Served(t.Context(), f.client(), kinds.RayJob.Resource); err != nil || r.Version != "v1" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

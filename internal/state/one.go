@@ -3,41 +3,16 @@ package state
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
-
-// discovered are the API groups that come in several versions, or not at all.
-var discovered = []string{kinds.KueueGroup, "kubeflow.org", "ray.io", "jobset.x-k8s.io", "sagemaker.amazonaws.com", kinds.VisibilityGroup}
-
-// Served returns a resource at the best version that the server has. Kinds that
-// every cluster has cost no request; the others one a group, remembered for
-// hours. A kind that is not served is an error for which kube.IsNotServed holds.
-func Served(ctx context.Context, c *kube.Client, r kinds.Resource) (kinds.Resource, error) {
-	if !slices.Contains(discovered, r.Group) {
-		return r, nil
-	}
-	versions, err := c.ServedVersions(ctx, r.Group)
-	if kube.IsForbidden(err) {
-		return r, nil // the list itself will tell
-	}
-	if err != nil {
-		return r, err
-	}
-	for _, v := range r.Versions() {
-		if slices.Contains(versions, v) {
-			return r.WithVersion(v), nil
-		}
-	}
-	return r, kube.NotServed(r)
-}
 
 // GetJob reads one job.
 func GetJob(ctx context.Context, c *kube.Client, k kinds.Job, namespace, name string) (Job, error) {
-	r, err := Served(ctx, c, k.Resource)
+	r, err := reader.Served(ctx, c, k.Resource)
 	if err != nil {
 		return Job{}, err
 	}
@@ -65,25 +40,17 @@ func DecodeWorkload(object json.RawMessage) (Workload, error) {
 
 // GetNamespace reads one namespace.
 func GetNamespace(ctx context.Context, c *kube.Client, name string) (Namespace, error) {
-	var w wireNamespace
-	err := c.Get(ctx, kinds.Namespace, "", name, &w)
-	return w.namespace(), err
+	return get(ctx, c, kinds.Namespace, "", name, (*wireNamespace).namespace)
 }
 
 // GetClusterQueue reads one ClusterQueue.
 func GetClusterQueue(ctx context.Context, c *kube.Client, name string) (ClusterQueue, error) {
-	r, err := Served(ctx, c, kinds.ClusterQueue)
-	if err != nil {
-		return ClusterQueue{}, err
-	}
-	var w wireClusterQueue
-	err = c.Get(ctx, r, "", name, &w)
-	return w.queue(), err
+	return get(ctx, c, kinds.ClusterQueue, "", name, (*wireClusterQueue).queue)
 }
 
 // FollowJobs is kube.Follow for jobs of one kind.
 func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace string, o kube.ListOptions, f func(kube.Event[Job]) error) error {
-	r, err := Served(ctx, c, k.Resource)
+	r, err := reader.Served(ctx, c, k.Resource)
 	if err != nil {
 		return err
 	}
@@ -93,7 +60,7 @@ func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace stri
 
 // FollowWorkloads is kube.Follow for workloads, pod sets included.
 func FollowWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions, f func(kube.Event[Workload]) error) error {
-	r, err := Served(ctx, c, kinds.Workload)
+	r, err := reader.Served(ctx, c, kinds.Workload)
 	if err != nil {
 		return err
 	}
@@ -113,55 +80,32 @@ func follow[W, T any](ctx context.Context, c *kube.Client, r kinds.Resource, nam
 
 // ListNamespaces reads namespaces.
 func ListNamespaces(ctx context.Context, c *kube.Client, o kube.ListOptions) ([]Namespace, error) {
-	return list(ctx, c, kinds.Namespace, "", o, (*wireNamespace).namespace)
+	return reader.List(ctx, c, kinds.Namespace, "", o, (*wireNamespace).namespace)
 }
 
 // ListNodes reads nodes.
 func ListNodes(ctx context.Context, c *kube.Client, o kube.ListOptions) ([]Node, error) {
-	return list(ctx, c, kinds.Node, "", o, (*wireNode).node)
+	return reader.List(ctx, c, kinds.Node, "", o, (*wireNode).node)
 }
 
 // ListLocalQueues reads the local queues of a namespace.
 func ListLocalQueues(ctx context.Context, c *kube.Client, namespace string) ([]LocalQueue, error) {
-	return list(ctx, c, kinds.LocalQueue, namespace, kube.ListOptions{}, (*wireLocalQueue).queue)
+	return reader.List(ctx, c, kinds.LocalQueue, namespace, kube.ListOptions{}, (*wireLocalQueue).queue)
 }
 
 // ListPriorityClasses reads the WorkloadPriorityClasses.
 func ListPriorityClasses(ctx context.Context, c *kube.Client) ([]PriorityClass, error) {
-	return list(ctx, c, kinds.WorkloadPriorityClass, "", kube.ListOptions{}, (*wirePriorityClass).class)
+	return reader.List(ctx, c, kinds.WorkloadPriorityClass, "", kube.ListOptions{}, (*wirePriorityClass).class)
 }
 
 // ListPods reads pods.
 func ListPods(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions) ([]Pod, error) {
-	return list(ctx, c, kinds.Pod, namespace, o, (*wirePod).pod)
+	return reader.List(ctx, c, kinds.Pod, namespace, o, (*wirePod).pod)
 }
 
 // ListWorkloads reads workloads, pod sets included.
 func ListWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube.ListOptions) ([]Workload, error) {
-	return list(ctx, c, kinds.Workload, namespace, o, (*wireWorkloadFull).workload)
-}
-
-func list[W, T any](ctx context.Context, c *kube.Client, r kinds.Resource, namespace string, o kube.ListOptions, convert func(*W) T) ([]T, error) {
-	page, err := collect(ctx, c, r, namespace, o, convert)
-	return page.Items, err
-}
-
-// collect lists a resource at the served version. A remembered version may be of
-// before an upgrade: if it is not served after all, it is looked up again.
-func collect[W, T any](ctx context.Context, c *kube.Client, r kinds.Resource, namespace string, o kube.ListOptions, convert func(*W) T) (kube.Page[T], error) {
-	for again := true; ; again = false {
-		at, err := Served(ctx, c, r)
-		if err != nil {
-			return kube.Page[T]{}, err
-		}
-		page, err := kube.Collect(ctx, c, at, namespace, o, convert)
-		if !again || !kube.IsNotServed(err) || !slices.Contains(discovered, r.Group) {
-			return page, err
-		}
-		if gone, _ := c.RecheckVersions(ctx, r.Group, at.Version); !gone {
-			return page, err
-		}
-	}
+	return reader.List(ctx, c, kinds.Workload, namespace, o, (*wireWorkloadFull).workload)
 }
 
 // ServedJobs returns the job kinds that the cluster serves, at the version it
@@ -171,7 +115,7 @@ func ServedJobs(ctx context.Context, c *kube.Client) ([]kinds.Job, error) {
 	errors := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i := range all {
-		wg.Go(func() { all[i].Resource, errors[i] = Served(ctx, c, all[i].Resource) })
+		wg.Go(func() { all[i].Resource, errors[i] = reader.Served(ctx, c, all[i].Resource) })
 	}
 	wg.Wait()
 	var out []kinds.Job

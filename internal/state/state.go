@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
 // Want says what to load. Every kind costs one request, all of them in parallel.
@@ -31,30 +31,16 @@ type Want struct {
 	FallbackQueues func(context.Context) ([]string, error)
 }
 
+// Missing is a list or an object that could not be read.
+type Missing = reader.Missing
+
 // The reasons of a Missing.
 const (
-	Forbidden = "Forbidden"
-	NotServed = "NotServed"
-	Failed    = "Failed"
-	// NotInFile: the snapshot or file that is looked at has none of them.
-	NotInFile = "NotInFile"
+	Forbidden = reader.Forbidden
+	NotServed = reader.NotServed
+	Failed    = reader.Failed
+	NotInFile = reader.NotInFile
 )
-
-// Missing is something that was wanted and could not be read.
-type Missing struct {
-	Resource  kinds.Resource
-	Namespace string // "" means all namespaces, or a cluster-scoped kind
-	Verb      string
-	Reason    string // Forbidden, NotServed, Failed or NotInFile
-	Err       error
-	// Partly: not all of it is missing; some namespaces, or objects by their name,
-	// could be read instead.
-	Partly bool
-}
-
-// Refused reports that a part of it may be readable all the same: another
-// namespace, or an object by its name.
-func (m *Missing) Refused() bool { return m.Reason == Forbidden || m.Reason == NotInFile }
 
 // State is what was read.
 type State struct {
@@ -77,28 +63,9 @@ type State struct {
 func (s *State) MissingOf(r kinds.Resource) []Missing {
 	var out []Missing
 	for _, m := range s.Missing {
-		if m.Resource.Group == r.Group && m.Resource.Plural == r.Plural {
+		if m.Of(r) {
 			out = append(out, m)
 		}
 	}
 	return out
-}
-
-// partly notes that a part of what is missing of a kind was read all the same.
-func (s *State) partly(r kinds.Resource) {
-	for i := range s.Missing {
-		if m := &s.Missing[i]; m.Resource.FullName() == r.FullName() && m.Namespace == "" {
-			m.Partly = true
-		}
-	}
-}
-
-// Load reads everything that is wanted in parallel. What could not be read is in
-// Missing; an error means that nothing at all could be read.
-func Load(ctx context.Context, c *kube.Client, w Want, now time.Time) (*State, error) {
-	l := &loader{c: c, w: w, out: &State{Taken: now, Server: c.Server()}}
-	if w.Parallel > 0 {
-		l.slots = make(chan struct{}, w.Parallel)
-	}
-	return l.run(ctx)
 }

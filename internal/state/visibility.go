@@ -6,6 +6,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
 // PendingWorkload is a workload's place in its queues as Kueue's visibility API
@@ -22,7 +23,7 @@ const pendingLimit = "10000"
 // API tells it. A cluster without that API is an error for which
 // kube.IsNotServed or IsNotFound holds.
 func PendingIn(ctx context.Context, c *kube.Client, namespace, localQueue string) ([]PendingWorkload, error) {
-	r, err := Served(ctx, c, kinds.QueueVisibility)
+	r, err := reader.Served(ctx, c, kinds.QueueVisibility)
 	if err != nil {
 		return nil, err
 	}

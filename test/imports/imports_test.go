@@ -63,7 +63,7 @@ func TestImportGraph(t *testing.T) {
 			name: "logic knows nothing of commands, configuration files and styling",
 			applies: func(p string) bool {
 				return under(p, "internal/jobs", "internal/quota", "internal/queue", "internal/metrics", "internal/templates", "internal/governance",
-					"internal/state", "internal/kube", "internal/kinds", "internal/discovery", "internal/sandbox", "internal/errs", "internal/snapshot", "internal/atomicfile")
+					"internal/state", "internal/reader", "internal/kube", "internal/kinds", "internal/discovery", "internal/sandbox", "internal/errs", "internal/snapshot", "internal/atomicfile")
 			},
 			banned: func(i string) bool {
 				return under(i, "github.com/spf13/viper", "charm.land", "github.com/olekukonko", module+"internal/cli",
@@ -113,7 +113,7 @@ func TestImportGraph(t *testing.T) {
 		{
 			name: "reading a cluster costs no Kueue and no typed clients",
 			applies: func(p string) bool {
-				return under(p, "internal/kube", "internal/state", "internal/discovery", "internal/jobs")
+				return under(p, "internal/kube", "internal/reader", "internal/state", "internal/discovery", "internal/jobs")
 			},
 			banned: func(i string) bool {
 				return under(i, "sigs.k8s.io/kueue", "sigs.k8s.io/controller-runtime", "k8s.io/client-go/kubernetes", "k8s.io/client-go/informers")

@@ -15,8 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
@@ -171,7 +171,7 @@ func Queues(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := state.Served(ctx, c.Client, kinds.LocalQueue)
+	r, err := reader.Served(ctx, c.Client, kinds.LocalQueue)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func Priorities(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := state.Served(ctx, c.Client, kinds.WorkloadPriorityClass)
+	r, err := reader.Served(ctx, c.Client, kinds.WorkloadPriorityClass)
 	if err != nil {
 		return nil, err
 	}

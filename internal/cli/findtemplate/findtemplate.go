@@ -13,7 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
@@ -149,7 +149,7 @@ func managed(j findjob.Job) bool {
 
 // podSets returns the pod sets of a job's Workload, none when it has no Workload.
 func podSets(ctx context.Context, c *kube.Client, j findjob.Job) ([]map[string]any, error) {
-	r, err := state.Served(ctx, c, kinds.Workload)
+	r, err := reader.Served(ctx, c, kinds.Workload)
 	if err != nil {
 		return nil, err
 	}

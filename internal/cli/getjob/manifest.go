@@ -10,7 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
 
@@ -46,7 +46,7 @@ func manifest(ctx context.Context, f *factory.Factory, c *factory.Cluster, j fin
 // rawWorkload returns the job's Workload that is not finished as JSON, nil where
 // there is none.
 func rawWorkload(ctx context.Context, c *factory.Cluster, j findjob.Job) ([]byte, error) {
-	r, err := state.Served(ctx, c.Client, kinds.Workload)
+	r, err := reader.Served(ctx, c.Client, kinds.Workload)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/patch"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -146,7 +147,7 @@ func target(ctx context.Context, c *kube.Client, found findjob.Job) (patch.Targe
 		return patch.Target{}, err
 	}
 	t := patch.Target{Job: job}
-	r, err := state.Served(ctx, c, kinds.Workload)
+	r, err := reader.Served(ctx, c, kinds.Workload)
 	if kube.IsNotServed(err) {
 		return t, nil
 	}

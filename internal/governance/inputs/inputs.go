@@ -14,6 +14,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -72,7 +73,7 @@ type Manager struct {
 // Load reads everything in parallel, one list a kind. What could not be read is
 // in Missing; an error means that nothing at all could be read.
 func Load(ctx context.Context, c *kube.Client, o Options, now time.Time) (*Inputs, error) {
-	l := &loader{c: c, o: o, out: &Inputs{Taken: now, Server: c.Server()}}
+	l := &loader{c: c, o: o, out: &Inputs{Taken: now, Server: c.Server()}, r: reader.New(reader.Options{Namespaces: o.Namespaces})}
 	return l.run(ctx)
 }
 

@@ -1,12 +1,10 @@
 package inputs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,20 +17,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
-// loader is one Load under way.
+// loader is one Load in progress.
 type loader struct {
 	c   *kube.Client
 	o   Options
+	r   *reader.Reader
 	out *Inputs
-
-	mu   sync.Mutex
-	read int // lists and objects that were read
-
-	fallbackOnce sync.Once
-	fallback     []string
 }
 
 func (l *loader) run(ctx context.Context) (*Inputs, error) {
@@ -55,16 +48,12 @@ func (l *loader) run(ctx context.Context) (*Inputs, error) {
 	wg.Go(func() { in.LocalQueues = list(ctx, l, kinds.LocalQueue, localQueue) })
 	wg.Go(func() { l.manager(ctx) })
 	wg.Wait()
-	// The lists end in any order; what is said of them is the same every time.
-	inOrder := func(a, b state.Missing) int {
-		return cmp.Or(strings.Compare(a.Resource.FullName(), b.Resource.FullName()), strings.Compare(a.Namespace, b.Namespace))
+	if err := l.r.Err(); err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(in.Missing, inOrder)
-	if l.read == 0 && len(in.Missing) > 0 {
-		return nil, in.Missing[0].Err
-	}
+	in.Missing = l.r.Missing()
 	l.complete(ctx)
-	slices.SortStableFunc(in.Missing, inOrder)
+	in.Missing = l.r.Missing()
 	return in, ctx.Err()
 }
 
@@ -122,47 +111,30 @@ func (in *Inputs) JobName(namespace, workload string) string {
 // versioned is a wire type that knows which version it was read at.
 type versioned interface{ version() string }
 
-// list reads one kind; what cannot be read becomes Missing, and of a namespaced
-// kind the namespaces that are left are tried.
+// kind says how a kind is read, and what is read by name where its list is forbidden.
+func kind[W any, T client.Object](l *loader, r kinds.Resource, convert func(*W) T, names func(context.Context) ([]string, error)) reader.Kind[T] {
+	return reader.Kind[T]{Resource: r, Names: names,
+		List: func(ctx context.Context, ns string) ([]T, error) { return listIn(ctx, l, r, ns, convert) },
+		Get:  func(ctx context.Context, name string) (T, error) { return get[T](ctx, l, r, name) },
+	}
+}
+
+// list reads one kind, as far as the user may.
 func list[W any, T client.Object](ctx context.Context, l *loader, r kinds.Resource, convert func(*W) T) []T {
-	out, err := listIn(ctx, l, r, "", convert)
-	if err == nil {
-		l.got()
-		return out
-	}
-	l.missing(r, "", "list", err)
-	if !kube.IsForbidden(err) || !r.Namespaced {
-		return nil
-	}
-	names := l.namespacesLeft(ctx)
-	parts := make([][]T, len(names))
-	var wg sync.WaitGroup
-	for i, ns := range names {
-		wg.Go(func() {
-			part, err := listIn(ctx, l, r, ns, convert)
-			if err != nil {
-				l.missing(r, ns, "list", err)
-				return
-			}
-			l.got()
-			parts[i] = part
-		})
-	}
-	wg.Wait()
-	return slices.Concat(parts...)
+	return reader.Read(ctx, l.r, kind(l, r, convert, nil))
 }
 
 // listIn reads one kind in one namespace or all, at the version the server has.
 // The hub version is decoded from the stream; another one goes through Kueue's
 // own conversion.
 func listIn[W any, T client.Object](ctx context.Context, l *loader, r kinds.Resource, ns string, convert func(*W) T) ([]T, error) {
-	at, err := state.Served(ctx, l.c, r)
+	at, err := reader.Served(ctx, l.c, r)
 	if err != nil {
 		return nil, err
 	}
 	if at.Version == r.Version {
 		other := false
-		out, err := state.Collect(ctx, l.c, r, ns, func(w *W) T {
+		out, err := reader.List(ctx, l.c, r, ns, kube.ListOptions{}, func(w *W) T {
 			v := any(w).(versioned).version()
 			other = other || v != "" && v != r.GroupVersion()
 			return convert(w)
@@ -172,7 +144,7 @@ func listIn[W any, T client.Object](ctx context.Context, l *loader, r kinds.Reso
 		}
 		// The remembered version was of before a change of the cluster.
 	}
-	raw, err := state.Collect(ctx, l.c, r, ns, func(m *json.RawMessage) json.RawMessage { return *m })
+	raw, err := reader.List(ctx, l.c, r, ns, kube.ListOptions{}, func(m *json.RawMessage) json.RawMessage { return *m })
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +189,7 @@ func withKind(at kinds.Resource, raw json.RawMessage) []byte {
 // get reads one object by name.
 func get[T client.Object](ctx context.Context, l *loader, r kinds.Resource, name string) (T, error) {
 	var none T
-	at, err := state.Served(ctx, l.c, r)
+	at, err := reader.Served(ctx, l.c, r)
 	if err != nil {
 		return none, err
 	}
@@ -226,33 +198,4 @@ func get[T client.Object](ctx context.Context, l *loader, r kinds.Resource, name
 		return none, err
 	}
 	return decodeOne[T](at, raw)
-}
-
-func (l *loader) got() {
-	l.mu.Lock()
-	l.read++
-	l.mu.Unlock()
-}
-
-func (l *loader) missing(r kinds.Resource, ns, verb string, err error) {
-	l.mu.Lock()
-	l.out.Missing = append(l.out.Missing, state.NewMissing(r, ns, verb, err))
-	l.mu.Unlock()
-}
-
-// namespacesLeft are those to read one by one.
-func (l *loader) namespacesLeft(ctx context.Context) []string {
-	l.fallbackOnce.Do(func() {
-		if l.o.Namespaces == nil {
-			return
-		}
-		names, err := l.o.Namespaces(ctx)
-		if err != nil {
-			l.missing(kinds.Namespace, "", "list", err)
-			return
-		}
-		slices.Sort(names)
-		l.fallback = slices.Compact(names)
-	})
-	return l.fallback
 }

@@ -22,7 +22,7 @@ func (l *loader) manager(ctx context.Context) {
 	m, err := state.GetManagerConfig(ctx, l.c)
 	switch {
 	case err == nil:
-		l.got()
+		l.r.Done()
 		l.out.Manager.Data = m.Text
 		if l.out.Manager.Data == "" {
 			l.out.Manager.Why = "its ConfigMap " + state.ManagerConfigMap + " has no " + state.ManagerConfigKey

@@ -5,18 +5,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -28,24 +26,18 @@ import (
 // complete follows up on lists that were forbidden.
 func (l *loader) complete(ctx context.Context) {
 	in := l.out
-	if l.forbidden(kinds.LocalQueue) {
+	if l.r.Refused(kinds.LocalQueue) {
 		l.assumeLocalQueues()
 	}
-	if l.forbidden(kinds.ClusterQueue) {
-		in.ClusterQueues = getEach[*kueue.ClusterQueue](ctx, l, kinds.ClusterQueue, in.queueNames())
+	if l.r.Refused(kinds.ClusterQueue) {
+		in.ClusterQueues = reader.ReadByName(ctx, l.r, kind(l, kinds.ClusterQueue, clusterQueue, nil), in.queueNames())
 	}
-	if l.forbidden(kinds.Cohort) {
+	if l.r.Refused(kinds.Cohort) {
 		l.cohortChains(ctx)
 	}
-	if l.forbidden(kinds.Workload) {
+	if l.r.Refused(kinds.Workload) {
 		l.hiddenUsage()
 	}
-}
-
-func (l *loader) forbidden(r kinds.Resource) bool {
-	return slices.ContainsFunc(l.out.Missing, func(m state.Missing) bool {
-		return m.Resource.Plural == r.Plural && m.Resource.Group == r.Group && m.Verb == "list" && m.Refused()
-	})
 }
 
 // WhyUnread says in words why a kind that could not be listed was not; be is the
@@ -71,44 +63,11 @@ func Unread(reason, be string) string {
 	return "may not be read"
 }
 
-// namespaces reads the namespaces, by name those that are left when listing them
-// is forbidden.
+// namespaces reads the namespaces, or by name those that are read one at a time.
 func (l *loader) namespaces(ctx context.Context) []*corev1.Namespace {
-	all, err := listIn(ctx, l, kinds.Namespace, "", namespace)
-	if err == nil {
-		l.got()
-		return all
-	}
-	l.missing(kinds.Namespace, "", "list", err)
-	if !kube.IsForbidden(err) {
-		return nil
-	}
-	return getEach[*corev1.Namespace](ctx, l, kinds.Namespace, l.namespacesLeft(ctx))
-}
-
-// getEach reads cluster-scoped objects by name. One that does not exist is no
-// news, what is forbidden is missing.
-func getEach[T interface {
-	client.Object
-	comparable
-}](ctx context.Context, l *loader, r kinds.Resource, names []string) []T {
-	out := make([]T, len(names))
-	var wg sync.WaitGroup
-	for i, name := range names {
-		wg.Go(func() {
-			got, err := get[T](ctx, l, r, name)
-			switch {
-			case err == nil:
-				l.got()
-				out[i] = got
-			case !kube.IsNotFound(err):
-				l.missing(r, "", "get", err)
-			}
-		})
-	}
-	wg.Wait()
-	var none T
-	return slices.DeleteFunc(out, func(t T) bool { return t == none })
+	return reader.Read(ctx, l.r, kind(l, kinds.Namespace, namespace, func(ctx context.Context) ([]string, error) {
+		return l.r.Namespaces(ctx), nil
+	}))
 }
 
 // queueNames are the ClusterQueues that local queues and workloads speak of.
@@ -150,7 +109,7 @@ func (l *loader) assumeLocalQueues() {
 			assume(w.Namespace, string(w.Spec.QueueName), string(a.ClusterQueue), "where its workloads were admitted")
 		}
 	}
-	for _, ns := range l.fallback {
+	for _, ns := range l.r.Fallback() {
 		if team := in.team(ns); team != "" {
 			assume(ns, discovery.ManagedQueue(team), discovery.ManagedClusterQueue(team), "the usual names")
 		}
@@ -186,7 +145,7 @@ func (l *loader) cohortChains(ctx context.Context) {
 		level[string(q.Spec.CohortName)] = true
 	}
 	for names := next(level); len(names) > 0; names = next(level) {
-		got := getEach[*kueue.Cohort](ctx, l, kinds.Cohort, names)
+		got := reader.ReadByName(ctx, l.r, kind(l, kinds.Cohort, cohort, nil), names)
 		in.Cohorts = append(in.Cohorts, got...)
 		level = map[string]bool{}
 		for _, c := range got {
