@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
@@ -73,6 +75,7 @@ func TestMemberSameAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		verdict.Fill(v, errs.Suggestion.String)
 		return v
 	}
 	for _, idle := range []bool{true, false} {
@@ -91,7 +94,9 @@ func TestMemberSameAnswer(t *testing.T) {
 					want = check.Waits // with the 6 it has that is beyond its borrowing limit
 				}
 				a, b := answer(live, gpus), answer(file, gpus)
-				text := func(v *check.Verdict) string { return v.Text(80, func(d time.Duration) string { return d.String() }) }
+				text := func(v *check.Verdict) string {
+					return verdict.Text(v, 80, func(d time.Duration) string { return d.String() })
+				}
 				if a.Verdict != want || text(a) != text(b) || want == check.Waits && !strings.Contains(a.Summary, "4 more nvidia.com/gpu") {
 					t.Errorf("idle %t, found %t, %d GPUs, want %s: live\n%s\nsnapshot\n%s", idle, found, gpus, want, text(a), text(b))
 				}
@@ -110,10 +115,10 @@ func TestNotInFile(t *testing.T) {
 	topological := strings.Replace(flavor, "%s", `"nodeLabels":{"x":"y"},"topologyName":"racks"`, 1)
 	checked := strings.Replace(cq, `"spec":{`, `"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]},`, 1)
 	for text, want := range map[string][]string{
-		queue:                                  {"ClusterQueue t, where queue queue leads, is not in the file", "clusterqueues, nodes, pods: not in the file"},
-		queue + "\n" + cq:                      {"the flavors of t are not in the file", "nodes, pods, resourceflavors: not in the file"},
-		queue + "\n" + cq + "\n" + topological: {"the topologies of the flavors of t are not in the file", "nodes, pods, topologies: not in the file"},
-		queue + "\n" + checked + "\n" + plain:  {"the admission checks of t are not in the file", "admissionchecks, nodes, pods: not in the file"},
+		queue:                                  {"ClusterQueue t of queue queue is unknown: clusterqueues are not in the file", "the file has no clusterqueues, nodes, pods"},
+		queue + "\n" + cq:                      {"the flavors of t are unknown: resourceflavors are not in the file", "the file has no nodes, pods, resourceflavors"},
+		queue + "\n" + cq + "\n" + topological: {"the topologies of t are unknown: topologies are not in the file", "the file has no nodes, pods, topologies"},
+		queue + "\n" + checked + "\n" + plain:  {"the admission checks of t are unknown: admissionchecks are not in the file", "the file has no admissionchecks, nodes, pods"},
 	} {
 		in := load(t, client(open(t, write(t, []byte(text)))))
 		checker, err := check.New(context.Background(), in)
@@ -128,8 +133,9 @@ func TestNotInFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page := v.Text(200, func(d time.Duration) string { return d.String() })
-		if v.Verdict != check.Unknown || v.Reason != check.NotReadable || strings.Contains(page, "no right") || strings.Contains(page, "exist") || strings.Contains(page, "missing") {
+		verdict.Fill(v, errs.Suggestion.String)
+		page := verdict.Text(v, 200, func(d time.Duration) string { return d.String() })
+		if v.Verdict != check.Unknown || v.Reason != check.NotReadable || strings.Contains(page, "permission") || strings.Contains(page, "exist") || strings.Contains(page, "missing") {
 			t.Errorf("%s", page)
 		}
 		for _, words := range want {

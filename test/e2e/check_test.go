@@ -104,7 +104,7 @@ func lendThree(t *testing.T, bed *cluster.Bed) {
 		t.Errorf("held by %v, want %s", holders, want)
 	}
 	page := admin.ok("explain-job", "next", "-n", "hyperpod-ns-team-b", "-o", "table")
-	for _, want := range []string{"next waits since", "1st in team-b, WaitingForQuota", "held by", "hyperpod-ns-team-b/task", "Kueue says"} {
+	for _, want := range []string{"next has been pending for", "1st in team-b, WaitingForQuota", "held by", "hyperpod-ns-team-b/task", "Kueue says"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
@@ -121,7 +121,7 @@ func checkAsMember(t *testing.T, bed *cluster.Bed) {
 	}
 	m := newUser(t, kubeconfig)
 	r := m.run("explain-job", "next", "-n", "hyperpod-ns-team-b", "-o", "table")
-	if r.code != 0 || !strings.Contains(r.stdout, "not read") || !strings.Contains(r.stdout, "next waits since") {
+	if r.code != 0 || !strings.Contains(r.stdout, "hidden") || !strings.Contains(r.stdout, "next has been pending for") {
 		t.Errorf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }

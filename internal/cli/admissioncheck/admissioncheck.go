@@ -1,5 +1,5 @@
-// Package admissioncheck is what the commands that ask the admission checker have in
-// common: reading the cluster for it, and printing its answers.
+// Package admissioncheck is shared by the commands that ask the admission checker: it
+// reads the cluster for it and prints its answers.
 package admissioncheck
 
 import (
@@ -27,14 +27,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// growth is how far the heap may grow before garbage is looked for, in percent (GOGC),
-// while a cluster is read and asked about: next to nothing of what is read is garbage,
-// and looking for some is a fifth of a dry run.
+// growth is GOGC in percent while a cluster is read and asked about. Almost nothing that
+// is read is garbage, and collecting it takes a fifth of a dry run.
 const growth = 400
 
-// Grow lets the heap grow further before garbage is looked for, until the function it
-// returns is called. It is for commands that read a cluster once, answer, and end;
-// somebody who has set GOGC higher, or off, keeps that.
+// Grow raises GOGC until the returned function is called, unless it is higher or off
+// already. It is for commands that read a cluster once, answer, and end.
 func Grow() (end func()) {
 	was := debug.SetGCPercent(growth)
 	if was < 0 || was > growth {
@@ -43,14 +41,14 @@ func Grow() (end func()) {
 	return func() { debug.SetGCPercent(was) }
 }
 
-// Load reads what the checker decides on; a user who may not list over all
-// namespaces gets those that can be found, the given one among them.
+// Load reads what the checker needs. For a user without permission to list all
+// namespaces it reads those that it finds, the given one among them.
 func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
 	defer Grow()()
 	return inputs.Load(ctx, c.Client, inputs.Options{Finished: true, Namespaces: func(ctx context.Context) ([]string, error) {
 		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
 		if err != nil {
-			names = nil // the namespace of the job is left
+			names = nil // leaves the namespace of the job
 		}
 		if namespace != "" {
 			names = append(names, namespace)
@@ -59,8 +57,8 @@ func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.In
 	}}, c.Now())
 }
 
-// Queues are the local queues of the namespace, and of the other team namespaces
-// in which the user may create jobs.
+// Queues returns the local queues of the namespace, and of the other team namespaces
+// in which the user can create jobs.
 func Queues(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, namespace string) []*kueue.LocalQueue {
 	usable := map[string]bool{namespace: true}
 	if names, err := discovery.AccessibleNamespaces(ctx, c.Client, "create", kinds.PyTorchJob.Resource); err == nil {
@@ -79,9 +77,9 @@ func Queues(ctx context.Context, c *factory.Cluster, in *inputs.Inputs, namespac
 	return out
 }
 
-// May returns the function that asks the cluster whether the user may do something,
-// once for each verb, kind and namespace. Where it does not answer, commands are told
-// all the same: they say themselves what is refused.
+// May returns the function that reports whether the user has a permission. It asks the
+// cluster once for each verb, kind and namespace, and returns true where the cluster
+// does not answer: the command itself reports a refusal.
 func May(c *factory.Cluster) func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool {
 	type right struct{ verb, kind, namespace string }
 	asked := map[right]bool{}
@@ -99,15 +97,31 @@ func May(c *factory.Cluster) func(ctx context.Context, verb string, k kinds.Reso
 
 // AddAssumeFlag adds the flag for the estimate of a start.
 func AddAssumeFlag(cmd *cobra.Command, d *time.Duration) {
-	cmd.Flags().DurationVar(d, "assume-duration", 0, "for the estimate of a start: how long jobs run of which nothing is known")
+	cmd.Flags().DurationVar(d, "assume-duration", 0, "assumed run time of jobs of unknown duration, for the estimated start, for example 4h")
 }
 
-// CheckAssume validates that flag's value.
+// CheckAssume validates the value of that flag.
 func CheckAssume(d time.Duration) error {
 	if d < 0 {
-		return errs.Usagef("--assume-duration is above 0, such as 4h")
+		return errs.Usagef("invalid --assume-duration %s: must be above 0, for example 4h", d)
 	}
 	return nil
+}
+
+// AddAllHoldersFlag adds the flag that lists every holder.
+func AddAllHoldersFlag(cmd *cobra.Command, all *bool) {
+	cmd.Flags().BoolVar(all, "all-holders", false, "list every job that holds the missing quota (default: the 10 nearest)")
+}
+
+// Render returns the function that writes a suggestion as a line for the cluster of the
+// run.
+func Render(f *factory.Factory) func(errs.Suggestion) string {
+	return func(s errs.Suggestion) string {
+		if s.Kind == errs.RunCommand {
+			s = s.WithArgs(f.ClusterArgs()...)
+		}
+		return s.String()
+	}
 }
 
 // mostOwners is how many holders' jobs are read for their owners: as many as a
@@ -159,8 +173,8 @@ func Owners(ctx context.Context, c *factory.Cluster, v *check.Verdict) {
 	}
 }
 
-// Print prints a document of the checker: as text where a table would be, a first
-// word that is an answer in its colour.
+// Print prints a document of the checker, as a text page instead of a table. A verdict
+// at the start of the page is coloured.
 func Print(f *factory.Factory, format output.Format, document any, text func() string, name string) error {
 	if !format.IsTable() {
 		return output.Print(f.IO, format, document, nil, func() []string { return []string{name} })
@@ -175,8 +189,8 @@ func Print(f *factory.Factory, format output.Format, document any, text func() s
 	return err
 }
 
-// Optional drops the error of a read that an answer can do without: what may not
-// be read, or is not served.
+// Optional drops the error of a read that the answer does not need: forbidden, not
+// served or not found.
 func Optional(err error) error {
 	if kube.IsForbidden(err) || kube.IsNotServed(err) || kube.IsNotFound(err) {
 		return nil

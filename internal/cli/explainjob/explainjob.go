@@ -23,6 +23,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
@@ -30,13 +31,18 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Options are the settings of one run.
+// Options are what was typed.
 type Options struct {
 	Factory *factory.Factory
 	Name    string
 	Kind    string
-	Assume  time.Duration
+	// Assume is the run time of jobs of unknown duration, 0 for none.
+	Assume     time.Duration
+	AllHolders bool
 }
+
+// Validate checks the options alone.
+func (o *Options) Validate() error { return admissioncheck.CheckAssume(o.Assume) }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -44,33 +50,26 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	var flag string
 	cmd := &cobra.Command{
 		Use:   "explain-job NAME",
-		Short: "Tell why a job waits, who holds what it needs, and what would make it run",
-		Long: `Tells the life of a job and why it does not run: its place in the queue, what
-it is short of, who holds that, since when, and whether they can be preempted;
-what would make it run now (fewer nodes, a higher priority, another queue or
-instance type, the end of other jobs); and, once it is admitted, what its pods
-complain of.
+		Short: "Explain why a job is pending, who holds its quota, and what would let it run",
+		Long: `Explains why a job does not run:
 
-The answers come from Kueue's own scheduling code, run on what can be read of
-the cluster; nothing is changed.`,
+  - its timeline and its position in the queue
+  - the quota that it is short of, who holds it, for how long, and whether those
+    jobs can be preempted
+  - what would let it run now: fewer nodes, a higher priority, another queue or
+    instance type, the end of other jobs
+  - once it is admitted, the problems of its pods
+
+The command runs Kueue's scheduling code on what it can read of the cluster. It
+changes nothing.`,
 		Example: `  hyperpod explain-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod explain-job smpv2-llama2 -o json`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.Name, err = factory.JobName(flag, args); err != nil {
-				return err
-			}
-			if err := admissioncheck.CheckAssume(o.Assume); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &flag), Run, runF),
 	}
 	factory.AddJobNameFlag(cmd, &flag)
 	factory.AddKindFlag(cmd, &o.Kind)
 	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
+	admissioncheck.AddAllHoldersFlag(cmd, &o.AllHolders)
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -92,16 +91,16 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	e, err := Explain(ctx, f, cluster, found, o.Assume)
+	e, err := Explain(ctx, o, cluster, found)
 	if err != nil {
 		return err
 	}
-	return admissioncheck.Print(f, format, e, func() string { return e.Text(f.IO.Width, words.Age) }, o.Name)
+	return admissioncheck.Print(f, format, e, func() string { return explanation.Text(e, f.IO.Width, words.Age) }, o.Name)
 }
 
-// Explain explains a job that was read; assume is the duration of jobs of which
-// nothing is known.
-func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, found findjob.Job, assume time.Duration) (*explain.Explanation, error) {
+// Explain explains a job that was read, in words too. It uses the factory, the assumed
+// duration and the choice of holders of the options.
+func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found findjob.Job) (*explain.Explanation, error) {
 	q, in, err := read(ctx, cluster, found)
 	if err != nil {
 		return nil, err
@@ -110,17 +109,17 @@ func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, 
 	if err != nil {
 		return nil, err
 	}
-	q.Assume = assume
+	q.Assume, q.AllHolders = o.Assume, o.AllHolders
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
 		return admissioncheck.Queues(ctx, cluster, in, found.Namespace)
 	}
 	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) time.Duration {
 		return admissioncheck.Deadlines(ctx, cluster, in)
 	}
-	q.Make, q.May, q.Flags = again(ctx, cluster, found), admissioncheck.May(cluster), f.ClusterFlags()
+	q.Make, q.May = again(ctx, cluster, found), admissioncheck.May(cluster)
 	e, err := explain.Explain(ctx, asked, q, cluster.Now())
 	if errors.Is(err, admission.ErrUnknownJob) {
-		// Kueue has no rules for the kind; its life and its pods can be told all the same.
+		// Kueue does not know the kind; the timeline and the pods remain.
 		e, err = explain.Explain(ctx, nil, q, cluster.Now())
 	}
 	if err != nil {
@@ -129,11 +128,12 @@ func Explain(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, 
 	if e.Verdict != nil {
 		admissioncheck.Owners(ctx, cluster, e.Verdict)
 	}
+	explanation.Fill(e, admissioncheck.Render(o.Factory))
 	return e, nil
 }
 
-// again renders the job anew with a change, as start-job --from would. The template
-// is made of the job when it is first asked for.
+// again returns the function that renders the job with a change, as start-job --from
+// would. Its first call makes the template from the job.
 func again(ctx context.Context, c *factory.Cluster, found findjob.Job) func(remedy.Change) (map[string]any, remedy.Made, error) {
 	name := kinds.Text(found.Object, "metadata", "name")
 	template := sync.OnceValues(func() (*parse.Template, error) {
@@ -149,7 +149,7 @@ func again(ctx context.Context, c *factory.Cluster, found findjob.Job) func(reme
 	}
 }
 
-// read gets the job's surroundings and all that the checker wants, in parallel.
+// read gets the job's workload, pods and events, and what the checker needs, in parallel.
 func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Question, *inputs.Inputs, error) {
 	q := explain.Question{Object: found.Object}
 	var err error

@@ -11,9 +11,11 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
@@ -55,6 +57,7 @@ func TestSubmitter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	explanation.Fill(e, errs.Suggestion.String)
 	var got []string
 	for _, r := range e.Roles {
 		got = append(got, fmt.Sprintf("%s %d/%d %d", r.Role, r.PodsReady, r.Pods, len(r.Problems)))
@@ -62,7 +65,7 @@ func TestSubmitter(t *testing.T) {
 	if all := strings.Join(got, "; "); all != "head 1/1 0; submitter 0/1 1" {
 		t.Errorf("pods %s", all)
 	}
-	if page := e.Text(80, time.Duration.String); !strings.Contains(page, "ErrImagePull: no such image") {
+	if page := explanation.Text(e, 80, time.Duration.String); !strings.Contains(page, "ErrImagePull: no such image") {
 		t.Error(page)
 	}
 }

@@ -2,7 +2,6 @@ package findtemplate
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
@@ -11,10 +10,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// Changed renders a job with a change, as start-job would with the options for it.
+// Changed renders a job with a change, and returns the options of start-job that make it.
 func Changed(t *parse.Template, v values.Values, change remedy.Change) (object map[string]any, made remedy.Made, err error) {
-	var flags []string
-	flag := func(name string, value any) { flags = append(flags, fmt.Sprint("--", name, " ", value)) }
+	flag := func(name string, value any) { made.Options = append(made.Options, "--"+name, fmt.Sprint(value)) }
 	if change.Nodes > 0 {
 		v.NodeCount = &change.Nodes
 		flag("node-count", change.Nodes)
@@ -37,10 +35,10 @@ func Changed(t *parse.Template, v values.Values, change remedy.Change) (object m
 	if err != nil {
 		return nil, made, err
 	}
-	return r.Objects[max(r.Job, 0)], remedy.Made{Nodes: r.NodeCount, Flags: strings.Join(flags, " ")}, nil
+	return r.Objects[max(r.Job, 0)], remedy.Made{Nodes: r.NodeCount, Options: made.Options}, nil
 }
 
-// resize asks for what nodes of a type have for so many accelerators.
+// resize requests the share of a node of the type that goes with the accelerators.
 func resize(v *values.Values, name string, accelerators int, flag func(string, any)) error {
 	typ, known := instances.Lookup(name)
 	if !known || accelerators < 1 || accelerators > typ.Accelerators {

@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -27,7 +28,7 @@ func (r *run) report(err error, step string) bool {
 	if r.options.DryRun != admission || !errors.As(err, &e) || e.Code != errs.NotFound {
 		return false
 	}
-	found := check.Step{Check: step, Status: check.Failed, Message: e.Error()}
+	found := check.Step{Check: step, Status: check.StatusFailed, Message: e.Error()}
 	if len(e.Try) > 0 {
 		found.Try = e.Try[0].String()
 	}
@@ -57,8 +58,8 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	verdict, err := asked.Check(ctx, check.Request{
-		Object: object, Namespace: j.namespace, Remedies: true, Assume: r.options.Assume,
+	answer, err := asked.Check(ctx, check.Request{
+		Object: object, Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
 		Make:  j.change,
 		Steps: append(r.findings, rights...),
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) time.Duration {
@@ -69,12 +70,13 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	admissioncheck.Owners(ctx, c, verdict)
-	text := func() string { return verdict.Text(f.IO.Width, words.Age) }
-	if err := admissioncheck.Print(f, format, verdict, text, verdict.Job.Name); err != nil {
+	admissioncheck.Owners(ctx, c, answer)
+	verdict.Fill(answer, admissioncheck.Render(f))
+	text := func() string { return verdict.Text(answer, f.IO.Width, words.Age) }
+	if err := admissioncheck.Print(f, format, answer, text, answer.Job.Name); err != nil {
 		return err
 	}
-	if code := verdict.Verdict.Exit(); code != errs.OK {
+	if code := answer.Verdict.Exit(); code != errs.OK {
 		return errs.Silent{Code: code}
 	}
 	return nil
@@ -87,7 +89,7 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 	for i, object := range objects {
 		wg.Go(func() {
 			what := fmt.Sprintf("create %s in %s", strings.ToLower(kinds.Text(object, "kind")), namespace)
-			steps[i] = check.Step{Check: "Rights", Status: check.OK, Message: "you have permission to " + what}
+			steps[i] = check.Step{Check: "Rights", Status: check.StatusOK, Message: "you have permission to " + what}
 			res, err := discovery.ResourceOf(ctx, c.Client, object)
 			var allowed bool
 			if err == nil {
@@ -95,13 +97,13 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 			}
 			switch {
 			case err != nil && errs.ExitOf(err) == errs.NotFound:
-				steps[i] = check.Step{Check: "Kind", Status: check.Failed, Message: err.Error()}
+				steps[i] = check.Step{Check: "Kind", Status: check.StatusFailed, Message: err.Error()}
 			case c.Snapshot != nil:
-				steps[i].Status, steps[i].Message = check.Skipped, "a snapshot has no permissions"
+				steps[i].Status, steps[i].Message = check.StatusNotApplicable, "a snapshot has no permissions"
 			case err != nil:
-				steps[i].Status, steps[i].Message = check.Unclear, "cannot check the permission to "+what
+				steps[i].Status, steps[i].Message = check.StatusUnknown, "cannot check the permission to "+what
 			case !allowed:
-				steps[i].Status, steps[i].Message = check.Failed, "you have no permission to "+what
+				steps[i].Status, steps[i].Message = check.StatusFailed, "you have no permission to "+what
 				steps[i].Advice = "ask a cluster administrator for a role with that permission"
 			}
 		})

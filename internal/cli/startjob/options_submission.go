@@ -19,6 +19,7 @@ const admission = "admission"
 type Submission struct {
 	DryRun         string
 	Assume         time.Duration // --assume-duration
+	AllHolders     bool          // --all-holders
 	Replace        bool
 	Edit           bool
 	Wait           string
@@ -38,6 +39,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 		Words: []string{factory.DryRunNone, admission, factory.DryRunClient, factory.DryRunServer},
 		Usage: "create nothing: admission (report whether the job would run; the default without a value)|client (print the manifest)|server (validate on the API server)|none"})
 	admissioncheck.AddAssumeFlag(cmd, &s.Assume)
+	admissioncheck.AddAllHoldersFlag(cmd, &s.AllHolders)
 	fs.BoolVar(&s.Replace, "replace", false, "delete an existing job of this name first, and update other objects that differ")
 	fs.BoolVar(&s.Edit, "edit", false, "edit the finished manifest in $VISUAL or $EDITOR before it is submitted")
 	waits := []string{string(wait.Admitted), string(wait.Running), string(wait.Succeeded), string(wait.Finished)}
@@ -57,6 +59,8 @@ func (s *Submission) Validate() error {
 		return err
 	}
 	switch {
+	case s.AllHolders && s.DryRun != admission:
+		return factory.Requires("all-holders", "--dry-run").Suggest(errs.Option("--dry-run", "--all-holders"))
 	case s.Assume > 0 && s.DryRun != admission:
 		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", s.Assume.String()))
 	case s.Timeout > 0 && s.Wait == "" && !s.Follow && !s.Replace:

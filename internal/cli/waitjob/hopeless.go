@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 )
 
 // patience is how long a job waits before it is asked whether it can start at all:
@@ -103,14 +104,14 @@ func explained(f *factory.Factory, c *factory.Cluster, r wait.Request) func(cont
 		if err := c.Get(ctx, r.Kind.Resource, r.Namespace, r.Name, &object); err != nil {
 			return "", nil, err
 		}
-		e, err := explainjob.Explain(ctx, f, c, findjob.Job{Kind: r.Kind, Namespace: r.Namespace, Object: object}, 0)
+		e, err := explainjob.Explain(ctx, &explainjob.Options{Factory: f}, c, findjob.Job{Kind: r.Kind, Namespace: r.Namespace, Object: object})
 		if err != nil {
 			return "", nil, err
 		}
-		why := e.Hopeless()
+		why := explanation.Hopeless(e)
 		if why == "" {
 			return "", nil, nil
 		}
-		return "warning: " + r.Name + " " + why + "; still waiting", append(e.FirstCommands(), "hyperpod explain-job "+r.Name+" -n "+r.Namespace+f.ClusterFlags()), nil
+		return "warning: " + r.Name + " " + why + "; still waiting", append(explanation.FirstCommands(e), "hyperpod explain-job "+r.Name+" -n "+r.Namespace+f.ClusterFlags()), nil
 	}
 }

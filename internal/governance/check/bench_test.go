@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
@@ -79,6 +81,7 @@ func ask(t testing.TB, c *check.Checker, r check.Request) *check.Verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
+	verdict.Fill(v, errs.Suggestion.String)
 	return v
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
@@ -64,7 +65,7 @@ func TestScreens(t *testing.T) {
 			if v.Verdict != c.verdict || v.Reason != c.reason || v.Detail != c.detail || v.Summary != c.summary {
 				t.Errorf("%s %s %s: %s", v.Verdict, v.Reason, v.Detail, v.Summary)
 			}
-			golden.Screen(t, "testdata/"+c.name+".golden", v.Text(80, hours))
+			golden.Screen(t, "testdata/"+c.name+".golden", verdict.Text(v, 80, hours))
 		})
 	}
 }
@@ -141,14 +142,14 @@ func TestReasons(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			v := ask(t, checker(t, c.server), check.Request{Object: object(t, c.job), Namespace: "t", Remedies: true})
 			if v.Verdict != c.verdict || v.Reason != c.reason || v.Detail != c.detail {
-				t.Errorf("%s %s %s: %s\n%s", v.Verdict, v.Reason, v.Detail, v.Summary, v.Text(80, hours))
+				t.Errorf("%s %s %s: %s\n%s", v.Verdict, v.Reason, v.Detail, v.Summary, verdict.Text(v, 80, hours))
 			}
 			if strings.TrimSpace(v.Summary) == "" || strings.HasSuffix(v.Summary, ": ") {
 				t.Errorf("summary %q", v.Summary)
 			}
-			page := v.Text(0, hours)
+			page := verdict.Text(v, 0, hours)
 			for _, s := range v.Submission {
-				if s.Status == check.Failed && strings.Count(page, s.Message) != 1 {
+				if s.Status == check.StatusFailed && strings.Count(page, s.Message) != 1 {
 					t.Errorf("not said once: %s\n%s", s.Message, page)
 				}
 			}
@@ -167,7 +168,7 @@ func TestLayersDoNotHide(t *testing.T) {
 	s.Add(fixture.Class("low", 1))
 	v := ask(t, checker(t, s), check.Request{
 		Object: object(t, fixture.Job("j", 2, 16, "", "kueue.x-k8s.io/priority-class", "none")), Namespace: "smith",
-		Steps: []check.Step{{Check: "Rights", Status: check.Failed, Message: "you have no right to create pytorchjob in smith"}},
+		Steps: []check.Step{{Check: "Rights", Status: check.StatusFailed, Message: "you have no right to create pytorchjob in smith"}},
 	})
 	if len(v.Lint) == 0 || v.Lint[0].Code != "E007" {
 		t.Errorf("lint %+v", v.Lint)
@@ -177,7 +178,7 @@ func TestLayersDoNotHide(t *testing.T) {
 	}
 	failed := map[string]bool{}
 	for _, s := range v.Submission {
-		failed[s.Check] = s.Status == check.Failed
+		failed[s.Check] = s.Status == check.StatusFailed
 	}
 	if !failed["Rights"] || !failed["PriorityClass"] || failed["Queue"] {
 		t.Errorf("submission %+v", v.Submission)
@@ -256,10 +257,10 @@ func TestBadObjects(t *testing.T) {
 	// A job of one of them is told what is wrong with it, and not that there is none.
 	s.Add(json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"queue","namespace":"negative"},"spec":{"clusterQueue":"negative"}}`))
 	v = ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("train", 2, 4, "")), Namespace: "negative"})
-	if want := "cannot run in negative: ClusterQueue negative is faulty and left out: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative"; v.Verdict != check.Never || v.Summary != want || v.Reason != "Misconfigured" || v.Detail != check.ClusterQueueFaulty {
+	if want := "cannot run in negative: ClusterQueue negative is invalid and ignored: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative"; v.Verdict != check.Never || v.Summary != want || v.Reason != "Misconfigured" || v.Detail != check.ClusterQueueFaulty {
 		t.Errorf("%s %s %s: %s", v.Verdict, v.Reason, v.Detail, v.Summary)
 	}
-	if text := v.Text(0, hours); strings.Count(text, "nominalQuota -5 is negative") != 1 || strings.Count(text, "twice") != 2 || strings.Contains(text, "exist") || strings.Contains(text, "own  ") || !strings.Contains(text, "needs     8 nvidia.com/gpu (") {
+	if text := verdict.Text(v, 0, hours); strings.Count(text, "nominalQuota -5 is negative") != 1 || strings.Count(text, "twice") != 2 || strings.Contains(text, "exist") || strings.Contains(text, "own  ") || !strings.Contains(text, "needs     8 nvidia.com/gpu (") {
 		t.Errorf("%s", text)
 	}
 	// Alone with faulty ones it can borrow from nobody, and every row says so.
@@ -269,8 +270,8 @@ func TestBadObjects(t *testing.T) {
 	if l := v.Quota.Resources[0]; v.Verdict != check.Never || *l.Available != 5 || *l.Limit != 5 || l.Short != 3 {
 		t.Errorf("%s: %s, %+v", v.Verdict, v.Summary, l)
 	}
-	text := v.Text(80, hours)
-	if i, j := strings.Index(text, "left out  ClusterQueue weight: fairSharing.weight -1 is negative"), strings.Index(text, "own  "); i < 0 || i > j {
+	text := verdict.Text(v, 80, hours)
+	if i, j := strings.Index(text, "ignored   ClusterQueue weight: fairSharing.weight -1 is negative"), strings.Index(text, "own  "); i < 0 || i > j {
 		t.Errorf("what is not counted is not named first\n%s", text)
 	}
 }
@@ -283,7 +284,7 @@ func TestEndlessQuota(t *testing.T) {
 		s.Add(json.RawMessage(strings.ReplaceAll(string(o.(json.RawMessage)), `"77"`, `"9e99"`)))
 	}
 	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("train", 1, 8, "")), Namespace: "a"})
-	if text := v.Text(0, hours); v.Verdict != check.Admitted || !strings.Contains(text, "own       unlimited nvidia.com/gpu in a on a100\n") {
+	if text := verdict.Text(v, 0, hours); v.Verdict != check.Admitted || !strings.Contains(text, "own       unlimited nvidia.com/gpu in a on a100\n") {
 		t.Errorf("%s", text)
 	}
 	data, err := json.Marshal(v.Quota.Resources)
@@ -302,11 +303,11 @@ func TestOverdue(t *testing.T) {
 	s.Add(fixture.Team("a", "", 8, "", "")...)
 	s.Add(fixture.Work("a", "run", 8, 0, 4*time.Hour, true))
 	for assume, want := range map[time.Duration]string{
-		time.Hour:     "starts    at any time, no telling when: a/run has run longer than assumed\n",
+		time.Hour:     "starts    at any time: a/run has run longer than assumed\n",
 		5 * time.Hour: "starts    in about 1h0m0s (estimate based on 1 job's assumed run time)\n",
 	} {
 		v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("train", 1, 8, "")), Namespace: "a", Remedies: true, Assume: assume})
-		if text := v.Text(0, hours); !strings.Contains(text, want) {
+		if text := verdict.Text(v, 0, hours); !strings.Contains(text, want) {
 			t.Errorf("%s:\n%s", assume, text)
 		}
 		if overdue := assume == time.Hour; overdue != (v.ETA.Reason == "Overdue") || overdue != (v.ETA.LatestSeconds == nil) || overdue != (*v.ETA.EarliestSeconds == 0) {
@@ -323,7 +324,7 @@ func TestLent(t *testing.T) {
 	if l := v.Quota.Resources[0]; *l.Free != 0 || *l.Lent != 4 || *l.Available != 0 || l.Short != 4 {
 		t.Errorf("free %v, lent %v, available %v", *l.Free, *l.Lent, *l.Available)
 	}
-	if text := v.Text(80, hours); !strings.Contains(text, "0 of 6 nvidia.com/gpu free in a on a100, 4 lent to others") {
+	if text := verdict.Text(v, 80, hours); !strings.Contains(text, "0 of 6 nvidia.com/gpu free in a on a100, 4 lent to others") {
 		t.Errorf("%s", text)
 	}
 }
@@ -346,11 +347,11 @@ func TestTopology(t *testing.T) {
 		return o
 	}
 	v := ask(t, c, check.Request{Object: job(2), Namespace: "t"})
-	if v.Verdict != check.Admitted || v.Topology == nil || v.Topology.Level != "rack" || len(v.Topology.Domains) == 0 || v.Nodes.Status != check.OK {
+	if v.Verdict != check.Admitted || v.Topology == nil || v.Topology.Level != "rack" || len(v.Topology.Domains) == 0 || v.Nodes.Status != check.StatusOK {
 		t.Errorf("%s %s %+v %+v", v.Verdict, v.Summary, v.Topology, v.Nodes)
 	}
 	v = ask(t, c, check.Request{Object: job(3), Namespace: "t", Remedies: true})
-	if v.Verdict != check.Never || v.Reason != "TopologyPlacementFailed" || v.Topology == nil || v.Topology.Status != check.Failed {
+	if v.Verdict != check.Never || v.Reason != "TopologyPlacementFailed" || v.Topology == nil || v.Topology.Status != check.StatusFailed {
 		t.Errorf("%s %s %s %+v", v.Verdict, v.Reason, v.Summary, v.Topology)
 	}
 	if len(v.Remedies) != 1 || v.Remedies[0].Nodes != 2 || v.Remedies[0].PodSet != "worker" {
@@ -362,7 +363,7 @@ func TestTopology(t *testing.T) {
 // and hides nothing.
 func TestPodPriority(t *testing.T) {
 	v := ask(t, checker(t, fixture.JohnSmith()), check.Request{Object: object(t, fixture.Job("j", 3, 4, `"priorityClassName":"none"`)), Namespace: "smith"})
-	if v.Verdict != check.Never || v.Quota.Reason != "ExceedsMaxQuota" || len(v.Submission) == 0 || v.Submission[0].Status != check.Failed {
+	if v.Verdict != check.Never || v.Quota.Reason != "ExceedsMaxQuota" || len(v.Submission) == 0 || v.Submission[0].Status != check.StatusFailed {
 		t.Errorf("%s %s, %+v", v.Verdict, v.Quota.Reason, v.Submission)
 	}
 }
@@ -375,10 +376,10 @@ func TestNoKueue(t *testing.T) {
 	plain := object(t, fixture.Job("j", 1, 4, ""))
 	delete(plain["metadata"].(map[string]any), "labels")
 	c := checker(t, s)
-	if v := ask(t, c, check.Request{Object: plain, Namespace: "default", Remedies: true}); v.Verdict != check.Admitted || v.Quota.Status != check.Skipped || v.Nodes.Status != check.OK {
+	if v := ask(t, c, check.Request{Object: plain, Namespace: "default", Remedies: true}); v.Verdict != check.Admitted || v.Quota.Status != check.StatusNotApplicable || v.Nodes.Status != check.StatusOK {
 		t.Errorf("%s %s", v.Verdict, v.Summary)
 	}
-	missed := check.Step{Check: "Queue", Status: check.Failed, Message: "there is no queue q: this cluster has no Kueue"}
+	missed := check.Step{Check: "Queue", Status: check.StatusFailed, Message: "there is no queue q: this cluster has no Kueue"}
 	if v := ask(t, c, check.Request{Object: plain, Namespace: "default", Steps: []check.Step{missed}}); v.Verdict != check.Never || !strings.Contains(v.Summary, "has no Kueue") {
 		t.Errorf("%s %s", v.Verdict, v.Summary)
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Reasons of layers that Kueue does not know.
+// Reasons of the layers that Kueue does not know.
 const (
-	// NotAllowed: the user may not create the job.
+	// NotAllowed means that the user has no permission to create the job.
 	NotAllowed = "NotAllowed"
-	// Refused: the cluster would refuse the job or its pods.
+	// Refused means that the cluster would refuse the job or its pods.
 	Refused = "Refused"
-	// NotReadable: what decides may not be read.
+	// NotReadable means that something that decides could not be read.
 	NotReadable = "NotReadable"
-	// NotModelled: Kueue decides by something that is not followed here.
+	// NotModelled means that Kueue uses a feature that the check does not follow.
 	NotModelled = "NotModelled"
 )
 
-// Details: finer codes where Kueue has one for several causes.
+// Details tell apart causes that share one reason of Kueue.
 const (
 	LocalQueueMissing    = "LocalQueueMissing"
 	ClusterQueueMissing  = "ClusterQueueMissing"
@@ -51,8 +51,7 @@ const (
 	QuotaInUse           = "QuotaInUse"
 )
 
-// conclude draws the verdict from the layers: the worst of them decides, and of
-// equals the first.
+// conclude sets the verdict: the worst layer decides, of equal ones the first.
 func (v *Verdict) conclude() {
 	v.Verdict, v.Reason = Admitted, ""
 	worse := func(o Outcome, reason, detail string) {
@@ -69,11 +68,11 @@ func (v *Verdict) conclude() {
 	if len(v.Quota.NotModelled) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotModelled, ""
 	}
-	if _, unread := v.unreadKind(); v.hangs() || unread || len(v.failedReads()) > 0 {
+	if _, unread := v.UnreadKind(); v.Undecided() || unread || len(v.FailedReads()) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
 	for _, s := range v.Submission {
-		if s.Status != Failed {
+		if s.Status != StatusFailed {
 			continue
 		}
 		switch s.Check {
@@ -95,7 +94,7 @@ func (v *Verdict) conclude() {
 			worse(Never, Refused, InvalidRequests)
 		}
 	}
-	if v.Nodes.Status == Failed {
+	if v.Nodes.Status == StatusFailed {
 		switch v.Nodes.Reason {
 		case NodesTooSmall:
 			worse(Never, NodesTooSmall, "")
@@ -107,10 +106,10 @@ func (v *Verdict) conclude() {
 
 func rank(o Outcome) int { return slices.Index([]Outcome{Admitted, Waits, Unknown, Never}, o) }
 
-// failedReads are the kinds of which reading failed and which decide over quota.
-// That is no matter of rights, where the rest is known to be the own share.
-func (v *Verdict) failedReads() (out []string) {
-	if v.Quota.Status == Skipped {
+// FailedReads returns the kinds that decide about quota and whose list failed. A missing
+// permission is no failure: then the own namespace was read.
+func (v *Verdict) FailedReads() (out []string) {
+	if v.Quota.Status == StatusNotApplicable {
 		return nil
 	}
 	for _, m := range v.Missing {
@@ -122,8 +121,9 @@ func (v *Verdict) failedReads() (out []string) {
 	return out
 }
 
-// unreadKind is the kind that could not be read and on which quota's answer rests.
-func (v *Verdict) unreadKind() (kinds.Resource, bool) {
+// UnreadKind returns the kind that the answer about quota depends on, and reports
+// whether it could not be read.
+func (v *Verdict) UnreadKind() (kinds.Resource, bool) {
 	var r kinds.Resource
 	switch v.Quota.Detail {
 	case LocalQueueMissing:
@@ -137,19 +137,19 @@ func (v *Verdict) unreadKind() (kinds.Resource, bool) {
 	case AdmissionCheckAbsent:
 		r = kinds.AdmissionCheck
 	}
-	return r, v.Quota.Status == Failed && slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == r.FullName() })
+	return r, v.Quota.Status == StatusFailed && slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == r.FullName() })
 }
 
-// barred reports that the job could not be submitted, whatever its size, its queue,
-// its priority and the nodes it asks for.
+// barred reports whether the job could not be submitted with any size, queue, priority
+// or instance type.
 func (v *Verdict) barred() bool {
-	classes := 0 // that do not exist: the job's is no bar, as another one may do
+	classes := 0 // missing classes; the job's own can be changed
 	if v.lacksClass() {
 		classes--
 	}
 	for _, s := range v.Submission {
 		switch {
-		case s.Status != Failed || s.Check == "Queue":
+		case s.Status != StatusFailed || s.Check == "Queue":
 		case s.Check == "PriorityClass":
 			classes++
 		default:
@@ -160,7 +160,7 @@ func (v *Verdict) barred() bool {
 		slices.ContainsFunc(v.Lint, func(f lint.Finding) bool { return f.Code == lint.NoQueue || f.Code == lint.DeviceRequests })
 }
 
-// lacksClass reports that the job's priority class does not exist.
+// lacksClass reports whether the job's priority class does not exist.
 func (v *Verdict) lacksClass() bool {
 	return slices.ContainsFunc(v.Lint, func(f lint.Finding) bool { return f.Code == lint.UnknownPriority })
 }

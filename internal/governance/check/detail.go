@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -9,11 +8,10 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
-	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// detail tells the causes apart that Kueue has one word for, from the objects and
-// not from its message.
+// detail tells apart causes that share one reason of Kueue. It looks at the objects, not
+// at Kueue's message.
 func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) string {
 	lq := c.In.LocalQueue(wl.Namespace, string(wl.Spec.QueueName))
 	cq := c.In.ClusterQueue(v.Job.ClusterQueue)
@@ -59,13 +57,9 @@ func asked(d *admission.Decision) []string {
 	return out
 }
 
-// inactive says why no job of a queue is looked at. A live cluster's own condition
-// is believed where it says so; else the objects tell.
+// inactive returns why Kueue admits no job of a queue, from the objects and, failing
+// that, the ClusterQueue's condition.
 func (c *Checker) inactive(lq *kueue.LocalQueue, cq *kueue.ClusterQueue, v *Verdict) string {
-	say := func(detail, format string, args ...any) string {
-		v.inactive = fmt.Sprintf(format, args...)
-		return detail
-	}
 	if lq != nil && lq.Spec.StopPolicy != nil && *lq.Spec.StopPolicy != kueue.None {
 		return LocalQueueStopped
 	}
@@ -79,21 +73,21 @@ func (c *Checker) inactive(lq *kueue.LocalQueue, cq *kueue.ClusterQueue, v *Verd
 		for _, f := range g.Flavors {
 			flavor := c.In.Flavor(string(f.Name))
 			if flavor == nil {
-				return say(FlavorMissing, "its flavor %s does not exist", f.Name)
+				v.Inactive.Flavor = string(f.Name)
+				return FlavorMissing
 			}
 			if t := flavor.Spec.TopologyName; t != nil && !slices.ContainsFunc(c.In.Topologies, func(o *kueue.Topology) bool { return o.Name == string(*t) }) {
-				return say(TopologyMissing, "the topology %s of its flavor %s does not exist", *t, f.Name)
+				v.Inactive.Flavor, v.Inactive.Topology = string(f.Name), string(*t)
+				return TopologyMissing
 			}
 		}
 	}
 	if s := cq.Spec.AdmissionChecksStrategy; s != nil {
 		for _, want := range s.AdmissionChecks {
 			i := slices.IndexFunc(c.In.AdmissionChecks, func(a *kueue.AdmissionCheck) bool { return a.Name == string(want.Name) })
-			switch {
-			case i < 0:
-				return say(AdmissionCheckAbsent, "its admission check %s does not exist", want.Name)
-			case !apimeta.IsStatusConditionTrue(c.In.AdmissionChecks[i].Status.Conditions, kueue.AdmissionCheckActive):
-				return say(AdmissionCheckAbsent, "its admission check %s is not active", want.Name)
+			if i < 0 || !apimeta.IsStatusConditionTrue(c.In.AdmissionChecks[i].Status.Conditions, kueue.AdmissionCheckActive) {
+				v.Inactive.AdmissionCheck, v.Inactive.Exists = string(want.Name), i >= 0
+				return AdmissionCheckAbsent
 			}
 		}
 	}
@@ -106,7 +100,7 @@ func (c *Checker) inactive(lq *kueue.LocalQueue, cq *kueue.ClusterQueue, v *Verd
 	return ClusterQueueInactive
 }
 
-// cyclic reports a cohort whose chain of parents never ends.
+// cyclic reports whether a cohort's chain of parents has a cycle.
 func (c *Checker) cyclic(cohort string) bool {
 	parents := map[string]string{}
 	for _, o := range c.In.Cohorts {
@@ -121,10 +115,10 @@ func (c *Checker) cyclic(cohort string) bool {
 	return cohort != ""
 }
 
-// exceeds says which limit a job is larger than, in every flavor it could have.
+// exceeds returns the limit that the job exceeds in every flavor.
 func (c *Checker) exceeds(v *Verdict) string {
 	for _, l := range v.Quota.Resources {
-		most, known := l.most()
+		most, known := l.Most()
 		if !known || l.Requested <= most {
 			continue
 		}
@@ -137,18 +131,6 @@ func (c *Checker) exceeds(v *Verdict) string {
 		return ExceedsCohort
 	}
 	return ""
-}
-
-// most is what the queue can ever hold, or, where what others have is not known,
-// what it can hold at most; false where there is no telling.
-func (l *Line) most() (quota.Base, bool) {
-	switch {
-	case l.Limit != nil:
-		return *l.Limit, true
-	case l.BorrowingLimit != nil:
-		return l.Nominal + *l.BorrowingLimit, true
-	}
-	return 0, false
 }
 
 func waiting(v *Verdict, d *admission.Decision) string {

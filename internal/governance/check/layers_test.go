@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
@@ -20,8 +21,8 @@ func TestRestingNodes(t *testing.T) {
 	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, cordoned))
 	s.Add(fixture.Team("t", "", 8, "", "")...)
 	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t"})
-	if v.Verdict != check.Waits || v.Reason != check.NodesFull || !v.Nodes.EmptyCluster || !strings.Contains(v.Text(0, hours), "1 node: cordoned") {
-		t.Errorf("%s %s\n%s", v.Verdict, v.Reason, v.Text(0, hours))
+	if v.Verdict != check.Waits || v.Reason != check.NodesFull || !v.Nodes.EmptyCluster || !strings.Contains(verdict.Text(v, 0, hours), "1 node is cordoned") {
+		t.Errorf("%s %s\n%s", v.Verdict, v.Reason, verdict.Text(v, 0, hours))
 	}
 	v = ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 16, "")), Namespace: "t"})
 	if v.Nodes.Reason != check.NodesTooSmall {
@@ -178,16 +179,16 @@ func TestNotModelled(t *testing.T) {
 					t.Errorf("where Kueue has it off: %s, %v", v.Summary, v.Rules.Notes)
 				}
 			}
-			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.HasSuffix(v.Summary, "not followed here: "+want) {
+			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.HasSuffix(v.Summary, "uses here: "+want) {
 				t.Errorf("%s %s %v: %s", v.Verdict, v.Reason, v.Quota.NotModelled, v.Summary)
 			}
 		})
 	}
 }
 
-// TestNotInFile: of a file that lacks a kind it is not said that it may not be read.
+// TestNotInFile: a kind that a file lacks is not a missing permission.
 func TestNotInFile(t *testing.T) {
-	for reason, want := range map[string]string{state.NotInFile: "are not in the file", state.Forbidden: "may not be read", state.Failed: "could not be read"} {
+	for reason, want := range map[string]string{state.NotInFile: "%s are not in the file", state.Forbidden: "no permission to list %s", state.Failed: "%s could not be read"} {
 		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing))
 		s.Add(fixture.Team("t", "", 8, "", "")...)
 		c := checker(t, s)
@@ -195,9 +196,9 @@ func TestNotInFile(t *testing.T) {
 			c.In.Missing = append(c.In.Missing, state.Missing{Resource: r, Verb: "list", Reason: reason})
 		}
 		v := ask(t, c, check.Request{Object: object(t, fixture.Job("j", 1, 4, "", "kueue.x-k8s.io/priority-class", "high")), Namespace: "t"})
-		text := v.Text(0, hours)
-		one := strings.Replace(want, "are", "is", 1)
-		if !strings.Contains(text, "nodes "+want+": not checked") || !strings.Contains(text, "priority class high "+one+": 0 is assumed") {
+		text := verdict.Text(v, 0, hours)
+		if !strings.Contains(text, "not checked: "+fmt.Sprintf(want, "nodes")) ||
+			!strings.Contains(text, "value of priority class high unknown, 0 is assumed: "+fmt.Sprintf(want, "workloadpriorityclasses")) {
 			t.Errorf("%s:\n%s", reason, text)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
@@ -52,15 +53,15 @@ func TestMember(t *testing.T) {
 	c := member(t, fixture.LendThree(), "b")
 	small := ask(t, c, check.Request{Object: object(t, fixture.Job("small", 1, 1, "")), Namespace: "b", Remedies: true})
 	// b takes back what others borrowed from any priority: it starts in any case.
-	if small.Verdict != check.Admitted || small.Complete || len(small.Missing) == 0 || small.Nodes.Status != check.Unclear || small.Rules.ConfigurationKnown ||
-		!strings.Contains(small.Text(200, hours), "if others have borrowed of it, their jobs are preempted to take it back") {
-		t.Errorf("%s %s, %+v\n%s", small.Verdict, small.Summary, small.Missing, small.Text(200, hours))
+	if small.Verdict != check.Admitted || small.Complete || len(small.Missing) == 0 || small.Nodes.Status != check.StatusUnknown || small.Rules.ConfigurationKnown ||
+		!strings.Contains(verdict.Text(small, 200, hours), "if others have borrowed it, their jobs are preempted to reclaim it") {
+		t.Errorf("%s %s, %+v\n%s", small.Verdict, small.Summary, small.Missing, verdict.Text(small, 200, hours))
 	}
 	large := ask(t, c, check.Request{Object: object(t, fixture.Job("large", 1, 4, "")), Namespace: "b", Remedies: true})
 	if large.Verdict != check.Unknown || large.Reason != check.NotReadable || large.Quota.Outcome == "" {
 		t.Errorf("%s %s %s", large.Verdict, large.Reason, large.Summary)
 	}
-	golden.Screen(t, "testdata/member.golden", large.Text(80, hours))
+	golden.Screen(t, "testdata/member.golden", verdict.Text(large, 80, hours))
 }
 
 // TestMemberOwnQuota: idle quota of one's own is no promise where others may have
@@ -94,13 +95,13 @@ func TestMemberOwnQuota(t *testing.T) {
 		if c.condition == "" {
 			continue
 		}
-		text := strings.Join(strings.Fields(v.Text(80, hours)), " ")
-		if v.Quota.Unseen == nil || v.Quota.Unseen.If != c.condition || !strings.Contains(v.Summary, c.condition) || !strings.Contains(text, "settled by the right to list clusterqueues and cohorts in the whole cluster") {
-			t.Errorf("%s: %+v\n%s", c.name, v.Quota.Unseen, v.Text(80, hours))
+		text := strings.Join(strings.Fields(verdict.Text(v, 80, hours)), " ")
+		if v.Quota.Unseen == nil || v.Quota.Unseen.If != c.condition || !strings.Contains(v.Summary, c.condition) || !strings.Contains(text, "to decide you need permission to list clusterqueues and cohorts in the whole cluster") {
+			t.Errorf("%s: %+v\n%s", c.name, v.Quota.Unseen, verdict.Text(v, 80, hours))
 		}
-		for _, claim := range []string{"at most; ", "have only", " free in "} {
+		for _, claim := range []string{"at most; ", "can lend only", " free in "} {
 			if strings.Contains(text, claim) && c.quota == "" {
-				t.Errorf("%s: claims %q\n%s", c.name, claim, v.Text(80, hours))
+				t.Errorf("%s: claims %q\n%s", c.name, claim, verdict.Text(v, 80, hours))
 			}
 		}
 		for _, l := range v.Quota.Resources {
@@ -177,13 +178,13 @@ func TestMemberNeverWrong(t *testing.T) {
 			v := ask(t, low, check.Request{Object: job, Namespace: "t"})
 			truth := ask(t, admin, check.Request{Object: job, Namespace: "t"})
 			said[v.Verdict]++
-			starts := truth.Quota.Status == check.OK
+			starts := truth.Quota.Status == check.StatusOK
 			switch {
-			case v.Quota.Status == check.OK && v.Verdict != check.Unknown && !starts,
+			case v.Quota.Status == check.StatusOK && v.Verdict != check.Unknown && !starts,
 				(v.Verdict == check.Waits || v.Verdict == check.Never) && starts,
 				v.Verdict == check.Never && truth.Quota.Outcome != "Never":
 				t.Errorf("seed %d, %d GPUs: a member is told %s (%s), an administrator %s (%s)\n%s\n%s", seed, gpus, v.Verdict, v.Summary, truth.Quota.Outcome, truth.Summary,
-					v.Text(100, hours), truth.Text(100, hours))
+					verdict.Text(v, 100, hours), verdict.Text(truth, 100, hours))
 				return
 			}
 		}

@@ -18,21 +18,21 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// quota is layer c: Kueue's decision and what it is made of.
+// quota asks Kueue's core and collects the figures behind its decision.
 func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*admission.Decision, error) {
 	q := &v.Quota
 	switch {
 	case len(wl.Spec.PodSets) == 0:
-		q.Status, q.Message = Skipped, "it has no pods: Kueue has nothing to admit"
+		q.Status, q.Skipped = StatusNotApplicable, NoPods
 		return nil, nil
 	case len(c.In.LocalQueues) == 0 && len(c.In.ClusterQueues) == 0 && c.notServed():
-		q.Status, q.Message = Skipped, "this cluster has no Kueue"
+		q.Status, q.Skipped = StatusNotApplicable, NoKueue
 		c.podSets(wl, nil, v)
 		return nil, nil
 	case wl.Spec.QueueName == "":
-		q.Status, q.Message = Skipped, "the job has no queue: Kueue does not manage it"
+		q.Status, q.Skipped = StatusNotApplicable, NoQueue
 		if c.rules.Manages(c.In, wl.Namespace) {
-			q.Status, q.Message = Failed, "the job has no queue: Kueue holds jobs without a queue back for ever (manageJobsWithoutQueueName)"
+			q.Status = StatusFailed
 			q.Outcome, q.Reason, q.Detail = string(admission.Never), kueue.WorkloadQuotaReservedReasonMisconfigured, NoQueueLabel
 		}
 		c.podSets(wl, nil, v)
@@ -45,10 +45,10 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	if d, err = c.between(ctx, wl, d, v); err != nil {
 		return nil, errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
 	}
-	q.Status, q.Outcome, q.Reason, q.Message = OK, string(d.Outcome), d.Reason, d.Message
+	q.Status, q.Outcome, q.Reason, q.Message = StatusOK, string(d.Outcome), d.Reason, d.Message
 	q.Ahead, q.Tie = d.Ahead, d.Tie
 	if !d.Outcome.Starts() {
-		q.Status = Failed
+		q.Status = StatusFailed
 	}
 	if v.Job.ClusterQueue == "" {
 		v.Job.at(d.ClusterQueue)
@@ -63,10 +63,10 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	if cq := c.In.ClusterQueue(v.Job.ClusterQueue); cq != nil {
 		q.Shared = cq.Spec.CohortName != ""
 	}
-	if v.hangs() {
-		q.Unseen.If = v.condition()
+	if v.Undecided() {
+		q.Unseen.Condition = v.condition()
 	}
-	if q.Status == Failed {
+	if q.Status == StatusFailed {
 		q.Detail = c.detail(wl, v, &d)
 	}
 	for _, p := range d.Preempts {
@@ -81,7 +81,7 @@ func (c *Checker) notServed() bool {
 	})
 }
 
-// podSets lists the roles with what they ask for; by quota's count where it was made.
+// podSets lists the roles with their requests: Kueue's count of them where it decided.
 func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict) {
 	for i := range wl.Spec.PodSets {
 		ps := &wl.Spec.PodSets[i]
@@ -115,14 +115,15 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 	}
 }
 
-// lines are the flavors that could give each resource asked for, those chosen by
-// Kueue alone where the job starts.
+// lines returns the flavors that could provide each requested resource; only those
+// that Kueue chose where the job starts.
 func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) []Line {
 	cq := c.In.ClusterQueue(v.Job.ClusterQueue)
 	if cq == nil || admission.ClusterQueueFaults(cq) != "" {
 		return nil
 	}
 	used := c.used[cq.Name]
+	unseen := v.Quota.Unseen != nil && v.Quota.Unseen.Tree
 	asked, chosen := map[string]int64{}, map[quota.Key]int64{}
 	given := map[string]bool{} // resources that got a flavor
 	for _, ps := range d.PodSets {
@@ -153,25 +154,25 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 				if want == 0 {
 					continue
 				}
-				room := c.Tree.Room(cq.Name, k.Flavor, name)
+				capacity := c.Tree.Room(cq.Name, k.Flavor, name)
 				free, lent := c.Tree.Free(cq.Name, k.Flavor, name)
 				l := Line{Flavor: k.Flavor, Resource: name, Requested: quota.BaseOf(name, want),
 					Nominal: quantity(name, r.NominalQuota), BorrowingLimit: limit(name, r.BorrowingLimit), LendingLimit: limit(name, r.LendingLimit),
 					Used: quota.BaseOf(name, used[k])}
-				if !v.unseenTree {
+				if !unseen {
 					l.Free, l.Lent = known(name, free), known(name, lent)
-					l.Available, l.Limit = known(name, room.Now), known(name, room.Most)
+					l.Available, l.Limit = known(name, capacity.Now), known(name, capacity.Most)
 				} else if idle := max(0, l.Nominal-l.Used); l.kept() == idle {
-					l.Free, l.Lent = &idle, new(quota.Base) // it lends nothing, or has nothing to lend
+					l.Free, l.Lent = &idle, new(quota.Base) // it has nothing to lend
 				}
-				if v.unseenTree && !v.hangs() && r.BorrowingLimit != nil {
-					// It waits whatever the others lend: its own limit is what is short of.
-					if room.Most = quota.AmountOf(name, r.NominalQuota) + quota.AmountOf(name, *r.BorrowingLimit); room.Most < 0 {
-						room.Most = quota.Unlimited
+				if unseen && !v.Undecided() && r.BorrowingLimit != nil {
+					// It waits whatever the others lend, so only its own limit is short.
+					if capacity.Most = quota.AmountOf(name, r.NominalQuota) + quota.AmountOf(name, *r.BorrowingLimit); capacity.Most < 0 {
+						capacity.Most = quota.Unlimited
 					}
-					room.Now = max(0, room.Most-used[k])
+					capacity.Now = max(0, capacity.Most-used[k])
 				}
-				l.shortage = quota.LeastShort([]quota.Room{room}, want)
+				l.shortage = quota.LeastShort([]quota.Room{capacity}, want)
 				l.Short = quota.BaseOf(name, l.shortage.Missing)
 				out = append(out, l)
 			}
@@ -181,9 +182,9 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 	return out
 }
 
-// reach returns the function that reports a flavor of a group that pods which ask
-// for a resource can go to, as package queue has it: by what Kueue says and by
-// their node selector.
+// reach returns the function that reports whether pods that request a resource can use
+// a flavor of a group. As in package queue, Kueue's message and the node selectors
+// decide.
 func (c *Checker) reach(wl *kueue.Workload, group []kueue.FlavorQuotas, d *admission.Decision) func(kueue.FlavorQuotas, string) bool {
 	keys := map[string]bool{}
 	labels := map[kueue.ResourceFlavorReference]map[string]string{}
@@ -210,7 +211,7 @@ func quantity(resource string, q apiresource.Quantity) quota.Base {
 	return quota.BaseOf(resource, quota.AmountOf(resource, q))
 }
 
-// limit is a limit that is set; one without end is none.
+// limit returns a limit that is set, nil for none and for an unlimited one.
 func limit(resource string, q *apiresource.Quantity) *quota.Base {
 	if q == nil || quota.AmountOf(resource, *q) == quota.Unlimited {
 		return nil
@@ -224,7 +225,7 @@ func known(resource string, n int64) *quota.Base {
 	return &b
 }
 
-// borrowed says from whom, and whether it can be taken back.
+// borrowed notes what the job borrows, from whom, and who can reclaim it.
 func (c *Checker) borrowed(v *Verdict, d *admission.Decision) {
 	q := &v.Quota
 	lenders := map[string]bool{}

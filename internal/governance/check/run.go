@@ -15,15 +15,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// Checker answers questions about one state of a cluster. It is not safe for
-// concurrent use, as the engine is not.
+// Checker answers questions about one state of a cluster. Like the engine, it is not
+// safe for concurrent use.
 type Checker struct {
 	In     *inputs.Inputs
 	Engine *admission.Engine
@@ -31,11 +31,11 @@ type Checker struct {
 	Tree   *quota.Tree
 	rules  inputs.Rules
 	used   map[string]quota.Usage // by ClusterQueue
-	room   *fit.Cluster           // the nodes as they are; nil until asked for
-	ends   map[string]*ends       // by ClusterQueue
+	nodes  *fit.Cluster           // nil until needed
+	bounds map[string]*bounds     // by ClusterQueue
 }
 
-// New makes a checker of what was read.
+// New returns a checker of what was read.
 func New(ctx context.Context, in *inputs.Inputs) (*Checker, error) {
 	e, notes, err := in.Engine(ctx)
 	if err != nil {
@@ -50,49 +50,49 @@ func New(ctx context.Context, in *inputs.Inputs) (*Checker, error) {
 type Request struct {
 	// Object is the job as it would be submitted.
 	Object map[string]any
-	// Namespace is where it would go.
+	// Namespace is the namespace that it would be submitted to.
 	Namespace string
-	// Steps are what was found about submitting it: rights, and what the caller
-	// had to find out to fill the job in.
+	// Steps are checks of the submission that the caller made: permissions, and what
+	// it could not find while it rendered the job.
 	Steps []Step
-	// Workload is the job's, when it exists already; nil makes one of Object.
+	// Workload is the workload of an existing job; nil makes one from Object.
 	Workload *kueue.Workload
-	// Queues finds the other local queues that the user may use; it is called only
-	// where remedies are looked for, and may be nil.
+	// Queues returns the other local queues that the user can use. It is called only
+	// when remedies are searched for, and may be nil.
 	Queues func(context.Context) []*kueue.LocalQueue
 	// Remedies asks for holders and remedies where the job does not run now.
 	Remedies bool
-	// Make renders the job anew with a change, as start-job would; nil where it
-	// cannot be. See remedy.Question.
+	// AllHolders lists every holder instead of the nearest.
+	AllHolders bool
+	// Make renders the job again with a change, as start-job would; nil where that is
+	// impossible. See remedy.Question.
 	Make func(remedy.Change) (object map[string]any, made remedy.Made, err error)
-	// Existing is set for a job that exists: remedies are commands then, as far as the
-	// user may do what they do; see remedy.Question.May.
+	// Existing is the job if it exists already; May reports whether the user has a
+	// permission. See remedy.Question.
 	Existing *remedy.Existing
 	May      func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
-	// Deadlines reads the active deadlines of running jobs, for the estimate of a
-	// start; it is called only where one is made, and may be nil. See
-	// forecast.Options.
+	// Deadlines reads the active deadlines of running jobs. It is called only when a
+	// start is estimated, and may be nil. See forecast.Options.
 	Deadlines func(context.Context) func(*kueue.Workload) time.Duration
-	// Assume is the duration of workloads of which nothing is known, for the
-	// estimate of a start; 0: none is assumed.
+	// Assume is the assumed run time of workloads of unknown duration, 0 for none.
 	Assume time.Duration
 }
 
-// Unsupported is the error about a kind that the checker has no rules for.
+// Unsupported returns the error about a kind that Kueue makes no workload of.
 func Unsupported(apiVersion, kind string, cause error) error {
 	var names []string
 	for _, gvk := range admission.SupportedJobs() {
 		names = append(names, gvk.Kind+" ("+gvk.GroupVersion().String()+")")
 	}
-	return errs.New(fmt.Sprintf("cannot check a %s (%s)", kind, apiVersion), "Kueue makes no workload of that kind here").
+	return errs.New(fmt.Sprintf("cannot check a %s (%s)", kind, apiVersion), "Kueue has no integration for this kind").
 		WithFact("it can check", strings.Join(names, ", ")).
-		WithTry("--dry-run=server   # the cluster looks at the object itself").WithCode(errs.Usage).WithCause(cause)
+		Suggest(suggest.ServerDryRun()).WithCode(errs.Usage).WithCause(cause)
 }
 
-// Check gives the verdict. Errors are about the manifest (a kind that is not
-// supported, fields that do not fit the kind), not about the answer.
+// Check returns the verdict on a job. It fails for a manifest that it cannot use: an
+// unsupported kind, or fields that do not fit the kind.
 func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
-	v := &Verdict{Schema: Schema, Time: c.In.Taken.UTC().Truncate(time.Second), Complete: !c.In.Partial(), Submission: r.Steps}
+	v := &Verdict{Schema: Schema, Time: c.In.Taken.UTC().Truncate(time.Second), Complete: !c.In.Partial(), Submission: r.Steps, Existing: r.Existing, AllHolders: r.AllHolders}
 	wl, err := c.workload(ctx, &r, v)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 		if err := admission.CheckWorkload(wl); err != nil {
 			e := errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
 			if r.Workload == nil {
-				e = e.WithCode(errs.Usage) // the manifest's fault, not the cluster's
+				e = e.WithCode(errs.Usage) // the manifest is wrong, not the cluster
 			}
 			return nil, e
 		}
@@ -115,20 +115,20 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 			v.Missing = append(v.Missing, MissingRead{Resource: m.Resource.FullName(), Namespace: m.Namespace, Verb: m.Verb, Reason: m.Reason})
 		}
 	}
-	c.describe(&r, wl, v)
+	c.describe(wl, v)
 	d, err := c.quota(ctx, wl, v)
 	if err != nil {
 		return nil, err
 	}
 	if len(wl.Spec.PodSets) == 0 {
-		v.Nodes = Nodes{Status: Skipped, Message: "it has no pods", Placements: nil}
+		v.Nodes = Nodes{Status: StatusNotApplicable}
 	} else {
 		v.Topology = c.topology(wl, d)
-		v.Nodes = c.nodes(wl, d)
+		v.Nodes = c.placement(wl, d)
 	}
 	v.Lint = c.lint(&r, v)
 	v.conclude()
-	if r.Remedies && v.Quota.Status != Skipped && !v.barred() && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.hangs()) {
+	if r.Remedies && v.Quota.Status != StatusNotApplicable && !v.barred() && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.Undecided()) {
 		if err := c.remedies(ctx, &r, wl, v); err != nil {
 			return nil, err
 		}
@@ -138,11 +138,10 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 			return nil, err
 		}
 	}
-	v.Summary = v.summary()
 	return v, nil
 }
 
-// workload is what Kueue would make of the job.
+// workload returns the workload that Kueue would make of the job.
 func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.Workload, error) {
 	apiVersion, kind := kinds.Text(r.Object, "apiVersion"), kinds.Text(r.Object, "kind")
 	v.Job = Job{Name: kinds.Text(r.Object, "metadata", "name"), Namespace: r.Namespace, Kind: kind,
@@ -169,7 +168,7 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	case errors.Is(err, admission.ErrUnknownJob):
 		return nil, Unsupported(apiVersion, kind, err)
 	case err != nil && noPods(object):
-		// Zero replicas: Kueue makes no workload, which is an answer and no error.
+		// With zero replicas Kueue makes no workload: this is an answer, not an error.
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
 	case err != nil:
 		return nil, unusable(kind, v.Job.Name, err)
@@ -183,7 +182,7 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	return wl, nil
 }
 
-// defaultQueue is the LocalQueue that Kueue gives to jobs without a queue label.
+// defaultQueue is the LocalQueue that Kueue sets on jobs without a queue label.
 const defaultQueue = "default"
 
 func noPods(object map[string]any) bool {
@@ -200,16 +199,16 @@ func noPods(object map[string]any) bool {
 	return len(parts) > 0
 }
 
-// unusable is the error about a manifest that does not fit its kind.
+// unusable returns the error about a manifest that does not fit its kind.
 func unusable(kind, name string, err error) error {
 	what := fmt.Sprintf("cannot check %s %s", kind, name)
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) {
-		return errs.New(what, fmt.Sprintf("%s is of the wrong type: it is a %s", mistyped.Field, mistyped.Value)).WithCode(errs.Usage).WithCause(err)
+		return errs.New(what, fmt.Sprintf("%s has the wrong type: %s", mistyped.Field, mistyped.Value)).WithCode(errs.Usage).WithCause(err)
 	}
 	text := err.Error()
 	if i := strings.LastIndex(text, "json: "); i >= 0 {
-		text = "it does not fit the kind"
+		text = "its fields do not fit the kind"
 	}
 	return errs.New(what, text).WithCode(errs.Usage).WithCause(err)
 }
@@ -223,7 +222,7 @@ func clone(object map[string]any) (map[string]any, error) {
 	return out, json.Unmarshal(data, &out)
 }
 
-// unread reports a kind that could not be listed.
+// unread reports whether a kind could not be listed.
 func (c *Checker) unread(r kinds.Resource) bool {
 	for _, m := range c.In.Missing {
 		if m.Resource.Plural == r.Plural && m.Resource.Group == r.Group {
@@ -233,28 +232,22 @@ func (c *Checker) unread(r kinds.Resource) bool {
 	return false
 }
 
-func (c *Checker) nearClass(class string) string {
+func (c *Checker) classNames() []string {
 	var names []string
 	for _, p := range c.In.WorkloadPriority {
 		names = append(names, p.Name)
 	}
-	if near := errs.Near(class, names); len(near) > 0 {
-		return "--priority " + near[0]
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return lint.Choice("--priority", names)
+	return names
 }
 
 func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, v *Verdict) error {
 	var needs []remedy.Need
 	for _, l := range v.Quota.Resources {
 		if l.Short > 0 {
-			needs = append(needs, remedy.Need{Flavor: l.Flavor, Resource: l.Resource})
+			needs = append(needs, remedy.Need{Flavor: l.Flavor, Resource: l.Resource, Short: l.shortage.Missing})
 		}
 	}
-	if len(needs) == 0 { // enough quota: something else stands in the way
+	if len(needs) == 0 { // quota is not what the job lacks
 		for _, l := range v.Quota.Resources {
 			needs = append(needs, remedy.Need{Flavor: l.Flavor, Resource: l.Resource})
 		}
@@ -264,13 +257,14 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		if v.Holders, err = remedy.Holders(ctx, c.In, c.Engine, c.Tree, wl, v.Job.ClusterQueue, needs); err != nil {
 			return err
 		}
+		v.HoldersTotal = len(v.Holders)
 	}
 	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, May: r.May, Hopeless: v.Verdict == Never}
-	// Where something is not seen, what is said to run runs whatever that is.
-	if e, err := c.endsOf(ctx, v.Job.ClusterQueue); err != nil {
+	// Where something is unseen, a remedy must run in the worst case.
+	if b, err := c.boundsOf(ctx, v.Job.ClusterQueue); err != nil {
 		return err
-	} else if e != nil {
-		q.Engine = e.worst
+	} else if b != nil {
+		q.Engine = b.worst
 	}
 	if r.Queues != nil {
 		q.Queues = r.Queues(ctx)
@@ -278,32 +272,31 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 	if r.Make != nil {
 		q.Make = func(change remedy.Change) (*kueue.Workload, remedy.Made, error) { return c.remade(ctx, r, wl, change) }
 	}
-	if v.Nodes.Status != Unclear && v.Nodes.Status != Skipped {
-		q.Room = func(w *kueue.Workload, d *admission.Decision, ended []remedy.Holder) remedy.Room {
+	if v.Nodes.Status != StatusUnknown && v.Nodes.Status != StatusNotApplicable {
+		q.Fits = func(w *kueue.Workload, d *admission.Decision, ended []remedy.Holder) remedy.Fit {
 			with := *d
 			with.Preempts = slices.Clone(d.Preempts)
 			for _, h := range ended {
 				with.Preempts = append(with.Preempts, admission.Preemption{Namespace: h.Namespace, Name: h.Workload})
 			}
-			switch n := c.nodes(w, &with); {
-			case n.Status != Failed:
-				return remedy.RoomNow
+			switch n := c.placement(w, &with); {
+			case n.Status != StatusFailed:
+				return remedy.FitsNow
 			case n.Reason == NodesFull:
-				return remedy.RoomLater
+				return remedy.FitsLater
 			}
-			return remedy.RoomNever
+			return remedy.FitsNever
 		}
 	}
 	found, err := remedy.Find(ctx, q)
-	if v.lacksClass() { // whatever else is changed, it needs another one
+	if v.lacksClass() { // no other change helps without a class that exists
 		found = slices.DeleteFunc(found, func(r remedy.Remedy) bool { return r.Code != remedy.HigherPriority })
 	}
 	v.Remedies = found
 	return err
 }
 
-// remade is the workload of the job as it is after a change, in the place of the
-// one it was.
+// remade returns the workload of the job after a change, under the name of the old one.
 func (c *Checker) remade(ctx context.Context, r *Request, wl *kueue.Workload, change remedy.Change) (*kueue.Workload, remedy.Made, error) {
 	object, made, err := r.Make(change)
 	if err != nil {

@@ -1,14 +1,12 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -18,8 +16,8 @@ func objectMeta(j Job) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: j.Name, Namespace: j.Namespace}
 }
 
-// describe fills in the job and layer b.
-func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
+// describe fills in the job and the steps about its queue and priority class.
+func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
 	j := &v.Job
 	j.Queue = string(wl.Spec.QueueName)
 	if wl.Spec.Priority != nil {
@@ -29,27 +27,21 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 	if lq != nil {
 		j.at(string(lq.Spec.ClusterQueue))
 	}
-	step := func(check string, status Status, try, format string, args ...any) {
-		v.Submission = append(v.Submission, Step{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Try: try})
+	step := func(s Step) { v.Submission = append(v.Submission, s) }
+	queue := func(status Status, code, name string) {
+		step(Step{Check: "Queue", Status: status, Code: code, Name: name})
 	}
 	switch {
-	case v.tried("Queue"):
+	case v.Tried("Queue"):
 	case c.unread(kinds.LocalQueue) && lq == nil && j.Queue != "":
-		step("Queue", Unclear, "", "the queues of %s %s", wl.Namespace, c.In.WhyUnread(kinds.LocalQueue, "are"))
+		queue(StatusUnknown, QueuesUnread, wl.Namespace)
 	case j.Queue == "" && len(c.In.LocalQueues) > 0:
-		step("Queue", Unclear, "--queue-name QUEUE", "no queue: the job is not managed by Kueue")
+		step(Step{Check: "Queue", Status: StatusUnknown, Code: NoQueue, Fix: &lint.Fix{Field: lint.Queue}})
 	case j.Queue == "":
 	case lq == nil:
-		try := ""
-		names := c.queueNames(wl.Namespace)
-		if near := errs.Near(j.Queue, names); len(near) > 0 {
-			try = "--queue-name " + near[0]
-		} else if len(names) > 0 {
-			try = lint.Choice("--queue-name", names)
-		}
-		step("Queue", Failed, try, "queue %s does not exist in namespace %s", j.Queue, wl.Namespace)
+		step(Step{Check: "Queue", Status: StatusFailed, Code: LocalQueueMissing, Name: j.Queue, Fix: lint.Nearest(lint.Queue, j.Queue, c.queueNames(wl.Namespace))})
 	case j.ClusterQueue == "":
-		step("Queue", Failed, "", "queue %s leads to no ClusterQueue", j.Queue)
+		queue(StatusFailed, NoClusterQueue, j.Queue)
 	default:
 		cq, bad := c.In.ClusterQueue(j.ClusterQueue), ""
 		if cq != nil {
@@ -57,17 +49,17 @@ func (c *Checker) describe(r *Request, wl *kueue.Workload, v *Verdict) {
 		}
 		switch {
 		case cq == nil && !c.unread(kinds.ClusterQueue):
-			step("Queue", Failed, "", "queue %s leads to ClusterQueue %s, which does not exist", j.Queue, j.ClusterQueue)
+			queue(StatusFailed, ClusterQueueMissing, j.ClusterQueue)
 		case bad != "":
-			step("Queue", Failed, "", "ClusterQueue %s is faulty and left out: %s", j.ClusterQueue, bad)
+			step(Step{Check: "Queue", Status: StatusFailed, Code: ClusterQueueFaulty, Name: j.ClusterQueue, Fault: bad})
 		case cq != nil && !c.selects(cq, wl.Namespace):
-			step("Queue", Failed, "", "ClusterQueue %s does not take jobs of namespace %s", j.ClusterQueue, wl.Namespace)
+			queue(StatusFailed, NamespaceNotSelected, j.ClusterQueue)
 		default:
-			step("Queue", OK, "", "%s, ClusterQueue %s", j.Queue, j.ClusterQueue)
+			queue(StatusOK, "", j.Queue)
 		}
 	}
-	if j.PriorityClass != "" && !v.tried("PriorityClass") {
-		step("PriorityClass", OK, "", "%s (%d)", j.PriorityClass, j.Priority)
+	if j.PriorityClass != "" && !v.Tried("PriorityClass") {
+		step(Step{Check: "PriorityClass", Status: StatusOK, Name: j.PriorityClass})
 	}
 	if v.Submission == nil {
 		v.Submission = []Step{}
@@ -84,8 +76,8 @@ func (c *Checker) queueNames(namespace string) []string {
 	return names
 }
 
-// selects reports that a ClusterQueue takes workloads of a namespace. A namespace
-// that was not read is believed.
+// selects reports whether a ClusterQueue admits workloads of a namespace, true for a
+// namespace that was not read.
 func (c *Checker) selects(cq *kueue.ClusterQueue, namespace string) bool {
 	s, err := metav1.LabelSelectorAsSelector(cq.Spec.NamespaceSelector)
 	if err != nil {
@@ -99,7 +91,7 @@ func (c *Checker) selects(cq *kueue.ClusterQueue, namespace string) bool {
 	return true
 }
 
-// lint is layer a.
+// lint checks the manifest against the rules.
 func (c *Checker) lint(r *Request, v *Verdict) []lint.Finding {
 	j := lint.Job{Object: r.Object, Namespace: r.Namespace, FairSharing: c.rules.FairSharing, Borrows: len(v.Quota.Borrowed) > 0, Kueue: c.In.KueueVersion}
 	for _, ns := range c.In.Namespaces {
@@ -133,7 +125,7 @@ func (c *Checker) lint(r *Request, v *Verdict) []lint.Finding {
 	return out
 }
 
-// enforcedLabel is set on namespaces whose jobs the add-on's admission policy checks.
+// enforcedLabel marks the namespaces whose jobs the add-on's admission policy checks.
 const enforcedLabel = "sagemaker.amazonaws.com/activate-quota"
 
 func covered(cq *kueue.ClusterQueue) []string {
@@ -146,7 +138,7 @@ func covered(cq *kueue.ClusterQueue) []string {
 	return out
 }
 
-// tried reports a step of layer b that was looked at already.
-func (v *Verdict) tried(check string) bool {
+// Tried reports whether the verdict has a step for a check.
+func (v *Verdict) Tried(check string) bool {
 	return slices.ContainsFunc(v.Submission, func(s Step) bool { return s.Check == check })
 }

@@ -2,9 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -12,85 +9,98 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Unseen is what could not be read and may decide: quota of others, priorities of
-// their jobs. Kueue's answer is asked for at both ends of what that can be; where
-// the two agree on whether the job starts, that is the answer.
+// their jobs. The check asks Kueue's core in the best and in the worst case; where both
+// agree on whether the job starts, that is the answer.
 type Unseen struct {
-	// Best and Worst are Kueue's outcomes at the two ends.
+	// Best and Worst are Kueue's outcomes in the two cases.
 	Best, Worst string
-	// If is what must be the case for the job to start now; "" where it starts, or
-	// does not, in any case.
+	// If is the condition under which the job starts now, "" where the cases agree.
 	If string `json:",omitempty"`
-	// SettledBy are the kinds that would have to be read to know.
+	// SettledBy are the kinds that would have to be read to decide.
 	SettledBy []string
+
+	// Tree reports that it is unknown what others have, lend and borrow; Waiting that
+	// it is unknown whether jobs are ahead in the queue.
+	Tree    bool `json:"-"`
+	Waiting bool `json:"-"`
+	// Condition is If as values, nil where the cases agree.
+	Condition *Condition `json:"-"`
 }
 
-// ends are the engines of the two ends of what is not seen of a queue.
-type ends struct {
+// Condition is what has to hold for the job to start: others lend Lend and have not
+// borrowed Own of the queue's own quota, both in base units of Resource. Where both are
+// 0, no unseen job is ahead (Ahead), or the holders of the quota can be preempted.
+type Condition struct {
+	Resource  string
+	Lend, Own quota.Base
+	Ahead     bool
+}
+
+// bounds are the engines of the best and the worst case of what is unseen of a queue.
+type bounds struct {
 	unseen      inputs.Unseen
 	best, worst *admission.Engine
 }
 
-// endsOf returns the two ends for a queue, nil where nothing is unseen.
-func (c *Checker) endsOf(ctx context.Context, queue string) (*ends, error) {
-	if e, ok := c.ends[queue]; ok {
-		return e, nil
+// boundsOf returns the bounds of a queue, nil where nothing is unseen.
+func (c *Checker) boundsOf(ctx context.Context, queue string) (*bounds, error) {
+	if b, ok := c.bounds[queue]; ok {
+		return b, nil
 	}
-	var e *ends
+	var b *bounds
 	if u := c.In.Unseen(queue); u.Any() {
-		e = &ends{unseen: u}
-		for _, to := range []**admission.Engine{&e.best, &e.worst} {
-			engine, _, err := c.In.End(queue, to == &e.best).Engine(ctx)
+		b = &bounds{unseen: u}
+		for _, to := range []**admission.Engine{&b.best, &b.worst} {
+			engine, _, err := c.In.End(queue, to == &b.best).Engine(ctx)
 			if err != nil {
 				return nil, err
 			}
 			*to = engine
 		}
 	}
-	if c.ends == nil {
-		c.ends = map[string]*ends{}
+	if c.bounds == nil {
+		c.bounds = map[string]*bounds{}
 	}
-	c.ends[queue] = e
-	return e, nil
+	c.bounds[queue] = b
+	return b, nil
 }
 
-// between decides where something is not seen: base is the answer of what is. It
-// returns the decision to report.
+// between returns the decision to report where something is unseen; base is the
+// decision by what was read.
 func (c *Checker) between(ctx context.Context, wl *kueue.Workload, base admission.Decision, v *Verdict) (admission.Decision, error) {
-	e, err := c.endsOf(ctx, base.ClusterQueue)
-	if err != nil || e == nil || len(base.NotModelled) > 0 {
+	b, err := c.boundsOf(ctx, base.ClusterQueue)
+	if err != nil || b == nil || len(base.NotModelled) > 0 {
 		return base, err
 	}
-	best, err := e.best.Probe(ctx, wl)
+	best, err := b.best.Probe(ctx, wl)
 	if err != nil {
 		return base, err
 	}
-	worst, err := e.worst.Probe(ctx, wl)
+	worst, err := b.worst.Probe(ctx, wl)
 	if err != nil {
 		return base, err
 	}
 	cq := c.In.ClusterQueue(base.ClusterQueue)
-	if e.unseen.Waiting && cq.Spec.QueueingStrategy == kueue.StrictFIFO && worst.Outcome.Starts() {
-		worst.Outcome = admission.Waits // behind jobs that are not seen
+	if b.unseen.Waiting && cq.Spec.QueueingStrategy == kueue.StrictFIFO && worst.Outcome.Starts() {
+		worst.Outcome = admission.Waits // behind unseen jobs
 	}
-	u := &Unseen{Best: string(best.Outcome), Worst: string(worst.Outcome), SettledBy: []string{}}
-	for _, m := range e.unseen.Tree {
+	u := &Unseen{Best: string(best.Outcome), Worst: string(worst.Outcome), SettledBy: []string{}, Tree: len(b.unseen.Tree) > 0}
+	for _, m := range b.unseen.Tree {
 		u.SettledBy = append(u.SettledBy, m.Resource.FullName())
 	}
-	if e.unseen.Holders || e.unseen.Waiting {
+	if b.unseen.Holders || b.unseen.Waiting {
 		u.SettledBy = append(u.SettledBy, kinds.Workload.FullName())
 	}
-	v.Quota.Unseen, v.unseenTree = u, len(e.unseen.Tree) > 0
+	v.Quota.Unseen = u
 	switch {
 	case !best.Outcome.Starts():
-		return best, nil // the same, or better: it waits for, or exceeds, what is seen
+		return best, nil // it waits for, or exceeds, what was read
 	case !worst.Outcome.Starts():
-		u.If = "?" // in words once the amounts are known
-		v.unseenWaiting = e.unseen.Waiting
+		u.Condition = &Condition{} // set when the amounts are known
+		u.Waiting = b.unseen.Waiting
 		return base, nil
 	case base.Outcome.Starts():
 		return base, nil
@@ -98,101 +108,22 @@ func (c *Checker) between(ctx context.Context, wl *kueue.Workload, base admissio
 	return worst, nil
 }
 
-// condition says what must be the case for the job to start now.
-func (v *Verdict) condition() string {
-	for _, l := range v.leastShort() {
-		if !v.unseenTree {
+// condition returns what has to hold for the job to start now.
+func (v *Verdict) condition() *Condition {
+	for _, l := range v.LeastShort() {
+		if !v.Quota.Unseen.Tree {
 			break
 		}
-		lend := max(0, l.Requested-max(0, l.Nominal-l.Used))
-		own := l.Requested - lend
-		taken := own > l.kept() && own > 0
-		switch {
-		case lend > 0 && taken:
-			return fmt.Sprintf("other teams lend %s and have not borrowed %s's own %s", words.Amount(l.Resource, lend), v.queueName(), words.Number(l.Resource, own))
-		case lend > 0:
-			return "other teams lend " + words.Amount(l.Resource, lend)
-		case taken:
-			return fmt.Sprintf("other teams have not borrowed %s of %s's own", words.Amount(l.Resource, own), v.queueName())
+		c := Condition{Resource: l.Resource, Lend: max(0, l.Requested-max(0, l.Nominal-l.Used))}
+		if own := l.Requested - c.Lend; own > l.kept() {
+			c.Own = own
+		}
+		if c.Lend > 0 || c.Own > 0 {
+			return &c
 		}
 	}
-	if v.unseenWaiting && v.Quota.Ahead == 0 {
-		return "none of the jobs that " + v.whyUnread(kinds.Workload, "are") + " waits before it"
-	}
-	return "the jobs that hold the quota may be preempted"
+	return &Condition{Ahead: v.Quota.Unseen.Waiting && v.Quota.Ahead == 0}
 }
 
-// kept is what is idle of the queue's own and never lent.
-func (l *Line) kept() quota.Base {
-	if l.LendingLimit == nil {
-		return 0
-	}
-	return max(0, l.Nominal-*l.LendingLimit-l.Used)
-}
-
-// leastShort are the lines, of each resource the one of the flavor that misses least.
-func (v *Verdict) leastShort() []Line {
-	var out []Line
-	for _, l := range v.Quota.Resources {
-		i := slices.IndexFunc(out, func(o Line) bool { return o.Resource == l.Resource })
-		switch {
-		case i < 0:
-			out = append(out, l)
-		case l.shortage.Less(out[i].shortage):
-			out[i] = l
-		}
-	}
-	return out
-}
-
-// whyUnread says why a kind was not read, as Inputs.WhyUnread does.
-func (v *Verdict) whyUnread(r kinds.Resource, be string) string {
-	for _, m := range v.Missing {
-		if m.Resource == r.FullName() {
-			return inputs.Unread(m.Reason, be)
-		}
-	}
-	return inputs.Unread(state.Forbidden, be)
-}
-
-// unreadJobs are the jobs of a team that were not read, in words.
-func (v *Verdict) unreadJobs(team string) string {
-	return "jobs of " + team + " that " + v.whyUnread(kinds.Workload, "are")
-}
-
-// hangs reports an answer that hangs on what is not seen.
-func (v *Verdict) hangs() bool { return v.Quota.Unseen != nil && v.Quota.Unseen.If != "" }
-
-// settles says what would have to be read to know, of the kinds given.
-func (v *Verdict) settles(resources []string) string {
-	var rights, inFile, failed []string
-	for _, full := range resources {
-		name, _, _ := strings.Cut(full, ".")
-		reason := state.Forbidden
-		for _, m := range v.Missing {
-			if m.Resource == full {
-				reason = m.Reason
-				break
-			}
-		}
-		switch reason {
-		case state.NotInFile:
-			inFile = append(inFile, name)
-		case state.Failed:
-			failed = append(failed, name)
-		default:
-			rights = append(rights, name)
-		}
-	}
-	var out []string
-	if len(rights) > 0 {
-		out = append(out, "the right to list "+strings.Join(rights, " and ")+" in the whole cluster")
-	}
-	if len(inFile) > 0 {
-		out = append(out, "a file with all "+strings.Join(inFile, " and "))
-	}
-	if len(failed) > 0 {
-		out = append(out, "reading "+strings.Join(failed, " and ")+", which failed")
-	}
-	return strings.Join(out, ", and ")
-}
+// Undecided reports whether the answer depends on what is unseen.
+func (v *Verdict) Undecided() bool { return v.Quota.Unseen != nil && v.Quota.Unseen.Condition != nil }

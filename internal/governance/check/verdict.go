@@ -1,11 +1,11 @@
-// Package check answers, before a job is submitted or while it waits, whether it
-// would run: a verdict with its reasons as values, and their rendering in words.
+// Package check decides whether a job would run, before it is submitted or while it is
+// pending. It returns a verdict of codes and values; package present/verdict puts it
+// into words.
 //
-// The layers are looked at one by one and none hides another: what is odd in the
-// manifest (package lint), where it is submitted (queue, priority class,
-// namespace, rights), quota (Kueue's own core, package admission), placement by
-// topology, and room on nodes (package fit). docs/admission-check.md describes
-// the JSON, docs/schema/admission-check.json is its schema.
+// The layers do not hide each other: the manifest (package lint), the place that it is
+// submitted to (queue, priority class, permissions), quota (Kueue's core, package
+// admission), topology, and nodes (package fit). docs/admission-check.md describes the
+// JSON, docs/schema/admission-check.json is its schema.
 package check
 
 import (
@@ -16,29 +16,31 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Schema is the name and version of the JSON. Fields may be added within a
-// version; a field that changes its meaning makes a new one.
+// Schema is the name and version of the JSON. A version can gain fields; a field that
+// changes its meaning makes a new version.
 const Schema = "hyperpod.admission-check/v1"
 
 // Outcome is the answer.
 type Outcome string
 
 const (
-	// Admitted: the job would start now, if need be by preempting others.
+	// Admitted means that the job would start now, possibly by preempting others.
 	Admitted Outcome = "Admitted"
-	// Waits: not now, but when others finish, a queue opens or a check passes.
+	// Waits means that it would start later: when others finish, a queue opens or a
+	// check passes.
 	Waits Outcome = "Waits"
-	// Never: not with the queues, quotas, flavors and nodes there are.
+	// Never means that it cannot run with the present queues, quotas, flavors and nodes.
 	Never Outcome = "Never"
-	// Unknown: what decides could not be read.
+	// Unknown means that something that decides could not be read.
 	Unknown Outcome = "Unknown"
 )
 
-// Exit is the exit code of a dry run with this outcome.
+// Exit returns the exit code of a dry run with this outcome.
 func (o Outcome) Exit() errs.Exit {
 	switch o {
 	case Admitted:
@@ -51,19 +53,21 @@ func (o Outcome) Exit() errs.Exit {
 	return errs.Failure
 }
 
-// Verdict is the whole answer.
+// Verdict is the whole answer. Package present/verdict fills in the fields that are
+// sentences: Summary, and every Message, Try, Advice, If, Flag and Commands that is
+// not Kueue's own text.
 type Verdict struct {
 	Schema  string
 	Verdict Outcome
-	// Reason is Kueue's word (WaitingForQuota, ExceedsMaxQuota, ...) or, for a
-	// layer Kueue does not know, one of this package's; "" when admitted.
+	// Reason is Kueue's word (WaitingForQuota, ExceedsMaxQuota, ...), one of this
+	// package's for a layer that Kueue does not know, or "" when admitted.
 	Reason string `json:",omitempty"`
-	// Detail is a finer code of this package; see docs/admission-check.md.
+	// Detail is a finer code; docs/admission-check.md lists them.
 	Detail string `json:",omitempty"`
 	// Summary is the first line in words, without the verdict and the name.
 	Summary string
 	Job     Job
-	// Complete is false when part of what decides could not be read; see Missing and
+	// Complete is false when a part of what decides could not be read; see Missing and
 	// Rules.Notes.
 	Complete bool
 
@@ -73,11 +77,15 @@ type Verdict struct {
 	Topology   *Topology `json:",omitempty"`
 	Nodes      Nodes
 
-	// ETA is when a job that waits may start, where that was estimated.
+	// ETA is when a pending job may start, where that was estimated.
 	ETA *queue.ETA `json:",omitempty"`
-	// Holders have what the job waits for.
+	// Holders hold what the job waits for: the nearest, by how much their end frees.
 	Holders []remedy.Holder `json:",omitempty"`
-	// Remedies would make it run now.
+	// HoldersTotal is the number of all holders, HoldersRest what those hold together
+	// that Holders leaves out.
+	HoldersTotal int      `json:",omitempty"`
+	HoldersRest  []Amount `json:",omitempty"`
+	// Remedies are changes that would let it run now.
 	Remedies []remedy.Remedy `json:",omitempty"`
 
 	Rules Rules
@@ -86,14 +94,26 @@ type Verdict struct {
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
 
-	// unseenTree: what others have, lend and have borrowed is not known;
-	// unseenWaiting: whether jobs come first in the queue is not.
-	unseenTree, unseenWaiting bool
-	// inactive says in words what keeps the ClusterQueue from taking jobs.
-	inactive string
+	// AllHolders reports that Holders was asked to hold all of them.
+	AllHolders bool `json:"-"`
+	// Existing is the job if it exists already.
+	Existing *remedy.Existing `json:"-"`
+	// Advice is what to do about a job that no remedy lets run.
+	Advice []string `json:"-"`
+	// Inactive is what keeps the ClusterQueue from admitting jobs.
+	Inactive Inactive `json:"-"`
 }
 
-// Job is what was checked.
+// Inactive names what an inactive ClusterQueue lacks. One field is set, or Flavor with
+// Topology.
+type Inactive struct {
+	Flavor, Topology string
+	AdmissionCheck   string
+	// Exists reports that AdmissionCheck exists and is not active.
+	Exists bool
+}
+
+// Job is the job that was checked.
 type Job struct {
 	Name          string
 	Namespace     string
@@ -110,15 +130,24 @@ func (j *Job) at(clusterQueue string) {
 	j.Team, j.ClusterQueue = quota.TeamOf(clusterQueue), clusterQueue
 }
 
+// QueueName is the name that people use for the job's queue: the team's, else the
+// LocalQueue's.
+func (j *Job) QueueName() string {
+	if j.Team != "" {
+		return j.Team
+	}
+	return j.Queue
+}
+
 // PodSet is one role of the job.
 type PodSet struct {
 	Name string
 	Pods int32
-	// Requests are of all its pods together.
+	// Requests are the requests of all its pods together.
 	Requests []Amount
-	// Flavors is by resource; empty when none was assigned.
+	// Flavors maps resources to flavors; it is empty when none is assigned.
 	Flavors map[string]string `json:",omitempty"`
-	// Admitted is the number of pods Kueue would admit, where that is fewer.
+	// Admitted is the number of pods that Kueue would admit, where it is smaller.
 	Admitted int32 `json:",omitempty"`
 }
 
@@ -129,56 +158,80 @@ type Amount struct {
 	Amount   quota.Base
 }
 
-// Step is one check of layer b.
+// Step is one check of the submission: of the kind, queue, priority class or
+// permissions.
 type Step struct {
 	Check   string // Kind, Queue, PriorityClass or Rights
 	Status  Status
 	Message string `json:",omitempty"`
-	// Try is the option of start-job that mends it, or the command for a job that
-	// exists; Advice what to do where there is none.
+	// Try is what to type to mend it; Advice is what to do where no command does it.
 	Try    string `json:",omitempty"`
 	Advice string `json:",omitempty"`
+
+	// Code says what was found, Name of which queue, class or ClusterQueue, Fault why a
+	// ClusterQueue is invalid, Fix which change mends it. Steps of callers have words
+	// instead.
+	Code  string    `json:"-"`
+	Name  string    `json:"-"`
+	Fault string    `json:"-"`
+	Fix   *lint.Fix `json:"-"`
 }
 
-// Status is how a step or a layer came out.
-type Status string
-
-// The states of a step or layer.
+// Codes of steps beside the details of a verdict.
 const (
-	OK      Status = "OK"
-	Failed  Status = "Failed"
-	Unclear Status = "Unknown"
-	Skipped Status = "NotApplicable"
+	QueuesUnread            = "QueuesUnread"            // the LocalQueues could not be read
+	NoQueue                 = "NoQueue"                 // the job names none
+	NoClusterQueue          = "NoClusterQueue"          // the LocalQueue names none
+	PodPriorityClassMissing = "PodPriorityClassMissing" // the pods' priorityClassName
 )
 
-// Quota is layer c.
+// Status is the result of a step or a layer.
+type Status string
+
+// The results.
+const (
+	StatusOK            Status = "OK"
+	StatusFailed        Status = "Failed"
+	StatusUnknown       Status = "Unknown"
+	StatusNotApplicable Status = "NotApplicable"
+)
+
+// Quota is the answer of Kueue's core.
 type Quota struct {
 	Status Status
-	// Outcome is Kueue's: Admitted, AdmittedByPreempting, Waits, Never.
+	// Outcome is Kueue's answer: Admitted, AdmittedByPreempting, Waits or Never.
 	Outcome string `json:",omitempty"`
 	Reason  string `json:",omitempty"`
 	// Detail is a finer code of this package.
 	Detail string `json:",omitempty"`
-	// Shared: the ClusterQueue is in a cohort.
+	// Shared reports that the ClusterQueue is in a cohort.
 	Shared bool
-	// Message is Kueue's own text.
+	// Message is Kueue's text.
 	Message string `json:",omitempty"`
-	// Resources are, for each resource asked for, the flavors that could give it.
+	// Resources lists, for each requested resource, the flavors that could provide it.
 	Resources []Line     `json:",omitempty"`
 	Borrowed  []Borrowed `json:",omitempty"`
-	// TakeBack says whether what is borrowed can be taken back; nil when nothing is.
+	// TakeBack tells who can reclaim what the job borrows, nil when it borrows nothing.
 	TakeBack *TakeBack    `json:",omitempty"`
 	Preempts []Preemption `json:",omitempty"`
-	// Ahead is how many waiting jobs of the ClusterQueue come first.
+	// Ahead is the number of pending jobs of the ClusterQueue that come first.
 	Ahead int
-	// Tie: Kueue itself is undecided between equals.
+	// Tie reports that Kueue can decide either way between equal shares.
 	Tie bool `json:",omitempty"`
-	// Unseen is there where what could not be read may decide.
+	// Unseen is set where something that could not be read may decide.
 	Unseen *Unseen `json:",omitempty"`
-	// NotModelled names what would take part in Kueue's decision and is not followed
-	// here (ResourceClaims, MultiKueue, ...): the verdict is Unknown then.
+	// NotModelled names features that take part in Kueue's decision and that the check
+	// does not follow (ResourceClaims, MultiKueue, ...); the verdict is then Unknown.
 	NotModelled []string `json:",omitempty"`
+	// Skipped is why quota does not apply: NoPods, NoKueue or NoQueue.
+	Skipped string `json:"-"`
 }
+
+// Values of Quota.Skipped beside NoQueue.
+const (
+	NoPods  = "NoPods"
+	NoKueue = "NoKueue"
+)
 
 // Line is one resource in one flavor of the job's ClusterQueue. Amounts are in
 // base units.
@@ -189,15 +242,15 @@ type Line struct {
 	// BorrowingLimit and LendingLimit are null when there is none.
 	BorrowingLimit, LendingLimit *quota.Base
 	Used                         quota.Base // by the ClusterQueue
-	// Lent is what others use of Nominal, Free what is neither used nor lent of it;
-	// Available is what the queue could get now without preempting, Limit what it could
-	// ever hold: nominal and all it may borrow. Null where what others have could not
-	// be read, and in JSON, as Nominal, where there is no end to it.
+	// Lent is the part of Nominal that others use, Free the part that nobody uses,
+	// Available what the queue can get now without preemption, Limit the most it can
+	// ever hold: nominal quota and all it can borrow. They are null where the use of
+	// others could not be read; in JSON, they and Nominal are also null when unlimited.
 	Free, Lent, Available, Limit *quota.Base
-	// Short is how much of the request is not available now, as far as is known.
+	// Short is the part of the request that is not available now, as far as known.
 	Short quota.Base
 
-	shortage quota.Shortage // Short is of it
+	shortage quota.Shortage // of which Short is the missing amount
 }
 
 // Borrowed is an amount beyond the ClusterQueue's nominal quota.
@@ -207,7 +260,7 @@ type Borrowed struct {
 	Lenders          []Lender
 }
 
-// Lender lends: a team, or a cohort from quota of its own.
+// Lender is a team that lends, or a cohort that lends its own quota.
 type Lender struct {
 	Team         string `json:",omitempty"`
 	ClusterQueue string `json:",omitempty"`
@@ -215,68 +268,72 @@ type Lender struct {
 	Amount       quota.Base
 }
 
-// TakeBack is who may take back borrowed quota.
+// TakeBack tells who can reclaim borrowed quota.
 type TakeBack struct {
 	Possible bool
-	// Lenders are the lending ClusterQueues that may, and by which policy.
+	// Lenders are the lending ClusterQueues that can reclaim, with their policies.
 	Lenders []Reclaimer
 }
 
-// Reclaimer may take back what it lent.
+// Reclaimer is a ClusterQueue that can reclaim what it lent.
 type Reclaimer struct {
 	Team, ClusterQueue string
 	// Policy is its reclaimWithinCohort: Any or LowerPriority.
 	Policy string
 }
 
-// Preemption is a job that would be evicted.
+// Preemption is a job that the job would preempt.
 type Preemption struct {
 	Namespace, Name, Workload string // Name is the job's
 	Team, ClusterQueue        string
 	Priority                  int32
 	Reason                    string // Kueue's: InClusterQueue, InCohortReclamation, ...
 	Holds                     []Amount
-	// Hidden: it stands for workloads that may not be read.
+	// Hidden reports that it stands for workloads that could not be read.
 	Hidden bool `json:",omitempty"`
 }
 
-// Topology is layer d, present when a pod set asks for topology or a flavor has one.
+// Topology is the placement by topology, where a pod set requests it or a flavor has
+// one.
 type Topology struct {
 	Status  Status
-	Level   string `json:",omitempty"` // label asked for
+	Level   string `json:",omitempty"` // the requested node label
 	Message string `json:",omitempty"`
 	Domains []Domain
 }
 
-// Domain is where pods of a pod set are placed.
+// Domain is a topology domain that pods of a pod set are placed in.
 type Domain struct {
 	PodSet string
 	Levels []string
 	Pods   int32
 }
 
-// Nodes is layer e.
+// Nodes tells whether the pods fit on nodes.
 type Nodes struct {
 	Status Status
-	// Reason is NodesFull, NodesTooSmall or NoNodes when Status is Failed.
+	// Reason is NodesFull, NodesTooSmall or NoNodes when Status is StatusFailed.
 	Reason string `json:",omitempty"`
-	// Placements are on what is free; EmptyCluster is whether it would fit if nothing ran.
+	// Placements use the free resources of nodes; EmptyCluster reports that the pods
+	// would fit if nothing else ran.
 	Placements   []fit.Placement
 	EmptyCluster bool
 	Message      string `json:",omitempty"`
+	// Unread is the kind that could not be read, when Status is StatusUnknown.
+	Unread kinds.Resource `json:"-"`
 }
 
-// Rules are how it was decided.
+// Rules tells which rules decided.
 type Rules struct {
 	KueueRules   string
 	ClusterKueue string `json:",omitempty"`
 	FairSharing  bool
-	// ConfigurationKnown is false when Kueue's defaults were assumed.
+	// ConfigurationKnown is false when Kueue's defaults are assumed.
 	ConfigurationKnown bool
 	Notes              []inputs.Note
 }
 
-// MissingRead is something that could not be read.
+// MissingRead is a kind that could not be read.
 type MissingRead struct {
 	Resource  string
 	Namespace string `json:",omitempty"`

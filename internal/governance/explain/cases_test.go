@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
@@ -38,9 +39,9 @@ func TestQueueCases(t *testing.T) {
 		hopeless    string
 	}{
 		{name: "cluster-queue-missing", queue: strings.Replace(queue("", a100), `"name":"t"`, `"name":"other"`, 1), detail: check.ClusterQueueMissing,
-			first: "will never start as it is: Misconfigured: queue queue leads to ClusterQueue t, which does not exist", hopeless: "will never start as it is: queue queue leads"},
+			first: "can never run: Misconfigured: queue queue points to ClusterQueue t, which does not exist", hopeless: "can never run: queue queue points"},
 		{name: "cluster-queue-faulty", queue: strings.Replace(queue("", a100), `"8"`, `"-8"`, 1), detail: check.ClusterQueueFaulty,
-			first: "Misconfigured: ClusterQueue t is faulty and left out: flavor a100, nvidia.com/gpu: nominalQuota -8 is negative", hopeless: "will never start as it is: ClusterQueue t is faulty"},
+			first: "Misconfigured: ClusterQueue t is invalid and ignored: flavor a100, nvidia.com/gpu: nominalQuota -8 is negative", hopeless: "can never run: ClusterQueue t is invalid"},
 		{name: "queue-stopped", queue: queue("", a100), local: `"clusterQueue":"t","stopPolicy":"Hold"`, detail: check.LocalQueueStopped,
 			first: "Suspended: queue queue is stopped by an administrator", hopeless: "cannot start: queue queue is stopped by an administrator"},
 		{name: "cluster-queue-stopped", queue: queue(`"stopPolicy":"HoldAndDrain",`, a100), detail: check.ClusterQueueStopped,
@@ -54,21 +55,21 @@ func TestQueueCases(t *testing.T) {
 			first: "Suspended: ClusterQueue t is inactive: its admission check budget is not active", hopeless: "cannot start: "},
 		{name: "topology-missing", queue: queue("", strings.ReplaceAll(a100, "a100", "h200")), detail: check.TopologyMissing,
 			more:  []any{json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ResourceFlavor","metadata":{"name":"h200"},"spec":{"nodeLabels":{"node.kubernetes.io/instance-type":"h200"},"topologyName":"racks"}}`)},
-			first: "Suspended: ClusterQueue t is inactive: the topology racks of its flavor h200 does not exist", hopeless: "cannot start: "},
+			first: "Suspended: ClusterQueue t is inactive: topology racks of its flavor h200 does not exist", hopeless: "cannot start: "},
 		{name: "cohorts-in-a-cycle", queue: queue(`"cohortName":"c",`, a100), more: []any{cohort("c", "d"), cohort("d", "c")}, detail: check.CohortCycle,
-			first: "Suspended: the cohorts above t form a cycle, so it takes no jobs", hopeless: "cannot start: "},
+			first: "Suspended: the cohorts above t form a cycle, so it admits no jobs", hopeless: "cannot start: "},
 		{name: "namespace-not-selected", queue: strings.Replace(queue("", a100), `"namespaceSelector":{}`, `"namespaceSelector":{"matchLabels":{"x":"y"}}`, 1), detail: check.NamespaceNotSelected,
-			first: "will never start as it is: Misconfigured: ClusterQueue t does not take jobs of namespace t", hopeless: "will never start"},
+			first: "can never run: Misconfigured: ClusterQueue t does not admit jobs of namespace t", hopeless: "can never run: "},
 		{name: "not-covered", queue: strings.ReplaceAll(queue("", a100), "nvidia.com/gpu", "cpu"), detail: check.ResourceNotCovered,
-			first: "will never start as it is: NoMatchingFlavor: t has no quota for nvidia.com/gpu", hopeless: "will never start"},
+			first: "can never run: NoMatchingFlavor: t has no quota for nvidia.com/gpu", hopeless: "can never run: "},
 		{name: "no-such-flavor", queue: queue("", a100), selects: "h200", detail: check.FlavorDoesNotMatch,
-			first: "NoMatchingFlavor: t has only a100, which is not what the job's pods select or tolerate", hopeless: "will never start"},
+			first: "NoMatchingFlavor: t has only a100, which the job's pods do not select or tolerate", hopeless: "can never run: "},
 		{name: "more-than-nominal", queue: queue("", a100), gpus: 12, detail: check.ExceedsNominal,
-			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "will never start"},
+			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "can never run: "},
 		{name: "more-than-the-cohort", queue: queue(`"cohortName":"c",`, a100), gpus: 12, detail: check.ExceedsCohort,
-			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "will never start"},
+			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "can never run: "},
 		{name: "quota-lowered", queue: queue("", a100), more: []any{run(12)}, detail: check.QuotaLowered,
-			first: "1st in t, WaitingForQuota: 4 more nvidia.com/gpu needed, the queue holds more than its quota allows now"},
+			first: "1st in t, WaitingForQuota: 4 more nvidia.com/gpu needed; the queue holds more than its present quota"},
 		{name: "behind-others", queue: queue(`"queueingStrategy":"StrictFIFO",`, a100), more: []any{run(2), fixture.Work("t", "first", 8, 50, 2*time.Hour, false)}, detail: check.BehindOthers,
 			first: "2nd in t, WaitingForQuota: 1 job of t must start first"},
 	} {
@@ -89,12 +90,12 @@ func TestQueueCases(t *testing.T) {
 				fixture.Team("t", "", 0, "", "")[0], local(c.local), json.RawMessage(c.queue), json.RawMessage(work))
 			s.Add(c.more...)
 			e := explained(t, s, question(t, job, work))
-			page := e.Text(80, hours)
+			page := explanation.Text(e, 80, hours)
 			if e.Detail != c.detail {
 				t.Errorf("detail %s %s", e.Reason, e.Detail)
 			}
 			for _, s := range e.Verdict.Submission {
-				if s.Status == check.Failed && strings.Count(e.Text(0, hours), s.Message) != 1 {
+				if s.Status == check.StatusFailed && strings.Count(explanation.Text(e, 0, hours), s.Message) != 1 {
 					t.Errorf("not said once: %s\n%s", s.Message, page)
 				}
 			}
@@ -102,7 +103,7 @@ func TestQueueCases(t *testing.T) {
 			if flat := strings.Join(strings.Fields(head), " "); !strings.HasSuffix(flat, c.first) {
 				t.Errorf("first line %q, want ... %q", flat, c.first)
 			}
-			if got := e.Hopeless(); !strings.HasPrefix(got, c.hopeless) || (got == "") != (c.hopeless == "") {
+			if got := explanation.Hopeless(e); !strings.HasPrefix(got, c.hopeless) || (got == "") != (c.hopeless == "") {
 				t.Errorf("hopeless %q, want %q", got, c.hopeless)
 			}
 			for line := range strings.Lines(page) {

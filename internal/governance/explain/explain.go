@@ -1,6 +1,7 @@
-// Package explain tells why a job that exists does not run, or what it runs on:
-// its life so far, the verdict of now, who holds what it needs, what would make it
-// run, and what its pods complain of. It is a pure function of what was read.
+// Package explain finds out why an existing job does not run, or what it runs on: its
+// timeline, the present verdict, who holds what it needs, what would let it run, and
+// what its pods report. It is a pure function of what was read. It returns codes and
+// values; package present/explanation puts them into words.
 package explain
 
 import (
@@ -27,45 +28,84 @@ const Schema = "hyperpod.explain-job/v1"
 
 // Codes of Explanation.Reason beside Kueue's own and those of package check.
 const (
-	// NoWorkload: the job has a queue, and Kueue has made no Workload of it (yet).
+	// NoWorkload means that the job has a queue, but Kueue has created no Workload.
 	NoWorkload = "NoWorkload"
-	// NotQueued: the job has no queue label.
+	// NotQueued means that the job has no queue label.
 	NotQueued = "NotQueued"
-	// Backoff: it was evicted and waits for its next try.
+	// Backoff means that the job was evicted and waits for its next attempt.
 	Backoff = "RequeueBackoff"
 )
 
-// Explanation is the whole answer.
+// Cause is the circumstance that decides what happens to the job.
+type Cause string
+
+// The causes, from the most to the least telling.
+const (
+	ByStatus           Cause = "ByStatus"           // its status: finished, running or restarting
+	ChecksPending      Cause = "ChecksPending"      // it has quota and waits for admission checks
+	Starting           Cause = "Starting"           // it is admitted
+	PodProblem         Cause = "PodProblem"         // Explanation.Problem
+	Deactivated        Cause = "Deactivated"        // its workload is inactive
+	WithoutKueue       Cause = "WithoutKueue"       // the cluster has no Kueue
+	Unmanaged          Cause = "Unmanaged"          // it has no queue label
+	SuspendedUnmanaged Cause = "SuspendedUnmanaged" // nor will anything resume it
+	ByVerdict          Cause = "ByVerdict"          // the verdict
+	WithoutWorkload    Cause = "WithoutWorkload"    // Kueue has created no Workload
+	BackingOff         Cause = "BackingOff"         // until Explanation.RetryAt
+	Unobstructed       Cause = "Unobstructed"       // Kueue should admit it
+	OtherPodsNotReady  Cause = "OtherPodsNotReady"  // Kueue waits for pods of other jobs
+)
+
+// Explanation is the whole answer. Package present/explanation fills in Summary and the
+// messages of Notes.
 type Explanation struct {
 	Schema string
 	Job    Job
-	// State is the job's, as list-jobs shows it.
+	// State is the job's state, as list-jobs shows it.
 	State   string
 	Since   time.Time
 	Reason  string `json:",omitempty"`
 	Detail  string `json:",omitempty"`
 	Summary string
-	// Timeline is what happened, oldest first.
+	// Timeline lists what happened, oldest first.
 	Timeline []Moment
-	// Place is the queue it was submitted to, and its place there.
-	Place *Place `json:",omitempty"`
-	// Kueue is Kueue's own word on it.
-	Kueue *KueueWord `json:",omitempty"`
+	// Position is the queue that the job was submitted to, and its position there.
+	Position *Position `json:"Place,omitempty"`
+	// Kueue is what Kueue's conditions say about the admission of a pending job, or
+	// about the pods of an admitted one; nil where they say nothing.
+	Kueue *KueueCondition `json:",omitempty"`
 	// Checks are its admission checks.
 	Checks []Check `json:",omitempty"`
-	// Holds is the quota it has; what of it is borrowed, and from whom.
+	// Holds is the quota that it holds.
 	Holds []Held `json:",omitempty"`
-	// Verdict is the checker's answer of now, while the job waits.
+	// Verdict is the present answer of the check, for a pending job.
 	Verdict *check.Verdict `json:",omitempty"`
-	// Roles are its pods by role, and what keeps them.
+	// Roles are its pods by role, with their problems.
 	Roles []Role `json:",omitempty"`
-	// Notes are what else to know.
+	// Notes are further remarks.
 	Notes []inputs.Note `json:",omitempty"`
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
+
+	// Cause is the circumstance that decides.
+	Cause Cause `json:"-"`
+	// Status is the job's status.
+	Status jobs.Status `json:"-"`
+	// Problem is the role whose first problem decides, for PodProblem.
+	Problem *Role `json:"-"`
+	// RetryAt is when an evicted job is tried again, for BackingOff.
+	RetryAt time.Time `json:"-"`
+	// Unsuspendable reports that the user can resume the job, for Deactivated and
+	// SuspendedUnmanaged.
+	Unsuspendable bool `json:"-"`
+	// HasWorkload reports that Kueue has created a Workload.
+	HasWorkload bool `json:"-"`
 }
 
-// Job is what is explained.
+// Pending reports whether the job lacks quota.
+func (e *Explanation) Pending() bool { return pending(jobs.State(e.State)) }
+
+// Job is the job that is explained.
 type Job struct {
 	Name, Namespace, Kind string
 	CreationTime          time.Time
@@ -74,35 +114,35 @@ type Job struct {
 	Priority              int32
 }
 
-// Moment is one entry of the time line.
+// Moment is one entry of the timeline.
 type Moment struct {
 	Time    time.Time
 	Step    string
 	Reason  string `json:",omitempty"`
 	Message string
-	// By is the job ("namespace/name") a preempted one made way for, where it can be told.
+	// By is the job ("namespace/name") that preempted this one, where known.
 	By    string `json:",omitempty"`
 	Times int    `json:",omitempty"`
 }
 
-// Place is where the job stands.
-type Place struct {
+// Position is the queue of a job, and its position there.
+type Position struct {
 	Queue        string // the LocalQueue
 	Team         string `json:",omitempty"`
 	ClusterQueue string `json:",omitempty"`
-	// Position is 1 for the next one to be looked at; 0 when it waits in no queue.
+	// Position is 1 for the job that Kueue tries next, 0 for a job in no queue.
 	Position int `json:",omitempty"`
-	// Waiting is the number of jobs waiting in the ClusterQueue, this one included.
+	// Waiting is the number of pending jobs of the ClusterQueue, including this one.
 	Waiting        int   `json:",omitempty"`
 	WaitingSeconds int64 `json:",omitempty"`
 }
 
-func (p *Place) at(clusterQueue string) {
+func (p *Position) at(clusterQueue string) {
 	p.Team, p.ClusterQueue = quota.TeamOf(clusterQueue), clusterQueue
 }
 
-// KueueWord is the condition that says why a workload waits.
-type KueueWord struct {
+// KueueCondition is a condition of a workload that is false.
+type KueueCondition struct {
 	Condition string
 	Reason    string
 	Message   string
@@ -115,7 +155,7 @@ type Check struct {
 	Message     string `json:",omitempty"`
 }
 
-// Held is quota that the job has.
+// Held is quota that the job holds.
 type Held struct {
 	Flavor, Resource string
 	Amount           quota.Base
@@ -124,46 +164,44 @@ type Held struct {
 // Role is the pods of one role.
 type Role struct {
 	Role string
-	// Pods is how many it shall have.
+	// Pods is the number of pods that it should have.
 	Pods, PodsReady, PodsPending int
 	Problems                     []Problem
 }
 
-// Problem keeps a pod from running.
+// Problem is why a pod does not run.
 type Problem struct {
 	Pod     string
 	Reason  string
 	Message string `json:",omitempty"`
-	// Pods is how many pods of the role have the same.
+	// Pods is the number of pods of the role with this problem.
 	Pods int
 }
 
-// Question is a job and what was read of it.
+// Question is a job and what was read about it.
 type Question struct {
 	Job state.Job
 	// Object is the job as the API has it.
 	Object   map[string]any
 	Workload *state.Workload // nil when there is none
-	Pods     []state.Pod     // nil when they may not be read
+	Pods     []state.Pod     // nil when they could not be read
 	Events   []state.Event
 	Queues   func(context.Context) []*kueue.LocalQueue
-	// Make, May and Flags are for remedies: see check.Request and remedy.Existing.
-	Make  func(remedy.Change) (object map[string]any, made remedy.Made, err error)
-	May   func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
-	Flags string
-	// Deadlines is for the estimate: see check.Request.
-	Deadlines func(context.Context) func(*kueue.Workload) time.Duration
-	// NoKueue: the cluster has none.
+	// Make, May, AllHolders, Deadlines and Assume are as in check.Request.
+	Make       func(remedy.Change) (object map[string]any, made remedy.Made, err error)
+	May        func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
+	AllHolders bool
+	Deadlines  func(context.Context) func(*kueue.Workload) time.Duration
+	Assume     time.Duration
+	// NoKueue reports that the cluster has no Kueue.
 	NoKueue bool
-	// Assume is the duration of jobs of which nothing is known; see check.Request.
-	Assume time.Duration
 }
 
-// Explain answers. c may be nil where nothing could be read of Kueue.
+// Explain returns the explanation. c is nil for a job of a kind that Kueue does not know.
 func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (*Explanation, error) {
 	s := jobs.StatusOf(q.Job, q.Workload, q.Pods)
 	e := &Explanation{
-		Schema: Schema, State: string(s.State), Since: s.Since, Reason: s.Reason, Time: now.UTC().Truncate(time.Second), Timeline: []Moment{},
+		Schema: Schema, State: string(s.State), Since: s.Since, Reason: s.Reason, Status: s, HasWorkload: q.Workload != nil, Time: now.UTC().Truncate(time.Second), Timeline: []Moment{},
 		Job: Job{Name: q.Job.Name, Namespace: q.Job.Namespace, Kind: q.Job.Kind.Kind, CreationTime: q.Job.CreationTimestamp,
 			Owner: jobs.Creator(q.Job.Labels, q.Job.Annotations), PriorityClass: q.Job.Priority()},
 	}
@@ -182,10 +220,10 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 		}
 	}
 	if queue := q.Job.Queue(); queue != "" {
-		e.Place = &Place{Queue: queue}
+		e.Position = &Position{Queue: queue}
 		if c != nil {
 			if lq := c.In.LocalQueue(q.Job.Namespace, queue); lq != nil {
-				e.Place.at(string(lq.Spec.ClusterQueue))
+				e.Position.at(string(lq.Spec.ClusterQueue))
 			}
 		}
 	}
@@ -197,64 +235,70 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 		}
 		slices.SortFunc(e.Holds, func(a, b Held) int { return remedy.Rank(a.Resource) - remedy.Rank(b.Resource) })
 	}
-	if waits(s.State) && c != nil && (wl == nil || !inputs.Reserves(wl)) {
+	if pending(s.State) && c != nil && (wl == nil || !inputs.Reserves(wl)) {
 		if err := e.judge(ctx, c, q, wl); err != nil {
 			return nil, err
 		}
 	}
-	e.word(wl)
+	e.condition(wl)
 	e.settle(ctx, q, wl, s)
 	return e, nil
 }
 
-// waits reports the states in which quota is what is missing.
-func waits(s jobs.State) bool {
+// pending reports the states in which a job lacks quota.
+func pending(s jobs.State) bool {
 	return s == jobs.Pending || s == jobs.Preempted || s == jobs.Suspended
 }
 
-// judge asks the checker about the job as it is.
+// judge asks the checker about the job.
 func (e *Explanation) judge(ctx context.Context, c *check.Checker, q Question, wl *kueue.Workload) error {
 	v, err := c.Check(ctx, check.Request{
 		Object: q.Object, Namespace: q.Job.Namespace, Workload: wl, Queues: q.Queues, Remedies: true, Assume: q.Assume,
 		Deadlines: q.Deadlines, Make: q.Make, May: q.May,
-		Existing: &remedy.Existing{Resource: q.Job.Kind.Resource, Namespace: q.Job.Namespace, Name: q.Job.Name, Flags: q.Flags,
+		AllHolders: q.AllHolders,
+		Existing: &remedy.Existing{Resource: q.Job.Kind.Resource, Namespace: q.Job.Namespace, Name: q.Job.Name,
 			Together: q.Job.Annotations[kinds.TogetherAnnotation] != ""},
 	})
 	if err != nil {
 		return err
 	}
-	q.typed(ctx, v)
+	q.permit(ctx, v)
 	e.Verdict = v
-	if e.Place != nil && wl != nil && v.Quota.Status != check.Skipped {
-		e.Place.at(v.Job.ClusterQueue)
-		e.Place.Position = v.Quota.Ahead + 1
+	if e.Position != nil && wl != nil && v.Quota.Status != check.StatusNotApplicable {
+		e.Position.at(v.Job.ClusterQueue)
+		e.Position.Position = v.Quota.Ahead + 1
 		for _, w := range c.In.Workloads {
 			if lq := c.In.LocalQueue(w.Namespace, string(w.Spec.QueueName)); lq != nil && string(lq.Spec.ClusterQueue) == v.Job.ClusterQueue &&
 				!inputs.Reserves(w) && (w.Spec.Active == nil || *w.Spec.Active) {
-				e.Place.Waiting++
+				e.Position.Waiting++
 			}
 		}
-		e.Place.Waiting = max(e.Place.Waiting, e.Place.Position)
-		e.Place.WaitingSeconds = queue.Seconds(e.Time.Sub(e.Since))
+		e.Position.Waiting = max(e.Position.Waiting, e.Position.Position)
+		e.Position.WaitingSeconds = queue.Seconds(e.Time.Sub(e.Since))
 	}
 	return nil
 }
 
-// word finds Kueue's own condition.
-func (e *Explanation) word(wl *kueue.Workload) {
+// condition sets Kueue's condition about admission; once the workload holds quota, the
+// one about its pods too.
+func (e *Explanation) condition(wl *kueue.Workload) {
 	if wl == nil {
 		return
 	}
-	for _, kind := range []string{kueue.WorkloadQuotaReserved, kueue.WorkloadAdmitted, kueue.WorkloadPodsReady} {
+	about := []string{kueue.WorkloadQuotaReserved, kueue.WorkloadAdmitted}
+	if inputs.Reserves(wl) {
+		about = append(about, kueue.WorkloadPodsReady)
+	}
+	for _, kind := range about {
 		c := apimeta.FindStatusCondition(wl.Status.Conditions, kind)
 		if c != nil && c.Status == metav1.ConditionFalse {
-			e.Kueue = &KueueWord{kind, c.Reason, c.Message, c.LastTransitionTime.UTC()}
+			e.Kueue = &KueueCondition{kind, c.Reason, c.Message, c.LastTransitionTime.UTC()}
 			return
 		}
 	}
 }
 
-// preemptor names the job that took a preempted one's place.
+// preemptor returns the name of the job that preempted this one.
 func preemptor(c *check.Checker, m jobs.Moment) string {
 	if c == nil || m.ByJobUID == "" && m.ByWorkloadUID == "" {
 		return ""

@@ -10,10 +10,12 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
@@ -81,6 +83,7 @@ func explained(t testing.TB, s *fixture.Server, q explain.Question) *explain.Exp
 	if err != nil {
 		t.Fatal(err)
 	}
+	explanation.Fill(e, errs.Suggestion.String)
 	return e
 }
 
@@ -111,14 +114,14 @@ func TestCases(t *testing.T) {
 		detail   string
 		says     string // in the text
 	}{
-		{name: "waits", workload: wait(4), others: held, reason: "WaitingForQuota", detail: check.QuotaInUse, says: "held by   t/sweep  6 nvidia.com/gpu  since 3h0m0s"},
-		{name: "admitted-soon", workload: wait(4), reason: "PendingEvaluation", says: "nothing stands in its way"},
+		{name: "waits", workload: wait(4), others: held, reason: "WaitingForQuota", detail: check.QuotaInUse, says: "held by   t/sweep  6 nvidia.com/gpu  for 3h0m0s"},
+		{name: "admitted-soon", workload: wait(4), reason: "PendingEvaluation", says: "nothing blocks it"},
 		{name: "no-queue-label", labels: "-", reason: explain.NotQueued, says: "suspended and has no queue label"},
-		{name: "no-workload", reason: explain.NoWorkload, says: "no workload of it yet"},
+		{name: "no-workload", reason: explain.NoWorkload, says: "has not created a workload"},
 		{name: "unknown-queue", labels: `"kueue.x-k8s.io/queue-name":"quee"`, reason: "Misconfigured", detail: check.LocalQueueMissing, says: "queue quee does not exist in namespace t"},
 		{name: "too-large", workload: wait(16), reason: "ExceedsMaxQuota", detail: check.ExceedsBorrowing, says: "16 nvidia.com/gpu is more than the most t can ever hold (12)"},
 		{name: "held-back", workload: json.RawMessage(strings.Replace(text(wait(4)), `"active":true`, `"active":false`, 1)), reason: "Deactivated", says: "patch-job unsuspend llama"},
-		{name: "back-off", workload: with(wait(4), `"requeueState":{"count":1,"requeueAt":"2026-01-02T12:05:00Z"},"conditions":[`+cond("Evicted", "True", "PodsReadyTimeout", "m")+`]`), reason: explain.Backoff, says: "tried again at 12:05:00 UTC"},
+		{name: "back-off", workload: with(wait(4), `"requeueState":{"count":1,"requeueAt":"2026-01-02T12:05:00Z"},"conditions":[`+cond("Evicted", "True", "PodsReadyTimeout", "m")+`]`), reason: explain.Backoff, says: "retries it at 12:05:00 UTC"},
 		{name: "admission-check", workload: with(wait(4), reserved+`"admissionChecks":[{"name":"budget","state":"Pending","message":"waits for approval","lastTransitionTime":"2026-01-02T11:30:00Z"}],"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+`]`),
 			reason: "UnsatisfiedAdmissionChecks", says: "waits for admission check budget (Pending): waits for approval"},
 		{name: "image-pull", running: true, workload: with(wait(4), reserved+`"conditions":[`+cond("QuotaReserved", "True", "QuotaReserved", "")+","+cond("Admitted", "True", "Admitted", "")+`]`),
@@ -147,7 +150,7 @@ func TestCases(t *testing.T) {
 			if e.Reason != c.reason || e.Detail != c.detail {
 				t.Errorf("%s %s: %s", e.Reason, e.Detail, e.Summary)
 			}
-			page := e.Text(80, hours)
+			page := explanation.Text(e, 80, hours)
 			if !strings.Contains(strings.Join(strings.Fields(page), " "), strings.Join(strings.Fields(c.says), " ")) {
 				t.Errorf("no %q in\n%s", c.says, page)
 			}
@@ -181,6 +184,7 @@ func TestRemedies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		explanation.Fill(e, errs.Suggestion.String)
 		var got []string
 		for _, r := range e.Verdict.Remedies {
 			line := r.Code + " " + strings.Join(r.Commands, "; ")
@@ -201,8 +205,8 @@ func TestRemedies(t *testing.T) {
 		if strings.Join(got, "\n") != want {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 		}
-		if e.Place == nil || e.Place.Position != 1 || e.Place.Waiting != 1 || e.Place.WaitingSeconds < 3600 {
-			t.Errorf("queue %+v", e.Place)
+		if e.Position == nil || e.Position.Position != 1 || e.Position.Waiting != 1 || e.Position.WaitingSeconds < 3600 {
+			t.Errorf("queue %+v", e.Position)
 		}
 	}
 }
@@ -236,8 +240,8 @@ func TestRights(t *testing.T) {
 	}{
 		{"everything", "HigherPriority|" + patch + "||JobsEnd|" + cancel + "|", func(string, kinds.Resource) bool { return true }},
 		{"update stands for patch", "HigherPriority|" + patch + "||JobsEnd|" + cancel + "|", func(verb string, _ kinds.Resource) bool { return verb != "patch" }},
-		{"nothing", "HigherPriority||you have no right to patch pytorchjobs in t|JobsEnd||you have no right to delete pytorchjobs in t", func(string, kinds.Resource) bool { return false }},
-		{"no delete", "HigherPriority|" + patch + "||JobsEnd||you have no right to delete pytorchjobs in t", func(verb string, k kinds.Resource) bool { return verb != "delete" || k.Plural != "pytorchjobs" }},
+		{"nothing", "HigherPriority||you need permission to patch pytorchjobs in t|JobsEnd||you need permission to delete pytorchjobs in t", func(string, kinds.Resource) bool { return false }},
+		{"no delete", "HigherPriority|" + patch + "||JobsEnd||you need permission to delete pytorchjobs in t", func(verb string, k kinds.Resource) bool { return verb != "delete" || k.Plural != "pytorchjobs" }},
 	} {
 		if got := commands(c.may); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
@@ -249,7 +253,7 @@ func TestRights(t *testing.T) {
 		held = strings.Replace(work, `"spec":{`, `"spec":{"active":false,`, 1)
 	}
 	s = cluster(json.RawMessage(held))
-	for may, want := range map[bool]string{true: "hyperpod patch-job unsuspend llama -n t lets it go on", false: "you have no right to let it go on (patch workloads in t)"} {
+	for may, want := range map[bool]string{true: "to resume it: hyperpod patch-job unsuspend llama -n t", false: "you need permission to patch workloads in t to resume it"} {
 		q := question(t, pytorch("llama", queued, 8, true), held)
 		q.May = func(_ context.Context, verb string, k kinds.Resource, _ string) bool {
 			return may || k.Plural != "workloads" || verb != "patch"

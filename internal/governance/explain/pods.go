@@ -2,14 +2,14 @@ package explain
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// roles counts the pods of each role and sums up what keeps them from running.
-// It is nil when there are no pods to speak of.
+// roles counts the pods of each role and their problems. It returns nil for no pods.
 func roles(j state.Job, pods []state.Pod) []Role {
 	if len(pods) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func roles(j state.Job, pods []state.Pod) []Role {
 		if at < 0 {
 			name := ""
 			if places[i].Role == jobs.Submitter {
-				name = jobs.Submitter // a pod that the job's roles do not count
+				name = jobs.Submitter // its pod is in no role of the job
 			}
 			if at = slices.IndexFunc(out, func(r Role) bool { return r.Role == name }); at < 0 {
 				out = append(out, Role{Role: name, Problems: []Problem{}})
@@ -46,7 +46,7 @@ func roles(j state.Job, pods []state.Pod) []Role {
 	return out
 }
 
-// note adds a problem, or counts it to an equal one.
+// note adds a problem, or counts it with an equal one.
 func (r *Role) note(p Problem) {
 	for i := range r.Problems {
 		if r.Problems[i].Reason == p.Reason {
@@ -58,8 +58,8 @@ func (r *Role) note(p Problem) {
 	r.Problems = append(r.Problems, p)
 }
 
-// problem is what keeps a pod from running, the most telling first: a container
-// that cannot start or crashes, the scheduler that finds no node, a gate.
+// problem returns why a pod does not run, the most telling reason first: a container
+// that cannot start or crashes, a scheduling gate, no node.
 func problem(p *state.Pod) (Problem, bool) {
 	for _, c := range p.Containers {
 		switch {
@@ -80,7 +80,7 @@ func problem(p *state.Pod) (Problem, bool) {
 		}
 	}
 	if p.Gated {
-		return Problem{Pod: p.Name, Reason: "SchedulingGated", Message: "a scheduling gate holds it back"}, true
+		return Problem{Pod: p.Name, Reason: "SchedulingGated", Message: "held back by a scheduling gate"}, true
 	}
 	if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Status == "False" {
 		return Problem{Pod: p.Name, Reason: c.Reason, Message: c.Message}, true
@@ -95,5 +95,5 @@ func exit(code int) string {
 	if code == 0 {
 		return ""
 	}
-	return ", exit code " + itoa(code)
+	return ", exit code " + strconv.Itoa(code)
 }

@@ -2,7 +2,7 @@ package explain
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -10,106 +10,96 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// settle decides what the one reason is, from the most to the least telling
-// circumstance, and says it.
+// settle sets the cause and the reason, from the most to the least telling
+// circumstance.
 func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload, s jobs.Status) {
 	v := e.Verdict
-	reason := func(code, detail, summary string) { e.Reason, e.Detail, e.Summary = code, detail, summary }
+	set := func(cause Cause, reason, detail string) { e.Cause, e.Reason, e.Detail = cause, reason, detail }
 	switch {
 	case s.State.Finished() || s.State == jobs.Running || s.State == jobs.Restarting:
-		e.Summary = s.Message
+		e.Cause = ByStatus
 	case wl != nil && inputs.Reserves(wl):
-		e.admitted(wl, s)
+		e.admitted(wl)
 	case wl != nil && wl.Spec.Active != nil && !*wl.Spec.Active:
-		reason(kueue.WorkloadDeactivated, "", "it is held back: hyperpod patch-job unsuspend "+e.Job.Name+" -n "+e.Job.Namespace+q.Flags+" lets it go on")
-		if !q.may(ctx, "patch", kinds.Workload) {
-			e.Summary = "it is held back, and you have no right to let it go on (patch workloads in " + e.Job.Namespace + ")"
+		set(Deactivated, kueue.WorkloadDeactivated, "")
+		e.Unsuspendable = q.may(ctx, "patch", kinds.Workload)
+	case e.Position == nil && q.NoKueue:
+		set(WithoutKueue, NotQueued, "")
+		e.podsProblem()
+	case e.Position == nil && q.Job.Suspended:
+		set(SuspendedUnmanaged, NotQueued, "")
+		if e.Unsuspendable = q.mayChange(ctx, q.Job.Kind.Resource); e.Unsuspendable {
+			e.note(NotQueued)
 		}
-	case e.Place == nil && q.NoKueue:
-		reason(NotQueued, "", "this cluster has no Kueue; the job waits for its operator or its pods")
-		e.podsWhy()
-	case e.Place == nil:
-		reason(NotQueued, "", "it has no queue label, so Kueue does not manage it")
-		if q.Job.Suspended {
-			e.Summary = "it is suspended and has no queue label: nobody will start it"
-			if q.mayChange(ctx, q.Job.Kind.Resource) {
-				e.Notes = append(e.Notes, inputs.Note{Code: NotQueued, Message: "to let it start without Kueue: hyperpod patch-job unsuspend " + e.Job.Name + " -n " + e.Job.Namespace + q.Flags})
-			}
-		} else {
-			e.podsWhy()
-		}
+	case e.Position == nil:
+		set(Unmanaged, NotQueued, "")
+		e.podsProblem()
 	case wl == nil && v != nil && v.Verdict == check.Never:
-		reason(v.Reason, v.Detail, v.Summary)
+		set(ByVerdict, v.Reason, v.Detail)
 	case wl == nil:
-		reason(NoWorkload, "", "Kueue has made no workload of it yet")
+		set(WithoutWorkload, NoWorkload, "")
 		if v != nil && v.Verdict == check.Admitted {
-			e.Notes = append(e.Notes, inputs.Note{Code: NoWorkload, Message: "it " + v.Summary + ", once Kueue looks at it; is its job kind enabled in Kueue's integrations?"})
+			e.note(NoWorkload)
 		}
 	case backoff(wl, e.Time) != nil:
-		at := backoff(wl, e.Time)
-		reason(Backoff, "", fmt.Sprintf("it was evicted and is tried again at %s", at.UTC().Format("15:04:05 UTC")))
+		set(BackingOff, Backoff, "")
+		e.RetryAt = *backoff(wl, e.Time)
 	case v == nil:
-		e.Summary = s.Message
+		e.Cause = ByStatus
 	case v.Verdict == check.Admitted && len(v.Quota.Preempts) == 0:
-		reason(kueue.WorkloadQuotaReservedReasonPendingEvaluation, "", "nothing stands in its way: Kueue should admit it at its next look")
+		set(Unobstructed, kueue.WorkloadQuotaReservedReasonPendingEvaluation, "")
 		if e.Kueue != nil && e.Kueue.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPodsReady {
-			reason(e.Kueue.Reason, "", "Kueue waits until the pods of jobs admitted before are ready")
+			set(OtherPodsNotReady, e.Kueue.Reason, "")
 		}
 	case v.Verdict == check.Admitted:
-		reason(kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, "", v.Summary)
+		set(ByVerdict, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, "")
 	default:
-		reason(v.Reason, v.Detail, v.Summary)
-	}
-	if v != nil && v.Detail == check.BehindOthers && e.Summary == "" {
-		e.Summary = v.Summary
+		set(ByVerdict, v.Reason, v.Detail)
 	}
 }
 
-// admitted speaks of a job that has its quota and does not run yet.
-func (e *Explanation) admitted(wl *kueue.Workload, s jobs.Status) {
+func (e *Explanation) note(code string) { e.Notes = append(e.Notes, inputs.Note{Code: code}) }
+
+// admitted sets the cause of a job that holds quota and does not run yet.
+func (e *Explanation) admitted(wl *kueue.Workload) {
 	if !apimeta.IsStatusConditionTrue(wl.Status.Conditions, kueue.WorkloadAdmitted) {
-		e.Reason = kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
-		e.Summary = "it has its quota and waits for admission checks"
-		for _, c := range e.Checks {
-			if c.State != string(kueue.CheckStateReady) {
-				e.Summary = fmt.Sprintf("it has its quota and waits for admission check %s (%s)", c.Name, c.State)
-				if c.Message != "" {
-					e.Summary += ": " + c.Message
-				}
-				break
-			}
-		}
+		e.Cause, e.Reason = ChecksPending, kueue.WorkloadAdmittedReasonUnsatisfiedAdmissionChecks
 		return
 	}
-	e.Summary = "it is admitted and its pods are starting"
-	e.podsWhy()
+	e.Cause = Starting
+	e.podsProblem()
 	if c := apimeta.FindStatusCondition(wl.Status.Conditions, kueue.WorkloadPodsReady); c != nil && c.Status == "False" {
 		e.Reason = kueue.WorkloadQuotaReservedReasonWaitingForPodsReady
-		e.Notes = append(e.Notes, inputs.Note{Code: e.Reason, Message: "Kueue evicts it if its pods are not ready in time (waitForPodsReady)"})
+		e.note(e.Reason)
 	}
 }
 
-// podsWhy lets the first problem of the pods speak.
-func (e *Explanation) podsWhy() {
-	for _, r := range e.Roles {
-		if len(r.Problems) == 0 {
-			continue
+// PendingCheck returns the first admission check that is not ready.
+func (e *Explanation) PendingCheck() (Check, bool) {
+	i := slices.IndexFunc(e.Checks, func(c Check) bool { return c.State != string(kueue.CheckStateReady) })
+	if i < 0 {
+		return Check{}, false
+	}
+	return e.Checks[i], true
+}
+
+// podsProblem makes the first problem of the pods the cause.
+func (e *Explanation) podsProblem() {
+	for i := range e.Roles {
+		if r := &e.Roles[i]; len(r.Problems) > 0 {
+			e.Cause, e.Problem, e.Reason = PodProblem, r, r.Problems[0].Reason
+			return
 		}
-		p := r.Problems[0]
-		e.Reason = p.Reason
-		e.Summary = fmt.Sprintf("%d of %d pods of %s: %s", p.Pods, r.Pods, r.Role, p.Reason)
-		if p.Message != "" {
-			e.Summary += ": " + p.Message
-		}
-		return
 	}
 }
 
-// backoff is when an evicted workload is tried again; nil when that is not to come.
+// backoff returns when an evicted workload is tried again, nil where it is not backing
+// off.
 func backoff(wl *kueue.Workload, now time.Time) *time.Time {
 	rs := wl.Status.RequeueState
 	if rs == nil || rs.RequeueAt == nil || !rs.RequeueAt.After(now) {
@@ -117,4 +107,35 @@ func backoff(wl *kueue.Workload, now time.Time) *time.Time {
 	}
 	at := rs.RequeueAt.Time
 	return &at
+}
+
+// permit drops the fixes of a verdict that the user has no permission for.
+func (q *Question) permit(ctx context.Context, v *check.Verdict) {
+	resource := q.Job.Kind.Resource
+	allowed := func(f *lint.Fix) *lint.Fix {
+		switch {
+		case f == nil:
+		case f.Field == lint.Priority && !q.mayChange(ctx, resource),
+			f.Field == lint.Queue && !(q.may(ctx, "delete", resource) && q.may(ctx, "create", resource)):
+			return nil
+		}
+		return f
+	}
+	for i := range v.Submission {
+		v.Submission[i].Fix = allowed(v.Submission[i].Fix)
+	}
+	for i := range v.Lint {
+		v.Lint[i].Facts.Fix = allowed(v.Lint[i].Facts.Fix)
+	}
+}
+
+// may reports whether the user has a permission in the job's namespace, true where this
+// is not known.
+func (q *Question) may(ctx context.Context, verb string, k kinds.Resource) bool {
+	return q.May == nil || q.May(ctx, verb, k, q.Job.Namespace)
+}
+
+// mayChange is may for a change by patch-job, which replaces what it cannot patch.
+func (q *Question) mayChange(ctx context.Context, k kinds.Resource) bool {
+	return q.may(ctx, "patch", k) || q.may(ctx, "update", k)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,26 +12,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Job is what is checked: a job's object and what is known of where it goes. Nil
-// lists are not known; their rules are left out.
+// Job is a job's manifest and what is known about the namespace and queue that it
+// goes to. A nil list is not known, and the rules that need it are skipped.
 type Job struct {
 	Object    map[string]any
 	Namespace string
-	// Governed: the namespace's admission policy is in force.
+	// Governed reports that the add-on's admission policy is active in the namespace.
 	Governed bool
-	// Managed: task governance made the namespace.
+	// Managed reports that task governance created the namespace.
 	Managed         bool
 	Queues          []string // LocalQueues of the namespace
 	PriorityClasses []string
 	Covered         []string // resources of the queue's ClusterQueue
 	FairSharing     bool
 	Weight          *float64 // fair-sharing weight of the ClusterQueue; nil is 1
-	Borrows         bool     // the job would borrow
-	Kueue           string   // version of the cluster's Kueue ("v0.19.2"), "" when not known
+	Borrows         bool     // the job borrows quota when it is admitted now
+	Kueue           string   // version of the cluster's Kueue ("v0.19.2"), "" when unknown
 }
 
 // linter collects findings.
@@ -70,24 +70,14 @@ func Check(j Job) []Finding {
 	slices.SortStableFunc(l.out, func(a, b Finding) int {
 		return cmp.Or(slices.Index(order, a.Level)-slices.Index(order, b.Level), strings.Compare(a.Code, b.Code))
 	})
-	return slices.CompactFunc(l.out, func(a, b Finding) bool { return a == b })
+	return slices.CompactFunc(l.out, func(a, b Finding) bool { return reflect.DeepEqual(a, b) })
 }
 
-// add notes a finding that an option of start-job mends; none may be known ("").
-func (l *linter) add(code, try, format string, args ...any) {
-	l.find(Finding{Code: code, Message: fmt.Sprintf(format, args...), Try: try})
-}
-
-// advise notes a finding that no option mends.
-func (l *linter) advise(code, advice, format string, args ...any) {
-	l.find(Finding{Code: code, Message: fmt.Sprintf(format, args...), Advice: advice})
-}
-
-func (l *linter) find(f Finding) {
+// find notes a broken rule with what is known of it.
+func (l *linter) find(code string, facts Facts) {
 	for _, r := range Rules() {
-		if r.Code == f.Code {
-			f.Level, f.Source = r.Level, r.Source
-			l.out = append(l.out, f)
+		if r.Code == code {
+			l.out = append(l.out, Finding{Code: code, Level: r.Level, Source: r.Source, Facts: facts})
 			return
 		}
 	}
@@ -96,87 +86,47 @@ func (l *linter) find(f Finding) {
 func (l *linter) priority() {
 	class, queue := l.labels[kinds.PriorityLabel], l.labels[kinds.QueueLabel]
 	switch {
-	case class == "" && queue != "":
-		fix := "--priority PRIORITY"
-		if len(l.PriorityClasses) > 0 {
-			fix = Choice("--priority", classes(l.PriorityClasses))
-		}
-		if l.PriorityClasses == nil || len(l.PriorityClasses) > 0 {
-			l.add(NoPriority, fix, "no priority class: it ranks as 0, behind every class")
-		}
+	case class == "" && queue != "" && (l.PriorityClasses == nil || len(l.PriorityClasses) > 0):
+		l.find(NoPriority, Facts{Fix: &Fix{Field: Priority, Values: l.PriorityClasses}})
 	case class != "" && l.PriorityClasses != nil && !slices.Contains(l.PriorityClasses, class):
-		fix := ""
-		if near := errs.Near(class, l.PriorityClasses); len(near) > 0 {
-			fix = "--priority " + near[0]
-		} else if len(l.PriorityClasses) > 0 {
-			fix = Choice("--priority", classes(l.PriorityClasses))
-		}
-		l.add(UnknownPriority, fix, "priority class %q does not exist on this cluster", class)
+		l.find(UnknownPriority, Facts{Name: class, Fix: Nearest(Priority, class, l.PriorityClasses)})
 	}
 	for _, p := range l.parts {
 		if name := p.tmpl.Spec.PriorityClassName; name != "" && class == "" && queue != "" {
-			l.add(PodPriority, "--priority PRIORITY", "%s has priorityClassName %s, which does not rank jobs", p.name, name)
+			l.find(PodPriority, Facts{PodSet: p.name, Name: name, Fix: &Fix{Field: Priority}})
 			break
 		}
 	}
 	if l.FairSharing && l.Borrows && l.Weight != nil && *l.Weight == 0 {
-		l.advise(WeightZero, "ask an administrator for a fair-share weight above 0", "the queue has fair-share weight 0: what it borrows is the first to be taken back")
+		l.find(WeightZero, Facts{})
 	}
 }
-
-// classes are the classes as --priority takes them.
-func classes(names []string) []string {
-	var out []string
-	for _, n := range names {
-		out = append(out, strings.TrimSuffix(n, "-priority"))
-	}
-	return out
-}
-
-// Choice is an option with its value, where there is one; else with a word in its
-// place and the values behind it, as a remark of a shell.
-func Choice(option string, values []string) string {
-	if len(values) == 1 {
-		return option + " " + values[0]
-	}
-	word := strings.ToUpper(strings.TrimSuffix(strings.TrimPrefix(option, "--"), "-name"))
-	return option + " " + word + Remark + strings.Join(values, ", ")
-}
-
-// Remark parts an option or command from words about it.
-const Remark = "   # "
 
 func (l *linter) queue(kind string) {
 	queue := l.labels[kinds.QueueLabel]
 	switch {
 	case queue == "" && l.Governed:
-		l.add(NoQueue, "--queue-name QUEUE", "no queue label: namespace %s refuses jobs without one", l.Namespace)
+		l.find(NoQueue, Facts{Namespace: l.Namespace, Fix: &Fix{Field: Queue}})
 	case queue != "" && l.Queues != nil && !slices.Contains(l.Queues, queue):
-		fix := ""
-		if near := errs.Near(queue, l.Queues); len(near) > 0 {
-			fix = "--queue-name " + near[0]
-		} else if len(l.Queues) > 0 {
-			fix = Choice("--queue-name", l.Queues)
-		}
-		l.add(UnknownQueue, fix, "queue %q does not exist in namespace %s", queue, l.Namespace)
+		l.find(UnknownQueue, Facts{Name: queue, Namespace: l.Namespace, Fix: Nearest(Queue, queue, l.Queues)})
 	}
 	if l.Governed && (kind == "RayCluster" || kind == "RayJob") {
 		for _, p := range l.parts {
 			if p.tmpl.Labels[kinds.QueueLabel] == "" {
-				l.advise(NoPodLabel, "put the queue label on every pod template", "the pods of %s have no queue label: the namespace's policy refuses them", p.name)
+				l.find(NoPodLabel, Facts{PodSet: p.name})
 			}
 		}
 	}
 	if l.Managed && queue != "" && l.labels[kinds.PriorityLabel] == "" {
-		l.add(NotOnDashboard, "--priority PRIORITY", "the dashboard does not list it: it lacks the priority label")
+		l.find(NotOnDashboard, Facts{Fix: &Fix{Field: Priority}})
 	}
 }
 
-// release looks at what Kueue is too old for.
+// release reports job kinds that the cluster's Kueue is too old for.
 func (l *linter) release(kind string) {
 	var major, minor int
 	if n, _ := fmt.Sscanf(l.Kueue, "v%d.%d", &major, &minor); kind == kinds.HyperPodPyTorchJob.Kind && n == 2 && major == 0 && minor < 12 {
-		l.advise(OldGovernance, "ask an administrator to update task governance", "the cluster runs Kueue %s, which does not manage a %s", l.Kueue, kind)
+		l.find(OldGovernance, Facts{Name: kind, Kueue: l.Kueue})
 	}
 }
 
@@ -186,14 +136,14 @@ func (l *linter) resume() {
 		return
 	}
 	if on != "true" || retry == "" {
-		l.add(ResumeIncomplete, "--auto-resume --max-retry N", "auto-resume needs both %s: \"true\" and %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation)
+		l.find(ResumeIncomplete, Facts{Fix: &Fix{Field: AutoResume}})
 	}
 	if l.Namespace != "" && l.Namespace != "kubeflow" && !strings.HasPrefix(l.Namespace, "hyperpod") {
-		l.add(ResumeNamespace, "", "auto-resume has no effect in namespace %s", l.Namespace)
+		l.find(ResumeNamespace, Facts{Namespace: l.Namespace})
 	}
 }
 
-// amounts looks at all pods together.
+// amounts checks the requests of all pods together.
 func (l *linter) amounts() {
 	if len(l.parts) == 0 {
 		return
@@ -210,16 +160,16 @@ func (l *linter) amounts() {
 	}
 	switch {
 	case pods == 0:
-		l.add(NoPods, "--node-count 1", "it asks for no pods: Kueue has nothing to admit")
+		l.find(NoPods, Facts{Fix: &Fix{Field: NodeCount, Values: []string{"1"}}})
 	case len(asked) == 0:
-		l.add(NoRequests, "--accelerators N", "its pods request nothing: they take no quota, and nothing is kept free for them")
+		l.find(NoRequests, Facts{Fix: &Fix{Field: Accelerators}})
 	}
 	if l.Covered == nil {
 		return
 	}
 	for _, name := range sorted(asked) {
 		if !slices.Contains(l.Covered, name) {
-			l.advise(ResourceUncovered, "leave it out, or ask an administrator to cover it", "the queue has no quota for %s (it covers %s)", name, strings.Join(l.Covered, ", "))
+			l.find(ResourceUncovered, Facts{Resource: name, Known: l.Covered})
 		}
 	}
 }
@@ -237,7 +187,7 @@ func requests(spec *corev1.PodSpec) corev1.ResourceList {
 	return resource.PodRequests(&corev1.Pod{Spec: effective(spec)}, resource.PodResourcesOptions{})
 }
 
-// effective copies limits to requests that are not given, as the API server does.
+// effective copies limits to missing requests, as the API server does.
 func effective(spec *corev1.PodSpec) corev1.PodSpec {
 	out := *spec.DeepCopy()
 	for _, cs := range [][]corev1.Container{out.InitContainers, out.Containers} {
@@ -259,12 +209,12 @@ func effective(spec *corev1.PodSpec) corev1.PodSpec {
 func podTemplate(m map[string]any) corev1.PodTemplateSpec {
 	var t corev1.PodTemplateSpec
 	if data, err := json.Marshal(m); err == nil {
-		_ = json.Unmarshal(data, &t) // what is malformed is found by the layers that read the job
+		_ = json.Unmarshal(data, &t) // the layers that read the job report a malformed template
 	}
 	return t
 }
 
-// texts returns metadata's labels or annotations.
+// texts returns the labels or annotations of an object.
 func texts(object map[string]any, key string) map[string]string {
 	meta, _ := object["metadata"].(map[string]any)
 	m, _ := meta[key].(map[string]any)

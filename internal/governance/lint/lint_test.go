@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 )
 
 // option is an option with its value, or several, and a remark.
@@ -77,7 +79,7 @@ func TestRules(t *testing.T) {
 		{name: "auto-resume elsewhere", meta: resume(`"sagemaker.amazonaws.com/enable-job-auto-resume":"true","sagemaker.amazonaws.com/job-max-retry-count":"3"`), spec: `"restartPolicy":"OnFailure",`, res: gpus, change: func(j *lint.Job) { j.Namespace = "default" }, want: "W023"},
 		{name: "MIG of another type", meta: both, spec: p5, res: `"limits":{"nvidia.com/mig-1g.5gb":"1"}`, change: func(j *lint.Job) { j.Covered = nil }, want: "E025"},
 		{name: "MIG and whole GPUs", meta: both, spec: p5, res: `"limits":{"nvidia.com/mig-1g.10gb":"1","nvidia.com/gpu":"1"}`, change: func(j *lint.Job) { j.Covered = nil }, want: "E025"},
-		{name: "request without limit", meta: both, res: `"requests":{"nvidia.com/gpu":"8"}`, want: "E025", fix: "give the limit the same value"},
+		{name: "request without limit", meta: both, res: `"requests":{"nvidia.com/gpu":"8"}`, want: "E025", fix: "set the limit to the request"},
 		{name: "request below limit", meta: both, res: `"requests":{"vpc.amazonaws.com/efa":"1"},"limits":{"vpc.amazonaws.com/efa":"2"}`, want: "E025"},
 		{name: "limit alone", meta: both, res: `"limits":{"nvidia.com/gpu":"8"}`},
 		{name: "more GPUs than the type has", meta: both, spec: p5, res: `"limits":{"nvidia.com/gpu":"16"}`, want: "E026"},
@@ -85,7 +87,7 @@ func TestRules(t *testing.T) {
 		{name: "more cores than the type has", meta: both, spec: p5, res: `"requests":{"cpu":"200"}`, want: "E026"},
 		{name: "all cores", meta: both, spec: p5, res: `"requests":{"cpu":"190"}`, want: "W026", fix: "--vcpu 179"},
 		{name: "all memory", meta: both, spec: p5, res: `"requests":{"memory":"2000Gi"}`, want: "W026", fix: "--memory 1890Gi"},
-		{name: "not covered", meta: both, res: `"limits":{"aws.amazon.com/neuron":"1"}`, want: "E027", fix: "leave it out, or ask an administrator to cover it"},
+		{name: "not covered", meta: both, res: `"limits":{"aws.amazon.com/neuron":"1"}`, want: "E027", fix: "remove the request, or ask an administrator for quota"},
 		{name: "nothing asked for", meta: both, want: "W041", fix: "--accelerators N"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -96,6 +98,7 @@ func TestRules(t *testing.T) {
 			}
 			var codes []string
 			found := lint.Check(j)
+			verdict.FillFindings(found, nil, errs.Suggestion.String)
 			for _, f := range found {
 				codes = append(codes, f.Code)
 				if f.Message == "" || f.Source == "" || f.Level == "" || f.Try != "" && f.Advice != "" {
@@ -140,10 +143,24 @@ func TestNoPods(t *testing.T) {
 	}
 }
 
+// head is the part of docs/lint.md above the table.
+const head = "# Rules for jobs\n\n" +
+	"`hyperpod start-job --dry-run` and `hyperpod explain-job` check a job's manifest against the rules below, so that you\n" +
+	"find mistakes before the job waits for hours. Findings appear behind `also`, with an option or command that mends\n" +
+	"them:\n\n" +
+	"```\n" +
+	"$ hyperpod start-job -f train.yaml --dry-run\n" +
+	"ADMITTED  train would start now: 8 nvidia.com/gpu on ml.p5.48xlarge\n\n" +
+	"  also      [W006] no priority class: the job ranks lowest, behind every class\n" +
+	"            (--priority PRIORITY   # inference, training)\n" +
+	"```\n\n" +
+	"The letter of a code is its level: E for an error (the cluster refuses the job, or the job cannot run), W for a\n" +
+	"warning. A code never changes its meaning.\n\n"
+
 // TestTable: the codes are well formed and stand once, and docs/lint.md is the table.
 func TestTable(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Rules for jobs\n\n`hyperpod start-job --dry-run` holds a job against these rules before it is submitted. The letter of a code is\nits level: E error (refused, or cannot run as it is), W warning. Codes keep their meaning; new ones get new numbers.\n\n")
+	b.WriteString(head)
 	b.WriteString("| code | level | rule | source |\n|---|---|---|---|\n")
 	var seen []string
 	for _, r := range lint.Rules() {
@@ -153,7 +170,7 @@ func TestTable(t *testing.T) {
 		seen = append(seen, r.Code)
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Code, r.Level, r.Title, r.Source)
 	}
-	b.WriteString("\nA job that is larger than its queue can ever hold, a resource in no flavor, a stopped queue and the like are\nnot rules: the admission check (admission-check.md) answers them from the cluster as it is.\n")
+	b.WriteString("\nOther obstacles depend on the cluster: a job that is larger than its queue can ever hold, a stopped queue, a\nmissing flavor. The [admission check](admission-check.md) reports them.\n")
 	const path = "../../../docs/lint.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {

@@ -22,8 +22,8 @@ const (
 
 const topologyPrefix = "topology.k8s.aws/"
 
-// topologyTypes are the instance families whose nodes have network topology
-// labels (SageMaker HyperPod task governance: tasks scheduling).
+// topologyTypes are the prefixes of the instance types whose nodes have network
+// topology labels (SageMaker HyperPod task governance: tasks scheduling).
 var topologyTypes = []string{"ml.p3dn.24xlarge", "ml.p4d.", "ml.p4de.", "ml.p5.48xlarge", "ml.p5e.", "ml.p5en.", "ml.p6e-gb200.36xlarge",
 	"ml.p6-b300.", "ml.trn1.2xlarge", "ml.trn1.32xlarge", "ml.trn1n.", "ml.trn2.48xlarge", "ml.trn2u.48xlarge"}
 
@@ -33,29 +33,29 @@ func (l *linter) topology(p *part) {
 	if level != "" {
 		for _, key := range selected(&p.tmpl.Spec) {
 			if strings.HasPrefix(key, topologyPrefix) {
-				l.advise(TopologyTwice, "keep the annotation", "%s asks for topology by annotation and by node selector (%s)", p.name, key)
+				l.find(TopologyTwice, Facts{PodSet: p.name, Name: key})
 				break
 			}
 		}
 		if t := instanceType(&p.tmpl.Spec); t != "" && strings.HasPrefix(level, topologyPrefix) &&
 			!slices.ContainsFunc(topologyTypes, func(prefix string) bool { return strings.HasPrefix(t, prefix) }) {
-			l.add(TopologyType, "", "%s asks for network topology, which nodes of type %s do not tell", p.name, t)
+			l.find(TopologyType, Facts{PodSet: p.name, InstanceType: t})
 		}
 	}
 	if text := a[sliceSize]; text != "" {
 		n, err := strconv.ParseInt(text, 10, 32)
 		switch {
 		case err != nil || n < 1:
-			l.add(SliceSize, "", "%s: %s is %q, not a whole number above 0", p.name, sliceSize, text)
+			l.find(SliceSize, Facts{Case: NotANumber, PodSet: p.name, Asked: text})
 		case a[sliceTopology] == "":
-			l.add(SliceSize, "", "%s: %s needs %s", p.name, sliceSize, sliceTopology)
+			l.find(SliceSize, Facts{Case: NoTopology, PodSet: p.name})
 		case p.pods%n != 0:
-			l.add(SliceSize, "", "%s: %d pods cannot be cut into slices of %d", p.name, p.pods, n)
+			l.find(SliceSize, Facts{Case: NotDivisible, PodSet: p.name, Pods: p.pods, Asked: text})
 		}
 	}
 }
 
-// selected are the node labels that a pod asks for.
+// selected returns the node labels that a pod requires, sorted.
 func selected(spec *corev1.PodSpec) []string {
 	var out []string
 	for key := range spec.NodeSelector {
@@ -78,7 +78,8 @@ func expressions(spec *corev1.PodSpec) []corev1.NodeSelectorRequirement {
 	return out
 }
 
-// instanceType is the one type a pod asks for, "" when there is none or several.
+// instanceType returns the one instance type that a pod requires, "" for none or
+// several.
 func instanceType(spec *corev1.PodSpec) string {
 	if t := spec.NodeSelector[kinds.InstanceTypeLabel]; t != "" {
 		return t
@@ -97,26 +98,23 @@ func (l *linter) resources(p *part) {
 			r, asked := c.Resources.Requests[name]
 			m, limited := c.Resources.Limits[name]
 			if asked && (!limited || r.Cmp(m) != 0) {
-				l.advise(DeviceRequests, "give the limit the same value", "%s: %s has a request of %s and a limit of %s", p.name, name, r.String(), limitText(limited, m.String()))
+				facts := Facts{Case: LimitDiffers, PodSet: p.name, Resource: string(name), Asked: r.String()}
+				if limited {
+					facts.Limit = m.String()
+				}
+				l.find(DeviceRequests, facts)
 			}
 		}
 	}
 	if l.annotations != nil && p.tmpl.Spec.RestartPolicy != "" && p.tmpl.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		if l.annotations["sagemaker.amazonaws.com/enable-job-auto-resume"] == "true" {
-			l.add(ResumeIncomplete, "--restart-policy OnFailure", "%s: auto-resume needs restartPolicy OnFailure, not %s", p.name, p.tmpl.Spec.RestartPolicy)
+			l.find(ResumeIncomplete, Facts{Case: WrongRestartPolicy, PodSet: p.name, Name: string(p.tmpl.Spec.RestartPolicy), Fix: &Fix{Field: RestartPolicy, Values: []string{"OnFailure"}}})
 		}
 	}
 	l.againstType(p)
 }
 
-func limitText(limited bool, text string) string {
-	if !limited {
-		return "none"
-	}
-	return text
-}
-
-// devices are the extended resources of a container.
+// devices returns the extended resources of a container, sorted.
 func devices(r corev1.ResourceRequirements) []corev1.ResourceName {
 	var out []corev1.ResourceName
 	for _, list := range []corev1.ResourceList{r.Requests, r.Limits} {
@@ -130,7 +128,7 @@ func devices(r corev1.ResourceRequirements) []corev1.ResourceName {
 	return out
 }
 
-// againstType compares a pod with its instance type.
+// againstType compares the requests of a pod with its instance type.
 func (l *linter) againstType(p *part) {
 	t, known := instances.Lookup(instanceType(&p.tmpl.Spec))
 	if !known {
@@ -150,44 +148,40 @@ func (l *linter) againstType(p *part) {
 	for name := range req {
 		if profile, ok := strings.CutPrefix(string(name), instances.MIGPrefix); ok {
 			if !slices.Contains(t.MIG, profile) && !slices.Contains(t.MIG, "mig-"+profile) {
-				l.advise(DeviceRequests, profiles(t), "%s: %s has no MIG profile %s", p.name, t.Name, profile)
+				l.find(DeviceRequests, Facts{Case: NoSuchProfile, PodSet: p.name, Name: profile, InstanceType: t.Name, Known: t.MIG})
 			} else if whole {
-				l.add(DeviceRequests, "", "%s asks for %s and for whole GPUs", p.name, name)
+				l.find(DeviceRequests, Facts{Case: ProfileAndWhole, PodSet: p.name, Resource: string(name)})
 			}
 		}
 	}
 	cpu, memory := req.Cpu().MilliValue(), req.Memory().Value()
 	freeCPU, freeMemory := allocatable(t)
+	cores := Facts{PodSet: p.name, InstanceType: t.Name, Resource: "cpu", Asked: req.Cpu().String(), Limit: strconv.Itoa(t.VCPU),
+		Fix: &Fix{Field: VCPU, Values: []string{strconv.FormatInt(freeCPU/1000, 10)}}}
+	bytes := Facts{PodSet: p.name, InstanceType: t.Name, Resource: "memory", Asked: req.Memory().String(), Limit: fmt.Sprintf("%dGi", t.MemoryGiB),
+		Fix: &Fix{Field: Memory, Values: []string{fmt.Sprintf("%dGi", freeMemory>>30)}}}
 	if cpu > int64(t.VCPU)*1000 {
-		l.add(MoreThanNode, fmt.Sprintf("--vcpu %d", freeCPU/1000), "%s asks for %s cores; %s has %d", p.name, req.Cpu(), t.Name, t.VCPU)
+		l.find(MoreThanNode, cores)
 	} else if cpu > freeCPU {
-		l.add(CloseToNode, fmt.Sprintf("--vcpu %d", freeCPU/1000), "%s asks for %s of the %d cores of %s, and the system keeps some", p.name, req.Cpu(), t.VCPU, t.Name)
+		l.find(CloseToNode, cores)
 	}
 	if memory > int64(t.MemoryGiB)<<30 {
-		l.add(MoreThanNode, fmt.Sprintf("--memory %dGi", freeMemory>>30), "%s asks for %s of memory; %s has %dGi", p.name, req.Memory(), t.Name, t.MemoryGiB)
+		l.find(MoreThanNode, bytes)
 	} else if memory > freeMemory {
-		l.add(CloseToNode, fmt.Sprintf("--memory %dGi", freeMemory>>30), "%s asks for %s of the %dGi of %s, and the system keeps some", p.name, req.Memory(), t.MemoryGiB, t.Name)
+		l.find(CloseToNode, bytes)
 	}
-}
-
-// profiles says which MIG profiles an instance type has, "" when it has none.
-func profiles(t instances.Type) string {
-	if len(t.MIG) == 0 {
-		return ""
-	}
-	return "it has " + strings.Join(t.MIG, ", ")
 }
 
 func (l *linter) most(p *part, instance, name string, asked, most int64) {
 	if asked > most {
-		l.add(MoreThanNode, "", "%s asks for %d %s; %s has %d", p.name, asked, name, instance, most)
+		l.find(MoreThanNode, Facts{PodSet: p.name, InstanceType: instance, Resource: name, Asked: strconv.FormatInt(asked, 10), Limit: strconv.FormatInt(most, 10)})
 	}
 }
 
-// allocatable estimates what pods may use of an instance type, in thousandths of
-// cores and bytes, by the tiers that HyperPod CLI v3.9.0 reckons with: of the
-// cores 30, 15, 10, 10 and of every further one 6 %, and 0.1; of the first 4, the
-// next 4, 8 and 112 GiB and the rest 30, 25, 20, 17 and 7 %, and 0.5 GiB.
+// allocatable estimates what pods can use of an instance type, in millicores and
+// bytes. It subtracts the tiers of HyperPod CLI v3.9.0: 30, 15, 10 and 10 % of the
+// first four cores, 6 % of the others and 0.1 core; 30, 25, 20 and 17 % of the first
+// 4, next 4, 8 and 112 GiB, 7 % of the rest and 0.5 GiB.
 func allocatable(t instances.Type) (cpu, memory int64) {
 	kept := reserved(float64(t.VCPU), 0.1, []tier{{1, 0.30}, {1, 0.15}, {2, 0.10}}, 0.06)
 	system := reserved(float64(t.MemoryGiB), 0.5, []tier{{4, 0.30}, {4, 0.25}, {8, 0.20}, {112, 0.17}}, 0.07)

@@ -12,8 +12,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// ahead lists the waiting workloads that the queue's order puts before the job's, and
-// whether each of them has to start before it.
+// ahead lists the pending workloads that the queue orders before the job's, and
+// reports whether each of them has to start before it (StrictFIFO).
 func (f *finder) ahead() (out []*kueue.Workload, strict bool) {
 	lq := f.In.LocalQueue(f.Workload.Namespace, string(f.Workload.Spec.QueueName))
 	if lq == nil {
@@ -34,25 +34,25 @@ func (f *finder) ahead() (out []*kueue.Workload, strict bool) {
 	return out, strict
 }
 
-// admitAhead lets the workloads before the job's take what they can have of what
-// is free, in their order: of freed quota the job gets what they leave. It reports
-// whether the job's turn comes, and returns what brings the engine back.
-func (f *finder) admitAhead() (turn bool, undo func()) {
+// admitAhead admits the workloads ahead of the job's, in their order, so that the job
+// gets only the freed quota that they leave. It reports whether the job's turn comes,
+// and returns the function that restores the engine.
+func (f *finder) admitAhead(ctx context.Context) (turn bool, undo func()) {
 	var back []*kueue.Workload
 	undo = func() {
 		for _, w := range back {
-			f.put(w, w)
+			f.put(ctx, w, w)
 		}
 	}
 	for _, w := range f.before {
-		d, err := f.Engine.Probe(f.ctx, w)
+		d, err := f.Engine.Probe(ctx, w)
 		if err != nil || !d.Outcome.Starts() {
 			if f.strict {
 				return false, undo
 			}
 			continue
 		}
-		if f.put(w, given(w, &d)) {
+		if f.put(ctx, w, given(w, &d)) {
 			back = append(back, w)
 		}
 	}
@@ -60,8 +60,8 @@ func (f *finder) admitAhead() (turn bool, undo func()) {
 }
 
 // put replaces a workload in the engine.
-func (f *finder) put(old *kueue.Workload, by client.Object) bool {
-	ctx := context.WithoutCancel(f.ctx)
+func (f *finder) put(ctx context.Context, old *kueue.Workload, by client.Object) bool {
+	ctx = context.WithoutCancel(ctx)
 	if err := f.Engine.Remove(ctx, old.Namespace, old.Name); err != nil {
 		return false
 	}
@@ -74,7 +74,7 @@ func (f *finder) put(old *kueue.Workload, by client.Object) bool {
 	return true
 }
 
-// given is a workload with the quota of a decision.
+// given returns a copy of a workload that has the quota of a decision.
 func given(w *kueue.Workload, d *admission.Decision) *kueue.Workload {
 	out := w.DeepCopy()
 	a := &kueue.Admission{ClusterQueue: kueue.ClusterQueueReference(d.ClusterQueue)}

@@ -14,13 +14,18 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Need is a resource in a flavor that a job is short of.
-type Need struct{ Flavor, Resource string }
+// Need is a resource in a flavor that a job is short of: Short more than Available, in
+// the units of package quota.
+type Need struct {
+	Flavor, Resource string
+	Short            int64
+}
 
-// Holder is a job that has what another one needs.
+// Holder is a job that holds what another one needs.
 type Holder struct {
 	Namespace    string
 	Name         string // of the job: the owner's name, else the workload's
@@ -28,16 +33,20 @@ type Holder struct {
 	Workload     string
 	Team         string
 	ClusterQueue string
-	Owner        string `json:",omitempty"` // who made it, as far as it says
+	Owner        string `json:",omitempty"` // who created it, where known
 	Priority     int32
 	Since        time.Time
 	Holds        []Held
-	// Preemptible: Kueue considers it when the waiting job has to preempt, which does
-	// not say that it would be enough; Message names the policy, or what forbids it.
+	// Frees is how much of the first shortage ends with this job, in base units.
+	Frees quota.Base `json:",omitempty"`
+	// Preemptible reports that Kueue considers the job when the pending job has to
+	// preempt; this does not mean that preempting it is enough. Message names the
+	// policy, or what rules it out; package present/verdict fills it in from Rule.
 	Preemptible bool
 	Message     string `json:",omitempty"`
-	// Hidden: it stands for workloads that may not be read.
+	// Hidden reports that it stands for workloads that could not be read.
 	Hidden bool `json:",omitempty"`
+	Rule   Rule `json:"-"`
 }
 
 // Held is an amount that a holder has.
@@ -49,8 +58,27 @@ type Held struct {
 	Units int64 `json:"-"`
 }
 
-// Holders returns the workloads that hold what is needed in the ClusterQueues that
-// the queue shares quota with, its own first, the largest first.
+// Rule is the preemption policy that decides about a holder.
+type Rule struct {
+	// Policy is the field of ClusterQueue.spec.preemption, Value what it is set to.
+	Policy, Value string
+	// Obstacle is what rules the holder out, "" where the policy alone decides.
+	Obstacle Obstacle
+}
+
+// Obstacle is a condition of a preemption policy that does not hold.
+type Obstacle string
+
+// The obstacles.
+const (
+	QueueBorrowsNothing  Obstacle = "QueueBorrowsNothing"
+	CohortBorrowsNothing Obstacle = "CohortBorrowsNothing"
+	PriorityNotLower     Obstacle = "PriorityNotLower"
+	JobMustBorrow        Obstacle = "JobMustBorrow"
+)
+
+// Holders returns the workloads that hold what is needed in the job's own ClusterQueue
+// and those that share quota with it: its own first, then the largest.
 func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *quota.Tree, wl *kueue.Workload, queue string, needs []Need) ([]Holder, error) {
 	same := in.SameTree(queue)
 	mine := in.ClusterQueue(queue)
@@ -87,7 +115,7 @@ func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *
 		h.Priority, h.Since = priority(w), reservedSince(w)
 		_, h.Hidden = w.Labels[inputs.HiddenLabel]
 		h.Preemptible = could.Keys[w.Namespace+"/"+w.Name]
-		h.Message = why(h.Preemptible, could.MustBorrow, tree, mine, wl, w, h.Holds)
+		h.Rule = ruleFor(h.Preemptible, could.MustBorrow, tree, mine, wl, w, h.Holds)
 		out = append(out, h)
 	}
 	slices.SortStableFunc(out, func(a, b Holder) int {
@@ -120,9 +148,9 @@ func reservedSince(w *kueue.Workload) time.Time {
 	return w.CreationTimestamp.UTC()
 }
 
-// why names the policy by which Kueue considers a holder, or what keeps it from
-// that: of its rules the first that is not met.
-func why(candidate, mustBorrow bool, tree *quota.Tree, mine *kueue.ClusterQueue, wl, holder *kueue.Workload, holds []Held) string {
+// ruleFor returns the policy by which Kueue considers a holder, or the first of its
+// conditions that does not hold.
+func ruleFor(candidate, mustBorrow bool, tree *quota.Tree, mine *kueue.ClusterQueue, wl, holder *kueue.Workload, holds []Held) Rule {
 	p := kueue.ClusterQueuePreemption{}
 	if mine != nil && mine.Spec.Preemption != nil {
 		p = *mine.Spec.Preemption
@@ -140,15 +168,21 @@ func why(candidate, mustBorrow bool, tree *quota.Tree, mine *kueue.ClusterQueue,
 	}
 	switch {
 	case candidate:
-		return name + ": " + string(policy)
+		return Rule{Policy: name, Value: string(policy)}
 	case policy == "" || policy == kueue.PreemptionPolicyNever:
-		return name + ": Never"
+		return Rule{Policy: name, Value: string(kueue.PreemptionPolicyNever)}
 	case !own && !borrows:
-		return "its queue borrows nothing"
+		return Rule{name, string(policy), QueueBorrowsNothing}
 	case own || policy == kueue.PreemptionPolicyLowerPriority && priority(holder) >= priority(wl):
-		return "its priority is not lower"
+		return Rule{name, string(policy), PriorityNotLower}
 	case mustBorrow:
-		return "the job would have to borrow (borrowWithinCohort: " + string(borrowing) + ")"
+		return Rule{"borrowWithinCohort", string(borrowing), JobMustBorrow}
 	}
-	return "its cohort borrows nothing"
+	return Rule{name, string(policy), CohortBorrowsNothing}
+}
+
+// cancellable reports a job of the namespace that cancel-job knows.
+func (h *Holder) cancellable(namespace string) bool {
+	_, known := kinds.JobNamed(h.Kind)
+	return h.Namespace == namespace && known && !h.Hidden
 }

@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,12 +11,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// otherTypes tries the instance types of the cluster's flavors in place of the
-// one that the job asks for.
-func (f *finder) otherTypes() {
+// otherTypes tries the other instance types of the cluster's flavors.
+func (f *finder) otherTypes(ctx context.Context) {
 	own := instanceTypes(f.Workload)
 	if len(own) != 1 {
-		return // none asked for: Kueue has tried every flavor already
+		return // without a required type, Kueue has tried every flavor
 	}
 	seen := map[string]bool{own[0]: true}
 	var found candidates
@@ -25,22 +25,22 @@ func (f *finder) otherTypes() {
 			continue
 		}
 		seen[t] = true
-		r, a := f.onType(own[0], t)
+		r, a := f.onType(ctx, own[0], t)
 		found.note(r, a)
 	}
-	f.take(found)
+	f.take(ctx, found)
 }
 
-// onType asks about the job on another instance type, with what its pods ask for
-// now, else with what nodes of that type have for them.
-func (f *finder) onType(own, t string) (Remedy, answer) {
+// onType asks about the job on another instance type: with its present requests, else
+// with the share of a node of that type that its accelerators have.
+func (f *finder) onType(ctx context.Context, own, t string) (Remedy, answer) {
 	r := Remedy{Code: OtherInstanceType, InstanceType: t}
 	if f.Make == nil {
 		w := f.Workload.DeepCopy()
 		for i := range w.Spec.PodSets {
 			replaceType(&w.Spec.PodSets[i].Template.Spec, own, t)
 		}
-		return r, f.ask(w, false)
+		return r, f.ask(ctx, w, false)
 	}
 	var best answer
 	for _, resize := range []bool{false, true} {
@@ -48,8 +48,8 @@ func (f *finder) onType(own, t string) (Remedy, answer) {
 		if err != nil {
 			continue
 		}
-		if a := f.ask(w, false); a.runs || a.waits && !best.waits {
-			r.Flag, best = made.Flags, a
+		if a := f.ask(ctx, w, false); a.runs || a.waits && !best.waits {
+			r.Options, best = made.Options, a
 		}
 		if best.runs {
 			break
@@ -58,7 +58,7 @@ func (f *finder) onType(own, t string) (Remedy, answer) {
 	return r, best
 }
 
-// candidates are the remedies of one kind: those that run, and those that wait.
+// candidates are the remedies of one code: those that run, and those that wait.
 type candidates struct{ run, wait []candidate }
 
 type candidate struct {
@@ -76,19 +76,19 @@ func (c *candidates) note(r Remedy, a answer) {
 	}
 }
 
-// take adds the first that run; those that wait only where none runs, and the job
-// could never run as it is.
-func (f *finder) take(c candidates) {
+// take adds the first remedies that run; where none runs and the job can never run,
+// the first that wait.
+func (f *finder) take(ctx context.Context, c candidates) {
 	list := c.run
 	if len(list) == 0 && f.Hopeless {
 		list = c.wait
 	}
 	for i := range list[:min(len(list), mostAnswers)] {
-		f.add(list[i].r, &list[i].d)
+		f.add(ctx, list[i].r, &list[i].d)
 	}
 }
 
-// instanceTypes are the types a workload's pods ask for.
+// instanceTypes returns the instance types that a workload's pods require.
 func instanceTypes(w *kueue.Workload) []string {
 	var out []string
 	note := func(t string) {
@@ -110,7 +110,7 @@ func replaceType(spec *corev1.PodSpec, from, to string) {
 	})
 }
 
-// eachType visits the instance types a pod demands, which may be changed in place.
+// eachType visits the instance types that a pod requires; visit may change them.
 func eachType(spec *corev1.PodSpec, visit func(*string)) {
 	for _, key := range []string{kinds.InstanceTypeLabel, "beta.kubernetes.io/instance-type"} {
 		if t, ok := spec.NodeSelector[key]; ok {

@@ -13,16 +13,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Find returns what would make the job run now, the least intrusive first. Every
-// remedy was confirmed by the core. The engine is left as it was.
+// Find returns what would let the job run now, the least intrusive change first.
+// Kueue's core confirms each. Find leaves the engine unchanged.
 func Find(ctx context.Context, q Question) ([]Remedy, error) {
-	f := &finder{Question: q, ctx: ctx}
+	f := &finder{Question: q}
 	f.resource = device(q.Workload)
-	f.fewerNodes()
-	f.otherTypes()
-	f.otherQueues()
-	f.higherPriority()
-	f.jobsEnd()
+	f.fewerNodes(ctx)
+	f.otherTypes(ctx)
+	f.otherQueues(ctx)
+	f.higherPriority(ctx)
+	f.jobsEnd(ctx)
 	if f.err == nil {
 		f.err = ctx.Err()
 	}
@@ -40,50 +40,49 @@ func Find(ctx context.Context, q Question) ([]Remedy, error) {
 
 type finder struct {
 	Question
-	ctx      context.Context
 	resource string
-	before   []*kueue.Workload // waiting workloads that come first
-	strict   bool              // they have to start first
+	before   []*kueue.Workload // pending workloads ahead of the job's
+	strict   bool              // each of them has to start first
 	out      []Remedy
 	err      error
 }
 
-// answer is what becomes of a changed job.
+// answer is what happens to a changed job.
 type answer struct {
 	d     admission.Decision
 	runs  bool // at once
-	waits bool // not at once, and not for ever
+	waits bool // later
 }
 
-// ask is Probe, with nodes. The job runs also where it has to evict others, when
-// that is allowed.
-func (f *finder) ask(w *kueue.Workload, preempting bool, ended ...Holder) answer {
-	if f.err != nil || f.ctx.Err() != nil {
+// ask asks Kueue's core and the nodes about a workload. With preempting, a job that
+// has to preempt others runs too.
+func (f *finder) ask(ctx context.Context, w *kueue.Workload, preempting bool, ended ...Holder) answer {
+	if f.err != nil || ctx.Err() != nil {
 		return answer{}
 	}
-	d, err := f.Engine.Probe(f.ctx, w)
+	d, err := f.Engine.Probe(ctx, w)
 	if err != nil {
-		return answer{} // the changed workload is not valid: no remedy
+		return answer{} // the changed workload is invalid, so the change is no remedy
 	}
-	room := RoomNow
-	if f.Room != nil {
-		room = f.Room(w, &d, ended)
+	fits := FitsNow
+	if f.Fits != nil {
+		fits = f.Fits(w, &d, ended)
 	}
 	switch d.Outcome {
 	case admission.Admitted:
-		return answer{d, room == RoomNow, room == RoomLater}
+		return answer{d, fits == FitsNow, fits == FitsLater}
 	case admission.AdmittedByPreempting:
-		runs := preempting && room == RoomNow
-		return answer{d, runs, !runs && room != RoomNever}
+		runs := preempting && fits == FitsNow
+		return answer{d, runs, !runs && fits != FitsNever}
 	case admission.Waits:
-		return answer{d, false, room != RoomNever}
+		return answer{d, false, fits != FitsNever}
 	}
 	return answer{d: d}
 }
 
-func (f *finder) add(r Remedy, d *admission.Decision) {
+func (f *finder) add(ctx context.Context, r Remedy, d *admission.Decision) {
 	r.Resource = f.resource
-	r.Commands = f.commands(&r)
+	f.permit(ctx, &r)
 	for _, ps := range d.PodSets {
 		for _, q := range ps.Requests {
 			if q.Resource == f.resource {
@@ -108,7 +107,7 @@ func (f *finder) add(r Remedy, d *admission.Decision) {
 	f.out = append(f.out, r)
 }
 
-// device is the resource people count a job in: its first device, else cpu.
+// device returns the resource that people count a job in: its first device, else cpu.
 func device(w *kueue.Workload) string {
 	found := ""
 	for i := range w.Spec.PodSets {
@@ -148,12 +147,12 @@ func Rank(resource string) int {
 	return 1
 }
 
-// fewerNodes looks for the largest job that runs now, by halves; of a job that can
-// never run, else for the largest that could.
-func (f *finder) fewerNodes() {
-	ask, most, role := f.byRendering()
+// fewerNodes searches for the largest number of nodes that runs now; for a job that can
+// never run, else for the largest that can wait.
+func (f *finder) fewerNodes(ctx context.Context) {
+	ask, most, role := f.byRendering(ctx)
 	if most < 2 {
-		if ask, most, role = f.byPodSet(); most < 2 {
+		if ask, most, role = f.byPodSet(ctx); most < 2 {
 			return
 		}
 	}
@@ -163,25 +162,25 @@ func (f *finder) fewerNodes() {
 		}
 		low, high := 0, most // low is enough, high is not
 		var best answer
-		var flags string
+		var options []string
 		for high-low > 1 {
 			n := low + (high-low)/2
-			if a, with := ask(n); a.runs || waits && a.waits {
-				low, best, flags = n, a, with
+			if a, made := ask(n); a.runs || waits && a.waits {
+				low, best, options = n, a, made
 			} else {
 				high = n
 			}
 		}
 		if low > 0 {
-			f.add(Remedy{Code: FewerNodes, Waits: waits, Nodes: int32(low), PodSet: role, Flag: flags}, &best.d)
+			f.add(ctx, Remedy{Code: FewerNodes, Waits: waits, Nodes: int32(low), PodSet: role, Options: options}, &best.d)
 			return
 		}
 	}
 }
 
-// byRendering asks about the job with another number of nodes; most is its own, 0
-// where start-job cannot change it.
-func (f *finder) byRendering() (ask func(n int) (answer, string), most int, role string) {
+// byRendering returns the question about the job with n nodes; most is the job's own
+// number, 0 where start-job cannot change it.
+func (f *finder) byRendering(ctx context.Context) (ask func(n int) (answer, []string), most int, role string) {
 	if f.Make == nil {
 		return nil, 0, ""
 	}
@@ -192,17 +191,17 @@ func (f *finder) byRendering() (ask func(n int) (answer, string), most int, role
 	if _, less, err := f.Make(Change{Nodes: own.Nodes - 1}); err != nil || less.Nodes != own.Nodes-1 {
 		return nil, 0, ""
 	}
-	return func(n int) (answer, string) {
+	return func(n int) (answer, []string) {
 		w, made, err := f.Make(Change{Nodes: n})
 		if err != nil {
-			return answer{}, ""
+			return answer{}, nil
 		}
-		return f.ask(w, false), made.Flags
+		return f.ask(ctx, w, false), made.Options
 	}, own.Nodes, ""
 }
 
-// byPodSet asks about the job with fewer pods in its largest pod set.
-func (f *finder) byPodSet() (ask func(n int) (answer, string), most int, role string) {
+// byPodSet returns the question about the job with n pods in its largest pod set.
+func (f *finder) byPodSet(ctx context.Context) (ask func(n int) (answer, []string), most int, role string) {
 	sets := f.Workload.Spec.PodSets
 	largest := -1
 	for i := range sets {
@@ -213,19 +212,19 @@ func (f *finder) byPodSet() (ask func(n int) (answer, string), most int, role st
 	if largest < 0 {
 		return nil, 0, ""
 	}
-	return func(n int) (answer, string) {
+	return func(n int) (answer, []string) {
 		w := f.Workload.DeepCopy()
 		ps := &w.Spec.PodSets[largest]
 		ps.Count = int32(n)
 		if ps.MinCount != nil && *ps.MinCount > ps.Count {
 			ps.MinCount = nil
 		}
-		return f.ask(w, false), ""
+		return f.ask(ctx, w, false), nil
 	}, int(sets[largest].Count), string(sets[largest].Name)
 }
 
 // higherPriority tries the classes above the job's own, the lowest first.
-func (f *finder) higherPriority() {
+func (f *finder) higherPriority(ctx context.Context) {
 	classes := slices.Clone(f.In.WorkloadPriority)
 	slices.SortFunc(classes, func(a, b *kueue.WorkloadPriorityClass) int {
 		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
@@ -239,15 +238,15 @@ func (f *finder) higherPriority() {
 		w := f.Workload.DeepCopy()
 		w.Spec.Priority = &c.Value
 		w.Spec.PriorityClassRef = kueue.NewWorkloadPriorityClassRef(c.Name)
-		if a := f.ask(w, true); a.runs {
-			f.add(Remedy{Code: HigherPriority, PriorityClass: c.Name, Priority: c.Value, Flag: "--priority " + c.Name}, &a.d)
+		if a := f.ask(ctx, w, true); a.runs {
+			f.add(ctx, Remedy{Code: HigherPriority, PriorityClass: c.Name, Priority: c.Value}, &a.d)
 			return
 		}
 	}
 }
 
-// otherQueues tries the other queues that the user may use.
-func (f *finder) otherQueues() {
+// otherQueues tries the other queues that the user can use.
+func (f *finder) otherQueues(ctx context.Context) {
 	tried := map[string]bool{}
 	if own := f.In.LocalQueue(f.Workload.Namespace, string(f.Workload.Spec.QueueName)); own != nil {
 		tried[string(own.Spec.ClusterQueue)] = true
@@ -271,18 +270,14 @@ func (f *finder) otherQueues() {
 		tried[cq] = true
 		w := f.Workload.DeepCopy()
 		w.Namespace, w.Spec.QueueName = lq.Namespace, kueue.LocalQueueName(lq.Name)
-		flag := "--queue-name " + lq.Name
-		if lq.Namespace != f.Workload.Namespace {
-			flag = "--namespace " + lq.Namespace + " " + flag
-		}
-		found.note(Remedy{Code: OtherQueue, Namespace: lq.Namespace, Queue: lq.Name, Team: quota.TeamOf(cq), ClusterQueue: cq, Flag: flag}, f.ask(w, false))
+		found.note(Remedy{Code: OtherQueue, Namespace: lq.Namespace, Queue: lq.Name, Team: quota.TeamOf(cq), ClusterQueue: cq}, f.ask(ctx, w, false))
 	}
-	f.take(found)
+	f.take(ctx, found)
 }
 
-// jobsEnd looks for few jobs whose end frees enough: the largest until it is
-// enough, and of those again without each that is not needed.
-func (f *finder) jobsEnd() {
+// jobsEnd searches for few jobs whose end frees enough: it takes the largest until
+// that is enough, then drops each that is not needed.
+func (f *finder) jobsEnd(ctx context.Context) {
 	holders := slices.Clone(f.Holders)
 	if len(holders) == 0 || len(holders[0].Holds) == 0 {
 		return
@@ -296,7 +291,7 @@ func (f *finder) jobsEnd() {
 	var best admission.Decision
 	for high-low > 1 {
 		n := low + (high-low)/2
-		if d, ok := f.without(holders[:n]); ok {
+		if d, ok := f.without(ctx, holders[:n]); ok {
 			high, best = n, d
 		} else {
 			low = n
@@ -308,45 +303,45 @@ func (f *finder) jobsEnd() {
 	enough := slices.Clone(holders[:high])
 	for i, tries := 0, 0; i < len(enough) && len(enough) > 1 && tries < mostSingles; tries++ {
 		fewer := slices.Delete(slices.Clone(enough), i, i+1)
-		if d, ok := f.without(fewer); ok {
+		if d, ok := f.without(ctx, fewer); ok {
 			enough, best = fewer, d
 		} else {
 			i++
 		}
 	}
 	if len(enough) == 1 {
-		// One is enough: is a smaller one, too?
+		// One is enough; a smaller one may be enough too.
 		for i := min(len(holders), mostSingles) - 1; i > 0; i-- {
 			if holders[i].Holds[0].Units >= enough[0].Holds[0].Units {
 				break
 			}
-			if d, ok := f.without(holders[i : i+1]); ok {
+			if d, ok := f.without(ctx, holders[i:i+1]); ok {
 				enough, best = slices.Clone(holders[i:i+1]), d
 				break
 			}
 		}
 	}
-	f.add(Remedy{Code: JobsEnd, Jobs: enough}, &best)
+	f.add(ctx, Remedy{Code: JobsEnd, Jobs: enough}, &best)
 }
 
-// without asks about the cluster without some jobs, after those that wait before
-// the job have taken their part, and puts everything back.
-func (f *finder) without(ended []Holder) (admission.Decision, bool) {
+// without asks about the cluster without the ended jobs, after the workloads ahead
+// have taken their part, and restores the engine.
+func (f *finder) without(ctx context.Context, ended []Holder) (admission.Decision, bool) {
 	var back []client.Object
 	for _, h := range ended {
 		w := f.In.Workload(h.Namespace, h.Workload)
-		if w == nil || f.Engine.Remove(f.ctx, h.Namespace, h.Workload) != nil {
+		if w == nil || f.Engine.Remove(ctx, h.Namespace, h.Workload) != nil {
 			continue
 		}
 		back = append(back, w)
 	}
 	var a answer
-	turn, undo := f.admitAhead()
+	turn, undo := f.admitAhead(ctx)
 	if turn {
-		a = f.ask(f.Workload, false, ended...)
+		a = f.ask(ctx, f.Workload, false, ended...)
 	}
 	undo()
-	if err := f.Engine.Load(context.WithoutCancel(f.ctx), back...); err != nil && f.err == nil {
+	if err := f.Engine.Load(context.WithoutCancel(ctx), back...); err != nil && f.err == nil {
 		f.err = err
 	}
 	return a.d, a.runs

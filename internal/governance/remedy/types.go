@@ -20,26 +20,25 @@ const (
 	JobsEnd           = "JobsEnd"
 )
 
-// Remedy is a change after which the job would run now. Of the fields after
-// Commands those of the kind are set.
+// Remedy is a change after which the job would run now. Package present/verdict fills
+// in Flag, Commands and Message; of the fields after Message each code sets its own.
 type Remedy struct {
 	Code string
-	// Waits: the job would then wait, and not run at once. Only for a job that
-	// could never run as it is.
+	// Waits reports that the job would wait after the change instead of running at
+	// once. Only a job that can never run has such remedies.
 	Waits bool `json:",omitempty"`
-	// Flag is the change as start-job takes it, "" where no flag does it.
+	// Flag is the change as an option of start-job, "" where no option makes it.
 	Flag string `json:",omitempty"`
-	// Commands make the change to a job that exists, one after the other. None where
-	// it is another one's to make: the Jobs of other teams, say, or where the user has
-	// no right to them.
+	// Commands make the change to an existing job, in this order. It is empty where
+	// someone else must make the change or the user lacks a permission.
 	Commands []string `json:",omitempty"`
-	// Message says which right is missing for (some of) the commands.
+	// Message names the permission that is missing for Commands.
 	Message string `json:",omitempty"`
-	// Nodes is the number of nodes as start-job counts them, or, where start-job
-	// cannot change it, the number of pods of PodSet (FewerNodes).
+	// Nodes is the number of nodes as start-job counts them, or the number of pods of
+	// PodSet where start-job cannot change it (FewerNodes).
 	Nodes  int32  `json:",omitempty"`
 	PodSet string `json:",omitempty"`
-	// PriorityClass and Priority, its value, are the lowest class that is enough.
+	// PriorityClass is the lowest class that is enough, Priority its value.
 	PriorityClass string `json:",omitempty"`
 	Priority      int32  `json:",omitempty"`
 	Namespace     string `json:",omitempty"` // OtherQueue
@@ -47,94 +46,116 @@ type Remedy struct {
 	Team          string `json:",omitempty"`
 	ClusterQueue  string `json:",omitempty"`
 	InstanceType  string `json:",omitempty"`
-	// Jobs are those whose end frees enough, all of them together (JobsEnd).
+	// Jobs are the jobs whose end, together, frees enough (JobsEnd).
 	Jobs []Holder `json:",omitempty"`
 	// Amount is what the job would then hold of Resource, its first accelerator resource.
 	Resource string     `json:",omitempty"`
 	Amount   quota.Base `json:",omitempty"`
 	// Borrowed of that resource.
 	Borrowed quota.Base `json:",omitempty"`
-	// Preempts are the jobs that would be evicted.
+	// Preempts are the jobs that the job would preempt.
 	Preempts []Evicted `json:",omitempty"`
+
+	// Options are the words that start-job takes for the change, as Question.Make
+	// returns them (FewerNodes, OtherInstanceType).
+	Options []string `json:"-"`
+	// Possible reports that commands can make the change to the existing job.
+	Possible bool `json:"-"`
+	// Own are the names of the Jobs that the user can end (JobsEnd).
+	Own []string `json:"-"`
+	// Denied is a permission that the user lacks for the change, nil for none.
+	Denied *Right `json:"-"`
 }
 
-// Evicted is a job a remedy costs.
+// Right is a permission: a verb on a resource in a namespace.
+type Right struct{ Verb, Resource, Namespace string }
+
+// Others returns the Jobs that the user cannot end from the given namespace: their
+// owners have to be asked.
+func (r *Remedy) Others(namespace string) []Holder {
+	var out []Holder
+	for _, h := range r.Jobs {
+		if !h.cancellable(namespace) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Evicted is a job that a remedy preempts.
 type Evicted struct {
 	Namespace, Name, Workload string
 	Priority                  int32
 	Amount                    quota.Base // of Remedy.Resource
 }
 
-// Question is a job that does not run, and all there is to answer with.
+// Question is a job that does not run and everything needed to find remedies for it.
 type Question struct {
 	In       *inputs.Inputs
 	Engine   *admission.Engine
 	Workload *kueue.Workload
 	Holders  []Holder
-	// Queues are other local queues that the user may use.
+	// Queues are the other local queues that the user can use.
 	Queues []*kueue.LocalQueue
-	// Make renders the job anew with a change, as start-job would; nil, or an error,
-	// where it cannot be. Without it a change is tried on the workload itself, and no
-	// flag or command is offered.
+	// Make renders the job again with a change, as start-job would. Where it is nil or
+	// fails, the change is tried on the workload itself and has no options.
 	Make func(Change) (*kueue.Workload, Made, error)
-	// May reports whether the user may do something; nil, or true, where that is not
-	// known. It is asked only what a command would need.
+	// May reports whether the user has a permission, true where this is not known. It
+	// is called only for what a command would need, and may be nil.
 	May func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
-	// Existing is the job where it exists already: remedies then are commands.
+	// Existing is the job if it exists already, else nil.
 	Existing *Existing
-	// Hopeless: the job can never run as it is, so a change that lets it wait is
-	// worth telling.
+	// Hopeless reports that the job can never run, so that a change that lets it wait
+	// is a remedy too.
 	Hopeless bool
-	// Room says whether the pods of a workload find nodes when decided so and the
-	// pods of some other jobs are gone; nil when nodes are not known.
-	Room func(w *kueue.Workload, d *admission.Decision, ended []Holder) Room
+	// Fits reports whether the pods of a workload fit on nodes with the flavors of a
+	// decision, without the pods of the ended jobs; nil when nodes are not known.
+	Fits func(w *kueue.Workload, d *admission.Decision, ended []Holder) Fit
 }
 
-// Room is whether the pods of a job find nodes.
-type Room int
+// Fit tells when the pods of a job fit on the nodes.
+type Fit int
 
 // The answers.
 const (
-	RoomNow   Room = iota
-	RoomLater      // once other pods are gone
-	RoomNever      // not even on empty nodes
+	FitsNow   Fit = iota
+	FitsLater     // when other pods are gone
+	FitsNever     // not even on empty nodes
 )
 
-// Change is what start-job is told to do otherwise; zero fields stay as they are.
+// Change is a change of a job; zero fields stay as they are.
 type Change struct {
 	Nodes        int
 	InstanceType string
-	// Resize goes with InstanceType: of its nodes' cores, memory and network
-	// interfaces each pod asks for the part that goes with its accelerators, and not
-	// for what it asked for on the type before.
+	// Resize goes with InstanceType: each pod requests the share of the new type's
+	// cores, memory and network interfaces that goes with its accelerators, instead of
+	// what it requested before.
 	Resize bool
 }
 
-// Made says how a job was rendered anew.
+// Made describes a job that was rendered again.
 type Made struct {
-	Nodes int    // that it then has
-	Flags string // what start-job is told for it
+	Nodes   int      // number of nodes
+	Options []string // words that start-job takes for the change
 }
 
-// Existing is a job that commands can change.
+// Existing is a job that exists.
 type Existing struct {
 	kinds.Resource  // of its kind
 	Namespace, Name string
-	// Together: other objects were submitted with it and go with it, so it cannot be
-	// replaced from the job alone.
+	// Together reports that other objects were submitted with the job and are deleted
+	// with it, so that it cannot be replaced from itself.
 	Together bool
-	// Flags say which cluster is meant (" --sandbox=lab"), "" where nothing has to.
-	Flags string
 }
 
-// limits of the search: every question to the core costs up to some milliseconds.
+// Limits of the search: every question to Kueue's core takes up to some milliseconds.
 const (
 	mostQueues  = 32
 	mostTypes   = 16
 	mostHolders = 64
 	mostSingles = 8
-	// mostAnswers is how many instance types, and queues, are told.
+	// mostAnswers is how many instance types, and queues, are returned.
 	mostAnswers = 2
-	// mostAhead: a job behind more than this many is not told whose end would start it.
+	// mostAhead limits the jobs ahead in the queue up to which JobsEnd is searched.
 	mostAhead = 32
 )

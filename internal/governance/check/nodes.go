@@ -14,19 +14,19 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Reasons of layer e, and of a verdict that it decides.
+// Reasons of the nodes layer.
 const (
-	// NodesFull: quota would be given, but the pods would find no room now.
+	// NodesFull means that the pods do not fit on the nodes now.
 	NodesFull = "NodesFull"
-	// NodesTooSmall: the pods would find no room even if nothing else ran.
+	// NodesTooSmall means that the pods would not fit even if nothing else ran.
 	NodesTooSmall = "NodesTooSmall"
-	// NoNodes: there is no node of the flavor.
+	// NoNodes means that the flavor has no nodes.
 	NoNodes = "NoNodes"
 )
 
-// topology is layer d.
+// topology returns the placement by topology, nil where none is requested.
 func (c *Checker) topology(wl *kueue.Workload, d *admission.Decision) *Topology {
-	t := &Topology{Status: OK, Domains: []Domain{}}
+	t := &Topology{Status: StatusOK, Domains: []Domain{}}
 	for i := range wl.Spec.PodSets {
 		if r := wl.Spec.PodSets[i].TopologyRequest; r != nil {
 			if r.Required != nil {
@@ -48,9 +48,9 @@ func (c *Checker) topology(wl *kueue.Workload, d *admission.Decision) *Topology 
 	}
 	if d.Reason == kueue.WorkloadQuotaReservedReasonTopologyPlacementFailed {
 		asked = true
-		t.Status, t.Message = Failed, d.Message
+		t.Status, t.Message = StatusFailed, d.Message
 	} else if len(t.Domains) == 0 {
-		t.Status = Unclear
+		t.Status = StatusUnknown
 	}
 	if !asked {
 		return nil
@@ -58,26 +58,26 @@ func (c *Checker) topology(wl *kueue.Workload, d *admission.Decision) *Topology 
 	return t
 }
 
-// nodes is layer e: whether the pods find room, given the flavors of a decision.
-func (c *Checker) nodes(wl *kueue.Workload, d *admission.Decision) Nodes {
+// placement tells whether the pods fit on nodes, with the flavors of a decision.
+func (c *Checker) placement(wl *kueue.Workload, d *admission.Decision) Nodes {
 	switch {
 	case len(c.In.Nodes) == 0 && c.unread(kinds.Node):
-		return Nodes{Status: Unclear, Message: "nodes " + c.In.WhyUnread(kinds.Node, "are")}
+		return Nodes{Status: StatusUnknown, Unread: kinds.Node}
 	case c.unread(kinds.Pod):
-		return Nodes{Status: Unclear, Message: "the pods on the nodes " + c.In.WhyUnread(kinds.Pod, "are")}
+		return Nodes{Status: StatusUnknown, Unread: kinds.Pod}
 	case len(c.In.Nodes) == 0:
-		return Nodes{Status: Failed, Reason: NoNodes, Message: "the cluster has no nodes"}
+		return Nodes{Status: StatusFailed, Reason: NoNodes}
 	}
-	if c.room == nil {
-		c.room = fit.New(c.In.Nodes, c.In.Pods, nil)
+	if c.nodes == nil {
+		c.nodes = fit.New(c.In.Nodes, c.In.Pods, nil)
 	}
-	cluster := c.room
+	cluster := c.nodes
 	if d != nil && len(d.Preempts) > 0 {
 		cluster = fit.New(c.In.Nodes, c.In.Pods, c.podsOf(d.Preempts))
 	}
 	var best Nodes
 	for i, groups := range c.groups(wl, d) {
-		n := placed(cluster, groups)
+		n := place(cluster, groups)
 		if i == 0 || better(n, best) {
 			best = n
 		}
@@ -85,13 +85,14 @@ func (c *Checker) nodes(wl *kueue.Workload, d *admission.Decision) Nodes {
 	return best
 }
 
-func placed(cluster *fit.Cluster, groups []fit.Group) Nodes {
+// place puts the groups on the nodes as they are, else on empty nodes.
+func place(cluster *fit.Cluster, groups []fit.Group) Nodes {
 	now := cluster.Place(groups, false)
-	n := Nodes{Status: OK, Placements: now.Groups, EmptyCluster: true}
+	n := Nodes{Status: StatusOK, Placements: now.Groups, EmptyCluster: true}
 	if now.Fits {
 		return n
 	}
-	n.Status, n.Reason = Failed, NodesFull
+	n.Status, n.Reason = StatusFailed, NodesFull
 	if empty := cluster.Place(groups, true); !empty.Fits {
 		n.EmptyCluster, n.Reason = false, NodesTooSmall
 		n.Placements = empty.Groups
@@ -102,11 +103,11 @@ func placed(cluster *fit.Cluster, groups []fit.Group) Nodes {
 	return n
 }
 
-// better prefers room now to room on empty nodes to none.
+// better prefers pods that fit now, then pods that fit on empty nodes.
 func better(a, b Nodes) bool {
 	rank := func(n Nodes) int {
 		switch {
-		case n.Status == OK:
+		case n.Status == StatusOK:
 			return 0
 		case n.EmptyCluster:
 			return 1
@@ -118,8 +119,8 @@ func better(a, b Nodes) bool {
 	return rank(a) < rank(b)
 }
 
-// groups are the pods to place: with the flavors that were decided, or, where
-// none was, with each flavor that could give the first resource.
+// groups returns the pods to place: with the flavors of the decision or, where it has
+// none, with each flavor that could provide the first resource.
 func (c *Checker) groups(wl *kueue.Workload, d *admission.Decision) [][]fit.Group {
 	build := func(flavorsOf func(*kueue.PodSet) []string) []fit.Group {
 		var out []fit.Group
@@ -135,7 +136,7 @@ func (c *Checker) groups(wl *kueue.Workload, d *admission.Decision) [][]fit.Grou
 				}
 			}
 			if d != nil {
-				c.place(&g, ps, d)
+				c.assign(&g, ps, d)
 			}
 			out = append(out, g)
 		}
@@ -151,7 +152,7 @@ func (c *Checker) groups(wl *kueue.Workload, d *admission.Decision) [][]fit.Grou
 			}
 		}
 	}
-	// undecided pod sets ask for something and got no flavor.
+	// undecided pod sets have requests and no flavor.
 	undecided := func(ps *kueue.PodSet) bool {
 		return len(decided[string(ps.Name)]) == 0 && asksFor(ps, nil)
 	}
@@ -182,7 +183,8 @@ func (c *Checker) groups(wl *kueue.Workload, d *admission.Decision) [][]fit.Grou
 	return out
 }
 
-// asksFor reports a pod set that requests one of the resources; any, when names is nil.
+// asksFor reports whether a pod set requests one of the resources, or any when names is
+// nil.
 func asksFor(ps *kueue.PodSet, names []corev1.ResourceName) bool {
 	for _, c := range ps.Template.Spec.Containers {
 		for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
@@ -196,8 +198,8 @@ func asksFor(ps *kueue.PodSet, names []corev1.ResourceName) bool {
 	return false
 }
 
-// place adds the topology domains that were decided.
-func (c *Checker) place(g *fit.Group, ps *kueue.PodSet, d *admission.Decision) {
+// assign adds the topology domains of the decision to a group.
+func (c *Checker) assign(g *fit.Group, ps *kueue.PodSet, d *admission.Decision) {
 	for _, dec := range d.PodSets {
 		if dec.Name != g.Name {
 			continue
@@ -226,7 +228,7 @@ func (c *Checker) place(g *fit.Group, ps *kueue.PodSet, d *admission.Decision) {
 	}
 }
 
-// levels are the node labels of the flavors' topology, highest first.
+// levels returns the node labels of the flavors' topology, highest first.
 func (c *Checker) levels(flavors map[string]string) []string {
 	for _, name := range flavors {
 		f := c.In.Flavor(name)
@@ -246,7 +248,7 @@ func (c *Checker) levels(flavors map[string]string) []string {
 	return nil
 }
 
-// nodeNamed is the node with a host name label, which is mostly the node's name.
+// nodeNamed returns the name of the node with a host name label; the two mostly agree.
 func (c *Checker) nodeNamed(host string) string {
 	for _, n := range c.In.Nodes {
 		if n.Labels[corev1.LabelHostname] == host {
@@ -256,14 +258,14 @@ func (c *Checker) nodeNamed(host string) string {
 	return host
 }
 
-// podsOf tells the pods of workloads that would be evicted.
-func (c *Checker) podsOf(victims []admission.Preemption) func(*corev1.Pod) bool {
+// podsOf returns the function that reports the pods of workloads to be preempted.
+func (c *Checker) podsOf(targets []admission.Preemption) func(*corev1.Pod) bool {
 	type owner struct{ namespace, uid string }
 	owners := map[owner]bool{}
-	pods := map[owner]bool{} // victims that are plain pods
+	pods := map[owner]bool{} // targets that are plain pods
 	selectors := map[string][]labels.Selector{}
-	for _, v := range victims {
-		w := c.In.Workload(v.Namespace, v.Name)
+	for _, t := range targets {
+		w := c.In.Workload(t.Namespace, t.Name)
 		if w == nil {
 			continue
 		}
@@ -272,14 +274,14 @@ func (c *Checker) podsOf(victims []admission.Preemption) func(*corev1.Pod) bool 
 			continue
 		}
 		if o.Kind == kinds.Pod.Kind && o.APIVersion == kinds.Pod.GroupVersion() {
-			pods[owner{v.Namespace, string(o.UID)}] = true
+			pods[owner{t.Namespace, string(o.UID)}] = true
 			continue
 		}
-		owners[owner{v.Namespace, string(o.UID)}] = true
+		owners[owner{t.Namespace, string(o.UID)}] = true
 		if k, ok := kinds.JobFor(o.APIVersion, o.Kind); ok {
 			text := k.PodSelector(map[string]any{"metadata": map[string]any{"name": o.Name}})
 			if s, err := labels.Parse(text); err == nil && strings.TrimSpace(text) != "" {
-				selectors[v.Namespace] = append(selectors[v.Namespace], s)
+				selectors[t.Namespace] = append(selectors[t.Namespace], s)
 			}
 		}
 	}

@@ -1,0 +1,74 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+)
+
+// Totals returns the requests of all roles together, by resource in the order that
+// people look at them.
+func (v *Verdict) Totals() []Amount {
+	var out []Amount
+	for _, ps := range v.Job.PodSets {
+		for _, r := range ps.Requests {
+			if r.Amount == 0 {
+				continue
+			}
+			i := slices.IndexFunc(out, func(a Amount) bool { return a.Resource == r.Resource && a.Flavor == r.Flavor })
+			if i < 0 {
+				out = append(out, r)
+				continue
+			}
+			out[i].Amount += r.Amount
+		}
+	}
+	return out
+}
+
+// LeastShort returns, for each resource, the line of the flavor that misses least.
+func (v *Verdict) LeastShort() []Line {
+	var out []Line
+	for _, l := range v.Quota.Resources {
+		i := slices.IndexFunc(out, func(o Line) bool { return o.Resource == l.Resource })
+		switch {
+		case i < 0:
+			out = append(out, l)
+		case l.shortage.Less(out[i].shortage):
+			out[i] = l
+		}
+	}
+	return out
+}
+
+// Exceeded returns the line with the largest limit that the request exceeds, of the
+// first resource that exceeds one, and that limit; false where there is none.
+func (v *Verdict) Exceeded() (line Line, limit quota.Base, ok bool) {
+	for _, l := range v.Quota.Resources {
+		most, known := l.Most()
+		if known && l.Requested > most && (!ok || l.Resource == line.Resource && most > limit) {
+			line, limit, ok = l, most, true
+		}
+	}
+	return line, limit, ok
+}
+
+// Most returns the most that the queue can ever hold, an upper bound of it where the
+// quota of others is unknown; false where that is unknown too.
+func (l *Line) Most() (quota.Base, bool) {
+	switch {
+	case l.Limit != nil:
+		return *l.Limit, true
+	case l.BorrowingLimit != nil:
+		return l.Nominal + *l.BorrowingLimit, true
+	}
+	return 0, false
+}
+
+// kept returns the idle part of the queue's own quota that it never lends.
+func (l *Line) kept() quota.Base {
+	if l.LendingLimit == nil {
+		return 0
+	}
+	return max(0, l.Nominal-*l.LendingLimit-l.Used)
+}

@@ -1,0 +1,128 @@
+// Package explanation puts the explanation of a job (package explain) into words: the
+// sentences of its JSON document and its text page.
+package explanation
+
+import (
+	"fmt"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+)
+
+// Fill sets the sentences of an explanation and of its verdict. Call it once, before
+// the explanation is printed.
+func Fill(e *explain.Explanation, render verdict.Render) {
+	if e.Verdict != nil {
+		verdict.Fill(e.Verdict, render)
+	}
+	e.Summary = summary(e, render)
+	for i := range e.Notes {
+		if n := &e.Notes[i]; n.Message == "" {
+			n.Message = note(e, n.Code, render)
+		}
+	}
+}
+
+// summary is the cause in words.
+func summary(e *explain.Explanation, render verdict.Render) string {
+	switch e.Cause {
+	case explain.ByVerdict:
+		return e.Verdict.Summary
+	case explain.ChecksPending:
+		c, ok := e.PendingCheck()
+		if !ok {
+			return "it has quota and waits for admission checks"
+		}
+		text := fmt.Sprintf("it has quota and waits for admission check %s (%s)", c.Name, c.State)
+		if c.Message != "" {
+			text += ": " + c.Message
+		}
+		return text
+	case explain.Starting:
+		return "it is admitted and its pods are starting"
+	case explain.PodProblem:
+		return problemText(e.Problem)
+	case explain.Deactivated:
+		if !e.Unsuspendable {
+			return "it is suspended; you need permission to patch workloads in " + e.Job.Namespace + " to resume it"
+		}
+		return "it is suspended; to resume it: " + unsuspend(e, render)
+	case explain.WithoutKueue:
+		return "this cluster has no Kueue; the job waits for its operator or its pods"
+	case explain.Unmanaged:
+		return "it has no queue label, so Kueue does not manage it"
+	case explain.SuspendedUnmanaged:
+		return "it is suspended and has no queue label: nothing will start it"
+	case explain.WithoutWorkload:
+		return "Kueue has not created a workload for it yet"
+	case explain.BackingOff:
+		return "it was evicted; Kueue retries it at " + e.RetryAt.UTC().Format("15:04:05 UTC")
+	case explain.Unobstructed:
+		return "nothing blocks it: Kueue should admit it in its next cycle"
+	case explain.OtherPodsNotReady:
+		return "Kueue waits until the pods of previously admitted jobs are ready"
+	}
+	return e.Status.Message
+}
+
+func unsuspend(e *explain.Explanation, render verdict.Render) string {
+	return render(suggest.Unsuspend(e.Job.Namespace, e.Job.Name))
+}
+
+// problemText is the first problem of a role: "1 of 2 pods of Worker: ImagePullBackOff".
+func problemText(r *explain.Role) string {
+	p := r.Problems[0]
+	text := fmt.Sprintf("%d of %d pods of %s: %s", p.Pods, r.Pods, r.Role, p.Reason)
+	if p.Message != "" {
+		text += ": " + p.Message
+	}
+	return text
+}
+
+func note(e *explain.Explanation, code string, render verdict.Render) string {
+	switch code {
+	case explain.NotQueued:
+		return "to start it without Kueue: " + unsuspend(e, render)
+	case explain.NoWorkload:
+		return "it " + e.Verdict.Summary + ", if Kueue created a workload; check that its kind is enabled in Kueue's integrations"
+	case kueue.WorkloadQuotaReservedReasonWaitingForPodsReady:
+		return "Kueue evicts it if its pods are not ready in time (waitForPodsReady)"
+	}
+	return ""
+}
+
+// Hopeless is why the job cannot start whatever else ends, "" where waiting can help:
+// the verdict is Never, or an administrator has to resume its queue.
+func Hopeless(e *explain.Explanation) string {
+	v := e.Verdict
+	switch {
+	case v == nil || !e.Pending():
+		return ""
+	case v.Verdict == check.Never && e.Cause == explain.ByVerdict:
+		return "can never run: " + verdict.Reason(v)
+	case v.Verdict == check.Never:
+		return "can never run: " + e.Summary
+	case v.Verdict == check.Waits && v.Quota.Reason == kueue.WorkloadQuotaReservedReasonSuspended && e.Cause == explain.ByVerdict:
+		return "cannot start: " + verdict.Reason(v)
+	case v.Verdict == check.Waits && v.Quota.Reason == kueue.WorkloadQuotaReservedReasonSuspended:
+		return "cannot start: " + e.Summary
+	}
+	return ""
+}
+
+// FirstCommands are the commands of the first remedy that has some.
+func FirstCommands(e *explain.Explanation) []string {
+	if e.Verdict == nil {
+		return nil
+	}
+	for _, r := range e.Verdict.Remedies {
+		if len(r.Commands) > 0 {
+			return r.Commands
+		}
+	}
+	return nil
+}

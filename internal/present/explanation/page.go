@@ -1,0 +1,184 @@
+package explanation
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Text is a filled explanation as a page: the answer in the first line, then the
+// timeline, then what decides, then what would help. Lines have at most width columns,
+// 0 for no limit. age words a duration. The page ends in a newline.
+func Text(e *explain.Explanation, width int, age func(time.Duration) string) string {
+	p := textpage.New(width)
+	first := headline(e, age)
+	p.Line(first)
+	p.Blank()
+	for _, m := range e.Timeline {
+		p.Row(clock(e, m.Time), momentText(&m))
+	}
+	p.Blank()
+	podRows(p, e)
+	if len(e.Holds) > 0 {
+		p.Row("holds", holds(e))
+	}
+	for _, c := range e.Checks {
+		p.Row("check", strings.TrimSpace(c.Name+": "+c.State+" "+c.Message))
+	}
+	if e.Verdict != nil {
+		verdict.Body(p, e.Verdict, age, first)
+	}
+	kueueRow(p, e, age)
+	for _, n := range e.Notes {
+		p.Row("note", n.Message)
+	}
+	if e.Verdict != nil {
+		p.Blank()
+		verdict.Footer(p, e.Verdict)
+	}
+	return p.String()
+}
+
+// kueueRow adds what Kueue's own condition says, unless the first line says it.
+func kueueRow(p *textpage.Page, e *explain.Explanation, age func(time.Duration) string) {
+	switch k := e.Kueue; {
+	case k == nil && e.HasWorkload && e.Pending():
+		p.Row("Kueue says", "nothing yet: Kueue has written no reason")
+	case k != nil && k.Message != "" && !strings.Contains(e.Summary, strings.TrimSpace(k.Message)):
+		p.Row("Kueue says", fmt.Sprintf("%s, %s ago: %s", k.Reason, age(e.Time.Sub(k.Since)), words.Clip(k.Message, 150)))
+	}
+}
+
+// headline is "llama-7b has been pending for 1h32m: 3rd in ml-engineers,
+// WaitingForQuota: 8 more nvidia.com/gpu needed".
+func headline(e *explain.Explanation, age func(time.Duration) string) string {
+	since := age(e.Time.Sub(e.Since))
+	text := e.Job.Name + " "
+	switch state := jobs.State(e.State); {
+	case e.Pending():
+		return text + pendingText(e, since)
+	case state.Finished():
+		text += strings.ToLower(e.State) + " " + since + " ago"
+	default:
+		text += "has been " + strings.ToLower(e.State) + " for " + since
+	}
+	if e.Summary != "" {
+		text += ": " + e.Summary
+	}
+	return text
+}
+
+// pendingText is the headline of a pending job behind its name.
+func pendingText(e *explain.Explanation, since string) string {
+	text := "has been pending for " + since
+	switch jobs.State(e.State) {
+	case jobs.Preempted:
+		text += ", since it was preempted"
+	case jobs.Suspended:
+		text = "has been suspended for " + since
+	}
+	never := e.Verdict != nil && e.Verdict.Verdict == check.Never
+	if never && e.Cause == explain.ByVerdict {
+		text += " and can never run"
+	}
+	var parts []string
+	if q := e.Position; q != nil && q.Position > 0 && !never {
+		parts = append(parts, words.Ordinal(q.Position)+" in "+quota.TeamOf(q.ClusterQueue))
+	}
+	if e.Reason != "" {
+		parts = append(parts, e.Reason)
+	}
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	summary := e.Summary
+	if e.Cause == explain.ByVerdict {
+		summary = verdict.Reason(e.Verdict)
+	}
+	if summary != "" {
+		text += ": " + summary
+	}
+	return text
+}
+
+// clock is a time of the timeline in UTC, with the day where it is not today.
+func clock(e *explain.Explanation, t time.Time) string {
+	if t.UTC().Format(time.DateOnly) == e.Time.UTC().Format(time.DateOnly) {
+		return t.UTC().Format("15:04:05")
+	}
+	return t.UTC().Format("Jan _2 15:04")
+}
+
+func momentText(m *explain.Moment) string {
+	text := words.OneLine(m.Message)
+	switch {
+	case m.Step == "Preempted":
+		text = "PREEMPTED"
+		if m.By != "" {
+			text += " for " + m.By
+		}
+		text += ": " + preemptionCause(m.Message)
+	case m.Step == "Waits" && m.Reason != "" && m.Reason != "Pending":
+		text = "pending: " + m.Reason
+	case m.Step == "Waits":
+		text = "pending: " + words.Clip(m.Message, 150)
+	case text == "" && m.Step == "QuotaReserved":
+		text = "quota reserved"
+	case text == "":
+		text = strings.ToLower(m.Step)
+	}
+	if m.Times > 1 {
+		text += fmt.Sprintf(" (%d times)", m.Times)
+	}
+	return text
+}
+
+// preemptionCause is the cause in Kueue's message about a preemption, the whole message
+// where it names none.
+func preemptionCause(message string) string {
+	if reason := words.ReasonInMessage(message); reason != "" {
+		return words.PreemptionReason(reason)
+	}
+	return words.OneLine(message)
+}
+
+func holds(e *explain.Explanation) string {
+	var parts []string
+	for _, h := range e.Holds {
+		parts = append(parts, words.Amount(h.Resource, h.Amount))
+	}
+	text := strings.Join(parts, ", ")
+	if e.Holds[0].Flavor != "" {
+		text += " on " + e.Holds[0].Flavor
+	}
+	return text
+}
+
+func podRows(p *textpage.Page, e *explain.Explanation) {
+	for _, r := range e.Roles {
+		text := fmt.Sprintf("%d of %d ready", r.PodsReady, r.Pods)
+		if r.Role != "" {
+			text = r.Role + ": " + text
+		}
+		p.Row("pods", text)
+		for _, problem := range r.Problems {
+			text := problem.Pod
+			if problem.Pods > 1 {
+				text += fmt.Sprintf(" and %d more", problem.Pods-1)
+			}
+			text += ": " + problem.Reason
+			if problem.Message != "" {
+				text += ": " + words.OneLine(problem.Message)
+			}
+			p.Row("", text)
+		}
+	}
+}

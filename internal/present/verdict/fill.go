@@ -1,0 +1,54 @@
+// Package verdict puts the verdict of the admission check (package check) into words:
+// the sentences of its JSON document and its text page. It is the only place where the
+// codes and values of packages check, lint, remedy and fit become sentences, commands
+// and options.
+package verdict
+
+import (
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/present/estimate"
+)
+
+// Render returns a suggestion as a line that can be pasted: it knows the cluster of the
+// run.
+type Render func(errs.Suggestion) string
+
+// Fill sets the sentences of a verdict. Call it once, before the verdict is printed.
+func Fill(v *check.Verdict, render Render) {
+	FillFindings(v.Lint, v.Existing, render)
+	for i := range v.Submission {
+		if s := &v.Submission[i]; s.Message == "" {
+			s.Message, s.Try = stepMessage(v, s), fixText(s.Fix, v.Existing, render)
+		}
+	}
+	if q := &v.Quota; q.Message == "" {
+		q.Message = skipped(q)
+	}
+	if n := &v.Nodes; n.Message == "" {
+		n.Message = nodesMessage(v)
+	}
+	if v.Undecided() {
+		v.Quota.Unseen.If = condition(v)
+	}
+	fillHolders(v.Holders)
+	for i := range v.Remedies {
+		r := &v.Remedies[i]
+		fillHolders(r.Jobs)
+		r.Flag = option(r, v.Job.Namespace)
+		r.Commands = commands(r, v.Existing, render)
+		if r.Denied != nil {
+			r.Message = "you need permission to " + r.Denied.Verb + " " + r.Denied.Resource + " in " + r.Denied.Namespace
+		}
+	}
+	estimate.Fill(v.ETA)
+	v.Advice = advice(v, render)
+	v.Summary = summary(v)
+}
+
+func fillHolders(list []remedy.Holder) {
+	for i := range list {
+		list[i].Message = ruleText(list[i].Rule)
+	}
+}

@@ -1,0 +1,240 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// ruleText is the preemption policy that decides about a holder, or what rules it out.
+func ruleText(r remedy.Rule) string {
+	switch r.Obstacle {
+	case remedy.QueueBorrowsNothing:
+		return "its queue borrows nothing"
+	case remedy.CohortBorrowsNothing:
+		return "its cohort borrows nothing"
+	case remedy.PriorityNotLower:
+		return "its priority is not lower"
+	case remedy.JobMustBorrow:
+		return "the job would have to borrow (" + r.Policy + ": " + r.Value + ")"
+	}
+	return r.Policy + ": " + r.Value
+}
+
+// option is a remedy as options of start-job, "" where none make it.
+func option(r *remedy.Remedy, namespace string) string {
+	switch {
+	case r.Code == remedy.HigherPriority:
+		return suggest.PriorityClass(r.PriorityClass).String()
+	case r.Code == remedy.OtherQueue && r.Namespace != namespace:
+		return suggest.NamespaceQueue(r.Namespace, r.Queue).String()
+	case r.Code == remedy.OtherQueue:
+		return suggest.QueueName(r.Queue).String()
+	case len(r.Options) > 0:
+		return errs.Option(r.Options...).String()
+	}
+	return ""
+}
+
+// commands are the commands that make a remedy for a job that exists.
+func commands(r *remedy.Remedy, e *remedy.Existing, render Render) []string {
+	if !r.Possible {
+		return nil
+	}
+	var list []errs.Suggestion
+	switch r.Code {
+	case remedy.HigherPriority:
+		list = append(list, suggest.Reprioritize(e.Namespace, e.Name, r.PriorityClass))
+	case remedy.FewerNodes, remedy.OtherInstanceType:
+		list = append(list, suggest.Replace(e.Namespace, e.Name, r.Options...))
+	case remedy.OtherQueue:
+		if r.Namespace == e.Namespace {
+			list = append(list, suggest.Replace(e.Namespace, e.Name, suggest.QueueName(r.Queue).Args...))
+		} else {
+			list = append(list, suggest.StartFrom(e.Namespace, e.Name, r.Namespace, r.Queue), suggest.CancelJobs(e.Namespace, e.Name))
+		}
+	case remedy.JobsEnd:
+		list = append(list, suggest.CancelJobs(e.Namespace, r.Own...))
+	}
+	var out []string
+	for _, s := range list {
+		out = append(out, render(s))
+	}
+	return out
+}
+
+// shownHolders is the number of jobs that a page names of a list.
+const shownHolders = 5
+
+// holderRows adds who holds what the job waits for.
+func holderRows(p *textpage.Page, v *check.Verdict, age func(time.Duration) string) {
+	shown := v.Holders
+	if !v.AllHolders {
+		shown = shown[:min(len(shown), shownHolders)]
+	}
+	for i, h := range shown {
+		name := h.Namespace + "/" + h.Name
+		if h.Hidden {
+			name = hiddenJobs(v, h.Team)
+		}
+		text := fmt.Sprintf("%s  %s  for %s", name, words.Amount(h.Holds[0].Resource, h.Holds[0].Amount), age(v.Time.Sub(h.Since)))
+		if h.Owner != "" {
+			text += "  by " + h.Owner
+		}
+		if h.Preemptible {
+			text += "  preemptible"
+		}
+		p.Row(once("held by", i), text)
+	}
+	if more := v.HoldersTotal - len(shown); more > 0 {
+		p.Row("", fmt.Sprintf("and %s (see %s)", words.Count(more, "more job", "more jobs"), suggest.AllHolders()))
+	}
+}
+
+// remedyRows adds what would let the job run, each with the commands that do it.
+func remedyRows(p *textpage.Page, v *check.Verdict) {
+	rows := 0
+	row := func(text string) {
+		p.Row(once("try", rows), text)
+		rows++
+	}
+	for i := range v.Remedies {
+		r := &v.Remedies[i]
+		row(remedyText(v, r))
+		for _, c := range r.Commands {
+			p.Command(c)
+		}
+	}
+	shown := map[string]bool{}
+	for _, t := range v.Advice {
+		if !shown[t] {
+			shown[t] = true
+			row(t)
+		}
+	}
+}
+
+// remedyText is "would run now with --node-count 2: 16 nvidia.com/gpu, 8 borrowed".
+func remedyText(v *check.Verdict, r *remedy.Remedy) string {
+	text := ""
+	switch {
+	case r.Code == remedy.JobsEnd:
+		text = endText(v, r)
+	case r.Waits:
+		text = "could wait for quota " + changeText(v, r)
+	default:
+		text = "would run now " + changeText(v, r)
+	}
+	if r.Message != "" {
+		text += "; " + r.Message
+	}
+	return text
+}
+
+// changeText is a change and its effect: "with --node-count 2: 16 nvidia.com/gpu, 8
+// borrowed; preempts a/b".
+func changeText(v *check.Verdict, r *remedy.Remedy) string {
+	text := change(v, r)
+	if r.Amount > 0 {
+		text += ": " + words.Amount(r.Resource, r.Amount)
+		if r.Borrowed > 0 {
+			text += ", " + words.Number(r.Resource, r.Borrowed) + " borrowed"
+		}
+	}
+	if n := len(r.Preempts); n > 0 {
+		names := make([]string, n)
+		for i, e := range r.Preempts {
+			names[i] = e.Namespace + "/" + e.Name
+		}
+		text += "; preempts " + nameSome(names, 2)
+	}
+	return text
+}
+
+// change is what a remedy changes: an option for a job that does not exist yet.
+func change(v *check.Verdict, r *remedy.Remedy) string {
+	switch {
+	case v.Existing == nil && r.Flag != "":
+		return "with " + r.Flag
+	case r.Code == remedy.FewerNodes && r.PodSet != "":
+		return "with " + words.Count(int(r.Nodes), "pod", "pods") + " of " + r.PodSet
+	case r.Code == remedy.FewerNodes:
+		return "with " + words.Count(int(r.Nodes), "node", "nodes")
+	case r.Code == remedy.HigherPriority:
+		return fmt.Sprintf("with priority %s (%d)", r.PriorityClass, r.Priority)
+	case r.Code == remedy.OtherInstanceType:
+		return "on " + r.InstanceType
+	case r.Code == remedy.OtherQueue && r.Namespace != v.Job.Namespace:
+		return "in " + r.Team + " (namespace " + r.Namespace + ")"
+	}
+	return "in queue " + r.Queue
+}
+
+// endText is a remedy that waits for the end of other jobs, with whom to ask.
+func endText(v *check.Verdict, r *remedy.Remedy) string {
+	names := make([]string, len(r.Jobs))
+	for i, h := range r.Jobs {
+		names[i] = h.Namespace + "/" + h.Name
+	}
+	text := "would run when " + nameSome(names, 3) + words.Verb(len(r.Jobs), " ends", " end")
+	var ask []string
+	for _, h := range r.Others(v.Job.Namespace) {
+		who := "team " + h.Team
+		if h.Owner != "" {
+			who = h.Owner + " (" + who + ")"
+		}
+		if !slices.Contains(ask, who) {
+			ask = append(ask, who)
+		}
+	}
+	if len(ask) > 0 {
+		text += ": ask " + nameSome(ask, 3)
+	}
+	return text
+}
+
+// nameSome joins names; of more than most + 1 it names the first ones and counts the
+// rest.
+func nameSome(names []string, most int) string {
+	if len(names) > most+1 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(", %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// advice is what to do about a job that no remedy lets run.
+func advice(v *check.Verdict, render Render) (out []string) {
+	for _, s := range v.Submission {
+		for _, text := range []string{s.Try, s.Advice} {
+			if s.Status == check.StatusFailed && text != "" {
+				out = append(out, text)
+			}
+		}
+	}
+	switch v.Detail {
+	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:
+		if l, limit, ok := v.Exceeded(); ok && limit > 0 {
+			out = append(out, "request at most "+words.Amount(l.Resource, limit))
+			if v.Detail == check.ExceedsBorrowing {
+				out = append(out, "ask an administrator for a higher borrowing limit")
+			}
+		}
+	case check.LocalQueueStopped, check.ClusterQueueStopped:
+		out = append(out, "wait until an administrator resumes the queue, or use another queue")
+	case check.FlavorMissing, check.TopologyMissing, check.AdmissionCheckAbsent, check.CohortCycle, check.ClusterQueueMissing, check.ClusterQueueFaulty, check.NamespaceNotSelected:
+		out = append(out, "ask an administrator to correct the queue")
+	case check.ResourceNotCovered, check.FlavorDoesNotMatch:
+		if len(v.Remedies) == 0 {
+			out = append(out, render(suggest.GetQuota())+" shows what the queue has")
+		}
+	}
+	return out
+}

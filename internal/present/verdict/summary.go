@@ -1,0 +1,222 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Reason is the summary of a verdict that is not Admitted without the phrase that
+// repeats the verdict ("would not start now", "cannot run in smith").
+func Reason(v *check.Verdict) string {
+	if v.Verdict == check.Waits || v.Verdict == check.Never {
+		return why(v)
+	}
+	return summary(v)
+}
+
+// summary is the answer in one line, behind the verdict and the name of the job.
+func summary(v *check.Verdict) string {
+	switch v.Verdict {
+	case check.Admitted:
+		return admitted(v)
+	case check.Waits:
+		return "would not start now: " + why(v)
+	case check.Unknown:
+		if v.Reason == check.NotReadable && v.Undecided() {
+			return "would start now only if " + condition(v)
+		}
+		return "cannot be decided: " + undecidable(v)
+	}
+	if q := v.Job.QueueName(); q != "" && v.Detail != check.LocalQueueMissing {
+		return "cannot run in " + q + ": " + why(v)
+	}
+	return "cannot run: " + why(v)
+}
+
+func admitted(v *check.Verdict) string {
+	text := "would start now"
+	if v.Quota.Status == check.StatusNotApplicable {
+		text += ", " + v.Quota.Message
+	}
+	if n := len(v.Quota.Preempts); n > 0 {
+		text = "would start by preempting " + words.Count(n, "job", "jobs")
+	}
+	totals := v.Totals()
+	if len(totals) == 0 {
+		return text
+	}
+	a := totals[0]
+	text += ": " + words.Amount(a.Resource, a.Amount)
+	if a.Flavor != "" {
+		text += " on " + a.Flavor
+	}
+	for _, b := range v.Quota.Borrowed {
+		if b.Resource == a.Resource && b.Flavor == a.Flavor {
+			text += fmt.Sprintf(", %s borrowed%s", words.Number(b.Resource, b.Amount), lenders(b))
+		}
+	}
+	return text
+}
+
+// lenders names who lends, each with its amount where there are several.
+func lenders(b check.Borrowed) string {
+	if len(b.Lenders) == 0 {
+		return ""
+	}
+	var names []string
+	for _, l := range b.Lenders {
+		name := l.Team
+		if name == "" {
+			name = "cohort " + l.Cohort
+		}
+		if len(b.Lenders) > 1 {
+			name = words.Number(b.Resource, l.Amount) + " from " + name
+		}
+		names = append(names, name)
+	}
+	if len(b.Lenders) == 1 {
+		return " from " + names[0]
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// why is why the job does not run now.
+func why(v *check.Verdict) string {
+	for _, s := range v.Submission {
+		if s.Status == check.StatusFailed && (v.Reason == check.NotAllowed || s.Check != "Rights") && v.Detail != check.ClusterQueueStopped {
+			return s.Message
+		}
+	}
+	switch v.Reason {
+	case check.Refused:
+		for _, f := range v.Lint {
+			if f.Level == lint.Error {
+				return f.Message
+			}
+		}
+	case check.NodesFull, check.NodesTooSmall, check.NoNodes:
+		return nodesWhy(v)
+	}
+	if text := detailText(v, v.Detail); text != "" {
+		return text
+	}
+	if v.Quota.Message != "" {
+		return words.OneLine(v.Quota.Message)
+	}
+	return v.Reason
+}
+
+// detailText is a detail of a verdict in words, "" where Kueue's text says more.
+func detailText(v *check.Verdict, detail string) string {
+	team := v.Job.QueueName()
+	switch detail {
+	case check.LocalQueueStopped:
+		return "queue " + v.Job.Queue + " is stopped by an administrator"
+	case check.ClusterQueueStopped:
+		return "ClusterQueue " + team + " is stopped by an administrator"
+	case check.CohortCycle:
+		return "the cohorts above " + team + " form a cycle, so it admits no jobs"
+	case check.FlavorMissing, check.TopologyMissing, check.AdmissionCheckAbsent:
+		return "ClusterQueue " + team + " is inactive: " + inactive(&v.Inactive)
+	case check.BehindOthers:
+		return words.Count(v.Quota.Ahead, "job", "jobs") + " of " + team + " must start first"
+	case check.NoQueueLabel:
+		return v.Quota.Message
+	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:
+		if l, limit, ok := v.Exceeded(); ok {
+			return exceedsText(v, l, limit)
+		}
+	case check.ResourceNotCovered:
+		return notCovered(v)
+	case check.FlavorDoesNotMatch:
+		return noFlavor(v)
+	case check.QuotaInUse, check.QuotaLowered:
+		return short(v)
+	}
+	return ""
+}
+
+func inactive(i *check.Inactive) string {
+	switch {
+	case i.Topology != "":
+		return "topology " + i.Topology + " of its flavor " + i.Flavor + " does not exist"
+	case i.Flavor != "":
+		return "its flavor " + i.Flavor + " does not exist"
+	case i.Exists:
+		return "its admission check " + i.AdmissionCheck + " is not active"
+	}
+	return "its admission check " + i.AdmissionCheck + " does not exist"
+}
+
+// notCovered names the resources that the queue has no quota for.
+func notCovered(v *check.Verdict) string {
+	var names []string
+	for _, a := range v.Totals() {
+		has := slices.ContainsFunc(v.Quota.Resources, func(l check.Line) bool { return l.Resource == a.Resource })
+		if !has && !slices.Contains(names, a.Resource) {
+			names = append(names, a.Resource)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return v.Job.QueueName() + " has no quota for " + strings.Join(names, ", ")
+}
+
+// noFlavor names the flavors that the queue has instead of the selected one.
+func noFlavor(v *check.Verdict) string {
+	var names []string
+	for _, l := range v.Quota.Resources {
+		if !slices.Contains(names, l.Flavor) {
+			names = append(names, l.Flavor)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s has only %s, which the job's pods do not select or tolerate", v.Job.QueueName(), strings.Join(names, ", "))
+}
+
+// short is what is missing in the flavor that misses least: accelerators where those
+// are short, else everything.
+func short(v *check.Verdict) string {
+	var parts []string
+	for _, l := range v.LeastShort() {
+		if l.Short == 0 {
+			continue
+		}
+		if len(parts) > 0 && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
+			break
+		}
+		parts = append(parts, words.Number(l.Resource, l.Short)+" more "+l.Resource)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := strings.Join(parts, " and ") + " needed"
+	if v.Detail == check.QuotaLowered {
+		text += "; the queue holds more than its present quota"
+	}
+	return text
+}
+
+// skipped is why quota does not apply, or why Kueue suspends the job.
+func skipped(q *check.Quota) string {
+	switch {
+	case q.Detail == check.NoQueueLabel:
+		return "the job has no queue, and Kueue keeps such jobs suspended (manageJobsWithoutQueueName)"
+	case q.Skipped == check.NoPods:
+		return "the job has no pods: Kueue has nothing to admit"
+	case q.Skipped == check.NoKueue:
+		return "this cluster has no Kueue"
+	case q.Skipped == check.NoQueue:
+		return "the job has no queue: Kueue does not manage it"
+	}
+	return ""
+}

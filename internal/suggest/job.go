@@ -1,0 +1,34 @@
+package suggest
+
+import "github.com/hyperpod-cli/hyperpod/internal/errs"
+
+// Reprioritize gives a job another priority class.
+func Reprioritize(namespace, name, class string) errs.Suggestion {
+	return errs.Run("patch-job", "priority", name, "--priority", class, "-n", namespace)
+}
+
+// Replace starts a job again with more options, in its own place.
+func Replace(namespace, name string, options ...string) errs.Suggestion {
+	return errs.Run("start-job", append([]string{"--from", name, "--replace"}, options...)...).WithArgs("-n", namespace)
+}
+
+// StartFrom starts a copy of a job of another namespace in a queue.
+func StartFrom(namespace, name, target, queue string) errs.Suggestion {
+	return errs.Run("start-job", "--from", namespace+"/"+name, "--name", name, "--queue-name", queue, "-n", target)
+}
+
+// CancelJobs cancels jobs of a namespace.
+func CancelJobs(namespace string, names ...string) errs.Suggestion {
+	return errs.Run("cancel-job", names...).WithArgs("-n", namespace)
+}
+
+// ServerDryRun lets the API server check an object.
+func ServerDryRun() errs.Suggestion {
+	return errs.Option("--dry-run=server").WithNote("the API server validates the object")
+}
+
+// AssumeDuration sets the run time of jobs of unknown duration.
+func AssumeDuration() errs.Suggestion { return errs.Option("--assume-duration", "DURATION") }
+
+// GetQuota shows the quota of all teams.
+func GetQuota() errs.Suggestion { return errs.Run("get-quota") }
