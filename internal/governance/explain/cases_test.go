@@ -115,3 +115,28 @@ func TestQueueCases(t *testing.T) {
 		})
 	}
 }
+
+// TestKueueCondition: Kueue's word on a pending job is what its conditions say about
+// admission, not a newer condition about its pods.
+func TestKueueCondition(t *testing.T) {
+	condition := func(kind, reason, at string) string {
+		return fmt.Sprintf(`{"type":%q,"status":"False","reason":%q,"message":"%s message","lastTransitionTime":"2026-01-02T%s:00Z"}`, kind, reason, reason, at)
+	}
+	pods := condition("PodsReady", "WaitForStart", "11:55")
+	for name, c := range map[string]struct{ conditions, reason, says string }{
+		"pods only": {pods, "", "Kueue has written no reason"},
+		"quota":     {condition("QuotaReserved", "WaitingForQuota", "11:00") + "," + pods, "WaitingForQuota", "WaitingForQuota, 1h0m0s ago: WaitingForQuota message"},
+		"none":      {"", "", "Kueue has written no reason"},
+	} {
+		work := strings.Replace(text(fixture.Work("t", "llama", 8, 10, time.Hour, false)), `"status":{}`, `"status":{"conditions":[`+c.conditions+`]}`, 1)
+		s := cluster(json.RawMessage(work), fixture.Work("t", "sweep", 8, 10, time.Hour, true))
+		e := explained(t, s, question(t, pytorch("llama", queued, 8, true), work))
+		reason := ""
+		if e.Kueue != nil {
+			reason = e.Kueue.Reason
+		}
+		if page := explanation.Text(e, 0, hours); reason != c.reason || !strings.Contains(page, c.says) || strings.Contains(page, "WaitForStart") {
+			t.Errorf("%s: %q\n%s", name, reason, page)
+		}
+	}
+}
