@@ -6,9 +6,7 @@ import (
 	"context"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,10 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -121,55 +116,6 @@ func Render(f *factory.Factory) func(errs.Suggestion) string {
 			s = s.WithArgs(f.ClusterArgs()...)
 		}
 		return s.String()
-	}
-}
-
-// mostOwners is how many holders' jobs are read for their owners: as many as a
-// page shows, and some.
-const mostOwners = 8
-
-// Owners fills in who made the first holders' jobs, as far as that may be read,
-// also where a remedy names them.
-func Owners(ctx context.Context, c *factory.Cluster, v *check.Verdict) {
-	wanted := slices.Clone(v.Holders[:min(len(v.Holders), mostOwners)])
-	for _, r := range v.Remedies {
-		wanted = append(wanted, r.Jobs[:min(len(r.Jobs), mostOwners)]...)
-	}
-	type job struct{ kind, namespace, name string }
-	of := func(h *remedy.Holder) job { return job{h.Kind, h.Namespace, h.Name} }
-	found := map[job]*string{}
-	var wg sync.WaitGroup
-	for i := range wanted {
-		h := &wanted[i]
-		k, ok := kinds.JobNamed(h.Kind)
-		if h.Owner != "" || h.Hidden || h.Kind == "" || !ok || found[of(h)] != nil {
-			continue
-		}
-		owner := new(string)
-		found[of(h)] = owner
-		wg.Go(func() {
-			var job struct {
-				Metadata struct {
-					Labels      map[string]string `json:"labels"`
-					Annotations map[string]string `json:"annotations"`
-				} `json:"metadata"`
-			}
-			if c.Get(ctx, k.Resource, h.Namespace, h.Name, &job) == nil {
-				*owner = jobs.Creator(job.Metadata.Labels, job.Metadata.Annotations)
-			}
-		})
-	}
-	wg.Wait()
-	fill := func(list []remedy.Holder) {
-		for i := range list {
-			if owner := found[of(&list[i])]; owner != nil && *owner != "" {
-				list[i].Owner = *owner
-			}
-		}
-	}
-	fill(v.Holders)
-	for _, r := range v.Remedies {
-		fill(r.Jobs)
 	}
 }
 

@@ -252,11 +252,12 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 			needs = append(needs, remedy.Need{Flavor: l.Flavor, Resource: l.Resource})
 		}
 	}
-	if v.Verdict == Waits {
+	if v.Verdict == Waits && len(needs) > 0 {
 		var err error
 		if v.Holders, err = remedy.Holders(ctx, c.In, c.Engine, c.Tree, wl, v.Job.ClusterQueue, needs); err != nil {
 			return err
 		}
+		remedy.SortNearest(c.In, c.used, v.Job.ClusterQueue, needs[0], v.Holders, remedy.Nearest)
 		v.HoldersTotal = len(v.Holders)
 	}
 	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, May: r.May, Hopeless: v.Verdict == Never}
@@ -293,7 +294,28 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		found = slices.DeleteFunc(found, func(r remedy.Remedy) bool { return r.Code != remedy.HigherPriority })
 	}
 	v.Remedies = found
+	if !r.AllHolders {
+		v.cutHolders(remedy.Nearest)
+	}
 	return err
+}
+
+// cutHolders keeps the first holders and sums up what the others hold.
+func (v *Verdict) cutHolders(most int) {
+	if len(v.Holders) <= most {
+		return
+	}
+	for _, h := range v.Holders[most:] {
+		for _, held := range h.Holds {
+			i := slices.IndexFunc(v.HoldersRest, func(a Amount) bool { return a.Flavor == held.Flavor && a.Resource == held.Resource })
+			if i < 0 {
+				v.HoldersRest = append(v.HoldersRest, Amount{held.Flavor, held.Resource, held.Amount})
+				continue
+			}
+			v.HoldersRest[i].Amount += held.Amount
+		}
+	}
+	v.Holders = v.Holders[:most]
 }
 
 // remade returns the workload of the job after a change, under the name of the old one.
