@@ -110,7 +110,7 @@ func TestReport(t *testing.T) {
 
 func TestUnwritten(t *testing.T) {
 	full := &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
-	if got := unwritten(fmt.Errorf("x: %w", full)); got.Error() != "the result could not be written: no space left on device" || errs.ExitOf(got) != errs.Failure {
+	if got := unwritten(fmt.Errorf("x: %w", full)); got.Error() != "cannot write the result: no space left on device" || errs.ExitOf(got) != errs.Failure {
 		t.Errorf("got %v", got)
 	}
 	for _, err := range []error{nil, errors.New("x"), &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE},

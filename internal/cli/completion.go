@@ -17,7 +17,7 @@ func newCompletion(f *factory.Factory) *cobra.Command {
 		Use:   "completion SHELL",
 		Short: "Print the completion script for bash, zsh, fish or powershell",
 		Long: `Prints a script that completes commands, options, and the names of jobs,
-namespaces, queues, priorities and templates.
+namespaces, queues, priorities and templates. Load it as follows:
 
   bash        source <(hyperpod completion bash)         (needs bash-completion)
   zsh         hyperpod completion zsh > "${fpath[1]}/_hyperpod"
@@ -26,7 +26,7 @@ namespaces, queues, priorities and templates.
 		ValidArgs: Shells(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errs.Usagef("which shell?").WithFact("it has", strings.Join(Shells(), ", "))
+				return errs.Usagef("a shell is required").WithFact("must be one of", strings.Join(Shells(), ", "))
 			}
 			return WriteCompletion(cmd.Root(), args[0], f)
 		},
@@ -45,7 +45,7 @@ func WriteCompletion(root *cobra.Command, shell string, f *factory.Factory) erro
 	case "powershell":
 		return root.GenPowerShellCompletionWithDesc(f.IO.Out)
 	}
-	e := errs.Usagef("there is no completion script for %q", shell).WithFact("it has", strings.Join(Shells(), ", "))
+	e := errs.Usagef("no completion script for shell %q", shell).WithFact("must be one of", strings.Join(Shells(), ", "))
 	for _, n := range errs.Near(shell, Shells()) {
 		e.WithTry("hyperpod completion " + n)
 	}

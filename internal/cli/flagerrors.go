@@ -36,21 +36,21 @@ func flagError(cmd *cobra.Command, err error) error {
 		f := invalid.GetFlag()
 		what, known := wanted[f.Value.Type()]
 		if !known {
-			return errs.Usagef("--%s does not take %q", f.Name, invalid.GetValue()).WithTry(cmd.CommandPath() + " --help").WithCause(err)
+			return errs.Usagef("invalid --%s %q", f.Name, invalid.GetValue()).WithTry(cmd.CommandPath() + " --help").WithCause(err)
 		}
-		return errs.Usagef("--%s wants %s, not %q", f.Name, what, invalid.GetValue()).WithCause(err)
+		return errs.Usagef("invalid --%s %q: must be %s", f.Name, invalid.GetValue(), what).WithCause(err)
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		name := unknown.GetSpecifiedName()
-		e = errs.Usagef("there is no option --%s", name)
+		e = errs.Usagef("unknown option --%s", name)
 		if near := errs.Near(name, flagNames(cmd)); len(near) > 0 {
-			e.WithFact("near", "--"+strings.Join(near, ", --"))
+			e.WithFact("did you mean", "--"+strings.Join(near, ", --"))
 		}
 	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "=": // -A=
-		e = errs.Usagef("nothing follows the = of an option").WithAdvice("leave the = out, or say what; a shell variable may not be set")
+		e = errs.Usagef("the option has no value after =").WithAdvice("omit the =, or add a value; check that shell variables are set")
 	case errors.As(err, &unknown):
-		e = errs.Usagef("there is no option -%s", unknown.GetSpecifiedName())
+		e = errs.Usagef("unknown option -%s", unknown.GetSpecifiedName())
 		if short := unknown.GetSpecifiedShortnames(); strings.ContainsAny(short[:1], "0123456789") {
-			e = errs.Usagef("-%s is taken for an option", short).WithTry("-- -" + short + "   # after two dashes, words are arguments")
+			e = errs.Usagef("-%s looks like an option", short).WithTry("-- -" + short + "   # after two dashes, words are arguments")
 		}
 	default:
 		e = errs.Usagef("%s", err.Error())

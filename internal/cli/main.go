@@ -112,7 +112,7 @@ func unwritten(err error) error {
 	if errors.As(err, new(*errs.Error)) || output.IsBrokenPipe(err) || !errors.As(err, &failed) || failed.Path != os.Stdout.Name() {
 		return err
 	}
-	return errs.New("the result could not be written", errs.FileReason(failed)).WithCause(err)
+	return errs.New("cannot write the result", errs.FileReason(failed)).WithCause(err)
 }
 
 // asUsage turns cobra's complaint about an unknown command, the one error that

@@ -78,7 +78,7 @@ func refuseEmpty(cmd *cobra.Command) error {
 		is = "are"
 	}
 	return errs.Usagef("%s %s empty", strings.Join(empty, " and "), is).
-		WithAdvice("leave it out, or say which; a shell variable may not be set").WithTry(cmd.CommandPath() + " --help")
+		WithAdvice("omit it, or give it a value; check that shell variables are set").WithTry(cmd.CommandPath() + " --help")
 }
 
 // isEmpty reports a flag of text that is empty, or of several texts that all are. Of

@@ -39,12 +39,13 @@ const (
 func NewRoot(f *factory.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hyperpod",
-		Short: "Start and list training jobs on clusters that share accelerators",
-		Long: `hyperpod starts and lists training jobs on Kubernetes clusters whose
-accelerators are shared through Kueue, first of all Amazon SageMaker HyperPod
+		Short: "Run training jobs on Kubernetes clusters that share accelerators",
+		Long: `hyperpod starts, follows and explains training jobs on Kubernetes clusters
+that share accelerators with Kueue, first of all Amazon SageMaker HyperPod
 on EKS with task governance.
 
-No cluster at hand? Every command takes --sandbox: a practice cluster on this machine.`,
+To try it without a cluster, add --sandbox to any command. It uses a practice
+cluster on this machine.`,
 		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers --sandbox
   hyperpod list-jobs --all-namespaces --sandbox`,
 		Version:           f.Version,
@@ -65,7 +66,7 @@ No cluster at hand? Every command takes --sandbox: a practice cluster on this ma
 		&cobra.Group{ID: groupJobs, Title: "Jobs:"},
 		&cobra.Group{ID: groupQuota, Title: "Quota and queues:"},
 		&cobra.Group{ID: groupTemplates, Title: "Templates:"},
-		&cobra.Group{ID: groupOffline, Title: "Without a cluster:"},
+		&cobra.Group{ID: groupOffline, Title: "Simulation, snapshots and sandboxes:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
 	add := func(group string, commands ...*cobra.Command) {

@@ -63,16 +63,16 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 	}{
 		{"version", errs.OK, ""},
 		{"list-jbs", errs.Usage, "hyperpod list-jobs"},
-		{"list-jobs --nope", errs.Usage, "there is no option --nope"},
+		{"list-jobs --nope", errs.Usage, "unknown option --nope"},
 		{"list-jobs extra", errs.Usage, "list-jobs takes no arguments"},
 		{"list-jobs --color mauve", errs.Usage, "mauve"},
 		{"list-jobs -A", errs.Failure, "no cluster to talk to"},
 		{"completion tcsh", errs.Usage, "bash, zsh, fish, powershell"},
-		{"start-job --dry-run=maybe", errs.Usage, "Error: --dry-run does not take \"maybe\"\n"},
+		{"start-job --dry-run=maybe", errs.Usage, "Error: invalid --dry-run \"maybe\"\n"},
 		{"list-jobs -n=", errs.Usage, "--namespace is empty"},
 		{"list-jobs -n= -l=", errs.Usage, "--namespace and --selector are empty"},
 		{"list-jobs -o=", errs.Usage, "--output is empty"},
-		{"list-jobs -A=", errs.Usage, "nothing follows the = of an option"},
+		{"list-jobs -A=", errs.Usage, "the option has no value after ="},
 		{"list-jobs -n A", errs.Usage, "-A   # all namespaces"},
 		{"list-jobs -n Team", errs.Usage, "--namespace team"},
 		{"get-job x -n a_b", errs.Usage, `--namespace "a_b" cannot be a namespace`},
@@ -149,7 +149,7 @@ func TestOutputFormats(t *testing.T) {
 			name := output.Name(strings.TrimSuffix(text, "="))
 			f, out := testFactory(t, nil)
 			exit := Run(context.Background(), f, append(strings.Fields(path)[1:], "-o", text+"x"[:len(text)-len(name)]))
-			refused := strings.Contains(out.Err.String(), " has no output format")
+			refused := strings.Contains(out.Err.String(), " does not support -o")
 			if refused == slices.Contains(has, name) || refused && exit != errs.Usage {
 				t.Errorf("%s -o %s: exit code %d, %s", path, text, exit, out.Err)
 			}
@@ -167,7 +167,7 @@ func TestOutputFormatsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(page), "| commands | have |\n|---|---|\n")
+	_, table, found := strings.Cut(string(page), "| commands | formats |\n|---|---|\n")
 	table, _, ended := strings.Cut(table, "\n\n")
 	if !found || !ended {
 		t.Fatal("docs/output.md has no table of commands")

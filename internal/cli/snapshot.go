@@ -28,7 +28,7 @@ func refuseSnapshot(f *factory.Factory, cmd *cobra.Command, args []string) error
 	if instead.Kind == errs.RunCommand {
 		instead = instead.WithArgs(about(cmd, args)...)
 	}
-	return errs.Usagef("%s needs a cluster: a snapshot is a file, and %s", what, why).WithFact("snapshot", path).
+	return errs.Usagef("%s needs a cluster: %s", what, why).WithFact("snapshot", path).
 		Suggest(instead, errs.Option("--sandbox").WithNote("in place of the snapshot: a practice cluster on this machine"))
 }
 
@@ -38,22 +38,22 @@ func refuseSnapshot(f *factory.Factory, cmd *cobra.Command, args []string) error
 func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 	path := strings.TrimPrefix(cmd.CommandPath(), "hyperpod ")
 	dryRun := slices.Contains([]string{"admission", factory.DryRunClient}, value(cmd, "dry-run"))
-	const unchanged = "nothing can be changed in it"
+	const unchanged = "a snapshot is read-only"
 	switch verb, _, _ := strings.Cut(path, " "); {
 	case watches(cmd):
-		return "it does not change", errs.Run(path).WithNote("without --watch: the state that it holds")
+		return "a snapshot does not change", errs.Run(path).WithNote("without --watch: the state in the snapshot")
 	case path == "wait-job":
-		return "a job in it does not go on", errs.Run("explain-job").WithNote("why the job waited")
+		return "jobs in a snapshot do not progress", errs.Run("explain-job").WithNote("why the job waited")
 	case path == "exec":
-		return "nothing runs in it", errs.Run("list-pods").WithNote("the pods that it holds")
+		return "a snapshot has no running pods", errs.Run("list-pods").WithNote("the pods in the snapshot")
 	case path == "get-log":
-		return "it holds no logs", errs.Run("list-pods").WithNote("the pods that it holds, and how they ended")
+		return "a snapshot has no logs", errs.Run("list-pods").WithNote("the pods in the snapshot, and how they ended")
 	case path == "create-template" && value(cmd, "team") == "true":
 		return unchanged, errs.Option("--project").WithNote("writes it to ./jobs")
 	case path == "start-job" && !dryRun:
-		return unchanged, errs.Option("--dry-run").WithNote("says whether the job would run")
+		return unchanged, errs.Option("--dry-run").WithNote("shows whether the job would run")
 	case (verb == "cancel-job" || verb == "patch-job") && !dryRun:
-		return unchanged, errs.Option("--dry-run").WithNote("says what would be changed")
+		return unchanged, errs.Option("--dry-run").WithNote("shows what would change")
 	}
 	return "", errs.Suggestion{}
 }

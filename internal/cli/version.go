@@ -21,7 +21,7 @@ type versionDoc struct {
 func newVersion(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and the Kueue rules it decides by",
+		Short: "Print the version of hyperpod and of its Kueue rules",
 		Args:  factory.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			d := versionDoc{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, KueueVersion}

@@ -90,7 +90,7 @@ func loadFile(v *viper.Viper, values map[string]Value, path string, named bool) 
 	f, err := readFile(path)
 	if os.IsNotExist(err) {
 		if named {
-			return []string{locationVariable + " names " + path + ", which does not exist"}, nil
+			return []string{path + ", the file of " + locationVariable + ", does not exist"}, nil
 		}
 		return nil, nil
 	}

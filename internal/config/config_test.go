@@ -159,27 +159,27 @@ func same(a, b Config) bool {
 
 func TestWrongFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"output: 3\n":                     "config.yaml:1: output: 3 is a number, not a text",
-		"color: auto\nquiet: \"yes\"\n":   "config.yaml:2: quiet: yes is a text, not true or false",
-		"quiet: 1\n":                      "quiet: 1 is a number, not true or false",
-		"output: [json]\n":                "config.yaml:1: output: it is a list",
-		"output:\n  format: json\n":       "config.yaml:2: output: it is a mapping",
-		"output: jsno\n":                  `output: "jsno" is not a value it takes, did you mean json?`,
-		"output: jsonpath={.a}\n":         "is not a value it takes",
-		"color: true\n":                   "color: true is true or false, not a text",
-		"request-timeout: 30\n":           "request-timeout: 30 of what? write 30s or 30m",
-		"request-timeout: soon\n":         `request-timeout: "soon" is not a time`,
-		"request-timeout: -3s\n":          "request-timeout: -3s is below zero",
-		"output: json\noutput: yaml\n":    "config.yaml:2: output: it is given twice",
-		"- a\n":                           `config.yaml:1: it must be a list of "key: value"`,
-		"just text\n":                     `config.yaml:1: it must be a list of "key: value"`,
+		"output: 3\n":                     "config.yaml:1: output: invalid value 3: must be text, not a number",
+		"color: auto\nquiet: \"yes\"\n":   "config.yaml:2: quiet: invalid value yes: must be true or false, not text",
+		"quiet: 1\n":                      "quiet: invalid value 1: must be true or false, not a number",
+		"output: [json]\n":                "config.yaml:1: output: must be a value, not a list",
+		"output:\n  format: json\n":       "config.yaml:2: output: must be a value, not a mapping",
+		"output: jsno\n":                  `output: invalid value "jsno", did you mean json?`,
+		"output: jsonpath={.a}\n":         "invalid value",
+		"color: true\n":                   "color: invalid value true: must be text, not true or false",
+		"request-timeout: 30\n":           "request-timeout: 30 has no unit: write 30s or 30m",
+		"request-timeout: soon\n":         `request-timeout: invalid duration "soon"`,
+		"request-timeout: -3s\n":          "request-timeout: invalid duration -3s: must not be negative",
+		"output: json\noutput: yaml\n":    "config.yaml:2: output: is set twice",
+		"- a\n":                           `config.yaml:1: must be a mapping of "key: value"`,
+		"just text\n":                     `config.yaml:1: must be a mapping of "key: value"`,
 		"output: json\n bad: [\n":         "config.yaml: line 2",
-		"default-template: 2026-01-02\n":  "default-template: 2026-01-02 is a date, not a text",
-		"default-template: \"a\\nb\"\n":   "default-template: it must be one line",
+		"default-template: 2026-01-02\n":  "default-template: invalid value 2026-01-02: must be text, not a date",
+		"default-template: \"a\\nb\"\n":   "default-template: must be a single line",
 		"a: &a [*a]\noutput: *nosuch\n":   "config.yaml: ",
 		"output: json\n\tcolor: always\n": "config.yaml: line",
-		strings.Repeat("#", fileLimit+1):  "is no configuration file",
-		"quiet: !!str true\n":             "quiet: true is a text",
+		strings.Repeat("#", fileLimit+1):  "exceeds the limit",
+		"quiet: !!str true\n":             "quiet: invalid value true: must be true or false, not text",
 	} {
 		w := newWorld(t)
 		w.write(text)
@@ -209,7 +209,7 @@ func TestUnknownKeysAreWarnings(t *testing.T) {
 	w := newWorld(t)
 	w.write("colour: always\nnamespace: x\noutput: json\nQuiet: true\n")
 	c, warnings, err := Load(w.env)
-	want := []string{w.path() + `:1: there is no setting "colour", did you mean color?`, w.path() + `:2: there is no setting "namespace"`, w.path() + `:4: there is no setting "Quiet", did you mean quiet?`}
+	want := []string{w.path() + `:1: unknown setting "colour", did you mean color?`, w.path() + `:2: unknown setting "namespace"`, w.path() + `:4: unknown setting "Quiet", did you mean quiet?`}
 	if err != nil || !slices.Equal(warnings, want) || c.Output != "json" || c.Color != "auto" || c.Quiet {
 		t.Errorf("%q %v %+v", warnings, err, c)
 	}
@@ -230,10 +230,10 @@ func TestWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.With("colour", "x"); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "near:    color") {
+	if _, err := c.With("colour", "x"); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "did you mean:  color") {
 		t.Errorf("unknown key: %v", err)
 	}
-	if _, err := c.With("request-timeout", "5"); err == nil || !strings.HasPrefix(err.Error(), "--request-timeout: 5 of what?") {
+	if _, err := c.With("request-timeout", "5"); err == nil || !strings.HasPrefix(err.Error(), "--request-timeout: 5 has no unit") {
 		t.Errorf("wrong value: %v", err)
 	}
 	if _, err := (Config{}).With("quiet", "on"); err != nil {
@@ -272,11 +272,11 @@ func TestNoHome(t *testing.T) {
 			t.Errorf("Load: %+v %v %v", c, warnings, err)
 		}
 		for _, dir := range []func(func(string) string) (string, error){ConfigDir, StateDir, CacheDir} {
-			if got, err := dir(env); err == nil || !strings.Contains(err.Error(), "there is no home folder: ") || got != "" {
+			if got, err := dir(env); err == nil || !strings.Contains(err.Error(), "no home directory: ") || got != "" {
 				t.Errorf("got %q, %v", got, err)
 			}
 		}
-		if _, err := Set(env, "output", "json"); err == nil || !strings.Contains(err.Error(), "there is no home folder") {
+		if _, err := Set(env, "output", "json"); err == nil || !strings.Contains(err.Error(), "no home directory") {
 			t.Errorf("Set: %v", err)
 		}
 	}

@@ -67,10 +67,10 @@ func homeDir(env func(string) string, goos string) (string, error) {
 	home := env(variable)
 	switch {
 	case home == "":
-		return "", errs.New("there is no home folder", variable+" is not set").
+		return "", errs.New("no home directory", variable+" is not set").
 			WithAdvice("set " + variable + ", or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME")
 	case !filepath.IsAbs(home):
-		return "", errs.New("there is no home folder", variable+" is not an absolute path: "+home)
+		return "", errs.New("no home directory", variable+" is not an absolute path: "+home)
 	}
 	return home, nil
 }

@@ -35,7 +35,7 @@ func readFile(path string) (*file, error) {
 	case err != nil:
 		return nil, errs.Wrap(err, "cannot read the configuration")
 	case len(data) > fileLimit:
-		return nil, errs.Usagef("%s is no configuration file: it has %d bytes", path, len(data))
+		return nil, errs.Usagef("cannot read the configuration %s: its size of %d bytes exceeds the limit of 1 MiB", path, len(data))
 	}
 	f := &file{path: path}
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -46,7 +46,7 @@ func readFile(path string) (*file, error) {
 		f.comments = commentsOf(string(data))
 	}
 	if top := f.top(); top != nil && top.Kind != yaml.MappingNode {
-		return nil, f.wrong(top.Line, "", "it must be a list of \"key: value\"", nil)
+		return nil, f.wrong(top.Line, "", "must be a mapping of \"key: value\"", nil)
 	}
 	return f, nil
 }
@@ -92,7 +92,7 @@ func (f *file) values() (map[string]string, []string, error) {
 		key, node := top.Content[i], top.Content[i+1]
 		s, err := settingNamed(key.Value)
 		if err != nil {
-			w := fmt.Sprintf("%s:%d: there is no setting %q", f.path, key.Line, key.Value)
+			w := fmt.Sprintf("%s:%d: unknown setting %q", f.path, key.Line, key.Value)
 			if near := errs.Near(key.Value, Keys()); len(near) > 0 {
 				w += ", did you mean " + strings.Join(near, " or ") + "?"
 			}
@@ -100,7 +100,7 @@ func (f *file) values() (map[string]string, []string, error) {
 			continue
 		}
 		if _, twice := out[s.key]; twice {
-			return nil, nil, f.wrong(key.Line, s.key, "it is given twice", nil)
+			return nil, nil, f.wrong(key.Line, s.key, "is set twice", nil)
 		}
 		text, err := s.fromNode(node)
 		if err != nil {
@@ -119,14 +119,14 @@ func (s setting) fromNode(n *yaml.Node) (string, error) {
 	}
 	switch {
 	case n.Kind == yaml.MappingNode:
-		return "", errors.New("it is a mapping, not a value")
+		return "", errors.New("must be a value, not a mapping")
 	case n.Kind == yaml.SequenceNode:
-		return "", errors.New("it is a list, not a value")
+		return "", errors.New("must be a value, not a list")
 	case n.Tag == "!!null":
 		return s.standard, nil
 	}
 	if !s.accepts(n) {
-		return "", fmt.Errorf("%s is %s, not %s", n.Value, typeName(n.Tag), typeName(s.tag))
+		return "", fmt.Errorf("invalid value %s: must be %s, not %s", n.Value, typeName(s.tag), typeName(n.Tag))
 	}
 	return s.normal(n.Value)
 }
@@ -150,7 +150,7 @@ func (s setting) accepts(n *yaml.Node) bool {
 func typeName(tag string) string {
 	switch tag {
 	case "!!str":
-		return "a text"
+		return "text"
 	case "!!bool":
 		return "true or false"
 	case "!!int", "!!float":

@@ -82,7 +82,7 @@ func TestSetRefuses(t *testing.T) {
 			t.Errorf("%q: %v", change, err)
 		}
 	}
-	if _, err := Unset(w.env, "outptu"); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "near:    output") {
+	if _, err := Unset(w.env, "outptu"); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "did you mean:  output") {
 		t.Errorf("unset: %v", err)
 	}
 	if _, err := Get(w.env, "outptu"); errs.ExitOf(err) != errs.Usage {

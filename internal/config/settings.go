@@ -41,19 +41,19 @@ func (s setting) variable() string {
 }
 
 var settings = []setting{
-	{keyOutput, "", "json, yaml, table or wide", "the output format when -o is not given",
+	{keyOutput, "", "json, yaml, table or wide", "default output format",
 		oneOf("json", "yaml", "table", "wide"), func(c *Config, v string) { c.Output = v }, "!!str"},
-	{keyColor, "auto", "auto, always or never", "when to use colour",
+	{keyColor, "auto", "auto, always or never", "when to use color",
 		oneOf("auto", "always", "never"), func(c *Config, v string) { c.Color = v }, "!!str"},
-	{keyDefaultTemplate, "", "a template's name", "the template of a start-job that names none",
+	{keyDefaultTemplate, "", "the name of a template", "default template of start-job",
 		text, func(c *Config, v string) { c.DefaultTemplate = v }, "!!str"},
-	{keySandboxDirectory, "", "a folder", "where practice clusters are kept",
+	{keySandboxDirectory, "", "a folder", "directory of the sandboxes",
 		text, func(c *Config, v string) { c.SandboxDirectory = v }, "!!str"},
-	{keyTemplatesDirectory, "", "a folder", "where your own templates are",
+	{keyTemplatesDirectory, "", "a folder", "directory of your templates",
 		text, func(c *Config, v string) { c.TemplatesDirectory = v }, "!!str"},
-	{keyRequestTimeout, "0s", "a time with its unit, as 30s or 2m; 0 is no limit", "how long one request may take",
+	{keyRequestTimeout, "0s", "a duration with its unit, for example 30s or 2m; 0: no limit", "maximum time for a single request",
 		duration, func(c *Config, v string) { c.RequestTimeout, _ = time.ParseDuration(v) }, "!!str"},
-	{keyQuiet, "false", "true or false", "no notices and no progress on stderr",
+	{keyQuiet, "false", "true or false", "suppress notices and progress on stderr",
 		boolean, func(c *Config, v string) { c.Quiet = v == "true" }, "!!bool"},
 }
 
@@ -81,9 +81,9 @@ func settingNamed(key string) (setting, error) {
 			return s, nil
 		}
 	}
-	e := errs.Usagef("there is no setting %q", key).WithFact("it has", strings.Join(Keys(), ", "))
+	e := errs.Usagef("unknown setting %q", key).WithFact("it has", strings.Join(Keys(), ", "))
 	if near := errs.Near(key, Keys()); len(near) > 0 {
-		e.WithFact("near", strings.Join(near, ", "))
+		e.WithFact("did you mean", strings.Join(near, ", "))
 	}
 	return setting{}, e
 }
@@ -95,7 +95,7 @@ func oneOf(choices ...string) func(string) (string, error) {
 				return c, nil
 			}
 		}
-		why := fmt.Sprintf("%q is not a value it takes", v)
+		why := fmt.Sprintf("invalid value %q", v)
 		if near := errs.Near(v, choices); len(near) > 0 {
 			why += ", did you mean " + near[0] + "?"
 		}
@@ -105,7 +105,7 @@ func oneOf(choices ...string) func(string) (string, error) {
 
 func text(v string) (string, error) {
 	if strings.ContainsAny(v, "\n\r\x00") {
-		return "", errors.New("it must be one line")
+		return "", errors.New("must be a single line")
 	}
 	return v, nil
 }
@@ -113,13 +113,13 @@ func text(v string) (string, error) {
 func duration(v string) (string, error) {
 	d, err := time.ParseDuration(v)
 	if _, isNumber := strconv.ParseFloat(v, 64); err != nil && isNumber == nil {
-		return "", fmt.Errorf("%s of what? write %ss or %sm", v, v, v)
+		return "", fmt.Errorf("%s has no unit: write %ss or %sm", v, v, v)
 	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%q is not a time", v)
+		return "", fmt.Errorf("invalid duration %q", v)
 	case d < 0:
-		return "", fmt.Errorf("%s is below zero", v)
+		return "", fmt.Errorf("invalid duration %s: must not be negative", v)
 	}
 	return d.String(), nil
 }
@@ -131,5 +131,5 @@ func boolean(v string) (string, error) {
 	case "false", "0", "no", "off":
 		return "false", nil
 	}
-	return "", fmt.Errorf("%q is neither true nor false", v)
+	return "", fmt.Errorf("invalid value %q: must be true or false", v)
 }

@@ -25,16 +25,16 @@ func TestFlags(t *testing.T) {
 		{"--all --state pending,running --kind pytorchjobs", errs.OK, ""},
 		{"-l a=b --dry-run", errs.OK, ""},
 		{"", errs.Usage, "which job"},
-		{"x --name y", errs.Usage, "two names"},
+		{"x --name y", errs.Usage, "two different job names"},
 		{"x --all", errs.Usage, "do not go together"},
 		{"x --state pending", errs.Usage, "do not go together"},
 		{"--all -l a=b", errs.Usage, "do not go together"},
 		{"--state pending", errs.Usage, "which jobs"},
 		{"--all --state dinner", errs.Usage, `no state "dinner"`},
-		{"--all --kind Dinner", errs.Usage, `--kind does not take "Dinner"`},
-		{"-l a===", errs.Usage, "no label selector"},
+		{"--all --kind Dinner", errs.Usage, `invalid --kind "Dinner"`},
+		{"-l a===", errs.Usage, "must be a label selector"},
 		{"x --timeout 3s", errs.Usage, "--timeout is for --wait"},
-		{"x --dry-run=maybe", errs.Usage, `--dry-run does not take "maybe"`},
+		{"x --dry-run=maybe", errs.Usage, `invalid --dry-run "maybe"`},
 	} {
 		streams, _ := output.Test()
 		f := &factory.Factory{IO: streams, Env: func(string) string { return "" }}

@@ -48,16 +48,16 @@ func (c *choice) Set(given string) error {
 			return nil
 		}
 	}
-	e := errs.Usagef("--%s does not take %q", c.Name, given).WithFact("it takes", strings.Join(c.Words, ", "))
+	e := errs.Usagef("invalid --%s %q", c.Name, given).WithFact("must be one of", strings.Join(c.Words, ", "))
 	if near := errs.Near(given, c.Words); len(near) > 0 {
-		e.WithFact("near", strings.Join(near, ", ")).WithTry("--" + c.Name + "=" + near[0])
+		e.WithFact("did you mean", strings.Join(near, ", ")).WithTry("--" + c.Name + "=" + near[0])
 	}
 	return e
 }
 
 // AddKindFlag defines --kind for commands on one job.
 func AddKindFlag(cmd *cobra.Command, kind *string) {
-	AddKindFlagFor(cmd, kind, "the job's kind, where two kinds share the name")
+	AddKindFlagFor(cmd, kind, "kind of the job, if several kinds have a job with this name")
 }
 
 // AddKindFlagFor is AddKindFlag for another use of it. The kind is set as
@@ -75,7 +75,7 @@ func AddKindFlagFor(cmd *cobra.Command, kind *string, usage string) {
 // CheckTimeout refuses a --timeout that is no time.
 func CheckTimeout(d time.Duration) error {
 	if d < 0 {
-		return errs.Usagef("--timeout %s is below 0", d).WithTry("--timeout " + (-d).String())
+		return errs.Usagef("invalid --timeout %q: must not be negative", d).WithTry("--timeout " + (-d).String())
 	}
 	return nil
 }

@@ -22,9 +22,9 @@ func TestChoices(t *testing.T) {
 		{args: []string{"--kind", "pytorchjobs"}, kind: "PyTorchJob", dryRun: "none"},
 		{args: []string{"--kind=jobs.batch"}, kind: "Job", dryRun: "none"},
 		{args: []string{"--kind", "mpijob.kubeflow.org"}, kind: "MPIJob", dryRun: "none"},
-		{args: []string{"--kind", "Deployment"}, dryRun: "none", says: `--kind does not take "Deployment"`},
-		{args: []string{"--kind", ""}, dryRun: "none", says: `--kind does not take ""`},
-		{args: []string{"--dry-run=admission"}, dryRun: "none", says: `--dry-run does not take "admission"`},
+		{args: []string{"--kind", "Deployment"}, dryRun: "none", says: `invalid --kind "Deployment"`},
+		{args: []string{"--kind", ""}, dryRun: "none", says: `invalid --kind ""`},
+		{args: []string{"--dry-run=admission"}, dryRun: "none", says: `invalid --dry-run "admission"`},
 	} {
 		var kind, dryRun string
 		cmd := &cobra.Command{RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}
@@ -49,7 +49,7 @@ func TestChoices(t *testing.T) {
 func TestCheckSelector(t *testing.T) {
 	for text, ok := range map[string]bool{"": true, "a=b,c!=d": true, "a in (b,c),!d": true, "a==!b": false, "a in (b": false, "=": false, "a b": false} {
 		err := CheckSelector(text)
-		if (err == nil) != ok || err != nil && (errs.ExitOf(err) != errs.Usage || err.Error() != fmt.Sprintf("--selector %q is no label selector", text)) {
+		if (err == nil) != ok || err != nil && (errs.ExitOf(err) != errs.Usage || err.Error() != fmt.Sprintf("invalid --selector %q: must be a label selector", text)) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -74,17 +74,17 @@ type Cluster struct {
 // AddGlobalFlags defines the global flags on the root command.
 func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	g := &f.Global
-	fs.StringVarP(&g.Namespace, "namespace", "n", "", "namespace to work in (default: the context's, else the one team namespace you may use)")
-	fs.StringVarP(&g.Output, "output", "o", "", "output format, as the command has it: json, yaml, table, ...")
-	fs.StringVar(&g.Context, "context", "", "kubeconfig context")
-	fs.StringVar(&g.Kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, else ~/.kube/config)")
-	fs.StringVar(&g.Sandbox, "sandbox", "", "work on a practice cluster on this machine (its name; bare: "+DefaultSandbox+")")
+	fs.StringVarP(&g.Namespace, "namespace", "n", "", "namespace to use (default: that of the context, else your only team namespace)")
+	fs.StringVarP(&g.Output, "output", "o", "", "output format, for example json, yaml or table")
+	fs.StringVar(&g.Context, "context", "", "kubeconfig context to use")
+	fs.StringVar(&g.Kubeconfig, "kubeconfig", "", "kubeconfig file (default $KUBECONFIG, else ~/.kube/config)")
+	fs.StringVar(&g.Sandbox, "sandbox", "", "use a practice cluster on this machine, by name (--sandbox alone: "+DefaultSandbox+")")
 	fs.Lookup("sandbox").NoOptDefVal = DefaultSandbox
-	fs.StringVar(&g.Snapshot, "snapshot", "", "work on a snapshot of a cluster (a file of save-snapshot or kubectl get -o yaml), read-only")
-	fs.DurationVar(&g.Timeout, "request-timeout", 0, "give up on a single request after this time (0: never)")
-	fs.StringVar(&g.Color, "color", "auto", "colour: auto|always|never")
-	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "no notices and no progress on stderr")
-	fs.BoolVar(&g.Debug, "debug", false, "print the chain of causes and every request with its duration")
+	fs.StringVar(&g.Snapshot, "snapshot", "", "use a snapshot of a cluster, read-only: a file from save-snapshot or kubectl get -o yaml")
+	fs.DurationVar(&g.Timeout, "request-timeout", 0, "maximum time for a single request (0: no limit)")
+	fs.StringVar(&g.Color, "color", "auto", "when to use color: auto|always|never")
+	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "suppress notices and progress on stderr")
+	fs.BoolVar(&g.Debug, "debug", false, "print the causes of errors, and every request with its duration")
 }
 
 // Notef prints a notice on stderr, unless --quiet.
@@ -112,7 +112,7 @@ func (f *Factory) Format() (output.Format, error) {
 
 // NoWatch is the error about a format in which changes cannot be shown.
 func NoWatch(format output.Format) error {
-	return errs.Usagef("--watch has no output format %s", format.Name).WithFact("it has", "table, wide, json").WithTry("--watch -o json")
+	return errs.Usagef("--watch cannot print %s", format.Name).WithFact("it has", "table, wide, json").WithTry("--watch -o json")
 }
 
 // NameOnly tells how a command that changes something says what it did: in a
@@ -128,7 +128,7 @@ func CheckSelector(text string) error {
 		return nil
 	}
 	key := cmp.Or(labelName.FindString(text), "key")
-	return errs.Usagef("--selector %q is no label selector", text).
+	return errs.Usagef("invalid --selector %q: must be a label selector", text).
 		WithTry("-l "+key+"=value,other!=value", "-l '"+key+" in (a,b),!other'").WithCause(err)
 }
 
@@ -225,22 +225,22 @@ func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb str
 func JobName(flag string, args []string) (string, error) {
 	switch {
 	case slices.Contains(args, ""):
-		return "", errs.Usagef("the name of the job is empty").WithTry("hyperpod list-jobs   # shows the names")
+		return "", errs.Usagef("the job name is empty").WithTry("hyperpod list-jobs   # shows the names")
 	case len(args) > 1:
-		return "", errs.Usagef("one job at a time: got %s", strings.Join(args, ", ")).WithAdvice("run the command once for each of them")
+		return "", errs.Usagef("too many arguments: %s", strings.Join(args, ", ")).WithAdvice("run the command once for each job")
 	case len(args) == 1 && flag != "" && flag != args[0]:
-		return "", errs.Usagef("two names given: %s and %s", flag, args[0]).WithTry("--name " + words.ShellWord(flag))
+		return "", errs.Usagef("two different job names: %s and %s", flag, args[0]).WithTry("--name " + words.ShellWord(flag))
 	case len(args) == 1:
 		return args[0], nil
 	case flag == "":
-		return "", errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs   # shows the names")
+		return "", errs.Usagef("a job name is required").WithTry("hyperpod list-jobs   # shows the names")
 	}
 	return flag, nil
 }
 
 // AddJobNameFlag defines --job-name and --name, which are the same flag.
 func AddJobNameFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "job-name", "", "the job's name (also --name, or as an argument)")
+	cmd.Flags().StringVar(name, "job-name", "", "name of the job (also --name, or an argument)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {
 		if same, ok := sameFlags[n]; ok {
 			n = same
@@ -259,7 +259,7 @@ var sameFlags = map[string]string{
 // NoArgs refuses arguments where a command has none.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		e := errs.Usagef("%s takes no arguments, not %q", cmd.Name(), args[0])
+		e := errs.Usagef("%s takes no arguments (got %q)", cmd.Name(), args[0])
 		if cmd.Flags().Changed("sandbox") {
 			e.WithTry("--sandbox=" + args[0] + "   # names a sandbox")
 		}

@@ -8,9 +8,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Missing says on stderr which of the things that a command lists are not shown:
-// for want of a right in a line, as a file does not have them in another, and each
-// failure on its own. Kinds that the cluster does not serve are no news.
+// Missing reports on stderr what a list lacks: kinds that you have no permission to list, kinds that a snapshot does not
+// have, and each failure. It does not report kinds that the cluster does not serve.
 func (f *Factory) Missing(missing []state.Missing) {
 	l := f.sort(missing)
 	var names, where []string
@@ -26,27 +25,26 @@ func (f *Factory) Missing(missing []state.Missing) {
 		}
 	}
 	if everywhere {
-		f.Notef("note: only namespaces that you may work in are shown: you have no right to list in all of them")
+		f.Notef("note: only your namespaces are shown: no permission to list in all namespaces")
 	}
 	if len(l.file) > 0 {
-		f.Notef("note: not shown, as the file has %s", l.file)
+		f.Notef("note: the list is incomplete: the file has %s", l.file)
 	}
 	if len(names) > 0 {
-		text := "note: not shown, for want of the right to list them: " + NameSet(names)
+		text := "note: " + NameSet(names) + " are hidden: no permission to list them"
 		if len(where) > 0 {
-			text += " (in " + NameSet(where) + ")"
+			text += " in " + NameSet(where)
 		}
 		f.Notef("%s", text)
 	}
 }
 
-// MissingFigures is Missing for a command whose figures rest on what others have:
-// those that cannot be told are shown as ?, and one line says which right would
-// show them.
+// MissingFigures is like Missing, for a command whose figures depend on objects of others. Such a command shows ? for
+// values that it cannot compute, and one line names the permission that it needs.
 func (f *Factory) MissingFigures(missing []state.Missing) {
 	l := f.sort(missing)
 	if len(l.file) > 0 {
-		f.Notef("note: shown is what the file has, and ? where that is not enough: it has %s", l.file)
+		f.Notef("note: some values are unknown (?): the file has %s", l.file)
 	}
 	if len(l.forbidden) == 0 {
 		return
@@ -59,17 +57,17 @@ func (f *Factory) MissingFigures(missing []state.Missing) {
 			verbs = "list and watch"
 		}
 	}
-	f.Notef("note: shown is what you may read, and ? where that is not enough: the right to %s %s in the whole cluster would show the rest", verbs, NameSet(names))
+	f.Notef("note: some values are hidden (?): you need permission to %s %s in the whole cluster", verbs, NameSet(names))
 }
 
-// lacks is what could not be read, by why.
+// lacks is what could not be read, by reason.
 type lacks struct {
 	forbidden []state.Missing
-	// file says what a file does not have, after "it has": "no nodes".
+	// file is what a file does not have, for example "no nodes".
 	file string
 }
 
-// sort tells what is missing apart, and says each failure.
+// sort groups what is missing by reason, and reports each failure.
 func (f *Factory) sort(missing []state.Missing) lacks {
 	var l lacks
 	var none, elsewhere []string
@@ -96,21 +94,21 @@ func (f *Factory) sort(missing []state.Missing) lacks {
 		parts = append(parts, "no "+NameSet(none))
 	}
 	for _, ns := range slices.Sorted(maps.Keys(within)) {
-		more := slices.DeleteFunc(within[ns], func(name string) bool { // said of them all
+		more := slices.DeleteFunc(within[ns], func(name string) bool { // listed for all namespaces
 			return slices.Contains(none, name) || slices.Contains(elsewhere, name)
 		})
 		if len(more) > 0 {
-			parts = append(parts, "of namespace "+ns+" no "+NameSet(more))
+			parts = append(parts, "no "+NameSet(more)+" of namespace "+ns)
 		}
 	}
 	if len(elsewhere) > 0 {
-		parts = append(parts, "of other namespaces no "+NameSet(elsewhere))
+		parts = append(parts, "no "+NameSet(elsewhere)+" of other namespaces")
 	}
-	l.file = strings.Join(parts, ", and ")
+	l.file = strings.Join(parts, ", ")
 	return l
 }
 
-// NameSet renders names sorted, each once.
+// NameSet returns the names sorted and without duplicates, separated by commas.
 func NameSet(names []string) string {
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), ", ")

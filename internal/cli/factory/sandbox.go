@@ -49,15 +49,15 @@ func (f *Factory) SandboxPath(name string) (string, error) {
 		return "", err
 	}
 	if msg := validation.IsDNS1123Label(name); len(msg) > 0 {
-		return "", errs.Usagef("%q cannot be a sandbox's name", name).
-			WithAdvice("at most 63 lower-case letters, digits and -, a letter or digit at both ends")
+		return "", errs.Usagef("invalid sandbox name %q", name).
+			WithAdvice("use at most 63 lower-case letters, digits and -, with a letter or digit at both ends")
 	}
 	return filepath.Join(dir, name+sandbox.Extension), nil
 }
 
 // SandboxOptions returns how sandboxes are opened.
 func (f *Factory) SandboxOptions() sandbox.Options {
-	return sandbox.Options{Now: f.Now, Waiting: func(holder string) { f.Notef("waiting for %s, which is changing the sandbox", holder) }}
+	return sandbox.Options{Now: f.Now, Waiting: func(holder string) { f.Notef("waiting for %s to finish changing the sandbox", holder) }}
 }
 
 // OpenSandbox opens a sandbox. One that is named like a scenario is made on
@@ -69,7 +69,7 @@ func (f *Factory) OpenSandbox(name string) (*sandbox.Sandbox, error) {
 	}
 	box, err := sandbox.Open(path, f.SandboxOptions())
 	if errs.ExitOf(err) == errs.NotFound && !f.completing && slices.ContainsFunc(sandbox.Scenarios(), func(s sandbox.Scenario) bool { return s.Name == name }) {
-		f.Notef("note: making the practice cluster %q on this machine", name)
+		f.Notef("note: creating the sandbox %q on this machine", name)
 		made, err := sandbox.Create(context.Background(), path, name, f.SandboxOptions())
 		if err != nil {
 			// Another process may have made it a moment ago.

@@ -23,16 +23,16 @@ func (f *Factory) SnapshotPath() (string, error) {
 	}
 	switch {
 	case g.Sandbox != "" && live(g) != "":
-		return "", errs.Usagef("--sandbox and %s name two different clusters", live(g)).WithAdvice("give one of them")
+		return "", errs.Usagef("--sandbox cannot be used with %s", live(g)).WithAdvice("choose one of them")
 	case g.Snapshot != "" && other != "":
-		return "", errs.Usagef("--snapshot and %s name two different clusters", other).WithAdvice("give one of them")
+		return "", errs.Usagef("--snapshot cannot be used with %s", other).WithAdvice("choose one of them")
 	case g.Snapshot != "" || other != "":
 		return g.Snapshot, nil
 	}
 	path := f.Env(snapshotEnv)
 	if path != "" && f.SandboxName("") != "" {
-		return "", errs.Usagef("HYPERPOD_SANDBOX and %s name two different clusters", snapshotEnv).
-			WithAdvice("unset one of them, or give --sandbox or --snapshot")
+		return "", errs.Usagef("HYPERPOD_SANDBOX cannot be used with %s", snapshotEnv).
+			WithAdvice("unset one of them, or choose with --sandbox or --snapshot")
 	}
 	return path, nil
 }
@@ -67,14 +67,14 @@ func (f *Factory) openSnapshot(path string) (*Cluster, error) {
 func describeSnapshot(s *snapshot.Snapshot, now time.Time) string {
 	at := s.Info.Taken.Format(time.RFC3339)
 	if s.Plain {
-		return "this is the state in " + s.Path + ", at " + at + ", the newest time in it"
+		return "using snapshot " + s.Path + ", whose newest time is " + at
 	}
-	text := "this is the state of " + at
+	text := "using snapshot " + s.Path + " of " + at
 	if age := now.Sub(s.Info.Taken); age > time.Minute {
 		text += ", " + words.Age(age) + " ago"
 	}
 	if s.Info.Scope != "" {
-		text += ", of namespace " + s.Info.Scope
+		text += " (namespace " + s.Info.Scope + ")"
 	}
-	return text + " (snapshot " + s.Path + ")"
+	return text
 }

@@ -121,7 +121,7 @@ func catalogue(found census) []Row {
 	for _, name := range others {
 		node := found.types[name].one
 		r := Row{InstanceType: name, VCPU: int(node.Capacity["cpu"] / 1000), Memory: node.Capacity["memory"], EFA: int(node.Capacity[instances.EFA]),
-			MIG: []string{}, Note: "not in the table: as its nodes say"}
+			MIG: []string{}, Note: "from the cluster's nodes"}
 		for _, resource := range wholeDevices {
 			if n := node.Capacity[resource]; n > 0 && r.Accelerator == nil {
 				r.Accelerator, r.Accelerators = &resource, int(n)

@@ -43,11 +43,11 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list-instance-types [WORD...]",
 		Aliases: []string{"list-instance-type"},
-		Short:   "List instance types, and what the cluster has of them",
-		Long: `Lists the instance types of HyperPod clusters whose name has one of the words.
-With a cluster: how many nodes of each there are, and how many accelerators are
-free on nodes that are ready and not cordoned. Types that only the cluster knows
-are listed with what their nodes offer.`,
+		Short:   "List instance types and how many of each the cluster has",
+		Long: `Lists the instance types of HyperPod clusters whose name contains one of the
+words. With a cluster, the list also shows the number of nodes of each type, and
+the free accelerators on nodes that are ready and schedulable. Types that are
+not in the built-in table are listed with the capacity of their nodes.`,
 		Example: `  hyperpod list-instance-types p5
   hyperpod list-instance-types --accelerator gpu --min-memory 1Ti --efa
   hyperpod list-instance-types --in-cluster -o json`,
@@ -64,14 +64,14 @@ are listed with what their nodes offer.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.Accelerator, "accelerator", "", "only types with this kind: gpu, trainium, none, or a resource name")
-	fs.IntVar(&o.MinAccelerators, "min-accelerators", 0, "only types with at least so many")
-	fs.IntVar(&o.MinVCPU, "min-vcpu", 0, "only types with at least so many vCPUs")
-	fs.StringVar(&o.MinMemory, "min-memory", "", "only types with at least so much memory, a quantity such as 512Gi")
+	fs.StringVar(&o.Accelerator, "accelerator", "", "only types with this accelerator: gpu, trainium, none, or a resource name")
+	fs.IntVar(&o.MinAccelerators, "min-accelerators", 0, "only types with at least this many accelerators")
+	fs.IntVar(&o.MinVCPU, "min-vcpu", 0, "only types with at least this many vCPUs")
+	fs.StringVar(&o.MinMemory, "min-memory", "", "only types with at least this much memory, for example 512Gi")
 	fs.BoolVar(&o.EFA, "efa", false, "only types with EFA interfaces")
-	fs.BoolVar(&o.MIG, "mig", false, "only types whose GPUs can be partitioned")
-	fs.BoolVar(&o.InCluster, "in-cluster", false, "only types of which the cluster has nodes")
-	fs.BoolVar(&o.NoCluster, "no-cluster", false, "do not ask the cluster")
+	fs.BoolVar(&o.MIG, "mig", false, "only types whose GPUs support MIG")
+	fs.BoolVar(&o.InCluster, "in-cluster", false, "only types that the cluster has nodes of")
+	fs.BoolVar(&o.NoCluster, "no-cluster", false, "do not contact the cluster")
 	f.CompleteArgs(cmd, factory.InstanceTypes)
 	factory.Complete(cmd, "accelerator", accelerators...)
 	return cmd
@@ -81,7 +81,7 @@ are listed with what their nodes offer.`,
 func (o *Options) Validate() error {
 	o.Accelerator = strings.ToLower(o.Accelerator)
 	if o.Accelerator != "" && !strings.Contains(o.Accelerator, "/") && !slices.Contains(accelerators, o.Accelerator) {
-		e := errs.Usagef("--accelerator has no value %q", o.Accelerator).WithFact("it has", strings.Join(accelerators, ", ")+", or a resource name such as nvidia.com/gpu")
+		e := errs.Usagef("invalid --accelerator %q", o.Accelerator).WithFact("must be one of", strings.Join(accelerators, ", ")+", or a resource name such as nvidia.com/gpu")
 		if near := errs.Near(o.Accelerator, accelerators); len(near) > 0 {
 			e.WithTry("--accelerator " + near[0])
 		}
@@ -90,18 +90,18 @@ func (o *Options) Validate() error {
 	if o.MinMemory != "" {
 		q, err := resource.ParseQuantity(o.MinMemory)
 		if err != nil || q.Sign() < 0 {
-			return errs.Usagef("--min-memory is %q, want a quantity such as 512Gi", o.MinMemory)
+			return errs.Usagef("invalid --min-memory %q: must be a quantity, for example 512Gi", o.MinMemory)
 		}
 		o.minMemory = q.Value()
 	}
 	switch {
 	case o.MinAccelerators < 0:
-		return errs.Usagef("--min-accelerators is not below 0")
+		return errs.Usagef("invalid --min-accelerators: must be at least 0")
 	case o.MinVCPU < 0:
-		return errs.Usagef("--min-vcpu is not below 0")
+		return errs.Usagef("invalid --min-vcpu: must be at least 0")
 	}
 	if o.InCluster && o.NoCluster {
-		return errs.Usagef("--in-cluster and --no-cluster exclude each other")
+		return errs.Usagef("--in-cluster cannot be used with --no-cluster")
 	}
 	return nil
 }
@@ -151,17 +151,17 @@ func (o *Options) count(ctx context.Context) (census, error) {
 		}
 		switch {
 		case !found.nodesKnown:
-			f.Notef("note: the table alone: you may not list nodes")
+			f.Notef("note: figures of the cluster are hidden: no permission to list nodes")
 		case !found.podsKnown:
-			f.Notef("note: free accelerators are not shown: you may not list the pods of all namespaces")
+			f.Notef("note: free accelerators are hidden: no permission to list pods in all namespaces")
 		}
 		return found, nil
 	case ctx.Err() != nil || o.InCluster:
 		return census{}, err
 	case errors.Is(err, kube.ErrNoCluster):
-		f.Notef("note: the table alone: no cluster to ask")
+		f.Notef("note: figures of the cluster are missing: no cluster is configured")
 	default:
-		f.Notef("note: the table alone: %v", err)
+		f.Notef("note: figures of the cluster are missing: %v", err)
 	}
 	return census{}, nil
 }
@@ -173,7 +173,7 @@ func worst(st *state.State) error {
 			return m.Err
 		}
 	}
-	return errs.New("cannot list nodes", "the cluster did not say why")
+	return errs.New("cannot list nodes", "the cluster gave no reason")
 }
 
 func (o *Options) wanted(r Row) bool {

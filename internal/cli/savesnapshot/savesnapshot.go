@@ -32,22 +32,22 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "save-snapshot FILE",
-		Short: "Save the state of the cluster to a file that commands can work on",
-		Long: `Saves what the read commands, the dry run and simulate look at: namespaces,
-queues, cohorts, flavors, topologies, priority classes, workloads, jobs, nodes,
-pods and Kueue's configuration, as far as you may read them. Every one of those
-commands then works on the file with --snapshot FILE, without a cluster.
+		Short: "Save the state of the cluster in a file for offline use",
+		Long: `Saves what the read commands, the dry run and simulate use: namespaces, queues,
+cohorts, flavors, topologies, priority classes, workloads, jobs, nodes, pods and
+Kueue's configuration, as far as you have permission to read them. These
+commands then work without a cluster: add --snapshot FILE.
 
-Values of environment variables, commands and arguments, secrets, annotations
-(but for the few that decide something) and managed fields are left out. Names,
-labels, images and resource requests are kept. The file can be read by you only;
-a name that ends in .gz is compressed; - writes to standard output.`,
+The snapshot has no values of environment variables, commands and arguments, no
+secrets, no managed fields, and only the annotations that influence a decision.
+It keeps names, labels, images and resource requests. Only you can read the
+file. A name that ends in .gz compresses it; - writes to standard output.`,
 		Example: `  hyperpod save-snapshot cluster.json.gz
   hyperpod start-job -f train.yaml --dry-run --snapshot cluster.json.gz
   hyperpod list-jobs -A --snapshot cluster.json.gz`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return errs.Usagef("the snapshot needs one file to go to").WithTry("hyperpod save-snapshot cluster.json.gz")
+				return errs.Usagef("exactly one file name is required").WithTry("hyperpod save-snapshot cluster.json.gz")
 			}
 			o.File = args[0]
 			if runF != nil {
@@ -56,7 +56,7 @@ a name that ends in .gz is compressed; - writes to standard output.`,
 			return Run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.Force, "force", false, "replace a file that is no snapshot")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "replace the file even if it is not a snapshot")
 	return cmd
 }
 
@@ -111,12 +111,12 @@ func Run(ctx context.Context, o *Options) error {
 		func() []string { return []string{"snapshot/" + o.File} })
 }
 
-// lacks says what the snapshot cannot tell, a line for each reason.
+// lacks returns what the snapshot does not have, a line for each reason.
 func lacks(s *snapshot.Snapshot) []string {
 	why := map[string]string{
-		snapshot.Forbidden: "not in it, for want of the right to read them: ",
-		snapshot.NotInFile: "not in it, as the file it was taken of has none: ",
-		snapshot.Failed:    "not in it, because reading them failed: ",
+		snapshot.Forbidden: "not in the snapshot, because of missing permissions: ",
+		snapshot.NotInFile: "not in the snapshot, because the source file has none: ",
+		snapshot.Failed:    "not in the snapshot, because reading them failed: ",
 	}
 	var out []string
 	for _, reason := range []string{snapshot.Forbidden, snapshot.NotInFile, snapshot.Failed} {

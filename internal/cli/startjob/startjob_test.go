@@ -80,7 +80,7 @@ func TestValidate(t *testing.T) {
 		{"--name j --wait --timeout -5s", "--timeout 5s"},
 		{"--name j --wait --dry-run=server", "a dry run starts no job"},
 		{"--name j --scheduler-type slurm", "SageMaker, Kueue, None"},
-		{"a b", "one job at a time"},
+		{"a b", "too many arguments"},
 		{"--name j --environment A", "A"},
 		{"--name j --edit -f -", "--edit cannot be used with -f -"},
 		{"--from a", "a repeated job needs a name of its own"},
