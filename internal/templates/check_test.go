@@ -37,7 +37,7 @@ spec:
 	} {
 		_, faults, _ := render.Check("t", "t", []byte(form(strings.Replace(text, "        image: k\n", "", 1))))
 		got := fmt.Sprint(faults)
-		for _, want := range []string{"{2 13 parameter A", "{3 7 parameter B", "{7 21 no field \"label\" in metadata, did you mean labels?}", "{9 3 no field \"paralelism\" in spec, did you mean parallelism?}"} {
+		for _, want := range []string{"{2 13 parameter A", "{3 7 parameter B", `{7 21 no field "label" in metadata; did you mean "labels"?}`, `{9 3 no field "paralelism" in spec; did you mean "parallelism"?}`} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in %s", what, want, got)
 			}
@@ -65,15 +65,15 @@ func TestCheck(t *testing.T) {
 		"fine":               {job("{name: a, image: i}"), "", 0},
 		"placeholders":       {"parameters: {N: {type: int, required: true}}\n---\n" + job("{name: a, image: $IMAGE, resources: {limits: {cpu: $N, memory: $M}}}"), "", 0},
 		"only in rendering":  {job("{name: a}"), "has no image", 1},
-		"quantity":           {job("{name: a, image: i, resources: {limits: {cpu: lots}}}"), "want a quantity", 1},
-		"default of a type":  {"parameters: {N: {type: int, default: x}}\n---\n" + job("{name: a, image: i}"), "default is wrong", 1},
-		"bad default inside": {"parameters: {N: {default: 0x}}\n---\n" + job("{name: a, image: i, resources: {limits: {cpu: $N}}}"), "want a quantity", 1},
+		"quantity":           {job("{name: a, image: i, resources: {limits: {cpu: lots}}}"), "must be a quantity", 1},
+		"default of a type":  {"parameters: {N: {type: int, default: x}}\n---\n" + job("{name: a, image: i}"), "invalid default", 1},
+		"bad default inside": {"parameters: {N: {default: 0x}}\n---\n" + job("{name: a, image: i, resources: {limits: {cpu: $N}}}"), "must be a quantity", 1},
 		"a merge":            {"a: &a {name: a, image: i}\n---\n" + job("{<<: *a}"), "apiVersion and kind are missing", 1},
-		"merged":             {strings.Replace(job("{<<: *m, image: j}"), "metadata: {name: j}", "metadata: {name: j, annotations: &n {}}", 1), "stands for nothing", 1},
+		"merged":             {strings.Replace(job("{<<: *m, image: j}"), "metadata: {name: j}", "metadata: {name: j, annotations: &n {}}", 1), "has no anchor", 1},
 		"tab":                {"apiVersion: v1\nkind: Pod\n\tmetadata: {}\n", "a tab", 1},
 		"jinja":              {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ name }}\n", "Helm or Jinja", 1},
 		"jinja block":        {"{% for i in x %}\nkind: Pod\n{% endfor %}\n", "Helm or Jinja", 1},
-		"two jobs":           {job("{name: a, image: i}") + "---\n" + job("{name: b, image: i}"), "another job", 1},
+		"two jobs":           {job("{name: a, image: i}") + "---\n" + job("{name: b, image: i}"), "a second job", 1},
 		"large":              {job("{name: a, image: i}") + "# " + strings.Repeat("x", 5<<20), "larger than", 1},
 		"not text":           {"\xff\xfe\x00", "not a text file", 1},
 		"empty":              {"", "no object", 1},
@@ -118,8 +118,8 @@ func TestEveryFaultOfAJob(t *testing.T) {
 	for _, f := range faults {
 		got = append(got, fmt.Sprintf("%d:%d: %s", f.Line, f.Column, f.Message))
 	}
-	want := []string{`4:3: "1st" cannot be the name of a PyTorchJob`, `8:7: Worker has 0 replicas`, `9:7: restart policy "Sometimes"`, `12:11: no container of Worker is named pytorch`, `14:13: "a b" cannot be an image`,
-		`19:17: train of Worker: nvidia.com/gpu counts devices`, `20:13: container side of Worker has no image`}
+	want := []string{`4:3: invalid name "1st" of a PyTorchJob`, `8:7: invalid replicas 0 of Worker`, `9:7: invalid restart policy "Sometimes"`, `12:11: Worker requires a container named pytorch`, `14:13: "a b" is not a valid image`,
+		`19:17: train of Worker: limit and request of nvidia.com/gpu must be equal`, `20:13: container side of Worker has no image`}
 	if len(got) != len(want) {
 		t.Fatalf("faults:\n%s", strings.Join(got, "\n"))
 	}
@@ -132,7 +132,7 @@ func TestEveryFaultOfAJob(t *testing.T) {
 	tm := mustParse(t, text)
 	_, err := render.Objects(tm, values.Values{})
 	said := errs.Text(err, false)
-	if errs.ExitOf(err) != errs.Usage || !strings.Contains(said, "this PyTorchJob has 7 faults") || !strings.Contains(said, `"1st" cannot be the name`) || !strings.Contains(said, "--image IMAGE") {
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(said, "this PyTorchJob has 7 faults") || !strings.Contains(said, `invalid name "1st"`) || !strings.Contains(said, "--image IMAGE") {
 		t.Errorf("%s", said)
 	}
 }
@@ -154,117 +154,117 @@ func TestEveryFaultAtOnce(t *testing.T) {
 	const pod = "      template:\n        spec:\n          containers:\n"
 	for what, c := range map[string]struct{ text, want string }{
 		"fields and values": {head + "      replicas: -1\n      restart: Never\n" + pod + "          - name: pytorch\n            image: a b\n            imag: x\n            resources: {limits: {cpu: lots, memory: -1}}\n", `
-7:7: Worker has -1 replicas, want at least 1
-8:7: no field "restart" in spec.pytorchReplicaSpecs.Worker, did you mean restartPolicy?
-13:13: "a b" cannot be an image: container pytorch of Worker
-14:13: no field "imag" in spec.pytorchReplicaSpecs.Worker.template.spec.containers[0], did you mean image or imagePullPolicy?
-15:39: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits.cpu is the text "lots", want a quantity such as 500m, 4 or 16Gi
-15:45: pytorch of Worker: resources.limits.memory is below 0 (-1)
+7:7: invalid replicas -1 of Worker: must be at least 1
+8:7: no field "restart" in spec.pytorchReplicaSpecs.Worker; did you mean "restartPolicy"?
+13:13: "a b" is not a valid image: container pytorch of Worker
+14:13: no field "imag" in spec.pytorchReplicaSpecs.Worker.template.spec.containers[0]; did you mean "image" or "imagePullPolicy"?
+15:39: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits.cpu is the text "lots": must be a quantity such as 500m, 4 or 16Gi
+15:45: pytorch of Worker: invalid resources.limits.memory -1: must be at least 0
 `},
 		"header, fields and values": {"parameters:\n  A: {type: integer, defalt: 1, fixed: maybe}\n  B: {type: int, default: x}\n---\n" + head + "      replicas: ${A}\n" + pod + "          - {name: pytorch, image: i, args: [$B]}\n          - {name: pytorch, image: j}\n", `
-2:13: parameter A: no type "integer", it is one of string, int, number, bool, quantity, list
-2:22: parameter A: no field "defalt", did you mean default?
-2:40: parameter A: fixed is true or false
-3:3: parameter B: its default is wrong: "x" is not a whole number
+2:13: parameter A: type "integer" not found; the types are string, int, number, bool, quantity, list
+2:22: parameter A: no field "defalt"; did you mean "default"?
+2:40: parameter A: fixed must be true or false
+3:3: parameter B: invalid default: "x" is not a whole number
 16:14: two containers of Worker are named pytorch
 `},
 		"a misspelt field hides nothing that is inside of it": {"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec:\n  pytorchReplicaSpec:\n    Worker:\n      replica: 0\n" + pod + "          - {name: pytorch, image: i, comand: [a]}\n", `
-5:3: no field "pytorchReplicaSpec" in spec, did you mean pytorchReplicaSpecs?
-7:7: no field "replica" in spec.pytorchReplicaSpecs.Worker, did you mean replicas?
-7:7: Worker has 0 replicas, want at least 1
-11:39: no field "comand" in spec.pytorchReplicaSpecs.Worker.template.spec.containers[0], did you mean command?
+5:3: no field "pytorchReplicaSpec" in spec; did you mean "pytorchReplicaSpecs"?
+7:7: no field "replica" in spec.pytorchReplicaSpecs.Worker; did you mean "replicas"?
+7:7: invalid replicas 0 of Worker: must be at least 1
+11:39: no field "comand" in spec.pytorchReplicaSpecs.Worker.template.spec.containers[0]; did you mean "command"?
 `},
 		"what follows from a fault is not told": {head + "      replicas: \"-1\"\n      restartPolicy: 5\n" + pod + "          - {name: [a], image: 7, imagePullPolicy: {}}\n", `
-7:17: spec.pytorchReplicaSpecs.Worker.replicas is the text "-1", want a whole number
-8:22: spec.pytorchReplicaSpecs.Worker.restartPolicy is the number 5, want text: put it in quotes
-12:20: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].name is a list, want text
-12:32: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].image is the number 7, want text: put it in quotes
-12:52: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].imagePullPolicy is a map, want text
+7:17: spec.pytorchReplicaSpecs.Worker.replicas is the text "-1": must be a whole number
+8:22: spec.pytorchReplicaSpecs.Worker.restartPolicy is the number 5: must be text (put it in quotes)
+12:20: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].name is a list: must be text
+12:32: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].image is the number 7: must be text (put it in quotes)
+12:52: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].imagePullPolicy is a map: must be text
 `},
 		"no pods because of a fault": {"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec:\n  pytorchReplicaSpecs: {Worker: []}\n", `
-5:33: spec.pytorchReplicaSpecs.Worker is a list, want a map
+5:33: spec.pytorchReplicaSpecs.Worker is a list: must be a map
 `},
 		"no pods": {"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec:\n  runPolicy: {backoffLimit: x}\n", `
-4:1: the PyTorchJob describes no pods
-5:29: spec.runPolicy.backoffLimit is the text "x", want a whole number
+4:1: the PyTorchJob has no pods
+5:29: spec.runPolicy.backoffLimit is the text "x": must be a whole number
 `},
 		"one value is told once": {head + "      replicas: 1\n" + pod + "          - name: pytorch\n            image: i\n            resources: {requests: {memory: 1}, limits: {memory: -1}}\n", `
-13:57: pytorch of Worker: resources.limits.memory is below 0 (-1)
+13:57: pytorch of Worker: invalid resources.limits.memory -1: must be at least 0
 `},
 		"an alias brings a fault twice": {"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec:\n  pytorchReplicaSpecs:\n    Master: &role\n      replicas: 0\n      template:\n        spec:\n          containers: [{name: pytorch, image: 5}]\n    Worker: *role\n", `
-7:7: Master has 0 replicas, want at least 1
-10:47: spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image is the number 5, want text: put it in quotes
+7:7: invalid replicas 0 of Master: must be at least 1
+10:47: spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image is the number 5: must be text (put it in quotes)
 `},
 		"misspelt kind, no version": {"apiVersion: kubeflow.org/v1\nkind: PytorchJob\nmetadata: {name: j}\nspec: {pytorchReplicaSpecs: {Worker: {replicas: 0, template: {spec: {containers: [{name: pytorch, image: i}]}}}}}\n---\nkind: ConfigMap\nmetadata: {name: A_B}\n---\nspec: {}\n", `
-2:7: kubeflow.org/v1 has no kind PytorchJob, did you mean PyTorchJob?
-4:39: Worker has 0 replicas, want at least 1
-6:1: apiVersion is missing: a ConfigMap has v1
-7:12: "A_B" cannot be the name of a ConfigMap: lower-case letters, digits, - and ., a letter or digit at both ends
+2:7: kubeflow.org/v1 has no kind PytorchJob; did you mean "PyTorchJob"?
+4:39: invalid replicas 0 of Worker: must be at least 1
+6:1: apiVersion is missing: use v1 for a ConfigMap
+7:12: "A_B" is not a valid name of a ConfigMap: use lower-case letters, digits, - and ., with a letter or digit at both ends
 9:1: apiVersion and kind are missing
 `},
 		"labels of every object": {"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  labels: {\"bad key!\": x, team: -a}\n  annotations: {\"a b\": c}\nspec:\n  template:\n    metadata: {labels: {app: a b}}\n    spec:\n      restartPolicy: Never\n      nodeSelector: {pool: a/b}\n      containers: [{name: A, image: i}]\n---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: Any Name, namespace: A, labels: {x: \"\", y: \"?\"}}\n", `
-5:12: Job j: "bad key!" is no label name
-5:27: Job j: the label team cannot have the value "-a": at most 63 letters, digits, -, _ and ., a letter or digit at both ends
-6:17: Job j: "a b" is no annotation name
-9:25: pods of worker: the label app cannot have the value "a b": at most 63 letters, digits, -, _ and ., a letter or digit at both ends
-12:22: nodeSelector of worker: the label pool cannot have the value "a/b": at most 63 letters, digits, -, _ and ., a letter or digit at both ends
-13:21: "A" cannot be the name of a container of worker: lower-case letters, digits and -, a letter or digit at both ends, at most 63
+5:12: Job j: "bad key!" is not a valid label name
+5:27: Job j: "-a" is not a valid value of the label team: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
+6:17: Job j: "a b" is not a valid annotation name
+9:25: pods of worker: "a b" is not a valid value of the label app: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
+12:22: nodeSelector of worker: "a/b" is not a valid value of the label pool: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
+13:21: "A" is not a valid name of a container of worker: use at most 63 lower-case letters, digits and -, with a letter or digit at both ends
 17:28: Thing Any Name: "A" cannot be a namespace: lower-case letters, digits and -, a letter or digit at both ends, at most 63
-17:58: Thing Any Name: the label y cannot have the value "?": at most 63 letters, digits, -, _ and ., a letter or digit at both ends
+17:58: Thing Any Name: "?" is not a valid value of the label y: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
 `},
 		"one of several documents is no YAML": {jobHead + "        imag: j\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c\ndata: {}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\ndata: {a: 1}\n---\na: @x\n", `
-10:9: no field "imag" in spec.template.spec.containers[0], did you mean image or imagePullPolicy?
-14:1: not valid YAML: a { is not closed, or a comma is missing in it
-20:11: data.a is the number, want text: put it in quotes
-22:1: not valid YAML: text that starts with @, ` + "`" + ` or % needs quotes
+10:9: no field "imag" in spec.template.spec.containers[0]; did you mean "image" or "imagePullPolicy"?
+14:1: not valid YAML: a { is not closed, or a comma is missing inside it
+20:11: data.a is the number: must be text (put it in quotes)
+22:1: not valid YAML: put text that starts with @, ` + "`" + ` or % in quotes
 `},
 		"Helm here and there": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {a: b}\n---\n" + head + "      replicas: \"{{ .Values.n }}\"\n" + pod + "          - {name: pytorch, image: \"{{ .Values.image }}\"}\n          - {name: b}\n", `
 3:18: ` + manifest.ForeignText + `; also in lines 12, 16
 17:13: container b of Worker has no image
 `},
 		"Jinja is not blamed for another mistake": {jobHead + "        args: [\"docker ps --format '{{.Names}}'\"]\n        command: [a\n", `
-11:9: not valid YAML: a [ is not closed, or a comma is missing in it
+11:9: not valid YAML: a [ is not closed, or a comma is missing inside it
 `},
 		"keys and numbers of YAML": {jobHead + "        image: j\n        stdin: !Ref x\n        tty: .inf\n        resources: {}\n        resources: {}\n      hostNetwork: 7\n", `
 10:9: the key "image" is given twice (first in line 9)
-11:16: the tag "!Ref" is not understood
-12:14: ".inf" is not a number that JSON can hold
+11:16: tag "!Ref" is not supported
+12:14: ".inf" is not a valid JSON number
 14:9: the key "resources" is given twice (first in line 13)
-15:20: spec.template.spec.hostNetwork is the number 7, want true or false
+15:20: spec.template.spec.hostNetwork is the number 7: must be true or false
 `},
 		"defaults that lead nowhere": {"parameters:\n  INSTANCE_TYPE: {default: ml.p9.huge}\n  NODE_COUNT: {type: int, default: 0}\n  RDZV_BACKEND: gossip\n---\n" + head + "      replicas: $NODE_COUNT\n" + pod + "          - {name: pytorch, image: a b}\n", `
-2:3: parameter INSTANCE_TYPE: its default is wrong: unknown instance type "ml.p9.huge"
-3:3: parameter NODE_COUNT: its default is wrong: --node-count is 0, want at least 1
-4:3: parameter RDZV_BACKEND: its default is wrong: --rdzv-backend "gossip" is not one of c10d, etcd-v2, etcd, static
-16:29: "a b" cannot be an image: container pytorch of Worker
+2:3: parameter INSTANCE_TYPE: invalid default: instance type "ml.p9.huge" not found
+3:3: parameter NODE_COUNT: invalid default: invalid --node-count "0": must be at least 1
+4:3: parameter RDZV_BACKEND: invalid default: invalid --rdzv-backend "gossip": must be c10d, etcd-v2, etcd or static
+16:29: "a b" is not a valid image: container pytorch of Worker
 `},
 		"fixed paths": {"parameters: {}\nfixed: [spec.runPolice, spec.nothing, 'a b=', spec.runPolicy.backoffLimit=x]\n---\n" + head + "      replicas: 0\n" + pod + "          - {name: pytorch, image: i}\n", `
-2:9: fixed: spec.runPolice leads to nothing in the manifest, did you mean spec.runPolicy?; spec.runPolice=VALUE fixes a value, spec.runPolice=null that there is none
-2:25: fixed: spec.nothing leads to nothing in the manifest; spec.nothing=VALUE fixes a value, spec.nothing=null that there is none
+2:9: fixed: spec.runPolice not found in the manifest; use spec.runPolice=VALUE to fix a value, spec.runPolice=null to fix that there is none; did you mean "spec.runPolicy"?
+2:25: fixed: spec.nothing not found in the manifest; use spec.nothing=VALUE to fix a value, spec.nothing=null to fix that there is none
 2:39: no field "a b" at the top
-2:47: spec.runPolicy.backoffLimit is the text "x", want a whole number
-10:7: Worker has 0 replicas, want at least 1
+2:47: spec.runPolicy.backoffLimit is the text "x": must be a whole number
+10:7: invalid replicas 0 of Worker: must be at least 1
 `},
 		"two jobs": {head + "      replicas: 0\n" + pod + "          - {name: pytorch, image: i}\n---\n" + head + "      replicas: -2\n" + pod + "          - {name: pytorch, image: i}\n", `
-7:7: Worker has 0 replicas, want at least 1
-13:1: the manifest holds another job, and one can be started at a time
-19:7: Worker has -2 replicas, want at least 1
+7:7: invalid replicas 0 of Worker: must be at least 1
+13:1: a second job: start one at a time
+19:7: invalid replicas -2 of Worker: must be at least 1
 `},
 		"a name that is not known yet": {strings.Replace(head, "{name: j}", "{name: $WHO, labels: {a: '?'}}", 1) + pod + "          - {name: pytorch, image: i}\n---\napiVersion: batch/v1\nkind: Job\n", `
-3:33: PyTorchJob: the label a cannot have the value "?": at most 63 letters, digits, -, _ and ., a letter or digit at both ends
-12:1: the manifest holds another job, and one can be started at a time
-12:1: the job has no name
-12:1: the Job describes no pods
+3:33: PyTorchJob: "?" is not a valid value of the label a: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
+12:1: a second job: start one at a time
+12:1: the job requires a name
+12:1: the Job has no pods
 `},
 		"a misspelt header": {"paramters: {A: {typ: int}}\n---\n" + head + "      replicas: 0\n" + pod + "          - {name: pytorch, image: i}\n", `
-1:1: the header has no field "paramters", did you mean parameters?
-1:17: parameter A: no field "typ", did you mean type?
-9:7: Worker has 0 replicas, want at least 1
+1:1: the header has no field "paramters"; did you mean "parameters"?
+1:17: parameter A: no field "typ"; did you mean "type"?
+9:7: invalid replicas 0 of Worker: must be at least 1
 `},
 		"forms of a shell": {head + "      replicas: ${N:?no}\n" + pod + "          - {name: pytorch, image: \"${I%%:*} x\", imagePullPolicy: Perhaps}\n", `
-7:17: ${N:?no} is for a shell, and none reads it here; ${NAME} and ${NAME:-DEFAULT} are filled in
-11:36: ${I%%:*} is for a shell, and none reads it here; ${NAME} and ${NAME:-DEFAULT} are filled in
-11:50: imagePullPolicy "Perhaps" is not one of Always, IfNotPresent, Never
+7:17: ${N:?no} is shell syntax and no shell reads it here; use ${NAME} or ${NAME:-DEFAULT}
+11:36: ${I%%:*} is shell syntax and no shell reads it here; use ${NAME} or ${NAME:-DEFAULT}
+11:50: invalid imagePullPolicy "Perhaps": must be Always, IfNotPresent or Never
 `},
 		"parameters without a value are open": {head + "      replicas: $N\n      restartPolicy: $P\n" + strings.Replace(pod, "template:", "template:\n        metadata: {labels: {\"$K\": \"a $V\", b: \"$V\"}}", 1) + "          - {name: $C, image: \"$I\", imagePullPolicy: $Q, resources: {limits: {$D: $M}}}\n", ""},
 	} {
@@ -279,10 +279,10 @@ func TestEveryFaultAtOnce(t *testing.T) {
 // A file of v2's, and text that is none, have one fault.
 func TestCheckOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"training_cfg: {}\ncluster: {}\n": "1:1: this is a configuration file of HyperPod CLI v2, not a manifest; start-job -f takes it\n",
-		"a: \x00":                         "0:0: it is not a text file in UTF-8\n",
-		"":                                "0:0: it holds no object\n",
-		"just text":                       "1:1: a manifest is a map with apiVersion and kind, and this is none\n",
+		"training_cfg: {}\ncluster: {}\n": "1:1: this is a configuration file of HyperPod CLI v2, not a manifest; use it with start-job -f\n",
+		"a: \x00":                         "0:0: not a text file in UTF-8\n",
+		"":                                "0:0: the file has no objects\n",
+		"just text":                       "1:1: a manifest must be a map with apiVersion and kind\n",
 	} {
 		if got := checked(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -293,7 +293,7 @@ func TestCheckOtherFiles(t *testing.T) {
 // A ${NAME:-DEFAULT} of a script that stays though a parameter has its name is noted.
 func TestShellsOwnNoted(t *testing.T) {
 	text := strings.Replace(jobHead, "image: i\n", "image: i:$TAG\n        command: [sh, -c, 'echo ${TAG:-1} ${HOME:-/}']\n", 1)
-	if _, faults, notes := render.Check("t", "t", []byte(text)); len(faults) > 0 || len(notes) != 1 || !strings.HasPrefix(notes[0], "${TAG:-1} stays as it is in spec.template.spec.containers[0].command[2]") {
+	if _, faults, notes := render.Check("t", "t", []byte(text)); len(faults) > 0 || len(notes) != 1 || !strings.HasPrefix(notes[0], "${TAG:-1} in spec.template.spec.containers[0].command[2] is left to the shell") {
 		t.Errorf("faults %v, notes %q", faults, notes)
 	}
 	text = strings.Replace(text, "        command", "        env: [{name: TAG, value: $TAG}]\n        command", 1)

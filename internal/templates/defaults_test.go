@@ -48,23 +48,23 @@ func TestDefaultsInPlaceholders(t *testing.T) {
 			}
 		}
 		// The shell's own is named where it has a parameter's name.
-		if n := strings.Join(r.Notices, "\n"); !strings.Contains(n, "${tag:-2} stays as it is in "+script) || strings.Contains(n, "OWN") {
+		if n := strings.Join(r.Notices, "\n"); !strings.Contains(n, "${tag:-2} in "+script+" is left to the shell") || strings.Contains(n, "OWN") {
 			t.Errorf("notices %q", r.Notices)
 		}
 	}
 	// The header's word counts.
 	head := "parameters: {tag: {type: string, default: 7}, repo: {type: string}, zone: {required: true}}\n---\n"
-	if _, err := render.Objects(mustParse(t, head+text), values.Values{}); err == nil || !strings.Contains(errs.Text(err, false), "needs a value for zone") {
+	if _, err := render.Objects(mustParse(t, head+text), values.Values{}); err == nil || !strings.Contains(errs.Text(err, false), "requires a value for zone") {
 		t.Errorf("a required parameter: %v", err)
 	}
 	if got := at(t, mustRender(t, mustParse(t, head+text), values.Values{Params: map[string]any{"zone": "b"}}).Objects[0], workerContainer+".image"); got != "example.com/i:7" {
 		t.Errorf("declared: image %v", got)
 	}
 	for bad, want := range map[string]string{
-		"name: ${x:-a}${x:-b}":          "line 3: ${x:-a} and ${x:-b} are two defaults",
-		"name: '${x:?say it}'":          "line 3: ${x:?say it} is for a shell",
-		"name: \"${x:-$y}\"":            "line 3: ${x:-$y} is for a shell",
-		"name: a\n  namespace: ${x//a}": "line 4: ${x//a} is for a shell",
+		"name: ${x:-a}${x:-b}":          "line 3: ${x:-a} and ${x:-b} give one parameter two defaults",
+		"name: '${x:?say it}'":          "line 3: ${x:?say it} is shell syntax",
+		"name: \"${x:-$y}\"":            "line 3: ${x:-$y} is shell syntax",
+		"name: a\n  namespace: ${x//a}": "line 4: ${x//a} is shell syntax",
 	} {
 		_, err := parse.Text("t", "t", []byte("apiVersion: example.com/v1\nkind: Thing\nmetadata: {"+strings.ReplaceAll(bad, "\n ", ",\n ")+"}\n"))
 		if err == nil || !strings.Contains(errs.Text(err, false), want) {
@@ -72,7 +72,7 @@ func TestDefaultsInPlaceholders(t *testing.T) {
 		}
 	}
 	typed := "parameters: {x: {type: int}}\n---\napiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nn: ${x:-one}\n"
-	if _, err := parse.Text("t", "t", []byte(typed)); err == nil || !strings.Contains(err.Error(), `its default is wrong: "one" is not a whole number`) {
+	if _, err := parse.Text("t", "t", []byte(typed)); err == nil || !strings.Contains(err.Error(), `invalid default: "one" is not a whole number`) {
 		t.Errorf("a default of another type: %v", err)
 	}
 }

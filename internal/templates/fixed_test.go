@@ -66,17 +66,17 @@ func TestFixed(t *testing.T) {
 		{values.Values{Image: "example.com/i:1", InstanceType: "ml.p5.48xlarge"}, ""},
 		{values.Values{Labels: map[string]string{"mine": "1"}, Environment: map[string]string{"MORE": "x"}, Queue: "q", Priority: "p"}, ""},
 		{set("EPOCHS=3", "spec.runPolicy.backoffLimit=2"), ""},
-		{values.Values{Image: "other"}, "fixes IMAGE to example.com/i:1, and --image says other"},
-		{values.Values{Image: "a b"}, `and --image says "a b"`},
+		{values.Values{Image: "other"}, "fixes IMAGE to example.com/i:1: --image cannot set it to other"},
+		{values.Values{Image: "a b"}, `--image cannot set it to "a b"`},
 		{values.Values{InstanceType: "g5.xlarge"}, "fixes INSTANCE_TYPE"},
 		{values.Values{Params: map[string]any{"IMAGE": "other"}}, "--set IMAGE"},
-		{set("EPOCHS=4"), "fixes EPOCHS to 3, and --set EPOCHS says 4"},
-		{set("spec.runPolicy.activeDeadlineSeconds=7200"), "fixes spec.runPolicy.activeDeadlineSeconds to 3600, and it would become 7200"},
-		{set("spec.runPolicy=null"), "fixes spec.runPolicy to a map, and it would become nothing"},
+		{set("EPOCHS=4"), "fixes EPOCHS to 3: --set EPOCHS cannot set it to 4"},
+		{set("spec.runPolicy.activeDeadlineSeconds=7200"), "fixes spec.runPolicy.activeDeadlineSeconds to 3600: it cannot become 7200"},
+		{set("spec.runPolicy=null"), "fixes spec.runPolicy to a map: it cannot become nothing"},
 		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].image=evil"), "fixes"},
 		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].args[2]=9"), "fixes"},
 		{set("spec.pytorchReplicaSpecs.Worker.template.spec.containers=[{name: pytorch, image: evil}]"), "fixes"},
-		{values.Values{Environment: map[string]string{"PROXY": "other"}}, "and it would become another value"},
+		{values.Values{Environment: map[string]string{"PROXY": "other"}}, "it cannot have another value"},
 		{values.Values{Labels: map[string]string{"cost-center": "1"}}, "fixes"},
 		{set("metadata.labels.cost-center=1"), "fixes"},
 	} {
@@ -117,19 +117,19 @@ func TestFixed(t *testing.T) {
 
 func TestFixedFaults(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{"IMAGE: {type: string, default: \"example.com/i:1\", fixed: true}", "IMAGE: {type: string, fixed: true}", "has a default"},
+		{"IMAGE: {type: string, default: \"example.com/i:1\", fixed: true}", "IMAGE: {type: string, fixed: true}", "must have a default"},
 		{"JOB_NAME: {type: string, required: true}", "JOB_NAME: {default: x, fixed: true}", "cannot be fixed"},
-		{"- spec.runPolicy\n", "- spec.runPolice\n", "leads to nothing"},
-		{"- spec.runPolicy\n", "- ''\n", "no path"},
-		{"- spec.runPolicy\n", "- spec.runPolicy.activeDeadlineSecond=5\n", "did you mean activeDeadlineSeconds"},
+		{"- spec.runPolicy\n", "- spec.runPolice\n", "not found in the manifest"},
+		{"- spec.runPolicy\n", "- ''\n", "is not a path"},
+		{"- spec.runPolicy\n", "- spec.runPolicy.activeDeadlineSecond=5\n", `did you mean "activeDeadlineSeconds"`},
 		{"- spec.runPolicy\n", "- spec.runPolicy.activeDeadlineSeconds=soon\n", "whole number"},
-		{"- spec.runPolicy\n", "- 'spec.runPolicy={a: '\n", "not understood"},
-		{"- spec.runPolicy\n", "- metadata.name=x\n", "cannot be given a value"},
-		{"- spec.runPolicy\n", "- kind=Pod\n", "cannot be given a value"},
-		{"- spec.runPolicy\n", "- spec.runPolicy.activeDeadlineSeconds.x=1\n", "leads into something else"},
+		{"- spec.runPolicy\n", "- 'spec.runPolicy={a: '\n", "not valid YAML"},
+		{"- spec.runPolicy\n", "- metadata.name=x\n", "cannot have a value"},
+		{"- spec.runPolicy\n", "- kind=Pod\n", "cannot have a value"},
+		{"- spec.runPolicy\n", "- spec.runPolicy.activeDeadlineSeconds.x=1\n", "is not inside a map or list"},
 		{"- spec.runPolicy\n", "- spec.pytorchReplicaSpecs.Worker.template.spec.containers[3].image=x\n", "past the end"},
-		{"fixed:\n- spec.runPolicy\n", "fixed: yes\nx:\n- spec.runPolicy\n", "fixed is a list"},
-		{"default: 3, fixed: true", "default: 3, fixed: maybe", "fixed is true or false"},
+		{"fixed:\n- spec.runPolicy\n", "fixed: yes\nx:\n- spec.runPolicy\n", "fixed must be a list"},
+		{"default: 3, fixed: true", "default: 3, fixed: maybe", "fixed must be true or false"},
 	} {
 		text := strings.Replace(fixedTemplate, c.from, c.to, 1)
 		if text == fixedTemplate {
@@ -194,7 +194,7 @@ func TestFixedWithValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, faults, _ := render.Check("t", "t", none.Text); len(faults) != 1 || !strings.Contains(faults[0].Message, "spec.runPolicy.backoffLimit=VALUE fixes a value") {
+	if _, faults, _ := render.Check("t", "t", none.Text); len(faults) != 1 || !strings.Contains(faults[0].Message, "use spec.runPolicy.backoffLimit=VALUE to fix a value") {
 		t.Errorf("%+v", faults)
 	}
 }
@@ -238,7 +238,7 @@ spec:
 			}
 		}
 	}
-	if _, err := tm.With(parse.Change{Fix: []string{"IMAGE"}}); err == nil || !strings.Contains(err.Error(), "no value to be fixed") {
+	if _, err := tm.With(parse.Change{Fix: []string{"IMAGE"}}); err == nil || !strings.Contains(err.Error(), "the parameter has no default") {
 		t.Errorf("fixed without a value: %v", err)
 	}
 }

@@ -18,27 +18,27 @@ import (
 func TestBrokenYAML(t *testing.T) {
 	theirs := regexp.MustCompile(`did not find|could not find|found |while (parsing|scanning)|yaml: |cannot start any token|mapping values|unknown anchor|node content|indicator`)
 	for text, want := range map[string]string{
-		"kind: @v1\n":                          "line 1: not valid YAML: text that starts with @",
-		"kind: `v1`\n":                         "line 1: not valid YAML: text that starts with @, `",
-		"a: 1\nkind: |9x\n  Pod\n":             "line 2: not valid YAML: more on the line",
-		"a: 1\nmetadata: name: x\n":            "line 2: not valid YAML: a colon",
+		"kind: @v1\n":                          "line 1: not valid YAML: put text that starts with @",
+		"kind: `v1`\n":                         "line 1: not valid YAML: put text that starts with @, `",
+		"a: 1\nkind: |9x\n  Pod\n":             "line 2: not valid YAML: extra text on the line",
+		"a: 1\nmetadata: name: x\n":            "line 2: not valid YAML: unexpected colon",
 		"a: 1\nb: \x01\n":                      "line 2: not valid YAML: a control character",
-		"a:\n- name: x\n name: y\n":            "look at the indentation",
-		"a: \"\\q\"\n":                         "line 1: not valid YAML: \\ and this letter",
-		"a: \"\\uD800\"\n":                     "an escape that is no character",
+		"a:\n- name: x\n name: y\n":            "check the indentation",
+		"a: \"\\q\"\n":                         "line 1: not valid YAML: unknown escape",
+		"a: \"\\uD800\"\n":                     "an escape is not a valid character",
 		"a: 1\nb: {name: x\n":                  "line 2: not valid YAML: a { is not closed",
 		"a: 1\nb: [x, y\n":                     "line 2: not valid YAML: a [ is not closed",
-		"a: 1\n  b: {}\n":                      "a colon",
+		"a: 1\n  b: {}\n":                      "unexpected colon",
 		"a: \"v1\nb: 2\n":                      "line 1: not valid YAML: a quote is not closed",
 		"a: 1\nb: 'v1\nc: 2\nd: 3\n":           "line 2: not valid YAML: a quote is not closed",
-		"a: 1\nb: *nope\n":                     "line 2: not valid YAML: *nope stands for nothing",
+		"a: 1\nb: *nope\n":                     "line 2: not valid YAML: alias *nope has no anchor",
 		"%FOO\na: v1\n":                        "a line that starts with %",
-		"%YAML 2.0\n---\na: v1\n":              "another version of YAML",
+		"%YAML 2.0\n---\na: v1\n":              "must name version 1.1",
 		"? \n: a\n? [\n":                       "not valid YAML",
 		"a: 'x' y\n":                           "line 1: not valid YAML",
-		"a: !<x\n":                             "not valid YAML: a tag that is none",
-		"a: &\n":                               "an anchor or alias without a name",
-		"a: b\nc\n":                            "a key without a colon",
+		"a: !<x\n":                             "not valid YAML: a tag is not valid",
+		"a: &\n":                               "an anchor or alias has no name",
+		"a: b\nc\n":                            "a key has no colon",
 		"a: " + strings.Repeat("[", 20000):     "not valid YAML",
 		"a:\n  - b\n  c: d\n":                  "line",
 		"{\"apiVersion\": \"v1\" \"kind\": 1}": "line 1: not valid YAML: a { is not closed, or a comma is missing",
@@ -80,7 +80,7 @@ func TestLargeManifest(t *testing.T) {
 func TestNumbersOutOfRange(t *testing.T) {
 	for field, ok := range map[string]bool{"backoffLimit: 2147483647": true, "backoffLimit: 2147483648": false, "activeDeadlineSeconds: 3000000000": true} {
 		_, err := parse.Text("t", "t.yaml", fmt.Appendf(nil, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec: {runPolicy: {%s}}\n", field))
-		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "want a whole number up to 2147483647") {
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "must be a whole number up to 2147483647") {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestHostileValues(t *testing.T) {
 		}
 		r, err := render.Objects(withKey, v)
 		switch {
-		case !key && (err == nil || !strings.Contains(err.Error(), "which cannot be one") || strings.Contains(err.Error(), "\n")):
+		case !key && (err == nil || !strings.Contains(err.Error(), "which is not a valid key") || strings.Contains(err.Error(), "\n")):
 			t.Errorf("%q as a key: %v", value, err)
 		case key && err != nil:
 			t.Errorf("%q as a key: %v", value, err)

@@ -112,7 +112,7 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 // What is no JSON is refused in words of ours.
 func TestSelectorText(t *testing.T) {
 	_, err := values.ParseSelector("{bad")
-	if errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "--label-selector is not understood: not a JSON object") || strings.Contains(err.Error(), "invalid character") {
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "invalid --label-selector: must be a JSON object") || strings.Contains(err.Error(), "invalid character") {
 		t.Errorf("%v", err)
 	}
 }
@@ -210,18 +210,18 @@ func TestNotices(t *testing.T) {
 		want     string // "": none at all
 	}{
 		{"plain", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType = "p5.48xlarge" }), ""},
-		{"no image", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Image = "p5.48xlarge", "<account>/i:1" }), `pytorch of Worker: no node can pull the image "<account>/i:1"`},
-		{"no accelerator", mustFind(t, "pytorch"), pytorch, "no accelerator is asked for"},
-		{"part of the fabric", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Accelerators = "g5.48xlarge", values.Int(4) }), "talk over TCP"},
+		{"no image", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Image = "p5.48xlarge", "<account>/i:1" }), `pytorch of Worker: image "<account>/i:1" is not a valid reference`},
+		{"no accelerator", mustFind(t, "pytorch"), pytorch, "the job requests no accelerators"},
+		{"part of the fabric", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Accelerators = "g5.48xlarge", values.Int(4) }), "uses TCP"},
 		{"tight memory", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Memory = "p5.48xlarge", "2000Gi" }), "may not fit"},
 		{"shared GPUs", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.TasksPerNode = "p5.48xlarge", values.Int(16) }), "16 processes share 8 GPUs"},
-		{"resume elsewhere", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.AutoResume, v.Namespace = "p5.48xlarge", true, "team" }), "not in team"},
-		{"CPU pods on a GPU type", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Accelerators = "p5.48xlarge", values.Int(0) }), "no accelerator is asked for on ml.p5.48xlarge"},
+		{"resume elsewhere", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.AutoResume, v.Namespace = "p5.48xlarge", true, "team" }), "this one is team"},
+		{"CPU pods on a GPU type", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Accelerators = "p5.48xlarge", values.Int(0) }), "the job requests no accelerators on ml.p5.48xlarge"},
 		{"more nodes than pods", mustParse(t, three), values.Values{}, "--nnodes=3, and the job has 2 pods"},
-		{"processes in the command", mustParse(t, three), values.Values{TasksPerNode: values.Int(4)}, "--nproc_per_node=2, which wins"},
+		{"processes in the command", mustParse(t, three), values.Values{TasksPerNode: values.Int(4)}, "--nproc_per_node=2, which overrides"},
 		{"processes of MPI", mustParse(t, old), values.Values{NodeCount: values.Int(4)}, "-np 16, and the job has 4 pods with 8 slots"},
 		{"type without ml.", mustParse(t, old), values.Values{}, "ml.p5.48xlarge"},
-		{"renamed", mustParse(t, old), values.Values{Name: "k"}, "still says j-worker-"},
+		{"renamed", mustParse(t, old), values.Values{Name: "k"}, "still contains j-worker-"},
 	} {
 		r := mustRender(t, c.template, c.values)
 		if c.want == "" && len(r.Notices) > 0 || c.want != "" && !slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, c.want) }) {

@@ -96,10 +96,10 @@ func TestRunPolicy(t *testing.T) {
 		policy   values.RunPolicy
 		want     string
 	}{
-		"a word":     {"pytorch", values.RunPolicy{CleanPodPolicy: "Runing"}, "did you mean Running?"},
+		"a word":     {"pytorch", values.RunPolicy{CleanPodPolicy: "Runing"}, `did you mean "Running"?`},
 		"no time":    {"pytorch", values.RunPolicy{Deadline: values.Int(0)}, "at least 1"},
 		"a huge one": {"pytorch", values.RunPolicy{TTL: values.Int(1 << 40)}, "at most"},
-		"no field":   {"testdata/manifests/job.yaml", values.RunPolicy{CleanPodPolicy: "All"}, "cannot be laid over a Job"},
+		"no field":   {"testdata/manifests/job.yaml", values.RunPolicy{CleanPodPolicy: "All"}, "does not apply to a Job"},
 		"another":    {"hyperpod-pytorch", values.RunPolicy{Backoff: values.Int(1)}, "--max-retry N"},
 	} {
 		_, err := render.Objects(mustFind(t, c.template), values.Values{Name: "j", Image: "i", EntryScript: "t.py", RunPolicy: c.policy})
@@ -138,14 +138,14 @@ func TestElastic(t *testing.T) {
 		elastic  values.Elastic
 		want     string
 	}{
-		"turned round":   {"pytorch", values.Elastic{Min: values.Int(4), Max: values.Int(2)}, "is above"},
-		"outside":        {"pytorch", values.Elastic{Min: values.Int(3), Max: values.Int(4)}, "is not between"},
+		"turned round":   {"pytorch", values.Elastic{Min: values.Int(4), Max: values.Int(2)}, "must be at most 2"},
+		"outside":        {"pytorch", values.Elastic{Min: values.Int(3), Max: values.Int(4)}, "must be from 3 to 4"},
 		"nothing":        {"pytorch", values.Elastic{Min: values.Int(0)}, "at least 1"},
-		"theirs":         {"pytorch", values.Elastic{Max: values.Int(4), Step: values.Int(2)}, "HyperPod training operator only"},
-		"both":           {"hyperpod-pytorch", values.Elastic{Max: values.Int(4), Step: values.Int(1), Sizes: []int{2}}, "exclude each other"},
-		"a step alone":   {"hyperpod-pytorch", values.Elastic{Step: values.Int(1)}, "is for an elastic job"},
-		"a size too big": {"hyperpod-pytorch", values.Elastic{Max: values.Int(4), Sizes: []int{8}}, "8 is not from 1"},
-		"MPI":            {"mpi", values.Elastic{Max: values.Int(4)}, "a MPIJob cannot be elastic"},
+		"theirs":         {"pytorch", values.Elastic{Max: values.Int(4), Step: values.Int(2)}, "requires the HyperPod training operator"},
+		"both":           {"hyperpod-pytorch", values.Elastic{Max: values.Int(4), Step: values.Int(1), Sizes: []int{2}}, "cannot be used with"},
+		"a step alone":   {"hyperpod-pytorch", values.Elastic{Step: values.Int(1)}, "--max-node-count is required"},
+		"a size too big": {"hyperpod-pytorch", values.Elastic{Max: values.Int(4), Sizes: []int{8}}, `"8": must be from 1`},
+		"MPI":            {"mpi", values.Elastic{Max: values.Int(4)}, "do not apply to an MPIJob"},
 		"a master":       {"testdata/manifests/master.yaml", values.Elastic{Max: values.Int(4)}, "with a Master cannot be elastic"},
 	} {
 		v.Elastic = c.elastic
@@ -195,7 +195,7 @@ func TestRendezvous(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	for want, r := range map[string]values.Rendezvous{"needs an etcd server": {Backend: "etcd"}, "did you mean c10d?": {Backend: "c10"}, "is not HOST:PORT": {Endpoint: "http://x"}} {
+	for want, r := range map[string]values.Rendezvous{"--rdzv-endpoint is required with --rdzv-backend": {Backend: "etcd"}, `did you mean "c10d"?`: {Backend: "c10"}, "must be HOST:PORT": {Endpoint: "http://x"}} {
 		v := with(r)
 		v.Name, v.Image, v.EntryScript = "j", "i", "t.py"
 		if _, err := render.Objects(mustFind(t, "pytorch"), v); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
@@ -230,9 +230,9 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*values.Values){
-		"exclude each other": func(v *values.Values) { v.PreferredTopology = "zone" },
-		"is no node label":   func(v *values.Values) { v.RequiredTopology = "a b" },
-		"--environment and":  func(v *values.Values) { v.Environment = map[string]string{"NCCL_DEBUG": "x"} },
+		"cannot be used with":  func(v *values.Values) { v.PreferredTopology = "zone" },
+		"must be a node label": func(v *values.Values) { v.RequiredTopology = "a b" },
+		"--environment and":    func(v *values.Values) { v.Environment = map[string]string{"NCCL_DEBUG": "x"} },
 	} {
 		bad := v
 		change(&bad)
@@ -250,7 +250,7 @@ func TestTasksInWords(t *testing.T) {
 			t.Errorf("%q: %d, want %d", by, r.TasksPerNode, want)
 		}
 	}
-	for by, want := range map[string]string{"gpu": "no accelerator is asked for", "cpu": "needs --instance-type", "tpu": "not one of auto, gpu, cpu"} {
+	for by, want := range map[string]string{"gpu": "the job requests no accelerators", "cpu": "--instance-type TYPE", "tpu": "must be auto, gpu or cpu"} {
 		if _, err := render.Objects(mustFind(t, "pytorch"), values.Values{Name: "j", Image: "i", EntryScript: "t.py", TasksBy: by}); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%s: %s", by, errs.Text(err, false))
 		}

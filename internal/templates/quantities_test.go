@@ -19,12 +19,12 @@ func TestResourcesOfAManifest(t *testing.T) {
 		{"{requests: {cpu: 2, memory: 4Gi, nvidia.com/gpu: 8}, limits: {cpu: 2, memory: 8Gi, nvidia.com/gpu: 8}}", ""},
 		{"{limits: {nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4}}", ""},
 		{"{requests: {ephemeral-storage: 1Gi, hugepages-2Mi: 5120Mi}}", ""},
-		{"{limits: {nvidia.com/gpu: 0.5}}", "resources.limits.nvidia.com/gpu counts devices, and 0.5 is no whole number"},
-		{"{limits: {nvidia.com/gpu: 500m}}", "no whole number"},
-		{"{limits: {nvidia.com/gpu: -1}}", "resources.limits.nvidia.com/gpu is below 0 (-1)"},
-		{"{requests: {memory: -4Gi}}", "resources.requests.memory is below 0"},
-		{"{requests: {cpu: 2}, limits: {cpu: 1500m}}", "the cpu limit of 1500m is below the request of 2"},
-		{"{requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}", "its limit (2) and request (1) have to be the same"},
+		{"{limits: {nvidia.com/gpu: 0.5}}", "resources.limits.nvidia.com/gpu 0.5: must be a whole number of devices"},
+		{"{limits: {nvidia.com/gpu: 500m}}", "must be a whole number of devices"},
+		{"{limits: {nvidia.com/gpu: -1}}", "invalid resources.limits.nvidia.com/gpu -1: must be at least 0"},
+		{"{requests: {memory: -4Gi}}", "invalid resources.requests.memory -4Gi: must be at least 0"},
+		{"{requests: {cpu: 2}, limits: {cpu: 1500m}}", "invalid cpu limit 1500m: must be at least the request, 2"},
+		{"{requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}", "must be equal (limit 2, request 1)"},
 	} {
 		tpl, err := parse.Text("t", "t.yaml", []byte(manifest(c.resources)))
 		if err == nil {

@@ -59,23 +59,23 @@ func TestRenderErrors(t *testing.T) {
 		{"blank", "pytorch", with(func(v *values.Values) { v.Name = " demo" }), []string{"blanks"}},
 		{"underscore", "pytorch", with(func(v *values.Values) { v.Name = "a_b" }), []string{"a_b"}},
 		{"digit first", "pytorch", with(func(v *values.Values) { v.Name = "7b" }), []string{"start with a letter", "PyTorchJob"}},
-		{"too long", "pytorch", with(func(v *values.Values) { v.Name = strings.Repeat("a", 55) }), []string{"55 characters", "at most 54", "-worker-1"}},
+		{"too long", "pytorch", with(func(v *values.Values) { v.Name = strings.Repeat("a", 55) }), []string{"at most 54", "-worker-1"}},
 		{"too long for its launcher", "mpi", with(func(v *values.Values) { v.Name = strings.Repeat("a", 50) }), []string{"at most 48", "-launcher-"}},
 		{"missing values", "pytorch", values.Values{Name: "demo"}, []string{"2 more values", "IMAGE", "--image", "ENTRY_SCRIPT", "--entry-script"}},
 		{"torchrun without a script", "pytorch", with(func(v *values.Values) { v.EntryScript, v.Command = "", "torchrun --tee 3" }), []string{"ENTRY_SCRIPT"}},
 		{"missing image in a manifest", "testdata/manifests/with-services.yaml", values.Values{NodeCount: values.Int(2), Accelerators: values.Int(1)}, []string{"REGISTRY", "TAG", "--set REGISTRY="}},
-		{"unknown parameter", "pytorch", with(func(v *values.Values) { v.Params = map[string]any{"SHM_SIZ": "1Gi"} }), []string{"SHM_SIZ", "did you mean SHM_SIZE"}},
+		{"unknown parameter", "pytorch", with(func(v *values.Values) { v.Params = map[string]any{"SHM_SIZ": "1Gi"} }), []string{"SHM_SIZ", `did you mean "SHM_SIZE"`}},
 		{"unknown --set", "pytorch", with(func(v *values.Values) { v.Set = []fieldpath.Assignment{{Key: "shm_size", Value: "1Gi"}} }), []string{"shm_size", "SHM_SIZE"}},
 		{"parameter of another type", "pytorch", with(func(v *values.Values) { v.NodeCount, v.Params = nil, map[string]any{"NODE_COUNT": "two"} }), []string{"NODE_COUNT", "whole number"}},
 		{"parameter outside its enum", "pytorch", with(func(v *values.Values) { v.Params = map[string]any{"CLEAN_POD_POLICY": "Some"} }), []string{"CLEAN_POD_POLICY", "All, Running, None"}},
 		{"quantity parameter", "pytorch", with(func(v *values.Values) { v.Params = map[string]any{"SHM_SIZE": "big"} }), []string{"SHM_SIZE", "quantity"}},
-		{"flag and parameter differ", "pytorch", with(func(v *values.Values) { v.Params = map[string]any{"NODE_COUNT": 3} }), []string{"--node-count says 2", "NODE_COUNT says 3"}},
-		{"parameter that is a map", "pytorch", with(func(v *values.Values) { v.Params = map[string]any{"IMAGE": map[string]any{"a": 1}} }), []string{"IMAGE", "not a list or map"}},
-		{"unknown type", "pytorch", with(func(v *values.Values) { v.InstanceType = "p5.48xlarg" }), []string{"p5.48xlarg", "did you mean ml.p5.48xlarge"}},
-		{"no nodes", "pytorch", with(func(v *values.Values) { v.NodeCount = values.Int(0) }), []string{"--node-count is 0", "at least 1"}},
-		{"negative nodes", "pytorch", with(func(v *values.Values) { v.NodeCount = values.Int(-2) }), []string{"--node-count is -2"}},
-		{"no tasks", "pytorch", with(func(v *values.Values) { v.TasksPerNode = values.Int(0) }), []string{"--tasks-per-node is 0"}},
-		{"negative accelerators", "pytorch", with(func(v *values.Values) { v.Accelerators = values.Int(-1) }), []string{"--accelerators is -1"}},
+		{"flag and parameter differ", "pytorch", with(func(v *values.Values) { v.Params = map[string]any{"NODE_COUNT": 3} }), []string{"--node-count is 2", "NODE_COUNT is 3"}},
+		{"parameter that is a map", "pytorch", with(func(v *values.Values) { v.Params = map[string]any{"IMAGE": map[string]any{"a": 1}} }), []string{"IMAGE", "must be a single value"}},
+		{"unknown type", "pytorch", with(func(v *values.Values) { v.InstanceType = "p5.48xlarg" }), []string{"p5.48xlarg", `did you mean "ml.p5.48xlarge"`}},
+		{"no nodes", "pytorch", with(func(v *values.Values) { v.NodeCount = values.Int(0) }), []string{`--node-count "0"`, "at least 1"}},
+		{"negative nodes", "pytorch", with(func(v *values.Values) { v.NodeCount = values.Int(-2) }), []string{`--node-count "-2"`}},
+		{"no tasks", "pytorch", with(func(v *values.Values) { v.TasksPerNode = values.Int(0) }), []string{`--tasks-per-node "0"`}},
+		{"negative accelerators", "pytorch", with(func(v *values.Values) { v.Accelerators = values.Int(-1) }), []string{`--accelerators "-1"`}},
 		{"too many accelerators", "pytorch", with(func(v *values.Values) { v.Accelerators = values.Int(9) }), []string{"ml.p5.48xlarge has 8 accelerators", "9"}},
 		{"accelerators on a CPU type", "pytorch", with(func(v *values.Values) { v.InstanceType, v.Accelerators = "c5.large", values.Int(1) }), []string{"ml.c5.large has no accelerators"}},
 		{"the manifest's accelerators", job, with(func(v *values.Values) { v.InstanceType = "c5.large"; v.Accelerators = values.Int(1) }), []string{"no accelerators"}},
@@ -88,19 +88,19 @@ func TestRenderErrors(t *testing.T) {
 		{"CPU below zero", "pytorch", with(func(v *values.Values) { v.VCPU = "-1" }), []string{"--vcpu"}},
 		{"request above limit's type", "pytorch", with(func(v *values.Values) { v.MemoryLimit = "x" }), []string{"--memory-limit"}},
 		{"MIG profile", "pytorch", with(func(v *values.Values) { v.Partition = "3g.41gb" }), []string{"3g.41gb", "did you mean", "3g.40gb"}},
-		{"MIG on a type without", "pytorch", with(func(v *values.Values) { v.InstanceType, v.Partition = "g5.12xlarge", "1g.5gb" }), []string{"has no MIG"}},
-		{"MIG and accelerators", "pytorch", with(func(v *values.Values) { v.Partition, v.Accelerators = "1g.10gb", values.Int(1) }), []string{"exclude each other"}},
+		{"MIG on a type without", "pytorch", with(func(v *values.Values) { v.InstanceType, v.Partition = "g5.12xlarge", "1g.5gb" }), []string{"does not support MIG"}},
+		{"MIG and accelerators", "pytorch", with(func(v *values.Values) { v.Partition, v.Accelerators = "1g.10gb", values.Int(1) }), []string{"cannot be used with"}},
 		{"MIG without a type", "pytorch", with(func(v *values.Values) { v.Partition, v.InstanceType = "1g.10gb", "" }), []string{"--instance-type"}},
 		{"MIG count alone", "pytorch", with(func(v *values.Values) { v.PartitionCount = values.Int(1) }), []string{"--accelerator-partition-type"}},
 		{"MIG count of none", "pytorch", with(func(v *values.Values) { v.Partition, v.PartitionCount = "1g.10gb", values.Int(0) }), []string{"at least 1"}},
-		{"pull policy", "pytorch", with(func(v *values.Values) { v.PullPolicy = "always" }), []string{"--pull-policy", "did you mean Always"}},
+		{"pull policy", "pytorch", with(func(v *values.Values) { v.PullPolicy = "always" }), []string{"--pull-policy", `did you mean "Always"`}},
 		{"restart policy", "pytorch", with(func(v *values.Values) { v.RestartPolicy = "Sometimes" }), []string{"--restart-policy", "OnFailure"}},
-		{"restart policy of MPI", "mpi", with(func(v *values.Values) { v.RestartPolicy = "Always" }), []string{"Always", "OnFailure, Never", "MPIJob"}},
-		{"restart policy of a Job", job, with(func(v *values.Values) { v.InstanceType, v.RestartPolicy = "", "Always" }), []string{"Always", "for a Job"}},
+		{"restart policy of MPI", "mpi", with(func(v *values.Values) { v.RestartPolicy = "Always" }), []string{"Always", "OnFailure or Never", "MPIJob"}},
+		{"restart policy of a Job", job, with(func(v *values.Values) { v.InstanceType, v.RestartPolicy = "", "Always" }), []string{"Always", "of a Job"}},
 		{"resume with another policy", "pytorch", with(func(v *values.Values) { v.AutoResume, v.RestartPolicy = true, "Never" }), []string{"OnFailure", "Never", "--restart-policy OnFailure"}},
-		{"resume against the manifest", master, with(func(v *values.Values) { v.AutoResume = true }), []string{"OnFailure", "Master is Never"}},
+		{"resume against the manifest", master, with(func(v *values.Values) { v.AutoResume = true }), []string{"OnFailure", "Master has Never"}},
 		{"retries without resume", "pytorch", with(func(v *values.Values) { v.MaxRetry = values.Int(3) }), []string{"--max-retry", "--auto-resume"}},
-		{"negative retries", "pytorch", with(func(v *values.Values) { v.AutoResume, v.MaxRetry = true, values.Int(-1) }), []string{"--max-retry is -1"}},
+		{"negative retries", "pytorch", with(func(v *values.Values) { v.AutoResume, v.MaxRetry = true, values.Int(-1) }), []string{`--max-retry "-1"`}},
 		{"resume of a Job", job, with(func(v *values.Values) { v.InstanceType, v.AutoResume = "", true }), []string{"--auto-resume", "backoffLimit"}},
 		{"retry annotation alone", "pytorch", with(func(v *values.Values) { v.Annotations = map[string]string{kinds.MaxRetryAnnotation: "3"} }), []string{kinds.MaxRetryAnnotation, "--auto-resume"}},
 		{"resume annotation alone", "pytorch", with(func(v *values.Values) { v.Annotations = map[string]string{kinds.AutoResumeAnnotation: "true"} }), []string{kinds.AutoResumeAnnotation, "--max-retry"}},
@@ -120,16 +120,16 @@ func TestRenderErrors(t *testing.T) {
 		{"open quote", "pytorch", with(func(v *values.Values) { v.Command = "python 'x" }), []string{"--command", "not closed"}},
 		{"a path that does not exist", "pytorch", with(func(v *values.Values) {
 			v.Set = []fieldpath.Assignment{{Key: "spec.runPolcy.backoffLimit", Value: "3"}}
-		}), []string{"runPolcy", "did you mean runPolicy"}},
+		}), []string{"runPolcy", `did you mean "runPolicy"`}},
 		{"a value of another type", "pytorch", with(func(v *values.Values) {
 			v.Set = []fieldpath.Assignment{{Key: "spec.runPolicy.backoffLimit", Value: "many"}}
 		}), []string{"spec.runPolicy.backoffLimit", "whole number"}},
 		{"an item too far", "pytorch", with(func(v *values.Values) {
 			v.Set = []fieldpath.Assignment{{Key: workerPod + ".containers[3].image", Value: "x"}}
-		}), []string{"no item [3]"}},
+		}), []string{"item [3] not found"}},
 		{"no replicas left", "pytorch", with(func(v *values.Values) {
 			v.Set = []fieldpath.Assignment{{Key: "spec.pytorchReplicaSpecs.Worker.replicas", Value: "0"}}
-		}), []string{"Worker has 0 replicas"}},
+		}), []string{"invalid replicas 0 of Worker"}},
 		{"no image left", "pytorch", with(func(v *values.Values) {
 			v.Set = []fieldpath.Assignment{{Key: workerContainer + ".image", Value: "null"}}
 		}), []string{"no image", "--image"}},
@@ -175,7 +175,7 @@ func TestManifestsThatNeedCare(t *testing.T) {
 		want       string
 	}{
 		{"two jobs", two, values.Values{}, "2 jobs"},
-		{"image without a job", none, values.Values{Image: "i"}, "--image needs a job"},
+		{"image without a job", none, values.Values{Image: "i"}, "--image requires a job"},
 		{"no name at all", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {generateName: j-}", 1), values.Values{}, "--name"},
 		{"no image", strings.Replace(jobHead, "        image: i\n", "", 1), values.Values{}, "no image"},
 		{"arguments for a shell", jobHead + "        command: [bash, -c, run]\n", values.Values{ScriptArgs: []string{"x"}}, "--script-args"},
@@ -186,10 +186,10 @@ func TestManifestsThatNeedCare(t *testing.T) {
 			values.Values{NodeCount: values.Int(3)}, "--node-count"},
 		{"restart policy of a Ray job", "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n  workerGroupSpecs:\n" +
 			"  - {groupName: a, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}\n", values.Values{RestartPolicy: "Never"}, "RayCluster"},
-		{"a key that becomes another's", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x, b: $A}}", 1), values.Values{Params: map[string]any{"A": "b"}}, `becomes "b", a key that is there already`},
-		{"a key of two lines", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), values.Values{Params: map[string]any{"A": "b: c\nd"}}, "cannot be one"},
-		{"no key", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), values.Values{Params: map[string]any{"A": ""}}, "cannot be one"},
-		{"a key that nobody gives", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), values.Values{}, "needs a value for A"},
+		{"a key that becomes another's", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x, b: $A}}", 1), values.Values{Params: map[string]any{"A": "b"}}, `key ${A} becomes "b", which exists already`},
+		{"a key of two lines", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), values.Values{Params: map[string]any{"A": "b: c\nd"}}, "not a valid key"},
+		{"no key", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), values.Values{Params: map[string]any{"A": ""}}, "not a valid key"},
+		{"a key that nobody gives", strings.Replace(jobHead, "metadata: {name: j}", "metadata: {name: j, labels: {\"${A}\": x}}", 1), values.Values{}, "requires a value for A"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := render.Objects(mustParse(t, c.text), c.values)

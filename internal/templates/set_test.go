@@ -145,10 +145,10 @@ func TestParseVolumes(t *testing.T) {
 		volume, claim, want string
 	}{
 		{volume: "a", want: "name:/host/path:/mount/path"}, {volume: "a:/h", want: "parts"}, {volume: "a:/h:/m:rx", want: "parts"}, {volume: "A:/h:/m", want: `"A"`},
-		{volume: "a:h:/m", want: "node's path"}, {volume: "a:/h/../..:/m", want: "node's path"}, {volume: "a:/h:m", want: "mount path"},
+		{volume: "a:h:/m", want: "host path"}, {volume: "a:/h/../..:/m", want: "host path"}, {volume: "a:/h:m", want: "mount path"},
 		{volume: "name=a,type=nfs,mount_path=/m", want: "nfs"}, {volume: "name=a,mount_path=/m", want: "type"}, {volume: "name=a,type=pvc,mount_path=/m", want: "claim"},
-		{volume: "name=a,type=pvc,mount_path=/m,claim_name=c,path=/x", want: "does not go with"}, {volume: "name=a,type=emptyDir,mount_path=/m,size=x", want: "quantity"},
-		{volume: "name=a,typ=pvc", want: "did you mean type"}, {volume: "name=a,read_only=maybe", want: "read_only"}, {volume: "name=a,x", want: "key=value"},
+		{volume: "name=a,type=pvc,mount_path=/m,claim_name=c,path=/x", want: "does not apply"}, {volume: "name=a,type=emptyDir,mount_path=/m,size=x", want: "quantity"},
+		{volume: "name=a,typ=pvc", want: `did you mean "type"`}, {volume: "name=a,read_only=maybe", want: "read_only"}, {volume: "name=a,x", want: "KEY=VALUE"},
 		{volume: "name=a,type=emptyDir,mount_path=/m,medium=disk", want: "medium"},
 		{claim: "c", want: "claim:/mount/path"}, {claim: "c:m", want: "mount path"}, {claim: "C:/m", want: `"C"`}, {claim: "c:/m:x", want: "parts"},
 		{volume: "a:/h:/m,b:/h:/m", want: "mounted at /m"}, {volume: "a:/h:/m,a:/g:/n", want: "named"},
@@ -207,9 +207,9 @@ spec:
 		"nodeSelector":             "spec.pytorchReplicaSpecs.Worker.template.spec.nodeSelector",
 		"runPolicy.backoffLimit":   "spec.runPolicy.backoffLimit",
 		"Worker.replicas":          "spec.pytorchReplicaSpecs.Worker.replicas",
-		"specs.nprocPerNode":       "did you mean spec",
+		"specs.nprocPerNode":       `did you mean "spec"`,
 		"zzz":                      "the path of any field",
-		"spec.runPolicy.suspended": "did you mean suspend",
+		"spec.runPolicy.suspended": `did you mean "suspend"`,
 	} {
 		_, err := render.Objects(tm, values.Values{Name: "j", Set: []fieldpath.Assignment{{Key: key, Value: "7"}}})
 		if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, want) {

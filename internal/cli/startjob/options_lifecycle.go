@@ -6,6 +6,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
@@ -34,7 +35,7 @@ func (s *Storage) Validate() error { return nil }
 
 func (s *Storage) set(v *values.Values) (err error) {
 	v.ServiceAccount = s.ServiceAccount
-	if v.Labels, err = values.ParsePairs("label", s.Labels); err != nil {
+	if v.Labels, err = values.ParsePairs(setting.Label, s.Labels); err != nil {
 		return err
 	}
 	for label, flag := range map[string]string{kinds.QueueLabel: "--queue-name", kinds.PriorityLabel: "--priority"} {
@@ -42,7 +43,7 @@ func (s *Storage) set(v *values.Values) (err error) {
 			return errs.Usagef("--label cannot set %s: %s does", label, flag).Suggest(errs.Option(flag, value))
 		}
 	}
-	if v.Annotations, err = values.ParsePairs("annotation", s.Annotations); err != nil {
+	if v.Annotations, err = values.ParsePairs(setting.Annotation, s.Annotations); err != nil {
 		return err
 	}
 	v.Volumes, err = values.ParseVolumes(s.Volumes, s.PersistentVolumeClaims)
@@ -84,12 +85,12 @@ func (l *Lifecycle) set(v *values.Values) (err error) {
 	v.MaxRetry = l.MaxRetry
 	v.RunPolicy.CleanPodPolicy, v.RunPolicy.Backoff = l.CleanPodPolicy, l.Backoff
 	if l.TTL != "" {
-		if v.RunPolicy.TTL, err = values.ParseSeconds("ttl-after-finished", l.TTL); err != nil {
+		if v.RunPolicy.TTL, err = values.ParseSeconds(setting.TTL, l.TTL); err != nil {
 			return err
 		}
 	}
 	if l.Deadline != "" {
-		v.RunPolicy.Deadline, err = values.ParseSeconds("active-deadline", l.Deadline)
+		v.RunPolicy.Deadline, err = values.ParseSeconds(setting.Deadline, l.Deadline)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
@@ -61,7 +62,7 @@ func Find(name string, d Dirs) (*parse.Template, error) {
 		}
 		data, err := readFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, errs.NotFoundf("there is no file %s", name).WithCause(err)
+			return nil, errs.NotFoundf("file %s not found", name).WithCause(err)
 		}
 		if err != nil {
 			return nil, errs.Wrap(err, "cannot read "+name)
@@ -92,8 +93,8 @@ func Find(name string, d Dirs) (*parse.Template, error) {
 	for _, info := range Names(d) {
 		names = append(names, info.Name)
 	}
-	return nil, errs.NotFoundf("there is no template %q%s", manifest.Clip(name), manifest.Meant(errs.Near(name, names))).
-		WithFact("there are", strings.Join(names, ", ")).WithTry("-f FILE   # a manifest of your own")
+	return nil, errs.NotFoundf("template %q not found%s", manifest.Clip(name), manifest.Meant(errs.Near(name, names))).
+		WithFact("available", strings.Join(names, ", ")).Suggest(suggest.File())
 }
 
 // longestName is how long a file's name can be, with .yaml at its end.

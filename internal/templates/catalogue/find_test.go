@@ -58,13 +58,13 @@ func TestFindErrors(t *testing.T) {
 		code errs.Exit
 		text string
 	}{
-		"pytorhc":       {errs.NotFound, "did you mean pytorch"},
-		"nothing-like":  {errs.NotFound, "there are:  accelerate, ddp-cpu, "},
-		"missing.yaml":  {errs.NotFound, "there is no file missing.yaml"},
+		"pytorhc":       {errs.NotFound, `did you mean "pytorch"`},
+		"nothing-like":  {errs.NotFound, "available:  accelerate, ddp-cpu, "},
+		"missing.yaml":  {errs.NotFound, "file missing.yaml not found"},
 		"broken":        {errs.Usage, "broken.yaml"},
 		"folder.yaml":   {errs.Failure, "folder"},
-		"../pytorch":    {errs.NotFound, "there is no file"},
-		"..\\x\ninject": {errs.NotFound, "there is no template"},
+		"../pytorch":    {errs.NotFound, "file ../pytorch not found"},
+		"..\\x\ninject": {errs.NotFound, "not found"},
 	} {
 		_, err := Find(name, d)
 		if errs.ExitOf(err) != want.code || !strings.Contains(errs.Text(err, false), want.text) {

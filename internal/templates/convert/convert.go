@@ -43,17 +43,17 @@ func FromObjects(objects []map[string]any, c Conversion) (t *parse.Template, not
 	m.job, m.at = fixed.Target(m.objects)
 	view, ok := jobobject.Of(m.job)
 	if !ok {
-		return nil, nil, errs.Usagef("%s holds no job to make a template of", c.Source).
+		return nil, nil, errs.Usagef("%s has no job to make a template from", c.Source).
 			WithFact("kinds", strings.Join(kinds.JobNames(), ", "))
 	}
 	if m.name = manifest.TextOf(jobobject.Inner(m.job, "metadata")["name"]); m.name == "" {
-		return nil, nil, errs.Usagef("the job in %s has no name", c.Source)
+		return nil, nil, errs.Usagef("the job in %s requires a name", c.Source)
 	}
 	m.pods = podNames(m.name)
 	m.prepare(view)
 	want, err := m.expected()
 	if err != nil {
-		return nil, nil, errs.Wrap(err, "cannot make a template of "+c.Source)
+		return nil, nil, errs.Wrap(err, "cannot make a template from "+c.Source)
 	}
 	// Placeholders that would change the job, because a rendering fills in more
 	// where they are, are left out.
@@ -68,9 +68,9 @@ func FromObjects(objects []map[string]any, c Conversion) (t *parse.Template, not
 		}
 		if skip == len(m.optional) {
 			if err == nil {
-				err = errs.New("the template would not make the same job", "a value in it cannot be kept")
+				err = errs.New("the template would make a different job", "it cannot keep one of the values")
 			}
-			return nil, nil, errs.Wrap(err, "cannot make a template of "+c.Source)
+			return nil, nil, errs.Wrap(err, "cannot make a template from "+c.Source)
 		}
 	}
 }

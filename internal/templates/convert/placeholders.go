@@ -76,7 +76,7 @@ func (m *maker) findCounts(view *jobobject.View) {
 	}
 }
 
-var countHelp = map[string]string{setting.TasksPerNode.Placeholder(): "processes in each pod", setting.Processes.Placeholder(): "filled in: processes of all pods"}
+var countHelp = map[string]string{setting.TasksPerNode.Placeholder(): "processes in each pod", setting.Processes.Placeholder(): "processes of all pods (computed)"}
 
 func wordsOf(list []any) []string {
 	out := make([]string, len(list))
@@ -176,8 +176,8 @@ func (m *maker) findSecrets(view *jobobject.View) {
 						continue // another value under the same name: see the note
 					}
 					m.secrets[name] = value
-					m.notef("the value of %s is not copied: it may be secret, and is a required parameter now", name)
-					m.holes = append(m.holes, hole{parse.Param{Name: name, Type: "string", Required: true, Help: "environment variable of that name"},
+					m.notef("the value of %s may be secret and is not copied: %[1]s is now a required parameter", name)
+					m.holes = append(m.holes, hole{parse.Param{Name: name, Type: "string", Required: true, Help: "environment variable with this name"},
 						func(p string) { e["value"] = p }})
 				}
 			}

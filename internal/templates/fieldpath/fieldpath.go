@@ -1,13 +1,13 @@
 package fieldpath
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Assignment is one --set K=V: a parameter and its value, or a path into the
@@ -37,7 +37,7 @@ func ParseAssignment(text string) (Assignment, error) {
 			}
 		}
 	}
-	return Assignment{}, errs.Usagef("--set %s is not understood: want NAME=VALUE or path.to.field=VALUE", manifest.QuoteText(text))
+	return Assignment{}, setting.Set.Invalid(text, "must be NAME=VALUE or path.to.field=VALUE")
 }
 
 // parsed is the assignment's value, nil for null.
@@ -45,14 +45,14 @@ func (a Assignment) Parsed() (*manifest.Node, error) {
 	docs, err := manifest.Parse([]byte(a.Value))
 	switch {
 	case err != nil:
-		return nil, errs.Usagef("--set %s: the value is not understood: %v", a.Key, err)
+		return nil, setting.Set.InvalidAt(a.Key, "the value is not valid YAML: %v", err)
 	case len(docs) == 0:
 		if strings.TrimSpace(a.Value) == "" {
 			return &manifest.Node{Value: ""}, nil
 		}
 		return nil, nil // null
 	case len(docs) > 1:
-		return nil, errs.Usagef("--set %s: the value is more than one document", a.Key)
+		return nil, setting.Set.InvalidAt(a.Key, "the value must be a single YAML document")
 	}
 	return docs[0], nil
 }
@@ -67,7 +67,7 @@ type Step struct {
 // parsePath reads a.b[0]."c.d"["e"].
 func Parse(text string) ([]Step, error) {
 	bad := func(why string) ([]Step, error) {
-		return nil, errs.Usagef("--set %s: %s", manifest.QuoteText(text), why)
+		return nil, setting.Set.Invalid(text, "%s", why)
 	}
 	var steps []Step
 	rest := text
@@ -76,7 +76,7 @@ func Parse(text string) ([]Step, error) {
 		case rest[0] == '[':
 			body, after, ok := bracket(rest)
 			if !ok {
-				return bad("a [ is not closed")
+				return bad("[ is not closed")
 			}
 			rest = after
 			if key, quoted := unquote(body); quoted {
@@ -85,7 +85,7 @@ func Parse(text string) ([]Step, error) {
 			}
 			n, err := strconv.Atoi(body)
 			if err != nil || n < 0 || n > 10_000 {
-				return bad("[" + body + "] is no position: want a number from 0, or a quoted key")
+				return bad("[" + body + "] must hold an index from 0 or a quoted key")
 			}
 			steps = append(steps, Step{Index: n, List: true})
 		case rest[0] == '"' || rest[0] == '\'':
@@ -108,15 +108,15 @@ func Parse(text string) ([]Step, error) {
 		}
 		if after, dot := strings.CutPrefix(rest, "."); dot {
 			if after == "" {
-				return bad("it ends in a dot")
+				return bad("must not end with a dot")
 			}
 			rest = after
 		} else if rest != "" && rest[0] != '[' {
-			return bad("want a dot before " + manifest.QuoteText(rest))
+			return bad("a dot is missing before " + manifest.QuoteText(rest))
 		}
 	}
 	if len(steps) == 0 || steps[0].List {
-		return bad("it does not start with a field")
+		return bad("must start with a field")
 	}
 	return steps, nil
 }
@@ -169,16 +169,16 @@ func Set(root map[string]any, path string, v any) error {
 		return err
 	}
 	bad := func(format string, args ...any) error {
-		return errs.Usagef("--set %s: %s", path, fmt.Sprintf(format, args...))
+		return setting.Set.InvalidAt(path, format, args...)
 	}
 	if steps[0].Key == "status" {
-		return bad("the status is written by the cluster")
+		return bad("the cluster writes the status")
 	}
 	if len(steps) == 2 && steps[0].Key == "metadata" {
 		// Both decide more than the one field: queue, priority, the other objects.
-		for key, flag := range map[string]string{"name": "--name", "namespace": "--namespace"} {
+		for key, own := range map[string]setting.Setting{"name": setting.Name, "namespace": setting.Namespace} {
 			if steps[1].Key == key {
-				return errs.Usagef("--set %s is said with %s", path, flag).WithTry(flag + " " + strings.ToUpper(key))
+				return setting.Set.InvalidAt(path, "use %s", own).Suggest(own.Option(strings.ToUpper(key)))
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func Set(root map[string]any, path string, v any) error {
 			m, ok := at.(map[string]any)
 			if !ok {
 				if at != nil {
-					return bad("%s is not a field of a map", s.Key)
+					return bad("%s is not inside a map", s.Key)
 				}
 				m = map[string]any{}
 				store(m)
@@ -204,7 +204,7 @@ func Set(root map[string]any, path string, v any) error {
 		}
 		l, ok := at.([]any)
 		if !ok && at != nil || s.Index > len(l) || s.Index == len(l) && last && v == nil {
-			return bad("there is no item [%d] (the list has %d)", s.Index, len(l))
+			return bad("item [%d] not found: the list has %s", s.Index, words.Count(len(l), "item", "items"))
 		}
 		if last && v == nil {
 			store(append(append([]any{}, l[:s.Index]...), l[s.Index+1:]...))

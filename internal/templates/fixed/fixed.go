@@ -31,8 +31,8 @@ func Of(t *parse.Template, objects []map[string]any) (out []Value, faults []erro
 	for _, f := range t.Fixed {
 		v, ok := fieldpath.Lookup(target, f.Steps)
 		if !ok && !f.Has {
-			faults = append(faults, f.Faultf("%s leads to nothing in the manifest%s; %s=VALUE fixes a value, %s=null that there is none",
-				f.Path, manifest.Meant(schema.NearPaths(t.JobNode(), f.Path)), f.Path, f.Path))
+			faults = append(faults, f.Faultf("%s not found in the manifest; use %s=VALUE to fix a value, %s=null to fix that there is none%s",
+				f.Path, f.Path, f.Path, manifest.Meant(schema.NearPaths(t.JobNode(), f.Path))))
 			continue
 		}
 		out = append(out, Value{f.Path, jobobject.CopyOf(v), f.Steps})
@@ -72,11 +72,11 @@ func Check(t *parse.Template, fixed []Value, objects []map[string]any) error {
 	for _, f := range fixed {
 		now, _ := fieldpath.Lookup(target, f.steps)
 		if at, was, is, same := Contains(f.path, f.value, now); !same {
-			e := errs.Usagef("%s fixes %s to %s, and it would become %s", t.Called(), at, fixedText(was), fixedText(is))
+			e := errs.Usagef("%s fixes %s to %s: it cannot become %s", t.Called(), at, fixedText(was), fixedText(is))
 			if secret.Field("", at) {
-				e = errs.Usagef("%s fixes %s, and it would become another value", t.Called(), at)
+				e = errs.Usagef("%s fixes %s: it cannot have another value", t.Called(), at)
 			}
-			return e.WithAdvice("leave out the option that changes it")
+			return e.WithAdvice("remove the option that changes it")
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // View reads and changes a job object by its kind's row in the kinds table.
@@ -154,8 +155,8 @@ func (j *View) SetNodes(n int) error {
 		training[0].Part["replicas"] = int64(n)
 		return nil
 	}
-	return errs.Usagef("--node-count cannot be laid over this %s: it has %d roles that train", j.Kind.Kind, len(training)).
-		WithTry("--set PATH.replicas=N for each of them")
+	return errs.Usagef("%s cannot be applied to this %s: it has %d roles with training pods", setting.NodeCount, j.Kind.Kind, len(training)).
+		Suggest(setting.Set.Option("PATH.replicas=N").WithNote("for each role"))
 }
 
 // setWorkers counts a master, where there is one, as one of the n.
@@ -164,7 +165,7 @@ func (j *View) setWorkers(n int) error {
 	specs := Inner(j.Object, path[:len(path)-1]...)
 	master, worker := Inner(specs, "Master"), Inner(specs, "Worker")
 	if master == nil && worker == nil {
-		return errs.Usagef("--node-count cannot be laid over this %s: it has no Worker", j.Kind.Kind)
+		return errs.Usagef("%s cannot be applied to this %s: it has no Worker", setting.NodeCount, j.Kind.Kind)
 	}
 	if master != nil {
 		master["replicas"] = int64(1)

@@ -40,10 +40,10 @@ func (c *converter) node(kind NodeKind, y *yaml.Node) *Node {
 // convert returns the tree; the error is a bound that it goes beyond.
 func (c *converter) convert(y *yaml.Node, depth int) (*Node, error) {
 	if c.nodes++; c.nodes > maxNodes {
-		return nil, Faultf(c.before+y.Line, "more than %d values once its aliases are expanded", maxNodes).Col(y.Column)
+		return nil, Faultf(c.before+y.Line, "more than %d values after expanding aliases", maxNodes).Col(y.Column)
 	}
 	if depth > maxDepth {
-		return nil, Faultf(c.before+y.Line, "nested deeper than %d levels, or an alias that holds itself", maxDepth).Col(y.Column)
+		return nil, Faultf(c.before+y.Line, "nested deeper than %d levels, or an alias contains itself", maxDepth).Col(y.Column)
 	}
 	switch y.Kind {
 	case yaml.AliasNode:
@@ -53,7 +53,7 @@ func (c *converter) convert(y *yaml.Node, depth int) (*Node, error) {
 	case yaml.SequenceNode:
 		n := c.node(ListNode, y)
 		if t := y.ShortTag(); t != "!!seq" {
-			c.faultf(y, "the tag %q is not understood", t)
+			c.faultf(y, "tag %q is not supported", t)
 			n.Faulty = true
 			return n, nil
 		}
@@ -77,7 +77,7 @@ func (c *converter) convert(y *yaml.Node, depth int) (*Node, error) {
 func (c *converter) mapping(y *yaml.Node, depth int) (*Node, error) {
 	n := c.node(MapNode, y)
 	if t := y.ShortTag(); t != "!!map" {
-		c.faultf(y, "the tag %q is not understood", t)
+		c.faultf(y, "tag %q is not supported", t)
 		n.Faulty = true
 		return n, nil
 	}
@@ -136,14 +136,14 @@ func (c *converter) mergeable(v *Node) []Field {
 		var out []Field
 		for _, item := range v.Items {
 			if item.Kind != MapNode {
-				fault(item, "<< takes maps only")
+				fault(item, "<< accepts maps only")
 				continue
 			}
 			out = append(out, item.Fields...)
 		}
 		return out
 	}
-	fault(v, "<< takes a map")
+	fault(v, "<< requires a map")
 	return nil
 }
 
@@ -159,12 +159,12 @@ func (c *converter) scalar(y *yaml.Node) *Node {
 	case "!!int", "!!float":
 		v, err := number(y)
 		if err != nil {
-			c.faultf(y, "%q is not a number that JSON can hold", Clip(y.Value))
+			c.faultf(y, "%q is not a valid JSON number", Clip(y.Value))
 			n.Faulty = true
 		}
 		n.Value = v
 	default:
-		c.faultf(y, "the tag %q is not understood", tag)
+		c.faultf(y, "tag %q is not supported", tag)
 		n.Faulty = true
 	}
 	return n

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -50,12 +51,16 @@ func Broken(source string, faults ...error) *errs.Error {
 	return e.WithCause(errors.Join(faults...))
 }
 
-// Meant renders near names: `, did you mean a or b?`.
+// Meant renders near names: `; did you mean "a" or "b"?`.
 func Meant(near []string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	return ", did you mean " + OrList(near) + "?"
+	quoted := make([]string, len(near))
+	for i, n := range near {
+		quoted[i] = strconv.Quote(n)
+	}
+	return "; did you mean " + OrList(quoted) + "?"
 }
 
 // OrList renders names: `a, b or c`.

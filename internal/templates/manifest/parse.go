@@ -38,11 +38,11 @@ func Parse(data []byte) ([]*Node, error) {
 // fault are Faulty, and so is an empty node for a document that cannot be read.
 func ParseAll(data []byte) (docs []*Node, faults []error) {
 	if len(data) > MaxBytes {
-		return nil, []error{Faultf(0, "it is larger than %d MiB; Kubernetes takes objects of up to %.1f MiB", MaxBytes>>20, float64(MaxObject)/(1<<20))}
+		return nil, []error{Faultf(0, "the file is larger than %d MiB; Kubernetes accepts objects of up to %.1f MiB", MaxBytes>>20, float64(MaxObject)/(1<<20))}
 	}
 	text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-		return nil, []error{Faultf(0, "it is not a text file in UTF-8")}
+		return nil, []error{Faultf(0, "not a text file in UTF-8")}
 	}
 	whole := piece{text: string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))}
 	r := &reader{}
@@ -193,7 +193,7 @@ func (r *reader) decode(text string, original piece) []error {
 		case len(r.docs) == MaxDocs:
 			beyond = Faultf(c.before+doc.Line, "more than %d documents", MaxDocs)
 		case beyond == nil && r.nodes > maxTotal:
-			beyond = Faultf(c.before+doc.Line, "more than %d values in all documents, once their aliases are expanded", maxTotal)
+			beyond = Faultf(c.before+doc.Line, "more than %d values in all documents after expanding aliases", maxTotal)
 		}
 		if beyond != nil {
 			c.faults = append(c.faults, beyond)

@@ -28,11 +28,11 @@ x
 17 <nil> true
 19 map[h:[1] i:map[j:<nil>]] false
 2:14 the key "b" is given twice (first in line 2)
-4:1 not valid YAML: a value is expected here
+4:1 not valid YAML: expected a value
 9:1 the key "d" is given twice (first in line 8)
-17:9 not valid YAML: *none stands for nothing: no &none comes before it
-19:8 << takes maps only
-20:16 the tag "!t" is not understood
+17:9 not valid YAML: alias *none has no anchor &none before it
+19:8 << accepts maps only
+20:16 tag "!t" is not supported
 `
 	if got.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", got.String(), want)

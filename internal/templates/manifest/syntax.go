@@ -24,7 +24,7 @@ var (
 )
 
 // ForeignText is what is said of Helm and Jinja.
-const ForeignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which are not understood here; render it with its own tool first, or write ${NAME}"
+const ForeignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which this program does not render; render it with its own tool first, or use ${NAME}"
 
 // foreignAt is the fault of a line with Helm's or Jinja's text.
 func foreignAt(number int, line string) *LineError {
@@ -57,12 +57,12 @@ func explainSyntax(err error, p piece) []error {
 	}
 	for i := max(line-2, 0); i < min(line+1, len(lines)); i++ {
 		if tabIndented(lines[i]) {
-			return []error{Faultf(p.before+i+1, "a tab indents the line; YAML takes spaces only").Col(utf8.RuneCountInString(lines[i][:strings.Index(lines[i], "\t")]) + 1)}
+			return []error{Faultf(p.before+i+1, "the line is indented with a tab; YAML allows spaces only").Col(utf8.RuneCountInString(lines[i][:strings.Index(lines[i], "\t")]) + 1)}
 		}
 	}
 	if m := yamlAnchor.FindStringSubmatch(err.Error()); m != nil {
 		i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "*"+m[1]) })
-		f := Faultf(p.before+i+1, "not valid YAML: *%s stands for nothing: no &%s comes before it", Clip(m[1]), Clip(m[1]))
+		f := Faultf(p.before+i+1, "not valid YAML: alias *%s has no anchor &%s before it", Clip(m[1]), Clip(m[1]))
 		if i >= 0 {
 			f.Column = utf8.RuneCountInString(lines[i][:strings.Index(lines[i], "*"+m[1])]) + 1
 		}
@@ -158,28 +158,28 @@ func control(r rune) bool { return r != '\n' && r != '\t' && r != '\r' && unicod
 
 // yamlErrors are the parser's texts in words; the first that fits counts.
 var yamlErrors = []struct{ theirs, ours string }{
-	{"mapping values are not allowed", "a colon where none can be: text with \": \" in it needs quotes, and a map below a key its own lines"},
-	{"did not find expected key", "a key is expected here: look at the indentation, and at quotes before it"},
-	{"did not find expected '-' indicator", "an item of a list, with - in front, is expected here: look at the indentation"},
-	{"could not find expected ':'", "a key without a colon after it"},
-	{"did not find expected ',' or '}'", "a { is not closed, or a comma is missing in it"},
-	{"did not find expected ',' or ']'", "a [ is not closed, or a comma is missing in it"},
-	{"did not find expected node content", "a value is expected here"},
+	{"mapping values are not allowed", "unexpected colon: put text that contains \": \" in quotes, and start a map below a key on a new line"},
+	{"did not find expected key", "expected a key: check the indentation, and the quotes before it"},
+	{"did not find expected '-' indicator", "expected a list item that starts with -: check the indentation"},
+	{"could not find expected ':'", "a key has no colon after it"},
+	{"did not find expected ',' or '}'", "a { is not closed, or a comma is missing inside it"},
+	{"did not find expected ',' or ']'", "a [ is not closed, or a comma is missing inside it"},
+	{"did not find expected node content", "expected a value"},
 	{"unexpected end of stream", "a quote is not closed"},
 	{"unexpected document indicator", "a quote is not closed"},
-	{"cannot start any token", "text that starts with @, ` or % needs quotes"},
-	{"unknown escape character", "\\ and this letter mean nothing in double quotes; single quotes keep \\ as it is"},
-	{"escape", "an escape that is no character"},
-	{"control characters", "a control character, which only an escape in double quotes can say"},
-	{"directive", "a line that starts with % is a directive, and this one is not known"},
-	{"incompatible YAML document", "a %YAML line for another version of YAML than 1.1"},
-	{"comment or line break", "more on the line than a | or > takes"},
-	{"did not find expected <document start>", "a second document without --- before it"},
-	{"alphabetic or numeric", "an anchor or alias without a name"},
-	{"expected '>'", "a tag that is none"},
-	{"tag", "a tag that is none"},
-	{"indentation", "the indentation fits no line above"},
-	{"exceeded max depth", "nested too deep"},
+	{"cannot start any token", "put text that starts with @, ` or % in quotes"},
+	{"unknown escape character", "unknown escape in double quotes; use single quotes to keep a \\"},
+	{"escape", "an escape is not a valid character"},
+	{"control characters", "a control character: write it as an escape in double quotes"},
+	{"directive", "unknown directive: a line that starts with % is a directive"},
+	{"incompatible YAML document", "the %YAML line must name version 1.1"},
+	{"comment or line break", "extra text on the line after | or >"},
+	{"did not find expected <document start>", "a second document has no --- before it"},
+	{"alphabetic or numeric", "an anchor or alias has no name"},
+	{"expected '>'", "a tag is not valid"},
+	{"tag", "a tag is not valid"},
+	{"indentation", "the indentation matches no line above"},
+	{"exceeded max depth", "nested too deeply"},
 }
 
 func tabIndented(line string) bool {

@@ -20,7 +20,7 @@ func ParseTree(source string, data []byte) (Tree, error) {
 		return Tree{}, Broken(source, faults...)
 	}
 	if len(docs) != 1 {
-		return Tree{}, Broken(source, Faultf(0, "it holds %d YAML documents, want one", len(docs)))
+		return Tree{}, Broken(source, Faultf(0, "%d YAML documents found: must be 1", len(docs)))
 	}
 	return Tree{docs[0]}, nil
 }

@@ -2,10 +2,12 @@ package overlay
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // applyBounds writes the policy that the values ask for.
@@ -16,17 +18,17 @@ func (s *job) applyBounds(j *jobobject.View) error {
 	case !ok && special == "":
 		return nil
 	case !ok:
-		return errs.Usagef("%s is for an elastic job", special).WithTry("--min-node-count N --max-node-count M")
+		return special.Requires(setting.MaxNodeCount).Suggest(errs.Option(setting.MinNodeCount.Flag(), "N", setting.MaxNodeCount.Flag(), "M"))
 	case s.Nodes.N < least || s.Nodes.N > most:
-		return errs.Usagef("--node-count %d is not between the smallest (%d) and the largest (%d) number of nodes", s.Nodes.N, least, most)
+		return setting.NodeCount.Invalid(strconv.Itoa(s.Nodes.N), "must be from %d to %d, the limits of the elastic job", least, most)
 	}
 	switch {
 	case j.IsKind(kinds.PyTorchJob):
 		if special != "" {
-			return errs.Usagef("%s is understood by the HyperPod training operator only", special).WithTry("--job-kind HyperPodPyTorchJob")
+			return errs.Usagef("%s requires the HyperPod training operator", special).Suggest(setting.JobKind.Option(kinds.HyperPodPyTorchJob.Kind))
 		}
 		if jobobject.Inner(j.Object, "spec", "pytorchReplicaSpecs", "Master") != nil {
-			return errs.Usagef("a PyTorchJob with a Master cannot be elastic: the Master has to stay").WithAdvice("take a manifest with a Worker only")
+			return errs.Usagef("a PyTorchJob with a Master cannot be elastic").WithAdvice("use a manifest that has only a Worker")
 		}
 		policy := jobobject.Child(j.Spec(), "elasticPolicy")
 		policy["minReplicas"], policy["maxReplicas"] = int64(least), int64(most)
@@ -38,7 +40,7 @@ func (s *job) applyBounds(j *jobobject.View) error {
 		s.applyHyperPodBounds(j, least, most)
 		return nil
 	}
-	return errs.Usagef("a %s cannot be elastic: --min-node-count and --max-node-count are for PyTorchJobs", j.Kind.Kind)
+	return setting.NotFor(j.Kind.Kind, setting.MinNodeCount, setting.MaxNodeCount)
 }
 
 func (s *job) applyHyperPodBounds(j *jobobject.View, least, most int) {

@@ -99,7 +99,7 @@ func (s *job) applyElastic(j *jobobject.View) {
 	}{{"minReplicas", func(v int) bool { return v > n }}, {"maxReplicas", func(v int) bool { return v < n }}} {
 		if v, ok := manifest.Count(policy[bound.key]); ok && bound.wrong(v) {
 			policy[bound.key] = int64(n)
-			s.Notef("spec.elasticPolicy.%s was %d, now %d as the number of nodes", bound.key, v, n)
+			s.Notef("set spec.elasticPolicy.%s from %d to %d, the number of nodes", bound.key, v, n)
 		}
 	}
 }

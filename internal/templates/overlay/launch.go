@@ -38,8 +38,8 @@ func (s *job) launch(j *jobobject.View, c map[string]any, anew bool) error {
 		}
 		list, _ := c[key].([]any)
 		if len(list) == 0 || slices.Contains(list[:len(list)-1], any("-c")) {
-			return errs.Usagef("--script-args: the manifest's container has no command that takes arguments").
-				WithTry("--entry-script SCRIPT")
+			return errs.Usagef("%s cannot be used: the container has no command that takes arguments", setting.ScriptArgs).
+				Suggest(setting.EntryScript.Option("SCRIPT"))
 		}
 		c[key] = append(slices.Clone(list), manifest.AnyList(s.Arguments)...)
 		return nil
@@ -77,8 +77,8 @@ func (s *job) wrap(j *jobobject.View) error {
 		command, _ := c["command"].([]any)
 		args, _ := c["args"].([]any)
 		if len(command) == 0 {
-			return errs.Usagef("--pre-script and --post-script need a command to go around, and the manifest leaves it to the image").
-				WithTry("--command PROGRAM", "--entry-script SCRIPT")
+			return errs.Usagef("%s and %s cannot be used: the manifest leaves the command to the image", setting.PreScript, setting.PostScript).
+				Suggest(setting.Command.Option("PROGRAM"), setting.EntryScript.Option("SCRIPT"))
 		}
 		lines := append(append(slices.Clone(s.PreScript), `"$@"`), s.PostScript...)
 		c["command"] = []any{"/bin/bash", "-ec", strings.Join(lines, "\n"), "job"}

@@ -13,7 +13,7 @@ func (s *job) noteOldName(j *jobobject.View, old string) {
 	for _, suffix := range []string{"-worker-", "-master-", "-launcher"} {
 		manifest.Visit(manifest.FromPlain(j.Object), manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
 			if at.Script && containsName(n.Str(), old+suffix) {
-				s.Notef("%s still says %s…, the job is named %s now", at.Path, old+suffix, s.Name)
+				s.Notef("%s still contains %s…, and the job is named %s", at.Path, old+suffix, s.Name)
 			}
 		})
 	}

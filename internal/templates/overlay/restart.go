@@ -4,16 +4,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // applyRestart lays over what happens after a failure.
 func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
 	if s.MaxRetry != nil && *s.MaxRetry < 0 {
-		return errs.Usagef("--max-retry is %d, want at least 0", *s.MaxRetry)
+		return setting.MaxRetry.OutOfRange(*s.MaxRetry, 0, 0)
 	}
 	switch {
 	case j.IsKind(kinds.HyperPodPyTorchJob):
@@ -27,7 +28,7 @@ func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
 		return nil
 	case j.IsKind(kinds.BatchJob):
 		if s.AutoResume {
-			return errs.Usagef("--auto-resume works with PyTorchJobs, not with a batch Job").WithTry("--max-retry N   # becomes the Job's backoffLimit")
+			return setting.NotFor("batch Job", setting.AutoResume).Suggest(setting.MaxRetry.Option("N").WithNote("sets the backoffLimit of the Job"))
 		}
 		s.restartPods(j)
 		for _, r := range j.Roles() {
@@ -41,7 +42,7 @@ func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
 		return nil
 	case j.Kind.Group != kinds.PyTorchJob.Group:
 		if s.AutoResume || s.MaxRetry != nil || s.RestartPolicy != "" {
-			return errs.Usagef("--restart-policy, --auto-resume and --max-retry cannot be laid over a %s", j.Kind.Kind)
+			return setting.NotFor(j.Kind.Kind, setting.RestartPolicy, setting.AutoResume, setting.MaxRetry)
 		}
 		return nil
 	}
@@ -62,7 +63,7 @@ func (s *job) restartPods(j *jobobject.View) {
 func (s *job) restartReplicas(j *jobobject.View, meta map[string]any) error {
 	enabled := s.AutoResume || manifest.TextOf(jobobject.Inner(meta, "annotations")[kinds.AutoResumeAnnotation]) == "true"
 	if s.MaxRetry != nil && !enabled {
-		return errs.Usagef("--max-retry counts automatic resumes, and --auto-resume is not on").WithTry("--auto-resume")
+		return setting.MaxRetry.Requires(setting.AutoResume).Suggest(setting.AutoResume.Option())
 	}
 	for _, r := range j.Roles() {
 		policy := s.RestartPolicy
@@ -92,7 +93,7 @@ func (s *job) restartReplicas(j *jobobject.View, meta map[string]any) error {
 		s.noteResumeNamespace(ns)
 	}
 	if s.AutoResume && !j.IsKind(kinds.PyTorchJob) {
-		s.Notef("HyperPod promises automatic resume for PyTorchJobs, this is a %s", j.Kind.Kind)
+		s.Notef("HyperPod supports automatic resume for PyTorchJobs only; this is %s", words.WithArticle(j.Kind.Kind))
 	}
 	return nil
 }
@@ -101,6 +102,6 @@ func (s *job) restartReplicas(j *jobobject.View, meta map[string]any) error {
 // not look at, by its documentation.
 func (s *job) noteResumeNamespace(ns string) {
 	if ns != "kubeflow" && !strings.HasPrefix(ns, "hyperpod") {
-		s.Notef("HyperPod resumes jobs in namespaces named kubeflow or hyperpod..., not in %s", ns)
+		s.Notef("HyperPod resumes jobs only in namespaces named kubeflow or hyperpod...; this one is %s", ns)
 	}
 }

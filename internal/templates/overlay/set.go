@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // setPaths carries out --set of paths, each against the fields of the object's
@@ -31,11 +32,11 @@ func (s *job) setPaths(object map[string]any) error {
 		if len(r.Faults) > 0 {
 			why := errors.Join(r.Faults...)
 			if strings.HasPrefix(why.Error(), a.Key+" ") {
-				return errs.Usagef("--set %v", why).WithCause(why)
+				return errs.Usagef("invalid %s: %v", setting.Set, why).WithCause(why)
 			}
-			e := errs.Usagef("--set %s: %v", a.Key, why).WithCause(why)
+			e := setting.Set.InvalidAt(a.Key, "%v", why).WithCause(why)
 			if near := schema.NearPaths(before, a.Key); len(near) > 0 && !strings.Contains(why.Error(), "did you mean") {
-				e.WithFact("fields like it", strings.Join(near, ", "))
+				e.WithFact("similar fields", strings.Join(near, ", "))
 			}
 			return e
 		}

@@ -36,7 +36,7 @@ func broken(t *Template, faults []error, most int) *errs.Error {
 	e := manifest.Broken(t.Source, faults...).WithCause(&brokenText{t, faults})
 	if all > most {
 		e.Why = fmt.Sprintf("more than %d faults", most)
-		e.WithAdvice("validate-template tells all of them")
+		e.WithAdvice("validate-template lists all of them")
 	}
 	return e
 }

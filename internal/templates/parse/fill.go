@@ -33,16 +33,16 @@ func (t *Template) findPlaceholders() []error {
 				continue
 			}
 			if before, twice := stated[m.Name]; twice && before.Fallback() != m.Fallback() {
-				faults = append(faults, manifest.Faultf(line, "%s and %s are two defaults of one parameter", before.Text, manifest.Clip(m.Text)).Col(column))
+				faults = append(faults, manifest.Faultf(line, "%s and %s give one parameter two defaults", before.Text, manifest.Clip(m.Text)).Col(column))
 				continue
 			}
 			stated[m.Name] = m
 			if err := t.Params[i].takeDefault(m); err != nil {
-				faults = append(faults, manifest.Faultf(line, "%s: its default is wrong: %v", manifest.Clip(m.Text), err).Col(column))
+				faults = append(faults, manifest.Faultf(line, "%s: invalid default: %v", manifest.Clip(m.Text), err).Col(column))
 			}
 		}
 		for _, form := range at.ForeignForms(text) {
-			faults = append(faults, manifest.Faultf(line, "%s is for a shell, and none reads it here; ${NAME} and ${NAME:-DEFAULT} are filled in", manifest.Clip(form)).Col(column))
+			faults = append(faults, manifest.Faultf(line, "%s is shell syntax and no shell reads it here; use ${NAME} or ${NAME:-DEFAULT}", manifest.Clip(form)).Col(column))
 		}
 	}
 	for _, d := range t.Docs {
@@ -88,7 +88,7 @@ func (t *Template) ShellNotes(d *manifest.Node) []string {
 		}
 		for _, g := range manifest.ShellForm.FindAllStringSubmatch(n.Str(), -1) {
 			if !strings.HasPrefix(g[0], "$$") && t.Knows(g[1]) && !slices.Contains(own, g[1]) {
-				out = append(out, fmt.Sprintf("%s stays as it is in %s, for the shell; ${%s} is filled in", manifest.Clip(g[0]), at.Path, g[1]))
+				out = append(out, fmt.Sprintf("%s in %s is left to the shell; use ${%s} for the value of the parameter", manifest.Clip(g[0]), at.Path, g[1]))
 			}
 		}
 	})
@@ -162,9 +162,9 @@ func (f *Filler) key(fl manifest.Field, n *manifest.Node, at manifest.Place) str
 	switch {
 	case key == fl.Key:
 	case key == "" || strings.ContainsFunc(key, unicode.IsControl):
-		f.Faults = append(f.Faults, manifest.Faultf(fl.Line, "%s, a key, becomes %s, which cannot be one", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
+		f.Faults = append(f.Faults, manifest.Faultf(fl.Line, "key %s becomes %s, which is not a valid key", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
 	case n.Get(key) != nil:
-		f.Faults = append(f.Faults, manifest.Faultf(fl.Line, "%s becomes %s, a key that is there already", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
+		f.Faults = append(f.Faults, manifest.Faultf(fl.Line, "key %s becomes %s, which exists already", manifest.Clip(fl.Key), manifest.QuoteText(key)).Col(fl.Column))
 	}
 	return key
 }

@@ -23,7 +23,7 @@ type FixedPath struct {
 // parseFixed reads the paths, and finds all that is wrong with them.
 func parseFixed(list *manifest.Node) (out []FixedPath, faults []error) {
 	if list.Kind != manifest.ListNode {
-		return nil, []error{manifest.Faultf(list.Line, "fixed is a list of paths such as spec.runPolicy, or of PATH=VALUE").Col(list.Column)}
+		return nil, []error{manifest.Faultf(list.Line, "fixed must be a list of paths such as spec.runPolicy, or of PATH=VALUE").Col(list.Column)}
 	}
 	for _, item := range list.Items {
 		f, why := newFixedPath(item.Str())
@@ -52,15 +52,15 @@ func newFixedPath(text string) (f FixedPath, why string) {
 	if f.Has = err == nil; f.Has {
 		f.Path = a.Key
 		if f.value, err = a.Parsed(); err != nil {
-			return f, "has a value that is not understood"
+			return f, "has a value that is not valid YAML"
 		}
 	}
 	if f.Steps, err = fieldpath.Parse(f.Path); err != nil {
-		return f, "is no path such as spec.runPolicy.backoffLimit"
+		return f, "is not a path such as spec.runPolicy.backoffLimit"
 	}
 	top := f.Steps[0].Key
 	if f.Has && (top == "status" || top == "kind" || top == "apiVersion" || f.Path == "metadata.name" || f.Path == "metadata.namespace") {
-		return f, "cannot be given a value"
+		return f, "cannot have a value"
 	}
 	return f, ""
 }
@@ -83,7 +83,7 @@ func (t *Template) applyFixed() []error {
 	var faults []error
 	for _, f := range t.Fixed {
 		if f.Has && !f.set(t.JobNode(), f.Steps) {
-			faults = append(faults, f.Faultf("%s leads into something else than maps and lists, or past the end of a list", f.Path))
+			faults = append(faults, f.Faultf("%s is not inside a map or list, or is past the end of a list", f.Path))
 		}
 	}
 	return faults

@@ -30,7 +30,7 @@ func readHeader(docs []*manifest.Node, data []byte) (h header, rest []*manifest.
 	}
 	parsed, faults := manifest.ParseAll([]byte(text))
 	if len(faults) == 0 && len(parsed) != 1 {
-		faults = append(faults, manifest.Faultf(first, "the comment with the parameters is not understood").Col(1))
+		faults = append(faults, manifest.Faultf(first, "the comment with the parameters is not valid YAML").Col(1))
 	}
 	if len(parsed) != 1 || parsed[0].Faulty {
 		return header{}, docs, faults
@@ -64,21 +64,21 @@ type HeaderField struct {
 // HeaderFields are the fields of a header.
 func HeaderFields() []HeaderField {
 	return []HeaderField{
-		{Name: "description", Type: "text", Help: "What the template is for, in a line."},
-		{Name: "parameters", Type: "map", Help: "The template's parameters: a declaration, or only the default, by name."},
-		{Name: "fixed", Type: "list", Help: "Paths into the job, such as spec.runPolicy, whose values nobody who uses the template can change; PATH=VALUE gives the value too, PATH=null says that there is none."},
+		{Name: "description", Type: "text", Help: "One line that says what the template is for."},
+		{Name: "parameters", Type: "map", Help: "The parameters by name: a declaration, or only the default."},
+		{Name: "fixed", Type: "list", Help: "Paths into the job, such as spec.runPolicy, that users of the template cannot change. PATH=VALUE also sets the value, PATH=null removes it."},
 	}
 }
 
 // ParamFields are the fields of a parameter's declaration.
 func ParamFields() []HeaderField {
 	return []HeaderField{
-		{Name: "type", Type: "text", Help: "The values that the parameter takes.", Enum: slices.Clone(paramTypes)},
-		{Name: "default", Type: "any", Help: "The value when none is given."},
-		{Name: "required", Type: "bool", Help: "Whether a value has to be given."},
-		{Name: "fixed", Type: "bool", Help: "Whether the default is the only value."},
-		{Name: "help", Type: "text", Help: "What the parameter is."},
-		{Name: "enum", Type: "list", Help: "The values to choose from."},
+		{Name: "type", Type: "text", Help: "The type of the values.", Enum: slices.Clone(paramTypes)},
+		{Name: "default", Type: "any", Help: "The value if none is set."},
+		{Name: "required", Type: "bool", Help: "Whether a value is required."},
+		{Name: "fixed", Type: "bool", Help: "Whether the default is the only allowed value."},
+		{Name: "help", Type: "text", Help: "The meaning of the parameter."},
+		{Name: "enum", Type: "list", Help: "The allowed values."},
 	}
 }
 
@@ -136,7 +136,7 @@ var paramTypes = []string{"string", "int", "number", "bool", "quantity", "list"}
 // fault stays, without what is wrong.
 func parseHeader(doc *manifest.Node) (h header, faults []error) {
 	if doc.Kind != manifest.MapNode {
-		return h, []error{manifest.Faultf(doc.Line, "the header is a map with description and parameters").Col(doc.Column)}
+		return h, []error{manifest.Faultf(doc.Line, "the header must be a map with description and parameters").Col(doc.Column)}
 	}
 	for _, f := range doc.Fields {
 		if f.Value.Faulty {
@@ -156,7 +156,7 @@ func parseHeader(doc *manifest.Node) (h header, faults []error) {
 		case "parameters":
 			if f.Value.Kind != manifest.MapNode {
 				if f.Value.Kind != manifest.ScalarNode || f.Value.Value != nil {
-					faults = append(faults, manifest.Faultf(f.Line, "parameters is a map from a name to its type, default, required, fixed, help and enum").Col(f.Column))
+					faults = append(faults, manifest.Faultf(f.Line, "parameters must map each name to its type, default, required, fixed, help and enum").Col(f.Column))
 				}
 				continue
 			}
@@ -182,7 +182,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 		faults = append(faults, manifest.Faultf(line, format, args...).Col(column))
 	}
 	if !ParamName.MatchString(f.Key) {
-		faultf(f.Line, f.Column, "%q cannot be a parameter's name: letters, digits and _ only", manifest.Clip(f.Key))
+		faultf(f.Line, f.Column, "%q is not a valid parameter name: use letters, digits and _", manifest.Clip(f.Key))
 	}
 	if f.Value.Kind != manifest.MapNode {
 		p.SetDefault(f.Value.Said())
@@ -206,7 +206,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 		case "type":
 			p.Type = a.Value.Str()
 			if typeIsWrong = !slices.Contains(paramTypes, p.Type); typeIsWrong {
-				faultf(a.Line, a.Value.Column, "parameter %s: no type %q, it is one of %s", p.Name, manifest.Clip(a.Value.Str()), strings.Join(paramTypes, ", "))
+				faultf(a.Line, a.Value.Column, "parameter %s: type %q not found; the types are %s", p.Name, manifest.Clip(a.Value.Str()), strings.Join(paramTypes, ", "))
 				p.Type = ""
 			}
 		case "default":
@@ -214,7 +214,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 		case "required", "fixed":
 			b, ok := a.Value.Value.(bool)
 			if !ok {
-				faultf(a.Line, a.Value.Column, "parameter %s: %s is true or false", p.Name, key)
+				faultf(a.Line, a.Value.Column, "parameter %s: %s must be true or false", p.Name, key)
 			} else if key == "required" {
 				p.Required = b
 			} else {
@@ -227,7 +227,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 				p.Enum = append(p.Enum, manifest.TextOf(e.Said()))
 			}
 			if len(p.Enum) == 0 {
-				faultf(a.Line, a.Value.Column, "parameter %s: enum is a list of values", p.Name)
+				faultf(a.Line, a.Value.Column, "parameter %s: enum must be a list of values", p.Name)
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 	if p.Default != nil {
 		v, err := p.Convert(p.DefaultAsWritten())
 		if err != nil {
-			faultf(f.Line, f.Column, "parameter %s: its default is wrong: %v", p.Name, err)
+			faultf(f.Line, f.Column, "parameter %s: invalid default: %v", p.Name, err)
 		}
 		p.SetDefault(v)
 	}

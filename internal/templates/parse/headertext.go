@@ -100,14 +100,14 @@ func (t *Template) With(c Change) (*Template, error) {
 		return t, nil
 	}
 	params := slices.Clone(t.Params)
-	find := func(flag, name string) (*Param, error) {
+	find := func(of setting.Setting, name string) (*Param, error) {
 		at := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 		if at < 0 && slices.Contains(t.Mentioned, name) {
 			params = append(params, Param{Name: name})
 			at = len(params) - 1
 		}
 		if at < 0 {
-			return nil, errs.Wrap(t.Unknown(name), flag)
+			return nil, errs.Wrap(t.Unknown(name), of.Flag())
 		}
 		params[at].Declared = true
 		if params[at].Type == "" {
@@ -118,38 +118,38 @@ func (t *Template) With(c Change) (*Template, error) {
 		}
 		return &params[at], nil
 	}
-	set := func(flag, text string, fix bool) error {
+	set := func(of setting.Setting, text string, fix bool) error {
 		name, value, given := strings.Cut(text, "=")
-		p, err := find(flag, name)
+		p, err := find(of, name)
 		if err != nil {
 			return err
 		}
 		if given {
 			v, err := p.Convert(value)
 			if err != nil {
-				return errs.Usagef("%s %s: %v", flag, name, err)
+				return of.Invalid(name, "%v", err)
 			}
 			p.SetDefault(v)
 		} else if !fix {
-			return errs.Usagef("%s wants NAME=VALUE, not %s", flag, manifest.QuoteText(text))
+			return of.Invalid(text, "must be NAME=VALUE")
 		} else if p.Default == nil {
-			return errs.Usagef("--fix %s: it has no value to be fixed", name).WithTry("--fix " + name + "=VALUE")
+			return setting.Fix.Invalid(name, "the parameter has no default").Suggest(setting.Fix.Option(name + "=VALUE"))
 		}
 		p.Required, p.Fixed = false, p.Fixed || fix
 		return nil
 	}
 	for _, d := range c.Defaults {
-		if err := set("--default", d, false); err != nil {
+		if err := set(setting.Default, d, false); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range c.Fix {
-		if err := set("--fix", f, true); err != nil {
+		if err := set(setting.Fix, f, true); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range c.Require {
-		p, err := find("--require", name)
+		p, err := find(setting.Require, name)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (t *Template) With(c Change) (*Template, error) {
 	for _, path := range c.FixPaths {
 		f, why := newFixedPath(path)
 		if why != "" {
-			return nil, errs.Usagef("--fix-path %s %s", manifest.QuoteText(path), why)
+			return nil, setting.FixPath.Invalid(path, "%s", why)
 		}
 		fixed = slices.DeleteFunc(fixed, func(old FixedPath) bool { return old.Path == f.Path })
 		fixed = append(fixed, f)

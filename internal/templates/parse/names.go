@@ -52,9 +52,9 @@ func (p Param) checkFixed(f manifest.Field) error {
 	case !p.Fixed:
 		return nil
 	case p.Default == nil || p.Required:
-		return manifest.Faultf(f.Line, "parameter %s: what is fixed has a default and is not required", p.Name).Col(f.Column)
+		return manifest.Faultf(f.Line, "parameter %s: a fixed parameter must have a default and must not be required", p.Name).Col(f.Column)
 	case slices.Contains([]setting.Setting{setting.Name, setting.Namespace, setting.TorchrunFlags, setting.MpirunFlags, setting.Processes}, c):
-		return manifest.Faultf(f.Line, "parameter %s cannot be fixed: each job has its own", p.Name).Col(f.Column)
+		return manifest.Faultf(f.Line, "parameter %s cannot be fixed: each job has its own value", p.Name).Col(f.Column)
 	}
 	return nil
 }

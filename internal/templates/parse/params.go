@@ -21,7 +21,7 @@ func (p Param) Convert(v any) (any, error) {
 		return nil, err
 	}
 	if len(p.Enum) > 0 && !slices.Contains(p.Enum, manifest.TextOf(out)) {
-		return nil, fmt.Errorf("%q is not one of %s", manifest.Clip(manifest.TextOf(v)), strings.Join(p.Enum, ", "))
+		return nil, fmt.Errorf("%q must be one of %s", manifest.Clip(manifest.TextOf(v)), strings.Join(p.Enum, ", "))
 	}
 	return out, nil
 }
@@ -64,7 +64,7 @@ func (p Param) typed(v any) (any, error) {
 	}
 	switch v.(type) {
 	case []any, map[string]any:
-		return nil, fmt.Errorf("it takes one value, not a list or map")
+		return nil, fmt.Errorf("must be a single value")
 	case nil:
 		return "", nil
 	}
@@ -100,13 +100,13 @@ func scalarOrList(v any) (any, error) {
 		for _, item := range l {
 			switch item.(type) {
 			case []any, map[string]any:
-				return nil, fmt.Errorf("a list takes plain values only")
+				return nil, fmt.Errorf("list items must be plain values")
 			}
 		}
 		return l, nil
 	}
 	if _, ok := v.(map[string]any); ok {
-		return nil, fmt.Errorf("it takes a value or a list, not a map")
+		return nil, fmt.Errorf("must be a value or a list")
 	}
 	return v, nil
 }

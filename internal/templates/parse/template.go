@@ -6,6 +6,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
@@ -94,12 +95,12 @@ func Read(name, source string, data []byte, most int) (t *Template, complete boo
 	t.Help, t.Params, t.Fixed, t.Docs = h.help, h.params, h.fixed, flattenLists(rest)
 	for _, d := range t.Docs {
 		if isConfig(d) {
-			err := broken(t, []error{manifest.Faultf(d.Line, "this is a configuration file of HyperPod CLI v2, not a manifest; start-job -f takes it").Col(d.Column)}, most)
-			return nil, false, err.WithTry("hyperpod start-job -f " + source)
+			err := broken(t, []error{manifest.Faultf(d.Line, "this is a configuration file of HyperPod CLI v2, not a manifest; use it with start-job -f").Col(d.Column)}, most)
+			return nil, false, err.Suggest(suggest.StartFromFile(source))
 		}
 	}
 	if len(t.Docs) == 0 && len(faults) == 0 {
-		faults = append(faults, manifest.Faultf(0, "it holds no object"))
+		faults = append(faults, manifest.Faultf(0, "the file has no objects"))
 	}
 	all := len(t.Docs)
 	faults = append(faults, t.checkDocuments()...)
@@ -152,7 +153,7 @@ func (t *Template) checkDocuments() (faults []error) {
 		case d.Kind != manifest.MapNode:
 			// The text itself is not shown: a wrong file may hold secrets.
 			if !d.Faulty {
-				faultf("a manifest is a map with apiVersion and kind, and this is none")
+				faultf("a manifest must be a map with apiVersion and kind")
 			}
 			continue
 		case version == "" && kind == "":
@@ -169,7 +170,7 @@ func (t *Template) checkDocuments() (faults []error) {
 				faultf("apiVersion is missing")
 				continue
 			}
-			faultf("apiVersion is missing: a %s has %s", kind, known)
+			faultf("apiVersion is missing: use %[2]s for a %[1]s", kind, known)
 			d.Put("apiVersion", known)
 		default:
 			if near := misspelt(version, kind); len(near) > 0 {
@@ -226,12 +227,12 @@ func (t *Template) UnknownSet(a fieldpath.Assignment) error {
 	near := schema.NearPaths(t.JobNode(), a.Key)
 	switch flag := setting.FlagOfPlaceholder(a.Key); {
 	case flag != "":
-		e.WithTry(flag + " " + a.Value)
+		e.Suggest(errs.Option(flag, a.Value))
 	case len(near) > 0:
-		e.WithFact("fields like it", strings.Join(near, ", "))
-		e.WithTry("--set " + near[0] + "=" + a.Value)
+		e.WithFact("similar fields", strings.Join(near, ", "))
+		e.Suggest(setting.Set.Option(near[0] + "=" + a.Value))
 	default:
-		e.WithFact("else", "--set takes the path of any field, such as spec.runPolicy.backoffLimit=3")
+		e.WithFact("or", setting.Set.Flag()+" takes the path of any field, such as spec.runPolicy.backoffLimit=3")
 	}
 	return e
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
@@ -62,7 +64,7 @@ func (r *reader) program(v *values.Values) error {
 			}
 			if script = checkpointlessScripts[family+"_"+task]; script == "" {
 				return errs.Usagef("%s cannot be started here: no script is known for %s of %s", r.path, task, family).
-					WithTry(`--override-parameters '{"git.entry_script": "PATH"}'`)
+					Suggest(setting.Overrides.Option(`{"git.entry_script": "PATH"}`))
 			}
 		default:
 			if script = examples[family]; script == "" {
@@ -81,7 +83,7 @@ func (r *reader) program(v *values.Values) error {
 	}
 	before, after, err := v2config.Checkout(repo, r.launcher["git.branch"], r.launcher["git.commit"])
 	if err != nil {
-		return errs.Usagef("--override-parameters: git: %v", err)
+		return setting.Overrides.InvalidSecret("git: %v", err)
 	}
 	if lines := r.text("pre_script"); lines != "" {
 		before = append(before, lines)
@@ -128,7 +130,7 @@ func (r *reader) cluster(v *values.Values) error {
 		*to = r.launcher[key]
 	}
 	if p := v.RestartPolicy; p != "" && !slices.Contains([]string{"Always", "OnFailure", "Never", "ExitCode"}, p) {
-		return errs.Usagef("--override-parameters: cluster.restartPolicy is %q, want Always, OnFailure, Never, ExitCode", p)
+		return setting.Overrides.InvalidSecret("cluster.restartPolicy %q must be %s", p, manifest.OrList(values.RestartPolicies))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // launcherKeys are what an override can say outside of the recipe.
@@ -30,8 +31,8 @@ func (r *reader) override(text string) error {
 	d.UseNumber()
 	var object map[string]any
 	if err := d.Decode(&object); err != nil || d.More() {
-		return errs.Usagef("--override-parameters is not understood: not a JSON object").
-			WithTry(`--override-parameters '{"recipes.trainer.num_nodes": 2}'`)
+		return setting.Overrides.InvalidSecret("must be a JSON object").
+			Suggest(setting.Overrides.Option(`{"recipes.trainer.num_nodes": 2}`))
 	}
 	flat := map[string]any{}
 	flatten("", object, flat)
@@ -52,7 +53,7 @@ func (r *reader) override(text string) error {
 		r.launcher[path] = value
 	}
 	if len(unknown) > 0 {
-		e := errs.Usagef("--override-parameters: %s cannot be expressed here", strings.Join(unknown, ", "))
+		e := setting.Overrides.InvalidSecret("%s cannot be converted", strings.Join(unknown, ", "))
 		if near := errs.Near(unknown[0], launcherKeys); len(near) > 0 {
 			e.WithFact("near", strings.Join(near, ", "))
 		}
@@ -60,7 +61,7 @@ func (r *reader) override(text string) error {
 			WithAdvice("volumes, labels, annotations and nodes have flags of start-job")
 	}
 	if t := r.launcher["cluster_type"]; t != "" && t != "k8s" {
-		return errs.Usagef("--override-parameters: cluster_type is %q, want k8s", t)
+		return setting.Overrides.InvalidSecret("cluster_type %q must be k8s", t)
 	}
 	return nil
 }
@@ -101,11 +102,11 @@ func (r *reader) assign(path string, v any, adds bool) error {
 		next := child(at, key)
 		if next == nil {
 			if !adds {
-				return errs.Usagef("--override-parameters: the recipe has no %s%s", path, manifest.Suggest(key, keysOf(at))).
+				return setting.Overrides.InvalidSecret("the recipe has no %s%s", path, manifest.Suggest(key, keysOf(at))).
 					WithAdvice("+recipes." + path + " adds it")
 			}
 			if at.Kind != yaml.MappingNode {
-				return errs.Usagef("--override-parameters: recipes.%s: %s is not a map", path, strings.Join(keys[:i], "."))
+				return setting.Overrides.InvalidSecret("recipes.%s: %s is not a map", path, strings.Join(keys[:i], "."))
 			}
 			next = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 			at.Content = append(at.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, next)
@@ -113,7 +114,7 @@ func (r *reader) assign(path string, v any, adds bool) error {
 		if last {
 			var n yaml.Node
 			if err := n.Encode(plain(v)); err != nil {
-				return errs.Usagef("--override-parameters: the value of recipes.%s is not understood", path)
+				return setting.Overrides.InvalidSecret("the value of recipes.%s is not valid", path)
 			}
 			*next = n
 			return nil

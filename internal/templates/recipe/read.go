@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
@@ -100,7 +101,7 @@ func load(path string) (string, []byte, error) {
 		return p, data, nil
 	}
 	return "", nil, errs.NotFoundf("there is no recipe %s", path).
-		WithTry("--recipe recipes_collection/recipes/fine-tuning/llama/NAME.yaml   # in a checkout of AWS's HyperPod recipes")
+		Suggest(setting.Recipe.Option("recipes_collection/recipes/fine-tuning/llama/NAME.yaml").WithNote("in a checkout of the HyperPod recipes"))
 }
 
 type reader struct {
@@ -164,7 +165,7 @@ func (r *reader) count(path string) (*int, error) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		return nil, errs.Usagef("%s: %s is %q, want a whole number from 1", r.path, path, s).WithTry("--override-parameters '{\"recipes." + path + "\": 2}'")
+		return nil, errs.Usagef("%s: invalid %s %q: must be a whole number from 1", r.path, path, s).Suggest(setting.Overrides.Option(`{"recipes.` + path + `": 2}`))
 	}
 	return &n, nil
 }
@@ -190,11 +191,11 @@ func (r *reader) refuse() error {
 		return errs.Usagef("%s is no recipe: run.model_type is missing", r.path)
 	case r.text("elastic_policy.is_elastic") == "true":
 		return no("elastic_policy.is_elastic", "has a configuration for every number of nodes").
-			WithTry("--override-parameters '{\"recipes.elastic_policy.is_elastic\": false}'")
+			Suggest(setting.Overrides.Option(`{"recipes.elastic_policy.is_elastic": false}`))
 	}
 	if t, ok := instances.Lookup(r.launcher["instance_type"]); ok && t.Resource != "" && t.Resource != instances.GPU {
 		return no("a recipe on "+t.Name, "is started by a script of NeuronX Distributed").
-			WithTry("--template neuron-llama")
+			Suggest(setting.Template.Option("neuron-llama"))
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func Check(name, source string, data []byte) (t *parse.Template, faults []parse.
 	}
 	for _, p := range t.Params {
 		if _, wellKnown := setting.OfPlaceholder(p.Name); p.Declared && !wellKnown && !slices.Contains(t.Mentioned, p.Name) {
-			notes = append(notes, "parameter "+p.Name+" is declared and used nowhere")
+			notes = append(notes, "parameter "+p.Name+" is declared but not used")
 		}
 	}
 	for _, d := range t.Docs {

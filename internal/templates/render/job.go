@@ -7,22 +7,23 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // jobLevel names a value that only a job can take, "" when none is set.
-func jobLevel(s *resolve.Plan) string {
+func jobLevel(s *resolve.Plan) setting.Setting {
 	v := s.Values
-	for _, said := range []struct {
-		flag string
-		set  bool
+	for _, one := range []struct {
+		of  setting.Setting
+		set bool
 	}{
-		{"--image", v.Image != ""}, {"--instance-type", v.InstanceType != ""}, {"--node-count", v.NodeCount != nil},
-		{"--tasks-per-node", v.TasksPerNode != nil}, {"--accelerators", v.Accelerators != nil}, {"--command", v.Command != ""},
-		{"--entry-script", v.EntryScript != ""}, {"--script-args", len(v.ScriptArgs) > 0}, {"--environment", len(v.Environment) > 0},
-		{"--volumes", len(v.Volumes) > 0}, {"--restart-policy", v.RestartPolicy != ""}, {"--auto-resume", v.AutoResume},
+		{setting.Image, v.Image != ""}, {setting.InstanceType, v.InstanceType != ""}, {setting.NodeCount, v.NodeCount != nil},
+		{setting.TasksPerNode, v.TasksPerNode != nil}, {setting.Accelerators, v.Accelerators != nil}, {setting.Command, v.Command != ""},
+		{setting.EntryScript, v.EntryScript != ""}, {setting.ScriptArgs, len(v.ScriptArgs) > 0}, {setting.Environment, len(v.Environment) > 0},
+		{setting.Volumes, len(v.Volumes) > 0}, {setting.RestartPolicy, v.RestartPolicy != ""}, {setting.AutoResume, v.AutoResume},
 	} {
-		if said.set {
-			return said.flag
+		if one.set {
+			return one.of
 		}
 	}
 	return ""
@@ -41,16 +42,16 @@ func pickJob(s *resolve.Plan, objects []map[string]any) (*jobobject.View, int, e
 		}
 	}
 	if len(found) > 1 {
-		return nil, -1, errs.Usagef("the manifest holds %d jobs, and one can be started at a time", len(found)).WithFact("jobs", strings.Join(found, ", ")).
-			WithAdvice("make a file for each of them")
+		return nil, -1, errs.Usagef("the manifest has %d jobs: start one at a time", len(found)).WithFact("jobs", strings.Join(found, ", ")).
+			WithAdvice("write one file for each job")
 	}
 	if job == nil {
 		if flag := jobLevel(s); flag != "" {
-			return nil, -1, errs.Usagef("%s needs a job to be laid over, and the manifest holds none", flag)
+			return nil, -1, errs.Usagef("%s requires a job: the manifest has none", flag)
 		}
 		if s.Name != "" {
 			if len(objects) > 1 {
-				return nil, -1, errs.Usagef("--name needs a job, and the manifest holds %d objects without one", len(objects))
+				return nil, -1, errs.Usagef("%s requires a job: the manifest has %d objects and no job", setting.Name, len(objects))
 			}
 			jobobject.Child(objects[0], "metadata")["name"] = s.Name
 		}

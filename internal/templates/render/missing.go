@@ -7,13 +7,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // missingError lists every parameter without a value.
 func missingError(t *parse.Template, names []string) error {
-	e := errs.Usagef("template %s needs %d more values", t.Name, len(names))
+	e := errs.Usagef("template %s requires %d more values", t.Name, len(names))
 	if len(names) == 1 {
-		e = errs.Usagef("template %s needs a value for %s", t.Name, names[0])
+		e = errs.Usagef("template %s requires a value for %s", t.Name, names[0])
 	}
 	var flags []string
 	for _, name := range names {
@@ -26,7 +27,7 @@ func missingError(t *parse.Template, names []string) error {
 		default:
 			help = fmt.Sprintf("used in line %d", p.Line)
 		}
-		how := "--set " + name + "=VALUE"
+		how := setting.Set.Flag() + " " + name + "=VALUE"
 		value := how
 		if p.Flag != "" {
 			how, value = p.Flag, p.Flag+" VALUE"

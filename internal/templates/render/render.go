@@ -11,6 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/validate"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
@@ -23,7 +24,7 @@ func Objects(t *parse.Template, v values.Values) (Result, error) {
 		return Result{}, err
 	}
 	if strings.TrimSpace(v.Name) != v.Name {
-		return Result{}, errs.Usagef("the name %s has blanks around it", manifest.QuoteText(v.Name))
+		return Result{}, setting.Name.Invalid(v.Name, "must not start or end with blanks")
 	}
 	draft, err := resolve.Draft(t, v)
 	if err != nil {
@@ -81,7 +82,7 @@ func Objects(t *parse.Template, v values.Values) (Result, error) {
 func fillAll(t *parse.Template, values map[string]any) ([]map[string]any, *parse.Filler, error) {
 	trees, f, faults := fillTrees(t, values, 0)
 	if len(faults) > 0 {
-		return nil, nil, errs.Wrap(manifest.Broken(t.Source, faults...), "the values do not fit").WithCode(errs.Usage)
+		return nil, nil, errs.Wrap(manifest.Broken(t.Source, faults...), "invalid values").WithCode(errs.Usage)
 	}
 	var objects []map[string]any
 	for _, n := range trees {
@@ -116,13 +117,13 @@ func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[s
 		objects[i], _ = n.Plain().(map[string]any)
 	}
 	if len(r.Faults) > 0 {
-		return errs.Wrap(manifest.Broken("the finished objects", r.Faults...), "the values do not fit").WithCode(errs.Usage)
+		return errs.Wrap(manifest.Broken("the finished objects", r.Faults...), "invalid values").WithCode(errs.Usage)
 	}
 	for _, o := range objects {
 		n := manifest.FromPlain(o)
 		manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
 			if m, ok := at.Whole(n.Str()); ok && at.Script {
-				s.Notef("$%s stays as it is in %s: no parameter of that name is given", m.Name, at.Path)
+				s.Notef("$%s in %s is not replaced: the parameter has no value", m.Name, at.Path)
 			}
 		})
 		for _, note := range t.ShellNotes(n) {
@@ -149,10 +150,10 @@ func result(s *resolve.Plan, objects []map[string]any, job int) Result {
 		view, _ := jobobject.Of(objects[job])
 		r.NodeCount = view.Nodes()
 		if s.HasType && s.Type.Accelerators > 0 && s.Devices.N == 0 {
-			s.Notef("no accelerator is asked for on %s", s.NodeType)
+			s.Notef("the job requests no accelerators on %s", s.NodeType)
 		}
 		if !s.Sized && s.Devices.N == 0 && asksNothing(view) {
-			s.Notef("no accelerator is asked for; --instance-type or --accelerators asks for some")
+			s.Notef("the job requests no accelerators; set %s or %s to request some", setting.InstanceType, setting.Accelerators)
 		}
 	}
 	r.Notices = s.Notices

@@ -53,7 +53,7 @@ func trial(t *parse.Template, complete bool) (found []error) {
 	for i, o := range objects {
 		switch view, isJob := jobobject.Of(o); {
 		case isJob && job != nil:
-			found = append(found, manifest.Faultf(trees[i].Line, "the manifest holds another job, and one can be started at a time").Col(trees[i].Column))
+			found = append(found, manifest.Faultf(trees[i].Line, "a second job: start one at a time").Col(trees[i].Column))
 		case isJob:
 			job = view
 			tell(overlay.Job(s, job))
@@ -105,7 +105,7 @@ func settledPlan(t *parse.Template, v values.Values, draft *jobobject.View) (*pa
 		alone := without(t, func(q parse.Param) bool { return q.Name != p.Name })
 		if _, err := resolve.New(alone, v, draft); err != nil {
 			wrong[p.Name] = true
-			found = append(found, manifest.Faultf(p.Line, "parameter %s: its default is wrong: %v", p.Name, err).Col(p.Column))
+			found = append(found, manifest.Faultf(p.Line, "parameter %s: invalid default: %v", p.Name, err).Col(p.Column))
 		}
 	}
 	good := without(t, func(p parse.Param) bool { return wrong[p.Name] })

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // acceleratePort is where Accelerate's processes meet.
@@ -25,7 +26,7 @@ func (s *Plan) accelerateFlags(job *jobobject.View) []string {
 	}
 	host := job.FirstPod(s.name)
 	if host == "" {
-		s.Notef("several nodes of a %s have no meeting point that accelerate could be told; add --main_process_ip to the command", job.Kind.Kind)
+		s.Notef("accelerate has no main process address for the nodes of %s; add --main_process_ip to the command", words.WithArticle(job.Kind.Kind))
 		return flags
 	}
 	s.Ranked = true

@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
@@ -16,12 +15,12 @@ import (
 func (s *Plan) findCommand() error {
 	var err error
 	byParam, _ := s.said(setting.Command)
-	if s.Launcher, err = words(orSaid(s.Command != "", s.Command, byParam)); err != nil {
-		return errs.Usagef("--command: %v", err)
+	if s.Launcher, err = wordsOf(orSaid(s.Command != "", s.Command, byParam)); err != nil {
+		return setting.Command.InvalidSecret("%v", err)
 	}
 	byParam, _ = s.said(setting.ScriptArgs)
-	if s.Arguments, err = words(orSaid(len(s.ScriptArgs) > 0, manifest.AnyList(s.ScriptArgs), byParam)); err != nil {
-		return errs.Usagef("--script-args: %v", err)
+	if s.Arguments, err = wordsOf(orSaid(len(s.ScriptArgs) > 0, manifest.AnyList(s.ScriptArgs), byParam)); err != nil {
+		return setting.ScriptArgs.InvalidSecret("%v", err)
 	}
 	return nil
 }
@@ -33,7 +32,7 @@ func orSaid(flagged bool, flag, param any) any {
 	return param
 }
 
-func words(v any) ([]string, error) {
+func wordsOf(v any) ([]string, error) {
 	list, err := parse.List(v)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // isAccelerator tells the resources that count accelerators, whole or cut.
@@ -50,7 +51,7 @@ func (s *Plan) countDevices(job *jobobject.View) error {
 	switch {
 	case s.Partition != "":
 		if devices.known {
-			return errs.Usagef("--accelerators and --accelerator-partition-type exclude each other")
+			return setting.Exclusive(setting.Accelerators, setting.Partition)
 		}
 		n, err := s.partition()
 		if err != nil {
@@ -58,12 +59,12 @@ func (s *Plan) countDevices(job *jobobject.View) error {
 		}
 		devices = Amount{n, true, true}
 	case s.PartitionCount != nil:
-		return errs.Usagef("--accelerator-partition-count needs --accelerator-partition-type")
+		return setting.PartitionCount.Requires(setting.Partition)
 	case devices.Apply:
 	case isStated:
 		if s.HasType && s.Resource != stated && !strings.HasPrefix(stated, instances.MIGPrefix) && stated != instances.NeuronCore {
-			return errs.Usagef("the manifest asks for %s, which %s does not have", stated, s.NodeType).
-				WithTry("--accelerators N   # replaces the manifest's").WithAdvice("choose another --instance-type, or say what to ask for")
+			return errs.Usagef("the manifest requests %s, and %s has none", stated, s.NodeType).
+				Suggest(setting.Accelerators.Option("N").WithNote("replaces the request of the manifest")).WithAdvice("choose an instance type with " + stated)
 		}
 		s.Resource, devices = stated, Amount{N: statedCount, known: true}
 	case devices.known:
@@ -77,8 +78,9 @@ func (s *Plan) countDevices(job *jobobject.View) error {
 		if s.Type.Accelerators == 0 {
 			has = "no"
 		}
-		return errs.Usagef("%s has %s accelerators, and %d are asked for on each node", s.NodeType, has, devices.N).
-			WithAdvice("fewer --accelerators and more nodes with --node-count")
+		return errs.Usagef("%s has %s accelerators, and each pod requests %d", s.NodeType, has, devices.N).
+			WithAdvice("request fewer accelerators for each pod, on more nodes").
+			Suggest(errs.Option(setting.Accelerators.Flag(), "N", setting.NodeCount.Flag(), "M"))
 	}
 	s.Devices = devices
 	if err := s.countTasks(job, tasks); err != nil {
@@ -97,16 +99,16 @@ func (s *Plan) partition() (int, error) {
 		n = *s.PartitionCount
 	}
 	if n < 1 {
-		return 0, errs.Usagef("--accelerator-partition-count is %d, want at least 1", n)
+		return 0, setting.PartitionCount.OutOfRange(n, 1, 0)
 	}
 	switch {
 	case !s.HasType:
-		return 0, errs.Usagef("--accelerator-partition-type needs --instance-type")
+		return 0, setting.Partition.Requires(setting.InstanceType)
 	case len(s.Type.MIG) == 0 && s.Node == nil:
-		return 0, errs.Usagef("%s has no MIG partitions", s.NodeType)
+		return 0, errs.Usagef("%s does not support MIG partitions", s.NodeType)
 	case len(s.Type.MIG) > 0 && !slices.Contains(s.Type.MIG, profile):
-		return 0, errs.Usagef("%s has no MIG partition %q%s", s.NodeType, profile, manifest.Meant(errs.Near(profile, s.Type.MIG))).
-			WithFact("it has", strings.Join(s.Type.MIG, ", "))
+		return 0, errs.Usagef("MIG partition %q not found on %s%s", profile, s.NodeType, manifest.Meant(errs.Near(profile, s.Type.MIG))).
+			WithFact("available", strings.Join(s.Type.MIG, ", "))
 	}
 	s.Partition, s.Resource = profile, instances.MIGPrefix+profile
 	return n, nil
@@ -116,11 +118,12 @@ func (s *Plan) countTasks(job *jobobject.View, tasks Amount) error {
 	switch {
 	case s.TasksBy == values.TasksGPU:
 		if tasks = (Amount{s.Devices.N, true, true}); tasks.N == 0 {
-			return errs.Usagef("--tasks-per-node gpu: no accelerator is asked for").WithTry("--accelerators N", "--instance-type TYPE")
+			return setting.TasksPerNode.Invalid(values.TasksGPU, "the job requests no accelerators").
+				Suggest(setting.Accelerators.Option("N"), setting.InstanceType.Option("TYPE"))
 		}
 	case s.TasksBy == values.TasksCPU:
 		if tasks = (Amount{s.Type.VCPU, true, true}); tasks.N == 0 {
-			return errs.Usagef("--tasks-per-node cpu needs --instance-type, which says how many vCPUs there are")
+			return setting.TasksPerNode.Invalid(values.TasksCPU, "the number of vCPUs is unknown").Suggest(setting.InstanceType.Option("TYPE"))
 		}
 	case tasks.known:
 	case job != nil && job.Tasks() > 0:
@@ -160,11 +163,11 @@ func (s *Plan) countEFA(job *jobobject.View) error {
 	default:
 		efa = Amount{N: s.Type.EFAShare(s.Devices.N), known: true}
 		if efa.N == 0 && s.Type.EFA > 0 && s.Devices.N > 0 && s.Nodes.N > 1 {
-			s.Notef("%s has %d EFA for %d accelerators: a job with %d of them gets none, and its nodes talk over TCP", s.NodeType, s.Type.EFA, s.Type.Accelerators, s.Devices.N)
+			s.Notef("%s has %s for %d accelerators: a pod with %d accelerators gets no EFA interface and uses TCP", s.NodeType, words.Count(s.Type.EFA, "EFA interface", "EFA interfaces"), s.Type.Accelerators, s.Devices.N)
 		}
 	}
 	if s.HasType && efa.Apply && efa.N > s.Type.EFA {
-		return errs.Usagef("%s has %d EFA interfaces, and %d are asked for", s.NodeType, s.Type.EFA, efa.N)
+		return errs.Usagef("%s has %s, and each pod requests %d", s.NodeType, words.Count(s.Type.EFA, "EFA interface", "EFA interfaces"), efa.N)
 	}
 	s.EFADevices = efa
 	return nil

@@ -4,8 +4,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // findType looks the instance type up. The cluster's own nodes win over the
@@ -18,11 +20,11 @@ func (s *Plan) findType() error {
 	typ, ok := instances.Lookup(s.NodeType)
 	if !ok && s.Node == nil {
 		near := instances.Near(s.NodeType)
-		e := errs.Usagef("unknown instance type %s%s", manifest.QuoteText(s.NodeType), manifest.Meant(near))
+		e := errs.Usagef("instance type %s not found%s", manifest.QuoteText(s.NodeType), manifest.Meant(near))
 		for _, name := range near[:min(len(near), 1)] {
-			e.WithTry("--instance-type " + name)
+			e.Suggest(setting.InstanceType.Option(name))
 		}
-		return e.WithTry("hyperpod list-instance-types   # shows those that are known, and those of the cluster's nodes")
+		return e.Suggest(suggest.ListInstanceTypes())
 	}
 	s.NodeType = instances.Full(s.NodeType)
 	s.Type, s.HasType = typ, true

@@ -114,15 +114,15 @@ func (s *Plan) checkFixedParams() error {
 		}
 		have := manifest.TextOf(p.DefaultAsWritten())
 		refuse := func(how, want string) error {
-			return errs.Usagef("%s fixes %s to %s, and %s says %s", s.Template.Called(), p.Name, manifest.AsTyped(have), how, manifest.AsTyped(want)).
-				WithAdvice("leave " + how + " out")
+			return errs.Usagef("%s fixes %s to %s: %s cannot set it to %s", s.Template.Called(), p.Name, manifest.AsTyped(have), how, manifest.AsTyped(want)).
+				WithAdvice("remove " + how)
 		}
 		if g, given := s.given[p.Name]; given && manifest.TextOf(g) != have {
-			return refuse("--set "+p.Name, manifest.TextOf(g))
+			return refuse(setting.Set.Flag()+" "+p.Name, manifest.TextOf(g))
 		}
 		known, _ := setting.OfPlaceholder(p.Name)
 		if want, given := s.flagValue(known); given && want != have &&
-			!(p.Flag == "--instance-type" && instances.Full(want) == instances.Full(have)) {
+			!(p.Flag == setting.InstanceType.Flag() && instances.Full(want) == instances.Full(have)) {
 			return refuse(p.Flag, want)
 		}
 	}

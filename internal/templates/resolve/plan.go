@@ -155,7 +155,7 @@ func (s *Plan) conflicts() error {
 			c, ok := setting.OfPlaceholder(p.Name)
 			g, given := s.given[p.Name]
 			if ok && c == f.name && given && f.flag != nil && manifest.TextOf(g) != fmt.Sprint(*f.flag) {
-				return errs.Usagef("%s says %d and parameter %s says %s", p.Flag, *f.flag, p.Name, manifest.AsTyped(g)).WithAdvice("give it once")
+				return errs.Usagef("%s is %d and parameter %s is %s", p.Flag, *f.flag, p.Name, manifest.AsTyped(g)).WithAdvice("set only one of them")
 			}
 		}
 	}
@@ -192,12 +192,12 @@ func (s *Plan) amount(name setting.Setting, flag *int, least int) (Amount, error
 		}
 		n, ok := manifest.Count(v)
 		if !ok {
-			return a, errs.Usagef("%s is %s, want a whole number", name, manifest.QuoteText(manifest.TextOf(v)))
+			return a, name.NotANumber(manifest.TextOf(v))
 		}
 		a.N, a.Apply = n, !used
 	}
 	if a.N < least || a.N > 1_000_000 {
-		return a, errs.Usagef("%s is %d, want at least %d", name, a.N, least)
+		return a, name.OutOfRange(a.N, least, 1_000_000)
 	}
 	return a, nil
 }

@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 const (
@@ -29,9 +29,9 @@ func (s *Plan) meetingPoint(job *jobobject.View) error {
 	if given := r != (values.Rendezvous{}); given && job != nil && !s.Template.Uses(setting.RdzvBackend) && !s.Template.Uses(setting.RdzvEndpoint) {
 		switch {
 		case job.IsKind(kinds.HyperPodPyTorchJob):
-			return errs.Usagef("--rdzv-backend and --rdzv-endpoint are for torchrun: the nodes of a HyperPodPyTorchJob meet through its operator")
+			return setting.NotFor(job.Kind.Kind, setting.RdzvBackend, setting.RdzvEndpoint).WithFact("reason", "its operator arranges the rendezvous")
 		case job.IsKind(kinds.MPIJob):
-			return errs.Usagef("--rdzv-backend and --rdzv-endpoint are for torchrun: an MPIJob's launcher reaches the workers by the operator's host file")
+			return setting.NotFor(job.Kind.Kind, setting.RdzvBackend, setting.RdzvEndpoint).WithFact("reason", "its launcher reads the host file of the operator")
 		}
 	}
 	text := func(have string, param setting.Setting) string {
@@ -56,7 +56,7 @@ func (s *Plan) meetingPoint(job *jobobject.View) error {
 		}
 	}
 	if strings.HasPrefix(s.Values.Rendezvous.Backend, "etcd") && r.Endpoint == "" {
-		return errs.Usagef("--rdzv-backend %s needs an etcd server", r.Backend).WithTry("--rdzv-endpoint HOST:PORT")
+		return setting.RdzvBackend.Requires(setting.RdzvEndpoint).Suggest(setting.RdzvEndpoint.Option("HOST:PORT"))
 	}
 	if manifest.Unfilled(r.Backend + " " + r.Endpoint) {
 		r = values.Rendezvous{}
@@ -106,7 +106,7 @@ func (s *Plan) rendezvousFlags(job *jobobject.View, elastic bool) []string {
 		}
 		return []string{"--rdzv_backend=" + values.C10d, "--rdzv_endpoint=" + withPort(endpoint, c10dPort), "--rdzv_id=" + s.name}
 	}
-	s.Notef("several nodes of a %s have no meeting point that torchrun could be told; add --rdzv-endpoint HOST:PORT", job.Kind.Kind)
+	s.Notef("torchrun has no rendezvous endpoint for the nodes of %s; set one with %s HOST:PORT", words.WithArticle(job.Kind.Kind), setting.RdzvEndpoint)
 	return nil
 }
 

@@ -176,7 +176,7 @@ func asBool(v any) (any, bool) {
 }
 
 func (r *Report) wrong(n *manifest.Node, path, want string, kind manifest.NodeKind) {
-	r.addf(n.Line, n.Column, path, "%s is %s, want %s", path, n.Describe(secret.Field("", path)), want)
+	r.addf(n.Line, n.Column, path, "%s is %s: must be %s", path, n.Describe(secret.Field("", path)), want)
 	n.Spoil(kind)
 }
 
@@ -213,7 +213,7 @@ func (r *Report) text(n *manifest.Node, path string) {
 		return
 	}
 	if _, ok := n.Value.(string); !ok {
-		r.wrong(n, path, "text: put it in quotes", manifest.ScalarNode)
+		r.wrong(n, path, "text (put it in quotes)", manifest.ScalarNode)
 	}
 }
 

@@ -63,6 +63,9 @@ const (
 	Priority          Setting = "priority"
 	Set               Setting = "set"
 	JobKind           Setting = "job-kind"
+	Template          Setting = "template"
+	Recipe            Setting = "recipe"
+	Overrides         Setting = "override-parameters"
 	// Of create-template.
 	Default Setting = "default"
 	Fix     Setting = "fix"

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
@@ -59,14 +60,14 @@ func Get(ctx context.Context, c *kube.Client, namespace, name string) (*parse.Te
 	err := c.Get(ctx, kinds.ConfigMap, namespace, name, &m)
 	switch {
 	case kube.IsNotFound(err):
-		return nil, errs.NotFoundf("there is no template %q in %s", name, namespace).WithCause(err).
-			WithTry("hyperpod list-templates -n " + namespace)
+		return nil, errs.NotFoundf("template %q not found in namespace %s", name, namespace).WithCause(err).
+			Suggest(suggest.ListTemplates(namespace))
 	case err != nil:
 		return nil, err
 	}
 	if !m.isTemplate() {
-		return nil, errs.NotFoundf("ConfigMap %s in %s is no template: it does not have the label %s", name, namespace, kinds.TemplateLabel).
-			WithTry(fmt.Sprintf("kubectl label configmap %s -n %s %s=true   # if it is one", name, namespace, kinds.TemplateLabel))
+		return nil, errs.NotFoundf("ConfigMap %s in namespace %s is not a template: it has no label %s", name, namespace, kinds.TemplateLabel).
+			Suggest(errs.Other("kubectl", "label", "configmap", name, "-n", namespace, kinds.TemplateLabel+"=true").WithNote("if it is a template"))
 	}
 	return m.template(namespace, name)
 }
@@ -130,20 +131,20 @@ func (m configMap) text() (string, error) {
 	case len(keys) == 1:
 		return m.Data[keys[0]], nil
 	case len(keys) > 1:
-		return "", errs.New("", fmt.Sprintf("it has %d keys, and none of them is %s", len(keys), Key)).
+		return "", errs.New("", fmt.Sprintf("none of its %d keys is %s", len(keys), Key)).
 			WithFact("keys", strings.Join(keys, ", ")).WithAdvice("put the template under the key " + Key)
 	case len(m.BinaryData) > 0:
-		return "", errs.New("", "its data is binary: a template is text in UTF-8").
-			WithTry("kubectl create configmap NAME --from-file=" + Key + "=FILE   # a FILE in UTF-8")
+		return "", errs.New("", "the data is binary: a template must be text in UTF-8").
+			Suggest(errs.Other("kubectl", "create", "configmap", "NAME", "--from-file="+Key+"=FILE").WithNote("a FILE in UTF-8"))
 	}
-	return "", errs.New("", "it is empty").WithAdvice("put the template under the key " + Key)
+	return "", errs.New("", "the ConfigMap is empty").WithAdvice("put the template under the key " + Key)
 }
 
 // CheckName tells whether a ConfigMap, and so a template of the team's, can have
 // the name.
 func CheckName(name string) error {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		return errs.Usagef("%q cannot be the name of a template: lower-case letters, digits, - and ., not ending in .yaml", clip(name))
+		return errs.Usagef("invalid template name %q: must be lower-case letters, digits, - and ., without .yaml at the end", clip(name))
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func Put(ctx context.Context, c *kube.Client, namespace, name string, text []byt
 		return err
 	}
 	if len(text) > maxBytes {
-		return errs.Usagef("the template has %d KiB, and a ConfigMap holds at most %d", len(text)>>10, maxBytes>>10)
+		return errs.Usagef("the template has %d KiB: a ConfigMap holds at most %d KiB", len(text)>>10, maxBytes>>10)
 	}
 	fresh := configMap{APIVersion: "v1", Kind: "ConfigMap", Data: map[string]string{Key: string(text)},
 		Metadata: metadata{Name: name, Namespace: namespace, Labels: map[string]string{kinds.TemplateLabel: "true"}}}
@@ -177,11 +178,11 @@ func Put(ctx context.Context, c *kube.Client, namespace, name string, text []byt
 	meta, _ := object["metadata"].(map[string]any)
 	labels, _ := meta["labels"].(map[string]any)
 	if v, has := labels[kinds.TemplateLabel]; !has || v == "false" {
-		return errs.New(fmt.Sprintf("ConfigMap %s exists in %s and is no template", name, namespace), "it is left as it is").WithAdvice("give the template another name")
+		return errs.New(fmt.Sprintf("ConfigMap %s exists in namespace %s and is not a template", name, namespace), "it is not changed").WithAdvice("give the template another name")
 	}
 	if !replace {
-		return errs.New(fmt.Sprintf("%s has a template %s already", namespace, name), "it is left as it is").
-			WithTry("--replace", "hyperpod get-template "+Prefix+name+" -n "+namespace+"   # shows it")
+		return errs.New(fmt.Sprintf("template %s exists in namespace %s", name, namespace), "it is not changed").
+			Suggest(suggest.ReplaceTemplate(), suggest.GetTemplate(namespace, Prefix+name))
 	}
 	object["data"] = fresh.Data
 	delete(object, "binaryData")

@@ -140,14 +140,14 @@ func TestGet(t *testing.T) {
 		{"broken", errs.Usage, `no field "container"`},
 		{"helm", errs.Usage, "Helm"},
 		{"bomb", errs.Usage, "aliases"},
-		{"off", errs.NotFound, "no template"},
+		{"off", errs.NotFound, "not a template"},
 		{"other", errs.NotFound, kinds.TemplateLabel},
-		{"absent", errs.NotFound, "no template"},
-		{"../../../secrets/x", errs.Usage, "cannot be the name"},
-		{"a\x1b[31m", errs.Usage, "cannot be the name"},
-		{"A", errs.Usage, "cannot be the name"},
-		{"x.yaml", errs.Usage, "cannot be the name"},
-		{"", errs.Usage, "cannot be the name"},
+		{"absent", errs.NotFound, "not found"},
+		{"../../../secrets/x", errs.Usage, "invalid template name"},
+		{"a\x1b[31m", errs.Usage, "invalid template name"},
+		{"A", errs.Usage, "invalid template name"},
+		{"x.yaml", errs.Usage, "invalid template name"},
+		{"", errs.Usage, "invalid template name"},
 	} {
 		before := s.requests
 		tm, err := Get(t.Context(), c, "team", c2.name)
@@ -203,7 +203,7 @@ func TestPut(t *testing.T) {
 			t.Errorf("%s again: %v", name, err)
 		}
 	}
-	if err := Put(t.Context(), c, "team", "foreign", []byte(pod), true); err == nil || !strings.Contains(err.Error(), "no template") {
+	if err := Put(t.Context(), c, "team", "foreign", []byte(pod), true); err == nil || !strings.Contains(err.Error(), "not a template") {
 		t.Errorf("a ConfigMap of somebody else's: %v", err)
 	}
 	if err := Put(t.Context(), c, "team", "old", []byte(pod), true); err != nil {

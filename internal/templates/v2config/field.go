@@ -2,7 +2,6 @@ package v2config
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
@@ -72,7 +71,7 @@ func oneOf(name, help string, to func(r *reader) *string, words ...string) Field
 			return
 		}
 		if !slices.Contains(words, s) {
-			r.faults.Addf(t.Line(), "%s is %q, want %s", at, manifest.Clip(s), strings.Join(words, ", "))
+			r.faults.Addf(t.Line(), "%s is %q: must be %s", at, manifest.Clip(s), manifest.OrList(words))
 			return
 		}
 		*to(r) = s
@@ -87,7 +86,7 @@ func number(name, help string, to func(r *reader) **int) Field {
 		}
 		n, whole := wholeNumber(s)
 		if !whole || n < 1 || n > 1_000_000 {
-			r.faults.Addf(t.Line(), "%s is %s, want a whole number from 1", at, t.Describe())
+			r.faults.Addf(t.Line(), "%s is %s: must be a whole number from 1", at, t.Describe())
 			return
 		}
 		*to(r) = &n

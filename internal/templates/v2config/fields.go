@@ -7,6 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
@@ -19,13 +20,13 @@ func fields() []Field {
 		nothing("hydra", "Hydra's own; without effect.", ""),
 		section("training_cfg", "What is run.", []Field{
 			text("entry_script", "Script to train with, a path in the image or in the clone.", func(r *reader) *string { return &r.file.Values.EntryScript }).
-				need("the script to train with (or --entry-script)", func(v values.Values) bool { return v.EntryScript != "" }),
+				need("the script to train with (or "+setting.EntryScript.Flag()+")", func(v values.Values) bool { return v.EntryScript != "" }),
 			{Name: "script_args", Help: "Arguments of the script: maps from a flag to its value, or text.", Type: Arguments, read: (*reader).scriptArgs},
 			section("run", "Name and size of the job.", []Field{
 				text("name", "The job's name.", func(r *reader) *string { return &r.file.Values.Name }).
-					need("the job's name (or --name)", func(v values.Values) bool { return v.Name != "" }),
+					need("the job's name (or "+setting.Name.Flag()+")", func(v values.Values) bool { return v.Name != "" }),
 				number("nodes", "Number of nodes.", func(r *reader) **int { return &r.file.Values.NodeCount }).
-					need("the number of nodes (or --node-count)", func(v values.Values) bool { return v.NodeCount != nil }),
+					need("the number of nodes (or "+setting.NodeCount.Flag()+")", func(v values.Values) bool { return v.NodeCount != nil }),
 				number("ntasks_per_node", "Processes on each node; one per accelerator or core of it unless said.", func(r *reader) **int { return &r.file.Values.TasksPerNode }),
 				nothing("results_dir", "Without effect: a folder of the machine that submits.", "v2 wrote its chart there, on the machine that submits"),
 			}),
@@ -36,12 +37,12 @@ func fields() []Field {
 		section("cluster", "Where it is run.", append([]Field{
 			oneOf("cluster_type", "The kind of cluster.", func(*reader) *string { return new(string) }, "k8s").need("k8s", nil),
 			Field{Name: "instance_type", Help: "Instance type of the nodes, such as ml.p5.48xlarge.", Type: Text, read: (*reader).instanceType}.
-				need("such as ml.p5.48xlarge (or --instance-type)", func(v values.Values) bool { return v.InstanceType != "" }),
+				need("such as ml.p5.48xlarge (or "+setting.InstanceType.Flag()+")", func(v values.Values) bool { return v.InstanceType != "" }),
 			section("cluster_config", "Settings of the cluster.", clusterConfig()).need("a map, {} at least", nil),
 		}, misplaced(clusterConfig())...)),
 		{Name: "base_results_dir", Help: "A directory in the pods when it is absolute; else without effect.", Type: Text, read: (*reader).results},
 		text("container", "Container image.", func(r *reader) *string { return &r.file.Values.Image }).
-			need("the image (or --image)", func(v values.Values) bool { return v.Image != "" }),
+			need("the image (or "+setting.Image.Flag()+")", func(v values.Values) bool { return v.Image != "" }),
 		nothing("container_mounts", "For Slurm only; without effect.", "it is for Slurm"),
 		Field{Name: "env_vars", Help: "Environment of the job; empty values are left out.", Type: Map, read: (*reader).environment}.
 			need("a map, {} at least", func(v values.Values) bool { return len(v.Environment) > 0 }),
@@ -100,7 +101,7 @@ func (r *reader) instanceType(at string, t manifest.Tree) {
 		return
 	}
 	// A newer type may be the cluster's; the renderer asks it and refuses the rest.
-	r.notef(t.Line(), "%s %q is in no table%s", at, manifest.Clip(s), manifest.Meant(instances.Near(s)))
+	r.notef(t.Line(), "%s %q is not a known instance type%s", at, manifest.Clip(s), manifest.Meant(instances.Near(s)))
 }
 
 func (r *reader) labels(at string, t manifest.Tree) {
@@ -125,14 +126,14 @@ func (r *reader) annotations(at string, t manifest.Tree) {
 		case kinds.AutoResumeAnnotation:
 			b, err := strconv.ParseBool(value)
 			if err != nil {
-				r.faults.Addf(line, "%s.%s is %q, want true or false", at, key, manifest.Clip(value))
+				r.faults.Addf(line, "%s.%s is %q: must be true or false", at, key, manifest.Clip(value))
 			}
 			resume, resumeLine = b, line
 		case kinds.MaxRetryAnnotation:
 			retries = t.Get(key)
 			n, ok := wholeNumber(value)
 			if !ok || n < 0 {
-				r.faults.Addf(line, "%s.%s is %q, want a whole number", at, key, manifest.Clip(value))
+				r.faults.Addf(line, "%s.%s is %q: must be a whole number", at, key, manifest.Clip(value))
 				return
 			}
 			r.file.Values.MaxRetry = &n

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
@@ -96,7 +97,7 @@ func (r *reader) entries(at string, t manifest.Tree, names []string, volume func
 		return
 	}
 	if !t.IsList() {
-		r.faults.Addf(t.Line(), "%s is %s, want a list of {%s}", at, t.Describe(), strings.Join(names, ", "))
+		r.faults.Addf(t.Line(), "%s is %s: must be a list of {%s}", at, t.Describe(), strings.Join(names, ", "))
 		return
 	}
 	for i, item := range t.Items() {
@@ -166,12 +167,12 @@ func (r *reader) weights(at string, t manifest.Tree) {
 	case t.IsNull():
 		return
 	case !t.IsList():
-		r.faults.Addf(t.Line(), "%s is %s, want a list of whole numbers", at, t.Describe())
+		r.faults.Addf(t.Line(), "%s is %s: must be a list of whole numbers", at, t.Describe())
 	}
 	for i, item := range t.Items() {
 		n, ok := item.Int()
 		if !ok || n < 1 || n > 100 {
-			r.faults.Addf(item.Line(), "%s[%d] is %s, want a whole number from 1 to 100", at, i, item.Describe())
+			r.faults.Addf(item.Line(), "%s[%d] is %s: must be a whole number from 1 to 100", at, i, item.Describe())
 		}
 		r.file.Values.LabelSelector.Weights = append(r.file.Values.LabelSelector.Weights, n)
 	}
@@ -182,7 +183,7 @@ func (r *reader) labelValues(at string, t manifest.Tree) map[string][]string {
 		return nil
 	}
 	if !t.IsMap() {
-		r.faults.Addf(t.Line(), "%s is %s, want a map from a label to its values", at, t.Describe())
+		r.faults.Addf(t.Line(), "%s is %s: must be a map from a label to its values", at, t.Describe())
 		return nil
 	}
 	out := map[string][]string{}
@@ -254,12 +255,12 @@ func gitFields() []Field {
 		text("commit", "Commit to check out.", func(r *reader) *string { return &r.git.commit }),
 		{Name: "token", Help: "Refused: it would be readable by everybody who may read the job.", Type: Absent, read: func(r *reader, at string, t manifest.Tree) {
 			if !t.IsNull() {
-				r.faults.Addf(t.Line(), "%s would be readable for everybody who may read the job: put it into a Secret and give --environment-from-secret GIT_TOKEN=SECRET:KEY", at)
+				r.faults.Addf(t.Line(), "%s would be readable by everybody who can read the job: put it into a Secret and set %s GIT_TOKEN=SECRET:KEY", at, setting.SecretEnvironment)
 			}
 		}},
 		{Name: "update_adapter", Help: "For recipes only.", Type: Off, read: func(r *reader, at string, t manifest.Tree) {
 			if b, ok := t.Bool(); !t.IsNull() && (!ok || b) {
-				r.faults.Addf(t.Line(), "%s reinstalls the adapter of AWS's recipes, which only recipes have: start those with --recipe", at)
+				r.faults.Addf(t.Line(), "%s reinstalls the adapter of the HyperPod recipes: start recipes with %s", at, setting.Recipe)
 			}
 		}},
 	}

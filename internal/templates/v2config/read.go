@@ -114,7 +114,7 @@ func (r *reader) section(at string, t manifest.Tree, fields []Field) {
 		return
 	}
 	if !t.IsMap() {
-		r.faults.Addf(t.Line(), "%s is %s, want a map", at, t.Describe())
+		r.faults.Addf(t.Line(), "%s is %s: must be a map", at, t.Describe())
 		return
 	}
 	for _, e := range t.Entries() {
@@ -167,7 +167,7 @@ func (r *reader) text(at string, t manifest.Tree) (string, bool) {
 	}
 	s, ok := t.Text()
 	if !ok {
-		r.faults.Addf(t.Line(), "%s is %s, want one value", at, t.Describe())
+		r.faults.Addf(t.Line(), "%s is %s: must be one value", at, t.Describe())
 		return "", false
 	}
 	return r.resolve(at, t.Line(), s), true
@@ -198,7 +198,7 @@ func (r *reader) pairs(at string, t manifest.Tree, put func(key, value string, l
 		return
 	}
 	if !t.IsMap() {
-		r.faults.Addf(t.Line(), "%s is %s, want a map of names and values", at, t.Describe())
+		r.faults.Addf(t.Line(), "%s is %s: must be a map of names and values", at, t.Describe())
 		return
 	}
 	for _, e := range t.Entries() {

@@ -42,9 +42,9 @@ func (f *Faults) checkFits(s *resolve.Plan, j *jobobject.View) {
 			}
 			switch {
 			case n > want.total:
-				f.add(manifest.JoinPath(at, want.name), errs.Usagef("%s of %s is more than %s has (%s)", want.name, q.String(), s.NodeType, want.text(want.total)))
+				f.add(manifest.JoinPath(at, want.name), errs.Usagef("%s of %s exceeds the capacity of %s (%s)", want.name, q.String(), s.NodeType, want.text(want.total)))
 			case n > want.left:
-				s.Notef("%s of %s may not fit: about %s of %s are left for pods on %s", want.name, q.String(), want.text(want.left), want.text(want.total), s.NodeType)
+				s.Notef("%s of %s may not fit: about %s of %s are available for pods on %s", want.name, q.String(), want.text(want.left), want.text(want.total), s.NodeType)
 			}
 		}
 	}

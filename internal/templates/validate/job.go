@@ -9,7 +9,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // checkJob validates what is a job's own in a finished one: its name, and what its
@@ -20,13 +22,13 @@ func (f *Faults) checkJob(j *jobobject.View) {
 	}
 	roles := j.Roles()
 	if len(roles) == 0 {
-		f.add("spec", errs.Usagef("the %s describes no pods", j.Kind.Kind), Below)
+		f.add("spec", errs.Usagef("the %s has no pods", j.Kind.Kind), Below)
 		return
 	}
 	for _, r := range roles {
 		if r.Replicas != "" {
 			if n, ok := manifest.Count(r.Part[r.Replicas]); ok && n < 1 {
-				f.add(manifest.JoinPath(r.At, r.Replicas), errs.Usagef("%s has %d replicas, want at least 1", r.Name, n))
+				f.add(manifest.JoinPath(r.At, r.Replicas), errs.Usagef("invalid replicas %d of %s: must be at least 1", n, r.Name))
 			}
 		}
 		f.checkRole(j, r)
@@ -47,7 +49,7 @@ func (f *Faults) checkRole(j *jobobject.View, r jobobject.Role) {
 		names = append(names, manifest.JoinPath(manifest.Place{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(i).Path, "name"))
 	}
 	if j.IsKind(kinds.PyTorchJob) && !named {
-		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("no container of %s is named pytorch, which the Kubeflow training operator asks for", r.Name), names...)
+		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("%s requires a container named pytorch: the Kubeflow training operator looks for it", r.Name), names...)
 	}
 	want, at := values.RestartPolicies, manifest.JoinPath(r.At, "restartPolicy")
 	policy := manifest.TextOf(r.Part["restartPolicy"])
@@ -60,7 +62,7 @@ func (f *Faults) checkRole(j *jobobject.View, r jobobject.Role) {
 		want, policy, at = values.RestartPolicies[:3], manifest.TextOf(pod["restartPolicy"]), manifest.JoinPath(r.PodAt, "restartPolicy")
 	}
 	if policy != "" && !manifest.Unfilled(policy) && !slices.Contains(want, policy) {
-		f.add(at, errs.Usagef("restart policy %q is not one of %s for a %s", policy, strings.Join(want, ", "), j.Kind.Kind))
+		f.add(at, errs.Usagef("invalid restart policy %q of %s: must be %s", policy, words.WithArticle(j.Kind.Kind), manifest.OrList(want)))
 	}
 }
 
@@ -78,23 +80,23 @@ func (f *Faults) checkResume(j *jobobject.View, roles []jobobject.Role) {
 		return // it is said later
 	case resume != "true":
 		if hasRetries {
-			f.add(at, errs.Usagef("the annotation %s works only together with %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).WithTry("--auto-resume"))
+			f.add(at, errs.Usagef("the annotation %s requires %s: \"true\"", kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation).Suggest(setting.AutoResume.Option()))
 		}
 		return
 	}
 	if n, ok := manifest.Count(retries); hasRetries && (!ok || n < 0) && !manifest.Unfilled(manifest.TextOf(retries)) {
-		f.add(at, errs.Usagef("the annotation %s is %s, want a whole number", kinds.MaxRetryAnnotation, manifest.QuoteText(manifest.TextOf(retries))))
+		f.add(at, errs.Usagef("invalid annotation %s %s: must be a whole number", kinds.MaxRetryAnnotation, manifest.QuoteText(manifest.TextOf(retries))))
 	}
 	if !hasRetries {
 		f.add(manifest.JoinPath("metadata.annotations", kinds.AutoResumeAnnotation),
-			errs.Usagef("the annotation %s works only together with %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation).WithTry("--max-retry N"))
+			errs.Usagef("the annotation %s requires %s", kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation).Suggest(setting.MaxRetry.Option("N")))
 	}
 	for _, r := range roles {
 		if p := manifest.TextOf(r.Part["restartPolicy"]); p != "OnFailure" && !manifest.Unfilled(p) {
 			if p == "" {
 				p = "not set"
 			}
-			f.add(manifest.JoinPath(r.At, "restartPolicy"), errs.Usagef("automatic resume needs restart policy OnFailure, and that of %s is %s", r.Name, p).WithTry("--restart-policy OnFailure"))
+			f.add(manifest.JoinPath(r.At, "restartPolicy"), errs.Usagef("automatic resume requires restart policy OnFailure: %s has %s", r.Name, p).Suggest(setting.RestartPolicy.Option("OnFailure")))
 		}
 	}
 }
@@ -104,18 +106,18 @@ func (f *Faults) checkResume(j *jobobject.View, roles []jobobject.Role) {
 func checkName(j *jobobject.View) *errs.Error {
 	name := manifest.TextOf(jobobject.Inner(j.Object, "metadata")["name"])
 	if name == "" {
-		return errs.Usagef("the job has no name").WithTry("--name NAME")
+		return errs.Usagef("the job requires a name").Suggest(setting.Name.Option("NAME"))
 	}
 	if manifest.Unfilled(name) {
 		return nil // reported as missing
 	}
 	if why := values.NotJobName(name); why != "" {
-		return errs.Usagef("%s", why).WithTry(validName(name)...)
+		return errs.Usagef("%s", why).Suggest(validName(name)...)
 	}
 	// The operators of these kinds give each pod a Service, whose name starts with
 	// a letter (DNS-1035).
 	if j.Kind.Group == kinds.PyTorchJob.Group && name[0] >= '0' && name[0] <= '9' {
-		return errs.Usagef("%q cannot be the name of a %s: it has to start with a letter", name, j.Kind.Kind)
+		return errs.Usagef("invalid name %q of %s: must start with a letter", name, words.WithArticle(j.Kind.Kind))
 	}
 	longest := ""
 	for _, r := range j.Roles() {
@@ -128,14 +130,14 @@ func checkName(j *jobobject.View) *errs.Error {
 		}
 	}
 	if limit := 63 - len(longest); len(name) > limit {
-		return errs.Usagef("the name %q has %d characters, and at most %d fit: pods are named NAME%s and have 63", manifest.Clip(name), len(name), limit, longest)
+		return errs.Usagef("invalid name %q: must have at most %d characters, because pods are named NAME%s and their names have at most 63", manifest.Clip(name), limit, longest)
 	}
 	return nil
 }
 
 // validName is the option for the valid name that comes nearest to one that is not;
 // none where too little is left of it.
-func validName(name string) []string {
+func validName(name string) []errs.Suggestion {
 	near := strings.Trim(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
@@ -148,5 +150,5 @@ func validName(name string) []string {
 	if len(near) < 2 {
 		return nil
 	}
-	return []string{"--name " + near}
+	return []errs.Suggestion{setting.Name.Option(near)}
 }

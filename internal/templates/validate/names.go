@@ -12,7 +12,7 @@ import (
 // notNameOf is about the name of something that has a DNS label as its name.
 func notNameOf(what, name string) string {
 	if len(validation.IsDNS1123Label(name)) > 0 {
-		return manifest.QuoteText(name) + " cannot be the name of a " + what + ": lower-case letters, digits and -, a letter or digit at both ends, at most 63"
+		return manifest.QuoteText(name) + " is not a valid name of a " + what + ": use at most 63 lower-case letters, digits and -, with a letter or digit at both ends"
 	}
 	return ""
 }

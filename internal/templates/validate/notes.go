@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // countFlag finds the counts in a launching command. A range such as
@@ -36,11 +37,11 @@ func NoteCounts(s *resolve.Plan, j *jobobject.View) {
 			}
 			switch {
 			case m[1] == "--nnodes" && n != nodes:
-				s.Notef("the command says --nnodes=%d, and the job has %d pods", n, nodes)
+				s.Notef("the command sets --nnodes=%d, and the job has %d pods", n, nodes)
 			case m[1] == "-np" && j.IsKind(kinds.MPIJob) && n != nodes*s.Tasks.N:
-				s.Notef("the command says -np %d, and the job has %d pods with %d slots each", n, nodes, s.Tasks.N)
+				s.Notef("the command sets -np %d, and the job has %d pods with %d slots each", n, nodes, s.Tasks.N)
 			case m[1] != "--nnodes" && m[1] != "-np" && s.TasksPerNode != nil && n != s.Tasks.N:
-				s.Notef("the command says %s=%d, which wins over --tasks-per-node %d", m[1], n, s.Tasks.N)
+				s.Notef("the command sets %s=%d, which overrides %s %d", m[1], n, setting.TasksPerNode, s.Tasks.N)
 			}
 		}
 	}
@@ -56,7 +57,7 @@ func NoteImages(s *resolve.Plan, j *jobobject.View) {
 		for _, list := range []string{"initContainers", "containers"} {
 			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
 				if image := manifest.TextOf(c["image"]); !imageText.MatchString(image) {
-					s.Notef("%s of %s: no node can pull the image %s", manifest.TextOf(c["name"]), r.Name, manifest.QuoteText(image))
+					s.Notef("%s of %s: image %s is not a valid reference", manifest.TextOf(c["name"]), r.Name, manifest.QuoteText(image))
 				}
 			}
 		}
@@ -68,7 +69,7 @@ func NoteTypes(s *resolve.Plan, j *jobobject.View) {
 	for _, r := range j.Roles() {
 		for _, name := range jobobject.RequiredLabel(r.Pod(), kinds.InstanceTypeLabel) {
 			if t, known := instances.Lookup(name); known && t.Name != name {
-				s.Notef("%s wants nodes of type %s; HyperPod's nodes say %s", r.Name, name, t.Name)
+				s.Notef("%s requires nodes of type %s; HyperPod labels its nodes %s", r.Name, name, t.Name)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/schema"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
@@ -46,12 +47,12 @@ func (f *Faults) checkObject(o map[string]any, alone bool) {
 	switch {
 	case isJob: // has rules of its own: checkName
 	case name == "" && manifest.TextOf(meta["generateName"]) == "" && !alone:
-		f.add("metadata.name", errs.Usagef("the %s has no name", kind))
+		f.add("metadata.name", errs.Usagef("the %s requires a name", kind))
 	case name == "" || manifest.Unfilled(name) || !namespace && !schema.Knows(version, kind):
 	case (namespace || kind == "Service") && notNameOf(kind, name) != "":
 		f.add("metadata.name", errs.Usagef("%s", notNameOf(kind, name)))
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		f.add("metadata.name", errs.Usagef("%s cannot be the name of a %s: lower-case letters, digits, - and ., a letter or digit at both ends", manifest.QuoteText(name), kind))
+		f.add("metadata.name", errs.Usagef("%s is not a valid name of a %s: use lower-case letters, digits, - and ., with a letter or digit at both ends", manifest.QuoteText(name), kind))
 	}
 	if ns := manifest.TextOf(meta["namespace"]); ns != "" && !manifest.Unfilled(ns) {
 		if why := kinds.NotNamespace(ns); why != "" {
@@ -113,7 +114,7 @@ func (f *Faults) checkPod(of, at string, pod map[string]any) {
 			switch {
 			case manifest.Unfilled(name):
 			case name == "":
-				f.add(manifest.JoinPath(path, "name"), errs.Usagef("a container of %s has no name", of))
+				f.add(manifest.JoinPath(path, "name"), errs.Usagef("a container of %s requires a name", of))
 			case notNameOf("container of "+of, name) != "":
 				f.add(manifest.JoinPath(path, "name"), errs.Usagef("%s", notNameOf("container of "+of, name)))
 			case seen[name]:
@@ -133,15 +134,15 @@ func (f *Faults) checkContainer(at string, works bool, of string, c map[string]a
 	case image == "":
 		e := errs.Usagef("container %s of %s has no image", name, of)
 		if works {
-			e.WithTry("--image IMAGE")
+			e.Suggest(setting.Image.Option("IMAGE"))
 		}
 		f.add(manifest.JoinPath(at, "image"), e)
 	case values.NotImage(image) != "" && !manifest.Unfilled(image):
-		f.add(manifest.JoinPath(at, "image"), errs.Usagef("%s: container %s of %s", values.NotImage(image), name, of).WithTry("--image REGISTRY/NAME:TAG"))
+		f.add(manifest.JoinPath(at, "image"), errs.Usagef("%s: container %s of %s", values.NotImage(image), name, of).Suggest(setting.Image.Option("REGISTRY/NAME:TAG")))
 	}
 	policy := manifest.TextOf(c["imagePullPolicy"])
 	if c["imagePullPolicy"] != nil && !manifest.Unfilled(policy) && !slices.Contains(values.PullPolicies, policy) {
-		f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("imagePullPolicy %s is not one of %s%s", manifest.QuoteText(policy), strings.Join(values.PullPolicies, ", "), manifest.Meant(errs.Near(policy, values.PullPolicies))))
+		f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("invalid imagePullPolicy %s: must be %s%s", manifest.QuoteText(policy), manifest.OrList(values.PullPolicies), manifest.Meant(errs.Near(policy, values.PullPolicies))))
 	}
 	f.checkResources(at, of, c)
 }

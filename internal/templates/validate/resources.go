@@ -29,9 +29,9 @@ func (f *Faults) checkResources(at, role string, c map[string]any) {
 			path := manifest.JoinPath(at+".resources."+list.name, name)
 			switch {
 			case q.Sign() < 0:
-				f.add(path, errs.Usagef("%s of %s: resources.%s.%s is below 0 (%s)", manifest.TextOf(c["name"]), role, list.name, name, text))
+				f.add(path, errs.Usagef("%s of %s: invalid resources.%s.%s %s: must be at least 0", manifest.TextOf(c["name"]), role, list.name, name, text))
 			case isDevice(name) && q.MilliValue()%1000 != 0:
-				f.add(path, errs.Usagef("%s of %s: resources.%s.%s counts devices, and %s is no whole number", manifest.TextOf(c["name"]), role, list.name, name, text))
+				f.add(path, errs.Usagef("%s of %s: invalid resources.%s.%s %s: must be a whole number of devices", manifest.TextOf(c["name"]), role, list.name, name, text))
 			}
 		}
 	}
@@ -44,9 +44,9 @@ func (f *Faults) checkResources(at, role string, c map[string]any) {
 		path := manifest.JoinPath(at+".resources.limits", name)
 		switch {
 		case limit.Cmp(request) < 0:
-			f.add(path, errs.Usagef("%s of %s: the %s limit of %s is below the request of %s", manifest.TextOf(c["name"]), role, name, limit.String(), request.String()))
+			f.add(path, errs.Usagef("%s of %s: invalid %s limit %s: must be at least the request, %s", manifest.TextOf(c["name"]), role, name, limit.String(), request.String()))
 		case isDevice(name) && limit.Cmp(request) != 0:
-			f.add(path, errs.Usagef("%s of %s: %s counts devices, and its limit (%s) and request (%s) have to be the same", manifest.TextOf(c["name"]), role, name, limit.String(), request.String()))
+			f.add(path, errs.Usagef("%s of %s: limit and request of %s must be equal (limit %s, request %s)", manifest.TextOf(c["name"]), role, name, limit.String(), request.String()))
 		}
 	}
 }

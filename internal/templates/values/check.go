@@ -2,13 +2,13 @@ package values
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // The policies that exist: of pods for their images, of the training operators for restarts.
@@ -20,22 +20,23 @@ var (
 // check validates the values by themselves.
 func (v Values) Check() error {
 	for _, one := range []struct {
-		flag, have string
-		want       []string
+		of   setting.Setting
+		have string
+		want []string
 	}{
-		{"--pull-policy", v.PullPolicy, PullPolicies},
-		{"--restart-policy", v.RestartPolicy, RestartPolicies},
-		{"--tasks-per-node", v.TasksBy, []string{tasksAuto, TasksGPU, TasksCPU}},
+		{setting.PullPolicy, v.PullPolicy, PullPolicies},
+		{setting.RestartPolicy, v.RestartPolicy, RestartPolicies},
+		{setting.TasksPerNode, v.TasksBy, []string{tasksAuto, TasksGPU, TasksCPU}},
 	} {
 		if one.have != "" && !slices.Contains(one.want, one.have) {
-			return errs.Usagef("%s %q is not one of %s%s", one.flag, one.have, strings.Join(one.want, ", "), manifest.Meant(errs.Near(one.have, one.want)))
+			return one.of.NotOneOf(one.have, one.want)
 		}
 	}
 	if err := v.checkQuantities(); err != nil {
 		return err
 	}
 	if why := NotServiceAccount(v.ServiceAccount); v.ServiceAccount != "" && why != "" {
-		return errs.Usagef("--service-account-name %s", why)
+		return setting.ServiceAccount.InvalidSecret("%s", why)
 	}
 	for _, check := range []func() error{v.checkEnvironment, v.RunPolicy.check, v.Elastic.check, v.Rendezvous.Check, v.checkTopology} {
 		if err := check(); err != nil {
@@ -43,7 +44,7 @@ func (v Values) Check() error {
 		}
 	}
 	for _, volume := range v.Volumes {
-		if err := volume.check("--volumes", volume.VolumeName()); err != nil {
+		if err := volume.check(setting.Volumes, volume.VolumeName()); err != nil {
 			return err
 		}
 	}
@@ -67,13 +68,16 @@ func (v Values) checkLabels() error {
 			return errs.Usagef("%s", why)
 		}
 	}
-	for _, l := range []struct{ flag, have string }{{"--queue-name", v.Queue}, {"--priority", v.Priority}} {
+	for _, l := range []struct {
+		of   setting.Setting
+		have string
+	}{{setting.Queue, v.Queue}, {setting.Priority, v.Priority}} {
 		if l.have != "" && len(validation.IsValidLabelValue(l.have)) > 0 {
-			return errs.Usagef("%s %s cannot be a name", l.flag, manifest.QuoteText(l.have))
+			return l.of.Invalid(l.have, "must be a valid label value")
 		}
 	}
 	if why := kinds.NotNamespace(v.Namespace); v.Namespace != "" && why != "" {
-		return errs.Usagef("--namespace %s", why)
+		return setting.Namespace.InvalidSecret("%s", why)
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package values
 
 import (
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"strconv"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // Elastic lets a job run with fewer or more nodes than it asks for. The zero value
@@ -19,27 +21,26 @@ type Elastic struct {
 // check validates the policy by itself.
 func (e Elastic) check() error {
 	for _, n := range []struct {
-		flag  string
+		of    setting.Setting
 		have  *int
 		least int
 	}{
-		{"--min-node-count", e.Min, 1}, {"--max-node-count", e.Max, 1}, {"--elastic-replica-increment-step", e.Step, 1},
-		{"--elastic-scaling-timeout-in-seconds", e.ScalingTimeout, 0}, {"--elastic-graceful-shutdown-timeout-in-seconds", e.ShutdownTimeout, 0},
-		{"--elastic-scale-up-snooze-time-in-seconds", e.ScaleUpSnooze, 0},
+		{setting.MinNodeCount, e.Min, 1}, {setting.MaxNodeCount, e.Max, 1}, {setting.ElasticStep, e.Step, 1},
+		{setting.ScalingTimeout, e.ScalingTimeout, 0}, {setting.ShutdownTimeout, e.ShutdownTimeout, 0}, {setting.ScaleUpSnooze, e.ScaleUpSnooze, 0},
 	} {
 		if n.have != nil && (*n.have < n.least || *n.have > 1_000_000) {
-			return errs.Usagef("%s is %d, want at least %d", n.flag, *n.have, n.least)
+			return n.of.OutOfRange(*n.have, n.least, 1_000_000)
 		}
 	}
 	if e.Min != nil && e.Max != nil && *e.Min > *e.Max {
-		return errs.Usagef("--min-node-count %d is above --max-node-count %d", *e.Min, *e.Max)
+		return setting.MinNodeCount.Invalid(strconv.Itoa(*e.Min), "must be at most %d, the value of %s", *e.Max, setting.MaxNodeCount)
 	}
 	if e.Step != nil && len(e.Sizes) > 0 {
-		return errs.Usagef("--elastic-replica-increment-step and --elastic-replica-discrete-values exclude each other")
+		return setting.Exclusive(setting.ElasticStep, setting.ElasticSizes)
 	}
 	for _, n := range e.Sizes {
 		if n < 1 || e.Max != nil && n > *e.Max {
-			return errs.Usagef("--elastic-replica-discrete-values: %d is not from 1 to the largest number of nodes", n)
+			return setting.ElasticSizes.Invalid(strconv.Itoa(n), "must be from 1 to the value of %s", setting.MaxNodeCount)
 		}
 	}
 	return nil
@@ -47,17 +48,16 @@ func (e Elastic) check() error {
 
 // hyperPodOnly tells whether only the HyperPod training operator understands the policy,
 // and by which flag.
-func (e Elastic) HyperPodOnly() string {
+func (e Elastic) HyperPodOnly() setting.Setting {
 	for _, f := range []struct {
-		flag string
-		set  bool
+		of  setting.Setting
+		set bool
 	}{
-		{"--elastic-replica-increment-step", e.Step != nil}, {"--elastic-replica-discrete-values", len(e.Sizes) > 0},
-		{"--elastic-scaling-timeout-in-seconds", e.ScalingTimeout != nil}, {"--elastic-graceful-shutdown-timeout-in-seconds", e.ShutdownTimeout != nil},
-		{"--elastic-scale-up-snooze-time-in-seconds", e.ScaleUpSnooze != nil},
+		{setting.ElasticStep, e.Step != nil}, {setting.ElasticSizes, len(e.Sizes) > 0}, {setting.ScalingTimeout, e.ScalingTimeout != nil},
+		{setting.ShutdownTimeout, e.ShutdownTimeout != nil}, {setting.ScaleUpSnooze, e.ScaleUpSnooze != nil},
 	} {
 		if f.set {
-			return f.flag
+			return f.of
 		}
 	}
 	return ""

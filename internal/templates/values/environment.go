@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // SecretEnv gives containers environment variables out of a Secret of their
@@ -29,25 +30,25 @@ func ParseSecretEnv(text string) (SecretEnv, error) {
 	}
 	e = SecretEnv{Name: name, Secret: secret, Key: key}
 	if name == "" {
-		return e, secretEnvError("a variable's name is missing")
+		return e, secretEnvError("the name of the variable is missing")
 	}
 	return e, e.check()
 }
 
 func secretEnvError(why string) error {
-	return errs.Usagef("--environment-from-secret is not understood: %s", why).
-		WithTry("--environment-from-secret HF_TOKEN=my-secret:token", "--environment-from-secret my-secret")
+	return setting.SecretEnvironment.InvalidSecret("%s", why).
+		Suggest(setting.SecretEnvironment.Option("HF_TOKEN=my-secret:token"), setting.SecretEnvironment.Option("my-secret"))
 }
 
 // check validates the names. They are shown: names of Secrets are not secret.
 func (e SecretEnv) check() error {
 	switch {
 	case e.Name != "" && !envName.MatchString(e.Name):
-		return secretEnvError(manifest.QuoteText(e.Name) + " cannot be the name of an environment variable")
+		return secretEnvError(manifest.QuoteText(e.Name) + " is not a valid name of an environment variable")
 	case len(validation.IsDNS1123Subdomain(e.Secret)) > 0:
-		return secretEnvError(manifest.QuoteText(e.Secret) + " cannot be a Secret's name")
+		return secretEnvError(manifest.QuoteText(e.Secret) + " is not a valid name of a Secret")
 	case e.Name != "" && len(validation.IsConfigMapKey(e.Key)) > 0:
-		return secretEnvError(manifest.QuoteText(e.Key) + " cannot be a Secret's key")
+		return secretEnvError(manifest.QuoteText(e.Key) + " is not a valid key of a Secret")
 	}
 	return nil
 }
@@ -64,7 +65,7 @@ func (v Values) checkEnvironment() error {
 			return err
 		}
 		if _, twice := v.Environment[e.Name]; twice && e.Name != "" {
-			return errs.Usagef("%s is given by --environment and by --environment-from-secret", e.Name)
+			return errs.Usagef("both %s and %s set %s", setting.Environment, setting.SecretEnvironment, e.Name)
 		}
 	}
 	return nil

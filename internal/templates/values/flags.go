@@ -9,11 +9,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// ParsePairs reads K=V values of a repeatable flag; what names the flag without
-// its dashes. The last of a key wins. Values are in no error: they may be secret.
-func ParsePairs(what string, pairs []string) (map[string]string, error) {
+// ParsePairs reads the KEY=VALUE values of a repeatable flag. The last value of a key
+// wins. Errors show no values: they may be secret.
+func ParsePairs(of setting.Setting, pairs []string) (map[string]string, error) {
 	if len(pairs) == 0 {
 		return nil, nil
 	}
@@ -21,7 +22,7 @@ func ParsePairs(what string, pairs []string) (map[string]string, error) {
 	for _, p := range pairs {
 		k, v, found := strings.Cut(p, "=")
 		if k = strings.TrimSpace(k); !found || k == "" {
-			return nil, errs.Usagef("--%s is not understood: want KEY=VALUE", what)
+			return nil, of.InvalidSecret("must be KEY=VALUE")
 		}
 		out[k] = v
 	}
@@ -42,14 +43,14 @@ func ParseEnvironment(values []string) (map[string]string, error) {
 		}
 		pairs = append(pairs, object...)
 	}
-	return ParsePairs("environment", pairs)
+	return ParsePairs(setting.Environment, pairs)
 }
 
 // parseObject reads a JSON object of single values as K=V pairs. A key given twice
 // or without a value is a mistake that nobody would notice later.
 func parseObject(text string) ([]string, error) {
-	bad := errs.Usagef("--environment is not understood: not a valid JSON object").
-		WithTry(`--environment '{"NCCL_DEBUG": "INFO"}'`, "--environment NCCL_DEBUG=INFO")
+	bad := setting.Environment.InvalidSecret("must be KEY=VALUE or a JSON object").
+		Suggest(setting.Environment.Option(`{"NCCL_DEBUG": "INFO"}`), setting.Environment.Option("NCCL_DEBUG=INFO"))
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
@@ -66,12 +67,12 @@ func parseObject(text string) ([]string, error) {
 		}
 		switch value.(type) {
 		case map[string]any, []any:
-			return nil, errs.Usagef("--environment: %s is a list or map, want one value", manifest.QuoteText(key))
+			return nil, setting.Environment.InvalidSecret("%s must be a single value", manifest.QuoteText(key))
 		case nil:
-			return nil, errs.Usagef("--environment: %s is null, want a value", manifest.QuoteText(key))
+			return nil, setting.Environment.InvalidSecret("%s must have a value", manifest.QuoteText(key))
 		}
 		if seen[key] {
-			return nil, errs.Usagef("--environment: %s is given twice", manifest.QuoteText(key))
+			return nil, setting.Environment.InvalidSecret("%s is given twice", manifest.QuoteText(key))
 		}
 		seen[key] = true
 		pairs = append(pairs, key+"="+fmt.Sprint(value))

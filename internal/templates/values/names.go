@@ -12,7 +12,7 @@ import (
 // NotJobName is about the name of a job, whose pods and services have it in theirs.
 func NotJobName(name string) string {
 	if len(name) <= 63 && len(validation.IsDNS1123Label(name)) > 0 {
-		return manifest.QuoteText(name) + " cannot be a job's name: lower-case letters, digits and -, a letter or digit at both ends"
+		return manifest.QuoteText(name) + " is not a valid job name: use lower-case letters, digits and -, with a letter or digit at both ends"
 	}
 	return ""
 }
@@ -23,7 +23,7 @@ var noBlanks = regexp.MustCompile(`^[^\s\pC]+$`)
 // NotImage is about an image.
 func NotImage(image string) string {
 	if !noBlanks.MatchString(image) {
-		return manifest.QuoteText(image) + " cannot be an image"
+		return manifest.QuoteText(image) + " is not a valid image"
 	}
 	return ""
 }
@@ -32,9 +32,9 @@ func NotImage(image string) string {
 func NotLabel(name, value string) string {
 	switch {
 	case len(validation.IsQualifiedName(name)) > 0:
-		return manifest.QuoteText(name) + " is no label name"
+		return manifest.QuoteText(name) + " is not a valid label name"
 	case len(validation.IsValidLabelValue(value)) > 0:
-		return "the label " + name + " cannot have the value " + manifest.QuoteText(value) + ": at most 63 letters, digits, -, _ and ., a letter or digit at both ends"
+		return manifest.QuoteText(value) + " is not a valid value of the label " + name + ": use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends"
 	}
 	return ""
 }
@@ -42,7 +42,7 @@ func NotLabel(name, value string) string {
 // NotAnnotation is about the name of an annotation.
 func NotAnnotation(name string) string {
 	if len(validation.IsQualifiedName(strings.ToLower(name))) > 0 {
-		return manifest.QuoteText(name) + " is no annotation name"
+		return manifest.QuoteText(name) + " is not a valid annotation name"
 	}
 	return ""
 }
@@ -50,7 +50,7 @@ func NotAnnotation(name string) string {
 // NotServiceAccount is about the name of a service account.
 func NotServiceAccount(name string) string {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return manifest.QuoteText(name) + " cannot be a service account: lower-case letters, digits, - and ."
+		return manifest.QuoteText(name) + " is not a valid service account name: use lower-case letters, digits, - and ."
 	}
 	return ""
 }
@@ -60,7 +60,7 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // NotVariable is about the name of an environment variable.
 func NotVariable(name string) string {
 	if !envName.MatchString(name) {
-		return manifest.QuoteText(name) + " cannot be the name of an environment variable: letters, digits and _ only, no digit first"
+		return manifest.QuoteText(name) + " is not a valid name of an environment variable: use letters, digits and _, and no digit first"
 	}
 	return ""
 }

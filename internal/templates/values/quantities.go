@@ -3,8 +3,7 @@ package values
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // Beyond these no machine is meant: a quantity that large is a slip of the hand,
@@ -16,27 +15,28 @@ var (
 
 // checkQuantities validates --vcpu, --memory and their limits by themselves.
 func (v Values) checkQuantities() error {
-	amounts := map[string]resource.Quantity{}
+	amounts := map[setting.Setting]resource.Quantity{}
 	for _, q := range []struct {
-		flag, have string
-		most       resource.Quantity
-	}{{"--vcpu", v.VCPU, mostCPU}, {"--memory", v.Memory, mostBytes}, {"--vcpu-limit", v.VCPULimit, mostCPU}, {"--memory-limit", v.MemoryLimit, mostBytes}} {
+		of   setting.Setting
+		have string
+		most resource.Quantity
+	}{{setting.VCPU, v.VCPU, mostCPU}, {setting.Memory, v.Memory, mostBytes}, {setting.VCPULimit, v.VCPULimit, mostCPU}, {setting.MemoryLimit, v.MemoryLimit, mostBytes}} {
 		if q.have == "" {
 			continue
 		}
 		n, err := resource.ParseQuantity(q.have)
 		if err != nil || n.Sign() <= 0 {
-			return errs.Usagef("%s %q is no quantity such as 500m, 4 or 16Gi", q.flag, manifest.Clip(q.have))
+			return q.of.Invalid(q.have, "must be a quantity above 0, such as 500m, 4 or 16Gi")
 		}
 		if n.Cmp(q.most) > 0 {
-			return errs.Usagef("%s %s is more than any machine has", q.flag, manifest.Clip(q.have))
+			return q.of.Invalid(q.have, "must be at most %s", q.most.String())
 		}
-		amounts[q.flag] = n
+		amounts[q.of] = n
 	}
-	for _, flag := range []string{"--vcpu", "--memory"} {
-		request, asked := amounts[flag]
-		if limit, limited := amounts[flag+"-limit"]; asked && limited && limit.Cmp(request) < 0 {
-			return errs.Usagef("%s-limit %s is below %s %s", flag, limit.String(), flag, request.String())
+	for request, limit := range map[setting.Setting]setting.Setting{setting.VCPU: setting.VCPULimit, setting.Memory: setting.MemoryLimit} {
+		amount, asked := amounts[request]
+		if most, limited := amounts[limit]; asked && limited && most.Cmp(amount) < 0 {
+			return limit.Invalid(most.String(), "must be at least %s, the value of %s", amount.String(), request)
 		}
 	}
 	return nil

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // How the processes of several nodes find each other under torchrun.
@@ -31,10 +30,10 @@ type Rendezvous struct {
 
 func (r Rendezvous) Check() error {
 	if r.Backend != "" && !slices.Contains(rdzvBackends, r.Backend) {
-		return errs.Usagef("--rdzv-backend %q is not one of %s%s", manifest.Clip(r.Backend), strings.Join(rdzvBackends, ", "), manifest.Meant(errs.Near(r.Backend, rdzvBackends)))
+		return setting.RdzvBackend.NotOneOf(r.Backend, rdzvBackends)
 	}
 	if strings.ContainsAny(r.Endpoint, " \t\n/=") {
-		return errs.Usagef("--rdzv-endpoint %s is not HOST:PORT", manifest.QuoteText(r.Endpoint))
+		return setting.RdzvEndpoint.Invalid(r.Endpoint, "must be HOST:PORT")
 	}
 	return nil
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // RunPolicy says how long a job may run and what is left of it. The zero value
@@ -21,8 +20,8 @@ type RunPolicy struct {
 var cleanPodPolicies = []string{"All", "Running", "None"}
 
 // ParseSeconds reads a duration of a flag as seconds: 3600, 90m, 2h30m or 7d.
-func ParseSeconds(flag, text string) (*int, error) {
-	bad := errs.Usagef("--%s %s is not a duration", flag, manifest.QuoteText(text)).WithTry("--"+flag+" 90m", "--"+flag+" 7d")
+func ParseSeconds(of setting.Setting, text string) (*int, error) {
+	bad := of.Invalid(text, "must be a duration").Suggest(of.Option("90m"), of.Option("7d"))
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 0 {
 			return nil, bad
@@ -53,16 +52,16 @@ func ParseSeconds(flag, text string) (*int, error) {
 // check validates the policy by itself.
 func (p RunPolicy) check() error {
 	if p.CleanPodPolicy != "" && !slices.Contains(cleanPodPolicies, p.CleanPodPolicy) {
-		return errs.Usagef("--clean-pod-policy %q is not one of %s%s", p.CleanPodPolicy, strings.Join(cleanPodPolicies, ", "), manifest.Meant(errs.Near(p.CleanPodPolicy, cleanPodPolicies)))
+		return setting.CleanPodPolicy.NotOneOf(p.CleanPodPolicy, cleanPodPolicies)
 	}
 	const most = 1<<31 - 1 // the fields are 32-bit numbers
 	for _, n := range []struct {
-		flag  string
+		of    setting.Setting
 		have  *int
 		least int
-	}{{"--ttl-after-finished", p.TTL, 0}, {"--active-deadline", p.Deadline, 1}, {"--backoff-limit", p.Backoff, 0}} {
+	}{{setting.TTL, p.TTL, 0}, {setting.Deadline, p.Deadline, 1}, {setting.Backoff, p.Backoff, 0}} {
 		if n.have != nil && (*n.have < n.least || *n.have > most) {
-			return errs.Usagef("%s is %d, want at least %d and at most %d", n.flag, *n.have, n.least, most)
+			return n.of.OutOfRange(*n.have, n.least, most)
 		}
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // Selector is a demand on the labels of nodes: label to accepted values. Weights
@@ -41,8 +41,8 @@ func ParseSelector(text string) (Selector, error) {
 }
 
 func selectorError(why string) error {
-	return errs.Usagef("--label-selector is not understood: %s", why).
-		WithTry(`--label-selector '{"topology.kubernetes.io/zone": ["us-west-2a", "us-west-2b"]}'`, "--label-selector topology.kubernetes.io/zone=us-west-2a")
+	return setting.LabelSelector.InvalidSecret("%s", why).
+		Suggest(setting.LabelSelector.Option(`{"topology.kubernetes.io/zone": ["us-west-2a", "us-west-2b"]}`), setting.LabelSelector.Option("topology.kubernetes.io/zone=us-west-2a"))
 }
 
 func selectorFromPairs(text string) (Selector, error) {
@@ -50,7 +50,7 @@ func selectorFromPairs(text string) (Selector, error) {
 	for _, pair := range strings.Split(text, ",") {
 		k, v, found := strings.Cut(strings.TrimSpace(pair), "=")
 		if !found || k == "" {
-			return s, selectorError("want label=value, have " + manifest.QuoteText(pair))
+			return s, selectorError(manifest.QuoteText(pair) + " must be LABEL=VALUE")
 		}
 		s.Required[k] = append(s.Required[k], strings.TrimPrefix(v, "="))
 	}
@@ -60,7 +60,7 @@ func selectorFromPairs(text string) (Selector, error) {
 func selectorFromJSON(text string) (Selector, error) {
 	var outer map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &outer); err != nil {
-		return Selector{}, selectorError("not a JSON object, which is {\"label\": [\"value\"]}")
+		return Selector{}, selectorError("must be a JSON object such as {\"LABEL\": [\"VALUE\"]}")
 	}
 	nested := false
 	for _, k := range []string{"required", "preferred", "weights"} {
@@ -78,7 +78,7 @@ func selectorFromJSON(text string) (Selector, error) {
 		case "required", "preferred":
 			var inner map[string]json.RawMessage
 			if json.Unmarshal(outer[k], &inner) != nil {
-				return s, selectorError(k + " is a map from a label to its values")
+				return s, selectorError(k + " must map labels to values")
 			}
 			var m map[string][]string
 			m, err = labelValues(inner)
@@ -89,10 +89,10 @@ func selectorFromJSON(text string) (Selector, error) {
 			}
 		case "weights":
 			if json.Unmarshal(outer[k], &s.Weights) != nil {
-				err = selectorError("weights is a list of whole numbers")
+				err = selectorError("weights must be a list of whole numbers")
 			}
 		default:
-			err = selectorError("no field " + manifest.QuoteText(k) + " beside required, preferred and weights")
+			err = selectorError("field " + manifest.QuoteText(k) + " not found; the fields are required, preferred and weights")
 		}
 		if err != nil {
 			return s, err
@@ -112,7 +112,7 @@ func labelValues(m map[string]json.RawMessage) (map[string][]string, error) {
 		case json.Unmarshal(m[k], &many) == nil && len(many) > 0:
 			out[k] = many
 		default:
-			return nil, selectorError("the value of " + manifest.QuoteText(k) + " is text or a list of text")
+			return nil, selectorError("the value of " + manifest.QuoteText(k) + " must be text or a list of text")
 		}
 	}
 	return out, nil
@@ -123,20 +123,20 @@ func (s Selector) check() error {
 	for _, m := range []map[string][]string{s.Required, s.Preferred} {
 		for _, k := range manifest.SortedKeys(m) {
 			if msg := validation.IsQualifiedName(k); len(msg) > 0 {
-				return selectorError(manifest.QuoteText(k) + " is no label name")
+				return selectorError(manifest.QuoteText(k) + " is not a valid label name")
 			}
 			for _, v := range m[k] {
 				if msg := validation.IsValidLabelValue(v); len(msg) > 0 {
-					return selectorError(manifest.QuoteText(v) + " is no label value")
+					return selectorError(manifest.QuoteText(v) + " is not a valid label value")
 				}
 			}
 		}
 	}
 	if len(s.Weights) > len(s.Preferred) {
-		return selectorError("there are more weights than preferred labels")
+		return selectorError("weights must not outnumber the preferred labels")
 	}
 	if slices.ContainsFunc(s.Weights, func(w int) bool { return w < 1 || w > 100 }) {
-		return selectorError("a weight is from 1 to 100")
+		return selectorError("a weight must be from 1 to 100")
 	}
 	return nil
 }

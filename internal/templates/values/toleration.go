@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // Toleration lets pods run on nodes with a taint. Key "" tolerates every taint,
@@ -26,8 +26,8 @@ var taintEffects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
 // "*" tolerates everything.
 func ParseToleration(text string) (Toleration, error) {
 	bad := func(why string) (Toleration, error) {
-		return Toleration{}, errs.Usagef("--toleration %s is not understood: %s", manifest.QuoteText(text), why).
-			WithTry("--toleration KEY=VALUE:NoSchedule", "--toleration KEY:NoExecute:300", "--toleration KEY")
+		return Toleration{}, setting.Toleration.Invalid(text, "%s", why).
+			Suggest(setting.Toleration.Option("KEY=VALUE:NoSchedule"), setting.Toleration.Option("KEY:NoExecute:300"), setting.Toleration.Option("KEY"))
 	}
 	parts := strings.Split(text, ":")
 	key, value, hasValue := strings.Cut(parts[0], "=")
@@ -35,30 +35,30 @@ func ParseToleration(text string) (Toleration, error) {
 	if key == "*" {
 		t.Key = ""
 		if hasValue {
-			return bad("* has no value")
+			return bad("* takes no value")
 		}
 	} else if len(validation.IsQualifiedName(key)) > 0 {
-		return bad(manifest.QuoteText(key) + " is no taint's key")
+		return bad("the key " + manifest.QuoteText(key) + " is not valid")
 	}
 	if len(validation.IsValidLabelValue(value)) > 0 {
-		return bad(manifest.QuoteText(value) + " is no taint's value")
+		return bad("the value " + manifest.QuoteText(value) + " is not valid")
 	}
 	if len(parts) > 1 {
 		i := slices.IndexFunc(taintEffects, func(e string) bool { return strings.EqualFold(e, parts[1]) })
 		if i < 0 {
-			return bad("the effect is " + manifest.OrList(taintEffects))
+			return bad("the effect must be " + manifest.OrList(taintEffects))
 		}
 		t.Effect = taintEffects[i]
 	}
 	if len(parts) > 2 {
 		n, err := strconv.Atoi(parts[2])
 		if err != nil || n < 0 || t.Effect != "NoExecute" {
-			return bad("only NoExecute is followed by a number of seconds")
+			return bad("seconds must be a number and are for NoExecute only")
 		}
 		t.Seconds = &n
 	}
 	if len(parts) > 3 {
-		return bad("it has too many parts")
+		return bad("too many parts")
 	}
 	return t, nil
 }

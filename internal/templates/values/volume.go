@@ -10,6 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // VolumeType says where a volume's content comes from.
@@ -53,10 +54,10 @@ func ParseVolume(text string) (Volume, error) {
 	p := strings.Split(text, ":")
 	readOnly, ok := accessMode(p, 3)
 	if !ok {
-		return Volume{}, volumeError("--volumes", text, "it has not the right number of parts")
+		return Volume{}, volumeError(setting.Volumes, text, "wrong number of parts")
 	}
 	v := Volume{Name: p[0], Type: HostPath, Path: p[1], MountPath: p[2], ReadOnly: readOnly}
-	return v, v.check("--volumes", text)
+	return v, v.check(setting.Volumes, text)
 }
 
 // ParsePVC reads the value of --persistent-volume-claims: claim:/mount/path[:ro].
@@ -64,10 +65,10 @@ func ParsePVC(text string) (Volume, error) {
 	p := strings.Split(text, ":")
 	readOnly, ok := accessMode(p, 2)
 	if !ok {
-		return Volume{}, volumeError("--persistent-volume-claims", text, "it has not the right number of parts")
+		return Volume{}, volumeError(setting.Claims, text, "wrong number of parts")
 	}
 	v := Volume{Type: PVC, Claim: p[0], MountPath: p[1], ReadOnly: readOnly}
-	return v, v.check("--persistent-volume-claims", text)
+	return v, v.check(setting.Claims, text)
 }
 
 // accessMode reads the optional last part.
@@ -89,7 +90,7 @@ func volumeFromPairs(text string) (Volume, error) {
 	for _, pair := range strings.Split(text, ",") {
 		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
 		if !found {
-			return v, volumeError("--volumes", text, "want key=value, have "+manifest.QuoteText(pair))
+			return v, volumeError(setting.Volumes, text, manifest.QuoteText(pair)+" must be KEY=VALUE")
 		}
 		switch strings.ReplaceAll(key, "-", "_") {
 		case "name":
@@ -103,7 +104,7 @@ func volumeFromPairs(text string) (Volume, error) {
 			case "emptydir":
 				v.Type = EmptyDir
 			default:
-				return v, volumeError("--volumes", text, "no type "+manifest.QuoteText(value)+", it is hostPath, pvc, fsx, efs or emptyDir")
+				return v, volumeError(setting.Volumes, text, "type "+manifest.QuoteText(value)+" must be hostPath, pvc, fsx, efs or emptyDir")
 			}
 		case "mount_path":
 			v.MountPath = value
@@ -115,61 +116,61 @@ func volumeFromPairs(text string) (Volume, error) {
 			v.Size = value
 		case "medium":
 			if !strings.EqualFold(value, "memory") {
-				return v, volumeError("--volumes", text, "medium is memory or left out")
+				return v, volumeError(setting.Volumes, text, "medium must be memory")
 			}
 			v.Memory = true
 		case "read_only":
 			b, err := strconv.ParseBool(value)
 			if err != nil {
-				return v, volumeError("--volumes", text, "read_only is true or false")
+				return v, volumeError(setting.Volumes, text, "read_only must be true or false")
 			}
 			v.ReadOnly = b
 		default:
 			near := errs.Near(key, []string{"name", "type", "mount_path", "path", "claim_name", "read_only", "size", "medium"})
-			return v, volumeError("--volumes", text, "no key "+manifest.QuoteText(key)+manifest.Meant(near))
+			return v, volumeError(setting.Volumes, text, "key "+manifest.QuoteText(key)+" not found"+manifest.Meant(near))
 		}
 	}
-	return v, v.check("--volumes", text)
+	return v, v.check(setting.Volumes, text)
 }
 
-func volumeError(flag, text, why string) error {
-	e := errs.Usagef("%s %q is not understood: %s", flag, manifest.Clip(text), why)
-	if flag == "--volumes" {
-		return e.WithTry(flag+" "+volumeForm, flag+" "+pairsForm)
+func volumeError(of setting.Setting, text, why string) error {
+	e := of.Invalid(text, "%s", why)
+	if of == setting.Volumes {
+		return e.Suggest(of.Option(volumeForm), of.Option(pairsForm))
 	}
-	return e.WithTry(flag + " " + pvcForm)
+	return e.Suggest(of.Option(pvcForm))
 }
 
 // check validates a volume however it was made; text is what was given.
-func (v Volume) check(flag, text string) error {
-	bad := func(why string) error { return volumeError(flag, text, why) }
+func (v Volume) check(of setting.Setting, text string) error {
+	bad := func(why string) error { return volumeError(of, text, why) }
 	if v.Type != PVC || v.Name != "" {
 		if len(validation.IsDNS1123Label(v.Name)) > 0 {
-			return bad(manifest.QuoteText(v.Name) + " cannot be a volume's name: lower-case letters, digits and -, at most 63")
+			return bad("the name " + manifest.QuoteText(v.Name) + " must be at most 63 lower-case letters, digits and -")
 		}
 	}
 	if !path.IsAbs(v.MountPath) || strings.Contains(v.MountPath, ":") {
-		return bad("the mount path " + manifest.QuoteText(v.MountPath) + " is not an absolute path")
+		return bad("the mount path " + manifest.QuoteText(v.MountPath) + " must be absolute")
 	}
 	switch v.Type {
 	case HostPath:
 		if !path.IsAbs(v.Path) || strings.Contains("/"+v.Path+"/", "/../") {
-			return bad("the node's path " + manifest.QuoteText(v.Path) + " is not an absolute path")
+			return bad("the host path " + manifest.QuoteText(v.Path) + " must be absolute")
 		}
 	case PVC:
 		if len(validation.IsDNS1123Subdomain(v.Claim)) > 0 {
-			return bad(manifest.QuoteText(v.Claim) + " cannot be a claim's name")
+			return bad("the claim name " + manifest.QuoteText(v.Claim) + " must be lower-case letters, digits, - and .")
 		}
 	case EmptyDir:
 	default:
-		return bad("its type is missing: hostPath, pvc or emptyDir")
+		return bad("type is required: hostPath, pvc or emptyDir")
 	}
 	if v.Type != HostPath && v.Path != "" || v.Type != PVC && v.Claim != "" || v.Type != EmptyDir && (v.Memory || v.Size != "") {
-		return bad("a part does not go with the type " + string(v.Type))
+		return bad("a key does not apply to the type " + string(v.Type))
 	}
 	if v.Size != "" {
 		if _, err := resource.ParseQuantity(v.Size); err != nil {
-			return bad(manifest.QuoteText(v.Size) + " is no quantity such as 16Gi")
+			return bad("the size " + manifest.QuoteText(v.Size) + " must be a quantity such as 16Gi")
 		}
 	}
 	return nil
