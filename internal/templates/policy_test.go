@@ -139,7 +139,7 @@ func TestElastic(t *testing.T) {
 		want     string
 	}{
 		"turned round":   {"pytorch", values.Elastic{Min: values.Int(4), Max: values.Int(2)}, "must be at most 2"},
-		"outside":        {"pytorch", values.Elastic{Min: values.Int(3), Max: values.Int(4)}, "must be from 3 to 4"},
+		"outside":        {"pytorch", values.Elastic{Min: values.Int(3), Max: values.Int(4)}, "must be at least 3, the value of --min-node-count"},
 		"nothing":        {"pytorch", values.Elastic{Min: values.Int(0)}, "at least 1"},
 		"theirs":         {"pytorch", values.Elastic{Max: values.Int(4), Step: values.Int(2)}, "requires the HyperPod training operator"},
 		"both":           {"hyperpod-pytorch", values.Elastic{Max: values.Int(4), Step: values.Int(1), Sizes: []int{2}}, "cannot be used with"},

@@ -116,7 +116,7 @@ func plain(v any) any {
 func newType(t *testing.T, bed *cluster.Bed, admin user) {
 	args := []string{"start-job", "--name", "new", "--image", "example.com/i:1", "--entry-script", "t.py", "-n", engineers, "--dry-run=server", "-o",
 		"jsonpath={.spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits}", "--instance-type"}
-	if r := admin.run(append(args, "p9.48xlarge")...); r.code != 2 || !strings.Contains(r.stderr, "unknown instance type") || !strings.Contains(r.stderr, "did you mean ml.p5.48xlarge") {
+	if r := admin.run(append(args, "p9.48xlarge")...); r.code != 2 || !strings.Contains(r.stderr, "not found") || !strings.Contains(r.stderr, `did you mean "ml.p5.48xlarge"`) {
 		t.Errorf("a type without nodes: %+v", r)
 	}
 	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.p9.48xlarge", 2)); err != nil {

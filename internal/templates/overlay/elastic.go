@@ -19,8 +19,10 @@ func (s *job) applyBounds(j *jobobject.View) error {
 		return nil
 	case !ok:
 		return special.Requires(setting.MaxNodeCount).Suggest(errs.Option(setting.MinNodeCount.Flag(), "N", setting.MaxNodeCount.Flag(), "M"))
-	case s.Nodes.N < least || s.Nodes.N > most:
-		return setting.NodeCount.Invalid(strconv.Itoa(s.Nodes.N), "must be from %d to %d, the limits of the elastic job", least, most)
+	case s.Nodes.N < least:
+		return setting.NodeCount.Invalid(strconv.Itoa(s.Nodes.N), "must be at least %d, the value of %s", least, setting.MinNodeCount)
+	case s.Nodes.N > most:
+		return setting.NodeCount.Invalid(strconv.Itoa(s.Nodes.N), "must be at most %d, the value of %s", most, setting.MaxNodeCount)
 	}
 	switch {
 	case j.IsKind(kinds.PyTorchJob):
