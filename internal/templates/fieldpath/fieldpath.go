@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -196,7 +195,11 @@ func Set(root map[string]any, path string, v any) error {
 				store(m)
 			}
 			if last {
-				jobobject.SetKey(m, s.Key, v)
+				if v == nil {
+					delete(m, s.Key)
+				} else {
+					m[s.Key] = v
+				}
 				return nil
 			}
 			at, store = m[s.Key], func(x any) { m[s.Key] = x }
