@@ -75,7 +75,7 @@ func TestPodStatus(t *testing.T) {
 		if got := PodStatus(tt.pod); got != tt.want {
 			t.Errorf("got %s, want %s: %+v", got, tt.want, tt.pod)
 		}
-		if why, _ := PodWhy(tt.pod); why != tt.why {
+		if why := TroubleOf(tt.pod).Reason; why != tt.why {
 			t.Errorf("%s: why %q, want %q", tt.want, why, tt.why)
 		}
 	}
@@ -104,18 +104,18 @@ func TestFault(t *testing.T) {
 		return n
 	}
 	for _, tt := range []struct {
-		want string
+		want Fault
 		node state.Node
 	}{
-		{"", node("True")},
-		{"", node("True", kinds.NodeHealthLabel, "Schedulable")},
-		{"NotReady", node("False", kinds.NodeHealthLabel, "Schedulable")},
-		{"UnschedulablePendingReplacement, NvidiaErrorTerminate, XID 79", node("True", kinds.NodeHealthLabel, "UnschedulablePendingReplacement", kinds.FaultTypesLabel, "NvidiaErrorTerminate", kinds.FaultReasonsLabel, "XID_79")},
-		{"UnschedulablePendingReboot", node("Unknown", kinds.NodeHealthLabel, "UnschedulablePendingReboot")},
+		{Fault{}, node("True")},
+		{Fault{}, node("True", kinds.NodeHealthLabel, "Schedulable")},
+		{Fault{Health: "NotReady"}, node("False", kinds.NodeHealthLabel, "Schedulable")},
+		{Fault{"", "UnschedulablePendingReplacement", "NvidiaErrorTerminate", "XID_79"}, node("True", kinds.NodeHealthLabel, "UnschedulablePendingReplacement", kinds.FaultTypesLabel, "NvidiaErrorTerminate", kinds.FaultReasonsLabel, "XID_79")},
+		{Fault{Health: "UnschedulablePendingReboot"}, node("Unknown", kinds.NodeHealthLabel, "UnschedulablePendingReboot")},
 	} {
 		f, bad := FaultOf(tt.node)
-		if bad != (tt.want != "") || bad && f.Text() != tt.want {
-			t.Errorf("got %q, %v, want %q", f.Text(), bad, tt.want)
+		if f.Node = ""; bad != (tt.want != Fault{}) || bad && f != tt.want {
+			t.Errorf("got %+v, %v, want %+v", f, bad, tt.want)
 		}
 	}
 }

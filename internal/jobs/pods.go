@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -20,8 +19,8 @@ func refine(s Status, j state.Job, pods []state.Pod) Status {
 	switch {
 	case s.State == Running:
 		if c, p, ok := crashing(pods); ok {
-			s.State, s.Reason = Restarting, c.Waiting
-			s.Message = fmt.Sprintf("container %s of pod %s keeps failing", c.Name, p.Name)
+			s.State, s.Reason, s.Message = Restarting, c.Waiting, ""
+			s.Pod, s.Trouble = p.Name, PodTrouble{Reason: c.Waiting, Container: c.Name}
 		} else if running+done == 0 {
 			s.State = Starting
 		}
@@ -29,8 +28,8 @@ func refine(s Status, j state.Job, pods []state.Pod) Status {
 		s.State = Running
 	}
 	if s.State == Starting {
-		if reason, message := blocked(pods); reason != "" {
-			s.Reason, s.Message = reason, message
+		if pod, trouble := blocked(pods); pod != "" {
+			s.Reason, s.Message, s.Pod, s.Trouble = trouble.Reason, "", pod, trouble
 		}
 	}
 	return s
@@ -65,17 +64,17 @@ func Wanted(j state.Job) (n int) {
 	return n
 }
 
-// blocked says what keeps the first pod that does not start.
-func blocked(pods []state.Pod) (reason, message string) {
+// blocked returns the first pod that does not start, and why; "" when there is none.
+func blocked(pods []state.Pod) (string, PodTrouble) {
 	for _, p := range pods {
 		if p.Phase != "Pending" && p.Phase != "Running" {
 			continue
 		}
-		if reason, message := PodWhy(p); reason != "" {
-			return reason, "pod " + p.Name + ": " + message
+		if t := TroubleOf(p); t.Reason != "" {
+			return p.Name, t
 		}
 	}
-	return "", ""
+	return "", PodTrouble{}
 }
 
 // count fills in the numbers of pods: of the pods where they are known, else as

@@ -86,29 +86,43 @@ func containerStatus(p state.Pod, word string) string {
 	return word
 }
 
-// PodWhy is why a pod does not run, or how its container ended: a reason and
-// what is known of it. Both are empty for a pod that is well.
-func PodWhy(p state.Pod) (reason, message string) {
+// PodTrouble is why a pod does not run, or how one of its containers ended. It is
+// the zero value for a pod that is well.
+type PodTrouble struct {
+	// Reason is the word of the kubelet, the container runtime or the scheduler, such as
+	// ImagePullBackOff, OOMKilled or Unschedulable; Message is its sentence.
+	Reason, Message string
+	// Container is the container that is in trouble, "" where the whole pod is.
+	Container string
+	// Ended is how the container's last run ended, "" when none did, and ExitCode the
+	// exit code of that run.
+	Ended    string
+	ExitCode int
+}
+
+// TroubleOf returns why a pod does not run: a container that waits or failed, then
+// the scheduler's reason, then the pod's own.
+func TroubleOf(p state.Pod) PodTrouble {
 	for _, c := range p.Containers {
-		if c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing" {
-			message := c.Message
-			if c.LastTerminated != "" {
-				message = fmt.Sprintf("container %s ended with %s, exit code %d", c.Name, c.LastTerminated, c.LastExitCode)
-			}
-			return c.Waiting, message
+		if c.Waiting == "" || c.Waiting == "ContainerCreating" || c.Waiting == "PodInitializing" {
+			continue
 		}
+		t := PodTrouble{Reason: c.Waiting, Message: c.Message, Container: c.Name}
+		if c.LastTerminated != "" {
+			t.Ended, t.ExitCode = c.LastTerminated, c.LastExitCode
+		}
+		return t
 	}
 	for _, c := range p.Containers {
 		if c.Terminated != "" && c.Terminated != "Completed" {
-			text := fmt.Sprintf("container %s, exit code %d", c.Name, c.ExitCode)
-			return c.Terminated, text + after(": ", c.Message)
+			return PodTrouble{Reason: c.Terminated, Message: c.Message, Container: c.Name, Ended: c.Terminated, ExitCode: c.ExitCode}
 		}
 	}
 	if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Status == "False" {
-		return c.Reason, c.Message
+		return PodTrouble{Reason: c.Reason, Message: c.Message}
 	}
 	if p.Phase == "Failed" || p.Phase == "Unknown" {
-		return p.Reason, p.Message
+		return PodTrouble{Reason: p.Reason, Message: p.Message}
 	}
-	return "", ""
+	return PodTrouble{}
 }

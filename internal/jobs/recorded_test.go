@@ -139,13 +139,12 @@ func TestRecordedStatuses(t *testing.T) {
 		"RayJob":     "Failed AppFailed head:0/1 w:0/1", // its cluster is removed
 	}
 	messages := map[string]string{
-		"preempted":                 "Preempted to accommodate a workload",
-		"larger than its queue":     "insufficient quota for nvidia.com/gpu",
-		"unknown queue":             "LocalQueue no-such-queue doesn't exist",
-		"no node fits":              "4 node(s) didn't match Pod's node affinity/selector",
-		"suspended without a queue": "in no queue that would start it",
-		"deactivated":               "The workload is deactivated",
-		"failed":                    "", // a word of each operator's own
+		"preempted":             "Preempted to accommodate a workload",
+		"larger than its queue": "insufficient quota for nvidia.com/gpu",
+		"unknown queue":         "LocalQueue no-such-queue doesn't exist",
+		"no node fits":          "4 node(s) didn't match Pod's node affinity/selector",
+		"deactivated":           "The workload is deactivated",
+		"failed":                "", // a word of each operator's own
 	}
 	for _, r := range recordings(t) {
 		kind, scene, _ := strings.Cut(r.scene, ": ")
@@ -158,7 +157,7 @@ func TestRecordedStatuses(t *testing.T) {
 		if got := brief(s); got != want {
 			t.Errorf("%s: got %q, want %q (%s)", r.scene, got, want, s.Message)
 		}
-		if message, ok := messages[scene]; ok && (!strings.Contains(s.Message, message) || s.Message == "") {
+		if message, ok := messages[scene]; ok && (!strings.Contains(s.Message+s.Trouble.Message, message) || s.Message+s.Trouble.Message == "") {
 			t.Errorf("%s: message %q", r.scene, s.Message)
 		}
 		if s.Since.Before(r.job.CreationTimestamp) || s.Since.After(r.now) {

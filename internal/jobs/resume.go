@@ -59,14 +59,3 @@ func FaultOf(n state.Node) (Fault, bool) {
 	}
 	return f, f.Health != "" && f.Health != "Schedulable" || f.Types != "" || f.Reasons != ""
 }
-
-// Text says what is wrong with the node.
-func (f Fault) Text() string {
-	text := f.Health
-	for _, more := range []string{f.Types, f.Reasons} {
-		if more != "" {
-			text += ", " + strings.ReplaceAll(more, "_", " ")
-		}
-	}
-	return strings.TrimPrefix(text, ", ")
-}

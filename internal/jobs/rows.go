@@ -40,9 +40,9 @@ func RowOf(j state.Job, s Status) Row {
 	return Row{Name: j.Name, Namespace: j.Namespace, CreationTime: Time(j.CreationTimestamp), State: s.State, Priority: orNull(j.Priority())}
 }
 
-// VerboseRowOf returns the long row of a job.
-func VerboseRowOf(j state.Job, s Status) VerboseRow {
-	return VerboseRow{Row: RowOf(j, s), Kind: j.Kind.Kind, Queue: orNull(j.Queue()), Since: Time(s.Since), Reason: s.Reason, Message: s.Message,
+// VerboseRowOf returns the long row of a job. message is the status in words.
+func VerboseRowOf(j state.Job, s Status, message string) VerboseRow {
+	return VerboseRow{Row: RowOf(j, s), Kind: j.Kind.Kind, Queue: orNull(j.Queue()), Since: Time(s.Since), Reason: s.Reason, Message: message,
 		Pods: s.Wanted, PodsReady: s.Ready, Failed: s.Failed, Restarts: s.Restarts, UID: j.UID}
 }
 
@@ -51,15 +51,6 @@ func ListJSON(jobs []state.Job, statuses []Status) List[Row] {
 	out := List[Row]{Jobs: make([]Row, len(jobs))}
 	for i := range jobs {
 		out.Jobs[i] = RowOf(jobs[i], statuses[i])
-	}
-	return out
-}
-
-// VerboseListJSON returns the document of list-jobs --verbose.
-func VerboseListJSON(jobs []state.Job, statuses []Status) List[VerboseRow] {
-	out := List[VerboseRow]{Jobs: make([]VerboseRow, len(jobs))}
-	for i := range jobs {
-		out.Jobs[i] = VerboseRowOf(jobs[i], statuses[i])
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func TestListJSON(t *testing.T) {
 			Labels: map[string]string{kinds.PriorityLabel: "fine-tuning-priority", kinds.QueueLabel: "q"}}},
 		{Kind: kinds.BatchJob, Meta: state.Meta{Name: "plain"}},
 	}
-	statuses := []Status{{State: Running, Since: created, Reason: "R", Message: "m", Wanted: 2, Ready: 1, Restarts: 3}, {State: Pending}}
+	statuses := []Status{{State: Running, Since: created, Reason: "R", Wanted: 2, Ready: 1, Restarts: 3}, {State: Pending}}
 	want := `{
  "jobs": [
   {
@@ -72,7 +72,7 @@ func TestListJSON(t *testing.T) {
   }
  ]
 }`
-	if got := document(t, VerboseListJSON(jobs[:1], statuses[:1])); got != wantVerbose {
+	if got := document(t, List[VerboseRow]{Jobs: []VerboseRow{VerboseRowOf(jobs[0], statuses[0], "m")}}); got != wantVerbose {
 		t.Errorf("got\n%s\nwant\n%s", got, wantVerbose)
 	}
 }

@@ -1,15 +1,15 @@
-// Package jobs says what a job is doing. It holds the one function that makes a
-// state of a job, its workload and its pods, and the rows commands print of it.
+// Package jobs works out what a job is doing. StatusOf is the only function that makes
+// a state of a job, its workload and its pods.
 package jobs
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // State is what a job is doing, in one word. It is never empty.
@@ -17,21 +17,21 @@ type State string
 
 // The states of a job.
 const (
-	// Pending: waiting for admission, or its queue does not take it.
+	// Pending: waiting for admission.
 	Pending State = "Pending"
 	// Preempted: evicted by the scheduler and waiting again.
 	Preempted State = "Preempted"
-	// Suspended: held back by a user.
+	// Suspended: stopped until a user resumes it.
 	Suspended State = "Suspended"
-	// Starting: may run, but its pods do not yet.
+	// Starting: admitted, its pods do not run yet.
 	Starting State = "Starting"
 	// Running: its pods run.
 	Running State = "Running"
-	// Restarting: ran, failed and is tried again.
+	// Restarting: failed and is being retried.
 	Restarting State = "Restarting"
-	// Succeeded: done.
+	// Succeeded: completed without failure.
 	Succeeded State = "Succeeded"
-	// Failed: given up.
+	// Failed: ended with a failure.
 	Failed State = "Failed"
 )
 
@@ -49,22 +49,44 @@ func StateNames() []string {
 	return out
 }
 
-// ParseStates returns the states of a list of names, whatever the case.
-func ParseStates(names []string) ([]State, error) {
-	var out []State
+// CheckStates returns an error (exit code 2) if one of the names is not a state,
+// ignoring case.
+func CheckStates(names []string) error {
 	for _, name := range names {
-		at := slices.IndexFunc(States(), func(s State) bool { return strings.EqualFold(string(s), name) })
-		if at < 0 {
-			e := errs.Usagef("there is no state %q", name).WithFact("it has", strings.Join(StateNames(), ", "))
-			return nil, e.WithTry("--state " + append(errs.Near(name, StateNames()), "Running")[0])
+		if _, ok := stateNamed(name); !ok {
+			e := errs.Usagef("unknown state %q", name).WithFact("states", strings.Join(StateNames(), ", "))
+			return e.Suggest(suggest.State(nearState(name)))
 		}
-		out = append(out, States()[at])
 	}
-	return out, nil
+	return nil
 }
 
-// In reports whether the state is one of a list; of an empty list every state is.
-func (s State) In(list []State) bool { return len(list) == 0 || slices.Contains(list, s) }
+func stateNamed(name string) (State, bool) {
+	at := slices.IndexFunc(States(), func(s State) bool { return strings.EqualFold(string(s), name) })
+	if at < 0 {
+		return "", false
+	}
+	return States()[at], true
+}
+
+// synonyms are words of other tools and the states they mean.
+var synonyms = map[string]State{"waiting": Pending, "queued": Pending, "evicted": Preempted, "paused": Suspended, "stopped": Suspended, "held": Suspended,
+	"active": Running, "admitted": Running, "retrying": Restarting, "completed": Succeeded, "complete": Succeeded, "done": Succeeded, "finished": Succeeded,
+	"error": Failed}
+
+// nearState returns the name of the state that a word most likely means.
+func nearState(word string) string {
+	if s, ok := synonyms[strings.ToLower(word)]; ok {
+		return string(s)
+	}
+	return append(errs.Near(word, StateNames()), string(Running))[0]
+}
+
+// Named reports whether the state is one of the names, whatever the case. Every state
+// is one of an empty list.
+func (s State) Named(names []string) bool {
+	return len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, string(s)) })
+}
 
 // Finished reports a state that a job does not leave.
 func (s State) Finished() bool { return s == Succeeded || s == Failed }
@@ -74,9 +96,15 @@ type Status struct {
 	State State
 	// Since is when the state began, as far as it is recorded.
 	Since time.Time
-	// Reason is a code (Kueue's or the operator's own word), Message a sentence.
-	// Both may be empty.
+	// Reason is a code: one of the Reason constants, or the word of Kueue, the operator
+	// or the kubelet. Message is the cluster's own sentence. Both may be empty.
 	Reason, Message string
+	// Checks are the admission checks that are not ready, with UnsatisfiedChecks.
+	Checks []string
+	// Pod is the pod that keeps the job from running, "" when no single pod does, and
+	// Trouble why.
+	Pod     string
+	Trouble PodTrouble
 	// Wanted, Ready and Failed count pods; Restarts counts containers' restarts
 	// when the pods are known, else the job's own count.
 	Wanted, Ready, Failed int
@@ -84,6 +112,15 @@ type Status struct {
 	// Roles are the same numbers for each role, in the order of the job's roles.
 	Roles []RoleStatus
 }
+
+// The reasons of a status that no other component words.
+const (
+	Deleting          = "Deleting"                   // its deletion has begun
+	SuspendField      = "Suspended"                  // its suspend field is set and no queue resumes it
+	NoWorkload        = "NoWorkload"                 // Kueue has not created its Workload
+	DeactivatedReason = "Deactivated"                // its Workload is not active
+	UnsatisfiedChecks = "UnsatisfiedAdmissionChecks" // quota is reserved, admission checks are not ready
+)
 
 // RoleStatus counts the pods of one role.
 type RoleStatus struct {
@@ -93,12 +130,15 @@ type RoleStatus struct {
 
 // Equal reports whether nothing differs.
 func (s Status) Equal(t Status) bool {
-	return s.State == t.State && s.Since.Equal(t.Since) && s.Reason == t.Reason && s.Message == t.Message && s.Wanted == t.Wanted &&
+	return s.SameCause(t) && s.Since.Equal(t.Since) && s.Wanted == t.Wanted &&
 		s.Ready == t.Ready && s.Failed == t.Failed && s.Restarts == t.Restarts && slices.Equal(s.Roles, t.Roles)
 }
 
-// Why is the message, else the reason, "" when there is neither.
-func (s Status) Why() string { return cmp.Or(s.Message, s.Reason) }
+// SameCause reports whether two statuses have the same state for the same reason.
+func (s Status) SameCause(t Status) bool {
+	return s.State == t.State && s.Reason == t.Reason && s.Message == t.Message && s.Pod == t.Pod && s.Trouble == t.Trouble &&
+		slices.Equal(s.Checks, t.Checks)
+}
 
 // StatusOf works out the state of a job. w is the job's workload, nil when there
 // is none or it is not known; pods are the job's pods, nil when not known.
@@ -112,9 +152,6 @@ func StatusOf(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	}
 	count(&s, j, pods)
 	s.Message = strings.TrimRight(s.Message, ": ")
-	if s.State == Starting && s.Why() == "" {
-		s.Message = "its pods are being started"
-	}
 	return s
 }
 
@@ -134,7 +171,8 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 		s = refine(active(j, w), j, pods)
 	}
 	if j.DeletionTimestamp != nil {
-		s.Reason, s.Message = "Deleting", "it is being deleted"
+		s.Reason, s.Message = Deleting, ""
+		s.Pod, s.Trouble = "", PodTrouble{}
 	}
 	return s
 }
@@ -146,13 +184,12 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 		case !j.Suspended:
 			return Status{}, false
 		case j.Queue() == "":
-			return Status{State: Suspended, Since: since(j.Conditions, "Suspended"), Reason: "Suspended",
-				Message: "its suspend field is set, and it is in no queue that would start it"}, true
+			return Status{State: Suspended, Since: since(j.Conditions, "Suspended"), Reason: SuspendField}, true
 		}
-		return Status{State: Pending, Reason: "NoWorkload", Message: "Kueue has not taken it up: it has no Workload yet"}, true
+		return Status{State: Pending, Reason: NoWorkload}, true
 	}
 	if !w.Active {
-		s := Status{State: Suspended, Reason: "Deactivated", Message: "its workload is not active"}
+		s := Status{State: Suspended, Reason: DeactivatedReason}
 		if c, ok := holds(w.Conditions, "Evicted"); ok {
 			s.Since, s.Reason, s.Message = c.LastTransitionTime, c.Reason, c.Message
 		}
@@ -177,11 +214,12 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 	return waiting(w), true
 }
 
-// waiting says why a workload is not admitted, as far as Kueue recorded it.
+// waiting is the status of a workload that is not admitted, with why as far as Kueue
+// recorded it.
 func waiting(w *state.Workload) Status {
-	s := Status{State: Pending, Since: w.CreationTimestamp, Message: "waiting for admission"}
+	s := Status{State: Pending, Since: w.CreationTimestamp}
 	if _, ok := holds(w.Conditions, "QuotaReserved"); ok {
-		s.Reason, s.Message = "UnsatisfiedAdmissionChecks", "quota is reserved; "+undone(w.Checks)
+		s.Reason, s.Checks = UnsatisfiedChecks, unready(w.Checks)
 		return s
 	}
 	if c, ok := state.Find(w.Conditions, "QuotaReserved"); ok {
@@ -190,18 +228,14 @@ func waiting(w *state.Workload) Status {
 	return s
 }
 
-// undone names the admission checks that hold a workload.
-func undone(checks []state.CheckState) string {
-	var names []string
+// unready returns the names of the admission checks that hold a workload.
+func unready(checks []state.CheckState) (names []string) {
 	for _, c := range checks {
 		if c.State != "Ready" {
 			names = append(names, c.Name)
 		}
 	}
-	if len(names) == 0 {
-		return "admission checks are not done"
-	}
-	return "not done: " + strings.Join(names, ", ")
+	return names
 }
 
 // holds returns a condition if its status is True.

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,13 +12,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Step is what happened to a job at a moment of its time line.
+// Step is what happened to a job at a moment of its timeline.
 type Step string
 
 // The steps, in the order in which those of one moment happen.
 const (
 	Created       Step = "Created"
-	Finished      Step = "Finished" // of its own accord or not: see Reason
+	Finished      Step = "Finished" // succeeded or failed: see Moment.Failed
 	Deactivated   Step = "Deactivated"
 	Evicted       Step = "Evicted" // for another reason than preemption
 	WasPreempted  Step = "Preempted"
@@ -35,28 +34,36 @@ const (
 
 var stepOrder = []Step{Created, Finished, Deactivated, Evicted, WasPreempted, Stopped, Queued, Waits, QuotaReserved, Admitted, Resumed, Restarted, Ran}
 
-// Moment is one entry of a time line.
+// Moment is one entry of a timeline.
 type Moment struct {
 	Time time.Time
 	Step Step
 	// Reason is Kueue's or the operator's own word, "" where there is none.
 	Reason string
-	// Text says it in words; Kueue's own message where it has one (see Plain).
-	Text string
-	// ByWorkloadUID and ByJobUID are whom a preempted job made way for, as far as
-	// the message says.
+	// Message is the cluster's own sentence, "" where it has none.
+	Message string
+	// Failed is whether a job that Finished failed.
+	Failed bool
+	// By is who created the job and Priority its priority class; both are only known
+	// of Created.
+	By, Priority string
+	// Queue is the LocalQueue of a job that was Created or Queued, and the ClusterQueue
+	// of one that was Admitted.
+	Queue string
+	// ByWorkloadUID and ByJobUID are the UIDs of the workload that preempted the job and
+	// of its job, as far as Kueue's message names them.
 	ByWorkloadUID, ByJobUID string
-	// Times is how often it happened up to this moment, where it was more than once.
+	// Times counts how often the step happened up to this moment, if more than once.
 	Times int
 }
 
-// TimelineOf tells the life of a job as far as it is recorded, oldest first: the
+// TimelineOf returns the life of a job as far as it is recorded, oldest first: the
 // conditions of the job and its workload hold the last time of each step, the
 // events of both (others are ignored) the times before, as long as the cluster
 // keeps events. w may be nil.
 func TimelineOf(j state.Job, w *state.Workload, events []state.Event) []Moment {
 	l := line{}
-	l.add(j.CreationTimestamp, Created, "", createdText(j))
+	l.add(j.CreationTimestamp, Moment{Step: Created, By: Creator(j.Labels, j.Annotations), Queue: j.Queue(), Priority: j.Priority()})
 	l.ofJob(j, w)
 	if w != nil {
 		l.ofWorkload(*w)
@@ -69,20 +76,6 @@ func TimelineOf(j state.Job, w *state.Workload, events []state.Event) []Moment {
 	return l.sorted()
 }
 
-func createdText(j state.Job) string {
-	text := "created"
-	if by := Creator(j.Labels, j.Annotations); by != "" {
-		text += " by " + by
-	}
-	if q := j.Queue(); q != "" {
-		text += ", queue " + q
-	}
-	if p := j.Priority(); p != "" {
-		text += ", " + p
-	}
-	return text
-}
-
 // Creator returns who made an object, as far as its labels and annotations say.
 func Creator(labels, annotations map[string]string) string {
 	return cmp.Or(labels[kinds.CreatedByLabel], annotations[kinds.CreatedByAnnotation])
@@ -91,42 +84,42 @@ func Creator(labels, annotations map[string]string) string {
 // line collects moments.
 type line struct{ moments []Moment }
 
-func (l *line) add(t time.Time, s Step, reason, text string) {
+func (l *line) add(t time.Time, m Moment) {
 	if t.IsZero() {
 		return
 	}
-	m := Moment{Time: t.UTC(), Step: s, Reason: reason, Text: text}
-	if s == WasPreempted {
-		p, _ := words.PreemptionIn(text)
+	m.Time = t.UTC()
+	if m.Step == WasPreempted {
+		p, _ := words.PreemptionIn(m.Message)
 		m.ByWorkloadUID, m.ByJobUID = p.WorkloadUID, p.JobUID
-		m.Reason = cmp.Or(words.ReasonInMessage(text), reason)
+		m.Reason = cmp.Or(words.ReasonInMessage(m.Message), m.Reason)
 	}
 	l.moments = append(l.moments, m)
 }
 
-// ofJob takes what the job's own status records.
+// ofJob adds what the job's own status records.
 func (l *line) ofJob(j state.Job, w *state.Workload) {
 	for _, c := range j.Conditions {
 		switch {
 		case c.Type == "Suspended" && w == nil && c.Status == "False" && c.Reason != "":
-			l.add(c.LastTransitionTime, Resumed, c.Reason, "resumed")
+			l.add(c.LastTransitionTime, Moment{Step: Resumed, Reason: c.Reason})
 		case !c.True():
 		case c.Type == "Suspended" && w == nil:
-			l.add(c.LastTransitionTime, Stopped, c.Reason, "suspended")
+			l.add(c.LastTransitionTime, Moment{Step: Stopped, Reason: c.Reason})
 		case c.Type == "Running" || c.Type == "PodsRunning":
-			l.add(c.LastTransitionTime, Ran, c.Reason, "running")
+			l.add(c.LastTransitionTime, Moment{Step: Ran, Reason: c.Reason})
 		case c.Type == "Restarting":
-			l.add(c.LastTransitionTime, Restarted, c.Reason, cmp.Or(c.Message, "restarting"))
+			l.add(c.LastTransitionTime, Moment{Step: Restarted, Reason: c.Reason, Message: c.Message})
 		}
 	}
 	s, over := ended(j, w)
 	switch {
 	case over && s.State == Succeeded:
-		l.add(s.Since, Finished, s.Reason, "succeeded")
+		l.add(s.Since, Moment{Step: Finished, Reason: s.Reason})
 	case over:
-		l.add(s.Since, Finished, s.Reason, "failed"+after(": ", s.Message))
+		l.add(s.Since, Moment{Step: Finished, Reason: s.Reason, Message: s.Message, Failed: true})
 	case j.Start != nil && !l.has(Ran) && runs(j):
-		l.add(*j.Start, Ran, "", "running")
+		l.add(*j.Start, Moment{Step: Ran})
 	}
 }
 
@@ -134,35 +127,39 @@ func (l *line) has(s Step) bool {
 	return slices.ContainsFunc(l.moments, func(m Moment) bool { return m.Step == s })
 }
 
-// ofWorkload takes what the workload's status records. A condition that does not
-// hold any more still tells when it ended, which is a step of its own only for
-// QuotaReserved: then the job waits.
+// ofWorkload adds what the workload's status records. A condition that does not hold
+// any more still has the time at which it ended, which is a step of its own only for
+// QuotaReserved: the job is pending from then on.
 func (l *line) ofWorkload(w state.Workload) {
-	l.add(w.CreationTimestamp, Queued, "", "queued"+after(" in ", w.QueueName))
+	l.add(w.CreationTimestamp, Moment{Step: Queued, Queue: w.QueueName})
 	queue := ""
 	if w.Admission != nil {
-		queue = " by " + w.Admission.ClusterQueue
+		queue = w.Admission.ClusterQueue
 	}
 	preempted, _ := holds(w.Conditions, "Preempted")
 	for _, c := range w.Conditions {
+		m := Moment{Reason: c.Reason, Message: c.Message}
 		switch {
 		case c.Type == "QuotaReserved" && c.Status == "False" && c.Message != "":
-			l.add(c.LastTransitionTime, Waits, c.Reason, c.Message)
+			m.Step = Waits
 		case !c.True():
 		case c.Type == "QuotaReserved":
-			l.add(c.LastTransitionTime, QuotaReserved, c.Reason, c.Message)
+			m.Step = QuotaReserved
 		case c.Type == "Admitted":
-			l.add(c.LastTransitionTime, Admitted, c.Reason, "admitted"+queue)
+			m.Step, m.Queue, m.Message = Admitted, queue, ""
 		case c.Type == "Requeued":
-			l.add(c.LastTransitionTime, Queued, c.Reason, "queued again")
+			m.Step, m.Message = Queued, ""
 		case c.Type == "PodsReady" && !l.has(Ran):
-			l.add(c.LastTransitionTime, Ran, c.Reason, "running")
+			m.Step, m.Message = Ran, ""
 		case c.Type == "Evicted" && c.Reason == "Preempted":
-			l.add(c.LastTransitionTime, WasPreempted, cmp.Or(preempted.Reason, c.Reason), cmp.Or(preempted.Message, c.Message))
+			m.Step, m.Reason, m.Message = WasPreempted, cmp.Or(preempted.Reason, c.Reason), cmp.Or(preempted.Message, c.Message)
 		case c.Type == "Evicted" && deactivation(c.Reason):
-			l.add(c.LastTransitionTime, Deactivated, c.Reason, deactivated(c.Message))
+			m.Step = Deactivated
 		case c.Type == "Evicted":
-			l.add(c.LastTransitionTime, Evicted, c.Reason, cmp.Or(c.Message, c.Reason))
+			m.Step = Evicted
+		}
+		if m.Step != "" {
+			l.add(c.LastTransitionTime, m)
 		}
 	}
 }
@@ -174,51 +171,40 @@ func deactivation(reason string) bool {
 	return strings.HasPrefix(reason, "Deactivated") || strings.HasPrefix(reason, "InactiveWorkload")
 }
 
-// deactivated says in words what Kueue's bare message means.
-func deactivated(message string) string {
-	if message == "" || message == "The workload is deactivated" {
-		return "suspended: its Workload was deactivated"
-	}
-	return message
-}
-
-// ofEvent takes an event of Kueue or of the job's operator.
+// ofEvent adds an event of Kueue or of the job's operator.
 func (l *line) ofEvent(e state.Event) {
-	reason := e.Reason
-	var step Step
-	text := e.Message
+	m := Moment{Reason: e.Reason, Message: e.Message}
+	evicted, isEviction := strings.CutPrefix(e.Reason, "EvictedDueTo")
 	switch {
-	case e.Kind == "Workload" && reason == "QuotaReserved":
-		step = QuotaReserved
-		text = trimWait(text)
-	case e.Kind == "Workload" && reason == "Admitted":
-		step = Admitted
-		text = lowerFirst(trimWait(text))
-	case e.Kind == "Workload" && reason == "Pending":
-		step = Waits
-	case e.Kind == "Workload" && reason == "Preempted":
-		step = WasPreempted
-	case e.Kind == "Workload" && strings.HasPrefix(reason, "EvictedDueTo"):
-		switch reason = strings.TrimPrefix(reason, "EvictedDueTo"); {
-		case reason == "Preempted":
-			step = WasPreempted
-		case deactivation(reason):
-			step, text = Deactivated, deactivated(text)
+	case e.Kind == "Workload" && e.Reason == "QuotaReserved":
+		m.Step, m.Message = QuotaReserved, trimWait(e.Message)
+	case e.Kind == "Workload" && e.Reason == "Admitted":
+		m.Step, m.Message = Admitted, trimWait(e.Message)
+	case e.Kind == "Workload" && e.Reason == "Pending":
+		m.Step = Waits
+	case e.Kind == "Workload" && e.Reason == "Preempted":
+		m.Step = WasPreempted
+	case e.Kind == "Workload" && isEviction:
+		switch m.Reason = evicted; {
+		case evicted == "Preempted":
+			m.Step = WasPreempted
+		case deactivation(evicted):
+			m.Step = Deactivated
 		default:
-			step = Evicted
+			m.Step = Evicted
 		}
-	case strings.HasSuffix(reason, "JobRunning"):
-		step, text = Ran, "running"
-	case strings.HasSuffix(reason, "JobRestarting"):
-		step = Restarted
+	case strings.HasSuffix(e.Reason, "JobRunning"):
+		m.Step, m.Message = Ran, ""
+	case strings.HasSuffix(e.Reason, "JobRestarting"):
+		m.Step = Restarted
 	default:
 		return
 	}
-	l.add(e.First, step, reason, text)
-	// Operators say again and again that a job runs.
-	if e.Count > 1 && step != Ran {
-		l.add(e.Last, step, reason, text)
-		l.moments[len(l.moments)-1].Times = e.Count
+	l.add(e.First, m)
+	// Operators report again and again that a job runs.
+	if e.Count > 1 && m.Step != Ran {
+		m.Times = e.Count
+		l.add(e.Last, m)
 	}
 }
 
@@ -226,7 +212,7 @@ func (l *line) ofEvent(e state.Event) {
 // with whole seconds, its event a moment before or after.
 const same = time.Second
 
-// sorted puts the moments in order and drops what is told twice.
+// sorted puts the moments in order and drops repetitions.
 func (l *line) sorted() []Moment {
 	slices.SortStableFunc(l.moments, func(a, b Moment) int {
 		if d := a.Time.Truncate(time.Second).Compare(b.Time.Truncate(time.Second)); d != 0 {
@@ -246,26 +232,27 @@ func (l *line) sorted() []Moment {
 	})
 }
 
-// merge adds m to a moment in out that tells the same. A wait goes on under
-// changing words until something else happens: the last words are kept, and when
-// it began.
+// merge adds m to a moment in out that records the same step. A wait continues under
+// changing messages until another step happens: merge keeps its start and the last
+// message.
 func merge(out []Moment, m Moment) bool {
 	for i := len(out) - 1; i >= 0; i-- {
 		o := &out[i]
 		switch {
 		case m.Step == Waits && o.Step == Waits:
-			o.Reason, o.Text = cmp.Or(m.Reason, o.Reason), m.Text
+			o.Reason, o.Message = cmp.Or(m.Reason, o.Reason), m.Message
 			return true
-		case m.Step == Waits && near(o.Time, m.Time) && (o.Text == m.Text || o.Text == deactivated(m.Text)):
+		case m.Step == Waits && near(o.Time, m.Time) && o.Message == m.Message && m.Message != "":
 			return true // Kueue repeats why it evicted as why the job waits
 		case m.Step == Waits || !near(o.Time, m.Time):
 			return false
 		case o.Step != m.Step:
 			continue
 		}
-		if len(m.Text) > len(o.Text) {
-			o.Text = m.Text
+		if len(m.Message) > len(o.Message) {
+			o.Message = m.Message
 		}
+		o.Queue = cmp.Or(o.Queue, m.Queue)
 		if o.Reason == "" || o.Reason == string(o.Step) {
 			o.Reason = cmp.Or(m.Reason, o.Reason)
 		}
@@ -283,18 +270,3 @@ func near(a, b time.Time) bool {
 var waited = regexp.MustCompile(`, wait time since .*$`)
 
 func trimWait(text string) string { return waited.ReplaceAllString(text, "") }
-
-func lowerFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
-}
-
-// after returns sep and s, or nothing where s is empty.
-func after(sep, s string) string {
-	if s == "" {
-		return ""
-	}
-	return fmt.Sprint(sep, s)
-}

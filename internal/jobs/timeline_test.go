@@ -67,7 +67,7 @@ func TestTimeline(t *testing.T) {
 	if got := moments(line); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if line[2].Text != "couldn't assign flavors to pod set worker: insufficient unused quota, 2 more needed" || line[3].Text != "admitted by ClusterQueue cq" {
+	if line[2].Message != "couldn't assign flavors to pod set worker: insufficient unused quota, 2 more needed" || line[3].Message != "Admitted by ClusterQueue cq" || line[3].Queue != "" {
 		t.Errorf("got %+v", line)
 	}
 	if len(TimelineOf(j, nil, nil)) != 3 {

@@ -173,7 +173,7 @@ func (s *sheet) leftOut() []string {
 	if len(s.left) == 0 {
 		return nil
 	}
-	return []string{"no room for " + strings.Join(s.left, ", ") + ": -o wide shows all"}
+	return []string{"hidden columns: " + strings.Join(s.left, ", ") + " (see -o wide)"}
 }
 
 // arrange makes a sheet fit a terminal of width columns; 0 is unlimited, and then

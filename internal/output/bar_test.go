@@ -53,8 +53,8 @@ func TestBarsFit(t *testing.T) {
 		want  string
 	}{
 		{80, "TEAM        NOMINAL  LIMIT  PENDING\n研究チーム       16     32        0  ███████████░░░░··\nml               24     36       32  ██████████████████████████▒▒▒▒\n"},
-		{42, "TEAM        NOMINAL  PENDING\n研究チーム       16        0  ████░░·\nml               24       32  ██████████▒▒\na note\nno room for LIMIT: -o wide shows all\n"},
-		{30, "TEAM        NOMINAL\n研究チーム       16  ███░·\nml               24  ████████▒\na note\nno room for LIMIT, PENDING: -o wide shows all\n"},
+		{42, "TEAM        NOMINAL  PENDING\n研究チーム       16        0  ████░░·\nml               24       32  ██████████▒▒\na note\nhidden columns: LIMIT (see -o wide)\n"},
+		{30, "TEAM        NOMINAL\n研究チーム       16  ███░·\nml               24  ████████▒\na note\nhidden columns: LIMIT, PENDING (see -o wide)\n"},
 	} {
 		s, b := Test()
 		s.OutTTY, s.Width = true, c.width
@@ -128,7 +128,7 @@ func TestLiveBars(t *testing.T) {
 		got := screen.String()
 		below := "a note\n"
 		if width != 80 {
-			below += "no room for LIMIT: -o wide shows all\n"
+			below += "hidden columns: LIMIT (see -o wide)\n"
 		}
 		if !strings.HasSuffix(got, below) || strings.Count(got, "TEAM") != 1 || strings.Contains(got, "LIMIT  PENDING") != (width == 80) {
 			t.Errorf("at %d:\n%s", width, got)

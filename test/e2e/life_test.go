@@ -118,7 +118,7 @@ func (l life) several() {
 		}
 	}
 	l.admin.ok("start-job", "-f", path, "-n", smith)
-	if r := l.admin.run("cancel-job", "several", "-n", smith, "--wait"); r.code != 0 || !strings.Contains(r.stderr, "removed with it: service/etcd, configmap/settings") {
+	if r := l.admin.run("cancel-job", "several", "-n", smith, "--wait"); r.code != 0 || !strings.Contains(r.stderr, "also deleted: service/etcd, configmap/settings") {
 		l.t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 }
@@ -136,7 +136,7 @@ func (l life) preempted() {
 	l.admin.ok("cancel-job", "high", "-n", smith)
 	l.admin.ok("wait-job", "low", "-n", smith, "--for", "running", "--timeout", "60s")
 	page := l.admin.ok("get-job", "low", "-n", smith, "-o", "table")
-	for _, want := range []string{`(?m)^low is Running since`, `PREEMPTED \(InClusterQueue(, by high)?\): preempted for a job of hyperpod-ns-smith-clusterqueue`,
+	for _, want := range []string{`(?m)^low has been running for`, `PREEMPTED \(InClusterQueue(, by high)?\): preempted for a job of hyperpod-ns-smith-clusterqueue`,
 		`devices +8 nvidia.com/gpu, 4 of them borrowed`, `evicted +1 x Preempted`} {
 		if !regexp.MustCompile(want).MatchString(page) {
 			l.t.Errorf("%s is not in\n%s", want, page)
@@ -166,7 +166,7 @@ func (l life) suspend() {
 	if s := l.member.list("--state", "suspended"); len(s.Jobs) != 1 || s.Jobs[0].Name != "held" {
 		l.t.Errorf("list-jobs shows %+v", s)
 	}
-	if page := l.member.ok("get-job", "held", "-o", "table"); !strings.Contains(page, "held is Suspended since") || !strings.Contains(page, "not shown: ") || !strings.Contains(page, `"list" on events`) {
+	if page := l.member.ok("get-job", "held", "-o", "table"); !strings.Contains(page, "held has been suspended for") || !strings.Contains(page, "hidden: ") || !strings.Contains(page, `"list" on events`) {
 		l.t.Errorf("a member's page, who may see no events:\n%s", page)
 	}
 	ctx, cancel := context.WithTimeout(l.t.Context(), 60*time.Second)
@@ -210,7 +210,7 @@ func (l life) priority() {
 	l.admin.ok("start-job", "-f", l.file(l.pytorch("first", 2, 4, "")), "-n", smith, "--priority", "experiment", "--wait", "--timeout", "60s")
 	l.admin.ok("start-job", "-f", l.file(l.pytorch("waits", 2, 4, "")), "-n", smith, "--priority", "training")
 	r := l.admin.run("patch-job", "priority", "waits", "-n", smith, "--priority", "inference", "--dry-run=server")
-	if r.code != 0 || !strings.Contains(r.stderr, "it would start now, in the place of hyperpod-ns-smith/first") {
+	if r.code != 0 || !strings.Contains(r.stderr, "it would start now and preempt hyperpod-ns-smith/first") {
 		l.t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 	if r := l.admin.run("patch-job", "priority", "waits", "-n", smith, "--priority", "experiment", "--dry-run"); !strings.Contains(r.stderr, "it would still wait") {
@@ -218,7 +218,7 @@ func (l life) priority() {
 	}
 	l.member.ok("patch-job", "priority", "waits", "--priority", "inference")
 	l.admin.ok("wait-job", "waits", "-n", smith, "--for", "running", "--timeout", "60s")
-	if out := l.admin.ok("get-job", "first", "-n", smith, "-o", "table"); !strings.Contains(out, "first is Preempted since") {
+	if out := l.admin.ok("get-job", "first", "-n", smith, "-o", "table"); !strings.Contains(out, "first has been preempted for") {
 		l.t.Errorf("the other job:\n%s", out)
 	}
 	// Of a job that runs the class may be changed, and not taken away or added.
@@ -329,7 +329,7 @@ func (l life) waits() {
 	gone := l.admin.start(ctx, "wait-job", "y", "-n", smith, "--for", "succeeded", "--debug")
 	gone.until(func(string) bool { return strings.Count(gone.errors(), "watch=true") >= 2 })
 	l.kubectl("delete", "pytorchjob", "y", "-n", smith)
-	if code := gone.wait(); code != 5 || !strings.Contains(gone.errors(), "job y is gone: it was deleted while it was waited for") {
+	if code := gone.wait(); code != 5 || !strings.Contains(gone.errors(), "job y was deleted during the wait") {
 		l.t.Errorf("exit code %d: %s", code, gone.errors())
 	}
 	if r := l.admin.run("wait-job", "y", "-n", smith, "--for", "deleted"); r.code != 0 {

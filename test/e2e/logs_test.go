@@ -330,7 +330,7 @@ func bothLives(t *testing.T, bed *cluster.Bed, admin user, log *podLog) {
 	if err := <-done; err != nil {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
-	if !strings.Contains(stderr.String(), "going on where it did") || !strings.Contains(stderr.String(), "Preempted") {
+	if !strings.Contains(stderr.String(), "lost the connection to pod") || !strings.Contains(stderr.String(), "Preempted") {
 		t.Errorf("it says\n%s", stderr.String())
 	}
 	// Every pod reads the same file, so each life shows each line once; the first

@@ -37,7 +37,6 @@ var allowed = map[string]int{
 	"internal/governance/lint":     17,
 	"internal/governance/remedy":   9,
 	"internal/governance/simulate": 11,
-	"internal/jobs":                12,
 	"internal/kube":                6,
 	"internal/snapshot":            13,
 	"internal/templates":           236,

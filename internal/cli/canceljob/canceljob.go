@@ -12,73 +12,62 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
-	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Options are the settings of one run.
+// Options are what was typed on the command line.
 type Options struct {
 	Factory *factory.Factory
-	// Names are the jobs to cancel. Without any, All or Selector choose them.
+	// Names are the jobs to cancel. If there are none, All or Selector choose them.
 	Names      []string
 	All        bool
 	Selector   string
 	StateNames []string
-	States     []jobs.State // of StateNames, set by Validate
 	Kind       string
 	Yes        bool
-	// Missing: a name that no job has is no error.
-	Missing bool
-	Wait    bool
-	Timeout time.Duration
-	DryRun  string
-
-	names bool // -o name; set by Run
+	// IgnoreNotFound ignores names that no job has.
+	IgnoreNotFound bool
+	Wait           bool
+	Timeout        time.Duration
+	DryRun         string
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	var flag string
 	cmd := &cobra.Command{
 		Use:     "cancel-job NAME...",
 		Aliases: []string{"cancel-jobs"},
-		Short:   "Cancel jobs: delete them, their pods and what was started with them",
-		Long: `Cancels jobs: deletes them, their pods and Workloads, and the objects that
-start-job made with them (not volume claims, which hold data). On a terminal it
-asks first; --yes does not. --all and --selector choose among the jobs of one
-namespace.`,
+		Short:   "Cancel jobs and delete their pods",
+		Long: `Cancel jobs: delete them, their pods and Workloads, and the objects that
+start-job created with them. Volume claims stay because they hold data.
+
+On a terminal, cancel-job prompts for confirmation unless --yes is set. --all
+and --selector choose jobs of one namespace.`,
 		Example: `  hyperpod cancel-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod cancel-job a b c --yes --wait
   hyperpod cancel-job --all --state pending --yes
   hyperpod cancel-job -l sweep=17 --dry-run`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
 			o.Names = args
 			if cmd.Flags().Changed("job-name") || slices.Contains(args, "") {
 				name, err := factory.JobName(flag, args)
-				if err != nil {
-					return err
-				}
 				o.Names = []string{name}
-			}
-			if err := o.Validate(); err != nil {
 				return err
 			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+			return nil
+		}, Run, runF),
 	}
 	factory.AddJobNameFlag(cmd, &flag)
 	fs := cmd.Flags()
-	fs.BoolVar(&o.All, "all", false, "all jobs of the namespace")
-	fs.StringVarP(&o.Selector, "selector", "l", "", "label selector, as kubectl has it")
-	fs.StringSliceVar(&o.StateNames, "state", nil, "of those, only jobs in these states")
-	factory.AddKindFlagFor(cmd, &o.Kind, "only jobs of this kind; also where two kinds share a name")
-	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
-	fs.BoolVar(&o.Missing, "ignore-not-found", false, "a job that does not exist is no error")
-	fs.BoolVar(&o.Wait, "wait", false, "wait until the jobs are gone")
-	fs.DurationVar(&o.Timeout, "timeout", 0, "give up waiting for all of them after this time (exit code 124)")
+	fs.BoolVar(&o.All, "all", false, "cancel all jobs of the namespace")
+	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
+	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states (with --all or --selector)")
+	factory.AddKindFlagFor(cmd, &o.Kind, "only jobs of this kind")
+	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
+	fs.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "ignore missing jobs")
+	fs.BoolVar(&o.Wait, "wait", false, "wait until the jobs are deleted")
+	fs.DurationVar(&o.Timeout, "timeout", 0, "with --wait: maximum time to wait for all jobs (exit code 124)")
 	factory.AddDryRunFlag(cmd, &o.DryRun, "what would be deleted")
 	factory.Complete(cmd, "state", jobs.StateNames()...)
 	f.CompleteArgs(cmd, factory.Jobs)
@@ -91,16 +80,16 @@ func (o *Options) Validate() error {
 	chosen := o.All || o.Selector != ""
 	switch {
 	case len(o.Names) == 0 && !chosen && len(o.StateNames) > 0:
-		return errs.Usagef("--state narrows a choice: which jobs?").WithTry("hyperpod cancel-job --all --state " + strings.Join(o.StateNames, ","))
+		return errs.Usagef("--state needs --all or --selector").Suggest(errs.Run("cancel-job", "--all", "--state", strings.Join(o.StateNames, ",")))
 	case len(o.Names) == 0 && !chosen:
-		return errs.Usagef("which job? give its name").WithTry("hyperpod list-jobs   # shows the names", "hyperpod cancel-job --all")
+		return errs.Usagef("no job named").Suggest(errs.Run("list-jobs").WithNote("shows the names"), errs.Run("cancel-job", "--all"))
 	case len(o.Names) > 0 && (chosen || len(o.StateNames) > 0):
-		return errs.Usagef("names and --all, --selector or --state do not go together").
-			WithTry("hyperpod cancel-job " + words.ShellWords(o.Names))
+		return errs.Usagef("job names cannot be combined with --all, --selector or --state").
+			Suggest(errs.Run("cancel-job", o.Names...))
 	case o.All && o.Selector != "":
-		return errs.Usagef("--all and --selector do not go together").WithAdvice("leave one of them out")
+		return errs.Usagef("--all and --selector cannot be combined").WithAdvice("remove one of them")
 	case o.Timeout > 0 && !o.Wait:
-		return errs.Usagef("--timeout is for --wait").WithTry("--wait --timeout " + o.Timeout.String())
+		return errs.Usagef("--timeout needs --wait").Suggest(errs.Option("--wait", "--timeout", o.Timeout.String()))
 	}
 	if err := factory.CheckTimeout(o.Timeout); err != nil {
 		return err
@@ -108,7 +97,5 @@ func (o *Options) Validate() error {
 	if err := factory.CheckSelector(o.Selector); err != nil {
 		return err
 	}
-	var err error
-	o.States, err = jobs.ParseStates(o.StateNames)
-	return err
+	return jobs.CheckStates(o.StateNames)
 }

@@ -24,16 +24,16 @@ func TestFlags(t *testing.T) {
 		{"--name x", errs.OK, ""},
 		{"--all --state pending,running --kind pytorchjobs", errs.OK, ""},
 		{"-l a=b --dry-run", errs.OK, ""},
-		{"", errs.Usage, "which job"},
-		{"x --name y", errs.Usage, "two different job names"},
-		{"x --all", errs.Usage, "do not go together"},
-		{"x --state pending", errs.Usage, "do not go together"},
-		{"--all -l a=b", errs.Usage, "do not go together"},
-		{"--state pending", errs.Usage, "which jobs"},
-		{"--all --state dinner", errs.Usage, `no state "dinner"`},
+		{"", errs.Usage, "no job named"},
+		{"x --name y", errs.Usage, "two names"},
+		{"x --all", errs.Usage, "cannot be combined"},
+		{"x --state pending", errs.Usage, "cannot be combined"},
+		{"--all -l a=b", errs.Usage, "cannot be combined"},
+		{"--state pending", errs.Usage, "--state needs"},
+		{"--all --state dinner", errs.Usage, `unknown state "dinner"`},
 		{"--all --kind Dinner", errs.Usage, `invalid --kind "Dinner"`},
 		{"-l a===", errs.Usage, "must be a label selector"},
-		{"x --timeout 3s", errs.Usage, "--timeout is for --wait"},
+		{"x --timeout 3s", errs.Usage, "--timeout needs --wait"},
 		{"x --dry-run=maybe", errs.Usage, `invalid --dry-run "maybe"`},
 	} {
 		streams, _ := output.Test()
@@ -49,11 +49,11 @@ func TestFlags(t *testing.T) {
 }
 
 func TestConfirmed(t *testing.T) {
-	one := []victim{{kind: kinds.PyTorchJob, namespace: "n", name: "a\x1b[31m"}}
-	two := append(one, victim{kind: kinds.BatchJob, namespace: "n", name: "b", state: jobs.Pending})
+	one := []target{{kind: kinds.PyTorchJob, namespace: "n", name: "a\x1b[31m"}}
+	two := append(one, target{kind: kinds.BatchJob, namespace: "n", name: "b", state: jobs.Pending})
 	for _, tt := range []struct {
 		name    string
-		victims []victim
+		targets []target
 		options Options
 		tty     bool
 		answer  string
@@ -61,15 +61,15 @@ func TestConfirmed(t *testing.T) {
 		exit    errs.Exit
 		asks    string
 	}{
-		{name: "yes", victims: two, options: Options{All: true}, tty: true, answer: "y\n", want: true, asks: "  job/b in n, Pending\nCancel 2 jobs? [y/N] "},
-		{name: "in full", victims: one, options: Options{Names: []string{"a"}}, tty: true, answer: "YES\n", want: true, asks: `pytorchjob/a\x1b[31m in n`},
-		{name: "no", victims: two, options: Options{All: true}, tty: true, answer: "n\n", exit: errs.Failure, asks: "nothing was cancelled"},
-		{name: "only enter", victims: two, options: Options{All: true}, tty: true, answer: "\n", exit: errs.Failure},
-		{name: "end of input", victims: two, options: Options{All: true}, tty: true, exit: errs.Failure},
-		{name: "--yes", victims: two, options: Options{All: true, Yes: true}, want: true},
-		{name: "a dry run", victims: two, options: Options{All: true, DryRun: "client"}, want: true},
-		{name: "names without a terminal", victims: one, options: Options{Names: []string{"a"}}, want: true},
-		{name: "a choice without a terminal", victims: two, options: Options{All: true}, exit: errs.Usage},
+		{name: "yes", targets: two, options: Options{All: true}, tty: true, answer: "y\n", want: true, asks: "  job/b in n, Pending\nCancel 2 jobs? [y/N] "},
+		{name: "in full", targets: one, options: Options{Names: []string{"a"}}, tty: true, answer: "YES\n", want: true, asks: `pytorchjob/a\x1b[31m in n`},
+		{name: "no", targets: two, options: Options{All: true}, tty: true, answer: "n\n", exit: errs.Failure, asks: "nothing was cancelled"},
+		{name: "only enter", targets: two, options: Options{All: true}, tty: true, answer: "\n", exit: errs.Failure},
+		{name: "end of input", targets: two, options: Options{All: true}, tty: true, exit: errs.Failure},
+		{name: "--yes", targets: two, options: Options{All: true, Yes: true}, want: true},
+		{name: "a dry run", targets: two, options: Options{All: true, DryRun: "client"}, want: true},
+		{name: "names without a terminal", targets: one, options: Options{Names: []string{"a"}}, want: true},
+		{name: "a choice without a terminal", targets: two, options: Options{All: true}, exit: errs.Usage},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			streams, buffers := output.Test()
@@ -80,7 +80,7 @@ func TestConfirmed(t *testing.T) {
 			if o.DryRun == "" {
 				o.DryRun = "none"
 			}
-			got, err := o.confirmed(t.Context(), tt.victims)
+			got, err := o.confirmed(t.Context(), tt.targets)
 			if got != tt.want || errs.ExitOf(err) != tt.exit || !strings.Contains(buffers.Err.String(), tt.asks) {
 				t.Errorf("%v, %v: %q", got, err, buffers.Err.String())
 			}
@@ -97,7 +97,7 @@ func TestQuestionCanBeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	o := &Options{Factory: &factory.Factory{IO: stdio}, DryRun: "none"}
-	if ok, err := o.confirmed(ctx, []victim{{name: "a"}}); ok || errs.ExitOf(err) != errs.Interrupted {
+	if ok, err := o.confirmed(ctx, []target{{name: "a"}}); ok || errs.ExitOf(err) != errs.Interrupted {
 		t.Errorf("%v, %v", ok, err)
 	}
 }

@@ -67,7 +67,7 @@ func TestTimeoutOfAll(t *testing.T) {
 		return ""
 	}}
 	err = Run(t.Context(), &Options{Factory: f, Names: []string{"first", "second"}, Yes: true, Wait: true, Timeout: timeout, DryRun: "none"})
-	if errs.ExitOf(err) != errs.Timeout || !strings.Contains(err.Error(), "second is not gone after 1.5s") {
+	if errs.ExitOf(err) != errs.Timeout || !strings.Contains(err.Error(), "second still exists after 1.5s") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -17,10 +16,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/words"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// Options are the settings of one run.
+// Options are what was typed on the command line.
 type Options struct {
 	Factory    *factory.Factory
 	Name, Kind string
@@ -30,29 +29,29 @@ type Options struct {
 	Command    []string
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
-	var flag string
 	cmd := &cobra.Command{
 		Use:                   "exec NAME [-p POD | --rank N | --all-pods] -- COMMAND [ARGS...]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Run a command in the pods of a job",
-		Long: `Runs a command in a pod of a job: the launcher, head or rank 0, or the one that
-is chosen. Its arguments arrive as they are; no shell reads them. The exit code
-is the command's own. --all-pods (or --role) runs it in all of them at the same
-time, each line with its pod's name; the exit code is then the first that is
-not 0.`,
+		Long: `Run a command in a pod of a job: the launcher, head or rank 0, or the pod that
+you choose. The arguments are passed unchanged; no shell interprets them. The
+exit code is that of the command.
+
+--all-pods and --role run the command in all these pods in parallel, with the
+pod's name before each line. The exit code is then the first that is not 0.`,
 		Example: `  hyperpod exec smpv2-llama2 -- nvidia-smi
   hyperpod exec smpv2-llama2 --rank 1 -it -- bash
   hyperpod exec smpv2-llama2 --all-pods -- sh -c 'df -h /data | tail -1'`,
-		Args: func(*cobra.Command, []string) error { return nil }, // settled below: what follows -- is the command
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		Args: func(*cobra.Command, []string) error { return nil }, // checked below: the words after -- are the command
+		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
 			names, command, err := split(cmd.ArgsLenAtDash(), args)
 			if err != nil {
 				return err
 			}
-			if o.Name, err = factory.JobName(flag, names); err != nil {
+			if o.Name, err = factory.JobName(o.Name, names); err != nil {
 				return err
 			}
 			o.Command = command
@@ -62,22 +61,16 @@ not 0.`,
 			if !cmd.Flags().Changed("prefix") {
 				o.Prefix = o.Pods.Choice().Several()
 			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+			return nil
+		}, Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &flag)
+	factory.AddJobNameFlag(cmd, &o.Name)
 	fs := cmd.Flags()
 	factory.AddKindFlag(cmd, &o.Kind)
 	o.Pods.Add(f, cmd)
 	fs.BoolVarP(&o.Stdin, "stdin", "i", false, "send stdin to the command")
-	fs.BoolVarP(&o.TTY, "tty", "t", false, "give the command a terminal")
-	fs.BoolVar(&o.Prefix, "prefix", false, "put the pod's name before each line (default: with --all-pods and --role)")
+	fs.BoolVarP(&o.TTY, "tty", "t", false, "allocate a terminal for the command")
+	fs.BoolVar(&o.Prefix, "prefix", false, "print the pod's name before each line (default with --all-pods and --role)")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -87,9 +80,9 @@ not 0.`,
 func split(dash int, args []string) (names, command []string, err error) {
 	switch {
 	case dash < 0 && len(args) > 1:
-		return nil, nil, errs.Usagef("put -- before the command").WithTry(fmt.Sprintf("hyperpod exec %s -- %s", args[0], strings.Join(args[1:], " ")))
+		return nil, nil, errs.Usagef("missing -- before the command").Suggest(errs.Run("exec", append([]string{args[0], "--"}, args[1:]...)...))
 	case dash < 0:
-		return nil, nil, errs.Usagef("no command to run: it follows --").WithTry("hyperpod exec NAME -- COMMAND")
+		return nil, nil, errs.Usagef("no command to run").Suggest(errs.Run("exec", "NAME", "--", "COMMAND"))
 	}
 	return args[:dash], args[dash:], nil
 }
@@ -99,13 +92,13 @@ func (o *Options) Validate() error {
 	several := o.Pods.Choice().Several()
 	switch {
 	case len(o.Command) == 0:
-		return errs.Usagef("no command to run: nothing follows --").WithTry("hyperpod exec " + words.ShellWord(o.Name) + " -- COMMAND")
+		return errs.Usagef("no command to run after --").Suggest(errs.Run("exec", o.Name, "--", "COMMAND"))
 	case o.Command[0] == "":
-		return errs.Usagef("the command is empty").WithTry("hyperpod exec " + words.ShellWord(o.Name) + " -- COMMAND")
+		return errs.Usagef("the command is empty").Suggest(errs.Run("exec", o.Name, "--", "COMMAND"))
 	case several && (o.TTY || o.Stdin):
-		return errs.Usagef("-i and -t are for one pod: one terminal cannot be in several").WithTry("--pod NAME", "--rank N")
+		return errs.Usagef("-i and -t need a single pod").Suggest(suggest.Pod("NAME"), suggest.Rank(0))
 	case o.Prefix && o.TTY:
-		return errs.Usagef("--prefix and -t exclude each other: a terminal's output has no lines").WithAdvice("leave one of them out")
+		return errs.Usagef("--prefix and -t cannot be combined").WithAdvice("remove one of them")
 	}
 	return nil
 }
@@ -144,7 +137,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	err = o.all(ctx, cluster.Client, targets)
 	if err == nil && unfit != nil {
-		return errs.Wrap(unfit, "the command did not run in every pod")
+		return errs.Wrap(unfit, "the command did not run in all pods")
 	}
 	return err
 }
@@ -152,7 +145,7 @@ func Run(ctx context.Context, o *Options) error {
 // target is where a command runs.
 type target struct{ namespace, pod, container string }
 
-// pods returns the pods that are meant.
+// pods returns the chosen pods.
 func (o *Options) pods(ctx context.Context, c *factory.Cluster) ([]pick.Pod, string, error) {
 	job, err := podflags.Find(ctx, o.Factory, c, o.Name, o.Kind)
 	if err != nil {
@@ -167,20 +160,20 @@ func (o *Options) pods(ctx context.Context, c *factory.Cluster) ([]pick.Pod, str
 		return nil, "", err
 	}
 	if len(chosen) == 0 {
-		e := &errs.Error{What: "there is nothing to run it in", Why: "job " + job.Name + " has no such pod now", Code: errs.Pending}
-		return nil, "", e.WithTry("hyperpod get-job " + job.Name + " -n " + job.Namespace)
+		e := &errs.Error{What: "cannot run the command", Why: "job " + job.Name + " has no such pod yet", Code: errs.Pending}
+		return nil, "", e.Suggest(suggest.GetJob(job.Namespace, job.Name))
 	}
 	if o.Pods.Choice().Default() && len(all) > 1 {
-		o.Factory.Notef("note: in pod %s; --pod, --rank or --all-pods choose others", chosen[0].Name)
+		o.Factory.Notef("note: running in pod %s; use --pod, --rank or --all-pods for others", chosen[0].Name)
 	}
 	return chosen, job.Namespace, nil
 }
 
-// running refuses a container in which nothing can run.
+// running returns an error if nothing can run in the container.
 func running(p pick.Pod, container string) error {
 	for _, c := range p.Containers {
 		if c.Name == container && (c.Terminated != "" || c.Waiting != "") {
-			e := &errs.Error{What: "cannot run a command in pod " + p.Name, Why: fmt.Sprintf("container %s does not run: %s", container, c.Terminated+c.Waiting), Code: errs.Failure}
+			e := &errs.Error{What: "cannot run a command in pod " + p.Name, Why: fmt.Sprintf("container %s is not running: %s", container, c.Terminated+c.Waiting), Code: errs.Failure}
 			if c.Waiting != "" && c.LastTerminated == "" {
 				e.Code = errs.Pending
 			}
@@ -196,7 +189,7 @@ func running(p pick.Pod, container string) error {
 	return errs.New("cannot run a command in pod "+p.Name, "it has ended ("+p.Phase+")")
 }
 
-// one runs the command in one pod, with a terminal if that is asked for.
+// one runs the command in one pod, with a terminal if -t is set.
 func (o *Options) one(ctx context.Context, c *kube.Client, t target) error {
 	f := o.Factory
 	stdout, stderr := newText(f.IO, o.prefix(t)), newText(errSide(f.IO), o.prefix(t))
@@ -208,14 +201,14 @@ func (o *Options) one(ctx context.Context, c *kube.Client, t target) error {
 		return o.terminal(ctx, c, x)
 	}
 	if o.TTY {
-		f.Notef("note: no terminal for the command: stdin is not one here")
+		f.Notef("note: no terminal for the command: stdin is not a terminal")
 	}
 	code, err := c.Exec(ctx, x)
 	return o.exit(code, closeAll(err, stdout, stderr))
 }
 
-// closeAll writes what the streams still hold. err is what went wrong before; only
-// without it is a write that failed worth telling.
+// closeAll closes the streams. It returns err, or the first failure to close if err is
+// nil.
 func closeAll(err error, streams ...io.Closer) error {
 	for _, s := range streams {
 		if failed := s.Close(); err == nil {
@@ -232,13 +225,13 @@ func (o *Options) prefix(t target) string {
 	return t.pod
 }
 
-// exit passes the command's exit code on. hyperpod's own codes have meanings, so
-// it is said whose this one is.
+// exit returns the command's exit code as an error. A note names it, because the codes
+// of hyperpod itself have meanings of their own.
 func (o *Options) exit(code int, err error) error {
 	if err != nil || code == 0 {
 		return err
 	}
-	o.Factory.Notef("note: the command ended with exit code %d", code)
+	o.Factory.Notef("note: the command exited with code %d", code)
 	return errs.Silent{Code: errs.Exit(code)}
 }
 
@@ -265,7 +258,7 @@ func (o *Options) all(ctx context.Context, c *kube.Client, targets []target) err
 				Command: o.Command, Stdout: stdout, Stderr: stderr})
 			codes[i], failures[i] = code, closeAll(err, stdout, stderr)
 			if failures[i] != nil && !errors.As(failures[i], new(*errs.Error)) {
-				stop(failures[i]) // the output cannot be written: no pod's
+				stop(failures[i]) // cannot write the output: not the fault of a pod
 			}
 		})
 	}
@@ -276,7 +269,7 @@ func (o *Options) all(ctx context.Context, c *kube.Client, targets []target) err
 	return o.sum(targets, codes, failures)
 }
 
-// sum tells what went wrong where, and returns the first of it.
+// sum reports every failure on stderr and returns the first.
 func (o *Options) sum(targets []target, codes []int, failures []error) error {
 	var first error
 	for i, t := range targets {
@@ -284,7 +277,7 @@ func (o *Options) sum(targets []target, codes []int, failures []error) error {
 		case failures[i] != nil:
 			o.Factory.Notef("warning: %v", failures[i])
 			if first == nil {
-				first = errs.Wrap(failures[i], "the command did not run in every pod")
+				first = errs.Wrap(failures[i], "the command did not run in all pods")
 			}
 		case codes[i] != 0:
 			o.Factory.Notef("note: %s: exit code %d", t.pod, codes[i])

@@ -106,7 +106,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v %v: exit code %d, want %d", c.codes, c.failures, got, c.want)
 		}
 	}
-	if err := o.exit(5, nil); errs.ExitOf(err) != 5 || !errors.As(err, new(errs.Silent)) || !strings.Contains(b.Err.String(), "the command ended with exit code 5") {
+	if err := o.exit(5, nil); errs.ExitOf(err) != 5 || !errors.As(err, new(errs.Silent)) || !strings.Contains(b.Err.String(), "the command exited with code 5") {
 		t.Errorf("%v, %q", err, b.Err.String())
 	}
 }

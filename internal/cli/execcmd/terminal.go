@@ -10,14 +10,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// terminal runs a command with this process' terminal: every key goes to it, Ctrl-C
-// included, and it learns of each change of size. The terminal is as before when it
-// returns.
+// terminal runs a command on this process's terminal: the command gets every key,
+// including Ctrl-C, and each change of size. The terminal's state is restored at the
+// end.
 func (o *Options) terminal(ctx context.Context, c *kube.Client, x kube.ExecOptions) error {
 	f := o.Factory
 	in, ok := f.IO.In.(*os.File)
 	if !ok {
-		return errs.New("cannot use the terminal", "stdin is not one")
+		return errs.New("cannot use the terminal", "stdin is not a terminal")
 	}
 	fd := int(in.Fd())
 	before, err := term.MakeRaw(fd)
@@ -30,13 +30,13 @@ func (o *Options) terminal(ctx context.Context, c *kube.Client, x kube.ExecOptio
 	code, err := c.Exec(ctx, x)
 	cancel()
 	if restore := term.Restore(fd, before); err == nil && restore != nil {
-		err = errs.Wrap(restore, "the terminal cannot be set back; the command `reset` mends it")
+		err = errs.Wrap(restore, "cannot restore the terminal; run `reset`")
 	}
 	return o.exit(code, err)
 }
 
-// resizes tells the size of a terminal: now, and whenever it changes, until ctx
-// ends. Sizes that come faster than they are used are left out.
+// resizes returns the sizes of a terminal: now, and after every change until ctx ends.
+// It drops sizes that arrive faster than they are used.
 func resizes(ctx context.Context, fd int) <-chan kube.TerminalSize {
 	sizes := make(chan kube.TerminalSize, 1)
 	changed := sizeChanges(ctx)

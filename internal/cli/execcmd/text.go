@@ -8,23 +8,23 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// text writes what a command prints: as it is in a pipe, without what could do
-// harm on a terminal, and with a prefix line by line.
+// text writes what a command prints: unchanged in a pipe; with escape sequences made
+// visible on a terminal; with a prefix line by line.
 type text struct {
 	io     *output.IO
 	prefix string
 	shared *sync.Mutex // held while a line is written; nil when nobody else writes
 
 	line []byte // of a prefixed line: what has come so far
-	rest []byte // what cannot be shown before more comes
+	rest []byte // bytes that cannot be printed before more arrive
 }
 
-// maxLine is how much of a prefixed line is held back to be written whole.
+// maxLine is how many bytes of a prefixed line are collected to write it in one piece.
 const maxLine = 1 << 20
 
 func newText(s *output.IO, prefix string) *text { return &text{io: s, prefix: prefix} }
 
-// errSide is the same streams with stderr in the place of stdout.
+// errSide returns the streams with stderr as stdout.
 func errSide(s *output.IO) *output.IO {
 	e := *s
 	e.Out, e.OutTTY, e.Color = s.Err, s.ErrTTY, s.ErrColor

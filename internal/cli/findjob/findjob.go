@@ -1,5 +1,5 @@
-// Package findjob finds the one job that a name on the command line means,
-// whatever its kind.
+// Package findjob finds the job that a name on the command line refers to, whatever
+// its kind.
 package findjob
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Job is a job as the API has it.
@@ -37,20 +38,19 @@ func (j Job) State() (state.Job, error) {
 	}
 	out, err := state.DecodeJob(j.Kind, data)
 	if err != nil {
-		return state.Job{}, errs.Wrap(err, "the job cannot be understood")
+		return state.Job{}, errs.Wrap(err, "cannot decode the job")
 	}
 	return out, nil
 }
 
-// Find reads the job of that name. Every kind that the cluster serves is asked
-// for at the same time, or only the one that is named, as kinds.JobNames names it. A name that two kinds
-// share is an error that asks for --kind.
+// Find reads the job of that name. It asks for every kind that the cluster serves at
+// the same time, or only for the named kind (see kinds.JobNames). If jobs of two kinds
+// share the name, the error suggests the kinds.
 func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, name, kind string) (Job, error) {
 	return FindIn(ctx, f, c, f.Global.Namespace, verb, name, kind)
 }
 
-// FindIn is Find in a namespace that need not be the one of the global flags; ""
-// leaves it to the context or discovery.
+// FindIn is Find in a given namespace. With "", the context or discovery decides.
 func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespace, verb, name, kind string) (Job, error) {
 	served, err := candidates(ctx, c, kind)
 	if err != nil {
@@ -92,17 +92,16 @@ func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespa
 		return Job{}, denied
 	}
 	if failed != nil && verb == "delete" {
-		// Another job of that name may be behind the failure: do not guess.
+		// A job of another kind may have the name too: do not guess.
 		return Job{}, failed
 	}
 	return choose(found, name, ns.Name, failed, denied)
 }
 
-// errAbsent is the cause of the error about a name that no job has.
-var errAbsent = errors.New("no kind has a job of that name")
+// errAbsent is the cause of the error about a job that does not exist.
+var errAbsent = errors.New("job not found")
 
-// Absent reports the error of Find that says that there is no job of that name,
-// and not that something else is missing.
+// Absent reports whether err is Find's error about a job that does not exist.
 func Absent(err error) bool { return errors.Is(err, errAbsent) }
 
 func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.Job, error) {
@@ -113,11 +112,11 @@ func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.J
 	if k, ok := kinds.JobNamed(kind); ok {
 		served = slices.DeleteFunc(slices.Clone(served), func(s kinds.Job) bool { return s.Kind != k.Kind })
 		if len(served) == 0 {
-			return nil, errs.NotFoundf("this cluster has no %s: the %s is not installed", k.Kind, k.Operator)
+			return nil, errs.NotFoundf("kind %s not found: the %s is not installed", k.Kind, k.Operator)
 		}
 	}
 	if len(served) == 0 {
-		return nil, errs.NotFoundf("this cluster serves no kind of job")
+		return nil, errs.NotFoundf("the cluster serves no job kind")
 	}
 	return served, nil
 }
@@ -132,20 +131,20 @@ func choose(found []Job, name, namespace string, failed, denied error) (Job, err
 		for _, j := range found {
 			have = append(have, j.Kind.Kind)
 		}
-		return Job{}, errs.Usagef("%s names %d jobs in %s", name, len(found), namespace).
-			WithFact("kinds", strings.Join(have, ", ")).WithTry("--kind " + have[0])
+		return Job{}, errs.Usagef("%d jobs are named %s in %s", len(found), name, namespace).
+			WithFact("kinds", strings.Join(have, ", ")).Suggest(errs.Option("--kind", have[0]))
 	case failed != nil:
 		return Job{}, failed
 	}
-	e := errs.NotFoundf("there is no job %q in %s", name, namespace).WithTry("hyperpod list-jobs -n " + namespace).WithCause(errAbsent)
+	e := errs.NotFoundf("job %q not found in %s", name, namespace).Suggest(suggest.ListJobs(namespace)).WithCause(errAbsent)
 	if denied != nil {
-		e.WithFact("unseen", fmt.Sprintf("some kinds may not be read: %v", denied))
+		e.WithFact("hidden", fmt.Sprintf("jobs of some kinds: %v", denied))
 	}
 	return Job{}, e
 }
 
-// withoutOwned drops jobs that another found job made (an MPIJob's launcher, a
-// RayJob's cluster).
+// withoutOwned drops the jobs that another of them owns, such as an MPIJob's launcher
+// or a RayJob's cluster.
 func withoutOwned(found []Job) []Job {
 	uids := map[string]bool{}
 	for _, j := range found {

@@ -14,52 +14,41 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// Options are the settings of one run.
+// Options are what was typed on the command line.
 type Options struct {
 	Factory *factory.Factory
 	Name    string
 	Kind    string
 	Verbose bool
-	// Manifest shows the job as it could be submitted again.
+	// Manifest prints the job as a manifest to submit again.
 	Manifest bool
 	Watch    bool
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
-	var flag string
 	cmd := &cobra.Command{
 		Use:   "get-job NAME",
-		Short: "Show one job",
-		Long: `Shows one job: its state and why, queue, accelerators and what of them is
-borrowed, roles, pods with their trouble, time line and last events. JSON has
-v2's keys (--verbose: all of them); -o yaml is the object as the API has it;
-jsonpath and custom-columns work on that object. --manifest is the object as it
-could be submitted again.`,
+		Short: "Show the state, pods and history of a job",
+		Long: `Show a job: its state and the reason, queue, accelerators (and how many are
+borrowed), roles, pods, timeline and latest events.
+
+JSON output has the keys of the CLI v2 (all of them with --verbose). YAML output
+is the API object; jsonpath and custom-columns read that object. --manifest
+prints a manifest to submit again.`,
 		Example: `  hyperpod get-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod get-job smpv2-llama2 --watch
   hyperpod get-job smpv2-llama2 --manifest > again.yaml
   hyperpod get-job smpv2-llama2 -o yaml
   hyperpod get-job smpv2-llama2 -o jsonpath='{.status.startTime}'`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.Name, err = factory.JobName(flag, args); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &o.Name), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &flag)
+	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)
-	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "all of v2's keys in JSON, the whole spec and status")
-	cmd.Flags().BoolVar(&o.Manifest, "manifest", false, "the object as it could be submitted again, as YAML")
-	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes until the job ends")
+	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "print all keys of the CLI v2 in JSON, with the whole spec and status")
+	cmd.Flags().BoolVar(&o.Manifest, "manifest", false, "print a manifest to submit again, as YAML")
+	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "watch for changes until the job ends")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -68,7 +57,7 @@ could be submitted again.`,
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	if o.Manifest && o.Watch {
-		return errs.Usagef("--manifest and --watch do not go together").WithAdvice("leave one of them out")
+		return errs.Usagef("--manifest and --watch cannot be combined").WithAdvice("remove one of them")
 	}
 	return nil
 }
@@ -116,8 +105,8 @@ func Run(ctx context.Context, o *Options) error {
 	return output.Print(f.IO, format, document, nil, names)
 }
 
-// brief and verbose have v2's keys in v2's order (docs/output.md). ConsoleURL
-// needs the name of the HyperPod cluster and is null where that is not known.
+// brief and verbose have the keys of the CLI v2 in its order (docs/output.md).
+// ConsoleURL is null if the name of the HyperPod cluster is unknown.
 type brief struct {
 	Name              string
 	Namespace         string

@@ -16,7 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// report is everything that the page of one job is made of.
+// report holds what the page of one job shows.
 type report struct {
 	job       state.Job
 	workload  *state.Workload
@@ -27,11 +27,11 @@ type report struct {
 	events    []state.Event
 	faults    map[string]jobs.Fault // by node
 	console   string
-	unseen    []string // what may not be read
+	unseen    []string // what the user has no permission to read
 }
 
-// loader reads the parts of a report in parallel. What may not be read is named;
-// the page goes on without it.
+// loader reads the parts of a report in parallel. It collects what the user has no
+// permission to read; the page is made without it.
 type loader struct {
 	ctx context.Context
 	c   *factory.Cluster
@@ -83,7 +83,7 @@ func load(ctx context.Context, c *factory.Cluster, found findjob.Job) (report, e
 	return l.surroundings(r)
 }
 
-// surroundings reads what the page says beyond job, workload and pods.
+// surroundings reads what the page shows besides job, workload and pods.
 func (l *loader) surroundings(r report) (report, error) {
 	var events [3][]state.Event
 	about := func(i int, selector string) {
@@ -96,7 +96,7 @@ func (l *loader) surroundings(r report) (report, error) {
 	if r.workload != nil {
 		about(1, "involvedObject.name="+r.workload.Name)
 	}
-	if slices.ContainsFunc(r.pods, func(p state.Pod) bool { reason, _ := jobs.PodWhy(p); return reason != "" || p.Restarts > 0 }) {
+	if slices.ContainsFunc(r.pods, func(p state.Pod) bool { return jobs.TroubleOf(p) != (jobs.PodTrouble{}) || p.Restarts > 0 }) {
 		about(2, "involvedObject.kind=Pod,type=Warning")
 	}
 	if w := r.workload; w != nil && w.Admission != nil {
@@ -145,7 +145,8 @@ func (r report) mine(all []state.Event) []state.Event {
 	return all
 }
 
-// mayHaveFaults: a node's health is only asked for where it may explain something.
+// mayHaveFaults reports whether the health of nodes may explain the job's state. Only
+// then the nodes are read.
 func mayHaveFaults(r report) bool {
 	if jobs.ResumeOf(r.job, nil, nil).On {
 		return true
@@ -155,7 +156,7 @@ func mayHaveFaults(r report) bool {
 	})
 }
 
-// faults reads the health of the nodes that the job's pods are on.
+// faults reads the health of the nodes that run the job's pods.
 func (l *loader) faults(r *report) error {
 	nodes, err := state.ListNodes(l.ctx, l.c.Client, kube.ListOptions{})
 	on := map[string]bool{}
@@ -173,9 +174,9 @@ func (l *loader) faults(r *report) error {
 	return err
 }
 
-// console returns the page of the HyperPod cluster in the AWS console, "" where
-// that is not known: elsewhere than on EKS, or without the right to see a node's
-// label with the cluster's name.
+// console returns the URL of the HyperPod cluster in the AWS console. It is "" if the
+// cluster does not run on EKS, or if the user has no permission to list nodes, whose
+// labels hold the cluster's name.
 func console(ctx context.Context, c *factory.Cluster) string {
 	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
 	if !ok {

@@ -14,9 +14,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 )
 
-// manifest returns the job as it could be submitted again: without its status,
-// without what the cluster wrote on it, and without the node selectors that Kueue
-// put into its pod templates when it started it.
+// manifest returns the job as a manifest to submit again: without its status, without
+// the fields that the cluster wrote, and without the node selectors that Kueue set in
+// its pod templates at admission.
 func manifest(ctx context.Context, f *factory.Factory, c *factory.Cluster, j findjob.Job) (map[string]any, error) {
 	data, err := json.Marshal(j.Object)
 	if err != nil {
@@ -25,26 +25,25 @@ func manifest(ctx context.Context, f *factory.Factory, c *factory.Cluster, j fin
 	object := map[string]any{}
 	switch w, err := rawWorkload(ctx, c, j); {
 	case kube.IsForbidden(err):
-		f.Notef("note: Kueue's Workload may not be read: node selectors that Kueue set are left in")
+		f.Notef("note: node selectors set by Kueue are kept: no permission to list its Workloads")
 	case err != nil && !kube.IsNotServed(err):
 		return nil, err
 	case w != nil:
 		restored, err := admission.RestoreJob(ctx, data, w)
 		if err != nil {
-			f.Notef("note: node selectors that Kueue set are left in: %v", err)
+			f.Notef("note: node selectors set by Kueue are kept: %v", err)
 			break
 		}
 		data = restored
 	}
 	if err := kube.Decode(data, &object); err != nil {
-		return nil, errs.Wrap(err, "the job cannot be understood")
+		return nil, errs.Wrap(err, "cannot decode the job")
 	}
 	jobobject.Resubmit(object)
 	return object, nil
 }
 
-// rawWorkload returns the job's Workload that is not finished as JSON, nil where
-// there is none.
+// rawWorkload returns the job's unfinished Workload as JSON, nil if there is none.
 func rawWorkload(ctx context.Context, c *factory.Cluster, j findjob.Job) ([]byte, error) {
 	r, err := reader.Served(ctx, c.Client, kinds.Workload)
 	if err != nil {
@@ -58,6 +57,6 @@ func rawWorkload(ctx context.Context, c *factory.Cluster, j findjob.Job) ([]byte
 	if err := kube.Decode(page.Items[len(page.Items)-1], &o); err != nil {
 		return nil, err
 	}
-	o["apiVersion"], o["kind"] = r.GroupVersion(), r.Kind // a list's items do not say
+	o["apiVersion"], o["kind"] = r.GroupVersion(), r.Kind // items of a list lack them
 	return json.Marshal(o)
 }

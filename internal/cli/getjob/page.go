@@ -11,11 +11,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Limits of the page: what is longer has a command of its own.
+// Limits of the page. Longer lists have a command of their own.
 const (
 	mostPods   = 20
 	mostEvents = 8
@@ -29,7 +30,7 @@ type writer struct {
 	now time.Time
 }
 
-// page renders a report for people: the answer first, then what explains it.
+// page renders a report for people: the state first, then what explains it.
 func (r report) page(io *output.IO, now time.Time) string {
 	w := &writer{io: io, now: now}
 	s := jobs.StatusOf(r.job, r.workload, r.pods)
@@ -43,12 +44,12 @@ func (r report) page(io *output.IO, now time.Time) string {
 		w.b.WriteByte('\n')
 	}
 	for _, u := range r.unseen {
-		w.line(output.Dim, "not shown: "+u)
+		w.line(output.Dim, "hidden: "+u)
 	}
 	return w.b.String()
 }
 
-// line writes a text from the left edge, wrapped on a terminal.
+// line writes a text from the left edge and wraps it on a terminal.
 func (w *writer) line(style output.Style, text string) {
 	p := textpage.New(w.width())
 	p.Line(w.safe(text))
@@ -57,7 +58,7 @@ func (w *writer) line(style output.Style, text string) {
 	}
 }
 
-// row writes a label and a text, nothing where there is no text.
+// row writes a label and a text, or nothing where the text is empty.
 func (w *writer) row(label, value string) {
 	if value != "" {
 		p := textpage.New(w.width())
@@ -80,7 +81,7 @@ func (w *writer) safe(text string) string {
 	return text
 }
 
-// table writes a table below a blank line, nothing where it has no rows.
+// table writes a table below a blank line, or nothing where it has no rows.
 func (w *writer) table(t output.Table) {
 	if len(t.Rows) == 0 {
 		return
@@ -92,12 +93,15 @@ func (w *writer) table(t output.Table) {
 }
 
 func (r report) answer(w *writer, s jobs.Status) {
-	text := fmt.Sprintf("%s is %s since %s", r.job.Name, s.State, words.Age(w.now.Sub(s.Since)))
+	text := fmt.Sprintf("%s has been %s for %s", r.job.Name, strings.ToLower(string(s.State)), words.Age(w.now.Sub(s.Since)))
+	if s.State.Finished() {
+		text = fmt.Sprintf("%s %s %s ago", r.job.Name, strings.ToLower(string(s.State)), words.Age(w.now.Sub(s.Since)))
+	}
 	if place, of := r.order.Position(r.workload, r.workloads); of > 1 {
 		text += fmt.Sprintf(", %d of %d in its queue", place, of)
 	}
-	if why := s.Why(); why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {
-		text += ": " + words.Plain(why)
+	if why := jobtext.Why(s); why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {
+		text += ": " + why
 	}
 	w.line(output.Strong, text)
 	w.b.WriteByte('\n')
@@ -107,7 +111,7 @@ func (r report) facts(w *writer, s jobs.Status) {
 	j := r.job
 	w.row("kind", j.Kind.Kind+" in "+j.Namespace)
 	w.row("queue", r.queueText())
-	priority := cmp.Or(j.Priority(), "none: ranks lowest")
+	priority := cmp.Or(j.Priority(), "none: the job ranks lowest")
 	if r.workload != nil && j.Priority() != "" {
 		priority += fmt.Sprintf(" (%d)", r.workload.Priority)
 	}
@@ -115,22 +119,25 @@ func (r report) facts(w *writer, s jobs.Status) {
 	w.row("devices", r.accelerators())
 	w.row("evicted", r.evictions())
 	w.row("retries", r.retries())
-	made := "by " + cmp.Or(jobs.Creator(j.Labels, j.Annotations), "unknown") + " at " + jobs.Time(j.CreationTimestamp)
-	if t := j.Annotations[kinds.TemplateAnnotation]; t != "" {
-		made += ", template " + t
+	created := jobs.Time(j.CreationTimestamp)
+	if by := jobs.Creator(j.Labels, j.Annotations); by != "" {
+		created += " by " + by
 	}
-	w.row("made", made)
+	if t := j.Annotations[kinds.TemplateAnnotation]; t != "" {
+		created += ", template " + t
+	}
+	w.row("created", created)
 	w.row("command", j.Annotations[kinds.CommandAnnotation])
 	w.row("console", r.console)
 	if s.Wanted > 0 {
-		w.row("pods", fmt.Sprintf("%d of %d ready, %d failed, %d restarts", s.Ready, s.Wanted, s.Failed, s.Restarts))
+		w.row("pods", fmt.Sprintf("%d of %d ready, %d failed, restarts: %d", s.Ready, s.Wanted, s.Failed, s.Restarts))
 	}
 }
 
 func (r report) queueText() string {
 	q := r.job.Queue()
 	if q == "" {
-		return "none: it is not queued, and no quota is charged"
+		return "none: the job is not queued and uses no quota"
 	}
 	if r.workload == nil || r.workload.Admission == nil {
 		return q
@@ -149,7 +156,7 @@ func (r report) queueText() string {
 	return text
 }
 
-// accelerators says what devices the job holds, or will ask for.
+// accelerators returns the devices that the job holds or requests.
 func (r report) accelerators() string {
 	if held := jobs.Holdings(r.workload, r.queue, r.workloads); len(held) > 0 {
 		var out []string
@@ -159,9 +166,9 @@ func (r report) accelerators() string {
 			}
 			text := fmt.Sprintf("%d %s", h.Amount, h.Resource)
 			if h.Borrowed > 0 {
-				text += fmt.Sprintf(", %d of them borrowed (an estimate: Kueue counts loans by queue)", h.Borrowed)
+				text += fmt.Sprintf(", %d borrowed (estimate: Kueue counts borrowing per queue)", h.Borrowed)
 			} else if r.queue == nil {
-				text += " (what of it is borrowed cannot be seen)"
+				text += " (borrowed amount unknown)"
 			}
 			out = append(out, text)
 		}
@@ -201,12 +208,12 @@ func (r report) retries() string {
 	if !resume.On && resume.Used == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d used, as far as is recorded", resume.Used)
+	text := fmt.Sprintf("%d recorded", resume.Used)
 	if resume.Most > 0 {
-		text = fmt.Sprintf("%d of %d used, as far as is recorded", resume.Used, resume.Most)
+		text = fmt.Sprintf("%d of %d recorded", resume.Used, resume.Most)
 	}
 	if resume.On {
-		text += "; resumed by itself after a fault"
+		text += "; auto-resume is on"
 	}
 	return text
 }

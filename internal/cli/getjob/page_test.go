@@ -60,25 +60,25 @@ func TestPage(t *testing.T) {
 	streams, _ := output.Test()
 	page := resumed().page(streams, now)
 	for _, want := range []string{
-		`^llama is Restarting since 5m: a pod failed\n\n`,
+		`^llama has been restarting for 5m: a pod failed\n\n`,
 		`\n  kind      PyTorchJob in team\n`,
 		`\n  queue     lq -> cq, flavor p5\n`,
 		`\n  priority  high \(80\)\n`,
-		`\n  devices   24 nvidia.com/gpu, 8 of them borrowed \(an estimate: Kueue counts loans by queue\)\n`,
+		`\n  devices   24 nvidia.com/gpu, 8 borrowed \(estimate: Kueue counts borrowing per queue\)\n`,
 		`\n  evicted   2 x Preempted\n`,
-		`\n  retries   2 of 3 used, as far as is recorded; resumed by itself after a fault\n`,
-		`\n  made      by ada at 2026-11-20T10:20:00Z, template pytorch\n`,
+		`\n  retries   2 of 3 recorded; auto-resume is on\n`,
+		`\n  created   2026-11-20T10:20:00Z by ada, template pytorch\n`,
 		`\n  command   hyperpod start-job --name llama`,
 		`\n  console   https://example.com/console\n`,
-		`\n  pods      23 of 24 ready, 1 failed, 1 restarts\n`,
+		`\n  pods      23 of 24 ready, 1 failed, restarts: 1\n`,
 		`\nWorker      24     23       1  1 nvidia.com/gpu\n`,
 		// Those in trouble come first where not all are shown.
 		`\nllama-worker-7 +Worker +7  Error +node-7 .*container pytorch, exit code 1; node is UnschedulablePendingReplacement, NvidiaErrorTerminate, XID 79\nllama-worker-23 `,
-		`\nand 4 more: hyperpod list-pods llama -n team\n`,
+		`\n4 pods are hidden: use hyperpod list-pods llama -n team\n`,
 		`\n  10:20:00  created by ada, queue lq, high\n  10:21:00  queued in lq\n  10:30:00  admitted by cq\n`,
-		`\n  11:20:00  restarts\n  11:55:00  a pod failed \(2 times by now\)\n`,
+		`\n  11:20:00  restarts\n  11:55:00  a pod failed \(2 times so far\)\n`,
 		`\nPyTorchJobRestarting +5m  pytorchjob/llama  restarts \(x2\)\n`,
-		`\n\nnot shown: you do not have the permission "list" on nodes\n$`,
+		`\n\nhidden: you do not have the permission "list" on nodes\n$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(page) {
 			t.Errorf("%q is not in\n%s", want, page)
@@ -109,13 +109,13 @@ func TestPageOnTerminal(t *testing.T) {
 func TestBarePage(t *testing.T) {
 	streams, _ := output.Test()
 	got := report{job: state.Job{Kind: kinds.BatchJob, Meta: state.Meta{Name: "x", Namespace: "n", CreationTimestamp: ago(1)}}}.page(streams, now)
-	want := `x is Starting since 1m: its pods are being started
+	want := `x has been starting for 1m: its pods are starting
 
   kind      Job in n
-  queue     none: it is not queued, and no quota is charged
-  priority  none: ranks lowest
+  queue     none: the job is not queued and uses no quota
+  priority  none: the job ranks lowest
   devices   none
-  made      by unknown at 2026-11-20T11:59:00Z
+  created   2026-11-20T11:59:00Z
 
   11:59:00  created
 `

@@ -10,16 +10,17 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// podTable shows the pods, those in trouble first where not all are shown.
+// podTable shows the pods, those in trouble first where some are hidden.
 func (r report) podTable(w *writer) {
 	rows := listpods.RowsOf(r.job, r.pods)
 	for i := range rows {
 		if f, bad := r.faults[rows[i].Node]; bad {
-			rows[i].Message = strings.TrimPrefix(rows[i].Message+"; node is "+f.Text(), "; ")
+			rows[i].Message = strings.TrimPrefix(rows[i].Message+"; node is "+jobtext.Fault(f), "; ")
 		}
 	}
 	more := len(rows) - mostPods
@@ -29,9 +30,17 @@ func (r report) podTable(w *writer) {
 	}
 	t := listpods.Table(rows, w.now)
 	if more > 0 {
-		t.Notes = []string{fmt.Sprintf("and %d more: hyperpod list-pods %s -n %s", more, r.job.Name, r.job.Namespace)}
+		t.Notes = []string{fmt.Sprintf("%s hidden: use hyperpod list-pods %s -n %s", hidden(more), r.job.Name, r.job.Namespace)}
 	}
 	w.table(t)
+}
+
+// hidden counts the pods that the page leaves out, such as "1 pod is".
+func hidden(n int) string {
+	if n == 1 {
+		return "1 pod is"
+	}
+	return fmt.Sprintf("%d pods are", n)
 }
 
 // calm is 0 for a pod in trouble.
@@ -49,25 +58,25 @@ func (r report) timeline(w *writer) {
 	}
 	w.b.WriteByte('\n')
 	if skip := len(line) - mostSteps; skip > 0 {
-		w.line(output.Dim, fmt.Sprintf("  %d earlier steps are left out", skip))
+		w.line(output.Dim, fmt.Sprintf("  %d earlier steps are hidden", skip))
 		line = line[skip:]
 	}
 	for _, m := range line {
-		text := m.Text
+		text := jobtext.Moment(m)
 		switch m.Step {
 		case jobs.WasPreempted:
 			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + words.Plain(text)
 		case jobs.Waits:
-			text = "waits: " + text
+			text = "pending: " + text
 		}
 		if m.Times > 1 {
-			text += fmt.Sprintf(" (%d times by now)", m.Times)
+			text += fmt.Sprintf(" (%d times so far)", m.Times)
 		}
 		w.row(stamp(m.Time, w.now), text)
 	}
 }
 
-// preemptor names the job that another made way for, as far as it can be seen.
+// preemptor names the job that preempted this one, if it can be read.
 func (r report) preemptor(m jobs.Moment) string {
 	for _, o := range r.workloads {
 		if o.UID == m.ByWorkloadUID && o.UID != "" {
@@ -82,7 +91,7 @@ func (r report) preemptor(m jobs.Moment) string {
 	return ""
 }
 
-// stamp is a clock time today, else a date too, both in UTC.
+// stamp returns the time of day, with the date unless it is today, in UTC.
 func stamp(t, now time.Time) string {
 	if t, now = t.UTC(), now.UTC(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04:05")
@@ -90,7 +99,7 @@ func stamp(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04:05")
 }
 
-// eventTable shows the last events that the time line does not tell.
+// eventTable shows the last events that the timeline does not include.
 func (r report) eventTable(w *writer) {
 	t := output.Table{Columns: []output.Column{{Title: "EVENT"}, {Title: "AGE", Right: true, Ticks: true}, {Title: "OBJECT"}, {Title: "MESSAGE", Wrap: true}}}
 	shown := slices.DeleteFunc(slices.Clone(r.events), func(e state.Event) bool {

@@ -14,10 +14,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 )
 
-// watch shows the job and then every change, until it ends, is deleted or Ctrl-C:
-// on a terminal the page is redrawn in place, elsewhere each change is a line.
+// watch shows the job and then every change, until the job ends, is deleted or the
+// user presses Ctrl-C. On a terminal it redraws the page in place; elsewhere each
+// change is a line.
 func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Job, format output.Format) error {
 	f := o.Factory
 	if !format.IsTable() && format.Name != output.JSON {
@@ -26,14 +28,14 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Jo
 	encoder := json.NewEncoder(f.IO.Out)
 	encoder.SetEscapeHTML(false)
 	screen := output.NewScreen(f.IO)
-	told := ""
+	shown := ""
 	show := func(ch follow.Change) error {
 		switch {
 		case format.Name == output.JSON:
 			return encoder.Encode(struct {
 				Type string
 				jobs.VerboseRow
-			}{ch.Type, jobs.VerboseRowOf(ch.Job, ch.Status)})
+			}{ch.Type, jobtext.VerboseRow(ch.Job, ch.Status)})
 		case screen.Redraws():
 			r, err := (&loader{ctx: ctx, c: c}).surroundings(report{job: ch.Job, workload: ch.Workload, workloads: ch.Queue, order: ch.Order, pods: ch.Pods})
 			if err != nil {
@@ -42,12 +44,13 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Jo
 			return screen.Update(r.page(f.IO, c.Now()))
 		}
 		p := wait.Progress{Job: ch.Job, Status: ch.Status}
-		p.Place, p.Of = ch.Order.Position(ch.Workload, ch.Queue)
-		if p.Text() == told {
+		p.Position, p.Of = ch.Order.Position(ch.Workload, ch.Queue)
+		line := jobtext.Progress(p)
+		if line == shown {
 			return nil
 		}
-		told = p.Text()
-		_, err := fmt.Fprintf(f.IO.Out, "%s  %s\n", jobs.Time(c.Now()), output.Safe(told))
+		shown = line
+		_, err := fmt.Fprintf(f.IO.Out, "%s  %s\n", jobs.Time(c.Now()), output.Safe(line))
 		return err
 	}
 	scope := follow.Scope{Kinds: []kinds.Job{found.Kind}, Namespace: found.Namespace, Name: o.Name, Pods: true, Missing: f.Missing}
@@ -57,7 +60,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Jo
 		case ch.Type == kube.Synced && seen:
 			return nil
 		case ch.Type == kube.Synced, ch.Type == kube.Deleted && ch.Job.UID == found.UID():
-			return errs.NotFoundf("job %s is gone: it was deleted", o.Name)
+			return errs.NotFoundf("job %s was deleted", o.Name)
 		case ch.Job.UID != found.UID():
 			return nil
 		}

@@ -4,7 +4,6 @@ package getlog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
@@ -20,10 +19,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Options are the settings of one run.
+// Options are what was typed on the command line.
 type Options struct {
 	Factory        *factory.Factory
 	Name           string
@@ -41,53 +39,45 @@ type Options struct {
 	CloudWatchLink bool
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
-	var flag string
 	cmd := &cobra.Command{
 		Use:   "get-log NAME",
 		Short: "Print or follow the logs of a job",
-		Long: `Prints the log of the one pod that matters: of a job that failed the pod that
-failed first, else its launcher, head or rank 0. --all-pods prints all, by time.
+		Long: `Print the log of the job's main pod: the launcher, head or rank 0, or the pod
+that failed first. --all-pods prints the logs of all pods, sorted by time.
 
--f goes on until the job ends: through restarts, and through preemption and
-return, with pods that appear later. A connection that breaks is resumed; no
-line is lost or repeated. Lines carry their pod's name where several pods share
-a terminal (--prefix: always). In a pipe the bytes are as the program wrote
-them; on a terminal escape sequences other than colours are made visible.`,
+-f follows the log until the job ends: through restarts, through preemption and
+readmission, and with pods that appear later. It resumes lost connections
+without losing or repeating a line.
+
+On a terminal, lines of several pods start with the pod's name (use --prefix
+elsewhere) and escape sequences other than colors are made visible. In a pipe,
+get-log prints the bytes that the program wrote.`,
 		Example: `  hyperpod get-log smpv2-llama2
   hyperpod get-log smpv2-llama2 -f --exit-code
   hyperpod get-log smpv2-llama2 --all-pods --since 10m --grep 'NCCL|Error'
   hyperpod get-log smpv2-llama2 --rank 1 --tail 100 --timestamps`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.Name, err = factory.JobName(flag, args); err != nil {
+		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) (err error) {
+			if o.Name, err = factory.JobName(o.Name, args); err != nil {
 				return err
 			}
 			o.PrefixSet = cmd.Flags().Changed("prefix")
-			if err := o.Pods.Settle(cmd); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+			return o.Pods.Settle(cmd)
+		}, Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &flag)
+	factory.AddJobNameFlag(cmd, &o.Name)
 	fs := cmd.Flags()
 	factory.AddKindFlag(cmd, &o.Kind)
 	o.Pods.Add(f, cmd)
-	fs.BoolVarP(&o.Follow, "follow", "f", false, "go on with new lines and new pods until the job ends")
-	fs.BoolVar(&o.Previous, "previous", false, "the run of the container before its last restart")
+	fs.BoolVarP(&o.Follow, "follow", "f", false, "follow new lines and new pods until the job ends")
+	fs.BoolVar(&o.Previous, "previous", false, "print the log of the container before its last restart")
 	fs.StringVar(&o.Since, "since", "", "only lines newer than a duration (10m) or a time (2026-01-02T03:04:05Z)")
-	fs.Int64Var(&o.Tail, "tail", -1, "only this many of each log's last lines (-1: all)")
-	fs.BoolVar(&o.Timestamps, "timestamps", false, "put the time before each line")
-	fs.StringVar(&o.Grep, "grep", "", "only lines in which this regular expression is found")
-	fs.BoolVar(&o.Prefix, "prefix", false, "put the pod's name before each line (default: several pods on a terminal)")
+	fs.Int64Var(&o.Tail, "tail", -1, "number of lines to print from the end of each log (-1: all)")
+	fs.BoolVar(&o.Timestamps, "timestamps", false, "print the time before each line")
+	fs.StringVar(&o.Grep, "grep", "", "only lines that match this regular expression")
+	fs.BoolVar(&o.Prefix, "prefix", false, "print the pod's name before each line (default: with several pods on a terminal)")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "with --follow: exit with 3 if the job failed, 5 if it was deleted")
 	fs.BoolVar(&o.CloudWatchLink, "cloudwatch-link", false, "print the links to the logs in CloudWatch on stderr")
 	f.CompleteArgs(cmd, factory.Jobs)
@@ -102,20 +92,20 @@ func (o *Options) Validate() error {
 	}
 	switch {
 	case o.Previous && o.Follow:
-		return errs.Usagef("--previous is a run that has ended: it cannot be followed").WithAdvice("leave one of them out")
+		return errs.Usagef("--previous and --follow cannot be combined: a previous run has ended").WithAdvice("remove one of them")
 	case o.ExitCode && !o.Follow:
-		return errs.Usagef("--exit-code is the verdict of a job that is followed to its end").WithTry("--follow --exit-code")
+		return errs.Usagef("--exit-code needs --follow").Suggest(errs.Option("--follow", "--exit-code"))
 	}
 	return nil
 }
 
-// query makes the engine's query of the options, without the job. now is only
-// there to refuse times that are still to come; zero checks none.
+// query returns the engine's query without the job. It refuses times after now; a zero
+// now checks none.
 func (o *Options) query(now time.Time) (logs.Query, error) {
 	q := logs.Query{Pods: o.Pods.Choice(), Container: o.Pods.Container, Follow: o.Follow, Previous: o.Previous,
 		Parts: o.Factory.Global.Output == ""}
 	if o.Tail < -1 {
-		return q, errs.Usagef("--tail %d: a number of lines, or -1 for all", o.Tail).WithTry(fmt.Sprintf("--tail %d", -o.Tail))
+		return q, errs.Usagef("invalid --tail %d: must be at least 0, or -1 for all lines", o.Tail).Suggest(errs.Option("--tail", strconv.FormatInt(-o.Tail, 10)))
 	}
 	if o.Tail >= 0 {
 		q.Tail = &o.Tail
@@ -124,8 +114,8 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 		re, err := regexp.Compile(o.Grep)
 		var bad *syntax.Error
 		if errors.As(err, &bad) {
-			return q, errs.Usagef("--grep %s is not a regular expression: %s", strconv.Quote(o.Grep), faultOf(bad)).
-				WithTry("--grep "+words.ShellWord(regexp.QuoteMeta(o.Grep))+"   # these very characters", "--grep 'NCCL|Error'").WithCause(err)
+			return q, errs.Usagef("invalid --grep %s: %s", strconv.Quote(o.Grep), faultOf(bad)).
+				Suggest(errs.Option("--grep", regexp.QuoteMeta(o.Grep)).WithNote("matches these characters"), errs.Option("--grep", "NCCL|Error")).WithCause(err)
 		}
 		q.Match = re
 	}
@@ -134,18 +124,18 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 	}
 	if d, err := time.ParseDuration(o.Since); err == nil {
 		if d <= 0 {
-			return q, errs.Usagef("--since %s: how long ago, such as 10m", o.Since).WithTry("--since 10m")
+			return q, errs.Usagef("invalid --since %s: must be greater than 0", o.Since).Suggest(errs.Option("--since", "10m"))
 		}
 		q.Since = d
 		return q, nil
 	}
 	t, err := time.Parse(time.RFC3339, o.Since)
 	if err != nil {
-		return q, errs.Usagef("--since %s is neither a duration nor a time", strconv.Quote(o.Since)).
-			WithTry("--since 10m", "--since 2026-01-02T03:04:05Z").WithCause(err)
+		return q, errs.Usagef("invalid --since %s: must be a duration or an RFC 3339 time", strconv.Quote(o.Since)).
+			Suggest(errs.Option("--since", "10m"), errs.Option("--since", "2026-01-02T03:04:05Z")).WithCause(err)
 	}
 	if !now.IsZero() && t.After(now) {
-		return q, errs.Usagef("--since %s is still to come", o.Since).WithTry("--since 10m")
+		return q, errs.Usagef("invalid --since %s: must not be in the future", o.Since).Suggest(errs.Option("--since", "10m"))
 	}
 	q.SinceTime = t
 	return q, nil

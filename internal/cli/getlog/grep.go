@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// faults says what is wrong with a regular expression; EXPR is the part of it.
+// faults words what is wrong with a regular expression; EXPR stands for the faulty part.
 var faults = map[syntax.ErrorCode]string{
-	syntax.ErrInvalidCharClass:      "EXPR is no class of characters",
-	syntax.ErrInvalidCharRange:      "EXPR is no range or class of characters",
-	syntax.ErrInvalidEscape:         "EXPR has no meaning",
-	syntax.ErrInvalidNamedCapture:   "EXPR does not name a group",
-	syntax.ErrInvalidPerlOp:         "EXPR is not known here",
-	syntax.ErrInvalidRepeatOp:       "EXPR repeats what is repeated already",
-	syntax.ErrInvalidRepeatSize:     "EXPR does not say how often: 0 to 1000 times, the smaller number first",
-	syntax.ErrInvalidUTF8:           "it is not UTF-8",
-	syntax.ErrMissingBracket:        "a [ is not closed",
-	syntax.ErrMissingParen:          "a ( is not closed",
-	syntax.ErrMissingRepeatArgument: "there is nothing before EXPR that it could repeat",
-	syntax.ErrTrailingBackslash:     "it ends in a backslash",
-	syntax.ErrUnexpectedParen:       "a ) closes nothing",
-	syntax.ErrNestingDepth:          "its groups are nested too deep",
-	syntax.ErrLarge:                 "it is too large",
+	syntax.ErrInvalidCharClass:      "EXPR is not a valid character class",
+	syntax.ErrInvalidCharRange:      "EXPR is not a valid character range",
+	syntax.ErrInvalidEscape:         "EXPR is not a valid escape",
+	syntax.ErrInvalidNamedCapture:   "EXPR is not a valid group name",
+	syntax.ErrInvalidPerlOp:         "EXPR is not supported",
+	syntax.ErrInvalidRepeatOp:       "EXPR repeats a repetition",
+	syntax.ErrInvalidRepeatSize:     "EXPR is not a valid repeat count: must be 0 to 1000, the smaller number first",
+	syntax.ErrInvalidUTF8:           "not valid UTF-8",
+	syntax.ErrMissingBracket:        "missing ]",
+	syntax.ErrMissingParen:          "missing )",
+	syntax.ErrMissingRepeatArgument: "nothing to repeat before EXPR",
+	syntax.ErrTrailingBackslash:     "backslash at the end",
+	syntax.ErrUnexpectedParen:       "unexpected )",
+	syntax.ErrNestingDepth:          "groups nested too deeply",
+	syntax.ErrLarge:                 "too large",
 }
 
-// faultOf says what is wrong with a regular expression, in the words of this program.
+// faultOf returns what is wrong with a regular expression.
 func faultOf(e *syntax.Error) string {
 	text, known := faults[e.Code]
 	if !known {
-		return "it is not understood"
+		return "not a valid regular expression"
 	}
 	return strings.Replace(text, "EXPR", e.Expr, 1)
 }

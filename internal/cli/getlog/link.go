@@ -9,24 +9,24 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// link prints where CloudWatch keeps the logs. It is extra: whatever is missing is
-// said, and is no failure.
+// link prints the links to the logs in CloudWatch on stderr. If something is missing, it
+// prints a note; the command does not fail.
 func (o *Options) link(ctx context.Context, c *factory.Cluster, namespace string, sources []logs.Source) {
 	f := o.Factory
 	site, ok := discovery.SiteOf(c.Server(), c.Context)
 	eks := discovery.EKSName(c.Config(), c.Context)
 	if !ok || eks == "" {
-		f.Notef("note: no CloudWatch link: this is not known to be an EKS cluster")
+		f.Notef("note: no CloudWatch link: the cluster does not look like an EKS cluster")
 		return
 	}
 	switch sends, err := discovery.SendsLogs(ctx, c.Client); {
 	case kube.IsForbidden(err):
-		f.Notef("note: you may not see whether this cluster sends logs to CloudWatch; if it does:")
+		f.Notef("note: no permission to check whether this cluster sends logs to CloudWatch; if it does:")
 	case err != nil:
 		f.Notef("warning: no CloudWatch link: %v", err)
 		return
 	case !sends:
-		f.Notef("note: no CloudWatch link: this cluster does not run the add-on amazon-cloudwatch-observability")
+		f.Notef("note: no CloudWatch link: the add-on amazon-cloudwatch-observability is not installed")
 		return
 	}
 	for _, s := range sources {

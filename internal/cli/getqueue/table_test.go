@@ -53,7 +53,7 @@ func TestWidths(t *testing.T) {
 	if err := io.PrintTable(v.table(false, false)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"ETA\n", "1h26m or later\n", "4 more", "needed", "(preempted)", "no room for PRIORITY: -o wide shows all\n"} {
+	for _, want := range []string{"ETA\n", "1h26m or later\n", "4 more", "needed", "(preempted)", "hidden columns: PRIORITY (see -o wide)\n"} {
 		if !strings.Contains(b.Out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, b.Out)
 		}

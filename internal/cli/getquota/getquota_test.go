@@ -148,7 +148,7 @@ func TestUnhealthyAt80(t *testing.T) {
 			t.Fatal(err)
 		}
 		header, rest, _ := strings.Cut(b.Out.String(), "\n")
-		if strings.Contains(header, "UNHEALTHY") != want || strings.Contains(header, "UNKNOWN") || !strings.Contains(rest, "no room for ") {
+		if strings.Contains(header, "UNHEALTHY") != want || strings.Contains(header, "UNKNOWN") || !strings.Contains(rest, "hidden columns: ") {
 			t.Errorf("%s:\n%s", health, b.Out)
 		}
 		for line := range strings.Lines(b.Out.String()) {

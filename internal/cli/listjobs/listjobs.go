@@ -15,32 +15,33 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Options are the settings of one run.
+// Options are what was typed on the command line.
 type Options struct {
 	Factory       *factory.Factory
 	AllNamespaces bool
 	Selector      string
 	StateNames    []string
-	States        []jobs.State // of StateNames, set by Validate
 	Kind          string
 	Verbose       bool
 	Watch         bool
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "list-jobs",
 		Aliases: []string{"list-job"},
 		Short:   "List jobs with their state and priority",
-		Long: `Lists the jobs of every kind that the cluster serves: PyTorchJob, MPIJob,
-HyperPodPyTorchJob, RayJob, JobSet, TFJob, XGBoostJob, and batch Jobs and
+		Long: `List jobs of every kind that the cluster serves: PyTorchJob, MPIJob,
+HyperPodPyTorchJob, RayJob, JobSet, TFJob, XGBoostJob, and the batch Jobs and
 RayClusters that have a queue label.
+
 
 States: Pending, Preempted, Suspended, Starting, Running, Restarting,
 Succeeded, Failed.`,
@@ -49,31 +50,22 @@ Succeeded, Failed.`,
   hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'
   hyperpod list-jobs --watch`,
 		Args: factory.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, nil, Run, runF),
 	}
 	fs := cmd.Flags()
-	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs of all namespaces (all that you may see)")
-	fs.StringVarP(&o.Selector, "selector", "l", "", "label selector, as kubectl has it")
+	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "list jobs in all namespaces that you have permission to read")
+	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
 	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states")
 	factory.AddKindFlagFor(cmd, &o.Kind, "only jobs of this kind")
-	fs.BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: kind, queue, since when, why, pods")
-	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
+	fs.BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: kind, queue, since, reason, pods")
+	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	factory.Complete(cmd, "state", jobs.StateNames()...)
 	return cmd
 }
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	var err error
-	if o.States, err = jobs.ParseStates(o.StateNames); err != nil {
+	if err := jobs.CheckStates(o.StateNames); err != nil {
 		return err
 	}
 	return factory.CheckSelector(o.Selector)
@@ -125,7 +117,7 @@ func (o *Options) scope(ctx context.Context, c *factory.Cluster) (scope, error) 
 		served = slices.DeleteFunc(slices.Clone(all), func(k kinds.Job) bool { return k.Kind != o.Kind })
 		if len(served) == 0 {
 			k, _ := kinds.JobNamed(o.Kind)
-			return scope{}, errs.NotFoundf("this cluster has no %s: the %s is not installed", k.Kind, k.Operator)
+			return scope{}, errs.NotFoundf("kind %s not found: the %s is not installed", k.Kind, k.Operator)
 		}
 	}
 	s := scope{kinds: served}
@@ -163,7 +155,7 @@ func (o *Options) rows(st *state.State) []row {
 }
 
 func (o *Options) wanted(s jobs.Status) bool {
-	return s.State.In(o.States)
+	return s.State.Named(o.StateNames)
 }
 
 func sortRows(rows []row) {
@@ -183,7 +175,7 @@ func (o *Options) document(rows []row) any {
 		list[i], statuses[i] = r.job, r.status
 	}
 	if o.Verbose {
-		return jobs.VerboseListJSON(list, statuses)
+		return jobtext.VerboseList(list, statuses)
 	}
 	return jobs.ListJSON(list, statuses)
 }

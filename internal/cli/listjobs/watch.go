@@ -11,9 +11,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 )
 
-// watch shows the jobs and then every change, until Ctrl-C.
+// watch shows the jobs and then every change, until the user presses Ctrl-C.
 func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format output.Format) error {
 	var show func(follow.Change) error
 	switch {
@@ -45,7 +46,7 @@ func (o *Options) printChange(encoder *json.Encoder, ch follow.Change) error {
 		return encoder.Encode(struct {
 			Type string
 			jobs.VerboseRow
-		}{ch.Type, jobs.VerboseRowOf(ch.Job, ch.Status)})
+		}{ch.Type, jobtext.VerboseRow(ch.Job, ch.Status)})
 	}
 	return encoder.Encode(struct {
 		Type string

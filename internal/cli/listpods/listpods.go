@@ -1,5 +1,4 @@
-// Package listpods is `hyperpod list-pods`, and the table of pods that other
-// commands show too.
+// Package listpods is `hyperpod list-pods`. Other commands use its table of pods.
 package listpods
 
 import (
@@ -18,11 +17,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Options are the settings of one run.
+// Options are what was typed on the command line.
 type Options struct {
 	Factory *factory.Factory
 	Name    string
@@ -30,40 +30,34 @@ type Options struct {
 	Verbose bool
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
-	var flag string
 	cmd := &cobra.Command{
 		Use:     "list-pods NAME",
 		Aliases: []string{"list-pod"},
-		Short:   "List a job's pods, and why they wait",
-		Long: `Lists a job's pods. JSON has v2's keys (--verbose: role, rank, node, restarts
-and why a pod waits as well); the table shows all of that, STATUS as kubectl
-has it.`,
+		Short:   "List the pods of a job with their status",
+		Long: `List the pods of a job. The table shows role, rank, node, restarts and the
+reason why a pod does not run; STATUS has kubectl's words. JSON output has the
+keys of the CLI v2; --verbose adds the others.`,
 		Example: `  hyperpod list-pods smpv2-llama2
   hyperpod list-pods smpv2-llama2 -o wide
   hyperpod list-pods smpv2-llama2 -o jsonpath='{.pods[*].PodName}'`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.Name, err = factory.JobName(flag, args); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &o.Name), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &flag)
+	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)
-	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "more keys in JSON and YAML: role, rank, node, restarts, why")
+	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: role, rank, node, restarts, message")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 
-// Run lists the pods. A job that does not exist is an error; one without pods has
-// an empty list, and stderr says why.
+// Validate accepts all options: every combination is valid.
+func (o *Options) Validate() error { return nil }
+
+// Run lists the pods. A job that does not exist is an error. For a job without pods
+// the list is empty, and a note on stderr gives the reason.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
 	format, err := f.Format()
@@ -95,10 +89,10 @@ func Run(ctx context.Context, o *Options) error {
 		}{rows}
 	}
 	if len(rows) == 0 {
-		// Without its Workload, which may not be readable, the job's own status tells.
+		// Its Workload may not be readable: then the job's own status gives the reason.
 		workloads, _ := state.ListWorkloads(ctx, cluster.Client, job.Namespace, kube.ListOptions{})
 		s := jobs.StatusOf(job, jobs.Match([]state.Job{job}, workloads)[0], pods)
-		f.Notef("note: %s has no pods: it is %s", o.Name, strings.TrimSuffix(string(s.State)+": "+words.Plain(s.Why()), ": "))
+		f.Notef("note: %s has no pods: it is %s", o.Name, jobtext.State(s))
 	}
 	return output.Print(f.IO, format, document, func() output.Table { return Table(rows, cluster.Now()) }, func() (out []string) {
 		for _, r := range rows {
@@ -108,8 +102,8 @@ func Run(ctx context.Context, o *Options) error {
 	})
 }
 
-// Pods reads the pods of a job, those that get-log and exec know, a RayJob's
-// submitter among them.
+// Pods reads the pods of a job, including the submitter of a RayJob: the pods that
+// get-log and exec use.
 func Pods(ctx context.Context, c *kube.Client, j state.Job) ([]state.Pod, error) {
 	placed, err := logs.Pods(ctx, c, j)
 	var out []state.Pod
@@ -131,12 +125,12 @@ type Row struct {
 	State    string
 	Node     string
 	Restarts int
-	Message  string // why it waits or how it ended; "" for a pod that is well
+	Message  string // why it does not run or how it ended; "" for a healthy pod
 
 	created time.Time
 }
 
-// RowsOf returns the rows of a job's pods: role by role, by rank.
+// RowsOf returns the rows of a job's pods by role, then by index.
 func RowsOf(j state.Job, pods []state.Pod) []Row {
 	rows := make([]Row, len(pods))
 	order := make(map[string][2]int, len(pods))
@@ -146,10 +140,10 @@ func RowsOf(j state.Job, pods []state.Pod) []Row {
 		if place.Rank >= 0 {
 			r.Rank = &place.Rank
 		}
-		if reason, message := jobs.PodWhy(p); reason != "" || message != "" {
-			r.Message = message
-			if message == "" || reason != r.State && reason != "" {
-				r.Message = strings.TrimSuffix(reason+": "+message, ": ")
+		if t := jobs.TroubleOf(p); t != (jobs.PodTrouble{}) {
+			r.Message = jobtext.Trouble(t)
+			if r.Message == "" || t.Reason != r.State && t.Reason != "" {
+				r.Message = strings.TrimSuffix(t.Reason+": "+r.Message, ": ")
 			}
 		}
 		rows[i] = r
@@ -165,7 +159,7 @@ func RowsOf(j state.Job, pods []state.Pod) []Row {
 // Table is the table of pods for people.
 func Table(rows []Row, now time.Time) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "POD", Keep: true}, {Title: "ROLE"}, {Title: "RANK", Right: true}, {Title: "STATUS", Keep: true},
-		{Title: "NODE"}, {Title: "RESTARTS", Right: true}, {Title: "AGE", Right: true, Ticks: true}, {Title: "WHY", Wrap: true}}, Empty: "no pods"}
+		{Title: "NODE"}, {Title: "RESTARTS", Right: true}, {Title: "AGE", Right: true, Ticks: true}, {Title: "MESSAGE", Wrap: true}}, Empty: "no pods found"}
 	for _, r := range rows {
 		rank := "-"
 		if r.Rank != nil {

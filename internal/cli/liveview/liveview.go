@@ -1,5 +1,5 @@
-// Package liveview shows one view of a cluster's state: once, or with --watch as
-// a table that is redrawn, or a line for each change.
+// Package liveview shows one view of a cluster's state: once, or with --watch as a table
+// that is redrawn, or as a line for each change.
 package liveview
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// View is what is shown of a state, in every format. Each part is worked out only
-// when it is asked for.
+// View is a view of a state in every format. Its functions are called only if the format
+// needs them.
 type View struct {
 	// Document is the JSON.
 	Document func() any
-	// Table is for people; live is one that is drawn again and again.
+	// Table is for people; live tables are redrawn.
 	Table func(wide, live bool) output.Table
-	// Names are for -o name; nil: there is no such format.
+	// Names are for -o name; nil if the view does not support it.
 	Names func() []string
 	// Lines are the rows of --watch -o json.
 	Lines func() []output.Line
@@ -33,20 +33,20 @@ func Print(f *factory.Factory, format output.Format, v View) error {
 	return output.Print(f.IO, format, document, func() output.Table { return v.Table(format.Name == output.Wide, false) }, v.Names)
 }
 
-// Watch is what is watched, and how often it is shown.
+// Watch is what to watch and how often to show it.
 type Watch struct {
 	Want state.Want
-	// Tick paces the showing; nil is every Pace.
+	// Tick triggers a redraw; nil means one every Pace.
 	Tick <-chan time.Time
 	Pace time.Duration
-	// Idle is after how many ticks without a change a terminal is redrawn all the
-	// same: ages go on, and it may have been resized; 0 is never.
+	// Idle is the number of ticks without a change after which a terminal is redrawn,
+	// because ages grow and it may have been resized; 0 means never.
 	Idle int
-	// View works out what is shown; an error ends the watch.
+	// View returns what to show; an error ends the watch.
 	View func(*state.State) (View, error)
 }
 
-// Run shows the view until ctx ends. What cannot be read is said once.
+// Run shows the view until ctx ends. It reports once what cannot be read.
 func Run(ctx context.Context, f *factory.Factory, c *factory.Cluster, format output.Format, w Watch) error {
 	p := state.Pace{Tick: w.Tick, Now: c.Now}
 	var show func(View) error
@@ -69,11 +69,11 @@ func Run(ctx context.Context, f *factory.Factory, c *factory.Cluster, format out
 		defer t.Stop()
 		p.Tick = t.C
 	}
-	said := false
+	reported := false
 	return state.Follow(ctx, c.Client, w.Want, p, func(s *state.State) error {
-		if !said {
+		if !reported {
 			f.MissingFigures(s.Missing)
-			said = true
+			reported = true
 		}
 		v, err := w.View(s)
 		if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 )
 
-// line is one line of -o json. Rank is null where the pod has none; Time is null
-// for what the API put in on its own. A line longer than the engine's buffer comes
-// in parts, of which all but the last are Partial.
+// line is one line of -o json. Rank is null if the pod has none; Time is null for text
+// that the API server inserted. A line longer than the engine's buffer comes in parts;
+// all but the last are Partial.
 type line struct {
 	Pod       string
 	Container string
@@ -40,7 +40,7 @@ func (v *View) appendJSON(b []byte, s *logs.Source, l *logs.Line) []byte {
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
-		return b // cannot be: every field is text or a number
+		return b // impossible: every field is text or a number
 	}
 	return append(append(b, data...), '\n')
 }

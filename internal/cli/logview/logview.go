@@ -1,9 +1,10 @@
-// Package logview prints what the log engine reads: lines on stdout, everything
-// else on stderr. get-log and whatever else follows a job's logs share it.
+// Package logview prints what the log engine reads: lines on stdout, everything else on
+// stderr. get-log and start-job --follow use it.
 package logview
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,22 +13,24 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// Options say how lines look.
+// Options control how lines look.
 type Options struct {
 	Job string // the job's name, for notices
-	// Prefix puts the pod before each line.
+	// Prefix prints the pod before each line.
 	Prefix bool
-	// Timestamps puts the API's own stamp before each line.
+	// Timestamps prints the API's timestamp before each line.
 	Timestamps bool
 	// JSON makes an object of each line.
 	JSON bool
-	// Several pods are read side by side. Their beginnings and ends are told where
-	// they are followed.
+	// Several means that several pods are read side by side. With Follow, their starts
+	// and ends are reported.
 	Several, Follow bool
-	// AllShownBy is what shows the logs of all pods, where one of several was chosen
-	// that nobody asked for by name: it is told which one it is.
+	// AllShownBy is the option that shows the logs of all pods. It is set if one of
+	// several pods was chosen by default; View then names that pod.
 	AllShownBy string
 }
 
@@ -109,8 +112,8 @@ func (v *View) prefix(s *logs.Source) string {
 	return p
 }
 
-// text appends a line's text: as it is, or on a terminal without what could do
-// harm. A carriage return inside a line begins a new one there.
+// text appends a line's text: unchanged in a pipe; on a terminal with escape sequences
+// made visible, and a new line for each carriage return.
 func (v *View) text(b []byte, s *logs.Source, l *logs.Line) []byte {
 	if !v.io.OutTTY {
 		return append(b, l.Text...)
@@ -148,7 +151,7 @@ func (v *View) flush(b []byte) []byte {
 	return b
 }
 
-// Close ends the line that is open on a terminal, and takes the progress line away.
+// Close ends the open line on a terminal and clears the progress line.
 func (v *View) Close() {
 	v.rested()
 	if v.open.Pod != "" && v.io.OutTTY {
@@ -157,7 +160,7 @@ func (v *View) Close() {
 	v.open = logs.Source{}
 }
 
-// rested takes the progress line away before something else is printed.
+// rested clears the progress line before something else is printed.
 func (v *View) rested() {
 	if v.idle {
 		v.progress.Done("")
@@ -175,7 +178,7 @@ func (v *View) note(format string, args ...any) {
 	v.f.Notef(format, args...)
 }
 
-// Event prints a notice, or the line that says what is waited for.
+// Event prints a notice, or a progress line on what get-log waits for.
 func (v *View) Event(e logs.Event) error {
 	switch e.Kind {
 	case logs.Waiting:
@@ -187,11 +190,11 @@ func (v *View) Event(e logs.Event) error {
 			v.note("- %s", e.Source.Pod)
 		}
 	case logs.Resuming:
-		v.note("note: the connection to pod %s broke; going on where it did", e.Source.Pod)
+		v.note("note: lost the connection to pod %s; resuming", e.Source.Pod)
 	case logs.Skipped:
 		v.note("warning: %v", e.Err)
 	case logs.PodFailed:
-		v.note("warning: pod %s failed: %s", e.Source.Pod, e.Text)
+		v.note("warning: pod %s failed: %s", e.Source.Pod, cmp.Or(jobtext.Cause(e.Trouble), "the reason is unknown"))
 	case logs.Changed:
 		v.changed(e.Status)
 	case logs.Deleted:
@@ -201,28 +204,18 @@ func (v *View) Event(e logs.Event) error {
 }
 
 func (v *View) waiting(e logs.Event) {
-	text := fmt.Sprintf("waiting for job %s: %s", v.o.Job, stateText(e.Status))
+	text := fmt.Sprintf("waiting for job %s: %s", v.o.Job, jobtext.State(e.Status))
 	if e.Source != nil {
-		if text = fmt.Sprintf("waiting for container %s of pod %s", e.Source.Container, e.Source.Pod); e.Text != "" {
-			text += ": " + e.Text
+		if text = fmt.Sprintf("waiting for container %s of pod %s", e.Source.Container, e.Source.Pod); jobtext.Cause(e.Trouble) != "" {
+			text += ": " + jobtext.Cause(e.Trouble)
 		}
 	}
 	if e.Status.State == "" {
-		v.note("note: %s", text) // nothing will come of it: the log is not followed
+		v.note("note: %s", text) // the log is not followed: no progress line
 		return
 	}
 	v.idle = true
 	v.progress.Update(text)
-}
-
-func stateText(s jobs.Status) string {
-	switch {
-	case s.Message != "":
-		return string(s.State) + ", " + s.Message
-	case s.Reason != "":
-		return string(s.State) + ", " + s.Reason
-	}
-	return string(s.State)
 }
 
 func (v *View) started(s *logs.Source) {
@@ -236,14 +229,14 @@ func (v *View) started(s *logs.Source) {
 	case v.o.Several:
 		v.note("+ %s (%s%s)", s.Pod, s.Container, run)
 	case v.seen > 1:
-		v.note("note: going on with pod %s (%s%s)", s.Pod, s.Container, run)
+		v.note("note: continuing with pod %s (%s%s)", s.Pod, s.Container, run)
 	case v.o.AllShownBy != "":
-		v.note("note: the log of pod %s%s; %s shows all", s.Pod, place(s), v.o.AllShownBy)
+		v.note("note: showing the log of pod %s%s; use %s for all pods", s.Pod, position(s), v.o.AllShownBy)
 	}
 }
 
-// place says what a pod is in its job.
-func place(s *logs.Source) string {
+// position returns a pod's rank or role in its job.
+func position(s *logs.Source) string {
 	switch {
 	case s.Rank >= 0:
 		return fmt.Sprintf(" (rank %d)", s.Rank)
@@ -257,22 +250,22 @@ func (v *View) changed(s jobs.Status) {
 	switch s.State {
 	case jobs.Starting, jobs.Running, jobs.Pending, jobs.Suspended:
 		if v.seen == 0 {
-			return // the waiting line says it
+			return // the progress line has it
 		}
 	}
-	v.note("note: job %s is %s", v.o.Job, stateText(s))
+	v.note("note: job %s is %s", v.o.Job, jobtext.State(s))
 }
 
-// Verdict is the error that stands for how a followed job ended: nil when it
-// succeeded, exit code 3 when it failed, 5 when it was deleted.
+// Verdict returns the error for how a followed job ended: nil if it succeeded, exit
+// code 3 if it failed, 5 if it was deleted.
 func Verdict(job string, r logs.Result) error {
 	switch {
 	case r.Deleted:
-		return errs.NotFoundf("job %s was deleted while it was followed", job)
+		return errs.NotFoundf("job %s was deleted", job)
 	case r.Status.State == jobs.Failed:
-		e := &errs.Error{What: "job " + job + " failed", Why: r.Status.Message, Code: errs.No}
+		e := &errs.Error{What: "job " + job + " failed", Why: jobtext.Message(r.Status), Code: errs.No}
 		if r.FailedPod != "" {
-			e.WithFact("failed first", "pod "+r.FailedPod).WithTry("hyperpod get-log " + job + " -n " + r.Namespace + " --pod " + r.FailedPod)
+			e.WithFact("failed first", "pod "+r.FailedPod).Suggest(suggest.PodLog(r.Namespace, job, r.FailedPod))
 		}
 		return e
 	}

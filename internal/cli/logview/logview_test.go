@@ -97,18 +97,18 @@ func TestEvents(t *testing.T) {
 		events []logs.Event
 		want   string
 	}{
-		"waiting": {Options{Job: "train"}, []logs.Event{{Kind: logs.Waiting, Status: pending}}, "waiting for job train: Pending, no quota\n"},
-		"waiting for a container": {Options{}, []logs.Event{{Kind: logs.Waiting, Status: pending, Source: zero, Text: "ImagePullBackOff: none"}},
+		"waiting": {Options{Job: "train"}, []logs.Event{{Kind: logs.Waiting, Status: pending}}, "waiting for job train: Pending: no quota\n"},
+		"waiting for a container": {Options{}, []logs.Event{{Kind: logs.Waiting, Status: pending, Source: zero, Trouble: jobs.PodTrouble{Reason: "ImagePullBackOff", Message: "none"}}},
 			"waiting for container pytorch of pod train-0: ImagePullBackOff: none\n"},
-		"which pod":       {Options{AllShownBy: "--all-pods"}, []logs.Event{{Kind: logs.Started, Source: zero}}, "note: the log of pod train-0 (rank 0); --all-pods shows all\n"},
-		"its next life":   {Options{}, []logs.Event{{Kind: logs.Started, Source: zero}, {Kind: logs.Started, Source: one}}, "note: going on with pod train-1 (pytorch)\n"},
+		"which pod":       {Options{AllShownBy: "--all-pods"}, []logs.Event{{Kind: logs.Started, Source: zero}}, "note: showing the log of pod train-0 (rank 0); use --all-pods for all pods\n"},
+		"its next life":   {Options{}, []logs.Event{{Kind: logs.Started, Source: zero}, {Kind: logs.Started, Source: one}}, "note: continuing with pod train-1 (pytorch)\n"},
 		"many":            {Options{Several: true, Follow: true}, []logs.Event{{Kind: logs.Started, Source: zero}, {Kind: logs.Ended, Source: zero}}, "+ train-0 (pytorch)\n- train-0\n"},
 		"many, once":      {Options{Several: true}, []logs.Event{{Kind: logs.Started, Source: zero}}, ""},
-		"broken":          {Options{}, []logs.Event{{Kind: logs.Resuming, Source: zero, Err: errors.New("x")}}, "note: the connection to pod train-0 broke; going on where it did\n"},
-		"failed pod":      {Options{}, []logs.Event{{Kind: logs.PodFailed, Source: zero, Text: "exit code 1"}}, "warning: pod train-0 failed: exit code 1\n"},
+		"broken":          {Options{}, []logs.Event{{Kind: logs.Resuming, Source: zero, Err: errors.New("x")}}, "note: lost the connection to pod train-0; resuming\n"},
+		"failed pod":      {Options{}, []logs.Event{{Kind: logs.PodFailed, Source: zero, Trouble: jobs.PodTrouble{Reason: "Error", Ended: "Error", Container: "c", ExitCode: 1}}}, "warning: pod train-0 failed: Error: container c, exit code 1\n"},
 		"skipped":         {Options{}, []logs.Event{{Kind: logs.Skipped, Source: zero, Err: errors.New("no\x1b[2J")}}, `warning: no\x1b[2J` + "\n"},
 		"deleted":         {Options{Job: "train"}, []logs.Event{{Kind: logs.Deleted}}, "note: job train was deleted\n"},
-		"preempted":       {Options{Job: "train"}, []logs.Event{{Kind: logs.Changed, Status: jobs.Status{State: jobs.Preempted, Reason: "Preempted"}}}, "note: job train is Preempted, Preempted\n"},
+		"preempted":       {Options{Job: "train"}, []logs.Event{{Kind: logs.Changed, Status: jobs.Status{State: jobs.Preempted, Reason: "Preempted"}}}, "note: job train is Preempted: Preempted\n"},
 		"not begun, once": {Options{Job: "train"}, []logs.Event{{Kind: logs.Waiting, Source: one}}, "note: waiting for container pytorch of pod train-1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

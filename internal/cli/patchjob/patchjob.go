@@ -17,9 +17,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// Options are the settings of one run.
+// Options are what was typed on the command line.
 type Options struct {
 	Factory  *factory.Factory
 	Verb     string // suspend, unsuspend or priority
@@ -27,39 +28,37 @@ type Options struct {
 	Kind     string
 	Priority string
 	DryRun   string
-
-	names bool // -o name; set by Run
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "patch-job suspend|unsuspend|priority NAME",
-		Short: "Hold a job back, let it go on, or rank it anew",
+		Short: "Suspend, resume or reprioritize a job",
 		Example: `  hyperpod patch-job suspend smpv2-llama2
   hyperpod patch-job unsuspend smpv2-llama2
   hyperpod patch-job priority smpv2-llama2 --priority fine-tuning --dry-run`,
 		Args: func(_ *cobra.Command, args []string) error {
-			e := errs.Usagef("patch-job needs to know what to do")
+			e := errs.Usagef("no change named")
 			if len(args) > 0 {
-				e = errs.Usagef("patch-job cannot %q", args[0])
+				e = errs.Usagef("unknown change %q", args[0])
 			}
-			return e.WithFact("it can", "suspend, unsuspend, priority").WithTry("hyperpod patch-job suspend NAME")
+			return e.WithFact("changes", "suspend, unsuspend, priority").Suggest(errs.Run("patch-job", "suspend", "NAME"))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	for _, sub := range []struct{ verb, short, long string }{
-		{"suspend", "Hold a job back: its pods are stopped and its quota is given back",
-			"Holds a job back. Where Kueue has a Workload for it, that is deactivated;\notherwise the job's own suspend field is set. What a job has not saved is lost."},
-		{"unsuspend", "Let a job go on that was held back", "Lets a job go on that was held back: it queues again where Kueue decides."},
-		{"priority", "Give a job another priority class",
-			`Gives a job another priority class. A waiting job is ranked anew at once. A job
-that runs keeps its quota; the new priority says whom others may preempt from
-then on. Kueue takes a class away from no job, and gives none to a job that runs
-without one.
+		{"suspend", "Suspend a job: stop its pods and release its quota",
+			"Suspend a job. If Kueue has a Workload for the job, patch-job deactivates it;\notherwise it sets the job's suspend field. The job loses unsaved progress."},
+		{"unsuspend", "Resume a suspended job", "Resume a suspended job. If Kueue manages the job, it is queued again."},
+		{"priority", "Change the priority class of a job",
+			`Change the priority class of a job. A pending job moves in its queue at once. A
+running job keeps its quota; the new priority decides which jobs can preempt it
+from then on. Kueue never removes a class from a job, and sets none on a running
+job that has no class.
 
-The effect on a waiting job is predicted with Kueue's own scheduling code, as
-far as you may read what that needs. --dry-run only predicts.`},
+patch-job predicts the effect on a pending job with Kueue's own scheduling code,
+if you have permission to read what it needs. --dry-run only predicts.`},
 	} {
 		cmd.AddCommand(newVerb(f, runF, sub.verb, sub.short, sub.long))
 	}
@@ -68,29 +67,17 @@ far as you may read what that needs. --dry-run only predicts.`},
 
 func newVerb(f *factory.Factory, runF func(context.Context, *Options) error, verb, short, long string) *cobra.Command {
 	o := &Options{Factory: f, Verb: verb}
-	var flag string
 	cmd := &cobra.Command{
 		Use: verb + " NAME", Short: short, Long: long,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.Name, err = factory.JobName(flag, args); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &o.Name), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &flag)
+	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)
 	if verb == "priority" {
-		cmd.Flags().StringVar(&o.Priority, "priority", "", "priority class, e.g. training or training-priority")
+		cmd.Flags().StringVar(&o.Priority, "priority", "", "priority class, for example training or training-priority")
 		f.CompleteFlag(cmd, "priority", factory.Priorities)
 	}
-	factory.AddDryRunFlag(cmd, &o.DryRun, "what would be changed")
+	factory.AddDryRunFlag(cmd, &o.DryRun, "print what would change")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -99,15 +86,14 @@ func newVerb(f *factory.Factory, runF func(context.Context, *Options) error, ver
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	if o.Verb == "priority" && o.Priority == "" {
-		return errs.Usagef("which priority? give --priority").WithTry("hyperpod patch-job priority " + o.Name + " --priority training")
+		return errs.Usagef("--priority is required").Suggest(errs.Run("patch-job", "priority", o.Name, "--priority", "training"))
 	}
 	return nil
 }
 
-// Run changes the job and says what it did.
+// Run changes the job and reports the result.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	o.names = f.NameOnly()
 	cluster, err := f.Cluster()
 	if err != nil {
 		return err
@@ -133,14 +119,14 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return wrap(err, o.Name)
 	}
-	return o.say(result, on, t)
+	return o.report(result, on, t)
 }
 
 func wrap(err error, name string) error {
-	return errs.Wrap(err, "job "+name+" was not changed")
+	return errs.Wrap(err, "cannot change job "+name)
 }
 
-// target reads what Kueue knows of a job.
+// target reads the job's Workload.
 func target(ctx context.Context, c *kube.Client, found findjob.Job) (patch.Target, error) {
 	job, err := found.State()
 	if err != nil {
@@ -163,8 +149,8 @@ func target(ctx context.Context, c *kube.Client, found findjob.Job) (patch.Targe
 	return t, nil
 }
 
-func (o *Options) say(r patch.Result, on bool, t patch.Target) error {
-	did, already := "Suspended", "is suspended already"
+func (o *Options) report(r patch.Result, on bool, t patch.Target) error {
+	did, already := "Suspended", "is already suspended"
 	if !on {
 		did, already = "Unsuspended", "is not suspended"
 	}
@@ -174,16 +160,16 @@ func (o *Options) say(r patch.Result, on bool, t patch.Target) error {
 	s := jobs.StatusOf(t.Job, t.Workload, nil)
 	switch {
 	case on && (s.State == jobs.Running || s.State == jobs.Starting || s.State == jobs.Restarting):
-		o.Factory.Notef("note: its pods are stopped, and its quota is given back")
+		o.Factory.Notef("note: its pods stop and its quota is released")
 	case !on && t.Workload != nil:
-		o.Factory.Notef("note: it queues again")
+		o.Factory.Notef("note: the job is queued again")
 	}
 	return o.print(t, "%s job %s%s\n", did, o.Name, factory.DryRunSuffix(o.DryRun))
 }
 
 // print prints the sentence, or with -o name the object.
 func (o *Options) print(t patch.Target, sentence string, args ...any) error {
-	if o.names {
+	if o.Factory.NameOnly() {
 		_, err := fmt.Fprintln(o.Factory.IO.Out, t.Job.Kind.ObjectName(o.Name))
 		return err
 	}
@@ -191,7 +177,7 @@ func (o *Options) print(t patch.Target, sentence string, args ...any) error {
 	return err
 }
 
-// rank gives the job another priority class and predicts what that does.
+// rank changes the job's priority class and predicts the effect.
 func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) error {
 	f := o.Factory
 	choice, err := discovery.Priority(ctx, c.Client, o.Priority)
@@ -201,13 +187,13 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 	f.Notes(choice.Notes)
 	running := !t.Job.Suspended
 	if t.Job.Queue() == "" {
-		f.Notef("note: %s is in no queue: its priority has no effect", o.Name)
+		f.Notef("note: %s has no queue: its priority has no effect", o.Name)
 	}
 	if running && t.Job.Labels[kinds.PriorityLabel] == "" && t.Workload != nil {
-		at := " -n " + t.Job.Namespace
-		return errs.New("Kueue gives no priority class to a job that runs without one", "").WithCode(errs.No).
-			WithFact("but", "it does to one that is suspended, which stops the job").
-			WithTry("hyperpod patch-job suspend "+o.Name+at, "hyperpod patch-job priority "+o.Name+at+" --priority "+o.Priority, "hyperpod patch-job unsuspend "+o.Name+at)
+		ns := t.Job.Namespace
+		return errs.New("Kueue sets no priority class on a running job that has none", "").WithCode(errs.No).
+			WithFact("instead", "suspend the job, set the class, resume the job; suspending stops its pods").
+			Suggest(errs.Run("patch-job", "suspend", o.Name, "-n", ns), errs.Run("patch-job", "priority", o.Name, "-n", ns, "--priority", o.Priority), suggest.Unsuspend(ns, o.Name))
 	}
 	result, err := patch.PlanPriority(t, choice.Name)
 	if err != nil {
@@ -215,7 +201,7 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 	}
 	var effects []string
 	if result.Changed {
-		effects = predict(ctx, c, t, choice) // as things stand before the change
+		effects = predict(ctx, c, t, choice) // before the change
 	}
 	if o.DryRun != factory.DryRunClient {
 		if result, err = patch.Priority(ctx, c, t, choice.Name, o.DryRun == factory.DryRunServer); err != nil {
@@ -223,9 +209,9 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 		}
 	}
 	if !result.Changed {
-		return o.print(t, "Job %s has %s already\n", o.Name, choice.Name)
+		return o.print(t, "Job %s already has priority class %s\n", o.Name, choice.Name)
 	}
-	if err := o.print(t, "Job %s now has %s (%d)%s\n", o.Name, choice.Name, choice.Value, factory.DryRunSuffix(o.DryRun)); err != nil {
+	if err := o.print(t, "Changed the priority class of job %s to %s (%d)%s\n", o.Name, choice.Name, choice.Value, factory.DryRunSuffix(o.DryRun)); err != nil {
 		return err
 	}
 	f.Notes(effects)

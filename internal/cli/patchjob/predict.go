@@ -16,34 +16,34 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// outlook is where a waiting workload stands.
+// outlook is the position of a pending workload and the next decision about it.
 type outlook struct {
-	place, of int
-	decision  admission.Decision
+	position, of int
+	decision     admission.Decision
 }
 
-// predict says what another priority does to a job: nothing to one that holds
-// quota, another place and perhaps admission to one that waits.
+// predict returns notes on the effect of another priority class: a job that holds quota
+// keeps it; a pending job changes its position and may be admitted.
 func predict(ctx context.Context, c *factory.Cluster, t patch.Target, choice discovery.PriorityChoice) []string {
 	if t.Workload == nil {
 		return nil
 	}
 	if t.Workload.Admission != nil {
-		return []string{fmt.Sprintf("it has its quota and keeps it; from now on jobs of its queue with a priority above %d may preempt it", choice.Value)}
+		return []string{fmt.Sprintf("the job keeps its quota; jobs of its queue with a priority above %d can now preempt it", choice.Value)}
 	}
 	in, err := inputs.Load(ctx, c.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
 	}}, c.Now())
 	if err != nil {
-		return []string{fmt.Sprintf("its effect cannot be predicted: %v", err)}
+		return []string{fmt.Sprintf("cannot predict the effect: %v", err)}
 	}
 	at := slices.IndexFunc(in.Workloads, func(w *kueue.Workload) bool { return string(w.UID) == t.Workload.UID })
 	if at < 0 {
-		return []string{"its effect cannot be predicted: its Workload cannot be seen"}
+		return []string{"cannot predict the effect: no permission to read its Workload"}
 	}
 	before, err := look(ctx, in, at)
 	if err != nil {
-		return []string{fmt.Sprintf("its effect cannot be predicted: %v", err)}
+		return []string{fmt.Sprintf("cannot predict the effect: %v", err)}
 	}
 	next := *in
 	next.Workloads = slices.Clone(in.Workloads)
@@ -53,19 +53,19 @@ func predict(ctx context.Context, c *factory.Cluster, t patch.Target, choice dis
 	next.Workloads[at] = w
 	after, err := look(ctx, &next, at)
 	if err != nil {
-		return []string{fmt.Sprintf("its effect cannot be predicted: %v", err)}
+		return []string{fmt.Sprintf("cannot predict the effect: %v", err)}
 	}
 	out := []string{effect(before, after, in)}
 	if !in.Rules().Known {
-		out = append(out, "that is with Kueue's default configuration: the cluster's own cannot be read")
+		out = append(out, "the prediction assumes Kueue's default configuration: no permission to read the cluster's")
 	}
 	if in.Partial() {
-		out = append(out, "that is as far as can be seen: you may not read everything that Kueue decides on")
+		out = append(out, "the prediction is incomplete: no permission to read everything that Kueue decides on")
 	}
 	return out
 }
 
-// look asks the checker about one workload of the inputs.
+// look returns the outlook of one workload of the inputs.
 func look(ctx context.Context, in *inputs.Inputs, at int) (outlook, error) {
 	e, _, err := in.Engine(ctx)
 	if err != nil {
@@ -78,34 +78,34 @@ func look(ctx context.Context, in *inputs.Inputs, at int) (outlook, error) {
 	}
 	line := e.Pending(o.decision.ClusterQueue)
 	o.of = len(line)
-	o.place = 1 + slices.IndexFunc(line, func(p admission.PendingWorkload) bool { return p.Namespace == w.Namespace && p.Name == w.Name })
+	o.position = 1 + slices.IndexFunc(line, func(p admission.PendingWorkload) bool { return p.Namespace == w.Namespace && p.Name == w.Name })
 	return o, nil
 }
 
-// effect words the difference.
+// effect returns the difference in words.
 func effect(before, after outlook, in *inputs.Inputs) string {
-	place := ""
+	position := ""
 	switch {
-	case after.place == 0 || before.place == 0:
-	case after.place == before.place:
-		place = fmt.Sprintf("its place stays %d of %d", after.place, after.of)
+	case after.position == 0 || before.position == 0:
+	case after.position == before.position:
+		position = fmt.Sprintf("its position in the queue stays %d of %d", after.position, after.of)
 	default:
-		place = fmt.Sprintf("its place goes from %d to %d of %d", before.place, after.place, after.of)
+		position = fmt.Sprintf("its position in the queue changes from %d to %d of %d", before.position, after.position, after.of)
 	}
-	now := "it would still wait: " + after.decision.Message
+	now := "it would stay pending: " + after.decision.Message
 	if after.decision.Message == "" {
-		now = "it would still wait"
+		now = "it would stay pending"
 	}
 	if after.decision.Outcome == admission.Admitted {
 		now = "it would start now"
 	}
 	if names := preempted(after.decision, in); names != "" {
-		now = "it would start now, in the place of " + names
+		now = "it would start now and preempt " + names
 	}
-	return strings.TrimPrefix(place+"; "+now, "; ")
+	return strings.TrimPrefix(position+"; "+now, "; ")
 }
 
-// preempted are the jobs that would make room, by the names people gave them.
+// preempted returns the names of the jobs that would be preempted.
 func preempted(d admission.Decision, in *inputs.Inputs) string {
 	var out []string
 	for _, p := range d.Preempts {

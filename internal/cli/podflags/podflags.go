@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Flags are --pod, --all-pods, --role, --rank and --container.
@@ -30,11 +31,11 @@ type Flags struct {
 // Add defines the flags and their completion.
 func (p *Flags) Add(f *factory.Factory, cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVarP(&p.Pod, "pod", "p", "", "the pod of this name")
-	fs.BoolVar(&p.All, "all-pods", false, "all pods of the job")
-	fs.StringVar(&p.Role, "role", "", "the pods of a role (master, worker, launcher, head, ...)")
-	fs.IntVar(&p.Rank, "rank", 0, "the pod of a rank")
-	fs.StringVarP(&p.Container, "container", "c", "", "the container (default: the one the pod is about, else its first)")
+	fs.StringVarP(&p.Pod, "pod", "p", "", "name of the pod")
+	fs.BoolVar(&p.All, "all-pods", false, "use all pods of the job")
+	fs.StringVar(&p.Role, "role", "", "use the pods of this role (master, worker, launcher, head, ...)")
+	fs.IntVar(&p.Rank, "rank", 0, "use the pod of this rank")
+	fs.StringVarP(&p.Container, "container", "c", "", "name of the container (default: the pod's default container, else its first)")
 	complete := func(flag string, words func([]pick.Pod) []string) {
 		err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			name, _ := cmd.Flags().GetString("job-name")
@@ -94,7 +95,7 @@ func podsOf(ctx context.Context, f *factory.Factory, name string) ([]pick.Pod, e
 	return logs.Pods(ctx, c.Client, j)
 }
 
-// Settle notes which flags were given, and refuses those that exclude each other.
+// Settle records which flags were given and refuses those that cannot be combined.
 func (p *Flags) Settle(cmd *cobra.Command) error {
 	p.rankSet = cmd.Flags().Changed("rank")
 	var given []string
@@ -105,9 +106,9 @@ func (p *Flags) Settle(cmd *cobra.Command) error {
 	}
 	switch {
 	case len(given) > 1:
-		return errs.Usagef("%s each choose pods: give one of them", strings.Join(given, " and ")).WithTry("hyperpod list-pods NAME   # shows names, roles and ranks")
+		return errs.Usagef("%s cannot be combined", strings.Join(given, " and ")).Suggest(errs.Run("list-pods", "NAME").WithNote("shows names, roles and ranks"))
 	case p.rankSet && p.Rank < 0:
-		return errs.Usagef("--rank %d: ranks begin with 0", p.Rank).WithTry("--rank 0")
+		return errs.Usagef("invalid --rank %d: must be at least 0", p.Rank).Suggest(suggest.Rank(0))
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (p *Flags) Choice() pick.Choice {
 	return c
 }
 
-// Find reads the one job that a name means.
+// Find reads the job that a name refers to.
 func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, name, kind string) (state.Job, error) {
 	found, err := findjob.Find(ctx, f, c, "get", name, kind)
 	if err != nil {

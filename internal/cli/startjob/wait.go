@@ -57,7 +57,7 @@ func (r *run) await(ctx context.Context, object submit.Object, created map[strin
 	}
 	output.NewProgress(r.factory.IO).Done(fmt.Sprintf("%s is %s", req.Name, last.Status.State))
 	if !r.options.Follow {
-		return last.Failure()
+		return waitjob.Failure(last)
 	}
 	return r.follow(ctx, r.factory, r.cluster, kind, req.Namespace, req.Name)
 }

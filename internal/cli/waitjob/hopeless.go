@@ -13,32 +13,32 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 )
 
-// patience is how long a job waits before it is asked whether it can start at all:
-// most start before that.
+// patience is how long a job is pending before hopeless asks whether it can start at
+// all. Most jobs start sooner.
 const patience = time.Second
 
-// hopeless finds out, while a job is waited for, that it cannot start whatever
-// ends: it is larger than all its queue may hold, its queue does not exist or is
-// stopped, no node is large enough. That is said once for each reason, and the wait
-// goes on, because quotas, queues and nodes change.
+// hopeless finds out during a wait whether the job can never start: it is larger than
+// its queue allows, its queue does not exist or is stopped, or no node is large enough.
+// It prints each reason once. The wait continues because quotas, queues and nodes
+// change.
 type hopeless struct {
-	// ask returns why the job cannot start, in a line, and what to do; "" when it can.
+	// ask returns one line on why the job cannot start, "" when it can, and what to do.
 	ask func(context.Context) (why string, try []string, err error)
 	// say prints lines above the progress line.
 	say      func(text string)
 	patience time.Duration
 
-	changed chan struct{} // there is something new about a job that waits
+	changed chan struct{} // signals a change of the job
 	mu      sync.Mutex
 	waiting bool
-	told    string
+	shown   string // the reason that was printed last
 }
 
 func newHopeless(ask func(context.Context) (string, []string, error), say func(string)) *hopeless {
 	return &hopeless{ask: ask, say: say, patience: patience, changed: make(chan struct{}, 1)}
 }
 
-// see is told every change of the job.
+// see takes note of a change of the job.
 func (h *hopeless) see(s jobs.State) {
 	h.mu.Lock()
 	h.waiting = s == jobs.Pending || s == jobs.Preempted
@@ -55,11 +55,11 @@ func (h *hopeless) waits() bool {
 	return h.waiting
 }
 
-// why is what was told last, "" when the job can start as far as is known.
+// why returns the reason that was printed last, "" while none is known.
 func (h *hopeless) why() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.told
+	return h.shown
 }
 
 // run asks after every change, until ctx ends.
@@ -82,13 +82,13 @@ func (h *hopeless) run(ctx context.Context) {
 		}
 		why, try, err := h.ask(ctx)
 		if err != nil || why == h.why() || !h.waits() {
-			continue // what cannot be found out is not said: the wait itself goes on
+			continue // unknown: print nothing and keep waiting
 		}
 		h.mu.Lock()
-		h.told = why
+		h.shown = why
 		h.mu.Unlock()
 		if why == "" {
-			why = "note: it can start again, when its turn comes"
+			why = "note: the job can start again"
 		}
 		for _, t := range try {
 			why += "\n  try:   " + t
@@ -97,7 +97,7 @@ func (h *hopeless) run(ctx context.Context) {
 	}
 }
 
-// explained asks the admission checker about the job that is waited for.
+// explained returns a function that asks the admission checker about the job.
 func explained(f *factory.Factory, c *factory.Cluster, r wait.Request) func(context.Context) (string, []string, error) {
 	return func(ctx context.Context) (string, []string, error) {
 		object := map[string]any{}

@@ -1,5 +1,4 @@
-// Package waitjob is `hyperpod wait-job`, and what other commands need to wait
-// for a job as it does.
+// Package waitjob is `hyperpod wait-job`. Other commands use it to wait for a job.
 package waitjob
 
 import (
@@ -17,13 +16,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Options are the settings of one run.
+// Options are what was typed on the command line.
 type Options struct {
 	Factory *factory.Factory
 	Name    string
@@ -32,44 +31,32 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
+// NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, Goal: wait.Finished}
-	var flag string
 	cmd := &cobra.Command{
 		Use:   "wait-job NAME",
-		Short: "Wait until a job is admitted, runs, ends or is gone",
-		Long: `Waits until a job is admitted, running, succeeded, finished or deleted. It
-watches: nothing is asked for while nothing changes, and a lost connection or a
-restart of the API server does not end it. A line on stderr says why the job
-still waits. One that cannot start whatever ends (larger than its queue may
-ever hold, a queue that does not exist or is stopped) is told with the reason
-and what to do, and waited for all the same: quotas and queues change.
---timeout limits the wait.
+		Short: "Wait until a job is admitted, runs, ends or is deleted",
+		Long: `Wait until a job is admitted, running, succeeded, finished or deleted.
 
-Exit codes: 0 it is so; 3 the job failed; 5 there is no such job, or it was
-deleted meanwhile; 124 the time is over; 130 Ctrl-C. --for finished is reached
-by a failed job too, and ends with 3 then.`,
+wait-job watches the job and does not poll. The wait survives lost connections
+and restarts of the API server. A line on stderr shows why the job is still
+pending. If the job can never start (it is larger than its queue allows, or the
+queue does not exist or is stopped), a warning gives the reason and what to do;
+the wait continues because quotas and queues change. --timeout limits the wait.
+
+Exit codes: 0 reached; 3 the job failed; 5 the job does not exist or was deleted
+during the wait; 124 timeout; 130 interrupted. A failed job also reaches
+--for finished; the exit code is then 3.`,
 		Example: `  hyperpod wait-job smpv2-llama2
   hyperpod wait-job smpv2-llama2 --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
   hyperpod wait-job smpv2-llama2 --for deleted`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.Name, err = factory.JobName(flag, args); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &o.Name), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &flag)
+	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)
-	factory.AddChoice(cmd, (*string)(&o.Goal), factory.Choice{Name: "for", Usage: strings.Join(wait.Goals(), "|"), Words: wait.Goals(), Read: wait.GoalNamed})
-	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "give up after this time (exit code 124; default: never)")
+	factory.AddChoice(cmd, (*string)(&o.Goal), factory.Choice{Name: "for", Usage: "what to wait for: " + strings.Join(wait.Goals(), "|"), Words: wait.Goals(), Read: wait.GoalNamed})
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "maximum time to wait, for example 2h (exit code 124; default: no limit)")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -93,7 +80,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	job, err := findjob.Find(ctx, f, cluster, "get", o.Name, o.Kind)
 	if errs.ExitOf(err) == errs.NotFound && o.Goal == wait.Deleted && findjob.Absent(err) {
-		return o.sayDeleted(format, o.Name)
+		return o.reportDeleted(format, o.Name)
 	}
 	if err != nil {
 		return err
@@ -103,35 +90,35 @@ func Run(ctx context.Context, o *Options) error {
 	case err != nil:
 		return err
 	case o.Goal == wait.Deleted:
-		return o.sayDeleted(format, job.Kind.ObjectName(o.Name))
+		return o.reportDeleted(format, job.Kind.ObjectName(o.Name))
 	}
-	if err := o.say(format, last, cluster.Now()); err != nil {
+	if err := o.report(format, last, cluster.Now()); err != nil {
 		return err
 	}
-	return last.Failure()
+	return Failure(last)
 }
 
-// say prints the result: a sentence, or the job's row where -o asks for a form.
-func (o *Options) say(format output.Format, last wait.Progress, now time.Time) error {
+// report prints the result: a sentence, or the job's row in the format of -o.
+func (o *Options) report(format output.Format, last wait.Progress, now time.Time) error {
 	f := o.Factory
 	if f.Global.Output == "" {
 		_, err := fmt.Fprintf(f.IO.Out, "%s is %s\n", o.Name, last.Status.State)
 		return err
 	}
-	return output.Print(f.IO, format, jobs.VerboseRowOf(last.Job, last.Status),
+	return output.Print(f.IO, format, jobtext.VerboseRow(last.Job, last.Status),
 		func() output.Table { return listjobs.Table(last.Job, last.Status, now) },
 		func() []string { return []string{last.Job.Kind.ObjectName(last.Job.Name)} })
 }
 
-// deleted is what is left to show of a job that is gone.
+// deleted is the document of a job that no longer exists.
 type deleted struct {
 	Name  string
 	State string // always Deleted
 }
 
-// sayDeleted is say for a job that is gone. The object is its name for -o name:
-// the bare name of a job that was not found, whose kind nobody knows.
-func (o *Options) sayDeleted(format output.Format, object string) error {
+// reportDeleted is report for a job that no longer exists. The object is what -o name
+// prints: only the name if the job was not found, because its kind is unknown.
+func (o *Options) reportDeleted(format output.Format, object string) error {
 	f := o.Factory
 	if f.Global.Output == "" {
 		_, err := fmt.Fprintf(f.IO.Out, "%s is deleted\n", o.Name)
@@ -142,12 +129,13 @@ func (o *Options) sayDeleted(format output.Format, object string) error {
 	}, func() []string { return []string{object} })
 }
 
-// Until waits for a job with a progress line on stderr. A job that cannot start
-// whatever ends is waited for all the same, and that is said.
+// Until waits for a job with a progress line on stderr. If the job can never start as
+// things are, it prints a warning and continues to wait.
 func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.Request) (wait.Progress, error) {
 	progress := output.NewProgress(f.IO)
 	defer progress.Done("")
-	var mu sync.Mutex // stderr is written by two
+	var mu sync.Mutex // held while stderr is written
+	shown := ""       // the progress line
 	above := func(print func()) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -160,7 +148,10 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 	if !f.Global.Quiet {
 		r.Progress = func(p wait.Progress) {
 			mu.Lock()
-			progress.Update(p.Text(), p.Shorter()...)
+			if line := jobtext.Progress(p); line != shown {
+				shown = line
+				progress.Update(line, jobtext.ShorterProgress(p)...)
+			}
 			mu.Unlock()
 			h.see(p.Status.State)
 		}
@@ -173,10 +164,14 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 	last, err := wait.Wait(ctx, c.Client, r)
 	stop()
 	wg.Wait()
+	var missed *wait.Unmet
+	if errors.As(err, &missed) {
+		err = unmet(missed)
+	}
 	var e *errs.Error
 	if errors.As(err, &e) && e.Code == errs.Timeout {
 		if progress.Stays() {
-			e.Why = "" // said by the line above
+			e.Why = "" // the line above has it
 		}
 		if h.why() != "" {
 			e.Try = []errs.Suggestion{errs.Run("explain-job", r.Name, "-n", r.Namespace)}

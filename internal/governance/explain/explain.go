@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -206,7 +207,7 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 			Owner: jobs.Creator(q.Job.Labels, q.Job.Annotations), PriorityClass: q.Job.Priority()},
 	}
 	for _, m := range jobs.TimelineOf(q.Job, q.Workload, q.Events) {
-		e.Timeline = append(e.Timeline, Moment{Time: m.Time.UTC().Truncate(time.Second), Step: string(m.Step), Reason: m.Reason, Message: m.Text, By: preemptor(c, m), Times: m.Times})
+		e.Timeline = append(e.Timeline, Moment{Time: m.Time.UTC().Truncate(time.Second), Step: string(m.Step), Reason: m.Reason, Message: jobtext.Moment(m), By: preemptor(c, m), Times: m.Times})
 	}
 	e.Roles = roles(q.Job, q.Pods)
 	var wl *kueue.Workload

@@ -205,13 +205,13 @@ func (f *follower) tellFailures(pods []pick.Pod) error {
 		f.failed = first
 	}
 	for _, p := range pods {
-		_, why, ok := p.Failure()
+		_, trouble, ok := p.Failure()
 		key := runKey{uid: p.UID, run: p.Restarts}
 		if !ok || f.told[key] {
 			continue
 		}
 		f.told[key] = true
-		if err := f.m.event(Event{Kind: PodFailed, Source: &Source{Pod: p.Name, UID: p.UID, Node: p.NodeName, Role: p.Role, Rank: p.Rank}, Text: why}); err != nil {
+		if err := f.m.event(Event{Kind: PodFailed, Source: &Source{Pod: p.Name, UID: p.UID, Node: p.NodeName, Role: p.Role, Rank: p.Rank}, Trouble: trouble}); err != nil {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func (f *follower) tellFailures(pods []pick.Pod) error {
 // tellWaiting says why there is nothing to read, when that is so.
 func (f *follower) tellWaiting(chosen []pick.Pod) error {
 	if f.active > 0 || f.ended || !f.known {
-		f.waiting = ""
+		f.waiting = nil
 		return nil
 	}
 	e := Event{Kind: Waiting, Status: f.status}
@@ -234,12 +234,11 @@ func (f *follower) tellWaiting(chosen []pick.Pod) error {
 		if begun {
 			return nil // it was read
 		}
-		e.Source, e.Text = &s, waits(chosen[0], container)
+		e.Source, e.Trouble = &s, waits(chosen[0], container)
 	}
-	text := string(f.status.State) + f.status.Message + e.Text
-	if f.status.State == "" || text == f.waiting {
+	if f.status.State == "" || f.waiting != nil && f.waiting.Trouble == e.Trouble && f.waiting.Status.SameCause(e.Status) {
 		return nil
 	}
-	f.waiting = text
+	f.waiting = &e
 	return f.m.event(e)
 }

@@ -83,7 +83,7 @@ type EventKind string
 // The kinds of event.
 const (
 	// Waiting: nothing to read yet. Status says what the job does; Source is set
-	// when its container is what has not started, for the reason in Text.
+	// when its container is what has not started, for the reason in Trouble.
 	Waiting EventKind = "waiting"
 	// Started and Ended: a source's log is being read, and was read to its end.
 	Started EventKind = "started"
@@ -92,7 +92,7 @@ const (
 	Resuming EventKind = "resuming"
 	// Skipped: a source cannot be read (Err); the others go on.
 	Skipped EventKind = "skipped"
-	// PodFailed: a pod of the job failed, whether its log is read or not (Text: why).
+	// PodFailed: a pod of the job failed, whether its log is read or not (Trouble).
 	PodFailed EventKind = "pod-failed"
 	// Changed: the job's state changed to Status.
 	Changed EventKind = "changed"
@@ -105,8 +105,9 @@ type Event struct {
 	Kind   EventKind
 	Source *Source
 	Status jobs.Status
-	Text   string
-	Err    error
+	// Trouble is why a container has not started (Waiting) or a pod failed (PodFailed).
+	Trouble jobs.PodTrouble
+	Err     error
 }
 
 // Result is how the reading ended.

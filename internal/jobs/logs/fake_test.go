@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -419,8 +420,8 @@ func (r *record) Event(e Event) error {
 	if e.Source != nil {
 		text += " " + e.Source.Pod
 	}
-	if e.Text != "" {
-		text += " " + e.Text
+	if e.Trouble != (jobs.PodTrouble{}) {
+		text += " " + e.Trouble.Reason
 	}
 	r.events = append(r.events, text)
 	return nil

@@ -44,7 +44,7 @@ type follower struct {
 	active    int
 	told      map[runKey]bool // what was told of a run: that it failed, that it cannot be read
 	started   bool            // what was there at the start is known
-	waiting   string
+	waiting   *Event          // the last Waiting, nil when something is being read
 	failed    pick.Pod
 	skipped   int
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// Read reads the logs that a query means, and follows them where it says so. The
-// Result is what is known when it ends, with an error too.
+// Read reads the logs of a query and follows them if the query asks for it. The Result is
+// valid even with an error.
 func (e Engine) Read(ctx context.Context, q Query, sink Sink) (Result, error) {
 	e = e.withClock()
 	m := newMux(sink, e.After)
@@ -25,7 +26,7 @@ func (e Engine) Read(ctx context.Context, q Query, sink Sink) (Result, error) {
 	return e.once(ctx, q, m)
 }
 
-// Pods reads the pods of a job, the one that matters most first.
+// Pods reads the pods of a job, the main one first.
 func Pods(ctx context.Context, c *kube.Client, j state.Job) ([]pick.Pod, error) {
 	var all []state.Pod
 	for _, selector := range pick.Selectors(j) {
@@ -78,7 +79,7 @@ func (e Engine) once(ctx context.Context, q Query, m *mux) (Result, error) {
 	}
 	r.Skipped, err = merge(ctx, m, streams)
 	if err == nil && r.Skipped > 0 {
-		err = errs.New(fmt.Sprintf("the logs of %d of %d pods could not be read", r.Skipped, len(streams)), "")
+		err = errs.New(fmt.Sprintf("cannot read the logs of %d of %d pods", r.Skipped, len(streams)), "")
 	}
 	return r, err
 }
@@ -107,7 +108,7 @@ func (e Engine) streams(q Query, m *mux, pods []pick.Pod) ([]*stream, error) {
 		if !begun {
 			unborn = notBegun(s, waits(p, container))
 			if several {
-				if err := m.event(Event{Kind: Waiting, Source: &s, Text: waits(p, container)}); err != nil {
+				if err := m.event(Event{Kind: Waiting, Source: &s, Trouble: waits(p, container)}); err != nil {
 					return nil, err
 				}
 			}
@@ -127,12 +128,12 @@ func (e Engine) streams(q Query, m *mux, pods []pick.Pod) ([]*stream, error) {
 }
 
 // notBegun is the error of a container that has not started.
-func notBegun(s Source, why string) error {
-	e := &errs.Error{What: "there is no log yet", Why: fmt.Sprintf("container %s of pod %s has not started", s.Container, s.Pod), Code: errs.Pending}
-	if why != "" {
-		e.WithFact("it waits", why)
+func notBegun(s Source, why jobs.PodTrouble) error {
+	e := &errs.Error{What: "no log yet", Why: fmt.Sprintf("container %s of pod %s has not started", s.Container, s.Pod), Code: errs.Pending}
+	if text := strings.Trim(why.Reason+": "+why.Message, ": "); text != "" {
+		e.WithFact("reason", text)
 	}
-	return e.WithTry("-f   # waits for it")
+	return e.Suggest(suggest.Follow("waits for it"))
 }
 
 // noPods is the error of a job whose pods are not there.
@@ -141,12 +142,12 @@ func noPods(q Query, others []pick.Pod) error {
 	s := jobs.StatusOf(j, nil, nil)
 	switch {
 	case len(others) > 0:
-		return (&errs.Error{What: "there is no log yet", Why: fmt.Sprintf("that pod of job %s is not there", j.Name), Code: errs.Pending}).WithTry("-f   # waits for it")
+		return (&errs.Error{What: "no log yet", Why: fmt.Sprintf("job %s has no such pod yet", j.Name), Code: errs.Pending}).Suggest(suggest.Follow("waits for it"))
 	case s.State.Finished():
-		return errs.NotFoundf("there is no log: job %s %s, and its pods are gone", j.Name, strings.ToLower(string(s.State)))
+		return errs.NotFoundf("no log: job %s %s and its pods are deleted", j.Name, strings.ToLower(string(s.State)))
 	}
-	e := &errs.Error{What: "there is no log yet", Why: fmt.Sprintf("job %s has no pods, it is %s", j.Name, s.State), Code: errs.Pending}
-	return e.WithTry("-f   # waits for them", "hyperpod get-job "+j.Name+" -n "+j.Namespace)
+	e := &errs.Error{What: "no log yet", Why: fmt.Sprintf("job %s is %s and has no pods", j.Name, s.State), Code: errs.Pending}
+	return e.Suggest(suggest.Follow("waits for them"), suggest.GetJob(j.Namespace, j.Name))
 }
 
 // sources returns the sources of streams that were begun, in that order.

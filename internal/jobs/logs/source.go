@@ -1,8 +1,7 @@
 package logs
 
 import (
-	"strings"
-
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -22,15 +21,15 @@ func sourceOf(p pick.Pod, container string) (s Source, begun, over bool) {
 	return s, begun, over || p.Phase == "Succeeded" || p.Phase == "Failed"
 }
 
-// waits says why a container has not started; "" when nothing is known.
-func waits(p pick.Pod, container string) string {
+// waits returns why a container has not started, as far as is known.
+func waits(p pick.Pod, container string) jobs.PodTrouble {
 	for _, c := range p.Containers {
 		if c.Name == container && c.Waiting != "" {
-			return strings.TrimSuffix(c.Waiting+": "+c.Message, ": ")
+			return jobs.PodTrouble{Reason: c.Waiting, Message: c.Message}
 		}
 	}
 	if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Status == "False" {
-		return strings.TrimSuffix(c.Reason+": "+c.Message, ": ")
+		return jobs.PodTrouble{Reason: c.Reason, Message: c.Message}
 	}
-	return p.Reason
+	return jobs.PodTrouble{Reason: p.Reason}
 }

@@ -1,5 +1,4 @@
-// Package patch changes jobs that exist: holds them back, lets them go on, ranks
-// them anew.
+// Package patch suspends, resumes and reprioritizes jobs.
 package patch
 
 import (
@@ -11,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // API is what patching needs of a cluster; *kube.Client has it.
@@ -20,7 +20,7 @@ type API interface {
 	Update(ctx context.Context, r kinds.Resource, namespace, name string, body any, o kube.ChangeOptions, into any) error
 }
 
-// Target is the job to change and what Kueue knows of it.
+// Target is the job to change and its Workload.
 type Target struct {
 	Job      state.Job
 	Workload *state.Workload
@@ -28,33 +28,32 @@ type Target struct {
 	WorkloadResource kinds.Resource
 }
 
-// Result says what a change did.
+// Result is what a change did.
 type Result struct {
-	// Changed is false when everything was as wanted already.
+	// Changed is false if nothing had to change.
 	Changed bool
 	// Field is what was set, for people: "spec.active of Workload x".
 	Field string
 }
 
-// PlanSuspend says what Suspend would do, and why it would not, from what is known
-// of the target alone.
+// PlanSuspend returns what Suspend would do, from the target alone, or why it cannot.
 func PlanSuspend(t Target, on bool) (Result, error) {
 	s := jobs.StatusOf(t.Job, t.Workload, nil)
 	if s.State.Finished() {
-		return Result{}, errs.New(fmt.Sprintf("job %s is over", t.Job.Name), "it "+map[jobs.State]string{jobs.Succeeded: "succeeded", jobs.Failed: "failed"}[s.State])
+		return Result{}, errs.New(fmt.Sprintf("job %s has ended", t.Job.Name), "it "+map[jobs.State]string{jobs.Succeeded: "succeeded", jobs.Failed: "failed"}[s.State])
 	}
 	if w := t.Workload; w != nil {
 		return Result{Changed: w.Active == on, Field: "spec.active of Workload " + w.Name}, nil
 	}
 	if t.Job.Queue() != "" && t.WorkloadResource.Plural != "" {
-		return Result{}, errs.New(fmt.Sprintf("job %s has no Workload yet", t.Job.Name), "Kueue has not taken it up, and would undo a change of the job itself").
-			WithTry("hyperpod get-job " + t.Job.Name + " -n " + t.Job.Namespace)
+		return Result{}, errs.New(fmt.Sprintf("job %s has no Workload yet", t.Job.Name), "Kueue would undo a change of the job itself").
+			Suggest(suggest.GetJob(t.Job.Namespace, t.Job.Name))
 	}
 	return Result{Changed: t.Job.Suspended != on, Field: "the suspend field of the job"}, nil
 }
 
-// Suspend holds a job back (on) or lets it go on: by its Workload where Kueue has
-// one, else by the job's own suspend field.
+// Suspend suspends a job (on) or resumes it: through its Workload if Kueue has one, else
+// through the job's suspend field.
 func Suspend(ctx context.Context, c API, t Target, on, dryRun bool) (Result, error) {
 	r, err := PlanSuspend(t, on)
 	if err != nil || !r.Changed {
@@ -68,16 +67,16 @@ func Suspend(ctx context.Context, c API, t Target, on, dryRun bool) (Result, err
 	return r, set(ctx, c, t.Job, o, on, t.Job.Kind.SuspendPath...)
 }
 
-// PlanPriority says what Priority would do, and why it would not.
+// PlanPriority returns what Priority would do, or why it cannot.
 func PlanPriority(t Target, class string) (Result, error) {
 	r := Result{Changed: t.Job.Labels[kinds.PriorityLabel] != class, Field: "label " + kinds.PriorityLabel}
 	if r.Changed && jobs.StatusOf(t.Job, t.Workload, nil).State.Finished() {
-		return Result{}, errs.New(fmt.Sprintf("job %s is over", t.Job.Name), "its priority matters no more")
+		return Result{}, errs.New(fmt.Sprintf("job %s has ended", t.Job.Name), "its priority has no effect")
 	}
 	return r, nil
 }
 
-// Priority gives a job another priority class.
+// Priority changes the priority class of a job.
 func Priority(ctx context.Context, c API, t Target, class string, dryRun bool) (Result, error) {
 	r, err := PlanPriority(t, class)
 	if err != nil || !r.Changed {
@@ -86,8 +85,8 @@ func Priority(ctx context.Context, c API, t Target, class string, dryRun bool) (
 	return r, set(ctx, c, t.Job, kube.ChangeOptions{DryRun: dryRun}, class, "metadata", "labels", kinds.PriorityLabel)
 }
 
-// set changes one field of a job: by a patch, or, for those who may update and
-// not patch (the roles of task governance), by replacing the whole object.
+// set changes one field of a job with a patch. If the user has permission to update but
+// not to patch (the roles of task governance), it replaces the whole object.
 func set(ctx context.Context, c API, j state.Job, o kube.ChangeOptions, value any, path ...string) error {
 	err := c.Change(ctx, j.Kind.Resource, j.Namespace, j.Name, kube.MergePatch, nested(value, path), o, nil)
 	if !kube.IsForbidden(err) {
@@ -98,7 +97,7 @@ func set(ctx context.Context, c API, j state.Job, o kube.ChangeOptions, value an
 		return err
 	}
 	if uid := kinds.Text(object, "metadata", "uid"); uid != j.UID {
-		return errs.New(fmt.Sprintf("job %s was replaced by another of its name meanwhile", j.Name), "nothing was changed")
+		return errs.New(fmt.Sprintf("job %s was replaced by another job of the same name", j.Name), "nothing was changed")
 	}
 	put(object, value, path)
 	if updated := c.Update(ctx, j.Kind.Resource, j.Namespace, j.Name, object, o, nil); !kube.IsForbidden(updated) {

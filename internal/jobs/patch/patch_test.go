@@ -82,7 +82,7 @@ func TestSuspend(t *testing.T) {
 		{name: "over", target: target(func(t *Target) {
 			queued(t)
 			t.Job.Conditions = []state.Condition{{Type: "Failed", Status: "True"}}
-		}), on: true, want: "job x is over: it failed", exit: errs.Failure},
+		}), on: true, want: "job x has ended: it failed", exit: errs.Failure},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			uid := tt.uid

@@ -1,5 +1,5 @@
-// Package pick picks pods of a job: the one that matters, or those of a name, a
-// role or a rank, and the container in them.
+// Package pick chooses pods of a job, by default the main one, else by name, role or
+// rank, and their container.
 package pick
 
 import (
@@ -13,14 +13,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// defaultContainer is the annotation that names the container a pod is about.
+// defaultContainer is the annotation that names a pod's default container.
 // Source: Kubernetes, well-known annotations.
 const defaultContainer = "kubectl.kubernetes.io/default-container"
 
-// Selectors returns the label selectors of a job's pods; none as long as they
-// cannot be told.
+// Selectors returns the label selectors of a job's pods. It returns none while they are
+// unknown.
 func Selectors(j state.Job) []string {
 	var out []string
 	if j.Kind.Kind == kinds.RayJob.Kind && j.Kind.Group == kinds.RayJob.Group {
@@ -32,14 +33,14 @@ func Selectors(j state.Job) []string {
 	return out
 }
 
-// Pod is a pod of a job with its place in it.
+// Pod is a pod of a job with its role, index and rank.
 type Pod struct {
 	state.Pod
 	kinds.Place
 }
 
-// Placed returns the pods with their places, the one that matters most first:
-// by role as the job lists them, then by index, age and name.
+// Placed returns the pods with their roles, indexes and ranks, the main one first: by
+// role as the job lists them, then by index, age and name.
 func Placed(j state.Job, pods []state.Pod) []Pod {
 	order := map[string]int{}
 	for i, r := range j.Roles {
@@ -74,7 +75,7 @@ func weight(p Pod, order map[string]int) int {
 	return i
 }
 
-// leads says whether a pod is the one that speaks for its job.
+// leads reports whether a pod is the main one of its job.
 func (p Pod) leads() bool {
 	switch strings.ToLower(p.Role) {
 	case "launcher", "head", "master", "chief", jobs.Submitter:
@@ -103,7 +104,7 @@ func natural(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Choice says which pods are meant. Without any field it is the one that matters.
+// Choice says which pods to choose. The zero value chooses the main pod.
 type Choice struct {
 	Pod  string // by name
 	All  bool
@@ -111,15 +112,14 @@ type Choice struct {
 	Rank *int   // the one of a rank
 }
 
-// Default says that nothing was chosen.
+// Default reports whether no pod was chosen explicitly.
 func (c Choice) Default() bool { return c == Choice{} }
 
-// Several says that the choice may mean more than one pod at a time.
+// Several reports whether the choice can mean more than one pod at a time.
 func (c Choice) Several() bool { return c.All || c.Role != "" }
 
-// Choose returns those of the pods (as Placed returns them) that a choice means.
-// None, without an error, means that they are still to come; then, or when a
-// choice cannot be met, err says why.
+// Choose returns the chosen ones of the pods that Placed returned. It returns none and no
+// error while they do not exist yet, and an error (exit code 5) if they cannot exist.
 func Choose(j state.Job, pods []Pod, c Choice) ([]Pod, error) {
 	switch {
 	case c.All:
@@ -150,8 +150,8 @@ func filter(pods []Pod, keep func(Pod) bool) []Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(p Pod) bool { return !keep(p) })
 }
 
-// Leader returns the pod that speaks for the job: the first, or the newest of
-// those that had its place one after the other.
+// Leader returns the main pod of the job: the first, or the newest of several pods with
+// the same role and index.
 func Leader(pods []Pod) []Pod {
 	if len(pods) == 0 {
 		return nil
@@ -166,7 +166,7 @@ func Leader(pods []Pod) []Pod {
 	return []Pod{best}
 }
 
-// ranks is how many ranks a job has; Ray gives none.
+// ranks returns the number of ranks of a job; Ray has none.
 func ranks(j state.Job) (n int) {
 	if j.Kind.Group == kinds.RayJob.Group {
 		return 0
@@ -202,23 +202,23 @@ func noPod(j state.Job, pods []Pod, name string) error {
 	for i, p := range pods {
 		names[i] = p.Name
 	}
-	e := errs.NotFoundf("pod %s is not one of job %s in %s", name, j.Name, j.Namespace)
+	e := errs.NotFoundf("pod %q not found in job %s of %s", name, j.Name, j.Namespace)
 	list := names
 	if len(list) > shown {
 		list = append(slices.Clone(list[:shown]), fmt.Sprintf("and %d more", len(names)-shown))
 	}
-	e.WithFact("its pods", strings.Join(list, ", "))
+	e.WithFact("pods", strings.Join(list, ", "))
 	for _, n := range errs.Near(name, names) {
-		e.WithTry("--pod " + n)
+		e.Suggest(suggest.Pod(n))
 	}
 	return e
 }
 
 func noRank(j state.Job, rank int) error {
-	e := errs.NotFoundf("job %s has no rank %d", j.Name, rank)
+	e := errs.NotFoundf("rank %d not found in job %s", rank, j.Name)
 	switch n := ranks(j); n {
 	case 0:
-		return e.WithFact("ranks", "none known").WithTry("hyperpod list-pods "+j.Name+" -n "+j.Namespace, "--pod NAME")
+		return e.WithFact("ranks", "none known").Suggest(suggest.ListPods(j.Namespace, j.Name), suggest.Pod("NAME"))
 	case 1:
 		return e.WithFact("ranks", "0")
 	default:
@@ -228,24 +228,24 @@ func noRank(j state.Job, rank int) error {
 
 func noRole(j state.Job, role string) error {
 	names := roleNames(j)
-	e := errs.NotFoundf("job %s has no role %q", j.Name, role).WithFact("roles", strings.Join(names, ", "))
+	e := errs.NotFoundf("role %q not found in job %s", role, j.Name).WithFact("roles", strings.Join(names, ", "))
 	for _, n := range errs.Near(strings.ToLower(role), names) {
-		e.WithTry("--role " + n)
+		e.Suggest(suggest.Role(n))
 	}
 	return e
 }
 
-// Container returns the container of a pod to read or to run in: the named one,
-// else the one that the pod's annotation names, else its first.
+// Container returns the name of the container to use: the given one, else the one that
+// the pod's annotation names, else the first.
 func (p Pod) Container(name string) (string, error) {
 	all := append(slices.Clone(p.ContainerNames), p.InitNames...)
 	switch {
 	case name != "" && slices.Contains(all, name):
 		return name, nil
 	case name != "":
-		e := errs.NotFoundf("pod %s has no container %q", p.Name, name).WithFact("containers", strings.Join(all, ", "))
+		e := errs.NotFoundf("container %q not found in pod %s", name, p.Name).WithFact("containers", strings.Join(all, ", "))
 		for _, n := range errs.Near(name, all) {
-			e.WithTry("--container " + n)
+			e.Suggest(suggest.Container(n))
 		}
 		return "", e
 	case slices.Contains(p.ContainerNames, p.Annotations[defaultContainer]):
@@ -256,9 +256,9 @@ func (p Pod) Container(name string) (string, error) {
 	return "", errs.NotFoundf("pod %s has no containers", p.Name)
 }
 
-// Failure says when (nanoseconds, 0 when unknown) and why a pod failed; ok is false
+// Failure returns when (nanoseconds, 0 when unknown) and why a pod failed; ok is false
 // when it did not.
-func (p Pod) Failure() (at int64, why string, ok bool) {
+func (p Pod) Failure() (at int64, trouble jobs.PodTrouble, ok bool) {
 	for _, c := range p.Containers {
 		code, reason := c.ExitCode, c.Terminated
 		if reason == "" && c.Waiting == "CrashLoopBackOff" {
@@ -268,17 +268,17 @@ func (p Pod) Failure() (at int64, why string, ok bool) {
 			if c.FinishedAt != nil {
 				at = c.FinishedAt.UnixNano()
 			}
-			return at, fmt.Sprintf("container %s: %s, exit code %d", c.Name, reason, code), true
+			return at, jobs.PodTrouble{Reason: reason, Container: c.Name, Ended: reason, ExitCode: code}, true
 		}
 	}
 	if p.Phase == "Failed" {
-		return 0, strings.TrimSuffix(cmp.Or(p.Reason, "failed")+": "+p.Message, ": "), true
+		return 0, jobs.PodTrouble{Reason: p.Reason, Message: p.Message}, true
 	}
-	return 0, "", false
+	return 0, jobs.PodTrouble{}, false
 }
 
-// FirstFailed returns the pod that failed first: the others most often failed
-// because of it.
+// FirstFailed returns the pod that failed first. The others most often failed because of
+// it.
 func FirstFailed(pods []Pod) (Pod, bool) {
 	var best Pod
 	var since int64

@@ -74,7 +74,7 @@ func TestChoose(t *testing.T) {
 		"a rank to come":               {c: Choice{Rank: rank(2)}},
 		"no such rank":                 {c: Choice{Rank: rank(3)}, says: "ranks:  0 to 2"},
 		"no such role":                 {c: Choice{Role: "launcher"}, says: "roles:  worker"},
-		"no such pod":                  {c: Choice{Pod: "w2x"}, says: "its pods:  w"},
+		"no such pod":                  {c: Choice{Pod: "w2x"}, says: "pods:  w"},
 	} {
 		got, err := Choose(job, pods, c.c)
 		if names(got) != c.want || (err == nil) != (c.says == "") || err != nil && (errs.ExitOf(err) != errs.NotFound || !strings.Contains(errs.Text(err, false), c.says)) {

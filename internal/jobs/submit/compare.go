@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
@@ -94,7 +95,7 @@ func existing(ctx context.Context, api API, req Request, o Object, found map[str
 		// Without the right to try the change, the fields that are given decide.
 		would = overlay(found, body)
 	} else if err != nil {
-		return nil, "", errs.Wrap(err, fmt.Sprintf("%s %q exists already and cannot become what the manifest says", o.Resource.Kind, o.Name()))
+		return nil, "", errs.Wrap(err, fmt.Sprintf("%s %q already exists and cannot be changed to match the manifest", o.Resource.Kind, o.Name()))
 	}
 	changes := diff(found, would)
 	if len(changes) == 0 {
@@ -144,14 +145,14 @@ func overlay(a, b map[string]any) map[string]any {
 }
 
 func differs(o Object, req Request, found map[string]any, changes []Change, cause error) error {
-	e := &errs.Error{What: fmt.Sprintf("%s %q exists already in %s and differs", o.Resource.Kind, o.Name(), req.Namespace),
+	e := &errs.Error{What: fmt.Sprintf("%s %q already exists in %s and differs", o.Resource.Kind, o.Name(), req.Namespace),
 		Why: "nothing was changed", Code: errs.No, Cause: cause}
 	for _, c := range changes {
 		switch {
 		case c.Before == "":
 			e.WithFact(c.Path, "would be added: "+c.After)
 		case c.After == "":
-			e.WithFact(c.Path, "would go: "+c.Before)
+			e.WithFact(c.Path, "would be removed: "+c.Before)
 		default:
 			e.WithFact(c.Path, c.Before+" -> "+c.After)
 		}
@@ -159,5 +160,5 @@ func differs(o Object, req Request, found map[string]any, changes []Change, caus
 	if since := kinds.Text(found, "metadata", "creationTimestamp"); since != "" {
 		e.WithFact("since", since)
 	}
-	return e.WithTry("--replace   # changes it")
+	return e.Suggest(suggest.ReplaceObjects())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // API is what submitting needs of a cluster; *kube.Client has it.
@@ -44,14 +45,14 @@ type Request struct {
 	// where there is none.
 	Objects []Object
 	Job     int
-	// Key is the idempotency key, also to be found in the job's annotation, or empty.
+	// Key is the idempotency key, which an annotation of the job holds too, or "".
 	Key string
-	// Manager is the field manager of the creates. It has to be unique to this
-	// submission: by it an object is recognised as ours after a lost answer.
+	// Manager is the field manager of the creates. It must be unique to this submission:
+	// it identifies objects of this submission after a lost answer.
 	Manager string
-	// DryRun asks the server to check only.
+	// DryRun makes the server check without creating anything.
 	DryRun bool
-	// Replace changes objects besides the job that exist and differ.
+	// Replace changes the other objects that exist and differ.
 	Replace bool
 }
 
@@ -71,15 +72,15 @@ type Result struct {
 	// what was done with each.
 	Objects []map[string]any
 	Actions []Action
-	// Reused: an earlier submission with the same idempotency key had created the job.
+	// Reused reports that an earlier submission with the same key created the job.
 	Reused bool
 }
 
-// Submit creates the objects, all of them or none: when one fails, those created
-// before it are removed again, those changed are put back, and what could not be
-// is named in the error. An object besides the job that exists already is left
-// alone if the manifest would not change it; otherwise it is an error with the
-// difference, or changed with Replace.
+// Submit creates all objects or none: if one fails, Submit removes those that it created,
+// restores those that it changed, and names in the error what it could not undo. An
+// object other than the job that already exists stays unchanged if it matches the
+// manifest; otherwise Submit returns an error with the difference, or changes it with
+// Replace.
 func Submit(ctx context.Context, api API, req Request) (Result, error) {
 	var res Result
 	found, err := look(ctx, api, &req)
@@ -128,10 +129,10 @@ type step struct {
 	before map[string]any
 }
 
-// look reads which of several objects exist already, nil where one does not or
-// may not be read. What an earlier job of the same kind and name left behind is on
-// its way out with that job, and is removed: but only if the server says that the
-// job is gone. One that cannot be read may be running.
+// look reads which of several objects already exist, nil for those that do not or that
+// the user has no permission to read. It removes objects that belong to an earlier job of
+// the same kind and name, but only if the server reports that this job does not exist: a
+// job that cannot be read may be running.
 func look(ctx context.Context, api API, req *Request) ([]map[string]any, error) {
 	found := make([]map[string]any, len(req.Objects))
 	if len(req.Objects) < 2 {
@@ -153,7 +154,7 @@ func look(ctx context.Context, api API, req *Request) ([]map[string]any, error) 
 	if req.Job < 0 {
 		return found, nil
 	}
-	found[req.Job] = nil // its own creation tells
+	found[req.Job] = nil // creating it shows whether it exists
 	if !gone[req.Job] || req.DryRun {
 		return found, nil
 	}
@@ -164,7 +165,7 @@ func look(ctx context.Context, api API, req *Request) ([]map[string]any, error) 
 		}
 		err := api.Delete(ctx, o.Resource, namespaceOf(o, *req), o.Name(), kube.DeleteOptions{UID: kinds.Text(found[i], "metadata", "uid"), Propagation: "Background"})
 		if err != nil && !kube.IsNotFound(err) {
-			return nil, errs.Wrap(err, fmt.Sprintf("what an earlier job of that name left (%s) cannot be removed", o))
+			return nil, errs.Wrap(err, fmt.Sprintf("cannot remove %s of an earlier job of that name", o))
 		}
 		found[i] = nil
 	}
@@ -213,14 +214,14 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 	return nil, false, err
 }
 
-// unsure is the error of a create of which nobody knows whether it was carried out.
+// unsure is the error of a create whose outcome is unknown.
 func unsure(o Object, req Request, cause error) error {
-	return errs.Wrap(cause, fmt.Sprintf("it is not known whether %s %q was created", o.Resource.Kind, o.Name())).
-		WithTry(fmt.Sprintf("hyperpod list-jobs -n %s   # shows it", req.Namespace))
+	return errs.Wrap(cause, fmt.Sprintf("cannot tell whether %s %q was created", o.Resource.Kind, o.Name())).
+		Suggest(suggest.ListJobs(req.Namespace).WithNote("shows it if it exists"))
 }
 
-// lookUp reads the object and says whether this submission made it. Ctrl-C does
-// not end it: who gave up wants to know all the more what is left.
+// lookUp reads the object and reports whether this submission created it. Ctrl-C does not
+// end it: after an interrupt the user needs to know what was created.
 func lookUp(ctx context.Context, api API, req Request, o Object) (found map[string]any, ours bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -248,7 +249,7 @@ func exists(o Object, req Request, found map[string]any, cause error) error {
 	if by := cmp.Or(kinds.Text(found, "metadata", "labels", kinds.CreatedByLabel), kinds.Text(found, "metadata", "annotations", kinds.CreatedByAnnotation)); by != "" {
 		e.WithFact("by", by)
 	}
-	return e.WithTry("--generate-name   # adds a suffix", "hyperpod get-job "+o.Name()+" -n "+req.Namespace)
+	return e.Suggest(suggest.GenerateName(), suggest.GetJob(req.Namespace, o.Name()))
 }
 
 func rollback(ctx context.Context, api API, req Request, done []step, cause error) error {
@@ -265,7 +266,7 @@ func rollback(ctx context.Context, api API, req Request, done []step, cause erro
 			// is a conflict, and stays.
 			set(s.before, kinds.Text(s.Body, "metadata", "resourceVersion"), "metadata", "resourceVersion")
 			if err := api.Update(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(), s.before, kube.ChangeOptions{FieldManager: req.Manager}, nil); err != nil {
-				left = append(left, s.String()+" could not be put back")
+				left = append(left, s.String()+" could not be restored")
 			} else {
 				restored = append(restored, s.String())
 			}
@@ -274,7 +275,7 @@ func rollback(ctx context.Context, api API, req Request, done []step, cause erro
 		err := api.Delete(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(),
 			kube.DeleteOptions{UID: kinds.Text(s.Body, "metadata", "uid"), Propagation: "Background"})
 		if err != nil && !kube.IsNotFound(err) {
-			left = append(left, s.String()+" could not be removed again")
+			left = append(left, s.String()+" could not be removed")
 		} else {
 			removed = append(removed, s.String())
 		}
@@ -283,7 +284,7 @@ func rollback(ctx context.Context, api API, req Request, done []step, cause erro
 	for _, fact := range []struct {
 		name    string
 		objects []string
-	}{{"removed", removed}, {"put back", restored}, {"left", left}} {
+	}{{"removed", removed}, {"restored", restored}, {"left", left}} {
 		if len(fact.objects) > 0 {
 			e = e.WithFact(fact.name, strings.Join(fact.objects, ", "))
 		}

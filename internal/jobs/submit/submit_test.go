@@ -149,7 +149,7 @@ func TestSubmit(t *testing.T) {
 			"GET " + jobs + "/j": {body(200, job("")), body(200, job(""))}}, exit: errs.Failure, text: []string{"already exists", "since"}},
 		{name: "answer lost, no look", req: request("", false), answers: answers{"POST " + jobs: {drop},
 			"GET " + jobs + "/j": {body(403, `{"kind":"Status","reason":"Forbidden","code":403,"message":"User \"a\" cannot get"}`)}},
-			exit: errs.Failure, text: []string{"it is not known whether"}, log: "POST GET"},
+			exit: errs.Failure, text: []string{"cannot tell whether"}, log: "POST GET"},
 		{name: "answer lost twice", req: request("", false), answers: answers{"POST " + jobs: {drop, drop},
 			"GET " + jobs + "/j": {body(404, `{"kind":"Status","reason":"NotFound","code":404}`), body(200, job(ours))}}, log: "POST GET POST GET"},
 		{name: "exists", req: request("", false), answers: answers{"POST " + jobs: {body(409, exists409)},
@@ -190,14 +190,14 @@ func TestSubmit(t *testing.T) {
 		{name: "there and different", req: request("", true), answers: answers{
 			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"PATCH " + services + "/s": {body(200, service("", `"port":1`))}}, exit: errs.No,
-			text: []string{`Service "s" exists already in ns and differs: nothing was changed`, "spec.port:  2 -> 1", "--replace"}},
+			text: []string{`Service "s" already exists in ns and differs: nothing was changed`, "spec.port:  2 -> 1", "--replace"}},
 		{name: "replaced", req: replacing(request("", true)), answers: answers{
 			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"PATCH " + services + "/s": {body(200, service("", `"port":1`)), body(200, service("", `"port":1`))}, "POST " + jobs: {body(201, job(""))}}, actions: "configured created"},
 		{name: "replaced and put back", req: replacing(request("", true)), answers: answers{
 			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"PATCH " + services + "/s": {body(200, service("", `"port":1`)), body(200, service("", `"port":1`))}, "POST " + jobs: {body(422, invalid)},
-			"PUT " + services + "/s": {body(200, service("", `"port":2`))}}, exit: errs.Failure, text: []string{"was not submitted", "put back:     service s"}},
+			"PUT " + services + "/s": {body(200, service("", `"port":2`))}}, exit: errs.Failure, text: []string{"was not submitted", "restored:     service s"}},
 		{name: "left by an earlier job of the name", req: request("", true), answers: answers{
 			"GET " + services + "/s": {body(200, service(bound, `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"DELETE " + services + "/s": {body(200, `{"kind":"Status","status":"Success"}`)}, "POST " + services: {body(201, service(bound, ""))},
@@ -217,7 +217,7 @@ func TestSubmit(t *testing.T) {
 		{name: "replaced, and changed by another since", req: replacing(request("", true)), answers: answers{
 			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"PATCH " + services + "/s": {body(200, service("", `"port":1`)), body(200, service(`,"resourceVersion":"7"`, `"port":1`))}, "POST " + jobs: {body(422, invalid)},
-			"PUT " + services + "/s": {conflictUnless(`"resourceVersion":"8"`)}}, exit: errs.Failure, text: []string{"left:", "service s could not be put back"}},
+			"PUT " + services + "/s": {conflictUnless(`"resourceVersion":"8"`)}}, exit: errs.Failure, text: []string{"left:", "service s could not be restored"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			api, s := client(t, c.answers)

@@ -1,25 +1,19 @@
-// Package wait waits for what becomes of a job. It watches and never polls, so
-// it costs nothing while nothing changes, and it outlives lost connections and a
-// restart of the API server.
+// Package wait waits until a job reaches a state. It watches and never polls, and it
+// survives lost connections and restarts of the API server.
 package wait
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
-	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Goal is what to wait for.
@@ -27,11 +21,11 @@ type Goal string
 
 // The goals.
 const (
-	Admitted  Goal = "admitted"  // the scheduler lets it run
-	Running   Goal = "running"   // its pods run, or ran
-	Succeeded Goal = "succeeded" // it ended well
-	Finished  Goal = "finished"  // it ended, well or not
-	Deleted   Goal = "deleted"   // it is gone
+	Admitted  Goal = "admitted"  // Kueue admitted it
+	Running   Goal = "running"   // its pods run or have run
+	Succeeded Goal = "succeeded" // it succeeded
+	Finished  Goal = "finished"  // it succeeded or failed
+	Deleted   Goal = "deleted"   // it no longer exists
 )
 
 // Goals returns every goal.
@@ -46,12 +40,12 @@ type Verdict int
 const (
 	NotYet  Verdict = iota
 	Reached         // the goal is reached
-	Never           // it will never be: the job failed
-	Held            // not until a person lets the job go on
+	Never           // the job failed
+	OnHold          // not until a person resumes the job
 )
 
-// Judge says what a status means for a goal. A job that has gone on beyond the
-// goal has reached it.
+// Judge returns what a status means for a goal. A job that is past the goal has
+// reached it.
 func Judge(g Goal, s jobs.State) Verdict {
 	switch {
 	case g == Deleted:
@@ -61,7 +55,7 @@ func Judge(g Goal, s jobs.State) Verdict {
 	case s == jobs.Failed:
 		return Never
 	case s == jobs.Suspended:
-		return Held
+		return OnHold
 	case g == Running && s == jobs.Running:
 		return Reached
 	case g == Admitted && slices.Contains([]jobs.State{jobs.Starting, jobs.Running, jobs.Restarting}, s):
@@ -75,17 +69,17 @@ type Request struct {
 	Kind      kinds.Job
 	Namespace string
 	Name      string
-	// UID is the job that is meant: another of the same name is another job.
+	// UID identifies the job: another job of the same name does not count.
 	UID  string
 	Goal Goal
-	// Timeout of 0 is none. Where it is what is left of a longer time, that one is
-	// Given, and named when it is over.
+	// Timeout is the longest time to wait, 0 for no limit. Given is the time to name in
+	// messages where Timeout is only what is left of it.
 	Timeout, Given time.Duration
-	// UntilHeld ends the wait when a person holds the job back.
+	// UntilHeld ends the wait when the job is suspended.
 	UntilHeld bool
-	// Progress, when not nil, is told every change.
+	// Progress, when not nil, is called after every change.
 	Progress func(Progress)
-	// Missing, when not nil, is told what may not be followed.
+	// Missing, when not nil, is called with what cannot be followed.
 	Missing func([]state.Missing)
 }
 
@@ -93,47 +87,38 @@ type Request struct {
 type Progress struct {
 	Job    state.Job
 	Status jobs.Status
-	// Place is the job's place among Of that wait in its queue; 0 when it does not.
-	Place, Of int
+	// Position is the job's position, from 1, among the Of pending workloads of its
+	// queue; 0 when it is not pending.
+	Position, Of int
 }
 
-// Text says in a line how far a job has come.
-func (p Progress) Text() string { return p.Job.Name + " is " + p.state() }
+// Outcome is how a wait ended that did not reach its goal.
+type Outcome string
 
-// Shorter are the same line for narrow terminals, longest first: the state, the
-// place in the queue and the reason stay, what the reader knows goes.
-func (p Progress) Shorter() []string {
-	brief := p
-	brief.Status.Message = words.WithoutPodSet(p.Status.Message)
-	return []string{p.state(), brief.state()}
+// The outcomes.
+const (
+	Failed   Outcome = "Failed"   // the job failed
+	Held     Outcome = "Held"     // the job is suspended, with Request.UntilHeld
+	Gone     Outcome = "Gone"     // the job was deleted
+	TimedOut Outcome = "TimedOut" // Request.Timeout has passed
+)
+
+// Unmet is the error of a wait that did not reach its goal. What a person reads of it
+// is made by package jobtext.
+type Unmet struct {
+	Outcome Outcome
+	Request Request
+	// Last is the last that was seen of the job; its Job is empty when nothing was.
+	Last Progress
 }
 
-func (p Progress) state() string {
-	text := string(p.Status.State)
-	if p.Place > 0 && p.Of > 1 {
-		text += fmt.Sprintf(", %s of %d in its queue", words.Ordinal(p.Place), p.Of)
-	}
-	if p.Status.State == jobs.Starting && p.Status.Wanted > 0 {
-		text += fmt.Sprintf(", %d of %d pods ready", p.Status.Ready, p.Status.Wanted)
-	}
-	if why := p.Status.Why(); why != "" {
-		text += ": " + words.Plain(why)
-	}
-	return text
+// Error implements error.
+func (u *Unmet) Error() string {
+	return "job " + u.Request.Name + " is not " + string(u.Request.Goal) + ": " + string(u.Outcome)
 }
 
-// Failure is the error of a job that failed, nil for any other.
-func (p Progress) Failure() error {
-	if p.Status.State != jobs.Failed {
-		return nil
-	}
-	return &errs.Error{What: "job " + p.Job.Name + " failed", Why: p.Status.Why(), Code: errs.No,
-		Try: []errs.Suggestion{suggest.GetLog(p.Job.Namespace, p.Job.Name)}}
-}
-
-// Wait returns when the goal is reached, with the last that was seen of the job.
-// A goal that will not be reached is an error with exit code No (the job failed),
-// Pending (held back, with UntilHeld), NotFound (deleted meanwhile) or Timeout.
+// Wait returns when the goal is reached, with the last that was seen of the job. A
+// goal that was not reached is an *Unmet.
 func Wait(ctx context.Context, c *kube.Client, r Request) (Progress, error) {
 	if r.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -144,7 +129,7 @@ func Wait(ctx context.Context, c *kube.Client, r Request) (Progress, error) {
 	scope := follow.Scope{Kinds: []kinds.Job{r.Kind}, Namespace: r.Namespace, Name: r.Name, Pods: r.Goal == Running, Missing: r.Missing}
 	err := follow.Follow(ctx, c, scope, w.change)
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		return w.last, w.timeout()
+		return w.last, w.unmet(TimedOut)
 	}
 	return w.last, err
 }
@@ -154,7 +139,10 @@ var errTimeout = errors.New("the wait ran out of time")
 type waiter struct {
 	Request
 	last Progress
-	told string
+}
+
+func (w *waiter) unmet(o Outcome) error {
+	return &Unmet{Outcome: o, Request: w.Request, Last: w.last}
 }
 
 func (w *waiter) change(ch follow.Change) error {
@@ -165,41 +153,30 @@ func (w *waiter) change(ch follow.Change) error {
 	case gone && w.Goal == Deleted:
 		return kube.ErrStop
 	case gone:
-		return errs.NotFoundf("job %s is gone: it was deleted while it was waited for", w.Name)
+		return w.unmet(Gone)
 	case ch.Type == kube.Synced:
 		return nil
 	}
 	w.last = Progress{Job: ch.Job, Status: ch.Status}
-	w.last.Place, w.last.Of = ch.Order.Position(ch.Workload, ch.Queue)
+	w.last.Position, w.last.Of = ch.Order.Position(ch.Workload, ch.Queue)
 	switch Judge(w.Goal, ch.Status.State) {
 	case Reached:
 		return kube.ErrStop
 	case Never:
-		return w.last.Failure()
-	case Held:
+		return w.unmet(Failed)
+	case OnHold:
 		if w.UntilHeld {
-			return &errs.Error{What: "job " + w.Name + " is suspended", Why: ch.Status.Why(), Code: errs.Pending,
-				Try: []errs.Suggestion{suggest.Unsuspend(w.Namespace, w.Name)}}
+			return w.unmet(Held)
 		}
 	}
-	if text := w.last.Text(); w.Progress != nil && text != w.told {
-		w.told = text
+	if w.Progress != nil {
 		w.Progress(w.last)
 	}
 	return nil
 }
 
-func (w *waiter) timeout() error {
-	e := &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", w.Name, w.Goal, cmp.Or(w.Given, w.Timeout)), Code: errs.Timeout,
-		Try: []errs.Suggestion{suggest.GetJob(w.Namespace, w.Name)}}
-	if w.last.Job.UID != "" {
-		e.Why = "it is " + w.last.state()
-	}
-	return e
-}
-
-// GoalNamed returns the goal that a word means: admitted, or as kubectl writes
-// it, condition=Running or delete.
+// GoalNamed returns the goal that a word means: admitted, or as kubectl writes it,
+// condition=Running or delete.
 func GoalNamed(word string) string {
 	w := strings.ToLower(strings.TrimPrefix(strings.ToLower(word), "condition="))
 	switch w {

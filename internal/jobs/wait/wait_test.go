@@ -2,6 +2,7 @@ package wait
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	names := map[Verdict]string{NotYet: "-", Reached: "yes", Never: "never", Held: "held"}
+	names := map[Verdict]string{NotYet: "-", Reached: "yes", Never: "never", OnHold: "held"}
 	for goal, want := range map[Goal]string{
 		//          Pending Preempted Suspended Starting Running Restarting Succeeded Failed
 		Admitted:  "- - held yes yes yes yes never",
@@ -45,19 +46,6 @@ func TestGoalNamed(t *testing.T) {
 	for _, word := range []string{"", "condition=", "dinner", "condition=Ready"} {
 		if got := GoalNamed(word); slices.Contains(Goals(), got) {
 			t.Errorf("%q is %s", word, got)
-		}
-	}
-}
-
-func TestProgressText(t *testing.T) {
-	job := state.Job{Meta: state.Meta{Name: "x"}}
-	for want, p := range map[string]Progress{
-		"x is Pending, 3rd of 7 in its queue: no quota": {Job: job, Status: jobs.Status{State: jobs.Pending, Message: "no quota", Reason: "R"}, Place: 3, Of: 7},
-		"x is Pending: R":                        {Job: job, Status: jobs.Status{State: jobs.Pending, Reason: "R"}, Place: 1, Of: 1},
-		"x is Starting, 1 of 4 pods ready: soon": {Job: job, Status: jobs.Status{State: jobs.Starting, Message: "soon", Ready: 1, Wanted: 4}},
-	} {
-		if got := p.Text(); got != want {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
@@ -105,16 +93,15 @@ func TestWait(t *testing.T) {
 		given   time.Duration
 		do      func(context.Context, *kube.Client) error // once it waits
 		then    func(context.Context, *kube.Client) error // once it is suspended
-		exit    errs.Exit
-		says    string
+		want    Outcome
 	}{
 		{name: "deleted", goal: Deleted, do: remove},
-		{name: "deleted meanwhile", goal: Running, do: remove, exit: errs.NotFound, says: "it was deleted while it was waited for"},
-		{name: "out of time", goal: Running, timeout: 300 * time.Millisecond, exit: errs.Timeout, says: "job x is not running after 300ms"},
-		{name: "out of what was left", goal: Running, timeout: 300 * time.Millisecond, given: 5 * time.Second, exit: errs.Timeout, says: "job x is not running after 5s"},
-		{name: "held back", goal: Running, held: true, do: hold, exit: errs.Pending, says: "job x is suspended"},
-		{name: "held back, and waited for all the same", goal: Running, do: hold, then: remove, exit: errs.NotFound, says: "it was deleted"},
-		{name: "another job of the name", goal: Running, uid: "other", exit: errs.NotFound, says: "is gone"},
+		{name: "deleted meanwhile", goal: Running, do: remove, want: Gone},
+		{name: "out of time", goal: Running, timeout: 300 * time.Millisecond, want: TimedOut},
+		{name: "out of what was left", goal: Running, timeout: 300 * time.Millisecond, given: 5 * time.Second, want: TimedOut},
+		{name: "held back", goal: Running, held: true, do: hold, want: Held},
+		{name: "held back, and waited for all the same", goal: Running, do: hold, then: remove, want: Gone},
+		{name: "another job of the name", goal: Running, uid: "other", want: Gone},
 		{name: "another job of the name, deleted", goal: Deleted, uid: "other"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -135,8 +122,9 @@ func TestWait(t *testing.T) {
 						}
 					}
 				}})
-			if errs.ExitOf(err) != tt.exit || err != nil && !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("exit code %d: %v", errs.ExitOf(err), err)
+			var missed *Unmet
+			if errors.As(err, &missed); missed != nil && missed.Outcome != tt.want || missed == nil && (err != nil || tt.want != "") {
+				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}

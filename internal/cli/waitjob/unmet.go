@@ -1,0 +1,42 @@
+package waitjob
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+)
+
+// Failure returns the error of a job that failed (exit code 3), nil for any other.
+func Failure(p wait.Progress) error {
+	if p.Status.State != jobs.Failed {
+		return nil
+	}
+	return &errs.Error{What: "job " + p.Job.Name + " failed", Why: jobtext.Why(p.Status), Code: errs.No,
+		Try: []errs.Suggestion{suggest.GetLog(p.Job.Namespace, p.Job.Name)}}
+}
+
+// unmet returns the error of a wait that did not reach its goal: exit code 3 (the job
+// failed), 8 (it is suspended), 5 (it was deleted) or 124 (the time is over).
+func unmet(u *wait.Unmet) error {
+	r := u.Request
+	switch u.Outcome {
+	case wait.Failed:
+		return Failure(u.Last)
+	case wait.Held:
+		return &errs.Error{What: "job " + r.Name + " is suspended", Why: jobtext.Why(u.Last.Status), Code: errs.Pending, Cause: u,
+			Try: []errs.Suggestion{suggest.Unsuspend(r.Namespace, r.Name)}}
+	case wait.Gone:
+		return errs.NotFoundf("job %s was deleted during the wait", r.Name).WithCause(u)
+	}
+	e := &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", r.Name, r.Goal, cmp.Or(r.Given, r.Timeout)), Code: errs.Timeout, Cause: u,
+		Try: []errs.Suggestion{suggest.GetJob(r.Namespace, r.Name)}}
+	if u.Last.Job.UID != "" {
+		e.Why = "it is " + jobtext.Standing(u.Last)
+	}
+	return e
+}

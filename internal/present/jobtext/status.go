@@ -1,0 +1,104 @@
+// Package jobtext words what internal/jobs finds out about a job: its status, its
+// timeline, its pods' troubles and the progress of a wait.
+package jobtext
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Message returns the sentence that goes with a status: the cluster's own where it
+// has one. It is "" where nothing is to be added to the state.
+func Message(s jobs.Status) string {
+	switch {
+	case s.Pod != "" && s.State == jobs.Restarting:
+		return fmt.Sprintf("container %s of pod %s keeps failing", s.Trouble.Container, s.Pod)
+	case s.Pod != "":
+		return "pod " + s.Pod + after(": ", Trouble(s.Trouble))
+	case s.Message != "":
+		return s.Message
+	}
+	switch s.Reason {
+	case jobs.Deleting:
+		return "deletion is in progress"
+	case jobs.SuspendField:
+		return "its suspend field is set and no queue resumes it"
+	case jobs.NoWorkload:
+		return "Kueue has not created its Workload yet"
+	case jobs.DeactivatedReason:
+		return "its Workload is deactivated"
+	case jobs.UnsatisfiedChecks:
+		if len(s.Checks) == 0 {
+			return "quota is reserved; admission checks are not ready"
+		}
+		return "quota is reserved; admission checks that are not ready: " + strings.Join(s.Checks, ", ")
+	case "":
+		switch s.State {
+		case jobs.Starting:
+			return "its pods are starting"
+		case jobs.Pending:
+			return "waiting for admission"
+		}
+	}
+	return ""
+}
+
+// Why returns the message of a status with UIDs and paths left out, else its reason,
+// "" when there is neither.
+func Why(s jobs.Status) string { return words.Plain(cmp.Or(Message(s), s.Reason)) }
+
+// State returns the state and why, such as "Pending: waiting for admission".
+func State(s jobs.Status) string { return string(s.State) + after(": ", Why(s)) }
+
+// VerboseRow returns the long row of a job.
+func VerboseRow(j state.Job, s jobs.Status) jobs.VerboseRow {
+	return jobs.VerboseRowOf(j, s, Message(s))
+}
+
+// VerboseList returns the document of list-jobs --verbose.
+func VerboseList(all []state.Job, statuses []jobs.Status) jobs.List[jobs.VerboseRow] {
+	out := jobs.List[jobs.VerboseRow]{Jobs: make([]jobs.VerboseRow, len(all))}
+	for i := range all {
+		out.Jobs[i] = VerboseRow(all[i], statuses[i])
+	}
+	return out
+}
+
+// Trouble returns what is known of a pod's trouble besides its reason.
+func Trouble(t jobs.PodTrouble) string {
+	switch {
+	case t.Ended == "":
+		return t.Message
+	case t.Ended != t.Reason:
+		return fmt.Sprintf("container %s ended with %s, exit code %d", t.Container, t.Ended, t.ExitCode)
+	}
+	return fmt.Sprintf("container %s, exit code %d", t.Container, t.ExitCode) + after(": ", t.Message)
+}
+
+// Cause returns the reason of a pod's trouble and what is known of it, "" for none.
+func Cause(t jobs.PodTrouble) string { return strings.Trim(t.Reason+": "+Trouble(t), ": ") }
+
+// Fault returns what is wrong with a node, such as "NotReady" or
+// "UnschedulablePendingReplacement, NvidiaGPU, XID 79".
+func Fault(f jobs.Fault) string {
+	text := f.Health
+	for _, more := range []string{f.Types, f.Reasons} {
+		if more != "" {
+			text += ", " + strings.ReplaceAll(more, "_", " ")
+		}
+	}
+	return strings.TrimPrefix(text, ", ")
+}
+
+// after returns sep and s, "" where s is empty.
+func after(sep, s string) string {
+	if s == "" {
+		return ""
+	}
+	return sep + s
+}
