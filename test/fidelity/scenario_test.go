@@ -15,8 +15,8 @@ type scenario struct {
 	teams   []team
 	running []job // submitted first, one after another; they may wait, too
 	target  job
-	// silent: Kueue writes no condition. Of a resource that no flavor covers it has no
-	// reason under UnadmittedWorkloadsObservability, and the API server refuses a
+	// silent: Kueue writes no condition under UnadmittedWorkloadsObservability. It has
+	// no reason for a resource that no flavor covers, and the API server refuses a
 	// condition without one.
 	silent bool
 }
