@@ -10,13 +10,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// backend is the sandbox as its API server sees it.
+// backend gives the API server access to the sandbox.
 type backend struct{ s *Sandbox }
 
-// Now is the sandbox's time.
+// Now returns the sandbox's time.
 func (b backend) Now() time.Time { return b.s.Now() }
 
-// View calls f with the present state. What is due happens first.
+// View calls f with the present state. Everything due happens first.
 func (b backend) View(ctx context.Context, f func(*store.Store) error) error {
 	st, err := b.s.present(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (b backend) View(ctx context.Context, f func(*store.Store) error) error {
 	return f(st)
 }
 
-// Update applies f and lets the controllers run.
+// Update applies f and runs the controllers.
 func (b backend) Update(ctx context.Context, dryRun bool, f func(*store.Store) error) ([]string, error) {
 	return b.s.change(ctx, func(w *work) error {
 		if w.due() {
@@ -46,10 +46,10 @@ func (b backend) Update(ctx context.Context, dryRun bool, f func(*store.Store) e
 	})
 }
 
-// idle is how long Wait waits when nothing happens.
+// idle is how long Wait waits if nothing changes.
 const idle = 10 * time.Second
 
-// Wait returns when the state is newer than rv, or after a while.
+// Wait returns when the state is newer than rv, or after 10 seconds.
 func (b backend) Wait(ctx context.Context, rv int64) error {
 	for waited := time.Duration(0); waited < idle; waited += b.s.opts.Poll {
 		st, err := b.s.present(ctx)
@@ -75,13 +75,13 @@ func (s *Sandbox) news() <-chan struct{} {
 	return s.changed
 }
 
-// due tells whether something happens by itself before now, or was left undone.
+// due reports whether an event is due by now, or an earlier change is unsettled.
 func (w *work) due() bool {
 	return !w.head.Next.IsZero() && !w.head.Next.After(w.now) || w.store.RV() != w.head.Settled
 }
 
-// present returns the state as it is now. The store is not changed afterwards:
-// changes make new ones.
+// present returns the present state. Nothing changes the returned store: each change
+// makes a new one.
 func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 	s.mu.Lock()
 	if err := s.reload(); err != nil {
@@ -105,8 +105,7 @@ func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		// A file that may only be read still shows how things go on; only this
-		// process keeps what happened.
+		// Time passes in a read-only file, too. Only this process keeps the result.
 		w.store = s.store.Clone()
 		if err := w.settle(); err != nil {
 			return nil, err

@@ -17,40 +17,41 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 const (
 	// Extension is the extension of sandbox files.
 	Extension = ".json"
-	// fileKind and fileFormat tell a sandbox from other files, and how it is read.
+	// fileKind and fileFormat identify a sandbox file and its format.
 	fileKind   = "hyperpod-sandbox"
 	fileFormat = 1
 )
 
-// Duration is a time.Duration that is written as people write it ("2h0m0s").
+// Duration is a time.Duration whose text form is that of Go ("2h0m0s").
 type Duration time.Duration
 
-// MarshalText writes the duration.
+// MarshalText returns the duration as text.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// UnmarshalText reads the duration.
+// UnmarshalText parses the duration.
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	*d = Duration(v)
 	return err
 }
 
-// header is everything in the file but the objects.
+// header is everything in the file except the objects.
 type header struct {
 	Kind            string    `json:"kind"`
 	Format          int       `json:"format"`
 	Scenario        string    `json:"scenario"`
 	Created         time.Time `json:"created"`
-	Offset          Duration  `json:"offset"`      // of the sandbox's clock to the wall clock
-	JobDuration     Duration  `json:"jobDuration"` // of jobs that do not say
-	Simulated       time.Time `json:"simulated"`   // the controllers ran up to here
+	Offset          Duration  `json:"offset"`      // of the sandbox's clock from the wall clock
+	JobDuration     Duration  `json:"jobDuration"` // of jobs without a duration of their own
+	Simulated       time.Time `json:"simulated"`   // the controllers ran up to this time
 	Next            time.Time `json:"next,omitzero"`
-	Settled         int64     `json:"settled"` // the resource version after they ran
+	Settled         int64     `json:"settled"` // resource version after the controllers ran
 	ResourceVersion int64     `json:"resourceVersion"`
 }
 
@@ -62,8 +63,8 @@ func (s stamp) same(o stamp) bool {
 		s.info.Size() == o.info.Size() && s.info.ModTime().Equal(o.info.ModTime())
 }
 
-// file is the sandbox's file. The functions are fields so that tests can make
-// them fail as a full disk would.
+// file is the sandbox's file. write is a field so that tests can make it fail like a
+// full disk.
 type file struct {
 	path  string
 	write func(f *os.File, b []byte) error
@@ -87,8 +88,7 @@ func (f file) load() (header, *store.Store, stamp, error) {
 		return header{}, nil, stamp{}, f.openError(err)
 	}
 	defer h.Close()
-	// The stamp is of the file that is read, not of one that may just have taken
-	// its place.
+	// The stamp must be that of the open file: another process may replace the path.
 	info, err := h.Stat()
 	if err != nil {
 		return header{}, nil, stamp{}, f.openError(err)
@@ -111,15 +111,15 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 	if err != nil && json.Unmarshal(data, &doc.header) != nil {
 		return doc.header, nil, f.damaged(describeJSON(data, err))
 	}
-	// A newer format may have another shape, so an error is looked at last.
+	// A newer format may have another structure, so the decoding error comes last.
 	switch head := doc.header; {
 	case head.Kind != fileKind:
-		return head, nil, f.damaged(errors.New("it is not a sandbox"))
+		return head, nil, f.damaged(errors.New("not a sandbox file"))
 	case head.Format > fileFormat:
 		return head, nil, errs.New("cannot open sandbox "+f.name(),
-			fmt.Sprintf("a newer hyperpod made it (file format %d; this one knows %d)", head.Format, fileFormat)).
+			fmt.Sprintf("a newer hyperpod wrote the file (format %d; this version reads up to %d)", head.Format, fileFormat)).
 			WithFact("file", f.path).
-			WithAdvice("install the newer hyperpod").WithTry(f.anew()...)
+			WithAdvice("upgrade hyperpod").Suggest(f.recreate()...)
 	}
 	if err != nil {
 		return doc.header, nil, f.damaged(describeJSON(data, err))
@@ -131,46 +131,46 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 	return doc.header, st, nil
 }
 
-// describeJSON adds where in the file the error is.
+// describeJSON returns where in the file a decoding error is, in plain words.
 func describeJSON(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	if len(bytes.TrimSpace(data)) == 0 {
-		return errors.New("it is empty")
+		return errors.New("the file is empty")
 	}
 	if errors.As(err, &syntax) {
 		at := min(int(syntax.Offset), len(data))
-		return fmt.Errorf("line %d cannot be read", bytes.Count(data[:at], []byte("\n"))+1)
+		return fmt.Errorf("line %d is not readable", bytes.Count(data[:at], []byte("\n"))+1)
 	}
-	return errors.New("it has another shape")
+	return errors.New("unexpected structure")
 }
 
 func (f file) damaged(cause error) error {
-	return errs.New("cannot open sandbox "+f.name(), "its file is damaged: "+cause.Error()).
+	return errs.New("cannot open sandbox "+f.name(), "the file is damaged: "+cause.Error()).
 		WithFact("file", f.path).
-		WithTry(f.anew()...).
+		Suggest(f.recreate()...).
 		WithCause(cause)
 }
 
-// anew are the commands that make a sandbox again. One that is named like a
-// scenario is made when it is used next.
-func (f file) anew() []string {
+// recreate returns the commands that replace a sandbox with a new one. A sandbox with
+// the name of a scenario is created on its next use.
+func (f file) recreate() []errs.Suggestion {
 	if slices.ContainsFunc(Scenarios(), func(s Scenario) bool { return s.Name == f.name() }) {
-		return []string{"hyperpod sandbox delete " + f.name() + "   # it is made anew when it is used next"}
+		return []errs.Suggestion{suggest.DeleteSandbox(f.name()).WithNote("the next use creates it again")}
 	}
-	return []string{"hyperpod sandbox delete " + f.name(), "hyperpod sandbox create " + f.name() + " --scenario enterprise"}
+	return []errs.Suggestion{suggest.DeleteSandbox(f.name()), suggest.CreateSandbox(f.name(), DefaultScenario)}
 }
 
 func (f file) openError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return errs.NotFoundf("there is no sandbox %s", f.name()).
+		return errs.NotFoundf("sandbox %q not found", f.name()).
 			WithFact("file", f.path).
-			WithTry("hyperpod sandbox create "+f.name()+" --scenario enterprise", "hyperpod sandbox list").
+			Suggest(suggest.CreateSandbox(f.name(), DefaultScenario), suggest.ListSandboxes()).
 			WithCause(err)
 	}
 	return errs.New("cannot open sandbox "+f.name(), errs.FileReason(err)).WithFact("file", f.path).WithCause(err)
 }
 
-// encode writes the file's content: one object a line, kinds and keys sorted.
+// encode returns the file's content: one object per line, kinds and keys sorted.
 func encode(head header, st *store.Store) ([]byte, error) {
 	head.Kind, head.Format, head.ResourceVersion = fileKind, fileFormat, st.RV()
 	h, err := json.MarshalIndent(head, "", " ")
@@ -198,8 +198,8 @@ func encode(head header, st *store.Store) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// save replaces the file in one step: whoever reads sees the old state or the
-// new one, and a failed save leaves the old one.
+// save replaces the file in one step: readers see the old or the new state, and a
+// failed save leaves the old one.
 func (f file) save(head header, st *store.Store) (stamp, error) {
 	data, err := encode(head, st)
 	if err != nil {
@@ -207,7 +207,7 @@ func (f file) save(head header, st *store.Store) (stamp, error) {
 	}
 	info, err := f.replace(data)
 	if err != nil {
-		return stamp{}, errs.New("cannot save sandbox "+f.name(), errs.FileReason(err)+"; it is as it was before").
+		return stamp{}, errs.New("cannot save sandbox "+f.name(), errs.FileReason(err)+"; the sandbox is unchanged").
 			WithFact("file", f.path).WithCause(err)
 	}
 	return stamp{info}, nil
@@ -225,14 +225,13 @@ type Info struct {
 	Created  time.Time
 	// Now is the sandbox's time.
 	Now time.Time
-	// Size is that of the file, in bytes.
+	// Size is the size of the file in bytes.
 	Size int64
-	// Err says why the file cannot be used; the rest may be empty then.
+	// Err is why the file is unusable. Other fields may then be empty.
 	Err error
 }
 
-// List describes the sandboxes in a folder, by name. A folder that does not
-// exist has none.
+// List describes the sandboxes in a folder, sorted by name. A missing folder has none.
 func List(dir string, o Options) ([]Info, error) {
 	o = o.withDefaults()
 	entries, err := os.ReadDir(dir)
@@ -260,8 +259,8 @@ func List(dir string, o Options) ([]Info, error) {
 	return out, nil
 }
 
-// Delete removes a sandbox, damaged or not. There being none is an error with
-// exit code 5.
+// Delete removes a sandbox, even a damaged one. A missing sandbox is an error with exit
+// code 5.
 func Delete(ctx context.Context, path string, o Options) error {
 	f := newFile(path)
 	if _, err := f.stamp(); err != nil {

@@ -23,7 +23,7 @@ func TestCreateOpenDelete(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	path := filepath.Join(dir, "mine.json")
 	_, err := Open(path, Options{})
-	checkErr(t, err, errs.NotFound, "there is no sandbox mine", "hyperpod sandbox create mine")
+	checkErr(t, err, errs.NotFound, `sandbox "mine" not found`, "hyperpod sandbox create mine")
 	s, err := Create(context.Background(), path, "lend-three", Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestCreateOpenDelete(t *testing.T) {
 		}
 	}
 	_, err = Create(context.Background(), path, "lend-three", Options{})
-	checkErr(t, err, errs.Failure, "cannot create sandbox mine: it exists already", "hyperpod sandbox delete mine")
+	checkErr(t, err, errs.Failure, "cannot create sandbox mine: it already exists", "hyperpod sandbox delete mine")
 	again, err := Open(path, Options{})
 	if err != nil || again.Scenario() != "lend-three" {
 		t.Errorf("open: %v", err)
@@ -57,7 +57,7 @@ func TestCreateOpenDelete(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	checkErr(t, Delete(context.Background(), path, Options{}), errs.NotFound, "there is no sandbox mine")
+	checkErr(t, Delete(context.Background(), path, Options{}), errs.NotFound, `sandbox "mine" not found`)
 	if l, err := List(filepath.Join(dir, "nowhere"), Options{}); err != nil || len(l) != 0 {
 		t.Errorf("list of no folder: %v %v", l, err)
 	}
@@ -74,14 +74,14 @@ func TestDamagedFiles(t *testing.T) {
 		name, content string
 		words         []string
 	}{
-		{"empty", "", []string{"its file is damaged: it is empty"}},
-		{"cut", string(half), []string{"its file is damaged: line "}},
-		{"zeros", strings.Repeat("\x00", 5000), []string{"its file is damaged: line 1"}},
-		{"something else", `{"a":1}`, []string{"it is not a sandbox"}},
-		{"list", `[]`, []string{"its file is damaged: it has another shape"}},
-		{"newer", `{"kind":"hyperpod-sandbox","format":2,"objects":[]}`, []string{"a newer hyperpod made it (file format 2; this one knows 1)"}},
+		{"empty", "", []string{"the file is damaged: the file is empty"}},
+		{"cut", string(half), []string{"the file is damaged: line "}},
+		{"zeros", strings.Repeat("\x00", 5000), []string{"the file is damaged: line 1"}},
+		{"something else", `{"a":1}`, []string{"not a sandbox file"}},
+		{"list", `[]`, []string{"the file is damaged: unexpected structure"}},
+		{"newer", `{"kind":"hyperpod-sandbox","format":2,"objects":[]}`, []string{"a newer hyperpod wrote the file (format 2; this version reads up to 1)"}},
 		{"object without name", `{"kind":"hyperpod-sandbox","format":1,"objects":{"pods":[{}]}}`, []string{"pods: an object without name"}},
-		{"wrong shape", `{"kind":"hyperpod-sandbox","format":1,"objects":7}`, []string{"its file is damaged: it has another shape"}},
+		{"wrong shape", `{"kind":"hyperpod-sandbox","format":1,"objects":7}`, []string{"the file is damaged: unexpected structure"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "hurt.json")
@@ -90,7 +90,7 @@ func TestDamagedFiles(t *testing.T) {
 			}
 			_, err := Open(path, Options{})
 			checkErr(t, err, errs.Failure, append(c.words, "cannot open sandbox hurt", path, "hyperpod sandbox delete hurt", "hyperpod sandbox create hurt")...)
-			if text := errs.Text(err, false); strings.Contains(text, "JSON") || strings.Contains(text, "json:") || strings.Contains(text, "made anew") {
+			if text := errs.Text(err, false); strings.Contains(text, "JSON") || strings.Contains(text, "json:") || strings.Contains(text, "creates it again") {
 				t.Errorf("not in words, or not true: %s", text)
 			}
 		})
@@ -123,7 +123,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	const maps = "/api/v1/namespaces/default/configmaps"
 	a := b.send("POST", maps, `{"metadata":{"name":"x"}}`)
-	if m := object.Text(a.object(t), "message"); a.code != 500 || !strings.Contains(m, "no space left on device; it is as it was before") {
+	if m := object.Text(a.object(t), "message"); a.code != 500 || !strings.Contains(m, "no space left on device; the sandbox is unchanged") {
 		t.Errorf("%d %s", a.code, a.body)
 	}
 	checkErr(t, b.s.Advance(context.Background(), time.Hour), errs.Failure, "cannot save sandbox test: no space left on device", b.path)
@@ -181,7 +181,7 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err) // reading needs no lock
 	}
 	err = other.Advance(context.Background(), time.Minute)
-	checkErr(t, err, errs.Failure, "cannot change sandbox test: it is in use by process "+fmt.Sprint(os.Getpid()), b.path)
+	checkErr(t, err, errs.Failure, "cannot change sandbox test: process "+fmt.Sprint(os.Getpid())+" is using it", b.path)
 	if waits != 5 {
 		t.Errorf("%d waits of 10 ms for 50 ms", waits)
 	}
@@ -203,7 +203,7 @@ func TestLocked(t *testing.T) {
 	if err := Delete(ctx, b.path, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("delete, interrupted: %v", err)
 	}
-	if _, err := Create(context.Background(), b.path, "lend-three", o); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := Create(context.Background(), b.path, "lend-three", o); err == nil || !strings.Contains(err.Error(), "is using it") {
 		t.Errorf("create: %v", err)
 	}
 	unlock(holder)

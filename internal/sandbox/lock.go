@@ -13,22 +13,22 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
-// errBusy says that another process has the lock.
+// errBusy means that another process holds the lock.
 var errBusy = errors.New("locked by another process")
 
 const (
-	// retryLock is how long to wait before trying to get the lock again.
+	// retryLock is the pause between attempts to get the lock.
 	retryLock = 10 * time.Millisecond
-	// sayWaiting is how long to wait in silence.
-	sayWaiting = 500 * time.Millisecond
+	// quiet is how long a wait stays unreported.
+	quiet = 500 * time.Millisecond
 )
 
 func (f file) lockPath() string {
 	return filepath.Join(filepath.Dir(f.path), "."+f.name()+".lock")
 }
 
-// lock gets the exclusive right to change the file. It waits, not longer than
-// Options.LockTimeout, for a process that has it.
+// lock takes the exclusive lock for changes. It waits at most Options.LockTimeout for
+// a process that holds the lock.
 func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 	for waited := time.Duration(0); ; waited += retryLock {
 		h, err := f.tryLock()
@@ -38,11 +38,11 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 		case !errors.Is(err, errBusy):
 			return nil, errs.New("cannot change sandbox "+f.name(), errs.FileReason(err)).WithFact("file", f.path).WithCause(err)
 		case waited >= o.LockTimeout:
-			return nil, errs.New("cannot change sandbox "+f.name(), "it is in use by "+f.holder()).
+			return nil, errs.New("cannot change sandbox "+f.name(), f.holder()+" is using it").
 				WithFact("file", f.path).
-				WithAdvice("wait until that command is done, or end it").WithCause(err)
+				WithAdvice("wait until that command finishes, or stop it").WithCause(err)
 		}
-		if waited == sayWaiting {
+		if waited == quiet {
 			o.Waiting(f.holder())
 		}
 		select {
@@ -53,8 +53,8 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 	}
 }
 
-// tryLock locks the lock file and writes who has it. The lock file is apart
-// from the sandbox's because that one is replaced at every change.
+// tryLock locks the lock file and writes the process id into it. The sandbox's own
+// file cannot be the lock, because every change replaces it.
 func (f file) tryLock() (*os.File, error) {
 	h, err := os.OpenFile(f.lockPath(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -64,15 +64,15 @@ func (f file) tryLock() (*os.File, error) {
 		_ = h.Close()
 		return nil, err
 	}
-	// Delete removes the lock file: a lock on one that is gone is worth nothing.
+	// Delete removes the lock file. A lock on a removed file locks nobody out.
 	mine, err1 := h.Stat()
 	there, err2 := os.Stat(f.lockPath())
 	if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
 		unlock(h)
 		return nil, errBusy
 	}
-	// For the message another process prints while it waits; the lock itself
-	// does not depend on it, so that this can fail (a full disk) does no harm.
+	// Other processes print this id while they wait. The lock works without it, so a
+	// failure (a full disk) does no harm.
 	if err := h.Truncate(0); err == nil {
 		_, _ = h.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
@@ -84,7 +84,7 @@ func unlock(h *os.File) {
 	_ = h.Close()
 }
 
-// holder names the process that has the lock.
+// holder names the process that holds the lock.
 func (f file) holder() string {
 	b, err := os.ReadFile(f.lockPath())
 	if pid, convErr := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && convErr == nil {

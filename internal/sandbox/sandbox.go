@@ -1,6 +1,6 @@
 // Package sandbox is a practice cluster in one file: a Kubernetes API server in
-// process, with controllers that admit, preempt, run and finish jobs by the
-// clock. Several processes may use the same file.
+// process with controllers that admit, preempt, run and finish jobs by the clock.
+// Several processes can use one file at the same time.
 package sandbox
 
 import (
@@ -15,20 +15,22 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// Options are the surroundings of a sandbox. The zero value is for production.
+// Options are the clock and the waiting behavior of a sandbox. The zero value is for
+// production.
 type Options struct {
-	// Now is the wall clock (time.Now).
+	// Now returns the wall clock's time (default time.Now).
 	Now func() time.Time
-	// After is how waiting is done (time.After): for the file's lock, and for
-	// news from other processes.
+	// After waits for the file's lock and for changes by other processes (default
+	// time.After).
 	After func(time.Duration) <-chan time.Time
-	// LockTimeout is how long to wait for another process to finish its change
-	// (10 s).
+	// LockTimeout limits the wait for another process to finish its change (default
+	// 10 s).
 	LockTimeout time.Duration
-	// Waiting is told, once, which process a change has to wait for; nil tells nobody.
+	// Waiting is called once with the name of the process that a change waits for; nil
+	// ignores it.
 	Waiting func(holder string)
-	// Poll is how often a watch looks for changes by other processes and for
-	// things that are due (250 ms).
+	// Poll is the interval at which a watch checks for changes by other processes and
+	// for due events (default 250 ms).
 	Poll time.Duration
 }
 
@@ -66,8 +68,9 @@ type Sandbox struct {
 	changed chan struct{} // closed and replaced at every change
 }
 
-// Open opens an existing sandbox. Errors are *errs.Error: no such sandbox (exit
-// code 5), a damaged file, a file of a newer hyperpod, no permission.
+// Open opens an existing sandbox. Errors are of type *errs.Error: the sandbox is not
+// found (exit code 5), the file is damaged or of a newer version, or permission is
+// missing.
 func Open(path string, o Options) (*Sandbox, error) {
 	s := newSandbox(path, o)
 	s.mu.Lock()
@@ -87,24 +90,24 @@ func newSandbox(path string, o Options) *Sandbox {
 // ServeHTTP answers one request of the Kubernetes API.
 func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Name returns the sandbox's name: its file's name without the extension.
+// Name returns the sandbox's name: the name of its file without the extension.
 func (s *Sandbox) Name() string { return s.file.name() }
 
 // Path returns the path of the sandbox's file.
 func (s *Sandbox) Path() string { return s.file.path }
 
-// Scenario returns the name of the scenario that the sandbox was made from.
+// Scenario returns the name of the scenario that the sandbox started as.
 func (s *Sandbox) Scenario() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.head.Scenario
 }
 
-// Now is the sandbox's time: the wall clock, moved on by Advance.
+// Now returns the sandbox's time: the wall clock plus all advances.
 func (s *Sandbox) Now() time.Time { return s.clock.now(s.opts.Now()) }
 
-// clock is the sandbox's clock. It has its own lock because handlers ask it
-// while a change holds the sandbox's.
+// clock is the sandbox's clock. It has its own lock because handlers read it while a
+// change holds the sandbox's lock.
 type clock struct {
 	mu        sync.Mutex
 	offset    time.Duration
@@ -117,7 +120,7 @@ func (c *clock) set(h header) {
 	c.offset, c.simulated = time.Duration(h.Offset), h.Simulated
 }
 
-// now never goes back, even when the wall clock does.
+// now returns the sandbox's time. It never decreases, even if the wall clock does.
 func (c *clock) now(wall time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,11 +131,11 @@ func (c *clock) now(wall time.Time) time.Time {
 	return t
 }
 
-// Advance moves the sandbox's clock on by d; everything that happens until then
-// happens, in order.
+// Advance moves the sandbox's clock forward by d. Everything that is due until then
+// happens in order.
 func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	if d < 0 {
-		return errs.New("cannot move the clock of sandbox "+s.Name(), "time does not go back").WithCode(errs.Usage)
+		return errs.New("cannot move the clock of sandbox "+s.Name(), "the duration is negative").WithCode(errs.Usage)
 	}
 	_, err := s.change(ctx, func(work *work) error {
 		work.head.Offset += Duration(d)
@@ -142,7 +145,7 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// work is a change in progress: nothing of it is visible until it is saved.
+// work is a change in progress. It becomes visible when it is saved.
 type work struct {
 	ctx      context.Context
 	store    *store.Store
@@ -151,7 +154,7 @@ type work struct {
 	warnings []string
 }
 
-// settle lets everything happen that is due.
+// settle runs the controllers until nothing is due.
 func (w *work) settle() error {
 	r, err := control.Run(w.ctx, w.store, w.head.Simulated, w.now, control.Config{Duration: time.Duration(w.head.JobDuration)})
 	if err != nil {
@@ -162,7 +165,8 @@ func (w *work) settle() error {
 	return nil
 }
 
-// change locks the file, reads it again if it changed, applies f and saves.
+// change locks the file, reads it again if another process changed it, applies f and
+// saves the result.
 func (s *Sandbox) change(ctx context.Context, f func(*work) error) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +211,7 @@ func (s *Sandbox) load() error {
 	return nil
 }
 
-// reload reads the file again when another process changed it.
+// reload reads the file again if another process changed it.
 func (s *Sandbox) reload() error {
 	if now, err := s.file.stamp(); err == nil && now.same(s.seen) {
 		return nil

@@ -17,26 +17,30 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 //go:embed scenarios/*.yaml
 var scenarioFiles embed.FS
 
-// Scenario is a cluster that a sandbox can be made from.
+// Scenario is a cluster that a sandbox can start as.
 type Scenario struct {
 	Name string
 	Help string
-	// JobDuration is how long a job runs that does not say so itself.
+	// JobDuration is how long a job without a duration of its own runs.
 	JobDuration time.Duration
 }
+
+// DefaultScenario is the scenario of a sandbox that names none.
+const DefaultScenario = "enterprise"
 
 // Scenarios returns the scenarios, the default first.
 func Scenarios() []Scenario {
 	return []Scenario{
-		{"enterprise", "5 teams that share 80 GPUs, some jobs running and waiting", time.Hour},
+		{DefaultScenario, "5 teams that share 80 GPUs, with running and pending jobs", time.Hour},
 		{"startup", "3 teams with equal weights that share 15 GPUs", time.Hour},
 		{"john-smith", "john has 3 ml.g5.12xlarge (50 %, weight 0), smith 1 (100 %, weight 100)", time.Hour},
-		{"lend-three", "one team uses 2 of its 6 GPUs, the other 4 of its 5: a task of 4 borrows 3", time.Hour},
+		{"lend-three", "one team uses 2 of its 6 GPUs, another 4 of its 5; a job for 4 GPUs borrows 3", time.Hour},
 	}
 }
 
@@ -48,15 +52,15 @@ func findScenario(name string) (Scenario, error) {
 		}
 		names = append(names, s.Name)
 	}
-	e := errs.NotFoundf("there is no scenario %q", name).WithCode(errs.Usage).WithFact("there are", strings.Join(names, ", "))
+	e := errs.NotFoundf("scenario %q not found", name).WithCode(errs.Usage).WithFact("available", strings.Join(names, ", "))
 	if near := errs.Near(name, names); len(near) > 0 {
-		e = e.WithTry("--scenario " + near[0])
+		e = e.Suggest(suggest.Scenario(near[0]))
 	}
 	return Scenario{}, e
 }
 
-// ScenarioObjects returns a scenario's objects as YAML documents that a real
-// cluster with Kueue and the training operators can also be given.
+// ScenarioObjects returns a scenario's objects as YAML documents. A real cluster with
+// Kueue and the training operators accepts them, too.
 func ScenarioObjects(name string) ([]byte, error) {
 	if _, err := findScenario(name); err != nil {
 		return nil, err
@@ -64,8 +68,8 @@ func ScenarioObjects(name string) ([]byte, error) {
 	return scenarioFiles.ReadFile("scenarios/" + name + ".yaml")
 }
 
-// Create makes a sandbox from a scenario and opens it. Its folder is made when
-// it is missing. A sandbox that exists already is an error.
+// Create creates a sandbox from a scenario and opens it, with its folder if that is
+// missing. A sandbox that already exists is an error.
 func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, error) {
 	sc, err := findScenario(scenario)
 	if err != nil {
@@ -81,16 +85,16 @@ func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, er
 	}
 	defer release()
 	if _, err := s.file.stamp(); !errors.Is(err, fs.ErrNotExist) {
-		return nil, errs.New("cannot create sandbox "+s.Name(), "it exists already").WithFact("file", path).
-			WithTry("hyperpod sandbox delete " + s.Name()).WithAdvice("use another name, or delete it first")
+		return nil, errs.New("cannot create sandbox "+s.Name(), "it already exists").WithFact("file", path).
+			Suggest(suggest.DeleteSandbox(s.Name())).WithAdvice("choose another name, or delete it first")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.opts.Now().UTC()
 	w := &work{ctx: ctx, store: store.New(), now: now,
 		head: header{Scenario: scenario, Created: now.Truncate(time.Second), JobDuration: Duration(sc.JobDuration)}}
-	if err := w.layOut(scenario); err != nil {
-		return nil, errs.Wrap(err, "cannot make scenario "+scenario)
+	if err := w.populate(scenario); err != nil {
+		return nil, errs.Wrap(err, "cannot create scenario "+scenario)
 	}
 	seen, err := s.file.save(w.head, w.store)
 	if err != nil {
@@ -100,12 +104,12 @@ func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, er
 	return s, nil
 }
 
-// age is how long the things of a scenario that do not say have existed.
-const age = 30 * 24 * time.Hour
+// defaultAge is the age of a scenario's objects that give none.
+const defaultAge = 30 * 24 * time.Hour
 
-// layOut makes a scenario's objects, each at its time, and lets the controllers
-// run in between, so that the history is as if it had happened.
-func (w *work) layOut(scenario string) error {
+// populate creates a scenario's objects, each at its own time, and runs the controllers
+// in between, so that the sandbox has a history.
+func (w *work) populate(scenario string) error {
 	data, err := ScenarioObjects(scenario)
 	if err != nil {
 		return err
@@ -116,7 +120,7 @@ func (w *work) layOut(scenario string) error {
 	}
 	items := []item{}
 	for _, ns := range []string{"default", "kube-system", "kube-public"} {
-		items = append(items, item{map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": ns}}, age})
+		items = append(items, item{map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": ns}}, defaultAge})
 	}
 	for _, doc := range strings.Split("\n"+string(data), "\n---") {
 		m := map[string]any{}
@@ -157,13 +161,13 @@ func (w *work) layOut(scenario string) error {
 	return w.settle()
 }
 
-// takeAgo reads and removes the annotation that says when an object was made.
+// takeAgo reads and removes the annotation with an object's age.
 func takeAgo(m map[string]any) (time.Duration, error) {
 	meta, _ := m["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
 	s, ok := annotations[api.AgoAnnotation].(string)
 	if !ok {
-		return age, nil
+		return defaultAge, nil
 	}
 	if delete(annotations, api.AgoAnnotation); len(annotations) == 0 {
 		delete(meta, "annotations")
@@ -171,16 +175,16 @@ func takeAgo(m map[string]any) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-// fixed is the backend of an API server that only inserts.
+// fixed is the backend of an API server that only inserts objects.
 type fixed struct {
 	api.Backend
 	now time.Time
 }
 
-// Now is the time at which objects are made.
+// Now returns the creation time of the inserted objects.
 func (f fixed) Now() time.Time { return f.now }
 
-// roundTrip gives YAML's numbers the types that decoded JSON has.
+// roundTrip converts YAML's numbers to the types of decoded JSON.
 func roundTrip(m map[string]any) (map[string]any, error) {
 	raw, err := store.Encode(m)
 	if err != nil {

@@ -141,7 +141,7 @@ func TestLendThree(t *testing.T) {
 
 func TestUnknownScenario(t *testing.T) {
 	_, err := Create(context.Background(), t.TempDir()+"/x.json", "enterprice", Options{})
-	checkErr(t, err, 2, `no scenario "enterprice"`, "--scenario enterprise")
+	checkErr(t, err, 2, `scenario "enterprice" not found`, "--scenario enterprise")
 	if _, err := ScenarioObjects("x"); err == nil {
 		t.Error("no error for an unknown scenario")
 	}

@@ -35,7 +35,7 @@ func TestDoesNotSettle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "the policy does not settle: after 1 scheduling cycles") {
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "the policy never converges: after 1 scheduling cycles") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	told := slices.ContainsFunc(st.List(kinds.Event.FullName(), smithNS), func(e *store.Object) bool {

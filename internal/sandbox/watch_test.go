@@ -194,7 +194,7 @@ func TestLogs(t *testing.T) {
 	path := kinds.Pod.Path(smithNS, "j-worker-0", "log")
 	b.clock.move(150 * time.Second)
 	if a := b.send("GET", path, ""); a.code != 200 || string(a.body) != "sandbox: j-worker-0 started on "+object.Text(b.get(kinds.Pod, smithNS, "j-worker-0"), "spec", "nodeName")+
-		" (a practice pod: no process runs)\nsandbox: step 10\nsandbox: step 20\n" {
+		" (simulated: no process runs)\nsandbox: step 10\nsandbox: step 20\n" {
 		t.Errorf("%d %s", a.code, a.body)
 	}
 	if a := b.send("GET", path+"?tailLines=1&timestamps=true", ""); string(a.body) != "2026-11-21T12:02:00Z sandbox: step 20\n" {

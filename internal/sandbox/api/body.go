@@ -56,8 +56,8 @@ func decodeObject(body []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// identify checks that the body is an object of the kind and place that the
-// URL names, and fills in what the body leaves out.
+// identify checks that the body is an object of the URL's kind and namespace, and sets
+// the fields that the body leaves out.
 func (c *call) identify(m map[string]any) error {
 	kind, version := object.Text(m, "kind"), object.Text(m, "apiVersion")
 	if kind == "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
-// The columns are those of the real kinds (Kubernetes' printers; the printer
-// columns of the CRDs), where they say something in a sandbox.
+// The columns are those of Kubernetes' printers and of the CRDs, as far as a sandbox has
+// values for them.
 var (
 	namespaceColumns = []column{{name: "Status", cell: at("status", "phase")}}
 
@@ -85,7 +85,7 @@ var (
 	}
 )
 
-// jobColumns are the columns of a job kind that is a custom resource.
+// jobColumns returns the columns of a job kind that is a custom resource.
 func jobColumns(j kinds.Job) []column {
 	switch j.Kind {
 	case kinds.RayJob.Kind:
@@ -133,8 +133,8 @@ func conditionCell(kind string) func(map[string]any, time.Time) any {
 	return func(o map[string]any, _ time.Time) any { return condition(o, kind) }
 }
 
-// lastCondition is what the training operators show: the newest condition that
-// holds.
+// lastCondition returns what the training operators show: the newest condition that is
+// True.
 func lastCondition(o map[string]any, _ time.Time) any {
 	for _, c := range slices.Backward(object.List(o, "status", "conditions")) {
 		if object.Text(c, "status") == "True" {

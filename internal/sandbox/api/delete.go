@@ -99,8 +99,8 @@ func precondition(c *call, opts metav1.DeleteOptions, old *store.Object) error {
 
 var protected = []string{"default", "kube-system", "kube-public"}
 
-// remove deletes an object and what it owns. An object with finalizers stays,
-// marked; it is returned then.
+// remove deletes an object and the objects that it owns. An object with finalizers gets
+// a deletion timestamp and stays; remove then returns it.
 func (s *Server) remove(r *resource, st *store.Store, old *store.Object, opts metav1.DeleteOptions) (*store.Object, error) {
 	if r.Kind == "Namespace" && slices.Contains(protected, old.Name) {
 		return nil, apierrors.NewForbidden(r.groupResource(), old.Name, fmt.Errorf("this namespace may not be deleted"))
@@ -124,7 +124,7 @@ func (s *Server) remove(r *resource, st *store.Store, old *store.Object, opts me
 	return nil, nil
 }
 
-// orphan removes an owner from what it owns.
+// orphan removes an owner from the objects that it owns.
 func orphan(st *store.Store, uid string) error {
 	for _, r := range st.Resources() {
 		for _, d := range st.List(r, "") {
@@ -168,7 +168,7 @@ func (s *Server) deleteCollection(c *call) error {
 		}
 		for _, o := range p.objects {
 			if st.Get(c.res.FullName(), o.Namespace, o.Name) == nil {
-				continue // went with its owner
+				continue // deleted with its owner
 			}
 			if _, err := s.remove(c.res, st, o, opts); err != nil {
 				return err

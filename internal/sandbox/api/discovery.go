@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// gitVersion is the Kubernetes version that the sandbox says it is: its API is
-// that of this release, as far as it goes.
+// gitVersion is the Kubernetes version that the sandbox reports. It implements a part of
+// this release's API.
 const gitVersion = "v1.35.4+hyperpod-sandbox"
 
 func versionInfo() version.Info {
@@ -29,7 +29,7 @@ func (s *Server) index(w http.ResponseWriter) error {
 	return nil
 }
 
-// aggregated tells whether the client asks for discovery in one document.
+// aggregated reports whether the client asks for aggregated discovery.
 func aggregated(r *http.Request) bool {
 	for _, part := range strings.Split(r.Header.Get("Accept"), ",") {
 		if strings.Contains(part, "g=apidiscovery.k8s.io") && strings.Contains(part, "v=v2") && !strings.Contains(part, "v=v2beta1") {
@@ -116,7 +116,7 @@ func (r *resource) subresources() []subresource {
 	return out
 }
 
-// writeAggregated answers with the aggregated discovery of the groups wanted.
+// writeAggregated writes the aggregated discovery of the given groups.
 func (s *Server) writeAggregated(w http.ResponseWriter, want func(group string) bool) error {
 	out := apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
 		Items: []apidiscovery.APIGroupDiscovery{}}

@@ -17,12 +17,12 @@ import (
 
 func badRequest(message string) error { return apierrors.NewBadRequest(message) }
 
-// unknownPath is the answer to a path that nothing is served at.
+// unknownPath returns the error for an unserved path.
 func unknownPath(verb string) error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, verb, schema.GroupResource{}, "", "404 page not found", 0, true)
 }
 
-// expired is the answer to a watch or a continued list from too long ago.
+// expired returns the error for a watch or continued list from before the history.
 func expired(rv, oldest int64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", rv, oldest))
 }
@@ -34,7 +34,7 @@ func unsupportedMedia(accepted ...string) error {
 	}}
 }
 
-// statusOf turns any error into the Status that a client sees.
+// statusOf returns the Status of an error.
 func statusOf(err error) metav1.Status {
 	var api apierrors.APIStatus
 	var own *errs.Error
@@ -43,8 +43,8 @@ func statusOf(err error) metav1.Status {
 	case errors.As(err, &api):
 		s = api.Status()
 	case errors.As(err, &own):
-		// The sandbox's own trouble (its file is locked, broken, not writable):
-		// whole advice in one message, for clients that print only that.
+		// An error of the sandbox's file (locked, damaged, not writable). Some clients
+		// print only the message, so it holds the facts and suggestions, too.
 		message := own.Error()
 		for _, f := range own.Facts {
 			message += "; " + f.Label + ": " + f.Text

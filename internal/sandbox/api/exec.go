@@ -22,16 +22,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// execIdle ends an exec in which nothing happens, as a kubelet does.
+// execIdle ends an idle exec, like a kubelet.
 const execIdle = 4 * time.Hour
 
-// The protocols of exec that are spoken, and their channels.
+// The supported protocols of exec, and their channels.
 const (
 	protocolV4 = "v4." + wsstream.ChannelWebSocketProtocol
 	protocolV5 = remotecommand.StreamProtocolV5Name
 )
 
-// podExec runs a command in the pretend shell. Only WebSocket is spoken.
+// podExec runs a command in the simulated shell, over WebSocket only.
 func (s *Server) podExec(c *call) error {
 	q := c.URL.Query()
 	command := q["command"]
@@ -45,7 +45,7 @@ func (s *Server) podExec(c *call) error {
 	case object.Text(pod.Map(), "status", "phase") != "Running":
 		return badRequest("cannot exec into a container in a completed pod; current phase is " + object.Text(pod.Map(), "status", "phase"))
 	case !wsstream.IsWebSocketRequest(c.Request):
-		return badRequest("a sandbox speaks exec over WebSocket only")
+		return badRequest("a sandbox supports exec over WebSocket only")
 	}
 	flag := func(name string) bool { on, _ := strconv.ParseBool(q.Get(name)); return on }
 	x := execution{tty: flag("tty"), in: flag("stdin"), out: flag("stdout"), err: flag("stderr")}
@@ -54,7 +54,7 @@ func (s *Server) podExec(c *call) error {
 	return nil
 }
 
-// shellOf is the world of a pod's container.
+// shellOf returns the environment of a pod's container.
 func shellOf(pod *store.Object, container string) *shell.Shell {
 	sh := &shell.Shell{Hostname: pod.Name, Env: map[string]string{}, After: time.After}
 	for i, ct := range object.List(pod.Map(), "spec", "containers") {
@@ -72,7 +72,7 @@ func shellOf(pod *store.Object, container string) *shell.Shell {
 	return sh
 }
 
-// execution is one command that runs for a client.
+// execution is one command of a client.
 type execution struct{ tty, in, out, err bool }
 
 func (x execution) serve(w http.ResponseWriter, r *http.Request, command []string, sh *shell.Shell) {
@@ -93,7 +93,7 @@ func (x execution) serve(w http.ResponseWriter, r *http.Request, command []strin
 	conn.SetIdleTimeout(execIdle)
 	_, streams, err := conn.Open(w, r)
 	if err != nil {
-		return // the client has been answered
+		return // the library answered the client
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(r.Context())
@@ -104,7 +104,7 @@ func (x execution) serve(w http.ResponseWriter, r *http.Request, command []strin
 	}
 	if x.out {
 		std.Out = streams[remotecommand.StreamStdOut]
-		_, _ = std.Out.Write(nil) // says that the connection stands
+		_, _ = std.Out.Write(nil) // reports that the connection is up
 	}
 	if x.err && !x.tty {
 		std.Err = streams[remotecommand.StreamStdErr]
@@ -131,7 +131,7 @@ func (x execution) serve(w http.ResponseWriter, r *http.Request, command []strin
 	}
 }
 
-// exitStatus is how an exit code is told to a client.
+// exitStatus returns the Status that carries an exit code.
 func exitStatus(code int) metav1.Status {
 	if code == 0 {
 		return metav1.Status{Status: metav1.StatusSuccess}

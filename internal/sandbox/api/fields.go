@@ -7,7 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
-// digits returns a whole number as text; absent is "0".
+// digits returns a whole number as text, "0" for a missing one.
 func digits(v any, names ...string) string {
 	n, _ := object.Int(v, names...)
 	return strconv.FormatInt(n, 10)
@@ -16,7 +16,7 @@ func digits(v any, names ...string) string {
 // condition returns the status ("True", "False", "Unknown") of a condition, or "".
 func condition(o any, kind string) string { return object.Text(object.Condition(o, kind), "status") }
 
-// atoi reads a query parameter that must be a whole number.
+// atoi parses a query parameter that must be a whole number.
 func atoi(name, s string) (int64, error) {
 	if s == "" {
 		return 0, nil

@@ -16,16 +16,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// logEvery is how far apart the lines of a sandbox pod's log are.
+// logEvery is the time between the lines of a sandbox pod's log.
 const logEvery = time.Minute
 
-// noProcess answers attach and port-forward: there is nothing to reach.
+// noProcess answers attach and port-forward, which need a process.
 func (s *Server) noProcess(c *call) error {
-	return badRequest("a sandbox runs no processes: there is nothing to " + c.sub + " in pod " + c.name)
+	return badRequest("a sandbox runs no processes: cannot " + c.sub + " in pod " + c.name)
 }
 
-// podLog makes up a log: a pod of a sandbox runs nothing, so the lines only say
-// how long it has been running.
+// podLog writes an invented log: a sandbox pod runs no process, so the lines show how
+// long the pod has been running.
 func (s *Server) podLog(c *call) error {
 	o, err := s.logOptions(c)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Server) podLog(c *call) error {
 		return err
 	}
 	if o.previous {
-		// Nothing is ever started again in a sandbox.
+		// A sandbox never restarts a container.
 		return badRequest(fmt.Sprintf("previous terminated container %q in pod %q not found", firstOr(o.container, pod), c.name))
 	}
 	lines, last := logLines(pod, s.backend.Now(), o.from, o.stamped)
@@ -52,7 +52,7 @@ func (s *Server) podLog(c *call) error {
 			return nil
 		}
 		if pod, rv, err = s.loggedPod(c, o.container); err != nil {
-			return nil // deleted: the log ends
+			return nil // the pod is deleted: the log ends
 		}
 		lines, last = logLines(pod, s.backend.Now(), last.Add(time.Second), o.stamped)
 		left = emit(c.w, lines, left)
@@ -60,7 +60,7 @@ func (s *Server) podLog(c *call) error {
 	return nil
 }
 
-// logOptions are a request's PodLogOptions.
+// logOptions holds a request's PodLogOptions.
 type logOptions struct {
 	container                 string
 	follow, stamped, previous bool
@@ -114,7 +114,7 @@ func firstOr(container string, pod *store.Object) string {
 	return container
 }
 
-// emit sends lines, of which at most left bytes (-1: all), and returns what is left.
+// emit sends at most left bytes of lines (-1: all) and returns the remaining limit.
 func emit(w http.ResponseWriter, lines []string, left int64) int64 {
 	if len(lines) > 0 {
 		text := strings.Join(lines, "\n") + "\n"
@@ -132,8 +132,8 @@ func emit(w http.ResponseWriter, lines []string, left int64) int64 {
 	return left
 }
 
-// loggedPod returns the pod and the state's resource version, or why the pod has
-// no log.
+// loggedPod returns the pod and the state's resource version, or the reason why the pod
+// has no log.
 func (s *Server) loggedPod(c *call, container string) (pod *store.Object, rv int64, err error) {
 	err = s.backend.View(c.Context(), func(st *store.Store) error {
 		rv = st.RV()
@@ -168,8 +168,8 @@ func (s *Server) loggedPod(c *call, container string) (pod *store.Object, rv int
 	return pod, rv, nil
 }
 
-// logLines are the lines of a pod's log from a moment on, and the time of the
-// latest line (or of the moment, when there is none yet).
+// logLines returns the lines of a pod's log from a time on, and the time of the last
+// line (from if there is none).
 func logLines(pod *store.Object, now, from time.Time, stamped bool) ([]string, time.Time) {
 	o := pod.Map()
 	start, ok := object.Time(o, "status", "startTime")
@@ -194,7 +194,7 @@ func logLines(pod *store.Object, now, from time.Time, stamped bool) ([]string, t
 		}
 		lines, last = append(lines, message), t
 	}
-	add(start, fmt.Sprintf("sandbox: %s started on %s (a practice pod: no process runs)", pod.Name, object.Text(o, "spec", "nodeName")))
+	add(start, fmt.Sprintf("sandbox: %s started on %s (simulated: no process runs)", pod.Name, object.Text(o, "spec", "nodeName")))
 	first := start.Add(logEvery)
 	if skip := from.Sub(start) / logEvery; skip > 1 {
 		first = start.Add(skip * logEvery)

@@ -11,9 +11,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// openAPI serves documents that say no more than clients need in order to let
-// the server check fields: which kinds can be patched with which parameters.
-// Schemas are left open: what is in an object is checked when it is stored.
+// openAPI serves minimal documents: which kinds can be patched with which parameters, so
+// that clients let the server validate fields. The schemas accept anything, because the
+// server validates objects when it stores them.
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request, rest []string) error {
 	switch {
 	case len(rest) == 1 && rest[0] == "v2":
@@ -47,7 +47,7 @@ func gvk(r *resource) map[string]string {
 	return map[string]string{"group": r.Group, "version": r.Version, "kind": r.Kind}
 }
 
-// itemPath is the documented path of one object of a kind.
+// itemPath returns the path of one object of a kind.
 func itemPath(r *resource) string {
 	ns := ""
 	if r.Namespaced {
@@ -92,7 +92,7 @@ func schemaName(r *resource) string {
 	return group + "." + r.Version + "." + r.Kind
 }
 
-// openAPIv2 is for clients that know no version 3; they ask for it in protobuf.
+// openAPIv2 serves clients without support for version 3, which ask for protobuf.
 func (s *Server) openAPIv2(w http.ResponseWriter, r *http.Request) error {
 	paths, definitions := map[string]any{}, map[string]any{}
 	for _, res := range s.resources {

@@ -48,7 +48,7 @@ func (s *Server) patch(c *call) error {
 	})
 }
 
-// finishPatch checks and stores what a patch resulted in.
+// finishPatch validates and stores the result of a patch.
 func (s *Server) finishPatch(c *call, st *store.Store, old *store.Object, m map[string]any) (*store.Object, error) {
 	if err := c.identify(m); err != nil {
 		return nil, err
@@ -103,9 +103,9 @@ func isObject(b []byte) bool {
 	return json.Unmarshal(b, &m) == nil && m != nil
 }
 
-// apply is server-side apply in a small form: the object is made, or what is
-// given is merged into it. The sandbox has no managed fields, so a field that an
-// earlier apply set and this one leaves out stays, and nothing conflicts.
+// apply is a reduced server-side apply: it creates the object, or merges the given
+// fields into it. The sandbox has no managed fields, so a field from an earlier apply
+// stays if this one leaves it out, and nothing conflicts.
 func (s *Server) apply(c *call, body []byte) error {
 	if c.URL.Query().Get("fieldManager") == "" {
 		return badRequest("PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch")

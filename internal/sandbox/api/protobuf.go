@@ -28,8 +28,8 @@ var protobufDecoder = sync.OnceValue(func() *protobuf.Serializer {
 	return protobuf.NewSerializer(scheme, scheme)
 })
 
-// fromProtobuf decodes the bodies that typed clients of the built-in kinds send
-// (kubectl create configmap, kubectl auth can-i) into JSON's form.
+// fromProtobuf converts the protobuf bodies of typed clients (kubectl create configmap,
+// kubectl auth can-i) to decoded JSON.
 func fromProtobuf(body []byte) (map[string]any, error) {
 	o, gvk, err := protobufDecoder().Decode(body, nil, nil)
 	if err != nil {

@@ -37,15 +37,15 @@ func (s *Server) get(c *call) error {
 	return s.writeObject(c, f, http.StatusOK, o)
 }
 
-// listMeta is the metadata of a list. The field order is that of the API server.
+// listMeta is the metadata of a list, in the field order of the API server.
 type listMeta struct {
 	ResourceVersion    string `json:"resourceVersion"`
 	Continue           string `json:"continue,omitempty"`
 	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
 }
 
-// position is what a continue token carries: the resource version of the first
-// page and the last key sent. Later pages are read from the state as it is then.
+// position is the content of a continue token: the resource version of the first page
+// and the last key sent. Later pages show the state at the time of their request.
 type position struct {
 	RV        int64  `json:"rv"`
 	Namespace string `json:"ns,omitempty"`
@@ -69,7 +69,7 @@ func decodePosition(token string) (position, error) {
 	return p, nil
 }
 
-// page is one list answer before it is rendered.
+// page is one page of a list before rendering.
 type page struct {
 	meta    listMeta
 	objects []*store.Object

@@ -21,7 +21,7 @@ import (
 
 func splitPath(p string) []string { return strings.Split(p, ".") }
 
-// form is a shape in which objects are answered.
+// form is a representation of objects in answers.
 type form int
 
 const (
@@ -35,7 +35,7 @@ type format struct {
 	yaml bool
 }
 
-// format picks the first media type of the Accept header that can be made.
+// format returns the first supported media type of the Accept header.
 func (c *call) format() (format, error) {
 	accept := c.Header.Get("Accept")
 	if accept == "" {
@@ -66,12 +66,12 @@ func (c *call) format() (format, error) {
 		"only the following media types are accepted: application/json, application/yaml", 0, true)
 }
 
-// metadataOf is the PartialObjectMetadata of an object.
+// metadataOf returns the PartialObjectMetadata of an object.
 func metadataOf(o *store.Object) map[string]any {
 	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": metav1.SchemeGroupVersion.String(), "metadata": o.Map()["metadata"]}
 }
 
-// shape turns an object into the JSON value that f asks for.
+// shape returns an object as the JSON value that f asks for.
 func (s *Server) shape(c *call, f format, o *store.Object, header bool) any {
 	switch f.form {
 	case metaOnly:
@@ -108,7 +108,7 @@ func (s *Server) writeList(c *call, f format, p page) error {
 	return l.write(c.w)
 }
 
-// rawList is a list of objects that are JSON already.
+// rawList is a list of encoded objects.
 type rawList struct {
 	Kind       string
 	APIVersion string
@@ -116,8 +116,8 @@ type rawList struct {
 	Items      []*store.Object
 }
 
-// write writes the list piece by piece, without decoding its items again. A
-// client that is gone cannot be told.
+// write writes the list piece by piece without decoding its items. It ignores errors of
+// the connection.
 func (l rawList) write(w io.Writer) error {
 	head, err := json.Marshal(map[string]any{"kind": l.Kind, "apiVersion": l.APIVersion, "metadata": l.Metadata})
 	if err != nil {
@@ -162,7 +162,7 @@ func write(w http.ResponseWriter, f format, code int, v any) error {
 		}
 	}
 	head(w, kind, code)
-	_, _ = w.Write(body) // a client that is gone cannot be told
+	_, _ = w.Write(body) // the client is gone: nobody to report it to
 	return nil
 }
 

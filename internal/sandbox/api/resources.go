@@ -22,18 +22,17 @@ import (
 // resource is a kind that the sandbox serves.
 type resource struct {
 	kinds.Resource
-	// builtin makes an empty value of the Go type of a built-in kind, which
-	// decides how a strategic merge patch works and what a valid object is; nil
-	// for custom resources.
+	// builtin returns an empty value of a built-in kind's Go type, for validation and
+	// strategic merge patches; nil for custom resources.
 	builtin func() any
-	// schema makes an empty value of the Go type that a custom resource's schema
-	// was made from; nil where there is none.
+	// schema returns an empty value of the Go type behind a custom resource's schema;
+	// nil if there is none.
 	schema func() any
-	// status: the kind has a status subresource.
+	// status means that the kind has a status subresource.
 	status bool
-	// generation: changes of the spec are counted.
+	// generation means that metadata.generation counts changes of the spec.
 	generation bool
-	// virtual kinds can only be created and are never stored.
+	// virtual means that objects can only be created and are never stored.
 	virtual    bool
 	categories []string
 	columns    []column
@@ -64,7 +63,7 @@ func custom(r kinds.Resource, columns ...column) *resource {
 	return &resource{Resource: r, status: true, generation: true, columns: columns}
 }
 
-// checked is a custom resource whose schema is known as a Go type.
+// checked returns a custom resource with a schema from a Go type.
 func checked[T any](r kinds.Resource, columns ...column) *resource {
 	out := custom(r, columns...)
 	out.schema = func() any { return new(T) }
@@ -73,8 +72,8 @@ func checked[T any](r kinds.Resource, columns ...column) *resource {
 
 func virtual(r kinds.Resource) *resource { return &resource{Resource: r, virtual: true} }
 
-// Kinds that only the sandbox has a use for: they are stored so that manifests
-// with several documents can be applied, and nothing acts on them.
+// Kinds that only the sandbox uses. It stores them so that manifests with several
+// documents can be applied; no controller acts on them.
 var (
 	secret = kinds.Resource{Version: "v1", Plural: "secrets", Kind: "Secret", Namespaced: true}
 	claim  = kinds.Resource{Version: "v1", Plural: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true, Short: []string{"pvc"}}
@@ -86,7 +85,7 @@ var (
 	selfReview = kinds.Resource{Group: "authentication.k8s.io", Version: "v1", Plural: "selfsubjectreviews", Kind: "SelfSubjectReview"}
 )
 
-// table returns the kinds served, in the order of discovery.
+// table returns the served kinds, in the order of discovery.
 func table() []*resource {
 	out := []*resource{
 		builtin[corev1.Namespace](kinds.Namespace, true, false, namespaceColumns...),
@@ -132,7 +131,7 @@ func table() []*resource {
 	)
 }
 
-// jobSchemas are the operators' own types, by kind.
+// jobSchemas returns the operators' Go types by kind.
 func jobSchemas() map[string]func() any {
 	return map[string]func() any{
 		kinds.PyTorchJob.Kind: func() any { return new(trainingv1.PyTorchJob) },
@@ -155,7 +154,7 @@ func (g servedGroup) gv(version string) schema.GroupVersion {
 	return schema.GroupVersion{Group: g.name, Version: version}
 }
 
-// groups returns the API groups served by name, the core group ("") first.
+// groups returns the served API groups sorted by name, the core group ("") first.
 func (s *Server) groups() []servedGroup {
 	var out []servedGroup
 	for _, r := range s.resources {
@@ -172,7 +171,7 @@ func (s *Server) groups() []servedGroup {
 	return out
 }
 
-// versions returns every API version served, group by group.
+// versions returns every served API version, group by group.
 func (s *Server) versions() []schema.GroupVersion {
 	var out []schema.GroupVersion
 	for _, g := range s.groups() {

@@ -7,7 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
-// review answers questions about the caller's rights: everything is allowed.
+// review answers access reviews: a sandbox allows everything.
 func (s *Server) review(c *call) error {
 	m, err := c.object()
 	if err != nil {

@@ -57,13 +57,13 @@ func (s selector) matches(o *store.Object) bool {
 	return s.fields.Empty() || s.fields.Matches(objectFields{o})
 }
 
-// objectFields lets a field selector look into an object.
+// objectFields makes an object's fields available to a field selector.
 type objectFields struct{ o *store.Object }
 
 func (f objectFields) Has(string) bool { return true }
 
-// Get returns the value of a field as API servers compare it: absent is "",
-// absent booleans are "false".
+// Get returns the value of a field as API servers compare it: "" for a missing field,
+// "false" for a missing boolean.
 func (f objectFields) Get(path string) string {
 	switch path {
 	case "metadata.name":

@@ -43,7 +43,8 @@ var (
 	ageColumn  = column{name: "Age", cell: since("metadata", "creationTimestamp")}
 )
 
-// tableOf renders a page for kubectl get. Every kind has at least a name and an age.
+// tableOf renders a page for kubectl get. Every kind has at least the columns name and
+// age.
 func (s *Server) tableOf(c *call, p page, header bool) any {
 	columns := []column{nameColumn}
 	if c.res.Kind == "Event" {

@@ -21,9 +21,9 @@ import (
 
 func apiUID(s string) types.UID { return types.UID(s) }
 
-// checkTypes decodes an object into the Go type of its kind, so that a value of
-// the wrong type is refused, and unknown fields too where the client asks for
-// that (fieldValidation=Strict). Otherwise unknown fields are warnings.
+// checkTypes decodes an object into the Go type of its kind. It refuses values of the
+// wrong type and, with fieldValidation=Strict, unknown fields. Otherwise it returns
+// warnings about unknown fields.
 func (s *Server) checkTypes(c *call, m map[string]any) ([]string, error) {
 	empty := c.res.builtin
 	if empty == nil {
@@ -60,7 +60,7 @@ func (s *Server) checkTypes(c *call, m map[string]any) ([]string, error) {
 	return warnings, nil
 }
 
-// wrongField is the field that a decoding error is about.
+// wrongField returns the field of a decoding error.
 func wrongField(err error) *field.Path {
 	var wrong *stdjson.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
@@ -69,8 +69,8 @@ func wrongField(err error) *field.Path {
 	return field.NewPath("spec")
 }
 
-// validate checks an object as far as every API server does for its kind:
-// names, labels, annotations, owner references, and what a pod or job must have.
+// validate checks what every API server checks for a kind: names, labels, annotations,
+// owner references, and the required fields of pods and jobs.
 func validate(r *resource, m map[string]any) error {
 	raw, err := store.Encode(m["metadata"])
 	if err != nil {
@@ -80,7 +80,6 @@ func validate(r *resource, m map[string]any) error {
 	if err := json.UnmarshalCaseSensitivePreserveInts(raw, &meta); err != nil {
 		return badRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", r.Kind, r.Version, r.Kind, err))
 	}
-	// Finalizers and managed fields are not looked at; the rest is as written.
 	all := validation.ValidateObjectMeta(&meta, r.Namespaced, nameRule(r), field.NewPath("metadata"))
 	switch r.Kind {
 	case "Pod":
@@ -129,8 +128,8 @@ func validatePodSpec(spec any, path *field.Path) field.ErrorList {
 	return all
 }
 
-// validateJob checks what the schemas of the job kinds require: the part of the
-// spec with the roles, and containers in every pod template.
+// validateJob checks what the schemas of the job kinds require: the fields with the
+// roles, and containers in every pod template.
 func validateJob(r *resource, m map[string]any) field.ErrorList {
 	j, ok := kinds.JobFor(r.GroupVersion(), r.Kind)
 	if !ok {
@@ -169,7 +168,7 @@ func validateBatchJob(m map[string]any) field.ErrorList {
 	return all
 }
 
-// immutable refuses changes of fields that can not change.
+// immutable refuses changes of immutable fields.
 func immutable(r *resource, old, m map[string]any) error {
 	var path *field.Path
 	var value any
@@ -200,7 +199,7 @@ func immutable(r *resource, old, m map[string]any) error {
 	return apierrors.NewInvalid(r.groupKind(), object.Text(m, "metadata", "name"), field.ErrorList{field.Invalid(path, value, "field is immutable")})
 }
 
-// setDefaults fills in what the API server, or a CRD's schema, fills in.
+// setDefaults sets the defaults of the API server or of a CRD's schema.
 func setDefaults(r *resource, m map[string]any) {
 	switch r.FullName() {
 	case "namespaces":
@@ -233,16 +232,16 @@ func setDefaults(r *resource, m map[string]any) {
 	}
 }
 
-// holdBack suspends a new job that has a queue, as Kueue's webhook does: the
-// scheduler says when it starts.
-func holdBack(r *resource, m map[string]any) {
+// suspendQueued suspends a new job with a queue, like Kueue's webhook. The scheduler
+// decides when it starts.
+func suspendQueued(r *resource, m map[string]any) {
 	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok && object.Text(m, "metadata", "labels", kinds.QueueLabel) != "" {
 		object.Set(m, true, j.SuspendPath...)
 	}
 }
 
-// ungoverned says that a cluster with task governance refuses what a sandbox lets
-// through: in a team's namespace, work without a queue.
+// ungoverned returns a warning for work without a queue in a team's namespace. A cluster
+// with task governance refuses it.
 func ungoverned(st *store.Store, r *resource, m map[string]any) []string {
 	_, isJob := kinds.JobFor(r.GroupVersion(), r.Kind)
 	ns := st.Get("namespaces", "", object.Text(m, "metadata", "namespace"))
@@ -293,7 +292,7 @@ func batchDefaults(m map[string]any) {
 	}
 }
 
-// clusterQueueDefaults are those of the CRD (Kueue v1beta2).
+// clusterQueueDefaults sets the defaults of the CRD (Kueue v1beta2).
 func clusterQueueDefaults(spec map[string]any) {
 	defaults(spec, "queueingStrategy", "BestEffortFIFO")
 	defaults(spec, "stopPolicy", "None")

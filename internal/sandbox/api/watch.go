@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// bookmarkEvery is how often an idle watch is told how far it has come.
+// bookmarkEvery is the interval of bookmarks in an idle watch.
 const bookmarkEvery = time.Minute
 
 func watching(q url.Values) bool {
@@ -27,13 +27,13 @@ type stream struct {
 	c      *call
 	f      format
 	sel    selector
-	sent   int64 // everything up to this resource version was sent
-	header bool  // a table's columns are still to be sent
+	sent   int64 // the watch has sent everything up to this resource version
+	header bool  // the next event carries a table's columns
 	marked time.Time
 }
 
-// watch streams changes until the client goes away, timeoutSeconds are over or
-// the history no longer reaches back.
+// watch streams changes until the client disconnects, timeoutSeconds are over, or the
+// history no longer reaches back.
 func (s *Server) watch(c *call) error {
 	f, err := c.format()
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Server) watch(c *call) error {
 		return nil
 	}
 	w.run(ctx, q.Get("allowWatchBookmarks") == "true")
-	return nil // the answer has begun: nothing else can be said
+	return nil // the answer has begun: an error cannot follow
 }
 
 // event is one line of a watch.
@@ -75,7 +75,7 @@ type event struct {
 	Object any    `json:"object"`
 }
 
-// begin finds where the watch starts and returns what is sent at once.
+// begin finds the start of the watch and returns its first events.
 func (w *stream) begin(ctx context.Context, q url.Values) ([]event, error) {
 	rv, initial := q.Get("resourceVersion"), q.Get("sendInitialEvents") == "true"
 	var events []event
@@ -145,7 +145,7 @@ func (w *stream) send(events []event) bool {
 	return true
 }
 
-// run sends changes as they come.
+// run sends changes as they happen.
 func (w *stream) run(ctx context.Context, bookmarks bool) {
 	for {
 		var events []event
@@ -183,8 +183,8 @@ func (w *stream) run(ctx context.Context, bookmarks bool) {
 	}
 }
 
-// translate turns a change into what this watch sees: an object that no longer
-// matches the selector is deleted to it, one that now does is added.
+// translate returns a change as this watch sees it. An object that no longer matches the
+// selector is deleted for the watch; one that matches now is added.
 func (w *stream) translate(c store.Change) (event, bool) {
 	if c.Resource != w.c.res.FullName() || w.c.namespace != "" && c.Object.Namespace != w.c.namespace {
 		return event{}, false

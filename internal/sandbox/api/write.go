@@ -65,8 +65,8 @@ func (s *Server) create(c *call) error {
 	return s.save(c, http.StatusCreated, func(st *store.Store) (*store.Object, error) { return s.insert(c, st, m) })
 }
 
-// insert stores a new object: names it, fills in what the API server fills in,
-// and checks it.
+// insert stores a new object. It generates its name, sets the fields that the API server
+// sets, and validates it.
 func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Object, error) {
 	meta := object.Child(m, "metadata")
 	name, _ := meta["name"].(string)
@@ -92,7 +92,7 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	meta["managedFields"] = []any{map[string]any{"manager": manager(c), "operation": "Update", "apiVersion": c.res.GroupVersion(),
 		"time": meta["creationTimestamp"], "fieldsType": "FieldsV1", "fieldsV1": map[string]any{}}}
 	setDefaults(c.res, m)
-	holdBack(c.res, m)
+	suspendQueued(c.res, m)
 	if err := validate(c.res, m); err != nil {
 		return nil, err
 	}
@@ -103,9 +103,9 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	return st.Put(c.res.FullName(), m)
 }
 
-// manager is who makes an object: the fieldManager of the request, else the
-// first part of its user agent, as the API server has it. Only the maker is
-// recorded; who owns which field is not.
+// manager returns the creator of an object: the request's fieldManager, else the first
+// part of its user agent, like the API server. The sandbox records only the creator, not
+// the owners of single fields.
 func manager(c *call) string {
 	if m := c.URL.Query().Get("fieldManager"); m != "" {
 		return m
@@ -114,8 +114,8 @@ func manager(c *call) string {
 	return agent
 }
 
-// dropsStatus: the status of a new object is ignored where it is a subresource.
-// Nodes are the exception of the sandbox: nothing else could tell their capacity.
+// dropsStatus reports whether the status of a new object is ignored, because it is a
+// subresource. Nodes are an exception: a sandbox has no kubelets to report capacity.
 func (s *Server) dropsStatus(r *resource) bool { return r.status && r.Kind != "Node" }
 
 func (s *Server) update(c *call) error {
@@ -143,8 +143,8 @@ func (s *Server) update(c *call) error {
 	})
 }
 
-// replace puts a new version of an object in the place of old: what a client
-// may not change is kept, what does not change is not written.
+// replace stores a new version of an object. It keeps the fields that clients cannot
+// change, and does not write an unchanged object.
 func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[string]any) (*store.Object, error) {
 	meta, before := object.Child(m, "metadata"), object.Child(old.Copy(), "metadata")
 	if rv, _ := meta["resourceVersion"].(string); rv != "" && rv != rvOf(old) {
@@ -192,7 +192,7 @@ func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[stri
 	return st.Put(c.res.FullName(), m)
 }
 
-// keep makes key in m what it is in from.
+// keep copies key from one map to another, or deletes it.
 func keep(m, from map[string]any, key string) {
 	if v, ok := from[key]; ok {
 		m[key] = v
@@ -201,8 +201,8 @@ func keep(m, from map[string]any, key string) {
 	}
 }
 
-// prune removes nulls at the top of the metadata and an empty status, which
-// clients send for empty times and maps.
+// prune removes nulls in the metadata and an empty status, which clients send for empty
+// times and maps.
 func prune(m map[string]any) {
 	meta := object.Child(m, "metadata")
 	for k, v := range meta {
@@ -215,8 +215,8 @@ func prune(m map[string]any) {
 	}
 }
 
-// Insert stores an object that comes from no request (of a scenario, or made by
-// a controller): the same defaults and checks apply.
+// Insert stores an object without a request, for scenarios and controllers. The same
+// defaults and checks apply.
 func (s *Server) Insert(st *store.Store, m map[string]any) (*store.Object, error) {
 	gv, err := schema.ParseGroupVersion(object.Text(m, "apiVersion"))
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package control simulates what a cluster's controllers, scheduler and pods do:
-// it turns jobs into Workloads, has them admitted by Kueue's own rules, makes
-// and places pods, and finishes jobs when their time is over. It is a
-// discrete-event simulation over a store: it runs when it is called, up to the
-// moment it is told, and needs neither goroutines nor timers.
+// Package control simulates a cluster's controllers, scheduler and pods. It creates
+// Workloads for jobs, admits them by Kueue's own rules, creates and places pods, and
+// finishes jobs when their duration is over. It is a discrete-event simulation over a
+// store: each call runs up to a given time, without goroutines or timers.
 package control
 
 import (
@@ -15,25 +14,25 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// Config is what the simulation depends on besides the objects.
+// Config holds the settings of the simulation.
 type Config struct {
-	// Duration is how long a job runs that does not say so itself (an hour).
+	// Duration is how long a job without a duration of its own runs (default 1 h).
 	Duration time.Duration
-	// MaxCycles caps the scheduling cycles at one moment (300): some policies
-	// admit and preempt the same jobs for ever.
+	// MaxCycles limits the scheduling cycles at one moment (default 300): some policies
+	// never converge.
 	MaxCycles int
 }
 
-// Result tells what the caller has to know.
+// Result is the outcome of a run.
 type Result struct {
-	// Next is when something happens next by itself; zero when nothing will.
+	// Next is the time of the next event without a request; zero if there is none.
 	Next time.Time
 	// Warnings are for the user.
 	Warnings []string
 }
 
-// maxSteps bounds one Run. Every step finishes or removes something, so only a
-// mistake could reach it.
+// maxSteps limits one Run. Every step finishes or removes something, so only a bug
+// reaches the limit.
 const maxSteps = 100_000
 
 // sim is one run of the simulation.
@@ -43,13 +42,12 @@ type sim struct {
 	cfg      Config
 	now      time.Time
 	engine   *admission.Engine
-	loaded   map[store.Key]int64         // workloads in the engine, at which resource version
+	loaded   map[store.Key]int64         // resource versions of the workloads in the engine
 	events   map[happening]*store.Object // see eventsKnown
 	warnings []string
 }
 
-// Run lets everything happen that happens up to the moment to: from is the
-// moment up to which it has happened already.
+// Run simulates from one time to another.
 func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (Result, error) {
 	if cfg.Duration <= 0 {
 		cfg.Duration = time.Hour
@@ -79,12 +77,12 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 		}
 		settled = st.RV()
 	}
-	return Result{}, fmt.Errorf("the simulation does not come to an end before %s", to.Format(time.RFC3339))
+	return Result{}, fmt.Errorf("the simulation does not finish before %s", to.Format(time.RFC3339))
 }
 
-// step brings everything up to date at the present moment, in the order in
-// which a cluster's parts act: what ends, ends; pods of nodes that are gone go;
-// jobs get workloads; the scheduler admits and preempts; jobs start and stop; pods are placed; status
+// step brings everything up to date at the present moment, in the order of a real
+// cluster: due jobs end, pods of removed nodes disappear, jobs get workloads, the
+// scheduler admits and preempts, jobs start and stop, pods get nodes, and status
 // follows.
 func (s *sim) step() error {
 	for _, f := range []func() error{s.endDue, s.dropLost, s.prepareJobs, s.schedule, s.runJobs, s.placePods, s.writeStatus, s.writeQueues} {

@@ -15,7 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// admission returns Kueue's scheduler, loaded with everything but the workloads.
+// admission returns Kueue's scheduler with all objects except the workloads.
 func (s *sim) admission() (*admission.Engine, error) {
 	if s.engine != nil {
 		return s.engine, nil
@@ -39,14 +39,14 @@ func (s *sim) admission() (*admission.Engine, error) {
 		objects = append(objects, list...)
 	}
 	if err := e.Load(s.ctx, objects...); err != nil {
-		s.warnf("the scheduler leaves out what it cannot use: %v", err)
+		s.warnf("the scheduler ignores objects that it cannot use: %v", err)
 	}
 	s.engine, s.loaded = e, map[store.Key]int64{}
 	return e, nil
 }
 
-// rules are those of the ConfigMap that Kueue's manager has. Without one, fair
-// sharing is on, as the task-governance add-on has it.
+// rules returns the configuration in the ConfigMap of Kueue's manager. Without one,
+// fair sharing is on, like in the task governance add-on.
 func (s *sim) rules() admission.Config {
 	cfg := admission.Config{FairSharing: true}
 	for _, o := range s.st.List(kinds.ConfigMap.FullName(), "kueue-system") {
@@ -56,7 +56,7 @@ func (s *sim) rules() admission.Config {
 		}
 		given, warnings, err := admission.ConfigFrom([]byte(config.Data["controller_manager_config.yaml"]))
 		if err != nil {
-			s.warnf("the scheduler's configuration is not used: %v", err)
+			s.warnf("ignoring the scheduler's configuration: %v", err)
 			continue
 		}
 		for _, w := range warnings {
@@ -95,8 +95,8 @@ func typedWorkload(o *store.Object) (*kueue.Workload, error) {
 	return typed[kueue.Workload](o)
 }
 
-// schedule tells the scheduler which workloads came, changed and went, lets it
-// admit and preempt until it settles, and writes what it decided.
+// schedule gives the scheduler all changes of workloads, runs it until it settles, and
+// writes its decisions.
 func (s *sim) schedule() error {
 	e, err := s.admission()
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *sim) schedule() error {
 	if err != nil {
 		return err
 	}
-	evicted := s.tell(line)
+	evicted := s.record(line)
 	for key := range s.loaded {
 		w := e.Workload(key.Namespace, key.Name)
 		o := s.st.Get(kinds.Workload.FullName(), key.Namespace, key.Name)
@@ -117,7 +117,7 @@ func (s *sim) schedule() error {
 			continue
 		}
 		if why, ok := evicted[key]; ok && object.True(o.Map(), "Admitted") {
-			// It may be back already: its job has to start over all the same.
+			// It may be admitted again already. Its job has to start over anyway.
 			if err := s.stopFor(o, why); err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (s *sim) schedule() error {
 	return nil
 }
 
-// loadWorkloads makes the engine's workloads those of the store.
+// loadWorkloads replaces the engine's workloads with those in the store.
 func (s *sim) loadWorkloads(e *admission.Engine) error {
 	there := map[store.Key]bool{}
 	var changed []client.Object
@@ -159,7 +159,7 @@ func (s *sim) loadWorkloads(e *admission.Engine) error {
 		}
 	}
 	if err := e.Load(s.ctx, changed...); err != nil {
-		s.warnf("the scheduler leaves out what it cannot use: %v", err)
+		s.warnf("the scheduler ignores objects that it cannot use: %v", err)
 	}
 	return nil
 }
@@ -175,8 +175,8 @@ func (s *sim) stopFor(w *store.Object, why string) error {
 	return nil
 }
 
-// writeWorkload stores the status that the scheduler gave a workload. PodsReady
-// is not the scheduler's, so it is kept.
+// writeWorkload stores the status from the scheduler. It keeps PodsReady, which the
+// scheduler does not own.
 func (s *sim) writeWorkload(o *store.Object, w *kueue.Workload) error {
 	status, err := decodeMap(w.Status)
 	if err != nil {
@@ -203,9 +203,9 @@ func (s *sim) writeWorkload(o *store.Object, w *kueue.Workload) error {
 	return nil
 }
 
-// tell makes events of what the scheduler did, and returns the workloads that
-// were preempted, with the reason.
-func (s *sim) tell(line admission.Timeline) map[store.Key]string {
+// record writes the scheduler's actions as events. It returns the preempted workloads
+// with the reason.
+func (s *sim) record(line admission.Timeline) map[store.Key]string {
 	evicted := map[store.Key]string{}
 	times := map[store.Key]int{}
 	for i, ev := range line.Events {
@@ -221,18 +221,18 @@ func (s *sim) tell(line admission.Timeline) map[store.Key]string {
 		if !line.Settled && i > unsettledEvents {
 			continue
 		}
-		s.tellOne(o, ev)
+		s.recordOne(o, ev)
 	}
 	if !line.Settled {
-		s.tellUnsettled(line, times)
+		s.recordUnsettled(line, times)
 	}
 	return evicted
 }
 
-// unsettledEvents is how many of a timeline without an end become events.
+// unsettledEvents is how many entries of an endless timeline become events.
 const unsettledEvents = 20
 
-func (s *sim) tellOne(o *store.Object, ev admission.Event) {
+func (s *sim) recordOne(o *store.Object, ev admission.Event) {
 	switch ev.Kind {
 	case admission.EventAdmitted, admission.EventQuotaReserved:
 		s.event(o, "Normal", "QuotaReserved", fmt.Sprintf("Quota reserved in ClusterQueue %s, wait time since queued was %.0fs",
@@ -248,7 +248,7 @@ func (s *sim) tellOne(o *store.Object, ev admission.Event) {
 	}
 }
 
-// queuedAt is when a workload was queued last.
+// queuedAt returns when a workload was last queued.
 func queuedAt(o *store.Object) time.Time {
 	if t, ok := object.Time(object.Condition(o.Map(), "Requeued"), "lastTransitionTime"); ok {
 		return t
@@ -257,16 +257,16 @@ func queuedAt(o *store.Object) time.Time {
 	return t
 }
 
-// tellUnsettled says that the policy admits and preempts without an end. Things
-// stay as they are after the last cycle.
-func (s *sim) tellUnsettled(line admission.Timeline, preempted map[store.Key]int) {
+// recordUnsettled reports a policy that admits and preempts without end. The state
+// after the last cycle stays.
+func (s *sim) recordUnsettled(line admission.Timeline, preempted map[store.Key]int) {
 	var most store.Key
 	for key, n := range preempted {
 		if n > preempted[most] || n == preempted[most] && key.Compare(most) < 0 {
 			most = key
 		}
 	}
-	message := fmt.Sprintf("the policy does not settle: after %d scheduling cycles workloads are still being admitted and preempted", line.Cycles)
+	message := fmt.Sprintf("the policy never converges: after %d scheduling cycles Kueue still admits and preempts workloads", line.Cycles)
 	if o := s.st.Get(kinds.Workload.FullName(), most.Namespace, most.Name); o != nil {
 		s.event(o, "Warning", "DoesNotSettle", message)
 	}

@@ -9,18 +9,17 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// maxEvents is how many events are kept. A cluster keeps them for an hour.
+// maxEvents is how many events a sandbox keeps. A cluster keeps them for an hour.
 const maxEvents = 400
 
-// sources names the component that reports on a kind of object.
+// sources maps kinds to the component that reports on them.
 var sources = map[string]string{
 	"Workload": "kueue-admission",
 	"Pod":      "default-scheduler",
 }
 
-// event records that something happened to an object. It reports whether it was
-// recorded: a warning that is there already is not repeated, anything else that
-// happens again at another time is counted.
+// event records an event about an object and reports whether it did. It does not repeat
+// a warning that exists already. It counts any other event that happens again.
 func (s *sim) event(o *store.Object, kind, reason, message string) bool {
 	if len(message) > 1024 {
 		message = message[:1021] + "..."
@@ -63,15 +62,15 @@ func (s *sim) event(o *store.Object, kind, reason, message string) bool {
 	return err == nil
 }
 
-// happening is what makes two events the same.
+// happening identifies an event: two events with the same value are one.
 type happening struct{ uid, reason, message string }
 
 func happeningOf(e *store.Object) happening {
 	return happening{object.Text(e.Map(), "involvedObject", "uid"), object.Text(e.Map(), "reason"), object.Text(e.Map(), "message")}
 }
 
-// eventsKnown returns the events by what happened. Only this package changes
-// events while it runs, so they are read once.
+// eventsKnown returns the events by their identity. It reads them once, because only
+// this package changes events during a run.
 func (s *sim) eventsKnown() map[happening]*store.Object {
 	if s.events == nil {
 		s.events = map[happening]*store.Object{}
@@ -82,7 +81,7 @@ func (s *sim) eventsKnown() map[happening]*store.Object {
 	return s.events
 }
 
-// namespaceOf is where events about an object are.
+// namespaceOf returns the namespace of events about an object.
 func namespaceOf(o *store.Object) string {
 	if o.Namespace == "" {
 		return "default"
@@ -90,7 +89,7 @@ func namespaceOf(o *store.Object) string {
 	return o.Namespace
 }
 
-// trimEvents forgets the oldest events when there are too many.
+// trimEvents removes the oldest events beyond maxEvents.
 func (s *sim) trimEvents() {
 	events := s.st.List(kinds.Event.FullName(), "")
 	if len(events) <= maxEvents {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// outcomeAnnotation says how a job ends in a sandbox: "Failed", or anything
-	// else for success.
+	// outcomeAnnotation holds how a job ends in a sandbox: "Failed"; any other value
+	// means success.
 	outcomeAnnotation = kinds.OwnPrefix + "sandbox-outcome"
-	// maxExecTimeLabel limits how long Kueue lets a job run.
+	// maxExecTimeLabel is Kueue's label for the maximum run time of a job.
 	maxExecTimeLabel = "kueue.x-k8s.io/max-exec-time-seconds"
 )
 
-// nextDue is when something happens next by itself: a job or pod ends, or a
-// finished job's time to live is over.
+// nextDue returns the time of the next event: a job or pod ends, or a finished job
+// expires.
 func (s *sim) nextDue() (time.Time, bool) {
 	var next time.Time
 	found := false
@@ -29,18 +29,18 @@ func (s *sim) nextDue() (time.Time, bool) {
 		}
 	}
 	for _, j := range s.jobs() {
-		consider(s.ends(j))
-		consider(expires(j))
+		consider(s.jobEnd(j))
+		consider(expiry(j))
 	}
 	for _, p := range s.st.List(kinds.Pod.FullName(), "") {
-		consider(s.podEnds(p))
+		consider(s.podEnd(p))
 	}
 	return next, found
 }
 
-// ends is when a job that runs will be done: its duration after the last of its
-// pods started.
-func (s *sim) ends(j job) (time.Time, bool) {
+// jobEnd returns the expected end of a running job: its duration after the start of its
+// last pod.
+func (s *sim) jobEnd(j job) (time.Time, bool) {
 	if j.suspended() || finished(j) {
 		return time.Time{}, false
 	}
@@ -62,8 +62,8 @@ func (s *sim) ends(j job) (time.Time, bool) {
 	return last.Add(d), len(pods) > 0
 }
 
-// duration is how long a job runs. A Ray cluster runs until it is deleted,
-// unless it says how long.
+// duration returns how long a job runs. A RayCluster without a duration of its own runs
+// until it is deleted.
 func (s *sim) duration(j job) (time.Duration, bool) {
 	if text := object.Text(j.m(), "metadata", "annotations", kinds.DurationAnnotation); text != "" {
 		if d, err := time.ParseDuration(text); err == nil && d >= 0 {
@@ -89,9 +89,9 @@ func (s *sim) duration(j job) (time.Duration, bool) {
 	return s.cfg.Duration, j.kind.Kind != kinds.RayCluster.Kind
 }
 
-// podEnds is when a pod that is nobody's ends. One that is always restarted
-// does not.
-func (s *sim) podEnds(p *store.Object) (time.Time, bool) {
+// podEnd returns the expected end of a running pod without an owner. A pod with restart
+// policy Always has none.
+func (s *sim) podEnd(p *store.Object) (time.Time, bool) {
 	start, ok := object.Time(p.Map(), "status", "startTime")
 	if len(p.Owners) > 0 || !ok || object.Text(p.Map(), "status", "phase") != "Running" || object.Text(p.Map(), "spec", "restartPolicy") == "Always" {
 		return time.Time{}, false
@@ -105,8 +105,8 @@ func (s *sim) podEnds(p *store.Object) (time.Time, bool) {
 	return start.Add(d), true
 }
 
-// expires is when a finished job is removed (ttlSecondsAfterFinished).
-func expires(j job) (time.Time, bool) {
+// expiry returns when a finished job is removed (ttlSecondsAfterFinished).
+func expiry(j job) (time.Time, bool) {
 	if !finished(j) {
 		return time.Time{}, false
 	}
@@ -123,22 +123,21 @@ func expires(j job) (time.Time, bool) {
 	return end.Add(time.Duration(ttl) * time.Second), ok
 }
 
-// endDue ends the jobs and pods whose time is over, and removes jobs that have
-// been finished long enough.
+// endDue finishes jobs and pods at their expected end, and removes expired jobs.
 func (s *sim) endDue() error {
 	over := func(t time.Time, ok bool) bool { return ok && !t.After(s.now) }
 	for _, j := range s.jobs() {
 		switch {
-		case over(expires(j)):
+		case over(expiry(j)):
 			s.st.Collect(j.kind.FullName(), j.o)
-		case over(s.ends(j)):
+		case over(s.jobEnd(j)):
 			if err := s.end(j); err != nil {
 				return err
 			}
 		}
 	}
 	for _, p := range s.st.List(kinds.Pod.FullName(), "") {
-		if over(s.podEnds(p)) {
+		if over(s.podEnd(p)) {
 			m := p.Copy()
 			s.endPod(m, object.Text(m, "metadata", "annotations", outcomeAnnotation) == "Failed")
 			if _, err := s.put(kinds.Pod.FullName(), m); err != nil {
@@ -149,13 +148,13 @@ func (s *sim) endDue() error {
 	return nil
 }
 
-// end finishes a job: its pods, itself, its workload.
+// end finishes a job's pods, the job and its workload.
 func (s *sim) end(j job) error {
 	failed := object.Text(j.m(), "metadata", "annotations", outcomeAnnotation) == "Failed"
 	pods := s.podsOf(j)
 	for i, p := range pods {
 		m := p.Copy()
-		s.endPod(m, failed && i == 0) // one pod failing is enough
+		s.endPod(m, failed && i == 0) // one failed pod is enough
 		if _, err := s.put(kinds.Pod.FullName(), m); err != nil {
 			return err
 		}
@@ -178,7 +177,7 @@ func (s *sim) end(j job) error {
 	return s.finishWorkload(job{j.kind, o}, result, message)
 }
 
-// finishWorkload declares a job's workload finished, which frees its quota.
+// finishWorkload marks a job's workload as finished, which frees its quota.
 func (s *sim) finishWorkload(j job, result, message string) error {
 	w := s.workloadOf(j)
 	if w == nil || object.True(w.Map(), "Finished") {

@@ -23,7 +23,7 @@ func (j job) governed() bool { return j.o.Labels[kinds.QueueLabel] != "" }
 
 func (j job) suspended() bool { return object.Bool(j.m(), j.kind.SuspendPath...) }
 
-// what names the job in messages.
+// what returns the job's name for messages.
 func (j job) what() string { return j.kind.Kind + " " + j.o.Namespace + "/" + j.o.Name }
 
 // jobs returns the jobs of every kind.
@@ -58,8 +58,8 @@ func (s *sim) podsOf(j job) []*store.Object {
 	return out
 }
 
-// prepareJobs gives every governed job that is not finished a workload, holds it
-// back until that is admitted, and keeps the workload in step with the job.
+// prepareJobs creates a workload for every unfinished job with a queue, keeps the job
+// suspended until the workload is admitted, and keeps the workload up to date.
 func (s *sim) prepareJobs() error {
 	for _, j := range s.jobs() {
 		if !j.governed() || finished(j) {
@@ -79,8 +79,8 @@ func (s *sim) prepareJobs() error {
 	return nil
 }
 
-// newWorkload holds a job back and makes its workload, as Kueue's job
-// controller does. A job that cannot have one stays held back, and says why.
+// newWorkload suspends a job and creates its workload, like Kueue's job controller. A
+// job without a valid workload stays suspended and gets an event with the reason.
 func (s *sim) newWorkload(j job) error {
 	j, err := s.stop(j, nil, "missing workload")
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *sim) newWorkload(j job) error {
 		return nil
 	}
 	if s.st.Get(kinds.Workload.FullName(), j.o.Namespace, object.Text(wanted, "metadata", "name")) != nil {
-		return nil // made by hand, under the name that the job's would have
+		return nil // somebody created a workload with this name
 	}
 	w, err := s.create(kinds.Workload.FullName(), wanted)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *sim) newWorkload(j job) error {
 	return nil
 }
 
-// workloadFor returns the workload that Kueue would make for a job, decoded.
+// workloadFor returns the workload that Kueue would create for a job, decoded.
 func (s *sim) workloadFor(j job) (map[string]any, error) {
 	e, err := s.admission()
 	if err != nil {
@@ -121,12 +121,12 @@ func (s *sim) workloadFor(j job) (map[string]any, error) {
 	delete(m, "status")
 	meta := object.Map(m, "metadata")
 	delete(meta, "creationTimestamp")
-	delete(meta, "finalizers") // nothing here has to be cleaned up first
+	delete(meta, "finalizers") // a sandbox has nothing to clean up
 	return m, nil
 }
 
-// followJob brings a workload up to date with its job: everything while it holds
-// no quota, its priority always.
+// followJob copies changes of a job to its workload: the priority always, everything
+// else while the workload has no quota reservation.
 func (s *sim) followJob(j job, w *store.Object) error {
 	reserved := object.True(w.Map(), "QuotaReserved")
 	priority := j.o.Labels[kinds.PriorityLabel]
@@ -134,12 +134,12 @@ func (s *sim) followJob(j job, w *store.Object) error {
 		return nil
 	}
 	if !reserved && !j.suspended() {
-		return nil // stopped first, which puts its templates back
+		return nil // runJobs suspends it first, which restores its pod templates
 	}
 	wanted, err := s.workloadFor(j)
 	if err != nil {
 		if s.event(j.o, "Warning", "ErrWorkloadCompose", err.Error()) {
-			s.warnf("%s: its workload stays as it was: %v", j.what(), err)
+			s.warnf("%s: its workload stays unchanged: %v", j.what(), err)
 		}
 		return nil
 	}
@@ -168,8 +168,8 @@ func (s *sim) followJob(j job, w *store.Object) error {
 	return nil
 }
 
-// stop suspends a job and removes its pods. w is its workload, whose pod
-// templates it gets back, or nil.
+// stop suspends a job, removes its pods and restores its pod templates from its
+// workload w, which may be nil.
 func (s *sim) stop(j job, w *store.Object, why string) (job, error) {
 	for _, p := range s.podsOf(j) {
 		s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
@@ -188,7 +188,7 @@ func (s *sim) stop(j job, w *store.Object, why string) (job, error) {
 		m, err = decodeMap([]byte(raw))
 	}
 	if err != nil {
-		// A kind or object that Kueue's code cannot read is held back all the same.
+		// Kueue's code cannot read this object. Suspend it anyway.
 		m = j.o.Copy()
 		object.Set(m, true, j.kind.SuspendPath...)
 	}
@@ -202,7 +202,7 @@ func (s *sim) stop(j job, w *store.Object, why string) (job, error) {
 	return job{j.kind, o}, nil
 }
 
-// start lets a job run on the flavors that its workload was given.
+// start resumes a job on the flavors of its workload's admission.
 func (s *sim) start(j job, w *store.Object) (job, error) {
 	wl, err := typedWorkload(w)
 	if err != nil {
@@ -231,8 +231,8 @@ func (s *sim) start(j job, w *store.Object) (job, error) {
 	return job{j.kind, o}, nil
 }
 
-// runJobs starts the jobs that were admitted, stops those that no longer are,
-// and gives running jobs their pods.
+// runJobs starts admitted jobs, stops jobs that are no longer admitted, and creates the
+// pods of running jobs.
 func (s *sim) runJobs() error {
 	for _, j := range s.jobs() {
 		if finished(j) {
@@ -259,7 +259,7 @@ func (s *sim) runJobs() error {
 	return nil
 }
 
-// whyStopped is what Kueue says when it stops a job.
+// whyStopped returns Kueue's message for a stopped job.
 func whyStopped(w *store.Object) string {
 	if w == nil {
 		return "missing workload"
@@ -270,10 +270,10 @@ func whyStopped(w *store.Object) string {
 	return "Not admitted by cluster queue"
 }
 
-// finished tells whether a job has ended, well or not.
+// finished reports whether a job has succeeded or failed.
 func finished(j job) bool { return outcome(j) != "" }
 
-// outcome is how a job ended: "Succeeded", "Failed" or "" while it has not.
+// outcome returns "Succeeded", "Failed", or "" for an unfinished job.
 func outcome(j job) string {
 	switch j.kind.Kind {
 	case kinds.RayJob.Kind:

@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// create stores a new object with the fields that the API server fills in.
+// create stores a new object with the fields that the API server sets.
 func (s *sim) create(resource string, m map[string]any) (*store.Object, error) {
 	meta := object.Child(m, "metadata")
 	meta["uid"] = uuid.NewString()
@@ -23,8 +23,8 @@ func (s *sim) create(resource string, m map[string]any) (*store.Object, error) {
 	return s.st.Put(resource, m)
 }
 
-// put stores a changed object; a changed spec counts as a new generation. What
-// does not change is not written.
+// put stores a changed object and increments its generation if the spec changed. It
+// does not write an unchanged object.
 func (s *sim) put(resource string, m map[string]any) (*store.Object, error) {
 	old := s.st.Get(resource, object.Text(m, "metadata", "namespace"), object.Text(m, "metadata", "name"))
 	if old != nil {
@@ -39,7 +39,7 @@ func (s *sim) put(resource string, m map[string]any) (*store.Object, error) {
 	return s.st.Put(resource, m)
 }
 
-// decodeMap turns JSON or a typed value into a decoded object.
+// decodeMap converts JSON or a typed value to a decoded object.
 func decodeMap(v any) (map[string]any, error) {
 	raw, ok := v.([]byte)
 	if !ok {
@@ -52,13 +52,13 @@ func decodeMap(v any) (map[string]any, error) {
 	return m, kjson.Unmarshal(raw, &m)
 }
 
-// typed decodes a stored object into a Go type.
+// typed decodes a stored object into its Go type.
 func typed[T any](o *store.Object) (*T, error) {
 	v := new(T)
 	return v, kjson.Unmarshal(o.Raw, v)
 }
 
-// ownerRef makes an object the controller of another.
+// ownerRef returns a controller reference to an object.
 func ownerRef(o map[string]any) map[string]any {
 	return map[string]any{
 		"apiVersion": object.Text(o, "apiVersion"), "kind": object.Text(o, "kind"),

@@ -20,14 +20,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// space is a node and what is free on it.
+// space is a node with its free resources.
 type space struct {
 	node *corev1.Node
 	free corev1.ResourceList
 }
 
-// placePods binds every pod that waits for a node to the first one with room,
-// where it runs at once. It stands in for the scheduler and the kubelets.
+// placePods binds every unscheduled pod to the first node that it fits on, where it
+// runs at once. It replaces the scheduler and the kubelets.
 func (s *sim) placePods() error {
 	var waiting []*store.Object
 	pods := s.st.List(kinds.Pod.FullName(), "")
@@ -67,7 +67,7 @@ func (s *sim) placePods() error {
 	return nil
 }
 
-// dropLost removes the pods whose node is gone, as the pod garbage collector does.
+// dropLost removes pods on nodes that no longer exist, like the pod garbage collector.
 func (s *sim) dropLost() error {
 	for _, p := range s.st.List(kinds.Pod.FullName(), "") {
 		if n := object.Text(p.Map(), "spec", "nodeName"); n != "" && s.st.Get(kinds.Node.FullName(), "", n) == nil {
@@ -88,7 +88,7 @@ func (s *sim) unschedulable(o *store.Object, m map[string]any, why string) error
 	return err
 }
 
-// spaces returns the nodes by name, with what the pods on them leave free.
+// spaces returns the nodes, sorted by name, with their free resources.
 func (s *sim) spaces(pods []*store.Object) ([]*space, error) {
 	var out []*space
 	byName := map[string]*space{}
@@ -132,8 +132,8 @@ func (sp *space) take(r corev1.ResourceList) {
 	}
 }
 
-// place finds the first node that a pod fits on and takes the room, or says why
-// there is none, in the scheduler's words.
+// place returns the first node that a pod fits on and reserves its resources there. If
+// the pod fits on no node, it returns the reason in the scheduler's words.
 func place(pod *corev1.Pod, nodes []*space) (node, why string) {
 	want := requests(pod)
 	reasons := map[string]int{}
@@ -157,8 +157,8 @@ func place(pod *corev1.Pod, nodes []*space) (node, why string) {
 	return "", fmt.Sprintf("0/%d nodes are available: %s.", len(nodes), strings.Join(parts, ", "))
 }
 
-// misfits says why a pod can not go to a node; only the first kind of reason
-// counts, as in the scheduler's filters.
+// misfits returns why a pod does not fit on a node: the reasons of the first filter that
+// rejects it, like the scheduler.
 func (sp *space) misfits(pod *corev1.Pod, want corev1.ResourceList) []string {
 	if sp.node.Spec.Unschedulable && !corehelper.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations,
 		&corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, true) {
@@ -185,8 +185,8 @@ func (sp *space) misfits(pod *corev1.Pod, want corev1.ResourceList) []string {
 	return out
 }
 
-// ready: a node without conditions counts as ready, so that a bare node object
-// is enough to add one.
+// ready reports whether a node is ready. A node without conditions is ready, so that a
+// minimal object is enough to add a node.
 func ready(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
@@ -196,7 +196,7 @@ func ready(n *corev1.Node) bool {
 	return true
 }
 
-// podAddress makes up an address that stays the same for the same name.
+// podAddress returns an invented IP address, always the same for one name.
 func podAddress(name string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))

@@ -9,31 +9,31 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
-// wish is one pod that a running job should have.
-type wish struct {
-	// name is the pod's name; where it ends in "-" the API server would make up
-	// the rest.
+// podPlan is one pod that a running job should have.
+type podPlan struct {
+	// name is the pod's name. A name that ends in "-" is a generateName.
 	name     string
 	role     string
 	labels   map[string]string
 	template map[string]any
 }
 
-// plan returns the pods that a job should have while it runs, named and labelled
-// as the kind's operator does it.
-func plan(j job) []wish {
-	var out []wish
+// plan returns the pods that a running job should have, with the names and labels that
+// the kind's operator sets.
+func plan(j job) []podPlan {
+	var out []podPlan
 	for _, p := range j.kind.Parts(j.m()) {
 		for i := range p.Replicas {
-			w := wish{role: p.Name, template: p.Template, labels: map[string]string{j.kind.PodLabel: j.o.Name}}
-			nameWish(&w, j, p, i)
+			w := podPlan{role: p.Name, template: p.Template, labels: map[string]string{j.kind.PodLabel: j.o.Name}}
+			w.identify(j, p, i)
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-func nameWish(w *wish, j job, p kinds.Part, i int64) {
+// identify sets the name and labels of the i-th pod of a role.
+func (w *podPlan) identify(j job, p kinds.Part, i int64) {
 	name, role, index := j.o.Name, strings.ToLower(p.Name), strconv.FormatInt(i, 10)
 	switch j.kind.Kind {
 	case kinds.PyTorchJob.Kind, kinds.TFJob.Kind, kinds.XGBoostJob.Kind:
@@ -83,7 +83,7 @@ func nameWish(w *wish, j job, p kinds.Part, i int64) {
 	}
 }
 
-// rayCluster is the name of a RayJob's cluster: made up once, then in its status.
+// rayCluster returns the name of a RayJob's cluster, which its status keeps.
 func rayCluster(j job) string {
 	if n := object.Text(j.m(), "status", "rayClusterName"); n != "" {
 		return n
@@ -91,7 +91,7 @@ func rayCluster(j job) string {
 	return j.o.Name + "-" + j.o.UID[:5]
 }
 
-// parallelism is how many pods each job of a JobSet's replicated job has.
+// parallelism returns the number of pods per job of a JobSet's replicated job.
 func parallelism(j job, name string) int64 {
 	for _, r := range object.List(j.m(), "spec", "replicatedJobs") {
 		if object.Text(r, "name") == name {

@@ -8,16 +8,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// roleAnnotation remembers which role of its job a pod has.
+// roleAnnotation holds a pod's role in its job.
 const roleAnnotation = kinds.OwnPrefix + "sandbox-role"
 
-// givePods makes the pods that a job lacks and removes those it should not have.
+// givePods creates a job's missing pods and removes surplus ones.
 func (s *sim) givePods(j job) error {
-	var wishes []wish
+	var planned []podPlan
 	if !j.suspended() {
-		wishes = plan(j)
+		planned = plan(j)
 	}
-	spare := map[string][]*store.Object{} // by the name wished for
+	spare := map[string][]*store.Object{} // by name or generateName
 	for _, p := range s.podsOf(j) {
 		key := p.Name
 		if g := object.Text(p.Map(), "metadata", "generateName"); g != "" {
@@ -25,7 +25,7 @@ func (s *sim) givePods(j job) error {
 		}
 		spare[key] = append(spare[key], p)
 	}
-	for _, w := range wishes {
+	for _, w := range planned {
 		if have := spare[w.name]; len(have) > 0 {
 			spare[w.name] = have[1:]
 			continue
@@ -42,7 +42,7 @@ func (s *sim) givePods(j job) error {
 	return nil
 }
 
-func (s *sim) makePod(j job, w wish) error {
+func (s *sim) makePod(j job, w podPlan) error {
 	template := store.CopyMap(w.template)
 	spec := object.Child(template, "spec")
 	meta := map[string]any{"namespace": j.o.Namespace, "ownerReferences": []any{ownerRef(j.m())}}
@@ -60,7 +60,7 @@ func (s *sim) makePod(j job, w wish) error {
 	defaultPod(spec, j.kind)
 	name := store.Key{Namespace: j.o.Namespace, Name: object.Text(meta, "name")}
 	if s.st.Get(kinds.Pod.FullName(), name.Namespace, name.Name) != nil {
-		// Somebody else's pod has the name: the job waits for it to go.
+		// Another pod has the name. The job waits until that pod is gone.
 		s.event(j.o, "Warning", "FailedCreatePod", `pods "`+name.Name+`" already exists`)
 		return nil
 	}
@@ -80,7 +80,7 @@ func createdPodReason(k kinds.Job) string {
 	return "SuccessfulCreatePod"
 }
 
-// defaultPod fills in what the API server and the kind's operator fill in.
+// defaultPod sets the defaults of the API server and of the kind's operator.
 func defaultPod(spec map[string]any, k kinds.Job) {
 	defaults := map[string]any{"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "serviceAccountName": "default",
 		"terminationGracePeriodSeconds": int64(30), "enableServiceLinks": true, "securityContext": map[string]any{}, "priority": int64(0)}
@@ -103,8 +103,7 @@ func defaultPod(spec map[string]any, k kinds.Job) {
 	}
 }
 
-// defaultRequests lets limits stand in for requests that are not given, as the
-// API server does.
+// defaultRequests copies limits to missing requests, like the API server.
 func defaultRequests(container map[string]any) {
 	resources, _ := container["resources"].(map[string]any)
 	limits, _ := resources["limits"].(map[string]any)
@@ -119,7 +118,7 @@ func defaultRequests(container map[string]any) {
 	}
 }
 
-// runPod is a bound pod's status while it runs.
+// runPod sets the status of a bound pod to running.
 func (s *sim) runPod(m map[string]any, node string) {
 	now := object.Stamp(s.now)
 	status := object.Child(m, "status")
@@ -133,7 +132,7 @@ func (s *sim) runPod(m map[string]any, node string) {
 	})
 }
 
-// endPod is a pod's status after it ended.
+// endPod sets the status of a pod to succeeded or failed.
 func (s *sim) endPod(m map[string]any, failed bool) {
 	now := object.Stamp(s.now)
 	status := object.Child(m, "status")

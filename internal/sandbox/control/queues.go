@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// usage is an amount by flavor and resource.
+// usage holds amounts by flavor and resource.
 type usage map[string]map[string]resource.Quantity
 
 func (u usage) add(flavor, name string, q resource.Quantity) {
@@ -21,7 +21,7 @@ func (u usage) add(flavor, name string, q resource.Quantity) {
 	u[flavor][name] = have
 }
 
-// load is what the workloads of a queue amount to.
+// load holds the counts and resources of a queue's workloads.
 type load struct {
 	pending, reserving, admitted int64
 	reserved, used               usage
@@ -29,7 +29,7 @@ type load struct {
 
 func newLoad() *load { return &load{reserved: usage{}, used: usage{}} }
 
-// writeQueues keeps the status of queues, as Kueue's controllers do.
+// writeQueues updates the status of queues, like Kueue's controllers.
 func (s *sim) writeQueues() error {
 	byCluster, byLocal, err := s.loads()
 	if err != nil {
@@ -170,8 +170,8 @@ func (s *sim) localQueueStatus(m map[string]any, queues map[string]*kueue.Cluste
 	s.condition(status, "Active", value, reason, message)
 }
 
-// flavorUsage lists every flavor and resource of a queue with its total and, on
-// a ClusterQueue, what of it is beyond the nominal quota.
+// flavorUsage returns every flavor and resource of a queue with its total and, for a
+// ClusterQueue, the borrowed amount beyond the nominal quota.
 func flavorUsage(cq *kueue.ClusterQueue, u usage, borrowed bool) []any {
 	out := []any{}
 	for _, g := range cq.Spec.ResourceGroups {

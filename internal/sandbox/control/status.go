@@ -8,13 +8,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// podsReady is the condition that Kueue's job controllers keep on a workload.
+// podsReady is a condition that Kueue's job controllers maintain on a workload.
 const podsReady = "PodsReady"
 
-// roleCount is how many pods of a role there are.
+// roleCount counts the pods of a role.
 type roleCount struct{ wanted, running, succeeded, failed int64 }
 
-// tally is what a job's pods do.
+// tally counts a job's pods by role and phase.
 type tally struct {
 	roles map[string]roleCount
 	order []string // the roles, in the job's order
@@ -50,11 +50,11 @@ func (s *sim) tally(j job) tally {
 	return t
 }
 
-// ready tells whether every pod runs.
+// ready reports whether every pod runs.
 func (t tally) ready() bool { return t.all.wanted > 0 && t.all.running >= t.all.wanted }
 
-// writeStatus brings the status of every job that is not finished, and of its
-// workload, up to date with its pods.
+// writeStatus updates the status of every unfinished job, and of its workload, from the
+// job's pods.
 func (s *sim) writeStatus() error {
 	for _, j := range s.jobs() {
 		w := s.workloadOf(j)
@@ -76,8 +76,8 @@ func (s *sim) writeStatus() error {
 	return nil
 }
 
-// podsReadyStatus keeps the PodsReady condition of a workload (Kueue's
-// waitForPodsReady, which is on by default).
+// podsReadyStatus updates the PodsReady condition of a workload (Kueue's
+// waitForPodsReady, on by default).
 func (s *sim) podsReadyStatus(w *store.Object, t tally) error {
 	c := map[string]any{"type": podsReady, "status": "False", "reason": "WaitForStart", "message": "Not all pods are ready or succeeded"}
 	if object.True(w.Map(), "Admitted") && t.ready() {
@@ -92,12 +92,12 @@ func (s *sim) podsReadyStatus(w *store.Object, t tally) error {
 	setCondition(object.Child(m, "status"), c, s.now)
 	o, err := s.put(kinds.Workload.FullName(), m)
 	if err == nil && s.loaded[w.Key] == w.RV {
-		s.loaded[w.Key] = o.RV // nothing that the scheduler looks at
+		s.loaded[w.Key] = o.RV // the scheduler does not read PodsReady
 	}
 	return err
 }
 
-// jobStatus writes what the kind's operator would write into a job's status.
+// jobStatus writes a job's status like the kind's operator.
 func (s *sim) jobStatus(j job, m map[string]any, t tally) {
 	switch j.kind.Kind {
 	case kinds.BatchJob.Kind:
@@ -113,8 +113,8 @@ func (s *sim) jobStatus(j job, m map[string]any, t tally) {
 	}
 }
 
-// finishStatus writes the end of a job into its status and returns the words
-// for it.
+// finishStatus writes the end of a job into its status and returns the operator's
+// message.
 func (s *sim) finishStatus(j job, m map[string]any, result string) string {
 	t := s.tally(j)
 	switch j.kind.Kind {
@@ -130,8 +130,8 @@ func (s *sim) finishStatus(j job, m map[string]any, result string) string {
 	return s.trainingFinished(j, m, t, result)
 }
 
-// setCondition puts a condition into a status. Its lastTransitionTime changes
-// only with its status.
+// setCondition sets a condition. lastTransitionTime changes only with the condition's
+// status.
 func setCondition(status map[string]any, c map[string]any, now time.Time) {
 	list := object.List(status, "conditions")
 	out := make([]any, 0, len(list)+1)

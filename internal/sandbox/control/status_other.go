@@ -15,7 +15,7 @@ func (s *sim) condition(status map[string]any, kind, value, reason, message stri
 	setCondition(status, map[string]any{"type": kind, "status": value, "reason": reason, "message": message}, s.now)
 }
 
-// batchStatus is that of the Job controller.
+// batchStatus writes the status of the Job controller.
 func (s *sim) batchStatus(j job, m map[string]any, t tally) {
 	status := object.Child(m, "status")
 	if j.suspended() {
@@ -56,7 +56,7 @@ func (s *sim) batchFinished(m map[string]any, t tally, result string) string {
 	return message
 }
 
-// rayJobStatus is that of KubeRay.
+// rayJobStatus writes the status of KubeRay.
 func (s *sim) rayJobStatus(j job, m map[string]any, t tally) {
 	status := object.Child(m, "status")
 	if j.suspended() {
@@ -121,15 +121,16 @@ func (s *sim) rayClusterStatus(j job, m map[string]any, t tally) {
 	delete(status, "state")
 }
 
-// rayClusterFinished: a Ray cluster has no end of its own; one with a duration
-// goes out of service.
+// rayClusterFinished writes the end of a RayCluster with a duration. Other RayClusters
+// have no end.
 func (s *sim) rayClusterFinished(m map[string]any) string {
 	object.Set(m, "failed", "status", "state")
-	object.Set(m, "the time that the cluster was made for is over", "status", "reason")
-	return "the time that the cluster was made for is over"
+	message := "the RayCluster's duration is over"
+	object.Set(m, message, "status", "reason")
+	return message
 }
 
-// jobSetStatus is that of the JobSet controller.
+// jobSetStatus writes the status of the JobSet controller.
 func (s *sim) jobSetStatus(j job, m map[string]any, t tally) {
 	status := object.Child(m, "status")
 	status["restarts"] = int64(0)

@@ -10,8 +10,8 @@ import (
 // The status of the training operators' kinds: kubeflow's (training-operator
 // v1.9), MPIJob (mpi-operator v0.6) and, in the same shape, HyperPodPyTorchJob.
 
-// trainingCondition sets a condition with the extra time that these kinds have.
-// It reports whether the condition's status or reason changed.
+// trainingCondition sets a condition with lastUpdateTime, which these kinds have. It
+// reports whether the condition's status or reason changed.
 func (s *sim) trainingCondition(status map[string]any, kind, value, reason, message string) bool {
 	have := object.Condition(map[string]any{"status": status}, kind)
 	if have != nil && have["status"] == value && have["reason"] == reason {
@@ -22,7 +22,7 @@ func (s *sim) trainingCondition(status map[string]any, kind, value, reason, mess
 	return true
 }
 
-// trainingMessage words a condition as the kind's operator does.
+// trainingMessage returns the operator's message for a condition.
 func trainingMessage(j job, what string) string {
 	if j.kind.Kind == kinds.MPIJob.Kind {
 		switch what {

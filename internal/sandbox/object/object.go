@@ -1,12 +1,12 @@
 // Package object reads and writes decoded API objects (map[string]any) by path.
-// A path that leads nowhere, or to a value of another type, gives the zero value.
+// A missing path, or a value of another type, returns the zero value.
 package object
 
 import (
 	"time"
 )
 
-// At follows names into nested maps.
+// At returns the value at a path of nested maps.
 func At(v any, names ...string) any {
 	for _, n := range names {
 		m, ok := v.(map[string]any)
@@ -42,7 +42,7 @@ func Bool(v any, names ...string) bool {
 	return b
 }
 
-// Int returns a whole number and whether there is one.
+// Int returns a whole number, and whether the path holds one.
 func Int(v any, names ...string) (int64, bool) {
 	switch n := At(v, names...).(type) {
 	case int64:
@@ -55,16 +55,16 @@ func Int(v any, names ...string) (int64, bool) {
 	return 0, false
 }
 
-// Time returns a time in RFC 3339 and whether there is one.
+// Time returns a time in RFC 3339, and whether the path holds one.
 func Time(v any, names ...string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, Text(v, names...))
 	return t, err == nil
 }
 
-// Stamp writes a time as API objects carry it: in UTC, to the second.
+// Stamp formats a time like API objects: in UTC, to the second.
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Child returns the map at a path below m, making what is missing.
+// Child returns the map at a path below m and creates missing maps.
 func Child(m map[string]any, names ...string) map[string]any {
 	for _, n := range names {
 		c, ok := m[n].(map[string]any)
@@ -77,7 +77,7 @@ func Child(m map[string]any, names ...string) map[string]any {
 	return m
 }
 
-// Set puts a value at a path below m, making what is missing.
+// Set stores a value at a path below m and creates missing maps.
 func Set(m map[string]any, value any, names ...string) {
 	last := len(names) - 1
 	Child(m, names[:last]...)[names[last]] = value
@@ -93,5 +93,5 @@ func Condition(v any, kind string) map[string]any {
 	return nil
 }
 
-// True tells whether a condition of an object's status holds.
+// True reports whether a condition of an object's status is True.
 func True(v any, kind string) bool { return Text(Condition(v, kind), "status") == "True" }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parse cuts a script into commands.
+// parse splits a script into commands.
 func (s *Shell) parse(text string) ([]step, error) {
 	p := parser{text: text}
 	for p.i < len(p.text) {
@@ -22,7 +22,7 @@ func (s *Shell) parse(text string) ([]step, error) {
 type parser struct {
 	text  string
 	i     int
-	after string // what joined the present command to the one before
+	after string // operator before the present command
 	steps []step
 	words []word
 	word  word
@@ -48,11 +48,11 @@ func (p *parser) next() error {
 		p.add(piece{text: ">&2"})
 		p.i += 3
 	case strings.IndexByte("|&<>`(){}*", c) >= 0:
-		return fmt.Errorf("its shell does not understand %q", string(c))
+		return fmt.Errorf("the simulated shell does not support %q", string(c))
 	case c == '\'':
 		end := strings.IndexByte(rest[1:], '\'')
 		if end < 0 {
-			return errors.New("a quote has no end")
+			return errors.New("a closing quote is missing")
 		}
 		p.add(piece{text: rest[1 : 1+end]})
 		p.word.quoted = true
@@ -89,10 +89,10 @@ func (p *parser) doubleQuoted() error {
 			p.i++
 		}
 	}
-	return errors.New("a quote has no end")
+	return errors.New("a closing quote is missing")
 }
 
-// variable takes in $NAME, ${NAME} or $?.
+// variable reads $NAME, ${NAME} or $?.
 func (p *parser) variable() {
 	rest := p.text[p.i+1:]
 	braces := strings.HasPrefix(rest, "{")

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep shells may run shells.
+// maxDepth limits how deep shells run shells.
 const maxDepth = 8
 
-// sh is the shell itself: `sh -c SCRIPT`, or commands from stdin.
+// sh runs `sh -c SCRIPT`, or commands from stdin.
 func (s *Shell) sh(ctx context.Context, args []string, std Streams, depth int) int {
 	if depth > maxDepth {
-		fmt.Fprintln(std.Err, "sh: too many shells in shells")
+		fmt.Fprintln(std.Err, "sh: too many nested shells")
 		return misuse
 	}
 	script := ""
@@ -35,7 +35,7 @@ func (s *Shell) sh(ctx context.Context, args []string, std Streams, depth int) i
 // interactive reads commands line by line.
 func (s *Shell) interactive(ctx context.Context, std Streams, depth int) int {
 	if std.TTY {
-		fmt.Fprintf(std.Out, "A pretend shell on %s: no process runs in a sandbox. `help` lists what it knows.\n", s.Hostname)
+		fmt.Fprintf(std.Out, "Simulated shell on %s: a sandbox runs no processes. `help` lists the commands.\n", s.Hostname)
 	}
 	in := bufio.NewReader(std.In)
 	std.In = in
@@ -61,7 +61,7 @@ func (s *Shell) interactive(ctx context.Context, std Streams, depth int) int {
 // errEnd is Ctrl-D.
 var errEnd = errors.New("end of input")
 
-// readLine reads what is typed and echoes it, as a terminal does.
+// readLine reads a typed line and echoes it, like a terminal.
 func readLine(in *bufio.Reader, out io.Writer) (string, error) {
 	var line []byte
 	for {
@@ -91,7 +91,7 @@ func readLine(in *bufio.Reader, out io.Writer) (string, error) {
 	}
 }
 
-// script runs commands joined by ; && || and newlines. done: `exit` was met.
+// script runs commands joined by ; && || and newlines. done is true after `exit`.
 func (s *Shell) script(ctx context.Context, text string, std Streams, depth, last int) (code int, done bool) {
 	steps, err := s.parse(text)
 	if err != nil {
@@ -122,13 +122,13 @@ func (s *Shell) script(ctx context.Context, text string, std Streams, depth, las
 	return code, false
 }
 
-// step is one command; after is what joins it to the one before.
+// step is one command; after is the operator between it and the previous one.
 type step struct {
 	after string
 	words []word
 }
 
-// word is a word of a command; quoted words hold no redirection.
+// word is a word of a command; a quoted word is not a redirection.
 type word struct {
 	pieces []piece
 	quoted bool
@@ -140,7 +140,7 @@ type piece struct {
 	variable bool
 }
 
-// expand puts in the variables, and takes out a redirection of stdout to stderr.
+// expand replaces variables, and removes and applies a redirection of stdout to stderr.
 func (s *Shell) expand(words []word, last int, std Streams) ([]string, Streams) {
 	var argv []string
 	for _, w := range words {

@@ -1,6 +1,6 @@
-// Package shell is the pretend shell of a sandbox: pods there run nothing, but
-// `exec` can be tried. It knows a handful of commands and enough of sh to pass
-// exit codes, arguments and variables through.
+// Package shell is the simulated shell of a sandbox, whose pods run no processes. It
+// knows a few commands, and enough of sh to pass on exit codes, arguments and
+// variables, so that exec can be tried.
 package shell
 
 import (
@@ -15,20 +15,20 @@ import (
 	"time"
 )
 
-// Shell is the world that commands see. The zero value has no variables.
+// Shell is the environment of commands. The zero value has no variables.
 type Shell struct {
 	Hostname string
 	Env      map[string]string
-	// GPUs is how many accelerators nvidia-smi pretends to find.
+	// GPUs is the number of accelerators that nvidia-smi reports.
 	GPUs int
-	// Size tells the size of the terminal, columns and lines; nil where there is none.
+	// Size returns the columns and lines of the terminal; nil without a terminal.
 	Size func() (columns, lines int)
 	// After is the clock of sleep.
 	After func(time.Duration) <-chan time.Time
 }
 
-// Streams are the standard streams of a command. TTY: they are one terminal, whose
-// echo and line ends are the shell's to do.
+// Streams are the standard streams of a command. With TTY they are one terminal, and the
+// shell echoes input and writes the terminal's line ends.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -57,7 +57,7 @@ func (s *Shell) Run(ctx context.Context, argv []string, std Streams) int {
 
 type command func(s *Shell, ctx context.Context, args []string, std Streams) int
 
-// commands returns what can be run.
+// commands returns the known commands.
 func commands() map[string]command {
 	return map[string]command{
 		"true":       func(*Shell, context.Context, []string, Streams) int { return 0 },
@@ -84,7 +84,7 @@ func (s *Shell) run(ctx context.Context, argv []string, std Streams, depth int) 
 	if c, ok := commands()[name]; ok {
 		return c(s, ctx, argv[1:], std)
 	}
-	fmt.Fprintf(std.Err, "sandbox: %s: not found. No process runs in a sandbox; its pretend shell knows: %s\n", argv[0], strings.Join(names(), " "))
+	fmt.Fprintf(std.Err, "sandbox: %s: not found; a sandbox runs no processes, its simulated shell knows: %s\n", argv[0], strings.Join(names(), " "))
 	return notFound
 }
 
@@ -154,7 +154,7 @@ func cat(_ *Shell, _ context.Context, args []string, std Streams) int {
 
 func sleep(s *Shell, ctx context.Context, args []string, std Streams) int {
 	if len(args) != 1 {
-		fmt.Fprintln(std.Err, "sleep: how many seconds?")
+		fmt.Fprintln(std.Err, "sleep: one argument is required: seconds")
 		return misuse
 	}
 	n, err := strconv.ParseFloat(args[0], 64)
@@ -172,7 +172,7 @@ func sleep(s *Shell, ctx context.Context, args []string, std Streams) int {
 
 func stty(s *Shell, _ context.Context, args []string, std Streams) int {
 	if len(args) != 1 || args[0] != "size" || s.Size == nil {
-		fmt.Fprintln(std.Err, "stty: only `stty size`, in a terminal")
+		fmt.Fprintln(std.Err, "stty: only `stty size` works, and only in a terminal")
 		return 1
 	}
 	columns, lines := s.Size()
@@ -186,17 +186,17 @@ func nvidiaSMI(s *Shell, _ context.Context, _ []string, std Streams) int {
 		return 6
 	}
 	for i := range s.GPUs {
-		fmt.Fprintf(std.Out, "GPU %d: pretend accelerator of a sandbox\n", i)
+		fmt.Fprintf(std.Out, "GPU %d: simulated accelerator of a sandbox\n", i)
 	}
 	return 0
 }
 
 func help(_ *Shell, _ context.Context, _ []string, std Streams) int {
-	fmt.Fprintln(std.Out, "This is the pretend shell of a sandbox: no process runs here. It knows:")
+	fmt.Fprintln(std.Out, "This is the simulated shell of a sandbox. It runs no processes. Commands:")
 	return say(std, strings.Join(names(), " "))
 }
 
-// crlf ends lines as a terminal wants it.
+// crlf writes line ends for a terminal.
 type crlf struct{ w io.Writer }
 
 func (c crlf) Write(p []byte) (int, error) {

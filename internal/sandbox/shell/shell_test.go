@@ -30,12 +30,12 @@ func TestRun(t *testing.T) {
 		{argv: []string{"sh", "-ec", `echo "rank $RANK" '$RANK' ${RANK}; false || echo $?; true && exit 3; echo no`}, out: "rank 3 $RANK 3\n1\n", code: 3},
 		{argv: []string{"sh", "-c", "echo oops >&2; exit 2"}, err: "oops\n", code: 2},
 		{argv: []string{"sh", "-c", `echo ">&2"`}, out: ">&2\n"},
-		{argv: []string{"sh", "-c", "echo a | cat"}, err: "sandbox: its shell does not understand \"|\"\n", code: 2},
-		{argv: []string{"sh", "-c", "echo 'a"}, err: "sandbox: a quote has no end\n", code: 2},
+		{argv: []string{"sh", "-c", "echo a | cat"}, err: "sandbox: the simulated shell does not support \"|\"\n", code: 2},
+		{argv: []string{"sh", "-c", "echo 'a"}, err: "sandbox: a closing quote is missing\n", code: 2},
 		{argv: []string{"sh"}, in: "echo hi\nexit 4\necho no\n", out: "hi\n", code: 4},
-		{argv: []string{"nvidia-smi"}, out: "GPU 0: pretend accelerator of a sandbox\n"},
+		{argv: []string{"nvidia-smi"}, out: "GPU 0: simulated accelerator of a sandbox\n"},
 		{argv: []string{"bash"}, tty: true, in: "echo hx\x7fi\rexit 5\r", code: 5,
-			out: "A pretend shell on pod-0: no process runs in a sandbox. `help` lists what it knows.\r\nsandbox$ echo hx\b \bi\r\nhi\r\nsandbox$ exit 5\r\n"},
+			out: "Simulated shell on pod-0: a sandbox runs no processes. `help` lists the commands.\r\nsandbox$ echo hx\b \bi\r\nhi\r\nsandbox$ exit 5\r\n"},
 	} {
 		t.Run(strings.Join(c.argv, " "), func(t *testing.T) {
 			var out, errOut bytes.Buffer
@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 func TestUnknownCommandSaysThatItIsASandbox(t *testing.T) {
 	var errOut bytes.Buffer
 	s := &Shell{}
-	if code := s.Run(t.Context(), []string{"python", "train.py"}, Streams{Out: &errOut, Err: &errOut}); code != 127 || !strings.Contains(errOut.String(), "No process runs in a sandbox") {
+	if code := s.Run(t.Context(), []string{"python", "train.py"}, Streams{Out: &errOut, Err: &errOut}); code != 127 || !strings.Contains(errOut.String(), "a sandbox runs no processes") {
 		t.Errorf("%d %q", code, errOut.String())
 	}
 }

@@ -2,8 +2,8 @@ package store
 
 import "slices"
 
-// Collect deletes an object, everything in it when it is a namespace, and
-// everything that has no other owner left. It returns the object.
+// Collect deletes an object, everything in it if it is a namespace, and everything that
+// has no other owner. It returns the object.
 func (s *Store) Collect(resource string, o *Object) *Object {
 	if s.Remove(resource, o.Namespace, o.Name) == nil {
 		return o
@@ -21,7 +21,7 @@ func (s *Store) Collect(resource string, o *Object) *Object {
 	return o
 }
 
-// has tells whether there is an object with a UID.
+// has reports whether an object with a UID exists.
 func (s *Store) has(uid string) bool {
 	for _, t := range s.tables {
 		for _, o := range t {

@@ -2,10 +2,9 @@ package store
 
 import "bytes"
 
-// member returns the value of one key of a JSON object. It passes over what comes
-// before without decoding it and does not look at what comes after: metadata is
-// among the first keys of an object, and most of an object is behind it. nil: there
-// is no such key.
+// member returns the value of one key of a JSON object, nil if the key is missing. It
+// skips earlier values without decoding them and ignores later ones: metadata is among
+// the first keys of an object, and most of an object comes after it.
 func member(raw []byte, key string) []byte {
 	at := space(raw, 0)
 	if at >= len(raw) || raw[at] != '{' {
@@ -36,7 +35,7 @@ func member(raw []byte, key string) []byte {
 	return nil
 }
 
-// space is the place of the next byte that is not white space.
+// space returns the offset of the next byte that is not white space.
 func space(raw []byte, at int) int {
 	for at < len(raw) && (raw[at] == ' ' || raw[at] == '\n' || raw[at] == '\t' || raw[at] == '\r') {
 		at++
@@ -44,7 +43,7 @@ func space(raw []byte, at int) int {
 	return at
 }
 
-// value is the end of the value that begins at a place, -1 when there is none.
+// value returns the end of the value at an offset, -1 if there is none.
 func value(raw []byte, at int) int {
 	depth := 0
 	for at < len(raw) {
@@ -62,7 +61,7 @@ func value(raw []byte, at int) int {
 			depth++
 		case '}', ']':
 			if depth == 0 {
-				return at // a number or word that ends here
+				return at // the end of a number or word
 			}
 			if depth--; depth == 0 {
 				return at + 1
@@ -77,7 +76,7 @@ func value(raw []byte, at int) int {
 	return -1
 }
 
-// text is the end of the string that begins at a place.
+// text returns the end of the string at an offset, -1 if it has none.
 func text(raw []byte, at int) int {
 	for from := at + 1; ; {
 		i := bytes.IndexByte(raw[from:], '"')

@@ -49,7 +49,7 @@ type Object struct {
 	decoded map[string]any
 }
 
-// Map returns the decoded object, which is shared: it must not be changed.
+// Map returns the decoded object. It is shared; callers must not change it.
 func (o *Object) Map() map[string]any {
 	o.decode.Do(func() {
 		if o.decoded != nil {
@@ -57,14 +57,14 @@ func (o *Object) Map() map[string]any {
 		}
 		var m map[string]any
 		if err := kjson.Unmarshal(o.Raw, &m); err != nil {
-			m = map[string]any{} // cannot be: Raw was decoded or encoded before
+			m = map[string]any{} // unreachable: Raw was decoded or encoded before
 		}
 		o.decoded = m
 	})
 	return o.decoded
 }
 
-// Copy returns a decoded copy that the caller may change.
+// Copy returns a decoded copy that the caller can change.
 func (o *Object) Copy() map[string]any { return CopyMap(o.Map()) }
 
 // CopyMap returns a deep copy of a decoded JSON object.
@@ -93,7 +93,7 @@ func copyValue(v any) any {
 	return v
 }
 
-// partial is the part of an object's metadata that the store needs itself.
+// partial is the part of an object's metadata that the store needs.
 type partial struct {
 	Name            string            `json:"name"`
 	Namespace       string            `json:"namespace"`
@@ -105,7 +105,7 @@ type partial struct {
 	} `json:"ownerReferences"`
 }
 
-// parse makes an Object of stored JSON, of which it looks at the metadata only.
+// parse returns the Object of stored JSON. It reads only the metadata.
 func parse(raw json.RawMessage) (*Object, error) {
 	var m partial
 	if text := member(raw, "metadata"); text != nil {
@@ -124,7 +124,7 @@ func parse(raw json.RawMessage) (*Object, error) {
 	return o, nil
 }
 
-// fromMap makes an Object of a decoded object, which it takes over.
+// fromMap returns the Object of a decoded object, which it owns afterwards.
 func fromMap(m map[string]any) (*Object, error) {
 	raw, err := Encode(m)
 	if err != nil {
@@ -155,10 +155,10 @@ func fromMap(m map[string]any) (*Object, error) {
 	return o, nil
 }
 
-// OwnedBy tells whether uid is one of the object's owners.
+// OwnedBy reports whether uid is one of the object's owners.
 func (o *Object) OwnedBy(uid string) bool { return slices.Contains(o.Owners, uid) }
 
-// Encode returns v as one line of JSON with sorted keys and no HTML escaping.
+// Encode returns v as one line of JSON with sorted keys, without HTML escaping.
 func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -11,14 +11,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
 )
 
-// MaxHistory is how many changes are kept for watches; a watch from before the
-// oldest one is told that its resource version is too old.
+// MaxHistory is how many changes the store keeps for watches. A watch from before the
+// oldest one fails with an expired resource version.
 const MaxHistory = 4000
 
-// ErrExpired says that changes since a resource version are no longer known.
+// ErrExpired means that the history no longer reaches back to a resource version.
 var ErrExpired = errors.New("resource version too old")
 
-// ChangeType is what happened to an object, in the words of a watch.
+// ChangeType is the type of a change, as a watch names it.
 type ChangeType string
 
 // The types of change.
@@ -34,16 +34,16 @@ type Change struct {
 	Type     ChangeType
 	Resource string // plural.group
 	Object   *Object
-	Before   *Object // of a modification or deletion
+	Before   *Object // the object before a modification or deletion
 }
 
-// Store holds the objects. It is not safe for concurrent use; Clone gives a
-// cheap copy to work on, so a failed change leaves no trace.
+// Store holds the objects. It is not safe for concurrent use. Clone returns a cheap copy
+// to work on, so that a failed change leaves no trace.
 type Store struct {
 	tables  map[string]map[Key]*Object
 	rv      int64
 	history []Change
-	// since: changes after this resource version are all in history.
+	// since is the resource version after which history holds every change.
 	since int64
 }
 
@@ -68,7 +68,7 @@ func (s *Store) Get(resource, namespace, name string) *Object {
 	return s.tables[resource][Key{namespace, name}]
 }
 
-// List returns the objects of a kind in a namespace ("" = all), by key.
+// List returns the objects of a kind in a namespace ("" = all), sorted by key.
 func (s *Store) List(resource, namespace string) []*Object {
 	var out []*Object
 	for k, o := range s.tables[resource] {
@@ -92,7 +92,7 @@ func (s *Store) Resources() []string {
 }
 
 // Put stores an object under its own namespace and name, gives it the next
-// resource version and records the change. It takes m over.
+// resource version and records the change. The store owns m afterwards.
 func (s *Store) Put(resource string, m map[string]any) (*Object, error) {
 	meta, ok := m["metadata"].(map[string]any)
 	if !ok {
@@ -113,7 +113,7 @@ func (s *Store) Put(resource string, m map[string]any) (*Object, error) {
 	return o, nil
 }
 
-// Remove deletes an object and returns it, or nil when it is not there.
+// Remove deletes an object and returns it; nil if it does not exist.
 func (s *Store) Remove(resource, namespace, name string) *Object {
 	k := Key{namespace, name}
 	old := s.tables[resource][k]
@@ -126,8 +126,8 @@ func (s *Store) Remove(resource, namespace, name string) *Object {
 	return old
 }
 
-// withRV is the object as a watch reports its deletion: at the deletion's
-// resource version.
+// withRV returns the object with the resource version of its deletion, as a watch
+// reports it.
 func withRV(o *Object, rv int64) *Object {
 	m := o.Copy()
 	if meta, ok := m["metadata"].(map[string]any); ok {
@@ -156,9 +156,9 @@ func (s *Store) record(c Change) {
 	}
 }
 
-// Since returns the changes after a resource version, oldest first, or
-// ErrExpired when they are no longer all known, or the version is of another
-// history (the sandbox was made anew).
+// Since returns the changes after a resource version, oldest first. It returns
+// ErrExpired if the history does not reach back, or the version belongs to another
+// history (the sandbox was deleted and created again).
 func (s *Store) Since(rv int64) ([]Change, error) {
 	if rv < s.since || rv > s.rv {
 		return nil, ErrExpired
@@ -178,8 +178,7 @@ func (s *Store) Since(rv int64) ([]Change, error) {
 // Oldest returns the resource version from which Since knows every change.
 func (s *Store) Oldest() int64 { return s.since }
 
-// Load fills an empty store with objects read from a file. What happened before
-// rv is not known to it.
+// Load fills an empty store with objects from a file. Its history starts at rv.
 func (s *Store) Load(rv int64, objects map[string][]json.RawMessage) error {
 	s.rv, s.since = rv, rv
 	for resource, list := range objects {
@@ -189,7 +188,7 @@ func (s *Store) Load(rv int64, objects map[string][]json.RawMessage) error {
 		}
 		for _, o := range parsed {
 			if o.RV > rv {
-				return fmt.Errorf("%s %s/%s is newer than the file says it can be", resource, o.Namespace, o.Name)
+				return fmt.Errorf("%s %s/%s is newer than the file's resource version", resource, o.Namespace, o.Name)
 			}
 			s.set(resource, o)
 		}
@@ -197,12 +196,12 @@ func (s *Store) Load(rv int64, objects map[string][]json.RawMessage) error {
 	return nil
 }
 
-// Follow makes next, which was loaded from a newer file, continue the history
-// of s: the differences become changes, so that watches go on. Changes that
-// another process made in several steps appear as one.
+// Follow makes next, loaded from a newer file, continue the history of s: the
+// differences become changes, so that watches continue. Several changes of one object
+// by another process become one.
 func (s *Store) Follow(next *Store) {
 	if next.rv < s.rv {
-		return // another history altogether: watches must start over
+		return // another history: watches must start over
 	}
 	next.since = s.since
 	next.history = slices.Clip(s.history)
@@ -219,7 +218,7 @@ func (s *Store) Follow(next *Store) {
 			case old.RV != o.RV:
 				changes = append(changes, Change{RV: o.RV, Type: Modified, Resource: resource, Object: o, Before: old})
 			default:
-				table[k] = old // keep what is decoded already
+				table[k] = old // is decoded already
 			}
 		}
 	}
