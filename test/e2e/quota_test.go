@@ -430,7 +430,7 @@ func quotaOfMember(t *testing.T, bed *cluster.Bed) {
 			t.Fatalf("%v: exit code %d: %s%s", args, r.code, r.stdout, r.stderr)
 		}
 		notes := strings.Count(r.stderr, "note:")
-		if notes != 1 || !strings.Contains(r.stderr, "the right to list") || !strings.Contains(r.stderr, "clusterqueues") {
+		if notes != 1 || !strings.Contains(r.stderr, "permission to list") || !strings.Contains(r.stderr, "clusterqueues") {
 			t.Errorf("%v says on stderr:\n%s", args, r.stderr)
 		}
 		switch args[0] {

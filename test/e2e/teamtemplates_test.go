@@ -31,7 +31,7 @@ func teamTemplates(t *testing.T, bed *cluster.Bed) {
 	if got := m.ok("get-template", "ours", "-o", "yaml"); got != theirs {
 		t.Errorf("get-template and kubectl differ:\n%s\n---\n%s", got, theirs)
 	}
-	if r := m.run("list-templates", "-o", "name"); r.code != 0 || !strings.Contains(r.stderr, "you may not list configmaps in "+engineers) ||
+	if r := m.run("list-templates", "-o", "name"); r.code != 0 || !strings.Contains(r.stderr, "you need permission to list configmaps in "+engineers) ||
 		!strings.Contains(r.stdout, "pytorch\n") || strings.Contains(r.stdout, "ours") {
 		t.Errorf("a member's list: %+v", r)
 	}

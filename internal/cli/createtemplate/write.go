@@ -28,7 +28,7 @@ func readSource(ctx context.Context, f *factory.Factory, name string) ([]byte, e
 	return data, err
 }
 
-// write puts the text where the options say and returns where that is.
+// write writes the text to the target of the options and returns the name of the target.
 func (o *Options) write(ctx context.Context, text []byte) (string, error) {
 	f := o.Factory
 	dirs := f.TemplateDirs()
@@ -41,34 +41,34 @@ func (o *Options) write(ctx context.Context, text []byte) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := team.Put(ctx, c.Client, ns.Name, o.Name, text, o.Replace); err != nil {
+		if err := team.Put(ctx, c.Client, ns.Name, o.name(), text, o.Replace); err != nil {
 			return "", err
 		}
-		if slices.ContainsFunc(catalogue.Names(dirs), func(i parse.Info) bool { return i.Name == o.Name }) {
-			f.Notef("note: another template is called %s as well: the team's is %s", o.Name, team.Prefix+o.Name)
+		if slices.ContainsFunc(catalogue.Names(dirs), func(i parse.Info) bool { return i.Name == o.name() }) {
+			f.Notef("note: another template has the name %s too: use %s for the team's", o.name(), team.Prefix+o.name())
 		}
-		return team.Source(ns.Name, o.Name), nil
+		return team.Source(ns.Name, o.name()), nil
 	}
 	dir := dirs.User
 	if o.Project {
 		dir = filepath.Join(dirs.Work, "jobs")
 	}
 	if dir == "" {
-		return "", errs.New("there is no folder for templates", "neither HOME nor XDG_CONFIG_HOME is set").WithTry("--project")
+		return "", errs.New("no folder for templates", "neither HOME nor XDG_CONFIG_HOME is set").Suggest(errs.Option("--project"))
 	}
 	return o.writeFile(dir, text)
 }
 
-// writeFile writes the file, and never over another one unless told.
+// writeFile writes the file. It replaces an existing file only with --replace.
 func (o *Options) writeFile(dir string, text []byte) (string, error) {
-	path := filepath.Join(dir, o.Name+".yaml")
+	path := filepath.Join(dir, o.name()+".yaml")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", errs.Wrap(err, "cannot make the folder "+dir)
+		return "", errs.Wrap(err, "cannot create folder "+dir)
 	}
 	for _, ext := range []string{".yaml", ".yml"} {
-		have := filepath.Join(dir, o.Name+ext)
+		have := filepath.Join(dir, o.name()+ext)
 		if _, err := os.Lstat(have); err == nil && !o.Replace {
-			return "", errs.New(have+" exists already", "it is left as it is").WithTry("--replace")
+			return "", errs.New(have+" already exists", "it is not changed").Suggest(errs.Option("--replace"))
 		} else if err == nil {
 			path = have
 		}
@@ -82,13 +82,13 @@ func (o *Options) writeFile(dir string, text []byte) (string, error) {
 	}
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {
-		_ = os.Remove(path) // half a template helps nobody
+		_ = os.Remove(path) // the file is incomplete
 		return "", errs.Wrap(err, "cannot write "+path)
 	}
 	return path, nil
 }
 
-// replaceFile puts a new file in the place of an old one at once.
+// replaceFile replaces a file in one step.
 func replaceFile(dir, path string, text []byte) error {
 	temporary, err := os.CreateTemp(dir, ".template-*")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package editor lets a person change a text in the editor of their choice.
+// Package editor lets the user change a text in an editor.
 package editor
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
-// Command returns the words of the command that $VISUAL, else $EDITOR, names;
-// without them it is vi, on Windows notepad. No shell reads it.
+// Command returns the words of the command in $VISUAL, else in $EDITOR. The default is vi, on Windows notepad. The command
+// does not pass through a shell.
 func Command(env func(string) string) ([]string, error) {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		text := strings.TrimSpace(env(name))
@@ -28,7 +28,7 @@ func Command(env func(string) string) ([]string, error) {
 		}
 		words, err := shellwords.Split(text)
 		if err != nil || len(words) == 0 {
-			return nil, errs.Usagef("$%s is not understood: %q", name, text).WithTry("export " + name + "=vim")
+			return nil, errs.Usagef("invalid $%s %q: must be a command", name, text).Suggest(errs.Other("export", name+"=vim"))
 		}
 		return words, nil
 	}
@@ -38,36 +38,33 @@ func Command(env func(string) string) ([]string, error) {
 	return []string{"vi"}, nil
 }
 
-// Check says before anything else is done that there is no editor to come. As with
-// git and kubectl, an editor that is named is run wherever the command runs, for it
-// may need no terminal; the one that nobody named does.
+// Check returns an error if no editor can run. As with git and kubectl, an editor that the user named may need no terminal;
+// the default editor does.
 func Check(f *factory.Factory) error {
 	if _, err := Command(f.Env); err != nil {
 		return err
 	}
 	if f.Env("VISUAL") == "" && f.Env("EDITOR") == "" && runtime.GOOS != "windows" && !(f.IO.InTTY && f.IO.OutTTY) {
-		return errs.Usagef("there is no terminal to edit on, and $EDITOR names no editor that does without").
-			WithTry("--dry-run=client -o yaml   # prints the manifest", "hyperpod start-job -f FILE")
+		return errs.Usagef("cannot start an editor: no terminal, and $EDITOR is not set").
+			Suggest(errs.Option("--dry-run=client", "-o", "yaml").WithNote("prints the manifest"), errs.Run("start-job", "-f", "FILE"))
 	}
 	return nil
 }
 
-// File is a text that is being edited, in a file that only its owner can read.
+// File is a file with a text to edit. Only its owner can read it.
 type File struct {
 	Path  string
 	ctrlC *ctrlC
 }
 
-// ctrlC is the handler of Ctrl-C between and after the rounds of an edit: one,
-// however many rounds there are.
+// ctrlC handles Ctrl-C between and after the rounds of an edit. All rounds share one handler.
 type ctrlC struct {
 	parent context.Context // of the first round
 	stop   context.CancelFunc
 }
 
-// renew puts a handler in the place of the one that an editor's round put out of
-// work. It is stopped with the first round's context, and by the first Ctrl-C: a
-// second one ends the process.
+// renew installs a new handler after an editor's round removed the old one. The context of the first round and the first
+// Ctrl-C stop it; a second Ctrl-C ends the process.
 func (c *ctrlC) renew() context.Context {
 	if c.stop != nil {
 		c.stop()
@@ -78,11 +75,11 @@ func (c *ctrlC) renew() context.Context {
 	return ctx
 }
 
-// Create makes the file.
+// Create creates the file.
 func Create(pattern string) (File, error) {
 	f, err := os.CreateTemp("", pattern) // mode 0600
 	if err != nil {
-		return File{}, errs.Wrap(err, "cannot make a file to edit")
+		return File{}, errs.Wrap(err, "cannot create a file to edit")
 	}
 	return File{f.Name(), &ctrlC{}}, f.Close()
 }
@@ -90,9 +87,8 @@ func Create(pattern string) (File, error) {
 // Remove deletes the file.
 func (f File) Remove() { _ = os.Remove(f.Path) }
 
-// Edit shows the text in the editor and returns what was saved. Ctrl-C belongs to
-// the editor meanwhile. The context that is returned is the one to go on with; it
-// ends with that of the first call, and the next call ends it.
+// Edit shows the text in the editor and returns the saved text. The editor receives Ctrl-C in the meantime. The caller
+// continues with the returned context, which ends with the context of the first call or with the next call.
 func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]byte, context.Context, error) {
 	words, err := Command(fac.Env)
 	if err != nil {
@@ -106,8 +102,8 @@ func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]by
 	if f.ctrlC.parent == nil {
 		f.ctrlC.parent = ctx
 	}
-	// Every other handler of Ctrl-C goes, before the editor can send one. A signal
-	// that is caught, unlike one that is ignored, is not inherited by the editor.
+	// Remove every other handler of Ctrl-C before the editor starts. The editor inherits ignored signals, but not caught
+	// ones.
 	swallowed := make(chan os.Signal, 1)
 	signal.Reset(os.Interrupt)
 	signal.Notify(swallowed, os.Interrupt)
@@ -122,16 +118,16 @@ func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]by
 	}
 	saved, err := os.ReadFile(f.Path)
 	if err != nil {
-		return nil, ctx, errs.Wrap(err, "cannot read what was saved")
+		return nil, ctx, errs.Wrap(err, "cannot read the saved text")
 	}
 	return saved, ctx, nil
 }
 
 func noEditor(name string, err error) error {
-	return errs.New("cannot start the editor "+name, err.Error()).WithCause(err).WithTry("export EDITOR=nano   # or another one that is installed")
+	return errs.New("cannot start editor "+name, err.Error()).WithCause(err).Suggest(errs.Other("export", "EDITOR=nano").WithNote("or another editor that is installed"))
 }
 
-// WithoutComments returns the lines that are no comments and not blank.
+// WithoutComments returns the text without comments and blank lines.
 func WithoutComments(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))) {

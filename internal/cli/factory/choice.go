@@ -50,7 +50,7 @@ func (c *choice) Set(given string) error {
 	}
 	e := errs.Usagef("invalid --%s %q", c.Name, given).WithFact("must be one of", strings.Join(c.Words, ", "))
 	if near := errs.Near(given, c.Words); len(near) > 0 {
-		e.WithFact("did you mean", strings.Join(near, ", ")).WithTry("--" + c.Name + "=" + near[0])
+		e.WithFact("did you mean", strings.Join(near, ", ")).Suggest(errs.Option("--" + c.Name + "=" + near[0]))
 	}
 	return e
 }
@@ -75,7 +75,7 @@ func AddKindFlagFor(cmd *cobra.Command, kind *string, usage string) {
 // CheckTimeout refuses a --timeout that is no time.
 func CheckTimeout(d time.Duration) error {
 	if d < 0 {
-		return errs.Usagef("invalid --timeout %q: must not be negative", d).WithTry("--timeout " + (-d).String())
+		return errs.Usagef("invalid --timeout %q: must not be negative", d).Suggest(errs.Option("--timeout", (-d).String()))
 	}
 	return nil
 }

@@ -21,11 +21,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
-// completionDeadline is how long TAB may take: a completion that is late is
-// worth less than none.
+// completionDeadline limits the time of a completion. After it, the shell gets no words.
 const completionDeadline = time.Second
 
-// Lookup finds the words that can stand at a place of the command line.
+// Lookup finds the words that are valid at a position of the command line.
 type Lookup func(ctx context.Context, f *Factory) ([]string, error)
 
 // Complete attaches the completion from a fixed list to a flag.
@@ -52,8 +51,7 @@ func (f *Factory) CompleteArgs(cmd *cobra.Command, l Lookup) {
 	}
 }
 
-// completer runs a lookup with the deadline. It is silent on failure: an error
-// text in the middle of a command line helps nobody.
+// completer runs a lookup with the deadline. It prints no errors, because they would end up in the command line.
 func (f *Factory) completer(l Lookup) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return f.CompleteWith(cmd, prefix, l)

@@ -24,7 +24,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
-	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Global holds the flags that every command understands.
@@ -112,7 +111,7 @@ func (f *Factory) Format() (output.Format, error) {
 
 // NoWatch is the error about a format in which changes cannot be shown.
 func NoWatch(format output.Format) error {
-	return errs.Usagef("--watch cannot print %s", format.Name).WithFact("it has", "table, wide, json").WithTry("--watch -o json")
+	return errs.Usagef("--watch cannot print %s", format.Name).WithFact("it has", "table, wide, json").Suggest(errs.Option("--watch", "-o", "json"))
 }
 
 // NameOnly tells how a command that changes something says what it did: in a
@@ -129,7 +128,7 @@ func CheckSelector(text string) error {
 	}
 	key := cmp.Or(labelName.FindString(text), "key")
 	return errs.Usagef("invalid --selector %q: must be a label selector", text).
-		WithTry("-l "+key+"=value,other!=value", "-l '"+key+" in (a,b),!other'").WithCause(err)
+		Suggest(errs.Option("-l", key+"=value,other!=value"), errs.Option("-l", key+" in (a,b),!other")).WithCause(err)
 }
 
 // labelName finds what may be the name of a label.
@@ -221,19 +220,21 @@ func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb str
 	return choice, nil
 }
 
+var listsJobs = errs.Run("list-jobs").WithNote("shows the names")
+
 // JobName returns the job's name given as a flag or as the only argument.
 func JobName(flag string, args []string) (string, error) {
 	switch {
 	case slices.Contains(args, ""):
-		return "", errs.Usagef("the job name is empty").WithTry("hyperpod list-jobs   # shows the names")
+		return "", errs.Usagef("the job name is empty").Suggest(listsJobs)
 	case len(args) > 1:
 		return "", errs.Usagef("too many arguments: %s", strings.Join(args, ", ")).WithAdvice("run the command once for each job")
 	case len(args) == 1 && flag != "" && flag != args[0]:
-		return "", errs.Usagef("two different job names: %s and %s", flag, args[0]).WithTry("--name " + words.ShellWord(flag))
+		return "", errs.Usagef("two different job names: %s and %s", flag, args[0]).Suggest(errs.Option("--name", flag))
 	case len(args) == 1:
 		return args[0], nil
 	case flag == "":
-		return "", errs.Usagef("a job name is required").WithTry("hyperpod list-jobs   # shows the names")
+		return "", errs.Usagef("a job name is required").Suggest(listsJobs)
 	}
 	return flag, nil
 }
@@ -261,9 +262,9 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		e := errs.Usagef("%s takes no arguments (got %q)", cmd.Name(), args[0])
 		if cmd.Flags().Changed("sandbox") {
-			e.WithTry("--sandbox=" + args[0] + "   # names a sandbox")
+			e.Suggest(errs.Option("--sandbox=" + args[0]).WithNote("names a sandbox"))
 		}
-		return e.WithTry(cmd.CommandPath() + " --help")
+		return e.Suggest(errs.Run(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), "--help"))
 	}
 	return nil
 }

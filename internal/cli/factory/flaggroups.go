@@ -8,15 +8,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FlagGroup is a heading of a command's help and the flags under it, by name.
+// FlagGroup is a heading in the help of a command, and the names of the flags under it.
 type FlagGroup struct {
 	Title string
 	Flags []string
 }
 
-// GroupFlags prints a command's own flags under headings, in the order given, and
-// no wider than the terminal. Flags in no group come last, so that none is ever
-// missing from the help; names that the command does not have are left out.
+// GroupFlags prints the flags of a command under headings, in the given order and in the width of the terminal. Flags
+// without a group come last, so that the help is always complete. Names that the command does not have are left out.
 func (f *Factory) GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	plain := cmd.UsageFunc()
 	cmd.SetUsageFunc(func(c *cobra.Command) error {
@@ -74,22 +73,20 @@ const localFlags = `
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}`
 
-// WrapFlags makes the help of root and every command below no wider than the
-// terminal.
+// WrapFlags fits the help of root and every command below it into the width of the terminal.
 func (f *Factory) WrapFlags(root *cobra.Command) {
 	root.SetUsageTemplate(wrapped(root.UsageTemplate(), f.helpWidth()))
 }
 
-// wrapped is a usage template that lists flags in lines of that width, 0 is any.
+// wrapped returns a usage template whose lines of flags have the width; 0 is no limit.
 func wrapped(template string, width int) string {
 	return strings.ReplaceAll(template, "Flags.FlagUsages |", fmt.Sprintf("Flags.FlagUsagesWrapped %d |", width))
 }
 
-// literal keeps text from being taken for a template.
+// literal escapes text for a template.
 func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{"{{"}}`) }
 
-// helpWidth is the width of the terminal that the help goes to, 0 where it goes
-// elsewhere.
+// helpWidth returns the width of the terminal, 0 if the help does not go to a terminal.
 func (f *Factory) helpWidth() int {
 	if !f.IO.OutTTY {
 		return 0

@@ -6,12 +6,11 @@ import (
 	"os"
 )
 
-// mostManifest is a little beyond what a manifest or template may have: the parser
-// says that it is too large.
+// mostManifest is a little above the limit for a manifest or template, so that the parser reports a text that is too large.
 const mostManifest = 5 << 20
 
-// ReadManifest reads a manifest or template; "-" is stdin. A pipe that nobody
-// writes to can be given up. Errors are those of the file, as they are.
+// ReadManifest reads a manifest or template; "-" is stdin. The context ends reading from a pipe without a writer. Errors of
+// the file are returned unchanged.
 func (f *Factory) ReadManifest(ctx context.Context, path string) ([]byte, error) {
 	return Interruptible(ctx, func() ([]byte, error) {
 		if path == "-" {
@@ -26,8 +25,8 @@ func (f *Factory) ReadManifest(ctx context.Context, path string) ([]byte, error)
 	})
 }
 
-// Interruptible does what may never return, such as reading from a terminal, and
-// gives it up when the context ends: it goes on in the background then.
+// Interruptible runs what may never return, such as reading from a terminal. When the context ends, it returns and leaves
+// the rest to the background.
 func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// User is the login name of whoever runs the program, "" when it cannot be told:
-// as the environment says (USER, LOGNAME, on Windows USERNAME), else as the
-// system's accounts do, for an environment may be without it (cron, containers).
+// User returns the login name of the user, empty if it is unknown. The environment (USER, LOGNAME, on Windows USERNAME)
+// wins over the accounts of the system; cron and containers may have no such variable.
 func (f *Factory) User() string {
 	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
 		if v := f.Env(name); v != "" {

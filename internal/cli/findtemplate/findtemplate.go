@@ -21,11 +21,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
-// Where tells in which namespace the team's templates are; it is called only
-// when they are needed.
+// Where returns the namespace of the team's templates. It is called only when they are needed.
 type Where func(context.Context, *factory.Cluster) (string, error)
 
-// InNamespace is the namespace of the global flags, the context or discovery.
+// InNamespace resolves the namespace from the global flags, the context or discovery.
 func InNamespace(f *factory.Factory) Where {
 	return func(ctx context.Context, c *factory.Cluster) (string, error) {
 		ns, err := f.Namespace(ctx, c, "get", kinds.ConfigMap)
@@ -33,10 +32,9 @@ func InNamespace(f *factory.Factory) Where {
 	}
 }
 
-// Find returns the template of a name: a file, one of the folders', an embedded
-// one, else the team's, which costs one request for the namespace and one for the
-// ConfigMap. "team/NAME" is the team's whatever else has the name. That the team's
-// cannot be read is said in the error about a name that nothing else has.
+// Find returns the template with a name: a file, a template in one of the folders, an embedded one, else the team's. The
+// last costs one request for the namespace and one for the ConfigMap. "team/NAME" always means the team's. The error about
+// a name that is not found reports if the team's templates cannot be read.
 func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*parse.Template, error) {
 	if own, ok := strings.CutPrefix(name, team.Prefix); ok && team.CheckName(own) == nil {
 		return fromTeam(ctx, f, own, where)
@@ -51,9 +49,9 @@ func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*p
 	case err == nil:
 		return t, nil
 	case errors.Is(err, kube.ErrNoCluster):
-		return nil, e.WithFact("team", "its templates are not asked for: no cluster")
+		return nil, e.WithFact("team", "its templates are not searched: no cluster")
 	case kube.IsForbidden(err):
-		return nil, e.WithFact("team", "its templates may not be read: "+reason(err))
+		return nil, e.WithFact("team", "its templates are not searched: "+reason(err))
 	case errs.ExitOf(err) == errs.NotFound:
 		return nil, e.WithFact("team", err.Error())
 	}
@@ -72,7 +70,7 @@ func fromTeam(ctx context.Context, f *factory.Factory, name string, where Where)
 	return team.Get(ctx, c.Client, ns, name)
 }
 
-// reason is why something failed, without what.
+// reason returns why something failed, without what failed.
 func reason(err error) string {
 	var e *errs.Error
 	if errors.As(err, &e) && e.Why != "" {
@@ -81,12 +79,12 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Team lists the team's templates for a command that shows all there are: what
-// cannot be read is a notice, not an error.
+// Team lists the team's templates for a command that shows all templates. What cannot be read becomes a notice, not an
+// error.
 func Team(ctx context.Context, f *factory.Factory, where Where) ([]*parse.Template, []team.Unusable) {
 	c, err := f.Cluster()
 	if errors.Is(err, kube.ErrNoCluster) {
-		f.Notef("note: no cluster to ask: the team's templates are not shown")
+		f.Notef("note: no cluster: the team's templates are not shown")
 		return nil, nil
 	}
 	var ns string
@@ -101,14 +99,14 @@ func Team(ctx context.Context, f *factory.Factory, where Where) ([]*parse.Templa
 		}
 	}
 	if kube.IsForbidden(err) && ns != "" {
-		f.Notef("note: the team's templates are not shown: you may not list configmaps in %s; by its name one can be used all the same", ns)
+		f.Notef("note: the team's templates are hidden: you need permission to list configmaps in %s (a template can still be used by its name)", ns)
 	} else {
 		f.Notef("note: the team's templates are not shown: %v", err)
 	}
 	return nil, nil
 }
 
-// OfJob makes a template of a job of the cluster, as its owner wrote it.
+// OfJob makes a template of a job of the cluster, in the form in which its owner wrote it.
 func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv convert.Conversion) (*parse.Template, findjob.Job, error) {
 	c, err := f.Cluster()
 	if err != nil {
@@ -124,15 +122,14 @@ func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv conv
 	return t, job, err
 }
 
-// FromJob makes a template of a job as its owner wrote it: what the admission added
-// to its pods is taken back where its Workload can be read. notes say what a person
-// should know.
+// FromJob makes a template of a job in the form in which its owner wrote it: what the admission added to its pods is
+// removed if its Workload can be read. notes are notices for the user.
 func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv convert.Conversion) (t *parse.Template, notes []string, err error) {
 	object := jobobject.Clean(job.Object)
 	if managed(job) {
 		sets, err := podSets(ctx, c.Client, job)
 		if err != nil {
-			notes = append(notes, "node selectors may include what the admission added: the job's Workload cannot be read ("+reason(err)+")")
+			notes = append(notes, "node selectors may include those that the admission added: cannot read the Workload of the job ("+reason(err)+")")
 		}
 		jobobject.RestorePlacement(object, sets)
 	}
@@ -140,14 +137,14 @@ func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv conv
 	return t, append(notes, more...), err
 }
 
-// managed tells a job that Kueue looks after.
+// managed reports whether Kueue manages a job.
 func managed(j findjob.Job) bool {
 	meta, _ := j.Object["metadata"].(map[string]any)
 	labels, _ := meta["labels"].(map[string]any)
 	return labels[kinds.QueueLabel] != nil
 }
 
-// podSets returns the pod sets of a job's Workload, none when it has no Workload.
+// podSets returns the pod sets of the Workload of a job, none if it has no Workload.
 func podSets(ctx context.Context, c *kube.Client, j findjob.Job) ([]map[string]any, error) {
 	r, err := reader.Served(ctx, c, kinds.Workload)
 	if err != nil {

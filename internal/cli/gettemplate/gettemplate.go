@@ -14,36 +14,40 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// Options are the settings of one run.
+// Options are the arguments and flags of the command.
 type Options struct {
 	Factory *factory.Factory
-	Name    string
+	Args    []string // one name
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. With test, parsing can be tested alone.
+func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "get-template NAME",
-		Short: "Show a template's parameters, or its manifest",
-		Long: `Shows a template's parameters, their defaults and the options that give them a
-value. -o yaml is the manifest as it is written.`,
+		Short: "Show the parameters or the manifest of a template",
+		Long: `Shows the parameters of a template, their defaults, and the flags that set them.
+-o yaml prints the manifest unchanged.`,
 		Example: `  hyperpod get-template pytorch
   hyperpod get-template pytorch -o yaml > jobs/mine.yaml
   hyperpod get-template team/llama -n hyperpod-ns-researchers`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return errs.Usagef("which template? give one name").WithTry("hyperpod list-templates   # shows the names")
-			}
-			o.Name = args[0]
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, o.take, Run, test),
 	}
 	f.CompleteArgs(cmd, factory.Templates)
 	return cmd
+}
+
+func (o *Options) take(_ *cobra.Command, args []string) error {
+	o.Args = args
+	return nil
+}
+
+// Validate checks the arguments.
+func (o *Options) Validate() error {
+	if len(o.Args) != 1 || o.Args[0] == "" {
+		return errs.Usagef("the name of one template is required").Suggest(errs.Run("list-templates").WithNote("shows the names"))
+	}
+	return nil
 }
 
 // Run shows the template.
@@ -53,7 +57,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	t, err := findtemplate.Find(ctx, f, o.Name, findtemplate.InNamespace(f))
+	t, err := findtemplate.Find(ctx, f, o.Args[0], findtemplate.InNamespace(f))
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Options are the settings of one run.
+// Options are the arguments and flags of the command.
 type Options struct {
 	Factory *factory.Factory
-	// Words narrow the list: a type is shown when its name has one of them.
+	// Words select the types whose name contains one of them.
 	Words []string
 
 	Accelerator     string // gpu, trainium, none or a resource name
@@ -29,16 +29,14 @@ type Options struct {
 	MinVCPU         int
 	MinMemory       string // a quantity
 	EFA, MIG        bool
-	InCluster       bool // only types of which the cluster has nodes
+	InCluster       bool // only types that the cluster has nodes of
 	NoCluster       bool
-
-	minMemory int64 // of MinMemory, set by Validate
 }
 
 var accelerators = []string{"gpu", "trainium", "none"}
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. With test, parsing can be tested alone.
+func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "list-instance-types [WORD...]",
@@ -51,16 +49,7 @@ not in the built-in table are listed with the capacity of their nodes.`,
 		Example: `  hyperpod list-instance-types p5
   hyperpod list-instance-types --accelerator gpu --min-memory 1Ti --efa
   hyperpod list-instance-types --in-cluster -o json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Words = args
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, o.take, Run, test),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -77,33 +66,45 @@ not in the built-in table are listed with the capacity of their nodes.`,
 	return cmd
 }
 
-// Validate checks the options without looking at a cluster.
+func (o *Options) take(_ *cobra.Command, args []string) error {
+	o.Words = args
+	return nil
+}
+
+// accelerator returns the kind of accelerator in lower case, as rows have it.
+func (o *Options) accelerator() string { return strings.ToLower(o.Accelerator) }
+
+// minMemory returns the least memory in bytes, 0 without --min-memory.
+func (o *Options) minMemory() (int64, error) {
+	if o.MinMemory == "" {
+		return 0, nil
+	}
+	q, err := resource.ParseQuantity(o.MinMemory)
+	if err != nil || q.Sign() < 0 {
+		return 0, factory.Invalid("min-memory", o.MinMemory, "must be a quantity, for example 512Gi")
+	}
+	return q.Value(), nil
+}
+
+// Validate checks the options alone: it reads no cluster.
 func (o *Options) Validate() error {
-	o.Accelerator = strings.ToLower(o.Accelerator)
-	if o.Accelerator != "" && !strings.Contains(o.Accelerator, "/") && !slices.Contains(accelerators, o.Accelerator) {
+	if kind := o.accelerator(); kind != "" && !strings.Contains(kind, "/") && !slices.Contains(accelerators, kind) {
 		e := errs.Usagef("invalid --accelerator %q", o.Accelerator).WithFact("must be one of", strings.Join(accelerators, ", ")+", or a resource name such as nvidia.com/gpu")
-		if near := errs.Near(o.Accelerator, accelerators); len(near) > 0 {
-			e.WithTry("--accelerator " + near[0])
+		if near := errs.Near(kind, accelerators); len(near) > 0 {
+			e.Suggest(errs.Option("--accelerator", near[0]))
 		}
 		return e
 	}
-	if o.MinMemory != "" {
-		q, err := resource.ParseQuantity(o.MinMemory)
-		if err != nil || q.Sign() < 0 {
-			return errs.Usagef("invalid --min-memory %q: must be a quantity, for example 512Gi", o.MinMemory)
-		}
-		o.minMemory = q.Value()
-	}
 	switch {
 	case o.MinAccelerators < 0:
-		return errs.Usagef("invalid --min-accelerators: must be at least 0")
+		return factory.Invalid("min-accelerators", o.MinAccelerators, "must be at least 0")
 	case o.MinVCPU < 0:
-		return errs.Usagef("invalid --min-vcpu: must be at least 0")
+		return factory.Invalid("min-vcpu", o.MinVCPU, "must be at least 0")
+	case o.InCluster && o.NoCluster:
+		return factory.Excludes("in-cluster", "no-cluster")
 	}
-	if o.InCluster && o.NoCluster {
-		return errs.Usagef("--in-cluster cannot be used with --no-cluster")
-	}
-	return nil
+	_, err := o.minMemory()
+	return err
 }
 
 // Run lists the types.
@@ -119,9 +120,13 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
+	minMemory, err := o.minMemory()
+	if err != nil {
+		return err
+	}
 	rows := []Row{}
 	for _, r := range catalogue(found) {
-		if o.wanted(r) {
+		if r.Memory >= minMemory && o.wanted(r) {
 			rows = append(rows, r)
 		}
 	}
@@ -189,8 +194,8 @@ func (o *Options) wanted(r Row) bool {
 		kind = "trainium"
 	}
 	return hasWord &&
-		(o.Accelerator == "" || o.Accelerator == kind || o.Accelerator == r.resource()) &&
-		r.Accelerators >= o.MinAccelerators && r.VCPU >= o.MinVCPU && r.Memory >= o.minMemory &&
+		(o.Accelerator == "" || o.accelerator() == kind || o.accelerator() == r.resource()) &&
+		r.Accelerators >= o.MinAccelerators && r.VCPU >= o.MinVCPU &&
 		(!o.EFA || r.EFA > 0) && (!o.MIG || len(r.MIG) > 0) &&
 		(!o.InCluster || r.Nodes != nil && *r.Nodes > 0)
 }

@@ -16,35 +16,31 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/team"
 )
 
-// Options are the settings of one run.
+// Options are the arguments and flags of the command.
 type Options struct {
 	Factory *factory.Factory
-	// NoCluster leaves the team's templates out.
+	// NoCluster leaves out the templates of the team, which are on the cluster.
 	NoCluster bool
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. With test, parsing can be tested alone.
+func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "list-templates",
 		Aliases: []string{"list-template"},
-		Short:   "List the templates that jobs can be started from",
-		Long: `Lists templates: files of the working folder and its folder jobs, of your
-templates folder, the embedded ones, and the team's, which are ConfigMaps of the
-namespace with the label cli.hyperpod/template. The first of a name hides the
-others; team/NAME is always the team's.`,
+		Short:   "List the templates that jobs can start from",
+		Long: `Lists the templates in the working directory, in its folder jobs and in your
+templates folder, the embedded templates, and the templates of the team. The
+latter are ConfigMaps of the namespace with the label cli.hyperpod/template. If
+several templates have one name, the first is used; team/NAME always means the
+template of the team.`,
 		Example: `  hyperpod list-templates
   hyperpod list-templates -n hyperpod-ns-researchers -o json`,
 		Args: factory.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, nil, Run, test),
 	}
-	cmd.Flags().BoolVar(&o.NoCluster, "no-cluster", false, "do not ask the cluster for the team's templates")
+	cmd.Flags().BoolVar(&o.NoCluster, "no-cluster", false, "leave out the templates of the team, which are on the cluster")
 	return cmd
 }
 
@@ -60,6 +56,9 @@ type document struct {
 	Templates []row `json:"templates"`
 }
 
+// Validate implements factory.Options: every combination is valid.
+func (o *Options) Validate() error { return nil }
+
 // Run lists the templates.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
@@ -73,7 +72,7 @@ func Run(ctx context.Context, o *Options) error {
 		infos, unusable = merge(infos, found), append(unusable, broken...)
 	}
 	for _, u := range unusable {
-		f.Notef("note: %s cannot be used: %v", u.Source, u.Err)
+		f.Notef("note: cannot use %s: %v", u.Source, u.Err)
 	}
 	rows := make([]row, 0, len(infos))
 	for _, i := range infos {

@@ -1,5 +1,4 @@
-// Package templatepage shows a template to people and scripts: what it is for,
-// its parameters and what it fixes.
+// Package templatepage shows a template to people and scripts: its description, its parameters and its fixed fields.
 package templatepage
 
 import (
@@ -18,7 +17,7 @@ type Template struct {
 	Source     string
 	Help       string
 	Parameters []Parameter
-	// Fixed lists the paths that the template keeps to itself.
+	// Fixed lists the paths that users of the template cannot change.
 	Fixed    []string
 	Manifest string `json:",omitempty"`
 }
@@ -52,20 +51,20 @@ func typeName(p parse.Param) string {
 	return p.Type
 }
 
-// What goes to no terminal is a page all the same, nothing of it cut: the longest
-// default would make every line as long. A command's help is as wide as a page of man.
+// Widths of a page that does not go to a terminal. Nothing is cut, but without a width the longest default would set the
+// length of every line. helpWidth is that of a man page.
 const (
 	pageWidth = 100
 	helpWidth = 80
 )
 
-// Text returns the template as people see it.
+// Text returns the page about a template.
 func Text(s *output.IO, t *parse.Template) (string, error) { return page(s, t, pageWidth) }
 
 // Help returns the page as a part of a command's help.
 func Help(s *output.IO, t *parse.Template) (string, error) { return page(s, t, helpWidth) }
 
-// page is as wide as the terminal, else as width.
+// page returns the page in the width of the terminal, or in width without one.
 func page(s *output.IO, t *parse.Template, width int) (string, error) {
 	var b bytes.Buffer
 	into := *s
@@ -83,12 +82,12 @@ func page(s *output.IO, t *parse.Template, width int) (string, error) {
 	}
 	b.WriteString("\n")
 	if len(t.Params) == 0 {
-		b.WriteString("It has no parameters; the options of start-job are laid over it.\n")
+		b.WriteString("No parameters. The flags of start-job still apply.\n")
 	} else if err := into.PrintTable(table(t, into.Width > 0 && into.Width < narrow)); err != nil {
 		return "", err
 	}
 	if paths := t.FixedPaths(); len(paths) > 0 {
-		b.WriteString("\nFixed, whatever the options say:\n")
+		b.WriteString("\nFixed fields, which flags cannot change:\n")
 		for _, p := range paths {
 			b.WriteString("  " + output.Safe(p) + "\n")
 		}
@@ -96,20 +95,20 @@ func page(s *output.IO, t *parse.Template, width int) (string, error) {
 	return b.String(), nil
 }
 
-// narrow is the width below which there is no room for the parameters' types.
+// narrow is the width below which the column of types is hidden.
 const narrow = 100
 
 func table(t *parse.Template, short bool) output.Table {
-	out := output.Table{Columns: []output.Column{{Title: "PARAMETER", Keep: true}, {Title: "TYPE", Wide: short}, {Title: "DEFAULT", Wrap: true}, {Title: "OPTION", Keep: true}, {Title: "HELP", Wrap: true}}}
+	out := output.Table{Columns: []output.Column{{Title: "PARAMETER", Keep: true}, {Title: "TYPE", Wide: short}, {Title: "DEFAULT", Wrap: true}, {Title: "FLAG", Keep: true}, {Title: "HELP", Wrap: true}}}
 	for _, p := range t.Params {
-		option := p.Flag
-		if option == "" {
-			option = "--set"
+		flag := p.Flag
+		if flag == "" {
+			flag = "--set"
 		}
 		value := shortened(p.DefaultText())
 		switch {
 		case p.Fixed:
-			option = "- (fixed)"
+			flag = "- (fixed)"
 		case p.Required && p.Default == nil:
 			value = "(required)"
 		case value == "":
@@ -119,15 +118,15 @@ func table(t *parse.Template, short bool) output.Table {
 		if len(p.Enum) > 0 {
 			help = strings.TrimSpace(help + " (" + strings.Join(p.Enum, ", ") + ")")
 		}
-		out.Rows = append(out.Rows, output.T(p.Name, typeName(p), value, option, help))
+		out.Rows = append(out.Rows, output.T(p.Name, typeName(p), value, flag, help))
 	}
 	return out
 }
 
-// longest is how many characters of a default a page shows.
+// longest is the number of characters of a default that a page shows.
 const longest = 400
 
-// shortened is a default on a page: its first line, up to a bound.
+// shortened returns a default for a page: its first line, at most longest characters.
 func shortened(text string) string {
 	text = strings.TrimRight(text, "\n")
 	first, rest, more := strings.Cut(text, "\n")

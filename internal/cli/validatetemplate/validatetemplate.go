@@ -20,34 +20,25 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 )
 
-// Options are the settings of one run.
+// Options are the arguments and flags of the command.
 type Options struct {
 	Factory *factory.Factory
-	// Names are files, folders of them, "-" for stdin, or names of templates.
+	// Names are files, folders, "-" for stdin, or names of templates.
 	Names []string
 }
 
-// NewCmd returns the command. With runF, parsing can be tested alone.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmd returns the command. With test, parsing can be tested alone.
+func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "validate-template FILE|FOLDER|NAME...",
-		Short: "Check templates, with line and column of every fault",
-		Long: `Checks files ("-" is the standard input), folders or templates by name: YAML,
-the header, every field and value of the kinds that are known. All faults are
-told at once, by their place, as FILE:LINE:COLUMN: TEXT. Exit code 1 when there
-are any.`,
+		Short: "Check templates and report the line and column of every fault",
+		Long: `Checks files, folders, templates by name, or the standard input (-): the YAML,
+the header, and every field and value of known kinds. The command prints all
+faults as FILE:LINE:COLUMN: TEXT. The exit code is 1 if there are any.`,
 		Example: `  hyperpod validate-template jobs/*.yaml
   hyperpod validate-template llama -o json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Names = args; len(args) == 0 {
-				return errs.Usagef("which templates? give files or names").WithTry("hyperpod validate-template jobs/*.yaml")
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, o.take, Run, test),
 	}
 	complete := cobra.CompletionFunc(nil)
 	f.CompleteArgs(cmd, factory.Templates)
@@ -59,7 +50,7 @@ are any.`,
 	return cmd
 }
 
-// verdict is one template's result, as JSON shows it.
+// verdict is the result for one template, as in the JSON document.
 type verdict struct {
 	Name   string
 	Source string
@@ -70,6 +61,19 @@ type verdict struct {
 
 type document struct {
 	Templates []verdict `json:"templates"`
+}
+
+func (o *Options) take(_ *cobra.Command, args []string) error {
+	o.Names = args
+	return nil
+}
+
+// Validate checks the arguments.
+func (o *Options) Validate() error {
+	if len(o.Names) == 0 {
+		return errs.Usagef("at least one file or template name is required").Suggest(errs.Run("validate-template", "FILE"))
+	}
+	return nil
 }
 
 // Run checks the templates.
@@ -103,7 +107,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// inFolder are the files that a folder's path stands for, else the name itself.
+// inFolder returns the manifests in a folder, or the name itself if it does not name a folder.
 func inFolder(name string) ([]string, error) {
 	if !catalogue.IsFile(name) && name != "." && name != ".." || !catalogue.IsFolder(name) {
 		return []string{name}, nil
@@ -151,7 +155,7 @@ func (o *Options) print(verdicts []verdict) error {
 	return nil
 }
 
-// check checks one file or named template. An error means that there is none.
+// check checks one file or named template. It returns an error if the template cannot be read.
 func (o *Options) check(ctx context.Context, name string) (verdict, error) {
 	v := verdict{Name: name, Source: name, Faults: []parse.Fault{}, Notes: []string{}}
 	if name != "-" && !isFile(name) || strings.HasPrefix(name, "team/") {
@@ -175,10 +179,10 @@ func (o *Options) check(ctx context.Context, name string) (verdict, error) {
 	return v.of(strings.TrimSuffix(base, filepath.Ext(base)), name, data), nil
 }
 
-// isFile tells a file from the name of a template. Those of a folder may be JSON.
+// isFile reports whether a name means a file and not a template. Files from a folder may be JSON.
 func isFile(name string) bool { return catalogue.IsFile(name) || filepath.Ext(name) == ".json" }
 
-// shown is where a template is from, as editors understand it where it is a file.
+// shown returns where a template is from. For a file it is the path alone, so that editors can open it.
 func shown(name, source string) string {
 	if ext := filepath.Ext(source); ext == ".yaml" || ext == ".yml" {
 		return source
