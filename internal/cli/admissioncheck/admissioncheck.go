@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // growth is GOGC in percent while a cluster is read and asked about. Almost nothing that
@@ -40,7 +42,7 @@ func Grow() (end func()) {
 // namespaces it reads those that it finds, the given one among them.
 func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.Inputs, error) {
 	defer Grow()()
-	return inputs.Load(ctx, c.Client, inputs.Options{Finished: true, Namespaces: func(ctx context.Context) ([]string, error) {
+	in, err := inputs.Load(ctx, c.Client, inputs.Options{Finished: true, Namespaces: func(ctx context.Context) ([]string, error) {
 		names, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
 		if err != nil {
 			names = nil // leaves the namespace of the job
@@ -50,6 +52,27 @@ func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.In
 		}
 		return names, nil
 	}}, c.Now())
+	if err == nil && c.Snapshot != nil && c.Snapshot.Plain {
+		lackInFile(in)
+	}
+	return in, err
+}
+
+// lackInFile notes the kinds that decide about quota and of which a file of plain
+// objects has none: this does not tell that the cluster has none.
+func lackInFile(in *inputs.Inputs) {
+	for _, k := range []struct {
+		kinds.Resource
+		objects int
+	}{
+		{kinds.LocalQueue, len(in.LocalQueues)}, {kinds.ClusterQueue, len(in.ClusterQueues)},
+		{kinds.ResourceFlavor, len(in.Flavors)}, {kinds.Workload, len(in.Workloads)},
+	} {
+		known := slices.ContainsFunc(in.Missing, func(m state.Missing) bool { return m.Resource.FullName() == k.FullName() })
+		if k.objects == 0 && !known {
+			in.Missing = append(in.Missing, state.Missing{Resource: k.Resource, Verb: "list", Reason: state.NotInFile})
+		}
+	}
 }
 
 // Queues returns the local queues of the namespace, and of the other team namespaces

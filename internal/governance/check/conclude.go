@@ -71,6 +71,9 @@ func (v *Verdict) conclude() {
 	if _, unread := v.UnreadKind(); v.Undecided() || unread || len(v.FailedReads()) > 0 {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
+	if _, lacks := v.NotInFile(); lacks && v.Verdict == Admitted {
+		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
+	}
 	for _, s := range v.Submission {
 		if s.Status != StatusFailed {
 			continue
@@ -138,6 +141,21 @@ func (v *Verdict) UnreadKind() (kinds.Resource, bool) {
 		r = kinds.AdmissionCheck
 	}
 	return r, v.Quota.Status == StatusFailed && slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == r.FullName() })
+}
+
+// NotInFile returns a kind that a layer needs and that the file lacks, which does not
+// tell that the cluster has none; false where no file lacks any.
+func (v *Verdict) NotInFile() (kinds.Resource, bool) {
+	lacks := func(r kinds.Resource) bool {
+		return slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == r.FullName() && m.Reason == state.NotInFile })
+	}
+	switch {
+	case v.Quota.Skipped == NoQueue && lacks(kinds.LocalQueue):
+		return kinds.LocalQueue, true
+	case v.Nodes.Status == StatusUnknown && lacks(v.Nodes.Unread):
+		return v.Nodes.Unread, true
+	}
+	return kinds.Resource{}, false
 }
 
 // barred reports whether the job could not be submitted with any size, queue, priority

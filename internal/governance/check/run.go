@@ -232,6 +232,13 @@ func (c *Checker) unread(r kinds.Resource) bool {
 	return false
 }
 
+// lacksFile reports whether a kind is missing because a file has none.
+func (c *Checker) lacksFile(r kinds.Resource) bool {
+	return slices.ContainsFunc(c.In.Missing, func(m state.Missing) bool {
+		return m.Resource.FullName() == r.FullName() && m.Reason == state.NotInFile
+	})
+}
+
 func (c *Checker) classNames() []string {
 	var names []string
 	for _, p := range c.In.WorkloadPriority {

@@ -31,6 +31,9 @@ func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
 	queue := func(status Status, code, name string) {
 		step(Step{Check: "Queue", Status: status, Code: code, Name: name})
 	}
+	if c.lacksFile(kinds.LocalQueue) { // a caller that found no queue looked in the same file
+		v.Submission = slices.DeleteFunc(v.Submission, func(s Step) bool { return s.Check == "Queue" && s.Status == StatusFailed })
+	}
 	switch {
 	case v.Tried("Queue"):
 	case c.unread(kinds.LocalQueue) && lq == nil && j.Queue != "":

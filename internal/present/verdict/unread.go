@@ -131,6 +131,9 @@ func undecidable(v *check.Verdict) string {
 	case check.AdmissionCheckAbsent:
 		return "the admission checks of " + team + " are unknown: " + why
 	}
+	if r, lacks := v.NotInFile(); lacks {
+		return whyUnread(v, r)
+	}
 	return "something that decides could not be read"
 }
 
