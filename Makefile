@@ -1,26 +1,31 @@
-# What a newcomer needs: `make build`, `make test`, `make bench`.
+# Start here: `make build`, `make check`, `make test`, `make bench`.
 SHELL   := bash
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
-# What is tested by a step of its own.
+# Packages with a step of their own.
 STEPS   := -e /test/script -e /test/tab -e /test/cluster -e /test/e2e -e /test/fidelity
-# Their tests go through many random inputs: fewer with -short, as under the race detector, which needs ten
-# times as long and learns nothing from one more tree of the same goroutines.
+# Packages whose tests use many random inputs. With -short they use fewer, as under the race detector, which takes ten
+# times as long and finds nothing new in further inputs.
 RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/quota
-# Of the comparison with Kueue's own scheduling loop; add -full for larger ones, which takes hours.
+# Inputs of the comparison with Kueue's own scheduling loop; -full adds larger ones, which take hours.
 INPUTS  ?= -inputs 30000 -itself 100
-# Lint vets everything once; go test would do so again, all dependencies included, for each way of compiling.
+# Lint vets everything once. go test would vet again, dependencies included, for each set of compile flags.
 NOVET   := -vet=off
-# Nothing here needs C but the race detector; one setting, so that what one step compiles serves the others.
+# Only the race detector needs C. One setting lets all steps share compiled packages.
 export CGO_ENABLED := 0
 
-.PHONY: build test lint unit script cluster oracle fidelity bench docs vuln clean
+.PHONY: build check test lint unit script cluster oracle fidelity bench docs vuln clean
 
+# No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o hyperpod ./cmd/hyperpod
+	$(GO) build -ldflags '$(LDFLAGS)' -o hyperpod ./cmd/hyperpod
+
+check: lint       ## before each commit: lint, unit tests, command scripts; no control plane
+	$(GO) test $(NOVET) -short $$($(GO) list ./... | grep -v $(STEPS))
+	$(MAKE) script
 
 # The oracle has one thread; the unit tests beside it leave it enough.
 test: lint        ## everything that CI runs
@@ -55,7 +60,7 @@ fidelity:         ## all figures of docs/fidelity.md: 30,000 inputs, Kueue again
 bench:            ## start, sandbox, lists, quota, verdict, dry run and logs against the peers, as ratios
 	$(GO) run ./bench
 
-docs:             ## completions and the command reference
+docs:             ## completions, command reference, schemas, screens of the documents
 	$(GO) run ./cmd/gendocs
 
 vuln:             ## known vulnerabilities (needs the vulnerability database)

@@ -240,7 +240,7 @@ func spareQueue(ctx context.Context, bed *cluster.Bed) error {
 func atRest(ctx context.Context, bed *cluster.Bed) error {
 	const still = 5 * time.Second
 	last, since := counted{}, time.Now()
-	return patiently(ctx, bed, "Kueue to come to rest", func(ctx context.Context) error {
+	return patiently(ctx, bed, "Kueue to settle", func(ctx context.Context) error {
 		now, err := count(ctx, bed)
 		if err != nil {
 			return err

@@ -74,11 +74,9 @@ func rule(expr, instead string) phrase {
 // allowance is how many faults a folder still has. It only shrinks: lower a number when you mend a text, delete the row
 // at 0.
 var allowance = map[string]int{
-	"CONTRIBUTING.md": 1,
-	"bench":           1,
-	"docs":            45,
-	"internal":        362,
-	"test":            10,
+	"docs":     38,
+	"internal": 286,
+	"test":     10,
 }
 
 type fault struct {
