@@ -66,7 +66,7 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 		{"list-jobs --nope", errs.Usage, "unknown option --nope"},
 		{"list-jobs extra", errs.Usage, "list-jobs takes no arguments"},
 		{"list-jobs --color mauve", errs.Usage, "mauve"},
-		{"list-jobs -A", errs.Failure, "no cluster to talk to"},
+		{"list-jobs -A", errs.Failure, "no cluster found"},
 		{"completion tcsh", errs.Usage, "bash, zsh, fish, powershell"},
 		{"start-job --dry-run=maybe", errs.Usage, "Error: invalid --dry-run \"maybe\"\n"},
 		{"list-jobs -n=", errs.Usage, "--namespace is empty"},

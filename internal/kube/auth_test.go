@@ -168,15 +168,15 @@ func TestTLSTroubles(t *testing.T) {
 	}{
 		{name: "unknown authority", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: "|certificate-authority-data: " + b64(other.pem), code: errs.Failure, says: []string{"signed by an unknown authority", "aws eks update-kubeconfig"}},
 		{name: "no authority given", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), code: errs.Failure, says: []string{"signed by an unknown authority"}},
-		{name: "expired server", srv: ca.tlsServer(t, oldCert, oldKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"the server's certificate is expired", "to " + ago.UTC().Format(time.RFC3339)}},
+		{name: "expired server", srv: ca.tlsServer(t, oldCert, oldKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"the server certificate has expired", "to " + ago.UTC().Format(time.RFC3339)}},
 		{name: "another host", srv: ca.tlsServer(t, named, namedKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"for another host name"}},
-		{name: "expired client, refused in the handshake", srv: ca.tlsServer(t, cert, key, tls.RequireAndVerifyClientCert, ok), trust: trust, user: login(stale, staleKey), code: errs.Denied, says: []string{"your client certificate expired on"}},
-		{name: "expired client, refused by the API server", srv: ca.tlsServer(t, cert, key, tls.RequestClientCert, unauthorized), trust: trust, user: login(stale, staleKey), code: errs.Denied, says: []string{"your client certificate expired on " + ago.UTC().Format(time.RFC3339)}},
-		{name: "valid client, refused by the API server", srv: ca.tlsServer(t, cert, key, tls.RequestClientCert, unauthorized), trust: trust, user: login(mine, myKey), code: errs.Denied, says: []string{"does not accept your credentials"}},
-		{name: "no client certificate", srv: ca.tlsServer(t, cert, key, tls.RequireAndVerifyClientCert, ok), trust: trust, code: errs.Denied, says: []string{"refuses your client certificate"}},
-		{name: "key of another certificate", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: trust, user: login(mine, staleKey), code: errs.Failure, says: []string{"does not belong to the client certificate"}, atSetup: true},
+		{name: "expired client, refused in the handshake", srv: ca.tlsServer(t, cert, key, tls.RequireAndVerifyClientCert, ok), trust: trust, user: login(stale, staleKey), code: errs.Denied, says: []string{"the client certificate expired on"}},
+		{name: "expired client, refused by the API server", srv: ca.tlsServer(t, cert, key, tls.RequestClientCert, unauthorized), trust: trust, user: login(stale, staleKey), code: errs.Denied, says: []string{"the client certificate expired on " + ago.UTC().Format(time.RFC3339)}},
+		{name: "valid client, refused by the API server", srv: ca.tlsServer(t, cert, key, tls.RequestClientCert, unauthorized), trust: trust, user: login(mine, myKey), code: errs.Denied, says: []string{"credentials missing, invalid or expired"}},
+		{name: "no client certificate", srv: ca.tlsServer(t, cert, key, tls.RequireAndVerifyClientCert, ok), trust: trust, code: errs.Denied, says: []string{"rejected the client certificate"}},
+		{name: "key of another certificate", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: trust, user: login(mine, staleKey), code: errs.Failure, says: []string{"does not match the client certificate"}, atSetup: true},
 		{name: "not PEM", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: trust, user: login([]byte("x"), []byte("y")), code: errs.Failure, says: []string{"not valid PEM"}, atSetup: true},
-		{name: "no TLS there", srv: newServer(t, ok), trust: trust, code: errs.Failure, says: []string{"does not speak TLS"}, plainHTTP: true},
+		{name: "no TLS there", srv: newServer(t, ok), trust: trust, code: errs.Failure, says: []string{"does not use TLS"}, plainHTTP: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestProxy(t *testing.T) {
 	}
 	proxy.Close()
 	_, err := getItem(located(t, kubeconfig(t, "dev", []string{"dev=https://cluster.invalid|proxy-url: " + proxy.URL}, []string{"dev=dev/me/"}, []string{"me={}"})))
-	mustSay(t, err, errs.Failure, "the proxy cannot be used", "proxy-url")
+	mustSay(t, err, errs.Failure, "the connection through the proxy failed", "proxy-url")
 }
 
 // plugin writes a credential plugin.
@@ -270,9 +270,9 @@ func TestCredentialPluginTroubles(t *testing.T) {
 		{"missing", "no-such-plugin-here", []string{`credential plugin "no-such-plugin-here" is not installed`, "--kubeconfig FILE"}},
 		{"missing, with a path", "/no/such/plugin", []string{`"/no/such/plugin" is not installed`}},
 		{"failing", plugin(t, "exit 3"), []string{"get-token", "failed (exit code 3)", "sign in again"}},
-		{"no JSON", plugin(t, "echo secret-output"), []string{"gave no usable credentials"}},
-		{"empty", plugin(t, fmt.Sprintf(credential, "")), []string{"gave no usable credentials"}},
-		{"another version", plugin(t, `echo '{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","status":{"token":"x"}}'`), []string{"another version"}},
+		{"no JSON", plugin(t, "echo secret-output"), []string{"returned no usable credentials"}},
+		{"empty", plugin(t, fmt.Sprintf(credential, "")), []string{"returned no usable credentials"}},
+		{"another version", plugin(t, `echo '{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","status":{"token":"x"}}'`), []string{"another API version"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,10 +74,10 @@ type Client struct {
 // New returns a client for a live server. Every error is a configuration error:
 // no request is sent.
 func New(cfg *rest.Config, o Options) (*Client, error) {
-	what := "cannot set up the connection to the cluster"
+	what := "cannot connect to the cluster"
 	base, _, err := rest.DefaultServerURL(cfg.Host, "", schema.GroupVersion{}, hasTLS(cfg))
 	if err != nil {
-		return nil, errs.New(what, "the server address in the kubeconfig is not valid").WithCause(err)
+		return nil, errs.New(what, "invalid server address in the kubeconfig").WithCause(err)
 	}
 	rt, err := rest.TransportFor(cfg)
 	if err != nil {

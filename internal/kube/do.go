@@ -281,7 +281,7 @@ func backoff(n int) time.Duration {
 func (k call) check() error {
 	for _, s := range []string{k.namespace, k.name} {
 		if s == "." || s == ".." || strings.ContainsAny(s, "/%?#") {
-			return errs.Usagef("%q cannot be the name of a namespace or an object", s)
+			return errs.Usagef("invalid name %q: must not contain / %% ? or #", s)
 		}
 	}
 	return nil

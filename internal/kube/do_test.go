@@ -141,7 +141,7 @@ func TestConnectionRefused(t *testing.T) {
 func TestUnknownHost(t *testing.T) {
 	c, _ := connect(t, &rest.Config{Host: "https://cluster.invalid"})
 	_, err := getItem(c)
-	mustSay(t, err, errs.Failure, "the host name cluster.invalid cannot be resolved")
+	mustSay(t, err, errs.Failure, "cannot resolve the host name cluster.invalid")
 }
 
 func TestHangingServer(t *testing.T) {
@@ -169,7 +169,7 @@ func TestHangingServer(t *testing.T) {
 		defer cancel()
 		c, _ := serve(t, hang)
 		_, err := List[item](ctx, c, kinds.ConfigMap, "", ListOptions{})
-		mustSay(t, err, errs.Timeout, "cannot list configmaps in all namespaces: the time ran out")
+		mustSay(t, err, errs.Timeout, "cannot list configmaps in all namespaces: the deadline passed")
 	})
 	t.Run("request timeout", func(t *testing.T) {
 		c, _ := serve(t, hang, func(o *Options) { o.Timeout = 20 * time.Millisecond })
@@ -245,8 +245,8 @@ func TestRequestShape(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	c, _ := serve(t, inTurn(t))
 	for _, name := range []string{"../../secrets/x", "a/b", "..", "a%2fb", "a?watch=true", "a#b"} {
-		mustSay(t, c.Get(bg, kinds.ConfigMap, "ns", name, nil), errs.Usage, "cannot be the name")
-		mustSay(t, c.Delete(bg, kinds.ConfigMap, name, "x", DeleteOptions{}), errs.Usage, "cannot be the name")
+		mustSay(t, c.Get(bg, kinds.ConfigMap, "ns", name, nil), errs.Usage, "invalid name")
+		mustSay(t, c.Delete(bg, kinds.ConfigMap, name, "x", DeleteOptions{}), errs.Usage, "invalid name")
 	}
 	mustHaveSent(t, c, 0)
 }

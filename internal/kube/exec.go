@@ -54,7 +54,7 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	k := call{method: http.MethodPost, path: kinds.Pod.Path(o.Namespace, o.Pod, "exec"), query: q,
 		verb: "run a command in", res: kinds.Pod, sub: "exec", namespace: o.Namespace, name: o.Pod}
 	if len(o.Command) == 0 || o.Command[0] == "" {
-		return 0, errs.Usagef("cannot run an empty command")
+		return 0, errs.Usagef("the command to run is empty")
 	}
 	if err := k.check(); err != nil {
 		return 0, err
@@ -187,7 +187,7 @@ func (c *Client) execResult(ctx context.Context, k call, err error) (int, error)
 		return 0, c.explain(ctx, k, &transportError{err: err, sent: true})
 	}
 	if errors.As(err, new(*upgradeError)) {
-		e := errs.New(k.what(), "the server, or a proxy before it, does not pass on what exec needs (WebSocket or SPDY)")
+		e := errs.New(k.what(), "the server, or a proxy before it, supports neither WebSocket nor SPDY")
 		return 0, e.WithFact("it says", oneLine(text)).WithCause(err)
 	}
 	// What the container runtime says: no such program, no running container.

@@ -98,12 +98,12 @@ func TestExecRefusals(t *testing.T) {
 		code  errs.Exit
 		says  string
 	}{
-		"no right":      {answer(403, "Forbidden", `pods "p" is forbidden: User "ada" cannot create resource "pods/exec" in API group ""`), errs.Denied, `"create" on pods/exec in namespace ns`},
-		"no pod":        {answer(404, "NotFound", `pods "p" not found`), errs.NotFound, "it does not exist"},
+		"no right":      {answer(403, "Forbidden", `pods "p" is forbidden: User "ada" cannot create resource "pods/exec" in API group ""`), errs.Denied, "permission to create pods/exec in namespace ns"},
+		"no pod":        {answer(404, "NotFound", `pods "p" not found`), errs.NotFound, "not found"},
 		"no container":  {answer(400, "BadRequest", "container nope is not valid for pod p"), errs.Failure, "container nope is not valid"},
 		"node is down":  {answer(500, "InternalError", "dial tcp: no route to host"), errs.Failure, "no route to host"},
 		"no upgrade":    {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }, errs.Failure, "pod"},
-		"not signed in": {answer(401, "Unauthorized", "Unauthorized"), errs.Denied, "does not accept your credentials"},
+		"not signed in": {answer(401, "Unauthorized", "Unauthorized"), errs.Denied, "credentials missing, invalid or expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, _ := serve(t, c.serve)

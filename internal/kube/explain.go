@@ -18,6 +18,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // what says in a few words what a call was to do.
@@ -71,38 +72,38 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 		return explainNotServed(k.res, e)
 	case se.Code == 404:
 		e.Code = errs.NotFound
-		e.Why = "it does not exist"
+		e.Why = "not found"
 		if se.Details.Kind == "namespaces" || strings.HasPrefix(se.Message, "namespaces ") {
-			e.Why = "the namespace does not exist"
+			e.Why = "namespace not found"
 		}
 		return e
 	case IsAlreadyExists(se):
-		e.Why = "it exists already"
+		e.Why = "already exists"
 		return e
 	case se.Code == 409:
-		e.Why = "it was changed by someone else at the same time"
-		return e.WithFact("server says", oneLine(se.Message)).WithAdvice("run the command again")
+		e.Why = "the object changed at the same time"
+		return e.WithFact("message", oneLine(se.Message)).WithAdvice("run the command again")
 	case se.Code == 410:
-		e.Why = "the cluster no longer has the state that was read"
+		e.Why = "the version that was read has expired"
 		return e.WithAdvice("run the command again")
 	case se.Code == 422 || se.Code == 400:
 		return invalid(se, e)
 	case se.Code == 429:
-		e.Why = "the cluster is overloaded and asks to come back later"
+		e.Why = "the server is overloaded (HTTP 429)"
 		if se.RetryAfter > 0 {
 			e.WithFact("retry after", se.RetryAfter.String())
 		}
 		return e
 	case se.Code >= 500:
-		e.Why = fmt.Sprintf("the cluster failed to answer (HTTP %d)", se.Code)
+		e.Why = fmt.Sprintf("the server failed (HTTP %d)", se.Code)
 		if se.Reason != "" {
-			e.WithFact("server says", oneLine(se.Message))
+			e.WithFact("message", oneLine(se.Message))
 		}
 		return e
 	}
-	e.Why = fmt.Sprintf("the server answered with HTTP %d", se.Code)
+	e.Why = fmt.Sprintf("unexpected answer of the server (HTTP %d)", se.Code)
 	if se.Reason != "" {
-		e.WithFact("server says", oneLine(se.Message))
+		e.WithFact("message", oneLine(se.Message))
 	}
 	return e
 }
@@ -112,9 +113,9 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 // its date is known here.
 func (c *Client) unauthorized(e *errs.Error) *errs.Error {
 	e.Code = errs.Denied
-	e.Why = cmp.Or(c.expiredCertificate(), "the cluster does not accept your credentials: they are missing, wrong or expired")
+	e.Why = cmp.Or(c.expiredCertificate(), "credentials missing, invalid or expired")
 	return e.WithFact("server", c.Server()).
-		WithAdvice("sign in again (for EKS: renew the AWS credentials)").WithTry("aws sts get-caller-identity   # for EKS: whether the AWS credentials are valid, and whose they are")
+		WithAdvice("sign in again (for EKS: renew the AWS credentials)").Suggest(suggest.AWSIdentity())
 }
 
 // expiredCertificate says since when the client certificate is no good; "" when
@@ -124,7 +125,7 @@ func (c *Client) expiredCertificate() string {
 	if !ok || !until.Before(c.o.Now()) {
 		return ""
 	}
-	return "your client certificate expired on " + until.UTC().Format(time.RFC3339)
+	return "the client certificate expired on " + until.UTC().Format(time.RFC3339)
 }
 
 // certificateEnd returns when the client certificate of a configuration ends.
@@ -159,29 +160,31 @@ func explainNotServed(r kinds.Resource, e *errs.Error) *errs.Error {
 	return e
 }
 
-// forbidden tells a missing permission from a refusal by a policy, a webhook or
-// a quota: all of them are 403.
+// forbidden explains a 403: a missing permission, or a rejection by a policy, a
+// webhook or a quota.
 func forbidden(k call, se *StatusError, e *errs.Error) *errs.Error {
 	if se.Reason != "" && !strings.Contains(se.Message, " cannot ") {
-		e.Why = "a policy of the cluster refuses it"
-		return e.WithFact("server says", oneLine(se.Message))
+		e.Why = "rejected by a policy of the cluster"
+		return e.WithFact("message", oneLine(se.Message))
 	}
 	e.Code = errs.Denied
-	on := k.res.FullName()
+	verb, on, scope := apiVerb(k), k.res.FullName(), ""
 	if k.sub != "" {
 		on += "/" + k.sub
 	}
-	need := fmt.Sprintf("%q on %s", apiVerb(k), on)
-	if k.namespace != "" && k.res.Namespaced {
-		need += " in namespace " + k.namespace
-	} else {
-		need += " for the whole cluster"
+	where := "in all namespaces"
+	switch {
+	case !k.res.Namespaced:
+		where = "in the cluster"
+	case k.namespace != "":
+		scope, where = k.namespace, "in namespace "+k.namespace
 	}
-	e.Why = "you do not have the permission " + need
+	e.Why = "permission denied"
 	if user, ok := between(se.Message, `User "`, `"`); ok && user != "" {
 		e.WithFact("you are", oneLine(user))
 	}
-	return e.WithAdvice("ask a cluster administrator for a role with that permission")
+	return e.WithFact("needs", "permission to "+verb+" "+on+" "+where).
+		WithAdvice("ask a cluster administrator for a role with this permission").Suggest(suggest.CanI(verb, on, k.res.Namespaced, scope))
 }
 
 func apiVerb(k call) string {
@@ -205,10 +208,10 @@ func apiVerb(k call) string {
 }
 
 func invalid(se *StatusError, e *errs.Error) *errs.Error {
-	e.Why = "the cluster does not accept it"
+	e.Why = "rejected by the cluster as invalid"
 	for i, c := range se.Details.Causes {
 		if i == 10 {
-			e.WithFact("and", fmt.Sprintf("%d more", len(se.Details.Causes)-i))
+			e.WithFact("more", fmt.Sprintf("%d other reasons", len(se.Details.Causes)-i))
 			break
 		}
 		field := c.Field
@@ -218,7 +221,7 @@ func invalid(se *StatusError, e *errs.Error) *errs.Error {
 		e.WithFact(field, oneLine(c.Message))
 	}
 	if len(se.Details.Causes) == 0 && se.Reason != "" {
-		e.WithFact("server says", oneLine(se.Message))
+		e.WithFact("message", oneLine(se.Message))
 	}
 	return e
 }
@@ -236,47 +239,47 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	switch {
 	case errors.Is(err, errRequestTimeout):
 		e.Why = fmt.Sprintf("no complete answer within %s", c.o.Timeout)
-		e.WithTry("--request-timeout 2m   # or longer")
+		e.Suggest(suggest.RequestTimeout("2m").WithNote("or longer"))
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil:
-		e.Why, e.Code = "the time ran out before the answer came", errs.Timeout
+		e.Why, e.Code = "the deadline passed before the answer arrived", errs.Timeout
 	case strings.Contains(text, "getting credentials: ") || strings.Contains(text, "exec plugin"):
 		return c.explainPlugin(e, text)
 	case strings.Contains(text, "proxyconnect") || strings.Contains(text, "socks connect"):
-		e.Why = "the proxy cannot be used"
+		e.Why = "the connection through the proxy failed"
 		e.WithAdvice("check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY")
 	case isRefused(err):
-		e.Why = "connection refused: nothing listens there"
-		e.WithAdvice("check that the cluster runs and that this is its address")
+		e.Why = "connection refused"
+		e.WithAdvice("check that the cluster is running and that the address is right")
 	case errors.As(err, &dns):
-		e.Why = fmt.Sprintf("the host name %s cannot be resolved", dns.Name)
-		e.WithAdvice("check the network or VPN, and whether the cluster still exists")
+		e.Why = fmt.Sprintf("cannot resolve the host name %s", dns.Name)
+		e.WithAdvice("check the network or VPN, and that the cluster still exists")
 	case errors.As(err, &certInvalid) && certInvalid.Reason == x509.Expired:
-		e.Why = "the server's certificate is expired or not yet valid"
+		e.Why = "the server certificate has expired or is not yet valid"
 		if cert := certInvalid.Cert; cert != nil {
 			e.WithFact("valid", cert.NotBefore.UTC().Format(time.RFC3339)+" to "+cert.NotAfter.UTC().Format(time.RFC3339))
 		}
-		e.WithAdvice("check this machine's clock; else a cluster administrator has to renew it")
+		e.WithAdvice("check the clock of this machine, or ask a cluster administrator to renew the certificate")
 	case errors.As(err, &unknownCA):
-		e.Why = "the server's certificate is signed by an unknown authority"
-		e.WithAdvice("the kubeconfig may be of another cluster with the same address").WithTry(makeKubeconfig)
+		e.Why = "the server certificate is signed by an unknown authority"
+		e.WithAdvice("the kubeconfig may belong to another cluster with the same address").Suggest(suggest.WriteKubeconfig())
 	case errors.As(err, &host):
-		e.Why = "the server's certificate is for another host name"
+		e.Why = "the server certificate is for another host name"
 	case errors.As(err, &alert) || strings.Contains(text, "remote error: tls: "):
 		e.Code = errs.Denied
-		e.Why = cmp.Or(c.expiredCertificate(), "the cluster refuses your client certificate")
+		e.Why = cmp.Or(c.expiredCertificate(), "the server rejected the client certificate")
 		e.WithAdvice("sign in again, or get a new kubeconfig")
 	case errors.As(err, &record):
-		e.Why = "the server does not speak TLS"
-		e.WithAdvice("check the server address in the kubeconfig (http or https, port)")
+		e.Why = "the server does not use TLS"
+		e.WithAdvice("check the server address in the kubeconfig (scheme and port)")
 	case errors.As(err, &body):
-		e.Why = "the answer broke off or is not one of a Kubernetes API server"
+		e.Why = "the answer is incomplete or not from a Kubernetes API server"
 	case isBroken(err):
 		// A refused client certificate may look like this, too: the refusal comes
 		// after the handshake and may be overtaken by the end of the connection.
-		e.Why = cmp.Or(c.expiredCertificate(), "the connection was lost before the answer came")
+		e.Why = cmp.Or(c.expiredCertificate(), "the connection was lost before the answer arrived")
 	case isTimeout(err):
-		e.Why = "the server does not answer"
-		e.WithAdvice("check the network or VPN, and proxies")
+		e.Why = "no answer from the server"
+		e.WithAdvice("check the network, VPN and proxies")
 	default:
 		e.Why = "the connection failed: " + oneLine(lastWords(text))
 	}
@@ -288,38 +291,38 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 // a credential and is not repeated.
 func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 	e.Code = errs.Denied
-	name := "the kubeconfig's credential plugin"
+	name := "credential plugin"
 	if c.config != nil && c.config.ExecProvider != nil {
 		name += fmt.Sprintf(" %q", oneLine(c.config.ExecProvider.Command))
 	}
 	switch {
 	case strings.Contains(text, "not found") || strings.Contains(text, "no such file"):
 		e.Why = name + " is not installed"
-		return e.WithAdvice("install it, or take another kubeconfig").WithTry("--kubeconfig FILE")
+		return e.WithAdvice("install it, or use another kubeconfig").Suggest(suggest.Kubeconfig("FILE"))
 	case strings.Contains(text, "failed with exit code"):
 		code, _ := between(text+" ", "exit code ", " ")
 		e.Why = fmt.Sprintf("%s failed (exit code %s)", name, strings.TrimSpace(code))
 		return e.WithAdvice("sign in again (for EKS: renew the AWS credentials)")
 	case strings.Contains(text, "interactive"):
-		e.Why = name + " wants to ask on a terminal and there is none"
+		e.Why = name + " needs a terminal to prompt on"
 	case strings.Contains(text, "API version"):
-		e.Why = name + " speaks another version of the plugin protocol than the kubeconfig says"
+		e.Why = name + " uses another API version than the kubeconfig"
 	default:
-		e.Why = name + " gave no usable credentials"
+		e.Why = name + " returned no usable credentials"
 	}
 	return e
 }
 
 // explainSetup speaks of a configuration that no connection can be made with.
 func explainSetup(what string, err error) error {
-	why := "the kubeconfig cannot be used: " + oneLine(lastWords(err.Error()))
+	why := "invalid kubeconfig: " + oneLine(lastWords(err.Error()))
 	switch text := err.Error(); {
 	case strings.Contains(text, "failed to find any PEM data") || strings.Contains(text, "unable to load root certificates"):
 		why = "a certificate or key in the kubeconfig is not valid PEM"
 	case strings.Contains(text, "private key does not match"):
-		why = "the client key in the kubeconfig does not belong to the client certificate"
+		why = "the client key in the kubeconfig does not match the client certificate"
 	case strings.Contains(text, "no such file"):
-		why = "a file that the kubeconfig names does not exist: " + oneLine(lastWords(text))
+		why = "a file named in the kubeconfig does not exist: " + oneLine(lastWords(text))
 	}
 	return errs.New(what, why).WithCause(err)
 }

@@ -117,7 +117,7 @@ func TestListTruncated(t *testing.T) {
 	}
 	c, _ = serve(t, answer(full[:len(full)-20]))
 	p, err = listItems(c)
-	mustSay(t, err, errs.Failure, "cannot list configmaps in namespace ns: the answer broke off")
+	mustSay(t, err, errs.Failure, "cannot list configmaps in namespace ns: the answer is incomplete")
 	if len(p.Items) != 0 || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %d items, %v", len(p.Items), err)
 	}

@@ -17,6 +17,7 @@ import (
 	api "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Location says where to look for a cluster; empty fields mean the defaults.
@@ -102,9 +103,6 @@ func homeDir(env func(string) string) string {
 	return env("USERPROFILE")
 }
 
-// makeKubeconfig is what makes a kubeconfig for a cluster on AWS.
-const makeKubeconfig = "aws eks update-kubeconfig --region REGION --name EKS-CLUSTER   # for a HyperPod cluster: its EKS cluster"
-
 // pickContext chooses the context; missing are files that KUBECONFIG names and that
 // do not exist.
 func pickContext(l Location, raw *api.Config, missing []string) (string, error) {
@@ -114,29 +112,28 @@ func pickContext(l Location, raw *api.Config, missing []string) (string, error) 
 		name = raw.CurrentContext
 	}
 	if name == "" {
-		why := "there is no kubeconfig and no current context"
+		why := "no kubeconfig"
 		if len(names) > 0 {
-			e := errs.New("no cluster to talk to", "the kubeconfig has no current context").WithCause(ErrNoCluster).WithFact("contexts", short(names))
-			return "", e.WithTry("--context "+names[0], makeKubeconfig)
+			e := errs.New("no cluster found", "the kubeconfig has no current context").WithCause(ErrNoCluster).WithFact("contexts", short(names))
+			return "", e.Suggest(suggest.Context(names[0]), suggest.WriteKubeconfig())
 		}
-		e := errs.New("no cluster to talk to", why).WithCause(ErrNoCluster)
+		e := errs.New("no cluster found", why).WithCause(ErrNoCluster)
 		if len(missing) > 0 {
-			e.WithFact("KUBECONFIG", "there is no file "+short(missing))
+			e.WithFact("KUBECONFIG", "no such file: "+short(missing))
 		}
-		return "", e.WithAdvice("connect-cluster of the official CLI writes a kubeconfig, and so does the aws command").
-			WithTry(makeKubeconfig, "hyperpod list-jobs -A --sandbox   # a practice cluster on this machine")
+		return "", e.Suggest(suggest.WriteKubeconfig(), suggest.Sandbox())
 	}
 	if _, ok := raw.Contexts[name]; ok {
 		return name, nil
 	}
-	e := errs.NotFoundf("the kubeconfig has no context %q", name)
+	e := errs.NotFoundf("context %q not found in the kubeconfig", name)
 	if len(names) == 0 {
-		return "", e.WithTry(makeKubeconfig)
+		return "", e.Suggest(suggest.WriteKubeconfig())
 	}
 	if near := errs.Near(name, names); len(near) > 0 {
-		return "", e.WithFact("near", strings.Join(near, ", ")).WithTry("--context " + near[0])
+		return "", e.WithFact("similar", strings.Join(near, ", ")).Suggest(suggest.Context(near[0]))
 	}
-	return "", e.WithFact("it has", short(names))
+	return "", e.WithFact("available", short(names))
 }
 
 func short(names []string) string {
@@ -184,19 +181,19 @@ func explainFile(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return (&errs.Error{What: what, Why: "the file does not exist", Code: errs.NotFound}).WithCause(err)
 	case errors.Is(err, fs.ErrPermission):
-		return (&errs.Error{What: what, Why: "you may not read the file", Code: errs.Denied}).WithCause(err)
+		return (&errs.Error{What: what, Why: "permission denied", Code: errs.Denied}).WithCause(err)
 	case errors.As(err, &fileError):
 		return errs.New(what, fileError.Err.Error()).WithCause(err)
 	}
-	why := "it is not a valid kubeconfig, which is a YAML map with apiVersion, clusters, contexts and users"
+	why := "not a valid kubeconfig: it must be a YAML map with apiVersion, clusters, contexts and users"
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		why = "it is not a valid kubeconfig: no YAML at " + m[1]
+		why = "not a valid kubeconfig: invalid YAML at " + m[1]
 	}
 	return errs.New(what, why).WithCause(err)
 }
 
 func cannotUse(context string) string {
-	return fmt.Sprintf("cannot use the context %q of the kubeconfig", context)
+	return fmt.Sprintf("cannot use context %q of the kubeconfig", context)
 }
 
 // checkContext finds what a context names but the kubeconfig does not have.
@@ -204,12 +201,12 @@ func checkContext(name string, c *api.Context, raw *api.Config) error {
 	cluster, ok := raw.Clusters[c.Cluster]
 	switch {
 	case !ok:
-		return errs.New(cannotUse(name), fmt.Sprintf("its cluster %q is not in the kubeconfig", c.Cluster))
+		return errs.New(cannotUse(name), fmt.Sprintf("cluster %q not found in the kubeconfig", c.Cluster))
 	case cluster.Server == "":
-		return errs.New(cannotUse(name), fmt.Sprintf("its cluster %q has no server address", c.Cluster))
+		return errs.New(cannotUse(name), fmt.Sprintf("cluster %q has no server address", c.Cluster))
 	}
 	if _, ok := raw.AuthInfos[c.AuthInfo]; !ok && c.AuthInfo != "" {
-		return errs.New(cannotUse(name), fmt.Sprintf("its user %q is not in the kubeconfig", c.AuthInfo))
+		return errs.New(cannotUse(name), fmt.Sprintf("user %q not found in the kubeconfig", c.AuthInfo))
 	}
 	return nil
 }
@@ -226,7 +223,7 @@ func inCluster(env func(string) string, dir string) (Target, error) {
 	token := filepath.Join(dir, "token")
 	data, err := os.ReadFile(token)
 	if err != nil {
-		return Target{}, errs.New("no cluster to talk to", "there is no kubeconfig, and this pod has no service account token").WithCause(err)
+		return Target{}, errs.New("no cluster found", "no kubeconfig, and no service account token in this pod").WithCause(err)
 	}
 	cfg := &rest.Config{Host: "https://" + host, BearerToken: strings.TrimSpace(string(data)), BearerTokenFile: token, QPS: -1}
 	if ca := filepath.Join(dir, "ca.crt"); fileExists(ca) {

@@ -53,17 +53,16 @@ func kubeconfig(t testing.TB, current string, clusters, contexts, users []string
 
 func TestLocateNothing(t *testing.T) {
 	_, err := Locate(Location{}, env("HOME", t.TempDir()))
-	want := `Error: no cluster to talk to: there is no kubeconfig and no current context
-  advice:  connect-cluster of the official CLI writes a kubeconfig, and so does the aws command
-  try:     aws eks update-kubeconfig --region REGION --name EKS-CLUSTER   # for a HyperPod cluster: its EKS cluster
-           hyperpod list-jobs -A --sandbox   # a practice cluster on this machine
+	want := `Error: no cluster found: no kubeconfig
+  try:  aws eks update-kubeconfig --region REGION --name EKS-CLUSTER   # the EKS cluster of a HyperPod cluster
+        hyperpod list-jobs -A --sandbox   # a practice cluster on this machine
 `
 	if got := errs.Text(err, false); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	// A KUBECONFIG of files that are not there is nothing, too.
 	_, err = Locate(Location{}, env("KUBECONFIG", filepath.Join(t.TempDir(), "a")+string(filepath.ListSeparator)+filepath.Join(t.TempDir(), "b")))
-	mustSay(t, err, errs.Failure, "no cluster to talk to")
+	mustSay(t, err, errs.Failure, "no cluster found")
 }
 
 func TestLocate(t *testing.T) {
@@ -96,16 +95,16 @@ func TestLocate(t *testing.T) {
 		{name: "home on Windows", env: env("USERPROFILE", home), context: "dev", server: "https://dev.example:6443", namespace: "team-a", token: "secret-token"},
 		{name: "several files: the first wins, the rest adds", env: env("KUBECONFIG", both), context: "dev", server: "https://dev.example:6443", namespace: "team-a", token: "secret-token"},
 		{name: "context of the flag, cluster of another file", l: Location{Context: "prod"}, env: env("KUBECONFIG", both), context: "prod", server: "https://user:xxxxx@prod.example", token: "secret-token"},
-		{name: "unknown context", l: Location{Context: "prd"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{`the kubeconfig has no context "prd"`, "near:  prod", "--context prod"}},
-		{name: "unknown, nothing near", l: Location{Context: "zzzzzz"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{"it has:  bare, dev, nouser, prod"}},
-		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`no context "x"`, "aws eks update-kubeconfig"}},
-		{name: "current context that is gone", l: Location{Kubeconfig: two}, env: env(), code: errs.NotFound, says: []string{`no context "prod"`}},
-		{name: "no current context", l: Location{Kubeconfig: none}, env: env(), code: errs.Failure, says: []string{"no cluster to talk to: the kubeconfig has no current context", "--context a"}},
-		{name: "cluster that is gone", l: Location{Kubeconfig: one, Context: "prod"}, env: env(), code: errs.Failure, says: []string{`cannot use the context "prod"`, `its cluster "prod" is not in the kubeconfig`}},
-		{name: "cluster without a server", l: Location{Kubeconfig: one, Context: "bare"}, env: env(), code: errs.Failure, says: []string{`its cluster "bare" has no server address`}},
-		{name: "user that is gone", l: Location{Kubeconfig: one, Context: "nouser"}, env: env(), code: errs.Failure, says: []string{`its user "nobody" is not in the kubeconfig`}},
+		{name: "unknown context", l: Location{Context: "prd"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{`context "prd" not found in the kubeconfig`, "similar:  prod", "--context prod"}},
+		{name: "unknown, nothing near", l: Location{Context: "zzzzzz"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{"available:  bare, dev, nouser, prod"}},
+		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`context "x" not found`, "aws eks update-kubeconfig"}},
+		{name: "current context that is gone", l: Location{Kubeconfig: two}, env: env(), code: errs.NotFound, says: []string{`context "prod" not found`}},
+		{name: "no current context", l: Location{Kubeconfig: none}, env: env(), code: errs.Failure, says: []string{"no cluster found: the kubeconfig has no current context", "--context a"}},
+		{name: "cluster that is gone", l: Location{Kubeconfig: one, Context: "prod"}, env: env(), code: errs.Failure, says: []string{`cannot use context "prod"`, `cluster "prod" not found in the kubeconfig`}},
+		{name: "cluster without a server", l: Location{Kubeconfig: one, Context: "bare"}, env: env(), code: errs.Failure, says: []string{`cluster "bare" has no server address`}},
+		{name: "user that is gone", l: Location{Kubeconfig: one, Context: "nouser"}, env: env(), code: errs.Failure, says: []string{`user "nobody" not found in the kubeconfig`}},
 		{name: "file that is gone", l: Location{Kubeconfig: filepath.Join(home, "nope")}, env: env(), code: errs.NotFound, says: []string{"cannot read the kubeconfig", "the file does not exist"}},
-		{name: "files of KUBECONFIG that are gone", env: env("KUBECONFIG", filepath.Join(home, "nope")), code: errs.Failure, says: []string{"no cluster to talk to", "KUBECONFIG:  there is no file " + filepath.Join(home, "nope")}},
+		{name: "files of KUBECONFIG that are gone", env: env("KUBECONFIG", filepath.Join(home, "nope")), code: errs.Failure, says: []string{"no cluster found", "KUBECONFIG:  no such file: " + filepath.Join(home, "nope")}},
 		{name: "one of several broken: named", env: env("KUBECONFIG", one+string(filepath.ListSeparator)+bad), code: errs.Failure, says: []string{"cannot read the kubeconfig " + bad}},
 		{name: "not YAML", l: Location{Kubeconfig: bad}, env: env(), code: errs.Failure, says: []string{"not a valid kubeconfig"}},
 	}

@@ -123,7 +123,7 @@ func TestFollowEnds(t *testing.T) {
 		}
 		c, n := serve(t, inTurn(t, turns...))
 		_, err := follow(c, 99)
-		mustSay(t, err, errs.Denied, `cannot watch configmaps in namespace ns`, `permission "watch"`)
+		mustSay(t, err, errs.Denied, `cannot watch configmaps in namespace ns`, "permission to watch")
 		if n.String() != "[250ms 250ms 500ms 1s 2s 4s 8s]" {
 			t.Errorf("waits %s", n)
 		}
@@ -157,7 +157,7 @@ func TestFollowEnds(t *testing.T) {
 		defer cancel()
 		c, _ := serve(t, inTurn(t))
 		err := Follow(ctx, c, kinds.ConfigMap, "ns", ListOptions{}, func(Event[item]) error { return nil })
-		mustSay(t, err, errs.Timeout, "the time ran out")
+		mustSay(t, err, errs.Timeout, "the deadline passed")
 	})
 }
 

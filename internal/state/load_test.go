@@ -218,9 +218,9 @@ func TestLoadNothing(t *testing.T) {
 		exit errs.Exit
 		text string
 	}{
-		"401": {errs.Denied, "does not accept your credentials"},
+		"401": {errs.Denied, "credentials missing, invalid or expired"},
 		"403": {errs.Denied, "permission"},
-		"500": {errs.Failure, "failed to answer"},
+		"500": {errs.Failure, "the server failed"},
 		"404": {errs.NotFound, "does not serve"},
 	} {
 		f := &cluster{t: t, lists: map[string]string{"/apis/kubeflow.org": "group v1", "/apis/kubeflow.org/v1/pytorchjobs": code, "/api/v1/pods": code}}
