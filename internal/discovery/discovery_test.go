@@ -148,25 +148,25 @@ func TestNamespace(t *testing.T) {
 		{name: "flag, may not read it", query: NamespaceQuery{Flag: team}, answers: map[string]any{"/api/v1/namespaces/" + team: 403},
 			want: team + " flag false ", requests: 1},
 		{name: "flag, does not exist", query: NamespaceQuery{Flag: "hyperpod-ns-m"}, answers: map[string]any{"/api/v1/namespaces": two},
-			requests: 2, code: errs.NotFound, says: []string{`the namespace "hyperpod-ns-m" does not exist`, "near:  hyperpod-ns-ml"}},
+			requests: 2, code: errs.NotFound, says: []string{`namespace "hyperpod-ns-m" not found`, "similar:  hyperpod-ns-ml"}},
 		{name: "flag, does not exist, names unknown", query: NamespaceQuery{Flag: "x"}, answers: map[string]any{"/api/v1/namespaces": 403},
-			requests: 2, code: errs.NotFound, says: []string{`the namespace "x" does not exist`}},
+			requests: 2, code: errs.NotFound, says: []string{`namespace "x" not found`}},
 		{name: "flag, server broken", query: NamespaceQuery{Flag: "x"}, answers: map[string]any{"/api/v1/namespaces/x": 500},
 			requests: 1, code: errs.Failure, says: []string{"HTTP 500"}},
 		{name: "context", query: NamespaceQuery{ContextNamespace: team, ContextName: "dev"}, answers: map[string]any{"/api/v1/namespaces/" + team: managedNamespace(team, "ml")},
 			want: team + " context true ml", requests: 1},
 		{name: "context, does not exist", query: NamespaceQuery{ContextNamespace: "gone", ContextName: "dev"}, answers: map[string]any{},
-			requests: 2, code: errs.NotFound, says: []string{`the namespace "gone" does not exist`, `named by:  the kubeconfig's context "dev"`, "--namespace NAME"}},
+			requests: 2, code: errs.NotFound, says: []string{`namespace "gone" not found`, `named by:  context "dev" of the kubeconfig`, "--namespace NAME"}},
 		{name: "discovery, one", answers: map[string]any{"/api/v1/namespaces": two}, allowed: may(team),
 			want: team + " discovery true ml", requests: 3},
 		{name: "discovery, several", answers: map[string]any{"/api/v1/namespaces": two}, allowed: may(team, "hyperpod-ns-b"),
-			requests: 3, code: errs.Usage, says: []string{"no namespace given: you may work in 2 namespaces", "choose:  hyperpod-ns-b, hyperpod-ns-ml", "--namespace NAME"}},
+			requests: 3, code: errs.Usage, says: []string{"no namespace given: you have access to 2 namespaces", "available:  hyperpod-ns-b, hyperpod-ns-ml", "--namespace NAME"}},
 		{name: "discovery, none allowed", answers: map[string]any{"/api/v1/namespaces": two},
-			requests: 3, code: errs.Failure, says: []string{"there is no managed namespace in which you may create pytorchjobs", "administrator"}},
+			requests: 3, code: errs.Failure, says: []string{"you have no permission to create pytorchjobs in a managed namespace", "administrator"}},
 		{name: "discovery, none managed", answers: map[string]any{"/api/v1/namespaces": items()},
-			requests: 1, code: errs.Failure, says: []string{"no managed namespace", "--namespace NAME"}},
+			requests: 1, code: errs.Failure, says: []string{"in a managed namespace", "--namespace NAME"}},
 		{name: "discovery, forbidden", answers: map[string]any{"/api/v1/namespaces": 403},
-			requests: 1, code: errs.Denied, says: []string{"no namespace given, and you may not look which ones there are", "--namespace NAME"}},
+			requests: 1, code: errs.Denied, says: []string{"no namespace given: cannot list namespaces: permission denied", "--namespace NAME"}},
 		{name: "discovery, a review fails", answers: map[string]any{"/api/v1/namespaces": two, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": 500},
 			requests: 3, code: errs.Failure, says: []string{"HTTP 500"}},
 	}
@@ -187,10 +187,30 @@ func TestNamespace(t *testing.T) {
 				t.Errorf("got %s, %v", s, err)
 			}
 			if (got.Source == FromDiscovery) != (len(got.Notes) == 1) {
-				t.Errorf("notes %q", got.Notes)
+				t.Errorf("notes %+v", got.Notes)
 			}
 		})
 	}
+}
+
+// noteText is a note without the namespace: code, name, stop policy, and what is available.
+func noteText(notes []Note) string {
+	var out []string
+	for _, n := range notes {
+		out = append(out, string(n.Code))
+		for _, s := range []string{n.Name, n.StopPolicy} {
+			if s != "" {
+				out = append(out, s)
+			}
+		}
+		if n.Available != nil {
+			out = append(out, fmt.Sprint(n.Available))
+		}
+		if n.NotInFile {
+			out = append(out, "in file")
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 func TestNamespaceAsksForManagedOnes(t *testing.T) {
@@ -231,18 +251,18 @@ func TestQueue(t *testing.T) {
 		{name: "managed, among others", answers: with(items(localQueue("other", "x", ""), mine)), ns: managed, want: "hyperpod-ns-ml-localqueue hyperpod-ns-ml-clusterqueue managed"},
 		{name: "managed, under another name", answers: with(items(localQueue("other", "x", ""))), ns: managed, want: "other x only"},
 		{name: "the only one", answers: with(items(localQueue("other", "x", "None"))), ns: plain, want: "other x only"},
-		{name: "several", answers: with(items(localQueue("a", "x", ""), localQueue("b", "x", ""))), ns: plain, want: "  none", note: "--queue-name one of a, b"},
-		{name: "none", answers: with(items()), ns: plain, want: "  none", note: "namespace team has none"},
+		{name: "several", answers: with(items(localQueue("a", "x", ""), localQueue("b", "x", ""))), ns: plain, want: "  none", note: "SeveralQueues [a b]"},
+		{name: "none", answers: with(items()), ns: plain, want: "  none", note: "NoQueue"},
 		{name: "flag", answers: with(items(localQueue("other", "x", ""), mine)), ns: managed, flag: "other", want: "other x flag"},
-		{name: "flag, stopped", answers: with(items(localQueue("other", "x", "Hold"))), ns: plain, flag: "other", want: "other x flag", note: "is stopped (Hold)"},
-		{name: "flag, unknown", answers: with(items(localQueue("training", "x", ""))), ns: plain, flag: "trainin", code: errs.NotFound, says: []string{`queue "trainin" does not exist in namespace team`, "it has:  training", "--queue-name training"}},
-		{name: "flag, there are none", answers: with(items()), ns: plain, flag: "x", code: errs.NotFound, says: []string{"it has:  none"}},
-		{name: "forbidden, managed", answers: with(403), ns: managed, want: "hyperpod-ns-ml-localqueue hyperpod-ns-ml-clusterqueue managed", note: "by its usual name"},
-		{name: "forbidden, flag", answers: with(403), ns: managed, flag: "x", want: "x  flag", note: "used unchecked"},
-		{name: "forbidden, ordinary", answers: with(403), ns: plain, want: "  none", note: "you may not read the queues of team"},
-		{name: "not in the file", answers: with(notInFile), ns: plain, want: "  none", note: "the file does not have the queues of team"},
-		{name: "not in the file, flag", answers: with(notInFile), ns: plain, flag: "x", want: "x  flag", note: "used unchecked: the file does not have the queues of team"},
-		{name: "no Kueue", answers: nil, ns: plain, want: "  none", note: "no Kueue"},
+		{name: "flag, stopped", answers: with(items(localQueue("other", "x", "Hold"))), ns: plain, flag: "other", want: "other x flag", note: "QueueStopped other Hold"},
+		{name: "flag, unknown", answers: with(items(localQueue("training", "x", ""))), ns: plain, flag: "trainin", code: errs.NotFound, says: []string{`queue "trainin" not found in namespace team`, "available:  training", "--queue-name training"}},
+		{name: "flag, there are none", answers: with(items()), ns: plain, flag: "x", code: errs.NotFound, says: []string{"available:  none"}},
+		{name: "forbidden, managed", answers: with(403), ns: managed, want: "hyperpod-ns-ml-localqueue hyperpod-ns-ml-clusterqueue managed", note: "QueueAssumed hyperpod-ns-ml-localqueue"},
+		{name: "forbidden, flag", answers: with(403), ns: managed, flag: "x", want: "x  flag", note: "QueueUnchecked x"},
+		{name: "forbidden, ordinary", answers: with(403), ns: plain, want: "  none", note: "QueuesUnreadable"},
+		{name: "not in the file", answers: with(notInFile), ns: plain, want: "  none", note: "QueuesUnreadable in file"},
+		{name: "not in the file, flag", answers: with(notInFile), ns: plain, flag: "x", want: "x  flag", note: "QueueUnchecked x in file"},
+		{name: "no Kueue", answers: nil, ns: plain, want: "  none", note: "NoKueue"},
 		{name: "no Kueue, flag", answers: nil, ns: plain, flag: "x", code: errs.NotFound, says: []string{"this cluster has no Kueue"}},
 		{name: "broken", answers: with(500), ns: plain, code: errs.Failure, says: []string{"HTTP 500"}},
 	}
@@ -257,7 +277,7 @@ func TestQueue(t *testing.T) {
 			if s := fmt.Sprintf("%s %s %s", got.Name, got.ClusterQueue, got.Source); err != nil || s != tt.want {
 				t.Errorf("got %q, %v", s, err)
 			}
-			if notes := strings.Join(got.Notes, "; "); (tt.note == "") != (notes == "") || !strings.Contains(notes, tt.note) {
+			if notes := noteText(got.Notes); notes != tt.note {
 				t.Errorf("notes %q", notes)
 			}
 		})
@@ -284,20 +304,20 @@ func TestPriority(t *testing.T) {
 		{name: "short", answers: classes, flag: "training", want: "training-priority 40"},
 		{name: "whole", answers: classes, flag: "training-priority", want: "training-priority 40"},
 		{name: "without the ending", answers: classes, flag: "plain", want: "plain 50"},
-		{name: "absent", answers: classes, want: " 0", note: "ranks lowest"},
-		{name: "forbidden", answers: with(403), flag: "urgent", want: "urgent 0", note: "used unchecked"},
-		{name: "not in the file", answers: with(notInFile), flag: "urgent", want: "urgent 0", note: "used unchecked: the file does not have the priority classes"},
-		{name: "no Kueue", flag: "urgent", want: "urgent 0", note: "no effect"},
-		{name: "unknown", answers: classes, flag: "urgent", text: `Error: priority class "urgent" does not exist on this cluster
-  it has:  inference (100), fine-tuning (80), plain (50), training (40)
-  try:     --priority inference
+		{name: "absent", answers: classes, want: " 0", note: "NoPriority"},
+		{name: "forbidden", answers: with(403), flag: "urgent", want: "urgent 0", note: "PriorityUnchecked urgent"},
+		{name: "not in the file", answers: with(notInFile), flag: "urgent", want: "urgent 0", note: "PriorityUnchecked urgent in file"},
+		{name: "no Kueue", flag: "urgent", want: "urgent 0", note: "PriorityNoKueue urgent"},
+		{name: "unknown", answers: classes, flag: "urgent", text: `Error: priority class "urgent" not found
+  available:  inference (100), fine-tuning (80), plain (50), training (40)
+  try:        --priority inference
 `},
-		{name: "nearly", answers: classes, flag: "trainning", text: `Error: priority class "trainning" does not exist on this cluster
-  it has:  inference (100), fine-tuning (80), plain (50), training (40)
-  try:     --priority training
+		{name: "nearly", answers: classes, flag: "trainning", text: `Error: priority class "trainning" not found
+  available:  inference (100), fine-tuning (80), plain (50), training (40)
+  try:        --priority training
 `},
-		{name: "none", answers: with(items()), flag: "urgent", text: `Error: priority class "urgent" does not exist on this cluster
-  it has:  none
+		{name: "none", answers: with(items()), flag: "urgent", text: `Error: priority class "urgent" not found
+  available:  none
 `},
 	}
 	for _, tt := range tests {
@@ -313,7 +333,7 @@ func TestPriority(t *testing.T) {
 			if s := fmt.Sprintf("%s %d", got.Name, got.Value); err != nil || s != tt.want {
 				t.Errorf("got %q, %v", s, err)
 			}
-			if notes := strings.Join(got.Notes, "; "); (tt.note == "") != (notes == "") || !strings.Contains(notes, tt.note) {
+			if notes := noteText(got.Notes); notes != tt.note {
 				t.Errorf("notes %q", notes)
 			}
 		})
@@ -349,7 +369,7 @@ func TestResourceOf(t *testing.T) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	_, err := get("example.com/v1", "Wiget")
-	mustSay(t, err, errs.NotFound, "has no kind Wiget", "near:  Widget")
+	mustSay(t, err, errs.NotFound, "kind Wiget not found in", "similar:  Widget")
 	_, err = get("other.com/v1", "X")
 	mustSay(t, err, errs.NotFound, "does not serve other.com/v1")
 }

@@ -1,5 +1,5 @@
-// Package discovery finds out what a user did not say: the namespace, the queue,
-// the priority class, and which kinds of job the cluster has.
+// Package discovery finds what the user did not specify: the namespace, the queue,
+// the priority class, and the job kinds that the cluster serves.
 package discovery
 
 import (
@@ -13,25 +13,26 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// NamespaceQuery says what is known, and what the namespace is for: Verb on
-// Resource is what the user must be allowed to do there.
+// NamespaceQuery says what is known, and what the namespace is for: the user needs
+// permission for Verb on Resource there.
 type NamespaceQuery struct {
-	Flag             string // of --namespace
+	Flag             string // the namespace that the user named
 	ContextNamespace string
 	ContextName      string
 	Verb             string
 	Resource         kinds.Resource
 }
 
-// NamespaceChoice is the namespace to use. Notes are for stderr.
+// NamespaceChoice is the namespace to use.
 type NamespaceChoice struct {
 	Name    string
 	Source  string // flag, context or discovery
 	Managed bool   // by SageMaker HyperPod task governance
 	Team    string // its quota allocation; "" when not managed or not readable
-	Notes   []string
+	Notes   []Note
 }
 
 // The sources of a choice.
@@ -41,9 +42,9 @@ const (
 	FromDiscovery = "discovery"
 )
 
-// Namespace chooses the namespace: of the flag, else of the context, else the
-// only managed one that the user may work in. The first two are checked to
-// exist; a user who may not read namespaces is believed.
+// Namespace chooses the namespace: the flag's, else the context's, else the only
+// managed one where the user has the permission. It checks that the first two
+// exist, where the user may read namespaces.
 func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (NamespaceChoice, error) {
 	if q.Flag != "" {
 		return named(ctx, c, q.Flag, FromFlag, q)
@@ -54,26 +55,26 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 	found, err := accessible(ctx, c, q.Verb, q.Resource)
 	if err != nil {
 		if kube.IsForbidden(err) {
-			return NamespaceChoice{}, errs.Wrap(err, "no namespace given, and you may not look which ones there are").WithTry("--namespace NAME")
+			return NamespaceChoice{}, errs.Wrap(err, "no namespace given").Suggest(suggest.Namespace("NAME"))
 		}
 		return NamespaceChoice{}, err
 	}
 	switch len(found) {
 	case 0:
 		return NamespaceChoice{}, errs.New("no namespace given",
-			fmt.Sprintf("there is no managed namespace in which you may %s %s", q.Verb, q.Resource.Plural)).
-			WithTry("--namespace NAME   # any that you work in").WithAdvice("ask a cluster administrator to add you to a team")
+			fmt.Sprintf("you have no permission to %s %s in a managed namespace", q.Verb, q.Resource.Plural)).
+			WithAdvice("ask a cluster administrator to add you to a team").Suggest(suggest.Namespace("NAME"))
 	case 1:
 		ns := found[0]
 		return NamespaceChoice{Name: ns.Name, Source: FromDiscovery, Managed: true, Team: ns.Team(),
-			Notes: []string{"using namespace " + ns.Name}}, nil
+			Notes: []Note{{Code: NamespaceFound, Name: ns.Name}}}, nil
 	}
 	names := make([]string, len(found))
 	for i, ns := range found {
 		names[i] = ns.Name
 	}
-	return NamespaceChoice{}, errs.New("no namespace given", fmt.Sprintf("you may work in %d namespaces", len(names))).
-		WithFact("choose", strings.Join(names, ", ")).WithTry("--namespace NAME").WithCode(errs.Usage)
+	return NamespaceChoice{}, errs.New("no namespace given", fmt.Sprintf("you have access to %d namespaces", len(names))).
+		WithFact("available", strings.Join(names, ", ")).Suggest(suggest.Namespace("NAME")).WithCode(errs.Usage)
 }
 
 // named checks a namespace that was given.
@@ -92,18 +93,18 @@ func named(ctx context.Context, c *kube.Client, name, source string, q Namespace
 	case !kube.IsNotFound(err):
 		return out, err
 	}
-	e := errs.NotFoundf("the namespace %q does not exist", name).WithCause(err)
+	e := errs.NotFoundf("namespace %q not found", name).WithCause(err)
 	if source == FromContext {
-		e.WithFact("named by", fmt.Sprintf("the kubeconfig's context %q", q.ContextName)).WithTry("--namespace NAME")
+		e.WithFact("named by", fmt.Sprintf("context %q of the kubeconfig", q.ContextName)).Suggest(suggest.Namespace("NAME"))
 	}
 	if near := errs.Near(name, namespaceNames(ctx, c)); len(near) > 0 {
-		e.WithFact("near", strings.Join(near, ", "))
+		e.WithFact("similar", strings.Join(near, ", "))
 	}
 	return out, e
 }
 
-// namespaceNames returns the names of all namespaces, or none when they cannot
-// be read: they are only for advice.
+// namespaceNames returns the names of all namespaces, or none when they cannot be
+// read: they only serve a hint.
 func namespaceNames(ctx context.Context, c *kube.Client) []string {
 	type named struct {
 		Metadata struct {
@@ -117,8 +118,8 @@ func namespaceNames(ctx context.Context, c *kube.Client) []string {
 	return page.Items
 }
 
-// AccessibleNamespaces returns the managed namespaces in which the user may do
-// verb on a resource, by name.
+// AccessibleNamespaces returns the managed namespaces where the user has permission
+// for a verb on a resource, sorted by name.
 func AccessibleNamespaces(ctx context.Context, c *kube.Client, verb string, r kinds.Resource) ([]string, error) {
 	found, err := accessible(ctx, c, verb, r)
 	names := make([]string, len(found))

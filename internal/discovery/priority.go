@@ -10,31 +10,31 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// PriorityChoice is the priority class to use; Name is "" without one. Notes are
-// for stderr.
+// PriorityChoice is the priority class to use; Name is "" without one.
 type PriorityChoice struct {
 	Name  string
 	Value int32
-	Notes []string
+	Notes []Note
 }
 
 // prioritySuffix ends the names of the classes that task governance makes.
 const prioritySuffix = "-priority"
 
-// Priority finds the priority class that the flag means: its name, or its name
-// without "-priority". An empty flag is no class, which ranks lowest.
+// Priority finds the priority class by its name, or by its name without
+// "-priority". No name is no class: the job ranks lowest.
 func Priority(ctx context.Context, c *kube.Client, flag string) (PriorityChoice, error) {
 	if flag == "" {
-		return PriorityChoice{Notes: []string{"no priority class: the job ranks lowest"}}, nil
+		return PriorityChoice{Notes: []Note{{Code: NoPriority}}}, nil
 	}
 	classes, err := state.ListPriorityClasses(ctx, c)
 	switch {
 	case kube.IsForbidden(err):
-		return PriorityChoice{Name: flag, Notes: []string{"the priority class " + flag + " is used unchecked: " + unread(err, "priority classes")}}, nil
+		return PriorityChoice{Name: flag, Notes: []Note{{Code: PriorityUnchecked, Name: flag, NotInFile: kube.IsNotInFile(err)}}}, nil
 	case kube.IsNotServed(err):
-		return PriorityChoice{Name: flag, Notes: []string{"the priority class " + flag + " has no effect: this cluster has no Kueue"}}, nil
+		return PriorityChoice{Name: flag, Notes: []Note{{Code: PriorityNoKueue, Name: flag}}}, nil
 	case err != nil:
 		return PriorityChoice{}, err
 	}
@@ -49,25 +49,23 @@ func Priority(ctx context.Context, c *kube.Client, flag string) (PriorityChoice,
 }
 
 func unknownPriority(flag string, classes []state.PriorityClass) error {
-	e := errs.NotFoundf("priority class %q does not exist on this cluster", flag)
+	e := errs.NotFoundf("priority class %q not found", flag)
 	if len(classes) == 0 {
-		return e.WithFact("it has", "none")
+		return e.WithFact("available", "none")
 	}
 	classes = slices.Clone(classes)
 	slices.SortFunc(classes, func(a, b state.PriorityClass) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), strings.Compare(a.Name, b.Name))
 	})
-	var words, names []string
+	var described, names []string
 	for _, p := range classes {
 		short := strings.TrimSuffix(p.Name, prioritySuffix)
 		names = append(names, short)
-		words = append(words, fmt.Sprintf("%s (%d)", short, p.Value))
+		described = append(described, fmt.Sprintf("%s (%d)", short, p.Value))
 	}
-	advice := names[0]
+	likely := names[0]
 	if near := errs.Near(flag, names); len(near) > 0 {
-		advice = near[0]
+		likely = near[0]
 	}
-	return e.WithFact("it has", list(words)).WithTry("--priority " + advice)
+	return e.WithFact("available", strings.Join(described, ", ")).Suggest(suggest.PriorityClass(likely))
 }
-
-func list(names []string) string { return strings.Join(names, ", ") }

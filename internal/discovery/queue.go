@@ -8,20 +8,20 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// QueueChoice is the local queue to use; Name is "" when there is none. Notes
-// are for stderr.
+// QueueChoice is the LocalQueue to use; Name is "" when there is none.
 type QueueChoice struct {
 	Name         string
 	ClusterQueue string // "" when not readable
 	Source       string // flag, managed, only or none
-	Notes        []string
+	Notes        []Note
 }
 
 // The further sources of a queue.
 const (
-	FromManaged = "managed" // the one that task governance made
+	FromManaged = "managed" // the one of task governance
 	FromOnly    = "only"    // the namespace's only one
 	FromNone    = "none"
 )
@@ -47,9 +47,9 @@ func TeamOf(namespace string, labels map[string]string) string {
 	return team
 }
 
-// Queue chooses the local queue of a namespace: of the flag, else the managed
-// one, else the only one, else none. Team members often may not read local
-// queues; then the flag, or the managed name, is believed, and a note says so.
+// Queue chooses the LocalQueue of a namespace: the flag's, else the managed one,
+// else the only one, else none. Members of a team often have no permission to list
+// LocalQueues; then it uses the flag, or the managed name, unchecked.
 func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string) (QueueChoice, error) {
 	queues, err := state.ListLocalQueues(ctx, c, ns.Name)
 	switch {
@@ -57,9 +57,9 @@ func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string)
 		return believed(ns, flag, err), nil
 	case kube.IsNotServed(err):
 		if flag != "" {
-			return QueueChoice{}, errs.NotFoundf("there is no queue %q: this cluster has no Kueue", flag).WithCause(err)
+			return QueueChoice{}, errs.NotFoundf("queue %q not found: this cluster has no Kueue", flag).WithCause(err)
 		}
-		return QueueChoice{Source: FromNone, Notes: []string{"this cluster has no Kueue: the job is not queued"}}, nil
+		return QueueChoice{Source: FromNone, Notes: []Note{{Code: NoKueue}}}, nil
 	case err != nil:
 		return QueueChoice{}, err
 	}
@@ -74,7 +74,7 @@ func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string)
 			}
 			out := QueueChoice{Name: name, ClusterQueue: q.ClusterQueue, Source: source}
 			if q.StopPolicy != "" && q.StopPolicy != "None" {
-				out.Notes = append(out.Notes, "queue "+name+" is stopped ("+q.StopPolicy+"): jobs wait until an administrator opens it")
+				out.Notes = []Note{{Code: QueueStopped, Name: name, StopPolicy: q.StopPolicy}}
 			}
 			return out, true
 		}
@@ -99,45 +99,38 @@ func Queue(ctx context.Context, c *kube.Client, ns NamespaceChoice, flag string)
 }
 
 func unknownQueue(name, namespace string, names []string) error {
-	e := errs.NotFoundf("queue %q does not exist in namespace %s", name, namespace)
+	e := errs.NotFoundf("queue %q not found in namespace %s", name, namespace)
 	if len(names) == 0 {
-		return e.WithFact("it has", "none").WithAdvice("leave --queue-name out")
+		return e.WithFact("available", "none")
 	}
 	if near := errs.Near(name, names); len(near) > 0 {
-		e.WithTry("--queue-name " + near[0])
+		e.Suggest(suggest.QueueName(near[0]))
 	}
-	return e.WithFact("it has", list(names))
+	return e.WithFact("available", strings.Join(names, ", "))
 }
 
 // believed is a queue that cannot be looked up, for the reason in err.
 func believed(ns NamespaceChoice, flag string, err error) QueueChoice {
-	why := unread(err, "queues") + " of " + ns.Name
+	note := Note{Code: QueuesUnreadable, Namespace: ns.Name, NotInFile: kube.IsNotInFile(err)}
+	out := QueueChoice{Source: FromNone}
 	switch {
 	case flag != "":
-		return QueueChoice{Name: flag, Source: FromFlag, Notes: []string{"the queue " + flag + " is used unchecked: " + why}}
+		out.Name, out.Source = flag, FromFlag
+		note.Code, note.Name = QueueUnchecked, flag
 	case ns.Team != "":
-		name := ManagedQueue(ns.Team)
-		return QueueChoice{Name: name, ClusterQueue: ManagedClusterQueue(ns.Team), Source: FromManaged,
-			Notes: []string{"using queue " + name + " by its usual name: " + why}}
+		out.Name, out.ClusterQueue, out.Source = ManagedQueue(ns.Team), ManagedClusterQueue(ns.Team), FromManaged
+		note.Code, note.Name = QueueAssumed, out.Name
 	}
-	return QueueChoice{Source: FromNone, Notes: []string{"no queue: " + why + " (--queue-name names one)"}}
-}
-
-// unread says why some objects were not read: no right shows what a file does not
-// have.
-func unread(err error, what string) string {
-	if kube.IsNotInFile(err) {
-		return "the file does not have the " + what
-	}
-	return "you may not read the " + what
+	out.Notes = []Note{note}
+	return out
 }
 
 func noQueue(ns NamespaceChoice, names []string) QueueChoice {
-	note := "no queue: namespace " + ns.Name + " has none, so the job is not queued"
+	note := Note{Code: NoQueue, Namespace: ns.Name}
 	if len(names) > 1 {
-		note = "no queue: namespace " + ns.Name + " has several (--queue-name one of " + list(names) + ")"
+		note.Code, note.Available = SeveralQueues, names
 	}
-	return QueueChoice{Source: FromNone, Notes: []string{note}}
+	return QueueChoice{Source: FromNone, Notes: []Note{note}}
 }
 
 // ServedJobs returns the job kinds that the cluster serves, at the version it

@@ -47,9 +47,9 @@ func ResourceOf(ctx context.Context, c *kube.Client, object map[string]any) (kin
 		}
 		have = append(have, r.Kind)
 	}
-	e := errs.NotFoundf("this cluster has no kind %s in %s", kind, apiVersion)
+	e := errs.NotFoundf("kind %s not found in %s", kind, apiVersion)
 	if near := errs.Near(kind, have); len(near) > 0 {
-		e.WithFact("near", strings.Join(near, ", "))
+		e.WithFact("similar", strings.Join(near, ", "))
 	}
 	return kinds.Resource{}, e
 }

@@ -5,12 +5,6 @@ import "github.com/hyperpod-cli/hyperpod/internal/errs"
 // Namespace names the namespace.
 func Namespace(name string) errs.Suggestion { return errs.Option("--namespace", name) }
 
-// QueueName names the LocalQueue.
-func QueueName(name string) errs.Suggestion { return errs.Option("--queue-name", name) }
-
-// Priority names the priority class.
-func Priority(name string) errs.Suggestion { return errs.Option("--priority", name) }
-
 // SaveSnapshot saves the cluster to a file.
 func SaveSnapshot(file string) errs.Suggestion { return errs.Run("save-snapshot", file) }
 

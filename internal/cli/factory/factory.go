@@ -23,6 +23,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
 )
 
@@ -216,7 +217,7 @@ func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb str
 	if err != nil {
 		return choice, err
 	}
-	f.Notes(choice.Notes)
+	f.Notes(choices.Texts(choice.Notes))
 	return choice, nil
 }
 

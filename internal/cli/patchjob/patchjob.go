@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/patch"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -184,7 +185,7 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 	if err != nil {
 		return err
 	}
-	f.Notes(choice.Notes)
+	f.Notes(choices.Texts(choice.Notes))
 	running := !t.Job.Suspended
 	if t.Job.Queue() == "" {
 		f.Notef("note: %s has no queue: its priority has no effect", o.Name)

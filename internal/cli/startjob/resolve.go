@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
@@ -69,7 +70,7 @@ func (r *run) askQueue(ctx context.Context, ns discovery.NamespaceChoice, t *par
 		}
 		queue.Name = wanted
 	}
-	r.factory.Notes(queue.Notes)
+	r.factory.Notes(choices.Texts(queue.Notes))
 	s.Queue = queue.Name
 	return nil
 }
@@ -92,7 +93,7 @@ func (r *run) askPriority(ctx context.Context, t *parse.Template, s *settings) e
 		priority.Name = wanted
 	}
 	if wanted != "" || len(jobKindsOf(t)) > 0 {
-		r.factory.Notes(priority.Notes)
+		r.factory.Notes(choices.Texts(priority.Notes))
 	}
 	s.Priority = priority.Name
 	return nil
