@@ -136,10 +136,11 @@ func choose(found []Job, name, namespace string, failed, denied error) (Job, err
 	case failed != nil:
 		return Job{}, failed
 	}
-	e := errs.NotFoundf("job %q not found in %s", name, namespace).Suggest(suggest.ListJobs(namespace)).WithCause(errAbsent)
 	if denied != nil {
-		e.WithFact("hidden", fmt.Sprintf("jobs of some kinds: %v", denied))
+		// The job may be of a kind that cannot be read: it must not count as absent.
+		return Job{}, errs.Wrap(denied, fmt.Sprintf("cannot tell whether job %q exists in %s", name, namespace)).WithCode(errs.Denied)
 	}
+	e := errs.NotFoundf("job %q not found in %s", name, namespace).Suggest(suggest.ListJobs(namespace)).WithCause(errAbsent)
 	return Job{}, e
 }
 
