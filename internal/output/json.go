@@ -52,6 +52,32 @@ func encodeJSON(document any) ([]byte, error) {
 	return escapeUnsafe(b.Bytes()), nil
 }
 
+// JSONLine returns a document as one line of JSON. Like indented documents, it holds
+// control characters and characters that could deceive a terminal as escapes only.
+func JSONLine(document any) ([]byte, error) {
+	data, err := compactJSON(document)
+	return append(escapeUnsafe(data), '\n'), err
+}
+
+// PrintJSONLine prints a document as JSONLine returns it.
+func (s *IO) PrintJSONLine(document any) error {
+	line, err := JSONLine(document)
+	if err != nil {
+		return err
+	}
+	_, err = s.Out.Write(line)
+	return err
+}
+
+// PrintLine prints a line of text, with unsafe characters escaped on a terminal.
+func (s *IO) PrintLine(text string) error {
+	if s.OutTTY {
+		text = Safe(text)
+	}
+	_, err := s.Out.Write([]byte(text + "\n"))
+	return err
+}
+
 func compactJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

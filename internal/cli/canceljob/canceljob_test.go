@@ -25,7 +25,7 @@ func TestFlags(t *testing.T) {
 		{"--all --state pending,running --kind pytorchjobs", errs.OK, ""},
 		{"-l a=b --dry-run", errs.OK, ""},
 		{"", errs.Usage, "no job named"},
-		{"x --name y", errs.Usage, "two names"},
+		{"x --name y", errs.Usage, "two different job names"},
 		{"x --all", errs.Usage, "cannot be combined"},
 		{"x --state pending", errs.Usage, "cannot be combined"},
 		{"--all -l a=b", errs.Usage, "cannot be combined"},

@@ -163,7 +163,7 @@ func (o *Options) confirmed(ctx context.Context, targets []target) (bool, error)
 		}
 		fmt.Fprintln(f.IO.Err, output.Safe(line))
 	}
-	fmt.Fprintf(f.IO.Err, "Cancel %s? [y/N] ", count(targets))
+	fmt.Fprintf(f.IO.Err, "Cancel %s? [y/N] ", output.Safe(count(targets)))
 	answer, err := factory.Interruptible(ctx, func() (string, error) {
 		answer, _ := bufio.NewReader(f.IO.In).ReadString('\n')
 		return answer, nil
@@ -191,7 +191,7 @@ func count(targets []target) string {
 func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t target) error {
 	f := o.Factory
 	if o.DryRun == factory.DryRunClient {
-		return o.print("Would cancel job %s (%s in %s)\n", t, t.name, t.kind.Kind, t.namespace)
+		return o.print("Would cancel job %s (%s in %s)", t, t.name, t.kind.Kind, t.namespace)
 	}
 	// The UID makes sure that a job of the same name made meanwhile survives.
 	err := c.Delete(ctx, t.kind.Resource, t.namespace, t.name, kube.DeleteOptions{Propagation: "Background", UID: t.uid, DryRun: o.DryRun == factory.DryRunServer})
@@ -202,10 +202,10 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t target) erro
 		return errs.Wrap(err, "cannot cancel job "+t.name)
 	}
 	if o.DryRun == factory.DryRunServer {
-		return o.print("Successfully cancelled job %s%s\n", t, t.name, factory.DryRunSuffix(o.DryRun))
+		return o.print("Successfully cancelled job %s%s", t, t.name, factory.DryRunSuffix(o.DryRun))
 	}
 	removed, left := removeTogether(ctx, c, t)
-	if err := o.print("Successfully cancelled job %s\n", t, t.name); err != nil {
+	if err := o.print("Successfully cancelled job %s", t, t.name); err != nil {
 		return err
 	}
 	if len(removed) > 0 {
@@ -220,11 +220,9 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t target) erro
 // print prints the sentence, or with -o name the object.
 func (o *Options) print(sentence string, t target, args ...any) error {
 	if o.Factory.NameOnly() {
-		_, err := fmt.Fprintln(o.Factory.IO.Out, t.kind.ObjectName(t.name))
-		return err
+		return o.Factory.IO.PrintLine(t.kind.ObjectName(t.name))
 	}
-	_, err := fmt.Fprintf(o.Factory.IO.Out, sentence, args...)
-	return err
+	return o.Factory.IO.PrintLine(fmt.Sprintf(sentence, args...))
 }
 
 // removeTogether deletes the objects that were submitted with a job. The cluster itself

@@ -2,7 +2,6 @@ package getjob
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -25,14 +24,12 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Jo
 	if !format.IsTable() && format.Name != output.JSON {
 		return factory.NoWatch(format)
 	}
-	encoder := json.NewEncoder(f.IO.Out)
-	encoder.SetEscapeHTML(false)
 	screen := output.NewScreen(f.IO)
 	shown := ""
 	show := func(ch follow.Change) error {
 		switch {
 		case format.Name == output.JSON:
-			return encoder.Encode(struct {
+			return f.IO.PrintJSONLine(struct {
 				Type string
 				jobs.VerboseRow
 			}{ch.Type, jobtext.VerboseRow(ch.Job, ch.Status)})

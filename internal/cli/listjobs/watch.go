@@ -2,7 +2,6 @@ package listjobs
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -21,9 +20,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 	case format.IsTable():
 		show = o.liveTable(c, format)
 	case format.Name == output.JSON:
-		encoder := json.NewEncoder(o.Factory.IO.Out)
-		encoder.SetEscapeHTML(false)
-		show = func(ch follow.Change) error { return o.printChange(encoder, ch) }
+		show = o.printChange
 	default:
 		return factory.NoWatch(format)
 	}
@@ -38,17 +35,17 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 }
 
 // printChange writes one job object on a line, with the type of the change.
-func (o *Options) printChange(encoder *json.Encoder, ch follow.Change) error {
+func (o *Options) printChange(ch follow.Change) error {
 	if ch.Type == kube.Synced || !o.wanted(ch.Status) {
 		return nil
 	}
 	if o.Verbose {
-		return encoder.Encode(struct {
+		return o.Factory.IO.PrintJSONLine(struct {
 			Type string
 			jobs.VerboseRow
 		}{ch.Type, jobtext.VerboseRow(ch.Job, ch.Status)})
 	}
-	return encoder.Encode(struct {
+	return o.Factory.IO.PrintJSONLine(struct {
 		Type string
 		jobs.Row
 	}{ch.Type, jobs.RowOf(ch.Job, ch.Status)})

@@ -1,11 +1,11 @@
 package logview
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
 // line is one line of -o json. Rank is null if the pod has none; Time is null for text
@@ -38,9 +38,9 @@ func (v *View) appendJSON(b []byte, s *logs.Source, l *logs.Line) []byte {
 		stamp := l.Time.UTC().Format(time.RFC3339Nano)
 		out.Time = &stamp
 	}
-	data, err := json.Marshal(out)
+	data, err := output.JSONLine(out)
 	if err != nil {
 		return b // impossible: every field is text or a number
 	}
-	return append(append(b, data...), '\n')
+	return append(b, data...)
 }

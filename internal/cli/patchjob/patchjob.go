@@ -156,7 +156,7 @@ func (o *Options) report(r patch.Result, on bool, t patch.Target) error {
 		did, already = "Unsuspended", "is not suspended"
 	}
 	if !r.Changed {
-		return o.print(t, "Job %s %s\n", o.Name, already)
+		return o.print(t, "Job %s %s", o.Name, already)
 	}
 	s := jobs.StatusOf(t.Job, t.Workload, nil)
 	switch {
@@ -165,17 +165,15 @@ func (o *Options) report(r patch.Result, on bool, t patch.Target) error {
 	case !on && t.Workload != nil:
 		o.Factory.Notef("note: the job is queued again")
 	}
-	return o.print(t, "%s job %s%s\n", did, o.Name, factory.DryRunSuffix(o.DryRun))
+	return o.print(t, "%s job %s%s", did, o.Name, factory.DryRunSuffix(o.DryRun))
 }
 
 // print prints the sentence, or with -o name the object.
 func (o *Options) print(t patch.Target, sentence string, args ...any) error {
 	if o.Factory.NameOnly() {
-		_, err := fmt.Fprintln(o.Factory.IO.Out, t.Job.Kind.ObjectName(o.Name))
-		return err
+		return o.Factory.IO.PrintLine(t.Job.Kind.ObjectName(o.Name))
 	}
-	_, err := fmt.Fprintf(o.Factory.IO.Out, sentence, args...)
-	return err
+	return o.Factory.IO.PrintLine(fmt.Sprintf(sentence, args...))
 }
 
 // rank changes the job's priority class and predicts the effect.
@@ -210,9 +208,9 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 		}
 	}
 	if !result.Changed {
-		return o.print(t, "Job %s already has priority class %s\n", o.Name, choice.Name)
+		return o.print(t, "Job %s already has priority class %s", o.Name, choice.Name)
 	}
-	if err := o.print(t, "Changed the priority class of job %s to %s (%d)%s\n", o.Name, choice.Name, choice.Value, factory.DryRunSuffix(o.DryRun)); err != nil {
+	if err := o.print(t, "Changed the priority class of job %s to %s (%d)%s", o.Name, choice.Name, choice.Value, factory.DryRunSuffix(o.DryRun)); err != nil {
 		return err
 	}
 	f.Notes(effects)
