@@ -2,6 +2,7 @@ package factory
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -17,8 +18,13 @@ func OptionalBool(fs *pflag.FlagSet, value **bool, name, usage string) {
 	fs.Lookup(name).NoOptDefVal = "true"
 }
 
+// OptionalDuration defines a flag that takes a duration, or 0. value is nil until the flag is given.
+func OptionalDuration(fs *pflag.FlagSet, value **time.Duration, name, usage string) {
+	fs.Var(&optional[time.Duration]{value: value, read: time.ParseDuration, kind: "duration"}, name, usage)
+}
+
 // optional is the value of a flag that tells "not given" from every value.
-type optional[T int | bool] struct {
+type optional[T int | bool | time.Duration] struct {
 	value **T
 	read  func(string) (T, error)
 	kind  string
@@ -40,6 +46,8 @@ func (o *optional[T]) String() string {
 	switch v := any(**o.value).(type) {
 	case int:
 		return strconv.Itoa(v)
+	case time.Duration:
+		return v.String()
 	case bool:
 		return strconv.FormatBool(v)
 	}

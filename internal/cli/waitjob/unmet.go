@@ -33,7 +33,11 @@ func unmet(u *wait.Unmet) error {
 	case wait.Gone:
 		return errs.NotFoundf("job %s was deleted during the wait", r.Name).WithCause(u)
 	}
-	e := &errs.Error{What: fmt.Sprintf("job %s is not %s after %s", r.Name, r.Goal, cmp.Or(r.Given, r.Timeout)), Code: errs.Timeout, Cause: u,
+	what := fmt.Sprintf("job %s is not %s", r.Name, r.Goal)
+	if !r.Once {
+		what += fmt.Sprintf(" after %s", cmp.Or(r.Given, r.Timeout))
+	}
+	e := &errs.Error{What: what, Code: errs.Timeout, Cause: u,
 		Try: []errs.Suggestion{suggest.GetJob(r.Namespace, r.Name)}}
 	if u.Last.Job.UID != "" {
 		e.Why = "it is " + jobtext.Standing(u.Last)

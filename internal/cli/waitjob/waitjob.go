@@ -27,8 +27,8 @@ type Options struct {
 	Factory *factory.Factory
 	Name    string
 	Kind    string
-	Goal    wait.Goal // --for
-	Timeout time.Duration
+	Goal    wait.Goal      // --for
+	Timeout *time.Duration // nil: no limit; 0: check once
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -43,7 +43,7 @@ wait-job watches the job and does not poll. The wait survives lost connections
 and restarts of the API server. A line on stderr shows why the job is still
 pending. If the job can never start (it is larger than its queue allows, or the
 queue does not exist or is stopped), a warning gives the reason and what to do;
-the wait continues because quotas and queues change. --timeout limits the wait.
+the wait continues because quotas and queues change. --timeout limits the wait; --timeout 0 checks once.
 
 Exit codes: 0 reached; 3 the job failed; 5 the job does not exist or was deleted
 during the wait; 124 timeout; 130 interrupted. A failed job also reaches
@@ -56,7 +56,7 @@ during the wait; 124 timeout; 130 interrupted. A failed job also reaches
 	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)
 	factory.AddChoice(cmd, (*string)(&o.Goal), factory.Choice{Name: "for", Usage: "what to wait for: " + strings.Join(wait.Goals(), "|"), Words: wait.Goals(), Read: wait.GoalNamed})
-	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "maximum time to wait, for example 2h (exit code 124; default: no limit)")
+	factory.OptionalDuration(cmd.Flags(), &o.Timeout, "timeout", "maximum time to wait, for example 2h (exit code 124); 0 checks once (default: no limit)")
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
@@ -64,7 +64,10 @@ during the wait; 124 timeout; 130 interrupted. A failed job also reaches
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	return factory.CheckTimeout(o.Timeout)
+	if o.Timeout == nil {
+		return nil
+	}
+	return factory.CheckTimeout(*o.Timeout)
 }
 
 // Run finds the job and waits.
@@ -85,8 +88,15 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	last, err := Until(ctx, f, cluster, wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal, Timeout: o.Timeout})
-	switch {
+	r := wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal}
+	if o.Timeout != nil {
+		r.Timeout, r.Once = *o.Timeout, *o.Timeout == 0
+	}
+	last, err := Until(ctx, f, cluster, r)
+	switch code := errs.ExitOf(err); {
+	case err != nil && last.Job.UID != "" && f.Global.Output != "" && (code == errs.Timeout || code == errs.No):
+		// Programs get the job's document also when the goal was not reached.
+		return errs.Also(o.report(format, last, cluster.Now()), err)
 	case err != nil:
 		return err
 	case o.Goal == wait.Deleted:

@@ -75,6 +75,8 @@ type Request struct {
 	// Timeout is the longest time to wait, 0 for no limit. Given is the time to name in
 	// messages where Timeout is only what is left of it.
 	Timeout, Given time.Duration
+	// Once ends the wait after the first look, as a timeout of 0 does.
+	Once bool
 	// UntilHeld ends the wait when the job is suspended.
 	UntilHeld bool
 	// Progress, when not nil, is called after every change.
@@ -154,6 +156,8 @@ func (w *waiter) change(ch follow.Change) error {
 		return kube.ErrStop
 	case gone:
 		return w.unmet(Gone)
+	case ch.Type == kube.Synced && w.Once:
+		return w.unmet(TimedOut)
 	case ch.Type == kube.Synced:
 		return nil
 	}
