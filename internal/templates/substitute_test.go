@@ -99,7 +99,7 @@ list: $LIST
 `
 
 func TestSubstitutionTypes(t *testing.T) {
-	r := mustRender(t, mustParse(t, declared), values.Values{Params: map[string]any{
+	r := mustRender(t, mustParse(t, declared), values.Values{AllowUnset: []string{"OTHER"}, Params: map[string]any{
 		"INT": "4", "NUMBER": 0.5, "BOOL": "true", "TEXT": "007", "LIST": []string{"a b", "2"}, "MEMORY": "16Gi"}})
 	job, thing := r.Objects[0], r.Objects[1]
 	const c = "spec.template.spec.containers[0]"
@@ -153,8 +153,8 @@ func TestShellVariablesStay(t *testing.T) {
 	}
 }
 
-// Where only a parameter makes sense, one without a value is an error that
-// names all of them; a whole argument or environment value is only a notice.
+// Placeholders without a value are one error that names all of them. One that is all of
+// an argument or environment value and may stay is a notice.
 func TestLeftPlaceholders(t *testing.T) {
 	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: $NAME}\nspec:\n  parallelism: $WORKERS\n  template:\n    spec:\n      volumes:\n      - {name: d, persistentVolumeClaim: {claimName: $CLAIM}}\n" +
 		"      containers:\n      - {name: c, image: $REPO/i, args: [$MODE, --x=$Y], env: [{name: T, value: $HF_TOKEN}], resources: {requests: {memory: $MEM, cpu: $CPU}}}\n"
@@ -164,17 +164,17 @@ func TestLeftPlaceholders(t *testing.T) {
 		t.Fatal("it was accepted")
 	}
 	all := errs.Text(err, false)
-	for _, name := range []string{"NAME", "WORKERS", "CLAIM", "REPO", "MEM"} {
+	for _, name := range []string{"NAME", "WORKERS", "CLAIM", "REPO", "MEM", "MODE", "Y", "HF_TOKEN"} {
 		if !strings.Contains(all, "--set "+name+"=VALUE") {
 			t.Errorf("%s is not named in\n%s", name, all)
 		}
 	}
-	for _, name := range []string{"MODE", "HF_TOKEN", "CPU", "Y="} {
+	for _, name := range []string{"CPU"} {
 		if strings.Contains(all, "--set "+name) {
 			t.Errorf("%s is named in\n%s", name, all)
 		}
 	}
-	r := mustRender(t, tm, values.Values{Name: "n", Image: "whole/image", NodeCount: values.Int(1), Params: map[string]any{"CPU": 2, "MEM": "1Gi", "CLAIM": "c"}})
+	r := mustRender(t, tm, values.Values{Name: "n", Image: "whole/image", NodeCount: values.Int(1), Params: map[string]any{"CPU": 2, "MEM": "1Gi", "CLAIM": "c"}, AllowUnset: []string{"HF_TOKEN", "MODE", "Y"}})
 	if !slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$HF_TOKEN") }) ||
 		!slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$MODE") }) ||
 		slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, "$Y") }) {

@@ -87,7 +87,8 @@ func edited(t *parse.Template, v values.Values, before render.Result, saved []by
 		return render.Result{}, errs.Usagef("the edited manifest has namespace %s, but the job was prepared for %s", ns, v.Namespace).
 			Suggest(errs.Option("-n", ns))
 	}
-	r, err := render.Objects(manifest, values.Values{Namespace: v.Namespace})
+	manifest.Verbatim = t.Verbatim
+	r, err := render.Objects(manifest, values.Values{Namespace: v.Namespace, AllowUnset: v.AllowUnset})
 	if err != nil {
 		return r, err
 	}

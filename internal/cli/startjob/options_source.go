@@ -26,6 +26,7 @@ type Source struct {
 	// OverrideParameters is a JSON object that overrides the recipe.
 	OverrideParameters string
 	Set                []string
+	AllowUnset         []string
 }
 
 // Title implements factory.OptionGroup.
@@ -44,6 +45,7 @@ func (s *Source) AddFlags(cmd *cobra.Command) {
 	fs.StringVar(&s.Recipe, "recipe", "", "PyTorch recipe file in a checkout of AWS's HyperPod recipes")
 	fs.StringVar(&s.OverrideParameters, "override-parameters", "", "JSON object that overrides values of the recipe")
 	fs.StringArrayVar(&s.Set, "set", nil, "set a template parameter, or any field by its path: K=V (repeatable)")
+	fs.StringSliceVar(&s.AllowUnset, "allow-unset", nil, "placeholder of a command, argument or environment value that may stay without a value (repeatable)")
 }
 
 // Validate implements factory.OptionGroup.
@@ -108,6 +110,7 @@ func (s *Source) repeated() (namespace, name string) {
 }
 
 func (s *Source) set(v *values.Values) (err error) {
+	v.AllowUnset = s.AllowUnset
 	v.Set, err = values.ParseAssignments(s.Set)
 	return err
 }

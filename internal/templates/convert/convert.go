@@ -62,6 +62,7 @@ func FromObjects(objects []map[string]any, c Conversion) (t *parse.Template, not
 		if err != nil {
 			return nil, nil, err
 		}
+		t.Verbatim = true
 		r, err := render.Objects(t, values.Values{Name: m.name, Params: m.secrets})
 		if err == nil && m.same(want, r.Objects) {
 			return t, m.notes, nil
@@ -157,6 +158,7 @@ func (m *maker) expected() ([]map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	plain.Verbatim = true
 	r, err := render.Objects(plain, values.Values{Name: m.name})
 	return r.Objects, err
 }

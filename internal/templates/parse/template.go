@@ -44,6 +44,9 @@ type Template struct {
 	// Help says in a line what the template is for.
 	Help   string
 	Params []Param
+	// Verbatim: commands, arguments and environment values without a parameter are meant as
+	// they are written. The template was made from a job that ran.
+	Verbatim bool
 	// Text is the template as written.
 	Text []byte
 

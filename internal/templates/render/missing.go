@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -10,8 +11,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// missingError lists every parameter without a value.
-func missingError(t *parse.Template, names []string) error {
+// missingError lists every parameter without a value, and every placeholder that a
+// program would get as text.
+func missingError(t *parse.Template, names []string, left []unset) error {
+	paths := map[string]string{}
+	for _, u := range left {
+		if !slices.Contains(names, u.name) {
+			names, paths[u.name] = append(names, u.name), u.path
+		}
+	}
 	e := errs.Usagef("template %s requires %d more values", t.Name, len(names))
 	if len(names) == 1 {
 		e = errs.Usagef("template %s requires a value for %s", t.Name, names[0])
@@ -21,6 +29,8 @@ func missingError(t *parse.Template, names []string) error {
 		p, _ := t.Param(name)
 		help := p.Help
 		switch {
+		case help == "" && paths[name] != "":
+			help = "$" + name + " in " + paths[name]
 		case help != "" || p.Line == 0:
 		case p.Declared:
 			help = fmt.Sprintf("declared in line %d", p.Line)
@@ -35,7 +45,15 @@ func missingError(t *parse.Template, names []string) error {
 		flags = append(flags, value)
 		e.WithFact(name, strings.TrimSpace(help+" ("+how+")"))
 	}
-	return e.WithTry(strings.Join(flags, " "))
+	e.WithTry(strings.Join(flags, " "))
+	if len(paths) > 0 {
+		var allow []string
+		for _, name := range manifest.SortedKeys(paths) {
+			allow = append(allow, setting.AllowUnset.Flag(), name)
+		}
+		e.Suggest(errs.Option(allow...).WithNote("keeps the text as it is written"))
+	}
+	return e
 }
 
 // missing returns the parameters that are still needed: declared and required

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -34,28 +35,41 @@ func Objects(t *parse.Template, v values.Values) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	values, err := s.ParameterValues(draft)
+	params, err := s.ParameterValues(draft)
 	if err != nil {
 		return Result{}, err
 	}
-	objects, f, err := fillAll(t, values)
+	result, more, err := objectsOf(t, s, params)
+	if len(more) > 0 {
+		maps.Copy(params, more)
+		if s, err = resolve.New(t, v, draft); err == nil {
+			result, _, err = objectsOf(t, s, params)
+		}
+	}
+	return result, err
+}
+
+// objectsOf makes the objects with the parameters' values. more are values of further
+// parameters: with them, the objects have to be made anew.
+func objectsOf(t *parse.Template, s *resolve.Plan, params map[string]any) (r Result, more map[string]any, err error) {
+	objects, f, err := fillAll(t, params)
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	for _, o := range objects {
 		jobobject.Strip(o)
 	}
 	kept, faults := fixed.Of(t, objects)
 	if len(faults) > 0 {
-		return Result{}, manifest.Broken(t.Source, faults...)
+		return Result{}, nil, manifest.Broken(t.Source, faults...)
 	}
 	job, at, err := pickJob(s, objects)
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	if job != nil {
 		if err := overlay.Job(s, job); err != nil {
-			return Result{}, err
+			return Result{}, nil, err
 		}
 	}
 	overlay.Objects(s, objects)
@@ -64,17 +78,20 @@ func Objects(t *parse.Template, v values.Values) (Result, error) {
 	}
 	target := objects[max(at, 0)]
 	if err := overlay.Paths(s, target); err != nil {
-		return Result{}, err
+		return Result{}, nil, err
+	}
+	if more := inferred(t, params, objects); len(more) > 0 {
+		return Result{}, more, nil
 	}
 	if err := finish(t, s, f, objects); err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	if err := fixed.Check(t, kept, objects); err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
-	result := result(s, objects, at)
-	result.fixed = kept
-	return result, nil
+	r = result(s, objects, at)
+	r.fixed = kept
+	return r, nil, nil
 }
 
 // fillAll fills the placeholders of every document in and checks the result
@@ -107,8 +124,8 @@ func fillTrees(t *parse.Template, values map[string]any, most int) (trees []*man
 
 // finish checks the objects as they will be sent.
 func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[string]any) error {
-	if missing := missing(t, f, objects); len(missing) > 0 {
-		return missingError(t, missing)
+	if missing, unset := missing(t, f, objects), unsetPlaceholders(t, objects, f.Values, s.AllowUnset); len(missing)+len(unset) > 0 {
+		return missingError(t, missing, unset)
 	}
 	r := &schema.Report{}
 	for i, o := range objects {

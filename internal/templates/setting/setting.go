@@ -62,6 +62,7 @@ const (
 	Queue             Setting = "queue-name"
 	Priority          Setting = "priority"
 	Set               Setting = "set"
+	AllowUnset        Setting = "allow-unset"
 	JobKind           Setting = "job-kind"
 	Template          Setting = "template"
 	Recipe            Setting = "recipe"

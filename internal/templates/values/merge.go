@@ -63,6 +63,7 @@ func (v Values) Over(base Values) Values {
 	out.Labels = merged(v.Labels, base.Labels)
 	out.Annotations = merged(v.Annotations, base.Annotations)
 	out.Params = merged(v.Params, base.Params)
+	list(&out.AllowUnset, base.AllowUnset)
 	out.Set = append(slices.Clone(base.Set), v.Set...)
 	out.Volumes = mergedVolumes(v.Volumes, base.Volumes)
 	return out

@@ -91,7 +91,10 @@ type Values struct {
 	// Params are the template's parameters by name. Set are assignments in order:
 	// a parameter's, or a path's into the job. Paths are set last.
 	Params map[string]any
-	Set    []fieldpath.Assignment
+	// AllowUnset names placeholders of commands, arguments and environment values that may
+	// stay as they are written.
+	AllowUnset []string
+	Set        []fieldpath.Assignment
 }
 
 // Node is what nodes of an instance type offer to pods: quantities by resource

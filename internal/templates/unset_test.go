@@ -1,0 +1,85 @@
+package templates
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+)
+
+const workers = `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: j}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: $NUM_WORKERS
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: $MY_IMAGE
+            command: [torchrun, --nnodes=$NUM_WORKERS, train.py]
+            env: [{name: WORLD, value: "$NUM_WORKERS"}, {name: BUILT_FROM, value: $MY_IMAGE}]
+`
+
+// A flag that sets what a placeholder stands for sets the placeholder everywhere.
+func TestFlagsFillPlaceholdersOfTheirFields(t *testing.T) {
+	r := mustRender(t, mustParse(t, workers), values.Values{NodeCount: values.Int(2), Image: "i:1"})
+	for path, want := range map[string]string{
+		"replicas": "2", "template.spec.containers[0].command[1]": "--nnodes=2", "template.spec.containers[0].env[0].value": "2", "template.spec.containers[0].env[1].value": "i:1",
+	} {
+		if got := manifest.TextOf(at(t, r.Objects[0], "spec.pytorchReplicaSpecs.Worker."+path)); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+	}
+}
+
+// A placeholder without a value that would reach a program as text is an error.
+func TestUnsetPlaceholders(t *testing.T) {
+	job := strings.Replace(jobHead, "image: i\n", "image: i\n        REST\n", 1)
+	for rest, want := range map[string]string{
+		"command: [train, --lr=$LR, '${SEED}']":                                         "LR, SEED",
+		"args: [--lr=$LR]":                                                              "LR",
+		"env: [{name: A, value: $TOKEN}]":                                               "TOKEN",
+		"command: [train, $LR, $$KEPT]":                                                 "LR",
+		"command: [train, $LR]\n        env: [{name: LR, value: '1'}]":                  "",
+		"command: [train, $LR]\n        envFrom: [{secretRef: {name: s}}]":              "",
+		"command: [sh, -c, 'for i in 1 2; do echo $i $HOME; done']":                     "",
+		"command: [/bin/bash, -ec, 'echo $1', --, $LR]":                                 "",
+		"command: [sh, -c, 'train $WIDTH']\n        resources: {limits: {cpu: $WIDTH}}": "WIDTH",
+		"command: [train, $(LR)]":                                                       "",
+	} {
+		tm := mustParse(t, strings.Replace(job, "REST", rest, 1))
+		_, err := render.Objects(tm, values.Values{})
+		if want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", rest, err)
+			}
+			continue
+		}
+		text := errs.Text(err, false)
+		if errs.ExitOf(err) != errs.Usage {
+			t.Errorf("%s: %v", rest, err)
+			continue
+		}
+		for _, name := range strings.Split(want, ", ") {
+			if !strings.Contains(text, name+":") {
+				t.Errorf("%s: no %s in\n%s", rest, name, text)
+			}
+		}
+		if strings.Contains(text, "KEPT") {
+			t.Errorf("%s", text)
+		}
+		if strings.Contains(rest, "WIDTH") {
+			continue
+		}
+		if _, err := render.Objects(tm, values.Values{AllowUnset: strings.Split(want, ", ")}); err != nil {
+			t.Errorf("%s, allowed: %v", rest, err)
+		}
+	}
+}
