@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -10,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/validate"
 )
@@ -157,9 +157,6 @@ func (m *maker) findDevices(r jobobject.Role) {
 	}
 }
 
-// secretName tells variables whose values people do not want to share.
-var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY$)`)
-
 // findSecrets: environment values that look secret become required parameters;
 // a template is there to be read by others.
 func (m *maker) findSecrets(view *jobobject.View) {
@@ -169,7 +166,7 @@ func (m *maker) findSecrets(view *jobobject.View) {
 			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
 				for _, e := range jobobject.MapsIn(c["env"]) {
 					name, value := manifest.TextOf(e["name"]), manifest.TextOf(e["value"])
-					if value == "" || !secretName.MatchString(name) || !parse.ParamName.MatchString(name) {
+					if value == "" || !secret.Name(name) || !parse.ParamName.MatchString(name) {
 						continue
 					}
 					if v, twice := m.secrets[name]; twice && v != value {

@@ -1,7 +1,10 @@
 // Package secret says which fields of objects hold values that no message shows.
 package secret
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Shown stands in messages for a value that is not shown.
 const Shown = "(not shown)"
@@ -56,3 +59,12 @@ func Hide(kind, path string, v any) any {
 	}
 	return v
 }
+
+// secretName matches the names of variables, options and annotations with secret values.
+var secretName = regexp.MustCompile(`(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API[-_]?KEY|ACCESS[-_]?KEY|PRIVATE[-_]?KEY|[-_]KEY$)`)
+
+// tokenCount matches names that count tokens of a text, such as max-tokens.
+var tokenCount = regexp.MustCompile(`(?i)(NUM|MAX|MIN|TOTAL|PER|COUNT|LEN)[-_]?.*TOKENS?|TOKENS?[-_]?(PER|COUNT|NUM|LEN)|TOKENI[SZ]ER`)
+
+// Name reports whether a variable, option or annotation of that name has a secret value.
+func Name(name string) bool { return secretName.MatchString(name) && !tokenCount.MatchString(name) }

@@ -162,12 +162,19 @@ func Put(ctx context.Context, c *kube.Client, namespace, name string, text []byt
 	if err := CheckName(name); err != nil {
 		return err
 	}
+	t, err := parse.Text(name, name, text)
+	if err != nil {
+		return err
+	}
+	if err := refuseSecrets(t); err != nil {
+		return err
+	}
 	if len(text) > maxBytes {
 		return errs.Usagef("the template has %d KiB: a ConfigMap holds at most %d KiB", len(text)>>10, maxBytes>>10)
 	}
 	fresh := configMap{APIVersion: "v1", Kind: "ConfigMap", Data: map[string]string{Key: string(text)},
 		Metadata: metadata{Name: name, Namespace: namespace, Labels: map[string]string{kinds.TemplateLabel: "true"}}}
-	err := c.Create(ctx, kinds.ConfigMap, namespace, fresh, kube.CreateOptions{}, nil)
+	err = c.Create(ctx, kinds.ConfigMap, namespace, fresh, kube.CreateOptions{}, nil)
 	if !kube.IsAlreadyExists(err) {
 		return err
 	}
