@@ -137,7 +137,7 @@ func (l life) preempted() {
 	l.admin.ok("wait-job", "low", "-n", smith, "--for", "running", "--timeout", "60s")
 	page := l.admin.ok("get-job", "low", "-n", smith, "-o", "table")
 	for _, want := range []string{`(?m)^low has been running for`, `PREEMPTED \(InClusterQueue(, by high)?\): preempted for a job of hyperpod-ns-smith-clusterqueue`,
-		`devices +8 nvidia.com/gpu, 4 of them borrowed`, `evicted +1 x Preempted`} {
+		`devices +8 nvidia.com/gpu, 4 borrowed`, `evicted +1 x Preempted`} {
 		if !regexp.MustCompile(want).MatchString(page) {
 			l.t.Errorf("%s is not in\n%s", want, page)
 		}
@@ -213,7 +213,7 @@ func (l life) priority() {
 	if r.code != 0 || !strings.Contains(r.stderr, "it would start now and preempt hyperpod-ns-smith/first") {
 		l.t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
-	if r := l.admin.run("patch-job", "priority", "waits", "-n", smith, "--priority", "experiment", "--dry-run"); !strings.Contains(r.stderr, "it would still wait") {
+	if r := l.admin.run("patch-job", "priority", "waits", "-n", smith, "--priority", "experiment", "--dry-run"); !strings.Contains(r.stderr, "it would stay pending") {
 		l.t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 	l.member.ok("patch-job", "priority", "waits", "--priority", "inference")
