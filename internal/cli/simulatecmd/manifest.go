@@ -23,7 +23,7 @@ func (o *Options) read(ctx context.Context, path string) ([]byte, error) {
 	case err == nil || ctx.Err() != nil:
 		return data, err
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errs.NotFoundf("there is no file %s", path).WithCause(err)
+		return nil, errs.NotFoundf("file %s not found", path).WithCause(err)
 	}
 	return nil, errs.New("cannot read "+path, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 }
@@ -66,9 +66,9 @@ func (o *Options) jobs(ctx context.Context, path string, namespace func() (strin
 	if len(out) > 0 {
 		return out, nil
 	}
-	e := errs.Usagef("%s holds no job", path).WithFact("jobs are", strings.Join(kinds.JobNames(), ", "))
+	e := errs.Usagef("%s contains no job", path).WithFact("supported", strings.Join(kinds.JobNames(), ", "))
 	if len(other) > 0 {
-		e.WithFact("it holds", strings.Join(other, ", "))
+		e.WithFact("found", strings.Join(other, ", "))
 	}
 	return nil, e
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 )
 
 // Options are the settings of one run.
@@ -50,18 +51,21 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "simulate",
 		Aliases: []string{"what-if"},
-		Short:   "What if: change quota, policy, nodes or jobs on paper, and see who runs",
-		Long: `Changes the cluster on paper and lets Kueue's own decisions run until nothing
-changes any more: who is admitted, who waits, who is preempted, who borrows,
-before and after. Nothing is sent to the cluster. Works on a live cluster, a
-sandbox (--sandbox) and a snapshot (--snapshot).
+		Short:   "Simulate changes of quota, policy, nodes or jobs and show who runs",
+		Long: `Simulate changes of a cluster and run Kueue's own decisions until nothing changes:
+who is admitted, who waits, who is preempted and who borrows, before and after.
+Nothing is sent to the cluster. The cluster can be live, a sandbox (--sandbox) or a
+snapshot (--snapshot).
 
---set TEAM.SETTING=VALUE, where the settings are
+The settings of --set TEAM.SETTING=VALUE are:
+
 ` + settingsHelp() + `
-An amount is of the team's accelerators unless it says otherwise:
-TEAM.quota/RESOURCE@FLAVOR=AMOUNT. --set cluster.fair-sharing=on|off is for all.
+An amount applies to the team's accelerators. To name a resource and flavor, use
+TEAM.quota/RESOURCE@FLAVOR=AMOUNT. --set cluster.fair-sharing=on|off applies to the
+whole cluster.
 
-Exit codes: 0 it settles, 3 it never comes to rest (the loop is shown).`,
+The exit code is 0 if the cluster settles and 3 if the policy never converges; the
+output then shows the loop.`,
 		Example: `  hyperpod simulate --set researchers.borrow-limit=0 --add-job train.yaml
   hyperpod simulate --remove-team interns --remove-nodes ml.p5.48xlarge=2
   hyperpod simulate --priority smpv2-llama2=inference --snapshot cluster.json.gz
@@ -81,15 +85,15 @@ Exit codes: 0 it settles, 3 it never comes to rest (the loop is shown).`,
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.Sets, "set", nil, "change a team's policy: TEAM.SETTING=VALUE (repeatable)")
-	fs.StringArrayVar(&o.AddJobs, "add-job", nil, "submit the jobs of a manifest (repeatable)")
-	fs.StringArrayVar(&o.RemoveJobs, "remove-job", nil, "take a job away: NAME or NAMESPACE/NAME (repeatable)")
-	fs.StringArrayVar(&o.Priorities, "priority", nil, "give a job another priority: JOB=CLASS or JOB=NUMBER (repeatable)")
-	fs.StringArrayVar(&o.RemoveTeams, "remove-team", nil, "take a team away, with its quota and jobs (repeatable)")
+	fs.StringArrayVar(&o.AddJobs, "add-job", nil, "add the jobs of a manifest (repeatable)")
+	fs.StringArrayVar(&o.RemoveJobs, "remove-job", nil, "remove a job: NAME or NAMESPACE/NAME (repeatable)")
+	fs.StringArrayVar(&o.Priorities, "priority", nil, "change the priority of a job: JOB=CLASS or JOB=NUMBER (repeatable)")
+	fs.StringArrayVar(&o.RemoveTeams, "remove-team", nil, "remove a team with its quota and jobs (repeatable)")
 	fs.StringArrayVar(&o.AddNodes, "add-nodes", nil, "add nodes: INSTANCE-TYPE=NUMBER (repeatable)")
-	fs.StringArrayVar(&o.RemoveNodes, "remove-nodes", nil, "take nodes away: NODE, or INSTANCE-TYPE=NUMBER for the emptiest (repeatable)")
-	fs.StringArrayVar(&o.ChangeFiles, "changes", nil, "changes from a YAML file: a list under \"changes\" with set, addJob, removeJob, priority, removeTeam, addNodes, removeNodes (repeatable)")
-	fs.IntVar(&o.Cycles, "cycles", 0, "show this many scheduling cycles one by one, from the state as it is")
-	fs.StringVar(&o.NowText, "now", "", "the clock, in RFC 3339 (default: the cluster's)")
+	fs.StringArrayVar(&o.RemoveNodes, "remove-nodes", nil, "remove nodes: NODE, or INSTANCE-TYPE=NUMBER for those with the fewest pods (repeatable)")
+	fs.StringArrayVar(&o.ChangeFiles, "changes", nil, "read changes from a YAML file: a list under \"changes\" of set, addJob, removeJob, priority, removeTeam, addNodes and removeNodes (repeatable)")
+	fs.IntVar(&o.Cycles, "cycles", 0, "number of scheduling cycles to show one by one from the current state")
+	fs.StringVar(&o.NowText, "now", "", "time of the simulation in RFC 3339 (default: the cluster's time)")
 	return cmd
 }
 
@@ -104,12 +108,12 @@ func settingsHelp() string {
 // Validate checks the options without looking at a cluster or a file.
 func (o *Options) Validate() error {
 	if o.Cycles < 0 || o.Cycles > 10_000 || o.Cycles == 0 && o.counted {
-		return errs.Usagef("--cycles %d: from 1 to 10000", o.Cycles)
+		return errs.Usagef("invalid --cycles \"%d\": must be between 1 and 10000", o.Cycles)
 	}
 	if o.NowText != "" {
 		at, err := time.Parse(time.RFC3339, o.NowText)
 		if err != nil {
-			return errs.Usagef("--now %q is no time", o.NowText).WithTry("--now 2026-01-02T15:04:05Z").WithCause(err)
+			return errs.Usagef("invalid --now %q: must be a time in RFC 3339", o.NowText).Suggest(errs.Option("--now", "2026-01-02T15:04:05Z")).WithCause(err)
 		}
 		o.Now = at.UTC()
 	}
@@ -166,7 +170,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	report.Notes = append(report.Notes, in.Assumed...)
+	for _, a := range in.Assumed {
+		report.Notes = append(report.Notes, simulate.Note{Code: simulate.Assumed, Message: a})
+	}
+	simulation.Fill(report)
 	err = output.Print(f.IO, format, report, func() output.Table { return table(report, format.Name == output.Wide) },
 		func() []string { return names(report) })
 	if err == nil && !report.Settled && o.Cycles == 0 {
@@ -195,7 +202,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 			return o.jobs(ctx, job, namespace)
 		})
 		if err != nil {
-			return nil, errs.Wrap(err, "cannot use "+path)
+			return nil, errs.Wrap(err, "cannot read "+path)
 		}
 		out = append(out, changes...)
 	}

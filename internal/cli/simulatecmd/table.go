@@ -13,11 +13,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// fewTeams is how many teams are shown although nothing changes for them.
+// fewTeams is the number of teams up to which unchanged ones are shown.
 const fewTeams = 12
 
-// table is the report for people: teams, then the jobs for which something is
-// different, then the answer.
+// table is the report for people: teams, then the jobs that change, then the answer.
 func table(r *simulate.Report, wide bool) output.Table {
 	if len(r.Cycles) > 0 {
 		return cycles(r)
@@ -48,13 +47,13 @@ func table(r *simulate.Report, wide bool) output.Table {
 		t.Rows = append(t.Rows, output.T(name, jobText(j.Before, main), jobText(j.After, main)))
 	}
 	if hidden > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d teams are as before (-o wide shows them)", hidden))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s hidden (see -o wide)", words.Count(hidden, "unchanged team is", "unchanged teams are")))
 	}
 	t.Notes = append(t.Notes, summary(r)...)
 	return t
 }
 
-// summary is the answer in words.
+// summary is the answer in sentences.
 func summary(r *simulate.Report) []string {
 	var out []string
 	what := "nothing is preempted"
@@ -70,27 +69,27 @@ func summary(r *simulate.Report) []string {
 	}
 	switch {
 	case r.Settled:
-		out = append(out, fmt.Sprintf("%s; settles in %s", what, plural(r.CyclesRun, "step")))
+		out = append(out, fmt.Sprintf("%s; settles after %s", what, words.Count(r.CyclesRun, "cycle", "cycles")))
 	case r.Loop != nil:
 		out = append(out, loopText(r)...)
 	default:
-		out = append(out, fmt.Sprintf("%s; it goes on after %s", what, plural(r.CyclesRun, "step")))
+		out = append(out, fmt.Sprintf("%s; not settled after %s", what, words.Count(r.CyclesRun, "cycle", "cycles")))
 	}
 	if r.Tie {
-		out = append(out, "tie: Kueue takes one of several equal outcomes, of which this is one")
+		out = append(out, "tie: Kueue picks one of several equal outcomes; this is one of them")
 	}
 	for _, n := range r.Notes {
-		out = append(out, "note: "+n)
+		out = append(out, "note: "+n.Message)
 	}
 	return append(out, "simulated with Kueue "+r.KueueRules+" rules")
 }
 
-// loopText shows who evicts whom.
+// loopText shows who preempts whom.
 func loopText(r *simulate.Report) []string {
 	l := r.Loop
-	first := fmt.Sprintf("DOES NOT SETTLE: these %s repeat for ever", plural(len(l.Steps), "step"))
+	first := fmt.Sprintf("DOES NOT SETTLE: these %s repeat forever", words.Count(len(l.Steps), "step", "steps"))
 	if !l.Exact {
-		first = fmt.Sprintf("DOES NOT SETTLE within %s; the most frequent evictions", plural(r.CyclesRun, "step"))
+		first = fmt.Sprintf("DOES NOT SETTLE within %s; the most frequent evictions", words.Count(r.CyclesRun, "cycle", "cycles"))
 	}
 	out := []string{first}
 	const shown = 12
@@ -101,7 +100,7 @@ func loopText(r *simulate.Report) []string {
 		}
 		line := "  " + s.Job + " starts"
 		if s.Action == simulate.Preempts {
-			line = fmt.Sprintf("  %s evicts %s (%s)", s.Job, s.Victim, words.PreemptionReason(s.Reason))
+			line = fmt.Sprintf("  %s preempts %s (%s)", s.Job, s.Target, words.PreemptionReason(s.Reason))
 		}
 		if s.Times > 0 {
 			line += fmt.Sprintf(", %d times", s.Times)
@@ -109,13 +108,6 @@ func loopText(r *simulate.Report) []string {
 		out = append(out, line)
 	}
 	return out
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // mainResource is what amounts are shown of: the device of which there is most
@@ -156,7 +148,7 @@ func teamText(s *simulate.TeamState, resource string) string {
 	}
 	text := words.Number(resource, sum(s.Used, resource)) + " used"
 	if b := sum(s.Borrowed, resource); b > 0 {
-		text += ", " + words.Number(resource, b) + " borr."
+		text += ", " + words.Number(resource, b) + " borrowed"
 	}
 	for _, part := range []struct {
 		n    int

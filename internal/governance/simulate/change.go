@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Kind is a kind of change.
@@ -47,16 +48,16 @@ type Change struct {
 
 // The settings of a team.
 var settings = map[string]string{
-	"quota":             "what it owns: an amount",
-	"borrow-limit":      "borrows at most an amount, 50% of its quota, none (no limit)",
-	"lend-limit":        "lends at most an amount, 50% of its quota, none (all of it)",
-	"weight":            "its fair-share weight",
-	"preemption":        "in the team: Never, LowerPriority, LowerOrNewerEqualPriority",
-	"reclaim":           "taking back what it lent: Never, LowerPriority or Any",
-	"borrow-preemption": "preempting while borrowing: Never or LowerPriority",
-	"queueing":          "StrictFIFO or BestEffortFIFO",
-	"cohort":            "the cohort it belongs to; none for none",
-	"stop":              "None, Hold or HoldAndDrain",
+	"quota":             "nominal quota: an amount",
+	"borrow-limit":      "borrowing limit: an amount, a percentage of its quota, or none",
+	"lend-limit":        "lending limit: an amount, a percentage of its quota, or none (lends all)",
+	"weight":            "fair-share weight",
+	"preemption":        "preemption in the team: Never, LowerPriority, LowerOrNewerEqualPriority",
+	"reclaim":           "preemption to reclaim lent quota: Never, LowerPriority or Any",
+	"borrow-preemption": "preemption while borrowing: Never or LowerPriority",
+	"queueing":          "queueing strategy: StrictFIFO or BestEffortFIFO",
+	"cohort":            "cohort; none leaves the cohort",
+	"stop":              "stop policy: None, Hold or HoldAndDrain",
 }
 
 // clusterTeam is what stands for the whole cluster in --set.
@@ -70,7 +71,7 @@ var setForm = regexp.MustCompile(`^([^=@]+?)\.([a-z-]+)(?:/([^=@]+))?(?:@([^=]+)
 func New(k Kind, text string) (Change, error) {
 	c := Change{Kind: k, Text: text}
 	if strings.TrimSpace(text) == "" {
-		return c, errs.Usagef("an empty %s changes nothing", k)
+		return c, errs.Usagef("%s is empty", k)
 	}
 	switch k {
 	case RemoveTeam, RemoveJob:
@@ -80,7 +81,7 @@ func New(k Kind, text string) (Change, error) {
 	case Priority:
 		job, value, ok := strings.Cut(text, "=")
 		if !ok || job == "" || value == "" {
-			return c, errs.Usagef("%q is no job and its priority", text).WithTry("--priority JOB=CLASS", "--priority JOB=NUMBER")
+			return c, errs.Usagef("invalid priority change %q: must be JOB=CLASS or JOB=NUMBER", text).Suggest(suggest.SetPriority("JOB", "CLASS"))
 		}
 		c.Target, c.Value = job, value
 	case AddNodes, RemoveNodes:
@@ -94,12 +95,15 @@ func New(k Kind, text string) (Change, error) {
 		}
 		n, err := strconv.Atoi(count)
 		if err != nil || n < 1 || n > 100_000 {
-			flag := map[Kind]string{AddNodes: "--add-nodes", RemoveNodes: "--remove-nodes"}[k]
-			return c, errs.Usagef("%q is no number of nodes", count).WithTry(flag + " ml.p5.48xlarge=2")
+			example := suggest.AddNodes
+			if k == RemoveNodes {
+				example = suggest.RemoveNodes
+			}
+			return c, errs.Usagef("invalid number of nodes %q: must be between 1 and 100000", count).Suggest(example("ml.p5.48xlarge", "2"))
 		}
 		c.Count = n
 	default:
-		return c, errs.Usagef("there is no change %q", k).WithFact("it has", kindNames())
+		return c, errs.Usagef("change %q not found", k).WithFact("available", kindNames())
 	}
 	return c, nil
 }
@@ -112,22 +116,22 @@ func NewJob(text string, manifest []byte, namespace string) Change {
 func (c Change) set() (Change, error) {
 	m := setForm.FindStringSubmatch(c.Text)
 	if m == nil {
-		return c, errs.Usagef("%q sets nothing", c.Text).
-			WithTry("--set TEAM.borrow-limit=0", "--set TEAM.quota=32", "--set TEAM.quota/nvidia.com/gpu@ml.p5.48xlarge=32")
+		return c, errs.Usagef("invalid setting %q: must be TEAM.SETTING=VALUE", c.Text).
+			Suggest(suggest.SetPolicy("TEAM", "borrow-limit", "0"), suggest.SetPolicy("TEAM", "quota", "32"), suggest.SetPolicy("TEAM", "quota/nvidia.com/gpu@ml.p5.48xlarge", "32"))
 	}
 	c.Target, c.Setting, c.Resource, c.Flavor, c.Value = m[1], m[2], m[3], m[4], m[5]
 	if c.Target == clusterTeam && c.Setting == "fair-sharing" {
 		if c.Value != "on" && c.Value != "off" {
-			return c, errs.Usagef("fair sharing is on or off, not %q", c.Value)
+			return c, errs.Usagef("invalid fair-sharing %q: must be on or off", c.Value)
 		}
 		return c, nil
 	}
 	if _, ok := settings[c.Setting]; !ok {
-		e := errs.Usagef("a team has no setting %q", c.Setting)
+		e := errs.Usagef("setting %q not found", c.Setting)
 		for _, n := range errs.Near(c.Setting, settingNames()) {
-			e.WithTry("--set " + c.Target + "." + n + "=VALUE")
+			e.Suggest(suggest.SetPolicy(c.Target, n, "VALUE"))
 		}
-		return c, e.WithFact("it has", strings.Join(settingNames(), ", "))
+		return c, e.WithFact("available", strings.Join(settingNames(), ", "))
 	}
 	if c.Value == "" {
 		return c, errs.Usagef("%s has no value", c.Text)
@@ -175,8 +179,8 @@ func File(data []byte, readJob func(path string) ([]Change, error)) ([]Change, e
 		Changes []map[string]any `json:"changes"`
 	}
 	if err := yaml.UnmarshalStrict(data, &doc); err != nil {
-		return nil, errs.Usagef("the file of changes cannot be read: it needs a list under \"changes\"").
-			WithFact("such as", "changes:\n- set: TEAM.borrow-limit=0\n- addJob: train.yaml").WithCause(err)
+		return nil, errs.Usagef("cannot read the file of changes: it must contain a list under \"changes\"").
+			WithFact("example", "changes:\n- set: TEAM.borrow-limit=0\n- addJob: train.yaml").WithCause(err)
 	}
 	var out []Change
 	for i, entry := range doc.Changes {
@@ -189,12 +193,12 @@ func File(data []byte, readJob func(path string) ([]Change, error)) ([]Change, e
 				for _, t := range v {
 					s, ok := t.(string)
 					if !ok {
-						return nil, errs.Usagef("change %d: %s needs a text", i+1, name)
+						return nil, errs.Usagef("change %d: %s must be a text", i+1, name)
 					}
 					texts = append(texts, s)
 				}
 			default:
-				return nil, errs.Usagef("change %d: %s needs a text", i+1, name)
+				return nil, errs.Usagef("change %d: %s must be a text", i+1, name)
 			}
 			for _, text := range texts {
 				changes, err := one(Kind(name), text, readJob)

@@ -24,9 +24,9 @@ import (
 func TestRefusedChanges(t *testing.T) {
 	for text, want := range map[string]string{
 		"a.lend-limit=500":    "more than nominalQuota",
-		"a.borrow-limit=NaN%": "no percentage",
-		"a.borrow-limit=-1%":  "no percentage",
-		"b.reclaim=Never b.borrow-preemption=LowerPriority": "needs reclaim",
+		"a.borrow-limit=NaN%": "invalid percentage",
+		"a.borrow-limit=-1%":  "invalid percentage",
+		"b.reclaim=Never b.borrow-preemption=LowerPriority": "requires reclaim",
 		"b.cohort=none b.borrow-limit=1":                    "without a cohort",
 	} {
 		var changes []simulate.Change
@@ -46,7 +46,7 @@ func TestRefusedChanges(t *testing.T) {
 		}
 	}
 	r := run(t, w, 0, change(t, simulate.Set, "b.cohort=none"))
-	if r.Teams[1].After == nil || r.Teams[1].After.Admitted != 1 || !strings.Contains(fmt.Sprint(r.Notes), "limits of borrowing") {
+	if r.Teams[1].After == nil || r.Teams[1].After.Admitted != 1 || !strings.Contains(fmt.Sprint(r.Notes), "LimitsCleared") {
 		t.Errorf("%+v %v", r.Teams[1].After, r.Notes)
 	}
 }
@@ -157,7 +157,7 @@ func TestJobTwice(t *testing.T) {
 		}
 	}
 	_, err := simulate.Run(context.Background(), w, []simulate.Change{addJob("b", "four", 1)}, 0)
-	if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "there is a Job four in b already") || !strings.Contains(text, "--remove-job b/four") {
+	if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "Job four already exists in b") || !strings.Contains(text, "--remove-job b/four") {
 		t.Errorf("%v", text)
 	}
 	for _, c := range [][]simulate.Change{
@@ -186,7 +186,7 @@ func TestFaultyTeam(t *testing.T) {
 	if len(r.Teams) != 1 || r.Teams[0].Team != "a" || len(r.After.Borrowed) != 0 {
 		t.Errorf("%+v %+v", r.Teams, r.After)
 	}
-	notes := strings.Join(r.Notes, "\n")
+	notes := fmt.Sprint(r.Notes)
 	if !strings.Contains(notes, "ClusterQueue b: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative") ||
 		!strings.Contains(notes, "in ClusterQueue b, which is left out") {
 		t.Errorf("%s", notes)
@@ -220,7 +220,7 @@ func TestEndlessQuota(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = simulate.Run(context.Background(), w, []simulate.Change{change(t, simulate.Set, "b.borrow-limit=50%")}, 0)
-	if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "more than can be counted") {
+	if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "too large") {
 		t.Errorf("%v", err)
 	}
 }

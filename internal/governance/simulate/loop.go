@@ -8,10 +8,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 )
 
-// Loop is why a policy does not come to rest: who evicts whom, again and again.
+// Loop is why a policy never converges: who preempts whom, again and again.
 type Loop struct {
-	// Exact: the steps repeat as they are. Otherwise they are the evictions seen most
-	// often before the simulation was given up.
+	// Exact: the steps repeat unchanged. Otherwise they are the most frequent preemptions
+	// up to the end of the simulation.
 	Exact bool
 	Steps []LoopStep
 }
@@ -21,7 +21,8 @@ type LoopStep struct {
 	// Action is Preempts or Starts.
 	Action string
 	Job    string // "namespace/job": who acts
-	Victim string // whom it evicts
+	// Target is the job that it preempts. The JSON key stays from an older version.
+	Target string `json:"Victim"`
 	// Reason is Kueue's: InClusterQueue, InCohortReclamation, InCohortFairSharing,
 	// InCohortReclaimWhileBorrowing.
 	Reason string
@@ -81,7 +82,7 @@ func step(e admission.Event, label func(string, string) string) LoopStep {
 		return LoopStep{Action: Starts, Job: label(e.Namespace, e.Name)}
 	}
 	ns, name, _ := strings.Cut(e.By, "/")
-	return LoopStep{Action: Preempts, Job: label(ns, name), Victim: label(e.Namespace, e.Name), Reason: e.Reason}
+	return LoopStep{Action: Preempts, Job: label(ns, name), Target: label(e.Namespace, e.Name), Reason: e.Reason}
 }
 
 // mostFrequent are the evictions seen most often, at most ten; nil without any.
@@ -101,7 +102,7 @@ func mostFrequent(events []admission.Event, label func(string, string) string) *
 		l.Steps = append(l.Steps, s)
 	}
 	slices.SortFunc(l.Steps, func(a, b LoopStep) int {
-		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Victim, b.Victim))
+		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Target, b.Target))
 	})
 	l.Steps = l.Steps[:min(len(l.Steps), 10)]
 	return l

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,9 +55,9 @@ func (a *applied) nodeNames() map[string]bool {
 	return names
 }
 
-// removeNodes takes nodes away: one by its name, or the emptiest of a type. Jobs
-// that Kueue placed on them by topology are evicted; of the others Kueue knows no
-// nodes, so only a note tells who loses pods.
+// removeNodes removes one node by its name, or the nodes with the fewest pods of a
+// type. Jobs that Kueue placed on them by topology are evicted. Kueue does not know the
+// nodes of other jobs, so a note names those that lose pods.
 func (a *applied) removeNodes(c Change) error {
 	var gone []*corev1.Node
 	if c.Count == 0 {
@@ -68,7 +69,7 @@ func (a *applied) removeNodes(c Change) error {
 	} else {
 		nodes := a.ofType(c.Target)
 		if len(nodes) > 0 && len(nodes) < c.Count {
-			return errs.Usagef("cannot remove %d nodes of %s: there are %d", c.Count, c.Target, len(nodes))
+			return errs.Usagef("cannot remove %d nodes of %s: the cluster has %d", c.Count, c.Target, len(nodes))
 		}
 		if len(nodes) > 0 {
 			pods := map[string]int{}
@@ -81,7 +82,7 @@ func (a *applied) removeNodes(c Change) error {
 	}
 	if len(gone) == 0 {
 		if len(all[*corev1.Node](a.World)) == 0 {
-			return errs.New("cannot remove nodes", "no nodes are known here").WithCode(errs.Usage)
+			return errs.New("cannot remove nodes", "the cluster has no nodes, or you have no permission to list them").WithCode(errs.Usage)
 		}
 		return unknown("node or instance type", c.Target, a.nodeNames())
 	}
@@ -100,7 +101,7 @@ func (a *applied) removeNodes(c Change) error {
 		if on := placedOn(w, hosts); on {
 			a.put(w, evicted(w, a.World))
 			delete(losers, w.Namespace+"/"+JobName(w))
-			a.note("%s/%s was placed on a node that goes, and is evicted", w.Namespace, JobName(w))
+			a.note(Note{Code: PlacedOnRemovedNode, Job: w.Namespace + "/" + JobName(w)})
 		}
 	}
 	a.drop(func(o client.Object) bool {
@@ -113,12 +114,11 @@ func (a *applied) removeNodes(c Change) error {
 		return false
 	})
 	if len(losers) > 0 {
-		var list []string
-		for job, n := range losers {
-			list = append(list, fmt.Sprintf("%s (%d)", job, n))
+		var list []PodLoss
+		for _, job := range slices.Sorted(maps.Keys(losers)) {
+			list = append(list, PodLoss{job, losers[job]})
 		}
-		slices.Sort(list)
-		a.note("pods on the nodes that go, whose jobs keep their quota: %s", strings.Join(list, ", "))
+		a.note(Note{Code: PodsOnRemovedNodes, Jobs: list})
 	}
 	return nil
 }
@@ -151,25 +151,25 @@ func placedOn(w *kueue.Workload, hosts map[string]bool) bool {
 	return false
 }
 
-// evicted is a workload after an eviction because of its nodes: waiting again.
+// evicted is a workload that waits again after an eviction because of its nodes.
 func evicted(old *kueue.Workload, w World) *kueue.Workload {
 	c := *old
 	c.Status = *old.Status.DeepCopy()
 	c.Status.Admission = nil
 	at := metav1.NewTime(w.Now)
 	c.Status.Conditions = []metav1.Condition{
-		{Type: kueue.WorkloadQuotaReserved, Status: metav1.ConditionFalse, Reason: kueue.WorkloadQuotaReservedReasonPendingEvaluation, Message: "its node is gone", LastTransitionTime: at},
-		{Type: kueue.WorkloadEvicted, Status: metav1.ConditionTrue, Reason: kueue.WorkloadEvictedDueToNodeFailures, Message: "its node is gone", LastTransitionTime: at},
+		{Type: kueue.WorkloadQuotaReserved, Status: metav1.ConditionFalse, Reason: kueue.WorkloadQuotaReservedReasonPendingEvaluation, Message: "its node is removed", LastTransitionTime: at},
+		{Type: kueue.WorkloadEvicted, Status: metav1.ConditionTrue, Reason: kueue.WorkloadEvictedDueToNodeFailures, Message: "its node is removed", LastTransitionTime: at},
 		{Type: kueue.WorkloadRequeued, Status: metav1.ConditionTrue, Reason: kueue.WorkloadEvictedDueToNodeFailures, LastTransitionTime: at},
 	}
 	return &c
 }
 
-// addNodes adds nodes like one of that type.
+// addNodes adds copies of a node of the instance type.
 func (a *applied) addNodes(c Change) error {
 	nodes := a.ofType(c.Target)
 	if len(nodes) == 0 {
-		return unknown("instance type", c.Target, a.nodeNames()).(*errs.Error).WithAdvice("name a type of which there is a node already: new nodes are made like it")
+		return unknown("instance type", c.Target, a.nodeNames()).(*errs.Error).WithAdvice("name an instance type with at least one node: new nodes copy it")
 	}
 	like := nodes[len(nodes)-1]
 	for _, n := range nodes {
@@ -203,18 +203,18 @@ func (a *applied) addNodes(c Change) error {
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		a.Objects = append(a.Objects, n)
 	}
-	a.note("%d nodes like %s; quota is as it was: a node alone gives nobody more of it", c.Count, like.Name)
+	a.note(Note{Code: NodesAdded, Count: c.Count, Node: like.Name})
 	return nil
 }
 
 // schedulable is the value of kinds.NodeHealthLabel of a node that takes jobs.
 const schedulable = "Schedulable"
 
-// conditionTaint begins the keys of the taints by which Kubernetes itself keeps
-// pods off a sick or cordoned node.
+// conditionTaint begins the keys of the taints by which Kubernetes keeps
+// pods off an unhealthy or cordoned node.
 const conditionTaint = "node.kubernetes.io/"
 
-// sound reports a node that takes jobs: ready, not cordoned, not known to be sick.
+// sound reports whether a node takes jobs: ready, not cordoned, not unhealthy.
 func sound(n *corev1.Node) bool {
 	health := n.Labels[kinds.NodeHealthLabel]
 	return !n.Spec.Unschedulable && (health == "" || health == schedulable) &&

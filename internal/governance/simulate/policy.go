@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // set changes a policy of a team, or of the cluster.
@@ -41,11 +42,11 @@ func (a *applied) set(c Change) error {
 	case "weight":
 		weight, bad := resource.ParseQuantity(c.Value)
 		if bad != nil || weight.Sign() < 0 {
-			return errs.Usagef("%q is no weight", c.Value).WithAdvice("a number of 0 or more")
+			return errs.Usagef("invalid weight %q: must be a number of at least 0", c.Value)
 		}
 		q.Spec.FairSharing = &kueue.FairSharing{Weight: &weight}
 		if !a.Config.FairSharing {
-			a.note("weights count only with fair sharing, which is off here (--set cluster.fair-sharing=on)")
+			a.note(Note{Code: WeightsIgnored})
 		}
 	case "preemption":
 		err = choose(c, within, func(v string) { q.Spec.Preemption.WithinClusterQueue = kueue.PreemptionPolicy(v) })
@@ -60,7 +61,7 @@ func (a *applied) set(c Change) error {
 			(*b).Policy = kueue.BorrowWithinCohortPolicy(v)
 		})
 		if a.Config.FairSharing {
-			a.note("preempting while borrowing is ignored with fair sharing")
+			a.note(Note{Code: BorrowPreemptionIgnored})
 		}
 	case "queueing":
 		err = choose(c, []string{"StrictFIFO", "BestEffortFIFO"}, func(v string) { q.Spec.QueueingStrategy = kueue.QueueingStrategy(v) })
@@ -70,7 +71,7 @@ func (a *applied) set(c Change) error {
 		if q.Spec.CohortName = kueue.CohortReference(c.Value); c.Value == "none" {
 			q.Spec.CohortName = ""
 			if clearLimits(q) {
-				a.note("%s leaves its cohort: its limits of borrowing and lending are gone, as there is nobody to share with", c.Target)
+				a.note(Note{Code: LimitsCleared, Team: c.Target})
 			}
 		}
 	}
@@ -119,7 +120,7 @@ func (a *applied) accepted(ctx context.Context) error {
 		} else if was == bad {
 			continue
 		}
-		return errs.Usagef("Kueue would refuse the queue of team %s with these changes", quota.TeamOf(q.Name)).WithFact("because", bad)
+		return errs.Usagef("Kueue refuses the ClusterQueue of team %s with these changes", quota.TeamOf(q.Name)).WithFact("because", bad)
 	}
 	return nil
 }
@@ -128,7 +129,7 @@ func (a *applied) accepted(ctx context.Context) error {
 func (a *applied) refusal(ctx context.Context, q *kueue.ClusterQueue) (string, error) {
 	if p := q.Spec.Preemption; p != nil && (p.ReclaimWithinCohort == "" || p.ReclaimWithinCohort == kueue.PreemptionPolicyNever) &&
 		p.BorrowWithinCohort != nil && p.BorrowWithinCohort.Policy != "" && p.BorrowWithinCohort.Policy != kueue.BorrowWithinCohortPolicyNever {
-		return "preempting while borrowing (borrow-preemption) needs reclaim to be LowerPriority or Any", nil
+		return "borrow-preemption requires reclaim LowerPriority or Any", nil
 	}
 	_, bad, err := World{Config: a.Config, Objects: []client.Object{q}, Now: a.Now}.engine(ctx)
 	if err != nil || bad == nil {
@@ -145,7 +146,7 @@ func choose(c Change, words []string, set func(string)) error {
 			return nil
 		}
 	}
-	return errs.Usagef("%s is not %q", c.Setting, c.Value).WithFact("it is one of", strings.Join(words, ", "))
+	return errs.Usagef("invalid %s %q: must be one of %s", c.Setting, c.Value, strings.Join(words, ", "))
 }
 
 // setQuota sets the amount or a limit of the resources that are meant.
@@ -166,22 +167,22 @@ func setQuota(q *kueue.ClusterQueue, c Change) error {
 		case limit && isPercent:
 			p, err := strconv.ParseFloat(percent, 64)
 			if err != nil || !(p >= 0 && p <= 1e6) { // NaN is neither
-				return errs.Usagef("%q is no percentage", c.Value)
+				return errs.Usagef("invalid percentage %q: must be a number of at least 0%%", c.Value)
 			}
 			part, ok := share(r, p)
 			if !ok {
-				return errs.Usagef("%s of a quota of %s is more than can be counted", c.Value, r.NominalQuota.String())
+				return errs.Usagef("%s of a quota of %s is too large", c.Value, r.NominalQuota.String())
 			}
 			setLimit(r, c.Setting, part)
 		default:
 			amount, err := resource.ParseQuantity(c.Value)
 			switch {
 			case err != nil:
-				return errs.Usagef("%q is no amount, such as 32, 500m or 64Gi", c.Value)
+				return errs.Usagef("invalid amount %q: must be a quantity, for example 32, 500m or 64Gi", c.Value)
 			case amount.Sign() < 0:
-				return errs.Usagef("%s: no %s is below 0", c.Text, c.Setting)
+				return errs.Usagef("invalid %s: must be at least 0", c.Text)
 			case quota.AmountOf(string(r.Name), amount) == quota.Unlimited:
-				return errs.Usagef("%s: %s is more than can be counted", c.Text, c.Value)
+				return errs.Usagef("invalid %s: the amount is too large", c.Text)
 			}
 			if limit {
 				setLimit(r, c.Setting, &amount)
@@ -248,8 +249,8 @@ func quotas(q *kueue.ClusterQueue, c Change, everything bool) ([]*kueue.Resource
 	slices.Sort(all)
 	switch {
 	case len(meant) == 0:
-		return nil, errs.NotFoundf("team %s has no quota of %s", c.Target, strings.Trim(c.Resource+"@"+c.Flavor, "@")).
-			WithFact("it has", strings.Join(all, ", "))
+		return nil, errs.NotFoundf("team %s has no quota for %s", c.Target, strings.Trim(c.Resource+"@"+c.Flavor, "@")).
+			WithFact("available", strings.Join(all, ", "))
 	case everything || len(meant) == 1:
 		return meant, nil
 	case len(owns) == 1:
@@ -259,8 +260,8 @@ func quotas(q *kueue.ClusterQueue, c Change, everything bool) ([]*kueue.Resource
 	if len(owned) == 0 {
 		owned = all
 	}
-	return nil, errs.Usagef("%s does not say which resource of which flavor", c.Text).WithFact("it has", strings.Join(owned, ", ")).
-		WithTry("--set " + c.Target + "." + c.Setting + "/" + owned[0] + "=" + c.Value)
+	return nil, errs.Usagef("%s does not name a resource and flavor", c.Text).WithFact("available", strings.Join(owned, ", ")).
+		Suggest(suggest.SetPolicy(c.Target, c.Setting+"/"+owned[0], c.Value))
 }
 
 // prioritize gives a job another priority: a class, with or without "-priority",
@@ -283,7 +284,7 @@ func (a *applied) prioritize(c Change) error {
 	}
 	n, err := strconv.ParseInt(c.Value, 10, 32)
 	if errors.Is(err, strconv.ErrRange) {
-		return errs.Usagef("priority %s is beyond what Kubernetes has (-2147483648 to 2147483647)", c.Value)
+		return errs.Usagef("invalid priority %s: must be between -2147483648 and 2147483647", c.Value)
 	}
 	if err != nil {
 		return unknown("priority class", c.Value, names)

@@ -16,7 +16,7 @@ import (
 )
 
 // Schema is the version of the report's shape.
-const Schema = "hyperpod.simulate/v1"
+const Schema = "hyperpod.simulate/v2"
 
 // Report is the answer. Its shape is documented in docs/simulate.md.
 type Report struct {
@@ -25,8 +25,8 @@ type Report struct {
 	Time       time.Time
 	KueueRules string // the version whose rules decide
 	Changes    []string
-	// Settled is false when the policy never comes to rest; Loop says why. With
-	// --cycles it is false, too, when more would have happened.
+	// Settled is false when the policy never converges; Loop says why. After a given
+	// number of cycles it is also false when more cycles would change something.
 	Settled bool
 	Loop    *Loop `json:",omitempty"`
 	// CyclesRun is how many scheduling cycles there were after the changes.
@@ -38,8 +38,8 @@ type Report struct {
 	Jobs          []Job
 	Preempted     []Preemption
 	Evicted       []Eviction
-	Cycles        []Cycle  `json:",omitempty"`
-	Notes         []string `json:",omitempty"`
+	Cycles        []Cycle `json:",omitempty"`
+	Notes         []Note
 }
 
 // Totals count jobs and what is borrowed over all teams.
@@ -167,12 +167,11 @@ func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, er
 	for _, c := range changes {
 		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))
 	}
-	r.Notes = append(r.Notes, slices.Concat(after.problems, after.warnings)...)
+	r.Notes = slices.Concat(r.Notes, messages(Invalid, after.problems), messages(NotModelled, after.warnings))
 	if !before.settled && steps == 0 {
-		r.Notes = append(r.Notes, "even without the changes the cluster does not come to rest")
+		r.Notes = append(r.Notes, Note{Code: Unsettled})
 	}
-	slices.Sort(r.Notes)
-	r.Notes = slices.Compact(r.Notes)
+	r.Notes = append([]Note{}, sortNotes(r.Notes)...)
 	r.Teams = teams(before, after)
 	r.Jobs = jobs(before, after)
 	for _, e := range after.events {

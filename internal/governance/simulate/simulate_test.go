@@ -178,7 +178,7 @@ func TestLoop(t *testing.T) {
 	}
 	var got []string
 	for _, s := range r.Loop.Steps {
-		got = append(got, strings.TrimSpace(s.Action+" "+s.Job+" "+s.Victim+" "+s.Reason))
+		got = append(got, strings.TrimSpace(s.Action+" "+s.Job+" "+s.Target+" "+s.Reason))
 	}
 	want := []string{
 		"Preempts alpha/big alpha/small InClusterQueue", "Starts gamma/guest",
@@ -216,7 +216,7 @@ func TestCycles(t *testing.T) {
 	}
 	// The report is JSON with documented keys.
 	b, err := json.Marshal(r)
-	if err != nil || !strings.Contains(string(b), `"Schema":"hyperpod.simulate/v1"`) {
+	if err != nil || !strings.Contains(string(b), `"Schema":"hyperpod.simulate/v2"`) {
 		t.Errorf("%v %s", err, b)
 	}
 }
@@ -227,14 +227,14 @@ func TestWrongChanges(t *testing.T) {
 		text string
 		want string
 	}{
-		{simulate.Set, "b", "sets nothing"},
-		{simulate.Set, "b.colour=red", "no setting"},
+		{simulate.Set, "b", "must be TEAM.SETTING=VALUE"},
+		{simulate.Set, "b.colour=red", "not found"},
 		{simulate.Set, "b.borow-limit=1", "borrow-limit"},
 		{simulate.Set, "b.quota=", "no value"},
 		{simulate.Set, "", "empty"},
-		{simulate.Priority, "x", "no job and its priority"},
-		{simulate.AddNodes, "t=x", "no number"},
-		{simulate.AddNodes, "t=-1", "no number"},
+		{simulate.Priority, "x", "must be JOB=CLASS or JOB=NUMBER"},
+		{simulate.AddNodes, "t=x", "must be between 1 and"},
+		{simulate.AddNodes, "t=-1", "must be between 1 and"},
 		{simulate.Set, "cluster.fair-sharing=maybe", "on or off"},
 	} {
 		if _, err := simulate.New(c.kind, c.text); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), c.want) {
@@ -247,19 +247,19 @@ func TestWrongChanges(t *testing.T) {
 		want string
 		code errs.Exit
 	}{
-		{simulate.Set, "nobody.quota=1", "it has:  a, b", errs.NotFound},
-		{simulate.Set, "b.quota=many", "no amount", errs.Usage},
-		{simulate.Set, "b.quota=-1", "no quota is below 0", errs.Usage},
-		{simulate.Set, "b.quota=9e99", "more than can be counted", errs.Usage},
-		{simulate.Set, "b.lend-limit=-1", "no lend-limit is below 0", errs.Usage},
-		{simulate.Set, "b.borrow-limit=x%", "no percentage", errs.Usage},
-		{simulate.Set, "b.quota/cpu=1", "no quota of cpu", errs.NotFound},
-		{simulate.Set, "b.weight=-1", "no weight", errs.Usage},
+		{simulate.Set, "nobody.quota=1", "available:  a, b", errs.NotFound},
+		{simulate.Set, "b.quota=many", "must be a quantity", errs.Usage},
+		{simulate.Set, "b.quota=-1", "must be at least 0", errs.Usage},
+		{simulate.Set, "b.quota=9e99", "too large", errs.Usage},
+		{simulate.Set, "b.lend-limit=-1", "must be at least 0", errs.Usage},
+		{simulate.Set, "b.borrow-limit=x%", "invalid percentage", errs.Usage},
+		{simulate.Set, "b.quota/cpu=1", "no quota for cpu", errs.NotFound},
+		{simulate.Set, "b.weight=-1", "invalid weight", errs.Usage},
 		{simulate.Set, "b.reclaim=Sometimes", "Never, LowerPriority, Any", errs.Usage},
-		{simulate.RemoveJob, "nothing", "no job", errs.NotFound},
-		{simulate.Priority, "four=urgent", "no priority class", errs.NotFound},
-		{simulate.RemoveNodes, "n1", "no nodes are known", errs.Usage},
-		{simulate.AddNodes, "ml.p5=2", "no instance type", errs.NotFound},
+		{simulate.RemoveJob, "nothing", "job \"nothing\" not found", errs.NotFound},
+		{simulate.Priority, "four=urgent", "priority class \"urgent\" not found", errs.NotFound},
+		{simulate.RemoveNodes, "n1", "the cluster has no nodes", errs.Usage},
+		{simulate.AddNodes, "ml.p5=2", "instance type \"ml.p5\" not found", errs.NotFound},
 	} {
 		_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{change(t, c.kind, c.text)}, 0)
 		if errs.ExitOf(err) != c.code || !strings.Contains(errs.Text(err, false), c.want) {

@@ -24,6 +24,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // World is the cluster on paper.
@@ -46,7 +47,7 @@ func (w World) engine(ctx context.Context) (e *admission.Engine, problems error,
 
 // Apply makes the changes and returns the changed world, with notes on what they
 // touch beyond Kueue. The objects of w are not changed.
-func Apply(ctx context.Context, w World, changes []Change) (World, []string, error) {
+func Apply(ctx context.Context, w World, changes []Change) (World, []Note, error) {
 	a := &applied{World: w, first: map[string]*kueue.ClusterQueue{}}
 	a.Objects = slices.Clone(w.Objects)
 	for _, k := range order {
@@ -68,7 +69,7 @@ func Apply(ctx context.Context, w World, changes []Change) (World, []string, err
 // applied is a world with changes under way.
 type applied struct {
 	World
-	notes []string
+	notes []Note
 	added int
 	first map[string]*kueue.ClusterQueue // queues as they were, of those set
 }
@@ -98,9 +99,7 @@ func (a *applied) apply(ctx context.Context, c Change) error {
 	return errs.Usagef("there is no change %q", c.Kind)
 }
 
-func (a *applied) note(format string, args ...any) {
-	a.notes = append(a.notes, fmt.Sprintf(format, args...))
-}
+func (a *applied) note(n Note) { a.notes = append(a.notes, n) }
 
 func (a *applied) drop(f func(client.Object) bool) { a.Objects = slices.DeleteFunc(a.Objects, f) }
 
@@ -173,14 +172,17 @@ func unknown(what, name string, names map[string]bool) error {
 		list = append(list, n)
 	}
 	slices.Sort(list)
-	e := errs.NotFoundf("there is no %s %q in this cluster", what, name)
+	e := errs.NotFoundf("%s %q not found", what, name)
 	if near := errs.Near(name, list); len(near) > 0 {
-		return e.WithFact("near", strings.Join(near, ", "))
+		return e.WithFact("did you mean", strings.Join(near, ", "))
+	}
+	if len(list) == 0 {
+		return e
 	}
 	if len(list) > 20 {
-		return e.WithFact("it has", fmt.Sprintf("%s and %d more", strings.Join(list[:20], ", "), len(list)-20))
+		return e.WithFact("available", fmt.Sprintf("%s and %d more", strings.Join(list[:20], ", "), len(list)-20))
 	}
-	return e.WithFact("it has", strings.Join(list, ", "))
+	return e.WithFact("available", strings.Join(list, ", "))
 }
 
 func (a *applied) removeTeam(c Change) error {
@@ -240,7 +242,7 @@ func (a *applied) job(name string) (*kueue.Workload, error) {
 		list = append(list, n)
 	}
 	slices.Sort(list)
-	return nil, errs.Usagef("there are %d jobs %q", len(found), name).WithFact("they are", strings.Join(list, ", "))
+	return nil, errs.Usagef("%d jobs are named %q", len(found), name).WithFact("found", strings.Join(list, ", "))
 }
 
 // addJob adds the workload that Kueue would make of a manifest.
@@ -252,7 +254,7 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 		for _, k := range admission.SupportedJobs() {
 			kinds = append(kinds, k.Kind)
 		}
-		return errs.Usagef("%s holds no job that Kueue would queue", c.Text).WithFact("it knows", strings.Join(kinds, ", ")).WithCause(err)
+		return errs.Usagef("%s contains no job that Kueue queues", c.Text).WithFact("supported", strings.Join(kinds, ", ")).WithCause(err)
 	}
 	if err != nil {
 		return (&errs.Error{What: "cannot add " + c.Text, Why: err.Error(), Code: errs.Usage}).WithCause(err)
@@ -261,7 +263,7 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 		w.Namespace = c.Namespace
 	}
 	if w.Namespace == "" {
-		return errs.Usagef("%s does not say its namespace", c.Text).WithTry("-n NAMESPACE")
+		return errs.Usagef("%s names no namespace", c.Text).Suggest(suggest.Namespace("NAMESPACE"))
 	}
 	if w.Spec.QueueName == "" {
 		if w.Spec.QueueName, err = a.onlyQueue(w.Namespace); err != nil {
@@ -277,8 +279,8 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 	}
 	if slices.ContainsFunc(all[*kueue.Workload](a.World), func(old *kueue.Workload) bool { return sameJob(old, w) }) {
 		_, kind := inputs.JobOf(w)
-		return errs.Usagef("cannot add %s: there is a %s %s in %s already", c.Text, kind, JobName(w), w.Namespace).
-			WithTry("--remove-job " + w.Namespace + "/" + JobName(w))
+		return errs.Usagef("cannot add %s: %s %s already exists in %s", c.Text, kind, JobName(w), w.Namespace).
+			Suggest(suggest.RemoveJob(w.Namespace, JobName(w)))
 	}
 	a.Objects = append(a.Objects, w)
 	return nil
@@ -307,7 +309,7 @@ func (a *applied) onlyQueue(namespace string) (kueue.LocalQueueName, error) {
 	case len(names) == 1:
 		return kueue.LocalQueueName(names[0]), nil
 	case len(names) == 0:
-		return "", errs.New("", "namespace "+namespace+" has no queue")
+		return "", errs.New("", "namespace "+namespace+" has no LocalQueue")
 	}
-	return "", errs.New("", "namespace "+namespace+" has several queues, and the job names none").WithFact("it has", strings.Join(names, ", "))
+	return "", errs.New("", "namespace "+namespace+" has several LocalQueues and the job names none").WithFact("available", strings.Join(names, ", "))
 }

@@ -1,0 +1,43 @@
+// Package simulation words the reports of package simulate.
+package simulation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Fill sets the messages of a report's notes.
+func Fill(r *simulate.Report) {
+	for i := range r.Notes {
+		if r.Notes[i].Message == "" {
+			r.Notes[i].Message = note(&r.Notes[i])
+		}
+	}
+}
+
+func note(n *simulate.Note) string {
+	switch n.Code {
+	case simulate.Unsettled:
+		return "the cluster never settles, even without the changes"
+	case simulate.WeightsIgnored:
+		return "weights have no effect: fair sharing is off (--set cluster.fair-sharing=on)"
+	case simulate.BorrowPreemptionIgnored:
+		return "preemption while borrowing has no effect: fair sharing is on"
+	case simulate.LimitsCleared:
+		return fmt.Sprintf("%s leaves its cohort: its borrowing and lending limits are removed", n.Team)
+	case simulate.NodesAdded:
+		return fmt.Sprintf("added %s like %s; nodes do not change quota", words.Count(n.Count, "node", "nodes"), n.Node)
+	case simulate.PlacedOnRemovedNode:
+		return n.Job + " was placed on a removed node and is evicted"
+	case simulate.PodsOnRemovedNodes:
+		var jobs []string
+		for _, l := range n.Jobs {
+			jobs = append(jobs, fmt.Sprintf("%s (%s)", l.Job, words.Count(l.Pods, "pod", "pods")))
+		}
+		return "jobs that keep their quota and lose pods with the removed nodes: " + strings.Join(jobs, ", ")
+	}
+	return string(n.Code)
+}

@@ -1,0 +1,32 @@
+package suggest
+
+import "github.com/hyperpod-cli/hyperpod/internal/errs"
+
+// SetPolicy changes a setting of a team in a simulation; path is SETTING, or
+// SETTING/RESOURCE@FLAVOR.
+func SetPolicy(team, path, value string) errs.Suggestion {
+	return errs.Option("--set", team+"."+path+"="+value)
+}
+
+// SetPriority gives a job another priority in a simulation.
+func SetPriority(job, priority string) errs.Suggestion {
+	return errs.Option("--priority", job+"="+priority)
+}
+
+// AddNodes adds nodes in a simulation.
+func AddNodes(instanceType, count string) errs.Suggestion {
+	return errs.Option("--add-nodes", instanceType+"="+count)
+}
+
+// RemoveNodes removes nodes in a simulation.
+func RemoveNodes(instanceType, count string) errs.Suggestion {
+	return errs.Option("--remove-nodes", instanceType+"="+count)
+}
+
+// RemoveJob removes a job in a simulation.
+func RemoveJob(namespace, name string) errs.Suggestion {
+	return errs.Option("--remove-job", namespace+"/"+name)
+}
+
+// Namespace chooses a namespace.
+func Namespace(name string) errs.Suggestion { return errs.Option("-n", name) }
