@@ -48,7 +48,7 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, rules order.Rule
 	if Unread(s) != nil {
 		return nil
 	}
-	b := builder{s: s, r: r, leads: r.Leads(), rules: rules, positions: positions, queues: map[string]*state.ClusterQueue{}, faults: map[string]string{}, local: map[string]*state.LocalQueue{}, rooms: map[[2]string][]room{}, labels: map[string]map[string]string{}}
+	b := builder{s: s, r: r, leads: r.Leads(), rules: rules, positions: positions, queues: map[string]*state.ClusterQueue{}, faults: map[string]string{}, local: map[string]*state.LocalQueue{}, flavors: map[[2]string][]flavor{}, labels: map[string]map[string]string{}}
 	for i := range s.ClusterQueues {
 		q := &s.ClusterQueues[i]
 		b.queues[q.Name] = q
@@ -101,7 +101,7 @@ type builder struct {
 	queues    map[string]*state.ClusterQueue
 	faults    map[string]string // the first of each ClusterQueue that has any
 	local     map[string]*state.LocalQueue
-	rooms     map[[2]string][]room         // by ClusterQueue and resource
+	flavors   map[[2]string][]flavor       // by ClusterQueue and resource
 	labels    map[string]map[string]string // of the nodes of a flavor
 }
 

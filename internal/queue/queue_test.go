@@ -1,4 +1,4 @@
-package queue
+package queue_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
+	. "github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -71,7 +73,7 @@ func admitted(w *state.Workload) {
 func lines(items []Item) string {
 	var out []string
 	for _, it := range items {
-		out = append(out, fmt.Sprintf("%s/%d %s: %s (%s)", it.Team, it.Position, it.Job, it.Reason.Words, it.Reason.Code))
+		out = append(out, fmt.Sprintf("%s/%d %s: %s (%s)", it.Team, it.Position, it.Job, queuetext.Reason(&it.Reason), it.Reason.Code))
 	}
 	return strings.Join(out, "\n")
 }
@@ -99,10 +101,10 @@ func TestBuild(t *testing.T) {
 		want   string
 	}{
 		{"by priority, then time", cluster(job("a", "young", 2, time.Minute), job("a", "old", 2, time.Hour), job("a", "urgent", 2, 0, prio(9))), nil,
-			"a/1 urgent: to be looked at next (PendingEvaluation)\na/2 old: behind urgent (WaitingForOthers)\na/3 young: behind old (WaitingForOthers)"},
+			"a/1 urgent: next in the queue (PendingEvaluation)\na/2 old: behind urgent (WaitingForOthers)\na/3 young: behind old (WaitingForOthers)"},
 		{"short of quota", cluster(job("a", "runs", 8, 0, admitted), job("b", "wide", 12, 0), job("b", "fits", 6, 0, prio(-1))), nil,
 			"b/1 wide: 4 more gpu needed (WaitingForQuota)\nb/2 fits: behind wide (WaitingForOthers)"},
-		{"too large for ever", cluster(job("b", "huge", 20, 0)), nil, "b/1 huge: 8 gpu more than the team can ever hold (ExceedsMaxQuota)"},
+		{"too large for ever", cluster(job("b", "huge", 20, 0)), nil, "b/1 huge: 8 gpu above the team's limit (ExceedsMaxQuota)"},
 		{"a flavor is ruled out", cluster(job("b", "x", 12, 0, with(cond(quota.QuotaReserved, "Pending", "couldn't assign flavors to pod set main: flavor g doesn't match node affinity", 0))), job("a", "runs", 8, 0, admitted)),
 			func(s *state.State) {
 				s.ClusterQueues[1].ResourceGroups[0].Flavors = append(s.ClusterQueues[1].ResourceGroups[0].Flavors, state.FlavorQuotas{Name: "g",
@@ -111,42 +113,42 @@ func TestBuild(t *testing.T) {
 		{"a node selector counts before Kueue has looked", cluster(job("b", "x", 12, 0, on("old")), job("a", "runs", 8, 0, admitted)), twoFlavors,
 			"b/1 x: 4 more gpu needed (WaitingForQuota)"},
 		{"without one the flavor with most counts", cluster(job("b", "x", 12, 0), job("a", "runs", 8, 0, admitted)), twoFlavors,
-			"b/1 x: to be looked at next (PendingEvaluation)"},
+			"b/1 x: next in the queue (PendingEvaluation)"},
 		{"a label of no flavor does not count", cluster(job("b", "x", 12, 0, func(w *state.Workload) { w.PodSets[0].NodeSelector = map[string]string{"disk": "ssd"} }),
-			job("a", "runs", 8, 0, admitted)), twoFlavors, "b/1 x: to be looked at next (PendingEvaluation)"},
+			job("a", "runs", 8, 0, admitted)), twoFlavors, "b/1 x: next in the queue (PendingEvaluation)"},
 		{"in strict order the one before is why", cluster(job("b", "wide", 12, 0), job("b", "next", 12, 0, prio(-1)), job("b", "huge", 20, 0, prio(-2)), job("a", "runs", 8, 0, admitted)),
 			func(s *state.State) { s.ClusterQueues[1].QueueingStrategy = "StrictFIFO" },
-			"b/1 wide: 4 more gpu needed (WaitingForQuota)\nb/2 next: behind wide (WaitingForOthers)\nb/3 huge: 8 gpu more than the team can ever hold (ExceedsMaxQuota)"},
+			"b/1 wide: 4 more gpu needed (WaitingForQuota)\nb/2 next: behind wide (WaitingForOthers)\nb/3 huge: 8 gpu above the team's limit (ExceedsMaxQuota)"},
 		{"of a member Kueue's amount is Kueue's word", cluster(job("a", "x", 12, 0, with(cond(quota.QuotaReserved, "Pending", "insufficient unused quota for nvidia.com/gpu in flavor f, 4 more needed", 0)))),
 			func(s *state.State) {
 				s.Missing = []state.Missing{{Resource: kinds.ClusterQueue, Verb: "list", Reason: state.Forbidden, Partly: true}}
-			}, "a/1 x: Kueue said 4 more gpu needed (WaitingForQuota)"},
+			}, "a/1 x: 4 more gpu needed, Kueue reported (WaitingForQuota)"},
 		{"nodes of no flavor", cluster(job("b", "x", 2, 0, on("none"))), twoFlavors, "b/1 x: the queue has only f, g (NoMatchingFlavor)"},
 		{"no quota of it", cluster(job("a", "trn", 2, 0, func(w *state.Workload) {
 			w.PodSets[0].Requests = state.Amounts{"aws.amazon.com/neurondevice": 1}
-		})), nil, "a/1 trn: the queue has no quota of neurondevice (NoMatchingFlavor)"},
+		})), nil, "a/1 trn: the queue has no quota for neurondevice (NoMatchingFlavor)"},
 		{"a queue that is not there", cluster(job("x", "lost", 2, 0), job("void", "astray", 2, 0)), nil,
-			"/0 lost: the queue lq does not exist (Misconfigured)\n/0 astray: the ClusterQueue nowhere does not exist (Misconfigured)"},
+			"/0 lost: queue lq not found (Misconfigured)\n/0 astray: ClusterQueue nowhere not found (Misconfigured)"},
 		{"a queue that cannot be right", cluster(job("b", "x", 2, 0)), func(s *state.State) { s.ClusterQueues[1].Preemption.ReclaimWithinCohort = "Some" },
-			`b/1 x: its queue is left out: preemption.reclaimWithinCohort is "Some", want Never, LowerPriority, Any (Misconfigured)`},
+			`b/1 x: its queue is invalid: preemption.reclaimWithinCohort is "Some", want Never, LowerPriority, Any (Misconfigured)`},
 		{"stopped", cluster(job("a", "x", 2, 0), job("b", "y", 2, 0)), func(s *state.State) {
 			s.LocalQueues[0].StopPolicy, s.ClusterQueues[1].StopPolicy = "Hold", "HoldAndDrain"
 		}, "a/1 x: its queue is stopped (Suspended)\nb/1 y: its queue is stopped (Suspended)"},
 		{"inactive", cluster(job("a", "x", 2, 0)), func(s *state.State) {
 			s.ClusterQueues[0].Conditions = []state.Condition{{Type: "Active", Status: "False", Reason: "FlavorNotFound"}}
-		}, "a/1 x: its queue is not active (FlavorNotFound) (QueueInactive)"},
+		}, "a/1 x: its queue is inactive (FlavorNotFound) (QueueInactive)"},
 		{"backed off", cluster(job("a", "x", 2, 0, func(w *state.Workload) { w.Requeue = &state.RequeueState{Count: 1, At: &at} })), nil,
-			"a/1 x: tried again in 5m0s (WaitingForRequeue)"},
+			"a/1 x: retried in 5m0s (WaitingForRequeue)"},
 		{"Kueue's own words", cluster(job("a", "x", 2, 0, with(cond(quota.QuotaReserved, "Pending", `couldn't assign flavors to pod set main: topology "default" allows to fit only 1 out of 2 pod(s)`, 0)))), nil,
 			`a/1 x: topology "default" allows to fit only 1 out of 2 pod(s) (Other)`},
 		{"a long sentence", cluster(job("a", "x", 2, 0, with(cond(quota.QuotaReserved, "Pending", "couldn't assign flavors to pod set main: "+strings.Repeat("topology ", 9)+"is full", 0)))), nil,
 			"a/1 x: topology topology topology topology topology topology top... (Other)"},
 		{"a shortage that is over", cluster(job("a", "x", 2, 0, with(cond(quota.QuotaReserved, "Pending", "insufficient unused quota for nvidia.com/gpu in flavor f, 4 more needed", 0)))), nil,
-			"a/1 x: to be looked at next (PendingEvaluation)"},
+			"a/1 x: next in the queue (PendingEvaluation)"},
 		{"evicted goes to the end", cluster(job("a", "evicted", 2, time.Hour, with(cond("Evicted", "PodsReadyTimeout", "m", time.Minute))), job("a", "later", 2, 30*time.Minute)), nil,
-			"a/1 later: to be looked at next (PendingEvaluation)\na/2 evicted: behind later (WaitingForOthers)"},
+			"a/1 later: next in the queue (PendingEvaluation)\na/2 evicted: behind later (WaitingForOthers)"},
 		{"preempted keeps its place", cluster(job("a", "evicted", 2, time.Hour, with(cond("Evicted", "Preempted", "m", time.Minute))), job("a", "later", 2, 30*time.Minute)), nil,
-			"a/1 evicted: to be looked at next (PendingEvaluation)\na/2 later: behind evicted (WaitingForOthers)"},
+			"a/1 evicted: next in the queue (PendingEvaluation)\na/2 later: behind evicted (WaitingForOthers)"},
 		{"held and finished do not wait", cluster(job("a", "held", 2, 0, func(w *state.Workload) { w.Active = false }), job("a", "done", 2, 0, with(cond(quota.Finished, "", "", 0)))), nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -211,18 +213,5 @@ func TestTallies(t *testing.T) {
 	d := NewDocument(nil, r.Teams, all, Computed, noon)
 	if d.Total.Running != 2 || d.Teams[0].WaitSeconds.Average != 7200 || d.Teams[1].WaitSeconds != nil {
 		t.Errorf("%+v", d)
-	}
-}
-
-func TestSpread(t *testing.T) {
-	var d []time.Duration
-	for i := range 10 {
-		d = append(d, time.Duration(10-i)*time.Minute)
-	}
-	if got := spread(d); got != (Spread{10, 330 * time.Second, 5 * time.Minute, 9 * time.Minute}) {
-		t.Errorf("%+v", got)
-	}
-	if got := spread(nil); got != (Spread{}) {
-		t.Errorf("%+v", got)
 	}
 }

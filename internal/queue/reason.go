@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -27,89 +26,103 @@ const (
 	Other             = "Other"             // what Kueue says
 )
 
-// Reason says why a task waits.
+// Detail tells the reasons of one code apart.
+type Detail string
+
+// The details of reasons.
+const (
+	LocalQueueUnread    Detail = "LocalQueueUnread"    // of Other: Object, a LocalQueue, could not be read
+	LocalQueueMissing   Detail = "LocalQueueMissing"   // of Misconfigured: Object, a LocalQueue, does not exist
+	ClusterQueueMissing Detail = "ClusterQueueMissing" // of Misconfigured: Object, a ClusterQueue, does not exist
+	ClusterQueueInvalid Detail = "ClusterQueueInvalid" // of Misconfigured: Object says what is wrong
+	ReportedByKueue     Detail = "ReportedByKueue"     // of WaitingForQuota: the amount is Kueue's and may be old
+)
+
+// Reason says why a workload waits. Package present/queuetext words it.
 type Reason struct {
-	Code string
-	// Words are a few words for a table; Message is Kueue's own sentence, if it has
-	// written one.
-	Words, Message string
-	// Resource and Missing are how much of what is missing for WaitingForQuota, in
-	// the units of package quota.
+	Code   string
+	Detail Detail
+	// Words are the reason in a few words, "" until present/queuetext fills them in.
+	Words string
+	// Message is Kueue's own sentence, "" when it has written none.
+	Message string
+	// Resource and Missing are how much of what is missing for WaitingForQuota, or is
+	// beyond the limit for ExceedsMaxQuota, in the units of package quota.
 	Resource string
 	Missing  int64
+	// Object is what the reason is about: a queue, the condition of an inactive queue, or
+	// for WaitingForOthers the job before it.
+	Object string
+	// Flavors are those that the queue has, for NoMatchingFlavor.
+	Flavors []string
+	// In is the time until the next try, for WaitingForRequeue.
+	In time.Duration
 }
 
-// reason works out why a workload waits. Kueue looks at most waiting workloads
-// rarely, and writes no reason for those it did not look at.
+// reason works out why a workload waits. Kueue seldom tries most waiting workloads, and
+// writes no reason for those it has not tried.
 func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	r := Reason{}
 	if c, ok := state.Find(w.Conditions, quota.QuotaReserved); ok && !c.True() {
 		r.Message = c.Message
 	}
-	say := func(code, format string, args ...any) Reason {
-		r.Code, r.Words = code, fmt.Sprintf(format, args...)
+	is := func(code string, detail Detail, object string) Reason {
+		r.Code, r.Detail, r.Object = code, detail, object
 		return r
 	}
 	if l := b.local[w.Namespace+"/"+w.QueueName]; l != nil && stopped(l.StopPolicy) {
-		return say(QueueStopped, "its queue is stopped")
+		return is(QueueStopped, "", w.QueueName)
 	}
 	q := b.queues[it.ClusterQueue]
 	switch {
 	case it.ClusterQueue == "" && len(b.s.MissingOf(kinds.LocalQueue)) > 0:
-		return say(Other, "where the queue %s leads cannot be read", w.QueueName)
+		return is(Other, LocalQueueUnread, w.QueueName)
 	case it.ClusterQueue == "":
-		return say(Misconfigured, "the queue %s does not exist", w.QueueName)
+		return is(Misconfigured, LocalQueueMissing, w.QueueName)
 	case q == nil && b.r.Complete:
-		return say(Misconfigured, "the ClusterQueue %s does not exist", it.ClusterQueue)
+		return is(Misconfigured, ClusterQueueMissing, it.ClusterQueue)
 	case q == nil:
-		return say(Other, "%s", short(r.Message))
+		return is(Other, "", "")
 	case b.faults[q.Name] != "":
-		return say(Misconfigured, "its queue is left out: %s", b.faults[q.Name])
+		return is(Misconfigured, ClusterQueueInvalid, b.faults[q.Name])
 	case stopped(q.StopPolicy):
-		return say(QueueStopped, "its queue is stopped")
+		return is(QueueStopped, "", q.Name)
 	}
 	if c, ok := state.Find(q.Conditions, "Active"); ok && c.Status == "False" {
-		return say(QueueInactive, "its queue is not active (%s)", c.Reason)
+		return is(QueueInactive, "", c.Reason)
 	}
 	if t := w.Requeue; t != nil && t.At != nil && t.At.After(b.s.Taken) {
-		return say(Requeued, "tried again in %s", t.At.Sub(b.s.Taken).Round(time.Second))
+		r.In = t.At.Sub(b.s.Taken).Round(time.Second)
+		return is(Requeued, "", "")
 	}
 	if code, resource, missing := b.shortage(w, it, r.Message); code != "" {
 		if code == WaitingForQuota && q.QueueingStrategy == "StrictFIFO" && ahead != "" {
-			return say(WaitingForOthers, "behind %s", ahead) // it is not looked at before
+			return is(WaitingForOthers, "", ahead) // Kueue does not try it before
 		}
 		r.Resource, r.Missing = resource, missing
-		switch code {
-		case NoMatchingFlavor:
-			if rooms := b.roomOf(it.ClusterQueue, resource); len(rooms) > 0 {
-				var only []string
-				for _, r := range rooms {
-					only = append(only, r.Flavor)
-				}
-				return say(code, "the queue has only %s", strings.Join(only, ", "))
+		if code == NoMatchingFlavor {
+			for _, f := range b.flavorsOf(it.ClusterQueue, resource) {
+				r.Flavors = append(r.Flavors, f.Flavor)
 			}
-			return say(code, "the queue has no quota of %s", words.Short(resource))
-		case ExceedsMaxQuota:
-			return say(code, "%s %s more than the team can ever hold", quota.Text(resource, missing), words.Short(resource))
 		}
-		return say(code, "%s more %s needed", quota.Text(resource, missing), words.Short(resource))
+		return is(code, "", "")
 	}
 	if resource, missing := reported(r.Message); resource != "" && !b.r.Complete {
-		// What the others hold cannot be read. Kueue's own word may be old: the
-		// condition's time is not that of its message.
+		// The use of other teams cannot be read. Kueue's message may be old: the time of
+		// the condition is not that of its message.
 		r.Resource = resource
 		r.Missing, _ = state.Amount(resource, missing)
-		return say(WaitingForQuota, "Kueue said %s more %s needed", quota.Text(resource, r.Missing), words.Short(resource))
+		return is(WaitingForQuota, ReportedByKueue, "")
 	}
 	switch {
 	case r.Message != "" && telling(r.Message):
-		return say(Other, "%s", short(r.Message))
+		return is(Other, "", "")
 	case ahead != "":
-		return say(WaitingForOthers, "behind %s", ahead)
+		return is(WaitingForOthers, "", ahead)
 	case !b.r.Complete:
-		return say(Other, "%s", short(r.Message))
+		return is(Other, "", "")
 	}
-	return say(PendingEvaluation, "to be looked at next")
+	return is(PendingEvaluation, "", "")
 }
 
 // reported is what Kueue's message says is missing: of accelerators, else of the first
@@ -146,11 +159,11 @@ func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, r
 		if size == 0 {
 			continue
 		}
-		flavors := b.roomOf(it.ClusterQueue, name)
-		var fitting []quota.Room
+		flavors := b.flavorsOf(it.ClusterQueue, name)
+		var fitting []quota.Availability
 		for _, f := range flavors {
 			if !words.RulesOut(message, f.Flavor) && b.selects(w, name, f) {
-				fitting = append(fitting, f.Room)
+				fitting = append(fitting, f.Availability)
 			}
 		}
 		if len(fitting) == 0 {
@@ -179,7 +192,7 @@ func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, r
 
 // selects reports a flavor that a pod set which asks for a resource can go to, by
 // its node selector.
-func (b *builder) selects(w *state.Workload, resource string, f room) bool {
+func (b *builder) selects(w *state.Workload, resource string, f flavor) bool {
 	asks := false
 	for _, p := range w.PodSets {
 		if p.Requests[resource] == 0 || p.Count == 0 {
@@ -206,20 +219,20 @@ func largest(w *state.Workload, resource string) int64 {
 	return most
 }
 
-// room is what a queue could get of a resource in a flavor.
-type room struct {
-	quota.Room
+// flavor is what a queue can get of a resource in a flavor.
+type flavor struct {
+	quota.Availability
 	keys map[string]bool // of the labels of all flavors of its resource group
 }
 
-// roomOf returns the room of each flavor that a queue has quota of, in its order.
-// Many workloads ask for the same.
-func (b *builder) roomOf(clusterQueue, resource string) []room {
+// flavorsOf returns what a queue can get of a resource in each of its flavors, in the
+// order of the queue. The result is kept, because many workloads request the same.
+func (b *builder) flavorsOf(clusterQueue, resource string) []flavor {
 	k := [2]string{clusterQueue, resource}
-	if out, ok := b.rooms[k]; ok {
+	if out, ok := b.flavors[k]; ok {
 		return out
 	}
-	var out []room
+	var out []flavor
 	for _, g := range b.queues[clusterQueue].ResourceGroups {
 		keys := map[string]bool{}
 		for _, f := range g.Flavors {
@@ -229,11 +242,11 @@ func (b *builder) roomOf(clusterQueue, resource string) []room {
 		}
 		for _, f := range g.Flavors {
 			if slices.ContainsFunc(f.Resources, func(r state.ResourceQuota) bool { return r.Name == resource }) {
-				out = append(out, room{b.r.Tree.Room(clusterQueue, f.Name, resource), keys})
+				out = append(out, flavor{b.r.Tree.Availability(clusterQueue, f.Name, resource), keys})
 			}
 		}
 	}
-	b.rooms[k] = out
+	b.flavors[k] = out
 	return out
 }
 
@@ -246,21 +259,4 @@ func telling(message string) bool {
 		}
 	}
 	return true
-}
-
-// shortMessage is how long Kueue's sentences may be in a table.
-const shortMessage = 60
-
-// short is the telling part of Kueue's sentence.
-func short(message string) string {
-	if message == "" {
-		return "waits"
-	}
-	message = words.WithoutPodSet(message)
-	message, _, _ = strings.Cut(message, "\n")
-	if runes := []rune(message); len(runes) > shortMessage {
-		// Three dots in any locale: it is data too.
-		message = strings.TrimSpace(string(runes[:shortMessage-3])) + "..."
-	}
-	return message
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Problem is something that makes the numbers surprising.
+// Problem is a state of the cluster that explains unexpected figures.
 type Problem struct {
 	// Code is one of the constants below.
 	Code string
-	// Subject is the object it is about: a team, queue, cohort or instance type.
+	// Subject is the team, queue, cohort or instance type.
 	Subject string
-	// Flavor and Resource are the ones it is about, where it is about one.
+	// Flavor and Resource are set when the problem is about one.
 	Flavor, Resource string `json:",omitempty"`
 	Message          string // a sentence without a full stop
 }
 
-// Concerns reports a problem of one of the teams, its cohort or its namespaces.
+// Concerns reports whether the problem is one of the teams, their cohorts or namespaces.
 func (p Problem) Concerns(teams []Team) bool {
 	namespace, _, isLocalQueue := strings.Cut(p.Subject, "/")
 	return slices.ContainsFunc(teams, func(t Team) bool {
@@ -29,7 +29,8 @@ func (p Problem) Concerns(teams []Team) bool {
 	})
 }
 
-// adder adds a problem and returns it, to be said more of, until the next is added.
+// adder adds a problem and returns it for further fields. The pointer is valid until the
+// next call.
 type adder func(code, subject, format string, args ...any) *Problem
 
 // The codes of a Problem.
@@ -56,12 +57,12 @@ func (b *builder) problems() []Problem {
 	// First what is left out of all figures.
 	for i := range b.s.ClusterQueues {
 		if bad := Faults(&b.s.ClusterQueues[i]); len(bad) > 0 {
-			put(QueueFaulty, TeamOf(b.s.ClusterQueues[i].Name), "the ClusterQueue %s is left out: %s", b.s.ClusterQueues[i].Name, strings.Join(bad, "; "))
+			put(QueueFaulty, TeamOf(b.s.ClusterQueues[i].Name), "ClusterQueue %s is invalid and ignored: %s", b.s.ClusterQueues[i].Name, strings.Join(bad, "; "))
 		}
 	}
 	for i := range b.s.Cohorts {
 		if bad := CohortFaults(&b.s.Cohorts[i]); len(bad) > 0 {
-			put(QueueFaulty, b.s.Cohorts[i].Name, "the Cohort %s is left out: %s", b.s.Cohorts[i].Name, strings.Join(bad, "; "))
+			put(QueueFaulty, b.s.Cohorts[i].Name, "Cohort %s is invalid and ignored: %s", b.s.Cohorts[i].Name, strings.Join(bad, "; "))
 		}
 	}
 	for i := range b.r.Teams {
@@ -77,19 +78,19 @@ func (b *builder) problems() []Problem {
 		}
 		for _, q := range b.s.ClusterQueues {
 			for _, name := range undefined(q.ResourceGroups, defined) {
-				put(UndefinedFlavor, TeamOf(q.Name), "%s has quota of the flavor %s, which does not exist", TeamOf(q.Name), name).Flavor = name
+				put(UndefinedFlavor, TeamOf(q.Name), "%s has quota for flavor %s, which does not exist", TeamOf(q.Name), name).Flavor = name
 			}
 		}
 	}
 	if len(b.s.MissingOf(kinds.ClusterQueue)) == 0 {
 		for _, l := range b.s.LocalQueues {
 			if _, ok := b.r.Tree.queues[l.ClusterQueue]; !ok {
-				put(MissingClusterQueue, l.Namespace+"/"+l.Name, "the LocalQueue %s/%s leads to the ClusterQueue %s, which does not exist", l.Namespace, l.Name, l.ClusterQueue)
+				put(MissingClusterQueue, l.Namespace+"/"+l.Name, "LocalQueue %s/%s uses ClusterQueue %s, which does not exist", l.Namespace, l.Name, l.ClusterQueue)
 			}
 		}
 	}
 	if n := len(b.lost); n > 0 && b.complete(kinds.LocalQueue) {
-		put(LostWorkloads, "", "%s in a queue that does not exist, and in no team's PENDING: %s", count(n, "workload waits", "workloads wait"), someNames(b.lost))
+		put(LostWorkloads, "", "%s in a queue that does not exist; PENDING does not count them: %s", count(n, "workload waits", "workloads wait"), someNames(b.lost))
 	}
 	if b.complete(kinds.Node) {
 		out = append(out, OverCapacities(b.r.Capacity)...)
@@ -97,9 +98,9 @@ func (b *builder) problems() []Problem {
 	return out
 }
 
-// OverCapacities names the instance types of which teams have more accelerators
-// reserved than the nodes have: AWS advises against it. Cpu and memory are quota
-// in whole instances, of which nodes offer less by nature.
+// OverCapacities returns the instance types whose quota for accelerators exceeds what
+// the nodes have. AWS advises against it. Cpu and memory do not count: quota is in whole
+// instances, and nodes always offer less to pods.
 func OverCapacities(all []Capacity) []Problem {
 	var out []Problem
 	whole := SumCapacity(all)
@@ -114,7 +115,7 @@ func OverCapacities(all []Capacity) []Problem {
 				reserved, has = whole.Reserved[name], whole.Capacity[name]
 			}
 			if kinds.Accelerator(name) && reserved > has {
-				out = append(out, Problem{Code: OverCapacity, Subject: c.Name, Resource: name, Message: fmt.Sprintf("teams have %s %s of %s reserved, the nodes have %s: quota in sum should not exceed capacity",
+				out = append(out, Problem{Code: OverCapacity, Subject: c.Name, Resource: name, Message: fmt.Sprintf("the quota of all teams exceeds capacity: %s %s of %s, and the nodes have %s",
 					Text(name, reserved), name, c.Name, Text(name, has))})
 			}
 		}
@@ -128,24 +129,24 @@ func (b *builder) complete(r kinds.Resource) bool { return len(b.s.MissingOf(r))
 func (b *builder) teamProblems(t *Team, put adder) {
 	switch t.State {
 	case Stopped:
-		put(QueueStopped, t.Name, "the queue of %s is stopped (%s): nothing new is admitted", t.Name, t.Reason)
+		put(QueueStopped, t.Name, "the queue of %s is stopped (%s): Kueue admits no new workloads", t.Name, t.Reason)
 	case Inactive:
-		put(QueueInactive, t.Name, "the queue of %s is not active (%s): nothing is admitted", t.Name, t.Reason)
+		put(QueueInactive, t.Name, "the queue of %s is inactive (%s): Kueue admits no workloads", t.Name, t.Reason)
 	case Cycle:
-		put(CohortCycle, t.Cohort, "the cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", t.Cohort, t.Name)
+		put(CohortCycle, t.Cohort, "cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", t.Cohort, t.Name)
 	case Faulty:
 		return // said above
 	case Deleted:
-		put(QueueDeleted, t.Name, "the ClusterQueue %s does not exist, but %s its quota", t.ClusterQueue, count(t.Running, "workload holds", "workloads hold"))
+		put(QueueDeleted, t.Name, "ClusterQueue %s does not exist, but %s its quota", t.ClusterQueue, count(t.Running, "workload holds", "workloads hold"))
 		return
 	}
 	if len(b.r.Tree.queues[t.ClusterQueue].quotas) == 0 {
-		put(NoQuota, t.Name, "%s has no quota of anything", t.Name)
+		put(NoQuota, t.Name, "%s has no quota", t.Name)
 	}
 	for i := range t.Resources {
 		r := &t.Resources[i]
 		if r.Overcommit != nil && *r.Overcommit > 0 {
-			put(Overcommitted, t.Name, "%s uses %s %s more than it has and others lend: OVERCOMMIT", t.Name, Text(r.Resource, *r.Overcommit), r.Resource).Resource = r.Resource
+			put(Overcommitted, t.Name, "%s uses %s %s more than its quota and what others lend (OVERCOMMIT)", t.Name, Text(r.Resource, *r.Overcommit), r.Resource).Resource = r.Resource
 		}
 	}
 }

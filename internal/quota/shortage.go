@@ -1,36 +1,35 @@
 package quota
 
-// Shortage is what a request for a resource lacks in the flavor that has most of
-// it, 0 for nothing. Missing is what is not to be had now without preempting anyone,
-// Beyond what its queue can never hold.
+// Shortage is what a request for a resource lacks in the flavor that lacks least, 0
+// for nothing. Missing is not available now without preemption; Beyond exceeds what
+// the queue can ever hold.
 type Shortage struct {
 	Flavor          string
 	Missing, Beyond int64
 }
 
-// Less reports a shortage that is less than another: what can be had at all comes
-// before what cannot.
+// Less reports whether a shortage is smaller than another one. Beyond counts first.
 func (s Shortage) Less(o Shortage) bool {
 	return s.Beyond < o.Beyond || s.Beyond == o.Beyond && s.Missing < o.Missing
 }
 
-// Room is what a ClusterQueue can get of a resource in a flavor: now, without
-// preempting anyone, and ever. Base units.
-type Room struct {
+// Availability is what a ClusterQueue can get of a resource in a flavor: Now without
+// preemption, and at Most. The units are those of state.Amounts.
+type Availability struct {
 	Flavor    string
 	Now, Most int64
 }
 
-// Room returns what a queue can get of a resource in a flavor.
-func (t *Tree) Room(queue, flavor, resource string) Room {
-	return Room{flavor, t.Available(queue, flavor, resource), t.Potential(queue, flavor, resource)}
+// Availability returns what a queue can get of a resource in a flavor.
+func (t *Tree) Availability(queue, flavor, resource string) Availability {
+	return Availability{flavor, t.Available(queue, flavor, resource), t.Potential(queue, flavor, resource)}
 }
 
-// LeastShort compares a request with the rooms that it may use, and returns the
-// least shortage. What is said of a waiting job, wherever it is said, rests on it.
-func LeastShort(rooms []Room, want int64) Shortage {
+// LeastShort compares a request with the flavors that it may use and returns the
+// smallest shortage. Every command that says what a waiting job lacks uses it.
+func LeastShort(flavors []Availability, want int64) Shortage {
 	var out Shortage
-	for i, r := range rooms {
+	for i, r := range flavors {
 		if s := (Shortage{r.Flavor, max(want-r.Now, 0), max(want-r.Most, 0)}); i == 0 || s.Less(out) {
 			out = s
 		}
@@ -38,9 +37,9 @@ func LeastShort(rooms []Room, want int64) Shortage {
 	return out
 }
 
-// Selects reports a flavor that pods with a node selector can go to. labels are of
-// the flavor's nodes; keys are those of all flavors of its resource group: as in
-// Kueue, others do not count.
+// Selects reports whether pods with a node selector can use a flavor. labels are those
+// of the flavor's nodes; keys are the label keys of all flavors of its resource group.
+// Kueue ignores other keys.
 func Selects(selector, labels map[string]string, keys map[string]bool) bool {
 	for key, want := range selector {
 		if keys[key] && labels[key] != want {

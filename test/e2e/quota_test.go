@@ -444,7 +444,7 @@ func quotaOfMember(t *testing.T, bed *cluster.Bed) {
 			}
 		}
 	}
-	if r := m.run("get-quota", "john", "-o", "table"); r.code != 5 || !strings.Contains(r.stderr, `there is no team or queue "john"`) {
+	if r := m.run("get-quota", "john", "-o", "table"); r.code != 5 || !strings.Contains(r.stderr, `team or queue "john" not found`) {
 		t.Errorf("another team's quota: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 }

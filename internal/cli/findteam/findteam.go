@@ -26,9 +26,9 @@ type Scope struct {
 func ScopeOf(f *factory.Factory, args []string) (Scope, error) {
 	switch {
 	case len(args) > 1:
-		return Scope{}, errs.Usagef("one team at a time: got %s", strings.Join(args, ", "))
+		return Scope{}, errs.Usagef("only one team is allowed, got %s", strings.Join(args, ", "))
 	case len(args) == 1 && args[0] == "":
-		return Scope{}, errs.Usagef("the name of the team is empty")
+		return Scope{}, errs.Usagef("the team name is empty")
 	case len(args) == 1:
 		return Scope{Team: args[0], Namespace: f.Global.Namespace}, nil
 	}
@@ -114,20 +114,20 @@ func (s Scope) unknown(r *quota.Report) error {
 	var e *errs.Error
 	switch {
 	case s.Team != "" && s.Namespace != "" && slices.ContainsFunc(r.Teams, func(t quota.Team) bool { return named(t, s.Team) }):
-		e = errs.NotFoundf("the team %q has no queue in the namespace %s", s.Team, s.Namespace)
+		e = errs.NotFoundf("team %q has no queue in namespace %s", s.Team, s.Namespace)
 	case s.Team != "":
-		e = errs.NotFoundf("there is no team or queue %q", s.Team)
+		e = errs.NotFoundf("team or queue %q not found", s.Team)
 		if near := errs.Near(s.Team, names); len(near) > 0 {
-			e.WithFact("near", strings.Join(near, ", "))
+			e.WithFact("did you mean", strings.Join(near, ", "))
 		}
 	default:
-		e = errs.NotFoundf("the namespace %q has no queue", s.Namespace)
+		e = errs.NotFoundf("namespace %q has no queue", s.Namespace)
 	}
 	if len(names) > 0 && len(names) <= 20 {
 		e.WithFact("teams", strings.Join(names, ", "))
 	}
 	if !r.Complete {
-		e.WithFact("seen", "only what you may read: the right to list clusterqueues would show the rest")
+		e.WithFact("hidden", "other teams: you need permission to list clusterqueues")
 	}
 	return e
 }
@@ -146,18 +146,18 @@ func NoKueue(s *state.State) error {
 	for _, m := range s.MissingOf(kinds.ClusterQueue) {
 		switch m.Reason {
 		case state.NotServed:
-			return errs.NotFoundf("this cluster has no Kueue: there is no quota to show").WithCause(m.Err)
+			return errs.NotFoundf("no quota to show: Kueue is not installed on this cluster").WithCause(m.Err)
 		case state.NotInFile:
 			if len(s.ClusterQueues) == 0 {
-				return errs.NotFoundf("the file has no clusterqueues: there is no quota to show").WithCause(m.Err).
-					WithTry("kubectl get clusterqueues,cohorts,resourceflavors,localqueues,workloads -A -o yaml", "hyperpod save-snapshot FILE")
+				return errs.NotFoundf("no quota to show: the file contains no clusterqueues").WithCause(m.Err).
+					Suggest(errs.Other("kubectl", "get", "clusterqueues,cohorts,resourceflavors,localqueues,workloads", "-A", "-o", "yaml"), errs.Run("save-snapshot", "FILE"))
 			}
 			continue
 		case state.Failed:
 			return m.Err
 		}
 		if len(s.ClusterQueues) == 0 {
-			return errs.Wrap(m.Err, "no queue can be read").WithTry("hyperpod get-quota TEAM   # the team that you work in", "--namespace NAME")
+			return errs.Wrap(m.Err, "no permission to read any queue").Suggest(errs.Run("get-quota", "TEAM").WithNote("your own team"), errs.Option("--namespace", "NAME"))
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -51,15 +52,14 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "get-queue [TEAM]",
 		Aliases: []string{"get-queues", "queue"},
-		Short:   "Show what waits, in the scheduler's order, and why",
-		Long: `Shows the tasks that wait for quota, of all teams or of one, in the order in
-which the scheduler takes them: position, priority, size, how long they have
-waited, why in a few words, and for one team when they may start (an estimate;
-of all teams with --assume-duration).
-Below: how many run, wait and were preempted, and how long finished ones waited
-and ran. docs/quota.md defines each figure.
+		Short:   "List waiting workloads in the scheduler's order, with the reason",
+		Long: `List the workloads of all teams, or of one team, that wait for quota, in the order in
+which the scheduler takes them: position, priority, size, waiting time and reason. For
+one team, and for all teams with --assume-duration, the list estimates when they start.
+Below the list are the numbers of running, waiting and preempted workloads, and how long
+finished ones waited and ran. docs/quota.md defines every figure.
 
-A TEAM is a team's name, its ClusterQueue or its namespace.`,
+TEAM is the name of a team, its ClusterQueue or its namespace.`,
 		Example: `  hyperpod get-queue
   hyperpod get-queue ml-engineers
   hyperpod get-queue ml-engineers -o json
@@ -76,8 +76,8 @@ A TEAM is a team's name, its ClusterQueue or its namespace.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
-	fs.BoolVar(&o.NoETA, "no-eta", false, "do not estimate when tasks start, which reads more of the cluster")
+	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
+	fs.BoolVar(&o.NoETA, "no-eta", false, "do not estimate when workloads start; reads less of the cluster")
 	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
 	f.CompleteArgs(cmd, findteam.Complete)
 	return cmd
@@ -90,9 +90,9 @@ func (o *Options) Validate() error {
 	case err != nil:
 		return err
 	case o.Assume > 0 && o.NoETA:
-		return errs.Usagef("--assume-duration and --no-eta exclude each other")
+		return errs.Usagef("--assume-duration cannot be used with --no-eta")
 	case o.Assume > 0 && o.Watch:
-		return errs.Usagef("--watch makes no estimates: --assume-duration is for a queue that is shown once")
+		return errs.Usagef("--assume-duration cannot be used with --watch: --watch makes no estimates")
 	}
 	o.scope, err = findteam.ScopeOf(o.Factory, o.Args)
 	return err
@@ -186,6 +186,7 @@ func (o *Options) view(s *state.State, rules order.Rules) (view, error) {
 		return view{}, err
 	}
 	v.items = queue.Build(s, v.report, v.teams, rules, nil)
+	queuetext.Fill(v.items)
 	v.tallies = queue.Tallies(s, v.report)
 	return v, nil
 }
@@ -222,14 +223,14 @@ func (v *view) summary() queue.Summary {
 // title is whose queue it is, for the notice that nothing waits.
 func (v *view) title() string {
 	if v.items == nil || v.summary().Waiting > 0 {
-		return "what waits cannot be read"
+		return "cannot read the waiting workloads"
 	}
 	if !v.narrow {
-		return "nothing waits"
+		return "no waiting workloads"
 	}
 	var names []string
 	for _, t := range v.teams {
 		names = append(names, t.Name)
 	}
-	return "nothing waits in " + strings.Join(names, ", ")
+	return "no waiting workloads in " + strings.Join(names, ", ")
 }

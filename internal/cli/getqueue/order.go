@@ -6,6 +6,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -42,7 +43,7 @@ func (o *Options) order(ctx context.Context, c *factory.Cluster, v *view) error 
 		default:
 			// The order is computed instead: a queue that is shown in its usual order is
 			// worth more than none.
-			o.Factory.Notef("note: the order is computed, as Kueue's own cannot be read: %v", err)
+			o.Factory.Notef("note: the order is computed because Kueue's own order cannot be read: %v", err)
 			return nil
 		}
 		for _, p := range parts[i] {
@@ -50,6 +51,7 @@ func (o *Options) order(ctx context.Context, c *factory.Cluster, v *view) error 
 		}
 	}
 	v.items = queue.Build(v.state, v.report, v.teams, v.rules, positions)
+	queuetext.Fill(v.items)
 	v.order = queue.FromVisibility
 	return nil
 }

@@ -133,11 +133,11 @@ func (v *view) notes() []string {
 	}
 	parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting))
 	if s.FromStatus {
-		return append([]string{strings.Join(parts, ", ") + ", as the queues' status counts: not all workloads could be read"}, v.etaNotes()...)
+		return append([]string{strings.Join(parts, ", ") + ", from the status of the queues: not all workloads could be read"}, v.etaNotes()...)
 	}
 	parts = append(parts, fmt.Sprintf("%d of them preempted", s.Preempted))
 	if s.Held > 0 {
-		parts = append(parts, fmt.Sprintf("%d held by a person", s.Held))
+		parts = append(parts, fmt.Sprintf("%d suspended", s.Held))
 	}
 	out := []string{strings.Join(parts, ", ")}
 	if s.Wait.Count > 0 {
@@ -157,7 +157,7 @@ func (v *view) etaNotes() []string {
 		switch {
 		case it.ETA == nil:
 		case it.ETA.Known():
-			return []string{"ETA is an estimate from what is known of running tasks; jobs come and go"}
+			return []string{"ETA is an estimate from the known durations of running jobs"}
 		case why == "":
 			why = it.ETA.Message
 		}

@@ -58,20 +58,24 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "get-quota [TEAM]",
 		Aliases: []string{"get-quotas", "quota"},
-		Short:   "Show who has what: reserved, used, borrowed, lent, free",
-		Long: `Shows the quota of every team, or of one: what it has (NOMINAL), what its
-workloads hold (RESERVED, and USED of that once admitted), what of that others
-lend (BORROWED), what others use of its own (LENT), the most it can ever hold
-(LIMIT), what is left of its own (FREE), what it could borrow right now without
-preempting anyone (BORROWABLE), and what its waiting workloads ask for
-(PENDING).
+		Short:   "Show quota by team: nominal, used, borrowed, lent, free",
+		Long: `Show the quota of every team, or of one team:
 
-A TEAM is a team's name, its ClusterQueue or its namespace. Accelerators are
-shown unless --resource or --all-resources says otherwise. With a team member's
-rights the own queue is shown, and ? for what depends on the others.
+  NOMINAL     the team's own quota
+  RESERVED    quota that its workloads reserve
+  USED        the part of RESERVED whose workloads are admitted
+  BORROWED    use above NOMINAL that other teams lend
+  LENT        the part of NOMINAL that other teams use
+  LIMIT       the maximum that the team can ever use
+  FREE        the part of NOMINAL that is available now
+  BORROWABLE  quota that the team can borrow now, without preemption
+  PENDING     requests of its waiting workloads
 
-Who lends to whom is told by a convention: docs/quota.md has it, with the
-definitions of all figures.`,
+TEAM is the name of a team, its ClusterQueue or its namespace. The default is to show
+accelerators only. A member of one team sees the team's own queue, and ? for figures
+that depend on other teams.
+
+docs/quota.md defines every figure, and the convention that says who lends to whom.`,
 		Example: `  hyperpod get-quota
   hyperpod get-quota ml-engineers -o wide
   hyperpod get-quota --tree --all-resources
@@ -90,12 +94,12 @@ definitions of all figures.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&o.Resources, "resource", nil, "only these resources: gpu, cpu, memory, efa, mig-1g.10gb, ... (default: accelerators)")
-	fs.BoolVar(&o.AllResources, "all-resources", false, "all resources that anybody has quota of")
-	fs.BoolVar(&o.Tree, "tree", false, "the tree of cohorts, with sums")
-	fs.StringVar(&o.By, "by", byTeam, "a row per "+strings.Join(groupings, "|"))
-	fs.BoolVar(&o.FromStatus, "from-status", false, "read the queues alone, as their own status is: fast, up to seconds old, without PENDING and nodes")
-	fs.BoolVarP(&o.Watch, "watch", "w", false, "go on showing changes")
+	fs.StringSliceVar(&o.Resources, "resource", nil, "resources to show: gpu, cpu, memory, efa, mig-1g.10gb, ... (default accelerators)")
+	fs.BoolVar(&o.AllResources, "all-resources", false, "show every resource with quota")
+	fs.BoolVar(&o.Tree, "tree", false, "show the tree of cohorts with totals")
+	fs.StringVar(&o.By, "by", byTeam, "show one row per "+strings.Join(groupings, "|"))
+	fs.BoolVar(&o.FromStatus, "from-status", false, "use ClusterQueue status only: fast, up to seconds old, without PENDING and nodes")
+	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
 	factory.Complete(cmd, "by", groupings...)
 	factory.Complete(cmd, "resource", "gpu", "cpu", "memory", "efa", "neurondevice")
 	f.CompleteArgs(cmd, findteam.Complete)
@@ -109,25 +113,25 @@ func (o *Options) Validate() error {
 		return err
 	}
 	if !slices.Contains(groupings, o.By) {
-		e := errs.Usagef("--by has no %q", o.By).WithFact("it has", strings.Join(groupings, ", "))
+		e := errs.Usagef("invalid --by %q: must be one of %s", o.By, strings.Join(groupings, ", "))
 		for _, n := range errs.Near(o.By, groupings) {
-			e.WithTry("--by " + n)
+			e.Suggest(errs.Option("--by", n))
 		}
 		return e
 	}
 	switch {
 	case o.AllResources && len(o.Resources) > 0:
-		return errs.Usagef("--resource and --all-resources exclude each other")
+		return errs.Usagef("--resource cannot be used with --all-resources")
 	case slices.Contains(o.Resources, ""):
-		return errs.Usagef("one of --resource is empty").WithTry("--resource gpu", "--all-resources")
+		return errs.Usagef("invalid --resource: must not be empty").Suggest(errs.Option("--resource", "gpu"), errs.Option("--all-resources"))
 	case o.Tree && o.By != byTeam:
-		return errs.Usagef("--tree and --by %s exclude each other", o.By)
+		return errs.Usagef("--tree cannot be used with --by %s", o.By)
 	case o.Tree && o.scope.Narrow():
-		return errs.Usagef("--tree shows all teams, not one").WithTry("hyperpod get-quota --tree")
+		return errs.Usagef("--tree cannot be used with a team: it shows all teams").Suggest(errs.Run("get-quota", "--tree"))
 	case o.FromStatus && o.By != byTeam:
-		return errs.Usagef("--from-status is about queues, not about nodes")
+		return errs.Usagef("--from-status cannot be used with --by: it reads no nodes")
 	case o.By != byTeam && o.scope.Narrow():
-		return errs.Usagef("--by %s is about all teams' nodes, not one team's", o.By).WithTry("hyperpod get-quota --by " + o.By)
+		return errs.Usagef("--by %s cannot be used with a team: it shows the nodes of all teams", o.By).Suggest(errs.Run("get-quota", "--by", o.By))
 	}
 	return nil
 }
@@ -272,13 +276,13 @@ func (o *Options) pick(all, some []string) ([]string, error) {
 	for _, name := range o.Resources {
 		found, ok := quota.FindResource(name, all)
 		if !ok {
-			e := errs.NotFoundf("nobody has the resource %q here", name).WithFact("there are", strings.Join(all, ", "))
+			e := errs.NotFoundf("resource %q not found", name).WithFact("available", strings.Join(all, ", "))
 			var short []string
 			for _, r := range all {
 				short = append(short, r[strings.Index(r, "/")+1:])
 			}
 			for _, n := range errs.Near(name, append(short, all...)) {
-				e.WithTry("--resource " + n)
+				e.Suggest(errs.Option("--resource", n))
 			}
 			return nil, e
 		}

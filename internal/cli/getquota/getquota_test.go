@@ -208,7 +208,7 @@ func TestMIG(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 32 GPUs, 32 slices of a seventh and 32 of three.
-	if out := b.Out.String(); !strings.Contains(out, "worth 50.29 GPUs") {
+	if out := b.Out.String(); !strings.Contains(out, "50.29 GPUs in total") {
 		t.Errorf("%s", out)
 	}
 	// Of one team, half of that.
@@ -217,7 +217,7 @@ func TestMIG(t *testing.T) {
 	if err := o.Factory.IO.PrintTable(tableOf(t, o, s, true)); err != nil {
 		t.Fatal(err)
 	}
-	if out := b.Out.String(); !strings.Contains(out, "worth 25.14 GPUs") {
+	if out := b.Out.String(); !strings.Contains(out, "25.14 GPUs in total") {
 		t.Errorf("%s", out)
 	}
 }
@@ -225,7 +225,7 @@ func TestMIG(t *testing.T) {
 func TestNoKueue(t *testing.T) {
 	o, _ := options(t)
 	_, err := o.view(&state.State{Missing: []state.Missing{{Resource: kinds.ClusterQueue, Reason: state.NotServed}}})
-	if errs.ExitOf(err) != errs.NotFound || !strings.Contains(err.Error(), "no Kueue") {
+	if errs.ExitOf(err) != errs.NotFound || !strings.Contains(err.Error(), "Kueue is not installed") {
 		t.Errorf("%v", err)
 	}
 }

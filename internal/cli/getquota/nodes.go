@@ -40,7 +40,7 @@ func (d nodesDocument) lines() []output.Line {
 // nodes is the view by instance type or node group.
 func (o *Options) nodes(s *state.State) (view, error) {
 	if missing := s.MissingOf(kinds.Node); len(missing) > 0 {
-		return view{}, errs.Wrap(missing[0].Err, "the nodes cannot be read").WithTry("hyperpod get-quota   # does without them")
+		return view{}, errs.Wrap(missing[0].Err, "cannot list nodes").Suggest(errs.Run("get-quota").WithNote("needs no nodes"))
 	}
 	byGroup := o.By == byNodeGroup
 	all := quota.ByInstanceType(s)
@@ -111,10 +111,10 @@ func (o *Options) nodesTable(all []quota.Capacity, resources []string, byGroup, 
 	}
 	t.Notes = append(t.Notes, o.Factory.IO.Legend("governed", "ungoverned", "", "idle"))
 	if ungoverned {
-		t.Notes = append(t.Notes, "UNGOVERNED is what running pods hold that Kueue did not admit: quota does not know of it")
+		t.Notes = append(t.Notes, "UNGOVERNED counts running pods that Kueue did not admit; quota does not include them")
 	}
 	if sum.Unknown > 0 {
-		t.Notes = append(t.Notes, "UNKNOWN nodes have no label "+kinds.NodeHealthLabel)
+		t.Notes = append(t.Notes, "UNKNOWN nodes do not have the label "+kinds.NodeHealthLabel)
 	}
 	return t
 }

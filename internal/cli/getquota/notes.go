@@ -8,8 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// notes are what stands below the table: what the bars mean, what the nodes have,
-// and what the figures are of where that could surprise.
+// notes explain the bars, the capacity of the nodes and figures that need a definition.
 func (p page) notes(lines []line, wide bool) []string {
 	if len(lines) == 0 {
 		return nil
@@ -38,13 +37,13 @@ func (p page) notes(lines []line, wide bool) []string {
 		}
 	}
 	if several && !wide {
-		out = append(out, "sums of several flavors, of which a pod set gets one: -o wide shows each")
+		out = append(out, "totals over all flavors; a pod set uses one flavor (see -o wide)")
 	}
 	if lent > 1 {
-		out = append(out, "LENT is split by a convention, as Kueue does not say who lends: docs/quota.md")
+		out = append(out, "LENT is an estimate by convention, because Kueue does not record lenders (see docs/quota.md)")
 	}
 	if p.report.Source == quota.FromStatus {
-		out = append(out, "use is what the ClusterQueues' status says, which can be seconds old")
+		out = append(out, "use is from the status of the ClusterQueues and can be seconds old")
 	}
 	return append(out, p.slices()...)
 }
@@ -125,5 +124,5 @@ func (p page) slices() []string {
 	if !mig {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: worth %.2f GPUs (a slice is as many sevenths as its profile says)", strings.Join(parts, " + "), whole)}
+	return []string{fmt.Sprintf("%s: %.2f GPUs in total (each slice counts as the sevenths in its profile)", strings.Join(parts, " + "), whole)}
 }

@@ -109,7 +109,7 @@ func (p page) render(lines []line, notes []string) output.Table {
 	if !many && len(p.resources) == 1 {
 		first.Title = p.resources[0]
 	}
-	t := output.Table{Columns: []output.Column{first}, Notes: notes, Empty: "no team has quota of any accelerator, cpu or memory"}
+	t := output.Table{Columns: []output.Column{first}, Notes: notes, Empty: "no team has quota for accelerators, cpu or memory"}
 	put := func(c output.Column) { t.Columns = append(t.Columns, c) }
 	if many {
 		put(output.Column{Title: "RESOURCE", Keep: true})

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/util/priority"
 
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
@@ -30,11 +29,14 @@ func TestQueuePosition(t *testing.T) {
 				text += "waitForPodsReady: {requeuingStrategy: {timestamp: " + timestamp + "}}\n"
 			}
 			t.Run(fmt.Sprintf("%s %v", cmp.Or(timestamp, "default"), gate), func(t *testing.T) {
-				features.SetFeatureGateDuringTest(t, features.PrioritySortingWithinCohort, gate)
 				config, _, err := ConfigFrom([]byte(text))
 				if err != nil {
 					t.Fatal(err)
 				}
+				if warnings := setGates(config.Gates); len(warnings) > 0 {
+					t.Fatal(warnings)
+				}
+				t.Cleanup(func() { setGates(nil) })
 				rules, err := order.Parse(text)
 				if err != nil {
 					t.Fatal(err)

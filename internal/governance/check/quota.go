@@ -154,7 +154,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 				if want == 0 {
 					continue
 				}
-				capacity := c.Tree.Room(cq.Name, k.Flavor, name)
+				capacity := c.Tree.Availability(cq.Name, k.Flavor, name)
 				free, lent := c.Tree.Free(cq.Name, k.Flavor, name)
 				l := Line{Flavor: k.Flavor, Resource: name, Requested: quota.BaseOf(name, want),
 					Nominal: quantity(name, r.NominalQuota), BorrowingLimit: limit(name, r.BorrowingLimit), LendingLimit: limit(name, r.LendingLimit),
@@ -172,7 +172,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 					}
 					capacity.Now = max(0, capacity.Most-used[k])
 				}
-				l.shortage = quota.LeastShort([]quota.Room{capacity}, want)
+				l.shortage = quota.LeastShort([]quota.Availability{capacity}, want)
 				l.Short = quota.BaseOf(name, l.shortage.Missing)
 				out = append(out, l)
 			}
