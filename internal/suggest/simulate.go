@@ -27,6 +27,3 @@ func RemoveNodes(instanceType, count string) errs.Suggestion {
 func RemoveJob(namespace, name string) errs.Suggestion {
 	return errs.Option("--remove-job", namespace+"/"+name)
 }
-
-// Namespace chooses a namespace.
-func Namespace(name string) errs.Suggestion { return errs.Option("-n", name) }
