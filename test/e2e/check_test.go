@@ -104,7 +104,7 @@ func lendThree(t *testing.T, bed *cluster.Bed) {
 		t.Errorf("held by %v, want %s", holders, want)
 	}
 	page := admin.ok("explain-job", "next", "-n", "hyperpod-ns-team-b", "-o", "table")
-	for _, want := range []string{"next has been pending for", "1st in team-b, WaitingForQuota", "held by", "hyperpod-ns-team-b/task", "Kueue says"} {
+	for _, want := range []string{"next has been pending for", "1st in team-b, WaitingForQuota", "held by", "hyperpod-ns-team-b/task"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

@@ -53,6 +53,37 @@ func (v *Verdict) Exceeded() (line Line, limit quota.Base, ok bool) {
 	return line, limit, ok
 }
 
+// moreBorrowing reports whether the queue could hold what the job requests if it had no
+// borrowing limit: others have enough to lend.
+func (c *Checker) moreBorrowing(v *Verdict) bool {
+	in := *c.In
+	in.ClusterQueues = slices.Clone(in.ClusterQueues)
+	for i, cq := range in.ClusterQueues {
+		if cq.Name != v.Job.ClusterQueue {
+			continue
+		}
+		cq = cq.DeepCopy()
+		for _, g := range cq.Spec.ResourceGroups {
+			for _, f := range g.Flavors {
+				for k := range f.Resources {
+					f.Resources[k].BorrowingLimit = nil
+				}
+			}
+		}
+		in.ClusterQueues[i] = cq
+	}
+	tree := in.Quota(c.used)
+	for _, a := range v.Totals() {
+		enough := slices.ContainsFunc(v.Quota.Resources, func(l Line) bool {
+			return l.Resource == a.Resource && quota.BaseOf(l.Resource, tree.Potential(v.Job.ClusterQueue, l.Flavor, l.Resource)) >= a.Amount
+		})
+		if !enough {
+			return false
+		}
+	}
+	return true
+}
+
 // Most returns the most that the queue can ever hold, an upper bound of it where the
 // quota of others is unknown; false where that is unknown too.
 func (l *Line) Most() (quota.Base, bool) {

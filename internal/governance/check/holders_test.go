@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
@@ -49,5 +52,46 @@ func TestManyHolders(t *testing.T) {
 	}
 	if v := ask1(true); len(v.Holders) != 504 || v.HoldersTotal != 504 || v.HoldersRest != nil {
 		t.Errorf("all: %d of %d, rest %v", len(v.Holders), v.HoldersTotal, v.HoldersRest)
+	}
+}
+
+// TestAdviceHelps: advice that cannot help is not given. A higher borrowing limit helps
+// where others can lend, and no limit helps a pod that no node can hold.
+func TestAdviceHelps(t *testing.T) {
+	const ask1, higher = "request at most 6 nvidia.com/gpu", "ask an administrator for a higher borrowing limit"
+	for _, c := range []struct {
+		name   string
+		lender int // nominal quota of another team, 0 for no other team
+		pods   int
+		gpus   int
+		want   string
+	}{
+		{"only member of the cohort", 0, 4, 2, "request at most 4 nvidia.com/gpu"},
+		{"others have too little", 2, 4, 2, ask1},
+		{"others can lend", 8, 4, 2, ask1 + "; " + higher},
+		{"no node is large enough", 8, 1, 9, "request at most 8 nvidia.com/gpu per pod: no node has more"},
+	} {
+		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""))
+		s.Add(fixture.Team("t", "all", 4, `"borrowingLimit":"2"`, "")...)
+		if c.lender > 0 {
+			s.Add(fixture.Team("u", "all", c.lender, "", "")...)
+		}
+		v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", c.pods, c.gpus, "")), Namespace: "t"})
+		if got := strings.Join(v.Advice, "; "); got != c.want {
+			t.Errorf("%s: %q, want %q (%s)", c.name, got, c.want, v.Summary)
+		}
+	}
+}
+
+// TestFindingsOnce: a missing priority class is one row, not one for each of the rules
+// that it breaks; the document has all.
+func TestFindingsOnce(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing))
+	s.Add(fixture.Team("t", "", 8, "", "")...)
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t"})
+	v.Lint = lint.Check(lint.Job{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t", Managed: true})
+	verdict.FillFindings(v.Lint, nil, errs.Suggestion.String)
+	if page := verdict.Text(v, 0, hours); len(v.Lint) != 2 || strings.Count(page, "priority class") != 1 || strings.Contains(page, lint.NotOnDashboard) {
+		t.Errorf("%d findings\n%s", len(v.Lint), page)
 	}
 }

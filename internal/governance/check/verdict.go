@@ -100,6 +100,9 @@ type Verdict struct {
 	Existing *remedy.Existing `json:"-"`
 	// Advice is what to do about a job that no remedy lets run.
 	Advice []string `json:"-"`
+	// MoreBorrowing reports that a higher borrowing limit would make a request possible
+	// that exceeds the present one.
+	MoreBorrowing bool `json:"-"`
 	// Inactive is what keeps the ClusterQueue from admitting jobs.
 	Inactive Inactive `json:"-"`
 }

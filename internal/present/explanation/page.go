@@ -47,11 +47,13 @@ func Text(e *explain.Explanation, width int, age func(time.Duration) string) str
 	return p.String()
 }
 
-// kueueRow adds what Kueue's own condition says, unless the first line says it.
+// kueueRow adds what Kueue's own condition says, unless the first line says the same: the
+// same reason, in shorter words.
 func kueueRow(p *textpage.Page, e *explain.Explanation, age func(time.Duration) string) {
 	switch k := e.Kueue; {
 	case k == nil && e.HasWorkload && e.Pending():
 		p.Row("Kueue says", "nothing yet: Kueue has written no reason")
+	case k != nil && k.Reason == e.Reason && e.Cause == explain.ByVerdict:
 	case k != nil && k.Message != "" && !strings.Contains(e.Summary, strings.TrimSpace(k.Message)):
 		p.Row("Kueue says", fmt.Sprintf("%s, %s ago: %s", k.Reason, age(e.Time.Sub(k.Since)), words.Clip(k.Message, 150)))
 	}

@@ -104,6 +104,9 @@ func findingRows(p *textpage.Page, v *check.Verdict) {
 		if f.Code == lint.UnknownQueue && failed("Queue") || f.Code == lint.UnknownPriority && failed("PriorityClass") {
 			continue
 		}
+		if f.Code == lint.NotOnDashboard && slices.ContainsFunc(v.Lint, func(o lint.Finding) bool { return o.Code == lint.NoPriority && o.Try == f.Try }) {
+			continue // the row about the priority class has the same cause and fix
+		}
 		p.Row(once("also", shown), fmt.Sprintf("[%s] %s%s", f.Code, f.Message, inBrackets(f.Try, f.Advice)))
 		shown++
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -221,12 +222,7 @@ func advice(v *check.Verdict, render Render) (out []string) {
 	}
 	switch v.Detail {
 	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:
-		if l, limit, ok := v.Exceeded(); ok && limit > 0 {
-			out = append(out, "request at most "+words.Amount(l.Resource, limit))
-			if v.Detail == check.ExceedsBorrowing {
-				out = append(out, "ask an administrator for a higher borrowing limit")
-			}
-		}
+		out = append(out, exceededAdvice(v)...)
 	case check.LocalQueueStopped, check.ClusterQueueStopped:
 		out = append(out, "wait until an administrator resumes the queue, or use another queue")
 	case check.FlavorMissing, check.TopologyMissing, check.AdmissionCheckAbsent, check.CohortCycle, check.ClusterQueueMissing, check.ClusterQueueFaulty, check.NamespaceNotSelected:
@@ -235,6 +231,27 @@ func advice(v *check.Verdict, render Render) (out []string) {
 		if len(v.Remedies) == 0 {
 			out = append(out, render(suggest.GetQuota())+" shows what the queue has")
 		}
+	}
+	return out
+}
+
+// exceededAdvice is what to do about a request beyond a limit. Nothing helps a pod that
+// no node can hold but a smaller pod.
+func exceededAdvice(v *check.Verdict) []string {
+	for _, g := range v.Nodes.Placements {
+		for _, r := range g.Reasons {
+			if v.Nodes.Reason == check.NodesTooSmall && r.Reason == fit.TooSmall && r.Most > 0 {
+				return []string{"request at most " + words.Amount(r.Resource, r.Most) + " per pod: no node has more"}
+			}
+		}
+	}
+	l, limit, ok := v.Exceeded()
+	if !ok || limit <= 0 {
+		return nil
+	}
+	out := []string{"request at most " + words.Amount(l.Resource, limit)}
+	if v.MoreBorrowing {
+		out = append(out, "ask an administrator for a higher borrowing limit")
 	}
 	return out
 }
