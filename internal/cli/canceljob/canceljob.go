@@ -91,6 +91,11 @@ func (o *Options) Validate() error {
 	case o.Timeout > 0 && !o.Wait:
 		return errs.Usagef("--timeout needs --wait").Suggest(errs.Option("--wait", "--timeout", o.Timeout.String()))
 	}
+	for _, name := range o.Names {
+		if _, _, err := factory.SplitJob(name, o.Kind); err != nil {
+			return err
+		}
+	}
 	if err := factory.CheckTimeout(o.Timeout); err != nil {
 		return err
 	}

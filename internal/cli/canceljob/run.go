@@ -101,8 +101,12 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (found []targe
 		return found, nil, err
 	}
 	namespace := o.Factory.Global.Namespace
-	for _, name := range o.Names {
-		j, err := findjob.FindIn(ctx, o.Factory, c, namespace, "delete", name, o.Kind)
+	for _, argument := range o.Names {
+		kind, name, err := factory.SplitJob(argument, o.Kind)
+		if err != nil {
+			return nil, nil, errs.Also(failed, err)
+		}
+		j, err := findjob.FindIn(ctx, o.Factory, c, namespace, "delete", name, kind)
 		switch {
 		case findjob.Absent(err) && o.IgnoreNotFound:
 		case findjob.Absent(err) && len(o.Names) > 1:

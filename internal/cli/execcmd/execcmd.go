@@ -51,7 +51,7 @@ pod's name before each line. The exit code is then the first that is not 0.`,
 			if err != nil {
 				return err
 			}
-			if o.Name, err = factory.JobName(o.Name, names); err != nil {
+			if err := factory.TakeJob(&o.Name, &o.Kind)(cmd, names); err != nil {
 				return err
 			}
 			o.Command = command

@@ -42,7 +42,7 @@ prints a manifest to submit again.`,
   hyperpod get-job smpv2-llama2 --manifest > again.yaml
   hyperpod get-job smpv2-llama2 -o yaml
   hyperpod get-job smpv2-llama2 -o jsonpath='{.status.startTime}'`,
-		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &o.Name), Run, runF),
+		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
 	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)

@@ -59,8 +59,8 @@ get-log prints the bytes that the program wrote.`,
   hyperpod get-log smpv2-llama2 -f --exit-code
   hyperpod get-log smpv2-llama2 --all-pods --since 10m --grep 'NCCL|Error'
   hyperpod get-log smpv2-llama2 --rank 1 --tail 100 --timestamps`,
-		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) (err error) {
-			if o.Name, err = factory.JobName(o.Name, args); err != nil {
+		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
+			if err := factory.TakeJob(&o.Name, &o.Kind)(cmd, args); err != nil {
 				return err
 			}
 			o.PrefixSet = cmd.Flags().Changed("prefix")

@@ -43,7 +43,7 @@ keys of the CLI v2; --verbose adds the others.`,
 		Example: `  hyperpod list-pods smpv2-llama2
   hyperpod list-pods smpv2-llama2 -o wide
   hyperpod list-pods smpv2-llama2 -o jsonpath='{.pods[*].PodName}'`,
-		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &o.Name), Run, runF),
+		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
 	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)

@@ -70,7 +70,7 @@ func newVerb(f *factory.Factory, runF func(context.Context, *Options) error, ver
 	o := &Options{Factory: f, Verb: verb}
 	cmd := &cobra.Command{
 		Use: verb + " NAME", Short: short, Long: long,
-		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &o.Name), Run, runF),
+		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
 	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)

@@ -51,7 +51,7 @@ during the wait; 124 timeout; 130 interrupted. A failed job also reaches
 		Example: `  hyperpod wait-job smpv2-llama2
   hyperpod wait-job smpv2-llama2 --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
   hyperpod wait-job smpv2-llama2 --for deleted`,
-		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &o.Name), Run, runF),
+		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
 	factory.AddJobNameFlag(cmd, &o.Name)
 	factory.AddKindFlag(cmd, &o.Kind)
