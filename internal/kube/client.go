@@ -79,6 +79,7 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, errs.New(what, "invalid server address in the kubeconfig").WithCause(err)
 	}
+	cfg = refuseRedirects(cfg)
 	rt, err := rest.TransportFor(cfg)
 	if err != nil {
 		return nil, explainSetup(what, err)

@@ -113,7 +113,6 @@ func (c *Client) try(ctx context.Context, k call, attempt int) (resp *http.Respo
 	}
 	c.sent.Add(1)
 	start := time.Now()
-	// RoundTrip and not http.Client: a redirect must not carry credentials away.
 	resp, err = c.rt.RoundTrip(req)
 	if c.o.Observe != nil {
 		o := Request{Method: k.method, Path: req.URL.RequestURI(), Duration: time.Since(start), Attempt: attempt, Err: err}

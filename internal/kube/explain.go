@@ -317,6 +317,8 @@ func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 func explainSetup(what string, err error) error {
 	why := "invalid kubeconfig: " + oneLine(lastWords(err.Error()))
 	switch text := err.Error(); {
+	case strings.Contains(text, "proxy-url") || strings.Contains(text, "could not parse: "):
+		return errs.New(what, "invalid proxy-url in the kubeconfig: must be a URL such as http://HOST:PORT") // the cause may hold a password
 	case strings.Contains(text, "failed to find any PEM data") || strings.Contains(text, "unable to load root certificates"):
 		why = "a certificate or key in the kubeconfig is not valid PEM"
 	case strings.Contains(text, "private key does not match"):

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -45,23 +46,25 @@ func List[T any](ctx context.Context, c *Client, r kinds.Resource, namespace str
 // there is only one at a time.
 func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, convert func(*W) T) (Page[T], error) {
 	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert}
-	_, err := l.page(ctx, 0, "")
-	if !tooLarge(err) {
-		return l.done(err)
+	token, err := l.page(ctx, 0, "")
+	if tooLarge(err) {
+		l.out.Items = nil
+		token, err = l.page(ctx, pageSize, "")
 	}
-	l.out.Items = nil
-	token := ""
-	for {
+	// A server may split a list without being asked.
+	for restarted := false; err == nil && token != ""; {
+		before := token
 		token, err = l.page(ctx, pageSize, token)
-		if isExpired(err) {
+		switch {
+		case err == nil && token == before:
+			err = l.c.explain(ctx, l.call(nil), &bodyError{errors.New("the pages of the list do not end")})
+		case isExpired(err) && !restarted:
+			restarted = true
 			l.out.Items = nil
-			_, err = l.page(ctx, 0, "")
-			return l.done(err)
-		}
-		if err != nil || token == "" {
-			return l.done(err)
+			token, err = l.page(ctx, 0, "")
 		}
 	}
+	return l.done(err)
 }
 
 // tooLarge reports an answer that pages may help against. A gateway that times
@@ -100,8 +103,7 @@ func (l *lister[W, T]) page(ctx context.Context, limit int, token string) (strin
 	if limit > 0 {
 		q.Set("limit", strconv.Itoa(limit))
 	}
-	k := call{method: http.MethodGet, path: l.r.Path(l.namespace, ""), query: q, safe: true,
-		verb: "list", res: l.r, namespace: l.namespace}
+	k := l.call(q)
 	if l.o.MetadataOnly {
 		k.accept = metadataList
 	}
@@ -119,6 +121,11 @@ func (l *lister[W, T]) page(ctx context.Context, limit int, token string) (strin
 	})
 	l.out.ResourceVersion = meta.ResourceVersion
 	return meta.Continue, err
+}
+
+func (l *lister[W, T]) call(q url.Values) call {
+	return call{method: http.MethodGet, path: l.r.Path(l.namespace, ""), query: q, safe: true,
+		verb: "list", res: l.r, namespace: l.namespace}
 }
 
 // name puts the kind into an untyped item: items of lists need not have it.

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube/slim"
 )
 
 // Get reads one object into a pointer: a struct, a map[string]any (whole numbers
@@ -163,10 +165,20 @@ func (c *Client) object(ctx context.Context, k call, into any) error {
 	return c.read(ctx, k, func(r io.Reader) error {
 		data, err := io.ReadAll(r)
 		if err == nil && into != nil {
-			err = Decode(data, into)
+			if err = notNull(data); err == nil {
+				err = Decode(data, into)
+			}
 		}
 		return err
 	})
+}
+
+// notNull refuses null in place of an object.
+func notNull(data []byte) error {
+	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
+		return slim.ErrNull
+	}
+	return nil
 }
 
 // Decode reads JSON as the API means it: keys are case sensitive, whole numbers

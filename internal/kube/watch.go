@@ -227,6 +227,9 @@ func (w *follower[T]) relist(ctx context.Context) error {
 // track decodes an object and what following has to know of it.
 func track[T any](raw json.RawMessage) (t tracked[T], key string, err error) {
 	var k keyed
+	if err := notNull(raw); err != nil {
+		return t, "", err
+	}
 	if err := Decode(raw, &k); err != nil {
 		return t, "", err
 	}

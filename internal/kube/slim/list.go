@@ -6,6 +6,7 @@
 package slim
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"reflect"
@@ -17,6 +18,9 @@ type Meta struct {
 	ResourceVersion string `json:"resourceVersion"`
 	Continue        string `json:"continue"` // where the next page begins; "" at the end
 }
+
+// ErrNull is returned for null in place of an object.
+var ErrNull = errors.New("null in place of an object")
 
 // ErrNotList is returned for JSON that is not a Kubernetes list.
 var ErrNotList = errors.New("not a list of the Kubernetes API")
@@ -47,6 +51,9 @@ func List[T any](r io.Reader, item func(*T)) (Meta, error) {
 		case "items":
 			found = true
 			return s.elements(func() error {
+				if c, err := s.peek(); err != nil || c == 'n' {
+					return cmp.Or(err, ErrNull)
+				}
 				*t = *new(T)
 				if err := read(s, reflect.ValueOf(t).Elem()); err != nil {
 					return err

@@ -65,6 +65,9 @@ func reference(data []byte) ([]object, error) {
 	}
 	var out []object
 	for _, raw := range l.Items {
+		if string(raw) == "null" {
+			return nil, slim.ErrNull
+		}
 		var o object
 		err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &o)
 		if mistyped := new(json.UnmarshalTypeError); err != nil && !errors.As(err, &mistyped) {
@@ -84,7 +87,7 @@ var lists = []string{
 	`{"items":[{"pointer":null,"list":null,"labels":null,"name":null,"count":null,"on":null,"raw":null,"any":null}]}`,
 	`{"items":[{"pointer":{"deep":"x"},"list":[],"labels":{},"raw":{"a":[1, 2]},"any":{"n":3,"f":1.5,"l":[true,"x"]}}]}`,
 	`{"items":[{"name":7,"on":"yes","count":"12","small":4000,"pointer":[],"list":{},"labels":["x"],"map":3,"float":"x","strings":[1,"a"]}]}`,
-	`{"items":[{"count":1.5,"float":-2.5e3,"when":"2026-11-20T10:00:00Z"},null,{}]}`,
+	`{"items":[{"count":1.5,"float":-2.5e3,"when":"2026-11-20T10:00:00Z"},{}]}`,
 	`{"items":[{"nested":{"a":{"b":true,"c":false}},"unknown":{"x":"\\\"}","y":[[[]]],"z":"{"},"name":"after"}]}`,
 	`{"items":null}`,
 	`{"kind":"XList"}`,
@@ -103,6 +106,13 @@ func TestListAgreesWithReference(t *testing.T) {
 				t.Errorf("%s, %s:\n got %+v, %v\nwant %+v", text, name, got, err, want)
 			}
 		}
+	}
+}
+
+// null is not an object.
+func TestNullItem(t *testing.T) {
+	if _, _, err := read(strings.NewReader(`{"items":[{"name":"a"}, null]}`)); !errors.Is(err, slim.ErrNull) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -1,0 +1,96 @@
+package kube
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// A redirect never carries the token to another host: of no request, and of
+// neither protocol of exec.
+func TestNoRedirectIsFollowed(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	t.Cleanup(other.Close)
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL+r.URL.Path, code)
+		}))
+		t.Cleanup(srv.Close)
+		c, err := New(&rest.Config{Host: srv.URL, BearerToken: "secret"}, Options{Retries: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Get(bg, kinds.Pod, "ns", "p", nil); err == nil {
+			t.Errorf("%d: no error", code)
+		}
+		_, err = c.Exec(bg, ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"true"}, Stdout: io.Discard})
+		if errs.ExitOf(err) != errs.Failure {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+	if n := elsewhere.Load(); n > 0 {
+		t.Errorf("%d requests went to another host", n)
+	}
+}
+
+// A server may answer with pages that nobody asked for.
+func TestUnrequestedPages(t *testing.T) {
+	page := func(name, token string) string {
+		return fmt.Sprintf(`{"kind":"PodList","metadata":{"continue":%q},"items":[{"metadata":{"name":%q}}]}`, token, name)
+	}
+	c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Query().Get("continue") {
+		case "":
+			fmt.Fprint(w, page("a", "second"))
+		case "second":
+			fmt.Fprint(w, page("b", ""))
+		}
+	})
+	got, err := List[map[string]any](bg, c, kinds.Pod, "", ListOptions{})
+	if err != nil || len(got.Items) != 2 {
+		t.Errorf("got %v, %v", got.Items, err)
+	}
+	// Pages without end are an error.
+	c, _ = serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page("a", "again")) })
+	if got, err := List[map[string]any](bg, c, kinds.Pod, "", ListOptions{}); err == nil {
+		t.Errorf("got %d items, no error", len(got.Items))
+	}
+}
+
+// null is neither an object nor an item of a list.
+func TestNullObjects(t *testing.T) {
+	c, _ := serve(t, answer("null"))
+	var m map[string]any
+	mustSay(t, c.Get(bg, kinds.Pod, "ns", "p", &m), errs.Failure, "not from a Kubernetes API server")
+	var s struct{}
+	mustSay(t, c.Get(bg, kinds.Pod, "ns", "p", &s), errs.Failure, "not from a Kubernetes API server")
+	c, _ = serve(t, answer(`{"kind":"PodList","items":[{"metadata":{"name":"a"}}, null]}`))
+	_, err := List[map[string]any](bg, c, kinds.Pod, "", ListOptions{})
+	mustSay(t, err, errs.Failure, "not from a Kubernetes API server")
+}
+
+// The password of a proxy is not shown.
+func TestMalformedProxy(t *testing.T) {
+	_, err := Locate(Location{Kubeconfig: kubeconfig(t, "dev", []string{"dev=https://a.invalid|proxy-url: \"http://me:hidden-word@[proxy:1\""}, []string{"dev=dev/me/"}, []string{"me={}"})}, env())
+	mustSay(t, err, errs.Failure, "invalid proxy-url")
+	for e := err; e != nil; {
+		if strings.Contains(errs.Text(e, true), "hidden-word") {
+			t.Fatalf("the password is shown:\n%s", errs.Text(e, true))
+		}
+		u, ok := e.(interface{ Unwrap() error })
+		if !ok {
+			break
+		}
+		e = u.Unwrap()
+	}
+}
