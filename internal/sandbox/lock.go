@@ -16,6 +16,10 @@ import (
 // errBusy means that another process holds the lock.
 var errBusy = errors.New("locked by another process")
 
+// errNotRegular means that something else is where the lock file belongs, such as a
+// symbolic link, which would be followed.
+var errNotRegular = errors.New("the lock file is not a regular file")
+
 const (
 	// retryLock is the pause between attempts to get the lock.
 	retryLock = 10 * time.Millisecond
@@ -35,6 +39,8 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 		switch {
 		case err == nil:
 			return func() { unlock(h) }, nil
+		case errors.Is(err, errNotRegular):
+			return nil, errs.New("cannot change sandbox "+f.name(), err.Error()).WithFact("file", f.lockPath()).WithCause(err)
 		case !errors.Is(err, errBusy):
 			return nil, errs.New("cannot change sandbox "+f.name(), errs.FileReason(err)).WithFact("file", f.path).WithCause(err)
 		case waited >= o.LockTimeout:
@@ -56,7 +62,11 @@ func (f file) lock(ctx context.Context, o Options) (release func(), err error) {
 // tryLock locks the lock file and writes the process id into it. The sandbox's own
 // file cannot be the lock, because every change replaces it.
 func (f file) tryLock() (*os.File, error) {
-	h, err := os.OpenFile(f.lockPath(), os.O_RDWR|os.O_CREATE, 0o600)
+	path := f.lockPath()
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	h, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +76,7 @@ func (f file) tryLock() (*os.File, error) {
 	}
 	// Delete removes the lock file. A lock on a removed file locks nobody out.
 	mine, err1 := h.Stat()
-	there, err2 := os.Stat(f.lockPath())
+	there, err2 := os.Lstat(path)
 	if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
 		unlock(h)
 		return nil, errBusy

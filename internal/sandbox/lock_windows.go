@@ -12,6 +12,9 @@ const lockOffset = 1 << 30
 
 func overlapped() *windows.Overlapped { return &windows.Overlapped{Offset: lockOffset} }
 
+// noFollow is a flag of Unix. On Windows the check before opening must do.
+const noFollow = 0
+
 func lockFile(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, overlapped())
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {

@@ -32,6 +32,8 @@ type Options struct {
 	// Poll is the interval at which a watch checks for changes by other processes and
 	// for due events (default 250 ms).
 	Poll time.Duration
+	// BodyTimeout limits how long a client of Serve sends a request body (default 30 s).
+	BodyTimeout time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -49,6 +51,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Poll == 0 {
 		o.Poll = 250 * time.Millisecond
+	}
+	if o.BodyTimeout == 0 {
+		o.BodyTimeout = 30 * time.Second
 	}
 	return o
 }
@@ -131,6 +136,10 @@ func (c *clock) now(wall time.Time) time.Time {
 	return t
 }
 
+// maxOffset limits how far a sandbox's clock can be ahead of the wall clock. Times in
+// nanoseconds end in the year 2262.
+const maxOffset = 100 * 365 * 24 * time.Hour
+
 // Advance moves the sandbox's clock forward by d. Everything that is due until then
 // happens in order.
 func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
@@ -138,6 +147,9 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 		return errs.New("cannot move the clock of sandbox "+s.Name(), "the duration is negative").WithCode(errs.Usage)
 	}
 	_, err := s.change(ctx, func(work *work) error {
+		if d > maxOffset-time.Duration(work.head.Offset) {
+			return errs.New("cannot move the clock of sandbox "+s.Name()+" by "+d.String(), "a sandbox's clock can be at most 100 years ahead").WithCode(errs.Usage)
+		}
 		work.head.Offset += Duration(d)
 		work.now = work.now.Add(d)
 		return work.settle()

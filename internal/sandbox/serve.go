@@ -2,21 +2,27 @@ package sandbox
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// Serve offers the sandbox on a listener, for kubectl, until ctx ends. Jobs go
-// on by the clock while it runs. The listener should be on loopback: there is no
-// authentication. Requests that a web page made a browser send are refused.
-func (s *Sandbox) Serve(ctx context.Context, ln net.Listener) error {
+// Serve serves the sandbox on a listener until ctx ends, for kubectl and other clients
+// that send the bearer token. Jobs run by the clock meanwhile. The listener should be on
+// loopback: the connection is not encrypted. Serve refuses requests of web pages.
+func (s *Sandbox) Serve(ctx context.Context, ln net.Listener, token string) error {
 	server := &http.Server{
-		Handler:           localOnly(s),
+		Handler: s.served(token),
+		// Watches and logs are endless, so there is no limit for a whole request.
 		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	done := make(chan error, 1)
@@ -34,14 +40,59 @@ func (s *Sandbox) Serve(ctx context.Context, ln net.Listener) error {
 			}
 			return nil
 		case <-s.opts.After(time.Second):
-			// Trouble with the file is told to whoever asks next.
+			// The next request reports errors of the file.
 			_ = backend{s}.View(ctx, func(*store.Store) error { return nil })
 		}
 	}
 }
 
-// localOnly refuses what a browser sends for another site's page: a request
-// with an Origin, or for a host name that is not this machine's own.
+// served returns the handler of Serve.
+func (s *Sandbox) served(token string) http.Handler {
+	return localOnly(authenticated(token, s.bodyInTime(s)))
+}
+
+// authenticated refuses requests without the bearer token.
+func authenticated(token string, next http.Handler) http.Handler {
+	want := []byte("Bearer " + token)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
+			api.Unauthorized(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bodyInTime limits how long a request's body takes to arrive.
+func (s *Sandbox) bodyInTime(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			c := http.NewResponseController(w)
+			if err := c.SetReadDeadline(time.Now().Add(s.opts.BodyTimeout)); err == nil {
+				r.Body = &timedBody{r.Body, c}
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// timedBody is a request body with a deadline, which ends with the body.
+type timedBody struct {
+	io.ReadCloser
+	c *http.ResponseController
+}
+
+// Read reads from the body. At its end it removes the deadline.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = b.c.SetReadDeadline(time.Time{}) // the connection is closing if this fails
+	}
+	return n, err
+}
+
+// localOnly refuses what a browser sends for another site's page: a request with an
+// Origin, or for a host name that is not this machine's own.
 func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -50,7 +101,7 @@ func localOnly(next http.Handler) http.Handler {
 		}
 		ip := net.ParseIP(host)
 		if r.Header.Get("Origin") != "" || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			http.Error(w, "the sandbox only answers programs on this machine", http.StatusForbidden)
+			http.Error(w, "the sandbox answers only programs on this machine", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -19,7 +20,11 @@ const maxBody = 3 << 20
 func (c *call) readBody() ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.Body, maxBody))
 	if err != nil {
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+		}
+		return nil, apierrors.NewGenericServerResponse(http.StatusRequestTimeout, c.Method, c.res.groupResource(), c.name, "the request body is incomplete", 0, true)
 	}
 	return body, nil
 }

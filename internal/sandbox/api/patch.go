@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 
@@ -16,6 +17,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
+
+// maxPatchOperations is the largest number of operations in a JSON patch, as on an API
+// server.
+const maxPatchOperations = 10_000
+
+// The copies of a JSON patch can take as much memory as a request body, as on an API
+// server. The library keeps the limit in a variable.
+func init() { jsonpatch.AccumulatedCopySizeLimit = maxBody }
 
 func (s *Server) patch(c *call) error {
 	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
@@ -73,6 +82,9 @@ func patched(r *resource, kind types.PatchType, old, patch []byte) (map[string]a
 		var p jsonpatch.Patch
 		if p, err = jsonpatch.DecodePatch(patch); err != nil {
 			return nil, badRequest(err.Error())
+		}
+		if len(p) > maxPatchOperations {
+			return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(p)))
 		}
 		if out, err = p.Apply(old); err != nil {
 			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", r.groupResource(), "", err.Error(), 0, false)

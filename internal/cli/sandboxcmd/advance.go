@@ -1,0 +1,53 @@
+package sandboxcmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+type advanceOptions struct {
+	factory *factory.Factory
+	by      time.Duration
+}
+
+func newAdvance(f *factory.Factory) *cobra.Command {
+	o := &advanceOptions{factory: f}
+	return &cobra.Command{
+		Use:     "advance DURATION",
+		Short:   "Move a sandbox's clock forward: running jobs finish, pending jobs start",
+		Example: "  hyperpod sandbox advance 2h --sandbox=lab",
+		RunE:    factory.RunE(o, o.take, runAdvance, nil),
+	}
+}
+
+func (o *advanceOptions) take(_ *cobra.Command, args []string) (err error) {
+	if len(args) != 1 {
+		return errs.Usagef("one duration is required").Suggest(errs.Run("sandbox", "advance", "2h"))
+	}
+	if o.by, err = time.ParseDuration(args[0]); err != nil || o.by <= 0 {
+		return errs.Usagef("invalid duration %q: must be above zero, for example 1h30m", args[0])
+	}
+	return nil
+}
+
+// Validate has nothing to check: take parses the only argument.
+func (o *advanceOptions) Validate() error { return nil }
+
+func runAdvance(ctx context.Context, o *advanceOptions) error {
+	name := o.factory.SandboxName(factory.DefaultSandbox)
+	box, err := o.factory.OpenSandbox(name)
+	if err != nil {
+		return err
+	}
+	if err := box.Advance(ctx, o.by); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.factory.IO.Out, "Sandbox %s is at %s\n", name, box.Now().UTC().Format(time.RFC3339))
+	return err
+}

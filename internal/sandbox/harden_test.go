@@ -1,0 +1,126 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+)
+
+// TestJSONPatchIsLimited sends a small patch whose copies double an object again and
+// again.
+func TestJSONPatchIsLimited(t *testing.T) {
+	b := newBench(t, "john-smith")
+	const path = "/api/v1/namespaces/default/configmaps"
+	b.must(201, "POST", path, `{"metadata":{"name":"c"},"data":{"a":"`+strings.Repeat("x", 4096)+`"}}`)
+	// copies copies the data once, and then all copies together n times.
+	copies := func(n int) int {
+		ops := []string{`{"op":"copy","from":"/data","path":"/metadata/annotations"}`}
+		for i := range n {
+			ops = append(ops, fmt.Sprintf(`{"op":"copy","from":"/metadata/annotations","path":"/metadata/annotations/x%d"}`, i))
+		}
+		return b.send("PATCH", path+"/c", "["+strings.Join(ops, ",")+"]", jsonPatch).code
+	}
+	// The result of a few copies is not a valid object; the patch itself is.
+	if code := copies(3); code != http.StatusBadRequest {
+		t.Errorf("a few copies: %d", code)
+	}
+	if code := copies(12); code != http.StatusUnprocessableEntity {
+		t.Errorf("4 MiB of copies: %d", code)
+	}
+	many := strings.TrimSuffix(strings.Repeat(`{"op":"test","path":"/data/a","value":""},`, 10_001), ",")
+	if a := b.send("PATCH", path+"/c", "["+many+"]", jsonPatch); a.code != http.StatusRequestEntityTooLarge {
+		t.Errorf("10,001 operations: %d", a.code)
+	}
+}
+
+// TestLockFileIsNoSymlink puts a symbolic link to another file where the lock file
+// belongs.
+func TestLockFileIsNoSymlink(t *testing.T) {
+	dir := t.TempDir()
+	other, path := filepath.Join(dir, "precious"), filepath.Join(dir, "box.json")
+	if err := os.WriteFile(other, []byte("data"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, filepath.Join(dir, ".box.lock")); err != nil {
+		t.Skip(err)
+	}
+	_, err := Create(t.Context(), path, "lend-three", Options{})
+	checkErr(t, err, errs.Failure, "the lock file is not a regular file", ".box.lock")
+	if data, err := os.ReadFile(other); err != nil || string(data) != "data" {
+		t.Errorf("the target of the link is %q, %v", data, err)
+	}
+}
+
+// TestAdvanceIsLimited moves the clock as far as it goes, and beyond.
+func TestAdvanceIsLimited(t *testing.T) {
+	b := newBench(t, "john-smith")
+	const century = 100 * 365 * 24 * time.Hour
+	b.advance(century)
+	before := b.s.Now()
+	for _, d := range []time.Duration{time.Hour, century, 1<<63 - 1} {
+		checkErr(t, b.s.Advance(t.Context(), d), errs.Usage, "a sandbox's clock can be at most 100 years ahead")
+	}
+	if now := b.s.Now(); !now.Equal(before) || now.Year() != 2126 {
+		t.Errorf("the clock went from %s to %s", before, now)
+	}
+}
+
+// TestServeNeedsTheToken asks a served sandbox with and without its token.
+func TestServeNeedsTheToken(t *testing.T) {
+	b := newBench(t, "john-smith")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.s.Serve(ctx, ln, "right") }()
+	b.url = "http://" + ln.Addr().String()
+	for header, code := range map[string]int{
+		"Authorization: Bearer right": 200, "Authorization: bearer right": 401, "Authorization: Bearer wrong": 401,
+		"Authorization: Bearer ": 401, "Authorization: Bearer righ": 401, "Authorization: right": 401, "Accept: */*": 401,
+	} {
+		for _, path := range []string{"/version", "/api/v1/pods", "/healthz"} {
+			a := b.send("GET", path, "", header)
+			if a.code != code {
+				t.Errorf("%s with %q: %d", path, header, a.code)
+			}
+			if code == 401 && object.Text(a.object(t), "reason") != "Unauthorized" {
+				t.Errorf("%s with %q: %s", path, header, a.body)
+			}
+		}
+	}
+	if a := b.send("GET", "/version", "", "Authorization: Bearer right", "Origin: http://example.com"); a.code != http.StatusForbidden {
+		t.Errorf("with an origin: %d", a.code)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSlowBody sends half a body and no more. The server gives up.
+func TestSlowBody(t *testing.T) {
+	b := newBench(t, "john-smith")
+	b.s.opts.BodyTimeout = 50 * time.Millisecond
+	b.url = serve(t, b.s.served("right"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer right\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	answer := make([]byte, 100)
+	if n, err := conn.Read(answer); err != nil || !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 408 ") {
+		t.Errorf("%q, %v", answer[:n], err)
+	}
+}
