@@ -120,7 +120,7 @@ func TestMemberNeverWrong(t *testing.T) {
 	if testing.Short() {
 		clusters = 30
 	}
-	said := map[check.Outcome]int{}
+	counts := map[check.Outcome]int{}
 	for seed := range uint64(clusters) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing))
@@ -177,7 +177,7 @@ func TestMemberNeverWrong(t *testing.T) {
 			job := object(t, fixture.Job("j", 1, gpus, "", "kueue.x-k8s.io/priority-class", "mid"))
 			v := ask(t, low, check.Request{Object: job, Namespace: "t"})
 			truth := ask(t, admin, check.Request{Object: job, Namespace: "t"})
-			said[v.Verdict]++
+			counts[v.Verdict]++
 			starts := truth.Quota.Status == check.StatusOK
 			switch {
 			case v.Quota.Status == check.StatusOK && v.Verdict != check.Unknown && !starts,
@@ -189,8 +189,8 @@ func TestMemberNeverWrong(t *testing.T) {
 			}
 		}
 	}
-	t.Log(said)
-	if enough := clusters / 6; said[check.Unknown] < enough || said[check.Admitted] < enough || said[check.Never] < enough {
-		t.Errorf("too alike to prove anything: %v", said)
+	t.Log(counts)
+	if enough := clusters / 6; counts[check.Unknown] < enough || counts[check.Admitted] < enough || counts[check.Never] < enough {
+		t.Errorf("too alike to prove anything: %v", counts)
 	}
 }

@@ -1,12 +1,11 @@
-// Package fit answers whether the pods of a job find room on the nodes there are:
-// quota may allow what no node can hold. It follows the filters of
-// kube-scheduler that matter to training jobs (Ready and not cordoned, node
-// selector and required affinity, taints, free resources of every kind) and
-// places the whole gang first-fit, without changing anything.
+// Package fit decides whether the pods of a job fit on nodes: quota can allow what no
+// node can hold. It follows the filters of kube-scheduler that matter to training jobs
+// (Ready and not cordoned, node selector and required affinity, taints, free resources)
+// and places the whole gang first-fit, without changing anything.
 //
-// Not followed: affinity between pods, topology spread, volumes bound to a zone,
-// host ports, resource claims. A first-fit may also miss a packing that exists; for
-// jobs whose pods are alike, which is what gangs are, it does not.
+// It does not follow affinity between pods, topology spread, volumes bound to a zone,
+// host ports and resource claims. First-fit can miss a packing of unlike pods; a gang
+// has like pods.
 package fit
 
 import (
@@ -54,7 +53,7 @@ type Group struct {
 	Domain []map[string]string
 }
 
-// Reason says of how many nodes why they cannot take a pod.
+// Reason is why a number of nodes cannot take a pod.
 type Reason struct {
 	Reason string
 	Nodes  int
@@ -68,18 +67,18 @@ type Reason struct {
 	Message string `json:",omitempty"`
 }
 
-// Placement is what became of one group.
+// Placement is the result for one group.
 type Placement struct {
 	PodSet     string
 	Pods       int
-	PodsPlaced int      // that found room
-	Nodes      int      // they are on
+	PodsPlaced int      // pods that fit
+	Nodes      int      // nodes with placed pods
 	Reasons    []Reason `json:",omitempty"` // why not more
 }
 
-// Result is the answer of Place.
+// Result is the result of Place.
 type Result struct {
-	// Fits: every pod of every group found room.
+	// Fits reports that every pod of every group fits.
 	Fits   bool
 	Groups []Placement
 }
@@ -92,7 +91,7 @@ type node struct {
 	size amounts // allocatable
 	free amounts // of it; shared with others as long as nothing was taken
 	own  bool    // free is this node's alone
-	pods int64   // room for pods
+	pods int64   // number of further pods
 }
 
 // amounts are in thousandths for cpu, else whole.
@@ -112,8 +111,8 @@ func amountsOf(list corev1.ResourceList) amounts {
 	return out
 }
 
-// New returns the cluster with the pods that are on nodes; ignore, when not nil,
-// leaves out those it is true for (pods that would have to go first).
+// New returns the cluster with the pods that are on nodes, without those that ignore
+// reports (pods to be preempted); ignore may be nil.
 func New(nodes []*corev1.Node, pods []*corev1.Pod, ignore func(*corev1.Pod) bool) *Cluster {
 	c := &Cluster{nodes: make([]node, len(nodes))}
 	at := make(map[string]*node, len(nodes))
@@ -157,9 +156,9 @@ func (n *node) take(request amounts, times int64) {
 	n.pods -= times
 }
 
-// Place puts the groups on the nodes, the largest pods first. With empty, what
-// passes with time is taken not to be there: what runs now, and nodes that are not
-// ready, cordoned or held back for their health. The cluster does not change.
+// Place puts the groups on the nodes, the largest pods first. With empty, it ignores
+// what passes with time: running pods, and nodes that are not ready, cordoned or held
+// back for their health. The cluster does not change.
 func (c *Cluster) Place(groups []Group, empty bool) Result {
 	nodes := make([]node, len(c.nodes))
 	for i, n := range c.nodes {
@@ -229,7 +228,7 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 			note(r)
 			continue
 		}
-		k, why := room(n, request, int64(left))
+		k, why := capacity(n, request, int64(left))
 		if k > 0 {
 			n.take(request, k)
 			out.PodsPlaced += int(k)
@@ -253,8 +252,8 @@ func place(nodes []node, g *Group, request amounts, empty bool) Placement {
 	return out
 }
 
-// refuses says why a node is out of the question whatever is free on it. With
-// empty, what passes with time does not count.
+// refuses returns why a node takes no pod whatever is free on it, and false; true for a
+// node that qualifies. With empty, it ignores what passes with time.
 func refuses(n *node, g *Group, required nodeaffinity.RequiredNodeAffinity, tolerations []corev1.Toleration, empty bool) (Reason, bool) {
 	if !has(n.Labels, g.NodeLabels) {
 		return Reason{Reason: WrongFlavor}, false
@@ -285,8 +284,8 @@ func refuses(n *node, g *Group, required nodeaffinity.RequiredNodeAffinity, tole
 	return Reason{}, true
 }
 
-// passing reports the taints that Kubernetes and HyperPod put on a node for its
-// present condition, and take off again.
+// passing reports the taints that Kubernetes and HyperPod set for the present condition
+// of a node, and remove again.
 func passing(key string) bool {
 	switch key {
 	case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, corev1.TaintNodeMemoryPressure,
@@ -296,7 +295,7 @@ func passing(key string) bool {
 	return false
 }
 
-// resting says what keeps a node from taking pods for the time being.
+// resting returns why a node takes no pods for the time being.
 func resting(n *node, tolerations []corev1.Toleration) (Reason, bool) {
 	if !ready(n.Node) {
 		return Reason{Reason: NotReady}, true
@@ -310,8 +309,9 @@ func resting(n *node, tolerations []corev1.Toleration) (Reason, bool) {
 	return Reason{}, false
 }
 
-// room is how many pods of a request a node takes, at most most, and what ends it.
-func room(n *node, request amounts, most int64) (int64, Reason) {
+// capacity returns how many pods of a request a node takes, up to most, and the reason
+// that it takes no more.
+func capacity(n *node, request amounts, most int64) (int64, Reason) {
 	k, why := most, Reason{}
 	if n.pods < k {
 		k, why = max(n.pods, 0), Reason{Reason: TooManyPods}
