@@ -124,6 +124,9 @@ func TestBuild(t *testing.T) {
 				s.Missing = []state.Missing{{Resource: kinds.ClusterQueue, Verb: "list", Reason: state.Forbidden, Partly: true}}
 			}, "a/1 x: 4 more gpu needed, Kueue reported (WaitingForQuota)"},
 		{"nodes of no flavor", cluster(job("b", "x", 2, 0, on("none"))), twoFlavors, "b/1 x: the queue has only f, g (NoMatchingFlavor)"},
+		{"a resource without quota decides before a shortage", cluster(job("a", "runs", 8, 0, admitted), job("b", "x", 12, 0, with(cond(quota.QuotaReserved, "Pending",
+			"couldn't assign flavors to pod set main: resource hugepages-2Mi unavailable in ClusterQueue", 0)), func(w *state.Workload) { w.PodSets[0].Requests["hugepages-2Mi"] = 2 << 20 })), nil,
+			"b/1 x: the queue has no quota for hugepages-2Mi (NoMatchingFlavor)"},
 		{"no quota of it", cluster(job("a", "trn", 2, 0, func(w *state.Workload) {
 			w.PodSets[0].Requests = state.Amounts{"aws.amazon.com/neurondevice": 1}
 		})), nil, "a/1 trn: the queue has no quota for neurondevice (NoMatchingFlavor)"},

@@ -153,6 +153,11 @@ func (b *builder) shortage(w *state.Workload, it *Item, message string) (code, r
 		}
 		return 1
 	})
+	// A resource without quota decides whatever else is short. Only Kueue's message says
+	// whether its configuration counts the resource.
+	if name := words.Uncovered(message); it.Size[name] > 0 && len(b.flavorsOf(it.ClusterQueue, name)) == 0 {
+		return NoMatchingFlavor, name, it.Size[name]
+	}
 	known := b.r.Complete || b.queues[it.ClusterQueue].Cohort == ""
 	for _, name := range names {
 		size := it.Size[name]

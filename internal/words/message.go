@@ -37,6 +37,17 @@ func RulesOut(message, flavor string) bool {
 	return false
 }
 
+var uncovered = regexp.MustCompile(`resource (\S+) unavailable in ClusterQueue`)
+
+// Uncovered is the resource that a message of Kueue says the ClusterQueue has no quota
+// for, "" when it names none (flavorassigner in pkg/scheduler).
+func Uncovered(message string) string {
+	if m := uncovered.FindStringSubmatch(message); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 var assignment = regexp.MustCompile(`^(?:.*: )?couldn't assign flavors to pod set [^ ]+: `)
 
 // WithoutPodSet is a message of Kueue without its beginning "couldn't assign flavors

@@ -38,6 +38,7 @@ func TestMessages(t *testing.T) {
 		"another text":                                                  Cause("another text"),
 		"flavor x":                                                      WithoutPodSet("couldn't assign flavors to pod set main: flavor x"),
 		"Waiting":                                                       WithoutPodSet("Waiting"),
+		"hugepages-2Mi":                                                 Uncovered("couldn't assign flavors to pod set main: resource hugepages-2Mi unavailable in ClusterQueue"),
 		"gpu":                                                           Short("nvidia.com/gpu"),
 		"cpu":                                                           Short("cpu"),
 	} {
