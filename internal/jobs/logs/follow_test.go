@@ -259,11 +259,11 @@ func TestRefusals(t *testing.T) {
 		"no right": {func(f *fake) {
 			f.pod("p0", 0, running(), 0)
 			f.refuse["train-worker-0"] = refusal{403, "Forbidden", `pods "train-worker-0" is forbidden: User "ada" cannot get resource "pods/log" in API group "" in the namespace "team-a"`}
-		}, func(*Query) {}, errs.Denied, `"get" on pods/log in namespace team-a`},
+		}, func(*Query) {}, errs.Denied, "in namespace team-a: permission denied"},
 		"no right, followed": {func(f *fake) {
 			f.pod("p0", 0, running(), 0)
 			f.refuse["train-worker-0"] = refusal{403, "Forbidden", `pods "train-worker-0" is forbidden: User "ada" cannot get resource "pods/log" in API group "" in the namespace "team-a"`}
-		}, func(q *Query) { q.Follow = true }, errs.Denied, `"get" on pods/log in namespace team-a`},
+		}, func(q *Query) { q.Follow = true }, errs.Denied, "in namespace team-a: permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)

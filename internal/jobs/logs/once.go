@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -57,7 +58,7 @@ func (e Engine) once(ctx context.Context, q Query, m *mux) (Result, error) {
 		chosen, _ = pick.Choose(q.Job, pods, pick.Choice{Pod: r.FailedPod})
 	}
 	if len(chosen) == 0 {
-		return r, noPods(q, pods)
+		return r, noPods(q, pods, e.preempted(ctx, q.Job))
 	}
 	streams, err := e.streams(q, m, chosen)
 	if err != nil {
@@ -136,8 +137,23 @@ func notBegun(s Source, why jobs.PodTrouble) error {
 	return e.Suggest(suggest.Follow("waits for it"))
 }
 
-// noPods is the error of a job whose pods are not there.
-func noPods(q Query, others []pick.Pod) error {
+// preempted returns when a job that has run was preempted, the zero time if it was not
+// or if its Workload cannot be read.
+func (e Engine) preempted(ctx context.Context, j state.Job) time.Time {
+	workloads, err := state.ListWorkloads(ctx, e.Client, j.Namespace, kube.ListOptions{})
+	if err != nil {
+		return time.Time{}
+	}
+	s := jobs.StatusOf(j, jobs.Match([]state.Job{j}, workloads)[0], nil)
+	if s.State != jobs.Preempted {
+		return time.Time{}
+	}
+	return s.Since
+}
+
+// noPods is the error of a job whose pods are not there. preempted is when the job was
+// preempted, or zero.
+func noPods(q Query, others []pick.Pod, preempted time.Time) error {
 	j := q.Job
 	s := jobs.StatusOf(j, nil, nil)
 	switch {
@@ -145,6 +161,11 @@ func noPods(q Query, others []pick.Pod) error {
 		return (&errs.Error{What: "no log yet", Why: fmt.Sprintf("job %s has no such pod yet", j.Name), Code: errs.Pending}).Suggest(suggest.Follow("waits for it"))
 	case s.State.Finished():
 		return errs.NotFoundf("no log: job %s %s and its pods are deleted", j.Name, strings.ToLower(string(s.State)))
+	}
+	if !preempted.IsZero() {
+		e := &errs.Error{What: "no log", Why: fmt.Sprintf("job %s was preempted and its pods are deleted", j.Name), Code: errs.Pending}
+		e.WithFact("since", jobs.Time(preempted))
+		return e.Suggest(suggest.Follow("waits until it runs again"), suggest.GetJob(j.Namespace, j.Name))
 	}
 	e := &errs.Error{What: "no log yet", Why: fmt.Sprintf("job %s is %s and has no pods", j.Name, s.State), Code: errs.Pending}
 	return e.Suggest(suggest.Follow("waits for them"), suggest.GetJob(j.Namespace, j.Name))
