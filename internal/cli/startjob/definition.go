@@ -59,7 +59,11 @@ func (r *run) define(ctx context.Context) (definition, error) {
 	case o.JobKind != "":
 		return described(catalogue.Find(o.kindTemplate(), dirs))
 	}
-	t, err := catalogue.Find(o.Name, dirs)
+	work, err := r.workingFile()
+	if work != nil || err != nil {
+		return described(work, err)
+	}
+	t, err := catalogue.Find(o.Name, catalogue.Dirs{User: dirs.User})
 	if errs.ExitOf(err) != errs.NotFound {
 		return described(t, err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
@@ -54,6 +55,8 @@ func (o *Options) validateName() error {
 	name := o.jobName()
 	_, from := o.repeated()
 	switch {
+	case o.Name != "" && catalogue.IsFile(o.Name):
+		return factory.Invalid("name", o.Name, "must be the name of a job").Suggest(errs.Run("start-job", "-f", o.Name).WithNote("starts the file"))
 	case len(name) > 253:
 		return errs.Usagef("invalid --name: must have at most 253 characters (got %d)", len(name))
 	case o.From != "" && (name == "" || name == from && !o.canReuseName()):

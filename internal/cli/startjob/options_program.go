@@ -49,6 +49,16 @@ func (p *Program) AddFlags(cmd *cobra.Command) {
 // Validate implements factory.OptionGroup.
 func (p *Program) Validate() error { return nil }
 
+// defines returns a given flag that says which program runs, empty if there is none.
+func (p *Program) defines() string {
+	for _, c := range [][2]string{{"image", p.Image}, {"entry-script", p.EntryScript}, {"command", p.Command}} {
+		if c[1] != "" {
+			return c[0]
+		}
+	}
+	return ""
+}
+
 func (p *Program) set(v *values.Values) (err error) {
 	v.Image, v.PullPolicy = p.Image, p.PullPolicy
 	v.Command, v.EntryScript = p.Command, p.EntryScript

@@ -22,9 +22,10 @@ priority and node health, and submits the result.
 The definition comes from the first of these that is given: --from,
 --config-file (manifests, or a configuration file of the official CLI v2),
 --recipe, --template (list-templates shows the names, including the team's), a
-file NAME.yaml in the working directory, its folder jobs or your templates
-folder, the embedded template NAME, the default template of the settings, the
-embedded template pytorch. Flags override the definition.
+job manifest NAME.yaml in the working directory or its folder jobs (unless
+--image, --entry-script or --command is given), the template NAME in your
+templates folder or embedded, the default template of the settings, the embedded
+template pytorch. Flags override the definition.
 
 --dry-run creates nothing. It reports whether the job would start now, wait or
 never run, and why (exit code 0, 8 or 3). The answer follows Kueue's own rules.`,
