@@ -83,3 +83,20 @@ func TestUnsetPlaceholders(t *testing.T) {
 		}
 	}
 }
+
+// A flag fills its placeholder inside longer text, and the rest of the text stays.
+func TestImageInsideText(t *testing.T) {
+	tm := mustParse(t, strings.Replace(jobHead, "image: i\n", "image: ${REGISTRY}/${IMAGE}:${TAG}\n", 1))
+	r := mustRender(t, tm, values.Values{Image: "train", Params: map[string]any{"REGISTRY": "reg", "TAG": "v1"}})
+	if got := at(t, r.Objects[0], "spec.template.spec.containers[0].image"); got != "reg/train:v1" {
+		t.Errorf("image %v", got)
+	}
+	_, err := render.Objects(tm, values.Values{Image: "train"})
+	if text := errs.Text(err, false); !strings.Contains(text, "REGISTRY") || !strings.Contains(text, "TAG") {
+		t.Errorf("without a registry: %s", text)
+	}
+	r = mustRender(t, mustParse(t, jobHead), values.Values{Image: "train"})
+	if got := at(t, r.Objects[0], "spec.template.spec.containers[0].image"); got != "train" {
+		t.Errorf("image %v", got)
+	}
+}

@@ -65,7 +65,7 @@ func (s *job) applyPod(r jobobject.Role) {
 	if c == nil {
 		return
 	}
-	if s.Image != "" {
+	if s.Image != "" && !s.imageHasPlaceholder(r, c) {
 		c["image"] = s.Image
 	}
 	if s.PullPolicy != "" {

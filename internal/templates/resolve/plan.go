@@ -145,6 +145,12 @@ func splitSet(t *parse.Template, v values.Values) (given map[string]any, paths [
 	return given, paths, nil
 }
 
+// Given reports whether a parameter was given a value by its name.
+func (s *Plan) Given(name string) bool {
+	_, ok := s.given[name]
+	return ok
+}
+
 // conflicts finds numbers that a flag and a parameter give differently.
 func (s *Plan) conflicts() error {
 	for _, f := range []struct {
