@@ -212,7 +212,7 @@ func (r Role) pods(part map[string]any) int64 {
 }
 
 // PodSelector returns the label selector of a job object's pods, or "" as long
-// as they cannot be told (a RayJob that has no cluster yet).
+// as they are unknown (a RayJob that has no cluster yet).
 func (j Job) PodSelector(object map[string]any) string {
 	from := j.PodLabelFrom
 	if len(from) == 0 {

@@ -44,7 +44,7 @@ type Details struct {
 const OwnWords = "cli.hyperpod/Explained"
 
 // NotInFile is OwnWords where the reason is that a file, and not a cluster, is
-// looked at, and has none of what was asked for: no right would show it.
+// read, and the file has none of it: no permission would show it.
 const NotInFile = "cli.hyperpod/NotInFile"
 
 // Cause is one field that was refused.
@@ -170,7 +170,7 @@ func IsInvalid(err error) bool {
 	return hasCode(err, http.StatusUnprocessableEntity) || hasCode(err, http.StatusBadRequest)
 }
 
-// Unclear reports a change of which nobody knows whether it happened: it was
+// Unclear reports a change whose outcome is unknown: it was
 // sent, and the answer was lost, came from a gateway, or came too late. The
 // caller has to look.
 func Unclear(err error) bool {

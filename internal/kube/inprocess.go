@@ -94,5 +94,5 @@ func (w *pipeResponse) Write(p []byte) (int, error) {
 	return w.pw.Write(p)
 }
 
-// Flush makes the headers visible; bytes are never held back.
+// Flush makes the headers visible; bytes are never buffered.
 func (w *pipeResponse) Flush() { w.WriteHeader(http.StatusOK) }

@@ -37,7 +37,7 @@ const (
 
 // List reads all objects of a kind: of one namespace, or of all of them with "".
 // It is one unpaged request, because the server answers that from its cache;
-// pages are asked for only when the server says that the list is too large.
+// it requests pages only when the server reports that the list is too large.
 func List[T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions) (Page[T], error) {
 	return Collect(ctx, c, r, namespace, o, func(t *T) T { return *t })
 }

@@ -22,7 +22,7 @@ type LiveTable struct {
 	header bool
 }
 
-// NewLiveTable returns a live table whose rows are told apart by their Keys, or
+// NewLiveTable returns a live table whose rows are identified by their Keys, or
 // where the table has none, by the texts of the first key columns.
 func NewLiveTable(s *IO, wide bool, key int) *LiveTable {
 	return &LiveTable{io: s, wide: wide, key: key}

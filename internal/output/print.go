@@ -13,7 +13,7 @@ type Measured interface{ Metrics() []metrics.Family }
 
 // Print writes a result to Out in a format, in one write. document is what
 // JSON, YAML, jsonpath and custom-columns show; table and names make the other
-// forms when they are asked for, and may be nil where a command has none: then
+// forms on request, and may be nil where a command has none: then
 // that format is a usage error.
 func Print(s *IO, f Format, document any, table func() Table, names func() []string) error {
 	data, err := render(s, f, document, table, names)

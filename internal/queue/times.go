@@ -38,7 +38,7 @@ type Tally struct {
 }
 
 // Tallies counts the workloads of each ClusterQueue; the one named "" is of
-// those whose queue cannot be told. A ClusterQueue not all of whose workloads could
+// those whose queue is unknown. A ClusterQueue not all of whose workloads could
 // be read has the counts of its status.
 func Tallies(s *state.State, r *quota.Report) map[string]*Tally {
 	leads := r.Leads()

@@ -257,7 +257,7 @@ func merged(a, b state.Amounts) state.Amounts {
 }
 
 // Resources returns the resources that nodes have or that there is quota of,
-// sorted; with zeros, also those of which there is none (task governance lists
+// sorted; with zeros, also those whose amount is zero (task governance lists
 // every accelerator for every instance type).
 func Resources(all []Capacity, zeros bool) []string {
 	seen := map[string]bool{}

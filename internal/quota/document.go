@@ -52,7 +52,7 @@ type QuotaJSON struct {
 	Resource     string
 	FiguresJSON
 	Pending *float64
-	// GPUEquivalent is Nominal in whole GPUs; null for what is no GPU.
+	// GPUEquivalent is Nominal in whole GPUs; null for other resources.
 	GPUEquivalent *float64
 	Flavors       []FlavorJSON
 }

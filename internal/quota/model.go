@@ -105,7 +105,7 @@ type Report struct {
 }
 
 // Leads returns the function that tells the ClusterQueue in which a workload
-// waits; "" when it cannot be told.
+// waits; "" when it is unknown.
 func (r *Report) Leads() func(*state.Workload) string { return r.leads }
 
 // Build makes the report from what was read of a cluster: ClusterQueues, Cohorts,

@@ -18,7 +18,7 @@ func TestPipe(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := snapshot.Open(fifo); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "no ordinary file") {
+	if _, err := snapshot.Open(fifo); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func misfit(r kinds.Resource, m map[string]any) string {
 	}
 	raw, err := json.Marshal(m)
 	if err != nil {
-		return "it is no object"
+		return "it is not an object"
 	}
 	if _, err = admission.Decode(raw); err == nil {
 		return ""

@@ -66,7 +66,7 @@ func (p *plainFile) documents(data []byte) error {
 		return p.stream(trimmed)
 	}
 	if int64(len(data)) > p.maxYAML {
-		return unusable(fmt.Sprintf("it is no snapshot, and as YAML of Kubernetes objects it is too large (%s; at most %s)", megabytes(int64(len(data))), megabytes(p.maxYAML))).
+		return unusable(fmt.Sprintf("it is not a snapshot, and as YAML of Kubernetes objects it is too large (%s; at most %s)", megabytes(int64(len(data))), megabytes(p.maxYAML))).
 			WithTry("hyperpod save-snapshot FILE", "kubectl get clusterqueues,cohorts,resourceflavors,localqueues,workloads -A -o json")
 	}
 	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))

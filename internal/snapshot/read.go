@@ -192,7 +192,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 	case info.IsDir():
 		return nil, nil, errs.New(what, "it is a directory").WithCode(errs.Usage)
 	case !info.Mode().IsRegular():
-		return nil, nil, errs.New(what, "it is no ordinary file").WithCode(errs.Usage).WithAdvice("save it to a file first")
+		return nil, nil, errs.New(what, "it is not a regular file").WithCode(errs.Usage).WithAdvice("save it to a file first")
 	case info.Size() > most:
 		return nil, nil, tooLarge(what, most)
 	}

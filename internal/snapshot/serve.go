@@ -199,7 +199,7 @@ func (m Missing) words() string {
 	}
 	switch m.Reason {
 	case Forbidden:
-		return "the snapshot has no " + what + ": whoever took it had no right to read them"
+		return "the snapshot has no " + what + ": its creator had no permission to read them"
 	case NotInFile:
 		return "the file has no " + what
 	case NotCaptured:

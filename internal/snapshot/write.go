@@ -58,7 +58,7 @@ const objectsLine = ` "objects": {`
 
 // SaveOptions say how a file is written.
 type SaveOptions struct {
-	// Force replaces a file that is no snapshot.
+	// Force replaces a file that is not a snapshot.
 	Force bool
 }
 
@@ -94,7 +94,7 @@ func mayReplace(path string, force bool) error {
 	case info.IsDir():
 		return errs.Usagef("cannot write the snapshot %s: it is a directory", path).WithAdvice("give the name of a file")
 	case !info.Mode().IsRegular():
-		return errs.Usagef("cannot write the snapshot %s: it is no ordinary file", path).WithAdvice("- instead of a file name writes to standard output")
+		return errs.Usagef("cannot write the snapshot %s: it is not a regular file", path).WithAdvice("- instead of a file name writes to standard output")
 	case force || info.Size() == 0:
 		return nil
 	}

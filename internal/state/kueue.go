@@ -136,7 +136,7 @@ type FlavorQuotas struct {
 	Resources []ResourceQuota `json:"resources"`
 }
 
-// ResourceQuota is the quota of one resource. A nil limit is no limit.
+// ResourceQuota is the quota of one resource. A nil limit means no limit.
 type ResourceQuota struct {
 	Name           string             `json:"name"`
 	Nominal        resource.Quantity  `json:"nominalQuota"`

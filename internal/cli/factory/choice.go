@@ -72,7 +72,7 @@ func AddKindFlagFor(cmd *cobra.Command, kind *string, usage string) {
 	}})
 }
 
-// CheckTimeout refuses a --timeout that is no time.
+// CheckTimeout refuses a negative --timeout.
 func CheckTimeout(d time.Duration) error {
 	if d < 0 {
 		return errs.Usagef("invalid --timeout %q: must not be negative", d).Suggest(errs.Option("--timeout", (-d).String()))

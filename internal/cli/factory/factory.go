@@ -120,7 +120,7 @@ func NoWatch(format output.Format) error {
 // such a command has, by the objects' names.
 func (f *Factory) NameOnly() bool { return f.Global.Output != "" }
 
-// CheckSelector refuses a --selector that is no label selector, with examples about
+// CheckSelector refuses an invalid --selector, with examples about
 // the first label that it names.
 func CheckSelector(text string) error {
 	_, err := labels.Parse(text)

@@ -23,7 +23,7 @@ type Options struct {
 	Factory *factory.Factory
 	// File is where the snapshot goes; "-" is stdout.
 	File string
-	// Force replaces a file that is no snapshot.
+	// Force replaces a file that is not a snapshot.
 	Force bool
 }
 

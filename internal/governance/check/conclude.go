@@ -110,7 +110,7 @@ func (v *Verdict) conclude() {
 func rank(o Outcome) int { return slices.Index([]Outcome{Admitted, Waits, Unknown, Never}, o) }
 
 // FailedReads returns the kinds that decide about quota and whose list failed. A missing
-// permission is no failure: then the own namespace was read.
+// permission is not a failure: the user's own namespace was read instead.
 func (v *Verdict) FailedReads() (out []string) {
 	if v.Quota.Status == StatusNotApplicable {
 		return nil

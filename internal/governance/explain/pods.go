@@ -80,7 +80,7 @@ func problem(p *state.Pod) (Problem, bool) {
 		}
 	}
 	if p.Gated {
-		return Problem{Pod: p.Name, Reason: "SchedulingGated", Message: "held back by a scheduling gate"}, true
+		return Problem{Pod: p.Name, Reason: "SchedulingGated", Message: "waits for its scheduling gates"}, true
 	}
 	if c, ok := state.Find(p.Conditions, "PodScheduled"); ok && c.Status == "False" {
 		return Problem{Pod: p.Name, Reason: c.Reason, Message: c.Message}, true

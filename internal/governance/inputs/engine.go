@@ -46,7 +46,7 @@ type Rules struct {
 	Known bool
 	// FairSharing is Config.FairSharing, for readers of the value alone.
 	FairSharing bool
-	// ManagesAll: Kueue holds back jobs that have no queue, too
+	// ManagesAll: Kueue also suspends jobs without a queue
 	// (manageJobsWithoutQueueName).
 	ManagesAll bool
 	// managed selects the namespaces for which ManagesAll holds; nil: all
@@ -92,7 +92,7 @@ func (in *Inputs) Rules() Rules {
 	return r
 }
 
-// Manages reports whether Kueue holds back jobs without a queue in a namespace.
+// Manages reports whether Kueue suspends jobs without a queue in a namespace.
 func (r *Rules) Manages(in *Inputs, namespace string) bool {
 	if !r.ManagesAll || r.managed == nil {
 		return r.ManagesAll

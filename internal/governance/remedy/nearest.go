@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Nearest is the number of holders that a document lists unless all are asked for.
+// Nearest is the number of holders that a document lists by default.
 const Nearest = 10
 
 // mostTrees limits the trees of quota that are built to compare holders.

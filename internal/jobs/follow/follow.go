@@ -30,8 +30,8 @@ type Scope struct {
 	// Pods, for a single job, follows its pods too, so that the status is as exact
 	// as it can be.
 	Pods bool
-	// Missing, when not nil, is told once, before Synced, what may not be followed,
-	// and after that each time a right is lost.
+	// Missing, when not nil, gets once, before Synced, what cannot be followed,
+	// and after that each lost permission.
 	Missing func([]state.Missing)
 }
 

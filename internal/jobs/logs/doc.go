@@ -27,7 +27,7 @@ type Query struct {
 	Pods pick.Choice
 	// Container is the container to read; "" is the pod's default one.
 	Container string
-	// Follow goes on with new lines and new pods until the job ends.
+	// Follow continues with new lines and new pods until the job ends.
 	Follow bool
 	// Previous reads the run of the container before its last restart.
 	Previous bool
@@ -62,7 +62,7 @@ type Line struct {
 	Stamp []byte
 	Time  time.Time
 	Text  []byte
-	// Rest: it goes on with the line of the part before. More: another part may follow.
+	// Rest: it continues the line of the part before. More: another part may follow.
 	Rest, More bool
 }
 
@@ -130,7 +130,7 @@ type Engine struct {
 	Client *kube.Client
 	// After is time.After; nil is the real one.
 	After func(time.Duration) <-chan time.Time
-	// Missing, when not nil, is told what may not be followed.
+	// Missing, when not nil, gets what cannot be followed.
 	Missing func([]state.Missing)
 }
 

@@ -83,7 +83,7 @@ func nodeReason(r fit.Reason) string {
 	case fit.Cordoned:
 		return verb("is", "are") + " cordoned"
 	case fit.Unhealthy:
-		return verb("is", "are") + " held back by HyperPod (" + r.Message + ")"
+		return verb("is", "are") + " excluded by HyperPod (" + r.Message + ")"
 	case fit.WrongNode:
 		return verb("does", "do") + " not match the job's node selector"
 	case fit.WrongFlavor:

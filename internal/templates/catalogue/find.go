@@ -23,7 +23,7 @@ var embedded embed.FS
 // Embedded is the Source of the templates that come with the program.
 const Embedded = "embedded"
 
-// Dirs are the folders where templates are looked for; "" leaves one out.
+// Dirs are the folders of templates; "" leaves one out.
 type Dirs struct {
 	// Work is the working folder: NAME.yaml in it and in its subfolder jobs.
 	Work string

@@ -27,7 +27,7 @@ func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 
 // Template returns the schema of one document of a template: a header, an object
 // of a kind whose fields are known, or any other object. Values may be
-// placeholders wherever the field is no text.
+// placeholders wherever the field is not text.
 func Template() ([]byte, error) {
 	w := &writer{defs: object{
 		"placeholder": object{"type": "string", "pattern": `^\$(\{[A-Za-z_][A-Za-z0-9_]*(:?-[^${}]*)?\}|[A-Za-z_][A-Za-z0-9_]*)$`,

@@ -25,7 +25,7 @@ type Node struct {
 	Fields []Field
 	Items  []*Node
 
-	// Faulty: a fault was found here, so nothing more is said of the value.
+	// Faulty: a fault was reported here, so the value gets no further faults.
 	Faulty bool
 }
 

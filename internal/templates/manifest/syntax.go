@@ -23,7 +23,7 @@ var (
 	foreignWhole = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
 )
 
-// ForeignText is what is said of Helm and Jinja.
+// ForeignText is the error about Helm and Jinja templates.
 const ForeignText = "{{ }} or {% %} belongs to Helm or Jinja templates, which this program does not render; render it with its own tool first, or use ${NAME}"
 
 // foreignAt is the fault of a line with Helm's or Jinja's text.

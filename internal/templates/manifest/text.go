@@ -135,7 +135,7 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
 
 // AsTyped is a value in a message as a person types it: numbers and words as they are,
 // with quotes where a shell wants some. Messages show values that count this way, and
-// in quotes (QuoteText) what is refused because it is no such value.
+// in quotes (QuoteText) what is refused because it is not such a value.
 func AsTyped(v any) string {
 	text := TextOf(v)
 	if plainWord.MatchString(text) {

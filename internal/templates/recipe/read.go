@@ -63,7 +63,7 @@ func Read(path, overrides string, o Options) (Recipe, error) {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return Recipe{}, errs.Usagef("%s is no recipe: it is not a map", path)
+		return Recipe{}, errs.Usagef("%s is not a recipe: it must be a map", path)
 	}
 	r := &reader{path: path, root: doc.Content[0], launcher: map[string]string{"base_results_dir": "./results", "git.use_default": "true"}}
 	if err := r.override(overrides); err != nil {
@@ -180,7 +180,7 @@ func (r *reader) refuse() error {
 	case r.find("evaluation") != nil || r.find("llm_as_judge") != nil:
 		return no("an evaluation", "runs in a service image of its own, not as a PyTorch job")
 	case r.find("run") == nil:
-		return errs.Usagef("%s is no recipe: it has no section run", r.path)
+		return errs.Usagef("%s is not a recipe: section run is missing", r.path)
 	case strings.HasPrefix(model, "amazon.nova"):
 		return no("model_type "+model, "runs in service images of Amazon Nova, not as a PyTorch job")
 	case model == "verl":
@@ -188,7 +188,7 @@ func (r *reader) refuse() error {
 	case model == "mtrl":
 		return no("model_type mtrl", "runs as a SageMaker training job, not on Kubernetes")
 	case model == "":
-		return errs.Usagef("%s is no recipe: run.model_type is missing", r.path)
+		return errs.Usagef("%s is not a recipe: run.model_type is missing", r.path)
 	case r.text("elastic_policy.is_elastic") == "true":
 		return no("elastic_policy.is_elastic", "has a configuration for every number of nodes").
 			Suggest(setting.Overrides.Option(`{"recipes.elastic_policy.is_elastic": false}`))

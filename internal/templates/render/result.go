@@ -11,7 +11,7 @@ type Result struct {
 	Objects []map[string]any
 	// Job is the index of the job in Objects, -1 when there is none.
 	Job int
-	// Notices are things worth saying that are no errors.
+	// Notices are remarks that are not errors.
 	Notices []string
 
 	// What the job asks for, as far as the rendering knows it: each pod's number of

@@ -69,7 +69,7 @@ func (s Setting) NotANumber(value string) *errs.Error {
 	return s.Invalid(value, "must be a whole number")
 }
 
-// Exclusive is the error for settings of which only one can be given.
+// Exclusive is the error for settings that exclude each other.
 func Exclusive(a, b Setting) *errs.Error {
 	return errs.Usagef("%s cannot be used with %s", a, b)
 }

@@ -64,7 +64,7 @@ func clusterConfig() []Field {
 		entries("volumes", "Directories of the nodes and where they are mounted.", func(f map[string]string) (values.Volume, error) {
 			return values.ParseVolume(f["volumeName"] + ":" + f["hostPath"] + ":" + f["mountPath"])
 		}, "volumeName", "hostPath", "mountPath"),
-		{Name: "label_selector", Help: "Demands on node labels.", Type: Section, Below: selectorFields(), read: (*reader).selector},
+		{Name: "label_selector", Help: "Node label requirements.", Type: Section, Below: selectorFields(), read: (*reader).selector},
 		oneOf("pullPolicy", "When the image is pulled; IfNotPresent unless said.", func(r *reader) *string { return &r.file.Values.PullPolicy }, "Always", "IfNotPresent", "Never"),
 		oneOf("restartPolicy", "When pods are started again; Never unless said.", func(r *reader) *string { return &r.file.Values.RestartPolicy }, "Always", "OnFailure", "Never", "ExitCode"),
 		oneOf("cleanPodPolicy", "Which pods go when the job ends.", func(r *reader) *string { return &r.file.Values.RunPolicy.CleanPodPolicy }, "All", "Running", "None"),

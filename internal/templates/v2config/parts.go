@@ -282,7 +282,7 @@ const gitCheckout = "/tmp/checkout"
 func Checkout(url, branch, commit string) (before, after []string, err error) {
 	for _, s := range []string{branch, commit} {
 		if strings.HasPrefix(s, "-") || strings.ContainsAny(s, "'\"\\ \n") {
-			return nil, nil, fmt.Errorf("%q is no branch or commit", manifest.Clip(s))
+			return nil, nil, fmt.Errorf("%q is not a branch or commit", manifest.Clip(s))
 		}
 	}
 	switch {

@@ -15,7 +15,7 @@ type File struct {
 	Values values.Values
 	// SchedulerType is SageMaker, Kueue or None, "" when the file leaves it open.
 	SchedulerType string
-	// Notices are things worth saying that are no errors: fields that do nothing
+	// Notices are remarks that are not errors: fields that do nothing
 	// here, and what was understood in a wrong place.
 	Notices []string
 }

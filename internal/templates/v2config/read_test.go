@@ -138,7 +138,7 @@ func TestRefusals(t *testing.T) {
 		"more weights":           {small("", "", "    label_selector: {preferred: {a: [b]}, weights: [1, 2]}\n", ""), "2 weights for 1 preferred labels"},
 		"a token":                {small("", "", "", "git: {repo_url_or_path: 'https://e.com/r', token: hunter2}\n"), "--environment-from-secret GIT_TOKEN=SECRET:KEY"},
 		"a local repository":     {small("", "", "", "git: {repo_url_or_path: /home/me/r}\n"), "pods see no folder of this machine"},
-		"an option as a branch":  {small("", "", "", "git: {repo_url_or_path: 'https://e.com/r', branch: --upload-pack=x}\n"), "is no branch or commit"},
+		"an option as a branch":  {small("", "", "", "git: {repo_url_or_path: 'https://e.com/r', branch: --upload-pack=x}\n"), "is not a branch or commit"},
 		"a quote in the URL":     {small("", "", "", "git: {repo_url_or_path: \"https://e.com/r' ; rm -rf / '\"}\n"), "has to start with https://"},
 		"a resolver":             {small("  script_args: ['${oc.env:HOME}']\n", "", "", ""), "the resolver \"oc.env\" of OmegaConf is not understood"},
 		"a dangling reference":   {small("  script_args: ['${a.b}']\n", "", "", ""), "the file has no value \"a.b\""},

@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// Selector is a demand on the labels of nodes: label to accepted values. Weights
+// Selector is a requirement for the labels of nodes: label to accepted values. Weights
 // go to the preferred labels in the order of their names; 100 when unsaid.
 type Selector struct {
 	Required  map[string][]string
