@@ -43,7 +43,9 @@ wait-job watches the job and does not poll. The wait survives lost connections
 and restarts of the API server. A line on stderr shows why the job is still
 pending. If the job can never start (it is larger than its queue allows, or the
 queue does not exist or is stopped), a warning gives the reason and what to do;
-the wait continues because quotas and queues change. --timeout limits the wait; --timeout 0 checks once.
+the wait continues because quotas and queues change.
+
+--timeout limits the wait; --timeout 0 checks once.
 
 Exit codes: 0 reached; 3 the job failed; 5 the job does not exist or was deleted
 during the wait; 124 timeout; 130 interrupted. A failed job also reaches
