@@ -162,7 +162,7 @@ func TestPartial(t *testing.T) {
 		t.Errorf("other queue: %v", err)
 	}
 	if _, err := kube.List[map[string]any](ctx, c, kinds.Node, "", kube.ListOptions{}); !kube.IsForbidden(err) ||
-		!strings.Contains(errs.Text(err, false), "whoever took it") {
+		!strings.Contains(errs.Text(err, false), "its creator had no permission") {
 		t.Errorf("nodes: %v", err)
 	}
 	if len(s.Lacks()) == 0 {
