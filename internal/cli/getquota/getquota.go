@@ -71,11 +71,12 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
   BORROWABLE  quota that the team can borrow now, without preemption
   PENDING     requests of its waiting workloads
 
-TEAM is the name of a team, its ClusterQueue or its namespace. The default is to show
-accelerators only. A member of one team sees the team's own queue, and ? for figures
-that depend on other teams.
+TEAM is the name of a team, its ClusterQueue or its namespace. The default is
+to show accelerators only. A member of one team sees the team's own queue, and
+? for figures that depend on other teams.
 
-docs/quota.md defines every figure, and the convention that says who lends to whom.`,
+docs/quota.md defines every figure, and the convention that says who lends to
+whom.`,
 		Example: `  hyperpod get-quota
   hyperpod get-quota ml-engineers -o wide
   hyperpod get-quota --tree --all-resources

@@ -52,20 +52,20 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:     "simulate",
 		Aliases: []string{"what-if"},
 		Short:   "Simulate changes of quota, policy, nodes or jobs and show who runs",
-		Long: `Simulate changes of a cluster and run Kueue's own decisions until nothing changes:
-who is admitted, who waits, who is preempted and who borrows, before and after.
-Nothing is sent to the cluster. The cluster can be live, a sandbox (--sandbox) or a
-snapshot (--snapshot).
+		Long: `Simulate changes of a cluster and run Kueue's own decisions until nothing
+changes: who is admitted, who waits, who is preempted and who borrows, before
+and after. Nothing is sent to the cluster. The cluster can be live, a sandbox
+(--sandbox) or a snapshot (--snapshot).
 
 The settings of --set TEAM.SETTING=VALUE are:
 
 ` + settingsHelp() + `
-An amount applies to the team's accelerators. To name a resource and flavor, use
-TEAM.quota/RESOURCE@FLAVOR=AMOUNT. --set cluster.fair-sharing=on|off applies to the
-whole cluster.
+An amount applies to the team's accelerators. To name a resource and flavor,
+use TEAM.quota/RESOURCE@FLAVOR=AMOUNT. --set cluster.fair-sharing=on|off
+applies to the whole cluster.
 
-The exit code is 0 if the cluster settles and 3 if the policy never converges; the
-output then shows the loop.`,
+The exit code is 0 if the cluster settles and 3 if the policy never converges;
+the output then shows the loop.`,
 		Example: `  hyperpod simulate --set researchers.borrow-limit=0 --add-job train.yaml
   hyperpod simulate --remove-team interns --remove-nodes ml.p5.48xlarge=2
   hyperpod simulate --priority smpv2-llama2=inference --snapshot cluster.json.gz

@@ -49,11 +49,11 @@ type Change struct {
 // The settings of a team.
 var settings = map[string]string{
 	"quota":             "nominal quota: an amount",
-	"borrow-limit":      "borrowing limit: an amount, a percentage of its quota, or none",
-	"lend-limit":        "lending limit: an amount, a percentage of its quota, or none (lends all)",
+	"borrow-limit":      "borrowing limit: an amount, a percentage of quota, or none",
+	"lend-limit":        "lending limit: an amount, a percentage of quota, or none",
 	"weight":            "fair-share weight",
-	"preemption":        "preemption in the team: Never, LowerPriority, LowerOrNewerEqualPriority",
-	"reclaim":           "preemption to reclaim lent quota: Never, LowerPriority or Any",
+	"preemption":        "in the team: Never, LowerPriority, LowerOrNewerEqualPriority",
+	"reclaim":           "preemption to reclaim quota: Never, LowerPriority or Any",
 	"borrow-preemption": "preemption while borrowing: Never or LowerPriority",
 	"queueing":          "queueing strategy: StrictFIFO or BestEffortFIFO",
 	"cohort":            "cohort; none leaves the cohort",
