@@ -74,9 +74,9 @@ func rule(expr, instead string) phrase {
 // allowance is how many faults a folder still has. It only shrinks: lower a number when you mend a text, delete the row
 // at 0.
 var allowance = map[string]int{
-	"docs":     38,
-	"internal": 286,
-	"test":     10,
+	"docs":     14,
+	"internal": 142,
+	"test":     7,
 }
 
 type fault struct {
