@@ -197,7 +197,7 @@ func TestSubmit(t *testing.T) {
 		{name: "replaced and put back", req: replacing(request("", true)), answers: answers{
 			"GET " + services + "/s": {body(200, service("", `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"PATCH " + services + "/s": {body(200, service("", `"port":1`)), body(200, service("", `"port":1`))}, "POST " + jobs: {body(422, invalid)},
-			"PUT " + services + "/s": {body(200, service("", `"port":2`))}}, exit: errs.Failure, text: []string{"was not submitted", "restored:     service s"}},
+			"PUT " + services + "/s": {body(200, service("", `"port":2`))}}, exit: errs.Failure, text: []string{"was not submitted", "restored:  service s"}},
 		{name: "left by an earlier job of the name", req: request("", true), answers: answers{
 			"GET " + services + "/s": {body(200, service(bound, `"port":2`))}, "GET " + jobs + "/j": {body(404, missing)},
 			"DELETE " + services + "/s": {body(200, `{"kind":"Status","status":"Success"}`)}, "POST " + services: {body(201, service(bound, ""))},
