@@ -110,9 +110,8 @@ func (e *Error) Suggest(list ...Suggestion) *Error {
 }
 
 // WithTry adds lines that can be copied, and returns e: a command, or options to
-// add to the one that failed. Words follow after # only, as in a shell.
-//
-// Deprecated: use Suggest.
+// add to the one that failed. A note follows after "   # ". Prefer Suggest, whose
+// words need no parsing.
 func (e *Error) WithTry(lines ...string) *Error {
 	for _, l := range lines {
 		e.Try = append(e.Try, suggestion(l))
