@@ -31,9 +31,15 @@ func advised(f *factory.Factory, cmd *cobra.Command, err error) error {
 	}
 	advice := func(fact errs.Fact) bool { return fact.Label == "advice" }
 	if own.Code == errs.Usage && len(own.Try) == 0 && !slices.ContainsFunc(own.Facts, advice) && namesOption.MatchString(own.Error()) {
-		own.Try = []errs.Suggestion{errs.Run(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), "--help")}
+		own.Try = []errs.Suggestion{helpOf(cmd)}
 	}
 	return &own
+}
+
+// helpOf suggests the help of a command.
+func helpOf(cmd *cobra.Command) errs.Suggestion {
+	line := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+	return errs.Run(line[0], line[1:]...)
 }
 
 // namesOption finds the name of an option.

@@ -10,7 +10,6 @@ import (
 	"go/types"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,11 +66,11 @@ func TestAdvised(t *testing.T) {
 	}{
 		{errs.Usagef("--x is wrong"), "hyperpod do --help"},
 		{errs.Usagef("there is no option -x"), "hyperpod do --help"},
-		{errs.Usagef("--x is wrong").WithTry("--x 1"), "--x 1"},
+		{errs.Usagef("--x is wrong").Suggest(errs.Option("--x", "1")), "--x 1"},
 		{errs.Usagef("--x is wrong").WithAdvice("leave it out"), ""},
 		{errs.Usagef("train-job.yaml, line 3: no YAML"), ""},
 		{errs.New("--x", "the server is down"), ""},
-		{errs.NotFoundf("no job").WithTry("hyperpod list-jobs"), "hyperpod list-jobs --snapshot='a b.json'"},
+		{errs.NotFoundf("no job").Suggest(errs.Run("list-jobs")), "hyperpod list-jobs --snapshot='a b.json'"},
 		{fmt.Errorf("wrapped: %w", errs.NotFoundf("no job").Suggest(errs.Run("list-jobs"))), "hyperpod list-jobs --snapshot='a b.json'"},
 	} {
 		got := advised(f, cmd, c.err)
@@ -122,8 +121,7 @@ func TestUnwritten(t *testing.T) {
 }
 
 // TestOffered: the commands and options that messages offer exist. Whole lines that
-// begin with the program's name are looked at, and lines of WithTry that begin with an
-// option.
+// begin with the program's name are checked, and the words of errs.Run and errs.Option.
 func TestOffered(t *testing.T) {
 	f, _ := testFactory(t, nil)
 	root := NewRoot(f)
@@ -193,23 +191,7 @@ func TestOffered(t *testing.T) {
 					check(files.Position(call.Pos()), strings.TrimSpace(line))
 				}
 			}
-			tries := false
-			if call, ok := n.(*ast.CallExpr); ok {
-				if s, ok := call.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "WithTry" {
-					tries = true
-					for _, arg := range call.Args {
-						text, ok := literal(arg)
-						switch {
-						case !ok:
-						case !copied.MatchString(text) || explanatory.MatchString(quoted.ReplaceAllString(strings.Split(text, " #")[0], "")):
-							t.Errorf("%s: %q is no line to copy: words follow after #", files.Position(arg.Pos()), text)
-						default:
-							check(files.Position(arg.Pos()), text)
-						}
-					}
-				}
-			}
-			if e, ok := n.(ast.Expr); ok && !tries { // in Try: and lists of lines
+			if e, ok := n.(ast.Expr); ok { // lists of lines
 				if text, ok := literal(e); ok && strings.HasPrefix(text, "hyperpod ") && len(strings.Fields(text)) > 1 {
 					check(files.Position(e.Pos()), text)
 				}
@@ -222,15 +204,6 @@ func TestOffered(t *testing.T) {
 		t.Errorf("%v, %d commands", err, seen)
 	}
 }
-
-// copied is how a line to copy begins: a command, or options to add.
-var copied = regexp.MustCompile(`^(hyperpod |aws |kubectl |export |-)`)
-
-// quoted is a word of a shell line in which anything may stand.
-var quoted = regexp.MustCompile(`'[^']*'`)
-
-// explanatory is what only a sentence has.
-var explanatory = regexp.MustCompile(`, | or | such as | shows | takes | lets `)
 
 // literal is the text that an expression is, or begins with.
 func literal(e ast.Expr) (string, bool) {

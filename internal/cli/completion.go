@@ -47,7 +47,7 @@ func WriteCompletion(root *cobra.Command, shell string, f *factory.Factory) erro
 	}
 	e := errs.Usagef("no completion script for shell %q", shell).WithFact("must be one of", strings.Join(Shells(), ", "))
 	for _, n := range errs.Near(shell, Shells()) {
-		e.WithTry("hyperpod completion " + n)
+		e.Suggest(errs.Run("completion", n))
 	}
 	return e
 }

@@ -36,7 +36,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		f := invalid.GetFlag()
 		what, known := wanted[f.Value.Type()]
 		if !known {
-			return errs.Usagef("invalid --%s %q", f.Name, invalid.GetValue()).WithTry(cmd.CommandPath() + " --help").WithCause(err)
+			return errs.Usagef("invalid --%s %q", f.Name, invalid.GetValue()).Suggest(helpOf(cmd)).WithCause(err)
 		}
 		return errs.Usagef("invalid --%s %q: must be %s", f.Name, invalid.GetValue(), what).WithCause(err)
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
@@ -50,12 +50,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		e = errs.Usagef("unknown option -%s", unknown.GetSpecifiedName())
 		if short := unknown.GetSpecifiedShortnames(); strings.ContainsAny(short[:1], "0123456789") {
-			e = errs.Usagef("-%s looks like an option", short).WithTry("-- -" + short + "   # after two dashes, words are arguments")
+			e = errs.Usagef("-%s looks like an option", short).Suggest(errs.Option("--", "-"+short).WithNote("after two dashes, words are arguments"))
 		}
 	default:
 		e = errs.Usagef("%s", err.Error())
 	}
-	return e.WithTry(cmd.CommandPath() + " --help").WithCause(err)
+	return e.Suggest(helpOf(cmd)).WithCause(err)
 }
 
 // flagNames are the options that a command takes, the hidden ones apart.

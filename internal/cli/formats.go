@@ -90,9 +90,9 @@ func checkFormat(f *factory.Factory, cmd *cobra.Command) error {
 	case slices.Contains(has, output.Name(name)):
 		return nil
 	case len(has) == 0:
-		return errs.Usagef("%s does not support -o", strings.TrimPrefix(cmd.CommandPath(), "hyperpod ")).WithTry(cmd.CommandPath() + " --help")
+		return errs.Usagef("%s does not support -o", strings.TrimPrefix(cmd.CommandPath(), "hyperpod ")).Suggest(helpOf(cmd))
 	}
 	values := flagValues(has)
 	e := errs.Usagef("%s does not support -o %q", strings.TrimPrefix(cmd.CommandPath(), "hyperpod "), name).WithFact("available", strings.Join(values, ", "))
-	return e.WithTry("-o " + append(errs.Near(name, values), values[0])[0])
+	return e.Suggest(errs.Option("-o", append(errs.Near(name, values), values[0])[0]))
 }

@@ -129,10 +129,10 @@ func asUsage(root *cobra.Command, err error) error {
 	}
 	if typed := strings.Split(what, `"`); len(typed) > 1 {
 		for _, n := range errs.Near(typed[1], names) {
-			e.WithTry("hyperpod " + n)
+			e.Suggest(errs.Run(n))
 		}
 	}
-	return e.WithTry("hyperpod --help")
+	return e.Suggest(errs.Run("--help"))
 }
 
 // joinBoolValues joins "--auto-resume true" to "--auto-resume=true": v2 wanted

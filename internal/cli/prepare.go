@@ -78,7 +78,7 @@ func refuseEmpty(cmd *cobra.Command) error {
 		is = "are"
 	}
 	return errs.Usagef("%s %s empty", strings.Join(empty, " and "), is).
-		WithAdvice("omit it, or give it a value; check that shell variables are set").WithTry(cmd.CommandPath() + " --help")
+		WithAdvice("omit it, or give it a value; check that shell variables are set").Suggest(helpOf(cmd))
 }
 
 // isEmpty reports a flag of text that is empty, or of several texts that all are. Of
@@ -104,10 +104,10 @@ func checkNamespace(f *factory.Factory, cmd *cobra.Command) error {
 	}
 	e := errs.Usagef("--namespace %s", why)
 	if lower := strings.ToLower(name); kinds.NotNamespace(lower) == "" && lower != "a" {
-		e.WithTry("--namespace " + lower)
+		e.Suggest(errs.Option("--namespace", lower))
 	}
 	if name == "A" && cmd.Flags().Lookup("all-namespaces") != nil {
-		e.WithTry("-A   # all namespaces")
+		e.Suggest(errs.Option("-A").WithNote("all namespaces"))
 	}
 	return e
 }

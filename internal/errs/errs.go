@@ -109,16 +109,6 @@ func (e *Error) Suggest(list ...Suggestion) *Error {
 	return e
 }
 
-// WithTry adds lines that can be copied, and returns e: a command, or options to
-// add to the one that failed. A note follows after "   # ". Prefer Suggest, whose
-// words need no parsing.
-func (e *Error) WithTry(lines ...string) *Error {
-	for _, l := range lines {
-		e.Try = append(e.Try, suggestion(l))
-	}
-	return e
-}
-
 // WithCode sets the exit code and returns e.
 func (e *Error) WithCode(c Exit) *Error { e.Code = c; return e }
 

@@ -54,7 +54,7 @@ func TestExitOf(t *testing.T) {
 }
 
 func TestWrap(t *testing.T) {
-	cause := NotFoundf("queue %q does not exist", "a").WithFact("it has", "b").WithTry("--queue b")
+	cause := NotFoundf("queue %q does not exist", "a").WithFact("it has", "b").Suggest(Option("--queue", "b"))
 	w := Wrap(cause, "cannot start x")
 	if w.Error() != `cannot start x: queue "a" does not exist` || ExitOf(w) != NotFound || len(w.Facts) != 1 || len(w.Try) != 1 || !errors.Is(w, cause) {
 		t.Errorf("got %+v", w)
@@ -90,14 +90,14 @@ func TestText(t *testing.T) {
 		WithFact("it has", "inference (100), training (40)").
 		WithFact("queue", "one\ntwo").
 		WithFact("empty", "").
-		WithTry("--priority inference", "or leave it out")
+		Suggest(Option("--priority", "inference"), Option("--priority", "training").WithNote("the lowest"))
 	want := `Error: priority class "urgent" does not exist on this cluster
   it has:  inference (100), training (40)
   queue:   one
            two
   empty:
   try:     --priority inference
-           or leave it out
+           --priority training   # the lowest
 `
 	if got := Text(e, false); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -105,7 +105,7 @@ func TestText(t *testing.T) {
 	if got := Text(fmt.Errorf("outer: %w", e), false); !strings.HasPrefix(got, "Error: outer: priority") || !strings.Contains(got, "\n  try:     --priority") {
 		t.Errorf("got\n%s", got)
 	}
-	if got := Text(New("a", "b").WithTry("c"), false); got != "Error: a: b\n  try:  c\n" {
+	if got := Text(New("a", "b").Suggest(Other("c")), false); got != "Error: a: b\n  try:  c\n" {
 		t.Errorf("got %q", got)
 	}
 	if got := Text(io.EOF, true); got != "Error: EOF\n" {

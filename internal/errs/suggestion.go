@@ -16,8 +16,6 @@ type Suggestion struct {
 	Args []string
 	// Note says what the line does; it is printed behind a "#".
 	Note string
-
-	quoted bool // Args are quoted already, as in a line given to WithTry
 }
 
 // SuggestionKind says what the words of a Suggestion are.
@@ -57,9 +55,6 @@ func (s Suggestion) WithArgs(args ...string) Suggestion {
 		return s
 	}
 	own, rest := s.own()
-	if s.quoted {
-		args = []string{words.ShellWords(args)}
-	}
 	s.Args = append(append(append([]string(nil), own...), args...), rest...)
 	return s
 }
@@ -91,12 +86,7 @@ func (s Suggestion) own() (own, rest []string) {
 
 // String is the line as it can be pasted into a shell.
 func (s Suggestion) String() string {
-	var line string
-	if s.quoted {
-		line = strings.Join(s.Args, " ")
-	} else {
-		line = words.ShellWords(s.Args)
-	}
+	line := words.ShellWords(s.Args)
 	if s.Kind == RunCommand {
 		line = strings.TrimSuffix(program+" "+line, " ")
 	}
@@ -104,17 +94,4 @@ func (s Suggestion) String() string {
 		line += "   # " + s.Note
 	}
 	return line
-}
-
-// suggestion reads a line of WithTry.
-func suggestion(line string) Suggestion {
-	command, note, _ := strings.Cut(line, "   # ")
-	s := Suggestion{Args: strings.Fields(command), Note: note, Kind: OtherProgram, quoted: true}
-	switch {
-	case len(s.Args) > 0 && s.Args[0] == program:
-		s.Kind, s.Args = RunCommand, s.Args[1:]
-	case strings.HasPrefix(command, "-"):
-		s.Kind = AddOption
-	}
-	return s
 }

@@ -30,7 +30,7 @@ func parseCustomColumns(spec string) ([]customColumn, error) {
 	for _, part := range splitOutside(spec, ',') {
 		title, path, ok := strings.Cut(part, ":")
 		if !ok || strings.TrimSpace(title) == "" || strings.TrimSpace(path) == "" {
-			return nil, errs.Usagef("custom-columns: %q is not TITLE:PATH", part).WithTry(example(CustomColumns))
+			return nil, errs.Usagef("custom-columns: %q is not TITLE:PATH", part).Suggest(example(CustomColumns))
 		}
 		c, err := newColumn(title, path)
 		if err != nil {

@@ -77,7 +77,7 @@ func ParseFormat(value string, tty bool) (Format, error) {
 	case !slices.Contains(templated, n):
 		return Format{}, withNear(errs.Usagef("there is no output format %q", name), name, FormatNames())
 	case argument == "":
-		return Format{}, errs.Usagef("output format %s needs an argument", n).WithTry(example(n))
+		return Format{}, errs.Usagef("output format %s needs an argument", n).Suggest(example(n))
 	}
 	if n == JSONPathFile || n == CustomColumnsFile {
 		text, err := readTemplate(argument)
@@ -107,14 +107,14 @@ func parseTemplate(n Name, text string) (Format, error) {
 	return f, err
 }
 
-func example(n Name) string {
+func example(n Name) errs.Suggestion {
 	switch n {
 	case JSONPath:
-		return "-o jsonpath='{.metadata.name}'"
+		return errs.Option("-o", "jsonpath={.metadata.name}")
 	case CustomColumns:
-		return "-o custom-columns=NAME:.metadata.name,KIND:.kind"
+		return errs.Option("-o", "custom-columns=NAME:.metadata.name,KIND:.kind")
 	}
-	return "-o " + string(n) + "=FILE"
+	return errs.Option("-o", string(n)+"=FILE")
 }
 
 // templateLimit is far above any template that a person writes.

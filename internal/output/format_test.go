@@ -35,7 +35,7 @@ func TestParseFormatErrors(t *testing.T) {
 		"tabel":                  {"near:    table"},
 		"xml":                    {`there is no output format "xml"`},
 		"json=x":                 {"json takes no argument"},
-		"jsonpath":               {"jsonpath needs an argument", "-o jsonpath='{.metadata.name}'"},
+		"jsonpath":               {"jsonpath needs an argument", "-o 'jsonpath={.metadata.name}'"},
 		"jsonpath=":              {"jsonpath needs an argument"},
 		"jsonpath={.a":           {`template "{.a" cannot be understood`, "unclosed action"},
 		"jsonpath={.items[}":     {"cannot be understood"},

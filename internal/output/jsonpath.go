@@ -22,7 +22,7 @@ func parseJSONPath(text string) (*jsonPath, error) {
 	if _, err := p.parser(); err != nil {
 		e := errs.Usagef("the jsonpath template %q cannot be understood", text)
 		e.Why, e.Cause = reason(err), err
-		return nil, e.WithTry("-o jsonpath='{.metadata.name}'")
+		return nil, e.Suggest(example(JSONPath))
 	}
 	return p, nil
 }

@@ -18,10 +18,12 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // plain reads Kubernetes objects as people and kubectl write them: documents or
@@ -67,7 +69,7 @@ func (p *plainFile) documents(data []byte) error {
 	}
 	if int64(len(data)) > p.maxYAML {
 		return unusable(fmt.Sprintf("it is not a snapshot, and as YAML of Kubernetes objects it is too large (%s; at most %s)", megabytes(int64(len(data))), megabytes(p.maxYAML))).
-			WithTry("hyperpod save-snapshot FILE", "kubectl get clusterqueues,cohorts,resourceflavors,localqueues,workloads -A -o json")
+			Suggest(suggest.SaveSnapshot("FILE"), errs.Other("kubectl", "get", "clusterqueues,cohorts,resourceflavors,localqueues,workloads", "-A", "-o", "json"))
 	}
 	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	for n := 1; ; n++ {
@@ -115,7 +117,7 @@ func (p *plainFile) unreadable(where string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		why = where + " is cut short"
 	}
-	return unusable(why).WithTry("hyperpod save-snapshot FILE   # takes one").WithCause(err)
+	return unusable(why).Suggest(suggest.SaveSnapshot("FILE").WithNote("saves one")).WithCause(err)
 }
 
 // document is one object, a list of them, or nothing.
@@ -237,11 +239,11 @@ func (p *plainFile) nothing() error {
 	slices.Sort(p.other)
 	switch other := slices.Compact(p.other); {
 	case slices.Contains(other, "hyperpod-sandbox"):
-		return unusable("it is a sandbox").WithTry("--sandbox=NAME   # works on a sandbox")
+		return unusable("it is a sandbox").Suggest(suggest.NamedSandbox("NAME"))
 	case len(other) > 0:
 		e.WithFact("it holds", strings.Join(other[:min(len(other), 10)], ", "))
 	}
-	return e.WithTry("hyperpod save-snapshot FILE   # takes one")
+	return e.Suggest(suggest.SaveSnapshot("FILE").WithNote("saves one"))
 }
 
 // snapshot completes the objects as an API server would have, and encodes them.

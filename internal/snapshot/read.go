@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 const (
@@ -97,19 +98,19 @@ func damaged(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		if strings.Contains(syntax.Error(), "unexpected end") {
-			return unusable("the snapshot is cut short").WithTry("hyperpod save-snapshot FILE   # takes it again").WithCause(err)
+			return unusable("the snapshot is cut short").Suggest(suggest.SaveSnapshot("FILE").WithNote("saves it again")).WithCause(err)
 		}
 		line := bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")) + 1
-		return unusable(fmt.Sprintf("the snapshot is damaged at line %d", line)).WithTry("hyperpod save-snapshot FILE   # takes it again").WithCause(err)
+		return unusable(fmt.Sprintf("the snapshot is damaged at line %d", line)).Suggest(suggest.SaveSnapshot("FILE").WithNote("saves it again")).WithCause(err)
 	}
-	return unusable("the snapshot is damaged").WithTry("hyperpod save-snapshot FILE   # takes it again").WithCause(err)
+	return unusable("the snapshot is damaged").Suggest(suggest.SaveSnapshot("FILE").WithNote("saves it again")).WithCause(err)
 }
 
 // check refuses what this hyperpod cannot know.
 func (s *Snapshot) check() error {
 	if s.Info.Kind == fileKind && s.Info.Format > fileFormat {
 		return unusable(fmt.Sprintf("a newer hyperpod made it (snapshot format %d; this one knows %d)", s.Info.Format, fileFormat)).
-			WithAdvice("install the newer hyperpod, or take it again with this one").WithTry("hyperpod save-snapshot FILE")
+			WithAdvice("install the newer hyperpod, or take it again with this one").Suggest(suggest.SaveSnapshot("FILE"))
 	}
 	return nil
 }
@@ -186,7 +187,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 	info, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, errs.NotFoundf("there is no file %s", path).WithTry("hyperpod save-snapshot " + path).WithCause(err)
+		return nil, nil, errs.NotFoundf("there is no file %s", path).Suggest(suggest.SaveSnapshot(path)).WithCause(err)
 	case err != nil:
 		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	case info.IsDir():
@@ -213,7 +214,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return nil, nil, errs.New(what, "the file is cut short").WithCode(errs.Usage).WithTry("hyperpod save-snapshot " + path + "   # takes it again").WithCause(err)
+		return nil, nil, errs.New(what, "the file is cut short").WithCode(errs.Usage).Suggest(suggest.SaveSnapshot(path).WithNote("saves it again")).WithCause(err)
 	case err != nil:
 		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	case int64(len(data)) > most:
@@ -244,7 +245,7 @@ func textSize(f io.ReaderAt, size int64) int64 {
 
 func tooLarge(what string, most int64) error {
 	return errs.New(what, "it holds more than "+megabytes(most)+" of text").WithCode(errs.Usage).
-		WithTry("hyperpod save-snapshot FILE   # leaves out what is not needed", "hyperpod save-snapshot FILE -n NAMESPACE   # captures one namespace only")
+		Suggest(suggest.SaveSnapshot("FILE").WithNote("leaves out what is not needed"), suggest.SaveSnapshot("FILE").WithArgs(suggest.InNamespace("NAMESPACE").Args...).WithNote("saves one namespace only"))
 }
 
 func megabytes(n int64) string {

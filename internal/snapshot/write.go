@@ -16,6 +16,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Write writes the snapshot as text: a header, then one object a line, kinds and
@@ -110,7 +111,7 @@ func mayReplace(path string, force bool) error {
 			return nil
 		}
 	}
-	return errs.New("there is a file "+path, "it is not a snapshot").WithTry("--force   # replaces it").WithAdvice("give another name, or replace it")
+	return errs.New("there is a file "+path, "it is not a snapshot").Suggest(suggest.Force()).WithAdvice("give another name, or replace it")
 }
 
 // text is the file's text, uncompressed.

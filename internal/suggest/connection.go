@@ -16,6 +16,11 @@ func Sandbox() errs.Suggestion {
 	return errs.Run("list-jobs", "-A", "--sandbox").WithNote("a practice cluster on this machine")
 }
 
+// NamedSandbox runs the command on a sandbox.
+func NamedSandbox(name string) errs.Suggestion {
+	return errs.Option("--sandbox=" + name).WithNote("runs the command on a sandbox")
+}
+
 // WriteKubeconfig adds an EKS cluster to the kubeconfig.
 func WriteKubeconfig() errs.Suggestion {
 	return errs.Other("aws", "eks", "update-kubeconfig", "--region", "REGION", "--name", "EKS-CLUSTER").WithNote("the EKS cluster of a HyperPod cluster")

@@ -47,7 +47,7 @@ file. A name that ends in .gz compresses it; - writes to standard output.`,
   hyperpod list-jobs -A --snapshot cluster.json.gz`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return errs.Usagef("exactly one file name is required").WithTry("hyperpod save-snapshot cluster.json.gz")
+				return errs.Usagef("exactly one file name is required").Suggest(errs.Run("save-snapshot", "cluster.json.gz"))
 			}
 			o.File = args[0]
 			if runF != nil {

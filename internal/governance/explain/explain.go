@@ -18,7 +18,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -124,6 +123,9 @@ type Moment struct {
 	// By is the job ("namespace/name") that preempted this one, where known.
 	By    string `json:",omitempty"`
 	Times int    `json:",omitempty"`
+
+	// Source is the moment as values; package present/explanation makes Message of it.
+	Source jobs.Moment `json:"-"`
 }
 
 // Position is the queue of a job, and its position there.
@@ -207,7 +209,7 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 			Owner: jobs.Creator(q.Job.Labels, q.Job.Annotations), PriorityClass: q.Job.Priority()},
 	}
 	for _, m := range jobs.TimelineOf(q.Job, q.Workload, q.Events) {
-		e.Timeline = append(e.Timeline, Moment{Time: m.Time.UTC().Truncate(time.Second), Step: string(m.Step), Reason: m.Reason, Message: jobtext.Moment(m), By: preemptor(c, m), Times: m.Times})
+		e.Timeline = append(e.Timeline, Moment{Time: m.Time.UTC().Truncate(time.Second), Step: string(m.Step), Reason: m.Reason, By: preemptor(c, m), Times: m.Times, Source: m})
 	}
 	e.Roles = roles(q.Job, q.Pods)
 	var wl *kueue.Workload

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
@@ -20,6 +21,9 @@ func Fill(e *explain.Explanation, render verdict.Render) {
 		verdict.Fill(e.Verdict, render)
 	}
 	e.Summary = summary(e, render)
+	for i := range e.Timeline {
+		e.Timeline[i].Message = jobtext.Moment(e.Timeline[i].Source)
+	}
 	for i := range e.Notes {
 		if n := &e.Notes[i]; n.Message == "" {
 			n.Message = note(e, n.Code, render)

@@ -45,7 +45,7 @@ func missingError(t *parse.Template, names []string, left []unset) error {
 		flags = append(flags, value)
 		e.WithFact(name, strings.TrimSpace(help+" ("+how+")"))
 	}
-	e.WithTry(strings.Join(flags, " "))
+	e.Suggest(errs.Option(strings.Fields(strings.Join(flags, " "))...))
 	if len(paths) > 0 {
 		var allow []string
 		for _, name := range manifest.SortedKeys(paths) {
