@@ -166,7 +166,7 @@ func (l life) suspend() {
 	if s := l.member.list("--state", "suspended"); len(s.Jobs) != 1 || s.Jobs[0].Name != "held" {
 		l.t.Errorf("list-jobs shows %+v", s)
 	}
-	if page := l.member.ok("get-job", "held", "-o", "table"); !strings.Contains(page, "held has been suspended for") || !strings.Contains(page, "hidden: ") || !strings.Contains(page, `"list" on events`) {
+	if page := l.member.ok("get-job", "held", "-o", "table"); !strings.Contains(page, "held has been suspended for") || !strings.Contains(page, "hidden: ") || !strings.Contains(page, `cannot list events`) {
 		l.t.Errorf("a member's page, who may see no events:\n%s", page)
 	}
 	ctx, cancel := context.WithTimeout(l.t.Context(), 60*time.Second)

@@ -176,7 +176,7 @@ func logsAndExec(t *testing.T, bed *cluster.Bed) {
 		if got := m.ok("get-log", "talk", "--tail", "1"); got == "" {
 			t.Error("no log for a member of the team")
 		}
-		if r := m.run("exec", "talk", "--", "true"); r.code != 4 || !strings.Contains(r.stderr, `"create" on pods/exec in namespace `+engineers) {
+		if r := m.run("exec", "talk", "--", "true"); r.code != 4 || !strings.Contains(r.stderr, `permission to create pods/exec in namespace `+engineers) {
 			t.Errorf("exit code %d: %s", r.code, r.stderr)
 		}
 	})

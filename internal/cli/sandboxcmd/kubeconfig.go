@@ -2,6 +2,7 @@ package sandboxcmd
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,11 +25,11 @@ type kubeconfigFile struct {
 
 // write writes the kubeconfig in one step, readable only by its owner. It replaces
 // only regular files that an earlier serve left.
-func (k *kubeconfigFile) write(name, url, token string) error {
+func (k *kubeconfigFile) write(name, url, token string, authority []byte) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	k.content = kubeconfig(name, url, token)
+	k.content = kubeconfig(name, url, token, authority)
 	_, err := atomicfile.Write(k.path, func(f *os.File) error { _, err := f.Write(k.content); return err })
 	if err != nil {
 		return errs.New("cannot write the kubeconfig", errs.FileReason(err)).WithFact("file", k.path).WithCause(err)
@@ -70,19 +71,20 @@ func (k *kubeconfigFile) remove() {
 	}
 }
 
-// kubeconfig returns a kubeconfig for a served sandbox.
-func kubeconfig(name, url, token string) []byte {
+// kubeconfig returns a kubeconfig for a served sandbox; authority is its certificate
+// in PEM form.
+func kubeconfig(name, url, token string, authority []byte) []byte {
 	return fmt.Appendf(nil, marker+`apiVersion: v1
 kind: Config
 current-context: sandbox-%[1]s
 clusters:
 - name: sandbox-%[1]s
-  cluster: {server: %[2]q}
+  cluster: {server: %[2]q, certificate-authority-data: %[4]s}
 contexts:
 - name: sandbox-%[1]s
   context: {cluster: sandbox-%[1]s, user: sandbox}
 users:
 - name: sandbox
   user: {token: %[3]q}
-`, name, url, token)
+`, name, url, token, base64.StdEncoding.EncodeToString(authority))
 }

@@ -18,7 +18,7 @@ func TestKubeconfigFile(t *testing.T) {
 	}{
 		{name: "a new file", prepare: func(string) error { return nil }},
 		{name: "a file that serve left", prepare: func(path string) error {
-			return os.WriteFile(path, kubeconfig("lab", "http://127.0.0.1:1", "old"), 0o600)
+			return os.WriteFile(path, kubeconfig("lab", "http://127.0.0.1:1", "old", nil), 0o600)
 		}},
 		{name: "another file in the folder of the sandboxes", own: true, prepare: func(path string) error {
 			return os.WriteFile(path, []byte(foreign), 0o644)
@@ -37,7 +37,7 @@ func TestKubeconfigFile(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			target, path := filepath.Join(dir, "target"), filepath.Join(dir, "kubeconfig")
-			if err := os.WriteFile(target, kubeconfig("lab", "http://127.0.0.1:1", "target"), 0o600); err != nil {
+			if err := os.WriteFile(target, kubeconfig("lab", "http://127.0.0.1:1", "target", nil), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.prepare(path); err != nil {
@@ -45,7 +45,7 @@ func TestKubeconfigFile(t *testing.T) {
 			}
 			before, _ := os.ReadFile(path)
 			k := kubeconfigFile{path: path, own: c.own}
-			err := k.write("lab", "http://127.0.0.1:2", "secret")
+			err := k.write("lab", "http://127.0.0.1:2", "secret", nil)
 			if c.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), c.refused) {
 					t.Errorf("error %v, want %q", err, c.refused)
@@ -77,11 +77,11 @@ func TestKubeconfigFileStays(t *testing.T) {
 	first := kubeconfigFile{path: filepath.Join(t.TempDir(), "kubeconfig")}
 	second := first
 	for token, k := range map[string]*kubeconfigFile{"a": &first, "b": &second} {
-		if err := k.write("lab", "http://127.0.0.1:1", token); err != nil {
+		if err := k.write("lab", "http://127.0.0.1:1", token, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := second.write("lab", "http://127.0.0.1:1", "c"); err != nil {
+	if err := second.write("lab", "http://127.0.0.1:1", "c", nil); err != nil {
 		t.Fatal(err)
 	}
 	if first.remove(); !exists(first.path) {

@@ -3,9 +3,11 @@ package sandboxcmd
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,8 +40,8 @@ token get answers. The file is removed at the end.`,
 	return cmd
 }
 
-// Validate refuses addresses that other machines can reach: the connection is not
-// encrypted.
+// Validate refuses addresses that other machines can reach: a sandbox is for this
+// machine.
 func (o *serveOptions) Validate() error {
 	host, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
@@ -70,8 +72,12 @@ func runServe(ctx context.Context, o *serveOptions) (err error) {
 		return errs.Wrap(err, "cannot listen on "+o.listen).Suggest(errs.Option("--listen", "127.0.0.1:0").WithNote("any free port"))
 	}
 	defer ln.Close()
-	url, token := "http://"+ln.Addr().String(), rand.Text()
-	if err := file.write(o.name, url, token); err != nil {
+	cert, authority, err := certificate(time.Now()) // clients check it by the machine's clock
+	if err != nil {
+		return errs.Wrap(err, "cannot make a certificate for the sandbox")
+	}
+	url, token := "https://"+ln.Addr().String(), rand.Text()
+	if err := file.write(o.name, url, token, authority); err != nil {
 		return err
 	}
 	defer file.remove()
@@ -81,5 +87,5 @@ func runServe(ctx context.Context, o *serveOptions) (err error) {
 	if err := f.IO.Flush(); err != nil {
 		return err
 	}
-	return box.Serve(ctx, ln, token)
+	return box.Serve(ctx, tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}), token)
 }
