@@ -131,17 +131,6 @@ func AddAllHoldersFlag(cmd *cobra.Command, all *bool) {
 	cmd.Flags().BoolVar(all, "all-holders", false, "list every job that holds the missing quota (default: the 10 nearest)")
 }
 
-// Render returns the function that writes a suggestion as a line for the cluster of the
-// run.
-func Render(f *factory.Factory) func(errs.Suggestion) string {
-	return func(s errs.Suggestion) string {
-		if s.Kind == errs.RunCommand {
-			s = s.WithArgs(f.ClusterArgs()...)
-		}
-		return s.String()
-	}
-}
-
 // Print prints a document of the checker, as a text page instead of a table. A verdict
 // at the start of the page is coloured.
 func Print(f *factory.Factory, format output.Format, document any, text func() string, name string) error {

@@ -128,7 +128,7 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 	if e.Verdict != nil {
 		admissioncheck.Owners(ctx, cluster, e.Verdict)
 	}
-	explanation.Fill(e, admissioncheck.Render(o.Factory))
+	explanation.Fill(e, o.Factory.Line)
 	return e, nil
 }
 

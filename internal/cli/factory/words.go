@@ -1,6 +1,6 @@
 package factory
 
-import "github.com/hyperpod-cli/hyperpod/internal/words"
+import "github.com/hyperpod-cli/hyperpod/internal/errs"
 
 // ClusterArgs are the flags of this run that name its cluster, so that a suggested
 // command works on the same one. The environment holds for that command, too; a
@@ -18,11 +18,10 @@ func (f *Factory) ClusterArgs() (out []string) {
 	return out
 }
 
-// ClusterFlags are ClusterArgs quoted for a shell, with a space before each.
-func (f *Factory) ClusterFlags() string {
-	line := words.ShellWords(f.ClusterArgs())
-	if line == "" {
-		return ""
+// Line writes a suggestion as a line for the cluster of this run.
+func (f *Factory) Line(s errs.Suggestion) string {
+	if s.Kind == errs.RunCommand {
+		s = s.WithArgs(f.ClusterArgs()...)
 	}
-	return " " + line
+	return s.String()
 }

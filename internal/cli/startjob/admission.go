@@ -71,7 +71,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		return err
 	}
 	admissioncheck.Owners(ctx, c, answer)
-	verdict.Fill(answer, admissioncheck.Render(f))
+	verdict.Fill(answer, f.Line)
 	text := func() string { return verdict.Text(answer, f.IO.Width, words.Age) }
 	if err := admissioncheck.Print(f, format, answer, text, answer.Job.Name); err != nil {
 		return err

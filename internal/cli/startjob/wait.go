@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // logFollower prints the log of a started job until the job ends. It returns an error if the job failed.
@@ -28,7 +29,7 @@ func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind
 	}
 	all := ""
 	if jobs.Wanted(job) > 1 {
-		all = "hyperpod get-log " + name + " -n " + namespace + f.ClusterFlags() + " --all-pods -f"
+		all = f.Line(suggest.GetLog(namespace, name).WithArgs("--all-pods", "-f"))
 	}
 	view := logview.New(f, logview.Options{Job: name, Follow: true, AllShownBy: all})
 	result, err := logs.Engine{Client: c.Client, Missing: f.Missing}.Read(ctx, logs.Query{Job: job, Follow: true, Parts: true}, view)

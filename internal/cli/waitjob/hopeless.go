@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
@@ -112,6 +113,6 @@ func explained(f *factory.Factory, c *factory.Cluster, r wait.Request) func(cont
 		if why == "" {
 			return "", nil, nil
 		}
-		return "warning: " + r.Name + " " + why + "; still waiting", append(explanation.FirstCommands(e), "hyperpod explain-job "+r.Name+" -n "+r.Namespace+f.ClusterFlags()), nil
+		return "warning: " + r.Name + " " + why + "; still waiting", append(explanation.FirstCommands(e), f.Line(errs.Run("explain-job", r.Name, "-n", r.Namespace))), nil
 	}
 }
