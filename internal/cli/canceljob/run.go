@@ -32,7 +32,7 @@ type target struct {
 // others; Run reports it at the end.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	cluster, err := f.Cluster()
+	cluster, err := f.Cluster(ctx)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (o *Options) write(ctx context.Context, text []byte) (string, error) {
 	f := o.Factory
 	dirs := f.TemplateDirs()
 	if o.Team {
-		c, err := f.Cluster()
+		c, err := f.Cluster(ctx)
 		if err != nil {
 			return "", err
 		}

@@ -105,7 +105,7 @@ func (o *Options) Validate() error {
 
 // Run runs the command.
 func Run(ctx context.Context, o *Options) error {
-	cluster, err := o.Factory.Cluster()
+	cluster, err := o.Factory.Cluster(ctx)
 	if err != nil {
 		return err
 	}

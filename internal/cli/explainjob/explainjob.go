@@ -83,7 +83,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer admissioncheck.Grow()()
-	cluster, err := f.Cluster()
+	cluster, err := f.Cluster(ctx)
 	if err != nil {
 		return err
 	}

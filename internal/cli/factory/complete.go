@@ -3,9 +3,11 @@ package factory
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +26,8 @@ import (
 // completionDeadline limits the time of a completion. After it, the shell gets no words.
 const completionDeadline = time.Second
 
-// Lookup finds the words that are valid at a position of the command line.
+// Lookup finds the words that are valid at a position of the command line. With an
+// error it returns the words that it found nevertheless.
 type Lookup func(ctx context.Context, f *Factory) ([]string, error)
 
 // Complete attaches the completion from a fixed list to a flag.
@@ -52,6 +55,7 @@ func (f *Factory) CompleteArgs(cmd *cobra.Command, l Lookup) {
 }
 
 // completer runs a lookup with the deadline. It prints no errors, because they would end up in the command line.
+// BASH_COMP_DEBUG_FILE names a file that gets them.
 func (f *Factory) completer(l Lookup) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return f.CompleteWith(cmd, prefix, l)
@@ -79,7 +83,7 @@ func (f *Factory) CompleteWith(cmd *cobra.Command, prefix string, l Lookup) ([]s
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	case a := <-done:
 		if a.err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			cobra.CompDebugln(a.err.Error(), false)
 		}
 		slices.Sort(a.words)
 		words := slices.DeleteFunc(slices.Compact(a.words), func(w string) bool { return !strings.HasPrefix(w, prefix) })
@@ -123,12 +127,12 @@ type meta struct {
 	} `json:"metadata"`
 }
 
-func list(ctx context.Context, f *Factory, r kinds.Resource, namespace string) ([]string, error) {
-	c, err := f.Cluster()
+func list(ctx context.Context, f *Factory, r kinds.Resource, namespace, selector string) ([]string, error) {
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}
-	page, err := kube.List[meta](ctx, c.Client, r, namespace, kube.ListOptions{MetadataOnly: true})
+	page, err := kube.List[meta](ctx, c.Client, r, namespace, kube.ListOptions{MetadataOnly: true, LabelSelector: selector})
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +144,7 @@ func list(ctx context.Context, f *Factory, r kinds.Resource, namespace string) (
 }
 
 func namespaceFor(ctx context.Context, f *Factory) (string, error) {
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +160,7 @@ func namespaceFor(ctx context.Context, f *Factory) (string, error) {
 
 // Namespaces completes namespaces.
 func Namespaces(ctx context.Context, f *Factory) ([]string, error) {
-	return list(ctx, f, kinds.Namespace, "")
+	return list(ctx, f, kinds.Namespace, "", "")
 }
 
 // Queues completes the LocalQueues of the namespace.
@@ -165,7 +169,7 @@ func Queues(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -173,12 +177,12 @@ func Queues(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, f, r, ns)
+	return list(ctx, f, r, ns, "")
 }
 
 // Priorities completes WorkloadPriorityClasses.
 func Priorities(ctx context.Context, f *Factory) ([]string, error) {
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -186,12 +190,13 @@ func Priorities(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, f, r, "")
+	return list(ctx, f, r, "", "")
 }
 
-// Jobs completes the names of jobs of every kind, listed in parallel.
+// Jobs completes the names of jobs of every kind, listed in parallel. A kind that
+// cannot be listed leaves the names of the others.
 func Jobs(ctx context.Context, f *Factory) ([]string, error) {
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -203,18 +208,13 @@ func Jobs(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make(chan []string, len(served))
-	for _, k := range served {
-		go func() {
-			names, _ := list(ctx, f, k.Resource, ns)
-			found <- names
-		}()
+	names, failed := make([][]string, len(served)), make([]error, len(served))
+	var wg sync.WaitGroup
+	for i, k := range served {
+		wg.Go(func() { names[i], failed[i] = list(ctx, f, k.Resource, ns, "") })
 	}
-	var out []string
-	for range served {
-		out = append(out, <-found...)
-	}
-	return out, nil
+	wg.Wait()
+	return slices.Concat(names...), errors.Join(failed...)
 }
 
 // Templates completes the names of templates. The team's are among them when the
@@ -226,15 +226,12 @@ func Templates(ctx context.Context, f *Factory) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionDeadline/2)
 	defer cancel()
-	if c, err := f.Cluster(); err == nil {
-		if ns, err := namespaceFor(ctx, f); err == nil {
-			page, _ := kube.List[meta](ctx, c.Client, kinds.ConfigMap, ns, kube.ListOptions{MetadataOnly: true, LabelSelector: kinds.TemplateLabel})
-			for _, m := range page.Items {
-				out = append(out, m.Metadata.Name)
-			}
-		}
+	ns, err := namespaceFor(ctx, f)
+	if err != nil {
+		return out, err
 	}
-	return out, nil
+	team, err := list(ctx, f, kinds.ConfigMap, ns, kinds.TemplateLabel)
+	return append(out, team...), err
 }
 
 // InstanceTypes completes the names of instance types.

@@ -136,7 +136,7 @@ func CheckSelector(text string) error {
 var labelName = regexp.MustCompile(`[A-Za-z0-9](?:[-._/A-Za-z0-9]*[A-Za-z0-9])?`)
 
 // Cluster returns the cluster that the global flags choose, connected on first use.
-func (f *Factory) Cluster() (*Cluster, error) {
+func (f *Factory) Cluster(ctx context.Context) (*Cluster, error) {
 	if f.cluster != nil {
 		return f.cluster, nil
 	}
@@ -147,14 +147,24 @@ func (f *Factory) Cluster() (*Cluster, error) {
 	if path != "" {
 		f.cluster, err = f.openSnapshot(path)
 	} else if name := f.SandboxName(""); name != "" && live(f.Global) == "" {
-		f.cluster, err = f.openSandbox(name)
+		f.cluster, err = f.openSandbox(ctx, name)
 	} else {
-		f.cluster, err = f.connect()
+		f.cluster, err = f.kubeconfig()
 	}
 	return f.cluster, err
 }
 
-func (f *Factory) connect() (*Cluster, error) {
+// Connect returns the output format and the cluster of a command.
+func (f *Factory) Connect(ctx context.Context) (output.Format, *Cluster, error) {
+	format, err := f.Format()
+	if err != nil {
+		return format, nil, err
+	}
+	c, err := f.Cluster(ctx)
+	return format, c, err
+}
+
+func (f *Factory) kubeconfig() (*Cluster, error) {
 	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: f.Global.Context}, f.Env)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func (f *Factory) SandboxOptions() sandbox.Options {
 
 // OpenSandbox opens a sandbox. One that is named like a scenario is made on
 // first use.
-func (f *Factory) OpenSandbox(name string) (*sandbox.Sandbox, error) {
+func (f *Factory) OpenSandbox(ctx context.Context, name string) (*sandbox.Sandbox, error) {
 	path, err := f.SandboxPath(name)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (f *Factory) OpenSandbox(name string) (*sandbox.Sandbox, error) {
 	box, err := sandbox.Open(path, f.SandboxOptions())
 	if errs.ExitOf(err) == errs.NotFound && !f.completing && slices.ContainsFunc(sandbox.Scenarios(), func(s sandbox.Scenario) bool { return s.Name == name }) {
 		f.Notef("note: creating the sandbox %q on this machine", name)
-		made, err := sandbox.Create(context.Background(), path, name, f.SandboxOptions())
+		made, err := sandbox.Create(ctx, path, name, f.SandboxOptions())
 		if err != nil {
 			// Another process may have made it a moment ago.
 			if there, openErr := sandbox.Open(path, f.SandboxOptions()); openErr == nil {
@@ -82,8 +82,8 @@ func (f *Factory) OpenSandbox(name string) (*sandbox.Sandbox, error) {
 	return box, err
 }
 
-func (f *Factory) openSandbox(name string) (*Cluster, error) {
-	box, err := f.OpenSandbox(name)
+func (f *Factory) openSandbox(ctx context.Context, name string) (*Cluster, error) {
+	box, err := f.OpenSandbox(ctx, name)
 	if err != nil {
 		return nil, err
 	}

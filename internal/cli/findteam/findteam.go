@@ -49,18 +49,17 @@ func (s Scope) Fallbacks(c *factory.Cluster, w *state.Want) {
 	w.Parallel = parallel
 	var once sync.Once
 	var names []string
-	namespaces := func(ctx context.Context) ([]string, error) {
+	namespaces := func(ctx context.Context) []string {
 		once.Do(func() { names = s.namespaces(ctx, c) })
-		return names, nil
+		return names
 	}
-	w.FallbackNamespaces = namespaces
+	w.FallbackNamespaces = func(ctx context.Context) ([]string, error) { return namespaces(ctx), nil }
 	w.FallbackQueues = func(ctx context.Context) ([]string, error) {
 		var queues []string
 		if s.Team != "" {
 			queues = append(queues, discovery.ManagedClusterQueue(s.Team), s.Team)
 		}
-		spaces, _ := namespaces(ctx)
-		for _, ns := range spaces {
+		for _, ns := range namespaces(ctx) {
 			queues = append(queues, quota.ManagedQueue(ns))
 			if local, err := state.ListLocalQueues(ctx, c.Client, ns); err == nil {
 				for _, q := range local {
@@ -165,7 +164,7 @@ func NoKueue(s *state.State) error {
 
 // Complete completes the names of teams.
 func Complete(ctx context.Context, f *factory.Factory) ([]string, error) {
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}

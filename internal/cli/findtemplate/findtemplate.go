@@ -59,7 +59,7 @@ func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*p
 }
 
 func fromTeam(ctx context.Context, f *factory.Factory, name string, where Where) (*parse.Template, error) {
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func reason(err error) string {
 // Team lists the team's templates for a command that shows all templates. What cannot be read becomes a notice, not an
 // error.
 func Team(ctx context.Context, f *factory.Factory, where Where) ([]*parse.Template, []team.Unusable) {
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if errors.Is(err, kube.ErrNoCluster) {
 		f.Notef("note: no cluster: the team's templates are not shown")
 		return nil, nil
@@ -108,7 +108,7 @@ func Team(ctx context.Context, f *factory.Factory, where Where) ([]*parse.Templa
 
 // OfJob makes a template of a job of the cluster, in the form in which its owner wrote it.
 func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv convert.Conversion) (*parse.Template, findjob.Job, error) {
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, findjob.Job{}, err
 	}

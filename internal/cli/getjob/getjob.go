@@ -65,11 +65,7 @@ func (o *Options) Validate() error {
 // Run reads the job and prints it.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	cluster, err := f.Cluster()
+	format, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}

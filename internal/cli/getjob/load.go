@@ -33,8 +33,7 @@ type report struct {
 // loader reads the parts of a report in parallel. It collects what the user has no
 // permission to read; the page is made without it.
 type loader struct {
-	ctx context.Context
-	c   *factory.Cluster
+	c *factory.Cluster
 
 	mu     sync.Mutex
 	group  sync.WaitGroup
@@ -64,7 +63,7 @@ func load(ctx context.Context, c *factory.Cluster, found findjob.Job) (report, e
 		return report{}, err
 	}
 	r := report{job: job}
-	l := &loader{ctx: ctx, c: c}
+	l := &loader{c: c}
 	l.start(func() (err error) {
 		r.workloads, err = state.ListWorkloads(ctx, c.Client, job.Namespace, kube.ListOptions{})
 		return err
@@ -80,15 +79,15 @@ func load(ctx context.Context, c *factory.Cluster, found findjob.Job) (report, e
 	r.workload = jobs.Match([]state.Job{job}, r.workloads)[0]
 	var rules order.Reader
 	r.order = rules.Rules(ctx, c.Client, r.workloads)
-	return l.surroundings(r)
+	return l.surroundings(ctx, r)
 }
 
 // surroundings reads what the page shows besides job, workload and pods.
-func (l *loader) surroundings(r report) (report, error) {
+func (l *loader) surroundings(ctx context.Context, r report) (report, error) {
 	var events [3][]state.Event
 	about := func(i int, selector string) {
 		l.start(func() (err error) {
-			events[i], err = state.ListEvents(l.ctx, l.c.Client, r.job.Namespace, kube.ListOptions{FieldSelector: selector})
+			events[i], err = state.ListEvents(ctx, l.c.Client, r.job.Namespace, kube.ListOptions{FieldSelector: selector})
 			return err
 		})
 	}
@@ -101,7 +100,7 @@ func (l *loader) surroundings(r report) (report, error) {
 	}
 	if w := r.workload; w != nil && w.Admission != nil {
 		l.start(func() error {
-			q, err := state.GetClusterQueue(l.ctx, l.c.Client, w.Admission.ClusterQueue)
+			q, err := state.GetClusterQueue(ctx, l.c.Client, w.Admission.ClusterQueue)
 			if err == nil {
 				r.queue = &q
 			}
@@ -109,10 +108,10 @@ func (l *loader) surroundings(r report) (report, error) {
 		})
 	}
 	if mayHaveFaults(r) {
-		l.start(func() error { return l.faults(&r) })
+		l.start(func() error { return l.faults(ctx, &r) })
 	}
 	l.start(func() error {
-		r.console = console(l.ctx, l.c)
+		r.console = console(ctx, l.c)
 		return nil
 	})
 	l.group.Wait()
@@ -157,8 +156,8 @@ func mayHaveFaults(r report) bool {
 }
 
 // faults reads the health of the nodes that run the job's pods.
-func (l *loader) faults(r *report) error {
-	nodes, err := state.ListNodes(l.ctx, l.c.Client, kube.ListOptions{})
+func (l *loader) faults(ctx context.Context, r *report) error {
+	nodes, err := state.ListNodes(ctx, l.c.Client, kube.ListOptions{})
 	on := map[string]bool{}
 	for _, p := range r.pods {
 		on[p.NodeName] = true

@@ -34,7 +34,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Jo
 				jobs.VerboseRow
 			}{ch.Type, jobtext.VerboseRow(ch.Job, ch.Status)})
 		case screen.Redraws():
-			r, err := (&loader{ctx: ctx, c: c}).surroundings(report{job: ch.Job, workload: ch.Workload, workloads: ch.Queue, order: ch.Order, pods: ch.Pods})
+			r, err := (&loader{c: c}).surroundings(ctx, report{job: ch.Job, workload: ch.Workload, workloads: ch.Queue, order: ch.Order, pods: ch.Pods})
 			if err != nil {
 				return err
 			}

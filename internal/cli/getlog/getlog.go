@@ -144,7 +144,7 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 // Run prints the logs.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	cluster, err := f.Cluster()
+	cluster, err := f.Cluster(ctx)
 	if err != nil {
 		return err
 	}

@@ -109,11 +109,7 @@ func (o *Options) want(c *factory.Cluster) state.Want {
 // Run shows the queue, or goes on showing it.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	c, err := f.Cluster()
+	format, c, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}

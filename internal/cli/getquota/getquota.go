@@ -157,7 +157,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	o.metrics = format.Name == output.Prometheus
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return err
 	}

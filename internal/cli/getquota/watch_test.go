@@ -30,7 +30,7 @@ func TestWatch(t *testing.T) {
 				return ""
 			}}
 	}
-	maker, err := user(io.Discard).Cluster()
+	maker, err := user(io.Discard).Cluster(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

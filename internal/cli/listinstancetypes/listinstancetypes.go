@@ -143,7 +143,7 @@ func Run(ctx context.Context, o *Options) error {
 // alone is shown, unless only the cluster's types are wanted.
 func (o *Options) count(ctx context.Context) (census, error) {
 	f := o.Factory
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	var st *state.State
 	if err == nil {
 		st, err = state.Load(ctx, c.Client, state.Want{Nodes: true, Pods: true}, c.Now())

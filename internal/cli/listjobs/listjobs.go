@@ -74,11 +74,7 @@ func (o *Options) Validate() error {
 // Run lists the jobs, or follows them.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	cluster, err := f.Cluster()
+	format, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}

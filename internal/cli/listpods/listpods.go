@@ -60,11 +60,7 @@ func (o *Options) Validate() error { return nil }
 // the list is empty, and a note on stderr gives the reason.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	cluster, err := f.Cluster()
+	format, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,8 +85,10 @@ func Run(ctx context.Context, o *Options) error {
 		}{rows}
 	}
 	if len(rows) == 0 {
-		// Its Workload may not be readable: then the job's own status gives the reason.
-		workloads, _ := state.ListWorkloads(ctx, cluster.Client, job.Namespace, kube.ListOptions{})
+		workloads, err := state.ListWorkloads(ctx, cluster.Client, job.Namespace, kube.ListOptions{})
+		if err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) { // without Workloads, the job's own status gives the reason
+			return err
+		}
 		s := jobs.StatusOf(job, jobs.Match([]state.Job{job}, workloads)[0], pods)
 		f.Notef("note: %s has no pods: it is %s", o.Name, jobtext.State(s))
 	}

@@ -95,7 +95,7 @@ func (o *Options) Validate() error {
 // Run changes the job and reports the result.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	cluster, err := f.Cluster()
+	cluster, err := f.Cluster(ctx)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func podsOf(ctx context.Context, f *factory.Factory, name string) ([]pick.Pod, e
 	if name == "" {
 		return nil, nil
 	}
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}

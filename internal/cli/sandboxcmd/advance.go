@@ -41,7 +41,7 @@ func (o *advanceOptions) Validate() error { return nil }
 
 func runAdvance(ctx context.Context, o *advanceOptions) error {
 	name := o.factory.SandboxName(factory.DefaultSandbox)
-	box, err := o.factory.OpenSandbox(name)
+	box, err := o.factory.OpenSandbox(ctx, name)
 	if err != nil {
 		return err
 	}

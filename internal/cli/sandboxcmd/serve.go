@@ -55,7 +55,7 @@ func (o *serveOptions) Validate() error {
 
 func runServe(ctx context.Context, o *serveOptions) (err error) {
 	f := o.factory
-	box, err := f.OpenSandbox(o.name)
+	box, err := f.OpenSandbox(ctx, o.name)
 	if err != nil {
 		return err
 	}

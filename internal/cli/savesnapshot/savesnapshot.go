@@ -80,11 +80,7 @@ type Missing struct {
 // Run takes the snapshot and writes it.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	cluster, err := f.Cluster()
+	format, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}

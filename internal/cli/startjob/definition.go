@@ -153,7 +153,7 @@ func (r *run) readRecipe() (definition, error) {
 func (r *run) repeat(ctx context.Context) (definition, error) {
 	o, f := r.options, r.factory
 	namespace, name := o.repeated()
-	c, err := f.Cluster()
+	c, err := f.Cluster(ctx)
 	if err != nil {
 		return definition{}, err
 	}

@@ -107,7 +107,7 @@ func (r *run) checkEarly(t *parse.Template, v values.Values) error {
 
 // resolve completes the settings with what the cluster knows.
 func (r *run) resolve(ctx context.Context, t *parse.Template, s settings) (values.Values, error) {
-	c, err := r.factory.Cluster()
+	c, err := r.factory.Cluster(ctx)
 	switch {
 	case err == nil:
 		r.cluster = c

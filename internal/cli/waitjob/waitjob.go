@@ -75,11 +75,7 @@ func (o *Options) Validate() error {
 // Run finds the job and waits.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	cluster, err := f.Cluster()
+	format, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ type Change struct {
 // show its Workloads, is followed by the jobs' own status.
 func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &follower{ctx: ctx, c: c, scope: s, emit: emit, results: make(chan error, 1), jobs: map[string]*entry{},
+	f := &follower{c: c, scope: s, emit: emit, results: make(chan error, 1), jobs: map[string]*entry{},
 		workloads: map[string]map[string]state.Workload{}}
 	options := kube.ListOptions{LabelSelector: s.Selector}
 	if s.Name != "" {
@@ -65,21 +65,21 @@ func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) erro
 	f.waiting = len(s.Kinds) + 1
 	f.left = len(s.Kinds)
 	for _, k := range s.Kinds {
-		f.start(k.Resource, s.Namespace, func(ns string, synced func() error) error {
+		f.start(ctx, k.Resource, s.Namespace, func(ns string, synced func() error) error {
 			return state.FollowJobs(ctx, c, k, ns, options, func(e kube.Event[state.Job]) error {
 				if e.Type == kube.Synced {
 					return synced()
 				}
-				return f.job(e)
+				return f.job(ctx, e)
 			})
 		})
 	}
-	f.start(kinds.Workload, s.Namespace, func(ns string, synced func() error) error {
+	f.start(ctx, kinds.Workload, s.Namespace, func(ns string, synced func() error) error {
 		return state.FollowWorkloads(ctx, c, ns, kube.ListOptions{}, func(e kube.Event[state.Workload]) error {
 			if e.Type == kube.Synced {
 				return synced()
 			}
-			return f.workload(e)
+			return f.workload(ctx, e)
 		})
 	})
 	err := <-f.results
@@ -99,7 +99,6 @@ type entry struct {
 
 // follower joins the streams; its methods are called from several goroutines.
 type follower struct {
-	ctx     context.Context
 	c       *kube.Client
 	scope   Scope
 	emit    func(Change) error
@@ -125,14 +124,14 @@ type follower struct {
 // start runs one stream. Where all namespaces may not be followed it is replaced
 // by one for each that may; what cannot be followed at all is left out, as long
 // as there is another stream of jobs.
-func (f *follower) start(r kinds.Resource, namespace string, run func(ns string, synced func() error) error) {
+func (f *follower) start(ctx context.Context, r kinds.Resource, namespace string, run func(ns string, synced func() error) error) {
 	f.running.Go(func() {
 		var once sync.Once
-		synced := func() (err error) { once.Do(func() { err = f.synced() }); return err }
+		synced := func() (err error) { once.Do(func() { err = f.synced(ctx) }); return err }
 		err := run(namespace, synced)
 		switch {
 		case kube.IsForbidden(err) && namespace == "" && r.Namespaced && f.scope.Namespaces != nil:
-			all := f.each()
+			all := f.each(ctx)
 			f.mu.Lock()
 			if !f.live {
 				f.waiting += len(all)
@@ -143,7 +142,7 @@ func (f *follower) start(r kinds.Resource, namespace string, run func(ns string,
 			f.lose(state.Missing{Resource: r, Verb: "list", Reason: state.Forbidden, Err: err})
 			f.mu.Unlock()
 			for _, ns := range all {
-				f.start(r, ns, run)
+				f.start(ctx, r, ns, run)
 			}
 		case kube.IsForbidden(err):
 			f.mu.Lock()
@@ -183,10 +182,10 @@ func (f *follower) end(err error) {
 }
 
 // each returns the namespaces that may be followed one by one.
-func (f *follower) each() []string {
+func (f *follower) each(ctx context.Context) []string {
 	f.namespacesOnce.Do(func() {
 		var err error
-		if f.namespaces, err = f.scope.Namespaces(f.ctx); err != nil {
+		if f.namespaces, err = f.scope.Namespaces(ctx); err != nil {
 			f.namespaces = nil
 		}
 	})
@@ -204,7 +203,7 @@ func (f *follower) last(r kinds.Resource) bool {
 	return f.left == 0
 }
 
-func (f *follower) job(e kube.Event[state.Job]) error {
+func (f *follower) job(ctx context.Context, e kube.Event[state.Job]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	j := e.Object
@@ -214,15 +213,15 @@ func (f *follower) job(e kube.Event[state.Job]) error {
 			return nil
 		}
 		delete(f.jobs, j.UID)
-		return f.send(kube.Deleted, &entry{job: j, workload: before.workload, status: before.status})
+		return f.send(ctx, kube.Deleted, &entry{job: j, workload: before.workload, status: before.status})
 	}
 	now := f.enter(j)
-	f.followPods(j)
+	f.followPods(ctx, j)
 	switch {
 	case !known:
-		return f.send(kube.Added, now)
+		return f.send(ctx, kube.Added, now)
 	case !before.status.Equal(now.status):
-		return f.send(kube.Modified, now)
+		return f.send(ctx, kube.Modified, now)
 	}
 	return nil
 }
@@ -236,7 +235,7 @@ func (f *follower) enter(j state.Job) *entry {
 	return e
 }
 
-func (f *follower) workload(e kube.Event[state.Workload]) error {
+func (f *follower) workload(ctx context.Context, e kube.Event[state.Workload]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := e.Object
@@ -253,11 +252,11 @@ func (f *follower) workload(e kube.Event[state.Workload]) error {
 	if len(mine) == 0 {
 		delete(f.workloads, w.OwnerUID)
 	}
-	return f.again(f.jobs[w.OwnerUID])
+	return f.again(ctx, f.jobs[w.OwnerUID])
 }
 
 // again sends a job whose status is no longer what it was.
-func (f *follower) again(before *entry) error {
+func (f *follower) again(ctx context.Context, before *entry) error {
 	if before == nil {
 		return nil
 	}
@@ -265,12 +264,12 @@ func (f *follower) again(before *entry) error {
 	if now.status.Equal(before.status) {
 		return nil
 	}
-	return f.send(kube.Modified, now)
+	return f.send(ctx, kube.Modified, now)
 }
 
 // synced counts the streams that have listed everything; after the last one the
 // jobs that exist are sent in order.
-func (f *follower) synced() error {
+func (f *follower) synced(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.live {
@@ -294,7 +293,7 @@ func (f *follower) synced() error {
 		return strings.Compare(a.job.Name, b.job.Name)
 	})
 	for _, e := range all {
-		if err := f.send(kube.Added, e); err != nil {
+		if err := f.send(ctx, kube.Added, e); err != nil {
 			return err
 		}
 	}
@@ -302,7 +301,7 @@ func (f *follower) synced() error {
 }
 
 // send passes a change on once everything has been listed.
-func (f *follower) send(kind string, e *entry) error {
+func (f *follower) send(ctx context.Context, kind string, e *entry) error {
 	if f.waiting > 0 {
 		return nil
 	}
@@ -311,7 +310,7 @@ func (f *follower) send(kind string, e *entry) error {
 		for _, mine := range f.workloads {
 			c.Queue = append(c.Queue, values(mine)...)
 		}
-		c.Order = f.order.Rules(f.ctx, f.c, c.Queue)
+		c.Order = f.order.Rules(ctx, f.c, c.Queue)
 	}
 	return f.emit(c)
 }

@@ -15,7 +15,7 @@ import (
 // how to tell them, and others when that changes: a RayJob's pods have the name of a
 // cluster that is made later, and made anew after a preemption. It is called with the
 // lock held.
-func (f *follower) followPods(j state.Job) {
+func (f *follower) followPods(ctx context.Context, j state.Job) {
 	if !f.scope.Pods || f.podsOf == j.PodSelector || j.PodSelector == "" {
 		return
 	}
@@ -24,7 +24,7 @@ func (f *follower) followPods(j state.Job) {
 		f.pods = nil
 	}
 	f.podsOf = j.PodSelector
-	ctx, leave := context.WithCancel(f.ctx)
+	following, leave := context.WithCancel(ctx)
 	f.leavePods = leave
 	if f.waiting > 0 {
 		f.waiting++ // the first state to be sent has the pods in it
@@ -32,20 +32,20 @@ func (f *follower) followPods(j state.Job) {
 	early := f.waiting > 0
 	f.running.Go(func() {
 		defer leave()
-		err := state.FollowPods(ctx, f.c, j.Namespace, kube.ListOptions{LabelSelector: j.PodSelector}, func(e kube.Event[state.Pod]) error {
+		err := state.FollowPods(following, f.c, j.Namespace, kube.ListOptions{LabelSelector: j.PodSelector}, func(e kube.Event[state.Pod]) error {
 			if e.Type != kube.Synced {
-				return f.pod(ctx, e)
+				return f.pod(following, e)
 			}
-			if err := f.havePods(ctx); err != nil || !early {
+			if err := f.havePods(following); err != nil || !early {
 				return err
 			}
 			early = false
-			return f.synced()
+			return f.synced(ctx)
 		})
 		switch {
-		case ctx.Err() != nil && f.ctx.Err() == nil: // left for others
+		case following.Err() != nil && ctx.Err() == nil: // left for others
 			if early {
-				if err := f.synced(); err != nil {
+				if err := f.synced(ctx); err != nil {
 					f.end(err)
 				}
 			}
@@ -56,7 +56,7 @@ func (f *follower) followPods(j state.Job) {
 			f.lose(state.Missing{Resource: kinds.Pod, Namespace: j.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
 			f.mu.Unlock()
 			if early {
-				if err := f.synced(); err != nil {
+				if err := f.synced(ctx); err != nil {
 					f.end(err)
 				}
 			}
@@ -82,7 +82,7 @@ func (f *follower) pod(ctx context.Context, e kube.Event[state.Pod]) error {
 	if f.waiting > 0 {
 		return nil
 	}
-	return f.resend()
+	return f.resend(ctx)
 }
 
 // havePods marks the pods as known, even if there is none.
@@ -95,13 +95,13 @@ func (f *follower) havePods(ctx context.Context) error {
 	if f.pods == nil {
 		f.pods = map[string]state.Pod{}
 	}
-	return f.resend()
+	return f.resend(ctx)
 }
 
 // resend sends the single job again, as its pods changed.
-func (f *follower) resend() error {
+func (f *follower) resend(ctx context.Context) error {
 	for _, e := range f.jobs {
-		if err := f.send(kube.Modified, f.enter(e.job)); err != nil {
+		if err := f.send(ctx, kube.Modified, f.enter(e.job)); err != nil {
 			return err
 		}
 	}
