@@ -33,6 +33,8 @@ type VerboseRow struct {
 // List is the document of list-jobs.
 type List[R any] struct {
 	Jobs []R `json:"jobs"`
+	// Missing is what could not be read.
+	Missing []state.Unread `json:",omitempty"`
 }
 
 // RowOf returns the row of a job.

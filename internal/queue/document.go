@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/metrics"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // The sources of an order.
@@ -33,6 +34,8 @@ type Document struct {
 	// Source is where the counts are from: Workloads, or Status when not all of them
 	// could be read.
 	Source string
+	// Missing is what could not be read.
+	Missing []state.Unread `json:",omitempty"`
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
 }

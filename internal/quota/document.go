@@ -30,6 +30,8 @@ type Document struct {
 	Source string
 	// Complete is false when not all queues and cohorts could be read.
 	Complete bool
+	// Missing is what could not be read.
+	Missing []state.Unread `json:",omitempty"`
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
 }

@@ -42,6 +42,25 @@ func NewMissing(r kinds.Resource, namespace, verb string, err error) Missing {
 	return m
 }
 
+// Unread is a Missing in a document.
+type Unread struct {
+	Resource  string
+	Namespace string `json:",omitempty"`
+	Verb      string
+	Reason    string
+}
+
+// Document returns what could not be read as documents have it: without the kinds that
+// the cluster does not serve.
+func Document(missing []Missing) (out []Unread) {
+	for _, m := range missing {
+		if m.Reason != NotServed {
+			out = append(out, Unread{Resource: m.Resource.FullName(), Namespace: m.Namespace, Verb: m.Verb, Reason: m.Reason})
+		}
+	}
+	return out
+}
+
 // Refused reports whether a part of it may be readable all the same: one
 // namespace, or an object by name.
 func (m *Missing) Refused() bool { return m.Reason == Forbidden || m.Reason == NotInFile }

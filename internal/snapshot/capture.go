@@ -55,7 +55,8 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 		Server: c.Server(), Context: o.Context, Namespace: o.ContextNamespace, Scope: o.Namespace,
 		Namespaces: l.r.Fallback(),
 	}
-	for _, m := range l.r.Missing() {
+	info.Unread = l.r.Missing()
+	for _, m := range info.Unread {
 		info.Missing = append(info.Missing, Missing{Resource: m.Resource.FullName(), Namespace: m.Namespace, Reason: m.Reason})
 	}
 	if at, err := reader.Served(ctx, c, kinds.Workload); err == nil {

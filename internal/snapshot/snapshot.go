@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
 // Where Kueue keeps its controller and its configuration.
@@ -49,6 +50,8 @@ type Info struct {
 	ResourceVersion int64 `json:"resourceVersion"`
 	// Missing is what could not be read.
 	Missing []Missing `json:"missing,omitempty"`
+	// Unread is why: it is not in the file.
+	Unread []reader.Missing `json:"-"`
 }
 
 // The reasons of a Missing.

@@ -34,6 +34,12 @@ type Want struct {
 // Missing is a list or an object that could not be read.
 type Missing = reader.Missing
 
+// Unread is a Missing in a document; UnreadOf makes them.
+type Unread = reader.Unread
+
+// UnreadOf returns what could not be read as documents have it.
+func UnreadOf(missing []Missing) []Unread { return reader.Document(missing) }
+
 // The reasons of a Missing.
 const (
 	Forbidden = reader.Forbidden

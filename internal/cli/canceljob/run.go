@@ -97,8 +97,7 @@ func (o *Options) await(ctx context.Context, c *factory.Cluster, gone []target) 
 // not found.
 func (o *Options) choose(ctx context.Context, c *factory.Cluster) (found []target, failed, err error) {
 	if len(o.Names) == 0 {
-		found, err = o.list(ctx, c)
-		return found, nil, err
+		return o.list(ctx, c)
 	}
 	namespace := o.Factory.Global.Namespace
 	for _, argument := range o.Names {
@@ -122,29 +121,33 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (found []targe
 	return found, failed, nil
 }
 
-// list chooses by --all or --selector, and --state.
-func (o *Options) list(ctx context.Context, c *factory.Cluster) ([]target, error) {
+// list chooses by --all or --selector, and --state. failed is the error about kinds that
+// could not be read.
+func (o *Options) list(ctx context.Context, c *factory.Cluster) (found []target, failed, err error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ns, err := o.Factory.Namespace(ctx, c, "delete", kinds.PyTorchJob.Resource)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	st, err := state.Load(ctx, c.Client, state.Want{Namespace: ns.Name, Selector: o.Selector, Jobs: served, Workloads: true}, c.Now())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o.Factory.Missing(st.Missing)
+	failed = factory.Failures(st.Missing)
+	if failed != nil && (ctx.Err() != nil || len(o.StateNames) > 0) {
+		return nil, nil, failed // states may be others than they seem
+	}
 	statuses := jobs.Statuses(st.Jobs, st.Workloads)
-	var out []target
 	for i, j := range st.Jobs {
 		if (o.Kind == "" || o.Kind == j.Kind.Kind) && statuses[i].State.Named(o.StateNames) && j.DeletionTimestamp == nil {
-			out = append(out, target{kind: j.Kind, namespace: j.Namespace, name: j.Name, uid: j.UID, state: statuses[i].State, with: submit.Together(j.Annotations)})
+			found = append(found, target{kind: j.Kind, namespace: j.Namespace, name: j.Name, uid: j.UID, state: statuses[i].State, with: submit.Together(j.Annotations)})
 		}
 	}
-	return out, nil
+	return found, failed, nil
 }
 
 // confirmed prompts on a terminal. Without one, names need no confirmation, and --all

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Missing reports on stderr what a list lacks: kinds that you have no permission to list, kinds that a snapshot does not
-// have, and each failure. It does not report kinds that the cluster does not serve.
+// have. It does not report kinds that the cluster does not serve, and leaves failures to Failures.
 func (f *Factory) Missing(missing []state.Missing) {
-	l := f.sort(missing)
+	l := sortMissing(missing)
 	var names, where []string
 	everywhere := false
 	for _, m := range l.forbidden {
@@ -42,7 +43,7 @@ func (f *Factory) Missing(missing []state.Missing) {
 // MissingFigures is like Missing, for a command whose figures depend on objects of others. Such a command shows ? for
 // values that it cannot compute, and one line names the permission that it needs.
 func (f *Factory) MissingFigures(missing []state.Missing) {
-	l := f.sort(missing)
+	l := sortMissing(missing)
 	if len(l.file) > 0 {
 		f.Notef("note: some values are unknown (?): the file has %s", l.file)
 	}
@@ -67,15 +68,31 @@ type lacks struct {
 	file string
 }
 
-// sort groups what is missing by reason, and reports each failure.
-func (f *Factory) sort(missing []state.Missing) lacks {
+// Failures returns the errors of the reads that failed: the server was asked, and did not answer as it should. The result
+// lacks what they would have shown, so the command prints it and fails. Nil if there are none.
+func Failures(missing []state.Missing) (err error) {
+	told := map[string]bool{}
+	for _, m := range missing {
+		if m.Reason != state.Failed || m.Err == nil || told[m.Err.Error()] {
+			continue
+		}
+		told[m.Err.Error()] = true
+		failure := m.Err
+		if errs.ExitOf(failure) == errs.NotFound { // something was found
+			failure = errs.Wrap(failure, "cannot read all").WithCode(errs.Failure)
+		}
+		err = errs.Also(err, failure)
+	}
+	return err
+}
+
+// sortMissing groups what is missing by reason.
+func sortMissing(missing []state.Missing) lacks {
 	var l lacks
 	var none, elsewhere []string
 	within := map[string][]string{} // kinds by namespace
 	for _, m := range missing {
 		switch m.Reason {
-		case state.Failed:
-			f.Notef("warning: %v", m.Err)
 		case state.Forbidden:
 			l.forbidden = append(l.forbidden, m)
 		case state.NotInFile:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -22,7 +23,7 @@ func TestMissing(t *testing.T) {
 	}{
 		{"nothing", nil, "", ""},
 		{"not served", []state.Missing{of(kinds.Workload, state.NotServed, "list", "", false)}, "", ""},
-		{"failed", []state.Missing{of(kinds.Workload, state.Failed, "list", "", false)}, "warning: it broke\n", "warning: it broke\n"},
+		{"failed", []state.Missing{of(kinds.Workload, state.Failed, "list", "", false)}, "", ""},
 		{"a file without a kind", []state.Missing{of(kinds.Workload, state.NotInFile, "list", "", false), of(kinds.Node, state.NotInFile, "list", "", false)},
 			"note: the list is incomplete: the file has no nodes, workloads\n",
 			"note: some values are unknown (?): the file has no nodes, workloads\n"},
@@ -58,5 +59,20 @@ func TestMissing(t *testing.T) {
 				t.Errorf("MissingFigures:\n%swant\n%s", got, c.figures)
 			}
 		})
+	}
+}
+
+// TestFailures: each failure is told once, and never as success or absence.
+func TestFailures(t *testing.T) {
+	failed := func(err error) state.Missing {
+		return state.Missing{Resource: kinds.Node, Reason: state.Failed, Err: err}
+	}
+	refused := state.Missing{Resource: kinds.Node, Reason: state.Forbidden, Err: errors.New("forbidden")}
+	if err := Failures([]state.Missing{refused}); err != nil {
+		t.Errorf("a refusal: %v", err)
+	}
+	err := Failures([]state.Missing{refused, failed(errors.New("one")), failed(errors.New("one")), failed(errs.NotFoundf("two"))})
+	if all := errs.Each(err); len(all) != 2 || errs.ExitOf(all[0]) != errs.Failure || errs.ExitOf(all[1]) != errs.Failure {
+		t.Errorf("%v", err)
 	}
 }

@@ -148,10 +148,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err := liveview.Print(f, format, v.shown()); err != nil {
 		return err
 	}
-	if unread != nil {
+	if unread != nil && unread.Reason != state.Failed {
 		return unread.Err // what the queues' status says is shown, and is not what was asked for
 	}
-	return nil
+	return factory.Failures(s.Missing)
 }
 
 // view is what is shown, in any format.
@@ -189,7 +189,9 @@ func (o *Options) view(s *state.State, rules order.Rules) (view, error) {
 }
 
 func (v *view) document() queue.Document {
-	return queue.NewDocument(v.items, v.teams, v.tallies, v.order, v.state.Taken)
+	d := queue.NewDocument(v.items, v.teams, v.tallies, v.order, v.state.Taken)
+	d.Missing = state.UnreadOf(v.state.Missing)
+	return d
 }
 
 func (v *view) names() []string {

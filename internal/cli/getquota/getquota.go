@@ -2,6 +2,7 @@
 package getquota
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -182,7 +183,7 @@ func Run(ctx context.Context, o *Options) error {
 			f.Notef("warning: %s", p.Message)
 		}
 	}
-	return liveview.Print(f, format, v.View)
+	return cmp.Or(liveview.Print(f, format, v.View), factory.Failures(s.Missing))
 }
 
 // view is what is shown, and what is wrong: its tables have that only when they are
@@ -247,7 +248,11 @@ func (o *Options) view(s *state.State) (view, error) {
 	if o.Tree {
 		table = p.tree
 	}
-	v := newView(r.Problems, func() any { return r.Document(resources, teams) }, table, func() []output.Line {
+	v := newView(r.Problems, func() any {
+		d := r.Document(resources, teams)
+		d.Missing = state.UnreadOf(s.Missing)
+		return d
+	}, table, func() []output.Line {
 		var out []output.Line
 		for _, q := range r.Document(resources, teams).Quota {
 			out = append(out, output.Line{Key: q.ClusterQueue + "\x00" + q.Resource, Value: q})

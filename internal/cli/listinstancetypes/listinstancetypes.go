@@ -154,7 +154,9 @@ func (o *Options) count(ctx context.Context) (census, error) {
 		if o.InCluster && !found.nodesKnown {
 			return found, worst(st)
 		}
-		switch {
+		switch failed := factory.Failures(st.Missing); {
+		case failed != nil:
+			f.Notef("note: figures of the cluster are missing: %v", failed)
 		case !found.nodesKnown:
 			f.Notef("note: figures of the cluster are hidden: no permission to list nodes")
 		case !found.podsKnown:

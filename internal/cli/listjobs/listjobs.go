@@ -2,6 +2,7 @@
 package listjobs
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -91,9 +92,10 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	f.Missing(st.Missing)
 	rows := o.rows(st)
-	return output.Print(f.IO, format, o.document(rows),
+	err = output.Print(f.IO, format, o.document(rows, state.UnreadOf(st.Missing)),
 		func() output.Table { return table(rows, cluster.Now(), o.AllNamespaces) },
 		func() []string { return names(rows) })
+	return cmp.Or(err, factory.Failures(st.Missing))
 }
 
 // scope is what to list: the kinds, and one namespace or all.
@@ -164,16 +166,20 @@ func sortRows(rows []row) {
 }
 
 // document is what JSON, YAML and jsonpath show.
-func (o *Options) document(rows []row) any {
+func (o *Options) document(rows []row, missing []state.Unread) any {
 	list := make([]state.Job, len(rows))
 	statuses := make([]jobs.Status, len(rows))
 	for i, r := range rows {
 		list[i], statuses[i] = r.job, r.status
 	}
 	if o.Verbose {
-		return jobtext.VerboseList(list, statuses)
+		d := jobtext.VerboseList(list, statuses)
+		d.Missing = missing
+		return d
 	}
-	return jobs.ListJSON(list, statuses)
+	d := jobs.ListJSON(list, statuses)
+	d.Missing = missing
+	return d
 }
 
 // Table is the table of a single job.

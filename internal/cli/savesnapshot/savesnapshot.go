@@ -2,6 +2,7 @@
 package savesnapshot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -97,14 +98,15 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	f.Notes(lacks(s))
 	if o.File == "-" {
-		return s.Write(f.IO.Out)
+		return cmp.Or(s.Write(f.IO.Out), factory.Failures(s.Info.Unread))
 	}
 	size, err := s.Save(o.File, snapshot.SaveOptions{Force: o.Force})
 	if err != nil {
 		return err
 	}
-	return output.Print(f.IO, format, document(o, s, size), func() output.Table { return table(o, s, size) },
+	err = output.Print(f.IO, format, document(o, s, size), func() output.Table { return table(o, s, size) },
 		func() []string { return []string{"snapshot/" + o.File} })
+	return cmp.Or(err, factory.Failures(s.Info.Unread))
 }
 
 // lacks returns what the snapshot does not have, a line for each reason.
@@ -112,10 +114,9 @@ func lacks(s *snapshot.Snapshot) []string {
 	why := map[string]string{
 		snapshot.Forbidden: "not in the snapshot, because of missing permissions: ",
 		snapshot.NotInFile: "not in the snapshot, because the source file has none: ",
-		snapshot.Failed:    "not in the snapshot, because reading them failed: ",
 	}
 	var out []string
-	for _, reason := range []string{snapshot.Forbidden, snapshot.NotInFile, snapshot.Failed} {
+	for _, reason := range []string{snapshot.Forbidden, snapshot.NotInFile} {
 		var names []string
 		for _, m := range s.Lacks() {
 			if m.Reason == reason {

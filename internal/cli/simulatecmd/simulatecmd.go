@@ -157,6 +157,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if err := factory.Failures(in.Missing); err != nil {
+		return err // a part of the cluster would behave in another way
+	}
 	f.Missing(in.Missing)
 	rules := in.Rules()
 	for _, n := range rules.Notes {

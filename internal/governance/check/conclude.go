@@ -140,14 +140,14 @@ func (v *Verdict) UnreadKind() (kinds.Resource, bool) {
 	case AdmissionCheckAbsent:
 		r = kinds.AdmissionCheck
 	}
-	return r, v.Quota.Status == StatusFailed && slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == r.FullName() })
+	return r, v.Quota.Status == StatusFailed && slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() })
 }
 
 // NotInFile returns a kind that a layer needs and that the file lacks, which does not
 // tell that the cluster has none; false where no file lacks any.
 func (v *Verdict) NotInFile() (kinds.Resource, bool) {
 	lacks := func(r kinds.Resource) bool {
-		return slices.ContainsFunc(v.Missing, func(m MissingRead) bool { return m.Resource == r.FullName() && m.Reason == state.NotInFile })
+		return slices.ContainsFunc(v.Missing, func(m state.Unread) bool { return m.Resource == r.FullName() && m.Reason == state.NotInFile })
 	}
 	switch {
 	case v.Quota.Skipped == NoQueue && lacks(kinds.LocalQueue):

@@ -110,11 +110,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 		KueueRules: admission.KueueVersion, ClusterKueue: c.In.KueueVersion, FairSharing: c.rules.FairSharing,
 		ConfigurationKnown: c.rules.Known, Notes: append([]inputs.Note{}, c.Notes...),
 	}
-	for _, m := range c.In.Missing {
-		if m.Reason != state.NotServed {
-			v.Missing = append(v.Missing, MissingRead{Resource: m.Resource.FullName(), Namespace: m.Namespace, Verb: m.Verb, Reason: m.Reason})
-		}
-	}
+	v.Missing = state.UnreadOf(c.In.Missing)
 	c.describe(wl, v)
 	d, err := c.quota(ctx, wl, v)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Schema is the name and version of the JSON. A version can gain fields; a field that
@@ -90,7 +91,7 @@ type Verdict struct {
 
 	Rules Rules
 	// Missing is what could not be read.
-	Missing []MissingRead `json:",omitempty"`
+	Missing []state.Unread `json:",omitempty"`
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
 
@@ -334,12 +335,4 @@ type Rules struct {
 	// ConfigurationKnown is false when Kueue's defaults are assumed.
 	ConfigurationKnown bool
 	Notes              []inputs.Note
-}
-
-// MissingRead is a kind that could not be read.
-type MissingRead struct {
-	Resource  string
-	Namespace string `json:",omitempty"`
-	Verb      string
-	Reason    string
 }
