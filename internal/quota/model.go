@@ -120,6 +120,18 @@ func Build(s *state.State) *Report {
 // is said about flavors, LocalQueues and nodes.
 func FromQueues(s *state.State) *Report { return build(builder{s: s, alone: true}) }
 
+// Use is what workloads hold of ClusterQueues and how many there are, by ClusterQueue.
+type Use struct {
+	Reserved, Used   map[string]Usage
+	Running, Waiting map[string]int
+}
+
+// FromUse is Build where s has no workloads, and use says what there is of them. What
+// they wait for is not known.
+func FromUse(s *state.State, use Use) *Report {
+	return build(builder{s: s, workloads: true, use: &use})
+}
+
 func build(b builder) *Report {
 	s := b.s
 	b.r = &Report{Taken: s.Taken, Source: FromStatus}
@@ -173,6 +185,7 @@ type builder struct {
 	r              *Report
 	workloads      bool // all of them are known
 	alone          bool // only queues and cohorts were read
+	use            *Use // of FromUse
 	reserved, used map[string]Usage
 	queueOf        map[string]string        // ClusterQueue by namespace/LocalQueue
 	namespaces     map[string][]string      // by ClusterQueue
@@ -207,6 +220,10 @@ func (b *builder) clusterQueueOf(w *state.Workload) string {
 }
 
 func (b *builder) usage() {
+	if b.use != nil {
+		b.r.Source, b.reserved, b.used = FromWorkloads, b.use.Reserved, b.use.Used
+		return
+	}
 	if b.workloads {
 		b.r.Source = FromWorkloads
 		b.reserved, b.used = usages(b.s.Workloads)
@@ -220,6 +237,10 @@ func (b *builder) usage() {
 
 func (b *builder) pending() {
 	b.demand, b.waiting, b.running = map[string]state.Amounts{}, map[string]int{}, map[string]int{}
+	if b.use != nil {
+		b.waiting, b.running = b.use.Waiting, b.use.Running
+		return
+	}
 	for i := range b.s.Workloads {
 		w := &b.s.Workloads[i]
 		if Holds(w) {

@@ -165,7 +165,7 @@ func Run(ctx context.Context, o *Options) error {
 	for _, n := range rules.Notes {
 		f.Notef("note: %s", n.Message)
 	}
-	report, err := simulate.Run(ctx, simulate.World{Config: rules.Config, Objects: in.Objects(), Now: now}, changes, o.Cycles)
+	report, err := simulate.Run(ctx, simulate.Of(in), changes, simulate.Options{Cycles: o.Cycles})
 	if err != nil {
 		return err
 	}

@@ -72,3 +72,10 @@ func evictedBecause(w *kueue.Workload) (reason, message string) {
 	}
 	return "", ""
 }
+
+// Readiness reports whether Kueue admits workloads through a ClusterQueue, and if not,
+// the reason and message of its Active condition.
+func (e *Engine) Readiness(clusterQueue string) (active bool, reason, message string) {
+	status, reason, message := e.cache.ClusterQueueReadiness(kueue.ClusterQueueReference(clusterQueue))
+	return status == metav1.ConditionTrue, reason, message
+}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -21,12 +22,13 @@ const (
 	RemoveJob   Kind = "removeJob"
 	RemoveNodes Kind = "removeNodes"
 	AddNodes    Kind = "addNodes"
+	Objects     Kind = "apply"
 	Set         Kind = "set"
 	Priority    Kind = "priority"
 	AddJob      Kind = "addJob"
 )
 
-var order = []Kind{RemoveTeam, RemoveJob, RemoveNodes, AddNodes, Set, Priority, AddJob}
+var order = []Kind{RemoveTeam, RemoveJob, RemoveNodes, AddNodes, Objects, Set, Priority, AddJob}
 
 // Change is one thing that is different. Make one with New, or for a job with NewJob.
 type Change struct {
@@ -44,6 +46,8 @@ type Change struct {
 	// when it does not say.
 	Manifest  []byte
 	Namespace string
+
+	put, remove []client.Object // of Objects
 }
 
 // The settings of a team.

@@ -33,7 +33,7 @@ func TestRefusedChanges(t *testing.T) {
 		for _, c := range strings.Fields(text) {
 			changes = append(changes, change(t, simulate.Set, c))
 		}
-		_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), changes, 0)
+		_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), changes, simulate.Options{})
 		if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -156,7 +156,7 @@ func TestJobTwice(t *testing.T) {
 			wl.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "four", UID: "j", Controller: ptr.To(true)}}
 		}
 	}
-	_, err := simulate.Run(context.Background(), w, []simulate.Change{addJob("b", "four", 1)}, 0)
+	_, err := simulate.Run(context.Background(), w, []simulate.Change{addJob("b", "four", 1)}, simulate.Options{})
 	if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "Job four already exists in b") || !strings.Contains(text, "--remove-job b/four") {
 		t.Errorf("%v", text)
 	}
@@ -215,11 +215,11 @@ func TestEndlessQuota(t *testing.T) {
 		t.Errorf("%s %v", data, err)
 	}
 	manifest := strings.ReplaceAll(string(addJob("b", "huge", 7).Manifest), `"7"`, `"9e99"`)
-	_, err = simulate.Run(context.Background(), w, []simulate.Change{simulate.NewJob("huge.yaml", []byte(manifest), "")}, 0)
+	_, err = simulate.Run(context.Background(), w, []simulate.Change{simulate.NewJob("huge.yaml", []byte(manifest), "")}, simulate.Options{})
 	if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "more nvidia.com/gpu than can be counted") {
 		t.Errorf("%v", err)
 	}
-	_, err = simulate.Run(context.Background(), w, []simulate.Change{change(t, simulate.Set, "b.borrow-limit=50%")}, 0)
+	_, err = simulate.Run(context.Background(), w, []simulate.Change{change(t, simulate.Set, "b.borrow-limit=50%")}, simulate.Options{})
 	if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "too large") {
 		t.Errorf("%v", err)
 	}

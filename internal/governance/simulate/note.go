@@ -24,6 +24,10 @@ const (
 	PodsOnRemovedNodes NoteCode = "PodsOnRemovedNodes"
 	// PlacedOnRemovedNode: Job was placed on a removed node by topology and is evicted.
 	PlacedOnRemovedNode NoteCode = "PlacedOnRemovedNode"
+	// NamespaceAssumed: Namespace does not exist and is assumed to be created.
+	NamespaceAssumed NoteCode = "NamespaceAssumed"
+	// DeletionWaits: the ClusterQueue of Team stays until Count workloads end.
+	DeletionWaits NoteCode = "DeletionWaits"
 	// Invalid: an object cannot be right and is left out; Message says why.
 	Invalid NoteCode = "Invalid"
 	// NotModelled: the decisions depend on something that the simulation does not
@@ -39,11 +43,12 @@ type Note struct {
 	// Message is a sentence.
 	Message string
 
-	Team  string    `json:"-"`
-	Job   string    `json:"-"` // "namespace/name"
-	Node  string    `json:"-"`
-	Count int       `json:"-"`
-	Jobs  []PodLoss `json:"-"`
+	Team      string    `json:"-"`
+	Namespace string    `json:"-"`
+	Job       string    `json:"-"` // "namespace/name"
+	Node      string    `json:"-"`
+	Count     int       `json:"-"`
+	Jobs      []PodLoss `json:"-"`
 }
 
 // PodLoss counts the pods that a job ("namespace/name") loses with removed nodes.
@@ -55,10 +60,10 @@ type PodLoss struct {
 // sortNotes orders notes and drops repeated ones.
 func sortNotes(notes []Note) []Note {
 	slices.SortStableFunc(notes, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Team, b.Team), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Node, b.Node))
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Team, b.Team), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Node, b.Node))
 	})
 	return slices.CompactFunc(notes, func(a, b Note) bool {
-		return a.Code == b.Code && a.Message == b.Message && a.Team == b.Team && a.Job == b.Job && a.Node == b.Node && a.Count == b.Count
+		return a.Code == b.Code && a.Message == b.Message && a.Team == b.Team && a.Namespace == b.Namespace && a.Job == b.Job && a.Node == b.Node && a.Count == b.Count
 	})
 }
 

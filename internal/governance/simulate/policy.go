@@ -78,9 +78,7 @@ func (a *applied) set(c Change) error {
 	if err != nil {
 		return err
 	}
-	if a.first[q.Name] == nil {
-		a.first[q.Name] = old
-	}
+	a.changed(q.Name, old)
 	a.put(old, q)
 	return nil
 }
@@ -104,8 +102,8 @@ func clearLimits(q *kueue.ClusterQueue) (some bool) {
 // with it before is not the changes' fault.
 func (a *applied) accepted(ctx context.Context) error {
 	for _, q := range all[*kueue.ClusterQueue](a.World) {
-		old := a.first[q.Name]
-		if old == nil {
+		old, changed := a.first[q.Name]
+		if !changed {
 			continue
 		}
 		bad, err := a.refusal(ctx, q)
@@ -115,10 +113,12 @@ func (a *applied) accepted(ctx context.Context) error {
 		if bad == "" {
 			continue
 		}
-		if was, err := a.refusal(ctx, old); err != nil {
-			return err
-		} else if was == bad {
-			continue
+		if old != nil {
+			if was, err := a.refusal(ctx, old); err != nil {
+				return err
+			} else if was == bad {
+				continue
+			}
 		}
 		return errs.Usagef("Kueue refuses the ClusterQueue of team %s with these changes", quota.TeamOf(q.Name)).WithFact("because", bad)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // Schema is the version of the report's shape.
-const Schema = "hyperpod.simulate/v2"
+const Schema = "hyperpod.simulate/v3"
 
 // Report is the answer. Its shape is documented in docs/simulate.md.
 type Report struct {
@@ -39,26 +39,15 @@ type Report struct {
 	Preempted     []Preemption
 	Evicted       []Eviction
 	Cycles        []Cycle `json:",omitempty"`
-	Notes         []Note
-}
-
-// Totals count jobs and what is borrowed over all teams.
-type Totals struct {
-	Settled                                    bool
-	Admitted, Waiting, Preempted, Inadmissible int
-	Borrowed                                   []Amount
+	// Problems are what get-quota would report, those that the changes bring first.
+	Problems []Problem
+	Notes    []Note
 }
 
 // Team is a ClusterQueue before and after; nil where there is none.
 type Team struct {
 	Team, ClusterQueue string
 	Before, After      *TeamState
-}
-
-// TeamState is what a team has.
-type TeamState struct {
-	Admitted, Waiting, Preempted, Inadmissible int
-	Nominal, Used, Borrowed                    []Amount
 }
 
 // Amount is a quantity in base units: cores, bytes, devices; null where there is no
@@ -82,7 +71,7 @@ func (j Job) Changed() bool {
 	if (j.Before == nil) != (j.After == nil) {
 		return true
 	}
-	return j.Before != nil && (j.Before.State != j.After.State || fmt.Sprint(j.Before.Holds, j.Before.Borrowed) != fmt.Sprint(j.After.Holds, j.After.Borrowed))
+	return j.Before != nil && (j.Before.State != j.After.State || fmt.Sprint(j.Before.Holds, j.Before.Borrowed, j.Before.Overcommit) != fmt.Sprint(j.After.Holds, j.After.Borrowed, j.After.Overcommit))
 }
 
 // The states of a job on paper.
@@ -90,8 +79,9 @@ const (
 	Admitted      = "Admitted"
 	QuotaReserved = "QuotaReserved" // admission checks are missing
 	Waiting       = "Waiting"
-	Preempted     = "Preempted"    // evicted in the simulation, and waiting again
-	Inadmissible  = "Inadmissible" // waiting does not help
+	WaitsForNodes = "WaitsForNodes" // it has its quota, and no node takes its pods
+	Preempted     = "Preempted"     // evicted in the simulation, and waiting again
+	Inadmissible  = "Inadmissible"  // waiting does not help
 	Finished      = "Finished"
 )
 
@@ -101,8 +91,9 @@ type JobState struct {
 	// Reason and Message are Kueue's, of a job that does not run.
 	Reason, Message string
 	By              string // who preempted it ("namespace/job")
-	Holds, Borrowed []Amount
-	PodSets         []PodSet
+	// Holds is its quota; of that, Borrowed is lent by others, Overcommit by nobody.
+	Holds, Borrowed, Overcommit []Amount
+	PodSets                     []PodSet
 }
 
 // PodSet is what one pod set got.
@@ -135,10 +126,16 @@ type Eviction struct {
 	Reason, Message           string
 }
 
-// Run changes the world and compares. steps > 0 runs that many cycles from the
-// state as it is and reports each; otherwise both sides run until they settle.
-func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, error) {
-	from := 0
+// Options say how to simulate.
+type Options struct {
+	// Cycles runs so many scheduling cycles from the state as it is and reports each of
+	// them. 0: both sides run until they settle.
+	Cycles int
+}
+
+// Run changes the world and compares before and after.
+func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, error) {
+	from, steps := 0, o.Cycles
 	if steps > 0 {
 		from = untouched
 	}
@@ -173,6 +170,7 @@ func Run(ctx context.Context, w World, changes []Change, steps int) (*Report, er
 	}
 	r.Notes = append([]Note{}, sortNotes(r.Notes)...)
 	r.Teams = teams(before, after)
+	r.Problems = problems(before, after)
 	r.Jobs = jobs(before, after)
 	for _, e := range after.events {
 		if e.Kind == admission.EventPreempted {

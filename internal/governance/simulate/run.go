@@ -10,6 +10,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // key names a workload.
@@ -31,6 +33,9 @@ type result struct {
 	loop     *Loop
 	problems []string
 	warnings []string
+	idle     map[string]state.Condition // Active conditions of ClusterQueues that admit nothing
+	quota    *quota.Report              // see report
+	teams    map[string]*TeamState      // see teamStates
 }
 
 // maxCycles is after how many cycles without progress a policy is taken never to
@@ -162,6 +167,12 @@ func (r *result) read(e *admission.Engine) {
 	for _, q := range append(all[*kueue.ClusterQueue](r.world), &kueue.ClusterQueue{}) {
 		for _, p := range e.Pending(q.Name) {
 			why[key{p.Namespace, p.Name}] = p
+		}
+	}
+	r.idle = map[string]state.Condition{}
+	for _, q := range all[*kueue.ClusterQueue](r.world) {
+		if active, reason, message := e.Readiness(q.Name); !active {
+			r.idle[q.Name] = state.Condition{Type: kueue.ClusterQueueActive, Status: "False", Reason: reason, Message: message}
 		}
 	}
 	preempted := map[key]string{}

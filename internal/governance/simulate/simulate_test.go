@@ -51,7 +51,7 @@ func change(t testing.TB, k simulate.Kind, text string) simulate.Change {
 
 func run(t testing.TB, w simulate.World, steps int, changes ...simulate.Change) *simulate.Report {
 	t.Helper()
-	r, err := simulate.Run(context.Background(), w, changes, steps)
+	r, err := simulate.Run(context.Background(), w, changes, simulate.Options{Cycles: steps})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestCycles(t *testing.T) {
 	}
 	// The report is JSON with documented keys.
 	b, err := json.Marshal(r)
-	if err != nil || !strings.Contains(string(b), `"Schema":"hyperpod.simulate/v2"`) {
+	if err != nil || !strings.Contains(string(b), `"Schema":"hyperpod.simulate/v3"`) {
 		t.Errorf("%v %s", err, b)
 	}
 }
@@ -261,17 +261,17 @@ func TestWrongChanges(t *testing.T) {
 		{simulate.RemoveNodes, "n1", "the cluster has no nodes", errs.Usage},
 		{simulate.AddNodes, "ml.p5=2", "instance type \"ml.p5\" not found", errs.NotFound},
 	} {
-		_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{change(t, c.kind, c.text)}, 0)
+		_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{change(t, c.kind, c.text)}, simulate.Options{})
 		if errs.ExitOf(err) != c.code || !strings.Contains(errs.Text(err, false), c.want) {
 			t.Errorf("%s %q: %v (exit %d)", c.kind, c.text, errs.Text(err, false), errs.ExitOf(err))
 		}
 	}
-	_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{addJob("b", "x", 1), addJob("b", "x", 1)}, 0)
+	_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{addJob("b", "x", 1), addJob("b", "x", 1)}, simulate.Options{})
 	if errs.ExitOf(err) != errs.Usage {
 		t.Errorf("a job twice: %v", err)
 	}
 	deploy := simulate.NewJob("d.yaml", []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","namespace":"b"}}`), "")
-	if _, err = simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{deploy}, 0); !strings.Contains(errs.Text(err, false), "PyTorchJob") {
+	if _, err = simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{deploy}, simulate.Options{}); !strings.Contains(errs.Text(err, false), "PyTorchJob") {
 		t.Errorf("a Deployment: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -28,7 +27,7 @@ type flavorResource struct{ flavor, resource string }
 
 // stateOf reads a workload's status as the engine has left it.
 func stateOf(w *kueue.Workload) *standing {
-	s := &standing{object: w, JobState: JobState{State: Waiting, Holds: []Amount{}, Borrowed: []Amount{}, PodSets: []PodSet{}}}
+	s := &standing{object: w, JobState: JobState{State: Waiting, Holds: []Amount{}, Borrowed: []Amount{}, Overcommit: []Amount{}, PodSets: []PodSet{}}}
 	reserved, admitted := false, false
 	for _, c := range w.Status.Conditions {
 		on := c.Status == metav1.ConditionTrue
@@ -74,13 +73,6 @@ func stateOf(w *kueue.Workload) *standing {
 	return s
 }
 
-// value is a quantity as an exact number, so that sums are the same in any order:
-// thousandths of cpu, base units of all else, as Kueue counts. It is no more than
-// half of what there can be: sums do not overflow by accident.
-func value(resourceName string, q resource.Quantity) int64 {
-	return min(max(quota.AmountOf(resourceName, q), -most), most)
-}
-
 // most is the largest amount that is told apart; from there on it is unlimited.
 const most = math.MaxInt64 / 2
 
@@ -106,86 +98,6 @@ func amounts(m map[flavorResource]int64) []Amount {
 	return out
 }
 
-// teamStates adds up what every ClusterQueue has.
-func (r *result) teamStates() map[string]*TeamState {
-	out := map[string]*TeamState{}
-	used := map[string]map[flavorResource]int64{}
-	for _, q := range all[*kueue.ClusterQueue](r.world) {
-		if admission.ClusterQueueFaults(q) == "" { // else it is left out
-			out[q.Name], used[q.Name] = &TeamState{}, map[flavorResource]int64{}
-		}
-	}
-	for _, s := range r.states {
-		t := out[s.ClusterQueue]
-		if t == nil {
-			continue
-		}
-		switch s.State {
-		case Admitted, QuotaReserved:
-			t.Admitted++
-		case Waiting:
-			t.Waiting++
-		case Preempted:
-			t.Preempted++
-		case Inadmissible:
-			t.Inadmissible++
-		}
-		for _, u := range s.Holds {
-			fr := flavorResource{u.Flavor, u.Resource}
-			used[s.ClusterQueue][fr] = sum(used[s.ClusterQueue][fr], u.exact)
-		}
-	}
-	for _, q := range all[*kueue.ClusterQueue](r.world) {
-		t := out[q.Name]
-		if t == nil {
-			continue
-		}
-		nominal, borrowed := map[flavorResource]int64{}, map[flavorResource]int64{}
-		for _, g := range q.Spec.ResourceGroups {
-			for _, f := range g.Flavors {
-				for _, rq := range f.Resources {
-					nominal[flavorResource{string(f.Name), string(rq.Name)}] = value(string(rq.Name), rq.NominalQuota)
-				}
-			}
-		}
-		for k, u := range used[q.Name] {
-			borrowed[k] = max(u-nominal[k], 0)
-		}
-		t.Nominal, t.Used, t.Borrowed = amounts(nominal), amounts(used[q.Name]), amounts(borrowed)
-	}
-	return out
-}
-
-func totals(r *result) Totals {
-	t := Totals{Settled: r.settled}
-	borrowed := map[flavorResource]int64{}
-	for _, s := range r.teamStates() {
-		t.Admitted += s.Admitted
-		t.Waiting += s.Waiting
-		t.Preempted += s.Preempted
-		t.Inadmissible += s.Inadmissible
-		for _, b := range s.Borrowed {
-			fr := flavorResource{b.Flavor, b.Resource}
-			borrowed[fr] = sum(borrowed[fr], b.exact)
-		}
-	}
-	t.Borrowed = amounts(borrowed)
-	return t
-}
-
-// teams lists every team of either side, by name.
-func teams(before, after *result) []Team {
-	b, a := before.teamStates(), after.teamStates()
-	names := maps.Clone(b)
-	maps.Copy(names, a)
-	out := []Team{}
-	for _, q := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, Team{Team: quota.TeamOf(q), ClusterQueue: q, Before: b[q], After: a[q]})
-	}
-	slices.SortStableFunc(out, func(x, y Team) int { return cmp.Compare(x.Team, y.Team) })
-	return out
-}
-
 // jobs lists every job of either side that has not finished, by namespace and name.
 func jobs(before, after *result) []Job {
 	keys := map[key]*standing{}
@@ -201,12 +113,12 @@ func jobs(before, after *result) []Job {
 		j := Job{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Team: quota.TeamOf(s.ClusterQueue), ClusterQueue: s.ClusterQueue}
 		if b := before.states[k]; b != nil {
 			c := b.JobState
-			c.Borrowed = append([]Amount{}, was[k]...)
+			c.Borrowed, c.Overcommit = append([]Amount{}, was[k].borrowed...), append([]Amount{}, was[k].over...)
 			j.Before = &c
 		}
 		if a := after.states[k]; a != nil {
 			c := a.JobState
-			c.Borrowed = append([]Amount{}, borrowed[k]...)
+			c.Borrowed, c.Overcommit = append([]Amount{}, borrowed[k].borrowed...), append([]Amount{}, borrowed[k].over...)
 			if c.By != "" {
 				ns, name, _ := strings.Cut(c.By, "/")
 				c.By = after.label(ns, name)
@@ -222,8 +134,9 @@ func jobs(before, after *result) []Job {
 }
 
 // jobBorrowing is what each job has borrowed, by the convention that in a
-// ClusterQueue those admitted last borrow what is beyond its own quota.
-func (r *result) jobBorrowing() map[key][]Amount {
+// ClusterQueue those admitted last hold what is beyond its own quota: first what others
+// lend, then what nobody does.
+func (r *result) jobBorrowing() map[key]beyond {
 	queues := map[string][]key{}
 	for k, s := range r.states {
 		if s.State == Admitted || s.State == QuotaReserved {
@@ -237,29 +150,42 @@ func (r *result) jobBorrowing() map[key][]Amount {
 		}
 	}
 	teams := r.teamStates()
-	out := map[key][]Amount{}
+	out := map[key]beyond{}
 	for q, list := range queues {
 		t := teams[q]
-		if t == nil || len(t.Borrowed) == 0 {
+		if t == nil || len(t.Borrowed)+len(t.Overcommit) == 0 {
 			continue
 		}
 		slices.SortFunc(list, func(a, b key) int {
 			return cmp.Or(cmp.Compare(rank[a], rank[b]), r.states[a].reservedAt().Compare(r.states[b].reservedAt()), cmp.Compare(a.String(), b.String()))
 		})
-		left := map[flavorResource]int64{}
-		for _, n := range t.Nominal {
-			left[flavorResource{n.Flavor, n.Resource}] = n.exact
+		own, lent := exact(t.Nominal), exact(t.Borrowed)
+		take := func(from map[flavorResource]int64, fr flavorResource, most int64) int64 {
+			n := min(max(from[fr], 0), most)
+			from[fr] -= n
+			return n
 		}
 		for _, k := range list {
-			borrowed := map[flavorResource]int64{}
+			borrowed, over := map[flavorResource]int64{}, map[flavorResource]int64{}
 			for _, u := range r.states[k].Holds {
 				fr := flavorResource{u.Flavor, u.Resource}
-				own := min(max(left[fr], 0), u.exact)
-				left[fr] -= own
-				borrowed[fr] = u.exact - own
+				rest := u.exact - take(own, fr, u.exact)
+				borrowed[fr] = take(lent, fr, rest)
+				over[fr] = rest - borrowed[fr]
 			}
-			out[k] = amounts(borrowed)
+			out[k] = beyond{amounts(borrowed), amounts(over)}
 		}
+	}
+	return out
+}
+
+// beyond is what a job holds beyond the quota of its own queue.
+type beyond struct{ borrowed, over []Amount }
+
+func exact(list []Amount) map[flavorResource]int64 {
+	out := map[flavorResource]int64{}
+	for _, a := range list {
+		out[flavorResource{a.Flavor, a.Resource}] = a.exact
 	}
 	return out
 }

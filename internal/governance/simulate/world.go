@@ -71,7 +71,7 @@ type applied struct {
 	World
 	notes []Note
 	added int
-	first map[string]*kueue.ClusterQueue // queues as they were, of those set
+	first map[string]*kueue.ClusterQueue // changed queues as they were; nil: it is new
 }
 
 func (a *applied) apply(ctx context.Context, c Change) error {
@@ -89,6 +89,8 @@ func (a *applied) apply(ctx context.Context, c Change) error {
 		return a.removeNodes(c)
 	case AddNodes:
 		return a.addNodes(c)
+	case Objects:
+		return a.applyObjects(c)
 	case Set:
 		return a.set(c)
 	case Priority:

@@ -30,6 +30,10 @@ func note(n *simulate.Note) string {
 		return fmt.Sprintf("%s leaves its cohort: its borrowing and lending limits are removed", n.Team)
 	case simulate.NodesAdded:
 		return fmt.Sprintf("added %s like %s; nodes do not change quota", words.Count(n.Count, "node", "nodes"), n.Node)
+	case simulate.NamespaceAssumed:
+		return fmt.Sprintf("namespace %s does not exist; it is assumed to be created", n.Namespace)
+	case simulate.DeletionWaits:
+		return fmt.Sprintf("ClusterQueue %s stays, and admits nothing more, until %s", n.Team, words.Count(n.Count, "workload that holds its quota ends", "workloads that hold its quota end"))
 	case simulate.PlacedOnRemovedNode:
 		return n.Job + " was placed on a removed node and is evicted"
 	case simulate.PodsOnRemovedNodes:

@@ -1,0 +1,188 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+)
+
+// Of is the world that was read from a cluster.
+func Of(in *inputs.Inputs) World {
+	return World{Config: in.Rules().Config, Objects: in.Objects(), Now: in.Taken}
+}
+
+// NewObjects returns a change of whole objects: put are added or replace those of the
+// same kind and name, as `kubectl replace` would, remove are deleted. Both hold typed
+// objects of Kueue's v1beta2 (ClusterQueue, Cohort, ResourceFlavor, LocalQueue,
+// WorkloadPriorityClass, Topology, AdmissionCheck) and Namespaces; of those to remove,
+// only kind, namespace and name are looked at. text names the change in the report.
+//
+// What Kueue and the API server do about such a change is done too:
+//
+//   - A ClusterQueue that Kueue's API refuses is an error, when it was not refused
+//     before.
+//   - The workloads of a WorkloadPriorityClass get its new value.
+//   - A removed Namespace takes its LocalQueues, workloads and pods along.
+//   - A removed ClusterQueue whose quota workloads hold stays, and admits nothing more,
+//     until they end (note DeletionWaits).
+//   - The namespace of a new LocalQueue is assumed to be created (note NamespaceAssumed).
+//
+// The objects must not be changed afterwards. To compare before and after:
+//
+//	report, err := simulate.Run(ctx, simulate.Of(in), []simulate.Change{simulate.NewObjects("plan", put, remove)}, simulate.Options{})
+//
+// Report.Teams has the figures of each team before and after, Report.Preempted,
+// Report.Evicted and Report.Jobs what happens to jobs ([Report.Started] and
+// [Report.Never] select some of them), Report.Problems what get-quota would complain
+// about (quota over capacity), Report.Loop a policy that never converges.
+func NewObjects(text string, put, remove []client.Object) Change {
+	return Change{Kind: Objects, Text: text, put: put, remove: remove}
+}
+
+// accepts reports the kinds that NewObjects takes.
+func accepts(o client.Object) bool {
+	switch o.(type) {
+	case *kueue.ClusterQueue, *kueue.Cohort, *kueue.ResourceFlavor, *kueue.LocalQueue, *kueue.WorkloadPriorityClass,
+		*kueue.Topology, *kueue.AdmissionCheck, *corev1.Namespace:
+		return true
+	}
+	return false
+}
+
+// same reports two objects of one kind and name.
+func same(a, b client.Object) bool {
+	return a.GetName() == b.GetName() && a.GetNamespace() == b.GetNamespace() && reflect.TypeOf(a) == reflect.TypeOf(b)
+}
+
+// applyObjects makes a change of NewObjects.
+func (a *applied) applyObjects(c Change) error {
+	for _, o := range slices.Concat(c.put, c.remove) {
+		if !accepts(o) {
+			kind := strings.TrimPrefix(fmt.Sprintf("%T", o), "*")
+			return errs.Usagef("cannot simulate a change of %s %s", cmp.Or(o.GetObjectKind().GroupVersionKind().Kind, kind), o.GetName())
+		}
+	}
+	for _, o := range c.remove {
+		a.remove(o)
+	}
+	for _, o := range c.put {
+		a.replace(o)
+	}
+	return nil
+}
+
+// replace adds an object, or puts it in the place of the one there is. What a server
+// fills in stays as it was.
+func (a *applied) replace(o client.Object) {
+	at := slices.IndexFunc(a.Objects, func(old client.Object) bool { return same(old, o) })
+	switch o := o.(type) {
+	case *kueue.ClusterQueue:
+		var old *kueue.ClusterQueue
+		if at >= 0 {
+			old = a.Objects[at].(*kueue.ClusterQueue)
+		}
+		a.changed(o.Name, old)
+	case *kueue.WorkloadPriorityClass:
+		a.revalue(o)
+	case *kueue.LocalQueue:
+		a.home(o)
+	}
+	if at < 0 {
+		a.Objects = append(a.Objects, o)
+		return
+	}
+	old := a.Objects[at]
+	o = o.DeepCopyObject().(client.Object)
+	o.SetUID(old.GetUID())
+	o.SetCreationTimestamp(old.GetCreationTimestamp())
+	a.Objects[at] = o
+}
+
+// changed remembers a queue as it was before all changes; nil: it is new.
+func (a *applied) changed(name string, old *kueue.ClusterQueue) {
+	if _, again := a.first[name]; !again {
+		a.first[name] = old
+	}
+}
+
+// revalue gives workloads the new value of their class (Kueue's
+// workloadpriorityclass_controller.go).
+func (a *applied) revalue(class *kueue.WorkloadPriorityClass) {
+	for _, old := range all[*kueue.Workload](a.World) {
+		if r := old.Spec.PriorityClassRef; r == nil || r.Kind != kueue.WorkloadPriorityClassKind || r.Name != class.Name {
+			continue
+		}
+		w := *old
+		w.Spec.Priority = ptr.To(class.Value)
+		a.put(old, &w)
+	}
+}
+
+// home makes sure that the namespace of a new LocalQueue exists.
+func (a *applied) home(lq *kueue.LocalQueue) {
+	namespaces := all[*corev1.Namespace](a.World)
+	if slices.ContainsFunc(namespaces, func(n *corev1.Namespace) bool { return n.Name == lq.Namespace }) {
+		return
+	}
+	a.Objects = append(a.Objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: lq.Namespace, Labels: map[string]string{corev1.LabelMetadataName: lq.Namespace}}})
+	a.note(Note{Code: NamespaceAssumed, Namespace: lq.Namespace})
+}
+
+// remove deletes an object with what goes with it.
+func (a *applied) remove(o client.Object) {
+	switch o := o.(type) {
+	case *corev1.Namespace:
+		a.drop(func(x client.Object) bool { return x.GetNamespace() == o.Name })
+	case *kueue.ClusterQueue:
+		held := 0
+		for _, w := range all[*kueue.Workload](a.World) {
+			if inputs.Reserves(w) && string(w.Status.Admission.ClusterQueue) == o.Name {
+				held++
+			}
+		}
+		if held > 0 {
+			for _, old := range all[*kueue.ClusterQueue](a.World) {
+				if old.Name == o.Name {
+					q := old.DeepCopy()
+					q.Spec.StopPolicy = ptr.To(kueue.Hold)
+					a.put(old, q)
+				}
+			}
+			a.note(Note{Code: DeletionWaits, Team: o.Name, Count: held})
+			return
+		}
+	}
+	a.drop(func(x client.Object) bool { return same(x, o) })
+}
+
+// Started are the jobs that run after the changes and did not before.
+func (r *Report) Started() []Job {
+	return r.filter(func(j Job) bool { return j.After.runs() && !j.Before.runs() })
+}
+
+// Never are the jobs that can never run after the changes, and could before or are new.
+func (r *Report) Never() []Job {
+	return r.filter(func(j Job) bool {
+		return j.After != nil && j.After.State == Inadmissible && (j.Before == nil || j.Before.State != Inadmissible)
+	})
+}
+
+func (r *Report) filter(f func(Job) bool) []Job {
+	return slices.DeleteFunc(slices.Clone(r.Jobs), func(j Job) bool { return !f(j) })
+}
+
+// runs reports a job with quota whose pods fit on nodes.
+func (s *JobState) runs() bool {
+	return s != nil && (s.State == Admitted || s.State == QuotaReserved)
+}
