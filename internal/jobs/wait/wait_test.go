@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -97,35 +98,38 @@ func TestWait(t *testing.T) {
 	}{
 		{name: "deleted", goal: Deleted, do: remove},
 		{name: "deleted meanwhile", goal: Running, do: remove, want: Gone},
-		{name: "out of time", goal: Running, timeout: 300 * time.Millisecond, want: TimedOut},
-		{name: "out of what was left", goal: Running, timeout: 300 * time.Millisecond, given: 5 * time.Second, want: TimedOut},
+		{name: "out of time", goal: Running, timeout: time.Hour, want: TimedOut},
+		{name: "out of what was left", goal: Running, timeout: time.Hour, given: 5 * time.Hour, want: TimedOut},
 		{name: "held back", goal: Running, held: true, do: hold, want: Held},
 		{name: "held back, and waited for all the same", goal: Running, do: hold, then: remove, want: Gone},
 		{name: "another job of the name", goal: Running, uid: "other", want: Gone},
 		{name: "another job of the name, deleted", goal: Deleted, uid: "other"},
 	} {
+		// The clock of a bubble moves only when everything waits.
 		t.Run(tt.name, func(t *testing.T) {
-			c, uid := cluster(t)
-			if tt.uid != "" {
-				uid = tt.uid
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			done := map[jobs.State]bool{}
-			_, err := Wait(ctx, c, Request{Kind: kinds.BatchJob, Namespace: namespace, Name: "x", UID: uid, Goal: tt.goal, Timeout: tt.timeout, Given: tt.given, UntilHeld: tt.held,
-				Progress: func(p Progress) {
-					do := map[jobs.State]func(context.Context, *kube.Client) error{jobs.Pending: tt.do, jobs.Suspended: tt.then}[p.Status.State]
-					if do != nil && !done[p.Status.State] {
-						done[p.Status.State] = true
-						if err := do(ctx, c); err != nil {
-							t.Error(err)
+			synctest.Test(t, func(t *testing.T) {
+				c, uid := cluster(t)
+				if tt.uid != "" {
+					uid = tt.uid
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+				defer cancel()
+				done := map[jobs.State]bool{}
+				_, err := Wait(ctx, c, Request{Kind: kinds.BatchJob, Namespace: namespace, Name: "x", UID: uid, Goal: tt.goal, Timeout: tt.timeout, Given: tt.given, UntilHeld: tt.held,
+					Progress: func(p Progress) {
+						do := map[jobs.State]func(context.Context, *kube.Client) error{jobs.Pending: tt.do, jobs.Suspended: tt.then}[p.Status.State]
+						if do != nil && !done[p.Status.State] {
+							done[p.Status.State] = true
+							if err := do(ctx, c); err != nil {
+								t.Error(err)
+							}
 						}
-					}
-				}})
-			var missed *Unmet
-			if errors.As(err, &missed); missed != nil && missed.Outcome != tt.want || missed == nil && (err != nil || tt.want != "") {
-				t.Errorf("got %v, want %q", err, tt.want)
-			}
+					}})
+				var missed *Unmet
+				if errors.As(err, &missed); missed != nil && missed.Outcome != tt.want || missed == nil && (err != nil || tt.want != "") {
+					t.Errorf("got %v, want %q", err, tt.want)
+				}
+			})
 		})
 	}
 }
