@@ -126,9 +126,9 @@ func CheckAssume(d time.Duration) error {
 	return nil
 }
 
-// AddAllHoldersFlag adds the flag that lists every holder.
+// AddAllHoldersFlag adds the flag that lists every job of the lists that a verdict cuts.
 func AddAllHoldersFlag(cmd *cobra.Command, all *bool) {
-	cmd.Flags().BoolVar(all, "all-holders", false, "list every job that holds the missing quota (default: the 10 nearest)")
+	cmd.Flags().BoolVar(all, "all-holders", false, "list every job that holds the missing quota or would be preempted (default: the 10 nearest)")
 }
 
 // Print prints a document of the checker, as a text page instead of a table. A verdict

@@ -350,6 +350,9 @@ func TestTopology(t *testing.T) {
 	if v.Verdict != check.Admitted || v.Topology == nil || v.Topology.Level != "rack" || len(v.Topology.Domains) == 0 || v.Nodes.Status != check.StatusOK {
 		t.Errorf("%s %s %+v %+v", v.Verdict, v.Summary, v.Topology, v.Nodes)
 	}
+	if d := v.Topology; d.DomainsTotal != len(d.Domains) {
+		t.Errorf("%d of %d domains", len(d.Domains), d.DomainsTotal)
+	}
 	v = ask(t, c, check.Request{Object: job(3), Namespace: "t", Remedies: true})
 	if v.Verdict != check.Never || v.Reason != "TopologyPlacementFailed" || v.Topology == nil || v.Topology.Status != check.StatusFailed {
 		t.Errorf("%s %s %s %+v", v.Verdict, v.Reason, v.Summary, v.Topology)

@@ -3,6 +3,7 @@ package check_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,41 @@ func TestManyHolders(t *testing.T) {
 	}
 	if v := ask1(true); len(v.Holders) != 504 || v.HoldersTotal != 504 || v.HoldersRest != nil {
 		t.Errorf("all: %d of %d, rest %v", len(v.Holders), v.HoldersTotal, v.HoldersRest)
+	}
+}
+
+// TestManyPreempted: a verdict lists the first jobs that the job would preempt, and
+// counts all.
+func TestManyPreempted(t *testing.T) {
+	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Class("high", 100))
+	for i := range 5 {
+		s.Add(fixture.Node(fmt.Sprint("n", i), "a100", 8, ""))
+	}
+	s.Add(fixture.Team("t", "", 40, "", `"preemption":{"withinClusterQueue":"LowerPriority"}`)...)
+	for i := range 40 {
+		s.Add(fixture.Work("t", fmt.Sprint("low-", i), 1, 0, time.Hour, true))
+	}
+	for _, all := range []bool{false, true} {
+		v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 4, 8, "", "kueue.x-k8s.io/priority-class", "high")), Namespace: "t", AllHolders: all})
+		listed := remedy.Nearest
+		if all {
+			listed = 32
+		}
+		if v.Verdict != check.Admitted || len(v.Quota.Preempts) != listed || v.Quota.PreemptsTotal != 32 {
+			t.Errorf("all %t: %s, %d of %d", all, v.Verdict, len(v.Quota.Preempts), v.Quota.PreemptsTotal)
+		}
+		page := verdict.Text(v, 0, hours)
+		if more := strings.Contains(page, "and 27 more jobs (see --all-holders)"); more == all || !strings.Contains(page, "preempting 32 jobs") {
+			t.Errorf("all %t:\n%s", all, page)
+		}
+	}
+	v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 4, 8, "")), Namespace: "t", Remedies: true})
+	i := slices.IndexFunc(v.Remedies, func(r remedy.Remedy) bool { return r.Code == remedy.HigherPriority })
+	if i < 0 {
+		t.Fatalf("%+v", v.Remedies)
+	}
+	if r := v.Remedies[i]; len(r.Preempts) != remedy.Nearest || r.PreemptsTotal != 32 {
+		t.Errorf("remedy: %d of %d", len(r.Preempts), r.PreemptsTotal)
 	}
 }
 

@@ -135,6 +135,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 			return nil, err
 		}
 	}
+	v.cut(r.AllHolders)
 	return v, nil
 }
 
@@ -262,7 +263,6 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 			return err
 		}
 		remedy.SortNearest(c.In, c.used, v.Job.ClusterQueue, needs[0], v.Holders, remedy.Nearest)
-		v.HoldersTotal = len(v.Holders)
 	}
 	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, May: r.May, Hopeless: v.Verdict == Never}
 	// Where something is unseen, a remedy must run in the worst case.
@@ -298,28 +298,7 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		found = slices.DeleteFunc(found, func(r remedy.Remedy) bool { return r.Code != remedy.HigherPriority })
 	}
 	v.Remedies = found
-	if !r.AllHolders {
-		v.cutHolders(remedy.Nearest)
-	}
 	return err
-}
-
-// cutHolders keeps the first holders and sums up what the others hold.
-func (v *Verdict) cutHolders(most int) {
-	if len(v.Holders) <= most {
-		return
-	}
-	for _, h := range v.Holders[most:] {
-		for _, held := range h.Holds {
-			i := slices.IndexFunc(v.HoldersRest, func(a Amount) bool { return a.Flavor == held.Flavor && a.Resource == held.Resource })
-			if i < 0 {
-				v.HoldersRest = append(v.HoldersRest, Amount{held.Flavor, held.Resource, held.Amount})
-				continue
-			}
-			v.HoldersRest[i].Amount += held.Amount
-		}
-	}
-	v.Holders = v.Holders[:most]
 }
 
 // remade returns the workload of the job after a change, under the name of the old one.

@@ -216,8 +216,10 @@ type Quota struct {
 	Resources []Line     `json:",omitempty"`
 	Borrowed  []Borrowed `json:",omitempty"`
 	// TakeBack tells who can reclaim what the job borrows, nil when it borrows nothing.
-	TakeBack *TakeBack    `json:",omitempty"`
-	Preempts []Preemption `json:",omitempty"`
+	TakeBack *TakeBack `json:",omitempty"`
+	// Preempts are the jobs that the job would preempt: the first of PreemptsTotal.
+	Preempts      []Preemption `json:",omitempty"`
+	PreemptsTotal int          `json:",omitempty"`
 	// Ahead is the number of pending jobs of the ClusterQueue that come first.
 	Ahead int
 	// Tie reports that Kueue can decide either way between equal shares.
@@ -303,7 +305,9 @@ type Topology struct {
 	Status  Status
 	Level   string `json:",omitempty"` // the requested node label
 	Message string `json:",omitempty"`
-	Domains []Domain
+	// Domains are the first of DomainsTotal.
+	Domains      []Domain
+	DomainsTotal int `json:",omitempty"`
 }
 
 // Domain is a topology domain that pods of a pod set are placed in.

@@ -53,8 +53,9 @@ type Remedy struct {
 	Amount   quota.Base `json:",omitempty"`
 	// Borrowed of that resource.
 	Borrowed quota.Base `json:",omitempty"`
-	// Preempts are the jobs that the job would preempt.
-	Preempts []Evicted `json:",omitempty"`
+	// Preempts are the jobs that the job would preempt: the first of PreemptsTotal.
+	Preempts      []Evicted `json:",omitempty"`
+	PreemptsTotal int       `json:",omitempty"`
 
 	// Options are the words that start-job takes for the change, as Question.Make
 	// returns them (FewerNodes, OtherInstanceType).

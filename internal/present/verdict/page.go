@@ -170,7 +170,7 @@ func topologyText(t *check.Topology) string {
 	var parts []string
 	for i, d := range t.Domains {
 		if i == 4 {
-			parts = append(parts, fmt.Sprintf("and %d more", len(t.Domains)-i))
+			parts = append(parts, fmt.Sprintf("and %d more", t.DomainsTotal-i))
 			break
 		}
 		parts = append(parts, fmt.Sprintf("%s in %s", words.Count(int(d.Pods), "pod", "pods"), strings.Join(d.Levels, "/")))

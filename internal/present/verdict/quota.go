@@ -48,13 +48,11 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 		p.Row("", "if others have borrowed it, their jobs are preempted to reclaim it")
 	}
 	borrowRows(p, q)
-	for i, e := range q.Preempts {
-		if i == shownHolders {
-			p.Row("", fmt.Sprintf("and %d more", len(q.Preempts)-i))
-			break
-		}
+	shown := shown(v, q.Preempts)
+	for i, e := range shown {
 		p.Row(once("preempts", i), preempted(v, &e))
 	}
+	moreRow(p, q.PreemptsTotal-len(shown))
 	if q.Tie {
 		p.Row("tie", "several queues have equal shares: Kueue can decide either way")
 	}

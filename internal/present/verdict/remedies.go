@@ -77,10 +77,7 @@ const shownHolders = 5
 
 // holderRows adds who holds what the job waits for.
 func holderRows(p *textpage.Page, v *check.Verdict, age func(time.Duration) string) {
-	shown := v.Holders
-	if !v.AllHolders {
-		shown = shown[:min(len(shown), shownHolders)]
-	}
+	shown := shown(v, v.Holders)
 	for i, h := range shown {
 		name := h.Namespace + "/" + h.Name
 		if h.Hidden {
@@ -95,7 +92,19 @@ func holderRows(p *textpage.Page, v *check.Verdict, age func(time.Duration) stri
 		}
 		p.Row(once("held by", i), text)
 	}
-	if more := v.HoldersTotal - len(shown); more > 0 {
+	moreRow(p, v.HoldersTotal-len(shown))
+}
+
+// shown is the part of a list of jobs that a page names.
+func shown[T any](v *check.Verdict, jobs []T) []T {
+	if v.AllHolders {
+		return jobs
+	}
+	return jobs[:min(len(jobs), shownHolders)]
+}
+
+func moreRow(p *textpage.Page, more int) {
+	if more > 0 {
 		p.Row("", fmt.Sprintf("and %s (see %s)", words.Count(more, "more job", "more jobs"), suggest.AllHolders()))
 	}
 }
@@ -150,12 +159,12 @@ func changeText(v *check.Verdict, r *remedy.Remedy) string {
 			text += ", " + words.Number(r.Resource, r.Borrowed) + " borrowed"
 		}
 	}
-	if n := len(r.Preempts); n > 0 {
-		names := make([]string, n)
-		for i, e := range r.Preempts {
-			names[i] = e.Namespace + "/" + e.Name
+	if len(r.Preempts) > 0 {
+		var names []string
+		for _, e := range r.Preempts {
+			names = append(names, e.Namespace+"/"+e.Name)
 		}
-		text += "; preempts " + nameSome(names, 2)
+		text += "; preempts " + nameSome(names, r.PreemptsTotal, 2)
 	}
 	return text
 }
@@ -185,7 +194,7 @@ func endText(v *check.Verdict, r *remedy.Remedy) string {
 	for i, h := range r.Jobs {
 		names[i] = h.Namespace + "/" + h.Name
 	}
-	text := "would run when " + nameSome(names, 3) + words.Verb(len(r.Jobs), " ends", " end")
+	text := "would run when " + nameSome(names, len(names), 3) + words.Verb(len(r.Jobs), " ends", " end")
 	var ask []string
 	for _, h := range r.Others(v.Job.Namespace) {
 		who := "team " + h.Team
@@ -197,16 +206,16 @@ func endText(v *check.Verdict, r *remedy.Remedy) string {
 		}
 	}
 	if len(ask) > 0 {
-		text += ": ask " + nameSome(ask, 3)
+		text += ": ask " + nameSome(ask, len(ask), 3)
 	}
 	return text
 }
 
-// nameSome joins names; of more than most + 1 it names the first ones and counts the
+// nameSome joins the first names of a total; of more than most + 1 it names the first ones and counts the
 // rest.
-func nameSome(names []string, most int) string {
-	if len(names) > most+1 {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(", %d more", len(names)-most)
+func nameSome(names []string, total, most int) string {
+	if total > most+1 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(", %d more", total-most)
 	}
 	return strings.Join(names, ", ")
 }

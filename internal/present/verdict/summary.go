@@ -44,7 +44,7 @@ func admitted(v *check.Verdict) string {
 	if v.Quota.Status == check.StatusNotApplicable {
 		text += ", " + v.Quota.Message
 	}
-	if n := len(v.Quota.Preempts); n > 0 {
+	if n := v.Quota.PreemptsTotal; n > 0 {
 		text = "would start by preempting " + words.Count(n, "job", "jobs")
 	}
 	totals := v.Totals()
