@@ -30,6 +30,8 @@ type Config struct {
 	RequestTimeout time.Duration
 	// Quiet silences notices and progress.
 	Quiet bool
+	// Confirm says when start-job prompts: ConfirmAlways, ConfirmPreempt or ConfirmNever.
+	Confirm string
 
 	// Path is the configuration file, which need not exist.
 	Path string
@@ -144,6 +146,7 @@ func decode(v *viper.Viper, values map[string]Value, path string, env func(strin
 		TemplatesDirectory: folder(keyTemplatesDirectory),
 		RequestTimeout:     v.GetDuration(keyRequestTimeout),
 		Quiet:              v.GetBool(keyQuiet),
+		Confirm:            v.GetString(keyConfirm),
 		Path:               path,
 		values:             values,
 	}

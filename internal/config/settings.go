@@ -19,6 +19,17 @@ const (
 	keyTemplatesDirectory = "templates-directory"
 	keyRequestTimeout     = "request-timeout"
 	keyQuiet              = "quiet"
+	keyConfirm            = "confirm"
+)
+
+// The values of confirm.
+const (
+	// ConfirmAlways asks before a start that preempts jobs, and before one that can never run.
+	ConfirmAlways = "always"
+	// ConfirmPreempt asks only before a start that preempts jobs.
+	ConfirmPreempt = "preempt"
+	// ConfirmNever asks nothing.
+	ConfirmNever = "never"
 )
 
 // Setting describes a key for help and completion.
@@ -55,6 +66,8 @@ var settings = []setting{
 		duration, func(c *Config, v string) { c.RequestTimeout, _ = time.ParseDuration(v) }, "!!str"},
 	{keyQuiet, "false", "true or false", "suppress notices and progress on stderr",
 		boolean, func(c *Config, v string) { c.Quiet = v == "true" }, "!!bool"},
+	{keyConfirm, ConfirmAlways, "always, preempt or never", "when start-job prompts on a terminal: always (before it preempts jobs, and for a job that can never run), preempt (only before it preempts jobs) or never",
+		oneOf(ConfirmAlways, ConfirmPreempt, ConfirmNever), func(c *Config, v string) { c.Confirm = v }, "!!str"},
 }
 
 // Settings describes every key.

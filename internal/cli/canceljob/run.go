@@ -1,7 +1,6 @@
 package canceljob
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -157,7 +156,7 @@ func (o *Options) confirmed(ctx context.Context, targets []target) (bool, error)
 	if o.Yes || o.DryRun != factory.DryRunNone {
 		return true, nil
 	}
-	if !f.IO.InTTY || !f.IO.ErrTTY {
+	if !f.CanAsk() {
 		if len(o.Names) > 0 {
 			return true, nil
 		}
@@ -170,18 +169,8 @@ func (o *Options) confirmed(ctx context.Context, targets []target) (bool, error)
 		}
 		fmt.Fprintln(f.IO.Err, output.Safe(line))
 	}
-	fmt.Fprintf(f.IO.Err, "Cancel %s? [y/N] ", output.Safe(count(targets)))
-	answer, err := factory.Interruptible(ctx, func() (string, error) {
-		answer, _ := bufio.NewReader(f.IO.In).ReadString('\n')
-		return answer, nil
-	})
-	if err != nil {
-		fmt.Fprintln(f.IO.Err)
-		return false, err
-	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return true, nil
+	if yes, err := f.Confirm(ctx, "Cancel "+count(targets)+"?"); yes || err != nil {
+		return yes, err
 	}
 	f.Notef("nothing was cancelled")
 	return false, errs.Silent{Code: errs.Failure}

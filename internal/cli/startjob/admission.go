@@ -16,7 +16,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -44,21 +43,17 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		return err
 	}
 	object := j.Objects[max(j.Job, 0)]
-	var in *inputs.Inputs
-	var rights []check.Step
-	var loadErr error
-	var wg sync.WaitGroup
-	wg.Go(func() { in, loadErr = admissioncheck.Load(ctx, c, j.namespace) })
-	wg.Go(func() { rights = createRights(ctx, c, j.namespace, j.Objects) })
-	wg.Wait()
-	if loadErr != nil {
-		return loadErr
+	r.startReading(ctx, j.namespace, 0)
+	rights := createRights(ctx, c, j.namespace, j.Objects)
+	<-r.reading.done
+	if r.reading.err != nil {
+		return r.reading.err
 	}
-	asked, err := check.New(ctx, in)
-	if err != nil {
-		return err
+	in := r.reading.in
+	if r.options.Replace {
+		in = in.Without(jobOf(j))
 	}
-	answer, err := asked.Check(ctx, check.Request{
+	answer, err := judge(ctx, in, check.Request{
 		Object: object, Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
 		Make:  j.change,
 		Steps: append(r.findings, rights...),

@@ -25,7 +25,7 @@ func TestFollow(t *testing.T) {
 		streams, buffers := output.Test()
 		f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
 		cmd := NewCmd(f, func(ctx context.Context, o *Options) error {
-			return (&run{options: o, factory: f, follow: log}).start(ctx)
+			return (&run{options: o, factory: f, follow: log, patience: patience}).start(ctx)
 		})
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		cmd.SetArgs([]string{name, "--template", "smpv2-llama2", "--node-count", "1", "--follow"})

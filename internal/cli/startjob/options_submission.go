@@ -26,6 +26,7 @@ type Submission struct {
 	Follow         bool
 	Timeout        time.Duration // of all waiting together
 	IdempotencyKey string
+	Yes            bool
 }
 
 // Title implements factory.OptionGroup.
@@ -48,6 +49,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 	fs.BoolVar(&s.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if the job fails)")
 	fs.DurationVar(&s.Timeout, "timeout", 0, "stop waiting after this time (exit code 124)")
 	fs.StringVar(&s.IdempotencyKey, "idempotency-key", "", "find the job of an earlier start with the same name and key instead of creating another")
+	fs.BoolVarP(&s.Yes, "yes", "y", false, "do not prompt before the job preempts others, or if it can never run")
 }
 
 // Validate implements factory.OptionGroup.

@@ -29,6 +29,13 @@ func (r *run) askCluster(ctx context.Context, t *parse.Template, s settings) (va
 		r.factory.Notef("note: --namespace %s overrides the namespace %s of the manifest", ns.Name, s.stated)
 	}
 	s.Namespace = ns.Name
+	switch {
+	case r.options.Edit: // an editor takes longer than what was read stays true
+	case r.options.DryRun == admission:
+		r.startReading(ctx, ns.Name, 0)
+	case r.foresees():
+		r.startReading(ctx, ns.Name, r.patience)
+	}
 	if note := resumeNote(s.AutoResume, ns.Name); note != "" {
 		r.factory.Notef("note: %s", note)
 	}

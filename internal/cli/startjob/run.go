@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/editor"
@@ -31,6 +32,10 @@ type run struct {
 	cluster *factory.Cluster
 	// scope is the namespace of the run, once it is resolved.
 	scope *discovery.NamespaceChoice
+	// reading is the read of the admission check, nil before it begins.
+	reading *reading
+	// patience is how long a start waits for it.
+	patience time.Duration
 	// findings are what an admission check reports where a start fails.
 	findings []check.Step
 }
@@ -45,7 +50,7 @@ type job struct {
 
 // Run renders the job and submits it.
 func Run(ctx context.Context, o *Options) error {
-	return (&run{options: o, factory: o.Factory, follow: followLog}).start(ctx)
+	return (&run{options: o, factory: o.Factory, follow: followLog, patience: patience}).start(ctx)
 }
 
 func (r *run) start(ctx context.Context) error {

@@ -28,7 +28,11 @@ templates folder or embedded, the default template of the settings, the embedded
 template pytorch. Flags override the definition.
 
 --dry-run creates nothing. It reports whether the job would start now, wait or
-never run, and why (exit code 0, 8 or 3). The answer follows Kueue's own rules.`,
+never run, and why (exit code 0, 8 or 3). The answer follows Kueue's own rules.
+
+A start reports the same in one line on stderr. On a terminal it prompts before
+it preempts jobs, and before it submits a job that can never run (see --yes, and
+the setting confirm in "hyperpod help environment").`,
 		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers
   hyperpod start-job --name bert --image IMAGE --instance-type ml.g5.12xlarge --node-count 2 \
       --entry-script train.py --priority training

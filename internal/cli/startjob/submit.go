@@ -34,6 +34,10 @@ func (r *run) submit(ctx context.Context, j job) error {
 		}
 		req.Objects = append(req.Objects, submit.Object{Resource: res, Body: body})
 	}
+	foreseen := r.foresee(ctx, j)
+	if ok, err := r.confirmed(ctx, foreseen); !ok {
+		return err
+	}
 	end := deadline{given: o.Timeout, end: f.Now().Add(o.Timeout), now: f.Now}
 	if o.Replace {
 		if err := r.deleteExisting(ctx, req, end); err != nil {
@@ -55,11 +59,17 @@ func (r *run) submit(ctx context.Context, j job) error {
 	default:
 		err = r.printResult(done, j)
 	}
-	if err != nil || o.Wait == "" && !o.Follow {
+	if err != nil {
 		return err
 	}
 	if err := f.IO.Flush(); err != nil {
 		return err
+	}
+	if !done.Reused {
+		r.say(foreseen)
+	}
+	if o.Wait == "" && !o.Follow {
+		return nil
 	}
 	return r.await(ctx, req.Objects[j.Job], done.Objects[j.Job], end)
 }

@@ -258,6 +258,17 @@ func (c *Checker) nodeNamed(host string) string {
 	return host
 }
 
+// nodesOf returns the number of nodes that the pods of a workload run on.
+func (c *Checker) nodesOf(p admission.Preemption) int {
+	its, nodes := c.podsOf([]admission.Preemption{p}), map[string]bool{}
+	for _, pod := range c.In.Pods {
+		if pod.Spec.NodeName != "" && its(pod) {
+			nodes[pod.Spec.NodeName] = true
+		}
+	}
+	return len(nodes)
+}
+
 // podsOf returns the function that reports the pods of workloads to be preempted.
 func (c *Checker) podsOf(targets []admission.Preemption) func(*corev1.Pod) bool {
 	type owner struct{ namespace, uid string }

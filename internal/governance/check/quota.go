@@ -69,8 +69,12 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	if q.Status == StatusFailed {
 		q.Detail = c.detail(wl, v, &d)
 	}
-	for _, p := range d.Preempts {
-		q.Preempts = append(q.Preempts, c.preemption(p))
+	for i, p := range d.Preempts {
+		e := c.preemption(p)
+		if i < remedy.Nearest { // as many as anybody looks at
+			e.Nodes = c.nodesOf(p)
+		}
+		q.Preempts = append(q.Preempts, e)
 	}
 	return &d, nil
 }
@@ -263,6 +267,7 @@ func (c *Checker) preemption(p admission.Preemption) Preemption {
 	if w := c.In.Workload(p.Namespace, p.Name); w != nil {
 		out.Name, _ = inputs.JobOf(w)
 		_, out.Hidden = w.Labels[inputs.HiddenLabel]
+		out.Since = remedy.ReservedSince(w)
 	}
 	for _, r := range p.Releases {
 		out.Holds = append(out.Holds, Amount{r.Flavor, r.Resource, quota.BaseOf(r.Resource, r.Value)})

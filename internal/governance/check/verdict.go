@@ -295,6 +295,10 @@ type Preemption struct {
 	Priority                  int32
 	Reason                    string // Kueue's: InClusterQueue, InCohortReclamation, ...
 	Holds                     []Amount
+	// Nodes is the number of nodes that its pods run on, 0 where that is unknown.
+	Nodes int `json:",omitempty"`
+	// Since is when Kueue reserved its quota.
+	Since time.Time
 	// Hidden reports that it stands for workloads that could not be read.
 	Hidden bool `json:",omitempty"`
 }

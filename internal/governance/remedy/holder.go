@@ -112,7 +112,7 @@ func Holders(ctx context.Context, in *inputs.Inputs, e *admission.Engine, tree *
 		h.Name, h.Kind = inputs.JobOf(w)
 		h.Namespace, h.Workload, h.Team, h.ClusterQueue = w.Namespace, w.Name, quota.TeamOf(at), at
 		h.Owner = jobs.Creator(w.Labels, w.Annotations)
-		h.Priority, h.Since = priority(w), reservedSince(w)
+		h.Priority, h.Since = priority(w), ReservedSince(w)
 		_, h.Hidden = w.Labels[inputs.HiddenLabel]
 		h.Preemptible = could.Keys[w.Namespace+"/"+w.Name]
 		h.Rule = ruleFor(h.Preemptible, could.MustBorrow, tree, mine, wl, w, h.Holds)
@@ -139,7 +139,8 @@ func priority(w *kueue.Workload) int32 {
 	return 0
 }
 
-func reservedSince(w *kueue.Workload) time.Time {
+// ReservedSince is when Kueue reserved the quota of a workload.
+func ReservedSince(w *kueue.Workload) time.Time {
 	for _, c := range w.Status.Conditions {
 		if c.Type == kueue.WorkloadQuotaReserved {
 			return c.LastTransitionTime.UTC()

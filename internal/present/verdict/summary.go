@@ -183,17 +183,10 @@ func noFlavor(v *check.Verdict) string {
 	return fmt.Sprintf("%s has only %s, which the job's pods do not select or tolerate", v.Job.QueueName(), strings.Join(names, ", "))
 }
 
-// short is what is missing in the flavor that misses least: accelerators where those
-// are short, else everything.
+// short is what is missing, in words.
 func short(v *check.Verdict) string {
 	var parts []string
-	for _, l := range v.LeastShort() {
-		if l.Short == 0 {
-			continue
-		}
-		if len(parts) > 0 && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
-			break
-		}
+	for _, l := range shortLines(v) {
 		parts = append(parts, words.Number(l.Resource, l.Short)+" more "+l.Resource)
 	}
 	if len(parts) == 0 {
@@ -204,6 +197,21 @@ func short(v *check.Verdict) string {
 		text += "; the queue holds more than its present quota"
 	}
 	return text
+}
+
+// shortLines are the lines of what is missing in the flavor that misses least:
+// accelerators where those are short, else everything.
+func shortLines(v *check.Verdict) (out []check.Line) {
+	for _, l := range v.LeastShort() {
+		if l.Short == 0 {
+			continue
+		}
+		if len(out) > 0 && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
+			break
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // skipped is why quota does not apply, or why Kueue suspends the job.

@@ -1,0 +1,31 @@
+package factory
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// CanAsk reports whether a question can be put to a person: stdin and stderr are terminals.
+func (f *Factory) CanAsk() bool { return f.IO.InTTY && f.IO.ErrTTY }
+
+// Confirm asks a question on stderr and reports whether the answer is yes. The end of the context ends it.
+func (f *Factory) Confirm(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(f.IO.Err, "%s [y/N] ", output.Safe(question))
+	answer, err := Interruptible(ctx, func() (string, error) {
+		answer, _ := bufio.NewReader(f.IO.In).ReadString('\n')
+		return answer, nil
+	})
+	if err != nil {
+		fmt.Fprintln(f.IO.Err)
+		return false, err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, nil
+}

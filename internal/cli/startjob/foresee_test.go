@@ -1,0 +1,88 @@
+package startjob
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// A start on a terminal prompts before it preempts, and before it submits what can never run.
+func TestConfirmation(t *testing.T) {
+	const preempts = "big --template smpv2-llama2 --node-count 3 --priority inference"
+	const never = "huge --template smpv2-llama2 --node-count 80"
+	asksPreempt, asksNever := "This preempts vit-huge of researchers (16 nvidia.com/gpu on 2 nodes, running for 5h12m). Continue? [y/N] ",
+		"huge can never run: 640 nvidia.com/gpu is more than the most researchers can ever hold (32). Submit it anyway? [y/N] "
+	for _, c := range []struct {
+		name, args, answer, confirm string
+		pipe                        bool
+		asks                        string
+		created                     bool
+	}{
+		{name: "yes", args: preempts, answer: "y\n", asks: asksPreempt, created: true},
+		{name: "no", args: preempts, answer: "n\n", asks: asksPreempt},
+		{name: "only enter", args: preempts, answer: "\n", asks: asksPreempt},
+		{name: "end of input", args: preempts, asks: asksPreempt},
+		{name: "never runs", args: never, answer: "n\n", asks: asksNever},
+		{name: "never runs, quietly", args: never + " --quiet", answer: "n\n", asks: asksNever},
+		{name: "--yes", args: preempts + " --yes", created: true},
+		{name: "a pipe", args: preempts, pipe: true, created: true},
+		{name: "confirm never", args: preempts, confirm: config.ConfirmNever, created: true},
+		{name: "confirm preempt", args: preempts, confirm: config.ConfirmPreempt, answer: "n\n", asks: asksPreempt},
+		{name: "confirm preempt of a job that never runs", args: never, confirm: config.ConfirmPreempt, created: true},
+		{name: "a job that runs", args: "runs --template smpv2-llama2 --node-count 1", created: true},
+		{name: "a name in use", args: "vit-huge --template smpv2-llama2 --node-count 3 --priority inference"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home := t.TempDir()
+			env := func(key string) string {
+				return map[string]string{"HOME": home, "XDG_STATE_HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "HYPERPOD_SANDBOX": "1"}[key]
+			}
+			streams, buffers := output.Test()
+			streams.InTTY, streams.ErrTTY = !c.pipe, !c.pipe
+			buffers.In.WriteString(c.answer)
+			args := strings.Fields(c.args)
+			f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}, Config: config.Config{Confirm: c.confirm}}
+			if i := len(args) - 1; args[i] == "--quiet" {
+				f.Global.Quiet, args = true, args[:i]
+			}
+			cmd := NewCmd(f, nil)
+			cmd.SilenceErrors, cmd.SilenceUsage = true, true
+			cmd.SetArgs(args)
+			err := cmd.ExecuteContext(t.Context())
+			_, asked, found := strings.Cut(buffers.Err.String(), "(embedded)\n")
+			if !found {
+				asked = buffers.Err.String()
+			}
+			if asks := strings.Contains(asked, "[y/N]"); asks != (c.asks != "") || !strings.Contains(asked, c.asks) {
+				t.Errorf("asked %q, want %q", asked, c.asks)
+			}
+			if created := strings.HasPrefix(buffers.Out.String(), "Successfully created job "); created != c.created || c.created != (err == nil) || err != nil && errs.ExitOf(err) != errs.Failure {
+				t.Errorf("created: %v, %v, %q", created, err, asked)
+			}
+		})
+	}
+}
+
+// A check that does not get its answer in time does not delay or fail the start.
+func TestCheckWithoutAnswer(t *testing.T) {
+	home := t.TempDir()
+	env := func(key string) string {
+		return map[string]string{"HOME": home, "XDG_STATE_HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "HYPERPOD_SANDBOX": "1"}[key]
+	}
+	streams, buffers := output.Test()
+	f := &factory.Factory{IO: streams, Env: env, Now: time.Now, Global: factory.Global{Namespace: "hyperpod-ns-researchers"}}
+	cmd := NewCmd(f, func(ctx context.Context, o *Options) error {
+		return (&run{options: o, factory: f, patience: time.Nanosecond}).start(ctx)
+	})
+	cmd.SetArgs([]string{"j", "--template", "smpv2-llama2"})
+	err := cmd.ExecuteContext(t.Context())
+	if out, said := buffers.Out.String(), buffers.Err.String(); err != nil || out != "Successfully created job j\n" || strings.Count(said, "cannot tell whether the job runs now: the cluster did not answer within") != 1 {
+		t.Errorf("%v: %q, %q", err, out, said)
+	}
+}

@@ -1,0 +1,42 @@
+package inputs
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Job names a job by kind, namespace and name.
+type Job struct{ Kind, Namespace, Name string }
+
+// Has reports whether a job has an unfinished workload.
+func (in *Inputs) Has(j Job) bool { return slices.ContainsFunc(in.Workloads, j.owns) }
+
+// Without returns the inputs without the workloads and pods of a job: what they are once
+// it is deleted. The receiver does not change.
+func (in *Inputs) Without(j Job) *Inputs {
+	out := *in
+	out.Workloads = slices.DeleteFunc(slices.Clone(in.Workloads), j.owns)
+	var pods labels.Selector = labels.Nothing()
+	if k, ok := kinds.JobNamed(j.Kind); ok {
+		text := k.PodSelector(map[string]any{"metadata": map[string]any{"name": j.Name}})
+		if s, err := labels.Parse(text); err == nil && text != "" {
+			pods = s
+		}
+	}
+	out.Pods = slices.DeleteFunc(slices.Clone(in.Pods), func(p *corev1.Pod) bool {
+		return p.Namespace == j.Namespace && pods.Matches(labels.Set(p.Labels))
+	})
+	return &out
+}
+
+// owns reports whether a workload belongs to the job.
+func (j Job) owns(w *kueue.Workload) bool {
+	o := metav1.GetControllerOf(w)
+	return o != nil && w.Namespace == j.Namespace && o.Name == j.Name && o.Kind == j.Kind
+}
