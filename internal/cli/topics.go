@@ -27,8 +27,10 @@ func helpTopics() []*cobra.Command {
   HYPERPOD_SNAPSHOT     snapshot to use, read-only
   HYPERPOD_CONFIG       configuration file (default hyperpod/config.yaml in the configuration directory)
   HYPERPOD_OUTPUT, HYPERPOD_COLOR, HYPERPOD_DEFAULT_TEMPLATE, HYPERPOD_SANDBOX_DIRECTORY,
-  HYPERPOD_TEMPLATES_DIRECTORY, HYPERPOD_REQUEST_TIMEOUT, HYPERPOD_QUIET
-                        override the settings of the configuration file
+  HYPERPOD_TEMPLATES_DIRECTORY, HYPERPOD_REQUEST_TIMEOUT, HYPERPOD_QUIET,
+  HYPERPOD_CONFIRM      override the settings of the configuration file; confirm is always (start-job
+                        prompts on a terminal before it preempts jobs, and for a job that can never
+                        run), preempt (only before it preempts jobs) or never
   NO_COLOR              disable color and all other escape sequences
   XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME
                         base directories for configuration, sandboxes and caches`,
