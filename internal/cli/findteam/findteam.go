@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -22,17 +24,20 @@ type Scope struct {
 	Namespace string
 }
 
-// ScopeOf is the scope of a command's arguments and of --namespace.
-func ScopeOf(f *factory.Factory, args []string) (Scope, error) {
-	switch {
-	case len(args) > 1:
-		return Scope{}, errs.Usagef("only one team is allowed, got %s", strings.Join(args, ", "))
-	case len(args) == 1 && args[0] == "":
-		return Scope{}, errs.Usagef("the team name is empty")
-	case len(args) == 1:
-		return Scope{Team: args[0], Namespace: f.Global.Namespace}, nil
+// Take returns a take for factory.RunE that sets team to the only argument, if there is
+// one.
+func Take(team *string) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) > 1:
+			return errs.Usagef("only one team is allowed, got %s", strings.Join(args, ", "))
+		case len(args) == 1 && args[0] == "":
+			return errs.Usagef("the team name is empty")
+		case len(args) == 1:
+			*team = args[0]
+		}
+		return nil
 	}
-	return Scope{Namespace: f.Global.Namespace}, nil
 }
 
 // Narrow reports a scope that is not everything.

@@ -33,7 +33,7 @@ const (
 // Options are the settings of one run.
 type Options struct {
 	Factory *factory.Factory
-	Args    []string
+	Team    string
 	Watch   bool
 	NoETA   bool
 	Assume  time.Duration
@@ -42,8 +42,6 @@ type Options struct {
 	// ETA estimates when the tasks of ClusterQueues start, of as many as it can before
 	// an error; nil: no estimates.
 	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueues []string, assume time.Duration) (map[queue.Key]queue.ETA, error)
-
-	scope findteam.Scope // of Args, set by Validate
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -65,16 +63,7 @@ TEAM is the name of a team, its ClusterQueue or its namespace.`,
   hyperpod get-queue ml-engineers
   hyperpod get-queue ml-engineers -o json
   hyperpod get-queue --watch`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Args = args
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, findteam.Take(&o.Team), Run, runF),
 	}
 	fs := cmd.Flags()
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
@@ -95,14 +84,18 @@ func (o *Options) Validate() error {
 	case o.Assume > 0 && o.Watch:
 		return errs.Usagef("--assume-duration cannot be used with --watch: --watch makes no estimates")
 	}
-	o.scope, err = findteam.ScopeOf(o.Factory, o.Args)
-	return err
+	return nil
+}
+
+// scope is whose queues to show.
+func (o *Options) scope() findteam.Scope {
+	return findteam.Scope{Team: o.Team, Namespace: o.Factory.Global.Namespace}
 }
 
 // want is what the command reads: five lists, in parallel.
 func (o *Options) want(c *factory.Cluster) state.Want {
 	w := state.Want{ClusterQueues: true, Cohorts: true, LocalQueues: true, Workloads: true, PodSets: true, Flavors: true}
-	o.scope.Fallbacks(c, &w)
+	o.scope().Fallbacks(c, &w)
 	return w
 }
 
@@ -177,9 +170,9 @@ func (o *Options) view(s *state.State, rules order.Rules) (view, error) {
 	if err := findteam.NoKueue(s); err != nil {
 		return view{}, err
 	}
-	v := view{state: s, rules: rules, report: quota.Build(s), order: queue.Computed, narrow: o.scope.Narrow()}
+	v := view{state: s, rules: rules, report: quota.Build(s), order: queue.Computed, narrow: o.scope().Narrow()}
 	var err error
-	if v.teams, err = o.scope.Teams(v.report); err != nil {
+	if v.teams, err = o.scope().Teams(v.report); err != nil {
 		return view{}, err
 	}
 	v.items = queue.Build(s, v.report, v.teams, rules, nil)

@@ -39,7 +39,7 @@ const (
 // Options are the settings of one run.
 type Options struct {
 	Factory      *factory.Factory
-	Args         []string
+	Team         string
 	Resources    []string
 	AllResources bool
 	Tree         bool
@@ -48,9 +48,6 @@ type Options struct {
 	FromStatus   bool
 	// Tick paces --watch; nil is twice a second.
 	Tick <-chan time.Time
-
-	scope   findteam.Scope // of Args, set by Validate
-	metrics bool           // the format is prometheus
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -84,16 +81,7 @@ whom.`,
   hyperpod get-quota --by instance-type
   hyperpod get-quota --watch
   hyperpod get-quota -o prometheus > /var/lib/node_exporter/hyperpod.prom`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Args = args
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, findteam.Take(&o.Team), Run, runF),
 	}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&o.Resources, "resource", nil, "resources to show: gpu, cpu, memory, efa, mig-1g.10gb, ... (default accelerators)")
@@ -110,10 +98,6 @@ whom.`,
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	var err error
-	if o.scope, err = findteam.ScopeOf(o.Factory, o.Args); err != nil {
-		return err
-	}
 	if !slices.Contains(groupings, o.By) {
 		e := errs.Usagef("invalid --by %q: must be one of %s", o.By, strings.Join(groupings, ", "))
 		for _, n := range errs.Near(o.By, groupings) {
@@ -128,14 +112,25 @@ func (o *Options) Validate() error {
 		return errs.Usagef("invalid --resource: must not be empty").Suggest(errs.Option("--resource", "gpu"), errs.Option("--all-resources"))
 	case o.Tree && o.By != byTeam:
 		return errs.Usagef("--tree cannot be used with --by %s", o.By)
-	case o.Tree && o.scope.Narrow():
+	case o.Tree && o.scope().Narrow():
 		return errs.Usagef("--tree cannot be used with a team: it shows all teams").Suggest(errs.Run("get-quota", "--tree"))
 	case o.FromStatus && o.By != byTeam:
 		return errs.Usagef("--from-status cannot be used with --by: it reads no nodes")
-	case o.By != byTeam && o.scope.Narrow():
+	case o.By != byTeam && o.scope().Narrow():
 		return errs.Usagef("--by %s cannot be used with a team: it shows the nodes of all teams", o.By).Suggest(errs.Run("get-quota", "--by", o.By))
 	}
 	return nil
+}
+
+// scope is whose queues to show.
+func (o *Options) scope() findteam.Scope {
+	return findteam.Scope{Team: o.Team, Namespace: o.Factory.Global.Namespace}
+}
+
+// metrics reports whether the format is Prometheus'.
+func (o *Options) metrics() bool {
+	format, err := o.Factory.Format()
+	return err == nil && format.Name == output.Prometheus
 }
 
 // want is what the command reads, in parallel: six lists, and for metrics the pods
@@ -144,21 +139,16 @@ func (o *Options) want(c *factory.Cluster) state.Want {
 	w := state.Want{ClusterQueues: true, Cohorts: true}
 	if !o.FromStatus {
 		w.Flavors, w.Nodes, w.Workloads, w.PodSets = true, true, true, true
-		w.LocalQueues, w.Pods = o.By == byTeam, o.By != byTeam || o.metrics
+		w.LocalQueues, w.Pods = o.By == byTeam, o.By != byTeam || o.metrics()
 	}
-	o.scope.Fallbacks(c, &w)
+	o.scope().Fallbacks(c, &w)
 	return w
 }
 
 // Run shows the quota, or goes on showing it.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	o.metrics = format.Name == output.Prometheus
-	c, err := f.Cluster(ctx)
+	format, c, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -229,21 +219,21 @@ func (o *Options) view(s *state.State) (view, error) {
 	if o.FromStatus {
 		r = quota.FromQueues(s)
 	}
-	if o.metrics && r.Capacity != nil {
+	if o.metrics() && r.Capacity != nil {
 		r.Capacity = quota.ByInstanceType(s)
 	}
-	teams, err := o.scope.Teams(r)
+	teams, err := o.scope().Teams(r)
 	if err != nil {
 		return view{}, err
 	}
-	if o.scope.Narrow() {
+	if o.scope().Narrow() {
 		r.Problems = slices.DeleteFunc(r.Problems, func(p quota.Problem) bool { return !p.Concerns(teams) })
 	}
 	resources, err := o.pick(r.Resources(true), r.Resources(false))
 	if err != nil {
 		return view{}, err
 	}
-	p := page{io: o.Factory.IO, report: r, teams: teams, resources: resources, short: quota.ShortNames(resources), narrow: o.scope.Narrow()}
+	p := page{io: o.Factory.IO, report: r, teams: teams, resources: resources, short: quota.ShortNames(resources), narrow: o.scope().Narrow()}
 	table := p.table
 	if o.Tree {
 		table = p.tree

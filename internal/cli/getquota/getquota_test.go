@@ -186,7 +186,7 @@ func TestProblemsOfOne(t *testing.T) {
 	for team, want := range map[string]string{"": "QueueStopped team-0, QueueStopped team-1, MissingClusterQueue one/void, MissingClusterQueue other/void",
 		"team-1": "QueueStopped team-1, MissingClusterQueue one/void", "team-0": "QueueStopped team-0"} {
 		o, _ := options(t)
-		o.scope.Team = team
+		o.Team = team
 		v, err := o.view(s)
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func TestMIG(t *testing.T) {
 	}
 	// Of one team, half of that.
 	b.Out.Reset()
-	o.scope.Team = "team-1"
+	o.Team = "team-1"
 	if err := o.Factory.IO.PrintTable(tableOf(t, o, s, true)); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestFlags(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	if got.scope.Team != "ml" || fmt.Sprint(got.Resources) != "[gpu cpu]" || !got.Watch || got.By != byTeam {
+	if got.Team != "ml" || fmt.Sprint(got.Resources) != "[gpu cpu]" || !got.Watch || got.By != byTeam {
 		t.Errorf("%+v", got)
 	}
 }

@@ -46,19 +46,30 @@ file. A name that ends in .gz compresses it; - writes to standard output.`,
 		Example: `  hyperpod save-snapshot cluster.json.gz
   hyperpod start-job -f train.yaml --dry-run --snapshot cluster.json.gz
   hyperpod list-jobs -A --snapshot cluster.json.gz`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return errs.Usagef("exactly one file name is required").Suggest(errs.Run("save-snapshot", "cluster.json.gz"))
-			}
-			o.File = args[0]
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	cmd.Flags().BoolVar(&o.Force, "force", false, "replace the file even if it is not a snapshot")
 	return cmd
+}
+
+func (o *Options) take(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return noFile()
+	}
+	o.File = args[0]
+	return nil
+}
+
+// Validate requires the name of a file.
+func (o *Options) Validate() error {
+	if o.File == "" {
+		return noFile()
+	}
+	return nil
+}
+
+func noFile() error {
+	return errs.Usagef("exactly one file name is required").Suggest(errs.Run("save-snapshot", "cluster.json.gz"))
 }
 
 // Document is the result in JSON and YAML.

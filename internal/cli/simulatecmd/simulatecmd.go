@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +29,6 @@ type Options struct {
 	Cycles int
 	// NowText is the clock, in RFC 3339; "" is the cluster's.
 	NowText string
-	Now     time.Time // of NowText, set by Validate
 
 	AddJobs     []string // files
 	RemoveJobs  []string
@@ -41,8 +39,7 @@ type Options struct {
 	Priorities  []string
 	ChangeFiles []string
 
-	counted bool              // --cycles was given
-	changes []simulate.Change // of everything but files, set by Validate
+	counted bool // --cycles was given
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -72,16 +69,7 @@ the output then shows the loop.`,
   hyperpod simulate --cycles 5 -o json
   hyperpod simulate --changes what-if.yaml`,
 		Args: factory.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.counted = cmd.Flags().Changed("cycles")
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			if runF != nil {
-				return runF(cmd.Context(), o)
-			}
-			return Run(cmd.Context(), o)
-		},
+		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.Sets, "set", nil, "change a team's policy: TEAM.SETTING=VALUE (repeatable)")
@@ -105,19 +93,38 @@ func settingsHelp() string {
 	return b.String()
 }
 
+func (o *Options) take(cmd *cobra.Command, _ []string) error {
+	o.counted = cmd.Flags().Changed("cycles")
+	return nil
+}
+
 // Validate checks the options without looking at a cluster or a file.
 func (o *Options) Validate() error {
 	if o.Cycles < 0 || o.Cycles > 10_000 || o.Cycles == 0 && o.counted {
 		return errs.Usagef("invalid --cycles \"%d\": must be between 1 and 10000", o.Cycles)
 	}
-	if o.NowText != "" {
-		at, err := time.Parse(time.RFC3339, o.NowText)
-		if err != nil {
-			return errs.Usagef("invalid --now %q: must be a time in RFC 3339", o.NowText).Suggest(errs.Option("--now", "2026-01-02T15:04:05Z")).WithCause(err)
-		}
-		o.Now = at.UTC()
+	if _, err := o.now(time.Time{}); err != nil {
+		return err
 	}
-	o.changes = nil
+	_, err := o.changes()
+	return err
+}
+
+// now returns the time of the simulation, the cluster's unless --now names one.
+func (o *Options) now(cluster time.Time) (time.Time, error) {
+	if o.NowText == "" {
+		return cluster, nil
+	}
+	at, err := time.Parse(time.RFC3339, o.NowText)
+	if err != nil {
+		return at, errs.Usagef("invalid --now %q: must be a time in RFC 3339", o.NowText).Suggest(errs.Option("--now", "2026-01-02T15:04:05Z")).WithCause(err)
+	}
+	return at.UTC(), nil
+}
+
+// changes returns the changes of the flags that name no file.
+func (o *Options) changes() ([]simulate.Change, error) {
+	var out []simulate.Change
 	for _, part := range []struct {
 		kind  simulate.Kind
 		texts []string
@@ -128,12 +135,12 @@ func (o *Options) Validate() error {
 		for _, text := range part.texts {
 			c, err := simulate.New(part.kind, text)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			o.changes = append(o.changes, c)
+			out = append(out, c)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // Run simulates.
@@ -147,9 +154,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	now := o.Now
-	if now.IsZero() {
-		now = cluster.Now()
+	now, err := o.now(cluster.Now())
+	if err != nil {
+		return err
 	}
 	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
@@ -187,7 +194,10 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 		choice, err := o.Factory.Namespace(ctx, c, "create", kinds.PyTorchJob.Resource)
 		return choice.Name, err
 	})
-	out := slices.Clone(o.changes)
+	out, err := o.changes()
+	if err != nil {
+		return nil, err
+	}
 	for _, path := range o.ChangeFiles {
 		data, err := o.read(ctx, path)
 		if err != nil {
