@@ -92,7 +92,7 @@ func (l *line) add(t time.Time, m Moment) {
 	if m.Step == WasPreempted {
 		p, _ := words.PreemptionIn(m.Message)
 		m.ByWorkloadUID, m.ByJobUID = p.WorkloadUID, p.JobUID
-		m.Reason = cmp.Or(words.ReasonInMessage(m.Message), m.Reason)
+		m.Reason = cmp.Or(p.Reason, m.Reason)
 	}
 	l.moments = append(l.moments, m)
 }

@@ -1,7 +1,6 @@
 package words
 
 import (
-	"path"
 	"regexp"
 	"strings"
 )
@@ -54,63 +53,6 @@ var assignment = regexp.MustCompile(`^(?:.*: )?couldn't assign flavors to pod se
 // to pod set NAME: ".
 func WithoutPodSet(message string) string {
 	return strings.TrimPrefix(message, assignment.FindString(message))
-}
-
-// Preemption is what Kueue's message about a preemption says. Fields that it does not
-// name are "".
-type Preemption struct {
-	// WorkloadUID and JobUID are the preemptor's.
-	WorkloadUID, JobUID string
-	// Cause is Kueue's phrase: "reclamation within the cohort".
-	Cause string
-	// ClusterQueue is the preemptor's.
-	ClusterQueue string
-}
-
-var preemption = regexp.MustCompile(`to accommodate a workload \(UID: ([^,)]*)(?:, JobUID: ([^,)]*))?[^)]*\)(?: due to ([^;]*))?(?:; preemptor path: ([^;]*))?`)
-
-// PreemptionIn reads Kueue's message about a preemption ("Preempted to accommodate a
-// workload (UID: ..., JobUID: ...) due to ...; preemptor path: ..."); false for any
-// other message.
-func PreemptionIn(message string) (Preemption, bool) {
-	m := preemption.FindStringSubmatch(message)
-	if m == nil {
-		return Preemption{}, false
-	}
-	known := func(s string) string {
-		if s == "UNKNOWN" {
-			return ""
-		}
-		return s
-	}
-	p := Preemption{WorkloadUID: known(m[1]), JobUID: known(m[2]), Cause: m[3]}
-	if m[4] != "" {
-		p.ClusterQueue = path.Base(m[4])
-	}
-	return p, true
-}
-
-// Cause is why a job was preempted, in Kueue's words ("reclamation within the cohort");
-// the message itself where it has another form.
-func Cause(message string) string {
-	if p, ok := PreemptionIn(message); ok && p.Cause != "" {
-		return OneLine(p.Cause)
-	}
-	return OneLine(message)
-}
-
-// Plain is a message of Kueue without UIDs and paths: of a preemption whose job it was
-// for and why; any other message stays as it is.
-func Plain(message string) string {
-	p, ok := PreemptionIn(message)
-	if !ok || p.Cause == "" || !strings.HasPrefix(message, "Preempted ") {
-		return message
-	}
-	text := "preempted for a job"
-	if p.ClusterQueue != "" {
-		text += " of " + p.ClusterQueue
-	}
-	return text + " (" + p.Cause + ")"
 }
 
 // Short is a resource without its domain: gpu, neurondevice, mig-1g.10gb.

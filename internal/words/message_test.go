@@ -31,22 +31,25 @@ func TestMessages(t *testing.T) {
 	const preempted = "Preempted to accommodate a workload (UID: a, JobUID: b) due to reclamation within the cohort; preemptor path: /pool/vision; preemptee path: /pool/nlp"
 	const unknown = "Preempted to accommodate a workload (UID: a, JobUID: UNKNOWN) due to prioritization in the ClusterQueue"
 	for want, got := range map[string]string{
-		"preempted for a job of vision (reclamation within the cohort)": Plain(preempted),
-		"preempted for a job (prioritization in the ClusterQueue)":      Plain(unknown),
-		"couldn't assign flavors":                                       Plain("couldn't assign flavors"),
-		"reclamation within the cohort":                                 Cause(preempted),
-		"another text":                                                  Cause("another text"),
-		"flavor x":                                                      WithoutPodSet("couldn't assign flavors to pod set main: flavor x"),
-		"Waiting":                                                       WithoutPodSet("Waiting"),
-		"hugepages-2Mi":                                                 Uncovered("couldn't assign flavors to pod set main: resource hugepages-2Mi unavailable in ClusterQueue"),
-		"gpu":                                                           Short("nvidia.com/gpu"),
-		"cpu":                                                           Short("cpu"),
+		"preempted for a job of vision (borrowed quota is reclaimed)": PlainPreemption(preempted),
+		"preempted for a job (lower priority in the same queue)":      PlainPreemption(unknown),
+		"couldn't assign flavors":                                     PlainPreemption("couldn't assign flavors"),
+		"flavor x":                                                    WithoutPodSet("couldn't assign flavors to pod set main: flavor x"),
+		"Waiting":                                                     WithoutPodSet("Waiting"),
+		"hugepages-2Mi":                                               Uncovered("couldn't assign flavors to pod set main: resource hugepages-2Mi unavailable in ClusterQueue"),
+		"gpu":                                                         Short("nvidia.com/gpu"),
+		"cpu":                                                         Short("cpu"),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if p, ok := PreemptionIn(unknown); !ok || p != (Preemption{WorkloadUID: "a", Cause: "prioritization in the ClusterQueue"}) {
+	for phrase, reason := range map[string]string{"reclamation within the cohort": "InCohortReclamation", "reclamation within the cohort while borrowing": "InCohortReclaimWhileBorrowing", "a new policy": "a new policy"} {
+		if p, _ := PreemptionIn("Preempted to accommodate a workload (UID: a, JobUID: b) due to " + phrase + "; preemptor path: /x"); p.Reason != reason {
+			t.Errorf("%s: %+v", phrase, p)
+		}
+	}
+	if p, ok := PreemptionIn(unknown); !ok || p != (Preemption{WorkloadUID: "a", Reason: "InClusterQueue"}) {
 		t.Errorf("got %+v, %v", p, ok)
 	}
 	if _, ok := PreemptionIn("Evicted"); ok {

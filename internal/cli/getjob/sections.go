@@ -65,7 +65,7 @@ func (r report) timeline(w *writer) {
 		text := jobtext.Moment(m)
 		switch m.Step {
 		case jobs.WasPreempted:
-			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + words.Plain(text)
+			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + words.PlainPreemption(text)
 		case jobs.Waits:
 			text = "pending: " + text
 		}

@@ -146,8 +146,8 @@ func momentText(m *explain.Moment) string {
 // preemptionCause is the cause in Kueue's message about a preemption, the whole message
 // where it names none.
 func preemptionCause(message string) string {
-	if reason := words.ReasonInMessage(message); reason != "" {
-		return words.PreemptionReason(reason)
+	if p, ok := words.PreemptionIn(message); ok && p.Reason != "" {
+		return words.PreemptionReason(p.Reason)
 	}
 	return words.OneLine(message)
 }

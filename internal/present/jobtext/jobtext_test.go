@@ -26,7 +26,7 @@ func TestState(t *testing.T) {
 		"Starting: pod p: 0/3 nodes are available":                              {State: jobs.Starting, Reason: "Unschedulable", Pod: "p", Trouble: jobs.PodTrouble{Reason: "Unschedulable", Message: "0/3 nodes are available"}},
 		"Starting: pod p": {State: jobs.Starting, Reason: "Unschedulable", Pod: "p", Trouble: jobs.PodTrouble{Reason: "Unschedulable"}},
 		"Starting: pod p: container c ended with OOMKilled, exit code 137":         {State: jobs.Starting, Pod: "p", Trouble: jobs.PodTrouble{Reason: "CrashLoopBackOff", Container: "c", Ended: "OOMKilled", ExitCode: 137}},
-		"Preempted: preempted for a job of vision (reclamation within the cohort)": {State: jobs.Preempted, Message: "Preempted to accommodate a workload (UID: a, JobUID: b) due to reclamation within the cohort; preemptor path: /pool/vision; preemptee path: /pool/nlp"},
+		"Preempted: preempted for a job of vision (borrowed quota is reclaimed)": {State: jobs.Preempted, Message: "Preempted to accommodate a workload (UID: a, JobUID: b) due to reclamation within the cohort; preemptor path: /pool/vision; preemptee path: /pool/nlp"},
 	} {
 		if got := State(s); got != want {
 			t.Errorf("got %q, want %q", got, want)

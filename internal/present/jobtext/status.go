@@ -50,7 +50,7 @@ func Message(s jobs.Status) string {
 
 // Why returns the message of a status with UIDs and paths left out, else its reason,
 // "" when there is neither.
-func Why(s jobs.Status) string { return words.Plain(cmp.Or(Message(s), s.Reason)) }
+func Why(s jobs.Status) string { return words.PlainPreemption(cmp.Or(Message(s), s.Reason)) }
 
 // State returns the state and why, such as "Pending: waiting for admission".
 func State(s jobs.Status) string { return string(s.State) + after(": ", Why(s)) }
