@@ -25,7 +25,7 @@ func TestState(t *testing.T) {
 		"Restarting: container c of pod p keeps failing":                        {State: jobs.Restarting, Reason: "CrashLoopBackOff", Pod: "p", Trouble: jobs.PodTrouble{Reason: "CrashLoopBackOff", Container: "c"}},
 		"Starting: pod p: 0/3 nodes are available":                              {State: jobs.Starting, Reason: "Unschedulable", Pod: "p", Trouble: jobs.PodTrouble{Reason: "Unschedulable", Message: "0/3 nodes are available"}},
 		"Starting: pod p": {State: jobs.Starting, Reason: "Unschedulable", Pod: "p", Trouble: jobs.PodTrouble{Reason: "Unschedulable"}},
-		"Starting: pod p: container c ended with OOMKilled, exit code 137":         {State: jobs.Starting, Pod: "p", Trouble: jobs.PodTrouble{Reason: "CrashLoopBackOff", Container: "c", Ended: "OOMKilled", ExitCode: 137}},
+		"Starting: pod p: container c ended with OOMKilled, exit code 137":       {State: jobs.Starting, Pod: "p", Trouble: jobs.PodTrouble{Reason: "CrashLoopBackOff", Container: "c", Ended: "OOMKilled", ExitCode: 137}},
 		"Preempted: preempted for a job of vision (borrowed quota is reclaimed)": {State: jobs.Preempted, Message: "Preempted to accommodate a workload (UID: a, JobUID: b) due to reclamation within the cohort; preemptor path: /pool/vision; preemptee path: /pool/nlp"},
 	} {
 		if got := State(s); got != want {
