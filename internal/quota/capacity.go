@@ -30,6 +30,8 @@ type Capacity struct {
 	NotReady, Cordoned          int
 	// Capacity is of all nodes, Allocatable what they offer to pods, Healthy nodes' HealthyAllocatable.
 	Capacity, Allocatable, HealthyAllocatable state.Amounts
+	// unhealthy is the capacity of the unhealthy nodes.
+	unhealthy state.Amounts
 	// Reserved is the quota of all teams and cohorts in flavors of this instance
 	// type; nil for node groups, which quota does not know.
 	Reserved state.Amounts
@@ -73,7 +75,7 @@ func groupNodes(nodes []state.Node, by func(state.Node) string) map[string]*Capa
 	for _, n := range nodes {
 		c := out[by(n)]
 		if c == nil {
-			c = &Capacity{Name: by(n), Capacity: state.Amounts{}, Allocatable: state.Amounts{}, HealthyAllocatable: state.Amounts{}}
+			c = &Capacity{Name: by(n), Capacity: state.Amounts{}, unhealthy: state.Amounts{}, Allocatable: state.Amounts{}, HealthyAllocatable: state.Amounts{}}
 			out[c.Name] = c
 		}
 		c.Nodes++
@@ -88,6 +90,7 @@ func groupNodes(nodes []state.Node, by func(state.Node) string) map[string]*Capa
 			sum(c.HealthyAllocatable, n.Allocatable)
 		default:
 			c.Unhealthy++
+			sum(c.unhealthy, n.Capacity)
 		}
 		if !n.Ready {
 			c.NotReady++
@@ -231,12 +234,13 @@ func governed(p *state.Pod, owners map[string]bool) bool {
 
 // SumCapacity adds up capacities.
 func SumCapacity(all []Capacity) Capacity {
-	out := Capacity{Capacity: state.Amounts{}, Allocatable: state.Amounts{}, HealthyAllocatable: state.Amounts{}, Reserved: state.Amounts{}}
+	out := Capacity{Capacity: state.Amounts{}, unhealthy: state.Amounts{}, Allocatable: state.Amounts{}, HealthyAllocatable: state.Amounts{}, Reserved: state.Amounts{}}
 	for _, c := range all {
 		out.Nodes += c.Nodes
 		out.Healthy, out.Unhealthy, out.Unknown = out.Healthy+c.Healthy, out.Unhealthy+c.Unhealthy, out.Unknown+c.Unknown
 		out.NotReady, out.Cordoned = out.NotReady+c.NotReady, out.Cordoned+c.Cordoned
 		sum(out.Capacity, c.Capacity)
+		sum(out.unhealthy, c.unhealthy)
 		sum(out.Allocatable, c.Allocatable)
 		sum(out.HealthyAllocatable, c.HealthyAllocatable)
 		sum(out.Reserved, c.Reserved)

@@ -160,8 +160,11 @@ func TestBuild(t *testing.T) {
 		}, nil, "QueueInactive:b"},
 		{"more quota than nodes", func(s *state.State) { s.Nodes = []state.Node{gpuNode("n", "Schedulable", 8)} }, nil, "OverCapacity:ml.p5.48xlarge"},
 		{"nodes enough", func(s *state.State) {
-			s.Nodes = []state.Node{gpuNode("n", "Schedulable", 8), gpuNode("m", "Unschedulable", 8)}
+			s.Nodes = []state.Node{gpuNode("n", "Schedulable", 8), gpuNode("m", "", 8)}
 		}, nil, ""},
+		{"more quota than healthy nodes", func(s *state.State) {
+			s.Nodes = []state.Node{gpuNode("n", "Schedulable", 8), gpuNode("m", "Unschedulable", 8)}
+		}, nil, "OverCapacity:ml.p5.48xlarge"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := base()

@@ -36,7 +36,7 @@ type adder func(code, subject, format string, args ...any) *Problem
 // The codes of a Problem.
 const (
 	Overcommitted       = "Overcommitted"       // a team uses what nobody lends
-	OverCapacity        = "OverCapacity"        // more quota than nodes have
+	OverCapacity        = "OverCapacity"        // more quota than healthy nodes have
 	UndefinedFlavor     = "UndefinedFlavor"     // a queue has quota of a flavor that does not exist
 	MissingClusterQueue = "MissingClusterQueue" // a LocalQueue leads nowhere
 	LostWorkloads       = "LostWorkloads"       // workloads wait in no queue
@@ -99,7 +99,7 @@ func (b *builder) problems() []Problem {
 }
 
 // OverCapacities returns the instance types whose quota for accelerators exceeds what
-// the nodes have. AWS advises against it. Cpu and memory do not count: quota is in whole
+// the healthy nodes have. AWS advises against it. Cpu and memory do not count: quota is in whole
 // instances, and nodes always offer less to pods.
 func OverCapacities(all []Capacity) []Problem {
 	var out []Problem
@@ -109,15 +109,19 @@ func OverCapacities(all []Capacity) []Problem {
 	}
 	for _, c := range all {
 		for _, name := range slices.Sorted(maps.Keys(c.Reserved)) {
-			reserved, has := c.Reserved[name], c.Capacity[name]
+			reserved, has, lacks := c.Reserved[name], c.Capacity[name], c.unhealthy[name]
 			if c.AnyType && reserved > 0 {
 				// Its pods may run on nodes of every type, with those of the other flavors.
-				reserved, has = whole.Reserved[name], whole.Capacity[name]
+				reserved, has, lacks = whole.Reserved[name], whole.Capacity[name], whole.unhealthy[name]
 			}
-			if kinds.Accelerator(name) && reserved > has {
-				out = append(out, Problem{Code: OverCapacity, Subject: c.Name, Resource: name, Message: fmt.Sprintf("the quota of all teams exceeds capacity: %s %s of %s, and the nodes have %s",
-					Text(name, reserved), name, c.Name, Text(name, has))})
+			if !kinds.Accelerator(name) || reserved <= sub(has, lacks) {
+				continue
 			}
+			message := fmt.Sprintf("the quota of all teams exceeds capacity: %s %s of %s, and the nodes have %s", Text(name, reserved), name, c.Name, Text(name, has))
+			if lacks > 0 {
+				message += fmt.Sprintf(", %s of it on unhealthy nodes", Text(name, lacks))
+			}
+			out = append(out, Problem{Code: OverCapacity, Subject: c.Name, Resource: name, Message: message})
 		}
 	}
 	return out

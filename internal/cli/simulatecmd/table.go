@@ -78,10 +78,32 @@ func summary(r *simulate.Report) []string {
 	if r.Tie {
 		out = append(out, "tie: Kueue picks one of several equal outcomes; this is one of them")
 	}
+	for _, p := range r.Problems {
+		if p.Change == simulate.Added {
+			out = append(out, "PROBLEM: "+p.Message)
+		}
+	}
+	if len(r.RemovedNodes) > 0 {
+		out = append(out, removedText(r.RemovedNodes))
+	}
 	for _, n := range r.Notes {
 		out = append(out, "note: "+n.Message)
 	}
 	return append(out, "simulated with Kueue "+r.KueueRules+" rules")
+}
+
+// removedText names the nodes that are removed.
+func removedText(nodes []simulate.RemovedNode) string {
+	const shown = 8
+	var names []string
+	for i, n := range nodes {
+		if i == shown {
+			names = append(names, fmt.Sprintf("%d more (-o json)", len(nodes)-shown))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", n.Node, words.Count(n.Pods, "pod", "pods")))
+	}
+	return "removed " + strings.Join(names, ", ")
 }
 
 // loopText shows who preempts whom.
@@ -153,7 +175,7 @@ func teamText(s *simulate.TeamState, resource string) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.Inadmissible, "never"}} {
+	}{{s.WaitsForNodes, "without nodes"}, {s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.Inadmissible, "never"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.what)
 		}
@@ -172,6 +194,8 @@ func jobText(s *simulate.JobState, resource string) string {
 			text += ", waits for admission checks"
 		}
 		return text
+	case simulate.WaitsForNodes:
+		return fmt.Sprintf("WaitsForNodes: %s %s, %s", words.Number(resource, sum(s.Holds, resource)), words.Short(resource), s.Message)
 	case simulate.Preempted:
 		return "Preempted by " + s.By
 	case simulate.Inadmissible:

@@ -156,10 +156,23 @@ func (n *node) take(request amounts, times int64) {
 	n.pods -= times
 }
 
+// Bind places the groups as Place does, and the pods that fit stay on the nodes.
+func (c *Cluster) Bind(groups []Group) Result {
+	out, nodes := c.put(groups, false)
+	c.nodes = nodes
+	return out
+}
+
 // Place puts the groups on the nodes, the largest pods first. With empty, it ignores
 // what passes with time: running pods, and nodes that are not ready, cordoned or held
 // back for their health. The cluster does not change.
 func (c *Cluster) Place(groups []Group, empty bool) Result {
+	out, _ := c.put(groups, empty)
+	return out
+}
+
+// put places the groups on a copy of the nodes.
+func (c *Cluster) put(groups []Group, empty bool) (Result, []node) {
 	nodes := make([]node, len(c.nodes))
 	for i, n := range c.nodes {
 		n.own = false
@@ -183,7 +196,7 @@ func (c *Cluster) Place(groups []Group, empty bool) Result {
 		out.Groups[i] = place(nodes, &groups[i], requests[i], empty)
 		out.Fits = out.Fits && out.Groups[i].PodsPlaced >= groups[i].Count
 	}
-	return out
+	return out, nodes
 }
 
 // size orders pods: devices count more than any cpu or memory.

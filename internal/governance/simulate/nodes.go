@@ -91,16 +91,25 @@ func (a *applied) removeNodes(c Change) error {
 		names[n.Name] = true
 		hosts[cmp.Or(n.Labels[corev1.LabelHostname], n.Name)] = true
 	}
-	losers := map[string]int{}
+	losers, jobs := map[string]int{}, a.podJobs()
+	removed := make([]RemovedNode, len(gone))
+	for i, n := range gone {
+		removed[i] = RemovedNode{Node: n.Name, InstanceType: n.Labels[kinds.InstanceTypeLabel]}
+	}
 	for _, p := range all[*corev1.Pod](a.World) {
 		if names[p.Spec.NodeName] {
-			losers[p.Namespace+"/"+podJob(p)]++
+			job, _ := jobs.of(p)
+			losers[job]++
+			removed[slices.IndexFunc(gone, func(n *corev1.Node) bool { return n.Name == p.Spec.NodeName })].Pods++
 		}
 	}
+	a.removed = append(a.removed, removed...)
+	evictions := map[string]bool{}
 	for _, w := range all[*kueue.Workload](a.World) {
 		if on := placedOn(w, hosts); on {
 			a.put(w, evicted(w, a.World))
 			delete(losers, w.Namespace+"/"+JobName(w))
+			evictions[w.Namespace+"/"+JobName(w)] = true
 			a.note(Note{Code: PlacedOnRemovedNode, Job: w.Namespace + "/" + JobName(w)})
 		}
 	}
@@ -109,10 +118,18 @@ func (a *applied) removeNodes(c Change) error {
 		case *corev1.Node:
 			return names[o.Name]
 		case *corev1.Pod:
-			return names[o.Spec.NodeName]
+			job, known := jobs.of(o)
+			return evictions[job] || names[o.Spec.NodeName] && !known
 		}
 		return false
 	})
+	for i, o := range a.Objects {
+		if p, ok := o.(*corev1.Pod); ok && names[p.Spec.NodeName] {
+			c := *p // its job makes it anew
+			c.Spec.NodeName, c.Status.Phase = "", corev1.PodPending
+			a.Objects[i] = &c
+		}
+	}
 	if len(losers) > 0 {
 		var list []PodLoss
 		for _, job := range slices.Sorted(maps.Keys(losers)) {
@@ -121,19 +138,6 @@ func (a *applied) removeNodes(c Change) error {
 		a.note(Note{Code: PodsOnRemovedNodes, Jobs: list})
 	}
 	return nil
-}
-
-// podJob is the best name for what a pod belongs to.
-func podJob(p *corev1.Pod) string {
-	for _, j := range kinds.Jobs() {
-		if name := p.Labels[j.PodLabel]; name != "" {
-			return name
-		}
-	}
-	if o := metav1.GetControllerOf(p); o != nil {
-		return o.Name
-	}
-	return p.Name
 }
 
 // placedOn reports a workload with a topology placement on one of the hosts.

@@ -12,6 +12,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -39,6 +40,8 @@ type Report struct {
 	Preempted     []Preemption
 	Evicted       []Eviction
 	Cycles        []Cycle `json:",omitempty"`
+	// RemovedNodes are the nodes that the changes remove.
+	RemovedNodes []RemovedNode
 	// Problems are what get-quota would report, those that the changes bring first.
 	Problems []Problem
 	Notes    []Note
@@ -91,6 +94,8 @@ type JobState struct {
 	// Reason and Message are Kueue's, of a job that does not run.
 	Reason, Message string
 	By              string // who preempted it ("namespace/job")
+	// Placements are the pods to place of a job that waits for nodes.
+	Placements []fit.Placement `json:",omitempty"`
 	// Holds is its quota; of that, Borrowed is lent by others, Overcommit by nobody.
 	Holds, Borrowed, Overcommit []Amount
 	PodSets                     []PodSet
@@ -108,6 +113,12 @@ type PodSet struct {
 type Domain struct {
 	Levels []string
 	Pods   int32
+}
+
+// RemovedNode is a node that a change removes, with the pods it has.
+type RemovedNode struct {
+	Node, InstanceType string
+	Pods               int
 }
 
 // Preemption is an eviction in favour of another job.
@@ -147,16 +158,16 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 	if before.settled {
 		base = before.settledWorld()
 	}
-	changed, notes, err := Apply(ctx, base, changes)
+	a, err := change(ctx, base, changes)
 	if err != nil {
 		return nil, err
 	}
-	after, tie, err := decided(ctx, changed, steps)
+	after, tie, err := decided(ctx, a.World, steps)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: admission.KueueVersion, Changes: []string{}, Notes: notes,
+		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: admission.KueueVersion, Changes: []string{}, Notes: a.notes, RemovedNodes: append([]RemovedNode{}, a.removed...),
 		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie || undecided, Cycles: after.cycles,
 		Before: totals(before), After: totals(after),
 		Preempted: []Preemption{}, Evicted: []Eviction{},

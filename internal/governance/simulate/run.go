@@ -2,9 +2,11 @@ package simulate
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -36,6 +38,7 @@ type result struct {
 	idle     map[string]state.Condition // Active conditions of ClusterQueues that admit nothing
 	quota    *quota.Report              // see report
 	teams    map[string]*TeamState      // see teamStates
+	rank     map[key]int                // see sortByReservation
 }
 
 // maxCycles is after how many cycles without progress a policy is taken never to
@@ -70,6 +73,7 @@ func run(ctx context.Context, w World, steps int) (*result, error) {
 		return nil, err
 	}
 	r.read(e)
+	r.place()
 	r.warnings = e.Warnings()
 	return r, nil
 }
@@ -214,14 +218,41 @@ func (r *result) read(e *admission.Engine) {
 
 // settledWorld is the world with the workloads as they are after the run.
 func (r *result) settledWorld() World {
-	w := r.world
-	w.Objects = slices.Clone(w.Objects)
-	for i, o := range w.Objects {
-		if old, ok := o.(*kueue.Workload); ok {
-			if s := r.states[keyOf(old)]; s != nil {
-				w.Objects[i] = client.Object(s.object)
+	w, jobs := r.world, r.world.podJobs()
+	w.started = maps.Clone(w.started)
+	if w.started == nil {
+		w.started = map[key]bool{}
+	}
+	left := map[string]bool{} // jobs whose pods are as they were
+	for k, s := range r.states {
+		left[k.namespace+"/"+JobName(s.object)] = s.reserves()
+	}
+	for _, e := range r.events {
+		k := key{e.Namespace, e.Name}
+		switch e.Kind {
+		case admission.EventAdmitted, admission.EventQuotaReserved:
+			w.started[k] = true
+		case admission.EventPreempted, admission.EventReplaced:
+			delete(w.started, k)
+		default:
+			continue
+		}
+		left[k.namespace+"/"+r.jobName(k.namespace, k.name)] = false
+	}
+	w.Objects = make([]client.Object, 0, len(r.world.Objects))
+	for _, o := range r.world.Objects {
+		switch o := o.(type) {
+		case *kueue.Workload:
+			if s := r.states[keyOf(o)]; s != nil {
+				w.Objects = append(w.Objects, s.object)
+				continue
+			}
+		case *corev1.Pod:
+			if job, known := jobs.of(o); known && !left[job] {
+				continue // it ended with the run
 			}
 		}
+		w.Objects = append(w.Objects, o)
 	}
 	return w
 }

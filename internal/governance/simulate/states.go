@@ -139,14 +139,8 @@ func jobs(before, after *result) []Job {
 func (r *result) jobBorrowing() map[key]beyond {
 	queues := map[string][]key{}
 	for k, s := range r.states {
-		if s.State == Admitted || s.State == QuotaReserved {
+		if s.reserves() {
 			queues[s.ClusterQueue] = append(queues[s.ClusterQueue], k)
-		}
-	}
-	rank := map[key]int{} // of those admitted in this run, by event
-	for i, e := range r.events {
-		if e.Kind == admission.EventAdmitted || e.Kind == admission.EventQuotaReserved {
-			rank[key{e.Namespace, e.Name}] = i + 1
 		}
 	}
 	teams := r.teamStates()
@@ -156,9 +150,7 @@ func (r *result) jobBorrowing() map[key]beyond {
 		if t == nil || len(t.Borrowed)+len(t.Overcommit) == 0 {
 			continue
 		}
-		slices.SortFunc(list, func(a, b key) int {
-			return cmp.Or(cmp.Compare(rank[a], rank[b]), r.states[a].reservedAt().Compare(r.states[b].reservedAt()), cmp.Compare(a.String(), b.String()))
-		})
+		r.sortByReservation(list)
 		own, lent := exact(t.Nominal), exact(t.Borrowed)
 		take := func(from map[flavorResource]int64, fr flavorResource, most int64) int64 {
 			n := min(max(from[fr], 0), most)
@@ -177,6 +169,11 @@ func (r *result) jobBorrowing() map[key]beyond {
 		}
 	}
 	return out
+}
+
+// reserves reports a job that has quota.
+func (s *JobState) reserves() bool {
+	return s.State == Admitted || s.State == QuotaReserved || s.State == WaitsForNodes
 }
 
 // beyond is what a job holds beyond the quota of its own queue.

@@ -32,6 +32,10 @@ type World struct {
 	Config  admission.Config
 	Objects []client.Object
 	Now     time.Time
+	// NoPods: the pods are not known, so that nothing can be said about room on nodes.
+	NoPods bool
+
+	started map[key]bool // workloads that got quota on paper and have no pods
 }
 
 // engine makes an engine of the world. Objects that cannot be right are left out;
@@ -48,6 +52,15 @@ func (w World) engine(ctx context.Context) (e *admission.Engine, problems error,
 // Apply makes the changes and returns the changed world, with notes on what they
 // touch beyond Kueue. The objects of w are not changed.
 func Apply(ctx context.Context, w World, changes []Change) (World, []Note, error) {
+	a, err := change(ctx, w, changes)
+	if err != nil {
+		return World{}, nil, err
+	}
+	return a.World, a.notes, nil
+}
+
+// change makes the changes.
+func change(ctx context.Context, w World, changes []Change) (*applied, error) {
 	a := &applied{World: w, first: map[string]*kueue.ClusterQueue{}}
 	a.Objects = slices.Clone(w.Objects)
 	for _, k := range order {
@@ -56,22 +69,20 @@ func Apply(ctx context.Context, w World, changes []Change) (World, []Note, error
 				continue
 			}
 			if err := a.apply(ctx, c); err != nil {
-				return World{}, nil, err
+				return nil, err
 			}
 		}
 	}
-	if err := a.accepted(ctx); err != nil {
-		return World{}, nil, err
-	}
-	return a.World, a.notes, nil
+	return a, a.accepted(ctx)
 }
 
 // applied is a world with changes under way.
 type applied struct {
 	World
-	notes []Note
-	added int
-	first map[string]*kueue.ClusterQueue // changed queues as they were; nil: it is new
+	notes   []Note
+	removed []RemovedNode
+	added   int
+	first   map[string]*kueue.ClusterQueue // changed queues as they were; nil: it is new
 }
 
 func (a *applied) apply(ctx context.Context, c Change) error {
@@ -107,10 +118,10 @@ func (a *applied) drop(f func(client.Object) bool) { a.Objects = slices.DeleteFu
 
 // dropJobs drops workloads with their jobs' pods, which hold places on nodes.
 func (a *applied) dropJobs(f func(*kueue.Workload) bool) {
-	gone := map[key]bool{}
+	gone, jobs := map[string]bool{}, a.podJobs()
 	for _, w := range all[*kueue.Workload](a.World) {
 		if f(w) {
-			gone[key{w.Namespace, JobName(w)}] = true
+			gone[w.Namespace+"/"+JobName(w)] = true
 		}
 	}
 	a.drop(func(o client.Object) bool {
@@ -118,7 +129,8 @@ func (a *applied) dropJobs(f func(*kueue.Workload) bool) {
 		case *kueue.Workload:
 			return f(o)
 		case *corev1.Pod:
-			return gone[key{o.Namespace, podJob(o)}]
+			job, _ := jobs.of(o)
+			return gone[job]
 		}
 		return false
 	})
@@ -138,6 +150,18 @@ func all[T client.Object](w World) []T {
 		}
 	}
 	return out
+}
+
+// find returns the cluster-scoped object of a type and name; the zero value when there
+// is none.
+func find[T client.Object](w World, name string) T {
+	var none T
+	for _, o := range w.Objects {
+		if t, ok := o.(T); ok && t.GetName() == name {
+			return t
+		}
+	}
+	return none
 }
 
 // queue finds a team's ClusterQueue: by its name, the team's, or a namespace that

@@ -6,16 +6,39 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Fill sets the messages of a report's notes.
+// Fill sets the messages of a report's notes, and of jobs that wait for nodes.
 func Fill(r *simulate.Report) {
+	for i := range r.Jobs {
+		for _, s := range []*simulate.JobState{r.Jobs[i].Before, r.Jobs[i].After} {
+			if s != nil && s.State == simulate.WaitsForNodes {
+				s.Message = nodes(s)
+			}
+		}
+	}
 	for i := range r.Notes {
 		if r.Notes[i].Message == "" {
 			r.Notes[i].Message = note(&r.Notes[i])
 		}
 	}
+}
+
+// nodes is why no node takes the pods of a job.
+func nodes(s *simulate.JobState) string {
+	for _, p := range s.Placements {
+		if p.PodsPlaced >= p.Pods {
+			continue
+		}
+		even := ""
+		if s.Reason == simulate.NodesTooSmall {
+			even = " even on empty nodes"
+		}
+		return fmt.Sprintf("%d of %s (%s) %s%s: %s", p.PodsPlaced, words.Count(p.Pods, "pod", "pods"), p.PodSet, words.Verb(p.Pods, "fits", "fit"), even, verdict.NodeReasons(p.Reasons))
+	}
+	return ""
 }
 
 func note(n *simulate.Note) string {

@@ -60,14 +60,14 @@ func nodesWhy(v *check.Verdict) string {
 		case check.NodesFull:
 			text += " on the nodes now"
 		}
-		return text + ": " + nodeReasons(g.Reasons)
+		return text + ": " + NodeReasons(g.Reasons)
 	}
 	return n.Message
 }
 
-// nodeReasons sums up why nodes cannot take a pod: "6 nodes have fewer than 8 free
+// NodeReasons sums up why nodes cannot take a pod: "6 nodes have fewer than 8 free
 // nvidia.com/gpu; 2 nodes are cordoned".
-func nodeReasons(reasons []fit.Reason) string {
+func NodeReasons(reasons []fit.Reason) string {
 	var parts []string
 	for _, r := range reasons {
 		parts = append(parts, words.Count(r.Nodes, "node", "nodes")+" "+nodeReason(r))

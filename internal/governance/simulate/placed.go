@@ -1,0 +1,255 @@
+package simulate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Why a job with quota waits for nodes, in JobState.Reason.
+const (
+	// NodesFull: its pods do not fit beside those that run.
+	NodesFull = "NodesFull"
+	// NodesTooSmall: its pods would not fit even on empty nodes.
+	NodesTooSmall = "NodesTooSmall"
+)
+
+// podSetLabel is the label that Kueue gives pods with the name of their pod set.
+const podSetLabel = "kueue.x-k8s.io/podset"
+
+// podLabelOf is the name of a pod's job by its labels; longer: the name may be longer
+// than the job's, which it begins with (a RayJob's pods have its RayCluster's).
+func podLabelOf(p *corev1.Pod) (name string, longer bool) {
+	for _, j := range kinds.Jobs() {
+		if n := p.Labels[j.PodLabel]; n != "" {
+			name, longer = n, longer || len(j.PodLabelFrom) > 0
+		}
+	}
+	if name != "" {
+		return name, longer
+	}
+	if o := metav1.GetControllerOf(p); o != nil {
+		return o.Name, false
+	}
+	return p.Name, false
+}
+
+// podJobs tells the job ("namespace/name") of each pod: one with a workload where
+// there is one.
+type podJobs map[string]bool
+
+func (w World) podJobs() podJobs {
+	out := podJobs{}
+	for _, wl := range all[*kueue.Workload](w) {
+		out[wl.Namespace+"/"+JobName(wl)] = true
+	}
+	return out
+}
+
+// of returns the job of a pod and whether it has a workload.
+func (j podJobs) of(p *corev1.Pod) (job string, known bool) {
+	name, longer := podLabelOf(p)
+	job = p.Namespace + "/" + name
+	for at := job; longer && !j[at]; {
+		i := strings.LastIndexByte(at, '-')
+		if i < 0 {
+			return job, false
+		}
+		if at = at[:i]; j[at] {
+			return at, true
+		}
+	}
+	return job, j[job]
+}
+
+// place finds the jobs with quota whose pods no node takes. Pods stay where they are;
+// those of jobs that have just got their quota, and those without a node, are put on
+// the nodes first-fit, in the order in which the jobs got their quota. Nodes are not
+// looked at when there are none.
+func (r *result) place() {
+	nodes := all[*corev1.Node](r.world)
+	if len(nodes) == 0 || r.world.NoPods {
+		return
+	}
+	fresh := maps.Clone(r.world.started)
+	if fresh == nil {
+		fresh = map[key]bool{}
+	}
+	for _, e := range r.events {
+		switch e.Kind {
+		case admission.EventAdmitted, admission.EventQuotaReserved:
+			fresh[key{e.Namespace, e.Name}] = true
+		}
+	}
+	var bound []*corev1.Pod
+	unbound := map[string][]*corev1.Pod{}
+	jobs, stays := r.world.podJobs(), map[string]bool{}
+	for k, s := range r.states {
+		if (s.State == Admitted || s.State == QuotaReserved) && !fresh[k] {
+			stays[k.namespace+"/"+JobName(s.object)] = true
+		}
+	}
+	for _, p := range all[*corev1.Pod](r.world) {
+		job, known := jobs.of(p)
+		switch {
+		case known && !stays[job]: // its pods end, or are made anew
+		case p.Spec.NodeName != "":
+			bound = append(bound, p)
+		case known:
+			unbound[job] = append(unbound[job], p)
+		}
+	}
+	var todo []key
+	for k, s := range r.states {
+		if s.State == Admitted && (fresh[k] || len(unbound[k.namespace+"/"+JobName(s.object)]) > 0) {
+			todo = append(todo, k)
+		}
+	}
+	r.sortByReservation(todo)
+	cluster := fit.New(nodes, bound, nil)
+	for _, k := range todo {
+		s := r.states[k]
+		var lost []*corev1.Pod
+		if !fresh[k] {
+			lost = unbound[k.namespace+"/"+JobName(s.object)]
+		}
+		groups := r.groups(s.object, lost)
+		got := cluster.Bind(groups)
+		if got.Fits {
+			continue
+		}
+		s.State, s.Reason, s.Placements = WaitsForNodes, NodesFull, got.Groups
+		if !cluster.Place(groups, true).Fits {
+			s.Reason = NodesTooSmall
+		}
+	}
+}
+
+// groups are the pods to place of a workload with quota: all, or as many as are lost.
+func (r *result) groups(w *kueue.Workload, lost []*corev1.Pod) []fit.Group {
+	left := map[kueue.PodSetReference]int{}
+	for _, p := range lost {
+		left[podSetOf(w, p)]++
+	}
+	var out []fit.Group
+	for i := range w.Status.Admission.PodSetAssignments {
+		psa := &w.Status.Admission.PodSetAssignments[i]
+		at := slices.IndexFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool { return ps.Name == psa.Name })
+		if at < 0 {
+			continue
+		}
+		ps := &w.Spec.PodSets[at]
+		g := fit.Group{Name: string(ps.Name), Count: int(ps.Count), Spec: ps.Template.Spec, NodeLabels: map[string]string{}}
+		if psa.Count != nil {
+			g.Count = int(*psa.Count)
+		}
+		var levels []string
+		for _, name := range psa.Flavors {
+			f := find[*kueue.ResourceFlavor](r.world, string(name))
+			if f == nil {
+				continue
+			}
+			maps.Copy(g.NodeLabels, f.Spec.NodeLabels)
+			g.Tolerations = append(g.Tolerations, f.Spec.Tolerations...)
+			if f.Spec.TopologyName != nil {
+				levels = levelKeys(r.world, string(*f.Spec.TopologyName))
+			}
+		}
+		if lost != nil {
+			g.Count = min(g.Count, left[ps.Name])
+		} else {
+			r.assign(&g, psa, levels)
+		}
+		if g.Count > 0 {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// assign adds the topology domains of an assignment.
+func (r *result) assign(g *fit.Group, psa *kueue.PodSetAssignment, levels []string) {
+	for _, d := range admission.Placed(psa) {
+		n := min(len(levels), len(d.Levels))
+		if n == 0 {
+			continue
+		}
+		// An assignment may name the lowest levels only (a host name is enough).
+		keys, values := levels[len(levels)-n:], d.Levels[len(d.Levels)-n:]
+		if keys[n-1] == corev1.LabelHostname {
+			if g.Hosts == nil {
+				g.Hosts = map[string]int{}
+			}
+			g.Hosts[r.nodeNamed(values[n-1])] += int(d.Count)
+			continue
+		}
+		at := map[string]string{}
+		for i := range n {
+			at[keys[i]] = values[i]
+		}
+		g.Domain = append(g.Domain, at)
+	}
+}
+
+// nodeNamed is the name of the node with a host name.
+func (r *result) nodeNamed(host string) string {
+	for _, n := range all[*corev1.Node](r.world) {
+		if n.Labels[corev1.LabelHostname] == host {
+			return n.Name
+		}
+	}
+	return host
+}
+
+// levelKeys are the node labels of a topology's levels.
+func levelKeys(w World, topology string) []string {
+	var out []string
+	if t := find[*kueue.Topology](w, topology); t != nil {
+		for _, l := range t.Spec.Levels {
+			out = append(out, l.NodeLabel)
+		}
+	}
+	return out
+}
+
+// podSetOf is the pod set of a pod: by Kueue's label, else one with the same requests,
+// else the first.
+func podSetOf(w *kueue.Workload, p *corev1.Pod) kueue.PodSetReference {
+	if name := p.Labels[podSetLabel]; name != "" {
+		return kueue.PodSetReference(name)
+	}
+	wants := fit.Requests(&p.Spec)
+	for i := range w.Spec.PodSets {
+		requests := fit.Requests(&w.Spec.PodSets[i].Template.Spec)
+		if maps.EqualFunc(wants, requests, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 }) {
+			return w.Spec.PodSets[i].Name
+		}
+	}
+	return w.Spec.PodSets[0].Name
+}
+
+// sortByReservation orders workloads with quota by when they got it: first those that
+// had it before the run, then those of the run.
+func (r *result) sortByReservation(list []key) {
+	if r.rank == nil {
+		r.rank = map[key]int{}
+		for i, e := range r.events {
+			if e.Kind == admission.EventAdmitted || e.Kind == admission.EventQuotaReserved {
+				r.rank[key{e.Namespace, e.Name}] = i + 1
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b key) int {
+		return cmp.Or(cmp.Compare(r.rank[a], r.rank[b]), r.states[a].reservedAt().Compare(r.states[b].reservedAt()), cmp.Compare(a.String(), b.String()))
+	})
+}
