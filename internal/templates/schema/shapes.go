@@ -3,75 +3,22 @@ package schema
 import (
 	"reflect"
 
+	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// The fields of the job kinds whose Go types are not linked. Only names and
-// types matter here. Sources: kubeflow training-operator v1.9 (kubeflow.org/v1),
-// mpi-operator v0.8 (v2beta1; earlier versions have a subset), and the CRD of
-// the HyperPod training operator as sagemaker-hyperpod-cli v3.9.0 models it.
+// The fields of the job kind that has no public Go type. Only names and types
+// matter here. Source: the CRD of the HyperPod training operator as
+// sagemaker-hyperpod-cli v3.9.0 models it.
 type (
 	anyValue any
 
-	schedulingPolicy struct {
-		MinAvailable           *int32                       `json:"minAvailable"`
-		Queue                  string                       `json:"queue"`
-		MinResources           map[string]resource.Quantity `json:"minResources"`
-		PriorityClass          string                       `json:"priorityClass"`
-		ScheduleTimeoutSeconds *int32                       `json:"scheduleTimeoutSeconds"`
-	}
-	runPolicy struct {
-		CleanPodPolicy          *string           `json:"cleanPodPolicy"`
-		TTLSecondsAfterFinished *int32            `json:"ttlSecondsAfterFinished"`
-		ActiveDeadlineSeconds   *int64            `json:"activeDeadlineSeconds"`
-		BackoffLimit            *int32            `json:"backoffLimit"`
-		SchedulingPolicy        *schedulingPolicy `json:"schedulingPolicy"`
-		Suspend                 *bool             `json:"suspend"`
-		ManagedBy               *string           `json:"managedBy"`
-	}
-	replicaSpec struct {
-		Replicas      *int32                 `json:"replicas"`
-		Template      corev1.PodTemplateSpec `json:"template"`
-		RestartPolicy string                 `json:"restartPolicy"`
-	}
-	rdzvConf struct {
-		Key   string `json:"key"`
-		Value string `json:"value"`
-	}
-	elasticPolicy struct {
-		MinReplicas  *int32     `json:"minReplicas"`
-		MaxReplicas  *int32     `json:"maxReplicas"`
-		RDZVBackend  *string    `json:"rdzvBackend"`
-		RDZVPort     *int32     `json:"rdzvPort"`
-		RDZVHost     *string    `json:"rdzvHost"`
-		RDZVID       *string    `json:"rdzvId"`
-		RDZVConf     []rdzvConf `json:"rdzvConf"`
-		Standalone   *bool      `json:"standalone"`
-		NProcPerNode *int32     `json:"nProcPerNode"`
-		MaxRestarts  *int32     `json:"maxRestarts"`
-		Metrics      []anyValue `json:"metrics"`
-	}
-	pyTorchJobSpec struct {
-		RunPolicy           runPolicy              `json:"runPolicy"`
-		ElasticPolicy       *elasticPolicy         `json:"elasticPolicy"`
-		PyTorchReplicaSpecs map[string]replicaSpec `json:"pytorchReplicaSpecs"`
-		NprocPerNode        *string                `json:"nprocPerNode"`
-	}
-	mpiJobSpec struct {
-		SlotsPerWorker         *int32                 `json:"slotsPerWorker"`
-		RunLauncherAsWorker    *bool                  `json:"runLauncherAsWorker"`
-		RunPolicy              runPolicy              `json:"runPolicy"`
-		MPIReplicaSpecs        map[string]replicaSpec `json:"mpiReplicaSpecs"`
-		SSHAuthMountPath       string                 `json:"sshAuthMountPath"`
-		LauncherCreationPolicy string                 `json:"launcherCreationPolicy"`
-		MPIImplementation      string                 `json:"mpiImplementation"`
-	}
 	hyperPodReplica struct {
 		Name        string                 `json:"name"`
 		Replicas    *int32                 `json:"replicas"`
@@ -144,8 +91,8 @@ type Shape struct {
 // Shapes returns the kinds whose fields are known.
 func Shapes() []Shape {
 	return []Shape{
-		{"kubeflow.org/v1", "PyTorchJob", reflect.TypeFor[object[pyTorchJobSpec]]()},
-		{"kubeflow.org/v2beta1", "MPIJob", reflect.TypeFor[object[mpiJobSpec]]()},
+		{"kubeflow.org/v1", "PyTorchJob", reflect.TypeFor[object[trainingv1.PyTorchJobSpec]]()},
+		{"kubeflow.org/v2beta1", "MPIJob", reflect.TypeFor[object[mpiv2.MPIJobSpec]]()},
 		{"sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob", reflect.TypeFor[object[hyperPodJobSpec]]()},
 		{"batch/v1", "Job", reflect.TypeFor[batchv1.Job]()},
 		{"apps/v1", "Deployment", reflect.TypeFor[appsv1.Deployment]()},
