@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
@@ -15,7 +17,8 @@ import (
 // real one keeps it.
 func TestSchema(t *testing.T) {
 	const path = "../../../docs/schema/explain-job.json"
-	want := fixture.Schema(explain.Schema, reflect.TypeFor[explain.Explanation](), fixture.Enums)
+	want := fixture.Schema(explain.Schema, reflect.TypeFor[explain.Explanation](), fixture.WordsOf(check.Admitted, check.Waits, check.Never, check.Unknown),
+		fixture.WordsOf(check.StatusOK, check.StatusFailed, check.StatusUnknown, check.StatusNotApplicable), fixture.WordsOf(lint.Error, lint.Warning, lint.Note))
 	golden.Check(t, path, string(want))
 	waiting := fixture.Work("t", "llama", 4, 10, time.Hour, false)
 	e := explained(t, cluster(waiting, fixture.Work("t", "sweep", 8, 10, time.Hour, true), fixture.Work("u", "vit", 8, 10, time.Hour, true)),
@@ -24,7 +27,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range fixture.Violations(want, document) {
-		t.Error(v)
+	if err := fixture.Validator(want)(document); err != nil {
+		t.Error(err)
 	}
 }
