@@ -46,6 +46,10 @@ type Options struct {
 	// Warn is told the warnings a server sends with an answer; it may be called
 	// from several goroutines.
 	Warn func(text string)
+	// Delayed is told that a request takes longer than Patience (0: 2 seconds), and of
+	// long waits between tries; it may be called from several goroutines.
+	Delayed  func(Delay)
+	Patience time.Duration
 	// CacheDir is where served API versions are remembered; "" keeps them in memory.
 	CacheDir string
 	// Retries is how often a request that is safe to repeat is repeated: 0 means
@@ -67,7 +71,10 @@ type Client struct {
 	sent   atomic.Int64
 	// worked is set by the first successful answer: a 401 after it means that the
 	// credentials ran out, which a credential plugin can mend.
-	worked   atomic.Bool
+	worked atomic.Bool
+	// down is set when a request failed after all its tries, until one succeeds: the
+	// next ones are tried once.
+	down     atomic.Bool
 	versions versionCache
 }
 
@@ -83,6 +90,9 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	rt, err := rest.TransportFor(cfg)
 	if err != nil {
 		return nil, explainSetup(what, err)
+	}
+	if cfg.ExecProvider != nil {
+		rt = abandoning{rt}
 	}
 	c := newClient(base, rt, o)
 	c.config = cfg
@@ -101,6 +111,9 @@ func NewInProcess(h http.Handler, server string, o Options) *Client {
 func newClient(base *url.URL, rt http.RoundTripper, o Options) *Client {
 	if o.Sleep == nil {
 		o.Sleep = sleep
+	}
+	if o.Patience == 0 {
+		o.Patience = patient
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -45,21 +44,27 @@ const maxWait = 60 * time.Second
 // do sends a call, repeating it where that is safe, and returns the answer of a
 // success (2xx); the caller closes its body. Errors are *errs.Error.
 func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
+	return c.doWatched(ctx, k, &delays{c: c})
+}
+
+// doWatched is do for a request whose delays are reported.
+func (c *Client) doWatched(ctx context.Context, k call, delay *delays) (*http.Response, error) {
 	if err := k.check(); err != nil {
 		return nil, err
 	}
-	retries := max(c.o.Retries, 0)
 	renewed, away := false, false
 	for attempt := 1; ; attempt++ {
-		resp, sent, err := c.try(ctx, k, attempt)
+		resp, sent, err := c.try(ctx, k, attempt, delay)
 		if err == nil && resp.StatusCode/100 == 2 {
 			c.worked.Store(true)
+			c.down.Store(false)
 			return resp, nil
 		}
 		var wait time.Duration
-		again := false
+		again, code := false, 0
 		if err == nil {
 			se := readStatus(resp)
+			code = se.Code
 			wait, again = k.retryStatus(se, attempt)
 			if se.Code == http.StatusUnauthorized && c.renews() && !renewed {
 				renewed, again, wait = true, true, 0
@@ -73,9 +78,15 @@ func (c *Client) do(ctx context.Context, k call) (*http.Response, error) {
 			wait = backoff(attempt)
 			err = &transportError{err: err, sent: sent}
 		}
-		if !again || attempt > retries || wait > maxWait {
+		if !again || wait > maxWait {
 			return nil, c.explain(ctx, k, err)
 		}
+		// What one request has waited for in vain, others do not wait for again.
+		if attempt > c.o.Retries || c.down.Load() && code != http.StatusUnauthorized {
+			c.down.Store(true)
+			return nil, c.explain(ctx, k, err)
+		}
+		delay.retry(wait, code)
 		if serr := c.o.Sleep(ctx, wait); serr != nil {
 			return nil, c.explain(ctx, k, err)
 		}
@@ -88,7 +99,7 @@ func (c *Client) renews() bool {
 }
 
 // try sends a call once. sent tells whether the server may have got all of it.
-func (c *Client) try(ctx context.Context, k call, attempt int) (resp *http.Response, sent bool, err error) {
+func (c *Client) try(ctx context.Context, k call, attempt int, delay *delays) (resp *http.Response, sent bool, err error) {
 	release, err := c.acquire(ctx)
 	if err != nil {
 		return nil, false, err
@@ -98,13 +109,7 @@ func (c *Client) try(ctx context.Context, k call, attempt int) (resp *http.Respo
 		ctx, cancel = context.WithTimeoutCause(ctx, c.o.Timeout, errRequestTimeout)
 	}
 	var wrote atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest: func(i httptrace.WroteRequestInfo) {
-			if i.Err == nil {
-				wrote.Store(true)
-			}
-		},
-	})
+	ctx = delay.trace(ctx, &wrote)
 	req, err := c.request(ctx, k)
 	if err != nil {
 		cancel()
@@ -175,8 +180,10 @@ const bodyRetries = 2
 // read sends a call and has its answer read; f is called again from the start
 // when the answer breaks off and the call is safe to repeat.
 func (c *Client) read(ctx context.Context, k call, f func(io.Reader) error) error {
+	delay := c.watchDelays()
+	defer delay.end()
 	for attempt := 1; ; attempt++ {
-		resp, err := c.do(ctx, k)
+		resp, err := c.doWatched(ctx, k, delay)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,9 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	if err := k.check(); err != nil {
 		return 0, err
 	}
-	cfg, done, err := c.upgradable()
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	cfg, done, err := c.upgradable(stop)
 	if err != nil {
 		return 0, c.explain(ctx, k, err)
 	}
@@ -71,10 +73,9 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	u.Path += k.path
 	u.RawQuery = q.Encode()
 
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	stdout, cutStdout := cuttable(o.Stdout, stop)
-	stderr, cutStderr := cuttable(o.Stderr, stop)
+	failed := func() { stop(nil) }
+	stdout, cutStdout := cuttable(o.Stdout, failed)
+	stderr, cutStderr := cuttable(o.Stderr, failed)
 	streams := remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: stdout, Stderr: stderr, Tty: o.TTY}
 	if o.TTY {
 		streams.Stderr = nil
@@ -92,6 +93,9 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	}
 	if failed := cmp.Or(cutStdout(), cutStderr()); failed != nil {
 		return 0, failed
+	}
+	if err != nil && errors.Is(context.Cause(running), errRequestTimeout) {
+		err = &transportError{err: errRequestTimeout, sent: true}
 	}
 	return c.execResult(ctx, k, err)
 }
@@ -183,7 +187,7 @@ func (c *Client) execResult(ctx context.Context, k call, err error) (int, error)
 		}
 		return 0, c.explain(ctx, k, se)
 	}
-	if isBroken(err) || isRefused(err) || isTimeout(err) || strings.Contains(text, "next reader: ") || strings.Contains(text, "x509: ") {
+	if errors.Is(err, errRequestTimeout) || isBroken(err) || isRefused(err) || isTimeout(err) || strings.Contains(text, "next reader: ") || strings.Contains(text, "x509: ") {
 		return 0, c.explain(ctx, k, &transportError{err: err, sent: true})
 	}
 	if errors.As(err, new(*upgradeError)) {
@@ -241,13 +245,39 @@ func (s sizes) Next() *remotecommand.TerminalSize {
 
 // upgradable returns a configuration with which a connection can be upgraded to
 // another protocol. An API in process is offered on loopback for that, to who
-// knows a secret; done ends it.
-func (c *Client) upgradable() (cfg *rest.Config, done func(), err error) {
+// knows a secret; done ends it. stop is called when the server does not answer the
+// upgrade within the timeout of a request.
+func (c *Client) upgradable(stop context.CancelCauseFunc) (cfg *rest.Config, done func(), err error) {
 	if c.config == nil {
 		return c.offer()
 	}
 	cfg = rest.CopyConfig(c.config)
 	cfg.Host = c.base.String()
 	cfg.UserAgent = c.o.UserAgent
-	return cfg, func() {}, nil
+	if c.o.Timeout <= 0 {
+		return cfg, func() {}, nil
+	}
+	timer := time.AfterFunc(c.o.Timeout, func() { stop(errRequestTimeout) })
+	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return answered{rt, timer, c.o.Timeout} })
+	return cfg, func() { timer.Stop() }, nil
 }
+
+// answered is a transport that stops a timer when the server has upgraded a connection,
+// and starts it again for the next try.
+type answered struct {
+	http.RoundTripper
+	timer   *time.Timer
+	timeout time.Duration
+}
+
+func (t answered) RoundTrip(req *http.Request) (*http.Response, error) {
+	t.timer.Reset(t.timeout)
+	resp, err := t.RoundTripper.RoundTrip(req)
+	if err == nil {
+		t.timer.Stop()
+	}
+	return resp, err
+}
+
+// WrappedRoundTripper returns the transport below, as client-go wants it.
+func (t answered) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -34,12 +35,20 @@ type versionCache struct {
 	disk   map[string]groupVersions
 }
 
-// groupEntry is one group; its lock is held while the server is asked, so that
-// kinds of one group ask once.
+// groupEntry is one group. Kinds of one group ask together: asking is the request that
+// is under way, nil for none.
 type groupEntry struct {
-	mu    sync.Mutex
-	valid bool
+	mu     sync.Mutex
+	valid  bool
+	asking *lookup
 	groupVersions
+}
+
+// lookup is one request for the versions of a group, with its result once done is closed.
+type lookup struct {
+	done     chan struct{}
+	versions []string
+	err      error
 }
 
 // groupVersions is what is known of one group; no versions: it is not served.
@@ -61,22 +70,57 @@ func (g groupVersions) fresh(now time.Time) bool {
 // answer is remembered for hours, on disk when the client has a CacheDir.
 func (c *Client) ServedVersions(ctx context.Context, group string) ([]string, error) {
 	e := c.versions.entry(group)
+	for {
+		l, mine := c.look(e, group)
+		if mine {
+			c.ask(ctx, e, l, group)
+			return l.versions, l.err
+		}
+		select {
+		case <-l.done:
+		case <-ctx.Done():
+			return nil, c.explain(ctx, versionsCall(group), ctx.Err())
+		}
+		// Who asked may have been stopped; a failure is shared.
+		if givenUp := l.err != nil && (errors.Is(l.err, context.Canceled) || errors.Is(l.err, context.DeadlineExceeded)); !givenUp || ctx.Err() != nil {
+			return l.versions, l.err
+		}
+	}
+}
+
+// look returns what is known of a group, the request that is under way for it, or a new
+// one that is the caller's to send.
+func (c *Client) look(e *groupEntry, group string) (l *lookup, mine bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.valid {
-		return e.Versions, nil
+	if !e.valid {
+		if g, ok := c.versions.remembered(group); ok && g.fresh(c.o.Now()) {
+			e.groupVersions, e.valid = g, true
+		}
 	}
-	if g, ok := c.versions.remembered(group); ok && g.fresh(c.o.Now()) {
-		e.groupVersions, e.valid = g, true
-		return e.Versions, nil
+	switch {
+	case e.valid:
+		l = &lookup{done: make(chan struct{}), versions: e.Versions}
+		close(l.done)
+		return l, false
+	case e.asking != nil:
+		return e.asking, false
 	}
-	got, err := c.askVersions(ctx, group)
-	if err != nil {
-		return nil, err
+	e.asking = &lookup{done: make(chan struct{})}
+	return e.asking, true
+}
+
+// ask sends the request of a lookup and keeps a success.
+func (c *Client) ask(ctx context.Context, e *groupEntry, l *lookup, group string) {
+	l.versions, l.err = c.askVersions(ctx, group)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if l.err == nil {
+		e.groupVersions, e.valid = groupVersions{Versions: l.versions, Taken: c.o.Now().UTC()}, true
+		c.versions.store(group, &e.groupVersions)
 	}
-	e.groupVersions, e.valid = groupVersions{Versions: got, Taken: c.o.Now().UTC()}, true
-	c.versions.store(group, &e.groupVersions)
-	return got, nil
+	e.asking = nil
+	close(l.done)
 }
 
 // forgetVersions makes the next ServedVersions of a group ask the server.
@@ -106,6 +150,10 @@ func (c *Client) RecheckVersions(ctx context.Context, group, failed string) (gon
 	return !slices.Contains(now, failed), nil
 }
 
+func versionsCall(group string) call {
+	return call{method: http.MethodGet, path: "/apis/" + group, safe: true, verb: "read the versions of " + group, res: kinds.Resource{}}
+}
+
 func (c *Client) askVersions(ctx context.Context, group string) ([]string, error) {
 	var answer struct {
 		Versions []struct {
@@ -115,8 +163,7 @@ func (c *Client) askVersions(ctx context.Context, group string) ([]string, error
 			Version string `json:"version"`
 		} `json:"preferredVersion"`
 	}
-	err := c.object(ctx, call{method: http.MethodGet, path: "/apis/" + group, safe: true,
-		verb: "read the versions of " + group, res: kinds.Resource{}}, &answer)
+	err := c.object(ctx, versionsCall(group), &answer)
 	if err != nil && !IsNotFound(err) {
 		return nil, err
 	}

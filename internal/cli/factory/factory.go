@@ -196,6 +196,14 @@ func (f *Factory) clientOptions() kube.Options {
 			f.Notef("warning: %s", text)
 		}
 	}
+	o.Delayed = func(d kube.Delay) {
+		mu.Lock()
+		defer mu.Unlock()
+		if text := delayText(d); !warned[text] {
+			warned[text] = true
+			f.Notef("note: %s", text)
+		}
+	}
 	if f.Global.Debug {
 		o.Observe = func(r kube.Request) {
 			mu.Lock()
@@ -208,6 +216,22 @@ func (f *Factory) clientOptions() kube.Options {
 		}
 	}
 	return o
+}
+
+// delayText tells what a request waits for.
+func delayText(d kube.Delay) string {
+	switch d.Stage {
+	case kube.Credentials:
+		return "waiting for the credential plugin of the kubeconfig"
+	case kube.Connection:
+		return "waiting for a connection to the server"
+	case kube.Answer:
+		return "waiting for an answer from the server"
+	}
+	if d.Status == 0 {
+		return "the connection to the server was lost: trying again"
+	}
+	return fmt.Sprintf("the server answered HTTP %d: trying again in %s", d.Status, d.Retry)
 }
 
 // namespaceEnv names the namespace of a session. It stands for -n where a command

@@ -1,0 +1,113 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+)
+
+// Delay describes a request that takes long, for people who wait for it.
+type Delay struct {
+	// Stage is what the request waits for.
+	Stage Stage
+	// Retry is how long the client waits before it sends the request again; 0 if the
+	// request is under way.
+	Retry time.Duration
+	// Status is the answer that makes the client send the request again; 0 if the
+	// connection was lost.
+	Status int
+}
+
+// Stage is what a request waits for.
+type Stage int32
+
+// The stages of a request, in their order.
+const (
+	Credentials Stage = iota // the credential plugin of the kubeconfig
+	Connection               // the connection to the server
+	Answer                   // the server's answer
+	Retry                    // the time until the next try
+)
+
+// patient is how long a request may take before Options.Delayed is called, and how long
+// a wait between tries is that is worth a word.
+const (
+	patient  = 2 * time.Second
+	longWait = time.Second
+)
+
+// delays reports that a request takes long.
+type delays struct {
+	c     *Client
+	stage atomic.Int32
+	timer *time.Timer // nil: nobody is told
+}
+
+// watchDelays starts to measure the time of a request.
+func (c *Client) watchDelays() *delays {
+	d := &delays{c: c}
+	if c.config == nil || c.config.ExecProvider == nil {
+		d.stage.Store(int32(Connection))
+	}
+	if c.o.Delayed != nil && c.config != nil {
+		d.timer = time.AfterFunc(c.o.Patience, func() { c.o.Delayed(Delay{Stage: Stage(d.stage.Load())}) })
+	}
+	return d
+}
+
+func (d *delays) end() {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+}
+
+// retry reports a wait between two tries, unless it is short.
+func (d *delays) retry(wait time.Duration, status int) {
+	d.stage.Store(int32(Retry))
+	if d.timer != nil && wait >= longWait {
+		d.c.o.Delayed(Delay{Stage: Retry, Retry: wait, Status: status})
+	}
+}
+
+// trace returns a context that tells how far a request has come. wrote is set once the
+// server may have got all of it.
+func (d *delays) trace(ctx context.Context, wrote *atomic.Bool) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { d.stage.Store(int32(Connection)) },
+		WroteRequest: func(i httptrace.WroteRequestInfo) {
+			if i.Err == nil {
+				wrote.Store(true)
+				d.stage.Store(int32(Answer))
+			}
+		},
+	})
+}
+
+// abandoning is a transport whose requests end with their context. Those of client-go
+// do not end while a credential plugin runs.
+type abandoning struct{ http.RoundTripper }
+
+func (t abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
+	type result struct {
+		resp *http.Response
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		resp, err := t.RoundTripper.RoundTrip(req)
+		done <- result{resp, err}
+	}()
+	select {
+	case r := <-done:
+		return r.resp, r.err
+	case <-req.Context().Done():
+		go func() {
+			if r := <-done; r.resp != nil {
+				r.resp.Body.Close()
+			}
+		}()
+		return nil, req.Context().Err()
+	}
+}
