@@ -27,7 +27,7 @@ type Options struct {
 	// IgnoreNotFound ignores names that no job has.
 	IgnoreNotFound bool
 	Wait           bool
-	Timeout        time.Duration
+	Timeout        *time.Duration
 	DryRun         string
 }
 
@@ -67,7 +67,7 @@ and --selector choose jobs of one namespace.`,
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	fs.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "ignore missing jobs")
 	fs.BoolVar(&o.Wait, "wait", false, "wait until the jobs are deleted")
-	fs.DurationVar(&o.Timeout, "timeout", 0, "with --wait: maximum time to wait for all jobs (exit code 124)")
+	factory.OptionalDuration(fs, &o.Timeout, "timeout", "with --wait: maximum time to wait for all jobs (exit code 124); 0 checks once (default: no limit)")
 	factory.AddDryRunFlag(cmd, &o.DryRun, "what would be deleted")
 	factory.Complete(cmd, "state", jobs.StateNames()...)
 	f.CompleteArgs(cmd, factory.Jobs)
@@ -88,7 +88,7 @@ func (o *Options) Validate() error {
 			Suggest(errs.Run("cancel-job", o.Names...))
 	case o.All && o.Selector != "":
 		return errs.Usagef("--all and --selector cannot be combined").WithAdvice("remove one of them")
-	case o.Timeout > 0 && !o.Wait:
+	case o.Timeout != nil && !o.Wait:
 		return errs.Usagef("--timeout needs --wait").Suggest(errs.Option("--wait", "--timeout", o.Timeout.String()))
 	}
 	for _, name := range o.Names {

@@ -2,6 +2,7 @@ package canceljob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,7 +36,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	targets, failed, err := o.choose(ctx, cluster)
+	end := f.Deadline(o.Timeout)
+	choosing, stop := end.Bound(ctx)
+	defer stop()
+	targets, failed, err := o.choose(choosing, cluster)
 	if err != nil {
 		return err
 	}
@@ -48,11 +52,14 @@ func Run(ctx context.Context, o *Options) error {
 	if ok, err := o.confirmed(ctx, targets); err != nil || !ok {
 		return errs.Also(failed, err)
 	}
+	end = f.Deadline(o.Timeout) // the answer to the prompt took its own time
+	deleting, stop := end.Bound(ctx)
+	defer stop()
 	var gone []target
 	for _, t := range targets {
-		if err := o.cancel(ctx, cluster, t); err != nil {
+		if err := o.cancel(deleting, cluster, t); err != nil {
 			failed = errs.Also(failed, err)
-			if ctx.Err() != nil {
+			if deleting.Err() != nil {
 				return failed
 			}
 			continue
@@ -60,7 +67,7 @@ func Run(ctx context.Context, o *Options) error {
 		gone = append(gone, t)
 	}
 	if o.Wait && o.DryRun == factory.DryRunNone {
-		if err := o.await(ctx, cluster, gone); err != nil {
+		if err := o.await(ctx, cluster, gone, end); err != nil {
 			return errs.Also(failed, err)
 		}
 	}
@@ -68,19 +75,18 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // await waits until the jobs are deleted. The timeout counts for all of them together.
-func (o *Options) await(ctx context.Context, c *factory.Cluster, gone []target) error {
-	waiting := ctx
-	if o.Timeout > 0 {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, o.Timeout)
-		defer cancel()
-	}
+func (o *Options) await(ctx context.Context, c *factory.Cluster, gone []target, end factory.Deadline) error {
 	for i, t := range gone {
-		_, err := waitjob.Until(waiting, o.Factory, c, wait.Request{Kind: t.kind, Namespace: t.namespace, Name: t.name, UID: t.uid, Goal: wait.Deleted})
-		if err != nil && waiting.Err() != nil && ctx.Err() == nil {
-			e := &errs.Error{What: fmt.Sprintf("job %s still exists after %s", t.name, o.Timeout), Code: errs.Timeout,
+		_, err := waitjob.Until(ctx, o.Factory, c, wait.Request{Kind: t.kind, Namespace: t.namespace, Name: t.name, UID: t.uid, Goal: wait.Deleted,
+			Timeout: end.Left(), Given: end.Limit(), Once: end.Once()})
+		var missed *wait.Unmet
+		if errors.As(err, &missed) && missed.Outcome == wait.TimedOut {
+			e := &errs.Error{What: fmt.Sprintf("job %s still exists", t.name), Code: errs.Timeout,
 				Try: []errs.Suggestion{errs.Run("wait-job", t.name, "-n", t.namespace, "--for", "deleted")}}
-			if more := len(gone) - i - 1; more > 0 {
+			if !end.Once() {
+				e.What += " after " + end.Limit().String()
+			}
+			if len(gone) > 1 {
 				e.Why = fmt.Sprintf("%d of %d jobs are deleted", i, len(gone))
 			}
 			return e

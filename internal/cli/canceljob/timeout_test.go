@@ -21,7 +21,7 @@ import (
 // first job goes late, the second later than the timeout, but sooner than a new
 // one that would begin when the first is gone.
 func TestTimeoutOfAll(t *testing.T) {
-	const timeout = 1500 * time.Millisecond
+	timeout := 1500 * time.Millisecond
 	dir := t.TempDir()
 	box, err := sandbox.Create(context.Background(), filepath.Join(dir, "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
@@ -66,7 +66,7 @@ func TestTimeoutOfAll(t *testing.T) {
 		}
 		return ""
 	}}
-	err = Run(t.Context(), &Options{Factory: f, Names: []string{"first", "second"}, Yes: true, Wait: true, Timeout: timeout, DryRun: "none"})
+	err = Run(t.Context(), &Options{Factory: f, Names: []string{"first", "second"}, Yes: true, Wait: true, Timeout: &timeout, DryRun: "none"})
 	if errs.ExitOf(err) != errs.Timeout || !strings.Contains(err.Error(), "second still exists after 1.5s") {
 		t.Errorf("got %v", err)
 	}

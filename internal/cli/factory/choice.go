@@ -72,10 +72,10 @@ func AddKindFlagFor(cmd *cobra.Command, kind *string, usage string) {
 	}})
 }
 
-// CheckTimeout refuses a negative --timeout.
-func CheckTimeout(d time.Duration) error {
-	if d < 0 {
-		return errs.Usagef("invalid --timeout %q: must not be negative", d).Suggest(errs.Option("--timeout", (-d).String()))
+// CheckTimeout refuses a negative --timeout; nil is none.
+func CheckTimeout(d *time.Duration) error {
+	if d != nil && *d < 0 {
+		return errs.Usagef("invalid --timeout %q: must be at least 0", *d).Suggest(errs.Option("--timeout", (-*d).String()))
 	}
 	return nil
 }

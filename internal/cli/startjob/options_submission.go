@@ -24,7 +24,7 @@ type Submission struct {
 	Edit           bool
 	Wait           string
 	Follow         bool
-	Timeout        time.Duration // of all waiting together
+	Timeout        *time.Duration // of all waiting together
 	IdempotencyKey string
 	Yes            bool
 }
@@ -47,7 +47,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 	factory.AddChoice(cmd, &s.Wait, factory.Choice{Name: "wait", Words: waits, Bare: string(wait.Running),
 		Usage: "wait until the job is " + strings.Join(waits, "|")})
 	fs.BoolVar(&s.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if the job fails)")
-	fs.DurationVar(&s.Timeout, "timeout", 0, "stop waiting after this time (exit code 124)")
+	factory.OptionalDuration(fs, &s.Timeout, "timeout", "maximum time to wait (exit code 124); 0 checks once (default: no limit)")
 	fs.StringVar(&s.IdempotencyKey, "idempotency-key", "", "find the job of an earlier start with the same name and key instead of creating another")
 	fs.BoolVarP(&s.Yes, "yes", "y", false, "do not prompt before the job preempts others, or if it can never run")
 }
@@ -65,7 +65,7 @@ func (s *Submission) Validate() error {
 		return factory.Requires("all-holders", "--dry-run").Suggest(errs.Option("--dry-run", "--all-holders"))
 	case s.Assume > 0 && s.DryRun != admission:
 		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", s.Assume.String()))
-	case s.Timeout > 0 && s.Wait == "" && !s.Follow && !s.Replace:
+	case s.Timeout != nil && s.Wait == "" && !s.Follow && !s.Replace:
 		return factory.Requires("timeout", "--wait, --follow or --replace").Suggest(errs.Option("--wait", "--timeout", s.Timeout.String()))
 	case (s.Wait != "" || s.Follow) && s.DryRun != factory.DryRunNone:
 		return errs.Usagef("--wait and --follow cannot be used with --dry-run: a dry run starts no job").Suggest(errs.Option("--dry-run=" + s.DryRun))

@@ -81,7 +81,9 @@ func (r *run) start(ctx context.Context) error {
 	if o.DryRun == admission {
 		defer admissioncheck.Grow()()
 	}
-	v, err := r.resolve(ctx, d.template, s)
+	asking, stop := f.Deadline(o.Timeout).Bound(ctx)
+	defer stop()
+	v, err := r.resolve(asking, d.template, s)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -38,13 +37,15 @@ func (r *run) submit(ctx context.Context, j job) error {
 	if ok, err := r.confirmed(ctx, foreseen); !ok {
 		return err
 	}
-	end := deadline{given: o.Timeout, end: f.Now().Add(o.Timeout), now: f.Now}
+	end := f.Deadline(o.Timeout)
 	if o.Replace {
 		if err := r.deleteExisting(ctx, req, end); err != nil {
 			return err
 		}
 	}
-	done, err := submit.Submit(ctx, r.cluster, req)
+	creating, stop := end.Bound(ctx)
+	defer stop()
+	done, err := submit.Submit(creating, r.cluster, req)
 	if err != nil {
 		return err
 	}
@@ -74,24 +75,9 @@ func (r *run) submit(ctx context.Context, j job) error {
 	return r.await(ctx, req.Objects[j.Job], done.Objects[j.Job], end)
 }
 
-// deadline is the end of --timeout, which covers all waiting of a run together.
-type deadline struct {
-	given time.Duration
-	end   time.Time
-	now   func() time.Time
-}
-
-// left returns what is left of the timeout: 0 if none was given, and never 0 once it is over.
-func (d deadline) left() time.Duration {
-	if d.given == 0 {
-		return 0
-	}
-	return max(d.end.Sub(d.now()), time.Nanosecond)
-}
-
 // deleteExisting deletes a job of the same name and waits until it is gone, for --replace. Objects that were submitted
 // with it are deleted with it.
-func (r *run) deleteExisting(ctx context.Context, req submit.Request, end deadline) error {
+func (r *run) deleteExisting(ctx context.Context, req submit.Request, end factory.Deadline) error {
 	if req.Job < 0 || req.DryRun {
 		return nil
 	}
@@ -101,8 +87,10 @@ func (r *run) deleteExisting(ctx context.Context, req submit.Request, end deadli
 		return nil
 	}
 	kind.Resource = job.Resource
+	asking, stop := end.Bound(ctx)
+	defer stop()
 	found := map[string]any{}
-	err := r.cluster.Get(ctx, job.Resource, req.Namespace, job.Name(), &found)
+	err := r.cluster.Get(asking, job.Resource, req.Namespace, job.Name(), &found)
 	if kube.IsNotFound(err) {
 		return nil
 	}
@@ -112,15 +100,15 @@ func (r *run) deleteExisting(ctx context.Context, req submit.Request, end deadli
 	if req.Key != "" && kinds.Text(found, "metadata", "annotations", kinds.IdempotencyAnnotation) == req.Key {
 		return nil // an earlier try of this start created it
 	}
-	if err := rehearse(ctx, r.cluster, req, found); err != nil {
+	if err := rehearse(asking, r.cluster, req, found); err != nil {
 		return errs.Wrap(err, fmt.Sprintf("job %s was not replaced", job.Name()))
 	}
 	uid := kinds.Text(found, "metadata", "uid")
-	if err := r.cluster.Delete(ctx, job.Resource, req.Namespace, job.Name(), kube.DeleteOptions{UID: uid, Propagation: "Background"}); err != nil {
+	if err := r.cluster.Delete(asking, job.Resource, req.Namespace, job.Name(), kube.DeleteOptions{UID: uid, Propagation: "Background"}); err != nil {
 		return errs.Wrap(err, fmt.Sprintf("job %s was not replaced", job.Name()))
 	}
 	_, err = waitjob.Until(ctx, r.factory, r.cluster, wait.Request{Kind: kind, Namespace: req.Namespace, Name: job.Name(), UID: uid, Goal: wait.Deleted,
-		Timeout: end.left(), Given: end.given})
+		Timeout: end.Left(), Given: end.Limit(), Once: end.Once()})
 	return err
 }
 

@@ -41,14 +41,14 @@ func followLog(ctx context.Context, f *factory.Factory, c *factory.Cluster, kind
 }
 
 // await waits for the job as --wait says, and then follows its log as --follow says. It does not wait for a suspended job.
-func (r *run) await(ctx context.Context, object submit.Object, created map[string]any, end deadline) error {
+func (r *run) await(ctx context.Context, object submit.Object, created map[string]any, end factory.Deadline) error {
 	kind, ok := kinds.JobFor(object.Resource.GroupVersion(), object.Resource.Kind)
 	if !ok {
 		return errs.New("cannot wait for "+object.String(), "it is not a job of a known kind")
 	}
 	kind.Resource = object.Resource
 	req := wait.Request{Kind: kind, Namespace: kinds.Text(created, "metadata", "namespace"), Name: object.Name(), UID: kinds.Text(created, "metadata", "uid"),
-		Goal: wait.Goal(r.options.Wait), Timeout: end.left(), Given: end.given, UntilHeld: true}
+		Goal: wait.Goal(r.options.Wait), Timeout: end.Left(), Given: end.Limit(), Once: end.Once(), UntilHeld: true}
 	if req.Goal == "" {
 		req.Goal = wait.Running
 	}

@@ -66,10 +66,7 @@ during the wait; 124 timeout; 130 interrupted. A failed job also reaches
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	if o.Timeout == nil {
-		return nil
-	}
-	return factory.CheckTimeout(*o.Timeout)
+	return factory.CheckTimeout(o.Timeout)
 }
 
 // Run finds the job and waits.
@@ -79,17 +76,18 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	job, err := findjob.Find(ctx, f, cluster, "get", o.Name, o.Kind)
+	end := f.Deadline(o.Timeout)
+	finding, stop := end.Bound(ctx)
+	defer stop()
+	job, err := findjob.Find(finding, f, cluster, "get", o.Name, o.Kind)
 	if errs.ExitOf(err) == errs.NotFound && o.Goal == wait.Deleted && findjob.Absent(err) {
 		return o.reportDeleted(format, o.Name)
 	}
 	if err != nil {
 		return err
 	}
-	r := wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal}
-	if o.Timeout != nil {
-		r.Timeout, r.Once = *o.Timeout, *o.Timeout == 0
-	}
+	r := wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal,
+		Timeout: end.Left(), Given: end.Limit(), Once: end.Once()}
 	last, err := Until(ctx, f, cluster, r)
 	switch code := errs.ExitOf(err); {
 	case err != nil && last.Job.UID != "" && f.Global.Output != "" && (code == errs.Timeout || code == errs.No):
