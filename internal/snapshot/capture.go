@@ -259,7 +259,7 @@ func (l *capture) byName(ctx context.Context, r kinds.Resource, names []string) 
 func (l *capture) snapshot(info Info) (*Snapshot, error) {
 	s := &Snapshot{raw: map[string][]json.RawMessage{}}
 	for r, table := range l.found {
-		keys := slices.SortedFunc(maps.Keys(table), store.Key.Compare)
+		keys := slices.SortedFunc(maps.Keys(table), store.Compare)
 		for _, k := range keys {
 			m := table[k]
 			if n, err := strconv.ParseInt(object.Text(m, "metadata", "resourceVersion"), 10, 64); err == nil {

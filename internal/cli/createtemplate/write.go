@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -74,7 +75,14 @@ func (o *Options) writeFile(dir string, text []byte) (string, error) {
 		}
 	}
 	if o.Replace {
-		return path, replaceFile(dir, path, text)
+		_, err := atomicfile.Write(path, func(f *os.File) error {
+			_, err := f.Write(text)
+			return errors.Join(err, f.Chmod(0o644))
+		})
+		if err != nil {
+			return "", errs.Wrap(err, "cannot write "+path)
+		}
+		return path, nil
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -86,21 +94,4 @@ func (o *Options) writeFile(dir string, text []byte) (string, error) {
 		return "", errs.Wrap(err, "cannot write "+path)
 	}
 	return path, nil
-}
-
-// replaceFile replaces a file in one step.
-func replaceFile(dir, path string, text []byte) error {
-	temporary, err := os.CreateTemp(dir, ".template-*")
-	if err != nil {
-		return errs.Wrap(err, "cannot write "+path)
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Chmod(0o644), temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errs.Wrap(err, "cannot write "+path)
-	}
-	return nil
 }

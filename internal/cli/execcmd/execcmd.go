@@ -64,15 +64,12 @@ pod's name before each line. The exit code is then the first that is not 0.`,
 			return nil
 		}, Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &o.Name)
+	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	fs := cmd.Flags()
-	factory.AddKindFlag(cmd, &o.Kind)
 	o.Pods.Add(f, cmd)
 	fs.BoolVarP(&o.Stdin, "stdin", "i", false, "send stdin to the command")
 	fs.BoolVarP(&o.TTY, "tty", "t", false, "allocate a terminal for the command")
 	fs.BoolVar(&o.Prefix, "prefix", false, "print the pod's name before each line (default with --all-pods and --role)")
-	f.CompleteArgs(cmd, factory.Jobs)
-	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 

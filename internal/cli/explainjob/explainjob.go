@@ -66,12 +66,9 @@ changes nothing.`,
   hyperpod explain-job smpv2-llama2 -o json`,
 		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &flag), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &flag)
-	factory.AddKindFlag(cmd, &o.Kind)
+	f.AddJobFlags(cmd, &flag, &o.Kind)
 	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
 	admissioncheck.AddAllHoldersFlag(cmd, &o.AllHolders)
-	f.CompleteArgs(cmd, factory.Jobs)
-	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 

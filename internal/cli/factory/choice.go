@@ -55,6 +55,15 @@ func (c *choice) Set(given string) error {
 	return e
 }
 
+// AddJobFlags defines --job-name and --kind for a command on one job, and completes the
+// job's name, as the flag and as the argument.
+func (f *Factory) AddJobFlags(cmd *cobra.Command, name, kind *string) {
+	AddJobNameFlag(cmd, name)
+	AddKindFlag(cmd, kind)
+	f.CompleteFlag(cmd, "job-name", Jobs)
+	f.CompleteArgs(cmd, Jobs)
+}
+
 // AddKindFlag defines --kind for commands on one job.
 func AddKindFlag(cmd *cobra.Command, kind *string) {
 	AddKindFlagFor(cmd, kind, "kind of the job, if several kinds have a job with this name")

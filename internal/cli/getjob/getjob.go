@@ -44,13 +44,10 @@ prints a manifest to submit again.`,
   hyperpod get-job smpv2-llama2 -o jsonpath='{.status.startTime}'`,
 		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &o.Name)
-	factory.AddKindFlag(cmd, &o.Kind)
+	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "print all keys of the CLI v2 in JSON, with the whole spec and status")
 	cmd.Flags().BoolVar(&o.Manifest, "manifest", false, "print a manifest to submit again, as YAML")
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "watch for changes until the job ends")
-	f.CompleteArgs(cmd, factory.Jobs)
-	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 

@@ -67,9 +67,8 @@ get-log prints the bytes that the program wrote.`,
 			return o.Pods.Settle(cmd)
 		}, Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &o.Name)
+	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	fs := cmd.Flags()
-	factory.AddKindFlag(cmd, &o.Kind)
 	o.Pods.Add(f, cmd)
 	fs.BoolVarP(&o.Follow, "follow", "f", false, "follow new lines and new pods until the job ends")
 	fs.BoolVar(&o.Previous, "previous", false, "print the log of the container before its last restart")
@@ -80,8 +79,6 @@ get-log prints the bytes that the program wrote.`,
 	fs.BoolVar(&o.Prefix, "prefix", false, "print the pod's name before each line (default: with several pods on a terminal)")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "with --follow: exit with 3 if the job failed, 5 if it was deleted")
 	fs.BoolVar(&o.CloudWatchLink, "cloudwatch-link", false, "print the links to the logs in CloudWatch on stderr")
-	f.CompleteArgs(cmd, factory.Jobs)
-	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 

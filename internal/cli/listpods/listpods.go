@@ -45,11 +45,8 @@ keys of the CLI v2; --verbose adds the others.`,
   hyperpod list-pods smpv2-llama2 -o jsonpath='{.pods[*].PodName}'`,
 		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &o.Name)
-	factory.AddKindFlag(cmd, &o.Kind)
+	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: role, rank, node, restarts, message")
-	f.CompleteArgs(cmd, factory.Jobs)
-	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 

@@ -72,15 +72,12 @@ func newVerb(f *factory.Factory, runF func(context.Context, *Options) error, ver
 		Use: verb + " NAME", Short: short, Long: long,
 		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &o.Name)
-	factory.AddKindFlag(cmd, &o.Kind)
+	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	if verb == "priority" {
 		cmd.Flags().StringVar(&o.Priority, "priority", "", "priority class, for example training or training-priority")
 		f.CompleteFlag(cmd, "priority", factory.Priorities)
 	}
 	factory.AddDryRunFlag(cmd, &o.DryRun, "print what would change")
-	f.CompleteArgs(cmd, factory.Jobs)
-	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 

@@ -55,12 +55,9 @@ during the wait; 124 timeout; 130 interrupted. A failed job also reaches
   hyperpod wait-job smpv2-llama2 --for deleted`,
 		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
-	factory.AddJobNameFlag(cmd, &o.Name)
-	factory.AddKindFlag(cmd, &o.Kind)
+	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	factory.AddChoice(cmd, (*string)(&o.Goal), factory.Choice{Name: "for", Usage: "what to wait for: " + strings.Join(wait.Goals(), "|"), Words: wait.Goals(), Read: wait.GoalNamed})
 	factory.OptionalDuration(cmd.Flags(), &o.Timeout, "timeout", "maximum time to wait, for example 2h (exit code 124); 0 checks once (default: no limit)")
-	f.CompleteArgs(cmd, factory.Jobs)
-	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 

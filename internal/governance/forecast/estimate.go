@@ -179,7 +179,7 @@ func newTree(w World, targets []*kueue.Workload) *tree {
 	for _, o := range w.Objects {
 		switch o := o.(type) {
 		case *kueue.LocalQueue:
-			t.localQueues[key{o.Namespace, o.Name}] = string(o.Spec.ClusterQueue)
+			t.localQueues[key{Namespace: o.Namespace, Name: o.Name}] = string(o.Spec.ClusterQueue)
 		case *kueue.Cohort:
 			parents[o.Name] = string(o.Spec.ParentName)
 		case *kueue.ClusterQueue:
@@ -216,7 +216,7 @@ func (t *tree) queueOf(w *kueue.Workload) string {
 	if w.Status.Admission != nil {
 		return string(w.Status.Admission.ClusterQueue)
 	}
-	return t.localQueues[key{w.Namespace, string(w.Spec.QueueName)}]
+	return t.localQueues[key{Namespace: w.Namespace, Name: string(w.Spec.QueueName)}]
 }
 
 // size chooses how closely a world can be followed in about a second.

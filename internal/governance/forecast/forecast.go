@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -163,7 +164,7 @@ func Queue(ctx context.Context, w World, o Options, clusterQueue string) ([]ETA,
 	byKey := w.waiting()
 	var targets []*kueue.Workload
 	for _, p := range e.Pending(clusterQueue) {
-		if t := byKey[key{p.Namespace, p.Name}]; t != nil {
+		if t := byKey[key{Namespace: p.Namespace, Name: p.Name}]; t != nil {
 			targets = append(targets, t)
 		}
 	}
@@ -174,11 +175,9 @@ func Queue(ctx context.Context, w World, o Options, clusterQueue string) ([]ETA,
 }
 
 // key names a workload.
-type key struct{ namespace, name string }
+type key = types.NamespacedName
 
-func (k key) String() string { return k.namespace + "/" + k.name }
-
-func keyOf(w *kueue.Workload) key { return key{w.Namespace, w.Name} }
+func keyOf(w *kueue.Workload) key { return key{Namespace: w.Namespace, Name: w.Name} }
 
 func (w World) waiting() map[key]*kueue.Workload {
 	out := map[key]*kueue.Workload{}

@@ -64,7 +64,7 @@ type endings []ending
 
 func (e endings) Len() int { return len(e) }
 func (e endings) Less(i, j int) bool {
-	return cmp.Or(e[i].at.Compare(e[j].at), cmp.Compare(e[i].key.namespace, e[j].key.namespace), cmp.Compare(e[i].key.name, e[j].key.name)) < 0
+	return cmp.Or(e[i].at.Compare(e[j].at), cmp.Compare(e[i].key.Namespace, e[j].key.Namespace), cmp.Compare(e[i].key.Name, e[j].key.Name)) < 0
 }
 func (e endings) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
 func (e *endings) Push(x any)   { *e = append(*e, x.(ending)) }
@@ -103,7 +103,7 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 		for _, e := range batch {
 			delete(r.running, e.key)
 			r.ended = append(r.ended, e.source)
-			if err := r.e.Remove(ctx, e.key.namespace, e.key.name); err != nil {
+			if err := r.e.Remove(ctx, e.key.Namespace, e.key.Name); err != nil {
 				return nil, err
 			}
 		}
@@ -159,7 +159,7 @@ func (r *forecastRun) begin(k key, elapsed time.Duration) {
 		if r.t.roots[r.t.queueOf(w)] == r.t.roots[r.t.target] {
 			r.unbounded++
 			name, _ := inputs.JobOf(w)
-			r.unboundedNames = append(r.unboundedNames, key{w.Namespace, name}.String())
+			r.unboundedNames = append(r.unboundedNames, key{Namespace: w.Namespace, Name: name}.String())
 		}
 		return
 	}
@@ -183,7 +183,7 @@ func (r *forecastRun) schedule(ctx context.Context, n int) error {
 	}
 	r.unsettled = !tl.Settled && !r.size.strip
 	for _, ev := range tl.Events {
-		k := key{ev.Namespace, ev.Name}
+		k := key{Namespace: ev.Namespace, Name: ev.Name}
 		switch ev.Kind {
 		case admission.EventAdmitted, admission.EventQuotaReserved:
 			if _, wanted := r.open[k]; wanted {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -141,10 +142,8 @@ func priority(w *kueue.Workload) int32 {
 
 // ReservedSince is when Kueue reserved the quota of a workload.
 func ReservedSince(w *kueue.Workload) time.Time {
-	for _, c := range w.Status.Conditions {
-		if c.Type == kueue.WorkloadQuotaReserved {
-			return c.LastTransitionTime.UTC()
-		}
+	if c := meta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadQuotaReserved); c != nil {
+		return c.LastTransitionTime.UTC()
 	}
 	return w.CreationTimestamp.UTC()
 }

@@ -125,7 +125,7 @@ func readPage(st *store.Store, c *call, sel selector, q url.Values) (page, error
 	}
 	p := page{meta: listMeta{ResourceVersion: strconv.FormatInt(rv, 10)}, objects: []*store.Object{}}
 	for _, o := range st.List(c.res.FullName(), c.namespace) {
-		if after != nil && o.Key.Compare(*after) <= 0 || !sel.matches(o) {
+		if after != nil && store.Compare(o.Key, *after) <= 0 || !sel.matches(o) {
 			continue
 		}
 		p.objects = append(p.objects, o)

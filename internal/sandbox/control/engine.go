@@ -262,7 +262,7 @@ func queuedAt(o *store.Object) time.Time {
 func (s *sim) recordUnsettled(line admission.Timeline, preempted map[store.Key]int) {
 	var most store.Key
 	for key, n := range preempted {
-		if n > preempted[most] || n == preempted[most] && key.Compare(most) < 0 {
+		if n > preempted[most] || n == preempted[most] && store.Compare(key, most) < 0 {
 			most = key
 		}
 	}

@@ -5,33 +5,24 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // Key names an object within its kind.
-type Key struct{ Namespace, Name string }
+type Key = types.NamespacedName
 
 // Compare orders keys by namespace, then name.
-func (k Key) Compare(o Key) int {
-	if k.Namespace != o.Namespace {
-		if k.Namespace < o.Namespace {
-			return -1
-		}
-		return 1
-	}
-	switch {
-	case k.Name < o.Name:
-		return -1
-	case k.Name > o.Name:
-		return 1
-	}
-	return 0
+func Compare(a, b Key) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 // Object is one stored object. It never changes: a change makes a new Object.
@@ -67,7 +58,8 @@ func (o *Object) Map() map[string]any {
 // Copy returns a decoded copy that the caller can change.
 func (o *Object) Copy() map[string]any { return CopyMap(o.Map()) }
 
-// CopyMap returns a deep copy of a decoded JSON object.
+// CopyMap returns a deep copy of a decoded JSON object. Unlike runtime.DeepCopyJSON it
+// takes the numbers of Go code too.
 func CopyMap(m map[string]any) map[string]any {
 	if m == nil {
 		return nil
@@ -117,7 +109,7 @@ func parse(raw json.RawMessage) (*Object, error) {
 	if err != nil || m.Name == "" || m.UID == "" {
 		return nil, fmt.Errorf("an object without name, uid or resourceVersion (name %q)", m.Name)
 	}
-	o := &Object{Key: Key{m.Namespace, m.Name}, UID: m.UID, RV: rv, Labels: m.Labels, Raw: raw}
+	o := &Object{Key: Key{Namespace: m.Namespace, Name: m.Name}, UID: m.UID, RV: rv, Labels: m.Labels, Raw: raw}
 	for _, r := range m.OwnerReferences {
 		o.Owners = append(o.Owners, r.UID)
 	}

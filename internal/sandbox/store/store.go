@@ -65,7 +65,7 @@ func (s *Store) RV() int64 { return s.rv }
 
 // Get returns an object, or nil.
 func (s *Store) Get(resource, namespace, name string) *Object {
-	return s.tables[resource][Key{namespace, name}]
+	return s.tables[resource][Key{Namespace: namespace, Name: name}]
 }
 
 // List returns the objects of a kind in a namespace ("" = all), sorted by key.
@@ -76,7 +76,7 @@ func (s *Store) List(resource, namespace string) []*Object {
 			out = append(out, o)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Object) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(out, func(a, b *Object) int { return Compare(a.Key, b.Key) })
 	return out
 }
 
@@ -115,7 +115,7 @@ func (s *Store) Put(resource string, m map[string]any) (*Object, error) {
 
 // Remove deletes an object and returns it; nil if it does not exist.
 func (s *Store) Remove(resource, namespace, name string) *Object {
-	k := Key{namespace, name}
+	k := Key{Namespace: namespace, Name: name}
 	old := s.tables[resource][k]
 	if old == nil {
 		return nil
@@ -233,7 +233,7 @@ func (s *Store) Follow(next *Store) {
 		if a.RV != b.RV {
 			return int(a.RV - b.RV)
 		}
-		return a.Object.Key.Compare(b.Object.Key)
+		return Compare(a.Object.Key, b.Object.Key)
 	})
 	for _, c := range changes {
 		next.record(c)

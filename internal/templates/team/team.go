@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
@@ -144,16 +145,9 @@ func (m configMap) text() (string, error) {
 // the name.
 func CheckName(name string) error {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		return errs.Usagef("invalid template name %q: must be lower-case letters, digits, - and ., without .yaml at the end", clip(name))
+		return errs.Usagef("invalid template name %q: must be lower-case letters, digits, - and ., without .yaml at the end", manifest.Clip(name))
 	}
 	return nil
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:59]) + "…"
-	}
-	return s
 }
 
 // Put writes a template. One that exists is replaced only with replace, and a
