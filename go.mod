@@ -33,6 +33,7 @@ require (
 	k8s.io/component-base v0.36.2
 	k8s.io/component-helpers v0.36.2
 	k8s.io/klog/v2 v2.140.0
+	k8s.io/pod-security-admission v0.36.2
 	k8s.io/streaming v0.36.2
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd
 	sigs.k8s.io/controller-runtime v0.24.1

@@ -104,7 +104,7 @@ func TestLayers(t *testing.T) {
 }
 
 func TestEveryKeyByEveryWay(t *testing.T) {
-	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true"}
+	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt"}
 	for _, s := range Settings() {
 		v := value[s.Key]
 		if v == "" {

@@ -90,6 +90,13 @@ var (
 
 	PriorityClass = Resource{Group: "scheduling.k8s.io", Version: "v1", Plural: "priorityclasses", Kind: "PriorityClass", Short: []string{"pc"}}
 
+	// Objects that pods need. They are not in All: a snapshot holds no secrets.
+	Secret                = Resource{Version: "v1", Plural: "secrets", Kind: "Secret", Namespaced: true}
+	PersistentVolumeClaim = Resource{Version: "v1", Plural: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true, Short: []string{"pvc"}}
+	PersistentVolume      = Resource{Version: "v1", Plural: "persistentvolumes", Kind: "PersistentVolume", Short: []string{"pv"}}
+	ResourceQuota         = Resource{Version: "v1", Plural: "resourcequotas", Kind: "ResourceQuota", Namespaced: true, Short: []string{"quota"}}
+	RuntimeClass          = Resource{Group: "node.k8s.io", Version: "v1", Plural: "runtimeclasses", Kind: "RuntimeClass"}
+
 	ClusterQueue          = kueue("clusterqueues", "ClusterQueue", false, "cq")
 	LocalQueue            = kueue("localqueues", "LocalQueue", true, "lq", "queue", "queues")
 	Cohort                = kueue("cohorts", "Cohort", false, "co")

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
@@ -16,7 +17,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -44,7 +48,14 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	}
 	object := j.Objects[max(j.Job, 0)]
 	r.startReading(ctx, j.namespace, 0)
-	rights := createRights(ctx, c, j.namespace, j.Objects)
+	var rights []check.Step
+	var found *prerequisite.Found
+	var refused error
+	var wg sync.WaitGroup
+	wg.Go(func() { rights = createRights(ctx, c, j.namespace, j.Objects) })
+	wg.Go(func() { found = admissioncheck.Prerequisites(ctx, c, j.namespace, j.Objects, max(j.Job, 0)) })
+	wg.Go(func() { refused = r.rehearsal(ctx, j) })
+	wg.Wait()
 	<-r.reading.done
 	if r.reading.err != nil {
 		return r.reading.err
@@ -56,7 +67,8 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	answer, err := judge(ctx, in, check.Request{
 		Object: object, Namespace: j.namespace, Remedies: true, AllHolders: r.options.AllHolders, Assume: r.options.Assume,
 		Make:  j.change,
-		Steps: append(r.findings, rights...),
+		Steps: slices.Concat(r.findings, rights, refusal(refused, rights)),
+		Found: found,
 		Deadlines: func(ctx context.Context) func(*kueue.Workload) time.Duration {
 			return admissioncheck.Deadlines(ctx, c, in)
 		},
@@ -75,6 +87,51 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		return errs.Silent{Code: code}
 	}
 	return nil
+}
+
+// rehearsal lets the API server validate the objects of a submission, without creating them. It returns why the server
+// refuses them.
+func (r *run) rehearsal(ctx context.Context, j job) error {
+	if r.cluster.Snapshot != nil {
+		return nil
+	}
+	req, err := r.request(ctx, j)
+	if err != nil {
+		return nil // createRights reports it
+	}
+	req.DryRun = true
+	for i := range req.Objects { // the admission check reads them at the same time
+		req.Objects[i].Body = runtime.DeepCopyJSON(req.Objects[i].Body)
+	}
+	if r.options.Replace && req.Job >= 0 {
+		found := map[string]any{}
+		if err := r.cluster.Get(ctx, req.Objects[req.Job].Resource, req.Namespace, req.Objects[req.Job].Name(), &found); err == nil {
+			return rehearse(ctx, r.cluster, req, found)
+		}
+	}
+	_, err = submit.Submit(ctx, r.cluster, req)
+	return err
+}
+
+// refusal is the step for a refusal of the API server. A server that does not answer, or cannot rehearse, refuses nothing.
+func refusal(err error, rights []check.Step) []check.Step {
+	denied := slices.ContainsFunc(rights, func(s check.Step) bool { return s.Status != check.StatusOK })
+	var e *errs.Error
+	switch {
+	case err == nil || denied && kube.IsForbidden(err) || !errors.As(err, &e):
+		return nil
+	case !kube.IsForbidden(err) && !kube.IsInvalid(err) && !kube.IsAlreadyExists(err) && e.Code != errs.No:
+		return nil
+	}
+	why := e.Error()
+	if kube.IsAlreadyExists(err) || e.Code == errs.No {
+		why = e.What
+	}
+	s := check.Step{Check: "Server", Status: check.StatusFailed, Message: why}
+	if len(e.Try) > 0 {
+		s.Try = e.Try[0].String()
+	}
+	return []check.Step{s}
 }
 
 // createRights checks the permission to create each object. The step is Unknown if the server does not answer.

@@ -67,6 +67,9 @@ func (r *run) foresee(ctx context.Context, j job) *check.Verdict {
 		return nil
 	}
 	r.startReading(ctx, j.namespace, r.patience)
+	limited, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	found := admissioncheck.Prerequisites(limited, r.cluster, j.namespace, j.Objects, j.Job)
 	<-r.reading.done
 	err := r.reading.err
 	switch {
@@ -84,7 +87,7 @@ func (r *run) foresee(ctx context.Context, j job) *check.Verdict {
 			}
 			in = in.Without(own)
 		}
-		v, err = judge(ctx, in, check.Request{Object: j.Objects[j.Job], Namespace: j.namespace})
+		v, err = judge(ctx, in, check.Request{Object: j.Objects[j.Job], Namespace: j.namespace, Found: found})
 	}
 	if err == nil {
 		if failed := v.FailedReads(); len(failed) > 0 && v.Verdict == check.Unknown {

@@ -22,16 +22,9 @@ import (
 // submit creates the objects of the job and waits for it as --wait and --follow say.
 func (r *run) submit(ctx context.Context, j job) error {
 	o, f := r.options, r.factory
-	req := submit.Request{
-		Namespace: j.namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == factory.DryRunServer, Job: j.Job, Replace: o.Replace,
-		Manager: "hyperpod-" + strings.ToLower(rand.Text()[:10]),
-	}
-	for _, body := range j.Objects {
-		res, err := discovery.ResourceOf(ctx, r.cluster.Client, body)
-		if err != nil {
-			return err
-		}
-		req.Objects = append(req.Objects, submit.Object{Resource: res, Body: body})
+	req, err := r.request(ctx, j)
+	if err != nil {
+		return err
 	}
 	foreseen := r.foresee(ctx, j)
 	if ok, err := r.confirmed(ctx, foreseen); !ok {
@@ -73,6 +66,23 @@ func (r *run) submit(ctx context.Context, j job) error {
 		return nil
 	}
 	return r.await(ctx, req.Objects[j.Job], done.Objects[j.Job], end)
+}
+
+// request is the submission of a job.
+func (r *run) request(ctx context.Context, j job) (submit.Request, error) {
+	o := r.options
+	req := submit.Request{
+		Namespace: j.namespace, Key: o.IdempotencyKey, DryRun: o.DryRun == factory.DryRunServer, Job: j.Job, Replace: o.Replace,
+		Manager: "hyperpod-" + strings.ToLower(rand.Text()[:10]),
+	}
+	for _, body := range j.Objects {
+		res, err := discovery.ResourceOf(ctx, r.cluster.Client, body)
+		if err != nil {
+			return req, err
+		}
+		req.Objects = append(req.Objects, submit.Object{Resource: res, Body: body})
+	}
+	return req, nil
 }
 
 // deleteExisting deletes a job of the same name and waits until it is gone, for --replace. Objects that were submitted

@@ -18,6 +18,8 @@ const (
 	NotAllowed = "NotAllowed"
 	// Refused means that the cluster would refuse the job or its pods.
 	Refused = "Refused"
+	// PodsRefused means that the pods could not be created, or could not start.
+	PodsRefused = "PodsRefused"
 	// NotReadable means that something that decides could not be read.
 	NotReadable = "NotReadable"
 	// NotModelled means that Kueue uses a feature that the check does not follow.
@@ -49,6 +51,13 @@ const (
 	BehindOthers         = "BehindOthers"
 	QuotaLowered         = "QuotaLoweredBelowUse"
 	QuotaInUse           = "QuotaInUse"
+	ServerRefuses        = "ServerRefuses"
+	ReferenceMissing     = "ReferenceMissing"
+	PullSecretMissing    = "PullSecretMissing"
+	ResourceQuotaSmall   = "ResourceQuotaTooSmall"
+	ResourceQuotaInUse   = "ResourceQuotaInUse"
+	PodSecurity          = "PodSecurity"
+	VolumeElsewhere      = "VolumeElsewhere"
 )
 
 // conclude sets the verdict: the worst layer decides, of equal ones the first.
@@ -87,6 +96,12 @@ func (v *Verdict) conclude() {
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, LocalQueueMissing)
 		case "PriorityClass":
 			worse(Never, kueue.WorkloadQuotaReservedReasonMisconfigured, PriorityClassMissing)
+		case "Server":
+			worse(Never, Refused, ServerRefuses)
+		case "Pods":
+			if outcome := s.outcome(); s.Code != VolumeElsewhere { // the nodes layer decides about volumes
+				worse(outcome, PodsRefused, s.Code)
+			}
 		}
 	}
 	for _, f := range v.Lint {

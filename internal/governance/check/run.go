@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -55,6 +56,8 @@ type Request struct {
 	// Steps are checks of the submission that the caller made: permissions, and what
 	// it could not find while it rendered the job.
 	Steps []Step
+	// Found is what the cluster has of what the pods need; nil where that was not read.
+	Found *prerequisite.Found
 	// Workload is the workload of an existing job; nil makes one from Object.
 	Workload *kueue.Workload
 	// Queues returns the other local queues that the user can use. It is called only
@@ -121,6 +124,10 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	} else {
 		v.Topology = c.topology(wl, d)
 		v.Nodes = c.placement(wl, d)
+	}
+	if r.Workload == nil {
+		c.prerequisites(&r, v)
+		c.volumes(&r, wl, d, v)
 	}
 	v.Lint = c.lint(&r, v)
 	v.conclude()

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
@@ -165,7 +166,7 @@ type Amount struct {
 // Step is one check of the submission: of the kind, queue, priority class or
 // permissions.
 type Step struct {
-	Check   string // Kind, Queue, PriorityClass or Rights
+	Check   string // Kind, Queue, PriorityClass, Rights, Server, or Pods: what the pods need
 	Status  Status
 	Message string `json:",omitempty"`
 	// Try is what to type to mend it; Advice is what to do where no command does it.
@@ -179,6 +180,9 @@ type Step struct {
 	Name  string    `json:"-"`
 	Fault string    `json:"-"`
 	Fix   *lint.Fix `json:"-"`
+	// Kind is the kind of the object Name, Over the entry of a ResourceQuota (Pods).
+	Kind string                 `json:"-"`
+	Over *prerequisite.Exceeded `json:"-"`
 }
 
 // Codes of steps beside the details of a verdict.

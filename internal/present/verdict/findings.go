@@ -7,6 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -209,6 +210,16 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 			return fmt.Sprintf("value of %s unknown, 0 is assumed: %s", class, whyUnread(v, kind))
 		}
 		return class + " does not exist on this cluster"
+	case check.ReferenceMissing:
+		return fmt.Sprintf("the pods need %s %s, which does not exist%s", strings.ToLower(s.Kind), s.Name, inNamespace(v, s.Kind))
+	case check.PullSecretMissing:
+		return fmt.Sprintf("image pull secret %s does not exist%s: the pods cannot pull private images", s.Name, inNamespace(v, s.Kind))
+	case check.ResourceQuotaSmall, check.ResourceQuotaInUse:
+		return overText(s.Over)
+	case check.PodSecurity:
+		return fmt.Sprintf("namespace %s forbids the pods of %s (Pod Security level %s): %s", v.Job.Namespace, s.Name, s.Kind, s.Fault)
+	case check.VolumeElsewhere:
+		return fmt.Sprintf("too few nodes can use the volume of persistentvolumeclaim %s: %s", s.Name, nodesWhy(v))
 	}
 	switch s.Check {
 	case "Queue":
@@ -217,4 +228,24 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		return fmt.Sprintf("%s (%d)", v.Job.PriorityClass, v.Job.Priority)
 	}
 	return ""
+}
+
+// inNamespace names the namespace where a kind of object lives in one.
+func inNamespace(v *check.Verdict, kind string) string {
+	if kind == kinds.RuntimeClass.Kind {
+		return ""
+	}
+	return " in namespace " + v.Job.Namespace
+}
+
+// overText is an entry of a ResourceQuota that the pods do not fit into.
+func overText(o *prerequisite.Exceeded) string {
+	quota := "resourcequota " + o.Quota
+	switch {
+	case o.Unset:
+		return fmt.Sprintf("%s needs a value for %s in every container", quota, o.Resource)
+	case o.Never():
+		return fmt.Sprintf("%s allows %s %s; the pods need %s", quota, o.Hard.String(), o.Resource, o.Needs.String())
+	}
+	return fmt.Sprintf("%s has %s of %s %s left; the pods need %s", quota, o.Free.String(), o.Hard.String(), o.Resource, o.Needs.String())
 }

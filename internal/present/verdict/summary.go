@@ -89,7 +89,8 @@ func lenders(b check.Borrowed) string {
 // why is why the job does not run now.
 func why(v *check.Verdict) string {
 	for _, s := range v.Submission {
-		if s.Status == check.StatusFailed && (v.Reason == check.NotAllowed || s.Check != "Rights") && v.Detail != check.ClusterQueueStopped {
+		if s.Status == check.StatusFailed && (v.Reason == check.NotAllowed || s.Check != "Rights") && v.Detail != check.ClusterQueueStopped &&
+			(s.Code != check.ResourceQuotaInUse || v.Detail == check.ResourceQuotaInUse) {
 			return s.Message
 		}
 	}

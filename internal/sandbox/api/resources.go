@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -75,8 +76,6 @@ func virtual(r kinds.Resource) *resource { return &resource{Resource: r, virtual
 // Kinds that only the sandbox uses. It stores them so that manifests with several
 // documents can be applied; no controller acts on them.
 var (
-	secret = kinds.Resource{Version: "v1", Plural: "secrets", Kind: "Secret", Namespaced: true}
-	claim  = kinds.Resource{Version: "v1", Plural: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true, Short: []string{"pvc"}}
 	deploy = kinds.Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true, Short: []string{"deploy"}}
 	set    = kinds.Resource{Group: "apps", Version: "v1", Plural: "statefulsets", Kind: "StatefulSet", Namespaced: true, Short: []string{"sts"}}
 	lease  = kinds.Resource{Group: "coordination.k8s.io", Version: "v1", Plural: "leases", Kind: "Lease", Namespaced: true}
@@ -96,8 +95,11 @@ func table() []*resource {
 		builtin[corev1.LimitRange](kinds.LimitRange, false, false),
 		builtin[corev1.ServiceAccount](kinds.ServiceAccount, false, false),
 		builtin[corev1.Service](kinds.Service, true, false),
-		builtin[corev1.Secret](secret, false, false),
-		builtin[corev1.PersistentVolumeClaim](claim, true, false),
+		builtin[corev1.Secret](kinds.Secret, false, false),
+		builtin[corev1.PersistentVolumeClaim](kinds.PersistentVolumeClaim, true, false),
+		builtin[corev1.PersistentVolume](kinds.PersistentVolume, true, false),
+		builtin[corev1.ResourceQuota](kinds.ResourceQuota, true, false),
+		builtin[nodev1.RuntimeClass](kinds.RuntimeClass, false, false),
 		builtin[appsv1.Deployment](deploy, true, true),
 		builtin[appsv1.StatefulSet](set, true, true),
 		builtin[coordinationv1.Lease](lease, false, false),

@@ -1,0 +1,76 @@
+package check
+
+import (
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// prerequisites adds what would keep the pods from being created or started.
+func (c *Checker) prerequisites(r *Request, v *Verdict) {
+	pods := prerequisite.PodsOf(r.Object)
+	step := func(s Step) {
+		s.Check = "Pods"
+		v.Submission = append(v.Submission, s)
+	}
+	if r.Found != nil {
+		for _, ref := range r.Found.Absent {
+			s := Step{Status: StatusFailed, Code: ReferenceMissing, Kind: ref.Resource.Kind, Name: ref.Name}
+			if ref.Pull { // images may be public
+				s.Status, s.Code = StatusUnknown, PullSecretMissing
+			}
+			step(s)
+		}
+		for _, over := range prerequisite.Over(prerequisite.WithDefaults(pods, r.Namespace, c.In.LimitRanges), r.Found.Quotas) {
+			if over.Unset && c.unread(kinds.LimitRange) {
+				continue // a default may set the value
+			}
+			code := ResourceQuotaInUse
+			if over.Never() {
+				code = ResourceQuotaSmall
+			}
+			step(Step{Status: StatusFailed, Code: code, Name: over.Quota, Over: &over})
+		}
+	}
+	for _, ns := range c.In.Namespaces {
+		if ns.Name != r.Namespace {
+			continue
+		}
+		for _, bad := range prerequisite.Violations(pods, ns.Labels) {
+			step(Step{Status: StatusFailed, Code: PodSecurity, Kind: bad.Level, Name: bad.Role, Fault: bad.Detail})
+		}
+	}
+}
+
+// outcome is what a failed step of the pods means for the job.
+func (s *Step) outcome() Outcome {
+	if s.Code == ResourceQuotaInUse {
+		return Waits
+	}
+	return Never
+}
+
+// volumes places the pods on the nodes that can use their volumes, where all nodes were
+// enough.
+func (c *Checker) volumes(r *Request, wl *kueue.Workload, d *admission.Decision, v *Verdict) {
+	if r.Found == nil || len(r.Found.Volumes) == 0 || v.Nodes.Status != StatusOK {
+		return
+	}
+	there, claim := wl.DeepCopy(), ""
+	for i := range there.Spec.PodSets {
+		spec, limits := prerequisite.Bind(&there.Spec.PodSets[i].Template.Spec, r.Found.Volumes)
+		there.Spec.PodSets[i].Template.Spec.Affinity = spec.Affinity
+		if claim == "" {
+			claim = limits
+		}
+	}
+	if claim == "" {
+		return
+	}
+	if n := c.placement(there, d); n.Status == StatusFailed {
+		v.Nodes = n
+		v.Submission = append(v.Submission, Step{Check: "Pods", Status: StatusFailed, Code: VolumeElsewhere, Name: claim})
+	}
+}
