@@ -154,7 +154,7 @@ func TestEveryKeyByEveryWay(t *testing.T) {
 
 func same(a, b Config) bool {
 	return a.Output == b.Output && a.Color == b.Color && a.DefaultTemplate == b.DefaultTemplate && a.SandboxDirectory == b.SandboxDirectory &&
-		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet
+		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet && a.Confirm == b.Confirm
 }
 
 func TestWrongFiles(t *testing.T) {

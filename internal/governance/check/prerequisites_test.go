@@ -26,7 +26,7 @@ func TestPrerequisites(t *testing.T) {
 			Used: corev1.ResourceList{corev1.ResourceName(entry): resource.MustParse(used)}}}
 	}
 	limits := func(text string) any {
-		return json.RawMessage(`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l","namespace":"b"},"spec":{"limits":[`+text+`]}}`)
+		return json.RawMessage(`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l","namespace":"b"},"spec":{"limits":[` + text + `]}}`)
 	}
 	job := func(volume string) map[string]any {
 		o := object(t, fixture.Job("task", 2, 2, ""))
@@ -55,7 +55,7 @@ func TestPrerequisites(t *testing.T) {
 		{name: "a quota that wants values", found: prerequisite.Found{Quotas: []*corev1.ResourceQuota{quota("limits.cpu", "100", "0")}},
 			verdict: check.Never, detail: check.ResourceQuotaSmall, summary: "cannot run in b: resourcequota q needs a value for limits.cpu in every container"},
 		{name: "a quota that wants values, with defaults", add: []any{limits(`{"type":"Container","default":{"cpu":"1"}}`)},
-			found: prerequisite.Found{Quotas: []*corev1.ResourceQuota{quota("limits.cpu", "100", "0")}},
+			found:   prerequisite.Found{Quotas: []*corev1.ResourceQuota{quota("limits.cpu", "100", "0")}},
 			verdict: check.Never, detail: check.ResourceNotCovered, summary: "cannot run in b: b has no quota for cpu"},
 		{name: "a quota of other things", found: prerequisite.Found{Quotas: []*corev1.ResourceQuota{quota("services", "0", "0"), quota("requests.storage", "0", "0")}}, verdict: check.Admitted},
 		{name: "a volume in the zone", volume: "data", found: prerequisite.Found{Volumes: []prerequisite.Volume{{Claim: "data", Nodes: zone("here")}}}, verdict: check.Admitted},
