@@ -57,6 +57,14 @@ func add(a, b int64) int64 {
 	return a + b
 }
 
+// Times is an amount that is not negative, n times; beyond 64 bits it is Unlimited.
+func Times(a int64, n int32) int64 {
+	if n > 0 && a > math.MaxInt64/int64(n) {
+		return Unlimited
+	}
+	return a * int64(n)
+}
+
 // sub saturates; Unlimited less anything finite is Unlimited, less itself zero.
 func sub(a, b int64) int64 {
 	switch {

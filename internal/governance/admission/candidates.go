@@ -116,21 +116,21 @@ func ways(info *workload.Info, cq *schdcache.ClusterQueueSnapshot, short []Quant
 // demand adds what some pod sets ask for of what is short.
 func demand(way resources.FlavorResourceQuantities, set []workload.PodSetResources, s Quantity) {
 	name := corev1.ResourceName(s.Resource)
-	if n := asks(set, name); n > 0 {
+	if n := asks(set, name); n.CmpInt64(0) > 0 {
 		fr := resources.FlavorResource{Flavor: kueue.ResourceFlavorReference(s.Flavor), Resource: name}
-		way[fr] = way[fr].Add(resources.NewAmount(n))
+		way[fr] = way[fr].Add(n)
 	}
 }
 
 // asks is how much of a resource some pod sets ask for.
-func asks(sets []workload.PodSetResources, name corev1.ResourceName) (n int64) {
+func asks(sets []workload.PodSetResources, name corev1.ResourceName) (n resources.Amount) {
 	for i := range sets {
 		if sets[i].Requests == nil {
 			continue
 		}
 		for res, more := range sets[i].Requests.Iter() {
 			if res == name {
-				n += more
+				n = n.AddInt64(more)
 			}
 		}
 	}

@@ -39,6 +39,9 @@ func CheckWorkload(w *kueue.Workload) error {
 			bad = append(bad, fmt.Sprintf("status.admission has %d pod sets, the spec %d", len(a.PodSetAssignments), len(w.Spec.PodSets)))
 		}
 		for i := range a.PodSetAssignments {
+			if why := misplaced(a.PodSetAssignments[i].TopologyAssignment); why != "" {
+				bad = append(bad, fmt.Sprintf("status.admission, pod set %s: topologyAssignment: %s", a.PodSetAssignments[i].Name, why))
+			}
 			for name, q := range a.PodSetAssignments[i].ResourceUsage {
 				if q.Sign() < 0 {
 					bad = append(bad, fmt.Sprintf("status.admission, pod set %s: %s %s is negative", a.PodSetAssignments[i].Name, name, q.String()))
@@ -46,63 +49,97 @@ func CheckWorkload(w *kueue.Workload) error {
 			}
 		}
 	}
-	if len(bad) == 0 {
-		bad = uncountable(w)
-	}
-	if len(bad) > 0 {
-		slices.Sort(bad)
-		return fmt.Errorf("workload %s/%s: %s", w.Namespace, w.Name, strings.Join(bad, "; "))
-	}
-	return nil
+	return faults(w, append(bad, uncountable(w.Status.Admission)...))
 }
 
-// uncountable names the resources of which a workload asks for, or holds, more than
-// 64 bits count. Kueue takes such an amount for unlimited; nothing can be said of it.
-func uncountable(w *kueue.Workload) []string {
-	var total float64
-	each := func(visit func(name corev1.ResourceName, amount float64)) {
-		amounts := func(list corev1.ResourceList, count int32) {
-			for name, q := range list {
-				n := q.AsApproximateFloat64() * float64(count)
-				if name == corev1.ResourceCPU {
-					n *= 1000
-				}
-				visit(name, n)
+// CheckRequests says of which resources a workload asks for more than 64 bits
+// count. Kueue takes such an amount for the largest there is, so [Engine.Load]
+// accepts it, as no quota covers it; in a manifest it is a mistake.
+func CheckRequests(w *kueue.Workload) error {
+	amounts := sums{}
+	for i := range w.Spec.PodSets {
+		ps := &w.Spec.PodSets[i]
+		for _, cs := range [][]corev1.Container{ps.Template.Spec.InitContainers, ps.Template.Spec.Containers} {
+			for k := range cs {
+				amounts.add(cs[k].Resources.Requests, ps.Count)
+				amounts.add(cs[k].Resources.Limits, ps.Count)
 			}
 		}
-		for i := range w.Spec.PodSets {
-			ps := &w.Spec.PodSets[i]
-			for _, cs := range [][]corev1.Container{ps.Template.Spec.InitContainers, ps.Template.Spec.Containers} {
-				for k := range cs {
-					amounts(cs[k].Resources.Requests, ps.Count)
-					amounts(cs[k].Resources.Limits, ps.Count)
-				}
-			}
-			amounts(ps.Template.Spec.Overhead, ps.Count)
-			if r := ps.Template.Spec.Resources; r != nil {
-				amounts(r.Requests, ps.Count)
-				amounts(r.Limits, ps.Count)
-			}
-		}
-		if a := w.Status.Admission; a != nil {
-			for i := range a.PodSetAssignments {
-				amounts(a.PodSetAssignments[i].ResourceUsage, 1)
-			}
+		amounts.add(ps.Template.Spec.Overhead, ps.Count)
+		if r := ps.Template.Spec.Resources; r != nil {
+			amounts.add(r.Requests, ps.Count)
+			amounts.add(r.Limits, ps.Count)
 		}
 	}
-	// Requests, limits and what is held are counted together, which is too much, but
-	// far below the end for anything there is.
-	each(func(_ corev1.ResourceName, n float64) { total += n })
-	if total < math.MaxInt64 {
+	return faults(w, amounts.beyond())
+}
+
+func faults(w *kueue.Workload, bad []string) error {
+	if len(bad) == 0 {
 		return nil
 	}
-	sums := map[corev1.ResourceName]float64{}
-	each(func(name corev1.ResourceName, n float64) { sums[name] += n })
+	slices.Sort(bad)
+	return fmt.Errorf("workload %s/%s: %s", w.Namespace, w.Name, strings.Join(bad, "; "))
+}
+
+// uncountable names the resources of which a workload holds more than 64 bits
+// count. Kueue takes such an amount for unlimited; nothing can be said of it.
+func uncountable(a *kueue.Admission) []string {
+	if a == nil {
+		return nil
+	}
+	amounts := sums{}
+	for i := range a.PodSetAssignments {
+		amounts.add(a.PodSetAssignments[i].ResourceUsage, 1)
+	}
+	return amounts.beyond()
+}
+
+// sums adds amounts up, requests and limits alike: too much, but far below the end
+// for anything there is.
+type sums map[corev1.ResourceName]float64
+
+func (s sums) add(list corev1.ResourceList, count int32) {
+	for name, q := range list {
+		n := q.AsApproximateFloat64() * float64(count)
+		if name == corev1.ResourceCPU {
+			n *= 1000
+		}
+		s[name] += n
+	}
+}
+
+func (s sums) beyond() []string {
 	var bad []string
-	for name, n := range sums {
+	for name, n := range s {
 		if n >= math.MaxInt64 {
 			bad = append(bad, fmt.Sprintf("more %s than can be counted", name))
 		}
 	}
 	return bad
+}
+
+// misplaced says what is wrong with the form of a topology assignment, "" for
+// nothing: Kueue takes a value of each level for each domain without a check.
+func misplaced(t *kueue.TopologyAssignment) string {
+	if t == nil {
+		return ""
+	}
+	for i := range t.Slices {
+		s := &t.Slices[i]
+		n := int(s.DomainCount)
+		if s.PodCounts.Universal == nil && len(s.PodCounts.Individual) < n {
+			return fmt.Sprintf("slice %d counts the pods of %d of %d domains", i, len(s.PodCounts.Individual), n)
+		}
+		if len(s.ValuesPerLevel) != len(t.Levels) {
+			return fmt.Sprintf("slice %d has values of %d levels, of %d", i, len(s.ValuesPerLevel), len(t.Levels))
+		}
+		for k := range s.ValuesPerLevel {
+			v := &s.ValuesPerLevel[k]
+			if v.Universal == nil && (v.Individual == nil || len(v.Individual.Roots) < n) {
+				return fmt.Sprintf("slice %d lacks values of level %s", i, t.Levels[k])
+			}
+		}
+	}
+	return ""
 }

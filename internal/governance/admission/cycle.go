@@ -228,7 +228,8 @@ func whole(usage resources.FlavorResourceQuantities, old *preemption.Target) res
 }
 
 // noFitReason is Kueue's reason. It has none when only some of the resources are
-// offered by the queue at all.
+// offered by the queue at all, and when no topology can be asked for on the flavors
+// that were chosen. That stays so where the queue has no other flavors to choose.
 func noFitReason(en *entry) string {
 	if r := en.assignment.NoFitReason; r != "" {
 		return r
@@ -243,7 +244,13 @@ func noFitReason(en *entry) string {
 			}
 		}
 	}
-	return kueue.WorkloadQuotaReservedReasonWaitingForQuota
+	if !slices.ContainsFunc(en.assignment.PodSets, func(ps flavorassigner.PodSetAssignment) bool { return ps.Status.IsError() }) {
+		return kueue.WorkloadQuotaReservedReasonWaitingForQuota
+	}
+	if slices.ContainsFunc(en.cq.ResourceGroups, func(g schdcache.ResourceGroup) bool { return len(g.Flavors) > 1 }) {
+		return kueue.WorkloadQuotaReservedReasonPendingEvaluation
+	}
+	return kueue.WorkloadQuotaReservedReasonTopologyPlacementFailed
 }
 
 // skip marks an entry that lost to another one. It keeps its place in the flavor

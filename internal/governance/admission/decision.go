@@ -193,7 +193,7 @@ type PendingWorkload struct {
 // Placed lists where a pod set was placed by topology, as its workload's status
 // says it; nil without topology-aware scheduling.
 func Placed(a *kueue.PodSetAssignment) []Domain {
-	if a.TopologyAssignment == nil {
+	if a.TopologyAssignment == nil || misplaced(a.TopologyAssignment) != "" {
 		return nil
 	}
 	var out []Domain

@@ -161,6 +161,9 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 	case *corev1.Pod:
 		e.applyPod(o)
 	case *kueue.Topology:
+		if len(o.Spec.Levels) == 0 {
+			return fmt.Errorf("Topology %s: it has no levels", o.Name)
+		}
 		if old := s.topologies[o.Name]; old != nil && !equality.Semantic.DeepEqual(old.Spec, o.Spec) {
 			e.cache.DeleteTopology(e.log, kueue.TopologyReference(o.Name))
 		}

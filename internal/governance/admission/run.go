@@ -92,6 +92,7 @@ func (e *Engine) beforeRun(ctx context.Context) {
 			c := e.writable(key)
 			reason, message := evictedBecause(c)
 			e.evict(c, reason, message, "")
+			e.reconcile(ctx, key)
 		}
 	}
 	e.flush(ctx)
@@ -286,6 +287,7 @@ func (e *Engine) preemptOne(ctx context.Context, en *entry, t *preemption.Target
 	}
 	e.evict(e.writable(key), kueue.WorkloadEvictedByPreemption, message, t.Reason)
 	e.verdicts[key] = verdict{kueue.WorkloadQuotaReservedReasonPendingEvaluation, message}
+	e.reconcile(ctx, key) // its queue may be gone
 	return []Event{ev}
 }
 

@@ -108,7 +108,7 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 			}
 		} else {
 			for name, q := range fit.Requests(&ps.Template.Spec) {
-				n := quota.AmountOf(string(name), q) * int64(ps.Count)
+				n := quota.Times(quota.AmountOf(string(name), q), ps.Count)
 				out.Requests = append(out.Requests, Amount{"", string(name), quota.BaseOf(string(name), n)})
 			}
 		}

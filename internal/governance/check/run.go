@@ -101,7 +101,11 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 		return nil, err
 	}
 	if len(wl.Spec.PodSets) > 0 {
-		if err := admission.CheckWorkload(wl); err != nil {
+		err := admission.CheckWorkload(wl)
+		if err == nil && r.Workload == nil {
+			err = admission.CheckRequests(wl)
+		}
+		if err != nil {
 			e := errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
 			if r.Workload == nil {
 				e = e.WithCode(errs.Usage) // the manifest is wrong, not the cluster

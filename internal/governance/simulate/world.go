@@ -8,6 +8,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -300,7 +301,7 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 	w.UID = types.UID("new-" + w.Namespace + "-" + w.Name)
 	a.added++
 	w.CreationTimestamp.Time = a.Now.Add(time.Duration(a.added) * time.Millisecond)
-	if err := admission.CheckWorkload(w); err != nil {
+	if err := cmp.Or(admission.CheckWorkload(w), admission.CheckRequests(w)); err != nil {
 		return (&errs.Error{What: "cannot add " + c.Text, Why: err.Error(), Code: errs.Usage}).WithCause(err)
 	}
 	if slices.ContainsFunc(all[*kueue.Workload](a.World), func(old *kueue.Workload) bool { return sameJob(old, w) }) {
