@@ -117,7 +117,7 @@ func Build(s *state.State) *Report {
 
 // FromQueues is Build of ClusterQueues and Cohorts alone: use is what the
 // ClusterQueues' status says, what waits is counted but not summed, and nothing
-// is said about flavors, LocalQueues and nodes.
+// is reported about flavors, LocalQueues and nodes.
 func FromQueues(s *state.State) *Report { return build(builder{s: s, alone: true}) }
 
 // Use is what workloads hold of ClusterQueues and how many there are, by ClusterQueue.

@@ -8,6 +8,9 @@ func SetPolicy(team, path, value string) errs.Suggestion {
 	return errs.Option("--set", team+"."+path+"="+value)
 }
 
+// AddTeam adds a team like another one in a simulation.
+func AddTeam(name, like string) errs.Suggestion { return errs.Option("--add-team", name+"="+like) }
+
 // SetPriority gives a job another priority in a simulation.
 func SetPriority(job, priority string) errs.Suggestion {
 	return errs.Option("--priority", job+"="+priority)

@@ -51,6 +51,10 @@ type Factory struct {
 	// Config is loaded before a command runs.
 	Config config.Config
 
+	// ClockGiven: the command was given the time, so that no note speaks of the age of a
+	// snapshot.
+	ClockGiven bool
+
 	cluster *Cluster
 	// completing: TAB was pressed, which must not make anything.
 	completing bool

@@ -55,7 +55,7 @@ func (f *Factory) openSnapshot(path string) (*Cluster, error) {
 	}
 	now := s.Info.Taken
 	if !f.completing {
-		f.Notef("note: %s", describeSnapshot(s, f.Now()))
+		f.Notef("note: %s", describeSnapshot(s, f.Now(), f.ClockGiven))
 	}
 	o := f.clientOptions()
 	o.CacheDir = "" // the versions served are in the file
@@ -64,13 +64,16 @@ func (f *Factory) openSnapshot(path string) (*Cluster, error) {
 }
 
 // describeSnapshot says what stands for the cluster, and how old it is.
-func describeSnapshot(s *snapshot.Snapshot, now time.Time) string {
+func describeSnapshot(s *snapshot.Snapshot, now time.Time, clockGiven bool) string {
 	at := s.Info.Taken.Format(time.RFC3339)
-	if s.Plain {
+	switch {
+	case s.Plain && clockGiven:
+		return "using snapshot " + s.Path
+	case s.Plain:
 		return "using snapshot " + s.Path + ", whose newest time is " + at
 	}
 	text := "using snapshot " + s.Path + " of " + at
-	if age := now.Sub(s.Info.Taken); age > time.Minute {
+	if age := now.Sub(s.Info.Taken); age > time.Minute && !clockGiven {
 		text += ", " + words.Age(age) + " ago"
 	}
 	if s.Info.Scope != "" {

@@ -30,6 +30,12 @@ type Options struct {
 	// NowText is the clock, in RFC 3339; "" is the cluster's.
 	NowText string
 
+	// EvictionTakes is how long pods of jobs that are being evicted take to end; "" is
+	// their grace period.
+	EvictionTakes string
+
+	Files       []string // of objects
+	AddTeams    []string
 	AddJobs     []string // files
 	RemoveJobs  []string
 	RemoveTeams []string
@@ -73,14 +79,17 @@ the output then shows the loop.`,
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.Sets, "set", nil, "change a team's policy: TEAM.SETTING=VALUE (repeatable)")
+	fs.StringArrayVarP(&o.Files, "filename", "f", nil, "add or replace the ClusterQueues, Cohorts and other objects of Kueue in a YAML file (repeatable)")
+	fs.StringArrayVar(&o.AddTeams, "add-team", nil, "add a team with the quota and policy of another: NAME=TEAM (repeatable)")
 	fs.StringArrayVar(&o.AddJobs, "add-job", nil, "add the jobs of a manifest (repeatable)")
 	fs.StringArrayVar(&o.RemoveJobs, "remove-job", nil, "remove a job: NAME or NAMESPACE/NAME (repeatable)")
 	fs.StringArrayVar(&o.Priorities, "priority", nil, "change the priority of a job: JOB=CLASS or JOB=NUMBER (repeatable)")
 	fs.StringArrayVar(&o.RemoveTeams, "remove-team", nil, "remove a team with its quota and jobs (repeatable)")
 	fs.StringArrayVar(&o.AddNodes, "add-nodes", nil, "add nodes: INSTANCE-TYPE=NUMBER (repeatable)")
 	fs.StringArrayVar(&o.RemoveNodes, "remove-nodes", nil, "remove nodes: NODE, or INSTANCE-TYPE=NUMBER for those with the fewest pods (repeatable)")
-	fs.StringArrayVar(&o.ChangeFiles, "changes", nil, "read changes from a YAML file: a list under \"changes\" of set, addJob, removeJob, priority, removeTeam, addNodes and removeNodes (repeatable)")
+	fs.StringArrayVar(&o.ChangeFiles, "changes", nil, "read changes from a YAML file: a list under \"changes\" of set, addJob, removeJob, priority, addTeam, removeTeam, addNodes and removeNodes (repeatable)")
 	fs.IntVar(&o.Cycles, "cycles", 0, "number of scheduling cycles to show one by one from the current state")
+	fs.StringVar(&o.EvictionTakes, "eviction-takes", "", "how long pods of jobs that are being evicted take to end (default: their grace period)")
 	fs.StringVar(&o.NowText, "now", "", "time of the simulation in RFC 3339 (default: the cluster's time)")
 	return cmd
 }
@@ -106,6 +115,9 @@ func (o *Options) Validate() error {
 	if _, err := o.now(time.Time{}); err != nil {
 		return err
 	}
+	if _, err := o.evictionTakes(); err != nil {
+		return err
+	}
 	_, err := o.changes()
 	return err
 }
@@ -122,6 +134,21 @@ func (o *Options) now(cluster time.Time) (time.Time, error) {
 	return at.UTC(), nil
 }
 
+// evictionTakes returns the time as simulate.Options has it.
+func (o *Options) evictionTakes() (time.Duration, error) {
+	if o.EvictionTakes == "" {
+		return 0, nil
+	}
+	takes, err := time.ParseDuration(o.EvictionTakes)
+	switch {
+	case err != nil || takes < 0:
+		return 0, errs.Usagef("invalid --eviction-takes %q: must be a duration of at least 0s", o.EvictionTakes).Suggest(errs.Option("--eviction-takes", "30s")).WithCause(err)
+	case takes == 0:
+		return -1, nil
+	}
+	return takes, nil
+}
+
 // changes returns the changes of the flags that name no file.
 func (o *Options) changes() ([]simulate.Change, error) {
 	var out []simulate.Change
@@ -130,7 +157,7 @@ func (o *Options) changes() ([]simulate.Change, error) {
 		texts []string
 	}{
 		{simulate.RemoveTeam, o.RemoveTeams}, {simulate.RemoveJob, o.RemoveJobs}, {simulate.RemoveNodes, o.RemoveNodes},
-		{simulate.AddNodes, o.AddNodes}, {simulate.Set, o.Sets}, {simulate.Priority, o.Priorities},
+		{simulate.AddNodes, o.AddNodes}, {simulate.AddTeam, o.AddTeams}, {simulate.Set, o.Sets}, {simulate.Priority, o.Priorities},
 	} {
 		for _, text := range part.texts {
 			c, err := simulate.New(part.kind, text)
@@ -146,6 +173,7 @@ func (o *Options) changes() ([]simulate.Change, error) {
 // Run simulates.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
+	f.ClockGiven = o.NowText != ""
 	format, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
@@ -172,7 +200,11 @@ func Run(ctx context.Context, o *Options) error {
 	for _, n := range rules.Notes {
 		f.Notef("note: %s", n.Message)
 	}
-	report, err := simulate.Run(ctx, simulate.Of(in), changes, simulate.Options{Cycles: o.Cycles})
+	takes, err := o.evictionTakes()
+	if err != nil {
+		return err
+	}
+	report, err := simulate.Run(ctx, simulate.Of(in), changes, simulate.Options{Cycles: o.Cycles, EvictionTakes: takes})
 	if err != nil {
 		return err
 	}
@@ -214,6 +246,17 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 			return nil, errs.Wrap(err, "cannot read "+path)
 		}
 		out = append(out, changes...)
+	}
+	for _, path := range o.Files {
+		data, err := o.read(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		c, err := simulate.FromFile(path, data, namespace)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
 	}
 	for _, path := range o.AddJobs {
 		jobs, err := o.jobs(ctx, path, namespace)

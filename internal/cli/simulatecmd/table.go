@@ -172,10 +172,13 @@ func teamText(s *simulate.TeamState, resource string) string {
 	if b := sum(s.Borrowed, resource); b > 0 {
 		text += ", " + words.Number(resource, b) + " borrowed"
 	}
+	if o := sum(s.Overcommit, resource); o > 0 {
+		text += ", " + words.Number(resource, o) + " overcommitted"
+	}
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{s.WaitsForNodes, "without nodes"}, {s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.Inadmissible, "never"}} {
+	}{{s.Evicting, "evicting"}, {s.WaitsForNodes, "without nodes"}, {s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.Inadmissible, "never"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.what)
 		}
@@ -194,6 +197,8 @@ func jobText(s *simulate.JobState, resource string) string {
 			text += ", waits for admission checks"
 		}
 		return text
+	case simulate.Evicting:
+		return fmt.Sprintf("Evicting: %s %s until its pods end", words.Number(resource, sum(s.Holds, resource)), words.Short(resource))
 	case simulate.WaitsForNodes:
 		return fmt.Sprintf("WaitsForNodes: %s %s, %s", words.Number(resource, sum(s.Holds, resource)), words.Short(resource), s.Message)
 	case simulate.Preempted:
@@ -230,7 +235,7 @@ func cycles(r *simulate.Report) output.Table {
 		t.Rows = append(t.Rows, output.T(strconv.Itoa(n), what, job, details))
 	}
 	for _, c := range r.Cycles {
-		if len(c.Scheduled)+len(c.Preempted)+len(c.Evicted)+len(c.Pending)+len(c.Inadmissible) == 0 {
+		if len(c.Scheduled)+len(c.Preempted)+len(c.Replaced)+len(c.Pending)+len(c.Inadmissible) == 0 {
 			row(c.Cycle, "nothing", "", "")
 		}
 		for _, s := range c.Scheduled {
@@ -244,8 +249,8 @@ func cycles(r *simulate.Report) output.Table {
 		for _, p := range c.Preempted {
 			row(c.Cycle, "preempted", p.Namespace+"/"+p.Name, "for "+p.By+" ("+words.PreemptionReason(p.Reason)+")")
 		}
-		for _, e := range c.Evicted {
-			row(c.Cycle, "evicted", e.Namespace+"/"+e.Name, e.Reason)
+		for _, e := range c.Replaced {
+			row(c.Cycle, "replaced", e.Namespace+"/"+e.Name, e.Reason)
 		}
 		for _, u := range c.Pending {
 			row(c.Cycle, "pending", u.Namespace+"/"+u.Name, u.Reason+": "+u.Message)

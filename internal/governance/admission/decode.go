@@ -45,7 +45,16 @@ var decoder = sync.OnceValue(func() runtime.Decoder {
 // their order, Kueue's v1beta1 kinds converted to v1beta2, lists flattened.
 // Kinds an Engine has no use for (a ConfigMap, a Deployment) are skipped.
 // The error names the document and what is wrong with it.
-func Decode(data []byte) ([]client.Object, error) {
+func Decode(data []byte) ([]client.Object, error) { return decode(data, decoder(), false) }
+
+// decoding is how a stream is decoded.
+type decoding struct {
+	decoder runtime.Decoder
+	known   bool // only known kinds are accepted
+}
+
+func decode(data []byte, with runtime.Decoder, known bool) ([]client.Object, error) {
+	d := decoding{with, known}
 	var out []client.Object
 	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	for n := 1; ; n++ {
@@ -59,7 +68,7 @@ func Decode(data []byte) ([]client.Object, error) {
 		if len(bytes.TrimSpace(doc)) == 0 {
 			continue
 		}
-		objs, err := decodeOne(doc)
+		objs, err := d.one(doc)
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", n, err)
 		}
@@ -67,7 +76,17 @@ func Decode(data []byte) ([]client.Object, error) {
 	}
 }
 
-func decodeOne(doc []byte) ([]client.Object, error) {
+// strictDecoder is decoder for what people write: a field that does not exist is an error.
+var strictDecoder = sync.OnceValue(func() runtime.Decoder {
+	codecs := serializer.NewCodecFactory(scheme(), serializer.EnableStrict)
+	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion)
+})
+
+// DecodeStrict is Decode of a file that people write: a field or kind that is not known
+// is an error.
+func DecodeStrict(data []byte) ([]client.Object, error) { return decode(data, strictDecoder(), true) }
+
+func (d decoding) one(doc []byte) ([]client.Object, error) {
 	js, err := utilyaml.ToJSON(doc)
 	if err != nil {
 		return nil, err
@@ -75,15 +94,15 @@ func decodeOne(doc []byte) ([]client.Object, error) {
 	if bytes.Equal(bytes.TrimSpace(js), []byte("null")) {
 		return nil, nil
 	}
-	obj, _, err := decoder().Decode(js, nil, nil)
+	obj, _, err := d.decoder.Decode(js, nil, nil)
 	if err != nil {
-		if runtime.IsNotRegisteredError(err) {
+		if !d.known && runtime.IsNotRegisteredError(err) {
 			return nil, nil
 		}
 		return nil, err
 	}
 	if meta.IsListType(obj) {
-		return decodeList(obj)
+		return d.list(obj)
 	}
 	if o, ok := obj.(client.Object); ok {
 		return []client.Object{o}, nil
@@ -91,7 +110,7 @@ func decodeOne(doc []byte) ([]client.Object, error) {
 	return nil, nil
 }
 
-func decodeList(list runtime.Object) ([]client.Object, error) {
+func (d decoding) list(list runtime.Object) ([]client.Object, error) {
 	items, err := meta.ExtractList(list)
 	if err != nil {
 		return nil, err
@@ -99,7 +118,7 @@ func decodeList(list runtime.Object) ([]client.Object, error) {
 	var out []client.Object
 	for i, item := range items {
 		if raw, ok := item.(*runtime.Unknown); ok {
-			objs, err := decodeOne(raw.Raw)
+			objs, err := d.one(raw.Raw)
 			if err != nil {
 				return nil, fmt.Errorf("item %d: %w", i, err)
 			}

@@ -72,6 +72,7 @@ type Engine struct {
 	verdicts    map[workload.Reference]verdict
 	backoff     map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	todo        map[workload.Reference]bool // to be queued by flush
+	keep        bool                        // evictions in progress go on: see KeepEvictions
 	flushed     bool                        // some workload was put into its queue since New
 	derived     derived
 	nominations map[workload.Reference]nomination // of the heads of StrictFIFO queues, nil when stale

@@ -22,7 +22,8 @@ const DefaultMaxCycles = 1000
 // Run repeats scheduling cycles until a cycle can change nothing any more or
 // maxCycles (0 or less: DefaultMaxCycles) is reached; then Settled is false.
 // Preempted workloads are queued again at once, as if their pods ended without
-// delay. A cancelled context ends the run with what happened so far and its error.
+// delay; see [Engine.KeepEvictions] for those that were being evicted when they were
+// loaded. A cancelled context ends the run with what happened so far and its error.
 func (e *Engine) Run(ctx context.Context, maxCycles int) (t Timeline, err error) {
 	if maxCycles <= 0 {
 		maxCycles = DefaultMaxCycles
@@ -86,17 +87,51 @@ func (e *Engine) beforeRun(ctx context.Context) {
 	for _, key := range sortedKeys(e.backoff) {
 		e.allowRequeue(ctx, key)
 	}
-	for _, key := range sortedKeys(e.store.workloads) {
-		w := e.store.workloads[key]
-		if workload.HasQuotaReservation(w) && workloadevict.IsEvicted(w) {
-			c := e.writable(key)
-			reason, message := evictedBecause(c)
-			e.evict(c, reason, message, "")
-			e.reconcile(ctx, key)
+	if !e.keep {
+		for _, w := range e.Evicting() {
+			e.endEviction(ctx, w)
 		}
 	}
 	e.flush(ctx)
 	e.requeue(ctx)
+}
+
+// KeepEvictions makes [Engine.Run] leave evictions in progress as they are: these
+// workloads hold their quota until [Engine.EndEviction]. Otherwise Run ends them
+// before its first cycle.
+func (e *Engine) KeepEvictions() { e.keep = true }
+
+// Evicting are the workloads that are being evicted and still hold quota, by name.
+func (e *Engine) Evicting() []*kueue.Workload {
+	var out []*kueue.Workload
+	for _, key := range sortedKeys(e.store.workloads) {
+		if w := e.store.workloads[key]; evicting(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func evicting(w *kueue.Workload) bool {
+	return workload.HasQuotaReservation(w) && workloadevict.IsEvicted(w)
+}
+
+// EndEviction ends the eviction of a workload, as the end of its pods does: it gives
+// its quota back and queues again.
+func (e *Engine) EndEviction(ctx context.Context, namespace, name string) {
+	if w := e.store.workloads[workload.NewReference(namespace, name)]; w != nil && evicting(w) {
+		e.touch()
+		e.endEviction(ctx, w)
+		e.flush(ctx)
+		e.requeue(ctx)
+	}
+}
+
+func (e *Engine) endEviction(ctx context.Context, w *kueue.Workload) {
+	key := workload.Key(w)
+	reason, message := evictedBecause(w)
+	e.evict(e.writable(key), reason, message, "")
+	e.reconcile(ctx, key)
 }
 
 // popHeads takes the head of every active ClusterQueue, in the order of the
@@ -163,9 +198,10 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 				events = append(events, e.replace(ctx, en))
 			}
 		case preempting:
-			changed = true
 			for _, t := range en.targets {
-				events = append(events, e.preemptOne(ctx, en, t)...)
+				more := e.preemptOne(ctx, en, t)
+				changed = changed || len(more) > 0
+				events = append(events, more...)
 			}
 		}
 	}
@@ -276,7 +312,7 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 func (e *Engine) preemptOne(ctx context.Context, en *entry, t *preemption.Target) []Event {
 	key := workload.Key(t.WorkloadInfo.Obj)
 	stored := e.store.workloads[key]
-	if stored == nil || !workload.HasQuotaReservation(stored) {
+	if stored == nil || !workload.HasQuotaReservation(stored) || workloadevict.IsEvicted(stored) {
 		return nil
 	}
 	message := preemptionMessage(en, t)

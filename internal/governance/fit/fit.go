@@ -48,7 +48,7 @@ type Group struct {
 	// Hosts, when not empty, names how many pods go to which node: a topology
 	// placement that ends at nodes.
 	Hosts map[string]int
-	// Domain, when not empty, are labels one of which sets the node must have: a
+	// Domain, when not empty, are sets of labels; a node must have one set. It is a
 	// topology placement that ends above nodes.
 	Domain []map[string]string
 }
@@ -59,7 +59,7 @@ type Reason struct {
 	Nodes  int
 	// Resource, Needed and Most are set for InsufficientFree and
 	// InsufficientOnNode: what one pod needs, and the most that one of these nodes
-	// has (of it free beside the pods that found room, or at all), in base units
+	// has (of it free beside the pods that fit, or at all), in base units
 	// (cpu in cores).
 	Resource     string     `json:",omitempty"`
 	Needed, Most quota.Base `json:",omitempty"`

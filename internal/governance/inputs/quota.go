@@ -1,7 +1,11 @@
 package inputs
 
 import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -77,6 +81,16 @@ func Holds(w *kueue.Workload) quota.Usage {
 		}
 	}
 	return out
+}
+
+// GracePeriod is the longest that the pods of a workload may take to end when it is
+// evicted (Kubernetes' default is 30 seconds).
+func GracePeriod(w *kueue.Workload) time.Duration {
+	longest := int64(0)
+	for i := range w.Spec.PodSets {
+		longest = max(longest, ptr.Deref(w.Spec.PodSets[i].Template.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds))
+	}
+	return time.Duration(longest) * time.Second
 }
 
 // SameTree returns the ClusterQueues that share quota with one, itself among them.

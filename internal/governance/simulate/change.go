@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
@@ -23,12 +24,16 @@ const (
 	RemoveNodes Kind = "removeNodes"
 	AddNodes    Kind = "addNodes"
 	Objects     Kind = "apply"
+	AddTeam     Kind = "addTeam"
 	Set         Kind = "set"
 	Priority    Kind = "priority"
 	AddJob      Kind = "addJob"
 )
 
-var order = []Kind{RemoveTeam, RemoveJob, RemoveNodes, AddNodes, Objects, Set, Priority, AddJob}
+var order = []Kind{RemoveTeam, RemoveJob, RemoveNodes, AddNodes, Objects, AddTeam, Set, Priority, AddJob}
+
+// kindsOfFile are the kinds of changes that a file lists by their text.
+var kindsOfFile = slices.DeleteFunc(slices.Clone(order), func(k Kind) bool { return k == Objects })
 
 // Change is one thing that is different. Make one with New, or for a job with NewJob.
 type Change struct {
@@ -52,10 +57,10 @@ type Change struct {
 
 // The settings of a team.
 var settings = map[string]string{
-	"quota":             "nominal quota: an amount",
+	"quota":             "nominal quota: an amount, or a percentage of the present one",
 	"borrow-limit":      "borrowing limit: an amount, a percentage of quota, or none",
 	"lend-limit":        "lending limit: an amount, a percentage of quota, or none",
-	"weight":            "fair-share weight",
+	"weight":            "fair-share weight: a number, or a percentage of the present one",
 	"preemption":        "in the team: Never, LowerPriority, LowerOrNewerEqualPriority",
 	"reclaim":           "preemption to reclaim quota: Never, LowerPriority or Any",
 	"borrow-preemption": "preemption while borrowing: Never or LowerPriority",
@@ -70,8 +75,7 @@ const clusterTeam = "cluster"
 // A resource and a flavor may hold dots, a team hardly.
 var setForm = regexp.MustCompile(`^([^=@]+?)\.([a-z-]+)(?:/([^=@]+))?(?:@([^=]+))?=(.*)$`)
 
-// New parses a change as it stands in a flag or a file. The error says what is
-// wrong with it.
+// New parses the text of a change in a flag or a file.
 func New(k Kind, text string) (Change, error) {
 	c := Change{Kind: k, Text: text}
 	if strings.TrimSpace(text) == "" {
@@ -80,6 +84,12 @@ func New(k Kind, text string) (Change, error) {
 	switch k {
 	case RemoveTeam, RemoveJob:
 		c.Target = text
+	case AddTeam:
+		name, like, ok := strings.Cut(text, "=")
+		if !ok || kinds.NotNamespace(name) != "" || like == "" {
+			return c, errs.Usagef("invalid team %q: must be NAME=TEAM", text).Suggest(suggest.AddTeam("NAME", "TEAM"))
+		}
+		c.Target, c.Value = name, like
 	case Set:
 		return c.set()
 	case Priority:
@@ -115,6 +125,14 @@ func New(k Kind, text string) (Change, error) {
 // NewJob adds a job: one object of a supported kind.
 func NewJob(text string, manifest []byte, namespace string) Change {
 	return Change{Kind: AddJob, Text: text, Manifest: manifest, Namespace: namespace}
+}
+
+// subject is whose setting it is, in an error.
+func (c Change) subject() string {
+	if name, ok := strings.CutPrefix(c.Target, cohortTarget); ok {
+		return "cohort " + name
+	}
+	return "team " + c.Target
 }
 
 func (c Change) set() (Change, error) {
@@ -163,7 +181,7 @@ func Settings() [][2]string {
 
 func kindNames() string {
 	var out []string
-	for _, k := range order {
+	for _, k := range kindsOfFile {
 		out = append(out, string(k))
 	}
 	return strings.Join(out, ", ")

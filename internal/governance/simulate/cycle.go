@@ -15,8 +15,8 @@ type Cycle struct {
 	Cycle     int
 	Scheduled []Scheduled
 	Preempted []Preemption
-	// Evicted are elastic jobs' old slices, replaced by new ones.
-	Evicted []Eviction
+	// Replaced are elastic jobs' old slices, replaced by new ones.
+	Replaced []Eviction
 	// Pending were looked at and wait; Inadmissible were looked at, or stand in no
 	// queue, and waiting alone does not help them. Workloads the cycle did not look at
 	// are in neither.
@@ -49,7 +49,7 @@ type Unscheduled struct {
 
 // cycle makes the report of one cycle of its events.
 func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
-	c := Cycle{Cycle: r.count, Scheduled: []Scheduled{}, Preempted: []Preemption{}, Evicted: []Eviction{}, Pending: []Unscheduled{}, Inadmissible: []Unscheduled{}}
+	c := Cycle{Cycle: r.count, Scheduled: []Scheduled{}, Preempted: []Preemption{}, Replaced: []Eviction{}, Pending: []Unscheduled{}, Inadmissible: []Unscheduled{}}
 	for _, ev := range events {
 		name := r.jobName(ev.Namespace, ev.Name)
 		switch ev.Kind {
@@ -72,7 +72,7 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 			p.Cycle = r.count
 			c.Preempted = append(c.Preempted, p)
 		case admission.EventReplaced:
-			c.Evicted = append(c.Evicted, Eviction{ev.Namespace, name, ev.Name, quota.TeamOf(ev.ClusterQueue), ev.ClusterQueue, ev.Reason, ev.Message})
+			c.Replaced = append(c.Replaced, Eviction{ev.Namespace, name, ev.Name, quota.TeamOf(ev.ClusterQueue), ev.ClusterQueue, ev.Reason, ev.Message})
 		default:
 			u := Unscheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
 				Reason: ev.Reason, Message: ev.Message, Skipped: ev.Kind == admission.EventSkipped, Preempting: ev.Kind == admission.EventPreempting}

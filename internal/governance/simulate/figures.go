@@ -19,11 +19,11 @@ import (
 // flavor and resource without zeros.
 type TeamState struct {
 	// State and Reason are those of the queue: Active, Stopped, Inactive and so on.
-	State, Reason                                             string
-	Admitted, WaitsForNodes, Waiting, Preempted, Inadmissible int
-	Nominal, Reserved, Used                                   []Amount
-	Borrowed, Overcommit, Lent                                []Amount
-	Limit, Free, Borrowable                                   []Amount
+	State, Reason                                                       string
+	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Inadmissible int
+	Nominal, Reserved, Used                                             []Amount
+	Borrowed, Overcommit, Lent                                          []Amount
+	Limit, Free, Borrowable                                             []Amount
 }
 
 // report is the quota of the world after the run, as get-quota has it.
@@ -123,6 +123,8 @@ func (t *TeamState) count(jobState string) {
 	switch jobState {
 	case Admitted, QuotaReserved:
 		t.Admitted++
+	case Evicting:
+		t.Evicting++
 	case WaitsForNodes:
 		t.WaitsForNodes++
 	case Waiting:
@@ -167,9 +169,9 @@ func stateOfTeam(t *quota.Team) *TeamState {
 
 // Totals count jobs and what is borrowed over all teams.
 type Totals struct {
-	Settled                                                   bool
-	Admitted, WaitsForNodes, Waiting, Preempted, Inadmissible int
-	Borrowed, Overcommit                                      []Amount
+	Settled                                                             bool
+	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Inadmissible int
+	Borrowed, Overcommit                                                []Amount
 }
 
 func totals(r *result) Totals {
@@ -183,6 +185,7 @@ func totals(r *result) Totals {
 	}
 	for _, s := range r.teamStates() {
 		t.Admitted += s.Admitted
+		t.Evicting += s.Evicting
 		t.WaitsForNodes += s.WaitsForNodes
 		t.Waiting += s.Waiting
 		t.Preempted += s.Preempted

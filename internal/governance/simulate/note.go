@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // NoteCode is what a Note is about.
@@ -28,6 +29,9 @@ const (
 	NamespaceAssumed NoteCode = "NamespaceAssumed"
 	// DeletionWaits: the ClusterQueue of Team stays until Count workloads end.
 	DeletionWaits NoteCode = "DeletionWaits"
+	// EvictionsInProgress: Jobs hold their quota until their pods end, at the latest
+	// after Takes.
+	EvictionsInProgress NoteCode = "EvictionsInProgress"
 	// Invalid: an object cannot be right and is left out; Message says why.
 	Invalid NoteCode = "Invalid"
 	// NotModelled: the decisions depend on something that the simulation does not
@@ -49,12 +53,27 @@ type Note struct {
 	Node      string    `json:"-"`
 	Count     int       `json:"-"`
 	Jobs      []PodLoss `json:"-"`
+
+	Takes time.Duration `json:"-"`
 }
 
 // PodLoss counts the pods that a job ("namespace/name") loses with removed nodes.
 type PodLoss struct {
 	Job  string
 	Pods int
+}
+
+// evictionNotes tell that jobs hold quota which they are losing.
+func (r *result) evictionNotes() []Note {
+	n := Note{Code: EvictionsInProgress}
+	for _, k := range r.evicting {
+		n.Jobs = append(n.Jobs, PodLoss{Job: r.label(k.namespace, k.name)})
+		n.Takes = max(n.Takes, r.endOf(r.index()[k]).Sub(r.world.Now))
+	}
+	if len(n.Jobs) == 0 || r.takes < 0 {
+		return nil
+	}
+	return []Note{n}
 }
 
 // sortNotes orders notes and drops repeated ones.

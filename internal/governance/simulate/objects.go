@@ -14,12 +14,17 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // Of is the world that was read from a cluster.
 func Of(in *inputs.Inputs) World {
-	return World{Config: in.Rules().Config, Objects: in.Objects(), Now: in.Taken}
+	w := World{Config: in.Rules().Config, Objects: in.Objects(), Now: in.Taken}
+	w.NoPods = slices.ContainsFunc(in.Missing, func(m state.Missing) bool { return m.Of(kinds.Pod) })
+	return w
 }
 
 // NewObjects returns a change of whole objects: put are added or replace those of the
@@ -48,6 +53,26 @@ func Of(in *inputs.Inputs) World {
 // about (quota over capacity), Report.Loop a policy that never converges.
 func NewObjects(text string, put, remove []client.Object) Change {
 	return Change{Kind: Objects, Text: text, put: put, remove: remove}
+}
+
+// FromFile reads a change from the YAML of objects to put (see [NewObjects]). text
+// names it in errors and in the report.
+func FromFile(text string, data []byte, namespace func() (string, error)) (Change, error) {
+	put, err := admission.DecodeStrict(data)
+	if err != nil {
+		return Change{}, errs.Usagef("cannot read %s: %s", text, strings.Join(strings.Fields(err.Error()), " ")).WithCause(err)
+	}
+	if len(put) == 0 {
+		return Change{}, errs.Usagef("%s contains no object", text)
+	}
+	for _, o := range put {
+		if lq, ok := o.(*kueue.LocalQueue); ok && lq.Namespace == "" {
+			if lq.Namespace, err = namespace(); err != nil {
+				return Change{}, err
+			}
+		}
+	}
+	return NewObjects(text, put, nil), nil
 }
 
 // accepts reports the kinds that NewObjects takes.

@@ -95,7 +95,7 @@ func (r *result) place() {
 	unbound := map[string][]*corev1.Pod{}
 	jobs, stays := r.world.podJobs(), map[string]bool{}
 	for k, s := range r.states {
-		if (s.State == Admitted || s.State == QuotaReserved) && !fresh[k] {
+		if s.reserves() && !fresh[k] {
 			stays[k.namespace+"/"+JobName(s.object)] = true
 		}
 	}

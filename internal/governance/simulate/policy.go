@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -27,6 +29,9 @@ func (a *applied) set(c Change) error {
 		a.Config.FairSharing = c.Value == "on"
 		return nil
 	}
+	if cohort, ok := strings.CutPrefix(c.Target, cohortTarget); ok {
+		return a.setCohort(cohort, c)
+	}
 	old, err := a.queue(c.Target)
 	if err != nil {
 		return err
@@ -38,16 +43,9 @@ func (a *applied) set(c Change) error {
 	within := []string{"Never", "LowerPriority", "LowerOrNewerEqualPriority"}
 	switch c.Setting {
 	case "quota", "borrow-limit", "lend-limit":
-		err = setQuota(q, c)
+		err = setQuota(q.Spec.ResourceGroups, c)
 	case "weight":
-		weight, bad := resource.ParseQuantity(c.Value)
-		if bad != nil || weight.Sign() < 0 {
-			return errs.Usagef("invalid weight %q: must be a number of at least 0", c.Value)
-		}
-		q.Spec.FairSharing = &kueue.FairSharing{Weight: &weight}
-		if !a.Config.FairSharing {
-			a.note(Note{Code: WeightsIgnored})
-		}
+		q.Spec.FairSharing, err = a.weight(q.Spec.FairSharing, c)
 	case "preemption":
 		err = choose(c, within, func(v string) { q.Spec.Preemption.WithinClusterQueue = kueue.PreemptionPolicy(v) })
 	case "reclaim":
@@ -125,13 +123,16 @@ func (a *applied) accepted(ctx context.Context) error {
 	return nil
 }
 
-// refusal is why Kueue's API refuses a queue; "" when it does not.
-func (a *applied) refusal(ctx context.Context, q *kueue.ClusterQueue) (string, error) {
-	if p := q.Spec.Preemption; p != nil && (p.ReclaimWithinCohort == "" || p.ReclaimWithinCohort == kueue.PreemptionPolicyNever) &&
-		p.BorrowWithinCohort != nil && p.BorrowWithinCohort.Policy != "" && p.BorrowWithinCohort.Policy != kueue.BorrowWithinCohortPolicyNever {
-		return "borrow-preemption requires reclaim LowerPriority or Any", nil
+// refusal is why Kueue's API refuses a ClusterQueue or Cohort; "" when it does not.
+func (a *applied) refusal(ctx context.Context, o client.Object) (string, error) {
+	if q, ok := o.(*kueue.ClusterQueue); ok && q.Spec.Preemption != nil {
+		p, b := q.Spec.Preemption, q.Spec.Preemption.BorrowWithinCohort
+		if (p.ReclaimWithinCohort == "" || p.ReclaimWithinCohort == kueue.PreemptionPolicyNever) &&
+			b != nil && b.Policy != "" && b.Policy != kueue.BorrowWithinCohortPolicyNever {
+			return "borrow-preemption requires reclaim LowerPriority or Any", nil
+		}
 	}
-	_, bad, err := World{Config: a.Config, Objects: []client.Object{q}, Now: a.Now}.engine(ctx)
+	_, bad, err := World{Config: a.Config, Objects: []client.Object{o}, Now: a.Now}.engine(ctx, func() time.Time { return a.Now })
 	if err != nil || bad == nil {
 		return "", err
 	}
@@ -150,13 +151,16 @@ func choose(c Change, words []string, set func(string)) error {
 }
 
 // setQuota sets the amount or a limit of the resources that are meant.
-func setQuota(q *kueue.ClusterQueue, c Change) error {
-	percent, isPercent := strings.CutSuffix(c.Value, "%")
+func setQuota(groups []kueue.ResourceGroup, c Change) error {
+	percent, isPercent, err := percentage(c.Value)
+	if err != nil {
+		return err
+	}
 	limit := c.Setting != "quota"
 	// No limit, none at all and a percentage mean every resource; an amount is one of
 	// the devices', unless it says which.
-	everything := limit && (isPercent || c.Value == "none" || c.Value == "0")
-	meant, err := quotas(q, c, everything)
+	everything := isPercent || limit && (c.Value == "none" || c.Value == "0")
+	meant, err := quotas(groups, c, everything)
 	if err != nil {
 		return err
 	}
@@ -164,16 +168,16 @@ func setQuota(q *kueue.ClusterQueue, c Change) error {
 		switch {
 		case limit && c.Value == "none":
 			setLimit(r, c.Setting, nil)
-		case limit && isPercent:
-			p, err := strconv.ParseFloat(percent, 64)
-			if err != nil || !(p >= 0 && p <= 1e6) { // NaN is neither
-				return errs.Usagef("invalid percentage %q: must be a number of at least 0%%", c.Value)
-			}
-			part, ok := share(r, p)
-			if !ok {
+		case isPercent:
+			part, ok := share(r, percent)
+			switch {
+			case !ok:
 				return errs.Usagef("%s of a quota of %s is too large", c.Value, r.NominalQuota.String())
+			case limit:
+				setLimit(r, c.Setting, part)
+			default:
+				setNominal(r, *part)
 			}
-			setLimit(r, c.Setting, part)
 		default:
 			amount, err := resource.ParseQuantity(c.Value)
 			switch {
@@ -187,14 +191,132 @@ func setQuota(q *kueue.ClusterQueue, c Change) error {
 			if limit {
 				setLimit(r, c.Setting, &amount)
 			} else {
-				r.NominalQuota = amount
-				if l := r.LendingLimit; l != nil && l.Cmp(amount) > 0 {
-					r.LendingLimit = &amount // Kueue allows no more than what is owned
-				}
+				setNominal(r, amount)
 			}
 		}
 	}
 	return nil
+}
+
+// setNominal sets the quota of a resource, and lowers a lending limit to it: Kueue
+// allows no more than what is owned.
+func setNominal(r *kueue.ResourceQuota, amount resource.Quantity) {
+	r.NominalQuota = amount
+	if l := r.LendingLimit; l != nil && l.Cmp(amount) > 0 {
+		r.LendingLimit = &amount
+	}
+}
+
+// percentage reads a value that ends with a percent sign.
+func percentage(value string) (percent float64, is bool, err error) {
+	text, is := strings.CutSuffix(value, "%")
+	if !is {
+		return 0, false, nil
+	}
+	p, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(p >= 0 && p <= 1e6) { // NaN is neither
+		return 0, true, errs.Usagef("invalid percentage %q: must be a number of at least 0%%", value)
+	}
+	return p, true, nil
+}
+
+// weight is a new weight in fair sharing: a number, or a percentage of the present one.
+func (a *applied) weight(old *kueue.FairSharing, c Change) (*kueue.FairSharing, error) {
+	percent, isPercent, err := percentage(c.Value)
+	if err != nil {
+		return nil, err
+	}
+	weight, err := resource.ParseQuantity(c.Value)
+	switch {
+	case isPercent:
+		present := resource.MustParse("1") // Kueue's default
+		if old != nil && old.Weight != nil {
+			present = *old.Weight
+		}
+		weight = *resource.NewMilliQuantity(int64(math.Round(present.AsApproximateFloat64()*percent*10)), resource.DecimalSI)
+	case err != nil || weight.Sign() < 0:
+		return nil, errs.Usagef("invalid weight %q: must be a number of at least 0, or a percentage of the present weight", c.Value)
+	}
+	if !a.Config.FairSharing {
+		a.note(Note{Code: WeightsIgnored})
+	}
+	return &kueue.FairSharing{Weight: &weight}, nil
+}
+
+// cohortTarget begins the target of a setting of a cohort.
+const cohortTarget = "cohort:"
+
+// setCohort changes a cohort's quota, limits, weight or parent. A cohort that is only
+// named gets an object.
+func (a *applied) setCohort(name string, c Change) error {
+	names := map[string]bool{}
+	for _, q := range all[*kueue.ClusterQueue](a.World) {
+		names[string(q.Spec.CohortName)] = true
+	}
+	for _, o := range all[*kueue.Cohort](a.World) {
+		names[o.Name], names[string(o.Spec.ParentName)] = true, true
+	}
+	delete(names, "")
+	if !names[name] {
+		return unknown("cohort", name, names)
+	}
+	old := find[*kueue.Cohort](a.World, name)
+	o := &kueue.Cohort{}
+	if o.Name = name; old != nil {
+		o = old.DeepCopy()
+	}
+	var err error
+	switch c.Setting {
+	case "quota", "borrow-limit", "lend-limit":
+		if c.Setting == "quota" {
+			a.cover(o, c)
+		}
+		err = setQuota(o.Spec.ResourceGroups, c)
+	case "weight":
+		o.Spec.FairSharing, err = a.weight(o.Spec.FairSharing, c)
+	case "cohort":
+		if o.Spec.ParentName = kueue.CohortReference(c.Value); c.Value == "none" {
+			o.Spec.ParentName = ""
+		}
+	default:
+		return errs.Usagef("%s is a setting of teams: a cohort has none", c.Setting).WithFact("available", "borrow-limit, cohort, lend-limit, quota, weight")
+	}
+	if err != nil {
+		return err
+	}
+	if bad, err := a.refusal(context.Background(), o); err != nil || bad != "" {
+		return cmp.Or(err, error(errs.Usagef("Kueue refuses the Cohort %s with these changes", name).WithFact("because", bad)))
+	}
+	if old == nil {
+		a.Objects = append(a.Objects, o)
+	} else {
+		a.put(old, o)
+	}
+	return nil
+}
+
+// cover gives a cohort without quota of a flavor and resource a quota of 0 of those that
+// a setting names and its members have.
+func (a *applied) cover(o *kueue.Cohort, c Change) {
+	if c.Resource == "" || c.Flavor == "" {
+		return
+	}
+	for _, g := range o.Spec.ResourceGroups {
+		if slices.Contains(g.CoveredResources, corev1.ResourceName(c.Resource)) {
+			return
+		}
+	}
+	for _, q := range all[*kueue.ClusterQueue](a.World) {
+		for _, g := range q.Spec.ResourceGroups {
+			for _, f := range g.Flavors {
+				if string(f.Name) == c.Flavor && slices.Contains(g.CoveredResources, corev1.ResourceName(c.Resource)) {
+					o.Spec.ResourceGroups = append(o.Spec.ResourceGroups, kueue.ResourceGroup{CoveredResources: []corev1.ResourceName{corev1.ResourceName(c.Resource)},
+						Flavors: []kueue.FlavorQuotas{{Name: f.Name, Resources: []kueue.ResourceQuota{{Name: corev1.ResourceName(c.Resource)}}}}})
+					return
+				}
+			}
+		}
+	}
 }
 
 func setLimit(r *kueue.ResourceQuota, setting string, q *resource.Quantity) {
@@ -217,18 +339,18 @@ func share(r *kueue.ResourceQuota, percent float64) (*resource.Quantity, bool) {
 	return &q, true
 }
 
-// quotas are the resources of a queue that a change means.
-func quotas(q *kueue.ClusterQueue, c Change, everything bool) ([]*kueue.ResourceQuota, error) {
+// quotas are the resources that a change means.
+func quotas(groups []kueue.ResourceGroup, c Change, everything bool) ([]*kueue.ResourceQuota, error) {
 	var meant []*kueue.ResourceQuota
 	var all, owned []string
 	var owns []*kueue.ResourceQuota
 	devices := false
-	for _, g := range q.Spec.ResourceGroups {
+	for _, g := range groups {
 		devices = devices || slices.ContainsFunc(g.CoveredResources, func(n corev1.ResourceName) bool { return kinds.Accelerator(string(n)) })
 	}
-	for gi := range q.Spec.ResourceGroups {
-		for fi := range q.Spec.ResourceGroups[gi].Flavors {
-			f := &q.Spec.ResourceGroups[gi].Flavors[fi]
+	for gi := range groups {
+		for fi := range groups[gi].Flavors {
+			f := &groups[gi].Flavors[fi]
 			for ri := range f.Resources {
 				r := &f.Resources[ri]
 				name := fmt.Sprintf("%s@%s", r.Name, f.Name)
@@ -249,7 +371,7 @@ func quotas(q *kueue.ClusterQueue, c Change, everything bool) ([]*kueue.Resource
 	slices.Sort(all)
 	switch {
 	case len(meant) == 0:
-		return nil, errs.NotFoundf("team %s has no quota for %s", c.Target, strings.Trim(c.Resource+"@"+c.Flavor, "@")).
+		return nil, errs.NotFoundf("%s has no quota for %s", c.subject(), strings.Trim(c.Resource+"@"+c.Flavor, "@")).
 			WithFact("available", strings.Join(all, ", "))
 	case everything || len(meant) == 1:
 		return meant, nil

@@ -32,7 +32,7 @@ type Report struct {
 	Loop    *Loop `json:",omitempty"`
 	// CyclesRun is how many scheduling cycles there were after the changes.
 	CyclesRun int
-	// Tie: Kueue is undecided between several outcomes, of which one is shown.
+	// Tie: Kueue is undecided between several outcomes; this is one of them.
 	Tie           bool
 	Before, After Totals
 	Teams         []Team
@@ -77,10 +77,11 @@ func (j Job) Changed() bool {
 	return j.Before != nil && (j.Before.State != j.After.State || fmt.Sprint(j.Before.Holds, j.Before.Borrowed, j.Before.Overcommit) != fmt.Sprint(j.After.Holds, j.After.Borrowed, j.After.Overcommit))
 }
 
-// The states of a job on paper.
+// The states of a job in a simulation.
 const (
 	Admitted      = "Admitted"
 	QuotaReserved = "QuotaReserved" // admission checks are missing
+	Evicting      = "Evicting"      // it holds its quota until its pods have ended
 	Waiting       = "Waiting"
 	WaitsForNodes = "WaitsForNodes" // it has its quota, and no node takes its pods
 	Preempted     = "Preempted"     // evicted in the simulation, and waiting again
@@ -142,6 +143,10 @@ type Options struct {
 	// Cycles runs so many scheduling cycles from the state as it is and reports each of
 	// them. 0: both sides run until they settle.
 	Cycles int
+	// EvictionTakes is how long the pods of a job that is being evicted already take to
+	// end; until then it holds its quota, also through all Cycles. 0: the grace period of its
+	// pods. A negative time: they have ended.
+	EvictionTakes time.Duration
 }
 
 // Run changes the world and compares before and after.
@@ -150,7 +155,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 	if steps > 0 {
 		from = untouched
 	}
-	before, undecided, err := decided(ctx, w, from)
+	before, undecided, err := decided(ctx, w, from, o.EvictionTakes)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +167,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 	if err != nil {
 		return nil, err
 	}
-	after, tie, err := decided(ctx, a.World, steps)
+	after, tie, err := decided(ctx, a.World, steps, o.EvictionTakes)
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +180,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 	for _, c := range changes {
 		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))
 	}
+	r.Notes = append(r.Notes, before.evictionNotes()...)
 	r.Notes = slices.Concat(r.Notes, messages(Invalid, after.problems), messages(NotModelled, after.warnings))
 	if !before.settled && steps == 0 {
 		r.Notes = append(r.Notes, Note{Code: Unsettled})
@@ -199,14 +205,14 @@ const ties = 3
 // decided runs the world. With fair sharing, where Kueue takes equal shares in the
 // order of a map, it is run again; of several outcomes the first by their text is
 // shown, so that the answer is as stable as can be.
-func decided(ctx context.Context, w World, steps int) (*result, bool, error) {
-	first, err := run(ctx, w, steps)
+func decided(ctx context.Context, w World, steps int, takes time.Duration) (*result, bool, error) {
+	first, err := run(ctx, w, steps, takes)
 	if err != nil || !w.Config.FairSharing {
 		return first, false, err
 	}
 	tie := false
 	for range ties - 1 {
-		again, err := run(ctx, w, steps)
+		again, err := run(ctx, w, steps, takes)
 		if err != nil {
 			return nil, false, err
 		}

@@ -5,13 +5,16 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -31,7 +34,10 @@ type result struct {
 	events   []admission.Event
 	cycles   []Cycle
 	settled  bool
-	count    int // scheduling cycles
+	count    int       // scheduling cycles
+	now      time.Time // the clock, which only ends of evictions move
+	takes    time.Duration
+	evicting []key // evictions in progress before the run
 	loop     *Loop
 	problems []string
 	warnings []string
@@ -52,12 +58,19 @@ const chunk = 60
 const untouched = -1
 
 // run lets the world settle, or runs so many cycles, one by one, if steps > 0.
-func run(ctx context.Context, w World, steps int) (*result, error) {
-	e, bad, err := w.engine(ctx)
+// takes is Options.EvictionTakes.
+func run(ctx context.Context, w World, steps int, takes time.Duration) (*result, error) {
+	r := &result{world: w, now: w.Now, takes: takes, states: map[key]*standing{}}
+	e, bad, err := w.engine(ctx, func() time.Time { return r.now })
 	if err != nil {
 		return nil, err
 	}
-	r := &result{world: w, states: map[key]*standing{}}
+	if takes >= 0 {
+		e.KeepEvictions()
+	}
+	for _, w := range e.Evicting() {
+		r.evicting = append(r.evicting, keyOf(w))
+	}
 	if bad != nil {
 		r.problems = strings.Split(bad.Error(), "\n")
 		slices.Sort(r.problems)
@@ -93,6 +106,9 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 		r.add(t.Events)
 		r.count += t.Cycles
 		if r.settled = t.Settled; r.settled {
+			if r.endEvictions(ctx, e) {
+				continue
+			}
 			return nil
 		}
 		some, again := moved(t.Events, evicted)
@@ -113,6 +129,33 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 	}
 	r.loop = mostFrequent(r.events, r.label)
 	return nil
+}
+
+// endEvictions ends the evictions in progress when their pods have ended, and reports
+// whether there were any. The clock goes on to the end of the last one.
+func (r *result) endEvictions(ctx context.Context, e *admission.Engine) bool {
+	list := e.Evicting()
+	for _, w := range list {
+		if at := r.endOf(w); at.After(r.now) {
+			r.now = at
+		}
+	}
+	for _, w := range list {
+		e.EndEviction(ctx, w.Namespace, w.Name)
+	}
+	return len(list) > 0
+}
+
+// endOf is when the pods of a workload that is being evicted have ended.
+func (r *result) endOf(w *kueue.Workload) time.Time {
+	takes := r.takes
+	if takes == 0 {
+		takes = inputs.GracePeriod(w)
+	}
+	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted); c != nil {
+		return c.LastTransitionTime.Add(takes)
+	}
+	return r.now.Add(takes)
 }
 
 // moved reports events that start or evict workloads, and evictions of workloads
@@ -152,7 +195,7 @@ func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) e
 		r.count++
 		c := r.cycle(e, t.Events)
 		r.cycles = append(r.cycles, c)
-		if quiet++; len(c.Scheduled)+len(c.Preempted)+len(c.Evicted) > 0 {
+		if quiet++; len(c.Scheduled)+len(c.Preempted)+len(c.Replaced) > 0 {
 			quiet = 0
 		}
 	}

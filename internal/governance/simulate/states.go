@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -48,7 +49,10 @@ func stateOf(w *kueue.Workload) *standing {
 		return s
 	}
 	s.State, s.ClusterQueue = QuotaReserved, string(a.ClusterQueue)
-	if admitted {
+	switch {
+	case apimeta.IsStatusConditionTrue(w.Status.Conditions, kueue.WorkloadEvicted):
+		s.State = Evicting
+	case admitted:
 		s.State = Admitted
 	}
 	uses := map[flavorResource]int64{}
@@ -173,7 +177,7 @@ func (r *result) jobBorrowing() map[key]beyond {
 
 // reserves reports a job that has quota.
 func (s *JobState) reserves() bool {
-	return s.State == Admitted || s.State == QuotaReserved || s.State == WaitsForNodes
+	return s.State == Admitted || s.State == QuotaReserved || s.State == WaitsForNodes || s.State == Evicting
 }
 
 // beyond is what a job holds beyond the quota of its own queue.

@@ -1,10 +1,10 @@
-// Package simulate answers "what if": it changes a cluster's queues, quotas, nodes
-// and jobs on paper, lets Kueue's own decisions run until nothing changes any more,
-// and compares before and after.
+// Package simulate answers "what if": it changes a copy of a cluster's queues, quotas,
+// nodes and jobs, runs Kueue's own decisions until nothing changes, and compares before
+// and after.
 //
-// Everything is a function of a World and its changes; the same gives the same
-// answer, and where Kueue itself is undecided (fair sharing at equal shares), the
-// answer says so.
+// Everything is a function of a World and its changes: the same input gives the same
+// answer. Report.Tie marks answers where Kueue itself is undecided (fair sharing at
+// equal shares).
 package simulate
 
 import (
@@ -12,11 +12,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -28,22 +30,22 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
-// World is the cluster on paper.
+// World is the simulated cluster.
 type World struct {
 	Config  admission.Config
 	Objects []client.Object
 	Now     time.Time
-	// NoPods: the pods are not known, so that nothing can be said about room on nodes.
+	// NoPods: the pods are not known, so nodes are not looked at.
 	NoPods bool
 
-	started map[key]bool // workloads that got quota on paper and have no pods
+	started map[key]bool // workloads that got quota in a simulation and have no pods
 }
 
 // engine makes an engine of the world. Objects that cannot be right are left out;
 // they are in the problems.
-func (w World) engine(ctx context.Context) (e *admission.Engine, problems error, err error) {
+func (w World) engine(ctx context.Context, now func() time.Time) (e *admission.Engine, problems error, err error) {
 	cfg := w.Config
-	cfg.Now = func() time.Time { return w.Now }
+	cfg.Now = now
 	if e, err = admission.New(cfg); err != nil {
 		return nil, nil, errs.New("cannot simulate with the rules of the cluster", err.Error()).WithCause(err)
 	}
@@ -103,6 +105,8 @@ func (a *applied) apply(ctx context.Context, c Change) error {
 		return a.addNodes(c)
 	case Objects:
 		return a.applyObjects(c)
+	case AddTeam:
+		return a.addTeam(c)
 	case Set:
 		return a.set(c)
 	case Priority:
@@ -233,6 +237,42 @@ func (a *applied) removeTeam(c Change) error {
 		}
 		return false
 	})
+	return nil
+}
+
+// managedPrefix begins the names that task governance gives its objects.
+const managedPrefix = "hyperpod-ns-"
+
+// addTeam adds a team with the quota and policy of another, and a namespace and queue
+// for it, all named as those of the other.
+func (a *applied) addTeam(c Change) error {
+	like, err := a.queue(c.Value)
+	if err != nil {
+		return err
+	}
+	name, namespace, localQueue := c.Target, c.Target, c.Target
+	if like.Name == quota.ManagedQueue(managedPrefix+quota.TeamOf(like.Name)) {
+		namespace = managedPrefix + c.Target
+		name, localQueue = quota.ManagedQueue(namespace), namespace+"-localqueue"
+	}
+	for _, q := range all[*kueue.ClusterQueue](a.World) {
+		if q.Name == name {
+			return errs.Usagef("cannot add team %s: ClusterQueue %s already exists", c.Target, name)
+		}
+	}
+	labels := map[string]string{corev1.LabelMetadataName: namespace}
+	q := &kueue.ClusterQueue{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: *like.Spec.DeepCopy()}
+	if s := q.Spec.NamespaceSelector; s != nil && s.MatchLabels[corev1.LabelMetadataName] != "" {
+		s.MatchLabels[corev1.LabelMetadataName] = namespace
+	} else if s != nil {
+		maps.Copy(labels, s.MatchLabels)
+	}
+	a.changed(name, nil)
+	if !slices.ContainsFunc(all[*corev1.Namespace](a.World), func(n *corev1.Namespace) bool { return n.Name == namespace }) {
+		a.Objects = append(a.Objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels}})
+	}
+	a.Objects = append(a.Objects, q, &kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: localQueue},
+		Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(name)}})
 	return nil
 }
 

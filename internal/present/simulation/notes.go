@@ -41,6 +41,20 @@ func nodes(s *simulate.JobState) string {
 	return ""
 }
 
+// jobNames lists the first few jobs.
+func jobNames(jobs []simulate.PodLoss) string {
+	const shown = 5
+	var out []string
+	for i, j := range jobs {
+		if i == shown {
+			out = append(out, fmt.Sprintf("and %d more", len(jobs)-shown))
+			break
+		}
+		out = append(out, j.Job)
+	}
+	return strings.Join(out, ", ")
+}
+
 func note(n *simulate.Note) string {
 	switch n.Code {
 	case simulate.Unsettled:
@@ -57,6 +71,9 @@ func note(n *simulate.Note) string {
 		return fmt.Sprintf("namespace %s does not exist; it is assumed to be created", n.Namespace)
 	case simulate.DeletionWaits:
 		return fmt.Sprintf("ClusterQueue %s stays, and admits nothing more, until %s", n.Team, words.Count(n.Count, "workload that holds its quota ends", "workloads that hold its quota end"))
+	case simulate.EvictionsInProgress:
+		return fmt.Sprintf("%s being evicted and %s quota until the pods end, assumed after %s (--eviction-takes): %s",
+			words.Count(len(n.Jobs), "job is", "jobs are"), words.Verb(len(n.Jobs), "holds its", "hold their"), words.Age(n.Takes), jobNames(n.Jobs))
 	case simulate.PlacedOnRemovedNode:
 		return n.Job + " was placed on a removed node and is evicted"
 	case simulate.PodsOnRemovedNodes:
