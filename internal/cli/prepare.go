@@ -29,7 +29,11 @@ func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 	if slices.Contains([]string{"version", "completion", "help"}, cmd.Name()) {
 		return nil
 	}
-	cfg, warnings, err := config.Load(f.Env)
+	var warnings []string
+	cfg, err := factory.Interruptible(cmd.Context(), func() (cfg config.Config, err error) {
+		cfg, warnings, err = config.Load(f.Env)
+		return cfg, err
+	})
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func TestWrongFiles(t *testing.T) {
 		"default-template: \"a\\nb\"\n":   "default-template: must be a single line",
 		"a: &a [*a]\noutput: *nosuch\n":   "config.yaml: ",
 		"output: json\n\tcolor: always\n": "config.yaml: line",
-		strings.Repeat("#", fileLimit+1):  "exceeds the limit",
+		strings.Repeat("#", 1<<20+1):      "larger than 1 MiB",
 		"quiet: !!str true\n":             "quiet: invalid value true: must be true or false, not text",
 	} {
 		w := newWorld(t)

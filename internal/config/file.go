@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -24,19 +25,16 @@ type file struct {
 	comments string
 }
 
-// fileLimit is far above any configuration file.
-const fileLimit = 1 << 20
-
 // readFile reads and parses a file. A missing one is an os.IsNotExist error.
 func readFile(path string) (*file, error) {
-	data, err := os.ReadFile(path)
+	data, err := bounded.File(path, bounded.Settings)
 	switch {
 	case os.IsNotExist(err):
 		return &file{path: path}, err
+	case errors.As(err, new(*bounded.TooLarge)):
+		return nil, errs.Usagef("cannot read the configuration %s: it is %v", path, err)
 	case err != nil:
 		return nil, errs.Wrap(err, "cannot read the configuration")
-	case len(data) > fileLimit:
-		return nil, errs.Usagef("cannot read the configuration %s: its size of %d bytes exceeds the limit of 1 MiB", path, len(data))
 	}
 	f := &file{path: path}
 	d := yaml.NewDecoder(bytes.NewReader(data))

@@ -8,9 +8,9 @@ import (
 // Contexts returns the names of the kubeconfig's contexts, sorted.
 func Contexts(kubeconfig string, env func(string) string) ([]string, error) {
 	rules := loadingRules(kubeconfig, env)
-	raw, err := rules.Load()
+	raw, err := load(rules)
 	if err != nil {
-		return nil, explainLoad(rules, err)
+		return nil, err
 	}
 	return slices.Sorted(maps.Keys(raw.Contexts)), nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -235,6 +236,7 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	var alert tls.AlertError
 	var record tls.RecordHeaderError
 	var body *bodyError
+	var large *bounded.TooLarge
 	text := err.Error()
 	switch {
 	case errors.Is(err, errRequestTimeout):
@@ -271,6 +273,8 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	case errors.As(err, &record):
 		e.Why = "the server does not use TLS"
 		e.WithAdvice("check the server address in the kubeconfig (scheme and port)")
+	case errors.As(err, &large):
+		e.Why = "the answer is " + large.Error()
 	case errors.As(err, &body):
 		e.Why = "the answer is incomplete or not from a Kubernetes API server"
 	case isBroken(err):

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -93,4 +94,50 @@ func TestMalformedProxy(t *testing.T) {
 		}
 		e = u.Unwrap()
 	}
+}
+
+// What has no end is given up at its limit.
+func TestEndlessAnswers(t *testing.T) {
+	endless := func(head string) http.HandlerFunc {
+		more := strings.Repeat("x", 1<<20)
+		return func(w http.ResponseWriter, r *http.Request) {
+			for _, err := io.WriteString(w, head); err == nil; {
+				_, err = io.WriteString(w, more)
+			}
+		}
+	}
+	t.Run("object", func(t *testing.T) {
+		c, _ := serve(t, endless(`{"metadata":{"name":"`))
+		_, err := getItem(c)
+		mustSay(t, err, errs.Failure, "the answer is larger than 64 MiB")
+		mustHaveSent(t, c, 1)
+	})
+	t.Run("value of a list", func(t *testing.T) {
+		c, _ := serve(t, endless(`{"items":[{"metadata":{"name":"`))
+		_, err := List[item](bg, c, kinds.ConfigMap, "ns", ListOptions{})
+		mustSay(t, err, errs.Failure, "the answer is larger than 64 MiB")
+	})
+	t.Run("event of a watch", func(t *testing.T) {
+		c, _ := serve(t, inTurn(t, answer(`{"metadata":{"resourceVersion":"1"},"items":[]}`), endless(`{"type":"ADDED","object":{"metadata":{"name":"`)))
+		err := Follow(bg, c, kinds.ConfigMap, "ns", ListOptions{}, func(Event[item]) error { return nil })
+		mustSay(t, err, errs.Failure, "the answer is larger than 64 MiB")
+	})
+	t.Run("brackets", func(t *testing.T) {
+		deep := `{"items":[{"unknown":` + strings.Repeat("[", 20_000)
+		c, _ := serve(t, answer(deep))
+		if _, err := List[item](bg, c, kinds.ConfigMap, "ns", ListOptions{}); err == nil {
+			t.Error("no error")
+		}
+	})
+	t.Run("pages", func(t *testing.T) {
+		n := 0
+		c := NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n++
+			fmt.Fprintf(w, `{"metadata":{"continue":"%d"},"items":[]}`, n)
+		}), "test", Options{})
+		_, err := List[item](bg, c, kinds.ConfigMap, "ns", ListOptions{})
+		if err == nil || n > bounded.Pages+5 {
+			t.Errorf("%d pages, %v", n, err)
+		}
+	})
 }

@@ -3,11 +3,13 @@ package kube
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube/slim"
 )
@@ -45,18 +47,18 @@ func List[T any](ctx context.Context, c *Client, r kinds.Resource, namespace str
 // Collect is List of one type, turned into another item by item: of the first
 // there is only one at a time.
 func Collect[W, T any](ctx context.Context, c *Client, r kinds.Resource, namespace string, o ListOptions, convert func(*W) T) (Page[T], error) {
-	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert}
+	l := lister[W, T]{c: c, r: r, namespace: namespace, o: o, convert: convert, bytes: bounded.List}
 	token, err := l.page(ctx, 0, "")
 	if tooLarge(err) {
 		l.out.Items = nil
 		token, err = l.page(ctx, pageSize, "")
 	}
 	// A server may split a list without being asked.
-	for restarted := false; err == nil && token != ""; {
+	for restarted := false; err == nil && token != ""; l.pages++ {
 		before := token
 		token, err = l.page(ctx, pageSize, token)
 		switch {
-		case err == nil && token == before:
+		case err == nil && (token == before || l.pages > bounded.Pages):
 			err = l.c.explain(ctx, l.call(nil), &bodyError{errors.New("the pages of the list do not end")})
 		case isExpired(err) && !restarted:
 			restarted = true
@@ -82,6 +84,8 @@ type lister[W, T any] struct {
 	o         ListOptions
 	convert   func(*W) T
 	out       Page[T]
+	pages     int   // read so far
+	bytes     int64 // left for the pages to come
 }
 
 func (l *lister[W, T]) done(err error) (Page[T], error) {
@@ -109,9 +113,15 @@ func (l *lister[W, T]) page(ctx context.Context, limit int, token string) (strin
 	}
 	var meta slim.Meta
 	had := len(l.out.Items)
+	var size int64
 	err := l.c.read(ctx, k, func(body io.Reader) (err error) {
 		l.out.Items = l.out.Items[:had]
-		meta, err = slim.List(body, func(w *W) {
+		limited := &limitedList{r: bounded.NewReader(body, l.bytes)}
+		defer func() { size = limited.size }()
+		meta, err = slim.List(limited, func(w *W) {
+			if limited.full = len(l.out.Items) >= bounded.Items; limited.full {
+				return
+			}
 			if untyped, ok := any(w).(*map[string]any); ok {
 				l.name(*untyped)
 			}
@@ -119,8 +129,25 @@ func (l *lister[W, T]) page(ctx context.Context, limit int, token string) (strin
 		})
 		return err
 	})
+	l.bytes -= size
 	l.out.ResourceVersion = meta.ResourceVersion
 	return meta.Continue, err
+}
+
+// limitedList is a list that has no more items than fit.
+type limitedList struct {
+	r    io.Reader
+	size int64
+	full bool
+}
+
+func (l *limitedList) Read(p []byte) (int, error) {
+	if l.full {
+		return 0, fmt.Errorf("the list has more than %d objects", bounded.Items)
+	}
+	n, err := l.r.Read(p)
+	l.size += int64(n)
+	return n, err
 }
 
 func (l *lister[W, T]) call(q url.Values) call {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	api "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
@@ -51,9 +52,9 @@ func Locate(l Location, env func(string) string) (Target, error) {
 
 func locate(l Location, env func(string) string, podDir string) (Target, error) {
 	rules := loadingRules(l.Kubeconfig, env)
-	raw, err := rules.Load()
+	raw, err := load(rules)
 	if err != nil {
-		return Target{}, explainLoad(rules, err)
+		return Target{}, err
 	}
 	if len(raw.Contexts) == 0 && l.Context == "" && l.Kubeconfig == "" && env("KUBERNETES_SERVICE_HOST") != "" {
 		return inCluster(env, podDir)
@@ -74,6 +75,45 @@ func locate(l Location, env func(string) string, podDir string) (Target, error) 
 	// limiter's; a client-side rate limit only makes many small requests slow.
 	cfg.QPS = -1
 	return Target{Config: cfg, Context: name, Cluster: c.Cluster, Namespace: c.Namespace, Server: serverName(cfg.Host)}, nil
+}
+
+// load reads the files of the rules.
+func load(rules *clientcmd.ClientConfigLoadingRules) (*api.Config, error) {
+	paths := rules.Precedence
+	if rules.ExplicitPath != "" {
+		paths = []string{rules.ExplicitPath}
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil || info.IsDir():
+			continue // said below
+		case info.Mode().IsRegular() && info.Size() > bounded.Kubeconfig:
+			return nil, explainFile(path, &bounded.TooLarge{Most: bounded.Kubeconfig})
+		case info.Mode().IsRegular():
+			continue
+		}
+		// A pipe or a device can be read once, and may have no end.
+		data, err := bounded.File(path, bounded.Kubeconfig)
+		if err != nil {
+			return nil, explainFile(path, err)
+		}
+		if len(paths) == 1 {
+			raw, err := clientcmd.Load(data)
+			if err != nil {
+				return nil, explainFile(path, err)
+			}
+			return raw, nil
+		}
+		if len(data) > 0 {
+			return nil, explainFile(path, &fs.PathError{Op: "read", Path: path, Err: errors.New("one of several files must be a regular file")})
+		}
+	}
+	raw, err := rules.Load()
+	if err != nil {
+		return nil, explainLoad(rules, err)
+	}
+	return raw, nil
 }
 
 // loadingRules are kubectl's: the file of the flag, else the files of KUBECONFIG
@@ -184,6 +224,8 @@ func explainFile(path string, err error) error {
 		return (&errs.Error{What: what, Why: "permission denied", Code: errs.Denied}).WithCause(err)
 	case errors.As(err, &fileError):
 		return errs.New(what, fileError.Err.Error()).WithCause(err)
+	case errors.As(err, new(*bounded.TooLarge)):
+		return errs.New(what, "it is "+err.Error()).WithCause(err)
 	}
 	why := "not a valid kubeconfig: it must be a YAML map with apiVersion, clusters, contexts and users"
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
@@ -221,7 +263,7 @@ func inCluster(env func(string) string, dir string) (Target, error) {
 		host += ":" + port
 	}
 	token := filepath.Join(dir, "token")
-	data, err := os.ReadFile(token)
+	data, err := bounded.File(token, bounded.Settings)
 	if err != nil {
 		return Target{}, errs.New("no cluster found", "no kubeconfig, and no service account token in this pod").WithCause(err)
 	}
@@ -229,7 +271,7 @@ func inCluster(env func(string) string, dir string) (Target, error) {
 	if ca := filepath.Join(dir, "ca.crt"); fileExists(ca) {
 		cfg.CAFile = ca
 	}
-	ns, _ := os.ReadFile(filepath.Join(dir, "namespace")) // a missing file means no default
+	ns, _ := bounded.File(filepath.Join(dir, "namespace"), bounded.Settings) // a missing file means no default
 	return Target{Config: cfg, Cluster: "in-cluster", Namespace: strings.TrimSpace(string(ns)), Server: cfg.Host, InCluster: true}, nil
 }
 

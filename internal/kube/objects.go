@@ -12,6 +12,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube/slim"
@@ -163,7 +164,7 @@ func (c *Client) Stream(ctx context.Context, r kinds.Resource, namespace, name, 
 // object sends a call and decodes one object.
 func (c *Client) object(ctx context.Context, k call, into any) error {
 	return c.read(ctx, k, func(r io.Reader) error {
-		data, err := io.ReadAll(r)
+		data, err := bounded.ReadAll(r, bounded.Object)
 		if err == nil && into != nil {
 			if err = notNull(data); err == nil {
 				err = Decode(data, into)

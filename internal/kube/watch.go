@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -143,6 +144,9 @@ func transient(err error) bool {
 	if se, ok := status(err); ok {
 		return se.Code >= 500 || se.Code == http.StatusTooManyRequests
 	}
+	if errors.As(err, new(*bounded.TooLarge)) {
+		return false
+	}
 	var be *bodyError
 	var te *transportError
 	return errors.As(err, &be) || errors.As(err, &te) && isBroken(te) || isRefused(err) || isTimeout(err)
@@ -255,7 +259,8 @@ func (w *follower[T]) watch(ctx context.Context) (progress bool, err error) {
 	defer resp.Body.Close()
 	begun := w.c.o.Now()
 	defer func() { progress = progress || w.c.o.Now().Sub(begun) >= quiet }()
-	d := json.NewDecoder(resp.Body)
+	events := bounded.NewReader(resp.Body, bounded.Object)
+	d := json.NewDecoder(events)
 	for {
 		var e struct {
 			Type   string          `json:"type"`
@@ -267,6 +272,7 @@ func (w *follower[T]) watch(ctx context.Context) (progress bool, err error) {
 			}
 			return progress, w.c.explain(ctx, k, &bodyError{err})
 		}
+		events.Reset()
 		if e.Type == "ERROR" {
 			var s statusBody
 			if err := json.Unmarshal(e.Object, &s); err != nil {

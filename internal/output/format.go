@@ -1,11 +1,10 @@
 package output
 
 import (
-	"io"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -117,16 +116,8 @@ func example(n Name) errs.Suggestion {
 	return errs.Option("-o", string(n)+"=FILE")
 }
 
-// templateLimit is far above any template that a person writes.
-const templateLimit = 1 << 20
-
 func readTemplate(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", errs.Wrap(err, "cannot read the template "+path)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, templateLimit))
+	data, err := bounded.File(path, bounded.Settings)
 	if err != nil {
 		return "", errs.Wrap(err, "cannot read the template "+path)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -83,6 +84,10 @@ func (f file) stamp() (stamp, error) {
 
 // load reads the file.
 func (f file) load() (header, *store.Store, stamp, error) {
+	// Before it is opened: opening a pipe waits for a writer.
+	if info, err := os.Stat(f.path); err == nil && !info.Mode().IsRegular() {
+		return header{}, nil, stamp{}, f.damaged(errors.New("not a regular file"))
+	}
 	h, err := os.Open(f.path)
 	if err != nil {
 		return header{}, nil, stamp{}, f.openError(err)
@@ -93,9 +98,12 @@ func (f file) load() (header, *store.Store, stamp, error) {
 	if err != nil {
 		return header{}, nil, stamp{}, f.openError(err)
 	}
+	if info.Size() > bounded.Sandbox {
+		return header{}, nil, stamp{}, f.damaged(&bounded.TooLarge{Most: bounded.Sandbox})
+	}
 	data := make([]byte, 0, info.Size()+1)
 	buf := bytes.NewBuffer(data)
-	if _, err := buf.ReadFrom(bufio.NewReaderSize(h, 1<<20)); err != nil {
+	if _, err := buf.ReadFrom(bufio.NewReaderSize(bounded.NewReader(h, bounded.Sandbox), 1<<20)); err != nil {
 		return header{}, nil, stamp{}, f.openError(err)
 	}
 	head, st, err := f.decode(buf.Bytes())

@@ -19,6 +19,10 @@ const (
 	// maxText is how large a snapshot's text may be. A hundred thousand workloads
 	// fit; a small compressed file that unfolds without end does not.
 	maxText = 1 << 30
+	// maxRatio is how much larger than a compressed file its text may be, where that is
+	// more than maxSmall: snapshots reach about 50.
+	maxRatio = 300
+	maxSmall = 64 << 20
 	// maxPlainYAML is how much YAML is parsed: it takes far longer than JSON.
 	maxPlainYAML = 64 << 20
 )
@@ -202,6 +206,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	}
 	defer f.Close()
+	most = min(most, max(maxSmall, info.Size()*maxRatio))
 	size := textSize(f, info.Size())
 	if size > most {
 		return nil, nil, tooLarge(what, most)

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
@@ -116,7 +117,7 @@ func (f File) Edit(ctx context.Context, fac *factory.Factory, text []byte) ([]by
 	case err != nil:
 		return nil, ctx, errs.New("the editor failed", words[0]+": "+err.Error()).WithCause(err).WithFact("file", f.Path)
 	}
-	saved, err := os.ReadFile(f.Path)
+	saved, err := bounded.File(f.Path, bounded.Object)
 	if err != nil {
 		return nil, ctx, errs.Wrap(err, "cannot read the saved text")
 	}

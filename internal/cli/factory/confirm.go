@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -12,11 +13,14 @@ import (
 // CanAsk reports whether a question can be put to a person: stdin and stderr are terminals.
 func (f *Factory) CanAsk() bool { return f.IO.InTTY && f.IO.ErrTTY }
 
+// longestAnswer is far above any answer; stdin may have no end.
+const longestAnswer = 1 << 10
+
 // Confirm asks a question on stderr and reports whether the answer is yes. The end of the context ends it.
 func (f *Factory) Confirm(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(f.IO.Err, "%s [y/N] ", output.Safe(question))
 	answer, err := Interruptible(ctx, func() (string, error) {
-		answer, _ := bufio.NewReader(f.IO.In).ReadString('\n')
+		answer, _ := bufio.NewReader(io.LimitReader(f.IO.In, longestAnswer)).ReadString('\n')
 		return answer, nil
 	})
 	if err != nil {

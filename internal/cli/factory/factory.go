@@ -153,7 +153,7 @@ func (f *Factory) Cluster(ctx context.Context) (*Cluster, error) {
 	} else if name := f.SandboxName(""); name != "" && live(f.Global) == "" {
 		f.cluster, err = f.openSandbox(ctx, name)
 	} else {
-		f.cluster, err = f.kubeconfig()
+		f.cluster, err = Interruptible(ctx, f.kubeconfig)
 	}
 	return f.cluster, err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -54,7 +55,7 @@ func (k *kubeconfigFile) check() error {
 	case k.own:
 		return nil
 	}
-	old, err := os.ReadFile(k.path)
+	old, err := bounded.File(k.path, bounded.Kubeconfig)
 	if err != nil {
 		return refuse(errs.FileReason(err))
 	}
@@ -66,7 +67,7 @@ func (k *kubeconfigFile) check() error {
 
 // remove deletes the file if it still has this start's content: its token is void now.
 func (k *kubeconfigFile) remove() {
-	if now, err := os.ReadFile(k.path); err == nil && bytes.Equal(now, k.content) {
+	if now, err := bounded.File(k.path, bounded.Kubeconfig); err == nil && bytes.Equal(now, k.content) {
 		_ = os.Remove(k.path) // a file that stays does no harm
 	}
 }

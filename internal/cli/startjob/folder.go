@@ -3,10 +3,10 @@ package startjob
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
@@ -24,7 +24,7 @@ func readFolder(dir string) (*parse.Template, error) {
 	}
 	var all bytes.Buffer
 	for _, name := range files {
-		data, err := os.ReadFile(name)
+		data, err := bounded.File(name, bounded.Object)
 		if err != nil {
 			return nil, errs.Wrap(err, "cannot read "+name)
 		}

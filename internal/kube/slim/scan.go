@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 )
 
 // ErrSyntax is in the chain of errors about text that is not JSON.
@@ -14,6 +16,9 @@ var ErrSyntax = errors.New("not valid JSON")
 // bufferSize is how much is read at a time: enough for a gzip reader to work in
 // one go, small enough for the processor's cache.
 const bufferSize = 64 << 10
+
+// maxNesting is how deep values may be, as in encoding/json.
+const maxNesting = 10_000
 
 // scanner walks over JSON in a stream. Of what nobody asks for only the brackets
 // and quotes are looked at.
@@ -46,6 +51,9 @@ func (s *scanner) more() bool {
 	if s.held {
 		s.part = append(s.part, s.buf[s.from:]...)
 		s.from = 0
+		if len(s.part) > bounded.Object && s.readErr == nil {
+			s.readErr = &bounded.TooLarge{Most: bounded.Object}
+		}
 	}
 	s.base += int64(len(s.buf))
 	s.buf, s.pos = s.buf[:0], 0
@@ -271,6 +279,9 @@ func (s *scanner) passNested() error {
 				return err
 			}
 		case '{', '[':
+			if len(s.nesting) == maxNesting {
+				return s.syntax("too many brackets within each other")
+			}
 			s.nesting = append(s.nesting, c+2) // '{'+2 is '}', '['+2 is ']'
 			s.pos++
 		default:

@@ -99,6 +99,24 @@ func (t *Template) ShellNotes(d *manifest.Node) []string {
 type Filler struct {
 	Values map[string]any
 	Faults []error
+	filled int // bytes of the values that were filled in
+}
+
+// mostFilled limits the values that are filled in: a small template may mention a long
+// value thousands of times.
+const mostFilled = 4 * manifest.MaxBytes
+
+// fits reports whether a value still fits into the documents. The first that does not is
+// a fault.
+func (f *Filler) fits(text string) bool {
+	if f.filled > mostFilled {
+		return false
+	}
+	if f.filled += len(text); f.filled > mostFilled {
+		f.Faults = append(f.Faults, manifest.Faultf(0, "the placeholders' values are larger than %d MiB together; Kubernetes accepts objects of up to %.1f MiB", mostFilled>>20, float64(manifest.MaxObject)/(1<<20)))
+		return false
+	}
+	return true
 }
 
 // fill returns a copy of the tree with the placeholders replaced.
@@ -133,7 +151,7 @@ func (f *Filler) Fill(n *manifest.Node, at manifest.Place) *manifest.Node {
 
 func (f *Filler) fillScalar(n *manifest.Node, s string, at manifest.Place) *manifest.Node {
 	if m, ok := at.Whole(s); ok {
-		if v, has := f.value(m); has {
+		if v, has := f.value(m); has && f.fits(manifest.TextOf(v)) {
 			return filledNode(v, n)
 		}
 		same := *n
@@ -181,7 +199,10 @@ func (f *Filler) replaced(s string, at manifest.Place) string {
 		case m.Kept():
 			return text[1:]
 		}
-		return manifest.TextOf(v)
+		if value := manifest.TextOf(v); f.fits(value) {
+			return value
+		}
+		return text
 	})
 }
 

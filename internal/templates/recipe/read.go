@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
@@ -91,10 +92,10 @@ func load(path string) (string, []byte, error) {
 		if err != nil {
 			return "", nil, errs.Wrap(err, "cannot read "+p)
 		}
-		if info.Size() > 1<<20 {
+		data, err := bounded.File(p, bounded.Settings)
+		if errors.As(err, new(*bounded.TooLarge)) {
 			return "", nil, errs.Usagef("%s is larger than a recipe can be (1 MiB)", p)
 		}
-		data, err := os.ReadFile(p)
 		if err != nil {
 			return "", nil, errs.Wrap(err, "cannot read "+p)
 		}
