@@ -84,7 +84,7 @@ func TestAdvised(t *testing.T) {
 	}
 }
 
-// What was found before Ctrl-C is told, and of the end that it was one.
+// What was found before Ctrl-C is reported, and the interruption too.
 func TestReport(t *testing.T) {
 	f, screen := testFactory(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())

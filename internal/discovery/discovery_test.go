@@ -340,7 +340,7 @@ func TestPriority(t *testing.T) {
 	}
 	f := &fake{t: t, answers: with(500)}
 	if _, err := Priority(t.Context(), f.client(), "x"); err == nil {
-		t.Error("a broken server is no error")
+		t.Error("a broken server gives no error")
 	}
 }
 

@@ -6,7 +6,7 @@ type Note struct {
 	Code NoteCode
 	// Name is the namespace, LocalQueue or priority class that was chosen.
 	Name string
-	// Namespace is where LocalQueues were looked for.
+	// Namespace is where the search for LocalQueues was.
 	Namespace string
 	// Available are the names to choose from.
 	Available []string

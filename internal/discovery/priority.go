@@ -24,7 +24,7 @@ type PriorityChoice struct {
 const prioritySuffix = "-priority"
 
 // Priority finds the priority class by its name, or by its name without
-// "-priority". No name is no class: the job ranks lowest.
+// "-priority". Without a name there is no class, and the job ranks lowest.
 func Priority(ctx context.Context, c *kube.Client, flag string) (PriorityChoice, error) {
 	if flag == "" {
 		return PriorityChoice{Notes: []Note{{Code: NoPriority}}}, nil

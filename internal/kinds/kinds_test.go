@@ -89,7 +89,7 @@ func TestTheTable(t *testing.T) {
 func TestLabelsOfOurOwn(t *testing.T) {
 	for _, l := range []string{IdempotencyAnnotation, CreatedByAnnotation, TemplateAnnotation, DurationAnnotation} {
 		if !strings.HasPrefix(l, "cli.hyperpod/") {
-			t.Errorf("%s is not below %s", l, OwnPrefix)
+			t.Errorf("%s does not start with %s", l, OwnPrefix)
 		}
 	}
 }

@@ -41,12 +41,12 @@ type Options struct {
 	// Timeout is the limit of one request, from sending to the last byte; 0 is
 	// none. Watches and streams are not limited.
 	Timeout time.Duration
-	// Observe is told of every request; it may be called from several goroutines.
+	// Observe receives every request; it may be called from several goroutines.
 	Observe func(Request)
-	// Warn is told the warnings a server sends with an answer; it may be called
-	// from several goroutines.
+	// Warn receives the warnings that a server sends with an answer; it may be
+	// called from several goroutines.
 	Warn func(text string)
-	// Delayed is told that a request takes longer than Patience (0: 2 seconds), and of
+	// Delayed receives requests that take longer than Patience (0: 2 seconds), and
 	// long waits between tries; it may be called from several goroutines.
 	Delayed  func(Delay)
 	Patience time.Duration

@@ -178,8 +178,8 @@ func (w *fullDisk) Write(p []byte) (int, error) {
 
 var errNoSpace = errors.New("no space left on device")
 
-// TestExecCannotWrite: a command whose output can no longer be written is given up,
-// and the reason is told: client-go would read on, and say nothing.
+// TestExecCannotWrite: a command whose output can no longer be written ends with the
+// reason. client-go alone would continue to read, without an error.
 func TestExecCannotWrite(t *testing.T) {
 	_, err := endless(t).Exec(t.Context(), ExecOptions{Namespace: "ns", Pod: "p", Command: []string{"yes"}, Stdout: &fullDisk{100}})
 	if err != errNoSpace {

@@ -52,19 +52,19 @@ func TestInProcessErrors(t *testing.T) {
 	}
 	c, _ = inProcess(func(http.ResponseWriter, *http.Request) { panic("boom") })
 	if _, err := getItem(c); err == nil || !strings.Contains(errs.Text(err, true), "500") {
-		t.Errorf("a panic is no answer: %v", err)
+		t.Errorf("a panic gives no answer: %v", err)
 	}
 	c, _ = inProcess(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"items":[`)
 		panic("boom")
 	})
 	if _, err := listItems(c); err == nil {
-		t.Error("a panic within the answer is no error")
+		t.Error("a panic within the answer gives no error")
 	}
 	// A handler that answers nothing answers 200 with nothing.
 	c, _ = inProcess(func(http.ResponseWriter, *http.Request) {})
 	if _, err := getItem(c); err == nil {
-		t.Error("nothing is no object")
+		t.Error("an empty answer is an object")
 	}
 }
 

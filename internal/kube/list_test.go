@@ -93,7 +93,7 @@ func TestListInPages(t *testing.T) {
 		{"a page cut", []http.HandlerFunc{tooLarge, page(t, "", "t1", a), cutAfter(`{"items":[` + b), page(t, "t1", "", b)}, "a b", errs.OK},
 		{"410 on a continue starts over, unpaged", []http.HandlerFunc{tooLarge, page(t, "", "t1", a), refuse(410, "Expired", "x"), whole}, "a b d", errs.OK},
 		{"only once", []http.HandlerFunc{tooLarge, page(t, "", "t1", a), refuse(410, "Expired", "x"), refuse(410, "Expired", "x")}, "", errs.Failure},
-		{"a page that fails is no short list", []http.HandlerFunc{tooLarge, page(t, "", "t1", a), refuse(403, "Forbidden", "u cannot list")}, "", errs.Denied},
+		{"a page that fails is an error, not a short list", []http.HandlerFunc{tooLarge, page(t, "", "t1", a), refuse(403, "Forbidden", "u cannot list")}, "", errs.Denied},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestListInPages(t *testing.T) {
 	}
 }
 
-// A list that breaks off is asked for again, and never comes out short or double.
+// A list that breaks off is read again, and never comes out short or double.
 func TestListTruncated(t *testing.T) {
 	full := listOf("1", object("a", "1", "1", 1), object("b", "2", "2", 2))
 	c, n := serve(t, inTurn(t, cutAfter(full[:len(full)-20]), answer(full[:len(full)-20]), answer(full)))

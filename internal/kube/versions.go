@@ -132,10 +132,10 @@ func (c *Client) forgetVersions(group string) {
 	c.versions.store(group, nil)
 }
 
-// RecheckVersions asks again for the versions of a group, unless they were asked
-// for in the last minutes, and reports whether the version that failed is gone.
-// It is for kinds that turned out not to be served where they were thought to
-// be; when several find out at the same time, all of them learn it.
+// RecheckVersions reads the versions of a group again, unless they were read in the
+// last minutes, and reports whether the version that failed is gone. It is for kinds
+// that turn out not to be served under the remembered version. Concurrent callers all
+// get the answer.
 func (c *Client) RecheckVersions(ctx context.Context, group, failed string) (gone bool, err error) {
 	e := c.versions.entry(group)
 	e.mu.Lock()

@@ -209,7 +209,7 @@ func TestFollowMetadataOnly(t *testing.T) {
 	}
 }
 
-// A quiet watch that lasted is no reason to wait before the next.
+// After a long quiet watch, the next one starts without a wait.
 func TestFollowQuiet(t *testing.T) {
 	now := time.Unix(0, 0)
 	c, n := serve(t, inTurn(t, answer(listOf("3")), events(t, "3"), events(t, "3"), events(t, "3"), events(t, "3", event(Added, object("a", "u", "4", 1)))),

@@ -46,7 +46,7 @@ func barTable() Table {
 }
 
 // TestBarsFit: a line never passes the edge, narrow terminals lose columns in the
-// stated order, and say so, and wide names do not push the bars aside.
+// stated order, with a note, and wide names do not push the bars aside.
 func TestBarsFit(t *testing.T) {
 	for _, c := range []struct {
 		width int

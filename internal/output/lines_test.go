@@ -29,8 +29,7 @@ func TestLines(t *testing.T) {
 	update(`{"Type":"DELETED","Name":"a<b>","N":2}`+"\n", Line{"b", row{"\u202eb", 0}})
 }
 
-// TestKeys: rows are told apart by their keys, wherever they stand and whatever they
-// show.
+// TestKeys: keys distinguish rows, whatever their order and texts.
 func TestKeys(t *testing.T) {
 	s, b := Test()
 	l := NewLiveTable(s, false, 1)

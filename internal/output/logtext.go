@@ -36,9 +36,8 @@ func (s *IO) Hue(name string) string {
 
 // AppendLog appends the text of a program's output to b as a terminal may show it:
 // like Safe, but tabs stay, and so do the colours that the program chose, where
-// color allows any; without, they are left out. Text that cannot be told yet
-// because its end is still to come (a character, an escape sequence) is returned
-// as rest, when more is to come.
+// color allows any; without, they are left out. An incomplete character or escape
+// sequence at the end is returned as rest, when more is to come.
 func AppendLog(b, text []byte, color, more bool) (out, rest []byte) {
 	for i := 0; i < len(text); {
 		if c := text[i]; c >= 0x20 && c < 0x7F || c == '\t' {

@@ -46,7 +46,7 @@ func TestDashboard(t *testing.T) {
 		}
 		for _, target := range p.Targets {
 			if strings.Count(target.Expr, "(") != strings.Count(target.Expr, ")") || strings.Count(target.Expr, "{") != strings.Count(target.Expr, "}") {
-				t.Errorf("%q is no expression", target.Expr)
+				t.Errorf("%q is not an expression", target.Expr)
 			}
 			for _, n := range name.FindAllString(target.Expr, -1) {
 				used[n] = true

@@ -14,7 +14,7 @@ import (
 type Devices struct {
 	InstanceType string
 	TotalNodes   int
-	// Schedulable counts the nodes whose health label says so.
+	// Schedulable counts the nodes with the health label Schedulable.
 	Schedulable int
 	// DeepHealthPassed counts the nodes that passed; nil as soon as one has no label.
 	DeepHealthPassed *int
@@ -22,7 +22,7 @@ type Devices struct {
 	// jobs: healthy or unlabelled, ready and not cordoned. Every pod that holds
 	// devices there counts, whoever started it; finished ones do not.
 	Available *int64
-	// Namespaces holds the figures of the namespaces that were asked for.
+	// Namespaces holds the figures of the requested namespaces.
 	Namespaces map[string]TeamDevices
 }
 

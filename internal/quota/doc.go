@@ -10,8 +10,8 @@
 //
 // # Who lends
 //
-// Kueue knows how much a queue borrows, not from whom. Here the lenders are told
-// by a convention, one cohort at a time from the leaves of the tree to its root:
+// Kueue knows how much a queue borrows, not from whom. A convention determines the
+// lenders, one cohort at a time from the leaves of the tree to its root:
 //
 //   - A queue or cohort can lend what it has not used itself, up to its lending
 //     limit; a cohort's own quota can be lent too.

@@ -71,7 +71,7 @@ func TestCapacity(t *testing.T) {
 	}
 	s.Missing = []state.Missing{forbidden(kinds.Pod)}
 	if c := ByInstanceType(s)[1]; c.Governed != nil || c.Ungoverned != nil {
-		t.Errorf("use is told although pods cannot be read: %+v", c)
+		t.Errorf("use is reported although pods cannot be read: %+v", c)
 	}
 	if got := OverCapacities(nil); got != nil {
 		t.Errorf("without nodes: %+v", got)

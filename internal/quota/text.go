@@ -41,8 +41,8 @@ func (b Base) MarshalJSON() ([]byte, error) {
 }
 
 // GPUs is what one unit of a resource is worth in whole GPUs: a MIG slice has as
-// many sevenths as its profile (1g.10gb, 3g.40gb) says. ok is false for what is
-// no GPU.
+// many sevenths as its profile (1g.10gb, 3g.40gb) says. ok is false for other
+// resources.
 func GPUs(resource string) (worth float64, ok bool) {
 	if resource == "nvidia.com/gpu" {
 		return 1, true

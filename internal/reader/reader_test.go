@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// One namespace that is asked for has no fallback.
+// A request for one namespace has no fallback.
 func TestReadOneNamespace(t *testing.T) {
 	r := reader.New(reader.Options{Namespaces: func(context.Context) ([]string, error) { t.Error("asked"); return nil, nil }})
 	k := answers{"n": errForbidden}.kind(kinds.Pod)

@@ -159,7 +159,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// Another process that keeps the lock is waited for, not for ever, and named.
+// The wait for another process with the lock is limited and names it.
 func TestLocked(t *testing.T) {
 	b := newBench(t, "lend-three")
 	holder, err := b.s.file.tryLock()

@@ -85,7 +85,7 @@ func TestEnterprise(t *testing.T) {
 	// Ages are real: vit-huge has been running for 5h12m.
 	start, ok := object.Time(b.get(kinds.PyTorchJob.Resource, "hyperpod-ns-researchers", "vit-huge"), "status", "startTime")
 	if age := b.clock.now().Sub(start); !ok || age != 5*time.Hour+12*time.Minute {
-		t.Errorf("vit-huge runs since %v", age)
+		t.Errorf("vit-huge has been running for %v", age)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestEnterpriseStartsTheSample(t *testing.T) {
 		object.Set(spec, "ml.p5.48xlarge", "nodeSelector", kinds.InstanceTypeLabel)
 	}, priority("fine-tuning-priority"))
 	if created := b.create(ns, job); !object.Bool(created, "spec", "runPolicy", "suspend") {
-		t.Error("a new job with a queue is not held back")
+		t.Error("a new job with a queue is not suspended")
 	}
 	got := b.get(kinds.PyTorchJob.Resource, ns, "smpv2-llama2")
 	if !object.True(got, "Running") || object.Bool(got, "spec", "runPolicy", "suspend") {

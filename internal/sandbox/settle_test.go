@@ -15,8 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// When the scheduler does not come to an end within its cycles, things stay as
-// they are then, and that is said: to the user and in an event.
+// When the scheduler does not settle within its cycles, it stops, with a warning to
+// the user and an event.
 func TestDoesNotSettle(t *testing.T) {
 	b := newBench(t, "john-smith")
 	b.create(smithNS, pytorch("borrower", "smith", 2, 4))
@@ -42,7 +42,7 @@ func TestDoesNotSettle(t *testing.T) {
 		return object.Text(e.Map(), "reason") == "DoesNotSettle" && object.Text(e.Map(), "involvedObject", "kind") == "Workload"
 	})
 	if !told {
-		t.Error("no event says so")
+		t.Error("there is no event about it")
 	}
 	if j := st.Get(kinds.PyTorchJob.FullName(), smithNS, "borrower"); !object.True(j.Map(), "Suspended") {
 		t.Errorf("the preempted job: %v", object.At(j.Map(), "status"))
@@ -56,7 +56,7 @@ func TestDoesNotSettle(t *testing.T) {
 	}
 }
 
-// What the scheduler cannot use is told, and does not stop the rest.
+// What the scheduler cannot use is reported, and does not stop the rest.
 func TestPolicyThatCannotBe(t *testing.T) {
 	b := newBench(t, "john-smith")
 	a := b.send("PATCH", kinds.ClusterQueue.Path("", johnNS+"-clusterqueue"), `[{"op":"remove","path":"/spec/cohortName"}]`, jsonPatch)
@@ -69,7 +69,7 @@ func TestPolicyThatCannotBe(t *testing.T) {
 	}
 }
 
-// A priority that does not exist holds the job back and is told.
+// A priority that does not exist keeps the job suspended and is reported.
 func TestUnknownPriority(t *testing.T) {
 	b := newBench(t, "john-smith")
 	a := b.send("POST", kinds.PyTorchJob.Path(smithNS, ""), mustJSON(t, pytorch("j", "smith", 1, 4, priority("urgent"))))
@@ -77,7 +77,7 @@ func TestUnknownPriority(t *testing.T) {
 		t.Errorf("%d %v", a.code, a.header)
 	}
 	if j := b.get(kinds.PyTorchJob.Resource, smithNS, "j"); !object.Bool(j, "spec", "runPolicy", "suspend") || len(b.podPhases(smithNS, "j")) != 0 {
-		t.Errorf("it is not held back: %v", j)
+		t.Errorf("it is not suspended: %v", j)
 	}
 	b.must(200, "PATCH", kinds.PyTorchJob.Path(smithNS, "j"), `{"metadata":{"labels":{"kueue.x-k8s.io/priority-class":"inference-priority"}}}`, mergePatch)
 	if w := b.workload(smithNS, "j"); object.At(w, "spec", "priority") != int64(100) || !object.True(w, "Admitted") {

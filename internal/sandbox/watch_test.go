@@ -152,7 +152,7 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// A watch that falls behind what is remembered is told so.
+// A watch that falls behind the history ends with an error.
 func TestHistoryIsLimited(t *testing.T) {
 	st := store.New()
 	for i := range store.MaxHistory * 2 {

@@ -69,9 +69,9 @@ func TestBadFiles(t *testing.T) {
 		"no name":           {[]byte("apiVersion: v1\nkind: Node\nmetadata: {}\n"), "a Node without a name"},
 		"two of one name": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\n" +
 			"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\nspec: {nodeLabels: {a: b}}\n"), "two different objects ResourceFlavor f"},
-		"a quota that is no number": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: t}\nspec: {resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: abc}]}]}]}\n"),
+		"a quota that is not a number": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: t}\nspec: {resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: abc}]}]}]}\n"),
 			`document 1: ClusterQueue t: spec.resourceGroups[0].flavors[0].resources[0].nominalQuota is "abc", want a quantity`},
-		"a request that is no number": {[]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1x}}}]}\n"),
+		"a request that is not a number": {[]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1x}}}]}\n"),
 			`Pod team/p: spec.containers[0].resources.requests.cpu is "1x"`},
 		"a count that is text": {[]byte("apiVersion: kueue.x-k8s.io/v1beta1\nkind: Workload\nmetadata: {name: w, namespace: team}\nspec: {podSets: [{name: main, count: many}]}\n"),
 			"Workload team/w: spec.podSets.count is of the wrong type"},
@@ -102,7 +102,7 @@ func TestBadFiles(t *testing.T) {
 }
 
 // TestLarge: as YAML a file is refused by its size, not parsed; a gzip that unfolds
-// without end is no reason to use up the memory.
+// without end does not use up the memory.
 func TestLarge(t *testing.T) {
 	path := write(t, bytes.Repeat([]byte("a: b\n"), 4<<10))
 	if _, err := snapshot.OpenWithin(path, 1<<20, 16<<10); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "too large (20 kB; at most 16 kB)") {

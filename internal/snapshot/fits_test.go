@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSuspect: what is looked for without decoding is what decoding would find.
+// TestSuspect: a search without decoding finds what decoding would find.
 func TestSuspect(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: false,

@@ -105,8 +105,8 @@ func TestMemberSameAnswer(t *testing.T) {
 	}
 }
 
-// TestNotInFile: what a plain file does not have is not there to be read; it is no
-// want of rights, and not taken not to exist.
+// TestNotInFile: a kind that a plain file lacks is reported as not in the file: neither
+// as a missing permission, nor as an object that does not exist.
 func TestNotInFile(t *testing.T) {
 	queue := `{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"LocalQueue","metadata":{"name":"queue","namespace":"t"},"spec":{"clusterQueue":"t"}}`
 	cq := string(fixture.Team("t", "", 8, "", "")[2].(json.RawMessage))

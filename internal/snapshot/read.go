@@ -28,8 +28,8 @@ const (
 )
 
 // Open reads a snapshot, or a file of plain Kubernetes objects. Errors are
-// *errs.Error: there is no such file (exit code 5); it is no file that can be
-// read, not a snapshot, cut short, of a newer hyperpod, too large (exit code 2).
+// *errs.Error: the file does not exist (exit code 5); it cannot be read, is not a
+// snapshot, is cut short, comes from a newer hyperpod or is too large (exit code 2).
 func Open(path string) (*Snapshot, error) { return open(path, limits{maxText, maxPlainYAML}) }
 
 // limits are the most bytes of text, and of plain YAML.

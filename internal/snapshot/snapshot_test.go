@@ -198,7 +198,7 @@ func TestReplacing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Save(thesis, snapshot.SaveOptions{}); err == nil {
-		t.Error("a file that is no snapshot was replaced")
+		t.Error("a file that is not a snapshot was replaced")
 	}
 	if _, err := s.Save(thesis, snapshot.SaveOptions{Force: true}); err != nil {
 		t.Error(err)
@@ -211,7 +211,7 @@ func TestReplacing(t *testing.T) {
 	}
 }
 
-// A kind whose objects cannot be used is told as the file's fault, not a cluster's.
+// A kind whose objects cannot be used is reported as a fault of the file, not of a cluster.
 func TestDamagedKind(t *testing.T) {
 	path := write(t, []byte(`{"kind":"hyperpod-snapshot","format":1,"taken":"2026-01-02T15:04:05Z","objects":{"nodes":[1,null]}}`))
 	_, err := kube.List[map[string]any](context.Background(), client(open(t, path)), kinds.Node, "", kube.ListOptions{})

@@ -82,8 +82,8 @@ type Job struct {
 	// TemplatePriority is Kueue's priority label of the first pod template that has one.
 	TemplatePriority string
 	Roles            []RoleCount
-	// PodSelector is the label selector of the job's pods; "" as long as they
-	// cannot be told (a RayJob without a cluster).
+	// PodSelector is the label selector of the job's pods; "" while it is
+	// unknown (a RayJob without a cluster).
 	PodSelector string
 }
 

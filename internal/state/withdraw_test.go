@@ -93,8 +93,8 @@ func TestFollowRightWithdrawn(t *testing.T) {
 	}
 }
 
-// A right that is withdrawn while other lists are still on their way: whatever
-// comes first, every state that is shown is whole.
+// A permission is withdrawn while other lists are still on their way: whatever
+// comes first, every state is complete.
 func TestFollowRightWithdrawnAtOnce(t *testing.T) {
 	for range 5 {
 		f := withdrawingServer(t, true)

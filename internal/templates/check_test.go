@@ -108,8 +108,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// Everything that is wrong with the finished job is said at once, with the line that
-// says it.
+// All faults of the finished job are reported together, each with its line.
 func TestEveryFaultOfAJob(t *testing.T) {
 	text := "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata:\n  name: 1st\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n      replicas: 0\n      restartPolicy: Sometimes\n      template:\n        spec:\n          containers:\n" +
 		"          - name: train\n            image: \"a b\"\n            imagePullPolicy: Never\n            resources:\n              requests: {nvidia.com/gpu: 1}\n              limits:\n                nvidia.com/gpu: 2\n          - name: side\n"
@@ -147,8 +146,8 @@ func checked(text string) string {
 	return out.String()
 }
 
-// Faults of the text, of the fields and of the values are told in one report, each
-// once, by their place, and what only follows from another is not told.
+// One report has the faults of the text, of the fields and of the values, each once, in
+// order of position, without those that only follow from another.
 func TestEveryFaultAtOnce(t *testing.T) {
 	const head = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec:\n  pytorchReplicaSpecs:\n    Worker:\n"
 	const pod = "      template:\n        spec:\n          containers:\n"
@@ -188,7 +187,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 4:1: the PyTorchJob has no pods
 5:29: spec.runPolicy.backoffLimit is the text "x": must be a whole number
 `},
-		"one value is told once": {head + "      replicas: 1\n" + pod + "          - name: pytorch\n            image: i\n            resources: {requests: {memory: 1}, limits: {memory: -1}}\n", `
+		"one value is reported once": {head + "      replicas: 1\n" + pod + "          - name: pytorch\n            image: i\n            resources: {requests: {memory: 1}, limits: {memory: -1}}\n", `
 13:57: pytorch of Worker: invalid resources.limits.memory -1: must be at least 0
 `},
 		"an alias brings a fault twice": {"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: j}\nspec:\n  pytorchReplicaSpecs:\n    Master: &role\n      replicas: 0\n      template:\n        spec:\n          containers: [{name: pytorch, image: 5}]\n    Worker: *role\n", `
@@ -212,7 +211,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 17:28: Thing Any Name: "A" cannot be a namespace: lower-case letters, digits and -, a letter or digit at both ends, at most 63
 17:58: Thing Any Name: "?" is not a valid value of the label y: use at most 63 letters, digits, -, _ and ., with a letter or digit at both ends
 `},
-		"one of several documents is no YAML": {jobHead + "        imag: j\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c\ndata: {}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\ndata: {a: 1}\n---\na: @x\n", `
+		"one of several documents is not YAML": {jobHead + "        imag: j\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c\ndata: {}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\ndata: {a: 1}\n---\na: @x\n", `
 10:9: no field "imag" in spec.template.spec.containers[0]; did you mean "image" or "imagePullPolicy"?
 14:1: not valid YAML: a { is not closed, or a comma is missing inside it
 20:11: data.a is the number: must be text (put it in quotes)

@@ -14,7 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// What the YAML parser says of a broken text is said in our words, with a line.
+// The YAML parser's errors about a broken text are reported in our words, with a line.
 func TestBrokenYAML(t *testing.T) {
 	theirs := regexp.MustCompile(`did not find|could not find|found |while (parsing|scanning)|yaml: |cannot start any token|mapping values|unknown anchor|node content|indicator`)
 	for text, want := range map[string]string{

@@ -24,7 +24,7 @@ func TestFieldsOfTheOfficialCLI(t *testing.T) {
 		Volumes: []values.Volume{{Type: values.PVC, Claim: "fsx-claim", MountPath: "/fsx"}},
 	})
 	if len(r.Objects) != 1 {
-		t.Fatalf("%d objects; the script is no ConfigMap but the container's command", len(r.Objects))
+		t.Fatalf("%d objects; the script is the container's command, not a ConfigMap", len(r.Objects))
 	}
 	for path, want := range map[string]any{
 		"apiVersion":         "kubeflow.org/v1",
@@ -109,7 +109,7 @@ func TestNoFabricWithoutEFA(t *testing.T) {
 	}
 }
 
-// What is no JSON is refused in words of ours.
+// Invalid JSON is refused in our words.
 func TestSelectorText(t *testing.T) {
 	_, err := values.ParseSelector("{bad")
 	if errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "invalid --label-selector: must be a JSON object") || strings.Contains(err.Error(), "invalid character") {

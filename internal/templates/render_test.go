@@ -84,7 +84,7 @@ func TestRenderErrors(t *testing.T) {
 		{"too many EFA", "pytorch", with(func(v *values.Values) { v.EFA = values.Int(33) }), []string{"has 32 EFA", "33"}},
 		{"too much memory", "pytorch", with(func(v *values.Values) { v.Memory = "3Ti" }), []string{"memory of 3Ti", "2048Gi"}},
 		{"too much CPU", "pytorch", with(func(v *values.Values) { v.VCPU = "193" }), []string{"cpu of 193", "192"}},
-		{"memory that is no quantity", "pytorch", with(func(v *values.Values) { v.Memory = "16Gigs" }), []string{"--memory", "16Gigs"}},
+		{"memory that is not a quantity", "pytorch", with(func(v *values.Values) { v.Memory = "16Gigs" }), []string{"--memory", "16Gigs"}},
 		{"CPU below zero", "pytorch", with(func(v *values.Values) { v.VCPU = "-1" }), []string{"--vcpu"}},
 		{"request above limit's type", "pytorch", with(func(v *values.Values) { v.MemoryLimit = "x" }), []string{"--memory-limit"}},
 		{"MIG profile", "pytorch", with(func(v *values.Values) { v.Partition = "3g.41gb" }), []string{"3g.41gb", "did you mean", "3g.40gb"}},

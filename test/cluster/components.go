@@ -11,7 +11,7 @@ const (
 	KWOK             Component = "kwok"
 	TrainingOperator Component = "training-operator"
 	MPIOperator      Component = "mpi-operator"
-	// Stern is no part of a bed: it is the judge of logs.
+	// Stern is not part of a bed: tests compare logs with it.
 	Stern Component = "stern"
 	// JobSet and KubeRay run only in beds that ask for them (Options.More).
 	JobSet  Component = "jobset"

@@ -34,7 +34,7 @@ func (b *Bed) optional(c Component) (operator, error) {
 			local: map[string]http.Handler{rayDashboard: fakeRay(b.options.RayJobStatus, time.Now)},
 		}, nil
 	}
-	return operator{}, fmt.Errorf("%q is no optional component; these are: %v", c, Optional())
+	return operator{}, fmt.Errorf("%q is not an optional component; these are: %v", c, Optional())
 }
 
 // rayDashboard is an address on the operator's own loopback.

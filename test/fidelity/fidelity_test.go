@@ -285,7 +285,7 @@ func (b *bench) rest(m maker) error {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
 	defer cancel()
 	quiet := 0
-	return b.bed.WaitFor(ctx, m.prefix+" to come to rest", func(ctx context.Context) error {
+	return b.bed.WaitFor(ctx, m.prefix+" to settle", func(ctx context.Context) error {
 		for _, j := range m.running {
 			w, err := b.get(m, j)
 			if kube.IsNotFound(err) {

@@ -62,11 +62,11 @@ func TestText(t *testing.T) {
 		in     []string
 		want   string
 	}{
-		"a pipe":                {in: []string{"a\x1b[2J\x00", "\xff\r\n"}, want: "a\x1b[2J\x00\xff\r\n"},
-		"a terminal":            {tty: true, in: []string{"a\x1b[2", "J\x00\r\nb"}, want: `a\x1b[2J\x00` + "\nb"},
-		"a prefix":              {prefix: "pod-1", in: []string{"one\ntw", "o\n\nlast"}, want: "pod-1 | one\npod-1 | two\npod-1 | \npod-1 | last\n"},
-		"half a character":      {tty: true, in: []string{"gr\xc3", "\xb6\xc3\x9fe\n"}, want: "größe\n"},
-		"an end that is no end": {tty: true, in: []string{"\xe2\x82"}, want: `\xe2\x82`},
+		"a pipe":                  {in: []string{"a\x1b[2J\x00", "\xff\r\n"}, want: "a\x1b[2J\x00\xff\r\n"},
+		"a terminal":              {tty: true, in: []string{"a\x1b[2", "J\x00\r\nb"}, want: `a\x1b[2J\x00` + "\nb"},
+		"a prefix":                {prefix: "pod-1", in: []string{"one\ntw", "o\n\nlast"}, want: "pod-1 | one\npod-1 | two\npod-1 | \npod-1 | last\n"},
+		"half a character":        {tty: true, in: []string{"gr\xc3", "\xb6\xc3\x9fe\n"}, want: "größe\n"},
+		"an incomplete character": {tty: true, in: []string{"\xe2\x82"}, want: `\xe2\x82`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, b := output.Test()

@@ -20,7 +20,7 @@ import (
 )
 
 // TestSubmitter: the pod that submits a RayJob belongs to its explanation, as to
-// list-pods, though it is no part of the Ray cluster.
+// list-pods, though it is not part of the Ray cluster.
 func TestSubmitter(t *testing.T) {
 	const job = `{"apiVersion":"ray.io/v1","kind":"RayJob","metadata":{"name":"ray","namespace":"t","uid":"u-ray","creationTimestamp":"2026-01-02T10:28:00Z"},
 "spec":{"rayClusterSpec":{"headGroupSpec":{"template":{"spec":{"containers":[{"name":"head"}]}}}}},"status":{"jobDeploymentStatus":"Running","jobStatus":"PENDING","rayClusterName":"ray-x"}}`

@@ -62,7 +62,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestFailures: each failure is told once, and never as success or absence.
+// TestFailures: each failure is reported once, and never as success or absence.
 func TestFailures(t *testing.T) {
 	failed := func(err error) state.Missing {
 		return state.Missing{Resource: kinds.Node, Reason: state.Failed, Err: err}

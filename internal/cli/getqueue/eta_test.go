@@ -14,7 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// TestETAText: now and not known are told apart.
+// TestETAText: "now" differs from "unknown".
 func TestETAText(t *testing.T) {
 	for _, c := range []struct {
 		eta  *queue.ETA

@@ -99,7 +99,7 @@ func (o *Options) want(c *factory.Cluster) state.Want {
 	return w
 }
 
-// Run shows the queue, or goes on showing it.
+// Run shows the queue, or watches it.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
 	format, c, err := f.Connect(ctx)

@@ -145,7 +145,7 @@ func (o *Options) want(c *factory.Cluster) state.Want {
 	return w
 }
 
-// Run shows the quota, or goes on showing it.
+// Run shows the quota, or watches it.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
 	format, c, err := f.Connect(ctx)

@@ -71,7 +71,7 @@ func single() *simulate.Report {
 	return r
 }
 
-// TestTables: whatever the width of the terminal, nothing of what is said is cut.
+// TestTables: no text is cut, whatever the width of the terminal.
 func TestTables(t *testing.T) {
 	for name, r := range map[string]*simulate.Report{"changes": before(), "cycles": single()} {
 		in := lettersOf(table(r, false))

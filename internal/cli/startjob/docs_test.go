@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
-// Every line of docs/templates.md that starts a template works as it stands, and
+// Every line of docs/templates.md that starts a template works unchanged, and
 // every embedded template has such a line.
 func TestLinesOfTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/templates.md")

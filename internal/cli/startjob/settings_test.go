@@ -24,7 +24,7 @@ func TestSettingsAreOptions(t *testing.T) {
 	}
 	for _, m := range found {
 		if name := m[1]; !global[name] && start.Lookup(name) == nil && create.Lookup(name) == nil {
-			t.Errorf("--%s is in the table of settings and is no option", name)
+			t.Errorf("--%s is in the table of settings but is not a flag", name)
 		}
 	}
 }

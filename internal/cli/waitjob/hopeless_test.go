@@ -10,8 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 )
 
-// TestHopeless: what is in vain is said once for each reason, and taken back; a job
-// that starts soon is not asked about, and what cannot be found out is not said.
+// TestHopeless: each reason why waiting is in vain is reported once, and withdrawn when it
+// ends; a job that starts soon is not checked, and an unknown reason is not reported.
 func TestHopeless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
@@ -43,7 +43,7 @@ func TestHopeless(t *testing.T) {
 		why = "too large"
 		after(jobs.Pending, 2*patience)
 		after(jobs.Pending, 2*patience)
-		expect("one reason is told once", 3, 1)
+		expect("one reason is reported once", 3, 1)
 		if h.why() != "too large" || said[0] != "too large\n  try:   do this" {
 			t.Errorf("%q, said %q", h.why(), said)
 		}

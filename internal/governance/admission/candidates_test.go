@@ -31,7 +31,7 @@ func randomPolicy(r *rand.Rand, fair bool) *kueue.ClusterQueuePreemption {
 }
 
 // TestCandidates judges whom a workload could preempt by whom the core does: on
-// random trees nobody is preempted that is no candidate.
+// random trees every preempted workload is a candidate.
 func TestCandidates(t *testing.T) {
 	trees := 2000
 	if testing.Short() {
@@ -109,12 +109,12 @@ func TestCandidates(t *testing.T) {
 				others++
 			}
 			if !got.Keys[p.Namespace+"/"+p.Name] {
-				t.Errorf("seed %d: %s is preempted (%s) and is no candidate of %v", seed, p.Name, p.Reason, got)
+				t.Errorf("seed %d: %s is preempted (%s) but is not a candidate of %v", seed, p.Name, p.Reason, got)
 			}
 		}
 		refused += holders - len(got.Keys)
 	}
-	t.Logf("%d preempted, %d of them of other queues; %d holders are no candidates", preempted, others, refused)
+	t.Logf("%d preempted, %d of them of other queues; %d holders are not candidates", preempted, others, refused)
 	if preempted < trees/10 || others < trees/40 || refused < trees/10 {
 		t.Error("the trees are too alike to prove anything")
 	}

@@ -172,7 +172,7 @@ func TestCohortCycleHeals(t *testing.T) {
 	}
 }
 
-// A tree may be turned upside down in one go: it is no cycle on the way.
+// A tree may be turned upside down in one go: there is never a cycle on the way.
 func TestCohortTreeTurnedRound(t *testing.T) {
 	const upper = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: %a}\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: %b}\nspec: {parentName: %a}\n"
 	tree := func(a, b string) []byte {

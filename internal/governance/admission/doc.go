@@ -14,8 +14,8 @@
 // an evicted workload is requeued at once, an admitted one holds its quota until
 // [Engine.Remove] or until it is loaded again as finished.
 //
-// Decisions follow the rules of the Kueue version in go.mod. Not modelled, and
-// said so in the warnings of an answer: MultiKueue, resource claims (DRA),
+// Decisions follow the rules of the Kueue version in go.mod. Not modelled, with
+// a warning in the answer: MultiKueue, resource claims (DRA),
 // concurrent admission, admission fair sharing, the second scheduling pass
 // (delayed topology, replacement of failed nodes) and waitForPodsReady.
 //

@@ -11,8 +11,8 @@ import (
 )
 
 // TestProbeEvicted: a workload whose pods were not ready in time competes with the
-// heads of other queues by its eviction, not by its creation, unless Kueue is told
-// otherwise; one that was preempted keeps its place.
+// heads of other queues by its eviction, not by its creation, unless Kueue is configured
+// otherwise; one that was preempted keeps its position.
 func TestProbeEvicted(t *testing.T) {
 	for _, c := range []struct {
 		name, reason string
@@ -42,8 +42,8 @@ func TestProbeEvicted(t *testing.T) {
 	}
 }
 
-// TestFaultyQueueIsNamed: a workload of a queue that was left out is told why, and
-// not that there is none.
+// TestFaultyQueueIsNamed: the answer for a workload of a queue that was left out says why,
+// and not that the queue does not exist.
 func TestFaultyQueueIsNamed(t *testing.T) {
 	f := newFixture().team("a", "", "-5")
 	w := f.job("a", "waits", 4)

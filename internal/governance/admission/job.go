@@ -29,7 +29,7 @@ var ErrUnknownJob = errors.New("not a job kind the admission checker knows")
 // empty slice, means there is none.
 type Lookup interface {
 	WorkloadPriorityClass(name string) *kueue.WorkloadPriorityClass
-	// PriorityClasses are all of them: the global default is looked for.
+	// PriorityClasses returns all classes, to find the global default.
 	PriorityClasses() []*schedulingv1.PriorityClass
 	ResourceFlavor(name string) *kueue.ResourceFlavor
 }

@@ -58,7 +58,7 @@ func TestQueueOrder(t *testing.T) {
 		for i, p := range e.Pending("a") {
 			theirs = append(theirs, p.Name)
 			if d := probe(t, e, e.Workload("a", p.Name)); d.Ahead != i {
-				t.Fatalf("seed %d: %d are said to be before %s, Kueue has %v", seed, d.Ahead, p.Name, theirs)
+				t.Fatalf("seed %d: %d are ahead of %s, Kueue has %v", seed, d.Ahead, p.Name, theirs)
 			}
 		}
 		if strings.Join(quick, " ") != strings.Join(theirs, " ") {

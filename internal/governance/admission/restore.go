@@ -20,5 +20,5 @@ func RestoreJob(ctx context.Context, job, workload []byte) ([]byte, error) {
 			return SuspendJob(ctx, job, wl)
 		}
 	}
-	return nil, fmt.Errorf("that is no Workload")
+	return nil, fmt.Errorf("the object is not a Workload")
 }

@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 		want  string
 	}{
 		{
-			name: "preempt in the queue, then start, the victim waits",
+			name: "preempt in the queue, then start, the target waits",
 			build: func(f *fixture) {
 				f.team("a", "", "4", preempts(lower, never))
 				f.add(f.job("a", "low", 2, prio(1), running), f.job("a", "mid", 2, prio(5), running), f.job("a", "new", 2, prio(9)))
@@ -199,14 +199,14 @@ func TestFairSharingPreemption(t *testing.T) {
 
 // Within-queue preemption by priority together with reclaim from anyone can go
 // round for ever, in Kueue itself: a high priority workload preempts in its own
-// queue, a neighbour borrows what became free, the victim takes it back.
+// queue, a neighbour borrows what became free, the target reclaims it.
 func TestDoesNotSettle(t *testing.T) {
 	f := newFixture()
 	policy := preempts(kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny)
 	f.team("a", "all", "4", policy).team("b", "all", "4", policy)
 	f.add(
 		f.job("a", "other", 2, prio(9), running),
-		f.job("a", "victim", 2, prio(1), running),
+		f.job("a", "target", 2, prio(1), running),
 		f.job("b", "own", 3, prio(9), running),
 		f.job("a", "high", 3, prio(5)),
 		f.job("b", "borrower", 2, prio(9)),

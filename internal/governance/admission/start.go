@@ -18,7 +18,7 @@ import (
 
 var discard = logr.Discard()
 
-// Suspended reports whether the job is held back. [ErrUnknownJob] as in [WorkloadFor].
+// Suspended reports whether the job is suspended. [ErrUnknownJob] as in [WorkloadFor].
 func Suspended(job []byte) (bool, error) {
 	gj, _, err := parseJob(job)
 	if err != nil {

@@ -168,7 +168,7 @@ func TestLayersDoNotHide(t *testing.T) {
 	s.Add(fixture.Class("low", 1))
 	v := ask(t, checker(t, s), check.Request{
 		Object: object(t, fixture.Job("j", 2, 16, "", "kueue.x-k8s.io/priority-class", "none")), Namespace: "smith",
-		Steps: []check.Step{{Check: "Rights", Status: check.StatusFailed, Message: "you have no right to create pytorchjob in smith"}},
+		Steps: []check.Step{{Check: "Rights", Status: check.StatusFailed, Message: "no permission to create pytorchjobs in smith"}},
 	})
 	if len(v.Lint) == 0 || v.Lint[0].Code != "E007" {
 		t.Errorf("lint %+v", v.Lint)
@@ -297,7 +297,7 @@ func TestEndlessQuota(t *testing.T) {
 	}
 }
 
-// TestOverdue: of a job that has run longer than is assumed no end is told.
+// TestOverdue: a job that has run longer than assumed has no known end.
 func TestOverdue(t *testing.T) {
 	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""))
 	s.Add(fixture.Team("a", "", 8, "", "")...)
@@ -329,7 +329,7 @@ func TestLent(t *testing.T) {
 	}
 }
 
-// TestTopology: placements are shown, and the pods are looked for on those nodes.
+// TestTopology: placements are shown, and only their nodes count for the pods.
 func TestTopology(t *testing.T) {
 	s := fixture.New(fixture.Rules(fixture.FairSharing),
 		json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Topology","metadata":{"name":"default"},"spec":{"levels":[{"nodeLabel":"rack"},{"nodeLabel":"kubernetes.io/hostname"}]}}`),
@@ -371,8 +371,8 @@ func TestPodPriority(t *testing.T) {
 	}
 }
 
-// TestNoKueue: on a cluster without Kueue nodes alone decide, and a queue that was
-// asked for is missed.
+// TestNoKueue: on a cluster without Kueue nodes alone decide, and a requested queue
+// is not found.
 func TestNoKueue(t *testing.T) {
 	s := fixture.New(fixture.Node("n1", "a100", 8, ""))
 	s.KueueVersion = "none"

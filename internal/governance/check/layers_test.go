@@ -14,8 +14,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
-// TestRestingNodes: nodes that take no pods for the time being make a job wait;
-// they are no reason why it could never run.
+// TestRestingNodes: nodes that take no pods at the moment make a job wait; the job
+// can still run later.
 func TestRestingNodes(t *testing.T) {
 	cordoned := `"unschedulable":true,"taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}]`
 	s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, cordoned))
@@ -30,8 +30,8 @@ func TestRestingNodes(t *testing.T) {
 	}
 }
 
-// TestEndsBehindOthers: what ends frees quota for those that wait before the job
-// first, so their part must end, too, before the job is said to run.
+// TestEndsBehindOthers: a job that ends frees quota first for the jobs ahead, so
+// their part must end, too, before the job can run.
 func TestEndsBehindOthers(t *testing.T) {
 	ends := func(jobs ...any) string {
 		s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""))
@@ -64,8 +64,8 @@ func TestEndsBehindOthers(t *testing.T) {
 	}
 }
 
-// TestManagedNamespaces: jobs without a queue are held back for ever where Kueue's
-// namespace selector says so, and nowhere else.
+// TestManagedNamespaces: jobs without a queue stay suspended where Kueue's namespace
+// selector matches, and nowhere else.
 func TestManagedNamespaces(t *testing.T) {
 	rules := "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmanageJobsWithoutQueueName: true\n"
 	for more, want := range map[string]check.Outcome{

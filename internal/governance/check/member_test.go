@@ -64,8 +64,8 @@ func TestMember(t *testing.T) {
 	golden.Screen(t, "testdata/member.golden", verdict.Text(large, 80, hours))
 }
 
-// TestMemberOwnQuota: idle quota of one's own is no promise where others may have
-// borrowed it and it cannot be taken back.
+// TestMemberOwnQuota: idle quota of the own queue promises nothing where others may have
+// borrowed it and it cannot be reclaimed.
 func TestMemberOwnQuota(t *testing.T) {
 	for _, c := range []struct {
 		name, cohort, quota, spec string
@@ -113,8 +113,8 @@ func TestMemberOwnQuota(t *testing.T) {
 }
 
 // TestMemberNeverWrong: on random clusters a member is never told that a job starts
-// that does not, or that it does not where it would: what an administrator, who sees
-// all, is told is among what the member's answer allows.
+// that does not, or that it does not where it would: the answer to an administrator, who
+// sees all, is among those that the member's answer allows.
 func TestMemberNeverWrong(t *testing.T) {
 	clusters := 120
 	if testing.Short() {
@@ -183,7 +183,7 @@ func TestMemberNeverWrong(t *testing.T) {
 			case v.Quota.Status == check.StatusOK && v.Verdict != check.Unknown && !starts,
 				(v.Verdict == check.Waits || v.Verdict == check.Never) && starts,
 				v.Verdict == check.Never && truth.Quota.Outcome != "Never":
-				t.Errorf("seed %d, %d GPUs: a member is told %s (%s), an administrator %s (%s)\n%s\n%s", seed, gpus, v.Verdict, v.Summary, truth.Quota.Outcome, truth.Summary,
+				t.Errorf("seed %d, %d GPUs: a member gets %s (%s), an administrator %s (%s)\n%s\n%s", seed, gpus, v.Verdict, v.Summary, truth.Quota.Outcome, truth.Summary,
 					verdict.Text(v, 100, hours), verdict.Text(truth, 100, hours))
 				return
 			}

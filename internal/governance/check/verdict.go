@@ -173,7 +173,7 @@ type Step struct {
 	Try    string `json:",omitempty"`
 	Advice string `json:",omitempty"`
 
-	// Code says what was found, Name of which queue, class or ClusterQueue, Fault why a
+	// Code says what was found, Name is the queue, class or ClusterQueue, Fault why a
 	// ClusterQueue is invalid, Fix which change mends it. Steps of callers have words
 	// instead.
 	Code  string    `json:"-"`

@@ -14,8 +14,8 @@ import (
 )
 
 // TestQueueCases: what users run into with their queue. The first line carries the
-// answer, a page fits 80 columns but for commands, and what waiting alone does not
-// mend is told from what it does.
+// answer, a page fits 80 columns but for commands, and a reason that waiting mends
+// differs from one that it does not.
 func TestQueueCases(t *testing.T) {
 	queue := func(spec, flavors string) string {
 		return fmt.Sprintf(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue","metadata":{"name":"t"},"spec":{%s"namespaceSelector":{},"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[%s]}]}}`, spec, flavors)

@@ -211,8 +211,8 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// TestRights: no command is told that the user has no right to, but which right is
-// missing; each is asked for once at most.
+// TestRights: no suggestion needs a permission that the user lacks; the missing
+// permission is named instead. Each is checked at most once.
 func TestRights(t *testing.T) {
 	s := cluster(fixture.Work("t", "sweep", 8, 10, 3*time.Hour, true))
 	work := text(fixture.Work("t", "llama", 8, 10, time.Hour, false))

@@ -100,7 +100,7 @@ func TestPlace(t *testing.T) {
 		{"cordoned", []*corev1.Node{node("a", big, cordon), node("b", big)}, nil, fit.Group{Count: 2, Spec: spec(gpu + "=8")}, 1, "1 Cordoned; 1 InsufficientFree nvidia.com/gpu 0/8"},
 		{"cordon tolerated", []*corev1.Node{node("a", big, cordon)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1"), Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}, 1, ""},
 		{"not ready", []*corev1.Node{node("a", big, unready)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1")}, 0, "1 NotReady"},
-		{"held back by HyperPod", []*corev1.Node{node("a", big, label("sagemaker.amazonaws.com/node-health-status", "UnschedulablePendingReboot"))}, nil, fit.Group{Count: 1, Spec: spec("cpu=1")}, 0, "1 Unhealthy UnschedulablePendingReboot"},
+		{"excluded by HyperPod", []*corev1.Node{node("a", big, label("sagemaker.amazonaws.com/node-health-status", "UnschedulablePendingReboot"))}, nil, fit.Group{Count: 1, Spec: spec("cpu=1")}, 0, "1 Unhealthy UnschedulablePendingReboot"},
 		{"tainted", []*corev1.Node{node("a", big, taint)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1")}, 0, "1 Tainted k=v:NoSchedule"},
 		{"taint tolerated by the flavor", []*corev1.Node{node("a", big, taint)}, nil, fit.Group{Count: 1, Spec: spec("cpu=1"), Tolerations: []corev1.Toleration{{Key: "k", Operator: corev1.TolerationOpExists}}}, 1, ""},
 		{"node selector", three, nil, fit.Group{Count: 1, Spec: with(spec("cpu=1"), func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"type": "p4"} })}, 0, "3 NotSelected"},
@@ -170,7 +170,7 @@ func TestEmpty(t *testing.T) {
 			n.Status.Conditions[0].Status = corev1.ConditionUnknown
 			n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}}
 		}, ""},
-		{"held back", func(n *corev1.Node) {
+		{"excluded", func(n *corev1.Node) {
 			n.Labels["sagemaker.amazonaws.com/node-health-status"] = "UnschedulablePendingReboot"
 			n.Spec.Taints = []corev1.Taint{{Key: "sagemaker.amazonaws.com/node-health-status", Value: "Unschedulable", Effect: corev1.TaintEffectNoSchedule}}
 		}, ""},
@@ -189,7 +189,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestMany: ten thousand pods on five thousand nodes are no search.
+// TestMany: ten thousand pods on five thousand nodes take no search.
 func TestMany(t *testing.T) {
 	var nodes []*corev1.Node
 	for i := range 5000 {

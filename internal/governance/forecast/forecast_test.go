@@ -222,7 +222,7 @@ func TestWorkload(t *testing.T) {
 			w.add(w.job("c", "r1", 4, since(h), limit(2*h)), w.job("b", "w1", 4))
 			return w.job("a", "new", 4)
 		}, forecast.Options{}, "1h0m0s- MaximumExecutionTime:1 NoDuration"},
-		{"evicted, it queues anew", func(w *world) *kueue.Workload {
+		{"evicted, it queues again", func(w *world) *kueue.Workload {
 			w.team("a", "", 8)
 			w.add(w.job("a", "r1", 8, since(h), limit(2*h)))
 			target := w.job("a", "new", 8)

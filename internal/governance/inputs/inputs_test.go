@@ -115,8 +115,8 @@ func only(names ...string) func(context.Context) ([]string, error) {
 	return func(context.Context) ([]string, error) { return names, nil }
 }
 
-// TestMember: with a team member's rights the own namespace and queue are read,
-// what was not is named, and what is made up is said.
+// TestMember: with a team member's permissions, the own namespace and queue are
+// read, and the rest is named as missing or assumed.
 func TestMember(t *testing.T) {
 	in, err := inputs.Load(context.Background(), member(fixture.LendThree()).Client(), inputs.Options{Namespaces: only("b")}, fixture.Noon)
 	if err != nil {
@@ -180,7 +180,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestRules: the configuration decides, and what is not known or not followed is said.
+// TestRules: the configuration decides, with notes on what is unknown or not followed.
 func TestRules(t *testing.T) {
 	deployment := func(image string) any {
 		return json.RawMessage(fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"kueue-controller-manager","namespace":"kueue-system"},"spec":{"template":{"spec":{"containers":[{"name":"proxy","image":"p:v9.9.9"},{"name":"manager","image":%q}]}}}}`, image))
@@ -217,7 +217,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestEngineNotes: what is wrong with objects is said once, each.
+// TestEngineNotes: each fault of an object is noted once.
 func TestEngineNotes(t *testing.T) {
 	s := fixture.LendThree()
 	s.Add(json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Cohort","metadata":{"name":"x"},"spec":{"parentName":"y"}}`),

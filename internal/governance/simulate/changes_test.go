@@ -171,8 +171,8 @@ func TestJobTwice(t *testing.T) {
 	}
 }
 
-// TestFaultyTeam: a queue that cannot be right is left out, with its figures, and why
-// is told; setting it right brings it back.
+// TestFaultyTeam: an invalid queue is left out, with its figures and with the
+// reason; a correct setting brings it back.
 func TestFaultyTeam(t *testing.T) {
 	spoil := func(w simulate.World) simulate.World {
 		for _, o := range w.Objects {

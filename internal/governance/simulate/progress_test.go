@@ -12,7 +12,7 @@ import (
 )
 
 // TestLongQueueSettles: Kueue takes one head of a queue per cycle; a queue of more
-// jobs than the limit of cycles, all of which fit, is no loop.
+// jobs than the limit of cycles settles if all fit.
 func TestLongQueueSettles(t *testing.T) {
 	const jobs = 1100
 	w := world(t, "lend-three.yaml")

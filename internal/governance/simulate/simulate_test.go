@@ -71,7 +71,7 @@ func short(r *simulate.Report) string {
 	}
 	for _, j := range r.Jobs {
 		if j.Before != nil && j.Before.Borrowed == nil || j.After != nil && j.After.Borrowed == nil {
-			parts = append(parts, j.Name+": what it borrows is no list, which JSON shows as unknown")
+			parts = append(parts, j.Name+": what it borrows is not a list: JSON shows null")
 		}
 		if !j.Changed() {
 			continue

@@ -58,8 +58,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowWithoutRights goes on with what may be followed, and says once what
-// may not; with nothing left it fails.
+// TestFollowWithoutRights: follow keeps what the user has permission for, and reports
+// the rest once; with nothing left it fails.
 func TestFollowWithoutRights(t *testing.T) {
 	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestFollowWithoutRights(t *testing.T) {
 	}
 }
 
-// TestFollowLosesQueue: a batch Job without a queue label is no job any more.
+// TestFollowLosesQueue: a batch Job that loses its queue label no longer counts.
 func TestFollowLosesQueue(t *testing.T) {
 	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
@@ -177,8 +177,8 @@ func TestFollowEachNamespace(t *testing.T) {
 	}
 }
 
-// TestFollowLosesRight: a right that is taken away while changes are followed is
-// told at once, and what still may be followed goes on, without a second SYNCED.
+// TestFollowLosesRight: a permission that is withdrawn while changes are followed is
+// reported at once, and the rest continues without a second SYNCED.
 func TestFollowLosesRight(t *testing.T) {
 	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {

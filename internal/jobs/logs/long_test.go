@@ -122,7 +122,7 @@ func (c *counter) Lines(_ *Source, lines []Line) error {
 
 func (c *counter) Event(Event) error { return nil }
 
-// TestBinary: bytes that are no text, NUL and what looks like a stamp inside a
+// TestBinary: bytes that are not text, NUL and what looks like a stamp inside a
 // line arrive as they are.
 func TestBinary(t *testing.T) {
 	odd := []string{"\x00\x01\xff\xfe", "\xe2\x82", "2026-01-02T03:00:11Z in the text", "", " ", "\r\r\r"}

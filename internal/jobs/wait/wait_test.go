@@ -100,8 +100,8 @@ func TestWait(t *testing.T) {
 		{name: "deleted meanwhile", goal: Running, do: remove, want: Gone},
 		{name: "out of time", goal: Running, timeout: time.Hour, want: TimedOut},
 		{name: "out of what was left", goal: Running, timeout: time.Hour, given: 5 * time.Hour, want: TimedOut},
-		{name: "held back", goal: Running, held: true, do: hold, want: Held},
-		{name: "held back, and waited for all the same", goal: Running, do: hold, then: remove, want: Gone},
+		{name: "suspended", goal: Running, held: true, do: hold, want: Held},
+		{name: "suspended, and the wait continues", goal: Running, do: hold, then: remove, want: Gone},
 		{name: "another job of the name", goal: Running, uid: "other", want: Gone},
 		{name: "another job of the name, deleted", goal: Deleted, uid: "other"},
 	} {

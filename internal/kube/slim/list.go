@@ -30,7 +30,7 @@ var ErrNotList = errors.New("not a list of the Kubernetes API")
 // match by their exact json names; a value of another type than the field's
 // leaves it zero, so that one odd field does not hide an object. A list that
 // breaks off is io.ErrUnexpectedEOF or r's own error: items seen before an error
-// are no list.
+// are incomplete.
 func List[T any](r io.Reader, item func(*T)) (Meta, error) {
 	s := newScanner(r)
 	var meta Meta

@@ -152,7 +152,7 @@ func TestTruncated(t *testing.T) {
 		t.Errorf("an error after the list is lost: %v", err)
 	}
 	if _, _, err := read(iotest.ErrReader(nil)); err == nil {
-		t.Error("a reader that never reads is no error")
+		t.Error("a reader that never reads gives no error")
 	}
 }
 

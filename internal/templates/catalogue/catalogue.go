@@ -16,8 +16,8 @@ type Unusable struct {
 }
 
 // All lists the templates that Find finds by name, by name; the first of a
-// name hides the others. Files of the working folder that are no templates are
-// left out, as that folder holds other things too; those of a folder for
+// name hides the others. Other files of the working folder are left out, as
+// that folder holds other things too; those of a folder for
 // templates are named.
 func All(d Dirs) ([]parse.Info, []Unusable) {
 	var out []parse.Info

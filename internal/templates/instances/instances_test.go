@@ -55,7 +55,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Where the table differs from its source, the note has to say so.
+// Where the table differs from its source, the note must mention it.
 func TestCorrectedValues(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -20,7 +20,7 @@ var (
 
 // Clean returns a copy of a job as it was before the cluster worked on it: no
 // status, no identity, nothing that Kueue and the Job controller have added, and
-// not held back. The queue, the priority and everything the user wrote stay.
+// not suspended. The queue, the priority and everything the user wrote stay.
 func Clean(object map[string]any) map[string]any {
 	o, _ := CopyOf(object).(map[string]any)
 	Strip(o)

@@ -14,7 +14,7 @@ const (
 // were filled in keep their text, so that a field of another type can take it.
 type Node struct {
 	Kind NodeKind
-	// Where it came from, from 1; 0 when that is no file.
+	// Its position in the file, from 1; 0 if it does not come from a file.
 	Line, Column int
 
 	Value  any    // scalar: string, int64, float64, bool or nil

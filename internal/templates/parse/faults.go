@@ -106,8 +106,8 @@ func placeOf(err error) manifest.LineError {
 	return manifest.LineError{Text: err.Error()}
 }
 
-// faultsIn are the faults that errors are about. One that has no place is told with
-// its facts.
+// faultsIn returns the faults that errors are about. One without a position has its
+// facts.
 func FaultsIn(found []error) []Fault {
 	var flatFaults []error
 	for _, err := range found {

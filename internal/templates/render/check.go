@@ -12,7 +12,7 @@ const manyFaults = 1000
 
 // Check finds every fault of a template's text at once: what Parse refuses, and what
 // a rendering would refuse whatever values its parameters get. They are sorted by
-// their place; each is told once, and what follows from one is not told at all. t is
+// position, each once, without those that only follow from another. t is
 // nil when there are faults. notes are things worth a look.
 func Check(name, source string, data []byte) (t *parse.Template, faults []parse.Fault, notes []string) {
 	t, complete, err := parse.Read(name, source, data, manyFaults)

@@ -15,8 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// settings is what a rendering works with: the values as they were said, and
-// what they, the parameters, the manifest and the instance type come to.
+// settings is what a rendering works with: the given values, and the result of
+// them, the parameters, the manifest and the instance type.
 type Plan struct {
 	Template *parse.Template
 	values.Values
@@ -45,7 +45,7 @@ type Plan struct {
 }
 
 // amount is a number of a job. known: a flag, a parameter, the manifest or the
-// instance type says it, it is no mere fallback. apply: it is laid over the
+// instance type gives it, not a fallback. apply: it is written into the
 // manifest. A parameter that the manifest has a placeholder for is not, as the
 // placeholder takes it where the manifest's author wants it.
 type Amount struct {

@@ -16,9 +16,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
-// Report collects faults up to a bound. What has a fault is made harmless in the tree,
-// so that it is told once: a value is emptied and marked, a misspelt field is taken for
-// the one that is meant, another one is dropped.
+// Report collects faults up to a bound. Check repairs what has a fault in the tree, so
+// that it is reported once: it empties and marks a value, takes a misspelt field for
+// the intended one, and drops another one.
 type Report struct {
 	Faults []error
 	Most   int // how many faults are kept; 0 stands for a screenful

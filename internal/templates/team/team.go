@@ -50,9 +50,9 @@ func Source(namespace, name string) string {
 	return fmt.Sprintf("configmap/%s in %s", name, namespace)
 }
 
-// Get returns the team's template of that name; it costs one request and the
-// right to get configmaps. A ConfigMap without the label is no template: exit
-// code NotFound, as when there is none.
+// Get returns the team's template of that name. It sends one request and needs
+// permission to get configmaps. A ConfigMap without the label is an error with exit
+// code NotFound, as if it did not exist.
 func Get(ctx context.Context, c *kube.Client, namespace, name string) (*parse.Template, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -76,9 +76,9 @@ func Get(ctx context.Context, c *kube.Client, namespace, name string) (*parse.Te
 // Unusable is a ConfigMap with the label whose template cannot be used.
 type Unusable = catalogue.Unusable
 
-// List returns the team's templates by name, and what has the label and is none.
-// It costs one request and the right to list configmaps, which the roles of the
-// HyperPod chart do not give to members of a team.
+// List returns the team's templates by name, and the ConfigMaps with the label that are
+// not templates. It sends one request and needs permission to list configmaps, which
+// the roles of the HyperPod chart do not give to members of a team.
 func List(ctx context.Context, c *kube.Client, namespace string) ([]*parse.Template, []Unusable, error) {
 	page, err := kube.List[configMap](ctx, c, kinds.ConfigMap, namespace, kube.ListOptions{LabelSelector: kinds.TemplateLabel})
 	if err != nil {
@@ -150,8 +150,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Put writes a template. One that exists is replaced only with replace, and a
-// ConfigMap that is no template never is.
+// Put writes a template. It replaces an existing template only with replace, and never
+// another ConfigMap.
 func Put(ctx context.Context, c *kube.Client, namespace, name string, text []byte, replace bool) error {
 	if err := CheckName(name); err != nil {
 		return err

@@ -180,8 +180,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
-// A value that a flag gives in another way is not looked at; faults are told by their
-// lines.
+// A value that a flag overrides is not checked; faults are reported with their lines.
 func TestFlagsInPlaceOfFaults(t *testing.T) {
 	text := strings.NewReplacer("name: j", "name: My Job!", "container: i", "container: a b", "namespace: n", "namespace: A_B").Replace(small("", "", "    service_account_name: S A\n", ""))
 	if _, err := Read("c.yaml", []byte(text), values.Values{Name: "j", Image: "i", Namespace: "n", ServiceAccount: "s"}); err != nil {

@@ -25,8 +25,8 @@ func (f *Fault) Unwrap() error { return f.err }
 // below stands for the maps and lists below the fault's own field.
 const Below = "."
 
-// objectFaults are all that is wrong with the objects of a manifest. The first fault
-// of a field is told.
+// objectFaults are all that is wrong with the objects of a manifest. Each field has
+// only its first fault.
 type Faults struct {
 	Found []*Fault
 	// at is the object that is looked at, and kinds are those of all.

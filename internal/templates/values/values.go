@@ -27,8 +27,8 @@ type Values struct {
 	// "auto" for what the type of device is made for.
 	TasksPerNode *int
 	TasksBy      string
-	// Accelerators and EFA are devices for each pod. EFA follows the accelerators
-	// when nothing is said.
+	// Accelerators and EFA are devices for each pod. The default of EFA follows
+	// the accelerators.
 	Accelerators *int
 	EFA          *int
 	// Partition is a MIG profile, such as 1g.10gb, asked for PartitionCount times
@@ -59,7 +59,7 @@ type Values struct {
 	// PreScript and PostScript are shell lines around the container's command.
 	PreScript, PostScript []string
 
-	// LabelSelector adds demands on node labels. DeepHealthOnly requires nodes that
+	// LabelSelector adds requirements on node labels. DeepHealthOnly requires nodes that
 	// passed the deep health check. HealthAffinity adds (true) or removes (false)
 	// the affinity to healthy HyperPod nodes; nil leaves the manifest's.
 	LabelSelector  Selector
