@@ -52,9 +52,9 @@ func CheckWorkload(w *kueue.Workload) error {
 	return faults(w, append(bad, uncountable(w.Status.Admission)...))
 }
 
-// CheckRequests says of which resources a workload asks for more than 64 bits
-// count. Kueue takes such an amount for the largest there is, so [Engine.Load]
-// accepts it, as no quota covers it; in a manifest it is a mistake.
+// CheckRequests returns an error that names the resources that a workload requests
+// more of than 64 bits can count. Kueue treats such an amount as the largest one, so
+// [Engine.Load] accepts it: no quota covers it. In a manifest it is a mistake.
 func CheckRequests(w *kueue.Workload) error {
 	amounts := sums{}
 	for i := range w.Spec.PodSets {

@@ -164,8 +164,8 @@ func (c *Cluster) Bind(groups []Group) Result {
 }
 
 // Place puts the groups on the nodes, the largest pods first. With empty, it ignores
-// what passes with time: running pods, and nodes that are not ready, cordoned or held
-// back for their health. The cluster does not change.
+// what passes with time: running pods, and nodes that are not ready, cordoned or
+// excluded for their health. The cluster does not change.
 func (c *Cluster) Place(groups []Group, empty bool) Result {
 	out, _ := c.put(groups, empty)
 	return out
