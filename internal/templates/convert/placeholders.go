@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -43,7 +44,7 @@ func (m *maker) findImage(view *jobobject.View) {
 func (m *maker) findNodes(view *jobobject.View) {
 	var counted []jobobject.Role
 	for _, r := range view.Roles() {
-		if r.Trains && r.Replicas == "replicas" {
+		if r.Trains && slices.Equal(r.Counter(), []string{"replicas"}) {
 			counted = append(counted, r)
 		}
 	}

@@ -3,7 +3,6 @@ package jobobject
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -20,8 +19,8 @@ type View struct {
 // Role is one role of a job: where its replicas are counted and its pods.
 type Role struct {
 	Name     string
-	Part     map[string]any // holds the number of replicas
-	Replicas string         // its key, "" for a role of one pod
+	Part     map[string]any // holds the numbers of pods
+	Row      kinds.Role     // where they are
 	Template map[string]any
 	At       string // the path of Part
 	PodAt    string // the path of the pods' spec
@@ -66,7 +65,7 @@ func (j *View) Roles() []Role {
 			for _, key := range append(slices.Clone(r.Template), "spec") {
 				pod = pod.Field(key)
 			}
-			out = append(out, Role{Name: name, Part: part, Replicas: strings.Join(r.Replicas, "."), Template: template, At: at.Path, PodAt: pod.Path,
+			out = append(out, Role{Name: name, Part: part, Row: r, Template: template, At: at.Path, PodAt: pod.Path,
 				Trains: name != "head" && (name != "Launcher" || Inner(j.Object, "spec")["runLauncherAsWorker"] == true)})
 		})
 	}
@@ -100,13 +99,82 @@ func each(v any, path []string, key string, at manifest.Place, f func(key string
 
 // Count is the number of the role's pods.
 func (r Role) Count() int {
-	if r.Replicas == "" {
-		return 1
+	first, _ := r.number(r.Row.Replicas)
+	each, _ := r.number(r.Row.Times)
+	if most, said := r.number(r.Row.AtMost); said && len(r.Row.Times) > 0 {
+		each = min(each, most)
+	} else if said {
+		first = min(first, most)
 	}
-	if n, ok := manifest.Count(r.Part[r.Replicas]); ok {
-		return n
+	return first * each
+}
+
+// Each is the number of pods of one of the role's jobs or hosts, where it has several.
+func (r Role) Each() int { n, _ := r.number(r.Row.Times); return n }
+
+// number is a count of the part, 1 where there is none; false unless it says a number.
+func (r Role) number(path []string) (int, bool) {
+	if n, ok := manifest.Count(r.at(path)); ok && len(path) > 0 {
+		return n, true
 	}
-	return 1
+	return 1, false
+}
+
+func (r Role) at(path []string) any {
+	if len(path) == 0 {
+		return nil
+	}
+	return Inner(r.Part, path[:len(path)-1]...)[path[len(path)-1]]
+}
+
+// counted tells whether every number of pods that the part has is a number: a
+// placeholder is none.
+func (r Role) counted() bool {
+	for _, path := range [][]string{r.Row.Replicas, r.Row.Times, r.Row.AtMost} {
+		if _, ok := r.number(path); !ok && r.at(path) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Counter is the path of the number that says how many of the role's pods train:
+// the pods of each job where the manifest says that, else the replicas.
+func (r Role) Counter() []string {
+	if len(r.Row.AtMost) > 0 && r.at(r.Row.Times) != nil {
+		return r.Row.Times
+	}
+	return r.Row.Replicas
+}
+
+// parts is the number beside the one of Counter.
+func (r Role) parts() int {
+	other := r.Row.Times
+	if slices.Equal(r.Counter(), other) {
+		other = r.Row.Replicas
+	}
+	n, _ := r.number(other)
+	return n
+}
+
+// scale makes the role have n pods; false where the other number does not divide n.
+func (r Role) scale(n int) bool {
+	path, parts := r.Counter(), r.parts()
+	if parts < 1 || n%parts != 0 {
+		return false
+	}
+	set := func(path []string) {
+		m := r.Part
+		for _, key := range path[:len(path)-1] {
+			m = Child(m, key)
+		}
+		m[path[len(path)-1]] = int64(n / parts)
+	}
+	set(path)
+	if len(r.Row.AtMost) > 0 && (slices.Equal(path, r.Row.Times) || len(r.Row.Times) == 0) {
+		set(r.Row.AtMost)
+	}
+	return true
 }
 
 // Pod is the spec of the role's pods, made when there is none.
@@ -127,10 +195,8 @@ func (j *View) Nodes() int {
 // numbers, or by leaving it at one.
 func (j *View) States() (int, bool) {
 	for _, r := range j.Roles() {
-		if v, has := r.Part[r.Replicas]; r.Trains && has {
-			if _, ok := manifest.Count(v); !ok {
-				return 0, false
-			}
+		if r.Trains && !r.counted() {
+			return 0, false
 		}
 	}
 	return j.Nodes(), true
@@ -140,20 +206,17 @@ func (j *View) States() (int, bool) {
 func (j *View) SetNodes(n int) error {
 	var training []Role
 	for _, r := range j.Roles() {
-		if r.Trains && r.Replicas != "" {
+		if r.Trains && len(r.Row.Replicas) > 0 {
 			training = append(training, r)
 		}
 	}
 	switch {
 	case j.IsKind(kinds.PyTorchJob, kinds.XGBoostJob):
 		return j.setWorkers(n)
-	case j.IsKind(kinds.BatchJob):
-		j.Spec()["parallelism"] = int64(n)
-		j.Spec()["completions"] = int64(n)
+	case len(training) == 1 && training[0].scale(n):
 		return nil
-	case len(training) == 1 && training[0].Replicas == "replicas":
-		training[0].Part["replicas"] = int64(n)
-		return nil
+	case len(training) == 1:
+		return errs.Usagef("%s %d cannot be applied to this %s: %s has %d equal parts", setting.NodeCount, n, j.Kind.Kind, training[0].Name, training[0].parts())
 	}
 	return errs.Usagef("%s cannot be applied to this %s: it has %d roles with training pods", setting.NodeCount, j.Kind.Kind, len(training)).
 		Suggest(setting.Set.Option("PATH.replicas=N").WithNote("for each role"))

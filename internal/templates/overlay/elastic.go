@@ -72,7 +72,7 @@ func (s *job) applyHyperPodBounds(j *jobobject.View, least, most int) {
 		}
 	}
 	for _, r := range j.Roles() {
-		if r.Trains && r.Replicas != "" {
+		if r.Trains && len(r.Row.Replicas) > 0 {
 			r.Part["maxReplicas"] = int64(most)
 		}
 	}

@@ -5,10 +5,12 @@ import (
 
 	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
 	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
@@ -93,6 +95,11 @@ func Shapes() []Shape {
 	return []Shape{
 		{"kubeflow.org/v1", "PyTorchJob", reflect.TypeFor[object[trainingv1.PyTorchJobSpec]]()},
 		{"kubeflow.org/v2beta1", "MPIJob", reflect.TypeFor[object[mpiv2.MPIJobSpec]]()},
+		{"kubeflow.org/v1", "TFJob", reflect.TypeFor[object[trainingv1.TFJobSpec]]()},
+		{"kubeflow.org/v1", "XGBoostJob", reflect.TypeFor[object[trainingv1.XGBoostJobSpec]]()},
+		{"jobset.x-k8s.io/v1alpha2", "JobSet", reflect.TypeFor[object[jobset.JobSetSpec]]()},
+		{"ray.io/v1", "RayJob", reflect.TypeFor[object[rayv1.RayJobSpec]]()},
+		{"ray.io/v1", "RayCluster", reflect.TypeFor[object[rayv1.RayClusterSpec]]()},
 		{"sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob", reflect.TypeFor[object[hyperPodJobSpec]]()},
 		{"batch/v1", "Job", reflect.TypeFor[batchv1.Job]()},
 		{"apps/v1", "Deployment", reflect.TypeFor[appsv1.Deployment]()},

@@ -26,9 +26,10 @@ func (f *Faults) checkJob(j *jobobject.View) {
 		return
 	}
 	for _, r := range roles {
-		if r.Replicas != "" {
-			if n, ok := manifest.Count(r.Part[r.Replicas]); ok && n < 1 {
-				f.add(manifest.JoinPath(r.At, r.Replicas), errs.Usagef("invalid replicas %d of %s: must be at least 1", n, r.Name))
+		// A group of Ray workers, or of a JobSet's jobs, may be empty.
+		if path := r.Row.Replicas; len(path) == 1 && len(r.Row.Times) == 0 {
+			if n, ok := manifest.Count(r.Part[path[0]]); ok && n < 1 {
+				f.add(manifest.JoinPath(r.At, path[0]), errs.Usagef("invalid %s %d of %s: must be at least 1", path[0], n, r.Name))
 			}
 		}
 		f.checkRole(j, r)

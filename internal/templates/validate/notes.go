@@ -18,7 +18,8 @@ import (
 var CountFlag = regexp.MustCompile(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node)(?:=|\s+)(\d+)(:?)`)
 
 // noteCounts tells of numbers in the launching command that do not agree with
-// the job: two pods whose command waits for three never start to train.
+// the job: two pods whose command waits for three never start to train. Each job of
+// a JobSet may be a group of its own.
 func NoteCounts(s *resolve.Plan, j *jobobject.View) {
 	nodes := j.Nodes()
 	for _, r := range j.Starters() {
@@ -36,7 +37,7 @@ func NoteCounts(s *resolve.Plan, j *jobobject.View) {
 				continue
 			}
 			switch {
-			case m[1] == "--nnodes" && n != nodes:
+			case m[1] == "--nnodes" && n != nodes && n != r.Each():
 				s.Notef("the command sets --nnodes=%d, and the job has %d pods", n, nodes)
 			case m[1] == "-np" && j.IsKind(kinds.MPIJob) && n != nodes*s.Tasks.N:
 				s.Notef("the command sets -np %d, and the job has %d pods with %d slots each", n, nodes, s.Tasks.N)

@@ -100,6 +100,11 @@ func (f *Faults) checkPod(of, at string, pod map[string]any) {
 	if all, isList := pod["containers"].([]any); len(all) == 0 && (isList || pod["containers"] == nil) {
 		f.add(manifest.JoinPath(at, "containers"), errs.Usagef("%s has no containers", of))
 	}
+	for _, key := range []string{"serviceAccountName", "priorityClassName"} {
+		if name := manifest.TextOf(pod[key]); name != "" && !manifest.Unfilled(name) && len(validation.IsDNS1123Subdomain(name)) > 0 {
+			f.add(manifest.JoinPath(at, key), errs.Usagef("invalid %s %s of %s: use lower-case letters, digits, - and .", key, manifest.QuoteText(name), of))
+		}
+	}
 	seen := map[string]bool{}
 	for _, list := range []string{"initContainers", "containers"} {
 		items, _ := pod[list].([]any)
