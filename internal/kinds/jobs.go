@@ -29,9 +29,11 @@ type Role struct {
 	// Name is the role's name where it is fixed; otherwise NameKey is the key in
 	// the part that holds it, or the map key is used.
 	Name, NameKey string
-	// Replicas leads, below Path, to the number of pods (absent means one). Times
-	// leads to a second factor, where a role is a number of jobs of several pods.
+	// Replicas leads, below Path, to the number of pods (absent means one, or none with
+	// OrNone). Times leads to a second factor, where a role is a number of jobs of
+	// several pods.
 	Replicas, Times []string
+	OrNone          bool
 	// AtMost leads to an upper bound of the pods of one replica: a batch Job never
 	// has more pods than completions.
 	AtMost []string
@@ -83,7 +85,7 @@ var (
 		SuspendPath:  path("spec.suspend"),
 		Roles: []Role{
 			{Path: path("spec.rayClusterSpec.headGroupSpec"), Name: "head", Template: path("template")},
-			{Path: path("spec.rayClusterSpec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), Times: path("numOfHosts"), Template: path("template")},
+			{Path: path("spec.rayClusterSpec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), OrNone: true, Times: path("numOfHosts"), Template: path("template")},
 		},
 		Operator: "KubeRay operator",
 	}
@@ -93,7 +95,7 @@ var (
 		SuspendPath: path("spec.suspend"),
 		Roles: []Role{
 			{Path: path("spec.headGroupSpec"), Name: "head", Template: path("template")},
-			{Path: path("spec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), Times: path("numOfHosts"), Template: path("template")},
+			{Path: path("spec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), OrNone: true, Times: path("numOfHosts"), Template: path("template")},
 		},
 		NeedsQueue: true,
 		Operator:   "KubeRay operator",
@@ -201,6 +203,9 @@ func (r Role) pods(part map[string]any) int64 {
 		return 1
 	}
 	replicas, each := count(r.Replicas), count(r.Times)
+	if _, given := number(part, r.Replicas); !given && r.OrNone {
+		replicas = 0
+	}
 	bound, ok := number(part, r.AtMost)
 	switch {
 	case ok && len(r.Times) > 0:

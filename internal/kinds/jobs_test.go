@@ -47,7 +47,7 @@ func samples() []struct {
 		WorkerGroupSpecs: []ray.WorkerGroupSpec{{GroupName: "big", Replicas: n(2), NumOfHosts: 4, Template: template("w")},
 			{GroupName: "small", NumOfHosts: 1, Template: template("w2")}},
 	}
-	rayParts := []string{"head 1 m", "big 8 w", "small 1 w2"}
+	rayParts := []string{"head 1 m", "big 8 w", "small 0 w2"}
 	replicated := func(name string, replicas, parallelism, completions int32) jobset.ReplicatedJob {
 		r := jobset.ReplicatedJob{Name: name, Replicas: replicas}
 		r.Template.Spec = batch.JobSpec{Parallelism: &parallelism, Completions: &completions, Template: template(name)}

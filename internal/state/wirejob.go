@@ -201,7 +201,7 @@ func (s *wireJobSpec) roles(j *Job) {
 		add("head", 1, ray.Head.Template)
 	}
 	for _, r := range ray.Workers {
-		add(r.GroupName, r.Replicas.or(1), r.Template)
+		add(r.GroupName, r.Replicas.or(0), r.Template)
 	}
 	for _, r := range s.ReplicatedJobs {
 		add(r.Name, r.Replicas.or(1)*r.pods(), r.Template.Spec.Template)

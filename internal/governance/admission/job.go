@@ -25,6 +25,10 @@ import (
 // or whose integration is not part of this package.
 var ErrUnknownJob = errors.New("not a job kind the admission checker knows")
 
+// ErrNotManaged is returned (wrapped) for a job that Kueue leaves alone: a RayJob that
+// runs on an existing cluster has no pods of its own.
+var ErrNotManaged = errors.New("Kueue does not manage it")
+
 // Lookup gives the objects a job refers to. Results are not changed; nil, or an
 // empty slice, means there is none.
 type Lookup interface {
@@ -113,33 +117,71 @@ func SupportedJobs() []schema.GroupVersionKind {
 // parseJob reads one job object (JSON or YAML) into Kueue's integration for its
 // kind, completed with the defaults an API server and the kind's operator set.
 func parseJob(data []byte) (jobframework.GenericJob, []byte, error) {
+	gj, js, _, err := readJob(data)
+	return gj, js, err
+}
+
+func readJob(data []byte) (jobframework.GenericJob, []byte, *integration, error) {
 	js, err := utilyaml.ToJSON(data)
 	if err != nil {
-		return nil, nil, fmt.Errorf("job: %w", err)
+		return nil, nil, nil, fmt.Errorf("job: %w", err)
 	}
 	var head metav1.TypeMeta
 	if err := json.Unmarshal(js, &head); err != nil {
-		return nil, nil, fmt.Errorf("job: %w", err)
+		return nil, nil, nil, fmt.Errorf("job: %w", err)
 	}
 	gvk := head.GroupVersionKind()
 	i := slices.IndexFunc(integrations(), func(in integration) bool {
 		return strings.EqualFold(in.gvk.Kind, gvk.Kind) && in.gvk.Group == gvk.Group
 	})
 	if i < 0 {
-		return nil, nil, fmt.Errorf("%s %s: %w", head.APIVersion, head.Kind, ErrUnknownJob)
+		return nil, nil, nil, fmt.Errorf("%s %s: %w", head.APIVersion, head.Kind, ErrUnknownJob)
 	}
-	in := integrations()[i]
+	in := &integrations()[i]
 	if in.gvk.Version != gvk.Version {
-		return nil, nil, fmt.Errorf("%s %s: version %s is needed: %w", head.APIVersion, head.Kind, in.gvk.Version, ErrUnknownJob)
+		return nil, nil, nil, fmt.Errorf("%s %s: version %s is needed: %w", head.APIVersion, head.Kind, in.gvk.Version, ErrUnknownJob)
 	}
 	job := in.new()
 	if err := json.Unmarshal(js, job.Object()); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", gvk.Kind, err)
+		return nil, nil, nil, fmt.Errorf("%s: %w", gvk.Kind, err)
 	}
 	if in.defaults != nil {
 		in.defaults(job.Object())
 	}
-	return job, js, nil
+	return job, js, in, nil
+}
+
+// ErrRefused is returned (wrapped) for a job that Kueue's webhook refuses.
+var ErrRefused = errors.New("refused by Kueue")
+
+// Validate runs the validation of Kueue's webhooks on a new job, given as JSON or YAML
+// with the labels that it is sent with.
+func Validate(ctx context.Context, job []byte) error {
+	gj, _, in, err := readJob(job)
+	if err != nil {
+		return err
+	}
+	var bad error
+	err = guard(gj.GVK().Kind+" "+gj.Object().GetName(), func() error {
+		if in.validate != nil {
+			bad = in.validate(ctx, gj.Object())
+			return nil
+		}
+		all := jobframework.ValidateJobOnCreate(gj)
+		if own, ok := gj.(jobframework.JobWithCustomValidation); ok {
+			more, err := own.ValidateOnCreate(ctx)
+			if err != nil {
+				return err
+			}
+			all = append(all, more...)
+		}
+		bad = all.ToAggregate()
+		return nil
+	})
+	if err != nil || bad == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrRefused, bad)
 }
 
 // guard turns a panic inside Kueue into an error: its code relies on the API
@@ -186,6 +228,9 @@ func workloadFor(ctx context.Context, gj jobframework.GenericJob, c client.Clien
 	}
 	if name := jobframework.PrebuiltWorkloadNameFor(obj); name != "" {
 		return nil, fmt.Errorf("%s: uses the prebuilt workload %s: %w", what, name, ErrUnknownJob)
+	}
+	if s, ok := gj.(jobframework.JobWithSkip); ok && s.Skip(ctx) {
+		return nil, fmt.Errorf("%s: %w", what, ErrNotManaged)
 	}
 	podSets, err := jobframework.JobPodSets(ctx, gj, c)
 	if err != nil {

@@ -1,12 +1,16 @@
 package admission
 
 import (
+	"context"
 	"sync"
+
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	jobsetapi "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	batchjob "sigs.k8s.io/kueue/pkg/controller/jobs/job"
@@ -26,19 +30,34 @@ type integration struct {
 	// defaults completes an object that did not pass through an API server, as
 	// far as the integration relies on it.
 	defaults func(client.Object)
+	// validate is the validation of Kueue's webhook beyond the one of every kind, nil
+	// where there is none.
+	validate func(context.Context, client.Object) error
+}
+
+// webhook is what Kueue's webhooks have in common.
+type webhook[T client.Object] interface {
+	ValidateCreate(context.Context, T) (ctrladmission.Warnings, error)
+}
+
+func validated[T client.Object](w webhook[T]) func(context.Context, client.Object) error {
+	return func(ctx context.Context, o client.Object) error {
+		_, err := w.ValidateCreate(ctx, o.(T))
+		return err
+	}
 }
 
 var integrations = sync.OnceValue(func() []integration {
 	var list []integration
-	add := func(create func() jobframework.GenericJob, defaults func(client.Object)) {
-		list = append(list, integration{gvk: create().GVK(), new: create, defaults: defaults})
+	add := func(create func() jobframework.GenericJob, defaults func(client.Object), validate func(context.Context, client.Object) error) {
+		list = append(list, integration{gvk: create().GVK(), new: create, defaults: defaults, validate: validate})
 	}
-	add(func() jobframework.GenericJob { return pytorchjob.NewJob() }, nil)
-	add(func() jobframework.GenericJob { return mpijob.NewJob() }, nil)
-	add(func() jobframework.GenericJob { return newHyperPodJob() }, nil)
+	add(func() jobframework.GenericJob { return pytorchjob.NewJob() }, nil, nil)
+	add(func() jobframework.GenericJob { return mpijob.NewJob() }, nil, validated(new(mpijob.MpiJobWebhook)))
+	add(func() jobframework.GenericJob { return newHyperPodJob() }, nil, nil)
 	add(func() jobframework.GenericJob { return batchjob.NewJob() }, func(o client.Object) {
 		defaultBatchJob(&o.(*batchv1.Job).Spec)
-	})
+	}, validated(new(batchjob.JobWebhook)))
 	add(func() jobframework.GenericJob { return jobset.NewJob() }, func(o client.Object) {
 		js := o.(*jobsetapi.JobSet)
 		for i := range js.Spec.ReplicatedJobs {
@@ -48,13 +67,33 @@ var integrations = sync.OnceValue(func() []integration {
 			}
 			defaultBatchJob(&r.Template.Spec)
 		}
-	})
-	add(func() jobframework.GenericJob { return new(rayjob.RayJob) }, nil)
-	add(func() jobframework.GenericJob { return raycluster.NewJob() }, nil)
-	add(func() jobframework.GenericJob { return tfjob.NewJob() }, nil)
-	add(func() jobframework.GenericJob { return xgboostjob.NewJob() }, nil)
+	}, validated(new(jobset.JobSetWebhook)))
+	add(func() jobframework.GenericJob { return new(rayjob.RayJob) }, func(o client.Object) {
+		job := o.(*rayv1.RayJob)
+		if job.Spec.SubmissionMode == "" {
+			job.Spec.SubmissionMode = rayv1.K8sJobMode
+		}
+		if job.Spec.RayClusterSpec != nil {
+			defaultRayCluster(job.Spec.RayClusterSpec)
+		}
+	}, validated(new(rayjob.RayJobWebhook)))
+	add(func() jobframework.GenericJob { return raycluster.NewJob() }, func(o client.Object) {
+		defaultRayCluster(&o.(*rayv1.RayCluster).Spec)
+	}, validated(new(raycluster.RayClusterWebhook)))
+	add(func() jobframework.GenericJob { return tfjob.NewJob() }, nil, nil)
+	add(func() jobframework.GenericJob { return xgboostjob.NewJob() }, nil, nil)
 	return list
 })
+
+// defaultRayCluster sets the defaults of KubeRay's CRDs. A group of workers that gives
+// no number of replicas has none.
+func defaultRayCluster(s *rayv1.RayClusterSpec) {
+	for i := range s.WorkerGroupSpecs {
+		if g := &s.WorkerGroupSpecs[i]; g.Replicas == nil {
+			g.Replicas = ptr.To[int32](0)
+		}
+	}
+}
 
 // defaultBatchJob sets what the API server sets and Kueue's integration
 // dereferences without a check (podsCount in job_controller.go).

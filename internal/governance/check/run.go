@@ -173,7 +173,12 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 		return nil, err
 	}
 	wl, err := admission.WorkloadFor(ctx, data, known)
+	if err == nil {
+		err = admission.Validate(ctx, data)
+	}
 	switch {
+	case errors.Is(err, admission.ErrNotManaged):
+		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
 	case errors.Is(err, admission.ErrUnknownJob):
 		return nil, Unsupported(apiVersion, kind, err)
 	case err != nil && noPods(object):
@@ -210,6 +215,9 @@ func noPods(object map[string]any) bool {
 
 // unusable returns the error about a manifest that does not fit its kind.
 func unusable(kind, name string, err error) error {
+	if errors.Is(err, admission.ErrRefused) {
+		return errs.New(fmt.Sprintf("Kueue refuses %s %s", kind, name), strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")).WithCode(errs.Usage).WithCause(err)
+	}
 	what := fmt.Sprintf("cannot check %s %s", kind, name)
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) {

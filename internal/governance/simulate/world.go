@@ -316,6 +316,9 @@ func (a *applied) job(name string) (*kueue.Workload, error) {
 func (a *applied) addJob(ctx context.Context, c Change) error {
 	lookup := admission.NewLookup(a.Objects...)
 	w, err := admission.WorkloadFor(ctx, c.Manifest, lookup)
+	if err == nil {
+		err = admission.Validate(ctx, c.Manifest)
+	}
 	if errors.Is(err, admission.ErrUnknownJob) {
 		var kinds []string
 		for _, k := range admission.SupportedJobs() {

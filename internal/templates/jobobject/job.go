@@ -99,7 +99,10 @@ func each(v any, path []string, key string, at manifest.Place, f func(key string
 
 // Count is the number of the role's pods.
 func (r Role) Count() int {
-	first, _ := r.number(r.Row.Replicas)
+	first, said := r.number(r.Row.Replicas)
+	if !said && r.Row.OrNone && r.at(r.Row.Replicas) == nil {
+		first = 0
+	}
 	each, _ := r.number(r.Row.Times)
 	if most, said := r.number(r.Row.AtMost); said && len(r.Row.Times) > 0 {
 		each = min(each, most)
