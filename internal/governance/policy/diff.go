@@ -1,0 +1,188 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Action says what happens to a part of a document.
+type Action string
+
+// The actions.
+const (
+	Create Action = "Create"
+	Update Action = "Update"
+	Delete Action = "Delete"
+)
+
+// Change is a difference of two documents in their own terms. A change of a whole team
+// or class has no Field.
+type Change struct {
+	Action Action
+	// Team is the team, "" for the policy.
+	Team string `json:",omitempty"`
+	// Field is the path within the team, or from policy on: borrowLimit,
+	// quota[ml.p5.48xlarge].count, policy.fairShare.
+	Field    string `json:",omitempty"`
+	From, To any    `json:",omitempty"`
+}
+
+// Diff returns what leads from one document to another, the policy first, then the teams
+// in the order of the second. Teams that only the first has are deleted with prune, else
+// they stay: see Kept.
+func Diff(from, to *Document, prune bool) []Change {
+	d := &differ{}
+	if to.Policy != nil {
+		p := ClusterPolicy{}
+		if from.Policy != nil {
+			p = *from.Policy
+		}
+		d.policy(&p, to.Policy)
+	}
+	for i := range to.Teams {
+		t := &to.Teams[i]
+		old := from.Team(t.Team)
+		if old == nil {
+			d.add(Change{Action: Create, Team: t.Team})
+			continue
+		}
+		d.team(old, t)
+	}
+	if prune {
+		for _, name := range Kept(from, to) {
+			d.add(Change{Action: Delete, Team: name})
+		}
+	}
+	d.fields("", "kueue", plainOf(from.Kueue), plainOf(to.Kueue), false)
+	return d.out
+}
+
+// Kept returns the teams that only the first document has, in its order.
+func Kept(from, to *Document) []string {
+	var out []string
+	for i := range from.Teams {
+		if to.Team(from.Teams[i].Team) == nil {
+			out = append(out, from.Teams[i].Team)
+		}
+	}
+	return out
+}
+
+type differ struct{ out []Change }
+
+func (d *differ) add(c Change) { d.out = append(d.out, c) }
+
+func (d *differ) policy(from, to *ClusterPolicy) {
+	if to.FairShare != "" && from.FairShare != to.FairShare {
+		d.field("", "policy.fairShare", from.FairShare, to.FairShare)
+	}
+	if to.IdleResourceSharing != "" && from.IdleResourceSharing != to.IdleResourceSharing {
+		d.field("", "policy.idleResourceSharing", from.IdleResourceSharing, to.IdleResourceSharing)
+	}
+	weights := func(p *ClusterPolicy) map[string]any {
+		out := map[string]any{}
+		for _, c := range p.PriorityClasses {
+			out[c.Name] = float64(c.Weight)
+		}
+		return out
+	}
+	d.fields("", "policy.priorityClasses", weights(from), weights(to), true)
+}
+
+// team compares two allocations with defaults filled in, so that a default that is
+// written out is no change.
+func (d *differ) team(from, to *Team) {
+	x, y := tree(from), tree(to)
+	d.fields(to.Team, "", x, y, true)
+}
+
+// tree is a team as a tree: defaults filled in, rows by instance type.
+func tree(t *Team) map[string]any {
+	c := *t
+	c.Name, c.Description = "", ""
+	c.Strategy = t.Shares()
+	percent, weight := t.Percent(), t.Weight()
+	c.BorrowLimit, c.FairShareWeight = &percent, &weight
+	if t.Kueue != nil && t.Kueue.Spec["resourceGroups"] != nil {
+		c.BorrowLimit = nil
+	}
+	if c.PreemptTeamTasks == "" {
+		c.PreemptTeamTasks = LowerPriority
+	}
+	if c.Activation == "" {
+		c.Activation = Enabled
+	}
+	plain := plainOf(&c)
+	for _, key := range []string{"quota", "absoluteBorrowLimits"} {
+		rows, _ := plain[key].([]any)
+		by := map[string]any{}
+		for _, r := range rows {
+			row, _ := r.(map[string]any)
+			name := fmt.Sprint(row["instanceType"])
+			delete(row, "instanceType")
+			by[strings.ToLower(name)] = row
+		}
+		plain[key] = by
+	}
+	return plain
+}
+
+func plainOf(v any) map[string]any {
+	out := map[string]any{}
+	if data, err := json.Marshal(v); err == nil && !reflect.ValueOf(v).IsNil() {
+		_ = json.Unmarshal(data, &out) // JSON of our own
+	}
+	return out
+}
+
+// fields compares two trees of values and adds a change for each leaf. With gone, what
+// only the first has is deleted.
+func (d *differ) fields(team, path string, from, to map[string]any, gone bool) {
+	keys := map[string]bool{}
+	for k := range from {
+		keys[k] = true
+	}
+	for k := range to {
+		keys[k] = true
+	}
+	for _, k := range sorted(keys) {
+		at := k
+		if strings.Contains(k, ".") {
+			at = "[" + k + "]"
+		}
+		if path != "" && !strings.HasPrefix(at, "[") {
+			at = "." + at
+		}
+		at = path + at
+		x, had := from[k]
+		y, has := to[k]
+		fx, mapX := x.(map[string]any)
+		fy, mapY := y.(map[string]any)
+		switch {
+		case mapX && mapY:
+			d.fields(team, at, fx, fy, gone)
+		case reflect.DeepEqual(x, y):
+		case !had:
+			d.add(Change{Action: Create, Team: team, Field: at, To: y})
+		case !has:
+			if gone {
+				d.add(Change{Action: Delete, Team: team, Field: at, From: x})
+			}
+		default:
+			d.field(team, at, x, y)
+		}
+	}
+}
+
+func (d *differ) field(team, path string, from, to any) {
+	if from == "" {
+		from = nil
+	}
+	d.add(Change{Action: Update, Team: team, Field: path, From: from, To: to})
+}
+
+func sorted(keys map[string]bool) []string { return slices.Sorted(maps.Keys(keys)) }

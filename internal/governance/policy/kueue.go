@@ -1,0 +1,318 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// Mapping chooses how the document becomes Kueue objects where the service does not
+// document its own way. The zero value is not useful; start from DefaultMapping.
+type Mapping struct {
+	// Cohort is the cohort of the teams that lend.
+	Cohort string
+	// OwnCohort begins the name of the cohort of a team with DontLend.
+	OwnCohort string
+	// Round says what happens to a part of a device: Down, Up or Nearest.
+	Round string
+}
+
+// The ways of rounding.
+const (
+	Down    = "Down"
+	Up      = "Up"
+	Nearest = "Nearest"
+)
+
+// DefaultMapping is how clusters with task governance look.
+func DefaultMapping() Mapping {
+	return Mapping{Cohort: "shared-pool", OwnCohort: "dedicated-pool-", Round: Down}
+}
+
+// Assumption names something that the mapping infers.
+type Assumption string
+
+// The assumptions.
+const (
+	AssumedRounding   Assumption = "Rounding"   // how a percentage of a small quota is rounded
+	AssumedLend       Assumption = "Lend"       // Lend is membership of the shared cohort with borrowing limit 0
+	AssumedDontLend   Assumption = "DontLend"   // DontLend is a cohort of its own
+	AssumedPartition  Assumption = "Partition"  // MIG slices are covered as nvidia.com/mig-PROFILE
+	AssumedActivation Assumption = "Activation" // activation is the label activate-quota of the namespace
+	AssumedClass      Assumption = "ClassValue" // the value of a WorkloadPriorityClass is the weight
+	AssumedEFA        Assumption = "EFA"        // EFA interfaces follow the accelerators
+)
+
+// Objects are the Kueue objects of a document.
+type Objects struct {
+	Namespaces    []*corev1.Namespace
+	Classes       []*kueue.WorkloadPriorityClass
+	Flavors       []*kueue.ResourceFlavor
+	Cohorts       []*kueue.Cohort
+	ClusterQueues []*kueue.ClusterQueue
+	LocalQueues   []*kueue.LocalQueue
+	// Assumptions that mattered, sorted.
+	Assumptions []Assumption
+}
+
+// Labels of task governance on namespaces (SageMaker Developer Guide, task governance).
+const (
+	labelManaged  = "sagemaker.amazonaws.com/sagemaker-managed-queue"
+	labelTeam     = "sagemaker.amazonaws.com/quota-allocation-id"
+	labelActivate = "sagemaker.amazonaws.com/activate-quota"
+)
+
+// ToKueue maps a document to Kueue objects. The error names a spec that is no valid
+// Kueue spec; run Check first, it finds everything else.
+func ToKueue(d *Document, m Mapping) (*Objects, error) {
+	t := &mapper{Mapping: m, out: &Objects{}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
+	if d.Policy != nil {
+		for _, c := range d.Policy.PriorityClasses {
+			t.assumed[AssumedClass] = true
+			t.out.Classes = append(t.out.Classes, &kueue.WorkloadPriorityClass{ObjectMeta: metav1.ObjectMeta{Name: c.Name + prioritySuffix}, Value: int32(c.Weight)})
+		}
+	}
+	if d.Kueue != nil {
+		if err := t.objects(d.Kueue); err != nil {
+			return nil, err
+		}
+	}
+	for i := range d.Teams {
+		if err := t.team(&d.Teams[i]); err != nil {
+			return nil, fmt.Errorf("team %s: %w", d.Teams[i].Team, err)
+		}
+	}
+	t.out.Assumptions = slices.Sorted(maps.Keys(t.assumed))
+	return t.out, nil
+}
+
+// prioritySuffix ends the name of the WorkloadPriorityClass of a class.
+const prioritySuffix = "-priority"
+
+type mapper struct {
+	Mapping
+	out     *Objects
+	assumed map[Assumption]bool
+	flavors map[string]bool
+}
+
+func (t *mapper) objects(k *Kueue) error {
+	for _, r := range k.PriorityClasses {
+		t.out.Classes = append(t.out.Classes, &kueue.WorkloadPriorityClass{ObjectMeta: metav1.ObjectMeta{Name: r.Name}, Value: int32(r.Value)})
+	}
+	for _, o := range k.Flavors {
+		f := &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: o.Name}}
+		if err := fromPlain(o.Spec, &f.Spec); err != nil {
+			return fmt.Errorf("flavor %s: %w", o.Name, err)
+		}
+		t.flavors[o.Name] = true
+		t.out.Flavors = append(t.out.Flavors, f)
+	}
+	for _, o := range k.Cohorts {
+		c := &kueue.Cohort{ObjectMeta: metav1.ObjectMeta{Name: o.Name}}
+		if err := fromPlain(o.Spec, &c.Spec); err != nil {
+			return fmt.Errorf("cohort %s: %w", o.Name, err)
+		}
+		t.out.Cohorts = append(t.out.Cohorts, c)
+	}
+	return nil
+}
+
+func (t *mapper) team(team *Team) error {
+	spec, err := t.spec(team)
+	if err != nil {
+		return err
+	}
+	q := &kueue.ClusterQueue{ObjectMeta: metav1.ObjectMeta{Name: team.Queue()}, Spec: *spec}
+	t.out.ClusterQueues = append(t.out.ClusterQueues, q)
+	if team.Kueue == nil || team.Kueue.LocalQueues == nil {
+		t.out.Namespaces = append(t.out.Namespaces, t.namespace(team))
+	}
+	for _, l := range team.LocalQueues() {
+		t.out.LocalQueues = append(t.out.LocalQueues, &kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Name},
+			Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(q.Name)}})
+	}
+	for _, g := range spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			t.flavor(string(f.Name))
+		}
+	}
+	return nil
+}
+
+func (t *mapper) namespace(team *Team) *corev1.Namespace {
+	activation := team.Activation
+	if activation == "" {
+		activation = Enabled
+	} else if activation == Disabled {
+		t.assumed[AssumedActivation] = true
+	}
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team.Namespace(),
+		Labels: map[string]string{labelManaged: "true", labelTeam: team.Team, labelActivate: activation}}}
+}
+
+// flavor adds the flavor of an instance type, once.
+func (t *mapper) flavor(name string) {
+	if _, known := instances.Lookup(name); !known || t.flavors[name] {
+		return
+	}
+	t.flavors[name] = true
+	t.out.Flavors = append(t.out.Flavors, &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: kueue.ResourceFlavorSpec{NodeLabels: map[string]string{"node.kubernetes.io/instance-type": name}}})
+}
+
+// spec is the spec of a team's ClusterQueue.
+func (t *mapper) spec(team *Team) (*kueue.ClusterQueueSpec, error) {
+	within := kueue.PreemptionPolicyLowerPriority
+	if team.PreemptTeamTasks == Never {
+		within = kueue.PreemptionPolicyNever
+	}
+	weight := *resource.NewQuantity(int64(team.Weight()), resource.DecimalSI)
+	spec := &kueue.ClusterQueueSpec{
+		CohortName:       kueue.CohortReference(t.Cohort),
+		QueueingStrategy: kueue.BestEffortFIFO,
+		Preemption:       &kueue.ClusterQueuePreemption{WithinClusterQueue: within, ReclaimWithinCohort: kueue.PreemptionPolicyAny},
+		FairSharing:      &kueue.FairSharing{Weight: &weight},
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
+			corev1.LabelMetadataName: team.Namespace()}},
+		ResourceGroups: t.groups(team),
+	}
+	switch team.Shares() {
+	case DontLend:
+		t.assumed[AssumedDontLend] = true
+		spec.CohortName = kueue.CohortReference(t.OwnCohort + team.Team)
+	case Lend:
+		t.assumed[AssumedLend] = true
+	}
+	if team.Kueue == nil || len(team.Kueue.Spec) == 0 {
+		return spec, nil
+	}
+	plain, err := toPlain(spec)
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range team.Kueue.Spec {
+		if plain[key] = value; value == nil {
+			delete(plain, key)
+		}
+	}
+	out := &kueue.ClusterQueueSpec{}
+	if err := fromPlain(plain, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// groups is the one resource group of a team: its flavors in the order of the document.
+func (t *mapper) groups(team *Team) []kueue.ResourceGroup {
+	own, order := t.sum(team.Quota, nil)
+	absolute, order := t.sum(team.AbsoluteBorrowLimits, order)
+	if len(order) == 0 {
+		return nil
+	}
+	names := slices.Clone(covered)
+	extra := map[string]bool{}
+	for _, by := range []map[string]amounts{own, absolute} {
+		for _, a := range by {
+			for r := range a {
+				if !slices.Contains(covered, r) {
+					extra[r] = true
+					t.assumed[AssumedPartition] = true
+				}
+			}
+		}
+	}
+	names = append(names, slices.Sorted(maps.Keys(extra))...)
+	g := kueue.ResourceGroup{}
+	for _, r := range names {
+		g.CoveredResources = append(g.CoveredResources, corev1.ResourceName(r))
+	}
+	for _, typ := range order {
+		f := kueue.FlavorQuotas{Name: kueue.ResourceFlavorReference(typ)}
+		for _, r := range names {
+			nominal := own[typ][r]
+			limit := t.percent(nominal, team.Percent(), r)
+			if a, given := absolute[typ]; given && team.Shares() == LendAndBorrow {
+				limit = a[r]
+			}
+			borrow := quantity(r, limit)
+			f.Resources = append(f.Resources, kueue.ResourceQuota{Name: corev1.ResourceName(r), NominalQuota: quantity(r, nominal), BorrowingLimit: &borrow})
+		}
+		g.Flavors = append(g.Flavors, f)
+	}
+	return []kueue.ResourceGroup{g}
+}
+
+// sum adds up rows by instance type and appends new types to order.
+func (t *mapper) sum(rows []Quota, order []string) (map[string]amounts, []string) {
+	by := map[string]amounts{}
+	for _, q := range rows {
+		a, ok := q.Amounts()
+		if !ok {
+			continue
+		}
+		if q.Count == nil && a[instances.EFA] > 0 {
+			t.assumed[AssumedEFA] = true
+		}
+		name := instances.Full(q.InstanceType)
+		if by[name] == nil {
+			by[name] = amounts{}
+		}
+		if !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+		for r, n := range a {
+			by[name][r] += n
+		}
+	}
+	return by, order
+}
+
+// percent is a part of a quota. Devices are whole; cores are rounded to thousandths and
+// memory to bytes, which nobody notices.
+func (t *mapper) percent(nominal int64, percent int, r string) int64 {
+	whole, rest := nominal/100*int64(percent), nominal%100*int64(percent)
+	part := rest / 100
+	if rest%100 != 0 {
+		if r != "cpu" && r != "memory" {
+			t.assumed[AssumedRounding] = true
+		}
+		switch t.Round {
+		case Up:
+			part++
+		case Nearest:
+			part = int64(math.Round(float64(rest) / 100))
+		}
+	}
+	return whole + part
+}
+
+func toPlain(v any) (map[string]any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	return out, json.Unmarshal(data, &out)
+}
+
+// fromPlain decodes strictly: a field that Kueue does not have is an error.
+func fromPlain(plain map[string]any, into any) error {
+	data, err := json.Marshal(plain)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}

@@ -1,0 +1,21 @@
+package policy
+
+import "regexp"
+
+// Limits of the SageMaker API on a document (service model of CreateComputeQuota and
+// CreateClusterSchedulerConfig).
+const (
+	maxWeight      = 100
+	maxClasses     = 10
+	maxRows        = 15
+	maxBorrow      = 10_000 // percent
+	usualBorrow    = 500    // percent, the limit in older documents
+	maxDescription = 1024
+	// maxTeam keeps hyperpod-ns-TEAM-localqueue within the 63 characters of a label.
+	maxTeam = 40
+)
+
+var (
+	teamName       = regexp.MustCompile(`^[a-z0-9](-*[a-z0-9]){0,39}$`)
+	allocationName = regexp.MustCompile(`^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$`)
+)

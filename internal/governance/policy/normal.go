@@ -1,0 +1,190 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+)
+
+// differing returns the fields of two specs that differ in effect, by their JSON names,
+// sorted.
+func differing(a, b *kueue.ClusterQueueSpec) []string {
+	return compare(plainSpec(normal(a)), plainSpec(normal(b)), a, b)
+}
+
+// changing returns the fields that a spec would change if it was applied over another:
+// what it does not set stays.
+func changing(desired, live *kueue.ClusterQueueSpec) []string {
+	now := plainSpec(normal(live))
+	then := overlay(now, plainSpec(canonical(desired))).(map[string]any)
+	return compare(then, now, desired, live)
+}
+
+func compare(x, y map[string]any, a, b *kueue.ClusterQueueSpec) []string {
+	x["resourceGroups"], y["resourceGroups"] = groupsText(a), groupsText(b)
+	keys := maps.Clone(x)
+	maps.Copy(keys, y)
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !reflect.DeepEqual(x[key], y[key]) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// overlay returns a JSON value with the fields of another set, deeply; lists are replaced.
+func overlay(under, over any) any {
+	u, isMap := under.(map[string]any)
+	o, both := over.(map[string]any)
+	if !isMap || !both {
+		return over
+	}
+	out := maps.Clone(u)
+	for k, v := range o {
+		if old, in := u[k]; in {
+			v = overlay(old, v)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// plainSpec is a spec as JSON; specs that were decoded from JSON always have one.
+func plainSpec(s *kueue.ClusterQueueSpec) map[string]any {
+	plain, err := toPlain(s)
+	if err != nil {
+		return map[string]any{}
+	}
+	return plain
+}
+
+// groupsText writes resource groups without what has no effect: quotas of 0 that cannot
+// grow by borrowing, and flavors without others.
+func groupsText(spec *kueue.ClusterQueueSpec) string {
+	var b strings.Builder
+	for _, g := range spec.ResourceGroups {
+		b.WriteString("group")
+		for _, f := range g.Flavors {
+			rows := map[string]string{}
+			for _, r := range f.Resources {
+				text := amountText(r, spec.CohortName != "")
+				if text != "" {
+					rows[string(r.Name)] = text
+				}
+			}
+			if len(rows) > 0 {
+				fmt.Fprintf(&b, " %s%v", f.Name, rows)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func amountText(r kueue.ResourceQuota, cohort bool) string {
+	name := string(r.Name)
+	nominal := quota.AmountOf(name, r.NominalQuota)
+	limit, lend := int64(0), "-"
+	if r.BorrowingLimit != nil {
+		limit = quota.AmountOf(name, *r.BorrowingLimit)
+	} else if cohort {
+		limit = quota.Unlimited
+	}
+	if r.LendingLimit != nil {
+		lend = fmt.Sprint(quota.AmountOf(name, *r.LendingLimit))
+	}
+	if nominal == 0 && limit == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d+%d/%s", nominal, limit, lend)
+}
+
+// normal fills in the defaults of Kueue's API (apis/kueue/v1beta2/clusterqueue_types.go),
+// so that a spec that was read and one that was written compare.
+func normal(spec *kueue.ClusterQueueSpec) *kueue.ClusterQueueSpec {
+	s := canonical(spec)
+	s.QueueingStrategy = cmp.Or(s.QueueingStrategy, kueue.BestEffortFIFO)
+	if s.StopPolicy == nil {
+		none := kueue.None
+		s.StopPolicy = &none
+	}
+	if s.FlavorFungibility == nil {
+		s.FlavorFungibility = &kueue.FlavorFungibility{}
+	}
+	s.FlavorFungibility.WhenCanBorrow = cmp.Or(s.FlavorFungibility.WhenCanBorrow, kueue.MayStopSearch)
+	s.FlavorFungibility.WhenCanPreempt = cmp.Or(s.FlavorFungibility.WhenCanPreempt, kueue.TryNextFlavor)
+	if s.Preemption == nil {
+		s.Preemption = &kueue.ClusterQueuePreemption{}
+	}
+	p := s.Preemption
+	p.WithinClusterQueue = cmp.Or(p.WithinClusterQueue, kueue.PreemptionPolicyNever)
+	p.ReclaimWithinCohort = cmp.Or(p.ReclaimWithinCohort, kueue.PreemptionPolicyNever)
+	if p.BorrowWithinCohort != nil && cmp.Or(p.BorrowWithinCohort.Policy, kueue.BorrowWithinCohortPolicyNever) == kueue.BorrowWithinCohortPolicyNever {
+		p.BorrowWithinCohort = nil
+	}
+	if s.FairSharing == nil || s.FairSharing.Weight == nil {
+		s.FairSharing = &kueue.FairSharing{Weight: resource.NewQuantity(1, resource.DecimalSI)}
+	}
+	return s
+}
+
+// canonical is a copy with every quantity written in one way.
+func canonical(spec *kueue.ClusterQueueSpec) *kueue.ClusterQueueSpec {
+	s := spec.DeepCopy()
+	for _, g := range s.ResourceGroups {
+		canonicalFlavors(g.Flavors)
+	}
+	if s.FairSharing != nil && s.FairSharing.Weight != nil {
+		s.FairSharing.Weight = resource.NewMilliQuantity(s.FairSharing.Weight.MilliValue(), resource.DecimalSI)
+	}
+	return s
+}
+
+func canonicalCohort(spec *kueue.CohortSpec) *kueue.CohortSpec {
+	s := spec.DeepCopy()
+	for _, g := range s.ResourceGroups {
+		canonicalFlavors(g.Flavors)
+	}
+	if s.FairSharing != nil && s.FairSharing.Weight != nil {
+		s.FairSharing.Weight = resource.NewMilliQuantity(s.FairSharing.Weight.MilliValue(), resource.DecimalSI)
+	}
+	return s
+}
+
+func canonicalFlavors(flavors []kueue.FlavorQuotas) {
+	for fi := range flavors {
+		for ri := range flavors[fi].Resources {
+			r := &flavors[fi].Resources[ri]
+			canonicalQuantity(r.Name, &r.NominalQuota)
+			canonicalQuantity(r.Name, r.BorrowingLimit)
+			canonicalQuantity(r.Name, r.LendingLimit)
+		}
+	}
+}
+
+func canonicalQuantity(name corev1.ResourceName, q *resource.Quantity) {
+	if q == nil {
+		return
+	}
+	if n := quota.AmountOf(string(name), *q); n != quota.Unlimited {
+		*q = quantity(string(name), n)
+	}
+}
+
+// quantity is an amount as people write it: memory in binary units.
+func quantity(name string, n int64) resource.Quantity {
+	if name == string(corev1.ResourceMemory) {
+		return *resource.NewQuantity(n, resource.BinarySI)
+	}
+	return quota.QuantityOf(name, n)
+}

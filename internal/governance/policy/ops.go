@@ -1,0 +1,231 @@
+package policy
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+)
+
+// Operation is a change of one Kueue object.
+type Operation struct {
+	Action    Action
+	Kind      string
+	Namespace string `json:",omitempty"`
+	Name      string
+	// Fields are the fields of the spec that change, of an update.
+	Fields []string `json:",omitempty"`
+	// Lowers: the change takes quota away.
+	Lowers bool `json:",omitempty"`
+	// Object is what server-side apply sends; nil of a deletion.
+	Object map[string]any `json:"-"`
+}
+
+// Differences returns the operations that lead from a cluster to the desired objects, in
+// the order in which they keep every team's quota: what others refer to first, then
+// quotas that rise, then those that fall, then what goes. Objects that only the cluster
+// has stay, but for the queues of the pruned teams (by the names of their ClusterQueues).
+func Differences(live *Live, want *Objects, prune []string) []Operation {
+	o := &operations{}
+	for _, n := range want.Namespaces {
+		old := find(live.Namespaces, func(x *corev1.Namespace) bool { return x.Name == n.Name })
+		o.add(old != nil, kinds.Namespace, "", n.Name, labelFields(old, n), false, map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}})
+	}
+	for _, c := range want.Classes {
+		old := find(live.Classes, func(x *kueue.WorkloadPriorityClass) bool { return x.Name == c.Name })
+		var fields []string
+		if old != nil && old.Value != c.Value {
+			fields = []string{"value"}
+		}
+		o.add(old != nil, kinds.WorkloadPriorityClass, "", c.Name, fields, false, map[string]any{"value": c.Value})
+	}
+	for _, f := range want.Flavors {
+		old := find(live.Flavors, func(x *kueue.ResourceFlavor) bool { return x.Name == f.Name })
+		var fields []string
+		if old != nil && !derived(f) {
+			fields = fieldsOf(f.Spec, old.Spec)
+		}
+		o.spec(old != nil, kinds.ResourceFlavor, f.Name, fields, false, f.Spec)
+	}
+	for _, c := range want.Cohorts {
+		old := find(live.Cohorts, func(x *kueue.Cohort) bool { return x.Name == c.Name })
+		var fields []string
+		if old != nil {
+			fields = fieldsOf(canonicalCohort(&c.Spec), canonicalCohort(&old.Spec))
+		}
+		o.spec(old != nil, kinds.Cohort, c.Name, fields, false, c.Spec)
+	}
+	for _, q := range want.ClusterQueues {
+		old := find(live.ClusterQueues, func(x *kueue.ClusterQueue) bool { return x.Name == q.Name })
+		var fields []string
+		lowers := false
+		if old != nil {
+			fields = changing(&q.Spec, &old.Spec)
+			lowers = lower(&old.Spec, &q.Spec)
+		}
+		o.spec(old != nil, kinds.ClusterQueue, q.Name, fields, lowers, q.Spec)
+	}
+	for _, l := range want.LocalQueues {
+		old := find(live.LocalQueues, func(x *kueue.LocalQueue) bool { return x.Namespace == l.Namespace && x.Name == l.Name })
+		var fields []string
+		if old != nil && old.Spec.ClusterQueue != l.Spec.ClusterQueue {
+			fields = []string{"clusterQueue"}
+		}
+		o.add(old != nil, kinds.LocalQueue, l.Namespace, l.Name, fields, false, map[string]any{"spec": map[string]any{"clusterQueue": string(l.Spec.ClusterQueue)}})
+	}
+	for _, name := range prune {
+		for _, l := range live.LocalQueues {
+			if string(l.Spec.ClusterQueue) == name {
+				o.out = append(o.out, Operation{Action: Delete, Kind: kinds.LocalQueue.Kind, Namespace: l.Namespace, Name: l.Name})
+			}
+		}
+		o.out = append(o.out, Operation{Action: Delete, Kind: kinds.ClusterQueue.Kind, Name: name, Lowers: true})
+	}
+	slices.SortStableFunc(o.out, func(a, b Operation) int { return cmp.Compare(turn(a), turn(b)) })
+	return o.out
+}
+
+// turn is when an operation is made.
+func turn(o Operation) int {
+	switch {
+	case o.Action == Delete && o.Kind == kinds.LocalQueue.Kind:
+		return 4
+	case o.Action == Delete:
+		return 5
+	case o.Kind == kinds.LocalQueue.Kind:
+		return 2
+	case o.Lowers:
+		return 3
+	case o.Kind == kinds.ClusterQueue.Kind:
+		return 1
+	}
+	return 0
+}
+
+type operations struct{ out []Operation }
+
+func (o *operations) spec(exists bool, r kinds.Resource, name string, fields []string, lowers bool, spec any) {
+	plain, err := toPlain(spec)
+	if err != nil {
+		return // a typed spec always has a JSON form
+	}
+	o.add(exists, r, "", name, fields, lowers, map[string]any{"spec": plain})
+}
+
+func (o *operations) add(exists bool, r kinds.Resource, namespace, name string, fields []string, lowers bool, body map[string]any) {
+	action := Create
+	if exists {
+		if len(fields) == 0 {
+			return
+		}
+		action = Update
+	}
+	meta, _ := body["metadata"].(map[string]any)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	meta["name"] = name
+	if namespace != "" {
+		meta["namespace"] = namespace
+	}
+	object := maps.Clone(body)
+	object["metadata"] = meta
+	object["apiVersion"], object["kind"] = r.GroupVersion(), r.Kind
+	o.out = append(o.out, Operation{Action: action, Kind: r.Kind, Namespace: namespace, Name: name, Fields: fields, Lowers: lowers, Object: object})
+}
+
+func find[T any](list []*T, is func(*T) bool) *T {
+	for _, x := range list {
+		if is(x) {
+			return x
+		}
+	}
+	return nil
+}
+
+// derived reports a flavor that ToKueue made of an instance type: an existing one of
+// that name stays as it is, since the service gives it further labels.
+func derived(f *kueue.ResourceFlavor) bool {
+	return len(f.Spec.NodeLabels) == 1 && f.Spec.NodeLabels["node.kubernetes.io/instance-type"] == f.Name &&
+		len(f.Spec.NodeTaints)+len(f.Spec.Tolerations) == 0 && f.Spec.TopologyName == nil
+}
+
+// labelFields reports the labels that an existing namespace lacks.
+func labelFields(old, n *corev1.Namespace) []string {
+	if old == nil {
+		return nil
+	}
+	for k, v := range n.Labels {
+		if old.Labels[k] != v {
+			return []string{"labels"}
+		}
+	}
+	return nil
+}
+
+func anyMap(m map[string]string) map[string]any {
+	out := map[string]any{}
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+// fieldsOf returns the fields that a spec sets and the other one has otherwise.
+func fieldsOf(want, have any) []string {
+	x, err := toPlain(want)
+	if err != nil {
+		return nil
+	}
+	y, err := toPlain(have)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(x)) {
+		if !reflect.DeepEqual(overlay(y[k], x[k]), y[k]) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// lower reports that some quota or limit falls.
+func lower(from, to *kueue.ClusterQueueSpec) bool {
+	type at struct{ flavor, resource string }
+	amounts := func(s *kueue.ClusterQueueSpec) (nominal, most map[at]int64) {
+		nominal, most = map[at]int64{}, map[at]int64{}
+		for _, g := range s.ResourceGroups {
+			for _, f := range g.Flavors {
+				for _, r := range f.Resources {
+					k := at{string(f.Name), string(r.Name)}
+					n := quota.AmountOf(k.resource, r.NominalQuota)
+					nominal[k], most[k] = n, quota.Unlimited
+					if s.CohortName == "" {
+						most[k] = n
+					} else if r.BorrowingLimit != nil {
+						most[k] = quota.AmountOf(k.resource, *r.BorrowingLimit)
+						if n != quota.Unlimited && most[k] < quota.Unlimited-n {
+							most[k] += n
+						}
+					}
+				}
+			}
+		}
+		return nominal, most
+	}
+	n1, m1 := amounts(from)
+	n2, m2 := amounts(to)
+	for k := range n1 {
+		if n2[k] < n1[k] || m2[k] < m1[k] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,251 @@
+package policy
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+)
+
+// FaultKind says what is wrong with the text of a document.
+type FaultKind string
+
+// The kinds of faults.
+const (
+	Syntax       FaultKind = "Syntax"       // Got is the YAML reader's message
+	Documents    FaultKind = "Documents"    // not exactly one YAML document
+	UnknownField FaultKind = "UnknownField" // Got is the key, Want the keys there are, Near those meant
+	WrongType    FaultKind = "WrongType"    // Got describes the value, Want the type
+	WrongValue   FaultKind = "WrongValue"   // Got is the value, Want the values there are, Near those meant
+	Missing      FaultKind = "Missing"      // a required field has no value; Got is its name
+)
+
+// Position is a line and a column in a file, from 1.
+type Position struct{ Line, Column int }
+
+// Fault is a fault in the text of a document.
+type Fault struct {
+	Position
+	// Path names the field: teams[2].quota[0].count.
+	Path string
+	Kind FaultKind
+	Got  string
+	Want []string `json:",omitempty"`
+	Near []string `json:",omitempty"`
+}
+
+// Positions are the places of the fields of a document, by path.
+type Positions map[string]Position
+
+// Of returns the place of a path, or of the nearest parent that has one.
+func (p Positions) Of(path string) Position {
+	for path != "" {
+		if at, ok := p[path]; ok {
+			return at
+		}
+		cut := max(strings.LastIndexByte(path, '.'), strings.LastIndexByte(path, '['))
+		if cut < 0 {
+			break
+		}
+		path = path[:cut]
+	}
+	return Position{1, 1}
+}
+
+// Parse reads a document, strictly. A text with faults has no document. An empty text is
+// an empty document.
+func Parse(data []byte) (*Document, Positions, []Fault) {
+	docs, broken := manifest.ParseAll(data)
+	d := &decoder{at: Positions{}}
+	for _, err := range broken {
+		at := Position{1, 1}
+		text := err.Error()
+		var l *manifest.LineError
+		if errors.As(err, &l) {
+			at, text = Position{max(l.Line, 1), max(l.Column, 1)}, l.Text
+		}
+		d.faults = append(d.faults, Fault{Position: at, Kind: Syntax, Got: text})
+	}
+	out := &Document{}
+	switch {
+	case len(d.faults) > 0:
+	case len(docs) > 1:
+		d.faults = append(d.faults, Fault{Position: Position{docs[1].Line, 1}, Kind: Documents, Got: strconv.Itoa(len(docs))})
+	case len(docs) == 1:
+		d.value(docs[0], reflect.ValueOf(out).Elem(), "", nil)
+		d.required(docs[0], "version", "")
+		if n := docs[0].Get("version"); n != nil && n.Str() != Version {
+			d.add(n, "version", WrongValue, n.Str(), []string{Version})
+		}
+	}
+	if len(d.faults) > 0 {
+		return nil, nil, d.faults
+	}
+	return out, d.at, nil
+}
+
+// decoder fills a document from a tree and notes where each field is.
+type decoder struct {
+	at     Positions
+	faults []Fault
+}
+
+func (d *decoder) add(n *manifest.Node, path string, k FaultKind, got string, want []string) {
+	f := Fault{Position: Position{n.Line, n.Column}, Path: path, Kind: k, Got: got, Want: want}
+	if k == UnknownField || k == WrongValue {
+		f.Near = errs.Near(got, want)
+	}
+	d.faults = append(d.faults, f)
+}
+
+// value decodes a node; enum lists the words that a text may be.
+func (d *decoder) value(n *manifest.Node, to reflect.Value, path string, enum []string) {
+	if path != "" {
+		d.at[path] = Position{n.Line, n.Column}
+	}
+	switch to.Kind() {
+	case reflect.Pointer:
+		v := reflect.New(to.Type().Elem())
+		d.value(n, v.Elem(), path, enum)
+		to.Set(v)
+	case reflect.Struct:
+		d.fields(n, to, path)
+	case reflect.Slice:
+		if n.Kind != manifest.ListNode {
+			d.add(n, path, WrongType, n.Describe(false), []string{"a list"})
+			return
+		}
+		to.Set(reflect.MakeSlice(to.Type(), len(n.Items), len(n.Items)))
+		for i, item := range n.Items {
+			d.value(item, to.Index(i), path+"["+strconv.Itoa(i)+"]", nil)
+		}
+	case reflect.Map:
+		d.mapping(n, to, path)
+	default:
+		d.scalar(n, to, path, enum)
+	}
+}
+
+func (d *decoder) mapping(n *manifest.Node, to reflect.Value, path string) {
+	if n.Kind != manifest.MapNode {
+		d.add(n, path, WrongType, n.Describe(false), []string{"a map"})
+		return
+	}
+	if to.Type().Elem().Kind() == reflect.Interface {
+		plain, err := toPlain(n.Plain()) // numbers as JSON has them
+		if err != nil {
+			d.add(n, path, WrongType, err.Error(), []string{"a map"})
+			return
+		}
+		to.Set(reflect.ValueOf(plain))
+		return
+	}
+	to.Set(reflect.MakeMap(to.Type()))
+	for _, f := range n.Fields {
+		v := reflect.New(to.Type().Elem()).Elem()
+		d.value(f.Value, v, path+"."+f.Key, nil)
+		to.SetMapIndex(reflect.ValueOf(f.Key), v)
+	}
+}
+
+func (d *decoder) fields(n *manifest.Node, to reflect.Value, path string) {
+	if n.Kind != manifest.MapNode {
+		d.add(n, path, WrongType, n.Describe(false), []string{"a map"})
+		return
+	}
+	type field struct {
+		index    int
+		enum     []string
+		required bool
+	}
+	known := map[string]field{}
+	var names []string
+	for i := range to.NumField() {
+		f := to.Type().Field(i)
+		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		known[name] = field{i, words(f.Tag.Get("enum")), rest == ""}
+		names = append(names, name)
+	}
+	for _, f := range n.Fields {
+		k, ok := known[f.Key]
+		if !ok {
+			d.add(&manifest.Node{Line: f.Line, Column: f.Column}, join(path, f.Key), UnknownField, f.Key, names)
+			continue
+		}
+		if f.Value.Kind == manifest.ScalarNode && f.Value.Value == nil && !k.required {
+			continue // a key without a value
+		}
+		d.value(f.Value, to.Field(k.index), join(path, f.Key), k.enum)
+	}
+	for _, name := range names {
+		if known[name].required && path != "" {
+			d.required(n, name, path)
+		}
+	}
+}
+
+func (d *decoder) required(n *manifest.Node, name, path string) {
+	v := n.Get(name)
+	if v == nil || v.Kind == manifest.ScalarNode && (v.Value == nil || v.Value == "") {
+		d.add(n, join(path, name), Missing, name, nil)
+	}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func words(tag string) []string {
+	if tag == "" {
+		return nil
+	}
+	return strings.Split(tag, ",")
+}
+
+func (d *decoder) scalar(n *manifest.Node, to reflect.Value, path string, enum []string) {
+	wrong := func(want string) { d.add(n, path, WrongType, n.Describe(false), []string{want}) }
+	switch to.Kind() {
+	case reflect.String:
+		// A name such as 8 is written without quotes and is a text all the same.
+		text, isText := n.Value.(string)
+		if !isText {
+			if _, isNumber := n.Value.(int64); !isNumber || enum != nil {
+				wrong("a text")
+				return
+			}
+			text = n.Text
+		}
+		if enum != nil && !slices.Contains(enum, text) {
+			d.add(n, path, WrongValue, text, enum)
+			return
+		}
+		to.SetString(text)
+	case reflect.Int:
+		v, ok := n.Value.(int64)
+		if !ok || n.Kind != manifest.ScalarNode {
+			wrong("a whole number")
+			return
+		}
+		to.SetInt(v)
+	case reflect.Float64:
+		switch v := n.Value.(type) {
+		case int64:
+			to.SetFloat(float64(v))
+			return
+		case float64:
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				to.SetFloat(v)
+				return
+			}
+		}
+		wrong("a number")
+	}
+}

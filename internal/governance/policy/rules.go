@@ -1,0 +1,114 @@
+package policy
+
+// Level is the severity of a finding.
+type Level string
+
+// The levels. With an Error the service or Kueue refuses the document.
+const (
+	LevelError   Level = "Error"
+	LevelWarning Level = "Warning"
+	LevelNote    Level = "Note"
+)
+
+// Rule is one row of the table of docs/governance-check.md.
+type Rule struct {
+	// Code is the level's letter and the rule's number. A number never changes its
+	// meaning; rules from 41 on are this tool's own.
+	Code  string
+	Level Level
+	// Title states the rule in a sentence.
+	Title string
+	// Source names the document that the rule comes from.
+	Source string
+}
+
+// The codes.
+const (
+	OverCapacity     = "W001"
+	BorrowIgnored    = "W002"
+	NobodyToShare    = "N003"
+	NoClasses        = "N009"
+	WeightIgnored    = "W010"
+	WeightZero       = "W011"
+	SameNamespace    = "E014"
+	BadPartition     = "E025"
+	OutOfRange       = "E028"
+	BadName          = "E029"
+	Duplicate        = "E030"
+	TooMany          = "E031"
+	LargeBorrow      = "W028"
+	UnknownInstance  = "E041"
+	UnitMissing      = "E042"
+	UnitConflict     = "E043"
+	TwiceDescribed   = "E044"
+	BadSpec          = "E045"
+	BorrowsNothing   = "W046"
+	PartOfInstance   = "N047"
+	Unreserved       = "N048"
+	NobodyLends      = "W049"
+	ClassInUse       = "E050"
+	BelowUse         = "W051"
+	NamespaceRemoved = "W052"
+)
+
+const (
+	apiModel  = "SageMaker API: CreateComputeQuota, CreateClusterSchedulerConfig"
+	guide     = "SageMaker Developer Guide, task governance: policies"
+	kueueDocs = "Kueue: ClusterQueue"
+)
+
+// Rules returns every rule, ordered by number.
+func Rules() []Rule {
+	return []Rule{
+		{OverCapacity, LevelWarning, "The quota of all teams should not exceed the capacity of the cluster.", guide},
+		{BorrowIgnored, LevelWarning, "Borrowing limits have an effect only with the strategy LendAndBorrow.", guide},
+		{NobodyToShare, LevelNote, "Lending and borrowing need at least two teams with the same instance type.", guide},
+		{NoClasses, LevelNote, "Without priority classes, tasks rank first come, first served.", guide},
+		{WeightIgnored, LevelWarning, "Fair-share weights have an effect only if fair share is enabled.", guide},
+		{WeightZero, LevelWarning, "With fair share, a team of weight 0 is the first to lose what it borrows.", "Kueue: fair sharing"},
+		{SameNamespace, LevelError, "A LocalQueue belongs to one team.", guide},
+		{BadPartition, LevelError, "A MIG profile must exist on the instance type and cannot be combined with instances or accelerators.", "HyperPod CLI v3.9.0: accelerator partitions"},
+		{OutOfRange, LevelError, "A number must be within the limits of the API.", apiModel},
+		{LargeBorrow, LevelWarning, "Older versions of the API accept borrowing limits up to 500 %.", apiModel},
+		{BadName, LevelError, "A name must have the form that the API accepts.", apiModel},
+		{Duplicate, LevelError, "A team, an allocation, a priority class and an instance type of a team appear once.", apiModel},
+		{TooMany, LevelError, "A policy has at most 10 priority classes, a team at most 15 instance types.", apiModel},
+		{UnknownInstance, LevelError, "The instance type must be one that HyperPod offers.", "HyperPod CLI v3.9.0: instance types"},
+		{UnitMissing, LevelError, "A quota names instances, accelerators, slices, vCPUs or memory, and the instance type has them.", apiModel},
+		{UnitConflict, LevelError, "A number of instances cannot be combined with accelerators, slices, vCPUs or memory.", apiModel},
+		{TwiceDescribed, LevelError, "Quota is described by rows or by kueue.spec.resourceGroups, not by both.", "this tool"},
+		{BadSpec, LevelError, "The fields under kueue must be valid fields of Kueue's API.", kueueDocs},
+		{BorrowsNothing, LevelWarning, "A percentage of a small quota can round down to nothing.", "this tool"},
+		{PartOfInstance, LevelNote, "Quota for a part of an instance fits no job that needs whole instances.", "this tool"},
+		{Unreserved, LevelNote, "Capacity that no team has reserved is idle unless idle resource sharing is enabled.", guide},
+		{NobodyLends, LevelWarning, "A team can borrow only what another team of the same instance type lends.", guide},
+		{ClassInUse, LevelError, "A priority class that workloads use cannot be removed.", "SageMaker Developer Guide, task governance: policies"},
+		{BelowUse, LevelWarning, "Quota below the present use makes running jobs borrowers that can be preempted.", "Kueue: preemption"},
+		{NamespaceRemoved, LevelWarning, "Removing a team removes its namespace with everything in it.", "SageMaker API: DeleteComputeQuota (as seen on clusters)"},
+	}
+}
+
+// LevelOf returns the level of a code.
+func LevelOf(code string) Level {
+	for _, r := range Rules() {
+		if r.Code == code {
+			return r.Level
+		}
+	}
+	return LevelNote
+}
+
+// Finding is one place where a document breaks a rule.
+type Finding struct {
+	Code  string
+	Level Level
+	// Path names the field; Line and Column are 0 where the document has no text.
+	Path         string
+	Line, Column int
+	Team         string   `json:",omitempty"`
+	Subject      string   `json:",omitempty"` // instance type, class, name or resource
+	Value        *float64 `json:",omitempty"` // the number that breaks the rule
+	Limit        *float64 `json:",omitempty"` // the number that it should keep to
+	Text         string   `json:",omitempty"` // the value that breaks the rule, or why
+	Names        []string `json:",omitempty"` // what there is, or others that are concerned
+}
