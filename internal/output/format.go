@@ -19,13 +19,15 @@ const (
 	Wide              Name = "wide"
 	NameFormat        Name = "name"
 	Prometheus        Name = "prometheus"
+	SARIF             Name = "sarif"
+	Markdown          Name = "markdown"
 	JSONPath          Name = "jsonpath"
 	JSONPathFile      Name = "jsonpath-file"
 	CustomColumns     Name = "custom-columns"
 	CustomColumnsFile Name = "custom-columns-file"
 )
 
-var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus}
+var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown}
 
 var templated = []Name{JSONPath, JSONPathFile, CustomColumns, CustomColumnsFile}
 

@@ -1,0 +1,231 @@
+package governancecmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// CheckOptions are the flags of governance check.
+type CheckOptions struct {
+	Factory *factory.Factory
+	File    string
+	// Capacity are numbers of instances: TYPE=COUNT.
+	Capacity []string
+	// Live compares with the nodes of the cluster.
+	Live   bool
+	Strict bool
+}
+
+func newCheck(f *factory.Factory, test func(context.Context, *CheckOptions) error) *cobra.Command {
+	o := &CheckOptions{Factory: f}
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Find mistakes in a governance file",
+		Long: `Checks a governance file against the rules of SageMaker HyperPod task governance
+and Kueue, without a cluster. docs/governance-check.md lists the rules.
+
+To check quota against capacity, name the number of instances in the file or with
+--capacity, or use --live to read the nodes of the cluster.
+
+The exit code is 1 if there are errors; with --strict it is 3 if there are errors
+or warnings.`,
+		Example: `  hyperpod governance check teams.yaml
+  hyperpod governance check teams.yaml --capacity ml.p5.48xlarge=10 --strict
+  hyperpod governance check teams.yaml -o sarif > governance.sarif`,
+		RunE: factory.RunE(o, takeFile("check", &o.File), runCheck, test),
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&o.File, "file", "f", "", "governance file; - is stdin")
+	fs.StringArrayVar(&o.Capacity, "capacity", nil, "number of instances, for example ml.p5.48xlarge=10 (repeatable)")
+	fs.BoolVar(&o.Live, "live", false, "check quota against the healthy nodes of the cluster")
+	fs.BoolVar(&o.Strict, "strict", false, "exit with 3 if there are errors or warnings")
+	return cmd
+}
+
+// Validate checks the options alone.
+func (o *CheckOptions) Validate() error {
+	if o.Live && len(o.Capacity) > 0 {
+		return factory.Excludes("live", "capacity")
+	}
+	_, err := o.capacity()
+	return err
+}
+
+func (o *CheckOptions) capacity() (map[string]int, error) {
+	if len(o.Capacity) == 0 {
+		return nil, nil
+	}
+	out := map[string]int{}
+	for _, text := range o.Capacity {
+		name, count, ok := strings.Cut(text, "=")
+		n, err := strconv.Atoi(count)
+		if !ok || err != nil || n < 0 {
+			return nil, factory.Invalid("capacity", text, "TYPE=COUNT, for example ml.p5.48xlarge=10")
+		}
+		if _, known := instances.Lookup(name); !known {
+			e := errs.NotFoundf("instance type %q not found", name).WithCode(errs.Usage)
+			for _, near := range instances.Near(name) {
+				e.Suggest(errs.Option("--capacity", near+"="+count))
+			}
+			return nil, e
+		}
+		out[instances.Full(name)] = n
+	}
+	return out, nil
+}
+
+// finding is a finding as it is shown.
+type finding struct {
+	policy.Finding
+	Message string
+	Source  string
+}
+
+// checkDocument is the JSON of governance check.
+type checkDocument struct {
+	Schema                  string
+	File                    string
+	Valid                   bool
+	Errors, Warnings, Notes int
+	Findings                []finding
+}
+
+const checkSchema = "hyperpod.governance-check/v1"
+
+func runCheck(ctx context.Context, o *CheckOptions) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	data, err := read(ctx, f, o.File)
+	if err != nil {
+		return err
+	}
+	facts := policy.Facts{}
+	if facts.Capacity, err = o.capacity(); err != nil {
+		return err
+	}
+	if o.Live {
+		_, in, err := readLive(ctx, f)
+		if err != nil {
+			return err
+		}
+		if facts.Capacity = in.Instances(); facts.Capacity == nil {
+			f.Notef("note: quota is not checked against capacity: no permission to list nodes")
+		}
+	}
+	doc := report(o.File, data, facts)
+	if format.Name == output.SARIF {
+		err = output.Print(f.IO, output.Format{Name: output.JSON}, sarif(doc, f.Version), nil, nil)
+	} else {
+		err = output.Print(f.IO, format, doc, func() output.Table { return findingsTable(doc) }, nil)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Strict && doc.Errors+doc.Warnings > 0:
+		return silent(f, errs.No)
+	case doc.Errors > 0:
+		return silent(f, errs.Failure)
+	}
+	return nil
+}
+
+func silent(f *factory.Factory, code errs.Exit) error {
+	if err := f.IO.Flush(); err != nil {
+		return err
+	}
+	return errs.Silent{Code: code}
+}
+
+// report checks the text of a file. Faults of the text are errors with code E000.
+func report(file string, data []byte, facts policy.Facts) checkDocument {
+	doc := checkDocument{Schema: checkSchema, File: file, Findings: []finding{}}
+	d, at, faults := policy.Parse(data)
+	for _, fault := range faults {
+		doc.Findings = append(doc.Findings, finding{policy.Finding{Code: textFault, Level: policy.LevelError, Path: fault.Path, Line: fault.Line, Column: fault.Column},
+			policytext.Fault(fault), "docs/governance.md"})
+	}
+	if d != nil {
+		doc.add(policy.Check(d, at, facts))
+	}
+	for _, x := range doc.Findings {
+		switch x.Level {
+		case policy.LevelError:
+			doc.Errors++
+		case policy.LevelWarning:
+			doc.Warnings++
+		default:
+			doc.Notes++
+		}
+	}
+	doc.Valid = doc.Errors == 0
+	return doc
+}
+
+// textFault is the code of a fault in the text: no rule can be checked.
+const textFault = "E000"
+
+func (d *checkDocument) add(found []policy.Finding) {
+	sources := map[string]string{}
+	for _, r := range policy.Rules() {
+		sources[r.Code] = r.Source
+	}
+	for _, x := range found {
+		d.Findings = append(d.Findings, finding{x, policytext.Finding(x), sources[x.Code]})
+	}
+}
+
+func place(file string, line, column int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, line, column)
+}
+
+func findingsTable(d checkDocument) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "PLACE"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true}}}
+	for _, x := range d.Findings {
+		t.Rows = append(t.Rows, output.T(place(d.File, x.Line, x.Column), strings.ToLower(string(x.Level)), x.Code, x.Message))
+	}
+	t.Empty = d.File + " is valid"
+	if len(t.Rows) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s, %s, %s", words.Count(d.Errors, "error", "errors"), words.Count(d.Warnings, "warning", "warnings"), words.Count(d.Notes, "note", "notes")))
+	}
+	return t
+}
+
+// sarif is a report in the Static Analysis Results Interchange Format 2.1.0 (OASIS).
+func sarif(d checkDocument, version string) map[string]any {
+	levels := map[policy.Level]string{policy.LevelError: "error", policy.LevelWarning: "warning", policy.LevelNote: "note"}
+	rules := []any{map[string]any{"id": textFault, "shortDescription": map[string]any{"text": "The file must be a valid governance file."}, "defaultConfiguration": map[string]any{"level": "error"}}}
+	for _, r := range policy.Rules() {
+		rules = append(rules, map[string]any{"id": r.Code, "shortDescription": map[string]any{"text": r.Title},
+			"defaultConfiguration": map[string]any{"level": levels[r.Level]}, "properties": map[string]any{"source": r.Source}})
+	}
+	results := []any{}
+	for _, x := range d.Findings {
+		results = append(results, map[string]any{"ruleId": x.Code, "level": levels[x.Level], "message": map[string]any{"text": x.Message},
+			"locations": []any{map[string]any{"physicalLocation": map[string]any{
+				"artifactLocation": map[string]any{"uri": d.File},
+				"region":           map[string]any{"startLine": max(x.Line, 1), "startColumn": max(x.Column, 1)}}}}})
+	}
+	return map[string]any{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []any{map[string]any{"tool": map[string]any{"driver": map[string]any{
+			"name": "hyperpod", "version": cmp.Or(version, "dev"), "rules": rules}}, "results": results}}}
+}

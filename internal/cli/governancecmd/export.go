@@ -1,0 +1,146 @@
+package governancecmd
+
+import (
+	"bytes"
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
+)
+
+// ExportOptions are the flags of governance export.
+type ExportOptions struct {
+	Factory *factory.Factory
+	// File is updated in place; "" prints the document.
+	File    string
+	Mapping mappingFlags
+}
+
+func newExport(f *factory.Factory, test func(context.Context, *ExportOptions) error) *cobra.Command {
+	o := &ExportOptions{Factory: f, Mapping: newMapping()}
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the governance file of a cluster",
+		Long: `Writes the teams, quota and policy of a cluster as a governance file. The
+cluster can be made by HyperPod or by hand, live, a sandbox or a snapshot. What the
+terms of task governance cannot express is kept under kueue, so a plan of the file
+changes nothing.
+
+With --file, an existing file is brought up to date; its comments and order stay.`,
+		Example: `  hyperpod governance export > teams.yaml
+  hyperpod governance export --file teams.yaml
+  hyperpod governance export --snapshot cluster.json.gz -o json`,
+		Args: factory.NoArgs,
+		RunE: factory.RunE(o, nil, runExport, test),
+	}
+	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to create or update in place")
+	o.Mapping.add(cmd)
+	return cmd
+}
+
+// Validate checks the options alone.
+func (o *ExportOptions) Validate() error {
+	if o.File != "" && o.Factory.Global.Output != "" {
+		return factory.Excludes("file", "output")
+	}
+	return nil
+}
+
+func runExport(ctx context.Context, o *ExportOptions) error {
+	f := o.Factory
+	live, in, err := readLive(ctx, f)
+	if err != nil {
+		return err
+	}
+	if err := readable(in); err != nil {
+		return err
+	}
+	doc, notes := policy.FromKueue(live, o.Mapping.mapping())
+	for _, n := range notes {
+		f.Notef("note: %s", policytext.Note(n))
+	}
+	if o.File != "" {
+		return update(ctx, f, o.File, doc)
+	}
+	// The document is a file for people, so YAML is its form, also in a pipe.
+	if f.Global.Output == "" {
+		text, err := policy.Marshal(doc)
+		if err == nil {
+			_, err = f.IO.Out.Write([]byte(output.SafeLines(string(text))))
+		}
+		return err
+	}
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	return output.Print(f.IO, format, doc, nil, nil)
+}
+
+// update brings a file up to date, or creates it.
+func update(ctx context.Context, f *factory.Factory, path string, doc *policy.Document) error {
+	var text []byte
+	if _, err := os.Stat(path); err == nil {
+		old, err := read(ctx, f, path)
+		if err != nil {
+			return err
+		}
+		if _, _, faults := policy.Parse(old); len(faults) > 0 && len(bytes.TrimSpace(old)) > 0 {
+			return errs.Usagef("cannot update %s: it is not a valid governance file", path).Suggest(errs.Run("governance check", "-f", path))
+		}
+		if text, err = policy.Rewrite(old, doc); err != nil {
+			return err
+		}
+	} else if text, err = policy.Marshal(doc); err != nil {
+		return err
+	}
+	if _, err := atomicfile.Write(path, func(w *os.File) error { _, err := w.Write(text); return err }); err != nil {
+		return errs.New("cannot write "+path, errs.FileReason(err)).WithCause(err)
+	}
+	f.Notef("wrote %s", path)
+	return nil
+}
+
+// readLive reads what governs the cluster, and everything that decisions depend on.
+func readLive(ctx context.Context, f *factory.Factory) (*policy.Live, *inputs.Inputs, error) {
+	cluster, err := f.Cluster(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
+		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
+	}}, cluster.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	f.Missing(in.Missing)
+	l := &policy.Live{Objects: policy.Objects{Namespaces: in.Namespaces, Classes: in.WorkloadPriority, Flavors: in.Flavors,
+		Cohorts: in.Cohorts, ClusterQueues: in.ClusterQueues, LocalQueues: in.LocalQueues}}
+	if in.Manager.Data != "" {
+		on := in.Rules().Config.FairSharing
+		l.FairSharing = &on
+	}
+	return l, in, nil
+}
+
+// readable refuses a cluster whose queues are hidden: a file of a part of them would
+// mislead.
+func readable(in *inputs.Inputs) error {
+	for _, m := range in.Missing {
+		switch m.Resource.Kind {
+		case kinds.ClusterQueue.Kind, kinds.LocalQueue.Kind, kinds.WorkloadPriorityClass.Kind:
+			return errs.New("cannot read the governance of the cluster", "no permission to list "+m.Resource.Plural).WithCode(errs.Denied)
+		}
+	}
+	return nil
+}

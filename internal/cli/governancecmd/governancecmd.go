@@ -1,0 +1,84 @@
+// Package governancecmd is `hyperpod governance`: teams, quota and policy in one file.
+package governancecmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
+)
+
+// NewCmd returns the command with its subcommands.
+func NewCmd(f *factory.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "governance",
+		Short: "Manage teams, quota and policy as one file",
+		Long: `Keeps teams, quota and policy in one YAML file, in the terms of SageMaker
+HyperPod task governance: compute allocations and cluster policy.
+
+  export   writes the file of a cluster
+  check    finds mistakes in the file, without a cluster
+  plan     shows what the file would change, and what that does to jobs
+  apply    makes the changes
+
+docs/governance.md describes the file.`,
+		Args: factory.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newExport(f, nil), newCheck(f, nil), newPlan(f, nil), newApply(f, nil))
+	return cmd
+}
+
+// takeFile returns a take for factory.RunE that sets path to the only argument, or keeps
+// that of --file.
+func takeFile(command string, path *string) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 1 && *path == "":
+			*path = args[0]
+		case len(args) > 0:
+			return errs.Usagef("governance %s takes one file", command).Suggest(errs.Run("governance "+command, "-f", args[0]))
+		case *path == "":
+			return errs.Usagef("a governance file is required").Suggest(errs.Run("governance "+command, "-f", "FILE"), errs.Run("governance export").WithNote("writes the file of a cluster"))
+		}
+		return nil
+	}
+}
+
+// read reads a file, or stdin for "-".
+func read(ctx context.Context, f *factory.Factory, path string) ([]byte, error) {
+	data, err := f.ReadManifest(ctx, path)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return data, err
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errs.NotFoundf("file %s not found", path).WithCause(err)
+	}
+	return nil, errs.New("cannot read "+path, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
+}
+
+// parse reads a document that has no faults in its text.
+func parse(ctx context.Context, f *factory.Factory, path string) (*policy.Document, policy.Positions, error) {
+	data, err := read(ctx, f, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, at, faults := policy.Parse(data)
+	if len(faults) == 0 {
+		return doc, at, nil
+	}
+	e := errs.Usagef("%s is not a valid governance file", path)
+	for i, fault := range faults {
+		if i == 10 {
+			break
+		}
+		e.WithFact(place(path, fault.Line, fault.Column), policytext.Fault(fault))
+	}
+	return nil, nil, e.Suggest(errs.Run("governance check", "-f", path).WithNote("lists all mistakes"))
+}
