@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getqueue"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/gettemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/governancecmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listinstancetypes"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
@@ -90,6 +91,7 @@ cluster on this machine.`,
 	add(groupQuota,
 		getquota.NewCmd(f, nil),
 		getqueue.NewCmd(f, nil),
+		governancecmd.NewCmd(f),
 	)
 	add(groupTemplates,
 		listtemplates.NewCmd(f, nil),

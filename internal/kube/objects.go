@@ -81,6 +81,8 @@ type PatchType string
 const (
 	MergePatch          PatchType = "application/merge-patch+json"
 	StrategicMergePatch PatchType = "application/strategic-merge-patch+json"
+	// ApplyPatch is server-side apply; it needs a FieldManager. JSON is YAML too.
+	ApplyPatch PatchType = "application/apply-patch+yaml"
 )
 
 // DeleteOptions are the options of Delete.

@@ -13,6 +13,8 @@ type ChangeOptions struct {
 	DryRun bool
 	// FieldManager is who the server's managedFields say has changed it.
 	FieldManager string
+	// Force takes over fields of other managers, of an ApplyPatch.
+	Force bool
 }
 
 func (o ChangeOptions) query() url.Values {
@@ -22,6 +24,9 @@ func (o ChangeOptions) query() url.Values {
 	}
 	if o.FieldManager != "" {
 		q.Set("fieldManager", o.FieldManager)
+	}
+	if o.Force {
+		q.Set("force", "true")
 	}
 	return q
 }

@@ -87,20 +87,13 @@ func (o *CheckOptions) capacity() (map[string]int, error) {
 	return out, nil
 }
 
-// finding is a finding as it is shown.
-type finding struct {
-	policy.Finding
-	Message string
-	Source  string
-}
-
 // checkDocument is the JSON of governance check.
 type checkDocument struct {
 	Schema                  string
 	File                    string
 	Valid                   bool
 	Errors, Warnings, Notes int
-	Findings                []finding
+	Findings                []policy.Finding
 }
 
 const checkSchema = "hyperpod.governance-check/v1"
@@ -155,14 +148,15 @@ func silent(f *factory.Factory, code errs.Exit) error {
 
 // report checks the text of a file. Faults of the text are errors with code E000.
 func report(file string, data []byte, facts policy.Facts) checkDocument {
-	doc := checkDocument{Schema: checkSchema, File: file, Findings: []finding{}}
+	doc := checkDocument{Schema: checkSchema, File: file, Findings: []policy.Finding{}}
 	d, at, faults := policy.Parse(data)
 	for _, fault := range faults {
-		doc.Findings = append(doc.Findings, finding{policy.Finding{Code: textFault, Level: policy.LevelError, Path: fault.Path, Line: fault.Line, Column: fault.Column},
-			policytext.Fault(fault), "docs/governance.md"})
+		doc.Findings = append(doc.Findings, policy.Finding{Code: textFault, Level: policy.LevelError, Path: fault.Path,
+			Line: fault.Line, Column: fault.Column, Message: policytext.Fault(fault), Source: "docs/governance.md"})
 	}
 	if d != nil {
-		doc.add(policy.Check(d, at, facts))
+		doc.Findings = append(doc.Findings, policy.Check(d, at, facts)...)
+		policytext.Fill(doc.Findings)
 	}
 	for _, x := range doc.Findings {
 		switch x.Level {
@@ -180,16 +174,6 @@ func report(file string, data []byte, facts policy.Facts) checkDocument {
 
 // textFault is the code of a fault in the text: no rule can be checked.
 const textFault = "E000"
-
-func (d *checkDocument) add(found []policy.Finding) {
-	sources := map[string]string{}
-	for _, r := range policy.Rules() {
-		sources[r.Code] = r.Source
-	}
-	for _, x := range found {
-		d.Findings = append(d.Findings, finding{x, policytext.Finding(x), sources[x.Code]})
-	}
-}
 
 func place(file string, line, column int) string {
 	if line == 0 {

@@ -96,7 +96,7 @@ func update(ctx context.Context, f *factory.Factory, path string, doc *policy.Do
 			return err
 		}
 		if _, _, faults := policy.Parse(old); len(faults) > 0 && len(bytes.TrimSpace(old)) > 0 {
-			return errs.Usagef("cannot update %s: it is not a valid governance file", path).Suggest(errs.Run("governance check", "-f", path))
+			return errs.Usagef("cannot update %s: it is not a valid governance file", path).Suggest(errs.Run("governance", "check", "-f", path))
 		}
 		if text, err = policy.Rewrite(old, doc); err != nil {
 			return err

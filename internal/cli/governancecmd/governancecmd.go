@@ -43,9 +43,9 @@ func takeFile(command string, path *string) func(*cobra.Command, []string) error
 		case len(args) == 1 && *path == "":
 			*path = args[0]
 		case len(args) > 0:
-			return errs.Usagef("governance %s takes one file", command).Suggest(errs.Run("governance "+command, "-f", args[0]))
+			return errs.Usagef("governance %s takes one file", command).Suggest(errs.Run("governance", command, "-f", args[0]))
 		case *path == "":
-			return errs.Usagef("a governance file is required").Suggest(errs.Run("governance "+command, "-f", "FILE"), errs.Run("governance export").WithNote("writes the file of a cluster"))
+			return errs.Usagef("a governance file is required").Suggest(errs.Run("governance", command, "-f", "FILE"), errs.Run("governance", "export").WithNote("writes the file of a cluster"))
 		}
 		return nil
 	}
@@ -80,5 +80,5 @@ func parse(ctx context.Context, f *factory.Factory, path string) (*policy.Docume
 		}
 		e.WithFact(place(path, fault.Line, fault.Column), policytext.Fault(fault))
 	}
-	return nil, nil, e.Suggest(errs.Run("governance check", "-f", path).WithNote("lists all mistakes"))
+	return nil, nil, e.Suggest(errs.Run("governance", "check", "-f", path).WithNote("lists all mistakes"))
 }

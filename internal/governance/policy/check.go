@@ -59,12 +59,7 @@ type checker struct {
 }
 
 func (c *checker) add(code, path string, f Finding) {
-	f.Code, f.Level, f.Path = code, LevelOf(code), path
-	if c.at != nil {
-		at := c.at.Of(path)
-		f.Line, f.Column = at.Line, at.Column
-	}
-	c.found = append(c.found, f)
+	c.found = append(c.found, NewFinding(code, path, c.at, f))
 }
 
 func num[T int | int64 | float64](n T) *float64 { v := float64(n); return &v }

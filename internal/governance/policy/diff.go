@@ -41,7 +41,7 @@ func Diff(from, to *Document, prune bool) []Change {
 		if from.Policy != nil {
 			p = *from.Policy
 		}
-		d.policy(&p, to.Policy)
+		d.policy(&p, to.Policy, prune)
 	}
 	for i := range to.Teams {
 		t := &to.Teams[i]
@@ -76,7 +76,7 @@ type differ struct{ out []Change }
 
 func (d *differ) add(c Change) { d.out = append(d.out, c) }
 
-func (d *differ) policy(from, to *ClusterPolicy) {
+func (d *differ) policy(from, to *ClusterPolicy, prune bool) {
 	if to.FairShare != "" && from.FairShare != to.FairShare {
 		d.field("", "policy.fairShare", from.FairShare, to.FairShare)
 	}
@@ -90,7 +90,7 @@ func (d *differ) policy(from, to *ClusterPolicy) {
 		}
 		return out
 	}
-	d.fields("", "policy.priorityClasses", weights(from), weights(to), true)
+	d.fields("", "policy.priorityClasses", weights(from), weights(to), prune)
 }
 
 // team compares two allocations with defaults filled in, so that a default that is
@@ -106,6 +106,9 @@ func tree(t *Team) map[string]any {
 	c.Name, c.Description = "", ""
 	c.Strategy = t.Shares()
 	percent, weight := t.Percent(), t.Weight()
+	if c.Strategy == Lend { // in effect, borrowing with a limit of 0
+		c.Strategy, c.AbsoluteBorrowLimits = LendAndBorrow, nil
+	}
 	c.BorrowLimit, c.FairShareWeight = &percent, &weight
 	if t.Kueue != nil && t.Kueue.Spec["resourceGroups"] != nil {
 		c.BorrowLimit = nil
@@ -186,3 +189,11 @@ func (d *differ) field(team, path string, from, to any) {
 }
 
 func sorted(keys map[string]bool) []string { return slices.Sorted(maps.Keys(keys)) }
+
+// Same reports whether two teams differ in their name alone.
+func Same(a, b *Team) bool {
+	x, y := tree(a), tree(b)
+	delete(x, "team")
+	delete(y, "team")
+	return reflect.DeepEqual(x, y)
+}

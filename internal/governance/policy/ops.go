@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -25,17 +26,25 @@ type Operation struct {
 	Lowers bool `json:",omitempty"`
 	// Object is what server-side apply sends; nil of a deletion.
 	Object map[string]any `json:"-"`
+	// After is the typed object once it is applied; of a deletion the one that goes.
+	After client.Object `json:"-"`
+}
+
+// Prune names what goes although the document does not have it.
+type Prune struct {
+	Queues  []string // ClusterQueues, with their LocalQueues
+	Classes []string // WorkloadPriorityClasses
 }
 
 // Differences returns the operations that lead from a cluster to the desired objects, in
 // the order in which they keep every team's quota: what others refer to first, then
 // quotas that rise, then those that fall, then what goes. Objects that only the cluster
-// has stay, but for the queues of the pruned teams (by the names of their ClusterQueues).
-func Differences(live *Live, want *Objects, prune []string) []Operation {
+// has stay, but for the pruned ones.
+func Differences(live *Live, want *Objects, prune Prune) []Operation {
 	o := &operations{}
 	for _, n := range want.Namespaces {
 		old := find(live.Namespaces, func(x *corev1.Namespace) bool { return x.Name == n.Name })
-		o.add(old != nil, kinds.Namespace, "", n.Name, labelFields(old, n), false, map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}})
+		o.add(old != nil, kinds.Namespace, labelFields(old, n), false, labelled(old, n), map[string]any{"metadata": map[string]any{"labels": anyMap(n.Labels)}})
 	}
 	for _, c := range want.Classes {
 		old := find(live.Classes, func(x *kueue.WorkloadPriorityClass) bool { return x.Name == c.Name })
@@ -43,7 +52,7 @@ func Differences(live *Live, want *Objects, prune []string) []Operation {
 		if old != nil && old.Value != c.Value {
 			fields = []string{"value"}
 		}
-		o.add(old != nil, kinds.WorkloadPriorityClass, "", c.Name, fields, false, map[string]any{"value": c.Value})
+		o.add(old != nil, kinds.WorkloadPriorityClass, fields, false, c, map[string]any{"value": c.Value})
 	}
 	for _, f := range want.Flavors {
 		old := find(live.Flavors, func(x *kueue.ResourceFlavor) bool { return x.Name == f.Name })
@@ -51,7 +60,12 @@ func Differences(live *Live, want *Objects, prune []string) []Operation {
 		if old != nil && !derived(f) {
 			fields = fieldsOf(f.Spec, old.Spec)
 		}
-		o.spec(old != nil, kinds.ResourceFlavor, f.Name, fields, false, f.Spec)
+		after := f.DeepCopy()
+		if old != nil {
+			after = old.DeepCopy()
+			over(&after.Spec, old.Spec, f.Spec)
+		}
+		o.spec(old != nil, kinds.ResourceFlavor, fields, false, after, f.Spec)
 	}
 	for _, c := range want.Cohorts {
 		old := find(live.Cohorts, func(x *kueue.Cohort) bool { return x.Name == c.Name })
@@ -59,7 +73,12 @@ func Differences(live *Live, want *Objects, prune []string) []Operation {
 		if old != nil {
 			fields = fieldsOf(canonicalCohort(&c.Spec), canonicalCohort(&old.Spec))
 		}
-		o.spec(old != nil, kinds.Cohort, c.Name, fields, false, c.Spec)
+		after := c.DeepCopy()
+		if old != nil {
+			after = old.DeepCopy()
+			over(&after.Spec, old.Spec, c.Spec)
+		}
+		o.spec(old != nil, kinds.Cohort, fields, false, after, c.Spec)
 	}
 	for _, q := range want.ClusterQueues {
 		old := find(live.ClusterQueues, func(x *kueue.ClusterQueue) bool { return x.Name == q.Name })
@@ -69,7 +88,12 @@ func Differences(live *Live, want *Objects, prune []string) []Operation {
 			fields = changing(&q.Spec, &old.Spec)
 			lowers = lower(&old.Spec, &q.Spec)
 		}
-		o.spec(old != nil, kinds.ClusterQueue, q.Name, fields, lowers, q.Spec)
+		after := q.DeepCopy()
+		if old != nil {
+			after = old.DeepCopy()
+			over(&after.Spec, old.Spec, q.Spec)
+		}
+		o.spec(old != nil, kinds.ClusterQueue, fields, lowers, after, q.Spec)
 	}
 	for _, l := range want.LocalQueues {
 		old := find(live.LocalQueues, func(x *kueue.LocalQueue) bool { return x.Namespace == l.Namespace && x.Name == l.Name })
@@ -77,16 +101,9 @@ func Differences(live *Live, want *Objects, prune []string) []Operation {
 		if old != nil && old.Spec.ClusterQueue != l.Spec.ClusterQueue {
 			fields = []string{"clusterQueue"}
 		}
-		o.add(old != nil, kinds.LocalQueue, l.Namespace, l.Name, fields, false, map[string]any{"spec": map[string]any{"clusterQueue": string(l.Spec.ClusterQueue)}})
+		o.add(old != nil, kinds.LocalQueue, fields, false, l, map[string]any{"spec": map[string]any{"clusterQueue": string(l.Spec.ClusterQueue)}})
 	}
-	for _, name := range prune {
-		for _, l := range live.LocalQueues {
-			if string(l.Spec.ClusterQueue) == name {
-				o.out = append(o.out, Operation{Action: Delete, Kind: kinds.LocalQueue.Kind, Namespace: l.Namespace, Name: l.Name})
-			}
-		}
-		o.out = append(o.out, Operation{Action: Delete, Kind: kinds.ClusterQueue.Kind, Name: name, Lowers: true})
-	}
+	o.prune(live, prune)
 	slices.SortStableFunc(o.out, func(a, b Operation) int { return cmp.Compare(turn(a), turn(b)) })
 	return o.out
 }
@@ -110,15 +127,49 @@ func turn(o Operation) int {
 
 type operations struct{ out []Operation }
 
-func (o *operations) spec(exists bool, r kinds.Resource, name string, fields []string, lowers bool, spec any) {
+func (o *operations) prune(live *Live, p Prune) {
+	for _, l := range live.LocalQueues {
+		if slices.Contains(p.Queues, string(l.Spec.ClusterQueue)) {
+			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.LocalQueue.Kind, Namespace: l.Namespace, Name: l.Name, After: l})
+		}
+	}
+	for _, q := range live.ClusterQueues {
+		if slices.Contains(p.Queues, q.Name) {
+			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.ClusterQueue.Kind, Name: q.Name, Lowers: true, After: q})
+		}
+	}
+	for _, c := range live.Classes {
+		if slices.Contains(p.Classes, c.Name) {
+			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.WorkloadPriorityClass.Kind, Name: c.Name, After: c})
+		}
+	}
+}
+
+// over sets a spec to one with the fields of another laid over it, as apply does.
+func over[T any](into *T, under, fields T) {
+	u, err := toPlain(under)
+	if err != nil {
+		return // a typed spec always has a JSON form
+	}
+	f, err := toPlain(fields)
+	if err != nil {
+		return
+	}
+	var out T
+	if fromPlain(overlay(u, f).(map[string]any), &out) == nil {
+		*into = out
+	}
+}
+
+func (o *operations) spec(exists bool, r kinds.Resource, fields []string, lowers bool, after client.Object, spec any) {
 	plain, err := toPlain(spec)
 	if err != nil {
 		return // a typed spec always has a JSON form
 	}
-	o.add(exists, r, "", name, fields, lowers, map[string]any{"spec": plain})
+	o.add(exists, r, fields, lowers, after, map[string]any{"spec": plain})
 }
 
-func (o *operations) add(exists bool, r kinds.Resource, namespace, name string, fields []string, lowers bool, body map[string]any) {
+func (o *operations) add(exists bool, r kinds.Resource, fields []string, lowers bool, after client.Object, body map[string]any) {
 	action := Create
 	if exists {
 		if len(fields) == 0 {
@@ -130,14 +181,15 @@ func (o *operations) add(exists bool, r kinds.Resource, namespace, name string, 
 	if meta == nil {
 		meta = map[string]any{}
 	}
-	meta["name"] = name
-	if namespace != "" {
-		meta["namespace"] = namespace
+	meta["name"] = after.GetName()
+	if ns := after.GetNamespace(); ns != "" {
+		meta["namespace"] = ns
 	}
 	object := maps.Clone(body)
 	object["metadata"] = meta
 	object["apiVersion"], object["kind"] = r.GroupVersion(), r.Kind
-	o.out = append(o.out, Operation{Action: action, Kind: r.Kind, Namespace: namespace, Name: name, Fields: fields, Lowers: lowers, Object: object})
+	o.out = append(o.out, Operation{Action: action, Kind: r.Kind, Namespace: after.GetNamespace(), Name: after.GetName(),
+		Fields: fields, Lowers: lowers, Object: object, After: after})
 }
 
 func find[T any](list []*T, is func(*T) bool) *T {
@@ -167,6 +219,19 @@ func labelFields(old, n *corev1.Namespace) []string {
 		}
 	}
 	return nil
+}
+
+// labelled is a namespace with further labels.
+func labelled(old, n *corev1.Namespace) *corev1.Namespace {
+	if old == nil {
+		return n
+	}
+	out := old.DeepCopy()
+	if out.Labels == nil {
+		out.Labels = map[string]string{}
+	}
+	maps.Copy(out.Labels, n.Labels)
+	return out
 }
 
 func anyMap(m map[string]string) map[string]any {

@@ -57,8 +57,8 @@ func (p Positions) Of(path string) Position {
 	return Position{1, 1}
 }
 
-// Parse reads a document, strictly. A text with faults has no document. An empty text is
-// an empty document.
+// Parse reads a document, strictly. A text with faults has no document. An empty text
+// is a fault: it never means a cluster without teams.
 func Parse(data []byte) (*Document, Positions, []Fault) {
 	docs, broken := manifest.ParseAll(data)
 	d := &decoder{at: Positions{}}
@@ -76,6 +76,8 @@ func Parse(data []byte) (*Document, Positions, []Fault) {
 	case len(d.faults) > 0:
 	case len(docs) > 1:
 		d.faults = append(d.faults, Fault{Position: Position{docs[1].Line, 1}, Kind: Documents, Got: strconv.Itoa(len(docs))})
+	case len(docs) == 0:
+		d.faults = append(d.faults, Fault{Position: Position{1, 1}, Path: "version", Kind: Missing, Got: "version"})
 	case len(docs) == 1:
 		d.value(docs[0], reflect.ValueOf(out).Elem(), "", nil)
 		d.required(docs[0], "version", "")

@@ -107,7 +107,7 @@ func TestExportPlansToNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ops := Differences(l, want, nil); len(ops) > 0 {
+			if ops := Differences(l, want, Prune{}); len(ops) > 0 {
 				t.Errorf("operations: %+v\n%s", ops, text)
 			}
 			if changes := Diff(doc, again, true); len(changes) > 0 {

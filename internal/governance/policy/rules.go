@@ -24,31 +24,30 @@ type Rule struct {
 
 // The codes.
 const (
-	OverCapacity     = "W001"
-	BorrowIgnored    = "W002"
-	NobodyToShare    = "N003"
-	NoClasses        = "N009"
-	WeightIgnored    = "W010"
-	WeightZero       = "W011"
-	SameNamespace    = "E014"
-	BadPartition     = "E025"
-	OutOfRange       = "E028"
-	BadName          = "E029"
-	Duplicate        = "E030"
-	TooMany          = "E031"
-	LargeBorrow      = "W028"
-	UnknownInstance  = "E041"
-	UnitMissing      = "E042"
-	UnitConflict     = "E043"
-	TwiceDescribed   = "E044"
-	BadSpec          = "E045"
-	BorrowsNothing   = "W046"
-	PartOfInstance   = "N047"
-	Unreserved       = "N048"
-	NobodyLends      = "W049"
-	ClassInUse       = "E050"
-	BelowUse         = "W051"
-	NamespaceRemoved = "W052"
+	OverCapacity    = "W001"
+	BorrowIgnored   = "W002"
+	NobodyToShare   = "N003"
+	NoClasses       = "N009"
+	WeightIgnored   = "W010"
+	WeightZero      = "W011"
+	SameNamespace   = "E014"
+	BadPartition    = "E025"
+	OutOfRange      = "E028"
+	BadName         = "E029"
+	Duplicate       = "E030"
+	TooMany         = "E031"
+	LargeBorrow     = "W028"
+	UnknownInstance = "E041"
+	UnitMissing     = "E042"
+	UnitConflict    = "E043"
+	TwiceDescribed  = "E044"
+	BadSpec         = "E045"
+	BorrowsNothing  = "W046"
+	PartOfInstance  = "N047"
+	Unreserved      = "N048"
+	NobodyLends     = "W049"
+	ClassInUse      = "E050"
+	BelowUse        = "W051"
 )
 
 const (
@@ -84,18 +83,29 @@ func Rules() []Rule {
 		{NobodyLends, LevelWarning, "A team can borrow only what another team of the same instance type lends.", guide},
 		{ClassInUse, LevelError, "A priority class that workloads use cannot be removed.", "SageMaker Developer Guide, task governance: policies"},
 		{BelowUse, LevelWarning, "Quota below the present use makes running jobs borrowers that can be preempted.", "Kueue: preemption"},
-		{NamespaceRemoved, LevelWarning, "Removing a team removes its namespace with everything in it.", "SageMaker API: DeleteComputeQuota (as seen on clusters)"},
 	}
 }
 
-// LevelOf returns the level of a code.
-func LevelOf(code string) Level {
+// rule returns the rule of a code.
+func rule(code string) Rule {
 	for _, r := range Rules() {
 		if r.Code == code {
-			return r.Level
+			return r
 		}
 	}
-	return LevelNote
+	return Rule{Code: code, Level: LevelNote}
+}
+
+// NewFinding returns a finding with the level and source of its rule, at the place of a
+// path.
+func NewFinding(code, path string, at Positions, f Finding) Finding {
+	r := rule(code)
+	f.Code, f.Level, f.Source, f.Path = code, r.Level, r.Source, path
+	if at != nil {
+		place := at.Of(path)
+		f.Line, f.Column = place.Line, place.Column
+	}
+	return f
 }
 
 // Finding is one place where a document breaks a rule.
@@ -111,4 +121,7 @@ type Finding struct {
 	Limit        *float64 `json:",omitempty"` // the number that it should keep to
 	Text         string   `json:",omitempty"` // the value that breaks the rule, or why
 	Names        []string `json:",omitempty"` // what there is, or others that are concerned
+	// Message is a sentence; package present/policytext sets it.
+	Message string
+	Source  string // the document that the rule comes from
 }

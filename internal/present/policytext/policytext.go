@@ -46,8 +46,17 @@ func quoted(names []string) string {
 	return strings.Join(out, " or ")
 }
 
-// Finding words a finding of the check.
-func Finding(f policy.Finding) string {
+// Fill sets the messages of findings.
+func Fill(found []policy.Finding) {
+	for i := range found {
+		if found[i].Message == "" {
+			found[i].Message = message(found[i])
+		}
+	}
+}
+
+// message words a finding of the check.
+func message(f policy.Finding) string {
 	n, limit := figure(f.Value), figure(f.Limit)
 	switch f.Code {
 	case policy.OverCapacity:
@@ -115,8 +124,6 @@ func Finding(f policy.Finding) string {
 		return fmt.Sprintf("%s with priority class %s still exist: keep the class", words.Count(int(*f.Value), "workload", "workloads"), f.Text)
 	case policy.BelowUse:
 		return fmt.Sprintf("quota of team %s falls to %s of %s, below the %s in use: jobs become borrowers and can be preempted", f.Team, words.Amount(f.Text, *f.Limit), f.Subject, words.Number(f.Text, *f.Value))
-	case policy.NamespaceRemoved:
-		return fmt.Sprintf("removing team %s removes namespace %s with everything in it", f.Team, f.Text)
 	}
 	return f.Code
 }

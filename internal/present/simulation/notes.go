@@ -19,9 +19,14 @@ func Fill(r *simulate.Report) {
 			}
 		}
 	}
-	for i := range r.Notes {
-		if r.Notes[i].Message == "" {
-			r.Notes[i].Message = note(&r.Notes[i])
+	Notes(r.Notes)
+}
+
+// Notes sets the messages of notes.
+func Notes(notes []simulate.Note) {
+	for i := range notes {
+		if notes[i].Message == "" {
+			notes[i].Message = note(&notes[i])
 		}
 	}
 }

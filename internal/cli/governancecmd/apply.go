@@ -1,0 +1,260 @@
+package governancecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/apply"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// ApplyOptions are the flags of governance apply.
+type ApplyOptions struct {
+	Factory *factory.Factory
+	File    string
+	// Plan is a file of governance plan --out, in place of File.
+	Plan    string
+	Mapping mappingFlags
+	Prune   bool
+	Yes     bool
+	DryRun  bool
+	// ForceFields takes over fields that others manage.
+	ForceFields bool
+	// Backup is where to keep the present state; "" beside the file, "none" nowhere.
+	Backup  string
+	Timeout time.Duration
+}
+
+func newApply(f *factory.Factory, test func(context.Context, *ApplyOptions) error) *cobra.Command {
+	o := &ApplyOptions{Factory: f, Mapping: newMapping()}
+	cmd := &cobra.Command{
+		Use:   "apply -f FILE",
+		Short: "Make the changes of a governance file on the cluster",
+		Long: `Shows the plan of a governance file, prompts, and writes the Kueue objects with
+server-side apply: namespaces, LocalQueues, ClusterQueues, flavors, cohorts and
+priority classes. On clusters with the task governance add-on, the add-on overwrites
+such changes; change those teams through SageMaker.
+
+All changes are sent as a dry run first. Quotas that rise are changed before quotas
+that fall. The command stops at the first failure and lists what is done and what is
+left; run it again to continue. The state before is kept in a file to go back to.`,
+		Example: `  hyperpod governance apply -f teams.yaml
+  hyperpod governance apply -f teams.yaml --yes --sandbox
+  hyperpod governance apply --plan plan.json`,
+		RunE: factory.RunE(o, o.take, runApply, test),
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&o.File, "file", "f", "", "governance file; - is stdin")
+	fs.StringVar(&o.Plan, "plan", "", "apply exactly a plan saved with governance plan --out")
+	fs.BoolVar(&o.Prune, "prune", false, "remove teams and priority classes that are not in the file")
+	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "send all changes as a dry run only")
+	fs.BoolVar(&o.ForceFields, "force-fields", false, "take over fields that other programs manage")
+	fs.StringVar(&o.Backup, "backup", "", "file to keep the present state in, or none (default: beside the file)")
+	fs.DurationVar(&o.Timeout, "timeout", time.Minute, "how long to wait until the ClusterQueues are active (0: do not wait)")
+	o.Mapping.add(cmd)
+	return cmd
+}
+
+func (o *ApplyOptions) take(cmd *cobra.Command, args []string) error {
+	if o.Plan != "" {
+		if o.File != "" || len(args) > 0 {
+			return factory.Excludes("plan", "file")
+		}
+		return nil
+	}
+	return takeFile("apply", &o.File)(cmd, args)
+}
+
+// Validate checks the options alone.
+func (o *ApplyOptions) Validate() error {
+	if o.Plan != "" && o.Prune {
+		return factory.Excludes("plan", "prune")
+	}
+	if o.Timeout < 0 {
+		return factory.Invalid("timeout", o.Timeout, "at least 0")
+	}
+	return nil
+}
+
+func runApply(ctx context.Context, o *ApplyOptions) error {
+	f := o.Factory
+	cluster, err := f.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	r := plan.Request{File: o.File, Mapping: o.Mapping.mapping(), Prune: o.Prune}
+	var saved *savedPlan
+	if o.Plan != "" {
+		if saved, err = load(ctx, f, o.Plan); err != nil {
+			return err
+		}
+		r.File, r.Document, r.Mapping, r.Prune = o.Plan, saved.Document, saved.Mapping, saved.Prune
+	} else if r.Document, r.At, err = parse(ctx, f, o.File); err != nil {
+		return err
+	}
+	p, live, in, err := build(ctx, f, r)
+	if err != nil {
+		return err
+	}
+	if saved != nil {
+		if changed := moved(saved.Cluster, fingerprints(live)); len(changed) > 0 {
+			return errs.New("cannot apply "+o.Plan, "the cluster changed since the plan").WithFact("changed", shortList(changed)).
+				Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", o.Plan))
+		}
+	}
+	if len(p.Operations) == 0 {
+		return show(f, output.Format{Name: output.TableFormat}, p)
+	}
+	if err := foresee(ctx, p, in); err != nil {
+		return err
+	}
+	if err := show(f, output.Format{Name: output.TableFormat}, p); err != nil {
+		return err
+	}
+	if policy.Worst(p.Findings) == policy.LevelError {
+		return errs.New("cannot apply "+r.File, "the plan has errors")
+	}
+	opts := apply.Options{Force: o.ForceFields}
+	if err := o.failed(apply.Check(ctx, cluster.Client, p.Operations, opts), true); err != nil {
+		return err
+	}
+	if o.DryRun {
+		f.Notef("the cluster accepts all changes (dry run)")
+		return nil
+	}
+	if yes, err := o.confirmed(ctx, p); err != nil || !yes {
+		return err
+	}
+	if err := o.backup(live, r.Mapping, r.File); err != nil {
+		return err
+	}
+	opts.Done = func(op policy.Operation) {
+		verb := map[policy.Action]string{policy.Create: "Created", policy.Update: "Changed", policy.Delete: "Deleted"}[op.Action]
+		fmt.Fprintln(f.IO.Out, output.Safe(fmt.Sprintf("%s %s", verb, nameOf(op))))
+	}
+	if err := o.failed(apply.Run(ctx, cluster.Client, p.Operations, opts), false); err != nil {
+		return err
+	}
+	return o.settle(ctx, cluster, p.Operations)
+}
+
+func nameOf(op policy.Operation) string {
+	if op.Namespace != "" {
+		return op.Kind + " " + op.Namespace + "/" + op.Name
+	}
+	return op.Kind + " " + op.Name
+}
+
+func shortList(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// confirmed prompts, unless --yes.
+func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) (bool, error) {
+	f := o.Factory
+	if o.Yes {
+		return true, nil
+	}
+	if !f.CanAsk() {
+		return false, errs.Usagef("cannot prompt for confirmation: stdin or stderr is not a terminal").Suggest(errs.Option("--yes"), errs.Option("--dry-run").WithNote("checks the changes"))
+	}
+	question := "Apply " + words.Count(len(p.Operations), "change", "changes")
+	if n := len(p.Consequences.Preempted); n > 0 {
+		question += " and preempt " + words.Count(n, "job", "jobs")
+	}
+	yes, err := f.Confirm(ctx, question+"?")
+	if !yes && err == nil {
+		f.Notef("nothing is changed")
+		return false, errs.Silent{Code: errs.Failure}
+	}
+	return yes, err
+}
+
+// backup keeps the present state in a file.
+func (o *ApplyOptions) backup(live *policy.Live, m policy.Mapping, file string) error {
+	path := o.Backup
+	switch {
+	case path == "none":
+		return nil
+	case path == "" && file == "-":
+		path = "governance.before.yaml"
+	case path == "":
+		base, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), ".before-")
+		path = filepath.Join(filepath.Dir(file), base) + ".before-" + o.Factory.Now().UTC().Format("20060102T150405Z") + ".yaml"
+	}
+	doc, _ := policy.FromKueue(live, m)
+	text, err := policy.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	if _, err := atomicfile.Write(path, func(w *os.File) error { _, err := w.Write(text); return err }); err != nil {
+		return errs.New("cannot keep the present state in "+path, errs.FileReason(err)).WithCause(err).
+			Suggest(errs.Option("--backup", "FILE"), errs.Option("--backup", "none"))
+	}
+	o.Factory.Notef("to go back: %s", o.Factory.Line(errs.Run("governance", "apply", "-f", path)))
+	return nil
+}
+
+// failed words the failure of an operation.
+func (o *ApplyOptions) failed(err error, check bool) error {
+	var fail *apply.Failure
+	if !errors.As(err, &fail) {
+		return err
+	}
+	what := "cannot apply the change of " + nameOf(fail.Operation)
+	e := errs.Wrap(fail.Err, what).WithCode(errs.ExitOf(fail.Err))
+	if apply.Conflict(fail.Err) && !o.ForceFields {
+		e.Suggest(errs.Option("--force-fields").WithNote("takes over the fields"))
+	}
+	if check {
+		return e.WithFact("changed", "nothing: this was a dry run of all changes")
+	}
+	return e.WithFact("done", fmt.Sprintf("%d of %d changes", len(fail.Done), len(fail.Done)+len(fail.Left))).WithFact("left", shortList(namesOf(fail.Left))).
+		Suggest(errs.Run("governance", "plan", "-f", o.File).WithNote("shows what is left"))
+}
+
+func namesOf(ops []policy.Operation) []string {
+	var out []string
+	for _, op := range ops {
+		out = append(out, nameOf(op))
+	}
+	return out
+}
+
+// settle waits until Kueue uses the changed queues.
+func (o *ApplyOptions) settle(ctx context.Context, c *factory.Cluster, ops []policy.Operation) error {
+	if o.Timeout == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	idle, err := apply.Wait(ctx, c.Client, ops, tick.C)
+	if err != nil || len(idle) == 0 {
+		return err
+	}
+	e := errs.New("applied, but some ClusterQueues are not active", "Kueue does not use them")
+	for _, q := range idle {
+		e.WithFact(q.Queue, strings.TrimSpace(q.Reason+" "+q.Message))
+	}
+	return e
+}

@@ -1,0 +1,190 @@
+package governancecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
+	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
+	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
+)
+
+// PlanOptions are the flags of governance plan.
+type PlanOptions struct {
+	Factory *factory.Factory
+	File    string
+	Mapping mappingFlags
+	Prune   bool
+	// NoConsequences leaves out what happens to jobs.
+	NoConsequences bool
+	// Out is where to save the plan for an apply of exactly it.
+	Out string
+}
+
+func newPlan(f *factory.Factory, test func(context.Context, *PlanOptions) error) *cobra.Command {
+	o := &PlanOptions{Factory: f, Mapping: newMapping()}
+	cmd := &cobra.Command{
+		Use:   "plan -f FILE",
+		Short: "Show what a governance file changes, and what that does to jobs",
+		Long: `Compares a governance file with the cluster: which teams, quota and policy change,
+the figures of get-quota before and after, and which jobs are preempted, start or
+can never run any more, by Kueue's own rules on the present state. Changes nothing.
+
+Teams and priority classes that are not in the file stay unless --prune is set.
+
+The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
+		Example: `  hyperpod governance plan -f teams.yaml
+  hyperpod governance plan -f teams.yaml --snapshot cluster.json.gz -o markdown
+  hyperpod governance plan -f teams.yaml --out plan.json`,
+		RunE: factory.RunE(o, takeFile("plan", &o.File), runPlan, test),
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&o.File, "file", "f", "", "governance file; - is stdin")
+	fs.BoolVar(&o.Prune, "prune", false, "remove teams and priority classes that are not in the file")
+	fs.BoolVar(&o.NoConsequences, "no-consequences", false, "leave out what happens to jobs (faster)")
+	fs.StringVar(&o.Out, "out", "", "save the plan for governance apply --plan")
+	o.Mapping.add(cmd)
+	return cmd
+}
+
+// Validate checks the options alone.
+func (o *PlanOptions) Validate() error { return nil }
+
+func runPlan(ctx context.Context, o *PlanOptions) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	doc, at, err := parse(ctx, f, o.File)
+	if err != nil {
+		return err
+	}
+	p, live, in, err := build(ctx, f, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping(), Prune: o.Prune})
+	if err != nil {
+		return err
+	}
+	if !o.NoConsequences {
+		if err := foresee(ctx, p, in); err != nil {
+			return err
+		}
+	}
+	if o.Out != "" {
+		if err := save(o.Out, doc, o.Mapping.mapping(), o.Prune, live); err != nil {
+			return err
+		}
+		f.Notef("saved the plan: %s", f.Line(errs.Run("governance", "apply", "--plan", o.Out)))
+	}
+	if err := show(f, format, p); err != nil {
+		return err
+	}
+	if p.Changes {
+		return silent(f, errs.No)
+	}
+	return nil
+}
+
+// build reads the cluster and compares. A document with errors is refused.
+func build(ctx context.Context, f *factory.Factory, r plan.Request) (*plan.Plan, *policy.Live, *inputs.Inputs, error) {
+	if found := policy.Check(r.Document, r.At, policy.Facts{}); policy.Worst(found) == policy.LevelError {
+		policytext.Fill(found)
+		e := errs.New("cannot plan "+r.File, "the file has errors")
+		for _, x := range found {
+			if x.Level == policy.LevelError {
+				e.WithFact(place(r.File, x.Line, x.Column), x.Code+" "+x.Message)
+			}
+		}
+		return nil, nil, nil, e
+	}
+	live, in, err := readLive(ctx, f)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := readable(in); err != nil {
+		return nil, nil, nil, err
+	}
+	r.Live, r.Inputs = live, in
+	p, err := plan.Build(r)
+	if errors.Is(err, plan.ErrEmpty) {
+		return nil, nil, nil, errs.Usagef("%s has no teams: --prune would remove all teams of the cluster", r.File).WithCause(err)
+	}
+	if err != nil {
+		return nil, nil, nil, errs.Wrap(err, "cannot plan "+r.File)
+	}
+	policytext.Fill(p.Findings)
+	return p, live, in, nil
+}
+
+func foresee(ctx context.Context, p *plan.Plan, in *inputs.Inputs) error {
+	if err := p.Foresee(ctx, in); err != nil {
+		return errs.Wrap(err, "cannot simulate the plan").WithCode(errs.ExitOf(err))
+	}
+	if p.Consequences != nil {
+		simulation.Notes(p.Consequences.Notes)
+	}
+	return nil
+}
+
+// show prints a plan.
+func show(f *factory.Factory, format output.Format, p *plan.Plan) error {
+	if format.Name == output.Markdown {
+		_, err := fmt.Fprint(f.IO.Out, output.SafeLines(plantext.Markdown(p)))
+		return err
+	}
+	if !format.IsTable() {
+		return output.Print(f.IO, format, p, nil, nil)
+	}
+	for _, line := range plantext.Changes(p) {
+		if _, err := fmt.Fprintln(f.IO.Out, output.Safe(line)); err != nil {
+			return err
+		}
+	}
+	if c := p.Consequences; c != nil {
+		if rows := plantext.Rows(c); len(rows) > 0 {
+			fmt.Fprintln(f.IO.Out)
+			if err := f.IO.PrintTable(figures(rows)); err != nil {
+				return err
+			}
+		}
+		if err := lines(f, plantext.Effects(c)); err != nil {
+			return err
+		}
+	}
+	if err := lines(f, plantext.Remarks(p)); err != nil {
+		return err
+	}
+	return lines(f, []string{plantext.Summary(p)})
+}
+
+// lines prints a paragraph.
+func lines(f *factory.Factory, texts []string) error {
+	for i, l := range texts {
+		if i == 0 {
+			fmt.Fprintln(f.IO.Out)
+		}
+		if _, err := fmt.Fprintln(f.IO.Out, output.Safe(l)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func figures(rows []plantext.Row) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "TEAM", Keep: true}, {Title: "RESOURCE"}}}
+	for i, title := range plantext.Figures {
+		t.Columns = append(t.Columns, output.Column{Title: title, Right: true, Yield: []int{0, 0, 3, 5, 4, 2, 1, 0, 0}[i]})
+	}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, output.T(append([]string{r.Team, r.Resource}, r.Cells...)...))
+	}
+	return t
+}

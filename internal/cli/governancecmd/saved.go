@@ -1,0 +1,99 @@
+package governancecmd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+)
+
+const savedSchema = "hyperpod.governance-saved-plan/v1"
+
+// savedPlan is the file of plan --out: what to apply, and what the cluster was like.
+type savedPlan struct {
+	Schema   string
+	Document *policy.Document
+	Mapping  policy.Mapping
+	Prune    bool
+	// Cluster are fingerprints of the objects that govern the cluster, by kind and name.
+	Cluster map[string]string
+}
+
+func save(path string, doc *policy.Document, m policy.Mapping, prune bool, live *policy.Live) error {
+	data, err := json.MarshalIndent(savedPlan{savedSchema, doc, m, prune, fingerprints(live)}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := atomicfile.Write(path, func(w *os.File) error { _, err := w.Write(append(data, '\n')); return err }); err != nil {
+		return errs.New("cannot save the plan in "+path, errs.FileReason(err)).WithCause(err)
+	}
+	return nil
+}
+
+func load(ctx context.Context, f *factory.Factory, path string) (*savedPlan, error) {
+	data, err := read(ctx, f, path)
+	if err != nil {
+		return nil, err
+	}
+	p := &savedPlan{}
+	if err := json.Unmarshal(data, p); err != nil || p.Schema != savedSchema || p.Document == nil {
+		return nil, errs.Usagef("%s is not a saved plan", path).Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", path))
+	}
+	return p, nil
+}
+
+// fingerprints are hashes of what the objects say; status and bookkeeping do not count.
+func fingerprints(l *policy.Live) map[string]string {
+	out := map[string]string{}
+	add := func(kind string, o client.Object, spec any) {
+		data, err := json.Marshal(spec)
+		if err != nil {
+			return // typed specs have a JSON form
+		}
+		sum := sha256.Sum256(data)
+		out[strings.TrimPrefix(kind+" "+o.GetNamespace()+"/"+o.GetName(), "/")] = hex.EncodeToString(sum[:8])
+	}
+	for _, o := range l.ClusterQueues {
+		add("ClusterQueue", o, o.Spec)
+	}
+	for _, o := range l.LocalQueues {
+		add("LocalQueue", o, o.Spec)
+	}
+	for _, o := range l.Cohorts {
+		add("Cohort", o, o.Spec)
+	}
+	for _, o := range l.Flavors {
+		add("ResourceFlavor", o, o.Spec)
+	}
+	for _, o := range l.Classes {
+		add("WorkloadPriorityClass", o, o.Value)
+	}
+	return out
+}
+
+// moved returns the objects that are not as they were.
+func moved(before, now map[string]string) []string {
+	var out []string
+	for name, sum := range before {
+		if now[name] != sum {
+			out = append(out, name)
+		}
+	}
+	for name := range now {
+		if _, was := before[name]; !was {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

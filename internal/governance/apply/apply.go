@@ -1,0 +1,199 @@
+// Package apply makes the operations of a governance plan on a cluster, with server-side
+// apply.
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// Manager is the field manager of what is applied.
+const Manager = "hyperpod-governance"
+
+// Options are the options of Run and Check.
+type Options struct {
+	// Force takes over fields that others manage.
+	Force bool
+	// Done is called after each operation; nil: not.
+	Done func(policy.Operation)
+}
+
+// resources are the kinds of operations.
+var resources = map[string]kinds.Resource{
+	kinds.Namespace.Kind: kinds.Namespace, kinds.WorkloadPriorityClass.Kind: kinds.WorkloadPriorityClass, kinds.ResourceFlavor.Kind: kinds.ResourceFlavor,
+	kinds.Cohort.Kind: kinds.Cohort, kinds.ClusterQueue.Kind: kinds.ClusterQueue, kinds.LocalQueue.Kind: kinds.LocalQueue,
+}
+
+// Failure is the error of an operation.
+type Failure struct {
+	Operation policy.Operation
+	// Done and Left are the operations before and from this one on.
+	Done, Left []policy.Operation
+	Err        error
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Conflict reports that another manager owns a field.
+func Conflict(err error) bool {
+	var s *kube.StatusError
+	return errors.As(err, &s) && s.Code == http.StatusConflict
+}
+
+// Check sends all operations as a dry run, so that the API server and Kueue's webhooks
+// refuse what they would refuse before anything changes. Objects in a namespace that is
+// yet to be created cannot be checked.
+func Check(ctx context.Context, c *kube.Client, ops []policy.Operation, o Options) error {
+	created := map[string]bool{}
+	for i, op := range ops {
+		if op.Kind == kinds.Namespace.Kind && op.Action == policy.Create {
+			created[op.Name] = true
+		}
+		if created[op.Namespace] {
+			continue
+		}
+		if err := one(ctx, c, op, o.Force, true); err != nil {
+			return &Failure{op, nil, ops[i:], err}
+		}
+	}
+	return nil
+}
+
+// Run makes the operations in their order and stops at the first failure.
+func Run(ctx context.Context, c *kube.Client, ops []policy.Operation, o Options) error {
+	for i, op := range ops {
+		err := ctx.Err()
+		if err == nil {
+			err = one(ctx, c, op, o.Force, false)
+		}
+		if err != nil {
+			return &Failure{op, ops[:i], ops[i:], err}
+		}
+		if o.Done != nil {
+			o.Done(op)
+		}
+	}
+	return nil
+}
+
+func one(ctx context.Context, c *kube.Client, op policy.Operation, force, dryRun bool) error {
+	r, ok := resources[op.Kind]
+	if !ok {
+		return fmt.Errorf("cannot apply a %s", op.Kind)
+	}
+	r, err := served(ctx, c, r)
+	if err != nil {
+		return err
+	}
+	if op.Action == policy.Delete {
+		err := c.Delete(ctx, r, op.Namespace, op.Name, kube.DeleteOptions{DryRun: dryRun})
+		if kube.IsNotFound(err) {
+			return nil
+		}
+		return err
+	}
+	object := op.Object
+	if r.Version == "v1beta1" {
+		object = policy.V1Beta1(object)
+	}
+	return c.Change(ctx, r, op.Namespace, op.Name, kube.ApplyPatch, object, kube.ChangeOptions{DryRun: dryRun, FieldManager: Manager, Force: force}, nil)
+}
+
+// served is a kind at the version that the cluster serves.
+func served(ctx context.Context, c *kube.Client, r kinds.Resource) (kinds.Resource, error) {
+	if r.Group == "" {
+		return r, nil
+	}
+	versions, err := c.ServedVersions(ctx, r.Group)
+	if err != nil {
+		return r, err
+	}
+	for _, v := range r.Versions() {
+		if slices.Contains(versions, v) {
+			r.Version = v
+			return r, nil
+		}
+	}
+	return r, kube.NotServed(r)
+}
+
+// Inactive is a ClusterQueue that Kueue does not use after the change.
+type Inactive struct{ Queue, Reason, Message string }
+
+// Wait waits until Kueue has looked at the changed ClusterQueues and returns those that
+// it does not use. The end of the context ends it; what is not Active by then counts.
+func Wait(ctx context.Context, c *kube.Client, ops []policy.Operation, tick <-chan time.Time) ([]Inactive, error) {
+	var left []string
+	for _, op := range ops {
+		if op.Kind == kinds.ClusterQueue.Kind && op.Action != policy.Delete {
+			left = append(left, op.Name)
+		}
+	}
+	r, err := served(ctx, c, kinds.ClusterQueue)
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]Inactive{}
+	for {
+		var still []string
+		for _, name := range left {
+			in, err := inactive(ctx, c, r, name)
+			switch {
+			case err != nil && ctx.Err() == nil:
+				return nil, err
+			case err != nil:
+				still = append(still, name)
+			case in != nil:
+				still, last[name] = append(still, name), *in
+			}
+		}
+		if left = still; len(left) == 0 {
+			return nil, nil
+		}
+		select {
+		case <-tick:
+		case <-ctx.Done():
+			var out []Inactive
+			for _, name := range left {
+				in := last[name]
+				in.Queue = name
+				out = append(out, in)
+			}
+			return out, nil
+		}
+	}
+}
+
+// inactive is why a queue is not active, nil when it is.
+func inactive(ctx context.Context, c *kube.Client, r kinds.Resource, name string) (*Inactive, error) {
+	var q struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+		Status   struct {
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := c.Get(ctx, r, "", name, &q); err != nil {
+		return nil, err
+	}
+	for _, cond := range q.Status.Conditions {
+		if cond.Type != "Active" {
+			continue
+		}
+		if cond.Status == metav1.ConditionTrue && (cond.ObservedGeneration == 0 || cond.ObservedGeneration >= q.Metadata.Generation) {
+			return nil, nil
+		}
+		return &Inactive{name, cond.Reason, cond.Message}, nil
+	}
+	return &Inactive{Queue: name}, nil
+}

@@ -1,0 +1,260 @@
+// Package plan compares a governance document with a cluster: what would change, in the
+// terms of the document and as operations on Kueue objects, and what that does to teams
+// and jobs, by Kueue's own decisions (package simulate).
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+)
+
+// Schema is the version of the plan's shape.
+const Schema = "hyperpod.governance-plan/v1"
+
+// Plan is the difference between a document and a cluster. docs/governance.md describes
+// it.
+type Plan struct {
+	Schema string
+	File   string
+	// Changes: the document and the cluster differ.
+	Changes bool
+	// Actions are the differences in the document's terms.
+	Actions []policy.Change
+	// Manual are the differences that apply cannot make on a cluster without the add-on.
+	Manual []policy.Change
+	// Kept are teams of the cluster that the document does not have.
+	Kept []string
+	// Renamed are created teams that look like one that goes or is kept.
+	Renamed []Rename
+	// Operations are the changes of Kueue objects, in the order of apply.
+	Operations  []policy.Operation
+	Findings    []policy.Finding
+	Assumptions []policy.Assumption
+	// Consequences is nil where they were not asked for or nothing changes.
+	Consequences *Consequences `json:",omitempty"`
+}
+
+// Rename is a team that would be created beside an equal one.
+type Rename struct{ From, To string }
+
+// Consequences are what the operations do, by Kueue's rules on the present state.
+type Consequences struct {
+	// Settled is false when the policy never converges; Loop shows the steps that repeat.
+	Settled   bool
+	Loop      *simulate.Loop `json:",omitempty"`
+	CyclesRun int
+	// Tie: Kueue is undecided between several outcomes, of which one is shown.
+	Tie           bool
+	Before, After simulate.Totals
+	// Teams are the teams whose figures change; the figures are those of get-quota.
+	Teams     []simulate.Team
+	Preempted []simulate.Preemption
+	Evicted   []simulate.Eviction
+	// Started run afterwards and did not before; Never cannot run any more.
+	Started, Never []simulate.Job
+	// Problems are what get-quota would report.
+	Problems []simulate.Problem
+	Notes    []simulate.Note
+}
+
+// Request is what is compared.
+type Request struct {
+	File     string
+	Document *policy.Document
+	At       policy.Positions
+	Mapping  policy.Mapping
+	// Prune deletes teams and priority classes that the document does not have.
+	Prune bool
+	Live  *policy.Live
+	// Inputs are the state of the cluster.
+	Inputs *inputs.Inputs
+}
+
+// ErrEmpty is the error of a document without teams on a cluster with teams, with Prune:
+// more likely a mistake than the wish to delete everything.
+var ErrEmpty = errors.New("the document has no teams")
+
+// Build compares. The error is that of a document that cannot be mapped, which
+// policy.Check finds too.
+func Build(r Request) (*Plan, error) {
+	now, _ := policy.FromKueue(r.Live, r.Mapping)
+	want, err := policy.ToKueue(r.Document, r.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Schema: Schema, File: r.File, Actions: []policy.Change{}, Manual: []policy.Change{}, Renamed: []Rename{},
+		Kept: append([]string{}, policy.Kept(now, r.Document)...)}
+	var prune policy.Prune
+	if r.Prune {
+		if len(r.Document.Teams) == 0 && len(now.Teams) > 0 {
+			return nil, ErrEmpty
+		}
+		for _, name := range p.Kept {
+			prune.Queues = append(prune.Queues, now.Team(name).Queue())
+		}
+		if r.Document.Policy != nil {
+			prune.Classes = unwanted(r.Live, want)
+		}
+	}
+	for _, c := range policy.Diff(now, r.Document, r.Prune) {
+		if manual(c) {
+			p.Manual = append(p.Manual, c)
+		} else {
+			p.Actions = append(p.Actions, c)
+		}
+		if c.Action == policy.Create && c.Field == "" {
+			for _, name := range p.Kept {
+				if policy.Same(now.Team(name), r.Document.Team(c.Team)) {
+					p.Renamed = append(p.Renamed, Rename{name, c.Team})
+				}
+			}
+		}
+	}
+	if r.Prune {
+		p.Kept = []string{}
+	}
+	p.Operations = append([]policy.Operation{}, policy.Differences(r.Live, want, prune)...)
+	p.Changes = len(p.Actions)+len(p.Manual)+len(p.Operations) > 0
+	if p.Assumptions, err = assumptions(r, p); err != nil {
+		return nil, err
+	}
+	p.Findings = append([]policy.Finding{}, policy.Check(r.Document, r.At, policy.Facts{Capacity: r.Inputs.Instances()})...)
+	p.Findings = append(p.Findings, against(r, p, prune)...)
+	return p, nil
+}
+
+// assumptions are those behind what changes.
+func assumptions(r Request, p *Plan) ([]policy.Assumption, error) {
+	part := &policy.Document{}
+	for _, c := range p.Actions {
+		if strings.HasPrefix(c.Field, "policy.priorityClasses") {
+			part.Policy = r.Document.Policy
+		}
+		if t := r.Document.Team(c.Team); t != nil && part.Team(c.Team) == nil {
+			part.Teams = append(part.Teams, *t)
+		}
+	}
+	objects, err := policy.ToKueue(part, r.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	return append([]policy.Assumption{}, objects.Assumptions...), nil
+}
+
+// manual reports a difference that lies in Kueue's configuration or in the service, not
+// in objects.
+func manual(c policy.Change) bool {
+	return c.Field == "policy.fairShare" || c.Field == "policy.idleResourceSharing"
+}
+
+// unwanted are the priority classes that the document does not have.
+func unwanted(l *policy.Live, want *policy.Objects) []string {
+	var out []string
+	for _, c := range l.Classes {
+		if !slices.ContainsFunc(want.Classes, func(w *classT) bool { return w.Name == c.Name }) {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+// against are findings about the cluster's present state.
+func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
+	var out []policy.Finding
+	add := func(code, path string, f policy.Finding) {
+		out = append(out, policy.NewFinding(code, path, r.At, f))
+	}
+	users := map[string]int{}
+	for _, w := range r.Inputs.Workloads {
+		if ref := w.Spec.PriorityClassRef; ref != nil {
+			users[ref.Name]++
+		}
+	}
+	for _, name := range prune.Classes {
+		if n := float64(users[name]); n > 0 {
+			add(policy.ClassInUse, "policy.priorityClasses", policy.Finding{Text: name, Value: &n})
+		}
+	}
+	usage := r.Inputs.Usage()
+	for _, op := range p.Operations {
+		q, ok := op.After.(*queueT)
+		if !ok || op.Action != policy.Update {
+			continue
+		}
+		old := r.Inputs.ClusterQueue(q.Name)
+		before, after := nominal(old), nominal(q)
+		devices := accelerators(before)
+		for _, k := range sortedKeys(usage[q.Name]) {
+			if devices[k.Flavor] != kinds.Accelerator(k.Resource) {
+				continue // the other resources follow the accelerators
+			}
+			if used := usage[q.Name][k]; used > after[k] && after[k] < before[k] {
+				team := teamOf(r.Document, q.Name)
+				value, limit := quota.Number(k.Resource, used), quota.Number(k.Resource, after[k])
+				add(policy.BelowUse, path(r.Document, q.Name), policy.Finding{Team: team, Subject: k.Flavor, Text: k.Resource, Value: &value, Limit: &limit})
+			}
+		}
+	}
+	return out
+}
+
+// path is the place of the team of a ClusterQueue.
+func path(d *policy.Document, queue string) string {
+	for i := range d.Teams {
+		if d.Teams[i].Queue() == queue {
+			return fmt.Sprintf("teams[%d].quota", i)
+		}
+	}
+	return "teams"
+}
+
+func teamOf(d *policy.Document, queue string) string {
+	for i := range d.Teams {
+		if d.Teams[i].Queue() == queue {
+			return d.Teams[i].Team
+		}
+	}
+	return quota.TeamOf(queue)
+}
+
+// Foresee simulates the operations of a plan on the present state.
+func (p *Plan) Foresee(ctx context.Context, in *inputs.Inputs) error {
+	if len(p.Operations) == 0 {
+		return nil
+	}
+	var put, remove []client.Object
+	for _, op := range p.Operations {
+		if op.Action == policy.Delete {
+			remove = append(remove, op.After)
+		} else {
+			put = append(put, op.After)
+		}
+	}
+	report, err := simulate.Run(ctx, simulate.Of(in), []simulate.Change{simulate.NewObjects(p.File, put, remove)}, simulate.Options{})
+	if err != nil {
+		return err
+	}
+	c := &Consequences{Settled: report.Settled, Loop: report.Loop, CyclesRun: report.CyclesRun, Tie: report.Tie,
+		Before: report.Before, After: report.After, Teams: []simulate.Team{},
+		Preempted: report.Preempted, Evicted: report.Evicted,
+		Started: append([]simulate.Job{}, report.Started()...), Never: append([]simulate.Job{}, report.Never()...),
+		Problems: append([]simulate.Problem{}, report.Problems...), Notes: append([]simulate.Note{}, report.Notes...)}
+	for _, t := range report.Teams {
+		if fmt.Sprintf("%+v", t.Before) != fmt.Sprintf("%+v", t.After) {
+			c.Teams = append(c.Teams, t)
+		}
+	}
+	p.Consequences = c
+	return nil
+}

@@ -1,0 +1,305 @@
+// Package plantext words the plans of governance documents.
+package plantext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// shown is how many lines of one kind a plan shows.
+const shown = 12
+
+// Changes are the differences, a line each.
+func Changes(p *plan.Plan) []string {
+	var out []string
+	for _, c := range p.Actions {
+		out = append(out, change(c))
+	}
+	for _, op := range p.Operations {
+		if op.Kind != kinds.ClusterQueue.Kind && op.Action != policy.Delete {
+			out = append(out, operation(op))
+		}
+	}
+	for _, c := range p.Manual {
+		out = append(out, change(c)+manual(c))
+	}
+	return limited(out)
+}
+
+var signs = map[policy.Action]string{policy.Create: "+ ", policy.Update: "~ ", policy.Delete: "- "}
+
+func change(c policy.Change) string {
+	subject := c.Team
+	if c.Field != "" {
+		subject = strings.TrimSpace(c.Team + "  " + c.Field)
+	}
+	text := signs[c.Action] + subject
+	switch {
+	case c.Field == "" && c.Action == policy.Create:
+		return text + "  (new team)"
+	case c.Field == "":
+		return text + "  (the team is removed, its jobs cannot be admitted any more)"
+	case c.Action == policy.Create:
+		return text + "  " + value(c.To)
+	case c.Action == policy.Delete:
+		return text + "  " + value(c.From)
+	}
+	return fmt.Sprintf("%s  %s -> %s", text, value(c.From), value(c.To))
+}
+
+func value(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case map[string]any:
+		var parts []string
+		for _, k := range sorted(v) {
+			parts = append(parts, k+" "+value(v[k]))
+		}
+		return strings.Join(parts, ", ")
+	case []any:
+		return words.Count(len(v), "entry", "entries")
+	}
+	return fmt.Sprint(v)
+}
+
+func sorted(m map[string]any) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// manual says how a difference is made that apply cannot make.
+func manual(c policy.Change) string {
+	if c.Field == "policy.fairShare" {
+		return "  (not applied: set fairSharing in the ConfigMap kueue-manager-config and restart Kueue)"
+	}
+	return "  (not applied: only the service shares idle capacity)"
+}
+
+func operation(op policy.Operation) string {
+	name := op.Name
+	if op.Namespace != "" {
+		name = op.Namespace + "/" + op.Name
+	}
+	return signs[op.Action] + op.Kind + " " + name
+}
+
+func limited(lines []string) []string {
+	if len(lines) <= shown+3 {
+		return lines
+	}
+	return append(lines[:shown:shown], fmt.Sprintf("and %d more (-o json)", len(lines)-shown))
+}
+
+// Row is a line of the figures: a team's amounts of a resource, before and after.
+type Row struct {
+	Team, Resource string
+	// Cells are the texts of Figures, in its order.
+	Cells []string
+}
+
+// Figures are the titles of the figures of a Row.
+var Figures = []string{"NOMINAL", "USED", "BORROWED", "OVERCOMMIT", "FREE", "BORROWABLE", "LIMIT", "RUNNING", "WAITING"}
+
+// Rows are the figures of the teams that change, by accelerator, or cpu for teams without.
+func Rows(c *plan.Consequences) []Row {
+	var out []Row
+	for _, t := range c.Teams {
+		for _, r := range resources(t) {
+			b, a := amounts(t.Before, r), amounts(t.After, r)
+			row := Row{Team: t.Team, Resource: r}
+			for i := range Figures {
+				row.Cells = append(row.Cells, arrow(t, b[i], a[i]))
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func arrow(t simulate.Team, before, after string) string {
+	switch {
+	case t.Before == nil:
+		return after
+	case t.After == nil:
+		return before + " -> none"
+	case before == after:
+		return after
+	}
+	return before + " -> " + after
+}
+
+// resources are the accelerators of a team, or cpu.
+func resources(t simulate.Team) []string {
+	var out []string
+	for _, s := range []*simulate.TeamState{t.Before, t.After} {
+		if s == nil {
+			continue
+		}
+		for _, list := range [][]simulate.Amount{s.Nominal, s.Used, s.Limit} {
+			for _, a := range list {
+				if kinds.Accelerator(a.Resource) && !slices.Contains(out, a.Resource) {
+					out = append(out, a.Resource)
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		return []string{"cpu"}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// amounts are the texts of Figures for one side.
+func amounts(s *simulate.TeamState, resource string) []string {
+	if s == nil {
+		s = &simulate.TeamState{}
+	}
+	var out []string
+	for _, list := range [][]simulate.Amount{s.Nominal, s.Used, s.Borrowed, s.Overcommit, s.Free, s.Borrowable, s.Limit} {
+		sum := 0.0
+		for _, a := range list {
+			if a.Resource == resource {
+				sum += float64(a.Amount)
+			}
+		}
+		out = append(out, words.Number(resource, sum))
+	}
+	return append(out, fmt.Sprint(s.Admitted+s.WaitsForNodes), fmt.Sprint(s.Waiting+s.Preempted+s.Inadmissible))
+}
+
+// Effects say what happens to jobs, a line each.
+func Effects(c *plan.Consequences) []string {
+	var out []string
+	for _, p := range c.Preempted {
+		out = append(out, fmt.Sprintf("preempted: %s/%s, for %s (%s)", p.Namespace, p.Name, p.By, words.PreemptionReason(p.Reason)))
+	}
+	if len(c.Preempted) == 0 {
+		out = append(out, "nothing is preempted")
+	}
+	out = limited(out)
+	var evicted, started, lost []string
+	for _, e := range c.Evicted {
+		evicted = append(evicted, fmt.Sprintf("evicted: %s/%s (%s)", e.Namespace, e.Name, e.Reason))
+	}
+	for _, j := range c.Started {
+		started = append(started, fmt.Sprintf("starts: %s/%s", j.Namespace, j.Name))
+	}
+	for _, j := range c.Never {
+		lost = append(lost, fmt.Sprintf("can never run: %s/%s (%s)", j.Namespace, j.Name, never(j.After)))
+	}
+	out = slices.Concat(out, limited(evicted), limited(started), limited(lost))
+	switch {
+	case c.Settled:
+		out = append(out, "the policy converges after "+words.Count(c.CyclesRun, "cycle", "cycles"))
+	case c.Loop != nil:
+		out = append(out, "THE POLICY NEVER CONVERGES: these steps repeat")
+		for _, s := range c.Loop.Steps[:min(len(c.Loop.Steps), shown)] {
+			if s.Action == simulate.Preempts {
+				out = append(out, fmt.Sprintf("  %s preempts %s (%s)", s.Job, s.Target, words.PreemptionReason(s.Reason)))
+			} else {
+				out = append(out, "  "+s.Job+" starts")
+			}
+		}
+	}
+	if c.Tie {
+		out = append(out, "tie: Kueue picks one of several equal outcomes; this is one of them")
+	}
+	for _, p := range c.Problems {
+		if p.Change == simulate.Added {
+			out = append(out, "PROBLEM: "+p.Message)
+		}
+	}
+	for _, n := range c.Notes {
+		out = append(out, "note: "+n.Message)
+	}
+	return out
+}
+
+// never is why a job can never run: the accelerator of which it needs too much, else
+// Kueue's own words.
+func never(s *simulate.JobState) string {
+	all := words.Shortages(s.Message)
+	for _, x := range all {
+		if x.Most != "" && kinds.Accelerator(x.Resource) {
+			return "its quota can be at most " + x.Most + " " + x.Resource + " of " + x.Flavor
+		}
+	}
+	for _, x := range all {
+		if x.Most != "" {
+			return "its quota can be at most " + x.Most + " " + x.Resource + " of " + x.Flavor
+		}
+	}
+	return words.OneLine(words.WithoutPodSet(s.Message))
+}
+
+// Remarks are what to know beside the changes.
+func Remarks(p *plan.Plan) []string {
+	var out []string
+	for _, r := range p.Renamed {
+		out = append(out, fmt.Sprintf("%s looks like %s under another name: a team cannot be renamed, %s is a new team with a namespace of its own", r.To, r.From, r.To))
+	}
+	if n := len(p.Kept); n > 0 {
+		out = append(out, fmt.Sprintf("%s not in the file %s: %s (--prune removes)", words.Count(n, "team", "teams"), words.Verb(n, "stays", "stay"), strings.Join(limited(p.Kept), ", ")))
+	}
+	for _, f := range p.Findings {
+		if f.Code == policy.OverCapacity && foreseen(p.Consequences) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message))
+	}
+	if len(p.Operations) > 0 {
+		for _, a := range p.Assumptions {
+			out = append(out, "assumption: "+policytext.Assumption(a))
+		}
+	}
+	return out
+}
+
+// foreseen reports that the simulation already says that quota exceeds capacity.
+func foreseen(c *plan.Consequences) bool {
+	return c != nil && slices.ContainsFunc(c.Problems, func(p simulate.Problem) bool {
+		return p.Code == quota.OverCapacity && p.Change == simulate.Added
+	})
+}
+
+// Summary is the last line.
+func Summary(p *plan.Plan) string {
+	if !p.Changes {
+		return "no changes: the cluster is as " + p.File + " describes it"
+	}
+	n := len(p.Actions) + len(p.Manual)
+	if n == 0 {
+		n = len(p.Operations)
+	}
+	return words.Count(n, "change", "changes") + levels(p.Findings)
+}
+
+func levels(found []policy.Finding) string {
+	n := map[policy.Level]int{}
+	for _, f := range found {
+		n[f.Level]++
+	}
+	out := ""
+	if n[policy.LevelError] > 0 {
+		out += ", " + words.Count(n[policy.LevelError], "error", "errors")
+	}
+	if n[policy.LevelWarning] > 0 {
+		out += ", " + words.Count(n[policy.LevelWarning], "warning", "warnings")
+	}
+	return out
+}
