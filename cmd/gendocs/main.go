@@ -55,7 +55,7 @@ func generate() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, write := range map[string]func() ([]byte, error){"template": jsonschema.Template, "config-v2": jsonschema.Config} {
+	for name, write := range map[string]func() ([]byte, error){"template": jsonschema.Template, "config-v2": jsonschema.Config, "governance": jsonschema.Governance} {
 		if files[filepath.Join("docs", "schema", name+".schema.json")], err = write(); err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func TestParseFormat(t *testing.T) {
 
 func TestParseFormatErrors(t *testing.T) {
 	for in, want := range map[string][]string{
-		"jsno":                   {`there is no output format "jsno"`, "json, yaml, table, wide, name, prometheus, jsonpath=, jsonpath-file=, custom-columns=, custom-columns-file=", "near:    json"},
+		"jsno":                   {`there is no output format "jsno"`, "json, yaml, table, wide, name, prometheus, sarif, markdown, jsonpath=, jsonpath-file=, custom-columns=, custom-columns-file=", "near:    json"},
 		"tabel":                  {"near:    table"},
 		"xml":                    {`there is no output format "xml"`},
 		"json=x":                 {"json takes no argument"},

@@ -89,11 +89,11 @@ func (o *CheckOptions) capacity() (map[string]int, error) {
 
 // checkDocument is the JSON of governance check.
 type checkDocument struct {
-	Schema                  string
-	File                    string
-	Valid                   bool
-	Errors, Warnings, Notes int
-	Findings                []policy.Finding
+	Schema                              string
+	File                                string
+	Valid                               bool
+	ErrorCount, WarningCount, NoteCount int
+	Findings                            []policy.Finding
 }
 
 const checkSchema = "hyperpod.governance-check/v1"
@@ -131,9 +131,9 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 		return err
 	}
 	switch {
-	case o.Strict && doc.Errors+doc.Warnings > 0:
+	case o.Strict && doc.ErrorCount+doc.WarningCount > 0:
 		return silent(f, errs.No)
-	case doc.Errors > 0:
+	case doc.ErrorCount > 0:
 		return silent(f, errs.Failure)
 	}
 	return nil
@@ -161,14 +161,14 @@ func report(file string, data []byte, facts policy.Facts) checkDocument {
 	for _, x := range doc.Findings {
 		switch x.Level {
 		case policy.LevelError:
-			doc.Errors++
+			doc.ErrorCount++
 		case policy.LevelWarning:
-			doc.Warnings++
+			doc.WarningCount++
 		default:
-			doc.Notes++
+			doc.NoteCount++
 		}
 	}
-	doc.Valid = doc.Errors == 0
+	doc.Valid = doc.ErrorCount == 0
 	return doc
 }
 
@@ -189,7 +189,7 @@ func findingsTable(d checkDocument) output.Table {
 	}
 	t.Empty = d.File + " is valid"
 	if len(t.Rows) > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s, %s, %s", words.Count(d.Errors, "error", "errors"), words.Count(d.Warnings, "warning", "warnings"), words.Count(d.Notes, "note", "notes")))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s, %s, %s", words.Count(d.ErrorCount, "error", "errors"), words.Count(d.WarningCount, "warning", "warnings"), words.Count(d.NoteCount, "note", "notes")))
 	}
 	return t
 }

@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"flag"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -180,4 +183,36 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("written and read again: %v\n%s", faults, out)
 		}
 	})
+}
+
+var updateDocs = flag.Bool("update", false, "rewrite docs/governance-check.md")
+
+const docsHead = "# Rules for governance files\n\n" +
+	"`hyperpod governance check` and `hyperpod governance plan` check teams, quota and policy against the rules below. A\n" +
+	"finding names the line and column, and with `-o json` the source of its rule. For example:\n\n" +
+	"```\n" +
+	"$ hyperpod governance check teams.yaml --capacity ml.p5.48xlarge=8\n" +
+	"PLACE             LEVEL    CODE  MESSAGE\n" +
+	"teams.yaml:10:7   warning  W001  quota of ml.p5.48xlarge exceeds capacity: teams a, b reserve 72 nvidia.com/gpu, the cluster has 64\n" +
+	"```\n\n" +
+	"The letter of a code is its level: E for an error (the service or Kueue refuses the file), W for a warning, N for a\n" +
+	"note. A code never changes its meaning. E000 is a fault of the text.\n\n"
+
+// TestTable: docs/governance-check.md is the table of rules.
+func TestTable(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(docsHead + "| code | level | rule | source |\n|---|---|---|---|\n")
+	for _, r := range Rules() {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Code, r.Level, r.Title, r.Source)
+	}
+	const path = "../../../docs/governance-check.md"
+	if *updateDocs {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil || string(have) != b.String() {
+		t.Errorf("docs/governance-check.md is not the table (go test ./internal/governance/policy -update): %v", err)
+	}
 }

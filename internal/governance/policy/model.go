@@ -32,7 +32,7 @@ type ClusterPolicy struct {
 // PriorityClass ranks tasks by its weight, 0 to 100.
 type PriorityClass struct {
 	Name   string `json:"name" doc:"name of the class, without -priority"`
-	Weight int    `json:"weight" doc:"rank of the class, 0 to 100"`
+	Weight int    `json:"weight" range:"0,100" doc:"rank of the class, 0 to 100"`
 }
 
 // Team is a compute allocation.
@@ -44,10 +44,10 @@ type Team struct {
 	// Strategy is LendAndBorrow, Lend or DontLend; "" is LendAndBorrow.
 	Strategy string `json:"strategy,omitempty" enum:"LendAndBorrow,Lend,DontLend" doc:"whether the team lends its idle quota and borrows that of others"`
 	// BorrowLimit is a percentage of the quota; nil is 50.
-	BorrowLimit          *int    `json:"borrowLimit,omitempty" doc:"most that the team may borrow, in percent of its quota (default 50)"`
+	BorrowLimit          *int    `json:"borrowLimit,omitempty" range:"0,10000" doc:"most that the team may borrow, in percent of its quota (default 50)"`
 	AbsoluteBorrowLimits []Quota `json:"absoluteBorrowLimits,omitempty" doc:"most that the team may borrow of an instance type, in place of the percentage"`
 	PreemptTeamTasks     string  `json:"preemptTeamTasks,omitempty" enum:"LowerPriority,Never" doc:"whether tasks of the team preempt lower-priority tasks of the team"`
-	FairShareWeight      *int    `json:"fairShareWeight,omitempty" doc:"share of idle compute, 0 to 100 (default 0)"`
+	FairShareWeight      *int    `json:"fairShareWeight,omitempty" range:"0,100" doc:"share of idle compute, 0 to 100 (default 0)"`
 	Activation           string  `json:"activation,omitempty" enum:"Enabled,Disabled" doc:"whether quota is enforced in the team's namespace"`
 
 	Kueue *TeamKueue `json:"kueue,omitempty" doc:"Kueue names and fields that the terms above cannot express"`
@@ -58,10 +58,10 @@ type Team struct {
 // is, by the instance type's ratios.
 type Quota struct {
 	InstanceType         string     `json:"instanceType" doc:"instance type, for example ml.p5.48xlarge"`
-	Count                *int       `json:"count,omitempty" doc:"number of instances"`
-	Accelerators         *int       `json:"accelerators,omitempty" doc:"number of accelerators"`
-	VCPU                 *float64   `json:"vcpu,omitempty" doc:"number of vCPUs"`
-	MemoryInGiB          *float64   `json:"memoryInGiB,omitempty" doc:"memory in GiB"`
+	Count                *int       `json:"count,omitempty" range:"0,10000000" doc:"number of instances"`
+	Accelerators         *int       `json:"accelerators,omitempty" range:"0,10000000" doc:"number of accelerators"`
+	VCPU                 *float64   `json:"vcpu,omitempty" range:"0,10000000" doc:"number of vCPUs"`
+	MemoryInGiB          *float64   `json:"memoryInGiB,omitempty" range:"0,10000000" doc:"memory in GiB"`
 	AcceleratorPartition *Partition `json:"acceleratorPartition,omitempty" doc:"slices of GPUs (MIG)"`
 }
 
