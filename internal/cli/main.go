@@ -54,7 +54,14 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 	help := &firstError{to: f.IO.Out} // cobra prints it and does not look back
 	root.SetOut(help)                 // in place of what NewRoot set
 	root.SetArgs(joinBoolValues(args))
-	cmd, err := root.ExecuteContextC(ctx)
+	var cmd *cobra.Command
+	err := guarded(f.Version, func() (err error) {
+		cmd, err = root.ExecuteContextC(ctx)
+		return err
+	})
+	if cmd == nil {
+		cmd = root
+	}
 	err = asUsage(root, err)
 	if flush := f.IO.Flush(); err == nil {
 		err = flush

@@ -42,7 +42,7 @@ const (
 type delays struct {
 	c     *Client
 	stage atomic.Int32
-	timer *time.Timer // nil: nobody is told
+	timer *time.Timer // nil: no report
 }
 
 // watchDelays starts to measure the time of a request.
