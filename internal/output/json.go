@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"unicode/utf8"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -76,6 +77,32 @@ func (s *IO) PrintLine(text string) error {
 	}
 	_, err := s.Out.Write([]byte(text + "\n"))
 	return err
+}
+
+// JSONOut returns standard output for JSON that is written piece by piece, with unsafe
+// characters escaped as in documents.
+func (s *IO) JSONOut() io.Writer { return &jsonWriter{to: s.Out} }
+
+// jsonWriter escapes unsafe characters in JSON.
+type jsonWriter struct {
+	to   io.Writer
+	rest []byte // the beginning of a character whose end was not written yet
+}
+
+func (w *jsonWriter) Write(p []byte) (int, error) {
+	data := append(w.rest, p...)
+	n := len(data)
+	for i := max(0, n-utf8.UTFMax); i < len(data); i++ {
+		if utf8.RuneStart(data[i]) && !utf8.FullRune(data[i:]) {
+			n = i
+			break
+		}
+	}
+	w.rest = append([]byte(nil), data[n:]...)
+	if _, err := w.to.Write(escapeUnsafe(data[:n])); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func compactJSON(v any) ([]byte, error) {

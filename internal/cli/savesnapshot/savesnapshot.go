@@ -109,7 +109,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	f.Notes(lacks(s))
 	if o.File == "-" {
-		return cmp.Or(s.Write(f.IO.Out), factory.Failures(s.Info.Unread))
+		return cmp.Or(s.Write(f.IO.JSONOut()), factory.Failures(s.Info.Unread))
 	}
 	size, err := s.Save(o.File, snapshot.SaveOptions{Force: o.Force})
 	if err != nil {
