@@ -67,8 +67,9 @@ An amount applies to the team's accelerators. To name a resource and flavor,
 use TEAM.quota/RESOURCE@FLAVOR=AMOUNT. --set cluster.fair-sharing=on|off
 applies to the whole cluster.
 
-The exit code is 0 if the cluster settles and 3 if the policy never converges;
-the output then shows the loop.`,
+The exit code is 0 if the cluster settles, 3 if the policy never converges
+(the output then shows the loop), and 1 if the state of a job is unknown
+because Kueue uses a feature that the simulation does not follow.`,
 		Example: `  hyperpod simulate --set researchers.borrow-limit=0 --add-job train.yaml
   hyperpod simulate --remove-team interns --remove-nodes ml.p5.48xlarge=2
   hyperpod simulate --priority smpv2-llama2=inference --snapshot cluster.json.gz
@@ -196,10 +197,6 @@ func Run(ctx context.Context, o *Options) error {
 		return err // a part of the cluster would behave in another way
 	}
 	f.Missing(in.Missing)
-	rules := in.Rules()
-	for _, n := range rules.Notes {
-		f.Notef("note: %s", n.Message)
-	}
 	takes, err := o.evictionTakes()
 	if err != nil {
 		return err
@@ -208,16 +205,24 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	for _, n := range in.Rules().Notes {
+		report.Notes = append(report.Notes, simulate.Note{Code: simulate.NoteCode(n.Code), Message: n.Message})
+	}
 	for _, a := range in.Assumed {
 		report.Notes = append(report.Notes, simulate.Note{Code: simulate.Assumed, Message: a})
 	}
 	simulation.Fill(report)
 	err = output.Print(f.IO, format, report, func() output.Table { return table(report, format.Name == output.Wide) },
 		func() []string { return names(report) })
-	if err == nil && !report.Settled && o.Cycles == 0 {
+	switch {
+	case err != nil:
+		return err
+	case !report.Settled && o.Cycles == 0:
 		return errs.Silent{Code: errs.No}
+	case len(report.NotModelled) > 0:
+		return errs.Silent{Code: errs.Failure}
 	}
-	return err
+	return nil
 }
 
 // allChanges are those of the flags and those of files.

@@ -178,7 +178,7 @@ func teamText(s *simulate.TeamState, resource string) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{s.Evicting, "evicting"}, {s.WaitsForNodes, "without nodes"}, {s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.Inadmissible, "never"}} {
+	}{{s.Evicting, "evicting"}, {s.WaitsForNodes, "without nodes"}, {s.Waiting, "waiting"}, {s.Preempted, "preempted"}, {s.Never, "never"}, {s.Unknown, "unknown"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.what)
 		}
@@ -203,7 +203,9 @@ func jobText(s *simulate.JobState, resource string) string {
 		return fmt.Sprintf("WaitsForNodes: %s %s, %s", words.Number(resource, sum(s.Holds, resource)), words.Short(resource), s.Message)
 	case simulate.Preempted:
 		return "Preempted by " + s.By
-	case simulate.Inadmissible:
+	case simulate.Unknown:
+		return "Unknown: depends on " + strings.Join(s.NotModelled, ", ")
+	case simulate.Never:
 		return "Never: " + why(s, resource)
 	}
 	return "Waiting: " + why(s, resource)
@@ -235,7 +237,7 @@ func cycles(r *simulate.Report) output.Table {
 		t.Rows = append(t.Rows, output.T(strconv.Itoa(n), what, job, details))
 	}
 	for _, c := range r.Cycles {
-		if len(c.Scheduled)+len(c.Preempted)+len(c.Replaced)+len(c.Pending)+len(c.Inadmissible) == 0 {
+		if len(c.Scheduled)+len(c.Preempted)+len(c.Replaced)+len(c.Pending)+len(c.Inadmissible)+len(c.NotQueued) == 0 {
 			row(c.Cycle, "nothing", "", "")
 		}
 		for _, s := range c.Scheduled {
@@ -257,6 +259,9 @@ func cycles(r *simulate.Report) output.Table {
 		}
 		for _, u := range c.Inadmissible {
 			row(c.Cycle, "inadmissible", u.Namespace+"/"+u.Name, u.Reason+": "+u.Message)
+		}
+		for _, u := range c.NotQueued {
+			row(c.Cycle, "not queued", u.Namespace+"/"+u.Name, u.Reason+": "+u.Message)
 		}
 	}
 	t.Notes = summary(r)

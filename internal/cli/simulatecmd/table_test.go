@@ -27,7 +27,7 @@ func gpus(n quota.Base) []simulate.Amount {
 // before is a report of the change of a world in which much happens at once.
 func before() *simulate.Report {
 	team := func(used, borrowed quota.Base, waiting, preempted, never int) *simulate.TeamState {
-		return &simulate.TeamState{Nominal: gpus(32), Used: gpus(used), Borrowed: gpus(borrowed), Waiting: waiting, Preempted: preempted, Inadmissible: never}
+		return &simulate.TeamState{Nominal: gpus(32), Used: gpus(used), Borrowed: gpus(borrowed), Waiting: waiting, Preempted: preempted, Never: never}
 	}
 	set := []simulate.PodSet{{Name: "worker", Pods: 4, Flavors: map[string]string{"nvidia.com/gpu": "ml.p5.48xlarge"}}}
 	return &simulate.Report{
@@ -41,7 +41,7 @@ func before() *simulate.Report {
 				After: &simulate.JobState{State: simulate.Preempted, By: "hyperpod-ns-ml-engineers/llama-3-70b-fine-tuning-with-a-long-name"}},
 			{Namespace: "researchers", Name: "dino-giant", Before: &simulate.JobState{State: simulate.Admitted, Holds: gpus(8)},
 				After: &simulate.JobState{State: simulate.Waiting, Reason: "WaitingForQuota", Message: short1}},
-			{Namespace: "researchers", Name: "too-large", After: &simulate.JobState{State: simulate.Inadmissible, Reason: "ExceedsMaxQuota", Message: never1}},
+			{Namespace: "researchers", Name: "too-large", After: &simulate.JobState{State: simulate.Never, Reason: "ExceedsMaxQuota", Message: never1}},
 			{Namespace: "researchers", Name: "gated", After: &simulate.JobState{State: simulate.Waiting, Reason: "AdmissionGated", Message: other1}},
 			{Namespace: "researchers", Name: "checked", After: &simulate.JobState{State: simulate.QuotaReserved, Holds: gpus(32), Borrowed: gpus(4), PodSets: set}},
 		},

@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,6 +72,42 @@ func evictedBecause(w *kueue.Workload) (reason, message string) {
 		return c.Reason, c.Message
 	}
 	return "", ""
+}
+
+// Parked are the workloads ("namespace/name") that Kueue has put aside in their queues
+// until something changes (its inadmissible workloads).
+func (e *Engine) Parked() map[string]bool {
+	out := map[string]bool{}
+	for _, list := range e.queues.DumpInadmissible() {
+		for _, key := range list {
+			out[string(key)] = true
+		}
+	}
+	return out
+}
+
+// NotModelled names what takes part in decisions about a workload and is not followed,
+// one of the NotModelled constants each, sorted.
+func (e *Engine) NotModelled(namespace, name string) []string {
+	w := e.store.workloads[workload.NewReference(namespace, name)]
+	if w == nil {
+		return nil
+	}
+	var out []string
+	if workload.NeedsSecondPass(w) {
+		out = append(out, NotModelledSecondPass)
+	}
+	var cq *kueue.ClusterQueue
+	if w.Status.Admission != nil {
+		cq = e.store.cqs[string(w.Status.Admission.ClusterQueue)]
+	} else if lq := e.store.queueOf(w); lq != nil {
+		cq = e.store.cqs[string(lq.Spec.ClusterQueue)]
+	}
+	if cq != nil {
+		out = append(out, e.notModelled(w, cq)...)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Readiness reports whether Kueue admits workloads through a ClusterQueue, and if not,

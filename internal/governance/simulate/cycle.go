@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -17,11 +18,12 @@ type Cycle struct {
 	Preempted []Preemption
 	// Replaced are elastic jobs' old slices, replaced by new ones.
 	Replaced []Eviction
-	// Pending were looked at and wait; Inadmissible were looked at, or stand in no
-	// queue, and waiting alone does not help them. Workloads the cycle did not look at
-	// are in neither.
+	// Pending were looked at and stay at the head of their queues. Inadmissible were
+	// looked at, and Kueue puts them aside until something changes. NotQueued are in no
+	// queue. Workloads that the cycle did not look at are in none of these.
 	Pending      []Unscheduled
 	Inadmissible []Unscheduled
+	NotQueued    []Unscheduled
 }
 
 // Scheduled is a workload that got its quota.
@@ -49,7 +51,8 @@ type Unscheduled struct {
 
 // cycle makes the report of one cycle of its events.
 func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
-	c := Cycle{Cycle: r.count, Scheduled: []Scheduled{}, Preempted: []Preemption{}, Replaced: []Eviction{}, Pending: []Unscheduled{}, Inadmissible: []Unscheduled{}}
+	c := Cycle{Cycle: r.count, Scheduled: []Scheduled{}, Preempted: []Preemption{}, Replaced: []Eviction{}, Pending: []Unscheduled{}, Inadmissible: []Unscheduled{}, NotQueued: []Unscheduled{}}
+	parked := e.Parked()
 	for _, ev := range events {
 		name := r.jobName(ev.Namespace, ev.Name)
 		switch ev.Kind {
@@ -58,9 +61,10 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 				Admitted: ev.Kind == admission.EventAdmitted, Borrowed: eventAmounts(ev.Borrowed)}
 			var holds []admission.Quantity
 			for _, ps := range ev.Flavors {
-				out := PodSet{Name: ps.Name, Pods: ps.Count, Flavors: ps.Flavors}
+				out := PodSet{Name: ps.Name, Pods: ps.Count, Flavors: ps.Flavors, Holds: eventAmounts(ps.Requests)}
+				keys := r.levelKeys(slices.Collect(maps.Values(ps.Flavors)))
 				for _, d := range ps.Domains {
-					out.Topology = append(out.Topology, Domain{d.Levels, d.Count})
+					out.Topology = append(out.Topology, domain(keys, d))
 				}
 				s.PodSets = append(s.PodSets, out)
 				holds = append(holds, ps.Requests...)
@@ -76,7 +80,7 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 		default:
 			u := Unscheduled{Namespace: ev.Namespace, Name: name, Workload: ev.Name, Team: quota.TeamOf(ev.ClusterQueue), ClusterQueue: ev.ClusterQueue,
 				Reason: ev.Reason, Message: ev.Message, Skipped: ev.Kind == admission.EventSkipped, Preempting: ev.Kind == admission.EventPreempting}
-			if admission.Hopeless(ev.Reason) {
+			if parked[ev.Namespace+"/"+ev.Name] {
 				c.Inadmissible = append(c.Inadmissible, u)
 			} else {
 				c.Pending = append(c.Pending, u)
@@ -84,9 +88,9 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 		}
 	}
 	for _, p := range e.Pending("") {
-		c.Inadmissible = append(c.Inadmissible, Unscheduled{Namespace: p.Namespace, Name: r.jobName(p.Namespace, p.Name), Workload: p.Name, Reason: p.Reason, Message: p.Message})
+		c.NotQueued = append(c.NotQueued, Unscheduled{Namespace: p.Namespace, Name: r.jobName(p.Namespace, p.Name), Workload: p.Name, Reason: p.Reason, Message: p.Message})
 	}
-	for _, list := range [][]Unscheduled{c.Pending, c.Inadmissible} {
+	for _, list := range [][]Unscheduled{c.Pending, c.Inadmissible, c.NotQueued} {
 		slices.SortStableFunc(list, func(a, b Unscheduled) int {
 			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Workload, b.Workload))
 		})

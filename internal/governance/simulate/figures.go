@@ -19,11 +19,11 @@ import (
 // flavor and resource without zeros.
 type TeamState struct {
 	// State and Reason are those of the queue: Active, Stopped, Inactive and so on.
-	State, Reason                                                       string
-	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Inadmissible int
-	Nominal, Reserved, Used                                             []Amount
-	Borrowed, Overcommit, Lent                                          []Amount
-	Limit, Free, Borrowable                                             []Amount
+	State, Reason                                                         string
+	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Never, Unknown int
+	Nominal, Reserved, Used                                               []Amount
+	Borrowed, Overcommit, Lent                                            []Amount
+	Limit, Free, Borrowable                                               []Amount
 }
 
 // report is the quota of the world after the run, as get-quota has it.
@@ -131,8 +131,10 @@ func (t *TeamState) count(jobState string) {
 		t.Waiting++
 	case Preempted:
 		t.Preempted++
-	case Inadmissible:
-		t.Inadmissible++
+	case Never:
+		t.Never++
+	case Unknown:
+		t.Unknown++
 	}
 }
 
@@ -169,9 +171,9 @@ func stateOfTeam(t *quota.Team) *TeamState {
 
 // Totals count jobs and what is borrowed over all teams.
 type Totals struct {
-	Settled                                                             bool
-	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Inadmissible int
-	Borrowed, Overcommit                                                []Amount
+	Settled                                                               bool
+	Admitted, Evicting, WaitsForNodes, Waiting, Preempted, Never, Unknown int
+	Borrowed, Overcommit                                                  []Amount
 }
 
 func totals(r *result) Totals {
@@ -189,7 +191,8 @@ func totals(r *result) Totals {
 		t.WaitsForNodes += s.WaitsForNodes
 		t.Waiting += s.Waiting
 		t.Preempted += s.Preempted
-		t.Inadmissible += s.Inadmissible
+		t.Never += s.Never
+		t.Unknown += s.Unknown
 		add(borrowed, s.Borrowed)
 		add(over, s.Overcommit)
 	}

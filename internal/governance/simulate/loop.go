@@ -21,8 +21,11 @@ type LoopStep struct {
 	// Action is Preempts or Starts.
 	Action string
 	Job    string // "namespace/job": who acts
+	// Workload ("namespace/name") is Job's.
+	Workload string
 	// Target is the job that it preempts. The JSON key stays from an older version.
-	Target string `json:"Victim"`
+	Target         string `json:"Victim"`
+	TargetWorkload string `json:"VictimWorkload"`
 	// Reason is Kueue's: InClusterQueue, InCohortReclamation, InCohortFairSharing,
 	// InCohortReclaimWhileBorrowing.
 	Reason string
@@ -79,10 +82,10 @@ func steps(m []admission.Event, label func(string, string) string) []LoopStep {
 
 func step(e admission.Event, label func(string, string) string) LoopStep {
 	if e.Kind != admission.EventPreempted {
-		return LoopStep{Action: Starts, Job: label(e.Namespace, e.Name)}
+		return LoopStep{Action: Starts, Job: label(e.Namespace, e.Name), Workload: e.Namespace + "/" + e.Name}
 	}
 	ns, name, _ := strings.Cut(e.By, "/")
-	return LoopStep{Action: Preempts, Job: label(ns, name), Target: label(e.Namespace, e.Name), Reason: e.Reason}
+	return LoopStep{Action: Preempts, Job: label(ns, name), Workload: e.By, Target: label(e.Namespace, e.Name), TargetWorkload: e.Namespace + "/" + e.Name, Reason: e.Reason}
 }
 
 // mostFrequent are the evictions seen most often, at most ten; nil without any.

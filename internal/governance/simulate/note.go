@@ -86,6 +86,18 @@ func sortNotes(notes []Note) []Note {
 	})
 }
 
+// notModelled are the names of what states hang on.
+func notModelled(jobs []Job) []string {
+	out := []string{}
+	for _, j := range jobs {
+		if j.After != nil {
+			out = append(out, j.After.NotModelled...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // messages are notes of one code with the messages of another package.
 func messages(code NoteCode, texts []string) []Note {
 	var out []Note

@@ -199,7 +199,7 @@ func (r *Report) Started() []Job {
 // Never are the jobs that can never run after the changes, and could before or are new.
 func (r *Report) Never() []Job {
 	return r.filter(func(j Job) bool {
-		return j.After != nil && j.After.State == Inadmissible && (j.Before == nil || j.Before.State != Inadmissible)
+		return j.After != nil && j.After.State == Never && (j.Before == nil || j.Before.State != Never)
 	})
 }
 

@@ -153,7 +153,6 @@ func (r *result) groups(w *kueue.Workload, lost []*corev1.Pod) []fit.Group {
 		if psa.Count != nil {
 			g.Count = int(*psa.Count)
 		}
-		var levels []string
 		for _, name := range psa.Flavors {
 			f := find[*kueue.ResourceFlavor](r.world, string(name))
 			if f == nil {
@@ -161,14 +160,11 @@ func (r *result) groups(w *kueue.Workload, lost []*corev1.Pod) []fit.Group {
 			}
 			maps.Copy(g.NodeLabels, f.Spec.NodeLabels)
 			g.Tolerations = append(g.Tolerations, f.Spec.Tolerations...)
-			if f.Spec.TopologyName != nil {
-				levels = levelKeys(r.world, string(*f.Spec.TopologyName))
-			}
 		}
 		if lost != nil {
 			g.Count = min(g.Count, left[ps.Name])
 		} else {
-			r.assign(&g, psa, levels)
+			r.assign(&g, psa)
 		}
 		if g.Count > 0 {
 			out = append(out, g)
@@ -178,7 +174,12 @@ func (r *result) groups(w *kueue.Workload, lost []*corev1.Pod) []fit.Group {
 }
 
 // assign adds the topology domains of an assignment.
-func (r *result) assign(g *fit.Group, psa *kueue.PodSetAssignment, levels []string) {
+func (r *result) assign(g *fit.Group, psa *kueue.PodSetAssignment) {
+	var flavors []string
+	for _, f := range psa.Flavors {
+		flavors = append(flavors, string(f))
+	}
+	levels := r.levelKeys(flavors)
 	for _, d := range admission.Placed(psa) {
 		n := min(len(levels), len(d.Levels))
 		if n == 0 {

@@ -39,7 +39,10 @@ type Report struct {
 	Jobs          []Job
 	Preempted     []Preemption
 	Evicted       []Eviction
-	Cycles        []Cycle `json:",omitempty"`
+	// Cycles are those of Options.Cycles, else there is no such key.
+	Cycles []Cycle `json:",omitzero"`
+	// NotModelled names what takes part in decisions and is not followed.
+	NotModelled []string
 	// RemovedNodes are the nodes that the changes remove.
 	RemovedNodes []RemovedNode
 	// Problems are what get-quota would report, those that the changes bring first.
@@ -85,7 +88,8 @@ const (
 	Waiting       = "Waiting"
 	WaitsForNodes = "WaitsForNodes" // it has its quota, and no node takes its pods
 	Preempted     = "Preempted"     // evicted in the simulation, and waiting again
-	Inadmissible  = "Inadmissible"  // waiting does not help
+	Never         = "Never"         // waiting does not help
+	Unknown       = "Unknown"       // it hangs on what is not modelled: Reason NotModelled
 	Finished      = "Finished"
 )
 
@@ -94,7 +98,11 @@ type JobState struct {
 	State string
 	// Reason and Message are Kueue's, of a job that does not run.
 	Reason, Message string
-	By              string // who preempted it ("namespace/job")
+	// By ("namespace/job") and ByWorkload ("namespace/name") preempted it.
+	By, ByWorkload string
+	// NotModelled names what the state hangs on (see the NotModelled constants of
+	// package admission).
+	NotModelled []string `json:",omitempty"`
 	// Placements are the pods to place of a job that waits for nodes.
 	Placements []fit.Placement `json:",omitempty"`
 	// Holds is its quota; of that, Borrowed is lent by others, Overcommit by nobody.
@@ -107,13 +115,15 @@ type PodSet struct {
 	Name     string
 	Pods     int32
 	Flavors  map[string]string // by resource
-	Topology []Domain          `json:",omitempty"`
+	Holds    []Amount
+	Topology []Domain `json:",omitempty"`
 }
 
-// Domain is a number of pods in one topology domain.
+// Domain is a number of pods in one topology domain. Levels are the values of the node
+// labels LevelKeys, outermost first.
 type Domain struct {
-	Levels []string
-	Pods   int32
+	LevelKeys, Levels []string
+	Pods              int32
 }
 
 // RemovedNode is a node that a change removes, with the pods it has.
@@ -128,7 +138,8 @@ type Preemption struct {
 	Namespace, Name, Workload string
 	Team, ClusterQueue        string
 	Reason                    string // Kueue's
-	By                        string // "namespace/job"
+	// By ("namespace/job") and ByWorkload ("namespace/name") preempt it.
+	By, ByWorkload string
 }
 
 // Eviction is one for another reason: a stopped queue, a lost node.
@@ -189,6 +200,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 	r.Teams = teams(before, after)
 	r.Problems = problems(before, after)
 	r.Jobs = jobs(before, after)
+	r.NotModelled = notModelled(r.Jobs)
 	for _, e := range after.events {
 		if e.Kind == admission.EventPreempted {
 			r.Preempted = append(r.Preempted, after.preemption(e))
@@ -238,7 +250,7 @@ func (r *result) print() string {
 func (r *result) preemption(e admission.Event) Preemption {
 	ns, by, _ := strings.Cut(e.By, "/")
 	return Preemption{Cycle: e.Cycle, Namespace: e.Namespace, Name: r.jobName(e.Namespace, e.Name), Workload: e.Name, Team: quota.TeamOf(e.ClusterQueue), ClusterQueue: e.ClusterQueue,
-		Reason: e.Reason, By: r.label(ns, by)}
+		Reason: e.Reason, By: r.label(ns, by), ByWorkload: e.By}
 }
 
 // evictions are the workloads that had quota before the run, lost it, and were not

@@ -181,6 +181,7 @@ func (r *result) add(events []admission.Event) {
 
 // stepwise runs single cycles and keeps what each of them did.
 func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) error {
+	r.cycles = []Cycle{}
 	quiet := 0
 	for range steps {
 		t, err := e.Run(ctx, 1)
@@ -211,10 +212,14 @@ func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) e
 // read takes the states of all workloads.
 func (r *result) read(e *admission.Engine) {
 	why := map[key]admission.PendingWorkload{}
-	for _, q := range append(all[*kueue.ClusterQueue](r.world), &kueue.ClusterQueue{}) {
+	for _, q := range all[*kueue.ClusterQueue](r.world) {
 		for _, p := range e.Pending(q.Name) {
 			why[key{p.Namespace, p.Name}] = p
 		}
+	}
+	queued := maps.Clone(why)
+	for _, p := range e.Pending("") {
+		why[key{p.Namespace, p.Name}] = p
 	}
 	r.idle = map[string]state.Condition{}
 	for _, q := range all[*kueue.ClusterQueue](r.world) {
@@ -242,20 +247,38 @@ func (r *result) read(e *admission.Engine) {
 		if now == nil {
 			continue
 		}
-		s := stateOf(now)
+		s := r.stateOf(now)
 		if s.ClusterQueue == "" {
 			s.ClusterQueue = queues[key{w.Namespace, string(w.Spec.QueueName)}]
 		}
 		if p, waiting := why[k]; waiting {
 			s.Reason, s.Message = p.Reason, p.Message
 			if s.State = Waiting; admission.Hopeless(p.Reason) {
-				s.State = Inadmissible
+				s.State = Never
 			}
 			if by, was := preempted[k]; was {
 				s.State, s.By = Preempted, by
 			}
 		}
 		r.states[k] = s
+	}
+	r.undecided(e, queued)
+}
+
+// undecided marks the workloads whose state hangs on what is not modelled: those that
+// wait in a queue, and those that this run admitted.
+func (r *result) undecided(e *admission.Engine, waiting map[key]admission.PendingWorkload) {
+	decided := map[key]bool{}
+	for _, ev := range r.events {
+		decided[key{ev.Namespace, ev.Name}] = true
+	}
+	for k, s := range r.states {
+		if _, waits := waiting[k]; s.State == Finished || s.State == Never || s.State == Evicting || s.Reason == kueue.WorkloadQuotaReservedReasonSuspended || !waits && !decided[k] {
+			continue
+		}
+		if names := e.NotModelled(k.namespace, k.name); len(names) > 0 {
+			s.State, s.Reason, s.Message, s.NotModelled = Unknown, string(NotModelled), "", names
+		}
 	}
 }
 

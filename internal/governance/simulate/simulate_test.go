@@ -121,7 +121,7 @@ func TestChanges(t *testing.T) {
 		{"a higher priority", []simulate.Change{addJob("a", "new", 4), change(t, prio, "low=7")}, "new: - > Waiting WaitingForQuota"},
 		{"no preemption", []simulate.Change{addJob("a", "new", 4), change(t, set, "a.preemption=never")}, "new: - > Waiting WaitingForQuota"},
 		{"a team is lost", []simulate.Change{change(t, simulate.RemoveTeam, "b")}, "four: Admitted 4/0 > -"},
-		{"never", []simulate.Change{addJob("b", "new", 12)}, "new: - > Inadmissible ExceedsMaxQuota"},
+		{"never", []simulate.Change{addJob("b", "new", 12)}, "new: - > Never ExceedsMaxQuota"},
 		{"a stopped queue", []simulate.Change{change(t, set, "b.stop=HoldAndDrain")}, "four: Admitted 4/0 > Waiting Suspended"},
 		{"out of the cohort", []simulate.Change{addJob("b", "new", 4), change(t, set, "b.cohort=none")}, "new: - > Waiting WaitingForQuota"},
 	}

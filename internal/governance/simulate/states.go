@@ -24,10 +24,36 @@ type standing struct {
 	object       *kueue.Workload
 }
 
+// podSetHolds is what a pod set was given.
+func podSetHolds(psa *kueue.PodSetAssignment) []Amount {
+	m := map[flavorResource]int64{}
+	for res, q := range psa.ResourceUsage {
+		fr := flavorResource{string(psa.Flavors[res]), string(res)}
+		m[fr] = sum(m[fr], min(quota.AmountOf(string(res), q), most))
+	}
+	return amounts(m)
+}
+
+// levelKeys are the node labels of the topology of flavors.
+func (r *result) levelKeys(flavors []string) []string {
+	for _, name := range flavors {
+		if f := find[*kueue.ResourceFlavor](r.world, name); f != nil && f.Spec.TopologyName != nil {
+			return levelKeys(r.world, string(*f.Spec.TopologyName))
+		}
+	}
+	return nil
+}
+
+// domain is a topology domain. An assignment may name the lowest levels only.
+func domain(keys []string, d admission.Domain) Domain {
+	n := min(len(keys), len(d.Levels))
+	return Domain{LevelKeys: append([]string{}, keys[len(keys)-n:]...), Levels: d.Levels, Pods: d.Count}
+}
+
 type flavorResource struct{ flavor, resource string }
 
 // stateOf reads a workload's status as the engine has left it.
-func stateOf(w *kueue.Workload) *standing {
+func (r *result) stateOf(w *kueue.Workload) *standing {
 	s := &standing{object: w, JobState: JobState{State: Waiting, Holds: []Amount{}, Borrowed: []Amount{}, Overcommit: []Amount{}, PodSets: []PodSet{}}}
 	reserved, admitted := false, false
 	for _, c := range w.Status.Conditions {
@@ -61,15 +87,16 @@ func stateOf(w *kueue.Workload) *standing {
 	}
 	for i := range a.PodSetAssignments {
 		psa := &a.PodSetAssignments[i]
-		ps := PodSet{Name: string(psa.Name), Flavors: map[string]string{}}
+		ps := PodSet{Name: string(psa.Name), Flavors: map[string]string{}, Holds: podSetHolds(psa)}
 		if psa.Count != nil {
 			ps.Pods = *psa.Count
 		}
 		for res, f := range psa.Flavors {
 			ps.Flavors[string(res)] = string(f)
 		}
+		keys := r.levelKeys(slices.Collect(maps.Values(ps.Flavors)))
 		for _, d := range admission.Placed(psa) {
-			ps.Topology = append(ps.Topology, Domain{d.Levels, d.Count})
+			ps.Topology = append(ps.Topology, domain(keys, d))
 		}
 		s.PodSets = append(s.PodSets, ps)
 	}
@@ -125,7 +152,7 @@ func jobs(before, after *result) []Job {
 			c.Borrowed, c.Overcommit = append([]Amount{}, borrowed[k].borrowed...), append([]Amount{}, borrowed[k].over...)
 			if c.By != "" {
 				ns, name, _ := strings.Cut(c.By, "/")
-				c.By = after.label(ns, name)
+				c.By, c.ByWorkload = after.label(ns, name), c.By
 			}
 			j.After = &c
 		}

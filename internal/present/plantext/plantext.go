@@ -179,7 +179,7 @@ func amounts(s *simulate.TeamState, resource string) []string {
 		}
 		out = append(out, words.Number(resource, sum))
 	}
-	return append(out, fmt.Sprint(s.Admitted+s.WaitsForNodes), fmt.Sprint(s.Waiting+s.Preempted+s.Inadmissible))
+	return append(out, fmt.Sprint(s.Admitted+s.WaitsForNodes), fmt.Sprint(s.Waiting+s.Preempted+s.Never))
 }
 
 // Effects say what happens to jobs, a line each.
