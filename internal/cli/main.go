@@ -24,12 +24,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// Main runs the command line of this process and returns its exit code.
-func Main(args []string, version string) int {
+// Main runs the command line of this process and returns its exit code. The options change
+// what commands work with.
+func Main(args []string, version string, options ...func(*factory.Factory)) int {
 	startgc.Restore()
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	f := &factory.Factory{IO: output.System(os.Getenv), Env: os.Getenv, Now: time.Now, Version: version}
+	for _, o := range options {
+		o(f)
+	}
 	return int(Run(ctx, f, args))
 }
 
@@ -90,7 +94,9 @@ func report(ctx context.Context, f *factory.Factory, cmd *cobra.Command, err err
 		case ctx.Err() != nil && errors.Is(e, context.Canceled):
 			interrupted = true
 		case !errors.As(e, new(errs.Silent)):
-			fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(advised(f, cmd, e), f.Global.Debug)))
+			e = advised(f, cmd, e)
+			note(f, e)
+			fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(e, f.Global.Debug)))
 		}
 	}
 	if interrupted {
@@ -98,6 +104,25 @@ func report(ctx context.Context, f *factory.Factory, cmd *cobra.Command, err err
 		return errs.Interrupted
 	}
 	return errs.ExitOf(err)
+}
+
+// note reports the suggestions of an error that is printed.
+func note(f *factory.Factory, err error) {
+	var e *errs.Error
+	if f.Suggested == nil || !errors.As(err, &e) {
+		return
+	}
+	for _, s := range e.Try {
+		f.Suggested(s)
+	}
+}
+
+// Validate parses a command line and validates its options, and runs nothing.
+func Validate(ctx context.Context, f *factory.Factory, args []string) error {
+	root := NewRoot(f)
+	root.SetArgs(joinBoolValues(args))
+	err := root.ExecuteContext(factory.ParseOnly(ctx))
+	return asUsage(root, err)
 }
 
 // firstError is a writer that remembers the first error.

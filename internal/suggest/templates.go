@@ -26,4 +26,6 @@ func StartFromFile(path string) errs.Suggestion {
 func ReplaceTemplate() errs.Suggestion { return errs.Option("--replace") }
 
 // File starts from a manifest of the user.
-func File() errs.Suggestion { return errs.Option("-f", "FILE").WithNote("a manifest of your own") }
+func File() errs.Suggestion {
+	return errs.Run("start-job", "-f", "FILE").WithNote("starts a manifest of your own")
+}

@@ -4,6 +4,7 @@ package fault
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -98,6 +99,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !hit:
 		p.backend.ServeHTTP(w, r)
 	case rule.Hang:
+		_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that the client went away
 		<-r.Context().Done()
 	case rule.Cut > 0:
 		p.backend.ServeHTTP(&cutWriter{ResponseWriter: w, left: rule.Cut}, r)

@@ -15,12 +15,14 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"hyperpod": func() { os.Exit(cli.Main(os.Args[1:], "v0.0.0-test")) },
+		"hyperpod": func() { os.Exit(cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions)) },
 	})
 }
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	record := t.TempDir()
+	t.Cleanup(func() { checkSuggestions(t, record) })
 	folders, err := filepath.Glob("*/*.txtar")
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scripts found: %v", err)
@@ -35,8 +37,11 @@ func TestScripts(t *testing.T) {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel() // or each folder would wait for the longest script of the one before
 			testscript.Run(t, testscript.Params{
-				Dir:                 dir,
-				Setup:               setup,
+				Dir: dir,
+				Setup: func(env *testscript.Env) error {
+					env.Setenv(recordVariable, record)
+					return setup(env)
+				},
 				Cmds:                commands(),
 				RequireExplicitExec: true,
 				RequireUniqueNames:  true,

@@ -27,7 +27,7 @@ func RunE[O Options](o O, take func(cmd *cobra.Command, args []string) error, ru
 				return err
 			}
 		}
-		if err := o.Validate(); err != nil {
+		if err := o.Validate(); err != nil || cmd.Context().Value(parseOnly{}) != nil {
 			return err
 		}
 		return run(cmd.Context(), o)
@@ -41,4 +41,11 @@ func TakeJobName(name, flag *string) func(*cobra.Command, []string) error {
 		*name, err = JobName(*flag, args)
 		return err
 	}
+}
+
+type parseOnly struct{}
+
+// ParseOnly returns a context with which a command ends after it has validated its options.
+func ParseOnly(ctx context.Context) context.Context {
+	return context.WithValue(ctx, parseOnly{}, true)
 }

@@ -54,6 +54,8 @@ type Factory struct {
 	// ClockGiven: the command was given the time, so that no note speaks of the age of a
 	// snapshot.
 	ClockGiven bool
+	// Suggested is called with each suggestion that is printed; nil: with none.
+	Suggested func(errs.Suggestion)
 
 	cluster *Cluster
 	// completing: TAB was pressed, which must not make anything.

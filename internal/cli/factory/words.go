@@ -23,5 +23,12 @@ func (f *Factory) Line(s errs.Suggestion) string {
 	if s.Kind == errs.RunCommand {
 		s = s.WithArgs(f.ClusterArgs()...)
 	}
+	f.suggested(s)
 	return s.String()
+}
+
+func (f *Factory) suggested(s errs.Suggestion) {
+	if f.Suggested != nil {
+		f.Suggested(s)
+	}
 }

@@ -65,10 +65,14 @@ func (o *Options) validateName() error {
 			e.Why = name + " is the name of the job in --from"
 		}
 		return e.Suggest(errs.Option("--name", from+"-2"), errs.Option("--generate-name"), errs.Option("--replace").WithNote("replaces "+from))
-	case name == "" && (o.File == "" && o.Recipe == "" || o.GenerateName):
-		return errs.Usagef("--name is required").Suggest(errs.Run("start-job", "--name", "NAME"), errs.Run("start-job", "-f", "MANIFEST"))
+	case name == "" && o.File == "" && o.Recipe == "":
+		return nameRequired()
 	}
 	return nil
+}
+
+func nameRequired() error {
+	return errs.Usagef("--name is required").Suggest(errs.Run("start-job", "--name", "NAME"), errs.Run("start-job", "-f", "MANIFEST"))
 }
 
 // jobName returns the name of the job: --name, else the name of the job in --from if the new job can have it too.

@@ -44,7 +44,11 @@ func (r *run) settings(d definition) (settings, error) {
 	s.namespace = cmp.Or(r.factory.Global.Namespace, d.namespace, s.stated)
 	switch prefix := resolve.GenerateName(d.template, s.Values); {
 	case o.GenerateName:
-		s.Name = flags.Name + "-" + o.suffix(flags.Name)
+		name := cmp.Or(flags.Name, resolve.Name(d.template, s.Values), strings.TrimSuffix(prefix, "-"))
+		if name == "" {
+			return s, nameRequired()
+		}
+		s.Name = name + "-" + o.suffix(name)
 	case s.Name == "" && prefix != "":
 		// The name is made here and not by the server: a lost answer can then be checked by name.
 		s.Name = prefix + o.suffix(flags.Name)

@@ -41,6 +41,9 @@ func Draft(t *parse.Template, v values.Values) (*jobobject.View, error) {
 // own to give uses it.
 func Namespace(t *parse.Template, v values.Values) string { return stated(t, v, "namespace") }
 
+// Name returns the name that the manifest gives its job; "" when none.
+func Name(t *parse.Template, v values.Values) string { return stated(t, v, "name") }
+
 // GenerateName returns the beginning of a name that the manifest asks the server
 // to complete; "" when it has a name of its own or neither.
 func GenerateName(t *parse.Template, v values.Values) string {
