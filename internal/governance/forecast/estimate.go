@@ -72,6 +72,9 @@ func present(ctx context.Context, e *admission.Engine, o Options, target *kueue.
 		return true, err
 	}
 	switch {
+	case len(d.NotModelled) > 0 && d.Outcome != admission.Never && !blocked(d.Reason):
+		out.Code, out.NotModelled = NotModelled, d.NotModelled
+		return true, nil
 	case d.Outcome.Starts():
 		out.Known, out.Earliest, out.Latest = true, o.Now, o.Now
 		return true, nil

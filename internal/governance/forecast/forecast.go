@@ -75,6 +75,8 @@ const (
 	NotQueued Code = "NotQueued"
 	// BeyondHorizon: it does not start within the horizon.
 	BeyondHorizon Code = "BeyondHorizon"
+	// NotModelled: it depends on a feature of Kueue that is not followed.
+	NotModelled Code = "NotModelled"
 	// Unsettled: the preemption policies never converge.
 	Unsettled Code = "Unsettled"
 )
@@ -94,6 +96,8 @@ type ETA struct {
 	Code   Code
 	// Message is Kueue's, of NotQueued and NeverFits.
 	Message string
+	// NotModelled names the features of Code NotModelled (see package admission).
+	NotModelled []string
 	// Checks: admission checks must pass after it has its quota.
 	Checks bool
 	// Basis counts the sources of the durations, the most frequent first.

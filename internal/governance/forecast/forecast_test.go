@@ -138,6 +138,25 @@ func TestWorkload(t *testing.T) {
 			j.Spec.QueueName = "nothere"
 			return j
 		}, forecast.Options{}, "NotQueued"},
+		{"the end of an eviction", func(w *world) *kueue.Workload {
+			w.team("a", "", 8)
+			gone := w.job("a", "gone", 8, since(h), prio(-1))
+			condition(gone, kueue.WorkloadEvicted, noon.Add(-10*time.Second))
+			w.add(gone)
+			return w.job("a", "new", 8)
+		}, forecast.Options{}, "20s-20s"}, // of a grace period of 30s
+		{"what is evicted queues again", func(w *world) *kueue.Workload {
+			w.team("a", "", 8)
+			gone := w.job("a", "gone", 8, since(h), limit(2*h))
+			condition(gone, kueue.WorkloadEvicted, noon.Add(-10*time.Second))
+			gone.Status.Conditions[2].Reason = kueue.WorkloadEvictedByPreemption
+			w.add(gone)
+			return w.job("a", "new", 8)
+		}, forecast.Options{}, "2h0m20s-2h0m20s MaximumExecutionTime:1"},
+		{"what is not followed", func(w *world) *kueue.Workload {
+			w.team("a", "", 8, func(q *kueue.ClusterQueue) { q.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{} })
+			return w.job("a", "new", 8)
+		}, forecast.Options{}, "NotModelled"},
 		{"the limit of one that runs", func(w *world) *kueue.Workload {
 			w.team("a", "", 8)
 			w.add(w.job("a", "r1", 4, since(h), limit(3*h)), w.job("a", "r2", 4, since(h)))

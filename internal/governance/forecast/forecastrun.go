@@ -42,9 +42,12 @@ type forecastRun struct {
 
 	objects map[key]*kueue.Workload
 	running map[key]bool
-	due     endings
-	ended   []Source
-	started map[key]start
+	// evicting are workloads whose eviction ends when they are due: until then they hold
+	// their quota, and then they queue again.
+	evicting map[key]bool
+	due      endings
+	ended    []Source
+	started  map[key]start
 
 	unboundedNames []string
 	unbounded      int // running workloads of the target's tree without a known end
@@ -78,7 +81,7 @@ func (e *endings) Pop() any {
 // run goes forward until every target has started, no workload has an end left, or
 // the horizon is reached.
 func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
-	r := &forecastRun{pass: p, t: t, now: p.o.Now, objects: map[key]*kueue.Workload{}, running: map[key]bool{}, started: map[key]start{}}
+	r := &forecastRun{pass: p, t: t, now: p.o.Now, objects: map[key]*kueue.Workload{}, running: map[key]bool{}, evicting: map[key]bool{}, started: map[key]start{}}
 	if err := r.load(ctx); err != nil {
 		return nil, err
 	}
@@ -101,6 +104,11 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 			break
 		}
 		for _, e := range batch {
+			if r.evicting[e.key] {
+				delete(r.evicting, e.key)
+				r.e.EndEviction(ctx, e.key.Namespace, e.key.Name)
+				continue
+			}
 			delete(r.running, e.key)
 			r.ended = append(r.ended, e.source)
 			if err := r.e.Remove(ctx, e.key.Namespace, e.key.Name); err != nil {
@@ -141,8 +149,14 @@ func (r *forecastRun) load(ctx context.Context) error {
 			}
 		}
 	}
+	r.e.KeepEvictions()
+	for _, w := range r.e.Evicting() {
+		k, at := keyOf(w), inputs.EvictionEnd(w, r.now)
+		r.evicting[k] = true
+		heap.Push(&r.due, ending{at: at, key: k})
+	}
 	for _, w := range r.objects {
-		if inputs.Reserves(w) {
+		if inputs.Reserves(w) && !r.evicting[keyOf(w)] {
 			r.begin(keyOf(w), elapsed(w, r.now))
 		}
 	}

@@ -93,6 +93,19 @@ func GracePeriod(w *kueue.Workload) time.Duration {
 	return time.Duration(longest) * time.Second
 }
 
+// EvictionEnd is when the pods of a workload that is being evicted have ended at the
+// latest, by their grace period, and not before now.
+func EvictionEnd(w *kueue.Workload, now time.Time) time.Time {
+	at := now.Add(GracePeriod(w))
+	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted); c != nil {
+		at = c.LastTransitionTime.Add(GracePeriod(w))
+	}
+	if at.Before(now) {
+		return now
+	}
+	return at
+}
+
 // SameTree returns the ClusterQueues that share quota with one, itself among them.
 func (in *Inputs) SameTree(queue string) map[string]bool {
 	parent := map[string]string{}

@@ -25,6 +25,8 @@ func Fill(e *queue.ETA) {
 
 func reason(e *queue.ETA) string {
 	switch forecast.Code(e.Reason) {
+	case forecast.NotModelled:
+		return "it depends on a feature of Kueue that is not followed"
 	case forecast.Unsettled:
 		return "the preemption policies never converge"
 	case forecast.NoDuration:
