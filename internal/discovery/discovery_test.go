@@ -373,3 +373,29 @@ func TestResourceOf(t *testing.T) {
 	_, err = get("other.com/v1", "X")
 	mustSay(t, err, errs.NotFound, "does not serve other.com/v1")
 }
+
+// An operator's kinds are served where it is installed, at its versions.
+func TestOffered(t *testing.T) {
+	list := func(kinds string) string { return `{"kind":"APIResourceList","resources":[` + kinds + `]}` }
+	rayJob := `{"name":"rayjobs","kind":"RayJob","namespaced":true}`
+	f := &fake{t: t, answers: map[string]any{
+		"/apis/ray.io":               `{"versions":[{"version":"v1"},{"version":"v1alpha1"}],"preferredVersion":{"version":"v1"}}`,
+		"/apis/ray.io/v1":            list(rayJob),
+		"/apis/ray.io/v1alpha1":      list(rayJob + `,{"name":"rayclusters","kind":"RayCluster","namespaced":true}`),
+		"/apis/kubeflow.org":         `{"versions":[{"version":"v2beta1"}],"preferredVersion":{"version":"v2beta1"}}`,
+		"/apis/kubeflow.org/v2beta1": list(`{"name":"mpijobs","kind":"MPIJob","namespaced":true}`),
+	}}
+	c := f.client()
+	get := func(apiVersion, kind string) (kinds.Resource, error) {
+		return Offered(t.Context(), c, map[string]any{"apiVersion": apiVersion, "kind": kind})
+	}
+	if r, err := get("ray.io/v1", "RayJob"); err != nil || r.FullName() != "rayjobs.ray.io" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	_, err := get("ray.io/v1", "RayCluster")
+	mustSay(t, err, errs.NotFound, "kind RayCluster not found in ray.io/v1", "it serves:  RayCluster of ray.io/v1alpha1")
+	_, err = get("jobset.x-k8s.io/v1alpha2", "JobSet")
+	mustSay(t, err, errs.NotFound, "does not serve jobset.x-k8s.io/v1alpha2 (JobSet)")
+	_, err = get("kubeflow.org/v1", "MPIJob")
+	mustSay(t, err, errs.NotFound, "does not serve kubeflow.org/v1", "it serves:  MPIJob of kubeflow.org/v2beta1")
+}

@@ -23,7 +23,49 @@ func ResourceOf(ctx context.Context, c *kube.Client, object map[string]any) (kin
 			return r.WithVersion(version), nil
 		}
 	}
-	list := kinds.Resource{Group: group, Version: version}
+	return Offered(ctx, c, object)
+}
+
+// Offered returns the resource of an object in a manifest as the server lists it, with
+// one request for the API version. Its error names the versions at which the server has
+// the kind, if it has.
+func Offered(ctx context.Context, c *kube.Client, object map[string]any) (kinds.Resource, error) {
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	group, version, found := strings.Cut(apiVersion, "/")
+	if !found {
+		group, version = "", apiVersion
+	}
+	r, have, err := listed(ctx, c, group, version, kind)
+	switch {
+	case err != nil && !kube.IsNotFound(err), err == nil && r.Kind == kind:
+		return r, err
+	}
+	var e *errs.Error
+	if err != nil {
+		e = errs.NotFoundf("this cluster does not serve %s (%s)", apiVersion, kind).WithCause(err)
+	} else {
+		e = errs.NotFoundf("kind %s not found in %s", kind, apiVersion)
+		if near := errs.Near(kind, have); len(near) > 0 {
+			e.WithFact("similar", strings.Join(near, ", "))
+		}
+	}
+	var at []string
+	versions, _ := c.ServedVersions(ctx, group) // they only complete the error
+	for _, v := range versions {
+		if other, _, err := listed(ctx, c, group, v, kind); v != version && err == nil && other.Kind == kind {
+			at = append(at, other.GroupVersion())
+		}
+	}
+	if len(at) > 0 {
+		e.WithFact("it serves", kind+" of "+strings.Join(at, ", "))
+	}
+	return kinds.Resource{}, e
+}
+
+// listed looks for a kind in the server's list of an API version, and returns the names
+// of the kinds there.
+func listed(ctx context.Context, c *kube.Client, group, version, kind string) (kinds.Resource, []string, error) {
 	var answer struct {
 		Resources []struct {
 			Name       string `json:"name"`
@@ -31,11 +73,8 @@ func ResourceOf(ctx context.Context, c *kube.Client, object map[string]any) (kin
 			Namespaced bool   `json:"namespaced"`
 		} `json:"resources"`
 	}
-	if err := c.Get(ctx, list, "", "", &answer); err != nil {
-		if kube.IsNotFound(err) {
-			return kinds.Resource{}, errs.NotFoundf("this cluster does not serve %s (%s)", apiVersion, kind).WithCause(err)
-		}
-		return kinds.Resource{}, err
+	if err := c.Get(ctx, kinds.Resource{Group: group, Version: version}, "", "", &answer); err != nil {
+		return kinds.Resource{}, nil, err
 	}
 	var have []string
 	for _, r := range answer.Resources {
@@ -43,13 +82,9 @@ func ResourceOf(ctx context.Context, c *kube.Client, object map[string]any) (kin
 			continue // a subresource
 		}
 		if r.Kind == kind {
-			return kinds.Resource{Group: group, Version: version, Plural: r.Name, Kind: kind, Namespaced: r.Namespaced}, nil
+			return kinds.Resource{Group: group, Version: version, Plural: r.Name, Kind: kind, Namespaced: r.Namespaced}, nil, nil
 		}
 		have = append(have, r.Kind)
 	}
-	e := errs.NotFoundf("kind %s not found in %s", kind, apiVersion)
-	if near := errs.Near(kind, have); len(near) > 0 {
-		e.WithFact("similar", strings.Join(near, ", "))
-	}
-	return kinds.Resource{}, e
+	return kinds.Resource{}, have, nil
 }

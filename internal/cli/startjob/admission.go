@@ -142,7 +142,7 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 		wg.Go(func() {
 			what := fmt.Sprintf("create %s in %s", strings.ToLower(kinds.Text(object, "kind")), namespace)
 			steps[i] = check.Step{Check: "Rights", Status: check.StatusOK, Message: "you have permission to " + what}
-			res, err := discovery.ResourceOf(ctx, c.Client, object)
+			res, err := resourceOf(ctx, c, object)
 			var allowed bool
 			if err == nil {
 				allowed, err = c.CanI(ctx, "create", res, namespace, "")
@@ -162,4 +162,17 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 	}
 	wg.Wait()
 	return slices.CompactFunc(steps, func(a, b check.Step) bool { return a == b })
+}
+
+// resourceOf returns the resource of an object as the cluster serves it: the kinds of an
+// operator exist where it is installed.
+func resourceOf(ctx context.Context, c *factory.Cluster, object map[string]any) (kinds.Resource, error) {
+	if k, isJob := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind")); !isJob || !strings.Contains(k.Group, ".") {
+		return discovery.ResourceOf(ctx, c.Client, object)
+	}
+	res, err := discovery.Offered(ctx, c.Client, object)
+	if err != nil && errs.ExitOf(err) != errs.NotFound {
+		return discovery.ResourceOf(ctx, c.Client, object)
+	}
+	return res, err
 }

@@ -83,11 +83,15 @@ type Request struct {
 
 // Unsupported returns the error about a kind that Kueue makes no workload of.
 func Unsupported(apiVersion, kind string, cause error) error {
+	why := "Kueue has no integration for this kind"
 	var names []string
 	for _, gvk := range admission.SupportedJobs() {
+		if gvk.Kind == kind && strings.HasPrefix(apiVersion, gvk.Group+"/") {
+			why = "Kueue governs it as " + gvk.GroupVersion().String()
+		}
 		names = append(names, gvk.Kind+" ("+gvk.GroupVersion().String()+")")
 	}
-	return errs.New(fmt.Sprintf("cannot check a %s (%s)", kind, apiVersion), "Kueue has no integration for this kind").
+	return errs.New(fmt.Sprintf("cannot check a %s (%s)", kind, apiVersion), why).
 		WithFact("it can check", strings.Join(names, ", ")).
 		Suggest(suggest.ServerDryRun()).WithCode(errs.Usage).WithCause(cause)
 }
