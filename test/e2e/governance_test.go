@@ -1,0 +1,205 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/test/cluster"
+)
+
+// TestGovernance makes teams from a file on a cluster without any, and then changes them
+// again and again: what plan foretells is what a real Kueue does.
+func TestGovernance(t *testing.T) {
+	t.Parallel()
+	bed := cluster.ForTest(t, cluster.Options{})
+	if err := bed.ApplyNodes(t.Context(), cluster.Nodes("ml.g5.12xlarge", 8)); err != nil {
+		t.Fatal(err)
+	}
+	plans := 10
+	if n, err := strconv.Atoi(os.Getenv("HYPERPOD_PLANS")); err == nil {
+		plans = n
+	}
+	foretold(t, bed, "v1beta2", plans)
+}
+
+// allocation is a team of the test.
+type allocation struct {
+	team                  string
+	count, borrow, weight int
+	strategy              string
+	preempt               string
+}
+
+func governanceFile(t *testing.T, dir string, teams []allocation) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("version: hyperpod.policy/v1\npolicy:\n  fairShare: Enabled\n  priorityClasses:\n  - {name: high, weight: 80}\n  - {name: low, weight: 20}\nteams:\n")
+	for _, a := range teams {
+		fmt.Fprintf(&b, "- team: %s\n  quota: [{instanceType: ml.g5.12xlarge, count: %d}]\n  strategy: %s\n  fairShareWeight: %d\n  preemptTeamTasks: %s\n", a.team, a.count, a.strategy, a.weight, a.preempt)
+		if a.strategy == "LendAndBorrow" {
+			fmt.Fprintf(&b, "  borrowLimit: %d\n", a.borrow)
+		}
+	}
+	path := filepath.Join(dir, "teams.yaml")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// planned is the part of a plan that is compared.
+type planned struct {
+	Changes      bool
+	Consequences *struct {
+		Settled, Tie       bool
+		Preempted, Evicted []struct{ Namespace, Name string }
+		Started            []struct{ Namespace, Name string }
+	}
+}
+
+// foretold compares plans with what happens after apply.
+func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
+	admin := newUser(t, bed.Kubeconfig)
+	r := rand.New(rand.NewPCG(3, 14))
+	teams := []allocation{
+		{"vision", 3, 100, 50, "LendAndBorrow", "LowerPriority"},
+		{"speech", 2, 100, 30, "LendAndBorrow", "LowerPriority"},
+		{"robots", 2, 50, 20, "LendAndBorrow", "Never"},
+	}
+	dir := t.TempDir()
+	file := governanceFile(t, dir, teams)
+	if p := admin.run("governance", "plan", "-f", file, "-o", "json"); p.code != 3 {
+		t.Fatalf("plan on a cluster without teams: exit code %d: %s", p.code, p.stderr)
+	}
+	admin.ok("governance", "apply", "-f", file, "--yes", "--backup", "none")
+	if p := admin.run("governance", "plan", "-f", file, "-o", "table"); p.code != 0 {
+		t.Fatalf("after apply, plan still sees changes: %s%s", p.stdout, p.stderr)
+	}
+	for i, team := range []string{"vision", "vision", "vision", "speech", "speech", "speech", "robots", "robots", "robots"} {
+		if err := bed.WaitFor(t.Context(), "the service account of "+team, func(ctx context.Context) error {
+			return bed.Get(ctx, "/api/v1/namespaces/hyperpod-ns-"+team+"/serviceaccounts/default", nil)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		admin.ok("start-job", "--name", fmt.Sprintf("job-%d", i), "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py", "--yes",
+			"--instance-type", "ml.g5.12xlarge", "--node-count", strconv.Itoa(1+i%2), "-n", "hyperpod-ns-"+team, "--priority", []string{"high", "low"}[i%2])
+	}
+	var last map[string]bool
+	told, quiet, ties := 0, 0, 0
+	for round := range plans {
+		now := holding(t, bed, version, last)
+		if last != nil && !maps.Equal(now, last) {
+			t.Fatalf("plan %d: after it was as foretold, it changed: %v, foretold %v", round, keys(now), keys(last))
+		}
+		a := &teams[r.IntN(len(teams))]
+		a.count, a.weight = 1+r.IntN(3), 10*r.IntN(6)
+		a.borrow = []int{0, 50, 100}[r.IntN(3)]
+		a.strategy = []string{"LendAndBorrow", "LendAndBorrow", "Lend", "DontLend"}[r.IntN(4)]
+		file := governanceFile(t, dir, teams)
+		out := admin.run("governance", "plan", "-f", file, "-o", "json")
+		var p planned
+		if err := json.Unmarshal([]byte(out.stdout), &p); err != nil {
+			t.Fatalf("plan %d: exit code %d: %s: %v", round, out.code, out.stderr, err)
+		}
+		if !p.Changes {
+			continue
+		}
+		want := maps.Clone(now)
+		if c := p.Consequences; c != nil {
+			for _, j := range slices.Concat(c.Preempted, c.Evicted) {
+				delete(want, j.Namespace+"/"+j.Name)
+			}
+			for _, j := range c.Started {
+				want[j.Namespace+"/"+j.Name] = true
+			}
+		}
+		admin.ok("governance", "apply", "-f", file, "--yes", "--backup", "none")
+		if c := p.Consequences; c != nil && (c.Tie || !c.Settled) {
+			ties++
+			last = nil
+			continue
+		}
+		if maps.Equal(now, want) {
+			quiet++
+		} else {
+			told++
+		}
+		got := holding(t, bed, version, want)
+		if !maps.Equal(got, want) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Fatalf("plan %d: quota is held by %v, foretold %v (before: %v)\n%s\n%s", round, keys(got), keys(want), keys(now), data, out.stdout)
+		}
+		last = want
+	}
+	t.Logf("%d plans: %d with jobs that start or are preempted, as foretold; %d without, after which nothing changed; %d undecided in Kueue", plans, told, quiet, ties)
+	if plans > 5 && told == 0 {
+		t.Error("no plan moved a job")
+	}
+	if p := admin.run("governance", "plan", "-f", file, "-o", "table"); p.code != 0 {
+		t.Errorf("at the end plan sees changes: %s", p.stdout)
+	}
+}
+
+func keys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
+
+// holding are the jobs whose workloads hold quota. With want, it waits until they are
+// those, as long as the bed allows, else until they stay the same. The last answer is
+// returned.
+func holding(t *testing.T, bed *cluster.Bed, version string, want map[string]bool) map[string]bool {
+	t.Helper()
+	var got, before map[string]bool
+	same := 0
+	err := bed.WaitFor(t.Context(), "the workloads that hold quota", func(ctx context.Context) error {
+		var list struct {
+			Items []struct {
+				Metadata struct {
+					Namespace       string
+					OwnerReferences []struct{ Name string }
+				}
+				Status struct {
+					Conditions []struct{ Type, Status string }
+				}
+			}
+		}
+		if err := bed.Get(ctx, "/apis/kueue.x-k8s.io/"+version+"/workloads", &list); err != nil {
+			return err
+		}
+		got = map[string]bool{}
+		for _, w := range list.Items {
+			for _, c := range w.Status.Conditions {
+				if c.Type == "QuotaReserved" && c.Status == "True" {
+					got[w.Metadata.Namespace+"/"+w.Metadata.OwnerReferences[0].Name] = true
+				}
+			}
+		}
+		if want == nil {
+			if same++; len(list.Items) < 9 || !maps.Equal(got, before) {
+				same, before = 0, got
+			}
+			if same < 20 {
+				return fmt.Errorf("%d workloads, the same %d times", len(list.Items), same)
+			}
+			return nil
+		}
+		if !maps.Equal(got, want) {
+			return fmt.Errorf("held by %v", keys(got))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Log(err)
+	}
+	return got
+}
