@@ -41,6 +41,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod validate-template":   with(output.JSON, output.YAML, output.TableFormat),
 		"hyperpod list-instance-types": table,
 		"hyperpod simulate":            table,
+		"hyperpod governance audit":    with(output.JSON, output.YAML, output.TableFormat),
 		"hyperpod governance export":   with(output.JSON, output.YAML),
 		"hyperpod governance check":    with(output.JSON, output.YAML, output.TableFormat, output.SARIF),
 		"hyperpod governance plan":     with(output.JSON, output.YAML, output.TableFormat, output.Markdown),

@@ -101,7 +101,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 			t.Fatalf("plan %d: after it was as foretold, it changed: %v, foretold %v", round, keys(now), keys(last))
 		}
 		a := &teams[r.IntN(len(teams))]
-		a.count, a.weight = 1+r.IntN(3), 10*r.IntN(6)
+		a.count, a.weight = 1+r.IntN(5), 10*r.IntN(6)
 		a.borrow = []int{0, 50, 100}[r.IntN(3)]
 		a.strategy = []string{"LendAndBorrow", "LendAndBorrow", "Lend", "DontLend"}[r.IntN(4)]
 		file := governanceFile(t, dir, teams)
@@ -143,9 +143,12 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 		}
 		last = want
 	}
+	t.Logf("quota is held by %v at the end", keys(holding(t, bed, version, nil)))
 	t.Logf("%d plans: %d with jobs that start or are preempted, as foretold; %d without, after which nothing changed; %d undecided in Kueue", plans, told, quiet, ties)
 	if plans > 5 && told == 0 {
 		t.Error("no plan moved a job")
+		t.Log(admin.ok("get-queue", "-o", "wide"))
+		t.Log(admin.ok("get-quota", "-o", "wide"))
 	}
 	if p := admin.run("governance", "plan", "-f", file, "-o", "table"); p.code != 0 {
 		t.Errorf("at the end plan sees changes: %s", p.stdout)

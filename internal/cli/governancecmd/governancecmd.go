@@ -26,12 +26,13 @@ HyperPod task governance: compute allocations and cluster policy.
   check    finds mistakes in the file, without a cluster
   plan     shows what the file would change, and what that does to jobs
   apply    makes the changes
+  audit    finds teams that wait, idle quota, and the setting behind it
 
 docs/governance.md describes the file.`,
 		Args: factory.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newExport(f, nil), newCheck(f, nil), newPlan(f, nil), newApply(f, nil))
+	cmd.AddCommand(newExport(f, nil), newCheck(f, nil), newPlan(f, nil), newApply(f, nil), newAudit(f, nil))
 	return cmd
 }
 

@@ -1,0 +1,137 @@
+package governancecmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/audittext"
+	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// AuditOptions are the flags of governance audit.
+type AuditOptions struct {
+	Factory *factory.Factory
+	// File is compared with the cluster; "": not.
+	File    string
+	Mapping mappingFlags
+	// Rules prints alert rules instead.
+	Rules bool
+}
+
+func newAudit(f *factory.Factory, test func(context.Context, *AuditOptions) error) *cobra.Command {
+	o := &AuditOptions{Factory: f, Mapping: newMapping()}
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Find teams that wait, quota that is idle meanwhile, and the setting behind it",
+		Long: `Lists what keeps teams from running, the longest wait first:
+
+  - teams that wait for quota, and the teams that borrow it
+  - quota that is idle while others wait, and the one setting that keeps it idle
+  - jobs that can never run
+  - teams beyond their quota, and lent quota that cannot be taken back
+  - priority classes that no job uses
+  - with --file, differences between a governance file and the cluster
+
+--alert-rules prints rules for Prometheus that find the same in the metrics of
+get-quota -o prometheus.`,
+		Example: `  hyperpod governance audit
+  hyperpod governance audit -f teams.yaml -o json
+  hyperpod governance audit --alert-rules > hyperpod-rules.yaml`,
+		Args: factory.NoArgs,
+		RunE: factory.RunE(o, nil, runAudit, test),
+	}
+	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to compare with the cluster")
+	cmd.Flags().BoolVar(&o.Rules, "alert-rules", false, "print alert rules for Prometheus and read no cluster")
+	o.Mapping.add(cmd)
+	return cmd
+}
+
+// Validate checks the options alone.
+func (o *AuditOptions) Validate() error {
+	if o.Rules && o.File != "" {
+		return factory.Excludes("alert-rules", "file")
+	}
+	return nil
+}
+
+func runAudit(ctx context.Context, o *AuditOptions) error {
+	f := o.Factory
+	if o.Rules {
+		_, err := fmt.Fprint(f.IO.Out, alertRules())
+		return err
+	}
+	format, c, err := f.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := state.Load(ctx, c.Client, state.Want{ClusterQueues: true, Cohorts: true, LocalQueues: true, Workloads: true, PodSets: true, Flavors: true, PriorityClasses: true}, c.Now())
+	if err != nil {
+		return err
+	}
+	if err := findteam.NoKueue(s); err != nil {
+		return err
+	}
+	f.MissingFigures(s.Missing)
+	r := quota.Build(s)
+	var rules order.Reader
+	doc := audit.Document{Schema: audit.Schema, Time: s.Taken, Complete: r.Complete && queue.Unread(s) == nil,
+		Findings: append([]audit.Finding{}, audit.Find(s, r, queue.Build(s, r, r.Teams, rules.Rules(ctx, c.Client, s.Workloads), nil))...)}
+	if o.File != "" {
+		drift, err := o.drift(ctx)
+		if err != nil {
+			return err
+		}
+		doc.Findings = append(doc.Findings, drift...)
+	}
+	audittext.Fill(doc.Findings)
+	err = output.Print(f.IO, format, doc, func() output.Table { return auditTable(doc) }, nil)
+	if err != nil {
+		return err
+	}
+	return factory.Failures(s.Missing)
+}
+
+// drift are the differences of the file and the cluster.
+func (o *AuditOptions) drift(ctx context.Context) ([]audit.Finding, error) {
+	doc, at, err := parse(ctx, o.Factory, o.File)
+	if err != nil {
+		return nil, err
+	}
+	p, _, _, err := build(ctx, o.Factory, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping()})
+	if err != nil {
+		return nil, err
+	}
+	var out []audit.Finding
+	for i, line := range plantext.Changes(p) {
+		team := ""
+		if i < len(p.Actions) {
+			team = p.Actions[i].Team
+		}
+		out = append(out, audit.Finding{Code: audit.Drift, Team: team, Name: strings.TrimSpace(line) + " (cluster -> file)"})
+	}
+	return out, nil
+}
+
+func auditTable(d audit.Document) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "FINDING", Keep: true}, {Title: "MESSAGE", Wrap: true}}}
+	for _, f := range d.Findings {
+		t.Rows = append(t.Rows, output.T(string(f.Code), f.Message))
+	}
+	t.Empty = "nothing to report: " + audittext.Summary(d.Findings)
+	if len(t.Rows) > 0 {
+		t.Notes = append(t.Notes, audittext.Summary(d.Findings))
+	}
+	return t
+}

@@ -1,0 +1,91 @@
+// Package audittext words the findings of governance audits.
+package audittext
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Fill sets the messages of findings.
+func Fill(found []audit.Finding) {
+	for i := range found {
+		if found[i].Message == "" {
+			found[i].Message = message(found[i])
+		}
+	}
+}
+
+func message(f audit.Finding) string {
+	amount := words.Amount(f.Resource, f.Amount)
+	switch f.Code {
+	case audit.Starved:
+		text := fmt.Sprintf("team %s waits for %s (%s, %s for %s)", f.Team, amount, words.Count(f.Jobs, "job", "jobs"), f.Job, age(f.Seconds))
+		var held []string
+		for _, h := range f.Holders {
+			held = append(held, fmt.Sprintf("%s borrows %s", h.Team, words.Number(f.Resource, h.Amount)))
+		}
+		if len(held) > 0 {
+			text += "; " + strings.Join(held, ", ")
+		}
+		return text
+	case audit.Idle:
+		return fmt.Sprintf("%s idle in team %s (%s) while team %s waits: %s", amount, f.Team, f.Flavor, f.For, keeps(f))
+	case audit.Borrowing:
+		return fmt.Sprintf("team %s uses %s beyond its quota, lent by others", f.Team, amount)
+	case audit.Overcommitted:
+		return fmt.Sprintf("team %s uses %s beyond its quota, which nobody lends", f.Team, amount)
+	case audit.NeverRuns:
+		return fmt.Sprintf("%s of team %s can never run, for example %s, pending for %s", words.Count(f.Jobs, "job", "jobs"), f.Team, f.Job, age(f.Seconds))
+	case audit.CannotReclaim:
+		return fmt.Sprintf("team %s has lent %s and does not take it back: its reclaimWithinCohort is Never", f.Team, amount)
+	case audit.UnusedPriority:
+		return fmt.Sprintf("no workload has priority class %s", f.Name)
+	case audit.Drift:
+		return f.Name
+	}
+	return string(f.Code)
+}
+
+// keeps is why idle quota is not used.
+func keeps(f audit.Finding) string {
+	switch f.Setting {
+	case audit.CohortName:
+		return fmt.Sprintf("the teams share no cohort (cohortName of %s)", f.SettingOf)
+	case audit.LendingLimit:
+		return fmt.Sprintf("the lendingLimit of %s is reached", f.SettingOf)
+	case audit.BorrowingLimit:
+		return fmt.Sprintf("the borrowingLimit of %s is reached", f.SettingOf)
+	case audit.FlavorMissing:
+		return fmt.Sprintf("team %s has no quota of this flavor", f.SettingOf)
+	case audit.NodeSelector:
+		return fmt.Sprintf("the jobs of %s select other nodes", f.SettingOf)
+	case audit.StopPolicy:
+		return fmt.Sprintf("team %s is stopped", f.SettingOf)
+	}
+	return fmt.Sprintf("the jobs of %s need more than is idle", f.SettingOf)
+}
+
+func age(seconds float64) string { return words.Age(time.Duration(seconds) * time.Second) }
+
+// Summary is the first line: the answer.
+func Summary(found []audit.Finding) string {
+	n := map[audit.Code]int{}
+	for _, f := range found {
+		n[f.Code]++
+	}
+	if n[audit.Starved] == 0 && n[audit.NeverRuns] == 0 {
+		return "no team is waiting for quota"
+	}
+	text := words.Count(n[audit.Starved], "team waits", "teams wait") + " for quota"
+	if n[audit.Idle] > 0 {
+		text += ", some of it is idle"
+	}
+	if n[audit.NeverRuns] > 0 {
+		text += "; jobs of " + words.Count(n[audit.NeverRuns], "team", "teams") + " can never run"
+	}
+	return text
+}
