@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
@@ -26,6 +27,7 @@ func TestSchemas(t *testing.T) {
 	}{
 		{"simulate", fixture.Schema(simulate.Schema, reflect.TypeFor[simulate.Report]()), []string{"simulate", "--remove-team", "interns", "--cycles", "2"}},
 		{"governance-plan", fixture.Schema(plan.Schema, reflect.TypeFor[plan.Plan]()), []string{"governance", "plan", "-f", "../../examples/teams.yaml"}},
+		{"governance-audit", fixture.Schema(audit.Schema, reflect.TypeFor[audit.Document]()), []string{"governance", "audit"}},
 		{"get-quota", fixture.Schema(quota.Schema, reflect.TypeFor[quota.Document]()), []string{"get-quota", "--all-resources"}},
 		{"get-queue", fixture.Schema(queue.Schema, reflect.TypeFor[queue.Document]()), []string{"get-queue", "interns", "--assume-duration", "4h"}},
 	} {

@@ -75,6 +75,7 @@ var documents = []struct{ name, args string }{
 	{"simulate", "* simulate --snapshot ../../internal/governance/simulate/testdata/loop.yaml"},
 	{"simulate", "simulate --cycles 2 --remove-nodes ml.p4d.24xlarge=1"},
 	{"governance-plan", "* governance plan -f ../../examples/teams.yaml"},
+	{"governance-audit", "governance audit"},
 	{"governance-check", "* governance check ../../examples/teams.yaml --capacity ml.p5.48xlarge=1"},
 	{"list-templates", "list-templates"},
 	{"get-template", "get-template pytorch"},
