@@ -54,7 +54,7 @@ type Consequences struct {
 	Settled   bool
 	Loop      *simulate.Loop `json:",omitempty"`
 	CyclesRun int
-	// Tie: Kueue is undecided between several outcomes, of which one is shown.
+	// Tie: Kueue is undecided between several outcomes; this is one of them.
 	Tie           bool
 	Before, After simulate.Totals
 	// Teams are the teams whose figures change; the figures are those of get-quota.

@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 		want string
 	}{
 		"a valid document has no findings":               {valid, nil, ""},
-		"quota within capacity is no finding":            {valid, map[string]int{"ml.p5.48xlarge": 3}, ""},
+		"quota within capacity has no finding":           {valid, map[string]int{"ml.p5.48xlarge": 3}, ""},
 		"quota over capacity":                            {valid, map[string]int{"ml.p5.48xlarge": 2}, OverCapacity},
 		"quota of a type without nodes":                  {valid, map[string]int{}, OverCapacity},
 		"capacity in the document":                       {valid + "cluster: {capacity: {p5.48xlarge: 2}}\n", nil, OverCapacity},

@@ -30,7 +30,7 @@ const (
 	// BeyondTerms: the ClusterQueue has fields that the terms of the document cannot
 	// express; they are in kueue.spec.
 	BeyondTerms NoteCode = "BeyondTerms"
-	// IdleQueue: the service makes and sizes this queue, so it is no team.
+	// IdleQueue: the service makes and sizes this queue; no team stands behind it.
 	IdleQueue NoteCode = "IdleQueue"
 )
 

@@ -72,8 +72,8 @@ const (
 	labelActivate = "sagemaker.amazonaws.com/activate-quota"
 )
 
-// ToKueue maps a document to Kueue objects. The error names a spec that is no valid
-// Kueue spec; run Check first, it finds everything else.
+// ToKueue maps a document to Kueue objects. The error names a spec that Kueue's API
+// does not know; run Check first, it finds everything else.
 func ToKueue(d *Document, m Mapping) (*Objects, error) {
 	t := &mapper{Mapping: m, out: &Objects{}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
 	if d.Policy != nil {

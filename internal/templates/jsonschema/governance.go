@@ -68,7 +68,7 @@ func governanceOf(t reflect.Type) object {
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		panic("the range of a field is no number: " + text)
+		panic("the range of a field is not a number: " + text)
 	}
 	return n
 }
