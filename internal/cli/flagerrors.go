@@ -41,16 +41,16 @@ func flagError(cmd *cobra.Command, err error) error {
 		return errs.Usagef("invalid --%s %q: must be %s", f.Name, invalid.GetValue(), what).WithCause(err)
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		name := unknown.GetSpecifiedName()
-		e = errs.Usagef("unknown option --%s", name)
+		e = errs.Usagef("unknown flag --%s", name)
 		if near := errs.Near(name, flagNames(cmd)); len(near) > 0 {
 			e.WithFact("did you mean", "--"+strings.Join(near, ", --"))
 		}
 	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "=": // -A=
-		e = errs.Usagef("the option has no value after =").WithAdvice("omit the =, or add a value; check that shell variables are set")
+		e = errs.Usagef("the flag has no value after =").WithAdvice("omit the =, or add a value; check that shell variables are set")
 	case errors.As(err, &unknown):
-		e = errs.Usagef("unknown option -%s", unknown.GetSpecifiedName())
+		e = errs.Usagef("unknown flag -%s", unknown.GetSpecifiedName())
 		if short := unknown.GetSpecifiedShortnames(); strings.ContainsAny(short[:1], "0123456789") {
-			e = errs.Usagef("-%s looks like an option", short).Suggest(errs.Option("--", "-"+short).WithNote("after two dashes, words are arguments"))
+			e = errs.Usagef("-%s looks like a flag", short).Suggest(errs.Option("--", "-"+short).WithNote("after two dashes, words are arguments"))
 		}
 	default:
 		e = errs.Usagef("%s", err.Error())

@@ -15,7 +15,7 @@ import (
 )
 
 // prepare checks what holds for every command line alike, loads the configuration
-// and settles colour, before any command but those that need neither of the two.
+// and settles color, before any command but those that need neither of the two.
 func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 	if err := refuseEmpty(cmd); err != nil {
 		return err

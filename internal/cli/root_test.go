@@ -63,7 +63,7 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 	}{
 		{"version", errs.OK, ""},
 		{"list-jbs", errs.Usage, "hyperpod list-jobs"},
-		{"list-jobs --nope", errs.Usage, "unknown option --nope"},
+		{"list-jobs --nope", errs.Usage, "unknown flag --nope"},
 		{"list-jobs extra", errs.Usage, "list-jobs takes no arguments"},
 		{"list-jobs --color mauve", errs.Usage, "mauve"},
 		{"list-jobs -A", errs.Failure, "no cluster found"},
@@ -72,7 +72,7 @@ func TestErrorsBecomeExitCodes(t *testing.T) {
 		{"list-jobs -n=", errs.Usage, "--namespace is empty"},
 		{"list-jobs -n= -l=", errs.Usage, "--namespace and --selector are empty"},
 		{"list-jobs -o=", errs.Usage, "--output is empty"},
-		{"list-jobs -A=", errs.Usage, "the option has no value after ="},
+		{"list-jobs -A=", errs.Usage, "the flag has no value after ="},
 		{"list-jobs -n A", errs.Usage, "-A   # all namespaces"},
 		{"list-jobs -n Team", errs.Usage, "--namespace team"},
 		{"get-job x -n a_b", errs.Usage, `--namespace "a_b" cannot be a namespace`},

@@ -21,7 +21,7 @@ type Config struct {
 	Color string
 	// DefaultTemplate is the template of a start-job that names none.
 	DefaultTemplate string
-	// SandboxDirectory holds practice clusters; empty is the state directory's.
+	// SandboxDirectory holds sandboxes; empty is the state directory's.
 	SandboxDirectory string
 	// TemplatesDirectory holds the user's templates; empty is "templates" beside
 	// the configuration file.
@@ -122,7 +122,7 @@ func loadEnv(v *viper.Viper, values map[string]Value, env func(string) string) e
 		}
 		text, err := s.normal(text)
 		if err != nil {
-			return errs.Usagef("%s: %s", name, err).WithFact("it takes", s.takes)
+			return errs.Usagef("%s: %s", name, err).WithFact("must be", s.takes)
 		}
 		v.Set(s.key, text)
 		values[s.key] = Value{s.key, text, FromEnv, name}
@@ -176,7 +176,7 @@ func (c Config) With(key, value string) (Config, error) {
 		return c, err
 	}
 	if value, err = s.normal(value); err != nil {
-		return c, errs.Usagef("--%s: %s", key, err).WithFact("it takes", s.takes)
+		return c, errs.Usagef("--%s: %s", key, err).WithFact("must be", s.takes)
 	}
 	values := make(map[string]Value, len(c.values))
 	for k, v := range c.values {

@@ -103,7 +103,7 @@ func (f *file) values() (map[string]string, []string, error) {
 		}
 		text, err := s.fromNode(node)
 		if err != nil {
-			return nil, nil, f.wrong(node.Line, s.key, err.Error(), nil).WithFact("it takes", s.takes)
+			return nil, nil, f.wrong(node.Line, s.key, err.Error(), nil).WithFact("must be", s.takes)
 		}
 		out[s.key] = text
 	}
@@ -168,7 +168,7 @@ func Set(env func(string) string, key, value string) (path string, err error) {
 		return "", err
 	}
 	if value, err = s.normal(value); err != nil {
-		return "", errs.Usagef("%s: %s", key, err).WithFact("it takes", s.takes)
+		return "", errs.Usagef("%s: %s", key, err).WithFact("must be", s.takes)
 	}
 	return edit(env, func(f *file) bool { return f.set(s, value) })
 }

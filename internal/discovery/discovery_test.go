@@ -148,7 +148,7 @@ func TestNamespace(t *testing.T) {
 		{name: "flag, may not read it", query: NamespaceQuery{Flag: team}, answers: map[string]any{"/api/v1/namespaces/" + team: 403},
 			want: team + " flag false ", requests: 1},
 		{name: "flag, does not exist", query: NamespaceQuery{Flag: "hyperpod-ns-m"}, answers: map[string]any{"/api/v1/namespaces": two},
-			requests: 2, code: errs.NotFound, says: []string{`namespace "hyperpod-ns-m" not found`, "similar:  hyperpod-ns-ml"}},
+			requests: 2, code: errs.NotFound, says: []string{`namespace "hyperpod-ns-m" not found`, "did you mean:  hyperpod-ns-ml"}},
 		{name: "flag, does not exist, names unknown", query: NamespaceQuery{Flag: "x"}, answers: map[string]any{"/api/v1/namespaces": 403},
 			requests: 2, code: errs.NotFound, says: []string{`namespace "x" not found`}},
 		{name: "flag, server broken", query: NamespaceQuery{Flag: "x"}, answers: map[string]any{"/api/v1/namespaces/x": 500},
@@ -369,7 +369,7 @@ func TestResourceOf(t *testing.T) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	_, err := get("example.com/v1", "Wiget")
-	mustSay(t, err, errs.NotFound, "kind Wiget not found in", "similar:  Widget")
+	mustSay(t, err, errs.NotFound, "kind Wiget not found in", "did you mean:  Widget")
 	_, err = get("other.com/v1", "X")
 	mustSay(t, err, errs.NotFound, "does not serve other.com/v1")
 }

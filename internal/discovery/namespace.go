@@ -98,7 +98,7 @@ func named(ctx context.Context, c *kube.Client, name, source string, q Namespace
 		e.WithFact("named by", fmt.Sprintf("context %q of the kubeconfig", q.ContextName)).Suggest(suggest.Namespace("NAME"))
 	}
 	if near := errs.Near(name, namespaceNames(ctx, c)); len(near) > 0 {
-		e.WithFact("similar", strings.Join(near, ", "))
+		e.WithFact("did you mean", strings.Join(near, ", "))
 	}
 	return out, e
 }

@@ -47,7 +47,7 @@ func Offered(ctx context.Context, c *kube.Client, object map[string]any) (kinds.
 	} else {
 		e = errs.NotFoundf("kind %s not found in %s", kind, apiVersion)
 		if near := errs.Near(kind, have); len(near) > 0 {
-			e.WithFact("similar", strings.Join(near, ", "))
+			e.WithFact("did you mean", strings.Join(near, ", "))
 		}
 	}
 	var at []string

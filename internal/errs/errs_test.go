@@ -54,7 +54,7 @@ func TestExitOf(t *testing.T) {
 }
 
 func TestWrap(t *testing.T) {
-	cause := NotFoundf("queue %q does not exist", "a").WithFact("it has", "b").Suggest(Option("--queue", "b"))
+	cause := NotFoundf("queue %q does not exist", "a").WithFact("available", "b").Suggest(Option("--queue", "b"))
 	w := Wrap(cause, "cannot start x")
 	if w.Error() != `cannot start x: queue "a" does not exist` || ExitOf(w) != NotFound || len(w.Facts) != 1 || len(w.Try) != 1 || !errors.Is(w, cause) {
 		t.Errorf("got %+v", w)
@@ -87,22 +87,22 @@ func TestWrapDoesNotShare(t *testing.T) {
 
 func TestText(t *testing.T) {
 	e := NotFoundf("priority class %q does not exist on this cluster", "urgent").
-		WithFact("it has", "inference (100), training (40)").
+		WithFact("available", "inference (100), training (40)").
 		WithFact("queue", "one\ntwo").
 		WithFact("empty", "").
 		Suggest(Option("--priority", "inference"), Option("--priority", "training").WithNote("the lowest"))
 	want := `Error: priority class "urgent" does not exist on this cluster
-  it has:  inference (100), training (40)
-  queue:   one
-           two
+  available:  inference (100), training (40)
+  queue:      one
+              two
   empty:
-  try:     --priority inference
-           --priority training   # the lowest
+  try:        --priority inference
+              --priority training   # the lowest
 `
 	if got := Text(e, false); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := Text(fmt.Errorf("outer: %w", e), false); !strings.HasPrefix(got, "Error: outer: priority") || !strings.Contains(got, "\n  try:     --priority") {
+	if got := Text(fmt.Errorf("outer: %w", e), false); !strings.HasPrefix(got, "Error: outer: priority") || !strings.Contains(got, "\n  try:        --priority") {
 		t.Errorf("got\n%s", got)
 	}
 	if got := Text(New("a", "b").Suggest(Other("c")), false); got != "Error: a: b\n  try:  c\n" {

@@ -54,7 +54,7 @@ func StateNames() []string {
 func CheckStates(names []string) error {
 	for _, name := range names {
 		if _, ok := stateNamed(name); !ok {
-			e := errs.Usagef("unknown state %q", name).WithFact("states", strings.Join(StateNames(), ", "))
+			e := errs.Usagef("unknown state %q", name).WithFact("must be one of", strings.Join(StateNames(), ", "))
 			return e.Suggest(suggest.State(nearState(name)))
 		}
 	}

@@ -192,13 +192,13 @@ func (c *Client) execResult(ctx context.Context, k call, err error) (int, error)
 	}
 	if errors.As(err, new(*upgradeError)) {
 		e := errs.New(k.what(), "the server, or a proxy before it, supports neither WebSocket nor SPDY")
-		return 0, e.WithFact("it says", oneLine(text)).WithCause(err)
+		return 0, e.WithFact("message", oneLine(text)).WithCause(err)
 	}
 	// What the container runtime says: no such program, no running container.
 	e := errs.New(k.what(), oneLine(runtimeWords(text))).WithCause(err)
 	if strings.Contains(text, "executable file not found") || strings.Contains(text, "no such file or directory") {
 		e.Why, e.Code = "the container has no program "+strconv.Quote(k.query.Get("command")), commandNotFound
-		e.WithFact("it says", oneLine(runtimeWords(text)))
+		e.WithFact("message", oneLine(runtimeWords(text)))
 	}
 	return 0, e
 }

@@ -171,7 +171,7 @@ func pickContext(l Location, raw *api.Config, missing []string) (string, error) 
 		return "", e.Suggest(suggest.WriteKubeconfig())
 	}
 	if near := errs.Near(name, names); len(near) > 0 {
-		return "", e.WithFact("similar", strings.Join(near, ", ")).Suggest(suggest.Context(near[0]))
+		return "", e.WithFact("did you mean", strings.Join(near, ", ")).Suggest(suggest.Context(near[0]))
 	}
 	return "", e.WithFact("available", short(names))
 }

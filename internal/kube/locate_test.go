@@ -95,7 +95,7 @@ func TestLocate(t *testing.T) {
 		{name: "home on Windows", env: env("USERPROFILE", home), context: "dev", server: "https://dev.example:6443", namespace: "team-a", token: "secret-token"},
 		{name: "several files: the first wins, the rest adds", env: env("KUBECONFIG", both), context: "dev", server: "https://dev.example:6443", namespace: "team-a", token: "secret-token"},
 		{name: "context of the flag, cluster of another file", l: Location{Context: "prod"}, env: env("KUBECONFIG", both), context: "prod", server: "https://user:xxxxx@prod.example", token: "secret-token"},
-		{name: "unknown context", l: Location{Context: "prd"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{`context "prd" not found in the kubeconfig`, "similar:  prod", "--context prod"}},
+		{name: "unknown context", l: Location{Context: "prd"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{`context "prd" not found in the kubeconfig`, "did you mean:  prod", "--context prod"}},
 		{name: "unknown, nothing near", l: Location{Context: "zzzzzz"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{"available:  bare, dev, nouser, prod"}},
 		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`context "x" not found`, "aws eks update-kubeconfig"}},
 		{name: "current context that is gone", l: Location{Kubeconfig: two}, env: env(), code: errs.NotFound, says: []string{`context "prod" not found`}},

@@ -76,7 +76,7 @@ func ParseFormat(value string, tty bool) (Format, error) {
 	case slices.Contains(plain, n):
 		return Format{}, errs.Usagef("output format %s takes no argument", n)
 	case !slices.Contains(templated, n):
-		return Format{}, withNear(errs.Usagef("there is no output format %q", name), name, FormatNames())
+		return Format{}, withNear(errs.Usagef("output format %q not found", name), name, FormatNames())
 	case argument == "":
 		return Format{}, errs.Usagef("output format %s needs an argument", n).Suggest(example(n))
 	}

@@ -31,9 +31,9 @@ func TestParseFormat(t *testing.T) {
 
 func TestParseFormatErrors(t *testing.T) {
 	for in, want := range map[string][]string{
-		"jsno":                   {`there is no output format "jsno"`, "json, yaml, table, wide, name, prometheus, sarif, markdown, jsonpath=, jsonpath-file=, custom-columns=, custom-columns-file=", "near:    json"},
-		"tabel":                  {"near:    table"},
-		"xml":                    {`there is no output format "xml"`},
+		"jsno":                   {`output format "jsno" not found`, "json, yaml, table, wide, name, prometheus, sarif, markdown, jsonpath=, jsonpath-file=, custom-columns=, custom-columns-file=", "did you mean:  json"},
+		"tabel":                  {"did you mean:  table"},
+		"xml":                    {`output format "xml" not found`},
 		"json=x":                 {"json takes no argument"},
 		"jsonpath":               {"jsonpath needs an argument", "-o 'jsonpath={.metadata.name}'"},
 		"jsonpath=":              {"jsonpath needs an argument"},

@@ -94,13 +94,13 @@ func TestColorKeepsAlignment(t *testing.T) {
 			texts[i] = b.Out.String()
 		}
 		if strings.Contains(texts[0], "\x1b") {
-			t.Errorf("escape without colour: %q", texts[0])
+			t.Errorf("escape without color: %q", texts[0])
 		}
 		if !strings.Contains(texts[1], "\x1b[1mNAMESPACE") {
 			t.Errorf("header is not bold: %q", texts[1])
 		}
 		if got := stripColors(texts[1]); got != texts[0] {
-			t.Errorf("width %d: colour moved something\n%s\n%s", width, got, texts[0])
+			t.Errorf("width %d: color moved something\n%s\n%s", width, got, texts[0])
 		}
 	}
 }

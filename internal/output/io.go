@@ -31,7 +31,7 @@ type IO struct {
 	InTTY, OutTTY, ErrTTY bool
 	// Width and Height are the terminal's columns and lines; 0 is unlimited.
 	Width, Height int
-	// Color and ErrColor allow escape sequences for colour on Out and Err.
+	// Color and ErrColor allow escape sequences for color on Out and Err.
 	Color, ErrColor bool
 	// Cursor allows escape sequences that move the cursor of Out: a terminal that
 	// is not dumb, and no NO_COLOR.
@@ -47,7 +47,7 @@ type IO struct {
 	measure func() (width, height int)
 }
 
-// System returns the standard input and output of this process, with colour as
+// System returns the standard input and output of this process, with color as
 // for --color auto. From then on a write to a closed pipe is an error that
 // IsBrokenPipe knows, and no longer ends the process.
 func System(env func(string) string) *IO {
@@ -110,7 +110,7 @@ func positive(s string) int {
 // Buffers are the three streams of a Test IO.
 type Buffers struct{ In, Out, Err *bytes.Buffer }
 
-// Test returns an IO over buffers: no terminal, no colour, UTF-8, and a clock
+// Test returns an IO over buffers: no terminal, no color, UTF-8, and a clock
 // that stands at 2026-01-02 03:04:05 UTC. Set the fields for anything else.
 func Test() (*IO, Buffers) {
 	b := Buffers{new(bytes.Buffer), new(bytes.Buffer), new(bytes.Buffer)}
@@ -121,7 +121,7 @@ func Test() (*IO, Buffers) {
 // ColorMode is the value of --color.
 type ColorMode string
 
-// The colour modes.
+// The color modes.
 const (
 	ColorAuto   ColorMode = "auto"
 	ColorAlways ColorMode = "always"
@@ -137,13 +137,13 @@ func ParseColor(s string) (ColorMode, error) {
 		return m, nil
 	}
 	modes := []string{string(ColorAuto), string(ColorAlways), string(ColorNever)}
-	return ColorAuto, withNear(errs.Usagef("there is no colour mode %q", s), s, modes)
+	return ColorAuto, withNear(errs.Usagef("color mode %q not found", s), s, modes)
 }
 
 // SetColor decides on escape sequences. always and never are obeyed as they
 // are. With auto, in this order: a NO_COLOR that is not empty means no escape
-// sequence at all, CLICOLOR_FORCE (not empty, not 0) means colour everywhere,
-// TERM=dumb and CLICOLOR=0 mean none, and else terminals get colour.
+// sequence at all, CLICOLOR_FORCE (not empty, not 0) means color everywhere,
+// TERM=dumb and CLICOLOR=0 mean none, and else terminals get color.
 // See https://no-color.org and https://bixense.com/clicolors.
 func (s *IO) SetColor(mode ColorMode, env func(string) string) {
 	s.Color = colored(mode, s.OutTTY, env)
@@ -185,9 +185,9 @@ func IsBrokenPipe(err error) bool {
 
 // withNear adds the names that exist, and those that may have been meant.
 func withNear(e *errs.Error, got string, names []string) *errs.Error {
-	e.WithFact("it has", strings.Join(names, ", "))
+	e.WithFact("available", strings.Join(names, ", "))
 	if near := errs.Near(got, names); len(near) > 0 {
-		e.WithFact("near", strings.Join(near, ", "))
+		e.WithFact("did you mean", strings.Join(near, ", "))
 	}
 	return e
 }

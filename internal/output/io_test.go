@@ -95,7 +95,7 @@ func TestParseColor(t *testing.T) {
 		}
 	}
 	_, err := ParseColor("allways")
-	if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "auto, always, never") || !strings.Contains(text, "near:    always\n") {
+	if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "auto, always, never") || !strings.Contains(text, "did you mean:  always\n") {
 		t.Errorf("got %v", text)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// hues are colours to tell things apart by; red is left to what failed.
+// hues are colors to tell things apart by; red is left to what failed.
 var hues = [...]escapes{
 	look(lipgloss.NewStyle().Foreground(lipgloss.Cyan)),
 	look(lipgloss.NewStyle().Foreground(lipgloss.Green)),
@@ -22,8 +22,8 @@ var hues = [...]escapes{
 	look(lipgloss.NewStyle().Foreground(lipgloss.BrightBlue)),
 }
 
-// Hue returns a name in a colour of its own for Out, always the same one;
-// unchanged where Out has no colour.
+// Hue returns a name in a color of its own for Out, always the same one;
+// unchanged where Out has no color.
 func (s *IO) Hue(name string) string {
 	if !s.Color || name == "" {
 		return name
@@ -35,7 +35,7 @@ func (s *IO) Hue(name string) string {
 }
 
 // AppendLog appends the text of a program's output to b as a terminal may show it:
-// like Safe, but tabs stay, and so do the colours that the program chose, where
+// like Safe, but tabs stay, and so do the colors that the program chose, where
 // color allows any; without, they are left out. An incomplete character or escape
 // sequence at the end is returned as rest, when more is to come.
 func AppendLog(b, text []byte, color, more bool) (out, rest []byte) {
@@ -62,10 +62,10 @@ func AppendLog(b, text []byte, color, more bool) (out, rest []byte) {
 	return b, nil
 }
 
-// resetColor ends what colours a text may have left on.
+// resetColor ends the colors of a text.
 const resetColor = "\x1b[0m"
 
-// AppendColorReset appends what ends the colours of a text of AppendLog, if it
+// AppendColorReset appends what ends the colors of a text of AppendLog, if it
 // has any.
 func AppendColorReset(b, text []byte) []byte {
 	if bytes.IndexByte(text, 0x1B) < 0 {
@@ -74,10 +74,10 @@ func AppendColorReset(b, text []byte) []byte {
 	return append(b, resetColor...)
 }
 
-// maxSequence is the longest colour sequence that is understood.
+// maxSequence is the longest color sequence that is understood.
 const maxSequence = 32
 
-// cutOff says whether b is the beginning of a character or of a colour sequence.
+// cutOff says whether b is the beginning of a character or of a color sequence.
 func cutOff(b []byte) bool {
 	if b[0] != 0x1B {
 		return !utf8.FullRune(b)
@@ -92,7 +92,7 @@ func cutOff(b []byte) bool {
 
 func parameter(c byte) bool { return c >= '0' && c <= '9' || c == ';' || c == ':' }
 
-// colorSequence returns the length of the escape sequence for colours (SGR) at
+// colorSequence returns the length of the escape sequence for colors (SGR) at
 // the beginning of b; 0 when it is none, or one that could hide text.
 func colorSequence(b []byte) int {
 	if len(b) < 3 || b[0] != 0x1B || b[1] != '[' {

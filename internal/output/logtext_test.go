@@ -44,7 +44,7 @@ func TestAppendLog(t *testing.T) {
 	}
 }
 
-// FuzzAppendLog: nothing but colours reaches a terminal.
+// FuzzAppendLog: nothing but colors reaches a terminal.
 func FuzzAppendLog(f *testing.F) {
 	f.Add([]byte("\x1b[31mred\x1b[0m\x1b[2J"))
 	f.Fuzz(func(t *testing.T, text []byte) {

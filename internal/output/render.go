@@ -70,7 +70,7 @@ func (s *sheet) writeShort(w io.Writer, color bool) error {
 			alignments[j] = tw.AlignRight
 		}
 		// One blank on each side makes the gap: wider paddings are cut where the
-		// blanks to fill are odd, and a cut coloured cell gets one more escape.
+		// blanks to fill are odd, and a cut colored cell gets one more escape.
 		paddings[j] = tw.Padding{Left: " ", Right: " ", Overwrite: true}
 		if j == 0 {
 			paddings[j].Left = ""

@@ -50,7 +50,7 @@ func TestShortAndLongWritersAgree(t *testing.T) {
 			}
 			sheet.writeLong(&long, color)
 			if short.String() != long.String() {
-				t.Fatalf("table %d (colour %v): %#v\nshort:\n%s\nlong:\n%s", n, color, table, short.String(), long.String())
+				t.Fatalf("table %d (color %v): %#v\nshort:\n%s\nlong:\n%s", n, color, table, short.String(), long.String())
 			}
 		}
 	}

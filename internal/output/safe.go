@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Safe makes visible what could move the cursor, change colours or deceive the
+// Safe makes visible what could move the cursor, change colors or deceive the
 // eye in text that came from elsewhere: control characters (C0, DEL, C1) and
 // invalid bytes as \x1b, characters that reorder or hide text (bidirectional
 // controls, zero-width spaces, tags) as \u202e; newline, tab and carriage

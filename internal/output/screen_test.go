@@ -25,7 +25,7 @@ func newScreen(t *testing.T, width, height int) *screen {
 
 var sequence = regexp.MustCompile("^\x1b\\[([?0-9;]*)([A-Za-z])")
 
-// Write understands CR, LF, cursor up, erase line, erase below and colours; all
+// Write understands CR, LF, cursor up, erase line, erase below and colors; all
 // else is an error.
 func (s *screen) Write(p []byte) (int, error) {
 	s.t.Helper()

@@ -7,7 +7,7 @@ import (
 )
 
 // Style says what a text means; how that looks is decided here, with the
-// terminal's own 16 colours, which its owner has made readable on the
+// terminal's own 16 colors, which its owner has made readable on the
 // background at hand.
 type Style int
 
@@ -49,5 +49,5 @@ func paint(s Style, text string, color bool) string {
 	return looks[s].before + text + looks[s].after
 }
 
-// Paint returns a text in a style for Out: unchanged where Out has no colour.
+// Paint returns a text in a style for Out: unchanged where Out has no color.
 func (s *IO) Paint(style Style, text string) string { return paint(style, text, s.Color) }

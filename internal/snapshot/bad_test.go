@@ -65,7 +65,7 @@ func TestBadFiles(t *testing.T) {
 		"another tool's":    {[]byte(`{"version":4,"terraform_version":"1.9.0","resources":[]}`), "neither a snapshot nor Kubernetes objects"},
 		"text":              {[]byte("dear diary: [today"), "neither a snapshot nor Kubernetes objects"},
 		"binary":            {[]byte("\x89PNG\r\n\x1a\n\x00\x00\x00"), "neither a snapshot nor Kubernetes objects"},
-		"other kinds":       {[]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"), "it holds: Secret"},
+		"other kinds":       {[]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"), "found: Secret"},
 		"no name":           {[]byte("apiVersion: v1\nkind: Node\nmetadata: {}\n"), "a Node without a name"},
 		"two of one name": {[]byte("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n---\n" +
 			"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\nspec: {nodeLabels: {a: b}}\n"), "two different objects ResourceFlavor f"},

@@ -241,7 +241,7 @@ func (p *plainFile) nothing() error {
 	case slices.Contains(other, "hyperpod-sandbox"):
 		return unusable("it is a sandbox").Suggest(suggest.NamedSandbox("NAME"))
 	case len(other) > 0:
-		e.WithFact("it holds", strings.Join(other[:min(len(other), 10)], ", "))
+		e.WithFact("found", strings.Join(other[:min(len(other), 10)], ", "))
 	}
 	return e.Suggest(suggest.SaveSnapshot("FILE").WithNote("saves one"))
 }

@@ -191,7 +191,7 @@ func readFile(path string, most int64) (data []byte, info os.FileInfo, err error
 	info, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, errs.NotFoundf("there is no file %s", path).Suggest(suggest.SaveSnapshot(path)).WithCause(err)
+		return nil, nil, errs.NotFoundf("file %s not found", path).Suggest(suggest.SaveSnapshot(path)).WithCause(err)
 	case err != nil:
 		return nil, nil, errs.New(what, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	case info.IsDir():

@@ -15,7 +15,7 @@ const (
 	engineersQueue = "hyperpod-ns-ml-engineers-clusterqueue"
 )
 
-// TestEnterprise is what people do with jobs, in the teams of the practice cluster
+// TestEnterprise is what people do with jobs, in the teams of the sandbox
 // of that name. A bed takes long to start, so its parts share one, and each leaves
 // it without jobs.
 func TestEnterprise(t *testing.T) {

@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 }
 
 // setup gives every script a home of its own, and nothing of the machine's:
-// no kubeconfig, no colour, a known time zone.
+// no kubeconfig, no color, a known time zone.
 func setup(env *testscript.Env) error {
 	env.Values[holderKey{}] = &holder{}
 	home := filepath.Join(env.WorkDir, "home")

@@ -225,3 +225,27 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestFactLabels: a fact of an error has one of the labels of docs/style.md where it
+// lists names or has somebody else's words.
+func TestFactLabels(t *testing.T) {
+	instead := map[string]string{"near": "did you mean", "similar": "did you mean", "similar fields": "did you mean", "it has": "available",
+		"has": "available, or found", "it takes": "must be", "server says": "message", "it says": "message", "because": "reason",
+		"understood": "supported", "it can check": "supported", "it holds": "found"}
+	label := regexp.MustCompile(`WithFact\("([^"]*)"`)
+	err := filepath.WalkDir(filepath.Join(root, "internal"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, m := range label.FindAllSubmatch(data, -1) {
+			if better := instead[string(m[1])]; better != "" {
+				t.Errorf("%s: label %q; write: %s", path, m[1], better)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

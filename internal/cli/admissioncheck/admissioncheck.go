@@ -132,7 +132,7 @@ func AddAllHoldersFlag(cmd *cobra.Command, all *bool) {
 }
 
 // Print prints a document of the checker, as a text page instead of a table. A verdict
-// at the start of the page is coloured.
+// at the start of the page is colored.
 func Print(f *factory.Factory, format output.Format, document any, text func() string, name string) error {
 	if !format.IsTable() {
 		return output.Print(f.IO, format, document, nil, func() []string { return []string{name} })

@@ -84,7 +84,7 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&g.Output, "output", "o", "", "output format, for example json, yaml or table")
 	fs.StringVar(&g.Context, "context", "", "kubeconfig context to use")
 	fs.StringVar(&g.Kubeconfig, "kubeconfig", "", "kubeconfig file (default $KUBECONFIG, else ~/.kube/config)")
-	fs.StringVar(&g.Sandbox, "sandbox", "", "use a practice cluster on this machine, by name (--sandbox alone: "+DefaultSandbox+")")
+	fs.StringVar(&g.Sandbox, "sandbox", "", "use a sandbox on this machine, by name (--sandbox alone: "+DefaultSandbox+")")
 	fs.Lookup("sandbox").NoOptDefVal = DefaultSandbox
 	fs.StringVar(&g.Snapshot, "snapshot", "", "use a snapshot of a cluster, read-only: a file from save-snapshot or kubectl get -o yaml")
 	fs.DurationVar(&g.Timeout, "request-timeout", 0, "maximum time for a single request (0: no limit)")
@@ -118,7 +118,7 @@ func (f *Factory) Format() (output.Format, error) {
 
 // NoWatch is the error about a format in which changes cannot be shown.
 func NoWatch(format output.Format) error {
-	return errs.Usagef("--watch cannot print %s", format.Name).WithFact("it has", "table, wide, json").Suggest(errs.Option("--watch", "-o", "json"))
+	return errs.Usagef("--watch cannot print %s", format.Name).WithFact("available", "table, wide, json").Suggest(errs.Option("--watch", "-o", "json"))
 }
 
 // NameOnly tells how a command that changes something says what it did: in a

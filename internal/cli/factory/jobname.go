@@ -21,7 +21,7 @@ func SplitJob(argument, given string) (kind, name string, err error) {
 	k, ok := kinds.JobNamed(word)
 	switch {
 	case !ok:
-		return "", "", errs.Usagef("unknown job kind %q", prefix).WithFact("kinds", strings.Join(kinds.JobNames(), ", "))
+		return "", "", errs.Usagef("unknown job kind %q", prefix).WithFact("must be one of", strings.Join(kinds.JobNames(), ", "))
 	case given != "" && given != k.Kind:
 		return "", "", errs.Usagef("%s is a %s, --kind is %s", argument, k.Kind, given)
 	case name == "":

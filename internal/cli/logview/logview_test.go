@@ -50,7 +50,7 @@ func TestLines(t *testing.T) {
 		"a terminal does not":          {tty: true, in: []give{{zero, "a\x1b[2J\x00\xff\u202e"}}, want: `a\x1b[2J\x00\xff\u202e` + "\n"},
 		"CRLF":                         {tty: true, in: []give{{zero, "a\r"}}, want: "a\n"},
 		"a progress bar":               {tty: true, o: Options{Prefix: true}, in: []give{{zero, "10%\r20%\r"}}, want: "train-0 | 10%\ntrain-0 | 20%\n"},
-		"colours stay, and end":        {tty: true, color: true, in: []give{{zero, "\x1b[31mred"}}, want: "\x1b[31mred\x1b[0m\n"},
+		"colors stay, and end":         {tty: true, color: true, in: []give{{zero, "\x1b[31mred"}}, want: "\x1b[31mred\x1b[0m\n"},
 		"parts":                        {in: []give{{zero, "a~"}, {zero, "~b~"}, {zero, "~c"}, {zero, "d"}}, want: "abc\nd\n"},
 		"parts with another's between": {o: Options{Prefix: true}, in: []give{{zero, "a~"}, {one, "x"}, {zero, "~b"}}, want: "train-0 | a\ntrain-1 | x\ntrain-0 | b\n"},
 		"a line without an end":        {o: Options{Prefix: true}, in: []give{{zero, "a~"}, {zero, "b"}}, want: "train-0 | a\ntrain-0 | b\n"},

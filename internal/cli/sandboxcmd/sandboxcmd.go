@@ -16,8 +16,8 @@ import (
 func NewCmd(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
-		Short: "Manage practice clusters on this machine",
-		Long: `Manages sandboxes. A sandbox is a practice cluster in a file on this machine,
+		Short: "Manage sandboxes: practice clusters on this machine",
+		Long: `Manage sandboxes. A sandbox is a practice cluster in a file on this machine,
 with teams, quota, nodes and Kueue's own rules. Every command works on it with
 --sandbox[=NAME] or HYPERPOD_SANDBOX=NAME, without any network connection.
 

@@ -153,7 +153,7 @@ func (o *Options) needsJob(r render.Result) error {
 	for _, object := range r.Objects {
 		have = append(have, kinds.Text(object, "kind"))
 	}
-	return e.WithFact("has", strings.Join(have, ", ")).WithFact("jobs", strings.Join(kinds.JobNames(), ", "))
+	return e.WithFact("found", strings.Join(have, ", ")).WithFact("supported", strings.Join(kinds.JobNames(), ", "))
 }
 
 // finish does what --dry-run says: it prints the objects, checks them, or submits them.

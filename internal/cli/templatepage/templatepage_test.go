@@ -36,7 +36,7 @@ func TestLongDefaults(t *testing.T) {
 }
 
 // A template is anybody's text: none of it reaches the terminal as a command, and
-// the table keeps its own colours.
+// the table keeps its own colors.
 func TestText(t *testing.T) {
 	tm, err := parse.Text("t", "configmap/t\x1b[0m in x", []byte(hostile))
 	if err != nil {
@@ -55,7 +55,7 @@ func TestText(t *testing.T) {
 			}
 		}
 		if got := strings.Contains(text, "\x1b["); got != color {
-			t.Errorf("colour %v: escapes %v in\n%q", color, got, text)
+			t.Errorf("color %v: escapes %v in\n%q", color, got, text)
 		}
 		if strings.Contains(text, "TYPE") {
 			t.Errorf("80 columns have no room for the types:\n%s", text)

@@ -92,7 +92,7 @@ func Unsupported(apiVersion, kind string, cause error) error {
 		names = append(names, gvk.Kind+" ("+gvk.GroupVersion().String()+")")
 	}
 	return errs.New(fmt.Sprintf("cannot check a %s (%s)", kind, apiVersion), why).
-		WithFact("it can check", strings.Join(names, ", ")).
+		WithFact("supported", strings.Join(names, ", ")).
 		Suggest(suggest.ServerDryRun()).WithCode(errs.Usage).WithCause(cause)
 }
 

@@ -118,7 +118,7 @@ func (a *applied) accepted(ctx context.Context) error {
 				continue
 			}
 		}
-		return errs.Usagef("Kueue refuses the ClusterQueue of team %s with these changes", quota.TeamOf(q.Name)).WithFact("because", bad)
+		return errs.Usagef("Kueue refuses the ClusterQueue of team %s with these changes", quota.TeamOf(q.Name)).WithFact("reason", bad)
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (a *applied) setCohort(name string, c Change) error {
 		return err
 	}
 	if bad, err := a.refusal(context.Background(), o); err != nil || bad != "" {
-		return cmp.Or(err, error(errs.Usagef("Kueue refuses the Cohort %s with these changes", name).WithFact("because", bad)))
+		return cmp.Or(err, error(errs.Usagef("Kueue refuses the Cohort %s with these changes", name).WithFact("reason", bad)))
 	}
 	if old == nil {
 		a.Objects = append(a.Objects, o)

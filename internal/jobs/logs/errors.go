@@ -29,7 +29,7 @@ func explain(s Source, err error) error {
 	switch {
 	case notStarted(err):
 		return (&errs.Error{What: what, Why: fmt.Sprintf("container %s has not started yet", s.Container), Code: errs.Pending, Cause: err}).
-			WithFact("server says", kube.Message(err)).Suggest(suggest.Follow("waits until it starts"))
+			WithFact("message", kube.Message(err)).Suggest(suggest.Follow("waits until it starts"))
 	case kube.IsInvalid(err) && strings.Contains(kube.Message(err), wordsNoPrevious):
 		return &errs.Error{What: what, Why: fmt.Sprintf("container %s has no previous run", s.Container), Code: errs.NotFound, Cause: err}
 	case kube.IsNotFound(err):

@@ -2,7 +2,7 @@
 // starts. lipgloss makes a writer for standard output in a package variable,
 // and on a terminal that reads the terminfo database and, inside tmux, runs a
 // `tmux` process: in every run, `version` included. The writer is never used
-// here (internal/output decides on colour itself), so the examination is pure
+// here (internal/output decides on color itself), so the examination is pure
 // cost. It is skipped when NO_COLOR is set; this package sets it for as long as
 // packages are being initialised.
 //

@@ -44,7 +44,7 @@ func FromObjects(objects []map[string]any, c Conversion) (t *parse.Template, not
 	view, ok := jobobject.Of(m.job)
 	if !ok {
 		return nil, nil, errs.Usagef("%s has no job to make a template from", c.Source).
-			WithFact("kinds", strings.Join(kinds.JobNames(), ", "))
+			WithFact("supported", strings.Join(kinds.JobNames(), ", "))
 	}
 	if m.name = manifest.TextOf(jobobject.Inner(m.job, "metadata")["name"]); m.name == "" {
 		return nil, nil, errs.Usagef("the job in %s requires a name", c.Source)

@@ -76,7 +76,7 @@ func Check(t *parse.Template, fixed []Value, objects []map[string]any) error {
 			if secret.Field("", at) {
 				e = errs.Usagef("%s fixes %s: it cannot have another value", t.Called(), at)
 			}
-			return e.WithAdvice("remove the option that changes it")
+			return e.WithAdvice("remove the flag that changes it")
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func (s *job) setPaths(object map[string]any) error {
 			}
 			e := setting.Set.InvalidAt(a.Key, "%v", why).WithCause(why)
 			if near := schema.NearPaths(before, a.Key); len(near) > 0 && !strings.Contains(why.Error(), "did you mean") {
-				e.WithFact("similar fields", strings.Join(near, ", "))
+				e.WithFact("did you mean", strings.Join(near, ", "))
 			}
 			return e
 		}

@@ -25,9 +25,9 @@ func (t *Template) Unknown(name string) *errs.Error {
 	slices.Sort(names)
 	e := errs.Usagef("%s has no parameter %s%s", t.Called(), manifest.QuoteText(name), manifest.Meant(errs.Near(name, slices.Compact(names))))
 	if len(own) > 0 {
-		e.WithFact("it has", strings.Join(own, ", "))
+		e.WithFact("available", strings.Join(own, ", "))
 	} else {
-		e.WithFact("it has", "no parameters")
+		e.WithFact("available", "no parameters")
 	}
 	return e
 }

@@ -232,7 +232,7 @@ func (t *Template) UnknownSet(a fieldpath.Assignment) error {
 	case flag != "":
 		e.Suggest(errs.Option(flag, a.Value))
 	case len(near) > 0:
-		e.WithFact("similar fields", strings.Join(near, ", "))
+		e.WithFact("did you mean", strings.Join(near, ", "))
 		e.Suggest(setting.Set.Option(near[0] + "=" + a.Value))
 	default:
 		e.WithFact("or", setting.Set.Flag()+" takes the path of any field, such as spec.runPolicy.backoffLimit=3")

@@ -55,9 +55,9 @@ func (r *reader) override(text string) error {
 	if len(unknown) > 0 {
 		e := setting.Overrides.InvalidSecret("%s cannot be converted", strings.Join(unknown, ", "))
 		if near := errs.Near(unknown[0], launcherKeys); len(near) > 0 {
-			e.WithFact("near", strings.Join(near, ", "))
+			e.WithFact("did you mean", strings.Join(near, ", "))
 		}
-		return e.WithFact("understood", "recipes.*, env_vars.*, "+strings.Join(launcherKeys, ", ")).
+		return e.WithFact("supported", "recipes.*, env_vars.*, "+strings.Join(launcherKeys, ", ")).
 			WithAdvice("volumes, labels, annotations and nodes have flags of start-job")
 	}
 	if t := r.launcher["cluster_type"]; t != "" && t != "k8s" {

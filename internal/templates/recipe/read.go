@@ -101,7 +101,7 @@ func load(path string) (string, []byte, error) {
 		}
 		return p, data, nil
 	}
-	return "", nil, errs.NotFoundf("there is no recipe %s", path).
+	return "", nil, errs.NotFoundf("recipe %s not found", path).
 		Suggest(setting.Recipe.Option("recipes_collection/recipes/fine-tuning/llama/NAME.yaml").WithNote("in a checkout of the HyperPod recipes"))
 }
 
