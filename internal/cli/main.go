@@ -37,12 +37,15 @@ func Main(args []string, version string, options ...func(*factory.Factory)) int 
 	return int(Run(ctx, f, args))
 }
 
-// interruptible returns a context that the first Ctrl-C ends; a second one ends
-// the process at once.
+// interruptible returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends; a second
+// one ends the process at once.
 func interruptible(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		<-signals
 		cancel()
@@ -58,6 +61,9 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 	help := &firstError{to: f.IO.Out} // cobra prints it and does not look back
 	root.SetOut(help)                 // in place of what NewRoot set
 	root.SetArgs(joinBoolValues(args))
+	if wantsJSONErrors(args) {
+		f.Global.ErrorFormat = factory.ErrorJSON
+	}
 	var cmd *cobra.Command
 	err := guarded(f.Version, func() (err error) {
 		cmd, err = root.ExecuteContextC(ctx)
@@ -86,24 +92,60 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 }
 
 // report prints what failed and returns the exit code. Of several failures the
-// end by Ctrl-C is told last.
+// end by Ctrl-C comes last.
 func report(ctx context.Context, f *factory.Factory, cmd *cobra.Command, err error) errs.Exit {
-	interrupted := false
+	var interrupted error
 	for _, e := range errs.Each(err) {
 		switch {
 		case ctx.Err() != nil && errors.Is(e, context.Canceled):
-			interrupted = true
+			interrupted = e
 		case !errors.As(e, new(errs.Silent)):
 			e = advised(f, cmd, e)
 			note(f, e)
-			fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(e, f.Global.Debug)))
+			printError(f, e)
 		}
 	}
-	if interrupted {
-		fmt.Fprintln(f.IO.Err, "interrupted")
-		return errs.Interrupted
+	if interrupted == nil {
+		return errs.ExitOf(err)
 	}
-	return errs.ExitOf(err)
+	end := factory.Interrupted("")
+	if e := new(errs.Error); errors.As(interrupted, &e) && e.What == end.What {
+		end = e // it says what goes on
+	}
+	if f.Global.ErrorFormat == factory.ErrorJSON {
+		printError(f, advised(f, cmd, end))
+	} else {
+		text, _ := strings.CutPrefix(errs.Text(advised(f, cmd, end), false), "Error: ")
+		fmt.Fprint(f.IO.Err, output.SafeLines(text))
+	}
+	return errs.Interrupted
+}
+
+// printError prints an error as text, or as a line of JSON.
+func printError(f *factory.Factory, err error) {
+	if f.Global.ErrorFormat == factory.ErrorJSON {
+		if line, jsonErr := output.JSONLine(errs.DocumentOf(err, f.Global.Debug)); jsonErr == nil {
+			_, _ = f.IO.Err.Write(line)
+			return
+		}
+	}
+	fmt.Fprint(f.IO.Err, output.SafeLines(errs.Text(err, f.Global.Debug)))
+}
+
+// wantsJSONErrors reports --error-format json on a command line that may be wrong.
+func wantsJSONErrors(args []string) bool {
+	json := false
+	for i, a := range args {
+		if a == "--" {
+			break
+		}
+		if value, ok := strings.CutPrefix(a, "--error-format="); ok {
+			json = value == factory.ErrorJSON
+		} else if a == "--error-format" && i+1 < len(args) {
+			json = args[i+1] == factory.ErrorJSON
+		}
+	}
+	return json
 }
 
 // note reports the suggestions of an error that is printed.

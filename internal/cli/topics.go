@@ -16,7 +16,7 @@ func helpTopics() []*cobra.Command {
     5  not found
     8  still pending
   124  a wait timed out
-  130  interrupted`,
+  130  interrupted: Ctrl-C, SIGTERM or SIGHUP`,
 		},
 		{
 			Use:   "environment",

@@ -167,8 +167,13 @@ func Text(err error, debug bool) string {
 	return b.String()
 }
 
-// writeCauses writes the causes of err, depth first where there are several.
+// writeCauses writes the causes of err.
 func writeCauses(b *strings.Builder, err error) {
+	eachCause(err, func(text string) { writeLine(b, len(causedBy)+1, causedBy, text) })
+}
+
+// eachCause calls f for the causes of err, depth first where there are several.
+func eachCause(err error, f func(text string)) {
 	var causes []error
 	switch u := err.(type) {
 	case interface{ Unwrap() error }:
@@ -178,8 +183,8 @@ func writeCauses(b *strings.Builder, err error) {
 	}
 	for _, c := range causes {
 		if c != nil {
-			writeLine(b, len(causedBy)+1, causedBy, c.Error())
-			writeCauses(b, c)
+			f(c.Error())
+			eachCause(c, f)
 		}
 	}
 }

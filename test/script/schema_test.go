@@ -1,12 +1,15 @@
 package script
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"reflect"
+	"strings"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
@@ -14,6 +17,43 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
+
+// TestErrorSchema: errors of every kind are lines of JSON that keep their schema.
+func TestErrorSchema(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	want := fixture.Schema(errs.Schema, reflect.TypeFor[errs.Document]())
+	const path = "../../docs/schema/error.json"
+	if os.Getenv("UPDATE_SCRIPTS") != "" {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil || string(have) != string(want) {
+		t.Errorf("%s is not the schema (UPDATE_SCRIPTS=1 go test ./test/script -run TestErrorSchema): %v", path, err)
+	}
+	for args, code := range map[string]string{
+		"list-jobs --kubeconfig /no/such/file": "NotFound", "list-jobs --bogus": "Usage", "lst-jobs": "Usage",
+		"get-job x --sandbox -n hyperpod-ns-interns": "NotFound", "start-job": "Usage", "list-jobs -n x --sandbox --debug": "NotFound",
+	} {
+		_, err := run(t, home, append(strings.Fields(args), "--error-format", "json", "-q")...)
+		if err == nil {
+			t.Errorf("%s: no error", args)
+			continue
+		}
+		_, text, _ := strings.Cut(err.Error(), ": ")
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "debug: ") {
+				continue
+			}
+			var d errs.Document
+			if err := fixture.Validator(have)([]byte(line)); err != nil || json.Unmarshal([]byte(line), &d) != nil || d.Code != code || d.ExitCode == 0 {
+				t.Errorf("%s: %v: %s", args, err, line)
+			}
+		}
+	}
+}
 
 // TestSchemas: docs/schema has the schemas of what these commands print, and what
 // they print of a sandbox keeps them. UPDATE_SCRIPTS=1 writes them.

@@ -39,6 +39,19 @@ type Global struct {
 	Color      string
 	Quiet      bool
 	Debug      bool
+	// ErrorFormat is how errors are printed: text or json.
+	ErrorFormat string
+}
+
+// The values of --error-format.
+const (
+	ErrorText = "text"
+	ErrorJSON = "json"
+)
+
+// Interrupted returns the error of a command that Ctrl-C ended. why says what goes on, or is "".
+func Interrupted(why string) *errs.Error {
+	return (&errs.Error{What: "interrupted", Why: why, Code: errs.Interrupted}).WithCause(context.Canceled)
 }
 
 // Factory is made once by Main and handed to every command.
@@ -90,6 +103,8 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&g.Timeout, "request-timeout", 0, "maximum time for a single request (0: no limit)")
 	fs.StringVar(&g.Color, "color", "auto", "when to use color: auto|always|never")
 	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "suppress notices and progress on stderr")
+	g.ErrorFormat = cmp.Or(g.ErrorFormat, ErrorText)
+	fs.Var(&choice{Choice{Name: "error-format", Words: []string{ErrorText, ErrorJSON}}, &g.ErrorFormat}, "error-format", "how to print errors on stderr: text|json (one line for each error)")
 	fs.BoolVar(&g.Debug, "debug", false, "print the causes of errors, and every request with its duration")
 }
 

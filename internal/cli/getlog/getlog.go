@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/logview"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
@@ -165,6 +166,9 @@ func Run(ctx context.Context, o *Options) error {
 		Several: several, Follow: o.Follow, AllShownBy: allShownBy})
 	result, err := logs.Engine{Client: cluster.Client, Missing: f.Missing}.Read(ctx, q, view)
 	view.Close()
+	if o.Follow && ctx.Err() != nil && err != nil {
+		return waitjob.Continues(ctx, err, o.Name)
+	}
 	if o.CloudWatchLink {
 		o.link(ctx, cluster, q.Job.Namespace, result.Sources)
 	}

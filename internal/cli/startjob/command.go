@@ -15,7 +15,7 @@ const maxCommand = 4096
 
 // omitted are the flags that do not define the job. --dry-run is one of them: the manifest that a client dry run prints
 // can be applied, and that creates the job.
-var omitted = []string{"color", "quiet", "debug", "output", "kubeconfig", "context", "request-timeout", "sandbox", "snapshot", "dry-run", "yes"}
+var omitted = []string{"color", "quiet", "debug", "output", "kubeconfig", "context", "request-timeout", "error-format", "sandbox", "snapshot", "dry-run", "yes"}
 
 // plain are the text flags whose values the job remembers: names, paths and quantities. The text of any other flag may hold
 // a secret.
@@ -24,7 +24,7 @@ var plain = []string{"name", "job-name", "namespace", "config-file", "template",
 	"accelerator-partition-type", "entry-script", "results-dir", "rdzv-backend", "rdzv-endpoint", "label-selector", "node-selector",
 	"toleration", "preferred-topology", "required-topology", "clean-pod-policy", "ttl-after-finished", "active-deadline",
 	"service-account-name", "volumes", "persistent-volume-claims", "restart-policy", "scheduler-type", "queue-name", "priority",
-	"wait", "idempotency-key"}
+	"wait", "on-interrupt", "idempotency-key"}
 
 // assigning are the flags whose values are K=V. The job remembers K.
 var assigning = []string{"environment", "environment-from-secret", "set", "label", "annotation"}

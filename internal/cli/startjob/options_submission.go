@@ -27,7 +27,14 @@ type Submission struct {
 	Timeout        *time.Duration // of all waiting together
 	IdempotencyKey string
 	Yes            bool
+	OnInterrupt    string // --on-interrupt
 }
+
+// What happens to the job when Ctrl-C ends --wait or --follow.
+const (
+	keepJob   = "keep"
+	cancelJob = "cancel"
+)
 
 // Title implements factory.OptionGroup.
 func (*Submission) Title() string { return "Submission" }
@@ -49,6 +56,9 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 	fs.BoolVar(&s.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if the job fails)")
 	factory.OptionalDuration(fs, &s.Timeout, "timeout", "maximum time to wait (exit code 124); 0 checks once (default: no limit)")
 	fs.StringVar(&s.IdempotencyKey, "idempotency-key", "", "find the job of an earlier start with the same name and key instead of creating another")
+	s.OnInterrupt = keepJob
+	factory.AddChoice(cmd, &s.OnInterrupt, factory.Choice{Name: "on-interrupt", Words: []string{cancelJob, keepJob},
+		Usage: "what Ctrl-C or SIGTERM does to the job during --wait or --follow: cancel|keep"})
 	fs.BoolVarP(&s.Yes, "yes", "y", false, "do not prompt before the job preempts others, or if it can never run")
 }
 
@@ -65,6 +75,8 @@ func (s *Submission) Validate() error {
 		return factory.Requires("all-holders", "--dry-run").Suggest(errs.Option("--dry-run", "--all-holders"))
 	case s.Assume > 0 && s.DryRun != admission:
 		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", s.Assume.String()))
+	case s.OnInterrupt == cancelJob && s.Wait == "" && !s.Follow:
+		return factory.Requires("on-interrupt", "--wait or --follow").Suggest(errs.Option("--wait", "--on-interrupt", cancelJob))
 	case s.Timeout != nil && s.Wait == "" && !s.Follow && !s.Replace:
 		return factory.Requires("timeout", "--wait, --follow or --replace").Suggest(errs.Option("--wait", "--timeout", s.Timeout.String()))
 	case (s.Wait != "" || s.Follow) && s.DryRun != factory.DryRunNone:

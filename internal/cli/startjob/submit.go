@@ -65,7 +65,7 @@ func (r *run) submit(ctx context.Context, j job) error {
 	if o.Wait == "" && !o.Follow {
 		return nil
 	}
-	return r.await(ctx, req.Objects[j.Job], done.Objects[j.Job], end)
+	return r.interrupted(ctx, req.Objects[j.Job], done.Objects[j.Job], r.await(ctx, req.Objects[j.Job], done.Objects[j.Job], end))
 }
 
 // request is the submission of a job.

@@ -86,6 +86,9 @@ func Run(ctx context.Context, o *Options) error {
 	r := wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal,
 		Timeout: end.Left(), Given: end.Limit(), Once: end.Once()}
 	last, err := Until(ctx, f, cluster, r)
+	if err != nil && ctx.Err() != nil {
+		return Continues(ctx, err, o.Name)
+	}
 	switch code := errs.ExitOf(err); {
 	case err != nil && last.Job.UID != "" && f.Global.Output != "" && (code == errs.Timeout || code == errs.No):
 		// Programs get the job's document also when the goal was not reached.
@@ -99,6 +102,15 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	return Failure(last)
+}
+
+// Continues returns the error of a command that was interrupted while it watched a job, which
+// continues; any other error as it is.
+func Continues(ctx context.Context, err error, name string) error {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
+	return factory.Interrupted("job " + name + " continues")
 }
 
 // report prints the result: a sentence, or the job's row in the format of -o.
