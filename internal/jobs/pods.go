@@ -91,7 +91,7 @@ func count(s *Status, j state.Job, pods []state.Pod) {
 		return
 	}
 	s.Restarts = 0
-	places := PlacesOf(j, pods)
+	places := PodRolesOf(j, pods)
 	for i, p := range pods {
 		ready, failed := 0, 0
 		if p.Ready && p.DeletionTimestamp == nil {
@@ -152,17 +152,17 @@ func submits(j state.Job, p state.Pod) bool {
 	return j.Kind.FullName() == kinds.RayJob.FullName() && p.Labels[j.Kind.PodLabel] == ""
 }
 
-// PlacesOf returns the place of each pod in the job.
-func PlacesOf(j state.Job, pods []state.Pod) []kinds.Place {
+// PodRolesOf returns the place of each pod in the job.
+func PodRolesOf(j state.Job, pods []state.Pod) []kinds.PodRole {
 	roles := make(map[string]int64, len(j.Roles))
 	for _, r := range j.Roles {
 		roles[r.Name] = r.Replicas
 	}
-	out := make([]kinds.Place, len(pods))
+	out := make([]kinds.PodRole, len(pods))
 	for i, p := range pods {
-		out[i] = j.Kind.Place(p.Labels, roles)
+		out[i] = j.Kind.PodRole(p.Labels, roles)
 		if submits(j, p) {
-			out[i] = kinds.Place{Role: Submitter, Index: 0, Rank: -1}
+			out[i] = kinds.PodRole{Role: Submitter, Index: 0, Rank: -1}
 		}
 	}
 	return out

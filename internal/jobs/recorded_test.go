@@ -258,7 +258,7 @@ func TestRecordedPlaces(t *testing.T) {
 		}
 		seen[kind] = true
 		var got []string
-		for _, p := range PlacesOf(r.job, r.pods) {
+		for _, p := range PodRolesOf(r.job, r.pods) {
 			got = append(got, fmt.Sprintf("%s-%d@%d", p.Role, p.Index, p.Rank))
 		}
 		slices.Sort(got)

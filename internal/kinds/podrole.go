@@ -23,8 +23,8 @@ const (
 	rayHostLabel         = "ray.io/replica-host-index"         // only where replicas have several hosts
 )
 
-// Place is where a pod belongs in its job.
-type Place struct {
+// PodRole is where a pod belongs in its job.
+type PodRole struct {
 	// Role is the name that Parts gives the role; "" when the labels do not say.
 	Role string
 	// Index numbers the pods of the role from 0; -1 when the labels do not say.
@@ -35,10 +35,10 @@ type Place struct {
 	Rank int
 }
 
-// Place returns a pod's place in a job of this kind, by the pod's labels and the
+// PodRole returns a pod's role and numbers in a job of this kind, by the pod's labels and the
 // number of pods of each of the job's roles (as Parts has them).
-func (j Job) Place(labels map[string]string, roles map[string]int64) Place {
-	p := Place{Index: -1}
+func (j Job) PodRole(labels map[string]string, roles map[string]int64) PodRole {
+	p := PodRole{Index: -1}
 	name := ""
 	switch {
 	case j.Group == MPIJob.Group && j.Kind == MPIJob.Kind:
@@ -80,7 +80,7 @@ const (
 
 // rank is the RANK that the operator gives a pod: the training operator counts a
 // Master before the workers.
-func (j Job) rank(p Place, roles map[string]int64) int {
+func (j Job) rank(p PodRole, roles map[string]int64) int {
 	switch {
 	case p.Index < 0 || strings.EqualFold(p.Role, launcher), j.Group == RayJob.Group: // Ray gives no ranks
 		return -1

@@ -41,7 +41,7 @@ func TestJobSetCounts(t *testing.T) {
 		{name: "the placeholder is the number of pods", replicas: "1", pods: "${NUM_NODES}", nodes: "${NUM_NODES}", count: values.Int(4), want: "1 4 4"},
 		{name: "pods of one job", replicas: "1", pods: "2", nodes: "4", count: values.Int(4), want: "1 4 4"},
 		{name: "pods of several jobs", replicas: "2", pods: "2", nodes: "4", count: values.Int(8), want: "2 4 4"},
-		{name: "several jobs that are no equal parts", replicas: "2", pods: "2", nodes: "3", count: values.Int(3), fault: "2 equal parts"},
+		{name: "several jobs of unequal parts", replicas: "2", pods: "2", nodes: "3", count: values.Int(3), fault: "2 equal parts"},
 		{name: "a command that counts all pods", replicas: "2", pods: "3", nodes: "6", want: "2 3 3"},
 		{name: "a command that counts the pods of a job", replicas: "2", pods: "3", nodes: "3", want: "2 3 3"},
 		{name: "a command that counts neither", replicas: "2", pods: "3", nodes: "4", want: "2 3 3", note: "sets --nnodes=4, and the job has 6 pods"},

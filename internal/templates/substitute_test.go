@@ -31,7 +31,7 @@ func TestPlaceholders(t *testing.T) {
 		"awk '{print $NF}' {$X}":   {"NF", "X"},
 		"${UNCLOSED and ${CLOSED}": {"CLOSED"},
 	} {
-		if got := mentionedIn(manifest.Place{Script: true}, text); !reflect.DeepEqual(got, want) {
+		if got := mentionedIn(manifest.Location{Script: true}, text); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -41,14 +41,14 @@ func TestPlaceholders(t *testing.T) {
 		"$${A:-b} ${A:+b} ${A:-$B}": {"B"},
 		"${A:-1}\nsecond line":      nil,
 	} {
-		if got := mentionedIn(manifest.Place{}, text); !reflect.DeepEqual(got, want) {
+		if got := mentionedIn(manifest.Location{}, text); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }
 
 // mentionedIn are a text's placeholders as NAME or NAME:-DEFAULT.
-func mentionedIn(at manifest.Place, text string) (out []string) {
+func mentionedIn(at manifest.Location, text string) (out []string) {
 	for _, m := range at.Mentions(text) {
 		out = append(out, m.Name+m.Or)
 	}

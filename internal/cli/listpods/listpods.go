@@ -129,7 +129,7 @@ type Row struct {
 func RowsOf(j state.Job, pods []state.Pod) []Row {
 	rows := make([]Row, len(pods))
 	order := make(map[string][2]int, len(pods))
-	for i, place := range jobs.PlacesOf(j, pods) {
+	for i, place := range jobs.PodRolesOf(j, pods) {
 		p := pods[i]
 		r := Row{PodRow: jobs.PodsJSON(pods[i : i+1]).Pods[0], Role: place.Role, State: jobs.PodStatus(p), Node: p.NodeName, Restarts: p.Restarts, created: p.CreationTimestamp}
 		if place.Rank >= 0 {

@@ -54,7 +54,7 @@ func (c *Checker) boundsOf(ctx context.Context, queue string) (*bounds, error) {
 	if u := c.In.Unseen(queue); u.Any() {
 		b = &bounds{unseen: u}
 		for _, to := range []**admission.Engine{&b.best, &b.worst} {
-			engine, _, err := c.In.End(queue, to == &b.best).Engine(ctx)
+			engine, _, err := c.In.Bound(queue, to == &b.best).Engine(ctx)
 			if err != nil {
 				return nil, err
 			}

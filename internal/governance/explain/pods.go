@@ -18,7 +18,7 @@ func roles(j state.Job, pods []state.Pod) []Role {
 	for _, r := range j.Roles {
 		out = append(out, Role{Role: r.Name, Pods: int(r.Replicas), Problems: []Problem{}})
 	}
-	places := jobs.PlacesOf(j, pods)
+	places := jobs.PodRolesOf(j, pods)
 	for i := range pods {
 		at := slices.IndexFunc(out, func(r Role) bool { return strings.EqualFold(r.Role, places[i].Role) })
 		if at < 0 {

@@ -38,7 +38,7 @@ func TestNotModelled(t *testing.T) {
 	}
 }
 
-// TestCyclesDocument: Cycles is a list when cycles are asked for, though none run, and
+// TestCyclesDocument: Cycles is a list when cycles are requested, though none run, and
 // absent otherwise; Inadmissible is what Kueue puts aside.
 func TestCyclesDocument(t *testing.T) {
 	w := world(t, "lend-three.yaml")

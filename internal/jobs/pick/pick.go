@@ -36,7 +36,7 @@ func Selectors(j state.Job) []string {
 // Pod is a pod of a job with its role, index and rank.
 type Pod struct {
 	state.Pod
-	kinds.Place
+	kinds.PodRole
 }
 
 // Placed returns the pods with their roles, indexes and ranks, the main one first: by
@@ -47,7 +47,7 @@ func Placed(j state.Job, pods []state.Pod) []Pod {
 		order[r.Name] = i
 	}
 	out := make([]Pod, len(pods))
-	for i, place := range jobs.PlacesOf(j, pods) {
+	for i, place := range jobs.PodRolesOf(j, pods) {
 		out[i] = Pod{pods[i], place}
 	}
 	slices.SortStableFunc(out, func(a, b Pod) int {
@@ -158,7 +158,7 @@ func Leader(pods []Pod) []Pod {
 	}
 	best := pods[0]
 	for _, p := range pods[1:] {
-		same := p.Place == best.Place && p.Index >= 0
+		same := p.PodRole == best.PodRole && p.Index >= 0
 		if same && (best.DeletionTimestamp != nil || p.CreationTimestamp.After(best.CreationTimestamp)) {
 			best = p
 		}

@@ -76,19 +76,19 @@ func FromObjects(objects []map[string]any, c Conversion) (t *parse.Template, not
 	}
 }
 
-// hole is a value that becomes a placeholder.
-type hole struct {
+// substitution is a value that becomes a placeholder.
+type substitution struct {
 	param parse.Param
 	put   func(placeholder string)
 }
 
 type maker struct {
 	Conversion
-	objects []map[string]any
-	job     map[string]any
-	at      int
-	name    string
-	holes   []hole
+	objects       []map[string]any
+	job           map[string]any
+	at            int
+	name          string
+	substitutions []substitution
 	// optional names parameters in the order in which they are given up.
 	optional []string
 	secrets  map[string]any
@@ -96,7 +96,7 @@ type maker struct {
 	notes    []string
 }
 
-// prepare takes out what belongs to one place only and finds the holes.
+// prepare takes out what belongs to one place only and finds the substitutions.
 func (m *maker) prepare(view *jobobject.View) {
 	if !m.Repeat {
 		for _, o := range m.objects {
@@ -104,7 +104,7 @@ func (m *maker) prepare(view *jobobject.View) {
 			dropLabel(o, kinds.QueueLabel)
 		}
 	}
-	m.holes = append(m.holes, hole{parse.Param{Name: setting.Name.Placeholder(), Type: "string", Required: true, Help: "the job's name"}, func(p string) {
+	m.substitutions = append(m.substitutions, substitution{parse.Param{Name: setting.Name.Placeholder(), Type: "string", Required: true, Help: "the job's name"}, func(p string) {
 		jobobject.Inner(m.job, "metadata")["name"] = p
 	}})
 	m.findNodes(view)
@@ -189,7 +189,7 @@ func (m *maker) build(skip int) (*parse.Template, error) {
 	var params []parse.Param
 	names := map[string]bool{}
 	defaults := map[string]any{}
-	for _, h := range m.holes {
+	for _, h := range m.substitutions {
 		p := h.param
 		if skipped[p.Name] {
 			continue
@@ -204,15 +204,15 @@ func (m *maker) build(skip int) (*parse.Template, error) {
 		}
 	}
 	for _, o := range m.objects {
-		m.escape(o, names, manifest.Place{})
+		m.escape(o, names, manifest.Location{})
 	}
-	for _, h := range m.holes {
+	for _, h := range m.substitutions {
 		if d, has := defaults[h.param.Name]; has && reflect.DeepEqual(d, h.param.Default) {
 			h.put("${" + h.param.Name + "}")
 		}
 	}
 	text, err := manifest.Marshal(m.objects)
-	for i := range m.objects { // in place, as the holes lead into these maps
+	for i := range m.objects { // in place, as the substitutions lead into these maps
 		restore(m.objects[i], before[i])
 	}
 	if err != nil {
@@ -253,7 +253,7 @@ var inLabels = regexp.MustCompile(`(?:^|\.)(?:labels|matchLabels|matchExpression
 
 // escape keeps text that looks like one of the template's placeholders as it is,
 // and makes the job's name one: in labels, and in front of the names of pods.
-func (m *maker) escape(v any, params map[string]bool, at manifest.Place) any {
+func (m *maker) escape(v any, params map[string]bool, at manifest.Location) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, item := range v {

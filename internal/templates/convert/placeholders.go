@@ -15,10 +15,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/validate"
 )
 
-// field adds a hole for a field of a map, or another place of the same parameter.
+// field adds a substitution for a field of a map, or another place of the same parameter.
 func (m *maker) field(p parse.Param, at map[string]any, key string) {
 	p.Default = at[key]
-	m.holes = append(m.holes, hole{p, func(placeholder string) { at[key] = placeholder }})
+	m.substitutions = append(m.substitutions, substitution{p, func(placeholder string) { at[key] = placeholder }})
 }
 
 // findImage: the image of the container that works, wherever it occurs.
@@ -70,7 +70,7 @@ func (m *maker) findCounts(view *jobobject.View) {
 				if name != setting.NodeCount.Placeholder() && !seen[name] {
 					seen[name] = true
 					m.optional = append(m.optional, name)
-					m.holes = append(m.holes, hole{parse.Param{Name: name, Type: "int", Help: countHelp[name]}, func(string) {}})
+					m.substitutions = append(m.substitutions, substitution{parse.Param{Name: name, Type: "int", Help: countHelp[name]}, func(string) {}})
 				}
 			}
 		}
@@ -127,7 +127,7 @@ func (m *maker) findType(r jobobject.Role) {
 			p := typeParam
 			p.Default = values[0]
 			m.optional = append(m.optional, setting.InstanceType.Placeholder())
-			m.holes = append(m.holes, hole{p, func(placeholder string) { values[0] = placeholder }})
+			m.substitutions = append(m.substitutions, substitution{p, func(placeholder string) { values[0] = placeholder }})
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (m *maker) findSecrets(view *jobobject.View) {
 					}
 					m.secrets[name] = value
 					m.notef("the value of %s may be secret and is not copied: %[1]s is now a required parameter", name)
-					m.holes = append(m.holes, hole{parse.Param{Name: name, Type: "string", Required: true, Help: "environment variable with this name"},
+					m.substitutions = append(m.substitutions, substitution{parse.Param{Name: name, Type: "string", Required: true, Help: "environment variable with this name"},
 						func(p string) { e["value"] = p }})
 				}
 			}

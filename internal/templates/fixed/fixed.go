@@ -38,7 +38,7 @@ func Of(t *parse.Template, objects []map[string]any) (out []Value, faults []erro
 		out = append(out, Value{f.Path, jobobject.CopyOf(v), f.Steps})
 	}
 	// The fields that a fixed parameter fills in are fixed as well.
-	manifest.Visit(t.Docs[at], manifest.Place{}, func(n *manifest.Node, p manifest.Place) {
+	manifest.Visit(t.Docs[at], manifest.Location{}, func(n *manifest.Node, p manifest.Location) {
 		m, ok := p.Whole(n.Str())
 		if param, known := t.Param(m.Name); !ok || !known || !param.Fixed {
 			return
@@ -130,7 +130,7 @@ func Contains(path string, was, is any) (at string, before, after any, same bool
 					other = found
 				}
 			}
-			if at, before, after, same := Contains(manifest.Place{Path: path}.Item(i).Path, item, other); !same {
+			if at, before, after, same := Contains(manifest.Location{Path: path}.Item(i).Path, item, other); !same {
 				return at, before, after, false
 			}
 		}

@@ -49,7 +49,7 @@ func (j *View) Spec() map[string]any { return Child(j.Object, "spec") }
 func (j *View) Roles() []Role {
 	var out []Role
 	for _, r := range j.Kind.Roles {
-		each(j.Object, r.Path, "", manifest.Place{}, func(key string, at manifest.Place, part map[string]any) {
+		each(j.Object, r.Path, "", manifest.Location{}, func(key string, at manifest.Location, part map[string]any) {
 			name := r.Name
 			if name == "" {
 				name = key
@@ -74,7 +74,7 @@ func (j *View) Roles() []Role {
 
 // each calls f for every map that the path leads to; "*" stands for every value
 // of a map, in the order of its keys, or item of a list.
-func each(v any, path []string, key string, at manifest.Place, f func(key string, at manifest.Place, part map[string]any)) {
+func each(v any, path []string, key string, at manifest.Location, f func(key string, at manifest.Location, part map[string]any)) {
 	m, isMap := v.(map[string]any)
 	switch {
 	case len(path) == 0:

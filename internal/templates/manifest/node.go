@@ -95,15 +95,15 @@ func (n *Node) Plain() any {
 	return n.Value
 }
 
-// Said is plain, and scalars keep how they are written.
-func (n *Node) Said() any {
+// AsWritten is Plain, but scalars keep the text of the file.
+func (n *Node) AsWritten() any {
 	switch n.Kind {
 	case MapNode:
 		return n.Plain()
 	case ListNode:
 		l := make([]any, len(n.Items))
 		for i, item := range n.Items {
-			l[i] = item.Said()
+			l[i] = item.AsWritten()
 		}
 		return l
 	}

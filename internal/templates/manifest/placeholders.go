@@ -44,7 +44,7 @@ func (m Mention) Fallback() string { return strings.TrimPrefix(strings.TrimPrefi
 
 // Forms is what placeholders look like at a place. In scripts, and in text of
 // several lines, a default is the shell's: ${RANK:-0} stays.
-func (p Place) Forms(text string) *regexp.Regexp {
+func (p Location) Forms(text string) *regexp.Regexp {
 	if p.Script || strings.Contains(text, "\n") {
 		return Placeholder
 	}
@@ -52,7 +52,7 @@ func (p Place) Forms(text string) *regexp.Regexp {
 }
 
 // Mentions returns the placeholders in a text.
-func (p Place) Mentions(s string) []Mention {
+func (p Location) Mentions(s string) []Mention {
 	if !strings.Contains(s, "$") {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (p Place) Mentions(s string) []Mention {
 }
 
 // Whole returns the placeholder when the text is one and nothing else.
-func (p Place) Whole(s string) (Mention, bool) {
+func (p Location) Whole(s string) (Mention, bool) {
 	g := p.Forms(s).FindStringSubmatch(s)
 	if g == nil || g[0] != s || strings.HasPrefix(s, "$$") {
 		return Mention{}, false
@@ -75,10 +75,10 @@ func (p Place) Whole(s string) (Mention, bool) {
 }
 
 // Unfilled tells text with a placeholder, wherever it stands.
-func Unfilled(s string) bool { return len(Place{}.Mentions(s)) > 0 }
+func Unfilled(s string) bool { return len(Location{}.Mentions(s)) > 0 }
 
-// Place says where in an object a scalar is.
-type Place struct {
+// Location says where in an object a scalar is.
+type Location struct {
 	Path string
 	// Script: shell lines, arguments, environment values and file contents, where
 	// $NAME may be meant for a program rather than for the template.
@@ -86,7 +86,7 @@ type Place struct {
 }
 
 // Field is the place of a key of the map at p.
-func (p Place) Field(key string) Place {
+func (p Location) Field(key string) Location {
 	script := p.Script
 	switch key {
 	case "command", "args", "data", "stringData", "binaryData", "annotations", "entrypoint", "runtimeEnvYAML":
@@ -96,12 +96,12 @@ func (p Place) Field(key string) Place {
 	case "value":
 		script = script || strings.HasSuffix(trimIndex(p.Path), ".env")
 	}
-	return Place{JoinPath(p.Path, key), script}
+	return Location{JoinPath(p.Path, key), script}
 }
 
 // Item is the place of an item of the list at p.
-func (p Place) Item(i int) Place {
-	return Place{fmt.Sprintf("%s[%d]", p.Path, i), p.Script}
+func (p Location) Item(i int) Location {
+	return Location{fmt.Sprintf("%s[%d]", p.Path, i), p.Script}
 }
 
 func trimIndex(path string) string {
@@ -125,7 +125,7 @@ func JoinPath(path, key string) string {
 }
 
 // VisitKeys calls f for every key of a map.
-func VisitKeys(n *Node, at Place, f func(fl Field, at Place)) {
+func VisitKeys(n *Node, at Location, f func(fl Field, at Location)) {
 	for _, fl := range n.Fields {
 		f(fl, at)
 		VisitKeys(fl.Value, at.Field(fl.Key), f)
@@ -136,7 +136,7 @@ func VisitKeys(n *Node, at Place, f func(fl Field, at Place)) {
 }
 
 // Visit calls f for every scalar.
-func Visit(n *Node, at Place, f func(n *Node, at Place)) {
+func Visit(n *Node, at Location, f func(n *Node, at Location)) {
 	switch n.Kind {
 	case MapNode:
 		for _, fl := range n.Fields {
@@ -153,7 +153,7 @@ func Visit(n *Node, at Place, f func(n *Node, at Place)) {
 
 // ForeignForms are a shell's ways to write a variable that are not understood
 // where no shell is.
-func (p Place) ForeignForms(text string) []string {
+func (p Location) ForeignForms(text string) []string {
 	if p.Forms(text) == Placeholder || !strings.Contains(text, "${") {
 		return nil
 	}

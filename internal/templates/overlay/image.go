@@ -21,7 +21,7 @@ func (s *job) imageHasPlaceholder(r jobobject.Role, c map[string]any) bool {
 	}
 	containers, _ := r.Pod()["containers"].([]any)
 	i := slices.IndexFunc(containers, func(item any) bool { m, _ := item.(map[string]any); return m["name"] == c["name"] })
-	path := manifest.Place{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(max(i, 0)).Path + ".image"
+	path := manifest.Location{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(max(i, 0)).Path + ".image"
 	steps, err := fieldpath.Parse(path)
 	if err != nil {
 		return false
@@ -41,10 +41,10 @@ func (s *job) imageHasPlaceholder(r jobobject.Role, c map[string]any) bool {
 		}
 	}
 	text := n.Str()
-	if _, whole := (manifest.Place{}).Whole(text); whole {
+	if _, whole := (manifest.Location{}).Whole(text); whole {
 		return false
 	}
-	return slices.ContainsFunc(manifest.Place{}.Mentions(text), func(m manifest.Mention) bool {
+	return slices.ContainsFunc(manifest.Location{}.Mentions(text), func(m manifest.Mention) bool {
 		of, known := setting.OfPlaceholder(m.Name)
 		return known && of == setting.Image && !s.Given(m.Name)
 	})

@@ -28,7 +28,7 @@ func (s *job) applyObjects(objects []map[string]any) {
 }
 
 func isNamespaceParam(text string) bool {
-	m, alone := manifest.Place{}.Whole(text)
+	m, alone := manifest.Location{}.Whole(text)
 	c, _ := setting.OfPlaceholder(m.Name)
 	return alone && c == setting.Namespace
 }

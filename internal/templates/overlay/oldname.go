@@ -11,7 +11,7 @@ func (s *job) noteOldName(j *jobobject.View, old string) {
 		return
 	}
 	for _, suffix := range []string{"-worker-", "-master-", "-launcher"} {
-		manifest.Visit(manifest.FromPlain(j.Object), manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		manifest.Visit(manifest.FromPlain(j.Object), manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
 			if at.Script && containsName(n.Str(), old+suffix) {
 				s.Notef("%s still contains %s…, and the job is named %s", at.Path, old+suffix, s.Name)
 			}

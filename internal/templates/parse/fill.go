@@ -18,7 +18,7 @@ import (
 func (t *Template) findPlaceholders() []error {
 	var faults []error
 	seen, stated := map[string]bool{}, map[string]manifest.Mention{}
-	find := func(text string, line, column int, at manifest.Place) {
+	find := func(text string, line, column int, at manifest.Location) {
 		for _, m := range at.Mentions(text) {
 			if !seen[m.Name] {
 				seen[m.Name] = true
@@ -46,12 +46,12 @@ func (t *Template) findPlaceholders() []error {
 		}
 	}
 	for _, d := range t.Docs {
-		manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		manifest.Visit(d, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
 			before := len(faults)
 			find(n.Str(), n.Line, n.Column, at)
 			n.Faulty = n.Faulty || len(faults) > before
 		})
-		manifest.VisitKeys(d, manifest.Place{}, func(fl manifest.Field, at manifest.Place) { find(fl.Key, fl.Line, fl.Column, at) })
+		manifest.VisitKeys(d, manifest.Location{}, func(fl manifest.Field, at manifest.Location) { find(fl.Key, fl.Line, fl.Column, at) })
 	}
 	return faults
 }
@@ -77,12 +77,12 @@ var environmentName = regexp.MustCompile(`\.env\[\d+\]\.name$`)
 // its container's environment by itself.
 func (t *Template) ShellNotes(d *manifest.Node) []string {
 	var own, out []string
-	manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+	manifest.Visit(d, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
 		if environmentName.MatchString(at.Path) {
 			own = append(own, n.Str())
 		}
 	})
-	manifest.Visit(d, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+	manifest.Visit(d, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
 		if at.Forms(n.Str()) != manifest.Placeholder {
 			return
 		}
@@ -120,7 +120,7 @@ func (f *Filler) fits(text string) bool {
 }
 
 // fill returns a copy of the tree with the placeholders replaced.
-func (f *Filler) Fill(n *manifest.Node, at manifest.Place) *manifest.Node {
+func (f *Filler) Fill(n *manifest.Node, at manifest.Location) *manifest.Node {
 	switch n.Kind {
 	case manifest.MapNode:
 		out := &manifest.Node{Kind: manifest.MapNode, Line: n.Line, Column: n.Column, Faulty: n.Faulty, Fields: make([]manifest.Field, 0, len(n.Fields))}
@@ -149,7 +149,7 @@ func (f *Filler) Fill(n *manifest.Node, at manifest.Place) *manifest.Node {
 	return f.fillScalar(n, s, at)
 }
 
-func (f *Filler) fillScalar(n *manifest.Node, s string, at manifest.Place) *manifest.Node {
+func (f *Filler) fillScalar(n *manifest.Node, s string, at manifest.Location) *manifest.Node {
 	if m, ok := at.Whole(s); ok {
 		if v, has := f.value(m); has && f.fits(manifest.TextOf(v)) {
 			return filledNode(v, n)
@@ -172,7 +172,7 @@ func (f *Filler) value(m manifest.Mention) (any, bool) {
 
 // key fills in the key of a map, such as the name of a resource. It stays one key:
 // no other has its name, and it is one line.
-func (f *Filler) key(fl manifest.Field, n *manifest.Node, at manifest.Place) string {
+func (f *Filler) key(fl manifest.Field, n *manifest.Node, at manifest.Location) string {
 	if len(at.Mentions(fl.Key)) == 0 {
 		return fl.Key
 	}
@@ -188,7 +188,7 @@ func (f *Filler) key(fl manifest.Field, n *manifest.Node, at manifest.Place) str
 }
 
 // replaced is a text with its placeholders filled in.
-func (f *Filler) replaced(s string, at manifest.Place) string {
+func (f *Filler) replaced(s string, at manifest.Location) string {
 	forms := at.Forms(s)
 	return forms.ReplaceAllStringFunc(s, func(text string) string {
 		m := manifest.Mentioned(forms.FindStringSubmatch(text))

@@ -185,7 +185,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 		faultf(f.Line, f.Column, "%q is not a valid parameter name: use letters, digits and _", manifest.Clip(f.Key))
 	}
 	if f.Value.Kind != manifest.MapNode {
-		p.SetDefault(f.Value.Said())
+		p.SetDefault(f.Value.AsWritten())
 		p.Type = typeOf(p.Default)
 		return p, faults
 	}
@@ -210,7 +210,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 				p.Type = ""
 			}
 		case "default":
-			p.SetDefault(a.Value.Said())
+			p.SetDefault(a.Value.AsWritten())
 		case "required", "fixed":
 			b, ok := a.Value.Value.(bool)
 			if !ok {
@@ -224,7 +224,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 			p.Help = strings.TrimSpace(a.Value.Str())
 		case "enum":
 			for _, e := range a.Value.Items {
-				p.Enum = append(p.Enum, manifest.TextOf(e.Said()))
+				p.Enum = append(p.Enum, manifest.TextOf(e.AsWritten()))
 			}
 			if len(p.Enum) == 0 {
 				faultf(a.Line, a.Value.Column, "parameter %s: enum must be a list of values", p.Name)

@@ -9,7 +9,7 @@ import (
 
 // A small template with a long value does not become a text without end.
 func TestFilledValuesAreLimited(t *testing.T) {
-	at := manifest.Place{}
+	at := manifest.Location{}
 	text := strings.Repeat("${A}", 30_000)
 	node := &manifest.Node{Value: text}
 	f := &Filler{Values: map[string]any{"A": strings.Repeat("x", 100_000)}}

@@ -82,7 +82,7 @@ func List(v any) (any, error) {
 		if strings.HasPrefix(strings.TrimSpace(v), "[") {
 			docs, err := manifest.Parse([]byte(v))
 			if err == nil && len(docs) == 1 && docs[0].Kind == manifest.ListNode {
-				return scalarOrList(docs[0].Said())
+				return scalarOrList(docs[0].AsWritten())
 			}
 		}
 		words, err := shellwords.Split(v)

@@ -122,7 +122,7 @@ func Read(name, source string, data []byte, most int) (t *Template, complete boo
 func (t *Template) faults(most int) []error {
 	r := &schema.Report{Most: most + 1}
 	for _, d := range t.Docs {
-		r.Foreign(d, manifest.Place{})
+		r.Foreign(d, manifest.Location{})
 		schema.Check(d, r, false)
 	}
 	return r.Faults

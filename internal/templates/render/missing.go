@@ -61,7 +61,7 @@ func missingError(t *parse.Template, names []string, left []unset) error {
 func missing(t *parse.Template, f *parse.Filler, objects []map[string]any) []string {
 	var order []string
 	left := map[string]bool{}
-	look := func(text string, at manifest.Place) {
+	look := func(text string, at manifest.Location) {
 		for _, m := range at.Mentions(text) {
 			if !at.Script && !left[m.Name] {
 				left[m.Name] = true
@@ -71,8 +71,8 @@ func missing(t *parse.Template, f *parse.Filler, objects []map[string]any) []str
 	}
 	for _, o := range objects {
 		n := manifest.FromPlain(o)
-		manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, at manifest.Place) { look(n.Str(), at) })
-		manifest.VisitKeys(n, manifest.Place{}, func(fl manifest.Field, at manifest.Place) { look(fl.Key, at) })
+		manifest.Visit(n, manifest.Location{}, func(n *manifest.Node, at manifest.Location) { look(n.Str(), at) })
+		manifest.VisitKeys(n, manifest.Location{}, func(fl manifest.Field, at manifest.Location) { look(fl.Key, at) })
 	}
 	var out []string
 	listed := map[string]bool{}

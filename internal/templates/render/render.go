@@ -115,7 +115,7 @@ func fillTrees(t *parse.Template, values map[string]any, most int) (trees []*man
 	f = &parse.Filler{Values: values}
 	r := &schema.Report{Most: most}
 	for _, d := range t.Docs {
-		filled := f.Fill(d, manifest.Place{})
+		filled := f.Fill(d, manifest.Location{})
 		schema.Check(filled, r, true)
 		trees = append(trees, filled)
 	}
@@ -138,7 +138,7 @@ func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[s
 	}
 	for _, o := range objects {
 		n := manifest.FromPlain(o)
-		manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		manifest.Visit(n, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
 			if m, ok := at.Whole(n.Str()); ok && at.Script {
 				s.Notef("$%s in %s is not replaced: the parameter has no value", m.Name, at.Path)
 			}

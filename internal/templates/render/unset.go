@@ -20,7 +20,7 @@ func inferred(t *parse.Template, known map[string]any, objects []map[string]any)
 		if i >= len(objects) {
 			break
 		}
-		manifest.Visit(doc, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+		manifest.Visit(doc, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
 			m, whole := at.Whole(n.Str())
 			if _, has := known[m.Name]; !whole || has || at.Script {
 				return
@@ -59,7 +59,7 @@ func unsetPlaceholders(t *parse.Template, objects []map[string]any, known map[st
 	for _, o := range objects {
 		for _, pods := range jobobject.PodTemplates(o) {
 			for _, list := range []string{"initContainers", "containers"} {
-				at := manifest.Place{Path: manifest.JoinPath(manifest.JoinPath(pods.At, "spec"), list)}
+				at := manifest.Location{Path: manifest.JoinPath(manifest.JoinPath(pods.At, "spec"), list)}
 				containers, _ := jobobject.Inner(pods.Template, "spec")[list].([]any)
 				for i, item := range containers {
 					c, _ := item.(map[string]any)
@@ -67,7 +67,7 @@ func unsetPlaceholders(t *parse.Template, objects []map[string]any, known map[st
 						continue // its variables are not known
 					}
 					for _, word := range programTexts(c) {
-						for _, m := range (manifest.Place{Script: true}).Mentions(word.text) {
+						for _, m := range (manifest.Location{Script: true}).Mentions(word.text) {
 							_, has := known[m.Name]
 							_, parameter := t.Param(m.Name)
 							if has || word.shell && !parameter || !slices.Contains(t.Mentioned, m.Name) || jobobject.Named(c["env"], m.Name) != nil || slices.Contains(allowed, m.Name) ||
@@ -101,13 +101,13 @@ func programTexts(c map[string]any) (out []programText) {
 			word := manifest.TextOf(w)
 			shell = shell || strings.HasPrefix(word, "-") && strings.HasSuffix(word, "c") && isShell(before)
 			before = lastProgram(before, word)
-			out = append(out, programText{word, manifest.Place{Path: key}.Item(i).Path, shell || strings.Contains(word, "\n")})
+			out = append(out, programText{word, manifest.Location{Path: key}.Item(i).Path, shell || strings.Contains(word, "\n")})
 		}
 	}
 	env, _ := c["env"].([]any)
 	for i, item := range env {
 		e, _ := item.(map[string]any)
-		out = append(out, programText{manifest.TextOf(e["value"]), manifest.Place{Path: "env"}.Item(i).Path + ".value", false})
+		out = append(out, programText{manifest.TextOf(e["value"]), manifest.Location{Path: "env"}.Item(i).Path + ".value", false})
 	}
 	return out
 }

@@ -14,11 +14,11 @@ import (
 // findCommand reads the launching program and the script's arguments as words.
 func (s *Plan) findCommand() error {
 	var err error
-	byParam, _ := s.said(setting.Command)
+	byParam, _ := s.fromParameters(setting.Command)
 	if s.Launcher, err = wordsOf(orSaid(s.Command != "", s.Command, byParam)); err != nil {
 		return setting.Command.InvalidSecret("%v", err)
 	}
-	byParam, _ = s.said(setting.ScriptArgs)
+	byParam, _ = s.fromParameters(setting.ScriptArgs)
 	if s.Arguments, err = wordsOf(orSaid(len(s.ScriptArgs) > 0, manifest.AnyList(s.ScriptArgs), byParam)); err != nil {
 		return setting.ScriptArgs.InvalidSecret("%v", err)
 	}

@@ -27,7 +27,7 @@ func Draft(t *parse.Template, v values.Values) (*jobobject.View, error) {
 	f := &parse.Filler{Values: values}
 	for _, d := range t.Docs {
 		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
-			o, _ := f.Fill(d, manifest.Place{}).Plain().(map[string]any)
+			o, _ := f.Fill(d, manifest.Location{}).Plain().(map[string]any)
 			if view, ok := jobobject.Of(o); ok {
 				return view, nil
 			}

@@ -80,7 +80,7 @@ func New(t *parse.Template, v values.Values, job *jobobject.View) (*Plan, error)
 		}
 	}
 	if s.NodeType = v.InstanceType; s.NodeType == "" && t.Declares(setting.InstanceType) {
-		said, _ := s.said(setting.InstanceType)
+		said, _ := s.fromParameters(setting.InstanceType)
 		s.NodeType = manifest.TextOf(said)
 	}
 	if err := s.findType(); err != nil {
@@ -168,10 +168,10 @@ func (s *Plan) conflicts() error {
 	return nil
 }
 
-// said returns what parameters, not flags, say about a well-known parameter:
-// given by any of its names, else the template's default. used tells whether
+// fromParameters returns the value of a setting from parameters, not flags: given by
+// any of its names, else the template's default. used reports whether
 // the manifest has a placeholder for it.
-func (s *Plan) said(name setting.Setting) (value any, used bool) {
+func (s *Plan) fromParameters(name setting.Setting) (value any, used bool) {
 	for _, p := range s.Template.Params {
 		if c, ok := setting.OfPlaceholder(p.Name); !ok || c != name {
 			continue
@@ -192,7 +192,7 @@ func (s *Plan) amount(name setting.Setting, flag *int, least int) (Amount, error
 	if flag != nil {
 		a.N = *flag
 	} else {
-		v, used := s.said(name)
+		v, used := s.fromParameters(name)
 		if v == nil || v == "" {
 			return Amount{}, nil
 		}

@@ -38,7 +38,7 @@ func (s *Plan) meetingPoint(job *jobobject.View) error {
 		if have != "" {
 			return have
 		}
-		v, _ := s.said(param)
+		v, _ := s.fromParameters(param)
 		return manifest.TextOf(v)
 	}
 	r.Backend, r.Endpoint = text(r.Backend, setting.RdzvBackend), text(r.Endpoint, setting.RdzvEndpoint)

@@ -50,7 +50,7 @@ func walkFields(t reflect.Type, n *manifest.Node, path string, unsaid int, f fun
 			of = t.Elem()
 		}
 		for i, item := range n.Items {
-			walkFields(of, item, manifest.Place{Path: path}.Item(i).Path, unsaid, f)
+			walkFields(of, item, manifest.Location{Path: path}.Item(i).Path, unsaid, f)
 		}
 	case n.Kind == manifest.MapNode:
 		var of reflect.Type

@@ -68,7 +68,7 @@ func Check(n *manifest.Node, r *Report, typed bool) {
 // settle makes text of values that were filled into quotes where no field type
 // said otherwise.
 func settle(n *manifest.Node) {
-	manifest.Visit(n, manifest.Place{}, func(n *manifest.Node, _ manifest.Place) {
+	manifest.Visit(n, manifest.Location{}, func(n *manifest.Node, _ manifest.Location) {
 		if n.Filled && n.Quoted {
 			if _, isText := n.Value.(string); !isText {
 				n.Value = n.Text
@@ -138,7 +138,7 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 			return
 		}
 		for i, item := range n.Items {
-			r.check(t.Elem(), item, manifest.Place{Path: path}.Item(i).Path)
+			r.check(t.Elem(), item, manifest.Location{Path: path}.Item(i).Path)
 		}
 	case reflect.String:
 		r.text(n, path)
@@ -352,8 +352,8 @@ func deref(t reflect.Type) reflect.Type {
 var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
 
 // Foreign reports text of other template languages that is valid YAML.
-func (r *Report) Foreign(n *manifest.Node, at manifest.Place) {
-	manifest.Visit(n, at, func(n *manifest.Node, at manifest.Place) {
+func (r *Report) Foreign(n *manifest.Node, at manifest.Location) {
+	manifest.Visit(n, at, func(n *manifest.Node, at manifest.Location) {
 		if s := n.Str(); helm.MatchString(s) || !at.Script && manifest.Foreign.MatchString(s) {
 			r.addf(n.Line, n.Column, at.Path, "%s", manifest.ForeignText)
 			n.Faulty = true

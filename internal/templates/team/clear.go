@@ -37,11 +37,11 @@ var option = regexp.MustCompile(`(?:^|\s)--?([A-Za-z0-9_.-]+)(?:[=\s]+)(\S+)`)
 // secretsIn returns the paths of the values in clear of an object: the data of a Secret,
 // and environment variables, annotations and options whose names speak of secrets.
 func secretsIn(kind string, doc *manifest.Node) (paths []string) {
-	clear := func(text string, at manifest.Place) bool {
+	clear := func(text string, at manifest.Location) bool {
 		return text != "" && len(at.Mentions(text)) == 0
 	}
 	lists := map[string][]string{} // the words of each command, to see an option and its value together
-	manifest.Visit(doc, manifest.Place{}, func(n *manifest.Node, at manifest.Place) {
+	manifest.Visit(doc, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
 		text := manifest.TextOf(n.Plain())
 		switch top, _, _ := strings.Cut(at.Path, "."); {
 		case kind == "Secret" && (top == "data" || top == "stringData"):
@@ -74,7 +74,7 @@ func secretsIn(kind string, doc *manifest.Node) (paths []string) {
 			}
 		}
 	})
-	env(doc, manifest.Place{}, func(at manifest.Place, name, value string) {
+	env(doc, manifest.Location{}, func(at manifest.Location, name, value string) {
 		if secret.Name(name) && clear(value, at) && !strings.Contains(value, "$") {
 			paths = append(paths, at.Path)
 		}
@@ -83,7 +83,7 @@ func secretsIn(kind string, doc *manifest.Node) (paths []string) {
 }
 
 // env visits the variables of environments that have a value.
-func env(n *manifest.Node, at manifest.Place, visit func(at manifest.Place, name, value string)) {
+func env(n *manifest.Node, at manifest.Location, visit func(at manifest.Location, name, value string)) {
 	for _, f := range n.Fields {
 		inside := at.Field(f.Key)
 		if f.Key == "env" {

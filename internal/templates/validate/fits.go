@@ -24,7 +24,7 @@ func (f *Faults) checkFits(s *resolve.Plan, j *jobobject.View) {
 		c := jobobject.Container(r.Pod())
 		containers, _ := r.Pod()["containers"].([]any)
 		i := slices.IndexFunc(containers, func(item any) bool { m, _ := item.(map[string]any); return m["name"] == c["name"] })
-		at := manifest.Place{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(max(i, 0)).Path + ".resources.requests"
+		at := manifest.Location{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(max(i, 0)).Path + ".resources.requests"
 		requests := jobobject.Inner(c, "resources", "requests")
 		for _, want := range []struct {
 			name        string

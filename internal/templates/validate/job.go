@@ -47,7 +47,7 @@ func (f *Faults) checkRole(j *jobobject.View, r jobobject.Role) {
 		c, _ := item.(map[string]any)
 		name := manifest.TextOf(c["name"])
 		named = named || name == "pytorch" || name == "" || manifest.Unfilled(name)
-		names = append(names, manifest.JoinPath(manifest.Place{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(i).Path, "name"))
+		names = append(names, manifest.JoinPath(manifest.Location{Path: manifest.JoinPath(r.PodAt, "containers")}.Item(i).Path, "name"))
 	}
 	if j.IsKind(kinds.PyTorchJob) && !named {
 		f.add(manifest.JoinPath(r.PodAt, "containers"), errs.Usagef("%s requires a container named pytorch: the Kubeflow training operator looks for it", r.Name), names...)

@@ -109,7 +109,7 @@ func (f *Faults) checkPod(of, at string, pod map[string]any) {
 	for _, list := range []string{"initContainers", "containers"} {
 		items, _ := pod[list].([]any)
 		for i, item := range items {
-			path := manifest.Place{Path: manifest.JoinPath(at, list)}.Item(i).Path
+			path := manifest.Location{Path: manifest.JoinPath(at, list)}.Item(i).Path
 			c, isMap := item.(map[string]any)
 			if !isMap {
 				f.add(path, errs.Usagef("a container of %s is empty", of))

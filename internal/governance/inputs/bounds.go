@@ -80,12 +80,12 @@ func (in *Inputs) Unseen(queue string) Unseen {
 // read. It is none that an API server accepts.
 const othersName = "(others)"
 
-// End returns the inputs at one end of what the unseen surroundings of a queue
-// can be. At the best one the others have quota without end, use none of it, and
-// whatever holds quota may be preempted; at the worst one they lend nothing, have
-// borrowed all that can be borrowed, and nothing is of low priority. That they hold
-// more than there is, as after quota was lowered, is not looked at.
-func (in *Inputs) End(queue string, best bool) *Inputs {
+// Bound returns the inputs with the best or the worst possible surroundings of a
+// queue in place of those that cannot be read. In the best case the others have
+// unlimited quota, use none of it, and every workload can be preempted. In the worst
+// case they lend nothing, have borrowed everything, and no workload has a low
+// priority. Neither case covers overcommitment, as after quota was lowered.
+func (in *Inputs) Bound(queue string, best bool) *Inputs {
 	out := *in
 	priority := int32(math.MaxInt32)
 	if best {
