@@ -21,6 +21,15 @@ var wanted = map[string]string{
 	"duration": "a duration such as 90s, 15m or 2h",
 }
 
+// otherWords are names of options in other tools, without a plural s, and our options that
+// mean the same.
+var otherWords = map[string]string{
+	"node": "node-count", "num-node": "node-count", "nnode": "node-count", "worker": "node-count", "replica": "node-count", "instance-count": "node-count",
+	"gpu": "accelerators", "ngpu": "accelerators", "gpus-per-node": "accelerators", "gpu-per-node": "accelerators", "nproc-per-node": "tasks-per-node",
+	"cpu": "vcpu", "mem": "memory", "queue": "queue-name", "local-queue": "queue-name", "priority-class": "priority",
+	"env-var": "environment", "file": "config-file", "filename": "config-file", "manifest": "config-file",
+}
+
 // flagError explains a command line that cannot be parsed: no words of the Go
 // libraries, and near names for an unknown flag.
 func flagError(cmd *cobra.Command, err error) error {
@@ -42,7 +51,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		name := unknown.GetSpecifiedName()
 		e = errs.Usagef("unknown flag --%s", name)
-		if near := errs.Near(name, flagNames(cmd)); len(near) > 0 {
+		near := errs.Near(name, flagNames(cmd))
+		if same := otherWords[strings.TrimSuffix(name, "s")]; slices.Contains(flagNames(cmd), same) {
+			near = []string{same}
+		}
+		if len(near) > 0 {
 			e.WithFact("did you mean", "--"+strings.Join(near, ", --"))
 		}
 	case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "=": // -A=

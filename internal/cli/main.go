@@ -201,7 +201,12 @@ func asUsage(root *cobra.Command, err error) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	if typed := strings.Split(what, `"`); len(typed) > 1 {
+	typed := strings.Split(what, `"`)
+	if len(typed) > 1 && v2Commands[typed[1]] != nil {
+		return errs.Usagef("%s is a command of the official CLI v2 that hyperpod does not have", typed[1]).WithCause(err).
+			Suggest(v2Commands[typed[1]]...)
+	}
+	if len(typed) > 1 {
 		for _, n := range errs.Near(typed[1], names) {
 			e.Suggest(errs.Run(n))
 		}

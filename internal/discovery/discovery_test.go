@@ -310,7 +310,6 @@ func TestPriority(t *testing.T) {
 		{name: "no Kueue", flag: "urgent", want: "urgent 0", note: "PriorityNoKueue urgent"},
 		{name: "unknown", answers: classes, flag: "urgent", text: `Error: priority class "urgent" not found
   available:  inference (100), fine-tuning (80), plain (50), training (40)
-  try:        --priority inference
 `},
 		{name: "nearly", answers: classes, flag: "trainning", text: `Error: priority class "trainning" not found
   available:  inference (100), fine-tuning (80), plain (50), training (40)

@@ -63,9 +63,9 @@ func unknownPriority(flag string, classes []state.PriorityClass) error {
 		names = append(names, short)
 		described = append(described, fmt.Sprintf("%s (%d)", short, p.Value))
 	}
-	likely := names[0]
+	e = e.WithFact("available", strings.Join(described, ", "))
 	if near := errs.Near(flag, names); len(near) > 0 {
-		likely = near[0]
+		e = e.Suggest(suggest.PriorityClass(near[0]))
 	}
-	return e.WithFact("available", strings.Join(described, ", ")).Suggest(suggest.PriorityClass(likely))
+	return e
 }

@@ -2,6 +2,7 @@ package script
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -148,7 +149,7 @@ func validate(t *testing.T, args []string) string {
 	home := t.TempDir()
 	env := func(name string) string { return map[string]string{"HOME": home}[name] }
 	f := &factory.Factory{IO: stdio, Env: env, Now: time.Now, Version: "v0.0.0-test"}
-	err := cli.Validate(t.Context(), f, slices.Clone(args))
+	err := cli.Validate(context.Background(), f, slices.Clone(args)) // in a cleanup, the test's own context has ended
 	if err == nil {
 		return ""
 	}

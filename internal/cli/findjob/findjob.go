@@ -95,7 +95,12 @@ func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespa
 		// A job of another kind may have the name too: do not guess.
 		return Job{}, failed
 	}
-	return choose(found, name, ns.Name, failed, denied)
+	job, err := choose(found, name, ns.Name, failed, denied)
+	var e *errs.Error
+	if Absent(err) && errors.As(err, &e) {
+		hint(ctx, c, served, name, ns.Name, e)
+	}
+	return job, err
 }
 
 // errAbsent is the cause of the error about a job that does not exist.

@@ -68,9 +68,15 @@ if you have permission to read what it needs. --dry-run only predicts.`},
 
 func newVerb(f *factory.Factory, runF func(context.Context, *Options) error, verb, short, long string) *cobra.Command {
 	o := &Options{Factory: f, Verb: verb}
+	take := func(cmd *cobra.Command, args []string) error {
+		if verb == "priority" && len(args) == 2 && o.Priority == "" {
+			return errs.Usagef("--priority is required: the class is the value of a flag").Suggest(errs.Run("patch-job", "priority", args[0], "--priority", args[1]))
+		}
+		return factory.TakeJob(&o.Name, &o.Kind)(cmd, args)
+	}
 	cmd := &cobra.Command{
 		Use: verb + " NAME", Short: short, Long: long,
-		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
+		RunE: factory.RunE(o, take, Run, runF),
 	}
 	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	if verb == "priority" {

@@ -1,0 +1,60 @@
+package findjob
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+)
+
+// named is a job by its namespace and name.
+type named struct {
+	Metadata struct {
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+	} `json:"metadata"`
+}
+
+// hint adds to the error about a job that was not found where a job of that name is, else
+// near names in the namespace, as far as the jobs can be listed.
+func hint(ctx context.Context, c *factory.Cluster, served []kinds.Job, name, namespace string, e *errs.Error) {
+	var mu sync.Mutex
+	var names, others []string
+	var wg sync.WaitGroup
+	for _, k := range served {
+		wg.Go(func() {
+			list := func(in string) error {
+				page, err := kube.List[named](ctx, c.Client, k.Resource, in, kube.ListOptions{MetadataOnly: true})
+				mu.Lock()
+				defer mu.Unlock()
+				for _, j := range page.Items {
+					switch {
+					case j.Metadata.Namespace == namespace:
+						names = append(names, j.Metadata.Name)
+					case j.Metadata.Name == name:
+						others = append(others, j.Metadata.Namespace)
+					}
+				}
+				return err
+			}
+			if kube.IsForbidden(list("")) {
+				_ = list(namespace)
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(others)
+	if others = slices.Compact(others); len(others) > 0 {
+		e.WithFact("found in", strings.Join(others, ", ")).Try = []errs.Suggestion{suggest.Namespace(others[0])}
+		return
+	}
+	if near := errs.Near(name, names); len(near) > 0 {
+		e.WithFact("similar", strings.Join(near, ", "))
+	}
+}
