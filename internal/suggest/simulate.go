@@ -8,6 +8,21 @@ func SetPolicy(team, path, value string) errs.Suggestion {
 	return errs.Option("--set", team+"."+path+"="+value)
 }
 
+// policySettings are the settings of a simulation by the code of a policy remedy.
+var policySettings = map[string][2]string{
+	"NoBorrowingLimit":     {"borrow-limit", "none"},
+	"NoLendingLimit":       {"lend-limit", "none"},
+	"PreemptLowerPriority": {"preemption", "LowerPriority"},
+	"ReclaimAny":           {"reclaim", "Any"},
+	"BestEffortFIFO":       {"queueing", "BestEffortFIFO"},
+}
+
+// PolicyRemedy makes the change of a policy remedy (its code) to a team in a simulation.
+func PolicyRemedy(code, team string) errs.Suggestion {
+	s := policySettings[code]
+	return SetPolicy(team, s[0], s[1])
+}
+
 // AddTeam adds a team like another one in a simulation.
 func AddTeam(name, like string) errs.Suggestion { return errs.Option("--add-team", name+"="+like) }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -78,6 +80,9 @@ func summary(r *simulate.Report) []string {
 	if r.Tie {
 		out = append(out, "tie: Kueue picks one of several equal outcomes; this is one of them")
 	}
+	for _, a := range r.Advice {
+		out = append(out, adviceText(a)...)
+	}
 	for _, p := range r.Problems {
 		if p.Change == simulate.Added {
 			out = append(out, "PROBLEM: "+p.Message)
@@ -90,6 +95,30 @@ func summary(r *simulate.Report) []string {
 		out = append(out, "note: "+n.Message)
 	}
 	return append(out, "simulated with Kueue "+r.KueueRules+" rules")
+}
+
+// adviceText is what of the policy would let an added job run.
+func adviceText(a simulate.Advice) []string {
+	name := a.Namespace + "/" + a.Name
+	if len(a.Placements) > 0 {
+		for _, p := range a.Placements {
+			if p.PodsPlaced < p.Pods {
+				return []string{fmt.Sprintf("nothing in the policy lets %s run: no node takes a pod of %s: %s", name, p.PodSet, verdict.NodeReasons(p.Reasons))}
+			}
+		}
+	}
+	if len(a.Remedies) == 0 {
+		return []string{fmt.Sprintf("no single setting lets %s run now", name)}
+	}
+	var out []string
+	for _, m := range a.Remedies {
+		text := fmt.Sprintf("%s would run now with %s", name, strings.Join(suggest.PolicyRemedy(m.Code, m.Team).Args, " "))
+		if len(m.Preempts) > 0 {
+			text += ", and preempt " + strings.Join(m.Preempts, ", ")
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // removedText names the nodes that are removed.
