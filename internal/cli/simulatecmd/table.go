@@ -80,7 +80,7 @@ func summary(r *simulate.Report) []string {
 	if r.Tie {
 		out = append(out, "tie: Kueue picks one of several equal outcomes; this is one of them")
 	}
-	for _, a := range r.Advice {
+	for _, a := range r.PolicyRemedies {
 		out = append(out, adviceText(a)...)
 	}
 	for _, p := range r.Problems {
@@ -98,7 +98,7 @@ func summary(r *simulate.Report) []string {
 }
 
 // adviceText is what of the policy would let an added job run.
-func adviceText(a simulate.Advice) []string {
+func adviceText(a simulate.JobRemedies) []string {
 	name := a.Namespace + "/" + a.Name
 	if len(a.Placements) > 0 {
 		for _, p := range a.Placements {

@@ -12,8 +12,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Advice is what of the policy would let an added job run that does not.
-type Advice struct {
+// JobRemedies are what of the policy would let an added job run that does not.
+type JobRemedies struct {
 	Namespace, Name, Workload string
 	// Remedies are single settings with which it would run now; each was confirmed.
 	Remedies []Remedy
@@ -31,19 +31,19 @@ type Remedy struct {
 	Preempts []string
 }
 
-// mostAdvice is for how many added jobs remedies are searched.
-const mostAdvice = 5
+// mostAdvised is for how many added jobs remedies are searched.
+const mostAdvised = 5
 
 // advice searches the policy for what would let the added jobs run, in the state after
 // the changes. With fair sharing off or on, Kueue's core decides.
-func (r *result) advice(ctx context.Context, added map[key]bool) ([]Advice, error) {
+func (r *result) advice(ctx context.Context, added map[key]bool) ([]JobRemedies, error) {
 	var todo []key
 	for k := range added {
 		if s := r.states[k]; s != nil && (s.State == Waiting || s.State == Never) {
 			todo = append(todo, k)
 		}
 	}
-	out := []Advice{}
+	out := []JobRemedies{}
 	if len(todo) == 0 || !r.settled {
 		return out, nil
 	}
@@ -53,9 +53,9 @@ func (r *result) advice(ctx context.Context, added map[key]bool) ([]Advice, erro
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range todo[:min(len(todo), mostAdvice)] {
+	for _, k := range todo[:min(len(todo), mostAdvised)] {
 		s := r.states[k]
-		a := Advice{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Remedies: []Remedy{}}
+		a := JobRemedies{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Remedies: []Remedy{}}
 		if a.Placements = r.tooLarge(s.object); a.Placements != nil {
 			out = append(out, a)
 			continue

@@ -29,7 +29,7 @@ func TestPolicyRemedies(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := run(t, world(t, "lend-three.yaml"), 0, c.changes...)
 			var got []string
-			for _, a := range r.Advice {
+			for _, a := range r.PolicyRemedies {
 				for _, m := range a.Remedies {
 					text := m.Code + " " + m.Team
 					if len(m.Preempts) > 0 {
@@ -53,13 +53,13 @@ func TestPolicyRemedies(t *testing.T) {
 	t.Run("a pod larger than any node", func(t *testing.T) {
 		w := withNodes(world(t, "lend-three.yaml"), 2)
 		r := run(t, w, 0, set("b.borrow-limit=1"), addJob("b", "new", 9))
-		if len(r.Advice) != 1 || len(r.Advice[0].Remedies) != 0 || len(r.Advice[0].Placements) != 1 || fmt.Sprint(r.Advice[0].Placements[0].Reasons[0].Most) != "8" {
-			t.Errorf("%+v", r.Advice)
+		if len(r.PolicyRemedies) != 1 || len(r.PolicyRemedies[0].Remedies) != 0 || len(r.PolicyRemedies[0].Placements) != 1 || fmt.Sprint(r.PolicyRemedies[0].Placements[0].Reasons[0].Most) != "8" {
+			t.Errorf("%+v", r.PolicyRemedies)
 		}
 	})
 	t.Run("a job that runs needs none", func(t *testing.T) {
-		if r := run(t, world(t, "lend-three.yaml"), 0, none, addJob("b", "new", 4)); r.Advice == nil || len(r.Advice) != 0 {
-			t.Errorf("%+v", r.Advice)
+		if r := run(t, world(t, "lend-three.yaml"), 0, none, addJob("b", "new", 4)); r.PolicyRemedies == nil || len(r.PolicyRemedies) != 0 {
+			t.Errorf("%+v", r.PolicyRemedies)
 		}
 	})
 }

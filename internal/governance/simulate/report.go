@@ -41,8 +41,8 @@ type Report struct {
 	Evicted       []Eviction
 	// Cycles are those of Options.Cycles, else there is no such key.
 	Cycles []Cycle `json:",omitzero"`
-	// Advice is about added jobs that do not run.
-	Advice []Advice
+	// PolicyRemedies are about added jobs that do not run.
+	PolicyRemedies []JobRemedies
 	// NotModelled names what takes part in decisions and is not followed.
 	NotModelled []string
 	// RemovedNodes are the nodes that the changes remove.
@@ -203,7 +203,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 	r.Problems = problems(before, after)
 	r.Jobs = jobs(before, after)
 	r.NotModelled = notModelled(r.Jobs)
-	if r.Advice, err = after.advice(ctx, addedJobs(base, a.World)); err != nil {
+	if r.PolicyRemedies, err = after.advice(ctx, addedJobs(base, a.World)); err != nil {
 		return nil, err
 	}
 	for _, e := range after.events {
