@@ -21,8 +21,8 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/jsonschema"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/templates/jsonschema"
 )
 
 func main() {

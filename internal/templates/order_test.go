@@ -21,7 +21,7 @@ var order = [][]string{
 	{"fixed", "resolve", "catalogue"},
 	{"overlay", "validate"},
 	{"render", "team", "v2config"},
-	{"convert", "recipe", "jsonschema"},
+	{"convert", "recipe"},
 }
 
 func TestNoImportLeadsUpwards(t *testing.T) {

@@ -75,6 +75,13 @@ func TestImportGraph(t *testing.T) {
 			deep:    true,
 		},
 		{
+			name:    "templates know nothing of jobs on a cluster or of governance",
+			applies: func(p string) bool { return under(p, "internal/templates") },
+			banned: func(i string) bool {
+				return under(i, module+"internal/governance", module+"internal/jobs", module+"internal/quota", module+"internal/queue", module+"internal/state")
+			},
+		},
+		{
 			name: "no cobra outside the commands",
 			applies: func(p string) bool {
 				return !under(p, "cmd", "internal/cli", "internal/present", "internal/governance", "internal/sandbox", "internal/snapshot")

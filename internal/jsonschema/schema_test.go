@@ -23,7 +23,7 @@ func TestFilesAreUpToDate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		have, err := os.ReadFile("../../../docs/schema/" + name + ".schema.json")
+		have, err := os.ReadFile("../../docs/schema/" + name + ".schema.json")
 		if err != nil || !bytes.Equal(have, want) {
 			t.Errorf("docs/schema/%s.schema.json is not up to date (%v): go run ./cmd/gendocs", name, err)
 		}
@@ -60,8 +60,8 @@ func documents(t *testing.T, path string) []any {
 // are not.
 func TestSchemasAgree(t *testing.T) {
 	var cases []testCase
-	files, _ := filepath.Glob("../catalogue/embedded/*.yaml")
-	more, _ := filepath.Glob("../testdata/manifests/*.yaml")
+	files, _ := filepath.Glob("../templates/catalogue/embedded/*.yaml")
+	more, _ := filepath.Glob("../templates/testdata/manifests/*.yaml")
 	for _, f := range append(files, more...) {
 		data, err := os.ReadFile(f)
 		if err != nil {
