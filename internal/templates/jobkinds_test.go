@@ -102,3 +102,52 @@ func TestFieldsOfEveryJobKind(t *testing.T) {
 		t.Errorf("%d job kinds, 9 of them tested", n)
 	}
 }
+
+// The queue label is where Kueue reads it, for every kind that it governs, and a queue
+// that the manifest names stays unless the user names another one.
+func TestQueueOfEveryKind(t *testing.T) {
+	const pod = "{spec: {containers: [{name: c, image: \"i:1\"}]}}"
+	for _, c := range []struct{ kind, spec, queueAt, podAt string }{
+		{"v1 Pod", "{containers: [{name: c, image: \"i:1\"}]}", "", ""},
+		{"apps/v1 Deployment", "{selector: {}, template: " + pod + "}", "", "spec.template"},
+		{"apps/v1 StatefulSet", "{selector: {}, serviceName: s, template: " + pod + "}", "", "spec.template"},
+		{"leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", "{leaderWorkerTemplate: {workerTemplate: " + pod + "}}", "", "spec.leaderWorkerTemplate.workerTemplate"},
+		{"trainer.kubeflow.org/v1alpha1 TrainJob", "{runtimeRef: {name: torch}}", "", ""},
+		{"workload.codeflare.dev/v1beta2 AppWrapper", "{components: []}", "", ""},
+		{"kubeflow.org/v1 JAXJob", "{jaxReplicaSpecs: {Worker: {replicas: 1, template: " + pod + "}}}", "", "spec.jaxReplicaSpecs.Worker.template"},
+		{"kubeflow.org/v1 PaddleJob", "{paddleReplicaSpecs: {Worker: {replicas: 1, template: " + pod + "}}}", "", "spec.paddleReplicaSpecs.Worker.template"},
+		{"ray.io/v1 RayService", "{rayClusterConfig: {headGroupSpec: {template: " + pod + "}}}", "", ""},
+		{"sparkoperator.k8s.io/v1beta2 SparkApplication", "{type: Scala}", "", ""},
+		{"batch/v1 CronJob", "{schedule: \"1 * * * *\", jobTemplate: {metadata: {labels: {a: b}}, spec: {template: " + pod + "}}}", "spec.jobTemplate.", "spec.jobTemplate.spec.template"},
+	} {
+		version, kind, _ := strings.Cut(c.kind, " ")
+		own := ""
+		for _, v := range []struct {
+			own    string
+			chosen bool
+			want   string
+		}{{"", true, "q"}, {"mine", true, "mine"}, {"mine", false, "q"}} {
+			if own = ""; v.own != "" {
+				own = ", labels: {kueue.x-k8s.io/queue-name: " + v.own + "}"
+			}
+			text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: x%s}\nspec: %s\n", version, kind, own, c.spec)
+			r, err := render.Objects(mustParse(t, text), values.Values{Queue: "q", QueueChosen: v.chosen})
+			if err != nil {
+				t.Errorf("%s: %v", kind, err)
+				continue
+			}
+			places := []string{"", c.queueAt}
+			if c.podAt != "" {
+				places = append(places, c.podAt+".")
+			}
+			for _, place := range places {
+				if got := at(t, r.Objects[0], place+`metadata.labels["kueue.x-k8s.io/queue-name"]`); got != v.want {
+					t.Errorf("%s with queue %q: %smetadata has %v, want %s", kind, v.own, place, got, v.want)
+				}
+			}
+			if told := strings.Contains(strings.Join(r.Notices, " "), "replaced the queue mine of "+kind+" x with q"); told != (v.own != "" && v.want == "q") {
+				t.Errorf("%s with queue %q: %s", kind, v.own, r.Notices)
+			}
+		}
+	}
+}

@@ -69,7 +69,8 @@ func (r *run) askQueue(ctx context.Context, ns discovery.NamespaceChoice, t *par
 	if s.scheduler == noScheduler {
 		return nil
 	}
-	wanted := cmp.Or(s.queue, resolve.Label(t, s.Values, kinds.QueueLabel))
+	wanted := cmp.Or(s.queue, resolve.Queue(t, s.Values))
+	s.QueueChosen = s.queue == ""
 	queue, err := discovery.Queue(ctx, r.cluster.Client, ns, wanted)
 	if err != nil {
 		if !r.report(err, "Queue") {

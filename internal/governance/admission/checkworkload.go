@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -19,6 +20,9 @@ func CheckWorkload(w *kueue.Workload) error {
 	var bad []string
 	for i := range w.Spec.PodSets {
 		ps := &w.Spec.PodSets[i]
+		if slices.ContainsFunc(w.Spec.PodSets[:i], func(o kueue.PodSet) bool { return o.Name == ps.Name }) {
+			bad = append(bad, fmt.Sprintf("two pod sets have the name %q", ps.Name))
+		}
 		if ps.Count < 0 {
 			bad = append(bad, fmt.Sprintf("pod set %s: count %d is negative", ps.Name, ps.Count))
 		}
@@ -39,10 +43,18 @@ func CheckWorkload(w *kueue.Workload) error {
 			bad = append(bad, fmt.Sprintf("status.admission has %d pod sets, the spec %d", len(a.PodSetAssignments), len(w.Spec.PodSets)))
 		}
 		for i := range a.PodSetAssignments {
+			name := a.PodSetAssignments[i].Name
+			if !slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool { return ps.Name == name }) {
+				bad = append(bad, fmt.Sprintf("status.admission has a pod set %q that the spec has not", name))
+			}
 			if why := misplaced(a.PodSetAssignments[i].TopologyAssignment); why != "" {
 				bad = append(bad, fmt.Sprintf("status.admission, pod set %s: topologyAssignment: %s", a.PodSetAssignments[i].Name, why))
 			}
 			for name, q := range a.PodSetAssignments[i].ResourceUsage {
+				// Kueue divides what is held by the number of pods.
+				if q.Sign() > 0 && i < len(w.Spec.PodSets) && ptr.Deref(a.PodSetAssignments[i].Count, w.Spec.PodSets[i].Count) == 0 {
+					bad = append(bad, fmt.Sprintf("status.admission, pod set %s: it holds %s %s for no pods", a.PodSetAssignments[i].Name, q.String(), name))
+				}
 				if q.Sign() < 0 {
 					bad = append(bad, fmt.Sprintf("status.admission, pod set %s: %s %s is negative", a.PodSetAssignments[i].Name, name, q.String()))
 				}

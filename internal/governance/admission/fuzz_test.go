@@ -2,8 +2,10 @@ package admission
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -28,52 +30,72 @@ func FuzzEngine(f *testing.F) {
 			f.Add([]byte{byte(i), 7, op, byte(i), 20, op + 1})
 		}
 	}
-	f.Fuzz(func(t *testing.T, changes []byte) {
-		var objs []client.Object
-		trees := make([]any, len(docs))
-		for i, d := range docs {
-			if err := json.Unmarshal(d, &trees[i]); err != nil {
-				t.Fatal(err)
-			}
+	f.Fuzz(func(t *testing.T, changes []byte) { survives(t, docs, changes) })
+}
+
+// TestMutatedObjects takes some changes at random.
+func TestMutatedObjects(t *testing.T) {
+	docs, n := fuzzed(t), 2000
+	if testing.Short() {
+		n = 200
+	}
+	for i := range n {
+		r := rand.New(rand.NewPCG(1, uint64(i)))
+		changes := make([]byte, 3*(1+r.IntN(4))+r.IntN(2))
+		for k := range changes {
+			changes[k] = byte(r.Uint32())
 		}
-		for ; len(changes) >= 3; changes = changes[3:] {
-			i := int(changes[0]) % len(trees)
-			mutate(trees[i], int(changes[1]), changes[2])
+		if !t.Run(fmt.Sprintf("%x", changes), func(t *testing.T) { survives(t, docs, changes) }) {
+			return
 		}
-		for _, tree := range trees {
-			data, err := json.Marshal(tree)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := Decode(data)
-			if err != nil {
-				continue
-			}
-			objs = append(objs, got...)
+	}
+}
+
+func survives(t *testing.T, docs [][]byte, changes []byte) {
+	var objs []client.Object
+	trees := make([]any, len(docs))
+	for i, d := range docs {
+		if err := json.Unmarshal(d, &trees[i]); err != nil {
+			t.Fatal(err)
 		}
-		e, err := New(Config{FairSharing: len(changes) == 1, Now: func() time.Time { return noon }})
+	}
+	for ; len(changes) >= 3; changes = changes[3:] {
+		i := int(changes[0]) % len(trees)
+		mutate(trees[i], int(changes[1]), changes[2])
+	}
+	for _, tree := range trees {
+		data, err := json.Marshal(tree)
 		if err != nil {
 			t.Fatal(err)
 		}
-		worded(t, e.Load(t.Context(), objs...))
-		for _, o := range objs {
-			if w, ok := o.(*kueue.Workload); ok {
-				if _, err := e.Probe(t.Context(), w); err != nil {
-					worded(t, err)
-				}
-				if a := w.Status.Admission; a != nil {
-					for i := range a.PodSetAssignments {
-						Placed(&a.PodSetAssignments[i])
-					}
+		got, err := Decode(data)
+		if err != nil {
+			continue
+		}
+		objs = append(objs, got...)
+	}
+	e, err := New(Config{FairSharing: len(changes) == 1, Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	worded(t, e.Load(t.Context(), objs...))
+	for _, o := range objs {
+		if w, ok := o.(*kueue.Workload); ok {
+			if _, err := e.Probe(t.Context(), w); err != nil {
+				worded(t, err)
+			}
+			if a := w.Status.Admission; a != nil {
+				for i := range a.PodSetAssignments {
+					Placed(&a.PodSetAssignments[i])
 				}
 			}
 		}
-		_, err = e.Run(t.Context(), 10)
-		worded(t, err)
-		e.Pending("")
-		e.Pending("a")
-		e.Warnings()
-	})
+	}
+	_, err = e.Run(t.Context(), 10)
+	worded(t, err)
+	e.Pending("")
+	e.Pending("a")
+	e.Warnings()
 }
 
 // worded fails for an error that is a panic of Kueue's.

@@ -1,6 +1,7 @@
 package jobobject
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -22,6 +23,11 @@ func InjectLabels(obj map[string]any, labels map[string]string) {
 		}
 	}
 	put(obj)
+	if g, _ := governed(obj); len(g.QueueAt) > 0 {
+		if inner := Inner(obj, g.QueueAt...); inner != nil {
+			put(inner)
+		}
+	}
 	for _, pods := range PodTemplates(obj) {
 		put(pods.Template)
 	}
@@ -42,28 +48,35 @@ func PodTemplates(obj map[string]any) (out []PodTemplate) {
 		}
 		return out
 	}
-	add := func(path ...string) {
-		if t := Inner(obj, path...); t != nil {
-			out = append(out, PodTemplate{"", strings.Join(path, "."), t})
-		}
-	}
-	switch manifest.GroupOf(manifest.TextOf(obj["apiVersion"])) + "/" + manifest.TextOf(obj["kind"]) {
-	case "apps/Deployment", "apps/StatefulSet", "apps/ReplicaSet", "apps/DaemonSet", "/ReplicationController":
-		add("spec", "template")
-	case "batch/CronJob":
-		add("spec", "jobTemplate", "spec", "template")
-	case "leaderworkerset.x-k8s.io/LeaderWorkerSet":
-		add("spec", "leaderWorkerTemplate", "leaderTemplate")
-		add("spec", "leaderWorkerTemplate", "workerTemplate")
+	g, _ := governed(obj)
+	for _, path := range g.Templates {
+		each(obj, path, "", manifest.Location{}, func(_ string, at manifest.Location, t map[string]any) {
+			out = append(out, PodTemplate{"", at.Path, t})
+		})
 	}
 	return out
 }
 
-// Pods tells whether an object is a pod or makes pods, so that the admission
+func governed(obj map[string]any) (kinds.Governed, bool) {
+	return kinds.GovernedFor(manifest.GroupOf(manifest.TextOf(obj["apiVersion"])), manifest.TextOf(obj["kind"]))
+}
+
+// Queue is the queue that an object itself names, "" when it names none.
+func Queue(obj map[string]any) string {
+	if g, _ := governed(obj); len(g.QueueAt) > 0 {
+		if q := manifest.TextOf(Inner(obj, append(slices.Clone(g.QueueAt), "metadata", "labels")...)[kinds.QueueLabel]); q != "" {
+			return q
+		}
+	}
+	return manifest.TextOf(Inner(obj, "metadata", "labels")[kinds.QueueLabel])
+}
+
+// Pods tells whether an object is a pod or makes pods, so that Kueue or the admission
 // policy looks at it.
 func Pods(obj map[string]any) bool {
 	if _, isJob := kinds.JobFor(manifest.TextOf(obj["apiVersion"]), manifest.TextOf(obj["kind"])); isJob {
 		return true
 	}
-	return manifest.TextOf(obj["kind"]) == "Pod" && manifest.TextOf(obj["apiVersion"]) == "v1" || len(PodTemplates(obj)) > 0
+	_, known := governed(obj)
+	return known
 }

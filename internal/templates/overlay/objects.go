@@ -22,7 +22,7 @@ func (s *job) applyObjects(objects []map[string]any) {
 			delete(meta, "namespace") // nobody says it, so it is the cluster's to say
 		}
 		if jobobject.Pods(o) {
-			jobobject.InjectLabels(o, s.queueLabels())
+			jobobject.InjectLabels(o, s.queueLabels(o))
 		}
 	}
 }
@@ -33,10 +33,19 @@ func isNamespaceParam(text string) bool {
 	return alone && c == setting.Namespace
 }
 
-// queueLabels are the labels that Kueue goes by.
-func (s *job) queueLabels() map[string]string {
+// queueLabels are the labels that Kueue goes by. An object's own queue stays, unless the
+// user names another one.
+func (s *job) queueLabels(o map[string]any) map[string]string {
 	out := map[string]string{}
-	if s.Queue != "" {
+	own := jobobject.Queue(o)
+	switch {
+	case s.Queue == "":
+	case own != "" && !manifest.Unfilled(own) && s.QueueChosen:
+		out[kinds.QueueLabel] = own
+	default:
+		if own != "" && own != s.Queue && !manifest.Unfilled(own) {
+			s.Notef("replaced the queue %s of %s %s with %s", own, manifest.TextOf(o["kind"]), manifest.TextOf(jobobject.Inner(o, "metadata")["name"]), s.Queue)
+		}
 		out[kinds.QueueLabel] = s.Queue
 	}
 	if s.Priority != "" {

@@ -11,6 +11,42 @@ import (
 // draft is the job with everything filled in that needs no computing, to read
 // from it what the manifest says. nil when there is no job.
 func Draft(t *parse.Template, v values.Values) (*jobobject.View, error) {
+	f, err := filler(t, v)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range t.Docs {
+		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
+			o, _ := f.Fill(d, manifest.Location{}).Plain().(map[string]any)
+			if view, ok := jobobject.Of(o); ok {
+				return view, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Queue returns the queue that the manifest itself gives its job, or its first object
+// that has one; "" when none does.
+func Queue(t *parse.Template, v values.Values) string {
+	if q := Label(t, v, kinds.QueueLabel); q != "" {
+		return q
+	}
+	f, err := filler(t, v)
+	if err != nil {
+		return ""
+	}
+	for _, d := range t.Docs {
+		o, _ := f.Fill(d, manifest.Location{}).Plain().(map[string]any)
+		if q := jobobject.Queue(o); q != "" && !manifest.Unfilled(q) {
+			return q
+		}
+	}
+	return ""
+}
+
+// filler fills in what was given and the defaults.
+func filler(t *parse.Template, v values.Values) (*parse.Filler, error) {
 	given, _, err := splitSet(t, v)
 	if err != nil {
 		return nil, err
@@ -24,16 +60,7 @@ func Draft(t *parse.Template, v values.Values) (*jobobject.View, error) {
 	for name, g := range given {
 		values[name] = g
 	}
-	f := &parse.Filler{Values: values}
-	for _, d := range t.Docs {
-		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
-			o, _ := f.Fill(d, manifest.Location{}).Plain().(map[string]any)
-			if view, ok := jobobject.Of(o); ok {
-				return view, nil
-			}
-		}
-	}
-	return nil, nil
+	return &parse.Filler{Values: values}, nil
 }
 
 // Namespace returns the namespace that the manifest states once the parameters

@@ -29,6 +29,7 @@ func (v Values) Over(base Values) Values {
 	text(&out.PodPriorityClass, base.PodPriorityClass)
 	text(&out.RestartPolicy, base.RestartPolicy)
 	text(&out.Queue, base.Queue)
+	out.QueueChosen = out.QueueChosen || base.QueueChosen
 	text(&out.Priority, base.Priority)
 	text(&out.RunPolicy.CleanPodPolicy, base.RunPolicy.CleanPodPolicy)
 	if v.TasksPerNode == nil && v.TasksBy == "" {

@@ -87,6 +87,8 @@ type Values struct {
 	// Queue is the LocalQueue, Priority the WorkloadPriorityClass; both become
 	// labels of everything the admission policy looks at.
 	Queue, Priority string
+	// QueueChosen: the user did not name Queue, so an object keeps the queue that it names.
+	QueueChosen bool
 
 	// Params are the template's parameters by name. Set are assignments in order:
 	// a parameter's, or a path's into the job. Paths are set last.
