@@ -84,6 +84,9 @@ var documents = []struct{ name, args string }{
 	{"save-snapshot", "save-snapshot $WORK/cluster.json"},
 	{"sandbox list", "sandbox list"},
 	{"get-log", "get-log vit-huge -n hyperpod-ns-researchers --all-pods --tail 2"},
+	{"cancel-job", "cancel-job vit-huge -n hyperpod-ns-researchers --dry-run"},
+	{"patch-job", "patch-job suspend vit-huge -n hyperpod-ns-researchers --dry-run"},
+	{"patch-job", "patch-job priority dino-giant -n hyperpod-ns-researchers --priority inference --dry-run"},
 	{"version", "version"},
 }
 

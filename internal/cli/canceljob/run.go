@@ -26,13 +26,53 @@ type target struct {
 	namespace, name, uid string
 	state                jobs.State // "" if it was chosen by name
 	with                 []submit.Ref
+	// removed and left are the objects of with that were deleted, and that were not.
+	removed, left []string
+}
+
+// Schema is the name and version of the JSON of cancel-job. Fields may be added within a
+// version.
+const Schema = "hyperpod.cancel-job/v1"
+
+// Document is what cancel-job did.
+type Document struct {
+	Schema string
+	DryRun string // none, client or server
+	Jobs   []Cancelled
+}
+
+// List returns the rows of custom-columns.
+func (d Document) List() any { return d.Jobs }
+
+// Cancelled is a job that was cancelled, or would be.
+type Cancelled struct {
+	Name      string
+	Namespace string
+	Kind      string
+	UID       string
+	// AlsoDeleted and NotDeleted are the objects that were submitted with the job.
+	AlsoDeleted, NotDeleted []string
+}
+
+// report prints the document, where -o asks for one.
+func (o *Options) report(gone []target) error {
+	format, err := o.Factory.Format()
+	if err != nil || o.Factory.Global.Output == "" || format.Name == output.NameFormat {
+		return err
+	}
+	d := Document{Schema: Schema, DryRun: o.DryRun, Jobs: []Cancelled{}}
+	for _, t := range gone {
+		d.Jobs = append(d.Jobs, Cancelled{Name: t.name, Namespace: t.namespace, Kind: t.kind.Kind, UID: t.uid,
+			AlsoDeleted: append([]string{}, t.removed...), NotDeleted: append([]string{}, t.left...)})
+	}
+	return output.Print(o.Factory.IO, format, d, nil, nil)
 }
 
 // Run cancels the jobs. As with kubectl, a name that no job has does not stop the
 // others; Run reports it at the end.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	cluster, err := f.Cluster(ctx)
+	_, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +87,7 @@ func Run(ctx context.Context, o *Options) error {
 		if failed == nil && len(o.Names) == 0 {
 			f.Notef("note: no jobs found: nothing was cancelled")
 		}
-		return failed
+		return errs.Also(o.report(nil), failed)
 	}
 	if ok, err := o.confirmed(ctx, targets); err != nil || !ok {
 		return errs.Also(failed, err)
@@ -57,16 +97,19 @@ func Run(ctx context.Context, o *Options) error {
 	defer stop()
 	var gone []target
 	for _, t := range targets {
-		if err := o.cancel(deleting, cluster, t); err != nil {
+		if err := o.cancel(deleting, cluster, &t); err != nil {
 			failed = errs.Also(failed, err)
 			if deleting.Err() != nil {
-				return failed
+				break
 			}
 			continue
 		}
 		gone = append(gone, t)
 	}
-	if o.Wait && o.DryRun == factory.DryRunNone {
+	if err := o.report(gone); err != nil {
+		return errs.Also(failed, err)
+	}
+	if o.Wait && o.DryRun == factory.DryRunNone && deleting.Err() == nil {
 		if err := o.await(ctx, cluster, gone, end); err != nil {
 			return errs.Also(failed, err)
 		}
@@ -190,7 +233,7 @@ func count(targets []target) string {
 }
 
 // cancel deletes one job and the objects that belong to it, and reports it.
-func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t target) error {
+func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t *target) error {
 	f := o.Factory
 	if o.DryRun == factory.DryRunClient {
 		return o.print("Would cancel job %s (%s in %s)", t, t.name, t.kind.Kind, t.namespace)
@@ -206,25 +249,22 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t target) erro
 	if o.DryRun == factory.DryRunServer {
 		return o.print("Successfully cancelled job %s%s", t, t.name, factory.DryRunSuffix(o.DryRun))
 	}
-	removed, left := removeTogether(ctx, c, t)
+	t.removed, t.left = removeTogether(ctx, c, *t)
 	if err := o.print("Successfully cancelled job %s", t, t.name); err != nil {
 		return err
 	}
-	if len(removed) > 0 {
-		f.Notef("note: also deleted: %s", strings.Join(removed, ", "))
+	if len(t.removed) > 0 {
+		f.Notef("note: also deleted: %s", strings.Join(t.removed, ", "))
 	}
-	for _, l := range left {
+	for _, l := range t.left {
 		f.Notef("warning: not deleted: %s", l)
 	}
 	return nil
 }
 
-// print prints the sentence, or with -o name the object.
-func (o *Options) print(sentence string, t target, args ...any) error {
-	if o.Factory.NameOnly() {
-		return o.Factory.IO.PrintLine(t.kind.ObjectName(t.name))
-	}
-	return o.Factory.IO.PrintLine(fmt.Sprintf(sentence, args...))
+// print prints the sentence, or with -o name the object; the document comes at the end.
+func (o *Options) print(sentence string, t *target, args ...any) error {
+	return o.Factory.PrintDone(fmt.Sprintf(sentence, args...), t.kind.ObjectName(t.name))
 }
 
 // removeTogether deletes the objects that were submitted with a job. The cluster itself

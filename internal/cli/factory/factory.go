@@ -136,10 +136,17 @@ func NoWatch(format output.Format) error {
 	return errs.Usagef("--watch cannot print %s", format.Name).WithFact("available", "table, wide, json").Suggest(errs.Option("--watch", "-o", "json"))
 }
 
-// NameOnly tells how a command that changes something says what it did: in a
-// sentence, whatever the configuration prefers, or with -o name, the one format that
-// such a command has, by the objects' names.
-func (f *Factory) NameOnly() bool { return f.Global.Output != "" }
+// PrintDone prints what a command that changes something did: a sentence, whatever the configuration prefers, or with
+// -o name the object. With another -o it prints nothing: the document follows.
+func (f *Factory) PrintDone(sentence, object string) error {
+	switch f.Global.Output {
+	case "":
+		return f.IO.PrintLine(sentence)
+	case string(output.NameFormat):
+		return f.IO.PrintLine(object)
+	}
+	return nil
+}
 
 // CheckSelector refuses an invalid --selector, with examples about
 // the first label that it names.

@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/patch"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -98,7 +99,7 @@ func (o *Options) Validate() error {
 // Run changes the job and reports the result.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	cluster, err := f.Cluster(ctx)
+	_, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,29 +155,64 @@ func target(ctx context.Context, c *kube.Client, found findjob.Job) (patch.Targe
 }
 
 func (o *Options) report(r patch.Result, on bool, t patch.Target) error {
-	did, already := "Suspended", "is already suspended"
+	did, already := Suspended, "is already suspended"
 	if !on {
-		did, already = "Unsuspended", "is not suspended"
+		did, already = Unsuspended, "is not suspended"
 	}
 	if !r.Changed {
-		return o.print(t, "Job %s %s", o.Name, already)
+		return o.print(t, Unchanged, "", nil, "Job %s %s", o.Name, already)
 	}
 	s := jobs.StatusOf(t.Job, t.Workload, nil)
+	var effects []string
 	switch {
 	case on && (s.State == jobs.Running || s.State == jobs.Starting || s.State == jobs.Restarting):
-		o.Factory.Notef("note: its pods stop and its quota is released")
+		effects = []string{"its pods stop and its quota is released"}
 	case !on && t.Workload != nil:
-		o.Factory.Notef("note: the job is queued again")
+		effects = []string{"the job is queued again"}
 	}
-	return o.print(t, "%s job %s%s", did, o.Name, factory.DryRunSuffix(o.DryRun))
+	o.Factory.Notes(effects)
+	return o.print(t, did, "", effects, "%s job %s%s", did, o.Name, factory.DryRunSuffix(o.DryRun))
 }
 
-// print prints the sentence, or with -o name the object.
-func (o *Options) print(t patch.Target, sentence string, args ...any) error {
-	if o.Factory.NameOnly() {
-		return o.Factory.IO.PrintLine(t.Job.Kind.ObjectName(o.Name))
+// Schema is the name and version of the JSON of patch-job. Fields may be added within a
+// version.
+const Schema = "hyperpod.patch-job/v1"
+
+// What patch-job did, or would do.
+const (
+	Suspended       = "Suspended"
+	Unsuspended     = "Unsuspended"
+	PriorityChanged = "PriorityChanged"
+	Unchanged       = "Unchanged"
+)
+
+// Document is what patch-job did.
+type Document struct {
+	Schema    string
+	DryRun    string // none, client or server
+	Name      string
+	Namespace string
+	Kind      string
+	UID       string
+	Result    string
+	// PriorityClass is the class that patch-job priority sets.
+	PriorityClass string `json:",omitempty"`
+	// Effects are what the change does, in words.
+	Effects []string
+}
+
+// print prints the sentence, with -o name the object, with another -o the document.
+func (o *Options) print(t patch.Target, result, class string, effects []string, sentence string, args ...any) error {
+	f := o.Factory
+	if err := f.PrintDone(fmt.Sprintf(sentence, args...), t.Job.Kind.ObjectName(o.Name)); err != nil {
+		return err
 	}
-	return o.Factory.IO.PrintLine(fmt.Sprintf(sentence, args...))
+	format, err := f.Format()
+	if err != nil || f.Global.Output == "" || format.Name == output.NameFormat {
+		return err
+	}
+	return output.Print(f.IO, format, Document{Schema: Schema, DryRun: o.DryRun, Name: o.Name, Namespace: t.Job.Namespace, Kind: t.Job.Kind.Kind, UID: t.Job.UID,
+		Result: result, PriorityClass: class, Effects: append([]string{}, effects...)}, nil, nil)
 }
 
 // rank changes the job's priority class and predicts the effect.
@@ -211,9 +247,9 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 		}
 	}
 	if !result.Changed {
-		return o.print(t, "Job %s already has priority class %s", o.Name, choice.Name)
+		return o.print(t, Unchanged, choice.Name, nil, "Job %s already has priority class %s", o.Name, choice.Name)
 	}
-	if err := o.print(t, "Changed the priority class of job %s to %s (%d)%s", o.Name, choice.Name, choice.Value, factory.DryRunSuffix(o.DryRun)); err != nil {
+	if err := o.print(t, PriorityChanged, choice.Name, effects, "Changed the priority class of job %s to %s (%d)%s", o.Name, choice.Name, choice.Value, factory.DryRunSuffix(o.DryRun)); err != nil {
 		return err
 	}
 	f.Notes(effects)
