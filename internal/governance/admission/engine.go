@@ -77,6 +77,7 @@ type Engine struct {
 	derived     derived
 	nominations map[workload.Reference]nomination // of the heads of StrictFIFO queues, nil when stale
 	warnings    []string
+	uncounted   map[string]map[string]bool // workloads whose quota is not counted, by ClusterQueue
 }
 
 // verdict is the engine's last word on a workload that is not running.
@@ -165,7 +166,7 @@ func New(cfg Config) (*Engine, error) {
 // Warnings lists what this engine cannot follow exactly: gates it could not set,
 // configuration it does not model, objects it had to assume. Sorted, no duplicates.
 func (e *Engine) Warnings() []string {
-	out := append(slices.Clone(e.warnings), e.unmodelled()...)
+	out := slices.Concat(e.warnings, e.unmodelled(), e.uncountedWarnings())
 	slices.Sort(out)
 	return slices.Compact(out)
 }

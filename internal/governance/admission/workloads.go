@@ -84,7 +84,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 			if e.faulty[string(w.Status.Admission.ClusterQueue)] != "" {
 				what = "is left out"
 			}
-			e.warnf("workload %s holds quota in ClusterQueue %s, which %s: its usage is not counted", key, w.Status.Admission.ClusterQueue, what)
+			e.uncount(fmt.Sprintf("ClusterQueue %s, which %s", w.Status.Admission.ClusterQueue, what), string(key))
 		}
 		if old != nil && old.Status.Admission != nil && !sameHold(old, w) {
 			e.wake(old.Status.Admission.ClusterQueue) // it may hold less than before
@@ -177,6 +177,32 @@ func (e *Engine) flush(ctx context.Context) {
 		}
 	}
 	clear(e.todo)
+}
+
+// uncount notes a workload whose quota is not counted, for one warning for each
+// ClusterQueue.
+func (e *Engine) uncount(queue, workload string) {
+	if e.uncounted == nil {
+		e.uncounted = map[string]map[string]bool{}
+	}
+	if e.uncounted[queue] == nil {
+		e.uncounted[queue] = map[string]bool{}
+	}
+	e.uncounted[queue][workload] = true
+}
+
+// uncountedWarnings are the warnings about them.
+func (e *Engine) uncountedWarnings() (out []string) {
+	for queue, workloads := range e.uncounted {
+		if len(workloads) > 1 {
+			out = append(out, fmt.Sprintf("%d workloads hold quota in %s: their usage is not counted", len(workloads), queue))
+			continue
+		}
+		for key := range workloads {
+			out = append(out, fmt.Sprintf("workload %s holds quota in %s: its usage is not counted", key, queue))
+		}
+	}
+	return out
 }
 
 var farFuture = time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)

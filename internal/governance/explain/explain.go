@@ -50,6 +50,7 @@ const (
 	Unmanaged          Cause = "Unmanaged"          // it has no queue label
 	SuspendedUnmanaged Cause = "SuspendedUnmanaged" // nor will anything resume it
 	ByVerdict          Cause = "ByVerdict"          // the verdict
+	ByKueue            Cause = "ByKueue"            // what Kueue says, where the verdict is Unknown
 	WithoutWorkload    Cause = "WithoutWorkload"    // Kueue has created no Workload
 	BackingOff         Cause = "BackingOff"         // until Explanation.RetryAt
 	Unobstructed       Cause = "Unobstructed"       // Kueue should admit it

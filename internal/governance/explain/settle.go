@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // settle sets the cause and the reason, from the most to the least telling
@@ -58,6 +59,12 @@ func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload
 		}
 	case v.Verdict == check.Admitted:
 		set(ByVerdict, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, "")
+	case v.Verdict == check.Unknown && v.Reason == check.NotReadable && e.Kueue != nil && len(words.Shortages(e.Kueue.Message)) > 0:
+		reason := kueue.WorkloadQuotaReservedReasonWaitingForQuota
+		if words.Shortages(e.Kueue.Message)[0].Most != "" {
+			reason = kueue.WorkloadQuotaReservedReasonExceedsMaxQuota
+		}
+		set(ByKueue, reason, "")
 	default:
 		set(ByVerdict, v.Reason, v.Detail)
 	}

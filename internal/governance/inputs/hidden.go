@@ -3,6 +3,7 @@ package inputs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // hiddenWorkload holds one resource of one flavor. Its priority is the highest, so
@@ -44,18 +48,30 @@ func hiddenWorkload(cq *kueue.ClusterQueue, n int, flavor kueue.ResourceFlavorRe
 	return w
 }
 
-// hiddenNamespaces are the namespaces of hidden workloads: without them the engine
-// would say that it had to make them up.
+// hiddenNamespaces are the namespaces of hidden workloads and, where namespaces could not
+// be read, of all workloads and queues: without them the engine would report that it had to
+// make them up, which Missing says already.
 func (in *Inputs) hiddenNamespaces() []*corev1.Namespace {
 	have := map[string]bool{}
 	for _, n := range in.Namespaces {
 		have[n.Name] = true
 	}
+	unread := slices.ContainsFunc(in.Missing, func(m state.Missing) bool { return m.Resource.FullName() == kinds.Namespace.FullName() })
 	var out []*corev1.Namespace
+	add := func(name string) {
+		if !have[name] {
+			have[name] = true
+			out = append(out, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}}})
+		}
+	}
 	for _, w := range in.Workloads {
-		if _, hidden := w.Labels[HiddenLabel]; hidden && !have[w.Namespace] {
-			have[w.Namespace] = true
-			out = append(out, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
+		if _, hidden := w.Labels[HiddenLabel]; hidden || unread {
+			add(w.Namespace)
+		}
+	}
+	for _, q := range in.LocalQueues {
+		if unread {
+			add(q.Namespace)
 		}
 	}
 	return out

@@ -4,14 +4,18 @@ package explanation
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Fill sets the sentences of an explanation and of its verdict. Call it once, before
@@ -36,6 +40,8 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 	switch e.Cause {
 	case explain.ByVerdict:
 		return e.Verdict.Summary
+	case explain.ByKueue:
+		return shortages(e.Kueue.Message)
 	case explain.ChecksPending:
 		c, ok := e.PendingCheck()
 		if !ok {
@@ -71,6 +77,26 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 		return "Kueue waits until the pods of previously admitted jobs are ready"
 	}
 	return e.Status.Message
+}
+
+// shortages are the shortages that a message of Kueue names, in words: of accelerators
+// where those are short, else the first one.
+func shortages(message string) string {
+	all := words.Shortages(message)
+	slices.SortStableFunc(all, func(a, b words.Shortage) int { return remedy.Rank(a.Resource) - remedy.Rank(b.Resource) })
+	var parts []string
+	for _, s := range all {
+		if s.Resource != all[0].Resource {
+			break
+		}
+		switch {
+		case s.Most != "":
+			parts = append(parts, fmt.Sprintf("more %s than the %s that %s can ever have", s.Resource, s.Most, s.Flavor))
+		default:
+			parts = append(parts, fmt.Sprintf("%s more %s needed in %s", s.Missing, s.Resource, s.Flavor))
+		}
+	}
+	return strings.Join(parts, " or ")
 }
 
 func unsuspend(e *explain.Explanation, render verdict.Render) string {

@@ -53,7 +53,7 @@ func kueueRow(p *textpage.Page, e *explain.Explanation, age func(time.Duration) 
 	switch k := e.Kueue; {
 	case k == nil && e.HasWorkload && e.Pending():
 		p.Row("Kueue says", "nothing yet: Kueue has written no reason")
-	case k != nil && k.Reason == e.Reason && e.Cause == explain.ByVerdict:
+	case k != nil && (k.Reason == e.Reason && e.Cause == explain.ByVerdict || e.Cause == explain.ByKueue):
 	case k != nil && k.Message != "" && !strings.Contains(e.Summary, strings.TrimSpace(k.Message)):
 		p.Row("Kueue says", fmt.Sprintf("%s, %s ago: %s", k.Reason, age(e.Time.Sub(k.Since)), words.Clip(k.Message, 150)))
 	}
