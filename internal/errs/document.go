@@ -58,7 +58,7 @@ func (e Exit) Name() string {
 	return "Failure"
 }
 
-// DocumentOf returns an error as JSON has it, with debug its causes.
+// DocumentOf returns the JSON document of an error, with its causes if debug is set.
 func DocumentOf(err error, debug bool) Document {
 	d := Document{Schema: Schema, Code: ExitOf(err).Name(), ExitCode: ExitOf(err), Message: err.Error(), What: err.Error(),
 		Facts: []Fact{}, Suggestions: []SuggestionDocument{}}

@@ -10,7 +10,7 @@ type Governed struct {
 	QueueAt []string
 }
 
-// GovernedFor returns what is known of a kind of object that is no job kind. Sources:
+// GovernedFor returns what is known of a kind of object that is not a job kind. Sources:
 // Kueue's integrations (pkg/controller/jobs, v0.19) and the kinds' API types.
 func GovernedFor(group, kind string) (Governed, bool) {
 	for _, g := range governed() {

@@ -55,6 +55,6 @@ func hint(ctx context.Context, c *factory.Cluster, served []kinds.Job, name, nam
 		return
 	}
 	if near := errs.Near(name, names); len(near) > 0 {
-		e.WithFact("similar", strings.Join(near, ", "))
+		e.WithFact("did you mean", strings.Join(near, ", "))
 	}
 }

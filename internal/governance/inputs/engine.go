@@ -65,7 +65,7 @@ func (in *Inputs) Rules() Rules {
 	if in.Manager.Data != "" {
 		cfg, warnings, err := admission.ConfigFrom([]byte(in.Manager.Data))
 		if err != nil {
-			note(ConfigurationUnknown, "Kueue's configuration cannot be understood: its defaults are assumed")
+			note(ConfigurationUnknown, "Kueue's configuration is invalid: assuming its defaults")
 		} else {
 			r.Config, r.Known = cfg, true
 			var more struct {
@@ -79,11 +79,11 @@ func (in *Inputs) Rules() Rules {
 			}
 		}
 	} else {
-		note(ConfigurationUnknown, "Kueue's configuration is not known (%s): its defaults are assumed", in.Manager.Why)
+		note(ConfigurationUnknown, "Kueue's configuration is unknown (%s): assuming its defaults", in.Manager.Why)
 	}
 	switch {
 	case in.KueueVersion == "" && in.Manager.Data != "":
-		note(VersionUnknown, "the cluster's Kueue version is not known: checked with the rules of %s", admission.KueueVersion)
+		note(VersionUnknown, "the cluster's Kueue version is unknown: checked with the rules of %s", admission.KueueVersion)
 	case in.KueueVersion != "" && in.KueueVersion != admission.KueueVersion:
 		note(VersionDiffers, "the cluster runs Kueue %s: checked with the rules of %s", in.KueueVersion, admission.KueueVersion)
 	}

@@ -143,7 +143,7 @@ func TestMember(t *testing.T) {
 			t.Errorf("%s is not missing: %v", want, missing)
 		}
 	}
-	if in.Manager.Data != "" || in.Manager.Why != "you may not read it" {
+	if in.Manager.Data != "" || in.Manager.Why != "no permission to read it" {
 		t.Errorf("manager %+v", in.Manager)
 	}
 }

@@ -30,7 +30,7 @@ func (l *loader) manager(ctx context.Context) {
 	case kube.IsNotInFile(err):
 		l.out.Manager.Why = "it is not in the file"
 	case kube.IsForbidden(err):
-		l.out.Manager.Why = "you may not read it"
+		l.out.Manager.Why = "no permission to read it"
 	case kube.IsNotFound(err):
 		l.out.Manager.Why = "there is no ConfigMap " + state.ManagerConfigMap + " in " + state.ManagerNamespace
 	default:

@@ -60,7 +60,7 @@ func Unread(reason, be string) string {
 	case state.Failed:
 		return "could not be read"
 	}
-	return "may not be read"
+	return "cannot be read (no permission)"
 }
 
 // namespaces reads the namespaces, or by name those that are read one at a time.
@@ -85,9 +85,9 @@ func (in *Inputs) queueNames() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// assumeLocalQueues makes up the local queues of namespaces whose queues may not
-// be read: where a workload of the queue was admitted tells the ClusterQueue, else
-// the names that task governance gives do.
+// assumeLocalQueues adds the LocalQueues that cannot be read. The ClusterQueue is the
+// one that admitted a workload of the queue, else the one that task governance names
+// for the namespace.
 func (l *loader) assumeLocalQueues() {
 	in := l.out
 	have := map[string]bool{}
@@ -101,17 +101,17 @@ func (l *loader) assumeLocalQueues() {
 				ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
 				Spec:       kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(cq)},
 			})
-			in.Assumed = append(in.Assumed, fmt.Sprintf("queue %s of %s is assumed to lead to ClusterQueue %s (%s): it %s", name, ns, cq, basis, in.WhyUnread(kinds.LocalQueue, "is")))
+			in.Assumed = append(in.Assumed, fmt.Sprintf("assuming that LocalQueue %s/%s uses ClusterQueue %s (%s): it %s", ns, name, cq, basis, in.WhyUnread(kinds.LocalQueue, "is")))
 		}
 	}
 	for _, w := range in.Workloads {
 		if a := w.Status.Admission; a != nil {
-			assume(w.Namespace, string(w.Spec.QueueName), string(a.ClusterQueue), "where its workloads were admitted")
+			assume(w.Namespace, string(w.Spec.QueueName), string(a.ClusterQueue), "its workloads were admitted there")
 		}
 	}
 	for _, ns := range l.r.Fallback() {
 		if team := in.team(ns); team != "" {
-			assume(ns, discovery.ManagedQueue(team), discovery.ManagedClusterQueue(team), "the usual names")
+			assume(ns, discovery.ManagedQueue(team), discovery.ManagedClusterQueue(team), "by the usual names")
 		}
 	}
 }
