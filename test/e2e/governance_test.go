@@ -62,7 +62,7 @@ type planned struct {
 	Consequences *struct {
 		Settled, Tie       bool
 		Preempted, Evicted []struct{ Namespace, Name string }
-		Started            []struct{ Namespace, Name string }
+		Started, NoNodes   []struct{ Namespace, Name string }
 	}
 }
 
@@ -118,7 +118,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 			for _, j := range slices.Concat(c.Preempted, c.Evicted) {
 				delete(want, j.Namespace+"/"+j.Name)
 			}
-			for _, j := range c.Started {
+			for _, j := range slices.Concat(c.Started, c.NoNodes) {
 				want[j.Namespace+"/"+j.Name] = true
 			}
 		}

@@ -61,8 +61,9 @@ type Consequences struct {
 	Teams     []simulate.Team
 	Preempted []simulate.Preemption
 	Evicted   []simulate.Eviction
-	// Started run afterwards and did not before; Never cannot run any more.
-	Started, Never []simulate.Job
+	// Started run afterwards and did not before; NoNodes get quota, and no node takes their
+	// pods; Never cannot run any more.
+	Started, NoNodes, Never []simulate.Job
 	// Problems are what get-quota would report.
 	Problems []simulate.Problem
 	Notes    []simulate.Note
@@ -250,6 +251,12 @@ func (p *Plan) Foresee(ctx context.Context, in *inputs.Inputs) error {
 		Preempted: report.Preempted, Evicted: report.Evicted,
 		Started: append([]simulate.Job{}, report.Started()...), Never: append([]simulate.Job{}, report.Never()...),
 		Problems: append([]simulate.Problem{}, report.Problems...), Notes: append([]simulate.Note{}, report.Notes...)}
+	c.NoNodes = []simulate.Job{}
+	for _, j := range report.Jobs {
+		if j.After != nil && j.After.State == simulate.WaitsForNodes && (j.Before == nil || j.Before.State != simulate.WaitsForNodes) {
+			c.NoNodes = append(c.NoNodes, j)
+		}
+	}
 	for _, t := range report.Teams {
 		if fmt.Sprintf("%+v", t.Before) != fmt.Sprintf("%+v", t.After) {
 			c.Teams = append(c.Teams, t)

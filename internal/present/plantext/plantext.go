@@ -192,17 +192,20 @@ func Effects(c *plan.Consequences) []string {
 		out = append(out, "nothing is preempted")
 	}
 	out = limited(out)
-	var evicted, started, lost []string
+	var evicted, started, nodes, lost []string
 	for _, e := range c.Evicted {
 		evicted = append(evicted, fmt.Sprintf("evicted: %s/%s (%s)", e.Namespace, e.Name, e.Reason))
 	}
 	for _, j := range c.Started {
 		started = append(started, fmt.Sprintf("starts: %s/%s", j.Namespace, j.Name))
 	}
+	for _, j := range c.NoNodes {
+		nodes = append(nodes, fmt.Sprintf("gets quota, but no node takes its pods: %s/%s", j.Namespace, j.Name))
+	}
 	for _, j := range c.Never {
 		lost = append(lost, fmt.Sprintf("can never run: %s/%s (%s)", j.Namespace, j.Name, never(j.After)))
 	}
-	out = slices.Concat(out, limited(evicted), limited(started), limited(lost))
+	out = slices.Concat(out, limited(evicted), limited(started), limited(nodes), limited(lost))
 	switch {
 	case c.Settled:
 		out = append(out, "the policy converges after "+words.Count(c.CyclesRun, "cycle", "cycles"))

@@ -1,0 +1,116 @@
+// Package rbac knows what each command of this program asks the API server, and makes
+// the Roles that grant exactly that to the data scientists of a team. It is pure.
+//
+// test/script/rights_test.go compares the table with the requests of every command.
+package rbac
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Right is permission for verbs on a resource.
+type Right struct {
+	Group string
+	// Resource is the plural, with "/" and the subresource where it has one.
+	Resource string
+	Verbs    []string
+	// Cluster: the right is for the whole cluster, not for the team's namespace.
+	Cluster bool
+}
+
+// Command is a command and what it asks for. Without an optional right the command works
+// and reports what is hidden.
+type Command struct {
+	Name            string
+	Needs, Optional []Right
+}
+
+const kueueGroup = kinds.KueueGroup
+
+// jobs is a right on every job kind.
+func jobs(verbs ...string) []Right {
+	groups := map[string][]string{}
+	for _, k := range kinds.Jobs() {
+		groups[k.Group] = append(groups[k.Group], k.Plural)
+	}
+	var out []Right
+	for group, plurals := range groups {
+		for _, p := range plurals {
+			out = append(out, Right{Group: group, Resource: p, Verbs: verbs})
+		}
+	}
+	slices.SortFunc(out, compare)
+	return out
+}
+
+func in(group, resource string, verbs ...string) Right {
+	return Right{Group: group, Resource: resource, Verbs: verbs}
+}
+
+func all(group, resource string, verbs ...string) Right {
+	return Right{Group: group, Resource: resource, Verbs: verbs, Cluster: true}
+}
+
+// Commands returns the commands for data scientists, by name.
+func Commands() []Command {
+	list, watch := "list", "watch"
+	find := []Right{in(kueueGroup, "workloads", list), in("", "pods", list)}
+	// The namespace that is named is looked at, so that a wrong name is told from an empty
+	// one; without -n all are listed.
+	place := []Right{all("", "namespaces", "get", list)}
+	decide := []Right{
+		in(kueueGroup, "localqueues", list), all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list),
+		all(kueueGroup, "workloadpriorityclasses", list), all(kueueGroup, "topologies", list), all(kueueGroup, "admissionchecks", list),
+		all("", "nodes", list), all("", "pods", list), all("", "namespaces", list), all("", "limitranges", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
+		all("scheduling.k8s.io", "priorityclasses", list), in("", "configmaps", "get"), in("apps", "deployments", "get"),
+	}
+	out := []Command{
+		{Name: "cancel-job", Needs: jobs("get", list, "delete")},
+		{Name: "create-template --team", Needs: []Right{in("", "configmaps", "create", "get", list, "update")}},
+		{Name: "exec", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get"))},
+		{Name: "explain-job", Needs: append(jobs("get", list), find...), Optional: append(decide, in("", "events", list))},
+		{Name: "get-job", Needs: append(jobs("get", list), find...), Optional: []Right{in("", "events", list)}},
+		{Name: "get-log", Needs: append(jobs("get", list), in("", "pods", list, watch), in("", "pods/log", "get"))},
+		{Name: "get-queue", Needs: []Right{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
+			Optional: append(decide, in("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", "get"))},
+		{Name: "get-quota", Needs: []Right{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
+			Optional: []Right{all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), all("", "nodes", list), all(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list)}},
+		{Name: "list-jobs", Needs: append(jobs(list), find...)},
+		{Name: "list-jobs --watch", Needs: append(jobs(list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
+		{Name: "list-pods", Needs: append(jobs("get", list), in("", "pods", list), in(kueueGroup, "workloads", list))},
+		{Name: "patch-job", Needs: append(jobs("get", list), in(kueueGroup, "workloads", "get", list, "patch")), Optional: []Right{all(kueueGroup, "workloadpriorityclasses", list)}},
+		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: append(decide, in("", "configmaps", list), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))},
+		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
+	}
+	for i := range out {
+		out[i].Optional = append(slices.Clone(out[i].Optional), place...)
+	}
+	return out
+}
+
+func compare(a, b Right) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+}
+
+// Merge joins rights on the same resource, sorted, each verb once.
+func Merge(lists ...[]Right) []Right {
+	var out []Right
+	for _, r := range slices.Concat(lists...) {
+		i := slices.IndexFunc(out, func(o Right) bool { return o.Group == r.Group && o.Resource == r.Resource && o.Cluster == r.Cluster })
+		if i < 0 {
+			r.Verbs = slices.Clone(r.Verbs)
+			out = append(out, r)
+			continue
+		}
+		out[i].Verbs = append(out[i].Verbs, r.Verbs...)
+	}
+	for i := range out {
+		slices.Sort(out[i].Verbs)
+		out[i].Verbs = slices.Compact(out[i].Verbs)
+	}
+	slices.SortStableFunc(out, compare)
+	return out
+}

@@ -1,0 +1,139 @@
+package rbac
+
+import (
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// RoleName is the name of the Role, the ClusterRole and their bindings.
+const RoleName = "hyperpod-data-scientist"
+
+// Roles are what grants a team's data scientists the rights of all commands.
+type Roles struct {
+	Cluster        *rbacv1.ClusterRole
+	ClusterBinding *rbacv1.ClusterRoleBinding
+	Namespaced     []*rbacv1.Role
+	Bindings       []*rbacv1.RoleBinding
+}
+
+// ForTeam returns the Roles for a group of users in the namespaces of a team. The
+// ClusterRole only reads objects that are not of a namespace; without it commands work
+// and report what is hidden.
+func ForTeam(team, group string, namespaces []string) Roles {
+	var own, wide []Right
+	for _, c := range Commands() {
+		for _, r := range slices.Concat(c.Needs, c.Optional) {
+			switch {
+			case !r.Cluster:
+				own = append(own, r)
+			case clusterScoped(r):
+				wide = append(wide, r)
+			}
+		}
+	}
+	name := RoleName + "-" + team
+	subjects := []rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: group}}
+	out := Roles{
+		Cluster:        &rbacv1.ClusterRole{TypeMeta: meta("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: RoleName}, Rules: rules(Merge(wide))},
+		ClusterBinding: &rbacv1.ClusterRoleBinding{TypeMeta: meta("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects, RoleRef: ref("ClusterRole")},
+	}
+	for _, ns := range namespaces {
+		out.Namespaced = append(out.Namespaced, &rbacv1.Role{TypeMeta: meta("Role"), ObjectMeta: metav1.ObjectMeta{Name: RoleName, Namespace: ns}, Rules: rules(Merge(own))})
+		out.Bindings = append(out.Bindings, &rbacv1.RoleBinding{TypeMeta: meta("RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: RoleName, Namespace: ns}, Subjects: subjects, RoleRef: ref("Role")})
+	}
+	return out
+}
+
+// clusterScoped reports a kind without a namespace: reading such objects of all teams is
+// what commands ask for. Lists over all namespaces of namespaced kinds are not granted.
+func clusterScoped(r Right) bool {
+	switch r.Resource {
+	case "pods", "limitranges", "workloads", "localqueues":
+		return false
+	}
+	return true
+}
+
+// rules joins rights of one group and the same verbs into one rule.
+func rules(rights []Right) []rbacv1.PolicyRule {
+	var out []rbacv1.PolicyRule
+	for _, r := range rights {
+		i := slices.IndexFunc(out, func(p rbacv1.PolicyRule) bool { return p.APIGroups[0] == r.Group && slices.Equal(p.Verbs, r.Verbs) })
+		if i < 0 {
+			out = append(out, rbacv1.PolicyRule{APIGroups: []string{r.Group}, Resources: []string{r.Resource}, Verbs: r.Verbs})
+			continue
+		}
+		out[i].Resources = append(out[i].Resources, r.Resource)
+	}
+	return out
+}
+
+func meta(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: kind}
+}
+
+func ref(kind string) rbacv1.RoleRef {
+	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: RoleName}
+}
+
+// Review is a right and whether a user has it.
+type Review struct {
+	Right    Right
+	Verb     string
+	Required bool
+	Allowed  bool
+	Commands []string
+}
+
+// Questions are the single rights behind all commands, each with the commands that ask
+// for it, required ones first.
+func Questions() []Review {
+	var out []Review
+	for _, c := range Commands() {
+		for i, list := range [][]Right{c.Needs, c.Optional} {
+			for _, r := range list {
+				for _, v := range r.Verbs {
+					at := slices.IndexFunc(out, func(q Review) bool {
+						return q.Verb == v && q.Right.Group == r.Group && q.Right.Resource == r.Resource && q.Right.Cluster == r.Cluster
+					})
+					if at < 0 {
+						at = len(out)
+						r.Verbs = nil
+						out = append(out, Review{Right: r, Verb: v})
+					}
+					q := &out[at]
+					q.Required = q.Required || i == 0
+					if !slices.Contains(q.Commands, c.Name) {
+						q.Commands = append(q.Commands, c.Name)
+					}
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Review) int {
+		if a.Required != b.Required {
+			if a.Required {
+				return -1
+			}
+			return 1
+		}
+		return compare(a.Right, b.Right)
+	})
+	return out
+}
+
+// Text writes a right as kubectl auth can-i takes it: "list workloads.kueue.x-k8s.io".
+func (r Review) Text() string {
+	resource, sub, _ := strings.Cut(r.Right.Resource, "/")
+	text := r.Verb + " " + resource
+	if r.Right.Group != "" {
+		text += "." + r.Right.Group
+	}
+	if sub != "" {
+		text += "/" + sub
+	}
+	return text
+}
