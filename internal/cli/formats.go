@@ -42,6 +42,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod list-instance-types": table,
 		"hyperpod simulate":            table,
 		"hyperpod governance audit":    with(output.JSON, output.YAML, output.TableFormat),
+		"hyperpod governance rbac":     with(output.JSON, output.YAML, output.TableFormat),
 		"hyperpod governance export":   with(output.JSON, output.YAML),
 		"hyperpod governance check":    with(output.JSON, output.YAML, output.TableFormat, output.SARIF),
 		"hyperpod governance plan":     with(output.JSON, output.YAML, output.TableFormat, output.Markdown),

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/hyperpod-cli/hyperpod/test/cluster"
 )
 
@@ -29,6 +31,7 @@ func TestGovernance(t *testing.T) {
 		plans = n
 	}
 	foretold(t, bed, "v1beta2", plans)
+	t.Run("rights", func(t *testing.T) { rights(t, bed) })
 }
 
 // allocation is a team of the test.
@@ -66,6 +69,9 @@ type planned struct {
 	}
 }
 
+// jobsThere is how many jobs there are, one more than the teams can run at most.
+const jobsThere = 16
+
 // foretold compares plans with what happens after apply.
 func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 	admin := newUser(t, bed.Kubeconfig)
@@ -84,14 +90,15 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 	if p := admin.run("governance", "plan", "-f", file, "-o", "table"); p.code != 0 {
 		t.Fatalf("after apply, plan still sees changes: %s%s", p.stdout, p.stderr)
 	}
-	for i, team := range []string{"vision", "vision", "vision", "speech", "speech", "speech", "robots", "robots", "robots"} {
+	for i := range jobsThere {
+		team := teams[i%len(teams)].team
 		if err := bed.WaitFor(t.Context(), "the service account of "+team, func(ctx context.Context) error {
 			return bed.Get(ctx, "/api/v1/namespaces/hyperpod-ns-"+team+"/serviceaccounts/default", nil)
 		}); err != nil {
 			t.Fatal(err)
 		}
 		admin.ok("start-job", "--name", fmt.Sprintf("job-%d", i), "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py", "--yes",
-			"--instance-type", "ml.g5.12xlarge", "--node-count", strconv.Itoa(1+i%2), "-n", "hyperpod-ns-"+team, "--priority", []string{"high", "low"}[i%2])
+			"--instance-type", "ml.g5.12xlarge", "--node-count", strconv.Itoa(1+i%7/6), "-n", "hyperpod-ns-"+team, "--priority", []string{"high", "low"}[i/3%2])
 	}
 	var last map[string]bool
 	told, quiet, ties := 0, 0, 0
@@ -188,7 +195,7 @@ func holding(t *testing.T, bed *cluster.Bed, version string, want map[string]boo
 			}
 		}
 		if want == nil {
-			if same++; len(list.Items) < 9 || !maps.Equal(got, before) {
+			if same++; len(list.Items) < jobsThere || !maps.Equal(got, before) {
 				same, before = 0, got
 			}
 			if same < 20 {
@@ -205,4 +212,58 @@ func holding(t *testing.T, bed *cluster.Bed, version string, want map[string]boo
 		t.Log(err)
 	}
 	return got
+}
+
+// rights: with the Roles that governance rbac prints, and nothing else, every command for
+// data scientists works.
+func rights(t *testing.T, bed *cluster.Bed) {
+	admin := newUser(t, bed.Kubeconfig)
+	if err := bed.Apply(t.Context(), []byte(admin.ok("governance", "rbac", "vision"))); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(bed.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config map[string]any
+	if err := yaml.Unmarshal(data, &config); err != nil {
+		t.Fatal(err)
+	}
+	as := config["users"].([]any)[0].(map[string]any)["user"].(map[string]any)
+	as["as"], as["as-groups"] = "ada", []string{"hyperpod-ns-vision-namespace-level-group", "system:authenticated"}
+	if data, err = yaml.Marshal(config); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ada := newUser(t, path)
+	const ns = "hyperpod-ns-vision"
+	if err := bed.WaitFor(t.Context(), "the rights", func(context.Context) error {
+		if r := ada.run("governance", "rbac", "vision", "--verify", "-o", "table"); r.code != 0 {
+			return fmt.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if r := ada.run("list-jobs", "-n", "hyperpod-ns-speech"); r.code != 4 {
+		t.Errorf("another team's jobs: exit code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	start := []string{"start-job", "--name", "mine", "--template", "pytorch", "--image", "example.com/train:1", "--entry-script", "train.py",
+		"--instance-type", "ml.g5.12xlarge", "--node-count", "1", "-n", ns, "--priority", "high"}
+	if r := ada.run(append(start, "--dry-run")...); r.code != 0 && r.code != 8 {
+		t.Errorf("dry run: exit code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	ada.ok(append(start, "--yes")...)
+	for _, args := range [][]string{
+		{"list-jobs"}, {"list-jobs", "--verbose"}, {"get-job", "mine"}, {"explain-job", "mine"}, {"list-pods", "mine"},
+		{"get-quota"}, {"get-queue"}, {"patch-job", "suspend", "mine"}, {"patch-job", "unsuspend", "mine"}, {"patch-job", "priority", "mine", "--priority", "low"},
+		{"cancel-job", "mine"}, {"wait-job", "mine", "--for", "deleted", "--timeout", "30s"},
+	} {
+		if r := ada.run(append(args, "-n", ns)...); r.code != 0 {
+			t.Errorf("hyperpod %v: exit code %d: %s%s", args, r.code, r.stdout, r.stderr)
+		}
+	}
 }

@@ -27,7 +27,7 @@ var uses = map[string][]string{
 	"explain-job":            {"explain-job vit-huge"},
 	"get-job":                {"get-job vit-huge", "get-job vit-huge --verbose"},
 	"get-log":                {"* get-log vit-huge"},
-	"get-queue":              {"get-queue", "get-queue ml-engineers --assume-duration 1h"},
+	"get-queue":              {"get-queue", "get-queue researchers --assume-duration 1h"},
 	"get-quota":              {"get-quota", "get-quota --from-status"},
 	"list-jobs":              {"list-jobs", "list-jobs --verbose"},
 	"list-pods":              {"list-pods vit-huge"},

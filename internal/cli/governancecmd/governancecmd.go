@@ -26,13 +26,14 @@ HyperPod task governance: compute allocations and cluster policy.
   check    finds mistakes in the file, without a cluster
   plan     shows what the file would change, and what that does to jobs
   apply    makes the changes
+  rbac     prints least-privilege Roles for data scientists
   audit    finds teams that wait, idle quota, and the setting behind it
 
 docs/governance.md describes the file.`,
 		Args: factory.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newExport(f, nil), newCheck(f, nil), newPlan(f, nil), newApply(f, nil), newAudit(f, nil))
+	cmd.AddCommand(newExport(f, nil), newCheck(f, nil), newPlan(f, nil), newApply(f, nil), newAudit(f, nil), newRBAC(f, nil))
 	return cmd
 }
 

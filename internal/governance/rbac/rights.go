@@ -54,6 +54,14 @@ func all(group, resource string, verbs ...string) Right {
 	return Right{Group: group, Resource: resource, Verbs: verbs, Cluster: true}
 }
 
+// everywhere are rights in all namespaces.
+func everywhere(rights []Right) []Right {
+	for i := range rights {
+		rights[i].Cluster = true
+	}
+	return rights
+}
+
 // Commands returns the commands for data scientists, by name.
 func Commands() []Command {
 	list, watch := "list", "watch"
@@ -68,20 +76,20 @@ func Commands() []Command {
 		all("scheduling.k8s.io", "priorityclasses", list), in("", "configmaps", "get"), in("apps", "deployments", "get"),
 	}
 	out := []Command{
-		{Name: "cancel-job", Needs: jobs("get", list, "delete")},
+		{Name: "cancel-job", Needs: jobs("get", list, "delete"), Optional: []Right{in(kueueGroup, "workloads", list)}},
 		{Name: "create-template --team", Needs: []Right{in("", "configmaps", "create", "get", list, "update")}},
 		{Name: "exec", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get"))},
 		{Name: "explain-job", Needs: append(jobs("get", list), find...), Optional: append(decide, in("", "events", list))},
 		{Name: "get-job", Needs: append(jobs("get", list), find...), Optional: []Right{in("", "events", list)}},
 		{Name: "get-log", Needs: append(jobs("get", list), in("", "pods", list, watch), in("", "pods/log", "get"))},
 		{Name: "get-queue", Needs: []Right{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
-			Optional: append(decide, in("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", "get"))},
+			Optional: append(append(everywhere(jobs(list)), decide...), in("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", "get"))},
 		{Name: "get-quota", Needs: []Right{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
 			Optional: []Right{all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), all("", "nodes", list), all(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list)}},
 		{Name: "list-jobs", Needs: append(jobs(list), find...)},
 		{Name: "list-jobs --watch", Needs: append(jobs(list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 		{Name: "list-pods", Needs: append(jobs("get", list), in("", "pods", list), in(kueueGroup, "workloads", list))},
-		{Name: "patch-job", Needs: append(jobs("get", list), in(kueueGroup, "workloads", "get", list, "patch")), Optional: []Right{all(kueueGroup, "workloadpriorityclasses", list)}},
+		{Name: "patch-job", Needs: append(jobs("get", list, "patch"), in(kueueGroup, "workloads", "get", list, "patch")), Optional: []Right{all(kueueGroup, "workloadpriorityclasses", list)}},
 		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: append(decide, in("", "configmaps", list), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))},
 		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 	}

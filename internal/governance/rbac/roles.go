@@ -51,10 +51,10 @@ func ForTeam(team, group string, namespaces []string) Roles {
 // what commands ask for. Lists over all namespaces of namespaced kinds are not granted.
 func clusterScoped(r Right) bool {
 	switch r.Resource {
-	case "pods", "limitranges", "workloads", "localqueues":
-		return false
+	case "namespaces", "nodes", "priorityclasses", "clusterqueues", "cohorts", "resourceflavors", "workloadpriorityclasses", "topologies", "admissionchecks":
+		return true
 	}
-	return true
+	return false
 }
 
 // rules joins rights of one group and the same verbs into one rule.

@@ -1,0 +1,222 @@
+package governancecmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/rbac"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/parallel"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// RBACOptions are the arguments and flags of governance rbac.
+type RBACOptions struct {
+	Factory *factory.Factory
+	Team    string
+	All     bool
+	// Group is the group of the data scientists; "" is derived from the team.
+	Group string
+	// Verify reviews the rights of the present user instead.
+	Verify bool
+}
+
+func newRBAC(f *factory.Factory, test func(context.Context, *RBACOptions) error) *cobra.Command {
+	o := &RBACOptions{Factory: f}
+	cmd := &cobra.Command{
+		Use:   "rbac TEAM",
+		Short: "Print least-privilege Roles for the data scientists of a team",
+		Long: `Prints Roles and bindings that grant exactly what the commands for data scientists
+ask of the API server: jobs, pods, logs and workloads in the namespaces of the team,
+and read access to queues, flavors, nodes and other objects without a namespace.
+docs/permissions.md lists the permissions of each command. Apply the output with
+kubectl, and map users to the group, for example with an EKS access entry.
+
+--verify asks the API server for each permission, as the present user, and lists the
+commands that each missing one affects. The exit code is 3 if a required one is
+missing.`,
+		Example: `  hyperpod governance rbac researchers > roles.yaml
+  hyperpod governance rbac --all --group-prefix data-scientists-
+  hyperpod governance rbac researchers --verify`,
+		RunE: factory.RunE(o, o.take, runRBAC, test),
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&o.All, "all", false, "print the Roles of all teams")
+	fs.StringVar(&o.Group, "group-prefix", "", "prefix of the group name, before the team's (default hyperpod-ns-TEAM-namespace-level-group)")
+	fs.BoolVar(&o.Verify, "verify", false, "review the permissions of the present user")
+	return cmd
+}
+
+func (o *RBACOptions) take(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 1 && !o.All:
+		o.Team = args[0]
+	case len(args) > 0:
+		return errs.Usagef("governance rbac takes one team, or --all").Suggest(errs.Run("governance", "rbac", args[0]))
+	case !o.All:
+		return errs.Usagef("a team is required").Suggest(errs.Run("governance", "rbac", "TEAM"), errs.Run("governance", "rbac", "--all"))
+	}
+	return nil
+}
+
+// Validate checks the options alone.
+func (o *RBACOptions) Validate() error {
+	if o.All && o.Verify {
+		return factory.Excludes("all", "verify")
+	}
+	return nil
+}
+
+func runRBAC(ctx context.Context, o *RBACOptions) error {
+	f := o.Factory
+	format, c, err := f.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	teams, err := o.teams(ctx, c)
+	if err != nil {
+		return err
+	}
+	if o.Verify {
+		return o.verify(ctx, format, c, teams[0])
+	}
+	var objects []any
+	for i, t := range teams {
+		roles := rbac.ForTeam(t.Name, o.group(t.Name), t.Namespaces)
+		if i == 0 {
+			objects = append(objects, roles.Cluster)
+		}
+		objects = append(objects, roles.ClusterBinding)
+		for j := range roles.Namespaced {
+			objects = append(objects, roles.Namespaced[j], roles.Bindings[j])
+		}
+	}
+	if f.Global.Output == "" || format.Name == output.YAML {
+		for i, object := range objects {
+			text, err := yaml.Marshal(object)
+			if err != nil {
+				return err
+			}
+			if i > 0 {
+				text = append([]byte("---\n"), text...)
+			}
+			if _, err := fmt.Fprint(f.IO.Out, strings.ReplaceAll(output.SafeLines(string(text)), "  creationTimestamp: null\n", "")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return output.Print(f.IO, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": objects}, nil, nil)
+}
+
+func (o *RBACOptions) group(team string) string {
+	if o.Group != "" {
+		return o.Group + team
+	}
+	return "hyperpod-ns-" + team + "-namespace-level-group"
+}
+
+// teams are the team that is named, or all with a namespace.
+func (o *RBACOptions) teams(ctx context.Context, c *factory.Cluster) ([]quota.Team, error) {
+	// A user without permission for queues can still verify the own team.
+	if own := "hyperpod-ns-" + o.Team; o.Verify {
+		return []quota.Team{{Name: o.Team, Namespaces: []string{own}}}, nil
+	}
+	s, err := state.Load(ctx, c.Client, state.Want{ClusterQueues: true, LocalQueues: true, Cohorts: true}, c.Now())
+	if err != nil {
+		return nil, err
+	}
+	if err := findteam.NoKueue(s); err != nil {
+		return nil, err
+	}
+	if err := factory.Failures(s.Missing); err != nil {
+		return nil, err
+	}
+	var out []quota.Team
+	var names []string
+	for _, t := range quota.Build(s).Teams {
+		names = append(names, t.Name)
+		if len(t.Namespaces) > 0 && (o.All || t.Name == o.Team) {
+			out = append(out, t)
+		}
+	}
+	if len(out) == 0 {
+		e := errs.NotFoundf("team %q with a namespace not found", o.Team)
+		for _, n := range errs.Near(o.Team, names) {
+			e.Suggest(errs.Run("governance", "rbac", n))
+		}
+		return nil, e.WithFact("available", strings.Join(names, ", "))
+	}
+	return out, nil
+}
+
+// reviewDocument is the JSON of governance rbac --verify.
+type reviewDocument struct {
+	Schema      string
+	Team        string
+	Namespace   string
+	Allowed     bool // every required permission is there
+	Permissions []review
+}
+
+type review struct {
+	Permission string
+	Namespace  string `json:",omitempty"`
+	Required   bool
+	Allowed    bool
+	Commands   []string
+}
+
+// verify asks for each permission as the present user.
+func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *factory.Cluster, team quota.Team) error {
+	doc := reviewDocument{Schema: "hyperpod.governance-rbac/v1", Team: team.Name, Namespace: team.Namespaces[0], Allowed: true}
+	questions := rbac.Questions()
+	results, err := parallel.Map(questions, func(q rbac.Review) (review, error) {
+		resource, sub, _ := strings.Cut(q.Right.Resource, "/")
+		ns := ""
+		if !q.Right.Cluster {
+			ns = team.Namespaces[0]
+		}
+		ok, err := c.CanI(ctx, q.Verb, kinds.Resource{Group: q.Right.Group, Plural: resource}, ns, sub)
+		return review{Permission: q.Text(), Namespace: ns, Required: q.Required, Allowed: ok, Commands: q.Commands}, err
+	})
+	if err != nil {
+		return err
+	}
+	doc.Permissions = results
+	doc.Allowed = !slices.ContainsFunc(results, func(r review) bool { return r.Required && !r.Allowed })
+	err = output.Print(o.Factory.IO, format, doc, func() output.Table { return reviewTable(doc) }, nil)
+	if err == nil && !doc.Allowed {
+		return silent(o.Factory, errs.No)
+	}
+	return err
+}
+
+func reviewTable(d reviewDocument) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "PERMISSION", Keep: true}, {Title: "SCOPE"}, {Title: "ALLOWED"}, {Title: "REQUIRED"}, {Title: "COMMANDS", Wrap: true}}}
+	yes := map[bool]string{true: "yes", false: "no"}
+	for _, r := range d.Permissions {
+		scope := "cluster"
+		if r.Namespace != "" {
+			scope = "namespace"
+		}
+		t.Rows = append(t.Rows, output.T(r.Permission, scope, yes[r.Allowed], yes[r.Required], strings.Join(r.Commands, ", ")))
+	}
+	if d.Allowed {
+		t.Notes = append(t.Notes, "every required permission in "+d.Namespace+" is granted")
+	} else {
+		t.Notes = append(t.Notes, "some required permissions in "+d.Namespace+" are missing")
+	}
+	return t
+}
+
