@@ -76,6 +76,7 @@ var documents = []struct{ name, args string }{
 	{"simulate", "simulate --cycles 2 --remove-nodes ml.p4d.24xlarge=1"},
 	{"governance-plan", "* governance plan -f ../../examples/teams.yaml"},
 	{"governance-audit", "governance audit"},
+	{"governance-rbac", "governance rbac researchers --verify"},
 	{"governance-check", "* governance check ../../examples/teams.yaml --capacity ml.p5.48xlarge=1"},
 	{"list-templates", "list-templates"},
 	{"get-template", "get-template pytorch"},

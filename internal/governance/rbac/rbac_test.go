@@ -1,0 +1,94 @@
+package rbac
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/permissions.md")
+
+const head = "# Permissions of each command\n\n" +
+	"The table lists what each command for data scientists asks the API server. Use it to write Roles by hand, or let\n" +
+	"`hyperpod governance rbac TEAM` print them:\n\n" +
+	"```\n" +
+	"hyperpod governance rbac researchers | kubectl apply -f -\n" +
+	"hyperpod governance rbac researchers --verify     # as a member of the team\n" +
+	"```\n\n" +
+	"Without an optional permission the command works and reports what is hidden. \"cluster\" marks permissions in all\n" +
+	"namespaces, or on objects without a namespace; the others are for the namespace of the team. \"jobs\" stands for all job\n" +
+	"kinds. A test compares the table with the requests of every command.\n\n" +
+	"| command | required | optional |\n|---|---|---|\n"
+
+// TestTable: docs/permissions.md is the table.
+func TestTable(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(head)
+	for _, c := range Commands() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, cell(Merge(c.Needs)), cell(Merge(c.Optional)))
+	}
+	const path = "../../../docs/permissions.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil || string(have) != b.String() {
+		t.Errorf("docs/permissions.md is not the table (go test ./internal/governance/rbac -update): %v", err)
+	}
+}
+
+// cell writes rights; the job kinds are one.
+func cell(rights []Right) string {
+	var kinds []string
+	for _, r := range jobs() {
+		kinds = append(kinds, r.Group+"/"+r.Resource)
+	}
+	var out []string
+	for _, r := range rights {
+		name := r.Resource
+		if slices.Contains(kinds, r.Group+"/"+r.Resource) {
+			name = "jobs"
+		} else if r.Group != "" {
+			name += "." + r.Group
+		}
+		text := strings.Join(r.Verbs, " ") + " `" + name + "`"
+		if r.Cluster {
+			text += " (cluster)"
+		}
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, "<br>")
+}
+
+// TestRolesGrantNoMore: no wildcard, no write on what is not of the namespace, nothing of
+// other namespaces.
+func TestRolesGrantNoMore(t *testing.T) {
+	r := ForTeam("vision", "g", []string{"a", "b"})
+	if len(r.Namespaced) != 2 || len(r.Bindings) != 2 || r.Namespaced[1].Namespace != "b" || r.Bindings[1].Namespace != "b" {
+		t.Errorf("%+v", r)
+	}
+	for _, rule := range r.Cluster.Rules {
+		for _, v := range rule.Verbs {
+			if v != "get" && v != "list" {
+				t.Errorf("the ClusterRole grants %s on %v", v, rule.Resources)
+			}
+		}
+		for _, name := range rule.Resources {
+			if slices.Contains([]string{"pods", "workloads", "localqueues", "secrets", "configmaps", "limitranges"}, name) || strings.Contains(name, "jobs") {
+				t.Errorf("the ClusterRole grants %s of all namespaces", name)
+			}
+		}
+	}
+	for _, rule := range slices.Concat(r.Cluster.Rules, r.Namespaced[0].Rules) {
+		if slices.Contains(rule.Verbs, "*") || slices.Contains(rule.Resources, "*") || slices.Contains(rule.APIGroups, "*") {
+			t.Errorf("a wildcard: %+v", rule)
+		}
+	}
+}
