@@ -13,12 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/rbac"
+	"github.com/hyperpod-cli/hyperpod/internal/rights"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	"github.com/hyperpod-cli/hyperpod/test/fault"
 )
 
-// uses are runs of each command of rbac.Commands, as a member of a team. Those after a *
+// uses are runs of each command of rights.Commands, as a member of a team. Those after a *
 // may end with another code than 0.
 var uses = map[string][]string{
 	"cancel-job":             {"cancel-job vit-huge", "cancel-job --all --yes"},
@@ -36,11 +36,11 @@ var uses = map[string][]string{
 	"wait-job":               {"* wait-job vit-huge --for running --timeout 1s", "* wait-job vit-huge --for deleted --timeout 1s"},
 }
 
-// TestRights: no command asks the API server for more than the table of package rbac
+// TestRights: no command asks the API server for more than the table of package rights
 // grants.
 func TestRights(t *testing.T) {
 	t.Parallel()
-	for _, c := range rbac.Commands() {
+	for _, c := range rights.Commands() {
 		if c.Name == "list-jobs --watch" {
 			continue // never ends; the watches are those of wait-job
 		}
@@ -49,10 +49,10 @@ func TestRights(t *testing.T) {
 			if len(uses[c.Name]) == 0 {
 				t.Fatal("no use")
 			}
-			granted := rbac.Merge(c.Needs, c.Optional)
+			granted := rights.Merge(c.Needs, c.Optional)
 			for _, line := range uses[c.Name] {
 				for _, r := range requestsOf(t, line) {
-					if !slices.ContainsFunc(granted, func(g rbac.Right) bool { return covers(g, r) }) {
+					if !slices.ContainsFunc(granted, func(g rights.Right) bool { return covers(g, r) }) {
 						t.Errorf("hyperpod %s asks for %s", line, r)
 					}
 				}
@@ -68,7 +68,7 @@ func (r request) String() string {
 	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
 }
 
-func covers(g rbac.Right, r request) bool {
+func covers(g rights.Right, r request) bool {
 	return g.Group == r.group && g.Resource == r.resource && slices.Contains(g.Verbs, r.verb) && (g.Cluster || r.namespace != "")
 }
 

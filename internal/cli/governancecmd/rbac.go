@@ -12,11 +12,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/rbac"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/rights"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -92,7 +92,7 @@ func runRBAC(ctx context.Context, o *RBACOptions) error {
 	}
 	var objects []any
 	for i, t := range teams {
-		roles := rbac.ForTeam(t.Name, o.group(t.Name), t.Namespaces)
+		roles := rights.ForTeam(t.Name, o.group(t.Name), t.Namespaces)
 		if i == 0 {
 			objects = append(objects, roles.Cluster)
 		}
@@ -180,8 +180,8 @@ type review struct {
 // verify asks for each permission as the present user.
 func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *factory.Cluster, team quota.Team) error {
 	doc := reviewDocument{Schema: "hyperpod.governance-rbac/v1", Team: team.Name, Namespace: team.Namespaces[0], Allowed: true}
-	questions := rbac.Questions()
-	results, err := parallel.Map(questions, func(q rbac.Review) (review, error) {
+	questions := rights.Questions()
+	results, err := parallel.Map(questions, func(q rights.Review) (review, error) {
 		resource, sub, _ := strings.Cut(q.Right.Resource, "/")
 		ns := ""
 		if !q.Right.Cluster {
@@ -219,4 +219,3 @@ func reviewTable(d reviewDocument) output.Table {
 	}
 	return t
 }
-

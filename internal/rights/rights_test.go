@@ -1,4 +1,4 @@
-package rbac
+package rights
 
 import (
 	"flag"
@@ -30,7 +30,7 @@ func TestTable(t *testing.T) {
 	for _, c := range Commands() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, cell(Merge(c.Needs)), cell(Merge(c.Optional)))
 	}
-	const path = "../../../docs/permissions.md"
+	const path = "../../docs/permissions.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestTable(t *testing.T) {
 	}
 	have, err := os.ReadFile(path)
 	if err != nil || string(have) != b.String() {
-		t.Errorf("docs/permissions.md is not the table (go test ./internal/governance/rbac -update): %v", err)
+		t.Errorf("docs/permissions.md is not the table (go test ./internal/rights -update): %v", err)
 	}
 }
 

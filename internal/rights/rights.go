@@ -1,8 +1,8 @@
-// Package rbac knows what each command of this program asks the API server, and makes
+// Package rights knows what each command of this program asks the API server, and makes
 // the Roles that grant exactly that to the data scientists of a team. It is pure.
 //
 // test/script/rights_test.go compares the table with the requests of every command.
-package rbac
+package rights
 
 import (
 	"cmp"
