@@ -26,6 +26,9 @@ func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 	if err := checkFormat(f, cmd); err != nil {
 		return err
 	}
+	if err := f.CheckMaxAge(cmd.Flags().Changed("max-age")); err != nil {
+		return err
+	}
 	if slices.Contains([]string{"version", "completion", "help"}, cmd.Name()) {
 		return nil
 	}

@@ -35,10 +35,12 @@ type Global struct {
 	Kubeconfig string
 	Sandbox    string
 	Snapshot   string
-	Timeout    time.Duration
-	Color      string
-	Quiet      bool
-	Debug      bool
+	// MaxAge is the age from which a snapshot is refused; 0 is none.
+	MaxAge  time.Duration
+	Timeout time.Duration
+	Color   string
+	Quiet   bool
+	Debug   bool
 	// ErrorFormat is how errors are printed: text or json.
 	ErrorFormat string
 }
@@ -100,6 +102,7 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&g.Sandbox, "sandbox", "", "use a sandbox on this machine, by name (--sandbox alone: "+DefaultSandbox+")")
 	fs.Lookup("sandbox").NoOptDefVal = DefaultSandbox
 	fs.StringVar(&g.Snapshot, "snapshot", "", "use a snapshot of a cluster, read-only: a file from save-snapshot or kubectl get -o yaml")
+	fs.DurationVar(&g.MaxAge, "max-age", 0, "refuse a snapshot that is older, for example 1h (exit code 1)")
 	fs.DurationVar(&g.Timeout, "request-timeout", 0, "maximum time for a single request (0: no limit)")
 	fs.StringVar(&g.Color, "color", "auto", "when to use color: auto|always|never")
 	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "suppress notices and progress on stderr")

@@ -30,6 +30,17 @@ func SplitJob(argument, given string) (kind, name string, err error) {
 	return k.Kind, name, nil
 }
 
+// BareName returns the name in an argument that may have the form that -o name prints: KIND/NAME or KIND.GROUP/NAME. kind is
+// in lower case and singular; an argument of another kind is returned as it is.
+func BareName(argument, kind string) string {
+	prefix, name, found := strings.Cut(argument, "/")
+	word, _, _ := strings.Cut(strings.ToLower(prefix), ".")
+	if found && strings.TrimSuffix(word, "s") == kind {
+		return name
+	}
+	return argument
+}
+
 // TakeJob returns a take for RunE that sets name to the job's name, which the flag bound
 // to it or the only argument gives, and kind if the name states it.
 func TakeJob(name, kind *string) func(*cobra.Command, []string) error {

@@ -30,7 +30,7 @@ func (f *Factory) SandboxName(fallback string) string {
 	case "1", "true":
 		return DefaultSandbox
 	}
-	return name
+	return BareName(name, "sandbox")
 }
 
 // SandboxDir returns the folder that holds the sandboxes' files.

@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -50,6 +51,9 @@ func live(g Global) string {
 
 func (f *Factory) openSnapshot(path string) (*Cluster, error) {
 	s, err := snapshot.Open(path)
+	if err == nil {
+		err = f.tooOld(s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +65,33 @@ func (f *Factory) openSnapshot(path string) (*Cluster, error) {
 	o.CacheDir = "" // the versions served are in the file
 	c := kube.NewInProcess(s.Handler(), "snapshot "+path, o)
 	return &Cluster{Client: c, Snapshot: s, Context: s.Info.Context, ContextNamespace: s.Info.Namespace, Now: func() time.Time { return now }}, nil
+}
+
+// CheckMaxAge refuses a --max-age without a snapshot, or one that is none.
+func (f *Factory) CheckMaxAge(given bool) error {
+	if !given {
+		return nil
+	}
+	path, err := f.SnapshotPath()
+	switch {
+	case err != nil:
+		return err
+	case f.Global.MaxAge <= 0:
+		return Invalid("max-age", f.Global.MaxAge, "must be greater than 0").Suggest(errs.Option("--max-age", "1h"))
+	case path == "":
+		return Requires("max-age", "--snapshot").Suggest(errs.Option("--snapshot", "FILE"))
+	}
+	return nil
+}
+
+// tooOld refuses a snapshot that is older than --max-age.
+func (f *Factory) tooOld(s *snapshot.Snapshot) error {
+	age := f.Now().Sub(s.Info.Taken)
+	if most := f.Global.MaxAge; most <= 0 || age <= most {
+		return nil
+	}
+	return errs.New("snapshot "+s.Path+" is too old", fmt.Sprintf("it is %s old, --max-age is %s", words.Age(age), f.Global.MaxAge)).
+		WithFact("taken", s.Info.Taken.Format(time.RFC3339)).Suggest(errs.Run("save-snapshot", s.Path).WithNote("on the cluster: saves it again"))
 }
 
 // describeSnapshot says what stands for the cluster, and how old it is.

@@ -31,10 +31,10 @@ func Take(team *string) func(*cobra.Command, []string) error {
 		switch {
 		case len(args) > 1:
 			return errs.Usagef("only one team is allowed, got %s", strings.Join(args, ", "))
-		case len(args) == 1 && args[0] == "":
+		case len(args) == 1 && factory.BareName(args[0], "clusterqueue") == "":
 			return errs.Usagef("the team name is empty")
 		case len(args) == 1:
-			*team = args[0]
+			*team = factory.BareName(args[0], "clusterqueue")
 		}
 		return nil
 	}

@@ -98,7 +98,7 @@ func podsOf(ctx context.Context, f *factory.Factory, name string) ([]pick.Pod, e
 // Settle records which flags were given and refuses those that cannot be combined.
 func (p *Flags) Settle(cmd *cobra.Command) error {
 	p.rankSet = cmd.Flags().Changed("rank")
-	p.Pod = strings.TrimPrefix(p.Pod, "pod/") // as -o name prints it
+	p.Pod = factory.BareName(p.Pod, "pod")
 	var given []string
 	for _, name := range []string{"pod", "all-pods", "role", "rank"} {
 		if cmd.Flags().Changed(name) {

@@ -54,7 +54,7 @@ func takeName(name *string, fallback func() string, missing *errs.Error) func(*c
 		case len(args) > 1:
 			return errs.Usagef("one sandbox at a time: got %s", strings.Join(args, ", "))
 		case len(args) == 1:
-			*name = args[0]
+			*name = factory.BareName(args[0], "sandbox")
 		case fallback == nil:
 			return missing
 		default:
