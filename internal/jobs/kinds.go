@@ -3,6 +3,7 @@ package jobs
 import (
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -19,8 +20,8 @@ func ended(j state.Job, w *state.Workload) (Status, bool) {
 		}
 	}
 	c := state.Condition{Reason: j.Reason, Message: j.Message}
-	switch j.Kind.Kind {
-	case "RayJob":
+	switch j.Kind.Style {
+	case kinds.RayRun:
 		if j.DeploymentPhase == "Retrying" {
 			break // the job failed, and a try is left
 		}
@@ -35,7 +36,7 @@ func ended(j state.Job, w *state.Workload) (Status, bool) {
 		case j.DeploymentPhase == "Complete":
 			return over(Succeeded, j, c), true
 		}
-	case "RayCluster":
+	case kinds.RayNodes:
 		if strings.EqualFold(j.Phase, "failed") {
 			return over(Failed, j, c), true
 		}
@@ -68,12 +69,12 @@ func active(j state.Job, w *state.Workload) Status {
 		}
 	}
 	start := Status{State: Starting, Since: admitted}
-	switch j.Kind.Kind {
-	case "RayJob":
+	switch j.Kind.Style {
+	case kinds.RayRun:
 		return rayJob(j, start)
-	case "RayCluster":
+	case kinds.RayNodes:
 		return rayCluster(j, start)
-	case "Job", "JobSet":
+	case kinds.Batch, kinds.JobGroups:
 		return counted(j, start)
 	}
 	if c, ok := holds(j.Conditions, "Restarting"); ok {
@@ -144,7 +145,7 @@ func counted(j state.Job, start Status) Status {
 	switch {
 	case r.Ready > 0:
 		return Status{State: Running, Since: begun}
-	case r.Failed > 0 && j.Kind.Kind == "Job", j.Restarts > 0:
+	case r.Failed > 0 && j.Kind.Style == kinds.Batch, j.Restarts > 0:
 		return Status{State: Restarting, Since: begun}
 	case r.Succeeded > 0:
 		return Status{State: Running, Since: begun}

@@ -1,6 +1,9 @@
 package kinds
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Job is a kind of job: what its resource is called and where in the object the
 // things are that hyperpod reads or writes.
@@ -19,6 +22,45 @@ type Job struct {
 	NeedsQueue bool
 	// Operator names what has to be installed for the kind to be served.
 	Operator string
+	// Style is how the operator reports the status.
+	Style Style
+	// Numbers is how the operator numbers and labels pods.
+	Numbers Numbers
+	// Policy is where the limits of a run are.
+	Policy Policy
+}
+
+// Style is a form of status that kinds share.
+type Style string
+
+// The styles: conditions of the training operators; the counts of batch Jobs, alone and
+// as parts of a JobSet; the phases of KubeRay.
+const (
+	Training  Style = "Training"
+	Batch     Style = "Batch"
+	JobGroups Style = "JobGroups"
+	RayRun    Style = "RayRun"
+	RayNodes  Style = "RayNodes"
+)
+
+// Numbers says by which labels a pod's role and number are told.
+type Numbers struct {
+	// Role and Index are the labels with the name of the role and the number in it.
+	Role, Index string
+	// First is the role whose pods come before the others in the ranks.
+	First string
+	// Place replaces both for kinds that number pods by several labels; roles has the
+	// number of pods of each role.
+	Place func(labels map[string]string, roles map[string]int64) (role string, index int)
+	// Unranked: pods have no ranks.
+	Unranked bool
+}
+
+// Policy says where the limits of a run are, and their fields there. A limit that the
+// kind does not have is "".
+type Policy struct {
+	At                            []string
+	TTL, Deadline, Backoff, Clean string
 }
 
 // Role is one kind of pod in a job (launcher, worker, ...). In paths, "*" stands
@@ -43,82 +85,16 @@ type Role struct {
 
 func path(s string) []string { return strings.Split(s, ".") }
 
-func kubeflow(kind, plural, specs string, short ...string) Job {
-	return Job{
-		Resource:    Resource{Group: "kubeflow.org", Version: "v1", Plural: plural, Kind: kind, Namespaced: true, Short: short},
-		PodLabel:    "training.kubeflow.org/job-name",
-		SuspendPath: path("spec.runPolicy.suspend"),
-		Roles:       []Role{{Path: path("spec." + specs + ".*"), Replicas: path("replicas"), Template: path("template")}},
-		Operator:    "Kubeflow training operator",
-	}
-}
-
-// The job kinds. Sources: the kinds' API types (kubeflow training-operator
-// v1.9, mpi-operator v0.6, KubeRay v1, JobSet v1alpha2) and, for
-// HyperPodPyTorchJob, the HyperPod training operator's documentation.
-var (
-	PyTorchJob = kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs")
-	MPIJob     = mpiJob()
-	TFJob      = kubeflow("TFJob", "tfjobs", "tfReplicaSpecs")
-	XGBoostJob = kubeflow("XGBoostJob", "xgboostjobs", "xgbReplicaSpecs")
-
-	HyperPodPyTorchJob = Job{
-		Resource:    Resource{Group: "sagemaker.amazonaws.com", Version: "v1", Plural: "hyperpodpytorchjobs", Kind: "HyperPodPyTorchJob", Namespaced: true},
-		PodLabel:    "HPJob",
-		SuspendPath: path("spec.runPolicy.suspend"),
-		Roles:       []Role{{Path: path("spec.replicaSpecs.*"), NameKey: "name", Replicas: path("replicas"), Template: path("template")}},
-		Operator:    "HyperPod training operator",
-	}
-	BatchJob = Job{
-		Resource:    Resource{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true},
-		PodLabel:    "batch.kubernetes.io/job-name",
-		SuspendPath: path("spec.suspend"),
-		Roles:       []Role{{Path: path("spec"), Name: "worker", Replicas: path("parallelism"), AtMost: path("completions"), Template: path("template")}},
-		NeedsQueue:  true,
-		Operator:    "Kubernetes",
-	}
-	RayJob = Job{
-		Resource: Resource{Group: "ray.io", Version: "v1", Plural: "rayjobs", Kind: "RayJob", Namespaced: true},
-		// Nothing on the pods says the RayJob's name, only their cluster's.
-		PodLabel:     "ray.io/cluster",
-		PodLabelFrom: path("status.rayClusterName"),
-		SuspendPath:  path("spec.suspend"),
-		Roles: []Role{
-			{Path: path("spec.rayClusterSpec.headGroupSpec"), Name: "head", Template: path("template")},
-			{Path: path("spec.rayClusterSpec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), OrNone: true, Times: path("numOfHosts"), Template: path("template")},
-		},
-		Operator: "KubeRay operator",
-	}
-	RayCluster = Job{
-		Resource:    Resource{Group: "ray.io", Version: "v1", Plural: "rayclusters", Kind: "RayCluster", Namespaced: true},
-		PodLabel:    "ray.io/cluster",
-		SuspendPath: path("spec.suspend"),
-		Roles: []Role{
-			{Path: path("spec.headGroupSpec"), Name: "head", Template: path("template")},
-			{Path: path("spec.workerGroupSpecs.*"), NameKey: "groupName", Replicas: path("replicas"), OrNone: true, Times: path("numOfHosts"), Template: path("template")},
-		},
-		NeedsQueue: true,
-		Operator:   "KubeRay operator",
-	}
-	JobSet = Job{
-		Resource:    Resource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Plural: "jobsets", Kind: "JobSet", Namespaced: true},
-		PodLabel:    "jobset.sigs.k8s.io/jobset-name",
-		SuspendPath: path("spec.suspend"),
-		Roles: []Role{{Path: path("spec.replicatedJobs.*"), NameKey: "name", Replicas: path("replicas"),
-			Times: path("template.spec.parallelism"), AtMost: path("template.spec.completions"), Template: path("template.spec.template")}},
-		Operator: "JobSet controller",
-	}
-)
-
-func mpiJob() Job {
-	j := kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs")
-	j.Version, j.Operator = "v2beta1", "MPI operator"
-	return j
-}
-
 // Jobs returns every job kind, in the order people should see them.
 func Jobs() []Job {
 	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TFJob, XGBoostJob}
+}
+
+// Installed reports an API group that an operator brings, so that a cluster may not serve
+// it, or at several versions.
+func Installed(group string) bool {
+	return group == KueueGroup || group == VisibilityGroup ||
+		group != BatchJob.Group && slices.ContainsFunc(Jobs(), func(j Job) bool { return j.Group == group })
 }
 
 // JobNames returns the kinds' names, in the same order.

@@ -8,14 +8,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// discovered are the API groups that clusters serve at several versions, or not at all.
-var discovered = []string{kinds.KueueGroup, "kubeflow.org", "ray.io", "jobset.x-k8s.io", "sagemaker.amazonaws.com", kinds.VisibilityGroup}
-
 // Served returns a resource at the best version that the server has. Kinds that
 // every cluster has cost no request; the others cost one per API group, remembered
 // for hours. kube.IsNotServed holds for the error of a kind that is not served.
 func Served(ctx context.Context, c *kube.Client, r kinds.Resource) (kinds.Resource, error) {
-	if !slices.Contains(discovered, r.Group) {
+	if !kinds.Installed(r.Group) {
 		return r, nil
 	}
 	versions, err := c.ServedVersions(ctx, r.Group)
@@ -43,7 +40,7 @@ func List[W, T any](ctx context.Context, c *kube.Client, r kinds.Resource, names
 			return nil, err
 		}
 		page, err := kube.Collect(ctx, c, at, namespace, o, convert)
-		if !again || !kube.IsNotServed(err) || !slices.Contains(discovered, r.Group) {
+		if !again || !kube.IsNotServed(err) || !kinds.Installed(r.Group) {
 			return page.Items, err
 		}
 		if gone, recheckErr := c.RecheckVersions(ctx, r.Group, at.Version); recheckErr != nil || !gone {

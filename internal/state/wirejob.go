@@ -227,7 +227,7 @@ func (s *wireJobStatus) replicas(j *Job, spec *wireJobSpec) {
 	for _, r := range s.ReplicatedJobs {
 		set(r.Name, r.status().times(pods[r.Name]))
 	}
-	if j.Kind.Group == "batch" && s.Active+s.Ready+s.Succeeded+s.Failed > 0 {
+	if j.Kind.Style == kinds.Batch && s.Active+s.Ready+s.Succeeded+s.Failed > 0 {
 		set("worker", ReplicaStatus{Active: int(s.Active), Ready: int(s.Ready), Succeeded: int(s.Succeeded), Failed: int(s.Failed)})
 	}
 	ray := s.wireRayStatus

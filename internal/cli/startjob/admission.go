@@ -167,7 +167,7 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 // resourceOf returns the resource of an object as the cluster serves it: the kinds of an
 // operator exist where it is installed.
 func resourceOf(ctx context.Context, c *factory.Cluster, object map[string]any) (kinds.Resource, error) {
-	if k, isJob := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind")); !isJob || !strings.Contains(k.Group, ".") {
+	if k, isJob := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind")); !isJob || !kinds.Installed(k.Group) {
 		return discovery.ResourceOf(ctx, c.Client, object)
 	}
 	res, err := discovery.Offered(ctx, c.Client, object)

@@ -35,6 +35,8 @@ var manifests = []struct{ kind, apiVersion, spec, want string }{
 	{"PyTorchJob", "kubeflow.org/v1", `{"pytorchReplicaSpecs":{"Worker":{"template":` + template(4) + `}}}`, "worker 1 4"},
 	{"TFJob", "kubeflow.org/v1", `{"tfReplicaSpecs":{"PS":` + replica(2, 0) + `,"Worker":` + replica(2, 4) + `,"Chief":` + replica(1, 4) + `}}`, "chief 1 4, ps 2 0, worker 2 8"},
 	{"XGBoostJob", "kubeflow.org/v1", `{"xgbReplicaSpecs":{"Master":` + replica(1, 1) + `,"Worker":` + replica(2, 1) + `}}`, "master 1 1, worker 2 2"},
+	{"JAXJob", "kubeflow.org/v1", `{"jaxReplicaSpecs":{"Worker":` + replica(2, 4) + `}}`, "worker 2 8"},
+	{"PaddleJob", "kubeflow.org/v1", `{"paddleReplicaSpecs":{"Master":` + replica(1, 1) + `,"Worker":` + replica(2, 1) + `}}`, "master 1 1, worker 2 2"},
 	{"MPIJob", "kubeflow.org/v2beta1", `{"runPolicy":{"suspend":true},"mpiReplicaSpecs":{"Launcher":` + replica(1, 0) + `,"Worker":` + replica(4, 8) + `}}`, "launcher 1 0, worker 4 32"},
 	{"HyperPodPyTorchJob", "sagemaker.amazonaws.com/v1", `{"nprocPerNode":"8","replicaSpecs":[{"name":"pods","replicas":2,"template":` + template(8) + `},{"name":"aux","template":` + template(1) + `}]}`, "pods 2 16, aux 1 1"},
 	{"HyperPodPyTorchJob", "sagemaker.amazonaws.com/v1", `{"replicaSpecs":[{"replicas":2,"spares":1,"template":` + template(8) + `}]}`, "main 3 24"},

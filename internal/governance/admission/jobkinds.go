@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	batchjob "sigs.k8s.io/kueue/pkg/controller/jobs/job"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/jobset"
+	"sigs.k8s.io/kueue/pkg/controller/jobs/kubeflow/jobs/jaxjob"
+	"sigs.k8s.io/kueue/pkg/controller/jobs/kubeflow/jobs/paddlejob"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/kubeflow/jobs/pytorchjob"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/kubeflow/jobs/tfjob"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/kubeflow/jobs/xgboostjob"
@@ -82,6 +84,8 @@ var integrations = sync.OnceValue(func() []integration {
 	}, validated(new(raycluster.RayClusterWebhook)))
 	add(func() jobframework.GenericJob { return tfjob.NewJob() }, nil, nil)
 	add(func() jobframework.GenericJob { return xgboostjob.NewJob() }, nil, nil)
+	add(func() jobframework.GenericJob { return jaxjob.NewJob() }, nil, nil)
+	add(func() jobframework.GenericJob { return paddlejob.NewJob() }, nil, nil)
 	return list
 })
 

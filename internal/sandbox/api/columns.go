@@ -87,8 +87,8 @@ var (
 
 // jobColumns returns the columns of a job kind that is a custom resource.
 func jobColumns(j kinds.Job) []column {
-	switch j.Kind {
-	case kinds.RayJob.Kind:
+	switch j.Style {
+	case kinds.RayRun:
 		return []column{
 			{name: "Job Status", cell: at("status", "jobStatus")},
 			{name: "Deployment Status", cell: at("status", "jobDeploymentStatus")},
@@ -96,13 +96,13 @@ func jobColumns(j kinds.Job) []column {
 			{name: "Start Time", cell: at("status", "startTime")},
 			{name: "End Time", cell: at("status", "endTime")},
 		}
-	case kinds.RayCluster.Kind:
+	case kinds.RayNodes:
 		return []column{
 			{name: "Desired Workers", cell: count("status", "desiredWorkerReplicas")},
 			{name: "Available Workers", cell: count("status", "availableWorkerReplicas")},
 			{name: "Status", cell: at("status", "state")},
 		}
-	case kinds.JobSet.Kind:
+	case kinds.JobGroups:
 		return []column{
 			{name: "TerminalState", cell: at("status", "terminalState")},
 			{name: "Restarts", cell: count("status", "restarts")},

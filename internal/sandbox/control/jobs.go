@@ -275,8 +275,8 @@ func finished(j job) bool { return outcome(j) != "" }
 
 // outcome returns "Succeeded", "Failed", or "" for an unfinished job.
 func outcome(j job) string {
-	switch j.kind.Kind {
-	case kinds.RayJob.Kind:
+	switch j.kind.Style {
+	case kinds.RayRun:
 		switch object.Text(j.m(), "status", "jobStatus") {
 		case "SUCCEEDED":
 			return "Succeeded"
@@ -284,7 +284,7 @@ func outcome(j job) string {
 			return "Failed"
 		}
 		return ""
-	case kinds.RayCluster.Kind:
+	case kinds.RayNodes:
 		return ""
 	}
 	for _, c := range []string{"Succeeded", "Complete", "Completed", "Failed"} {

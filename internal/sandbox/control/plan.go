@@ -35,16 +35,16 @@ func plan(j job) []podPlan {
 // identify sets the name and labels of the i-th pod of a role.
 func (w *podPlan) identify(j job, p kinds.Part, i int64) {
 	name, role, index := j.o.Name, strings.ToLower(p.Name), strconv.FormatInt(i, 10)
-	switch j.kind.Kind {
-	case kinds.PyTorchJob.Kind, kinds.TFJob.Kind, kinds.XGBoostJob.Kind:
+	labels := j.kind.Numbers
+	switch {
+	case j.kind.Style == kinds.Training && labels.Role != "":
 		w.name = name + "-" + role + "-" + index
 		w.labels["training.kubeflow.org/operator-name"] = strings.ToLower(j.kind.Kind) + "-controller"
-		w.labels["training.kubeflow.org/replica-type"] = role
-		w.labels["training.kubeflow.org/replica-index"] = index
+		w.labels[labels.Role], w.labels[labels.Index] = role, index
 		if role == "master" || role == "chief" {
 			w.labels["training.kubeflow.org/job-role"] = "master"
 		}
-	case kinds.MPIJob.Kind:
+	case j.kind.Kind == kinds.MPIJob.Kind:
 		w.labels["training.kubeflow.org/operator-name"] = "mpi-operator"
 		w.labels["training.kubeflow.org/job-role"] = role
 		if w.name = name + "-" + role + "-" + index; role == "launcher" {
@@ -52,15 +52,15 @@ func (w *podPlan) identify(j job, p kinds.Part, i int64) {
 		} else {
 			w.labels["training.kubeflow.org/replica-index"] = index
 		}
-	case kinds.BatchJob.Kind:
+	case j.kind.Style == kinds.Batch:
 		w.labels["job-name"], w.labels["batch.kubernetes.io/controller-uid"], w.labels["controller-uid"] = name, j.o.UID, j.o.UID
 		if w.name = name + "-"; object.Text(j.m(), "spec", "completionMode") == "Indexed" {
 			w.name = name + "-" + index + "-"
 			w.labels["batch.kubernetes.io/job-completion-index"] = index
 		}
-	case kinds.RayJob.Kind, kinds.RayCluster.Kind:
+	case j.kind.Style == kinds.RayRun, j.kind.Style == kinds.RayNodes:
 		cluster := name
-		if j.kind.Kind == kinds.RayJob.Kind {
+		if j.kind.Style == kinds.RayRun {
 			cluster = rayCluster(j)
 			w.labels["ray.io/originated-from-crd"], w.labels["ray.io/originated-from-cr-name"] = "RayJob", name
 		}
@@ -71,7 +71,7 @@ func (w *podPlan) identify(j job, p kinds.Part, i int64) {
 			w.labels["ray.io/node-type"], w.labels["ray.io/group"] = "head", "headgroup"
 			w.name = cluster + "-head-"
 		}
-	case kinds.JobSet.Kind:
+	case j.kind.Style == kinds.JobGroups:
 		pods := max(1, parallelism(j, p.Name))
 		w.name = fmt.Sprintf("%s-%s-%d-%d-", name, p.Name, i/pods, i%pods)
 		w.labels["jobset.sigs.k8s.io/replicatedjob-name"] = p.Name

@@ -99,14 +99,14 @@ func (s *sim) podsReadyStatus(w *store.Object, t tally) error {
 
 // jobStatus writes a job's status like the kind's operator.
 func (s *sim) jobStatus(j job, m map[string]any, t tally) {
-	switch j.kind.Kind {
-	case kinds.BatchJob.Kind:
+	switch j.kind.Style {
+	case kinds.Batch:
 		s.batchStatus(j, m, t)
-	case kinds.RayJob.Kind:
+	case kinds.RayRun:
 		s.rayJobStatus(j, m, t)
-	case kinds.RayCluster.Kind:
+	case kinds.RayNodes:
 		s.rayClusterStatus(j, m, t)
-	case kinds.JobSet.Kind:
+	case kinds.JobGroups:
 		s.jobSetStatus(j, m, t)
 	default:
 		s.trainingStatus(j, m, t)
@@ -117,14 +117,14 @@ func (s *sim) jobStatus(j job, m map[string]any, t tally) {
 // message.
 func (s *sim) finishStatus(j job, m map[string]any, result string) string {
 	t := s.tally(j)
-	switch j.kind.Kind {
-	case kinds.BatchJob.Kind:
+	switch j.kind.Style {
+	case kinds.Batch:
 		return s.batchFinished(m, t, result)
-	case kinds.RayJob.Kind:
+	case kinds.RayRun:
 		return s.rayJobFinished(j, m, result)
-	case kinds.RayCluster.Kind:
+	case kinds.RayNodes:
 		return s.rayClusterFinished(m)
-	case kinds.JobSet.Kind:
+	case kinds.JobGroups:
 		return s.jobSetFinished(j, m, t, result)
 	}
 	return s.trainingFinished(j, m, t, result)

@@ -214,7 +214,7 @@ func (j *View) SetNodes(n int) error {
 		}
 	}
 	switch {
-	case j.IsKind(kinds.PyTorchJob, kinds.XGBoostJob):
+	case j.Kind.Numbers.First == "Master":
 		return j.setWorkers(n)
 	case len(training) == 1 && training[0].scale(n):
 		return nil

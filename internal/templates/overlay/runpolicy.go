@@ -7,22 +7,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// policyFields are where the kinds keep their run policy, by flag. A flag that a
-// kind has no field for is refused.
+// policyFields are where the kind keeps its run policy, by flag. A flag that a kind has
+// no field for is refused.
 func policyFields(j *jobobject.View) (map[string]any, map[setting.Setting]string) {
-	kubernetes := map[setting.Setting]string{setting.TTL: "ttlSecondsAfterFinished", setting.Deadline: "activeDeadlineSeconds", setting.Backoff: "backoffLimit"}
-	switch {
-	case j.IsKind(kinds.BatchJob, kinds.RayJob):
-		return j.Spec(), kubernetes
-	case j.IsKind(kinds.JobSet):
-		return j.Spec(), map[setting.Setting]string{setting.TTL: "ttlSecondsAfterFinished"}
-	case j.IsKind(kinds.HyperPodPyTorchJob):
-		return jobobject.Child(j.Spec(), "runPolicy"), map[setting.Setting]string{setting.TTL: "ttlSecondsAfterFinished", setting.Deadline: "activeDeadlineSeconds", setting.CleanPodPolicy: "cleanPodPolicy"}
-	case j.Kind.Group == kinds.PyTorchJob.Group:
-		kubernetes[setting.CleanPodPolicy] = "cleanPodPolicy"
-		return jobobject.Child(j.Spec(), "runPolicy"), kubernetes
+	p, at := j.Kind.Policy, j.Object
+	for _, key := range p.At {
+		at = jobobject.Child(at, key)
 	}
-	return j.Spec(), nil
+	return at, map[setting.Setting]string{setting.TTL: p.TTL, setting.Deadline: p.Deadline, setting.Backoff: p.Backoff, setting.CleanPodPolicy: p.Clean}
 }
 
 // applyRunPolicy lays the policy over the job.
@@ -36,8 +28,8 @@ func (s *job) applyRunPolicy(j *jobobject.View) error {
 		if !set {
 			return nil
 		}
-		key, has := fields[which]
-		if !has {
+		key := fields[which]
+		if key == "" {
 			e := setting.NotFor(j.Kind.Kind, which)
 			if which == setting.Backoff && j.IsKind(kinds.HyperPodPyTorchJob) {
 				e.Suggest(setting.MaxRetry.Option("N"))

@@ -1,0 +1,38 @@
+package kinds
+
+// JobSet is a set of groups of batch Jobs (v1alpha2).
+var JobSet = Job{
+	Resource:    Resource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Plural: "jobsets", Kind: "JobSet", Namespaced: true},
+	PodLabel:    "jobset.sigs.k8s.io/jobset-name",
+	SuspendPath: path("spec.suspend"),
+	Roles: []Role{{Path: path("spec.replicatedJobs.*"), NameKey: "name", Replicas: path("replicas"),
+		Times: path("template.spec.parallelism"), AtMost: path("template.spec.completions"), Template: path("template.spec.template")}},
+	Operator: "JobSet controller",
+	Style:    JobGroups,
+	Numbers: Numbers{Place: func(labels map[string]string, roles map[string]int64) (string, int) {
+		name := labels[replicatedJobLabel]
+		return name, jobSetIndex(labels, roles[name])
+	}},
+	Policy: Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished"},
+}
+
+const (
+	replicatedJobLabel = "jobset.sigs.k8s.io/replicatedjob-name"
+	jobIndexLabel      = "jobset.sigs.k8s.io/job-index"
+	jobCountLabel      = "jobset.sigs.k8s.io/replicatedjob-replicas"
+)
+
+// jobSetIndex numbers the pods of a group of jobs: those of the first job, of the
+// second, and so on. pods is how many the whole group has.
+func jobSetIndex(labels map[string]string, pods int64) int {
+	jobs, at, inner := index(labels[jobCountLabel]), index(labels[jobIndexLabel]), index(labels[completionIndexLabel])
+	switch {
+	case at < 0 || inner < 0:
+		return -1
+	case jobs > 0:
+		return at*int(pods)/jobs + inner
+	case at == 0:
+		return inner
+	}
+	return -1
+}
