@@ -81,7 +81,8 @@ func (b *Branch) own(n *node, resource string, complete bool) bool {
 	return found
 }
 
-// cohortLimit is the most that a cohort can ever hold of a resource.
+// cohortLimit is the most that the members of a cohort can ever hold of a resource
+// together.
 func (r *Report) cohortLimit(n *node, resource string) *int64 {
 	if !r.Complete || n.cyclic {
 		return nil
@@ -89,7 +90,7 @@ func (r *Report) cohortLimit(n *node, resource string) *int64 {
 	var sum int64
 	for _, k := range r.Tree.keys {
 		if k.Resource == resource {
-			sum = add(sum, n.potential(k))
+			sum = add(sum, n.most(k))
 		}
 	}
 	return &sum

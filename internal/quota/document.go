@@ -117,6 +117,16 @@ type TotalJSON struct {
 	Resource string
 	FiguresJSON
 	Pending *float64
+	// Idle is idle quota that stays idle, with the reason; Free does not count that of
+	// stopped teams.
+	Idle []IdleJSON
+}
+
+// IdleJSON is idle quota of a team. Why is one of the Idle constants.
+type IdleJSON struct {
+	Team   string
+	Amount *float64
+	Why    string
 }
 
 // CapacityJSON is a Capacity; amounts by resource.
@@ -175,7 +185,11 @@ func (r *Report) Document(resources []string, teams []Team) Document {
 			}
 		}
 		sum := r.Sum(name)
-		d.Totals = append(d.Totals, TotalJSON{name, sum.Figures.json(name), number(name, sum.Pending)})
+		total := TotalJSON{name, sum.Figures.json(name), number(name, sum.Pending), []IdleJSON{}}
+		for _, i := range r.Idle(name) {
+			total.Idle = append(total.Idle, IdleJSON{i.Team, number(name, &i.Amount), i.Why})
+		}
+		d.Totals = append(d.Totals, total)
 	}
 	d.Capacity = CapacityDocument(r.Capacity, false, resources)
 	return d

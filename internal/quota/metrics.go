@@ -49,6 +49,7 @@ func (d Document) Metrics() []metrics.Family {
 	}
 	out = append(out, pending)
 	out = append(out, d.teamMetrics()...)
+	out = append(out, d.problemMetrics())
 	return append(out, CapacityMetrics(d.Capacity, false)...)
 }
 
@@ -61,14 +62,30 @@ func (q QuotaJSON) labels(more ...metrics.Label) []metrics.Label {
 	return append(append(out, more...), metrics.Label{Name: "resource", Value: q.Resource})
 }
 
+// problemMetrics has a sample of 1 for each problem.
+func (d Document) problemMetrics() metrics.Family {
+	f := metrics.Family{Name: MetricPrefix + "quota_problem", Help: "A problem of the quota, by its code."}
+	for _, p := range d.Problems {
+		f.Put(1, metrics.Label{Name: "code", Value: p.Code}, metrics.Label{Name: "subject", Value: p.Subject},
+			metrics.Label{Name: "flavor", Value: p.Flavor}, metrics.Label{Name: "resource", Value: p.Resource})
+	}
+	return f
+}
+
 func (d Document) teamMetrics() []metrics.Family {
 	weight := metrics.Family{Name: MetricPrefix + "cluster_queue_fair_share_weight", Help: "Weight in fair sharing."}
 	share := metrics.Family{Name: MetricPrefix + "cluster_queue_weighted_share", Help: "Share in fair sharing: the lowest goes first, +Inf borrows with weight 0."}
+	active := metrics.Family{Name: MetricPrefix + "cluster_queue_active", Help: "1: Kueue admits workloads through the queue; 0: it does not."}
 	running := metrics.Family{Name: MetricPrefix + "cluster_queue_reserving_workloads", Help: "Workloads that hold quota."}
 	waiting := metrics.Family{Name: MetricPrefix + "cluster_queue_pending_workloads", Help: "Workloads that wait for quota."}
 	for _, t := range d.Teams {
 		labels := []metrics.Label{{Name: "cluster_queue", Value: t.ClusterQueue}, {Name: "team", Value: t.Team}}
 		weight.Put(t.FairShareWeight, labels...)
+		admits := 0.0
+		if t.State == Active {
+			admits = 1
+		}
+		active.Put(admits, labels...)
 		if v := t.FairShare; v != nil {
 			share.Put(*v, labels...)
 		} else if t.FairShareReason != nil && *t.FairShareReason == ShareInfinite {
@@ -77,7 +94,7 @@ func (d Document) teamMetrics() []metrics.Family {
 		running.Put(float64(t.Running), labels...)
 		waiting.Put(float64(t.Waiting), labels...)
 	}
-	return []metrics.Family{weight, share, running, waiting}
+	return []metrics.Family{weight, share, active, running, waiting}
 }
 
 // CapacityMetrics returns capacities by instance type, or by node group, as

@@ -36,6 +36,8 @@ type adder func(code, subject, format string, args ...any) *Problem
 // The codes of a Problem.
 const (
 	Overcommitted       = "Overcommitted"       // a team uses what nobody lends
+	AboveLimit          = "AboveLimit"          // a team uses more than it may ever hold
+	IdleTaken           = "IdleTaken"           // a team cannot get idle quota of its own, because of overcommit elsewhere
 	OverCapacity        = "OverCapacity"        // more quota than healthy nodes have
 	UndefinedFlavor     = "UndefinedFlavor"     // a queue has quota of a flavor that does not exist
 	MissingClusterQueue = "MissingClusterQueue" // a LocalQueue leads nowhere
@@ -152,6 +154,28 @@ func (b *builder) teamProblems(t *Team, put adder) {
 		if r.Overcommit != nil && *r.Overcommit > 0 {
 			put(Overcommitted, t.Name, "%s uses %s %s more than its quota and what others lend (OVERCOMMIT)", t.Name, Text(r.Resource, *r.Overcommit), r.Resource).Resource = r.Resource
 		}
+		for k := range r.Flavors {
+			flavorProblems(t, r.Resource, &r.Flavors[k], put)
+		}
+	}
+}
+
+// flavorProblems are a team's use above its limit, as after a limit was lowered, and
+// idle quota that it cannot get because others use more than there is.
+func flavorProblems(t *Team, resource string, f *FlavorRow, put adder) {
+	if f.Overcommit == nil || f.Limit == nil || f.Free == nil || f.Lent == nil {
+		return
+	}
+	say := func(code, format string, args ...any) {
+		p := put(code, t.Name, format, args...)
+		p.Flavor, p.Resource = f.Flavor, resource
+	}
+	if above := sub(f.Reserved, *f.Limit); above > *f.Overcommit {
+		say(AboveLimit, "%s uses %s %s of %s, and its limit is %s", t.Name, Text(resource, f.Reserved), resource, f.Flavor, Text(resource, *f.Limit))
+	}
+	if idle := sub(f.Idle(), *f.Lent); t.State == Active && *f.Free < idle {
+		say(IdleTaken, "%s can get %s of its %s idle %s of %s: other teams use more than their quota and what others lend", t.Name,
+			Text(resource, *f.Free), Text(resource, idle), resource, f.Flavor)
 	}
 }
 

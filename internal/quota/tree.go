@@ -251,6 +251,29 @@ func (n *node) potential(k Key) int64 {
 	return all
 }
 
+// most is the most that a queue, or all queues of a cohort together, can ever hold: no
+// more than each of them, and no more than what reaches the cohort and what its members
+// keep to themselves.
+func (n *node) most(k Key) int64 {
+	if !n.isCohort {
+		return n.potential(k)
+	}
+	var members int64
+	for _, c := range n.children {
+		members = add(members, c.most(k))
+	}
+	return min(members, add(n.potential(k), n.kept(k)))
+}
+
+// kept is what the members of a cohort never lend.
+func (n *node) kept(k Key) int64 {
+	var sum int64
+	for _, c := range n.children {
+		sum = add(sum, add(c.local(k), c.kept(k)))
+	}
+	return sum
+}
+
 // Available returns how much the ClusterQueue could get right now without
 // preempting anyone: its own free quota and what it may borrow. It is 0 for a
 // queue that is not in the tree or in a cohort cycle.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // notes explain the bars, the capacity of the nodes and figures that need a definition.
@@ -45,7 +46,39 @@ func (p page) notes(lines []line, wide bool) []string {
 	if p.report.Source == quota.FromStatus {
 		out = append(out, "use is from the status of the ClusterQueues and can be seconds old")
 	}
+	if !p.narrow {
+		for _, resource := range p.resources {
+			if text := p.idle(resource); text != "" {
+				out = append(out, text)
+			}
+		}
+	}
 	return append(out, p.slices()...)
+}
+
+// idle is the idle accelerators that nobody may borrow, and why.
+func (p page) idle(resource string) string {
+	if !kinds.Accelerator(resource) {
+		return ""
+	}
+	why := map[string]string{quota.IdleStopped: "stopped", quota.IdleAlone: "no other team in its cohort", quota.IdleLendingLimit: "lending limit"}
+	var total int64
+	var parts []string
+	const shown = 4
+	list := p.report.Idle(resource)
+	for i, one := range list {
+		total += one.Amount
+		if i < shown {
+			parts = append(parts, fmt.Sprintf("%s of %s (%s)", quota.Text(resource, one.Amount), one.Team, why[one.Why]))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	if more := len(list) - shown; more > 0 {
+		parts = append(parts, words.Count(more, "more team", "more teams"))
+	}
+	return fmt.Sprintf("%s %s stays idle: %s", quota.Text(resource, total), p.called(resource), strings.Join(parts, ", "))
 }
 
 // used counts the flavors that there is something of.
@@ -89,7 +122,7 @@ func (p page) capacity(resource string) string {
 	}
 	text += ", quota " + quota.Text(resource, sum.Nominal)
 	if sum.Nominal > 0 {
-		text += fmt.Sprintf(", %.0f %% used", 100*float64(sum.Used)/float64(sum.Nominal))
+		text += fmt.Sprintf(", %.0f %% of quota used", 100*float64(sum.Used)/float64(sum.Nominal))
 	}
 	return text
 }

@@ -1,0 +1,75 @@
+package quota
+
+// Why idle quota stays idle.
+const (
+	// IdleStopped: the queue is stopped or inactive, so that its team cannot use it.
+	IdleStopped = "Stopped"
+	// IdleLendingLimit: the team lends less than it does not use.
+	IdleLendingLimit = "LendingLimit"
+	// IdleAlone: no other team shares a cohort with it.
+	IdleAlone = "Alone"
+)
+
+// Idle is quota that a team does not use, and that nobody else may borrow or, of
+// IdleStopped, that the team itself cannot use.
+type Idle struct {
+	Team   string
+	Amount int64
+	Why    string
+}
+
+// Idle lists the idle quota of a resource with why it stays idle, by team. What others
+// could borrow is not in it, except where a queue is stopped: FREE does not count that.
+func (r *Report) Idle(resource string) []Idle {
+	if !r.Complete {
+		return nil
+	}
+	var out []Idle
+	for i := range r.Teams {
+		t := &r.Teams[i]
+		n := r.Tree.queues[t.ClusterQueue]
+		if n == nil || n.apart() {
+			continue
+		}
+		sums := map[string]int64{}
+		for _, k := range r.Tree.keys {
+			l := n.loan(k)
+			idle := max(0, sub(sub(n.limit(k).nominal, n.usage[k]), l.lent))
+			switch {
+			case k.Resource != resource || idle == 0:
+			case t.State != Active:
+				sums[IdleStopped] = add(sums[IdleStopped], idle)
+			case n.alone():
+				sums[IdleAlone] = add(sums[IdleAlone], idle)
+			default:
+				sums[IdleLendingLimit] = add(sums[IdleLendingLimit], max(0, sub(idle, l.can)))
+			}
+		}
+		for _, why := range []string{IdleStopped, IdleAlone, IdleLendingLimit} {
+			if sums[why] > 0 {
+				out = append(out, Idle{t.Name, sums[why], why})
+			}
+		}
+	}
+	return out
+}
+
+// alone reports a queue whose cohort tree has no other queue.
+func (n *node) alone() bool {
+	root := n
+	for root.parent != nil {
+		root = root.parent
+	}
+	var queues func(*node) int
+	queues = func(n *node) int {
+		if !n.isCohort {
+			return 1
+		}
+		sum := 0
+		for _, c := range n.children {
+			sum += queues(c)
+		}
+		return sum
+	}
+	return queues(root) == 1
+}
