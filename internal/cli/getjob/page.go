@@ -159,20 +159,7 @@ func (r report) queueText() string {
 // accelerators returns the devices that the job holds or requests.
 func (r report) accelerators() string {
 	if held := jobs.Holdings(r.workload, r.queue, r.workloads); len(held) > 0 {
-		var out []string
-		for _, h := range held {
-			if !kinds.Accelerator(h.Resource) || h.Amount == 0 {
-				continue
-			}
-			text := fmt.Sprintf("%d %s", h.Amount, h.Resource)
-			if h.Borrowed > 0 {
-				text += fmt.Sprintf(", %d borrowed (estimate: Kueue counts borrowing per queue)", h.Borrowed)
-			} else if r.queue == nil {
-				text += " (borrowed amount unknown)"
-			}
-			out = append(out, text)
-		}
-		return cmp.Or(strings.Join(out, "; "), "none")
+		return jobtext.Holdings(held, r.queue != nil)
 	}
 	total := map[string]int64{}
 	for _, role := range r.job.Roles {

@@ -130,4 +130,10 @@ func TestFindingsOnce(t *testing.T) {
 	if page := verdict.Text(v, 0, hours); len(v.Lint) != 2 || strings.Count(page, "priority class") != 1 || strings.Contains(page, lint.NotOnDashboard) {
 		t.Errorf("%d findings\n%s", len(v.Lint), page)
 	}
+	// With classes to choose from, the note of the suggestion follows it.
+	v.Lint = lint.Check(lint.Job{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t", Managed: true, PriorityClasses: []string{"high", "low"}})
+	verdict.FillFindings(v.Lint, nil, errs.Suggestion.String)
+	if page := verdict.Text(v, 0, hours); strings.Count(page, "--priority") != 1 || strings.Contains(page, "#") {
+		t.Errorf("%s", page)
+	}
 }

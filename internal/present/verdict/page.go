@@ -104,7 +104,7 @@ func findingRows(p *textpage.Page, v *check.Verdict) {
 		if f.Code == lint.UnknownQueue && failed("Queue") || f.Code == lint.UnknownPriority && failed("PriorityClass") {
 			continue
 		}
-		if f.Code == lint.NotOnDashboard && slices.ContainsFunc(v.Lint, func(o lint.Finding) bool { return o.Code == lint.NoPriority && o.Try == f.Try }) {
+		if f.Code == lint.NotOnDashboard && slices.ContainsFunc(v.Lint, func(o lint.Finding) bool { return o.Code == lint.NoPriority && strings.HasPrefix(o.Try, f.Try) }) {
 			continue // the row about the priority class has the same cause and fix
 		}
 		p.Row(once("also", shown), fmt.Sprintf("[%s] %s%s", f.Code, f.Message, inBrackets(f.Try, f.Advice)))
@@ -132,7 +132,7 @@ func stepLabel(check string) string {
 
 func inBrackets(try, advice string) string {
 	if text := cmp.Or(try, advice); text != "" {
-		return " (" + text + ")"
+		return " (" + strings.Replace(text, "   # ", ": ", 1) + ")" // a note of a suggestion
 	}
 	return ""
 }
