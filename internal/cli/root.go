@@ -4,16 +4,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/connectcluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/createtemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/describecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getclusters"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getlog"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getqueue"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/gettemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/gettoken"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/governancecmd"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listclusterevents"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listclusternodes"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listinstancetypes"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
@@ -29,6 +35,7 @@ import (
 
 // The groups of commands in the help text.
 const (
+	groupClusters  = "clusters"
 	groupJobs      = "jobs"
 	groupQuota     = "quota"
 	groupTemplates = "templates"
@@ -66,6 +73,7 @@ uses a sandbox: a practice cluster on this machine.`,
 	root.AddGroup(
 		&cobra.Group{ID: groupJobs, Title: "Jobs:"},
 		&cobra.Group{ID: groupQuota, Title: "Quota and queues:"},
+		&cobra.Group{ID: groupClusters, Title: "Clusters:"},
 		&cobra.Group{ID: groupTemplates, Title: "Templates:"},
 		&cobra.Group{ID: groupOffline, Title: "Simulation, snapshots and sandboxes:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
@@ -92,6 +100,14 @@ uses a sandbox: a practice cluster on this machine.`,
 		getquota.NewCmd(f, nil),
 		getqueue.NewCmd(f, nil),
 		governancecmd.NewCmd(f),
+	)
+	add(groupClusters,
+		getclusters.NewCmd(f, nil),
+		connectcluster.NewCmd(f, nil),
+		describecluster.NewCmd(f, nil),
+		listclusternodes.NewCmd(f, nil),
+		listclusterevents.NewCmd(f, nil),
+		gettoken.NewCmd(f, nil),
 	)
 	add(groupTemplates,
 		listtemplates.NewCmd(f, nil),

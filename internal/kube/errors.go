@@ -216,3 +216,10 @@ func Message(err error) string {
 	}
 	return ""
 }
+
+// NoAnswer reports a request that the server did not answer: it was not reached, or the
+// answer was lost.
+func NoAnswer(err error) bool {
+	var te *transportError
+	return errors.As(err, &te)
+}

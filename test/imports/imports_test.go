@@ -139,9 +139,23 @@ func TestImportGraph(t *testing.T) {
 			deep:    true,
 		},
 		{
-			name:    "no AWS SDK: the cluster's own objects say what is needed",
+			name:    "only one package knows the AWS SDK",
+			applies: func(p string) bool { return p != "internal/discovery/aws" },
+			banned:  func(i string) bool { return under(i, "github.com/aws") },
+		},
+		{
+			name:    "the SDK's clients of whole services are large: SageMaker lends its rules for endpoints only",
 			applies: func(string) bool { return true },
-			banned:  func(i string) bool { return under(i, "github.com/aws/aws-sdk-go-v2") },
+			banned: func(i string) bool {
+				return under(i, "github.com/aws/aws-sdk-go-v2/service/ssm", "github.com/aws/aws-sdk-go-v2/service/ec2")
+			},
+			deep: true,
+		},
+		{
+			name:    "values of clusters are pure",
+			applies: func(p string) bool { return p == "internal/clusters" },
+			banned:  func(i string) bool { return under(i, "github.com", "k8s.io", "net/http") },
+			deep:    true,
 		},
 		{
 			name:    "documentation generators stay out of the shipped binary",

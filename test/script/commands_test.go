@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
+	fake "github.com/hyperpod-cli/hyperpod/test/aws"
 	"github.com/hyperpod-cli/hyperpod/test/fault"
 )
 
@@ -44,6 +45,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 				ts.Fatalf("no request came")
 			}
 		},
+		"aws":        startAWS,
+		"awscalls":   awsCalls,
 		"documented": documented,
 		// examples: the repository's folder of that name, as a reader has it.
 		"examples": func(ts *testscript.TestScript, _ bool, _ []string) {
@@ -62,8 +65,11 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// holder keeps a script's apiserver; scripts run side by side.
-type holder struct{ proxy *fault.Proxy }
+// holder keeps a script's apiserver and AWS account; scripts run side by side.
+type holder struct {
+	proxy *fault.Proxy
+	aws   *fake.Server
+}
 
 type holderKey struct{}
 

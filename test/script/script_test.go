@@ -62,6 +62,10 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
 	env.Setenv("KUBECONFIG", "")
 	env.Setenv("HYPERPOD_SANDBOX", "")
+	env.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION"} {
+		env.Setenv(name, "")
+	}
 	env.Setenv("TZ", "UTC")
 	env.Setenv("LANG", "C.UTF-8")
 	env.Setenv("USER", "ada")

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	fake "github.com/hyperpod-cli/hyperpod/test/aws"
 )
 
 // word is a key of the vocabulary in docs/output.md.
@@ -89,6 +92,32 @@ var documents = []struct{ name, args string }{
 	{"patch-job", "patch-job suspend vit-huge -n hyperpod-ns-researchers --dry-run"},
 	{"patch-job", "patch-job priority dino-giant -n hyperpod-ns-researchers --priority inference --dry-run"},
 	{"version", "version"},
+	{"get-clusters", "get-clusters -n hyperpod-ns-ml-engineers"},
+	{"get-clusters", "get-clusters --group"},
+	{"describe-cluster", "describe-cluster ml-prod"},
+	{"list-cluster-nodes", "list-cluster-nodes ml-prod"},
+	{"list-cluster-events", "list-cluster-events ml-prod"},
+}
+
+// clusterless are the documents that need no Kubernetes cluster.
+var clusterless = []string{"version", "sandbox list", "get-clusters", "describe-cluster", "list-cluster-nodes", "list-cluster-events"}
+
+// withAccount returns the environment of an AWS account, for run.
+func withAccount(t *testing.T) []string {
+	t.Helper()
+	s := fake.New(fake.Options{})
+	end, err := fillAccount(t.TempDir(), s, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	endpoint := httptest.NewServer(s)
+	t.Cleanup(endpoint.Close)
+	var out []string
+	for name, value := range awsEnv(endpoint.URL) {
+		out = append(out, name+"="+value)
+	}
+	return out
 }
 
 // rare keys are documented and not in what the sandbox has to show.
@@ -169,7 +198,7 @@ func properties(schema map[string]any) (out []string) {
 // the shapes of their values.
 func printed(t *testing.T) map[string]map[string]map[string]bool {
 	words := vocabulary(t)
-	work := t.TempDir()
+	work, account := t.TempDir(), withAccount(t)
 	if _, err := run(t, work, "sandbox", "create", "box"); err != nil {
 		t.Fatal(err)
 	}
@@ -177,10 +206,10 @@ func printed(t *testing.T) map[string]map[string]map[string]bool {
 	for _, d := range documents {
 		args, mayFail := strings.CutPrefix(strings.ReplaceAll(d.args, "$WORK", work), "* ")
 		with := append(strings.Fields(args), "-o", "json")
-		if !strings.Contains(args, "--snapshot") && d.name != "version" && d.name != "sandbox list" {
+		if !strings.Contains(args, "--snapshot") && !slices.Contains(clusterless, d.name) {
 			with = append(with, "--sandbox=box")
 		}
-		out, err := run(t, work, with...)
+		out, err := runWith(t, work, account, with...)
 		if err != nil && !mayFail {
 			t.Errorf("hyperpod %s: %v", args, err)
 		}
@@ -207,6 +236,12 @@ func printed(t *testing.T) map[string]map[string]map[string]bool {
 // run runs hyperpod with home as its home and returns what it printed.
 func run(t *testing.T, home string, args ...string) (string, error) {
 	t.Helper()
+	return runWith(t, home, nil, args...)
+}
+
+// runWith is run with more variables.
+func runWith(t *testing.T, home string, env []string, args ...string) (string, error) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -215,6 +250,7 @@ func run(t *testing.T, home string, args ...string) (string, error) {
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Args[0] = "hyperpod"
 	cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "KUBECONFIG=", "TZ=UTC", "LANG=C.UTF-8", "USER=ada"}
+	cmd.Env = append(cmd.Env, env...)
 	var out, errors bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errors
 	if err = cmd.Run(); err != nil {
@@ -264,7 +300,7 @@ func shape(v any) string {
 // TestFormats: every format that a command's help lists is one that it prints.
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
+	home, account := t.TempDir(), withAccount(t)
 	arguments := map[string]string{"jsonpath=": "{}", "custom-columns=": "A:.Name"}
 	seen := map[string]bool{}
 	for _, d := range documents {
@@ -290,10 +326,10 @@ func TestFormats(t *testing.T) {
 				continue
 			}
 			with := append(slices.Clone(fields), "-o", format+arguments[format])
-			if d.name != "version" && d.name != "sandbox list" {
+			if !slices.Contains(clusterless, d.name) {
 				with = append(with, "--sandbox")
 			}
-			if out, err := run(t, home, with...); err != nil || out == "" {
+			if out, err := runWith(t, home, account, with...); err != nil || out == "" {
 				t.Errorf("hyperpod %s: %v", strings.Join(with, " "), err)
 			}
 		}

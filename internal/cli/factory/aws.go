@@ -1,0 +1,106 @@
+package factory
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+
+	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+)
+
+// Account are the flags of commands that talk to AWS.
+type Account struct{ Region, Profile string }
+
+// AddAccountFlags defines the flags of commands that talk to AWS.
+func AddAccountFlags(fs *pflag.FlagSet, a *Account) {
+	fs.StringVar(&a.Region, "region", "", "AWS region (default: of the environment, the AWS profile or the current context)")
+	fs.StringVar(&a.Profile, "profile", "", "AWS profile (default $AWS_PROFILE)")
+}
+
+// Args are the flags that choose the account, for suggested commands.
+func (a Account) Args() (out []string) {
+	if a.Region != "" {
+		out = append(out, "--region", a.Region)
+	}
+	if a.Profile != "" {
+		out = append(out, "--profile", a.Profile)
+	}
+	return out
+}
+
+// AWS returns a client for AWS. role is the ARN of a role to assume, or "".
+func (f *Factory) AWS(ctx context.Context, a Account, role string) (*aws.Client, error) {
+	o := aws.Options{Region: a.Region, Profile: a.Profile, Role: role, Timeout: f.Global.Timeout, Now: f.Now}
+	if a.Region == "" {
+		o.FallbackRegion = f.contextRegion()
+	}
+	if f.Global.Debug {
+		var mu sync.Mutex
+		o.Observe = func(r aws.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			line := fmt.Sprintf("debug: %s %s %s %d %s", r.Method, r.Host, r.Operation, r.Status, r.Duration.Round(time.Millisecond))
+			if r.Err != nil {
+				line += " " + r.Err.Error()
+			}
+			fmt.Fprintln(f.IO.Err, output.Safe(line))
+		}
+	}
+	return aws.Open(ctx, o)
+}
+
+// contextRegion is the region of the EKS cluster that the kubeconfig leads to, "" if
+// there is none.
+func (f *Factory) contextRegion() string {
+	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: f.Global.Context}, f.Env)
+	if err != nil { // the kubeconfig only helps
+		return ""
+	}
+	site, _ := discovery.SiteOf(t.Server, t.Context, t.Cluster)
+	return site.Region
+}
+
+// EKS returns the cluster at an endpoint, with a token that is good for one command.
+func (f *Factory) EKS(ctx context.Context, a *aws.Client, e clusters.Endpoint) (*Cluster, error) {
+	token, err := a.Token(ctx, e.Region, e.Name)
+	if err != nil {
+		return nil, err
+	}
+	ca, err := base64.StdEncoding.DecodeString(e.CA)
+	if err != nil {
+		return nil, errs.New("cannot connect to EKS cluster "+e.Name, "its certificate authority is not valid base64").WithCause(err)
+	}
+	cfg := &rest.Config{Host: e.Server, BearerToken: token.Value, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
+	c, err := kube.New(cfg, f.clientOptions())
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{Client: c, Context: e.ARN, ClusterName: e.ARN, Now: f.Now}, nil
+}
+
+// HyperPodCluster returns the name of a HyperPod cluster, given as a flag or as the only
+// argument.
+func HyperPodCluster(flag string, args []string) (string, error) {
+	lists := errs.Run("get-clusters").WithNote("shows the names")
+	switch {
+	case len(args) > 1:
+		return "", errs.Usagef("too many arguments").WithAdvice("run the command once for each cluster")
+	case len(args) == 1 && flag != "" && flag != args[0]:
+		return "", errs.Usagef("two different cluster names: %s and %s", flag, args[0]).Suggest(errs.Option("--cluster-name", flag))
+	case len(args) == 1 && args[0] != "":
+		return args[0], nil
+	case flag == "":
+		return "", errs.Usagef("a cluster name is required").Suggest(lists)
+	}
+	return flag, nil
+}

@@ -1,0 +1,169 @@
+// Package listclusternodes is `hyperpod list-cluster-nodes`.
+package listclusternodes
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Options are what was typed.
+type Options struct {
+	Factory *factory.Factory
+	Account factory.Account
+	Cluster string
+	Group   string
+	Faulty  bool
+
+	flag string
+}
+
+// NewCmd returns the command. With test, parsing can be tested alone.
+func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:     "list-cluster-nodes CLUSTER",
+		Aliases: []string{"list-cluster-node"},
+		Short:   "List the nodes of a HyperPod cluster with their health and pods",
+		Long: `Lists the instances of a HyperPod cluster as SageMaker sees them, joined with
+the nodes of its EKS cluster: health, deep health checks, faults, and the number
+of pods. If the EKS cluster does not answer, these values are unknown (-).`,
+		Example: `  hyperpod list-cluster-nodes ml-prod
+  hyperpod list-cluster-nodes ml-prod --group accelerated-p5 --faulty -o wide`,
+		RunE: factory.RunE(o, o.take, Run, test),
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
+	factory.AddAccountFlags(fs, &o.Account)
+	fs.StringVar(&o.Group, "group", "", "show the nodes of this instance group")
+	fs.BoolVar(&o.Faulty, "faulty", false, "show only nodes that are not running, ready and schedulable")
+	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
+	return cmd
+}
+
+func (o *Options) take(_ *cobra.Command, args []string) (err error) {
+	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
+	return err
+}
+
+// Validate has nothing to check beyond the name.
+func (o *Options) Validate() error { return nil }
+
+// patience is how long the API server has to answer.
+const patience = 15 * time.Second
+
+// Run lists the nodes.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	client, err := f.AWS(ctx, o.Account, "")
+	if err != nil {
+		return err
+	}
+	c, err := client.DescribeCluster(ctx, o.Cluster)
+	if err != nil {
+		return err
+	}
+	if err := o.checkGroup(c); err != nil {
+		return err
+	}
+	list, err := client.ListNodes(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	var s *state.State
+	if c.Orchestrator == clusters.EKS {
+		if s, err = o.kubernetes(ctx, client, c); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			f.Notef("warning: values of Kubernetes are unknown: %v", err)
+		}
+	}
+	rows := join(list, s)
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return o.Group != "" && r.InstanceGroup != o.Group || o.Faulty && !r.faulty() })
+	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows, c.Name) }, func() (out []string) {
+		for _, r := range rows {
+			out = append(out, r.InstanceID)
+		}
+		return out
+	})
+}
+
+// checkGroup refuses a group that the cluster does not have.
+func (o *Options) checkGroup(c clusters.Cluster) error {
+	var names []string
+	for _, g := range c.Groups {
+		names = append(names, g.Name)
+	}
+	if o.Group == "" || slices.Contains(names, o.Group) {
+		return nil
+	}
+	e := errs.NotFoundf("instance group %q not found in cluster %s", o.Group, c.Name).WithFact("available", factory.NameSet(names))
+	for _, n := range errs.Near(o.Group, names) {
+		e.Suggest(errs.Option("--group", n))
+	}
+	return e
+}
+
+// kubernetes reads nodes and pods of the EKS cluster.
+func (o *Options) kubernetes(parent context.Context, client *aws.Client, c clusters.Cluster) (*state.State, error) {
+	ctx, cancel := context.WithTimeout(parent, patience)
+	defer cancel()
+	endpoint, err := client.Endpoint(ctx, c.EKSARN)
+	if err != nil {
+		return nil, err
+	}
+	k, err := o.Factory.EKS(ctx, client, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	s, err := state.Load(ctx, k.Client, state.Want{Nodes: true, Pods: true}, k.Now())
+	if err != nil {
+		return nil, err
+	}
+	o.Factory.Missing(s.Missing)
+	return s, factory.Failures(s.Missing)
+}
+
+// join adds to each instance what its node says.
+func join(list []clusters.Node, s *state.State) []Row {
+	nodes, pods := map[string]state.Node{}, map[string]int{}
+	if s != nil {
+		for _, n := range s.Nodes {
+			nodes[clusters.InstanceOf(n.Name)] = n
+		}
+		for _, p := range s.Pods {
+			if p.Phase != "Succeeded" && p.Phase != "Failed" {
+				pods[p.NodeName]++
+			}
+		}
+	}
+	out := []Row{}
+	for _, n := range list {
+		r := Row{InstanceGroup: n.Group, InstanceID: n.InstanceID, InstanceType: n.InstanceType, Status: n.Status, Message: n.Message, LaunchTime: n.Launched,
+			ImageStatus: n.ImageStatus, UltraServer: n.UltraServer, Faults: []string{}}
+		if k, ok := nodes[n.InstanceID]; ok && n.InstanceID != "" {
+			r.fill(k)
+			if len(s.MissingOf(kinds.Pod)) == 0 {
+				count := pods[k.Name]
+				r.Pods = &count
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}

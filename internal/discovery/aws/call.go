@@ -1,0 +1,183 @@
+package aws
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/sagemaker"
+	"github.com/aws/smithy-go"
+)
+
+// service is an AWS service that speaks awsJson1.1. Its requests are signed and sent
+// here and not by the SDK's client: linking that client costs 16 MB, and it would drop
+// the members of a document that it does not know, which an update has to send back.
+type service struct {
+	// id is how the SDK and the environment's variables call it, signing is its name
+	// in signatures, target the prefix of X-Amz-Target.
+	id, signing, target string
+	// host is the first part of its host name.
+	host string
+}
+
+var sageMaker = service{id: "SageMaker", signing: "sagemaker", target: "SageMaker", host: "api.sagemaker"}
+
+// mostBytes bounds an answer.
+const mostBytes = 32 << 20
+
+// call sends one operation and decodes its answer into out. Throttled and lost requests
+// are repeated as the SDK's clients do. An operation that must not run twice has once.
+func (c *Client) call(ctx context.Context, s service, operation string, in, out any, once bool) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	endpoint, err := c.endpoint(ctx, s)
+	if err != nil {
+		return err
+	}
+	retryer := c.cfg.Retryer()
+	for attempt := 1; ; attempt++ {
+		answer, err := c.attempt(ctx, s, endpoint, operation, body)
+		if err == nil {
+			return json.Unmarshal(answer, out)
+		}
+		if attempt >= retryer.MaxAttempts() || ctx.Err() != nil || !retryer.IsErrorRetryable(err) || once && !throttled(err) {
+			return err
+		}
+		delay, delayErr := retryer.RetryDelay(attempt, err)
+		if delayErr != nil {
+			return err
+		}
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// attempt signs and sends a request once.
+func (c *Client) attempt(ctx context.Context, s service, endpoint, operation string, body []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/x-amz-json-1.1")
+	r.Header.Set("X-Amz-Target", s.target+"."+operation)
+	r.Header.Set("User-Agent", c.userAgent)
+	credentials, err := c.credentials(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.Sum256(body)
+	if err := v4.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(hash[:]), s.signing, c.cfg.Region, time.Now()); err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, failure(resp, answer)
+	}
+	return answer, nil
+}
+
+// credentials returns the caller's credentials.
+func (c *Client) credentials(ctx context.Context) (sdk.Credentials, error) {
+	if c.cfg.Credentials == nil {
+		return sdk.Credentials{}, errNoCredentials
+	}
+	found, err := c.cfg.Credentials.Retrieve(ctx)
+	if err != nil {
+		return found, fmt.Errorf("%w: %w", errNoCredentials, err)
+	}
+	return found, nil
+}
+
+// responseError is an error that a service answered.
+type responseError struct {
+	smithy.GenericAPIError
+	status int
+}
+
+// HTTPStatusCode is what the SDK's retryer looks at.
+func (e *responseError) HTTPStatusCode() int { return e.status }
+
+// failure reads the error of an answer.
+func failure(resp *http.Response, body []byte) error {
+	var said struct {
+		Type    string `json:"__type"`
+		Lower   string `json:"message"`
+		Message string `json:"Message"`
+	}
+	_ = json.Unmarshal(body, &said) // a gateway's page is no JSON; the status tells
+	code := cmp.Or(resp.Header.Get("X-Amzn-Errortype"), said.Type)
+	code, _, _ = strings.Cut(code, ":")
+	code = code[strings.LastIndexByte(code, '#')+1:]
+	return &responseError{status: resp.StatusCode, GenericAPIError: smithy.GenericAPIError{
+		Code: cmp.Or(code, fmt.Sprintf("HTTP %d", resp.StatusCode)), Message: cmp.Or(said.Message, said.Lower, http.StatusText(resp.StatusCode))}}
+}
+
+// The settings of the environment and of the profile about endpoints.
+type (
+	endpointSource interface {
+		GetServiceBaseEndpoint(context.Context, string) (string, bool, error)
+	}
+	fipsSource interface {
+		GetUseFIPSEndpoint(context.Context) (sdk.FIPSEndpointState, bool, error)
+	}
+	dualStackSource interface {
+		GetUseDualStackEndpoint(context.Context) (sdk.DualStackEndpointState, bool, error)
+	}
+)
+
+// endpoint is the address of a service, by the SDK's rules for partitions: the one that
+// the environment or the profile names, else the region's.
+func (c *Client) endpoint(ctx context.Context, s service) (string, error) {
+	var fips, dual bool
+	for _, source := range c.cfg.ConfigSources {
+		if e, ok := source.(endpointSource); ok {
+			if value, found, err := e.GetServiceBaseEndpoint(ctx, s.id); err == nil && found && value != "" {
+				return value, nil
+			}
+		}
+		if f, ok := source.(fipsSource); ok {
+			if value, found, err := f.GetUseFIPSEndpoint(ctx); err == nil && found {
+				fips = fips || value == sdk.FIPSEndpointStateEnabled
+			}
+		}
+		if d, ok := source.(dualStackSource); ok {
+			if value, found, err := d.GetUseDualStackEndpoint(ctx); err == nil && found {
+				dual = dual || value == sdk.DualStackEndpointStateEnabled
+			}
+		}
+	}
+	if c.cfg.BaseEndpoint != nil {
+		return *c.cfg.BaseEndpoint, nil
+	}
+	region := c.cfg.Region
+	e, err := sagemaker.NewDefaultEndpointResolverV2().ResolveEndpoint(ctx, sagemaker.EndpointParameters{Region: &region, UseFIPS: &fips, UseDualStack: &dual})
+	if err != nil {
+		return "", err
+	}
+	u := url.URL{Scheme: e.URI.Scheme, Host: strings.Replace(e.URI.Host, sageMaker.host, s.host, 1), Path: "/"}
+	return u.String(), nil
+}

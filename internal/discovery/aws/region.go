@@ -1,0 +1,9 @@
+package aws
+
+import "regexp"
+
+var regionForm = regexp.MustCompile(`^[a-z]{2,5}(-[a-z]+)+-\d{1,2}$`)
+
+// validRegion reports a text that may be the name of a region, in any partition. It
+// becomes part of a host name.
+func validRegion(name string) bool { return regionForm.MatchString(name) }

@@ -1,0 +1,148 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
+)
+
+// pageSize is the most that SageMaker's lists return at a time.
+const pageSize = 100
+
+// Document is a JSON object of the API, with all members that it has.
+type Document = map[string]any
+
+// read sends an operation of SageMaker that changes nothing.
+func (c *Client) read(ctx context.Context, operation string, in Document, out any) error {
+	return c.call(ctx, sageMaker, operation, in, out, false)
+}
+
+// ListClusters returns all clusters of the region, by name.
+func (c *Client) ListClusters(ctx context.Context) ([]clusters.Summary, error) {
+	var out []clusters.Summary
+	in := Document{"MaxResults": pageSize, "SortBy": "NAME", "SortOrder": "Ascending"}
+	for {
+		var page struct {
+			ClusterSummaries []wireSummary
+			NextToken        string
+		}
+		if err := c.read(ctx, "ListClusters", in, &page); err != nil {
+			return nil, c.explain("cannot list clusters", "sagemaker:ListClusters", err)
+		}
+		for _, s := range page.ClusterSummaries {
+			out = append(out, s.summary())
+		}
+		if page.NextToken == "" {
+			return out, nil
+		}
+		in["NextToken"] = page.NextToken
+	}
+}
+
+// DescribeCluster returns one cluster, by its name or ARN. The error about a cluster
+// that does not exist suggests near names.
+func (c *Client) DescribeCluster(ctx context.Context, name string) (clusters.Cluster, error) {
+	var out wireCluster
+	if err := c.read(ctx, "DescribeCluster", Document{"ClusterName": name}, &out); err != nil {
+		return clusters.Cluster{}, c.explainCluster(ctx, "cannot describe cluster "+name, "sagemaker:DescribeCluster", name, err)
+	}
+	return out.cluster(), nil
+}
+
+// ListNodes returns the instances of a cluster, by group and id.
+func (c *Client) ListNodes(ctx context.Context, cluster string) ([]clusters.Node, error) {
+	var out []clusters.Node
+	in := Document{"ClusterName": cluster, "MaxResults": pageSize}
+	for {
+		var page struct {
+			ClusterNodeSummaries []wireNode
+			NextToken            string
+		}
+		if err := c.read(ctx, "ListClusterNodes", in, &page); err != nil {
+			return nil, c.explainCluster(ctx, "cannot list the nodes of cluster "+cluster, "sagemaker:ListClusterNodes", cluster, err)
+		}
+		for _, n := range page.ClusterNodeSummaries {
+			out = append(out, n.node())
+		}
+		if page.NextToken == "" {
+			slices.SortStableFunc(out, compareNodes)
+			return out, nil
+		}
+		in["NextToken"] = page.NextToken
+	}
+}
+
+// EventQuery narrows a list of events.
+type EventQuery struct {
+	Group, InstanceID string
+	// After is a time that the events are not older than; zero: no limit.
+	After time.Time
+	// Most is how many events are read at most, the newest; 0 is all.
+	Most int
+}
+
+// ListEvents returns the events of a cluster, the oldest first.
+func (c *Client) ListEvents(ctx context.Context, cluster string, q EventQuery) ([]clusters.Event, error) {
+	in := Document{"ClusterName": cluster, "MaxResults": pageSize, "SortBy": "EventTime", "SortOrder": "Descending"}
+	if q.Group != "" {
+		in["InstanceGroupName"] = q.Group
+	}
+	if q.InstanceID != "" {
+		in["NodeId"] = q.InstanceID
+	}
+	if !q.After.IsZero() {
+		in["EventTimeAfter"] = float64(q.After.UnixMilli()) / 1000
+	}
+	var out []clusters.Event
+	for {
+		var page struct {
+			Events    []wireEvent
+			NextToken string
+		}
+		if err := c.read(ctx, "ListClusterEvents", in, &page); err != nil {
+			return nil, c.explainCluster(ctx, "cannot list the events of cluster "+cluster, "sagemaker:ListClusterEvents", cluster, err)
+		}
+		for _, e := range page.Events {
+			out = append(out, e.event())
+		}
+		if page.NextToken == "" || q.Most > 0 && len(out) >= q.Most {
+			if q.Most > 0 && len(out) > q.Most {
+				out = out[:q.Most]
+			}
+			slices.Reverse(out)
+			return out, nil
+		}
+		in["NextToken"] = page.NextToken
+	}
+}
+
+// explainCluster is explain for a request about one cluster.
+func (c *Client) explainCluster(ctx context.Context, what, action, name string, err error) error {
+	if !IsNotFound(err) {
+		return c.explain(what, action, err)
+	}
+	e := errs.NotFoundf("cluster %q not found in %s", name, c.cfg.Region).WithCause(err)
+	list, listErr := c.ListClusters(ctx)
+	if listErr != nil { // the names only help
+		return e.Suggest(suggest.Region("REGION"), suggest.Clusters(c.cfg.Region))
+	}
+	var names []string
+	for _, s := range list {
+		names = append(names, s.Name)
+	}
+	near := errs.Near(name, names)
+	for _, n := range near {
+		e.WithFact("did you mean", n)
+	}
+	if len(near) == 0 && len(names) > 0 {
+		e.WithFact("available", short(names))
+	}
+	if len(names) == 0 {
+		e.WithFact("available", "no cluster in this region")
+	}
+	return e.Suggest(suggest.Region("REGION"))
+}

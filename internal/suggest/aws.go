@@ -1,0 +1,27 @@
+package suggest
+
+import "github.com/hyperpod-cli/hyperpod/internal/errs"
+
+// Region names the AWS region.
+func Region(name string) errs.Suggestion { return errs.Option("--region", name) }
+
+// Clusters lists the HyperPod clusters of a region.
+func Clusters(region string) errs.Suggestion { return errs.Run("get-clusters", "--region", region) }
+
+// ConnectCluster writes the kubeconfig entry of a HyperPod cluster.
+func ConnectCluster(name string) errs.Suggestion {
+	return errs.Run("connect-cluster", name).WithNote("an Amazon SageMaker HyperPod cluster")
+}
+
+// AWSLogin renews an SSO session.
+func AWSLogin() errs.Suggestion {
+	return errs.Other("aws", "sso", "login").WithNote("for profiles with IAM Identity Center; renews the session")
+}
+
+// AWSConfigure stores credentials.
+func AWSConfigure() errs.Suggestion {
+	return errs.Other("aws", "configure").WithNote("stores an access key; or set AWS_PROFILE")
+}
+
+// AWSProfiles lists the profiles.
+func AWSProfiles() errs.Suggestion { return errs.Other("aws", "configure", "list-profiles") }
