@@ -23,7 +23,7 @@ func helpTopics() []*cobra.Command {
 			Short: "Environment variables",
 			Long: `  KUBECONFIG            kubeconfig files, as for kubectl
   HYPERPOD_SANDBOX      sandbox to use (1: the default sandbox)
-  HYPERPOD_NAMESPACE    default for -n
+  HYPERPOD_NAMESPACE    default for -n (also the setting namespace of the configuration file)
   HYPERPOD_SNAPSHOT     snapshot to use, read-only
   HYPERPOD_CONFIG       configuration file (default hyperpod/config.yaml in the configuration directory)
   HYPERPOD_OUTPUT, HYPERPOD_COLOR, HYPERPOD_DEFAULT_TEMPLATE, HYPERPOD_SANDBOX_DIRECTORY,

@@ -32,6 +32,8 @@ type Config struct {
 	Quiet bool
 	// Confirm says when start-job prompts: ConfirmAlways, ConfirmPreempt or ConfirmNever.
 	Confirm string
+	// Namespace is the default for -n.
+	Namespace string
 
 	// Path is the configuration file, which need not exist.
 	Path string
@@ -147,6 +149,7 @@ func decode(v *viper.Viper, values map[string]Value, path string, env func(strin
 		RequestTimeout:     v.GetDuration(keyRequestTimeout),
 		Quiet:              v.GetBool(keyQuiet),
 		Confirm:            v.GetString(keyConfirm),
+		Namespace:          v.GetString(keyNamespace),
 		Path:               path,
 		values:             values,
 	}

@@ -104,7 +104,7 @@ func TestLayers(t *testing.T) {
 }
 
 func TestEveryKeyByEveryWay(t *testing.T) {
-	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt"}
+	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt", "namespace": "team"}
 	for _, s := range Settings() {
 		v := value[s.Key]
 		if v == "" {
@@ -154,7 +154,7 @@ func TestEveryKeyByEveryWay(t *testing.T) {
 
 func same(a, b Config) bool {
 	return a.Output == b.Output && a.Color == b.Color && a.DefaultTemplate == b.DefaultTemplate && a.SandboxDirectory == b.SandboxDirectory &&
-		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet && a.Confirm == b.Confirm
+		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet && a.Confirm == b.Confirm && a.Namespace == b.Namespace
 }
 
 func TestWrongFiles(t *testing.T) {
@@ -207,9 +207,9 @@ func TestTruthValues(t *testing.T) {
 
 func TestUnknownKeysAreWarnings(t *testing.T) {
 	w := newWorld(t)
-	w.write("colour: always\nnamespace: x\noutput: json\nQuiet: true\n")
+	w.write("colour: always\nnonsense: x\noutput: json\nQuiet: true\n")
 	c, warnings, err := Load(w.env)
-	want := []string{w.path() + `:1: unknown setting "colour", did you mean color?`, w.path() + `:2: unknown setting "namespace"`, w.path() + `:4: unknown setting "Quiet", did you mean quiet?`}
+	want := []string{w.path() + `:1: unknown setting "colour", did you mean color?`, w.path() + `:2: unknown setting "nonsense"`, w.path() + `:4: unknown setting "Quiet", did you mean quiet?`}
 	if err != nil || !slices.Equal(warnings, want) || c.Output != "json" || c.Color != "auto" || c.Quiet {
 		t.Errorf("%q %v %+v", warnings, err, c)
 	}

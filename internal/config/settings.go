@@ -20,6 +20,7 @@ const (
 	keyRequestTimeout     = "request-timeout"
 	keyQuiet              = "quiet"
 	keyConfirm            = "confirm"
+	keyNamespace          = "namespace"
 )
 
 // The values of confirm.
@@ -68,6 +69,8 @@ var settings = []setting{
 		boolean, func(c *Config, v string) { c.Quiet = v == "true" }, "!!bool"},
 	{keyConfirm, ConfirmAlways, "always, preempt or never", "when start-job prompts on a terminal: always (before it preempts jobs, and for a job that can never run), preempt (only before it preempts jobs) or never",
 		oneOf(ConfirmAlways, ConfirmPreempt, ConfirmNever), func(c *Config, v string) { c.Confirm = v }, "!!str"},
+	{keyNamespace, "", "the name of a namespace", "default for -n; the namespace of the kubeconfig's context comes after it",
+		text, func(c *Config, v string) { c.Namespace = v }, "!!str"},
 }
 
 // Settings describes every key.

@@ -398,3 +398,17 @@ func TestOffered(t *testing.T) {
 	_, err = get("kubeflow.org/v1", "MPIJob")
 	mustSay(t, err, errs.NotFound, "does not serve kubeflow.org/v1", "it serves:  MPIJob of kubeflow.org/v2beta1")
 }
+
+// Without permission to list namespaces, a service account works in its own.
+func TestServiceAccountNamespace(t *testing.T) {
+	for user, want := range map[string]string{"system:serviceaccount:team-a:smith": "team-a", "smith": ""} {
+		c := kube.NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprintf(w, `{"kind":"Status","code":403,"reason":"Forbidden","message":"namespaces is forbidden: User %q cannot list resource"}`, user)
+		}), "test", kube.Options{})
+		got, err := Namespace(t.Context(), c, NamespaceQuery{Verb: "list", Resource: kinds.PyTorchJob.Resource})
+		if got.Name != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %+v, %v", user, got, err)
+		}
+	}
+}

@@ -43,8 +43,9 @@ const (
 )
 
 // Namespace chooses the namespace: the flag's, else the context's, else the only
-// managed one where the user has the permission. It checks that the first two
-// exist, where the user may read namespaces.
+// managed one where the user has the permission, else that of the user's own service
+// account where namespaces cannot be listed. It checks that the first two exist, where the
+// user may read namespaces.
 func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (NamespaceChoice, error) {
 	if q.Flag != "" {
 		return named(ctx, c, q.Flag, FromFlag, q)
@@ -54,6 +55,11 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 	}
 	found, err := accessible(ctx, c, q.Verb, q.Resource)
 	if err != nil {
+		if own := kube.ServiceAccountNamespace(err); own != "" {
+			choice, err := named(ctx, c, own, FromDiscovery, q)
+			choice.Notes = append(choice.Notes, Note{Code: NamespaceFound, Name: own})
+			return choice, err
+		}
 		if kube.IsForbidden(err) {
 			return NamespaceChoice{}, errs.Wrap(err, "no namespace given").Suggest(suggest.Namespace("NAME"))
 		}

@@ -188,6 +188,18 @@ func forbidden(k call, se *StatusError, e *errs.Error) *errs.Error {
 		WithAdvice("ask a cluster administrator for a role with this permission").Suggest(suggest.CanI(verb, on, k.res.Namespaced, scope))
 }
 
+// ServiceAccountNamespace returns the namespace of the service account that the server
+// denied a request, "" for another user.
+func ServiceAccountNamespace(err error) string {
+	var se *StatusError
+	if !IsForbidden(err) || !errors.As(err, &se) {
+		return ""
+	}
+	account, _ := between(se.Message, `User "system:serviceaccount:`, `"`)
+	namespace, _, _ := strings.Cut(account, ":")
+	return namespace
+}
+
 func apiVerb(k call) string {
 	switch k.method {
 	case "POST":

@@ -148,7 +148,7 @@ func namespaceFor(ctx context.Context, f *Factory) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if name := cmp.Or(f.Global.Namespace, f.Env(namespaceEnv)); name != "" {
+	if name := cmp.Or(f.Global.Namespace, f.Env(namespaceEnv), f.Config.Namespace); name != "" {
 		return name, nil
 	}
 	if c.ContextNamespace != "" {

@@ -277,7 +277,7 @@ func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kind
 // NamespaceNamed is Namespace with a name that wins over the context's, or "".
 func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
 	choice, err := discovery.Namespace(ctx, c.Client, discovery.NamespaceQuery{
-		Flag: cmp.Or(name, f.Env(namespaceEnv)), ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
+		Flag: cmp.Or(name, f.Env(namespaceEnv), f.Config.Namespace), ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
 	})
 	if err != nil {
 		return choice, err
