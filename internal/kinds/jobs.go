@@ -43,7 +43,7 @@ const (
 	RayNodes  Style = "RayNodes"
 )
 
-// Numbers says by which labels a pod's role and number are told.
+// Numbers has the labels that give a pod's role and its number there.
 type Numbers struct {
 	// Role and Index are the labels with the name of the role and the number in it.
 	Role, Index string

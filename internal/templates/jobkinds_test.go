@@ -151,3 +151,17 @@ func TestQueueOfEveryKind(t *testing.T) {
 		}
 	}
 }
+
+// --queue-name for a manifest that Kueue does not queue is reported.
+func TestQueueOfNothing(t *testing.T) {
+	text := "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {}\n"
+	for _, c := range []struct {
+		chosen bool
+		want   string
+	}{{false, "--queue-name is not applied"}, {true, ""}} {
+		r, err := render.Objects(mustParse(t, text), values.Values{Queue: "q", QueueChosen: c.chosen})
+		if got := strings.Join(r.Notices, " "); err != nil || c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("chosen %v: %q, %v", c.chosen, got, err)
+		}
+	}
+}

@@ -14,6 +14,7 @@ var clusterScoped = map[string]bool{"Namespace": true, "PersistentVolume": true,
 // applyObjects lays over what concerns every object: the namespace and the labels
 // that the admission policy asks for.
 func (s *job) applyObjects(objects []map[string]any) {
+	queued := false
 	for _, o := range objects {
 		switch meta := jobobject.Child(o, "metadata"); {
 		case s.Namespace != "" && !clusterScoped[manifest.TextOf(o["kind"])]:
@@ -23,7 +24,11 @@ func (s *job) applyObjects(objects []map[string]any) {
 		}
 		if jobobject.Pods(o) {
 			jobobject.InjectLabels(o, s.queueLabels(o))
+			queued = true
 		}
+	}
+	if s.Queue != "" && !s.QueueChosen && !queued {
+		s.Notef("%s is not applied: Kueue queues no object of the manifest", setting.Queue)
 	}
 }
 
