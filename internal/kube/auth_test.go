@@ -156,6 +156,9 @@ func TestTLSTroubles(t *testing.T) {
 	login := func(cert, key []byte) string {
 		return fmt.Sprintf("me={client-certificate-data: %s, client-key-data: %s}", b64(cert), b64(key))
 	}
+	// A server as old as this negotiates nothing that Go accepts by default.
+	old := ca.tlsServer(t, cert, key, tls.NoClientCert, ok)
+	old.TLS.MinVersion, old.TLS.MaxVersion = tls.VersionTLS10, tls.VersionTLS10
 	tests := []struct {
 		name      string
 		srv       *httptest.Server
@@ -176,6 +179,7 @@ func TestTLSTroubles(t *testing.T) {
 		{name: "no client certificate", srv: ca.tlsServer(t, cert, key, tls.RequireAndVerifyClientCert, ok), trust: trust, code: errs.Denied, says: []string{"rejected the client certificate"}},
 		{name: "key of another certificate", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: trust, user: login(mine, staleKey), code: errs.Failure, says: []string{"does not match the client certificate"}, atSetup: true},
 		{name: "not PEM", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: trust, user: login([]byte("x"), []byte("y")), code: errs.Failure, says: []string{"not valid PEM"}, atSetup: true},
+		{name: "TLS 1.0", srv: old, trust: trust, code: errs.Failure, says: []string{"no TLS version that is safe to use"}},
 		{name: "no TLS there", srv: newServer(t, ok), trust: trust, code: errs.Failure, says: []string{"does not use TLS"}, plainHTTP: true},
 	}
 	for _, tt := range tests {

@@ -278,6 +278,9 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 		e.WithAdvice("the kubeconfig may belong to another cluster with the same address").Suggest(suggest.WriteKubeconfig())
 	case errors.As(err, &host):
 		e.Why = "the server certificate is for another host name"
+	case strings.Contains(text, "protocol version"): // "protocol version not supported", "unsupported protocol version 301"
+		e.Why = "the server supports no TLS version that is safe to use"
+		e.WithAdvice("ask a cluster administrator to enable TLS 1.2 or newer on the server")
 	case errors.As(err, &alert) || strings.Contains(text, "remote error: tls: "):
 		e.Code = errs.Denied
 		e.Why = cmp.Or(c.expiredCertificate(), "the server rejected the client certificate")

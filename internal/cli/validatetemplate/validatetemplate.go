@@ -81,30 +81,35 @@ func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
 	verdicts := []verdict{}
 	faults := 0
+	var unread error // templates that are missing do not hide the faults of the others
 	for _, name := range o.Names {
 		files, err := inFolder(name)
-		if err != nil {
-			return err
-		}
+		unread = errs.Also(unread, err)
 		for _, file := range files {
 			v, err := o.check(ctx, file)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
-				return err
+				unread = errs.Also(unread, err)
+				continue
 			}
 			faults += len(v.Faults)
 			verdicts = append(verdicts, v)
 		}
 	}
-	if err := o.print(verdicts); err != nil {
-		return err
-	}
-	if faults > 0 {
-		if err := f.IO.Flush(); err != nil {
+	if len(verdicts) > 0 || unread == nil {
+		if err := o.print(verdicts); err != nil {
 			return err
 		}
+	}
+	if err := f.IO.Flush(); err != nil {
+		return err
+	}
+	if unread == nil && faults > 0 {
 		return errs.Silent{Code: errs.Failure}
 	}
-	return nil
+	return unread
 }
 
 // inFolder returns the manifests in a folder, or the name itself if it does not name a folder.
