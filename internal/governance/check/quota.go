@@ -47,6 +47,10 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	}
 	q.Status, q.Outcome, q.Reason, q.Message = StatusOK, string(d.Outcome), d.Reason, d.Message
 	q.Ahead, q.Tie = d.Ahead, d.Tie
+	if d.Behind > 0 {
+		head := c.Engine.Pending(d.ClusterQueue)[0]
+		q.Head = head.Namespace + "/" + c.In.JobName(head.Namespace, head.Name)
+	}
 	if !d.Outcome.Starts() {
 		q.Status = StatusFailed
 	}

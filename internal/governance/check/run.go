@@ -275,7 +275,8 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 			needs = append(needs, remedy.Need{Flavor: l.Flavor, Resource: l.Resource, Short: l.shortage.Missing})
 		}
 	}
-	if len(needs) == 0 { // quota is not what the job lacks
+	short := len(needs) > 0
+	if !short { // quota is not what the job lacks
 		for _, l := range v.Quota.Resources {
 			needs = append(needs, remedy.Need{Flavor: l.Flavor, Resource: l.Resource})
 		}
@@ -288,6 +289,9 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		remedy.SortNearest(c.In, c.used, v.Job.ClusterQueue, needs[0], v.Holders, remedy.Nearest)
 	}
 	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, May: r.May, Hopeless: v.Verdict == Never}
+	if !short && v.Quota.Head != "" {
+		v.Holders = nil // the job waits for the head of its queue, and not for quota
+	}
 	// Where something is unseen, a remedy must run in the worst case.
 	if b, err := c.boundsOf(ctx, v.Job.ClusterQueue); err != nil {
 		return err

@@ -226,6 +226,8 @@ type Quota struct {
 	PreemptsTotal int          `json:",omitempty"`
 	// Ahead is the number of pending jobs of the ClusterQueue that come first.
 	Ahead int
+	// Head ("namespace/job") is the head of a StrictFIFO queue that blocks the job.
+	Head string `json:"-"`
 	// Tie reports that Kueue can decide either way between equal shares.
 	Tie bool `json:",omitempty"`
 	// Unseen is set where something that could not be read may decide.

@@ -71,7 +71,7 @@ func TestQueueCases(t *testing.T) {
 		{name: "quota-lowered", queue: queue("", a100), more: []any{run(12)}, detail: check.QuotaLowered,
 			first: "1st in t, WaitingForQuota: 4 more nvidia.com/gpu needed; the queue holds more than its present quota"},
 		{name: "behind-others", queue: queue(`"queueingStrategy":"StrictFIFO",`, a100), more: []any{run(2), fixture.Work("t", "first", 8, 50, 2*time.Hour, false)}, detail: check.BehindOthers,
-			first: "2nd in t, WaitingForQuota: 1 job of t must start first"},
+			first: "2nd in t, WaitingForQuota: t/first must start first: t is StrictFIFO"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.local == "" {

@@ -126,7 +126,14 @@ func detailText(v *check.Verdict, detail string) string {
 	case check.FlavorMissing, check.TopologyMissing, check.AdmissionCheckAbsent:
 		return "ClusterQueue " + team + " is inactive: " + inactive(&v.Inactive)
 	case check.BehindOthers:
-		return words.Count(v.Quota.Ahead, "job", "jobs") + " of " + team + " must start first"
+		if v.Quota.Head == "" {
+			return words.Count(v.Quota.Ahead, "job", "jobs") + " of " + team + " must start first"
+		}
+		text := v.Quota.Head
+		if more := v.Quota.Ahead - 1; more > 0 {
+			text += " and " + words.Count(more, "more job", "more jobs")
+		}
+		return text + " must start first: " + team + " is StrictFIFO"
 	case check.NoQueueLabel:
 		return v.Quota.Message
 	case check.ExceedsNominal, check.ExceedsBorrowing, check.ExceedsCohort:
