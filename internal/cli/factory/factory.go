@@ -330,7 +330,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("sandbox") {
 			e.Suggest(errs.Option("--sandbox=" + args[0]).WithNote("names a sandbox"))
 		}
-		return e.Suggest(errs.Run(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), "--help"))
+		return e.Suggest(errs.Suggestion{Kind: errs.RunCommand, Args: append(strings.Fields(cmd.CommandPath())[1:], "--help")})
 	}
 	return nil
 }
