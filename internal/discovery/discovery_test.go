@@ -404,7 +404,7 @@ func TestServiceAccountNamespace(t *testing.T) {
 	for user, want := range map[string]string{"system:serviceaccount:team-a:smith": "team-a", "smith": ""} {
 		c := kube.NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprintf(w, `{"kind":"Status","code":403,"reason":"Forbidden","message":"namespaces is forbidden: User %q cannot list resource"}`, user)
+			fmt.Fprintf(w, `{"kind":"Status","code":403,"reason":"Forbidden","message":"namespaces is forbidden: User \"%s\" cannot list resource"}`, user)
 		}), "test", kube.Options{})
 		got, err := Namespace(t.Context(), c, NamespaceQuery{Verb: "list", Resource: kinds.PyTorchJob.Resource})
 		if got.Name != want || (err == nil) != (want != "") {
