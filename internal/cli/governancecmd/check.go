@@ -34,14 +34,15 @@ func newCheck(f *factory.Factory, test func(context.Context, *CheckOptions) erro
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Find mistakes in a governance file",
-		Long: `Checks a governance file against the rules of SageMaker HyperPod task governance
-and Kueue, without a cluster. docs/governance-check.md lists the rules.
+		Long: `Checks a governance file against the rules of SageMaker HyperPod task
+governance and Kueue, without a cluster. docs/governance-check.md lists the
+rules.
 
-To check quota against capacity, name the number of instances in the file or with
---capacity, or use --live to read the nodes of the cluster.
+To check quota against capacity, name the number of instances in the file or
+with --capacity, or use --live to read the nodes of the cluster.
 
-The exit code is 1 if there are errors; with --strict it is 3 if there are errors
-or warnings.`,
+The exit code is 1 if there are errors; with --strict it is 3 if there are
+errors or warnings.`,
 		Example: `  hyperpod governance check teams.yaml
   hyperpod governance check teams.yaml --capacity ml.p5.48xlarge=10 --strict
   hyperpod governance check teams.yaml -o sarif > governance.sarif`,

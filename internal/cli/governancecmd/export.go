@@ -32,11 +32,12 @@ func newExport(f *factory.Factory, test func(context.Context, *ExportOptions) er
 		Use:   "export",
 		Short: "Write the governance file of a cluster",
 		Long: `Writes the teams, quota and policy of a cluster as a governance file. The
-cluster can be made by HyperPod or by hand, live, a sandbox or a snapshot. What the
-terms of task governance cannot express is kept under kueue, so a plan of the file
-changes nothing.
+cluster can be made by HyperPod or by hand, live, a sandbox or a snapshot.
+What the terms of task governance cannot express is kept under kueue, so a
+plan of the file changes nothing.
 
-With --file, an existing file is brought up to date; its comments and order stay.`,
+With --file, an existing file is brought up to date; its comments and order
+stay.`,
 		Example: `  hyperpod governance export > teams.yaml
   hyperpod governance export --file teams.yaml
   hyperpod governance export --snapshot cluster.json.gz -o json`,

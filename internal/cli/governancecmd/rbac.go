@@ -36,15 +36,16 @@ func newRBAC(f *factory.Factory, test func(context.Context, *RBACOptions) error)
 	cmd := &cobra.Command{
 		Use:   "rbac TEAM",
 		Short: "Print least-privilege Roles for the data scientists of a team",
-		Long: `Prints Roles and bindings that grant exactly what the commands for data scientists
-ask of the API server: jobs, pods, logs and workloads in the namespaces of the team,
-and read access to queues, flavors, nodes and other objects without a namespace.
-docs/permissions.md lists the permissions of each command. Apply the output with
-kubectl, and map users to the group, for example with an EKS access entry.
+		Long: `Prints Roles and bindings that grant exactly what the commands for data
+scientists ask of the API server: jobs, pods, logs and workloads in the
+namespaces of the team, and read access to queues, flavors, nodes and other
+objects without a namespace. docs/permissions.md lists the permissions of each
+command. Apply the output with kubectl, and map users to the group, for
+example with an EKS access entry.
 
---verify asks the API server for each permission, as the present user, and lists the
-commands that each missing one affects. The exit code is 3 if a required one is
-missing.`,
+--verify asks the API server for each permission, as the present user, and
+lists the commands that each missing one affects. The exit code is 3 if a
+required one is missing.`,
 		Example: `  hyperpod governance rbac researchers > roles.yaml
   hyperpod governance rbac --all --group-prefix data-scientists-
   hyperpod governance rbac researchers --verify`,
