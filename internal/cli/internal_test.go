@@ -10,8 +10,7 @@ import (
 // A fault of the program is an error like any other: exit code 1, and how to report it.
 func TestInternalError(t *testing.T) {
 	err := guarded("v1", func() error {
-		var m map[string]int
-		m["a"]++
+		count(nil)
 		return nil
 	})
 	text := errs.Text(err, false)
@@ -27,3 +26,5 @@ func TestInternalError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func count(m map[string]int) { m["a"]++ }

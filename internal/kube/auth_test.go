@@ -169,7 +169,7 @@ func TestTLSTroubles(t *testing.T) {
 		atSetup   bool
 		plainHTTP bool
 	}{
-		{name: "unknown authority", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: "|certificate-authority-data: " + b64(other.pem), code: errs.Failure, says: []string{"signed by an unknown authority", "aws eks update-kubeconfig"}},
+		{name: "unknown authority", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), trust: "|certificate-authority-data: " + b64(other.pem), code: errs.Failure, says: []string{"signed by an unknown authority", "hyperpod connect-cluster NAME"}},
 		{name: "no authority given", srv: ca.tlsServer(t, cert, key, tls.NoClientCert, ok), code: errs.Failure, says: []string{"signed by an unknown authority"}},
 		{name: "expired server", srv: ca.tlsServer(t, oldCert, oldKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"the server certificate has expired", "to " + ago.UTC().Format(time.RFC3339)}},
 		{name: "another host", srv: ca.tlsServer(t, named, namedKey, tls.NoClientCert, ok), trust: trust, code: errs.Failure, says: []string{"for another host name"}},

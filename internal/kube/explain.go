@@ -275,7 +275,7 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 		e.WithAdvice("check the clock of this machine, or ask a cluster administrator to renew the certificate")
 	case errors.As(err, &unknownCA):
 		e.Why = "the server certificate is signed by an unknown authority"
-		e.WithAdvice("the kubeconfig may belong to another cluster with the same address").Suggest(suggest.WriteKubeconfig())
+		e.WithAdvice("the kubeconfig may belong to another cluster with the same address").Suggest(suggest.ConnectCluster("NAME"))
 	case errors.As(err, &host):
 		e.Why = "the server certificate is for another host name"
 	case strings.Contains(text, "protocol version"): // "protocol version not supported", "unsupported protocol version 301"

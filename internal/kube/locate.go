@@ -155,20 +155,20 @@ func pickContext(l Location, raw *api.Config, missing []string) (string, error) 
 		why := "no kubeconfig"
 		if len(names) > 0 {
 			e := errs.New("no cluster found", "the kubeconfig has no current context").WithCause(ErrNoCluster).WithFact("contexts", short(names))
-			return "", e.Suggest(suggest.Context(names[0]), suggest.WriteKubeconfig())
+			return "", e.Suggest(suggest.Context(names[0]), suggest.ConnectCluster("NAME"))
 		}
 		e := errs.New("no cluster found", why).WithCause(ErrNoCluster)
 		if len(missing) > 0 {
 			e.WithFact("KUBECONFIG", "no such file: "+short(missing))
 		}
-		return "", e.Suggest(suggest.WriteKubeconfig(), suggest.Sandbox())
+		return "", e.Suggest(suggest.ConnectCluster("NAME"), suggest.Sandbox())
 	}
 	if _, ok := raw.Contexts[name]; ok {
 		return name, nil
 	}
 	e := errs.NotFoundf("context %q not found in the kubeconfig", name)
 	if len(names) == 0 {
-		return "", e.Suggest(suggest.WriteKubeconfig())
+		return "", e.Suggest(suggest.ConnectCluster("NAME"))
 	}
 	if near := errs.Near(name, names); len(near) > 0 {
 		return "", e.WithFact("did you mean", strings.Join(near, ", ")).Suggest(suggest.Context(near[0]))

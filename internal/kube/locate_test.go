@@ -54,7 +54,7 @@ func kubeconfig(t testing.TB, current string, clusters, contexts, users []string
 func TestLocateNothing(t *testing.T) {
 	_, err := Locate(Location{}, env("HOME", t.TempDir()))
 	want := `Error: no cluster found: no kubeconfig
-  try:  aws eks update-kubeconfig --region REGION --name EKS-CLUSTER   # the EKS cluster of a HyperPod cluster
+  try:  hyperpod connect-cluster NAME   # an Amazon SageMaker HyperPod cluster
         hyperpod list-jobs -A --sandbox   # a practice cluster on this machine
 `
 	if got := errs.Text(err, false); got != want {
@@ -97,7 +97,7 @@ func TestLocate(t *testing.T) {
 		{name: "context of the flag, cluster of another file", l: Location{Context: "prod"}, env: env("KUBECONFIG", both), context: "prod", server: "https://user:xxxxx@prod.example", token: "secret-token"},
 		{name: "unknown context", l: Location{Context: "prd"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{`context "prd" not found in the kubeconfig`, "did you mean:  prod", "--context prod"}},
 		{name: "unknown, nothing near", l: Location{Context: "zzzzzz"}, env: env("KUBECONFIG", both), code: errs.NotFound, says: []string{"available:  bare, dev, nouser, prod"}},
-		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`context "x" not found`, "aws eks update-kubeconfig"}},
+		{name: "unknown, no kubeconfig", l: Location{Context: "x"}, env: env(), code: errs.NotFound, says: []string{`context "x" not found`, "hyperpod connect-cluster NAME"}},
 		{name: "current context that is gone", l: Location{Kubeconfig: two}, env: env(), code: errs.NotFound, says: []string{`context "prod" not found`}},
 		{name: "no current context", l: Location{Kubeconfig: none}, env: env(), code: errs.Failure, says: []string{"no cluster found: the kubeconfig has no current context", "--context a"}},
 		{name: "cluster that is gone", l: Location{Kubeconfig: one, Context: "prod"}, env: env(), code: errs.Failure, says: []string{`cannot use context "prod"`, `cluster "prod" not found in the kubeconfig`}},

@@ -8,7 +8,7 @@ func Region(name string) errs.Suggestion { return errs.Option("--region", name) 
 // Clusters lists the HyperPod clusters of a region.
 func Clusters(region string) errs.Suggestion { return errs.Run("get-clusters", "--region", region) }
 
-// ConnectCluster writes the kubeconfig entry of a HyperPod cluster.
+// ConnectCluster adds a HyperPod cluster to the kubeconfig.
 func ConnectCluster(name string) errs.Suggestion {
 	return errs.Run("connect-cluster", name).WithNote("an Amazon SageMaker HyperPod cluster")
 }

@@ -21,11 +21,6 @@ func NamedSandbox(name string) errs.Suggestion {
 	return errs.Option("--sandbox=" + name).WithNote("runs the command on a sandbox")
 }
 
-// WriteKubeconfig adds an EKS cluster to the kubeconfig.
-func WriteKubeconfig() errs.Suggestion {
-	return errs.Other("aws", "eks", "update-kubeconfig", "--region", "REGION", "--name", "EKS-CLUSTER").WithNote("the EKS cluster of a HyperPod cluster")
-}
-
 // AWSIdentity shows whether the AWS credentials are valid, and whose they are.
 func AWSIdentity() errs.Suggestion {
 	return errs.Other("aws", "sts", "get-caller-identity").WithNote("for EKS: shows whether the AWS credentials are valid")

@@ -311,8 +311,8 @@ func TestFormats(t *testing.T) {
 		seen[d.name] = true
 		fields := strings.Fields(args)
 		words := fields[:1]
-		if d.name == "sandbox list" {
-			words = fields
+		if slices.Contains([]string{"sandbox", "governance", "patch-job"}, fields[0]) {
+			words = fields[:2]
 		}
 		help, err := run(t, home, append(slices.Clone(words), "--help")...)
 		_, listed, ok := strings.Cut(help, "output format: ")
