@@ -52,6 +52,14 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 		return unchanged, errs.Option("--project").WithNote("writes it to ./jobs")
 	case path == "start-job" && !dryRun:
 		return unchanged, errs.Option("--dry-run").WithNote("shows whether the job would run")
+	case path == "governance apply":
+		plan := errs.Run("governance", "plan")
+		if file := value(cmd, "file"); file != "" {
+			plan = plan.WithArgs("-f", file)
+		}
+		return unchanged, plan.WithNote("shows what would change")
+	case path == "governance rbac" && value(cmd, "verify") == "true":
+		return "a snapshot has no permissions", errs.Run("governance", "rbac").WithNote("prints the Roles")
 	case (verb == "cancel-job" || verb == "patch-job") && !dryRun:
 		return unchanged, errs.Option("--dry-run").WithNote("shows what would change")
 	}
