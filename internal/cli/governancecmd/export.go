@@ -67,9 +67,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 		return err
 	}
 	doc, notes := policy.FromKueue(live, o.Mapping.mapping())
-	for _, n := range notes {
-		f.Notef("note: %s", policytext.Note(n))
-	}
+	f.Notes(policytext.Notes(notes))
 	if o.File != "" {
 		return update(ctx, f, o.File, doc)
 	}

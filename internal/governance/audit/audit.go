@@ -185,6 +185,10 @@ func (a *auditor) team(clusterQueue string) *quota.Team {
 	return nil
 }
 
+// mostIdle is how many teams with idle quota are named for each team that waits, the
+// largest amounts first.
+const mostIdle = 3
+
 func (a *auditor) starved(w *wait) {
 	f := Finding{Code: Starved, Team: w.team.Name, Resource: w.resource, Amount: quota.Number(w.resource, w.amount), Jobs: w.jobs,
 		Job: w.oldest.Namespace + "/" + cmp.Or(w.oldest.Job, w.oldest.Workload), Seconds: a.s.Taken.Sub(w.oldest.Since).Seconds()}
@@ -211,7 +215,7 @@ func (a *auditor) starved(w *wait) {
 	}
 	slices.SortStableFunc(f.Holders, func(x, y Holder) int { return cmp.Compare(y.Amount, x.Amount) })
 	slices.SortStableFunc(idle, func(x, y Finding) int { return cmp.Compare(y.Amount, x.Amount) })
-	a.found = append(append(a.found, f), idle...)
+	a.found = append(append(a.found, f), idle[:min(len(idle), mostIdle)]...)
 }
 
 func value(n *int64) int64 {

@@ -175,8 +175,26 @@ func Assumption(a policy.Assumption) string {
 	return string(a)
 }
 
-// Note words a remark on an export.
-func Note(n policy.Note) string {
+// Notes words the remarks on an export. Of many teams beyond the terms, they give the
+// number.
+func Notes(notes []policy.Note) []string {
+	const most = 5
+	var out, beyond []string
+	for _, n := range notes {
+		if n.Code == policy.BeyondTerms {
+			beyond = append(beyond, note(n))
+		} else {
+			out = append(out, note(n))
+		}
+	}
+	if len(beyond) > most {
+		beyond = []string{fmt.Sprintf("%d teams have fields in kueue.spec, which the other fields cannot express", len(beyond))}
+	}
+	return append(out, beyond...)
+}
+
+// note words a remark on an export.
+func note(n policy.Note) string {
 	switch n.Code {
 	case policy.FairSharingUnread:
 		return "policy.fairShare is left out: no permission to read the configuration of Kueue"
