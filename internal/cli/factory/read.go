@@ -2,8 +2,12 @@ package factory
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
 // mostManifest is a little above the limit for a manifest or template, so that the parser reports a text that is too large.
@@ -23,6 +27,18 @@ func (f *Factory) ReadManifest(ctx context.Context, path string) ([]byte, error)
 		defer file.Close()
 		return io.ReadAll(io.LimitReader(file, mostManifest))
 	})
+}
+
+// ReadNamed is ReadManifest with errors in words.
+func (f *Factory) ReadNamed(ctx context.Context, path string) ([]byte, error) {
+	data, err := f.ReadManifest(ctx, path)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return data, err
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errs.NotFoundf("file %s not found", path).WithCause(err)
+	}
+	return nil, errs.New("cannot read "+path, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 }
 
 // Interruptible runs what may never return, such as reading from a terminal. When the context ends, it returns and leaves

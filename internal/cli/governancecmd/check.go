@@ -105,7 +105,7 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 	if err != nil {
 		return err
 	}
-	data, err := read(ctx, f, o.File)
+	data, err := f.ReadNamed(ctx, o.File)
 	if err != nil {
 		return err
 	}

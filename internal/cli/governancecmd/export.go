@@ -90,7 +90,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 func update(ctx context.Context, f *factory.Factory, path string, doc *policy.Document) error {
 	var text []byte
 	if _, err := os.Stat(path); err == nil {
-		old, err := read(ctx, f, path)
+		old, err := f.ReadNamed(ctx, path)
 		if err != nil {
 			return err
 		}

@@ -3,8 +3,6 @@ package governancecmd
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -53,21 +51,9 @@ func takeFile(command string, path *string) func(*cobra.Command, []string) error
 	}
 }
 
-// read reads a file, or stdin for "-".
-func read(ctx context.Context, f *factory.Factory, path string) ([]byte, error) {
-	data, err := f.ReadManifest(ctx, path)
-	switch {
-	case err == nil || ctx.Err() != nil:
-		return data, err
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errs.NotFoundf("file %s not found", path).WithCause(err)
-	}
-	return nil, errs.New("cannot read "+path, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
-}
-
 // parse reads a document that has no faults in its text.
 func parse(ctx context.Context, f *factory.Factory, path string) (*policy.Document, policy.Positions, error) {
-	data, err := read(ctx, f, path)
+	data, err := f.ReadNamed(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}

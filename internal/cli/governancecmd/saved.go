@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,7 +40,7 @@ func save(path string, doc *policy.Document, m policy.Mapping, prune bool, live 
 }
 
 func load(ctx context.Context, f *factory.Factory, path string) (*savedPlan, error) {
-	data, err := read(ctx, f, path)
+	data, err := f.ReadNamed(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func fingerprints(l *policy.Live) map[string]string {
 			return // typed specs have a JSON form
 		}
 		sum := sha256.Sum256(data)
-		out[strings.TrimPrefix(kind+" "+o.GetNamespace()+"/"+o.GetName(), "/")] = hex.EncodeToString(sum[:8])
+		out[kind+" "+o.GetNamespace()+"/"+o.GetName()] = hex.EncodeToString(sum[:8])
 	}
 	for _, o := range l.ClusterQueues {
 		add("ClusterQueue", o, o.Spec)

@@ -3,8 +3,6 @@ package simulatecmd
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -16,22 +14,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// read reads a file, or stdin for "-".
-func (o *Options) read(ctx context.Context, path string) ([]byte, error) {
-	data, err := o.Factory.ReadManifest(ctx, path)
-	switch {
-	case err == nil || ctx.Err() != nil:
-		return data, err
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errs.NotFoundf("file %s not found", path).WithCause(err)
-	}
-	return nil, errs.New("cannot read "+path, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
-}
-
 // jobs are the objects of a manifest that are jobs, as start-job -f would submit
 // them. namespace is where those go that name none.
 func (o *Options) jobs(ctx context.Context, path string, namespace func() (string, error)) ([]simulate.Change, error) {
-	data, err := o.read(ctx, path)
+	data, err := o.Factory.ReadNamed(ctx, path)
 	if err != nil {
 		return nil, err
 	}

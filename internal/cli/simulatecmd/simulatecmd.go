@@ -236,7 +236,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 		return nil, err
 	}
 	for _, path := range o.ChangeFiles {
-		data, err := o.read(ctx, path)
+		data, err := o.Factory.ReadNamed(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -253,7 +253,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 		out = append(out, changes...)
 	}
 	for _, path := range o.Files {
-		data, err := o.read(ctx, path)
+		data, err := o.Factory.ReadNamed(ctx, path)
 		if err != nil {
 			return nil, err
 		}

@@ -3,9 +3,7 @@ package startjob
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
@@ -101,12 +99,8 @@ func (r *run) readFile(ctx context.Context) (definition, error) {
 	if catalogue.IsFolder(file) {
 		return described(readFolder(file))
 	}
-	data, err := r.factory.ReadManifest(ctx, file)
+	data, err := r.factory.ReadNamed(ctx, file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return definition{}, errs.NotFoundf("file %s not found", file).WithCause(err)
-	case err != nil && ctx.Err() == nil:
-		return definition{}, errs.New("cannot read "+file, errs.FileReason(err)).WithCode(errs.Usage).WithCause(err)
 	case err != nil:
 		return definition{}, err
 	case v2config.Is(data):

@@ -92,7 +92,10 @@ type Document struct {
 
 // Find audits a cluster: r is quota.Build of s, items are all that queue.Build lists.
 func Find(s *state.State, r *quota.Report, items []queue.Item) []Finding {
-	a := &auditor{s: s, r: r, queues: map[string]*state.ClusterQueue{}}
+	a := &auditor{s: s, r: r, queues: map[string]*state.ClusterQueue{}, parents: map[string]string{}}
+	for _, c := range s.Cohorts {
+		a.parents[c.Name] = c.Parent
+	}
 	for i := range s.ClusterQueues {
 		a.queues[s.ClusterQueues[i].Name] = &s.ClusterQueues[i]
 	}
@@ -106,7 +109,9 @@ type auditor struct {
 	s      *state.State
 	r      *quota.Report
 	queues map[string]*state.ClusterQueue
-	found  []Finding
+	// parents are the parents of cohorts.
+	parents map[string]string
+	found   []Finding
 }
 
 // wait is what one team waits for of one resource.
@@ -231,15 +236,11 @@ func (a *auditor) sameCohort(x, y *quota.Team) bool {
 }
 
 func (a *auditor) root(cohort string) string {
-	parents := map[string]string{}
-	for _, c := range a.s.Cohorts {
-		parents[c.Name] = c.Parent
-	}
-	for range len(parents) { // a cycle ends somewhere, too
-		if parents[cohort] == "" {
+	for range len(a.parents) { // a cycle ends somewhere, too
+		if a.parents[cohort] == "" {
 			break
 		}
-		cohort = parents[cohort]
+		cohort = a.parents[cohort]
 	}
 	return cohort
 }

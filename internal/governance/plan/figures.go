@@ -11,13 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-type (
-	queueT = kueue.ClusterQueue
-	classT = kueue.WorkloadPriorityClass
-)
-
 // nominal is the quota of a queue.
-func nominal(q *queueT) quota.Usage {
+func nominal(q *kueue.ClusterQueue) quota.Usage {
 	out := quota.Usage{}
 	if q == nil {
 		return out

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
@@ -163,7 +164,7 @@ func manual(c policy.Change) bool {
 func unwanted(l *policy.Live, want *policy.Objects) []string {
 	var out []string
 	for _, c := range l.Classes {
-		if !slices.ContainsFunc(want.Classes, func(w *classT) bool { return w.Name == c.Name }) {
+		if !slices.ContainsFunc(want.Classes, func(w *kueue.WorkloadPriorityClass) bool { return w.Name == c.Name }) {
 			out = append(out, c.Name)
 		}
 	}
@@ -189,7 +190,7 @@ func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
 	}
 	usage := r.Inputs.Usage()
 	for _, op := range p.Operations {
-		q, ok := op.After.(*queueT)
+		q, ok := op.After.(*kueue.ClusterQueue)
 		if !ok || op.Action != policy.Update {
 			continue
 		}
@@ -201,32 +202,23 @@ func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
 				continue // the other resources follow the accelerators
 			}
 			if used := usage[q.Name][k]; used > after[k] && after[k] < before[k] {
-				team := teamOf(r.Document, q.Name)
+				team, path := teamOf(r.Document, q.Name)
 				value, limit := quota.Number(k.Resource, used), quota.Number(k.Resource, after[k])
-				add(policy.BelowUse, path(r.Document, q.Name), policy.Finding{Team: team, Subject: k.Flavor, Text: k.Resource, Value: &value, Limit: &limit})
+				add(policy.BelowUse, path, policy.Finding{Team: team, Subject: k.Flavor, Text: k.Resource, Value: &value, Limit: &limit})
 			}
 		}
 	}
 	return out
 }
 
-// path is the place of the team of a ClusterQueue.
-func path(d *policy.Document, queue string) string {
+// teamOf returns the team of a ClusterQueue and the path of its quota.
+func teamOf(d *policy.Document, queue string) (team, path string) {
 	for i := range d.Teams {
 		if d.Teams[i].Queue() == queue {
-			return fmt.Sprintf("teams[%d].quota", i)
+			return d.Teams[i].Team, fmt.Sprintf("teams[%d].quota", i)
 		}
 	}
-	return "teams"
-}
-
-func teamOf(d *policy.Document, queue string) string {
-	for i := range d.Teams {
-		if d.Teams[i].Queue() == queue {
-			return d.Teams[i].Team
-		}
-	}
-	return quota.TeamOf(queue)
+	return quota.TeamOf(queue), "teams"
 }
 
 // Foresee simulates the operations of a plan on the present state.

@@ -45,7 +45,7 @@ type Note struct {
 // FromKueue returns the document of a cluster. ToKueue maps it back to objects that
 // Differences finds no difference in.
 func FromKueue(l *Live, m Mapping) (*Document, []Note) {
-	x := &exporter{mapper: &mapper{Mapping: m, out: &Objects{}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}, live: l,
+	x := &exporter{mapper: newMapper(m), live: l,
 		doc: &Document{Version: Version}, names: map[string]bool{}}
 	x.policy()
 	queues := slices.Clone(l.ClusterQueues)

@@ -75,7 +75,7 @@ const (
 // ToKueue maps a document to Kueue objects. The error names a spec that Kueue's API
 // does not know; run Check first, it finds everything else.
 func ToKueue(d *Document, m Mapping) (*Objects, error) {
-	t := &mapper{Mapping: m, out: &Objects{}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
+	t := newMapper(m)
 	if d.Policy != nil {
 		for _, c := range d.Policy.PriorityClasses {
 			t.assumed[AssumedClass] = true
@@ -104,6 +104,10 @@ type mapper struct {
 	out     *Objects
 	assumed map[Assumption]bool
 	flavors map[string]bool
+}
+
+func newMapper(m Mapping) *mapper {
+	return &mapper{Mapping: m, out: &Objects{}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
 }
 
 func (t *mapper) objects(k *Kueue) error {

@@ -141,34 +141,30 @@ func normal(spec *kueue.ClusterQueueSpec) *kueue.ClusterQueueSpec {
 // canonical is a copy with every quantity written in one way.
 func canonical(spec *kueue.ClusterQueueSpec) *kueue.ClusterQueueSpec {
 	s := spec.DeepCopy()
-	for _, g := range s.ResourceGroups {
-		canonicalFlavors(g.Flavors)
-	}
-	if s.FairSharing != nil && s.FairSharing.Weight != nil {
-		s.FairSharing.Weight = resource.NewMilliQuantity(s.FairSharing.Weight.MilliValue(), resource.DecimalSI)
-	}
+	canonicalQuota(s.ResourceGroups, s.FairSharing)
 	return s
 }
 
 func canonicalCohort(spec *kueue.CohortSpec) *kueue.CohortSpec {
 	s := spec.DeepCopy()
-	for _, g := range s.ResourceGroups {
-		canonicalFlavors(g.Flavors)
-	}
-	if s.FairSharing != nil && s.FairSharing.Weight != nil {
-		s.FairSharing.Weight = resource.NewMilliQuantity(s.FairSharing.Weight.MilliValue(), resource.DecimalSI)
-	}
+	canonicalQuota(s.ResourceGroups, s.FairSharing)
 	return s
 }
 
-func canonicalFlavors(flavors []kueue.FlavorQuotas) {
-	for fi := range flavors {
-		for ri := range flavors[fi].Resources {
-			r := &flavors[fi].Resources[ri]
-			canonicalQuantity(r.Name, &r.NominalQuota)
-			canonicalQuantity(r.Name, r.BorrowingLimit)
-			canonicalQuantity(r.Name, r.LendingLimit)
+// canonicalQuota writes the quantities of a ClusterQueue or Cohort in one way, in place.
+func canonicalQuota(groups []kueue.ResourceGroup, sharing *kueue.FairSharing) {
+	for _, g := range groups {
+		for fi := range g.Flavors {
+			for ri := range g.Flavors[fi].Resources {
+				r := &g.Flavors[fi].Resources[ri]
+				canonicalQuantity(r.Name, &r.NominalQuota)
+				canonicalQuantity(r.Name, r.BorrowingLimit)
+				canonicalQuantity(r.Name, r.LendingLimit)
+			}
 		}
+	}
+	if sharing != nil && sharing.Weight != nil {
+		sharing.Weight = resource.NewMilliQuantity(sharing.Weight.MilliValue(), resource.DecimalSI)
 	}
 }
 

@@ -120,7 +120,7 @@ func inUnit(r string, n int64) *float64 {
 func (c *checker) specs() {
 	m := DefaultMapping()
 	for i := range c.d.Teams {
-		t := &mapper{Mapping: m, out: &Objects{}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
+		t := newMapper(m)
 		if _, err := t.spec(&c.d.Teams[i]); err != nil {
 			c.add(BadSpec, fmt.Sprintf("teams[%d].kueue.spec", i), Finding{Team: c.d.Teams[i].Team, Text: err.Error()})
 		}
@@ -128,7 +128,7 @@ func (c *checker) specs() {
 	if c.d.Kueue == nil {
 		return
 	}
-	t := &mapper{Mapping: m, out: &Objects{}, assumed: map[Assumption]bool{}, flavors: map[string]bool{}}
+	t := newMapper(m)
 	if err := t.objects(c.d.Kueue); err != nil {
 		c.add(BadSpec, "kueue", Finding{Text: err.Error()})
 	}
