@@ -50,7 +50,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod governance rbac":     with(output.JSON, output.YAML, output.TableFormat),
 		"hyperpod governance export":   with(output.JSON, output.YAML),
 		"hyperpod governance check":    with(output.JSON, output.YAML, output.TableFormat, output.SARIF),
-		"hyperpod governance plan":     with(output.JSON, output.YAML, output.TableFormat, output.Markdown),
+		"hyperpod governance plan":     with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.Markdown),
 		"hyperpod save-snapshot":       page,
 		"hyperpod sandbox list":        table,
 		"hyperpod version":             {output.JSON, output.YAML},

@@ -153,7 +153,7 @@ func show(f *factory.Factory, format output.Format, p *plan.Plan) error {
 	if c := p.Consequences; c != nil {
 		if rows := plantext.Rows(c); len(rows) > 0 {
 			fmt.Fprintln(f.IO.Out)
-			if err := f.IO.PrintTable(figures(rows)); err != nil {
+			if err := output.Print(f.IO, format, p, func() output.Table { return figures(rows) }, nil); err != nil {
 				return err
 			}
 		}

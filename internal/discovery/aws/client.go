@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -72,7 +73,8 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 			}
 		})
 	}
-	load := []func(*config.LoadOptions) error{config.WithRetryer(retryer), config.WithAppID("hyperpod")}
+	// The SDK would warn on stderr in a form of its own; what fails is an error of ours.
+	load := []func(*config.LoadOptions) error{config.WithRetryer(retryer), config.WithAppID("hyperpod"), config.WithLogger(logging.Nop{})}
 	if o.Region != "" {
 		load = append(load, config.WithRegion(o.Region))
 	}
