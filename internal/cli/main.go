@@ -82,6 +82,7 @@ func Run(ctx context.Context, f *factory.Factory, args []string) errs.Exit {
 	err = unwritten(err)
 	switch {
 	case err == nil:
+		f.RememberNamespace()
 		return errs.OK
 	case !errors.As(err, new(*errs.Error)) && output.IsBrokenPipe(err):
 		// The reader has seen enough (| head): that is not a failure. A connection

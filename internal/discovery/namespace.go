@@ -24,6 +24,8 @@ type NamespaceQuery struct {
 	ContextName      string
 	Verb             string
 	Resource         kinds.Resource
+	// Last returns the namespace of the last command that worked, or ""; nil: none is known.
+	Last func() string
 }
 
 // NamespaceChoice is the namespace to use.
@@ -43,8 +45,8 @@ const (
 )
 
 // Namespace chooses the namespace: the flag's, else the context's, else the only
-// managed one where the user has the permission, else that of the user's own service
-// account where namespaces cannot be listed. It checks that the first two exist, where the
+// managed one where the user has the permission. Where namespaces cannot be listed it is
+// that of the user's own service account, else the last one that worked. It checks that the first two exist, where the
 // user may read namespaces.
 func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (NamespaceChoice, error) {
 	if q.Flag != "" {
@@ -59,6 +61,13 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 			choice, err := named(ctx, c, own, FromDiscovery, q)
 			choice.Notes = append(choice.Notes, Note{Code: NamespaceFound, Name: own})
 			return choice, err
+		}
+		if kube.IsForbidden(err) && q.Last != nil {
+			if last := q.Last(); last != "" {
+				choice, err := named(ctx, c, last, FromDiscovery, q)
+				choice.Notes = append(choice.Notes, Note{Code: NamespaceLast, Name: last})
+				return choice, err
+			}
 		}
 		if kube.IsForbidden(err) {
 			return NamespaceChoice{}, errs.Wrap(err, "no namespace given").Suggest(suggest.Namespace("NAME"))

@@ -23,6 +23,7 @@ type NoteCode string
 // The codes of a Note.
 const (
 	NamespaceFound    NoteCode = "NamespaceFound"    // the only one that the user has access to
+	NamespaceLast     NoteCode = "NamespaceLast"     // the last one that worked
 	QueueAssumed      NoteCode = "QueueAssumed"      // by the name that task governance gives
 	QueueUnchecked    NoteCode = "QueueUnchecked"    // named by the user
 	QueueStopped      NoteCode = "QueueStopped"      // admits nothing

@@ -116,9 +116,9 @@ func (b *builder) queue(clusterQueue, team string, workloads []*state.Workload) 
 		it.Since, it.Preempted = since(w)
 		if b.queues[clusterQueue] != nil {
 			it.Position = i + 1
-			if p := b.positions[it.Key]; p > 0 {
-				it.Position = p
-			}
+		}
+		if p := b.positions[it.Key]; p > 0 {
+			it.Position = p
 		}
 		ahead := ""
 		if i > 0 {

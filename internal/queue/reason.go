@@ -82,7 +82,7 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	case q == nil && b.r.Complete:
 		return is(Misconfigured, ClusterQueueMissing, it.ClusterQueue)
 	case q == nil:
-		return is(Other, "", "")
+		return b.told(r)
 	case b.faults[q.Name] != "":
 		return is(Misconfigured, ClusterQueueInvalid, b.faults[q.Name])
 	case stopped(q.StopPolicy):
@@ -107,12 +107,8 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		}
 		return is(code, "", "")
 	}
-	if resource, missing := reported(r.Message); resource != "" && !b.r.Complete {
-		// The use of other teams cannot be read. Kueue's message may be old: the time of
-		// the condition is not that of its message.
-		r.Resource = resource
-		r.Missing, _ = state.Amount(resource, missing)
-		return is(WaitingForQuota, ReportedByKueue, "")
+	if told := b.told(r); told.Code == WaitingForQuota && !b.r.Complete {
+		return told // the use of other teams cannot be read
 	}
 	switch {
 	case r.Message != "" && telling(r.Message):
@@ -123,6 +119,19 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		return is(Other, "", "")
 	}
 	return is(PendingEvaluation, "", "")
+}
+
+// told is the reason that Kueue's message gives. It may be old: the time of the condition
+// is not that of its message.
+func (b *builder) told(r Reason) Reason {
+	resource, missing := reported(r.Message)
+	if resource == "" {
+		r.Code = Other
+		return r
+	}
+	r.Code, r.Detail, r.Resource = WaitingForQuota, ReportedByKueue, resource
+	r.Missing, _ = state.Amount(resource, missing)
+	return r
 }
 
 // reported is what Kueue's message says is missing: of accelerators, else of the first

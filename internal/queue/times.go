@@ -63,6 +63,12 @@ func Tallies(s *state.State, r *quota.Report) map[string]*Tally {
 			out[q.Name] = &Tally{Summary: Summary{Running: q.Admitted, Reserving: max(0, q.Reserving-q.Admitted), Waiting: q.Pending, FromStatus: true}}
 		}
 	}
+	for _, team := range r.Teams {
+		t := out[team.ClusterQueue]
+		if team.State == quota.Hidden && (t == nil || Unread(s) != nil || t.Waiting < team.Waiting || t.Running+t.Reserving < team.Running) {
+			out[team.ClusterQueue] = &Tally{Summary: Summary{Running: team.Running, Waiting: team.Waiting, FromStatus: true}}
+		}
+	}
 	return out
 }
 

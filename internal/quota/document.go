@@ -88,7 +88,7 @@ type TeamJSON struct {
 	// FairShareWeight and FairShare are Kueue's. A null share has a
 	// FairShareReason: Infinite (the queue borrows with weight 0) or Unknown (what
 	// its cohort could lend cannot be read).
-	FairShareWeight  float64
+	FairShareWeight  *float64 // null where the queue may not be read
 	FairShare        *float64
 	FairShareReason  *string
 	Running, Waiting int
@@ -150,7 +150,11 @@ func number(resource string, n *int64) *float64 {
 
 func (f *Figures) json(resource string) FiguresJSON {
 	of := func(n *int64) *float64 { return number(resource, n) }
-	return FiguresJSON{Nominal: of(&f.Nominal), Reserved: of(&f.Reserved), Used: of(&f.Used), Borrowed: of(f.Borrowed), Overcommit: of(f.Overcommit),
+	nominal := of(&f.Nominal)
+	if f.NominalHidden {
+		nominal = nil
+	}
+	return FiguresJSON{Nominal: nominal, Reserved: of(&f.Reserved), Used: of(&f.Used), Borrowed: of(f.Borrowed), Overcommit: of(f.Overcommit),
 		Lent: of(f.Lent), Limit: of(f.Limit), Free: of(f.Free), Borrowable: of(f.Borrowable)}
 }
 
@@ -197,9 +201,12 @@ func (r *Report) Document(resources []string, teams []Team) Document {
 
 func (t *Team) json() TeamJSON {
 	out := TeamJSON{Team: t.Name, ClusterQueue: t.ClusterQueue, Namespaces: t.Namespaces, Cohort: optional(t.Cohort), State: t.State,
-		Reason: optional(t.Reason), IdleSharing: t.IdleSharing, FairShareWeight: t.Share.Weight, Running: t.Running, Waiting: t.Waiting}
+		Reason: optional(t.Reason), IdleSharing: t.IdleSharing, Running: t.Running, Waiting: t.Waiting}
 	if out.Namespaces == nil {
 		out.Namespaces = []string{}
+	}
+	if t.State != Hidden {
+		out.FairShareWeight = &t.Share.Weight
 	}
 	switch {
 	case t.Share.Unknown:
@@ -215,7 +222,7 @@ func (t *Team) json() TeamJSON {
 func (r *Report) quotaJSON(t *Team, row ResourceRow) QuotaJSON {
 	q := QuotaJSON{Team: t.Name, ClusterQueue: t.ClusterQueue, Cohort: optional(t.Cohort), Resource: row.Resource,
 		FiguresJSON: row.Figures.json(row.Resource), Pending: number(row.Resource, row.Pending), Flavors: []FlavorJSON{}}
-	if worth, ok := GPUs(row.Resource); ok && row.Nominal != Unlimited {
+	if worth, ok := GPUs(row.Resource); ok && row.Nominal != Unlimited && !row.NominalHidden {
 		v := math.Round(worth*float64(row.Nominal)*1000) / 1000
 		q.GPUEquivalent = &v
 	}

@@ -92,6 +92,7 @@ func zeroFigures() Figures {
 // Add adds figures of another kind or team: what is unknown in one is unknown in
 // the sum.
 func (f *Figures) Add(o *Figures) {
+	f.NominalHidden = f.NominalHidden || o.NominalHidden
 	f.Nominal, f.Reserved, f.Used = add(f.Nominal, o.Nominal), add(f.Reserved, o.Reserved), add(f.Used, o.Used)
 	most := o.AtMost
 	if most == nil {

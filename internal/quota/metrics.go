@@ -80,12 +80,16 @@ func (d Document) teamMetrics() []metrics.Family {
 	waiting := metrics.Family{Name: MetricPrefix + "cluster_queue_pending_workloads", Help: "Workloads that wait for quota."}
 	for _, t := range d.Teams {
 		labels := []metrics.Label{{Name: "cluster_queue", Value: t.ClusterQueue}, {Name: "team", Value: t.Team}}
-		weight.Put(t.FairShareWeight, labels...)
+		if t.FairShareWeight != nil {
+			weight.Put(*t.FairShareWeight, labels...)
+		}
 		admits := 0.0
 		if t.State == Active {
 			admits = 1
 		}
-		active.Put(admits, labels...)
+		if t.State != Hidden {
+			active.Put(admits, labels...)
+		}
 		if v := t.FairShare; v != nil {
 			share.Put(*v, labels...)
 		} else if t.FairShareReason != nil && *t.FairShareReason == ShareInfinite {

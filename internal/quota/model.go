@@ -16,6 +16,8 @@ type Figures struct {
 	// Nominal is the quota of its own; Reserved what its workloads hold of any
 	// quota, Used what the admitted ones of them hold.
 	Nominal, Reserved, Used int64
+	// NominalHidden reports that Nominal is not known: the queue may not be read.
+	NominalHidden bool
 	// Borrowed is the use beyond Nominal that others lend, Overcommit the use
 	// beyond Nominal that nobody lends. Together they are what Kueue's status calls
 	// borrowed, for a queue in a cohort.
@@ -58,6 +60,7 @@ const (
 	Cycle    = "CohortCycle"
 	Faulty   = "Faulty"  // its quota cannot be right (see [Faults]): it is as if it was not there
 	Deleted  = "Deleted" // workloads hold quota of a queue that is gone
+	Hidden   = "Hidden"  // its ClusterQueue may not be read: only its use is known
 )
 
 // Team is one ClusterQueue and what is behind it.
@@ -146,6 +149,7 @@ func build(b builder) *Report {
 		b.team(&s.ClusterQueues[i])
 	}
 	b.orphans()
+	b.hidden()
 	slices.SortStableFunc(b.r.Teams, func(x, y Team) int {
 		if a, b := rank(x), rank(y); a != b {
 			return a - b
@@ -283,8 +287,14 @@ func (b *builder) team(q *state.ClusterQueue) {
 // rows are what a queue has, holds and waits for: a row for each resource, with its
 // flavors.
 func (b *builder) rows(queue string, pending bool, flavor func(Key) FlavorRow) []ResourceRow {
+	return rowsOf(b.keysOf(queue), b.demand[queue], pending, flavor)
+}
+
+// rowsOf are a row for each resource of the keys and of what waits. pending reports that
+// all that waits is known.
+func rowsOf(keys []Key, demand state.Amounts, pending bool, flavor func(Key) FlavorRow) []ResourceRow {
 	rows := map[string]*ResourceRow{}
-	for _, k := range b.keysOf(queue) {
+	for _, k := range keys {
 		row, ok := rows[k.Resource]
 		if !ok {
 			row = &ResourceRow{Resource: k.Resource}
@@ -292,7 +302,7 @@ func (b *builder) rows(queue string, pending bool, flavor func(Key) FlavorRow) [
 		}
 		row.Flavors = append(row.Flavors, flavor(k))
 	}
-	for name := range b.demand[queue] {
+	for name := range demand {
 		if rows[name] == nil {
 			rows[name] = &ResourceRow{Resource: name}
 		}
@@ -302,7 +312,7 @@ func (b *builder) rows(queue string, pending bool, flavor func(Key) FlavorRow) [
 		row := rows[name]
 		row.Figures = sumFlavors(row.Flavors)
 		if pending {
-			n := b.demand[queue][name]
+			n := demand[name]
 			row.Pending = &n
 		}
 		out = append(out, *row)

@@ -140,8 +140,8 @@ func (b *builder) teamProblems(t *Team, put adder) {
 		put(QueueInactive, t.Name, "the queue of %s is inactive (%s): Kueue admits no workloads", t.Name, t.Reason)
 	case Cycle:
 		put(CohortCycle, t.Cohort, "cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", t.Cohort, t.Name)
-	case Faulty:
-		return // said above
+	case Faulty, Hidden:
+		return // said above; not known
 	case Deleted:
 		put(QueueDeleted, t.Name, "ClusterQueue %s does not exist, but %s its quota", t.ClusterQueue, count(t.Running, "workload holds", "workloads hold"))
 		return

@@ -361,6 +361,7 @@ func johnAndSmith(t *testing.T, bed *cluster.Bed) {
 	}
 	t.Run("queue", func(t *testing.T) { queueTruth(t, bed, admin.in(t)) })
 	t.Run("member", func(t *testing.T) { quotaOfMember(t, bed) })
+	t.Run("batch user", func(t *testing.T) { batchUser(t, bed) })
 	noJobs(admin, "hyperpod-ns-john", "hyperpod-ns-smith")
 }
 

@@ -28,6 +28,14 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			}
 			server(ts).proxy = startServer(ts, args[0], args[1:])
 		},
+		// member SCENARIO FAULTS [FAULT...]: apiserver with a list of faults, separated by
+		// spaces, and more.
+		"member": func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg || len(args) < 2 {
+				ts.Fatalf("usage: member SCENARIO FAULTS [FAULT...]")
+			}
+			server(ts).proxy = startServer(ts, args[0], append(strings.Fields(args[1]), args[2:]...))
+		},
 		// requests N: how many requests the apiserver has had.
 		"requests": func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg || len(args) != 1 || server(ts).proxy == nil {

@@ -83,6 +83,8 @@ type Cluster struct {
 	// Context, ContextNamespace and ClusterName come from the kubeconfig; they are
 	// empty for a sandbox.
 	Context, ContextNamespace, ClusterName string
+	// SettingsNamespace is the namespace of the settings, "" for none.
+	SettingsNamespace string
 	// Sandbox is the sandbox's name, or empty for a live cluster.
 	Sandbox string
 	// Snapshot is the snapshot that stands for the cluster, or nil.
@@ -90,6 +92,9 @@ type Cluster struct {
 	// Now is the cluster's clock: the sandbox's may be ahead of the wall clock, a
 	// snapshot's stands at the time it was taken.
 	Now func() time.Time
+
+	// lastNamespace returns the namespace of the last command that worked, or "".
+	lastNamespace func() string
 }
 
 // AddGlobalFlags defines the global flags on the root command.
@@ -182,6 +187,10 @@ func (f *Factory) Cluster(ctx context.Context) (*Cluster, error) {
 	} else {
 		f.cluster, err = Interruptible(ctx, f.kubeconfig)
 	}
+	if err == nil {
+		f.cluster.SettingsNamespace = f.settingsNamespace()
+		f.cluster.lastNamespace = func() string { return f.lastNamespace(f.cluster) }
+	}
 	return f.cluster, err
 }
 
@@ -265,10 +274,6 @@ func delayText(d kube.Delay) string {
 	return fmt.Sprintf("the server answered HTTP %d: trying again in %s", d.Status, d.Retry)
 }
 
-// namespaceEnv names the namespace of a session. It stands for -n where a command
-// works in one namespace; what shows all teams goes on showing them.
-const namespaceEnv = "HYPERPOD_NAMESPACE"
-
 // Namespace resolves the namespace for a verb on a kind and prints its notes.
 func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
 	return f.NamespaceNamed(ctx, c, f.Global.Namespace, verb, r)
@@ -277,7 +282,8 @@ func (f *Factory) Namespace(ctx context.Context, c *Cluster, verb string, r kind
 // NamespaceNamed is Namespace with a name that wins over the context's, or "".
 func (f *Factory) NamespaceNamed(ctx context.Context, c *Cluster, name, verb string, r kinds.Resource) (discovery.NamespaceChoice, error) {
 	choice, err := discovery.Namespace(ctx, c.Client, discovery.NamespaceQuery{
-		Flag: cmp.Or(name, f.Env(namespaceEnv), f.Config.Namespace), ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
+		Flag: cmp.Or(name, f.settingsNamespace()), ContextNamespace: c.ContextNamespace, ContextName: c.Context, Verb: verb, Resource: r,
+		Last: c.lastNamespace,
 	})
 	if err != nil {
 		return choice, err

@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -83,11 +84,10 @@ func (s Scope) namespaces(ctx context.Context, c *factory.Cluster) []string {
 	if s.Namespace != "" {
 		out = append(out, s.Namespace)
 	}
-	if found, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload); err == nil {
-		out = append(out, found...)
-	}
-	if len(out) == 0 && c.ContextNamespace != "" {
-		out = append(out, c.ContextNamespace)
+	found, err := discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.Workload)
+	out = append(out, found...)
+	if own := c.OwnNamespace(err); len(out) == 0 && own != "" {
+		out = append(out, own)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -104,8 +104,8 @@ func (s Scope) Teams(r *quota.Report) ([]quota.Team, error) {
 			out = append(out, t)
 		}
 	}
-	if len(out) > 0 {
-		return out, nil
+	if len(out) > 0 || s.Team == "" && len(r.Teams) == 0 && !r.Complete {
+		return out, nil // whose queue it is cannot be read
 	}
 	return nil, s.unknown(r)
 }
@@ -145,6 +145,22 @@ func in(t quota.Team, namespace string) bool {
 	return slices.Contains(t.Namespaces, namespace) || t.ClusterQueue == quota.ManagedQueue(namespace)
 }
 
+// Load reads what a command about queues wants. It says what is needed where nothing may
+// be read.
+func Load(ctx context.Context, c *factory.Cluster, w state.Want) (*state.State, error) {
+	s, err := state.Load(ctx, c.Client, w, c.Now())
+	if kube.IsForbidden(err) && !kube.IsNotInFile(err) {
+		err = noQueues(err)
+	}
+	return s, err
+}
+
+func noQueues(cause error) error {
+	return errs.New("no permission to read any queue", "").WithCode(errs.Denied).WithCause(cause).
+		WithFact("needs", "permission to list clusterqueues, or localqueues in your namespace").
+		Suggest(errs.Option("--namespace", "NAME").WithNote("your own namespace"))
+}
+
 // NoKueue returns the error of a cluster that has no queues at all, else nil.
 func NoKueue(s *state.State) error {
 	for _, m := range s.MissingOf(kinds.ClusterQueue) {
@@ -160,8 +176,8 @@ func NoKueue(s *state.State) error {
 		case state.Failed:
 			return m.Err
 		}
-		if len(s.ClusterQueues) == 0 {
-			return errs.Wrap(m.Err, "no permission to read any queue").Suggest(errs.Run("get-quota", "TEAM").WithNote("your own team"), errs.Option("--namespace", "NAME"))
+		if len(s.ClusterQueues) == 0 && len(s.LocalQueues) == 0 && len(s.Workloads) == 0 {
+			return noQueues(m.Err)
 		}
 	}
 	return nil

@@ -24,6 +24,9 @@ func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, na
 	if o.NoETA || o.ETA == nil || len(v.items) == 0 || !v.narrow && o.Assume == 0 {
 		return nil
 	}
+	if v.member() {
+		return nil // the note on what is hidden says enough
+	}
 	if v.noETA = unreadable(v.state.Missing); v.noETA != "" {
 		return nil
 	}

@@ -117,7 +117,7 @@ func Run(ctx context.Context, o *Options) error {
 				return v.shown(), err
 			}})
 	}
-	s, err := state.Load(ctx, c.Client, w, c.Now())
+	s, err := findteam.Load(ctx, c, w)
 	if err != nil {
 		return err
 	}

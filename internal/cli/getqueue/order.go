@@ -2,9 +2,11 @@ package getqueue
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
@@ -18,7 +20,7 @@ const mostQueues = 6
 // order takes the positions of one team's tasks from Kueue itself, where its
 // visibility API may be read.
 func (o *Options) order(ctx context.Context, c *factory.Cluster, v *view) error {
-	if !v.narrow || len(v.items) == 0 {
+	if !v.narrow && !v.member() || len(v.items) == 0 {
 		return nil
 	}
 	queues := localQueues(v)
@@ -33,27 +35,41 @@ func (o *Options) order(ctx context.Context, c *factory.Cluster, v *view) error 
 	}
 	wg.Wait()
 	positions := queue.Positions{}
+	served := false
 	for i, err := range failed {
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
 			return err
 		case kube.IsNotServed(err) || kube.IsForbidden(err) || kube.IsNotFound(err):
-			return nil
+			if !v.member() {
+				return nil
+			}
+			continue // there is no order to compute
 		default:
 			// The order is computed instead: a queue that is shown in its usual order is
 			// worth more than none.
 			o.Factory.Notef("note: the order is computed because Kueue's own order cannot be read: %v", err)
 			return nil
 		}
+		served = true
 		for _, p := range parts[i] {
 			positions[queue.Key{Namespace: p.Namespace, Workload: p.Name}] = p.InClusterQueue + 1
 		}
+	}
+	if !served {
+		return nil
 	}
 	v.items = queue.Build(v.state, v.report, v.teams, v.rules, positions)
 	queuetext.Fill(v.items)
 	v.order = queue.FromVisibility
 	return nil
+}
+
+// member reports a user who may read no ClusterQueue: the order within a queue is known
+// only to Kueue.
+func (v *view) member() bool {
+	return len(v.state.ClusterQueues) == 0 && slices.ContainsFunc(v.state.MissingOf(kinds.ClusterQueue), func(m state.Missing) bool { return m.Reason == state.Forbidden })
 }
 
 // localQueues are those that lead to the teams shown; without the right to list
@@ -65,7 +81,7 @@ func localQueues(v *view) []queue.Key {
 	}
 	var out []queue.Key
 	for _, q := range v.state.LocalQueues {
-		if shown[q.ClusterQueue] {
+		if shown[q.ClusterQueue] && (!v.member() || q.Pending > 0) {
 			out = append(out, queue.Key{Namespace: q.Namespace, Workload: q.Name})
 		}
 	}

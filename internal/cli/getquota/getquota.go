@@ -159,7 +159,7 @@ func Run(ctx context.Context, o *Options) error {
 				return v.View, err
 			}})
 	}
-	s, err := state.Load(ctx, c.Client, o.want(c), c.Now())
+	s, err := findteam.Load(ctx, c, o.want(c))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package getquota
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -14,8 +15,11 @@ func (p page) notes(lines []line, wide bool) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	lent, several, overcommit := 0, false, false
+	lent, several, overcommit, hidden := 0, false, false, ""
 	for _, l := range lines {
+		if l.team != nil && l.team.State == quota.Hidden {
+			hidden = l.team.Name
+		}
 		if l.sum {
 			continue
 		}
@@ -29,7 +33,10 @@ func (p page) notes(lines []line, wide bool) []string {
 	if overcommit {
 		alarm = "overcommitted"
 	}
-	out := []string{p.io.Legend("own", "borrowed", "lent", "free", alarm)}
+	var out []string
+	if slices.ContainsFunc(lines, func(l line) bool { return l.bar }) {
+		out = append(out, p.io.Legend("own", "borrowed", "lent", "free", alarm))
+	}
 	if !p.narrow {
 		for _, name := range p.resources {
 			if text := p.capacity(name); text != "" {
@@ -43,7 +50,10 @@ func (p page) notes(lines []line, wide bool) []string {
 	if lent > 1 {
 		out = append(out, "LENT is an estimate by convention, because Kueue does not record lenders (see docs/quota.md)")
 	}
-	if p.report.Source == quota.FromStatus {
+	switch {
+	case hidden != "":
+		out = append(out, "use of "+hidden+" is that of your namespaces: jobs of other namespaces are not counted")
+	case p.report.Source == quota.FromStatus:
 		out = append(out, "use is from the status of the ClusterQueues and can be seconds old")
 	}
 	if !p.narrow {

@@ -55,11 +55,12 @@ func (p page) table(wide bool) output.Table {
 
 // teamLines is a team's row and, in a wide table, one for each of its flavors.
 func (p page) teamLines(t *quota.Team, row quota.ResourceRow, wide bool) []line {
-	l := line{name: label(t), team: t, row: row, bar: true}
+	// Whose quota a team uses is unknown where its nominal quota is.
+	l := line{name: label(t), team: t, row: row, bar: !row.NominalHidden}
 	switch {
 	case t.State == quota.Deleted || over(row.Figures):
 		l.style = output.Bad
-	case t.State != quota.Active:
+	case t.State != quota.Active && t.State != quota.Hidden:
 		l.style = output.Warn
 	}
 	if len(row.Flavors) == 1 {
@@ -72,7 +73,7 @@ func (p page) teamLines(t *quota.Team, row quota.ResourceRow, wide bool) []line 
 	out[0].flavor = "(all)"
 	for i := range row.Flavors {
 		f := &row.Flavors[i]
-		out = append(out, line{name: label(t), style: output.Dim, flavor: f.Flavor, row: quota.ResourceRow{Resource: row.Resource, Figures: f.Figures}, limits: f, bar: true})
+		out = append(out, line{name: label(t), style: output.Dim, flavor: f.Flavor, row: quota.ResourceRow{Resource: row.Resource, Figures: f.Figures}, limits: f, bar: l.bar})
 	}
 	return out
 }
@@ -86,7 +87,7 @@ func label(t *quota.Team) string {
 		return t.Name + " (deleted)"
 	case t.State == quota.Cycle:
 		return t.Name + " (cohort cycle)"
-	case t.State != quota.Active:
+	case t.State != quota.Active && t.State != quota.Hidden:
 		return t.Name + " (" + strings.ToLower(t.State) + ")"
 	case t.IdleSharing:
 		return t.Name + " (unreserved)"
@@ -195,7 +196,7 @@ func (p page) cells(l line, many, overcommit bool, whole map[string]int64) []out
 	if many {
 		out = append(out, output.Cell{Text: p.called(name), Style: output.Dim})
 	}
-	out = append(out, output.Cell{Text: l.flavor, Style: output.Dim}, amount(f.Nominal), amount(f.Reserved), amount(f.Used), maybe(f.Borrowed, unknown))
+	out = append(out, output.Cell{Text: l.flavor, Style: output.Dim}, number(known(f), unknown), amount(f.Reserved), amount(f.Used), maybe(f.Borrowed, unknown))
 	if overcommit {
 		c := maybe(f.Overcommit, "?")
 		if over(*f) {
@@ -207,7 +208,7 @@ func (p page) cells(l line, many, overcommit bool, whole map[string]int64) []out
 	if f.AtMost != nil {
 		limit = "<=" + quota.Text(name, *f.AtMost)
 	}
-	if f.Free == nil && !l.sum {
+	if f.Free == nil && !l.sum && !f.NominalHidden {
 		free = "<=" + quota.Text(name, f.Idle())
 	}
 	out = append(out, maybe(f.Lent, unknown), number(f.Limit, limit), number(f.Free, free), number(f.Borrowable, unknown), pendingCell(l, amount))
@@ -221,6 +222,14 @@ func (p page) cells(l line, many, overcommit bool, whole map[string]int64) []out
 		bar.Bar = &b
 	}
 	return append(out, bar)
+}
+
+// known is the nominal quota; nil where it may not be read.
+func known(f *quota.Figures) *int64 {
+	if f.NominalHidden {
+		return nil
+	}
+	return &f.Nominal
 }
 
 // pendingCell is empty where it belongs to another row.
@@ -239,7 +248,7 @@ func (p page) wideCells(l line, amount func(int64) output.Cell) []output.Cell {
 	if !p.wide {
 		return out
 	}
-	if worth, ok := quota.GPUs(l.row.Resource); ok {
+	if worth, ok := quota.GPUs(l.row.Resource); ok && !l.row.NominalHidden {
 		out[0].Text = fmt.Sprint(math.Round(worth*float64(l.row.Nominal)*100) / 100)
 	}
 	limit := func(n *int64) output.Cell {
@@ -248,11 +257,17 @@ func (p page) wideCells(l line, amount func(int64) output.Cell) []output.Cell {
 		}
 		return amount(*n)
 	}
-	if l.limits != nil {
+	switch {
+	case l.row.NominalHidden:
+		out[1].Text, out[2].Text = "?", "?"
+	case l.limits != nil:
 		out[1], out[2] = limit(l.limits.BorrowingLimit), limit(l.limits.LendingLimit)
 	}
 	if l.team != nil {
 		out[3].Text, out[4] = fmt.Sprint(l.team.Share.Weight), shareCell(l.team.Share)
+		if l.team.State == quota.Hidden {
+			out[3] = out[4]
+		}
 		out[5].Text = l.team.Cohort
 		if p.report.Complete {
 			out[6].Text = p.lenders(l)

@@ -139,6 +139,7 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	}
 	v.Lint = c.lint(&r, v)
 	v.conclude()
+	c.holds(wl, v)
 	v.MoreBorrowing = v.Detail == ExceedsBorrowing && c.moreBorrowing(v)
 	if r.Remedies && v.Quota.Status != StatusNotApplicable && !v.barred() && (v.Verdict == Waits || v.Verdict == Never || v.Verdict == Unknown && v.Undecided()) {
 		if err := c.remedies(ctx, &r, wl, v); err != nil {

@@ -224,6 +224,9 @@ type Quota struct {
 	// Preempts are the jobs that the job would preempt: the first of PreemptsTotal.
 	Preempts      []Preemption `json:",omitempty"`
 	PreemptsTotal int          `json:",omitempty"`
+	// Holds is what the team holds of the requested resources through the job's LocalQueue,
+	// where its ClusterQueue may not be read.
+	Holds []Amount `json:",omitempty"`
 	// Ahead is the number of pending jobs of the ClusterQueue that come first.
 	Ahead int
 	// Head ("namespace/job") is the head of a StrictFIFO queue that blocks the job.

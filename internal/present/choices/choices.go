@@ -22,6 +22,8 @@ func text(n discovery.Note) string {
 	switch n.Code {
 	case discovery.NamespaceFound:
 		return "using namespace " + n.Name
+	case discovery.NamespaceLast:
+		return "using namespace " + n.Name + ", the last one that worked"
 	case discovery.QueueAssumed:
 		return "using queue " + n.Name + " by its usual name: " + unread(n, "localqueues in namespace "+n.Namespace)
 	case discovery.QueueUnchecked:

@@ -11,6 +11,7 @@ import (
 func TestTexts(t *testing.T) {
 	in := []discovery.Note{
 		{Code: discovery.NamespaceFound, Name: "team"},
+		{Code: discovery.NamespaceLast, Name: "team"},
 		{Code: discovery.QueueAssumed, Name: "q", Namespace: "team"},
 		{Code: discovery.QueueUnchecked, Name: "q", Namespace: "team", NotInFile: true},
 		{Code: discovery.QueueStopped, Name: "q", StopPolicy: "Hold"},
@@ -24,6 +25,7 @@ func TestTexts(t *testing.T) {
 	}
 	want := []string{
 		"using namespace team",
+		"using namespace team, the last one that worked",
 		"using queue q by its usual name: no permission to list localqueues in namespace team",
 		"queue q is not checked: the snapshot has no localqueues in namespace team",
 		"queue q is stopped (Hold): jobs wait until an administrator resumes it",

@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -24,6 +25,7 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 	case q.Detail == check.ResourceNotCovered || q.Detail == check.FlavorDoesNotMatch:
 		return // quota of other flavors and resources does not matter
 	}
+	holdsRows(p, q)
 	var others []string
 	for i := range q.Resources {
 		l := &q.Resources[i]
@@ -62,6 +64,24 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 	if q.Status == check.StatusFailed && q.Message != "" && v.Verdict != check.Admitted && kueueSaysMore(v) && !strings.Contains(first, words.OneLine(q.Message)) {
 		p.Row("Kueue says", words.Clip(q.Message, 150))
 	}
+}
+
+// holdsRows adds what the team holds where its limit may not be read, of the first
+// resource.
+func holdsRows(p *textpage.Page, q *check.Quota) {
+	if len(q.Holds) == 0 {
+		return
+	}
+	resource, total := q.Holds[0].Resource, quota.Base(0)
+	var flavors []string
+	for _, a := range q.Holds {
+		if a.Resource == resource {
+			total += a.Amount
+			flavors = append(flavors, a.Flavor+" ("+words.Number(resource, a.Amount)+")")
+		}
+	}
+	p.Row("quota", "the team holds "+words.Number(resource, total)+" of "+resource+" now; its limit cannot be read")
+	p.Row("flavors", strings.Join(flavors, ", "))
 }
 
 // kueueSaysMore reports whether Kueue's text holds more than our own about quota.
