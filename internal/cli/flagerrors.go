@@ -19,6 +19,7 @@ var wanted = map[string]string{
 	"float64":  "a number",
 	"bool":     "true or false",
 	"duration": "a duration such as 90s, 15m or 2h",
+	"age":      "a duration such as 36h, 7d or 7d12h",
 }
 
 // otherWords are names of options in other tools, without a plural s, and our options that

@@ -26,6 +26,11 @@ const (
 	Other             = "Other"             // what Kueue says
 )
 
+// ReasonCodes returns the codes of reasons, the most frequent first.
+func ReasonCodes() []string {
+	return []string{WaitingForQuota, ExceedsMaxQuota, NoMatchingFlavor, WaitingForOthers, PendingEvaluation, Misconfigured, QueueStopped, QueueInactive, Requeued, Other}
+}
+
 // Detail tells the reasons of one code apart.
 type Detail string
 

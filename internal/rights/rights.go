@@ -75,8 +75,11 @@ func Commands() []Command {
 		all("", "nodes", list), all("", "pods", list), all("", "namespaces", list), all("", "limitranges", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
 		all("scheduling.k8s.io", "priorityclasses", list), in("", "configmaps", "get"), in("apps", "deployments", "get"),
 	}
+	reasons := []Right{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
+		all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), in("", "configmaps", "get")}
 	out := []Command{
 		{Name: "cancel-job", Needs: jobs("get", list, "delete"), Optional: []Right{in(kueueGroup, "workloads", list)}},
+		{Name: "cancel-job --reason", Needs: jobs("get", list, "delete"), Optional: reasons},
 		{Name: "create-template --team", Needs: []Right{in("", "configmaps", "create", "get", list, "update")}},
 		{Name: "exec", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get"))},
 		{Name: "explain-job", Needs: append(jobs("get", list), find...), Optional: append(decide, in("", "events", list))},

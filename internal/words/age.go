@@ -2,6 +2,8 @@ package words
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -47,4 +49,24 @@ func Since(now, then time.Time) string {
 		return "-"
 	}
 	return Age(now.Sub(then))
+}
+
+// mostDays bounds a duration in days, so that it is representable: 100 years.
+const mostDays = 36_500
+
+// ParseDuration reads a duration as people write it: what time.ParseDuration reads, with
+// days before it (7d, 1d12h). ok is false for anything else and for less than zero.
+func ParseDuration(text string) (total time.Duration, ok bool) {
+	if days, rest, found := strings.Cut(text, "d"); found {
+		n, err := strconv.Atoi(days)
+		if err != nil || n < 0 || n > mostDays {
+			return 0, false
+		}
+		if total = time.Duration(n) * day; rest == "" {
+			return total, true
+		}
+		text = rest
+	}
+	d, err := time.ParseDuration(text)
+	return total + d, err == nil && d >= 0 && total+d >= 0
 }

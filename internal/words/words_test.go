@@ -59,3 +59,17 @@ func TestAge(t *testing.T) {
 		t.Errorf("a minute: %s", got)
 	}
 }
+
+// TestParseDuration: days may be given; what Age writes in days can be read.
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{"7d": 7 * 24 * time.Hour, "1d12h": 36 * time.Hour, "90m": 90 * time.Minute, "0s": 0, "0d": 0} {
+		if got, ok := ParseDuration(text); !ok || got != want {
+			t.Errorf("%s: %s, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "d", "7", "-1d", "-1h", "1d-2h", "7dd", "40000d", "1h7d", "1.5d", "36500d2562047h"} {
+		if got, ok := ParseDuration(text); ok {
+			t.Errorf("%q is read as %s", text, got)
+		}
+	}
+}

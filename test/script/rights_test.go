@@ -22,6 +22,7 @@ import (
 // may end with another code than 0.
 var uses = map[string][]string{
 	"cancel-job":             {"cancel-job vit-huge", "cancel-job --all --yes"},
+	"cancel-job --reason":    {"cancel-job --all --reason WaitingForQuota --yes"},
 	"create-template --team": {"create-template t1 --file ../../examples/train.yaml --team"},
 	"exec":                   {"* exec vit-huge -- true"},
 	"explain-job":            {"explain-job vit-huge"},

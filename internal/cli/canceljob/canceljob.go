@@ -12,18 +12,23 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
 )
 
 // Options are what was typed on the command line.
 type Options struct {
 	Factory *factory.Factory
-	// Names are the jobs to cancel. If there are none, All or Selector choose them.
-	Names      []string
-	All        bool
-	Selector   string
-	StateNames []string
-	Kind       string
-	Yes        bool
+	// Names are the jobs to cancel. If there are none, the flags below choose them.
+	Names         []string
+	All           bool
+	AllNamespaces bool
+	Selector      string
+	StateNames    []string
+	// Reasons are why jobs are pending, or in their state; OlderThan is their least age.
+	Reasons   []string
+	OlderThan *time.Duration
+	Kind      string
+	Yes       bool
 	// IgnoreNotFound ignores names that no job has.
 	IgnoreNotFound bool
 	Wait           bool
@@ -43,11 +48,18 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 start-job created with them. Volume claims stay because they hold data.
 
 On a terminal, cancel-job prompts for confirmation unless --yes is set. --all
-and --selector choose jobs of one namespace.`,
+and --selector choose jobs of one namespace, -A those of all namespaces that you
+have permission to read. --state, --reason and --older-than narrow the choice.
+With -A, the jobs are listed before anything is deleted, by team, with the
+people who started them.
+
+A reason is one that get-queue or list-jobs -o wide shows, for example
+ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
 		Example: `  hyperpod cancel-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod cancel-job a b c --yes --wait
   hyperpod cancel-job --all --state pending --yes
-  hyperpod cancel-job -l sweep=17 --dry-run`,
+  hyperpod cancel-job -l sweep=17 --dry-run
+  hyperpod cancel-job -A --reason ExceedsMaxQuota --older-than 7d`,
 		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
 			o.Names = args
 			if cmd.Flags().Changed("job-name") || slices.Contains(args, "") {
@@ -61,8 +73,11 @@ and --selector choose jobs of one namespace.`,
 	factory.AddJobNameFlag(cmd, &flag)
 	fs := cmd.Flags()
 	fs.BoolVar(&o.All, "all", false, "cancel all jobs of the namespace")
+	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "choose jobs in all namespaces (with --all, --selector, --state, --reason or --older-than)")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
-	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states (with --all or --selector)")
+	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states (with -A, --all or --selector)")
+	fs.StringSliceVar(&o.Reasons, "reason", nil, "only jobs with one of these reasons (with -A, --all or --selector)")
+	factory.OptionalAge(fs, &o.OlderThan, "older-than", "only jobs created longer ago than this `duration`, for example 7d (with -A, --all or --selector)")
 	factory.AddKindFlagFor(cmd, &o.Kind, "only jobs of this kind")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	fs.BoolVar(&o.IgnoreNotFound, "ignore-not-found", false, "ignore missing jobs")
@@ -70,22 +85,43 @@ and --selector choose jobs of one namespace.`,
 	factory.OptionalDuration(fs, &o.Timeout, "timeout", "with --wait: maximum time to wait for all jobs (exit code 124); 0 checks once (default: no limit)")
 	factory.AddDryRunFlag(cmd, &o.DryRun, "what would be deleted")
 	factory.Complete(cmd, "state", jobs.StateNames()...)
+	factory.Complete(cmd, "reason", queue.ReasonCodes()...)
 	f.CompleteArgs(cmd, factory.Jobs)
 	f.CompleteFlag(cmd, "job-name", factory.Jobs)
 	return cmd
 }
 
+// narrowing returns the flags that narrow a choice, as they were typed.
+func (o *Options) narrowing() (flags []string) {
+	if len(o.StateNames) > 0 {
+		flags = append(flags, "--state", strings.Join(o.StateNames, ","))
+	}
+	if len(o.Reasons) > 0 {
+		flags = append(flags, "--reason", strings.Join(o.Reasons, ","))
+	}
+	if o.OlderThan != nil {
+		flags = append(flags, "--older-than", o.OlderThan.String())
+	}
+	return flags
+}
+
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	chosen := o.All || o.Selector != ""
+	narrow := o.narrowing()
+	chosen := o.All || o.Selector != "" || o.AllNamespaces
 	switch {
-	case len(o.Names) == 0 && !chosen && len(o.StateNames) > 0:
-		return errs.Usagef("--state needs --all or --selector").Suggest(errs.Run("cancel-job", "--all", "--state", strings.Join(o.StateNames, ",")))
+	case len(o.Names) == 0 && !chosen && len(narrow) > 0:
+		return errs.Usagef("%s needs --all, --selector or -A", narrow[0]).Suggest(errs.Run("cancel-job", append([]string{"--all"}, narrow...)...))
 	case len(o.Names) == 0 && !chosen:
 		return errs.Usagef("no job named").Suggest(errs.Run("list-jobs").WithNote("shows the names"), errs.Run("cancel-job", "--all"))
-	case len(o.Names) > 0 && (chosen || len(o.StateNames) > 0):
-		return errs.Usagef("job names cannot be combined with --all, --selector or --state").
+	case len(o.Names) > 0 && (chosen || len(narrow) > 0):
+		return errs.Usagef("job names cannot be combined with -A, --all, --selector, --state, --reason or --older-than").
 			Suggest(errs.Run("cancel-job", o.Names...))
+	case o.AllNamespaces && !o.All && o.Selector == "" && len(narrow) == 0:
+		return errs.Usagef("-A needs --all, --selector, --state, --reason or --older-than").
+			Suggest(errs.Run("cancel-job", "-A", "--older-than", "7d", "--dry-run"), errs.Run("cancel-job", "-A", "--all", "--dry-run").WithNote("all jobs of all teams"))
+	case o.AllNamespaces && o.Factory.Global.Namespace != "":
+		return errs.Usagef("-A cannot be used with --namespace").WithAdvice("remove one of them")
 	case o.All && o.Selector != "":
 		return errs.Usagef("--all and --selector cannot be combined").WithAdvice("remove one of them")
 	case o.Timeout != nil && !o.Wait:

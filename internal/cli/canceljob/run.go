@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -17,7 +17,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // target is one job to cancel.
@@ -25,6 +24,9 @@ type target struct {
 	kind                 kinds.Job
 	namespace, name, uid string
 	state                jobs.State // "" if it was chosen by name
+	reason               string     // of the state, as the queue or the cluster words it
+	team, by             string     // whose quota it uses, who started it; "" if not known
+	created              time.Time
 	with                 []submit.Ref
 	// removed and left are the objects of with that were deleted, and that were not.
 	removed, left []string
@@ -50,6 +52,9 @@ type Cancelled struct {
 	Namespace string
 	Kind      string
 	UID       string
+	// Team and CreatedBy are whose quota it uses and who started it, null if not known.
+	Team      *string
+	CreatedBy *string
 	// AlsoDeleted and NotDeleted are the objects that were submitted with the job.
 	AlsoDeleted, NotDeleted []string
 }
@@ -62,10 +67,17 @@ func (o *Options) report(gone []target) error {
 	}
 	d := Document{Schema: Schema, DryRun: o.DryRun, Jobs: []Cancelled{}}
 	for _, t := range gone {
-		d.Jobs = append(d.Jobs, Cancelled{Name: t.name, Namespace: t.namespace, Kind: t.kind.Kind, UID: t.uid,
+		d.Jobs = append(d.Jobs, Cancelled{Name: t.name, Namespace: t.namespace, Kind: t.kind.Kind, UID: t.uid, Team: orNull(t.team), CreatedBy: orNull(t.by),
 			AlsoDeleted: append([]string{}, t.removed...), NotDeleted: append([]string{}, t.left...)})
 	}
 	return output.Print(o.Factory.IO, format, d, nil, nil)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // Run cancels the jobs. As with kubectl, a name that no job has does not stop the
@@ -79,15 +91,22 @@ func Run(ctx context.Context, o *Options) error {
 	end := f.Deadline(o.Timeout)
 	choosing, stop := end.Bound(ctx)
 	defer stop()
-	targets, failed, err := o.choose(choosing, cluster)
+	found, err := o.choose(choosing, cluster)
 	if err != nil {
 		return err
 	}
+	targets, failed := found.targets, found.failed
 	if len(targets) == 0 {
 		if failed == nil && len(o.Names) == 0 {
 			f.Notef("note: no jobs found: nothing was cancelled")
 		}
+		if others := found.otherReasons(); len(o.Reasons) > 0 && others != "" {
+			f.Notef("note: reasons of the jobs: %s", others)
+		}
 		return errs.Also(o.report(nil), failed)
+	}
+	if o.AllNamespaces {
+		o.announce(targets, cluster.Now())
 	}
 	if ok, err := o.confirmed(ctx, targets); err != nil || !ok {
 		return errs.Also(failed, err)
@@ -139,97 +158,6 @@ func (o *Options) await(ctx context.Context, c *factory.Cluster, gone []target, 
 		}
 	}
 	return nil
-}
-
-// choose finds the jobs. failed is the error about those of several names that were
-// not found.
-func (o *Options) choose(ctx context.Context, c *factory.Cluster) (found []target, failed, err error) {
-	if len(o.Names) == 0 {
-		return o.list(ctx, c)
-	}
-	namespace := o.Factory.Global.Namespace
-	for _, argument := range o.Names {
-		kind, name, err := factory.SplitJob(argument, o.Kind)
-		if err != nil {
-			return nil, nil, errs.Also(failed, err)
-		}
-		j, err := findjob.FindIn(ctx, o.Factory, c, namespace, "delete", name, kind)
-		switch {
-		case findjob.Absent(err) && o.IgnoreNotFound:
-		case findjob.Absent(err) && len(o.Names) > 1:
-			failed = errs.Also(failed, err)
-		case err != nil:
-			return nil, nil, errs.Also(failed, err)
-		default:
-			annotations := map[string]string{kinds.TogetherAnnotation: kinds.Text(j.Object, "metadata", "annotations", kinds.TogetherAnnotation)}
-			found = append(found, target{kind: j.Kind, namespace: j.Namespace, name: name, uid: j.UID(), with: submit.Together(annotations)})
-			namespace = j.Namespace // chosen and reported once for all names
-		}
-	}
-	return found, failed, nil
-}
-
-// list chooses by --all or --selector, and --state. failed is the error about kinds that
-// could not be read.
-func (o *Options) list(ctx context.Context, c *factory.Cluster) (found []target, failed, err error) {
-	served, err := discovery.ServedJobs(ctx, c.Client)
-	if err != nil {
-		return nil, nil, err
-	}
-	ns, err := o.Factory.Namespace(ctx, c, "delete", kinds.PyTorchJob.Resource)
-	if err != nil {
-		return nil, nil, err
-	}
-	st, err := state.Load(ctx, c.Client, state.Want{Namespace: ns.Name, Selector: o.Selector, Jobs: served, Workloads: true}, c.Now())
-	if err != nil {
-		return nil, nil, err
-	}
-	o.Factory.Missing(st.Missing)
-	failed = factory.Failures(st.Missing)
-	if failed != nil && (ctx.Err() != nil || len(o.StateNames) > 0) {
-		return nil, nil, failed // states may be others than they seem
-	}
-	statuses := jobs.Statuses(st.Jobs, st.Workloads)
-	for i, j := range st.Jobs {
-		if (o.Kind == "" || o.Kind == j.Kind.Kind) && statuses[i].State.Named(o.StateNames) && j.DeletionTimestamp == nil {
-			found = append(found, target{kind: j.Kind, namespace: j.Namespace, name: j.Name, uid: j.UID, state: statuses[i].State, with: submit.Together(j.Annotations)})
-		}
-	}
-	return found, failed, nil
-}
-
-// confirmed prompts on a terminal. Without one, names need no confirmation, and --all
-// and --selector need --yes.
-func (o *Options) confirmed(ctx context.Context, targets []target) (bool, error) {
-	f := o.Factory
-	if o.Yes || o.DryRun != factory.DryRunNone {
-		return true, nil
-	}
-	if !f.CanAsk() {
-		if len(o.Names) > 0 {
-			return true, nil
-		}
-		return false, errs.Usagef("cannot prompt for confirmation to cancel %s: stdin or stderr is not a terminal", count(targets)).Suggest(errs.Option("--yes"), errs.Option("--dry-run").WithNote("shows them"))
-	}
-	for _, t := range targets {
-		line := fmt.Sprintf("  %s/%s in %s", strings.ToLower(t.kind.Kind), t.name, t.namespace)
-		if t.state != "" {
-			line += ", " + string(t.state)
-		}
-		fmt.Fprintln(f.IO.Err, output.Safe(line))
-	}
-	if yes, err := f.Confirm(ctx, "Cancel "+count(targets)+"?"); yes || err != nil {
-		return yes, err
-	}
-	f.Notef("nothing was cancelled")
-	return false, errs.Silent{Code: errs.Failure}
-}
-
-func count(targets []target) string {
-	if len(targets) == 1 {
-		return "job " + targets[0].name
-	}
-	return fmt.Sprintf("%d jobs", len(targets))
 }
 
 // cancel deletes one job and the objects that belong to it, and reports it.

@@ -1,10 +1,13 @@
 package factory
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // OptionalInt defines a flag that takes a whole number. value is nil until the flag is given.
@@ -21,6 +24,17 @@ func OptionalBool(fs *pflag.FlagSet, value **bool, name, usage string) {
 // OptionalDuration defines a flag that takes a duration, or 0. value is nil until the flag is given.
 func OptionalDuration(fs *pflag.FlagSet, value **time.Duration, name, usage string) {
 	fs.Var(&optional[time.Duration]{value: value, read: time.ParseDuration, kind: "duration"}, name, usage)
+}
+
+// OptionalAge defines a flag that takes a duration in which days may be given (7d, 36h). value is nil until the flag is
+// given.
+func OptionalAge(fs *pflag.FlagSet, value **time.Duration, name, usage string) {
+	fs.Var(&optional[time.Duration]{value: value, kind: "age", read: func(text string) (time.Duration, error) {
+		if d, ok := words.ParseDuration(text); ok {
+			return d, nil
+		}
+		return 0, errors.New("not a duration")
+	}}, name, usage)
 }
 
 // optional is the value of a flag that tells "not given" from every value.

@@ -3,10 +3,10 @@ package values
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // RunPolicy says how long a job may run and what is left of it. The zero value
@@ -28,20 +28,9 @@ func ParseSeconds(of setting.Setting, text string) (*int, error) {
 		}
 		return &n, nil
 	}
-	total := time.Duration(0)
-	if days, rest, found := strings.Cut(text, "d"); found {
-		n, err := strconv.Atoi(days)
-		if err != nil || n < 0 || n > 36_500 {
-			return nil, bad
-		}
-		total, text = time.Duration(n)*24*time.Hour, rest
-	}
-	if text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil || d < 0 {
-			return nil, bad
-		}
-		total += d
+	total, ok := words.ParseDuration(text)
+	if !ok {
+		return nil, bad
 	}
 	if total%time.Second != 0 {
 		return nil, bad
