@@ -25,6 +25,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listtemplates"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/portforward"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/simulatecmd"
@@ -95,6 +96,7 @@ uses a sandbox: a practice cluster on this machine.`,
 		listpods.NewCmd(f, nil),
 		getlog.NewCmd(f, nil),
 		execcmd.NewCmd(f, nil),
+		portforward.NewCmd(f, nil),
 	)
 	add(groupQuota,
 		getquota.NewCmd(f, nil),

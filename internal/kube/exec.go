@@ -61,17 +61,11 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	}
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	cfg, done, err := c.upgradable(stop)
+	cfg, u, done, err := c.upgradable(k, stop)
 	if err != nil {
 		return 0, c.explain(ctx, k, err)
 	}
 	defer done()
-	u, err := url.Parse(strings.TrimSuffix(cfg.Host, "/"))
-	if err != nil {
-		return 0, c.explain(ctx, k, err)
-	}
-	u.Path += k.path
-	u.RawQuery = q.Encode()
 
 	failed := func() { stop(nil) }
 	stdout, cutStdout := cuttable(o.Stdout, failed)
@@ -164,16 +158,23 @@ func fallsBack(err error) bool {
 // execResult tells the end of the command from trouble on the way to it.
 func (c *Client) execResult(ctx context.Context, k call, err error) (int, error) {
 	var exit exec.CodeExitError
-	var status apierrors.APIStatus
 	switch {
 	case err == nil:
 		return 0, nil
 	case errors.As(err, &exit):
 		return exit.Code, nil
+	}
+	return 0, c.explainUpgraded(ctx, k, err)
+}
+
+// explainUpgraded explains why a connection was not upgraded, or what went wrong on it.
+func (c *Client) explainUpgraded(ctx context.Context, k call, err error) error {
+	var status apierrors.APIStatus
+	switch {
 	case ctx.Err() != nil:
-		return 0, c.explain(ctx, k, err)
+		return c.explain(ctx, k, err)
 	case errors.As(err, &status):
-		return 0, c.explain(ctx, k, statusFrom(status))
+		return c.explain(ctx, k, statusFrom(status))
 	}
 	text := err.Error()
 	if _, message, ok := strings.Cut(text, "unable to upgrade connection: "); ok {
@@ -185,14 +186,14 @@ func (c *Client) execResult(ctx context.Context, k call, err error) (int, error)
 		case strings.HasPrefix(message, "pods ") && strings.HasSuffix(message, "not found"):
 			se.Code, se.Reason, se.Details.Name = http.StatusNotFound, "NotFound", k.name
 		}
-		return 0, c.explain(ctx, k, se)
+		return c.explain(ctx, k, se)
 	}
 	if errors.Is(err, errRequestTimeout) || isBroken(err) || isRefused(err) || isTimeout(err) || strings.Contains(text, "next reader: ") || strings.Contains(text, "x509: ") {
-		return 0, c.explain(ctx, k, &transportError{err: err, sent: true})
+		return c.explain(ctx, k, &transportError{err: err, sent: true})
 	}
 	if errors.As(err, new(*upgradeError)) {
 		e := errs.New(k.what(), "the server, or a proxy before it, supports neither WebSocket nor SPDY")
-		return 0, e.WithFact("message", oneLine(text)).WithCause(err)
+		return e.WithFact("message", oneLine(text)).WithCause(err)
 	}
 	// What the container runtime says: no such program, no running container.
 	e := errs.New(k.what(), oneLine(runtimeWords(text))).WithCause(err)
@@ -200,7 +201,7 @@ func (c *Client) execResult(ctx context.Context, k call, err error) (int, error)
 		e.Why, e.Code = "the container has no program "+strconv.Quote(k.query.Get("command")), commandNotFound
 		e.WithFact("message", oneLine(runtimeWords(text)))
 	}
-	return 0, e
+	return e
 }
 
 // commandNotFound is the exit code that shells give for a program that is not there.
@@ -244,22 +245,33 @@ func (s sizes) Next() *remotecommand.TerminalSize {
 }
 
 // upgradable returns a configuration with which a connection can be upgraded to
-// another protocol. An API in process is offered on loopback for that, to who
+// another protocol, and the address of a call. An API in process is offered on loopback for that, to who
 // knows a secret; done ends it. stop is called when the server does not answer the
 // upgrade within the timeout of a request.
-func (c *Client) upgradable(stop context.CancelCauseFunc) (cfg *rest.Config, done func(), err error) {
+func (c *Client) upgradable(k call, stop context.CancelCauseFunc) (cfg *rest.Config, u *url.URL, done func(), err error) {
+	done = func() {}
 	if c.config == nil {
-		return c.offer()
+		cfg, done, err = c.offer()
+	} else {
+		cfg = rest.CopyConfig(c.config)
+		cfg.Host = c.base.String()
+		cfg.UserAgent = c.o.UserAgent
+		if c.o.Timeout > 0 {
+			timer := time.AfterFunc(c.o.Timeout, func() { stop(errRequestTimeout) })
+			cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return answered{rt, timer, c.o.Timeout} })
+			done = func() { timer.Stop() }
+		}
 	}
-	cfg = rest.CopyConfig(c.config)
-	cfg.Host = c.base.String()
-	cfg.UserAgent = c.o.UserAgent
-	if c.o.Timeout <= 0 {
-		return cfg, func() {}, nil
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	timer := time.AfterFunc(c.o.Timeout, func() { stop(errRequestTimeout) })
-	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return answered{rt, timer, c.o.Timeout} })
-	return cfg, func() { timer.Stop() }, nil
+	if u, err = url.Parse(strings.TrimSuffix(cfg.Host, "/")); err != nil {
+		done()
+		return nil, nil, nil, err
+	}
+	u.Path += k.path
+	u.RawQuery = k.query.Encode()
+	return cfg, u, done, nil
 }
 
 // answered is a transport that stops a timer when the server has upgraded a connection,

@@ -231,7 +231,7 @@ func TestExecWritesNothingAfterwards(t *testing.T) {
 // nobody else.
 func TestOfferNeedsTheSecret(t *testing.T) {
 	c := NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }), "test", Options{})
-	cfg, done, err := c.upgradable(nil)
+	cfg, _, done, err := c.upgradable(call{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,6 +93,7 @@ func Commands() []Command {
 		{Name: "list-jobs --watch", Needs: append(jobs(list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 		{Name: "list-pods", Needs: append(jobs("get", list), in("", "pods", list), in(kueueGroup, "workloads", list))},
 		{Name: "patch-job", Needs: append(jobs("get", list, "patch"), in(kueueGroup, "workloads", "get", list, "patch")), Optional: []Right{all(kueueGroup, "workloadpriorityclasses", list)}},
+		{Name: "port-forward", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/portforward", "create", "get")), Optional: []Right{in("", "pods", watch), in(kueueGroup, "workloads", list)}},
 		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: append(decide, in("", "configmaps", list), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))},
 		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 	}

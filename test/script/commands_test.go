@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,7 +21,7 @@ import (
 
 // commands are what scripts can do beside running programs.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){
+	all := map[string]func(*testscript.TestScript, bool, []string){
 		// apiserver SCENARIO [FAULT...]: a cluster over HTTP with faults, as $KUBECONFIG.
 		"apiserver": func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg || len(args) == 0 {
@@ -71,12 +72,16 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			}
 		},
 	}
+	maps.Copy(all, forwardCommands())
+	return all
 }
 
 // holder keeps a script's apiserver and AWS account; scripts run side by side.
 type holder struct {
 	proxy *fault.Proxy
 	aws   *fake.Server
+	// forward is the latest port-forward.
+	forward *forwarding
 }
 
 type holderKey struct{}

@@ -1,7 +1,9 @@
 package script
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -19,7 +21,8 @@ import (
 )
 
 // uses are runs of each command of rights.Commands, as a member of a team. Those after a *
-// may end with another code than 0.
+// may end with another code than 0. Those after a & run until Ctrl-C, which comes after
+// their first line.
 var uses = map[string][]string{
 	"cancel-job":             {"cancel-job vit-huge", "cancel-job --all --yes"},
 	"cancel-job --reason":    {"cancel-job --all --reason WaitingForQuota --yes"},
@@ -33,6 +36,7 @@ var uses = map[string][]string{
 	"list-jobs":              {"list-jobs", "list-jobs --verbose"},
 	"list-pods":              {"list-pods vit-huge"},
 	"patch-job":              {"patch-job suspend vit-huge", "patch-job unsuspend vit-huge", "patch-job priority vit-huge --priority inference"},
+	"port-forward":           {"& port-forward vit-huge :6006"},
 	"start-job":              {"start-job -f ../../examples/train.yaml --name x1", "* start-job -f ../../examples/train.yaml --name x2 --dry-run", "* start-job -f ../../examples/train.yaml --name x3 --priority training --wait=admitted --timeout 1s"},
 	"wait-job":               {"* wait-job vit-huge --for running --timeout 1s", "* wait-job vit-huge --for deleted --timeout 1s"},
 }
@@ -91,6 +95,7 @@ func requestsOf(t *testing.T, line string) []request {
 		t.Fatal(err)
 	}
 	line, mayFail := strings.CutPrefix(line, "* ")
+	line, endless := strings.CutPrefix(line, "& ")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +104,19 @@ func requestsOf(t *testing.T, line string) []request {
 		cmd := exec.CommandContext(t.Context(), self, args...)
 		cmd.Args[0] = "hyperpod"
 		cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "KUBECONFIG=" + path, "TZ=UTC", "USER=ada"}
-		out, err := cmd.CombinedOutput()
-		return string(out), err
+		if !endless {
+			out, err := cmd.CombinedOutput()
+			return string(out), err
+		}
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			return "", err
+		}
+		if err := cmd.Start(); err != nil {
+			return "", err
+		}
+		first, err := bufio.NewReader(stdout).ReadString('\n')
+		return first, errors.Join(err, cmd.Process.Signal(os.Interrupt), cmd.Wait())
 	}
 	if out, err := run(append(strings.Fields(line), "-n", "hyperpod-ns-researchers")...); err != nil && !mayFail {
 		t.Fatalf("hyperpod %s: %v\n%s", line, err, out)

@@ -4,7 +4,6 @@ package execcmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -13,8 +12,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
@@ -106,16 +103,17 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	pods, namespace, err := o.pods(ctx, cluster)
+	chosen, err := o.Pods.Choose(ctx, o.Factory, cluster, podflags.Job{Name: o.Name, Kind: o.Kind}, "run the command")
 	if err != nil {
 		return err
 	}
+	pods := chosen.Pods
 	targets := make([]target, 0, len(pods))
 	var unfit error
 	for _, p := range pods {
 		container, err := p.Container(o.Pods.Container)
 		if err == nil {
-			err = running(p, container)
+			err = podflags.Running(p, container, "run a command")
 		}
 		if err != nil {
 			unfit = err
@@ -124,7 +122,7 @@ func Run(ctx context.Context, o *Options) error {
 			}
 			continue
 		}
-		targets = append(targets, target{namespace: namespace, pod: p.Name, container: container})
+		targets = append(targets, target{namespace: chosen.Job.Namespace, pod: p.Name, container: container})
 	}
 	if len(targets) == 0 {
 		return unfit
@@ -141,50 +139,6 @@ func Run(ctx context.Context, o *Options) error {
 
 // target is where a command runs.
 type target struct{ namespace, pod, container string }
-
-// pods returns the chosen pods.
-func (o *Options) pods(ctx context.Context, c *factory.Cluster) ([]pick.Pod, string, error) {
-	job, err := podflags.Find(ctx, o.Factory, c, o.Name, o.Kind)
-	if err != nil {
-		return nil, "", err
-	}
-	all, err := logs.Pods(ctx, c.Client, job)
-	if err != nil {
-		return nil, "", err
-	}
-	chosen, err := pick.Choose(job, all, o.Pods.Choice())
-	if err != nil {
-		return nil, "", err
-	}
-	if len(chosen) == 0 {
-		e := &errs.Error{What: "cannot run the command", Why: "job " + job.Name + " has no such pod yet", Code: errs.Pending}
-		return nil, "", e.Suggest(suggest.GetJob(job.Namespace, job.Name))
-	}
-	if o.Pods.Choice().Default() && len(all) > 1 {
-		o.Factory.Notef("note: running in pod %s; use --pod, --rank or --all-pods for others", chosen[0].Name)
-	}
-	return chosen, job.Namespace, nil
-}
-
-// running returns an error if nothing can run in the container.
-func running(p pick.Pod, container string) error {
-	for _, c := range p.Containers {
-		if c.Name == container && (c.Terminated != "" || c.Waiting != "") {
-			e := &errs.Error{What: "cannot run a command in pod " + p.Name, Why: fmt.Sprintf("container %s is not running: %s", container, c.Terminated+c.Waiting), Code: errs.Failure}
-			if c.Waiting != "" && c.LastTerminated == "" {
-				e.Code = errs.Pending
-			}
-			return e
-		}
-	}
-	switch p.Phase {
-	case "Running", "":
-		return nil
-	case "Pending":
-		return &errs.Error{What: "cannot run a command in pod " + p.Name, Why: "it has not started yet", Code: errs.Pending}
-	}
-	return errs.New("cannot run a command in pod "+p.Name, "it has ended ("+p.Phase+")")
-}
 
 // one runs the command in one pod, with a terminal if -t is set.
 func (o *Options) one(ctx context.Context, c *kube.Client, t target) error {

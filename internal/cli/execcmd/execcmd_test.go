@@ -10,9 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 func TestCommandLine(t *testing.T) {
@@ -108,22 +106,5 @@ func TestExitCodes(t *testing.T) {
 	}
 	if err := o.exit(5, nil); errs.ExitOf(err) != 5 || !errors.As(err, new(errs.Silent)) || !strings.Contains(b.Err.String(), "the command exited with code 5") {
 		t.Errorf("%v, %q", err, b.Err.String())
-	}
-}
-
-func TestRunning(t *testing.T) {
-	for name, c := range map[string]struct {
-		pod  state.Pod
-		code errs.Exit
-	}{
-		"runs":         {state.Pod{Phase: "Running", Containers: []state.Container{{Name: "c"}}}, errs.OK},
-		"not started":  {state.Pod{Phase: "Pending"}, errs.Pending},
-		"pulls":        {state.Pod{Phase: "Pending", Containers: []state.Container{{Name: "c", Waiting: "ImagePullBackOff"}}}, errs.Pending},
-		"between runs": {state.Pod{Phase: "Running", Containers: []state.Container{{Name: "c", Waiting: "CrashLoopBackOff", LastTerminated: "Error"}}}, errs.Failure},
-		"over":         {state.Pod{Phase: "Failed"}, errs.Failure},
-	} {
-		if got := errs.ExitOf(running(pick.Pod{Pod: c.pod}, "c")); got != c.code {
-			t.Errorf("%s: exit code %d, want %d", name, got, c.code)
-		}
 	}
 }

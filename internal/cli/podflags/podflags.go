@@ -1,4 +1,5 @@
-// Package podflags holds the flags by which get-log and exec choose pods of a job.
+// Package podflags holds the flags by which commands choose pods of a job, and what they
+// choose.
 package podflags
 
 import (
@@ -25,15 +26,25 @@ type Flags struct {
 	Rank      int
 	Container string
 
-	rankSet bool
+	rankSet, several bool
 }
 
 // Add defines the flags and their completion.
 func (p *Flags) Add(f *factory.Factory, cmd *cobra.Command) {
+	p.several = true
+	cmd.Flags().BoolVar(&p.All, "all-pods", false, "use all pods of the job")
+	p.add(f, cmd, "use the pods of this role (master, worker, launcher, head, ...)")
+}
+
+// AddSingle defines the flags for a command that uses a single pod.
+func (p *Flags) AddSingle(f *factory.Factory, cmd *cobra.Command) {
+	p.add(f, cmd, "use the first pod of this role (master, worker, launcher, head, ...)")
+}
+
+func (p *Flags) add(f *factory.Factory, cmd *cobra.Command, role string) {
 	fs := cmd.Flags()
 	fs.StringVarP(&p.Pod, "pod", "p", "", "name of the pod")
-	fs.BoolVar(&p.All, "all-pods", false, "use all pods of the job")
-	fs.StringVar(&p.Role, "role", "", "use the pods of this role (master, worker, launcher, head, ...)")
+	fs.StringVar(&p.Role, "role", "", role)
 	fs.IntVar(&p.Rank, "rank", 0, "use the pod of this rank")
 	fs.StringVarP(&p.Container, "container", "c", "", "name of the container (default: the pod's default container, else its first)")
 	complete := func(flag string, words func([]pick.Pod) []string) {

@@ -133,7 +133,9 @@ func (s *Server) dispatch(c *call) error {
 		return s.podLog(c)
 	case c.sub == "exec" && c.res.Kind == "Pod":
 		return s.podExec(c)
-	case (c.sub == "attach" || c.sub == "portforward") && c.res.Kind == "Pod":
+	case c.sub == "portforward" && c.res.Kind == "Pod":
+		return s.podPortForward(c)
+	case c.sub == "attach" && c.res.Kind == "Pod":
 		return s.noProcess(c)
 	case c.sub == "status" && c.res.status, c.sub == "":
 	default:
