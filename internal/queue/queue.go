@@ -48,12 +48,12 @@ func Build(s *state.State, r *quota.Report, teams []quota.Team, rules order.Rule
 	if Unread(s) != nil {
 		return nil
 	}
-	b := builder{s: s, r: r, leads: r.Leads(), rules: rules, positions: positions, queues: map[string]*state.ClusterQueue{}, faults: map[string]string{}, local: map[string]*state.LocalQueue{}, flavors: map[[2]string][]flavor{}, labels: map[string]map[string]string{}}
+	b := builder{s: s, r: r, leads: r.Leads(), rules: rules, positions: positions, queues: map[string]*state.ClusterQueue{}, faults: map[string][]quota.Fault{}, local: map[string]*state.LocalQueue{}, flavors: map[[2]string][]flavor{}, labels: map[string]map[string]string{}}
 	for i := range s.ClusterQueues {
 		q := &s.ClusterQueues[i]
 		b.queues[q.Name] = q
 		if bad := quota.Faults(q); len(bad) > 0 {
-			b.faults[q.Name] = bad[0]
+			b.faults[q.Name] = bad
 		}
 	}
 	for i := range s.LocalQueues {
@@ -99,7 +99,7 @@ type builder struct {
 	rules     order.Rules
 	positions Positions
 	queues    map[string]*state.ClusterQueue
-	faults    map[string]string // the first of each ClusterQueue that has any
+	faults    map[string][]quota.Fault // of each ClusterQueue that has any
 	local     map[string]*state.LocalQueue
 	flavors   map[[2]string][]flavor       // by ClusterQueue and resource
 	labels    map[string]map[string]string // of the nodes of a flavor

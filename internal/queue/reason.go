@@ -39,7 +39,7 @@ const (
 	LocalQueueUnread    Detail = "LocalQueueUnread"    // of Other: Object, a LocalQueue, could not be read
 	LocalQueueMissing   Detail = "LocalQueueMissing"   // of Misconfigured: Object, a LocalQueue, does not exist
 	ClusterQueueMissing Detail = "ClusterQueueMissing" // of Misconfigured: Object, a ClusterQueue, does not exist
-	ClusterQueueInvalid Detail = "ClusterQueueInvalid" // of Misconfigured: Object says what is wrong
+	ClusterQueueInvalid Detail = "ClusterQueueInvalid" // of Misconfigured: Faults say what is wrong
 	ReportedByKueue     Detail = "ReportedByKueue"     // of WaitingForQuota: the amount is Kueue's and may be old
 )
 
@@ -58,6 +58,8 @@ type Reason struct {
 	// Object is what the reason is about: a queue, the condition of an inactive queue, or
 	// for WaitingForOthers the job before it.
 	Object string
+	// Faults are those of its ClusterQueue, for ClusterQueueInvalid.
+	Faults []quota.Fault
 	// Flavors are those that the queue has, for NoMatchingFlavor.
 	Flavors []string
 	// In is the time until the next try, for WaitingForRequeue.
@@ -88,8 +90,9 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		return is(Misconfigured, ClusterQueueMissing, it.ClusterQueue)
 	case q == nil:
 		return b.told(r)
-	case b.faults[q.Name] != "":
-		return is(Misconfigured, ClusterQueueInvalid, b.faults[q.Name])
+	case len(b.faults[q.Name]) > 0:
+		r.Faults = b.faults[q.Name]
+		return is(Misconfigured, ClusterQueueInvalid, q.Name)
 	case stopped(q.StopPolicy):
 		return is(QueueStopped, "", q.Name)
 	}

@@ -1,9 +1,7 @@
 package quota
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,11 +13,41 @@ import (
 // Kueue's arithmetic must never see them, so they count for nothing: neither here
 // nor in the admission engine, which asks the same two functions.
 
-// Faults says what of a ClusterQueue cannot be right (the rules of its schema and
-// of Kueue's clusterqueue_webhook.go), nil where nothing is wrong.
-func Faults(q *state.ClusterQueue) []string {
+// FaultCode is what is wrong with a setting.
+type FaultCode string
+
+// The codes of faults.
+const (
+	NoSpec           FaultCode = "NoSpec"           // the object has no spec
+	UnknownWord      FaultCode = "UnknownWord"      // Value of Field is none of Known
+	InvalidSelector  FaultCode = "InvalidSelector"  // Field is not a label selector
+	Negative         FaultCode = "Negative"         // Value of Field is below 0
+	WeightTooSmall   FaultCode = "WeightTooSmall"   // Value of Field is above 0 and not above Limit
+	RepeatedResource FaultCode = "RepeatedResource" // Resource is in two groups
+	RepeatedFlavor   FaultCode = "RepeatedFlavor"   // Flavor is listed twice
+	MissingAmount    FaultCode = "MissingAmount"    // Field has no value
+	NotQuantity      FaultCode = "NotQuantity"      // Value of Field is not a quantity
+	NoCohort         FaultCode = "NoCohort"         // Field needs a cohort
+	AboveNominal     FaultCode = "AboveNominal"     // Value of Field is more than Limit, the nominal quota
+)
+
+// Fault is a setting of a ClusterQueue or Cohort that a cluster refuses. Package
+// present/quotatext words it.
+type Fault struct {
+	Code FaultCode
+	// Field is the path of the setting below spec, or the name of an amount of Flavor
+	// and Resource.
+	Field            string
+	Flavor, Resource string
+	Value, Limit     string
+	Known            []string
+}
+
+// Faults returns what is wrong with a ClusterQueue (the rules of its schema and of
+// Kueue's clusterqueue_webhook.go), nil for a valid one.
+func Faults(q *state.ClusterQueue) []Fault {
 	if empty(q) {
-		return []string{"it has no spec"}
+		return []Fault{{Code: NoSpec}}
 	}
 	bad := append(wordFaults(q), quotaFaults(q.ResourceGroups, q.Cohort != "", true)...)
 	if s := q.Namespaces; s != nil {
@@ -29,7 +57,7 @@ func Faults(q *state.ClusterQueue) []string {
 				metav1.LabelSelectorRequirement{Key: r.Key, Operator: metav1.LabelSelectorOperator(r.Operator), Values: r.Values})
 		}
 		if _, err := metav1.LabelSelectorAsSelector(&selector); err != nil {
-			bad = append(bad, "namespaceSelector is not a label selector")
+			bad = append(bad, Fault{Code: InvalidSelector, Field: "namespaceSelector"})
 		}
 	}
 	return append(bad, weightFaults(q.FairWeight)...)
@@ -44,8 +72,8 @@ func empty(q *state.ClusterQueue) bool {
 
 // wordFaults names settings with a word that Kueue does not know (the enums of its
 // v1beta1 and v1beta2 schema). An empty one stands for the default.
-func wordFaults(q *state.ClusterQueue) []string {
-	var bad []string
+func wordFaults(q *state.ClusterQueue) []Fault {
+	var bad []Fault
 	for _, s := range []struct {
 		field, word string
 		known       []string
@@ -60,14 +88,14 @@ func wordFaults(q *state.ClusterQueue) []string {
 		{"flavorFungibility.preference", q.Fungibility.Preference, []string{"BorrowingOverPreemption", "PreemptionOverBorrowing"}},
 	} {
 		if s.word != "" && !slices.Contains(s.known, s.word) {
-			bad = append(bad, fmt.Sprintf("%s is %q, want %s", s.field, s.word, strings.Join(s.known, ", ")))
+			bad = append(bad, Fault{Code: UnknownWord, Field: s.field, Value: s.word, Known: s.known})
 		}
 	}
 	return bad
 }
 
-// CohortFaults is Faults of a cohort.
-func CohortFaults(c *state.Cohort) []string {
+// CohortFaults returns what is wrong with a cohort, as [Faults] does for a ClusterQueue.
+func CohortFaults(c *state.Cohort) []Fault {
 	return append(quotaFaults(c.ResourceGroups, c.Parent != "", false), weightFaults(c.FairWeight)...)
 }
 
@@ -75,37 +103,40 @@ func CohortFaults(c *state.Cohort) []string {
 // Kueue's webhooks/common.go).
 var leastWeight = resource.MustParse("1n")
 
-func weightFaults(weight *resource.Quantity) []string {
+func weightFaults(weight *resource.Quantity) []Fault {
 	switch {
 	case weight == nil:
 	case weight.Sign() < 0:
-		return []string{fmt.Sprintf("fairSharing.weight %s is negative", weight.String())}
+		return []Fault{{Code: Negative, Field: weightField, Value: weight.String()}}
 	case weight.Sign() > 0 && weight.Cmp(leastWeight) <= 0:
-		return []string{fmt.Sprintf("fairSharing.weight %s is too small: it is 0, or more than %s", weight.String(), leastWeight.String())}
+		return []Fault{{Code: WeightTooSmall, Field: weightField, Value: weight.String(), Limit: leastWeight.String()}}
 	}
 	return nil
 }
 
-// quotaFaults looks at resource groups. parent: there is a cohort above;
+const weightField = "fairSharing.weight"
+
+// quotaFaults checks resource groups. parent: there is a cohort above;
 // lendWithinNominal: no more may be lent than there is.
-func quotaFaults(groups []state.ResourceGroup, parent, lendWithinNominal bool) []string {
-	var bad []string
+func quotaFaults(groups []state.ResourceGroup, parent, lendWithinNominal bool) []Fault {
+	var bad []Fault
 	seenResource, seenFlavor := map[string]bool{}, map[string]bool{}
 	for _, g := range groups {
 		for _, r := range g.CoveredResources {
 			if seenResource[r] {
-				bad = append(bad, fmt.Sprintf("resource %s is in two groups", r))
+				bad = append(bad, Fault{Code: RepeatedResource, Resource: r})
 			}
 			seenResource[r] = true
 		}
 		for _, f := range g.Flavors {
 			if seenFlavor[f.Name] {
-				bad = append(bad, fmt.Sprintf("flavor %s is listed twice", f.Name))
+				bad = append(bad, Fault{Code: RepeatedFlavor, Flavor: f.Name})
 			}
 			seenFlavor[f.Name] = true
 			for i := range f.Resources {
-				for _, text := range amountFaults(&f.Resources[i], parent, lendWithinNominal) {
-					bad = append(bad, fmt.Sprintf("flavor %s, %s: %s", f.Name, f.Resources[i].Name, text))
+				for _, fault := range amountFaults(&f.Resources[i], parent, lendWithinNominal) {
+					fault.Flavor, fault.Resource = f.Name, f.Resources[i].Name
+					bad = append(bad, fault)
 				}
 			}
 		}
@@ -113,40 +144,35 @@ func quotaFaults(groups []state.ResourceGroup, parent, lendWithinNominal bool) [
 	return bad
 }
 
-// unreadable says what is wrong with the text of an amount.
-func unreadable(text string) string {
-	if text == "" {
-		return "is missing"
-	}
-	return fmt.Sprintf("%q is not a quantity", text)
-}
-
-func amountFaults(r *state.ResourceQuota, parent, lendWithinNominal bool) []string {
-	var bad []string
+func amountFaults(r *state.ResourceQuota, parent, lendWithinNominal bool) []Fault {
+	var bad []Fault
 	for _, f := range r.Faults {
-		bad = append(bad, f.Field+" "+unreadable(f.Text))
-	}
-	if r.Nominal.Sign() < 0 {
-		bad = append(bad, fmt.Sprintf("nominalQuota %s is negative", r.Nominal.String()))
-	}
-	if l := r.BorrowingLimit; l != nil {
-		if l.Sign() < 0 {
-			bad = append(bad, fmt.Sprintf("borrowingLimit %s is negative", l.String()))
+		code := NotQuantity
+		if f.Text == "" {
+			code = MissingAmount
 		}
+		bad = append(bad, Fault{Code: code, Field: f.Field, Value: f.Text})
+	}
+	negative := func(field string, amount *resource.Quantity) {
+		if amount.Sign() < 0 {
+			bad = append(bad, Fault{Code: Negative, Field: field, Value: amount.String()})
+		}
+	}
+	negative("nominalQuota", &r.Nominal)
+	for _, l := range []struct {
+		field string
+		limit *resource.Quantity
+	}{{"borrowingLimit", r.BorrowingLimit}, {"lendingLimit", r.LendingLimit}} {
+		if l.limit == nil {
+			continue
+		}
+		negative(l.field, l.limit)
 		if !parent {
-			bad = append(bad, "borrowingLimit without a cohort to borrow from")
+			bad = append(bad, Fault{Code: NoCohort, Field: l.field})
 		}
 	}
-	if l := r.LendingLimit; l != nil {
-		if l.Sign() < 0 {
-			bad = append(bad, fmt.Sprintf("lendingLimit %s is negative", l.String()))
-		}
-		if !parent {
-			bad = append(bad, "lendingLimit without a cohort to lend to")
-		}
-		if lendWithinNominal && l.Cmp(r.Nominal) > 0 {
-			bad = append(bad, fmt.Sprintf("lendingLimit %s is more than nominalQuota %s", l.String(), r.Nominal.String()))
-		}
+	if l := r.LendingLimit; l != nil && lendWithinNominal && l.Cmp(r.Nominal) > 0 {
+		bad = append(bad, Fault{Code: AboveNominal, Field: "lendingLimit", Value: l.String(), Limit: r.Nominal.String()})
 	}
 	return bad
 }

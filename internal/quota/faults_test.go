@@ -1,7 +1,6 @@
 package quota
 
 import (
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -16,34 +15,34 @@ func TestFaulty(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(*state.ClusterQueue)
-		want  string
+		want  Fault
 	}{
-		{"weight", func(q *state.ClusterQueue) { q.FairWeight = &minus }, "fairSharing.weight -1 is negative"},
-		{"least weight", func(q *state.ClusterQueue) { q.FairWeight = resource.NewScaledQuantity(1, resource.Nano) }, "fairSharing.weight 1n is too small"},
-		{"quota", func(q *state.ClusterQueue) { q.ResourceGroups[0].Flavors[0].Resources[0].Nominal = minus }, "nominalQuota -1 is negative"},
+		{"weight", func(q *state.ClusterQueue) { q.FairWeight = &minus }, Fault{Code: Negative, Field: "fairSharing.weight", Value: "-1"}},
+		{"least weight", func(q *state.ClusterQueue) { q.FairWeight = resource.NewScaledQuantity(1, resource.Nano) }, Fault{Code: WeightTooSmall, Field: "fairSharing.weight", Value: "1n", Limit: "1n"}},
+		{"quota", func(q *state.ClusterQueue) { q.ResourceGroups[0].Flavors[0].Resources[0].Nominal = minus }, Fault{Code: Negative, Field: "nominalQuota", Value: "-1"}},
 		{"flavor", func(q *state.ClusterQueue) {
 			g := &q.ResourceGroups[0]
 			g.Flavors = append(g.Flavors, g.Flavors[0])
-		}, "is listed twice"},
+		}, Fault{Code: RepeatedFlavor}},
 		{"group", func(q *state.ClusterQueue) {
 			g := q.ResourceGroups[0]
-			g.Flavors, g.CoveredResources = nil, []string{gpu, gpu}
+			g.Flavors = nil
 			q.ResourceGroups = append(q.ResourceGroups, g)
-		}, "is in two groups"},
+		}, Fault{Code: RepeatedResource, Resource: gpu}},
 		{"lending", func(q *state.ClusterQueue) {
 			many := resource.MustParse("99")
 			q.ResourceGroups[0].Flavors[0].Resources[0].LendingLimit = &many
-		}, "lendingLimit 99 is more than nominalQuota 6"},
+		}, Fault{Code: AboveNominal, Field: "lendingLimit", Value: "99", Limit: "6"}},
 		{"selector", func(q *state.ClusterQueue) {
 			q.Namespaces = &state.Selector{MatchExpressions: []state.Requirement{{Key: "a", Operator: "Like"}}}
-		}, "namespaceSelector is not a label selector"},
-		{"preemption", func(q *state.ClusterQueue) { q.Preemption.WithinClusterQueue = "Sometimes" }, `preemption.withinClusterQueue is "Sometimes", want Never, LowerPriority, LowerOrNewerEqualPriority`},
-		{"reclaim", func(q *state.ClusterQueue) { q.Preemption.ReclaimWithinCohort = "LowerOrNewerEqualPriority" }, "preemption.reclaimWithinCohort is"},
-		{"borrowing", func(q *state.ClusterQueue) { q.Preemption.BorrowWithinCohort = "Any" }, "preemption.borrowWithinCohort.policy is"},
-		{"strategy", func(q *state.ClusterQueue) { q.QueueingStrategy = "LIFO" }, `queueingStrategy is "LIFO"`},
-		{"stopped", func(q *state.ClusterQueue) { q.StopPolicy = "Stop" }, `stopPolicy is "Stop"`},
-		{"fungibility", func(q *state.ClusterQueue) { q.Fungibility.WhenCanBorrow = "Preempt" }, "flavorFungibility.whenCanBorrow is"},
-		{"no spec", func(q *state.ClusterQueue) { *q = state.ClusterQueue{Meta: q.Meta} }, "it has no spec"},
+		}, Fault{Code: InvalidSelector, Field: "namespaceSelector"}},
+		{"preemption", func(q *state.ClusterQueue) { q.Preemption.WithinClusterQueue = "Sometimes" }, Fault{Code: UnknownWord, Field: "preemption.withinClusterQueue", Value: "Sometimes"}},
+		{"reclaim", func(q *state.ClusterQueue) { q.Preemption.ReclaimWithinCohort = "LowerOrNewerEqualPriority" }, Fault{Code: UnknownWord, Field: "preemption.reclaimWithinCohort", Value: "LowerOrNewerEqualPriority"}},
+		{"borrowing", func(q *state.ClusterQueue) { q.Preemption.BorrowWithinCohort = "Any" }, Fault{Code: UnknownWord, Field: "preemption.borrowWithinCohort.policy", Value: "Any"}},
+		{"strategy", func(q *state.ClusterQueue) { q.QueueingStrategy = "LIFO" }, Fault{Code: UnknownWord, Field: "queueingStrategy", Value: "LIFO"}},
+		{"stopped", func(q *state.ClusterQueue) { q.StopPolicy = "Stop" }, Fault{Code: UnknownWord, Field: "stopPolicy", Value: "Stop"}},
+		{"fungibility", func(q *state.ClusterQueue) { q.Fungibility.WhenCanBorrow = "Preempt" }, Fault{Code: UnknownWord, Field: "flavorFungibility.whenCanBorrow", Value: "Preempt"}},
+		{"no spec", func(q *state.ClusterQueue) { *q = state.ClusterQueue{Meta: q.Meta} }, Fault{Code: NoSpec}},
 	} {
 		s := &state.State{ClusterQueues: []state.ClusterQueue{queue("a", "pool", 5, -1, -1), queue("b", "pool", 6, -1, -1)}}
 		if r := Build(s); *r.Teams[0].Resources[0].Borrowable != 6 {
@@ -54,10 +53,10 @@ func TestFaulty(t *testing.T) {
 		if got := *r.Teams[0].Resources[0].Borrowable; got != 0 {
 			t.Errorf("%s: a could borrow %d of a queue that counts for nothing", c.name, got)
 		}
-		if r.Teams[1].State != Faulty || !strings.Contains(r.Teams[1].Reason, c.want) {
-			t.Errorf("%s: %s (%s)", c.name, r.Teams[1].State, r.Teams[1].Reason)
+		if bad := r.Teams[1].Faults; r.Teams[1].State != Faulty || len(bad) != 1 || bad[0].Code != c.want.Code || bad[0].Field != c.want.Field || bad[0].Value != c.want.Value || bad[0].Limit != c.want.Limit {
+			t.Errorf("%s: %s %+v, want %+v", c.name, r.Teams[1].State, bad, c.want)
 		}
-		if len(r.Problems) == 0 || r.Problems[0].Code != QueueFaulty || !strings.Contains(r.Problems[0].Message, c.want) {
+		if len(r.Problems) == 0 || r.Problems[0].Code != QueueFaulty || r.Problems[0].Object != "ClusterQueue b" || len(r.Problems[0].Faults) != 1 {
 			t.Errorf("%s: %+v", c.name, r.Problems)
 		}
 	}

@@ -70,10 +70,13 @@ type Team struct {
 	Namespaces   []string // whose LocalQueues lead to it
 	Cohort       string
 	State        string
-	Reason       string // of a state that is not Active
-	IdleSharing  bool   // shares what no team has reserved
-	Share        Share
-	Resources    []ResourceRow
+	// Reason is what Kueue says about a state that is not Active. Where it says nothing,
+	// present/quotatext sets it.
+	Reason      string
+	Faults      []Fault // of a Faulty team
+	IdleSharing bool    // shares what no team has reserved
+	Share       Share
+	Resources   []ResourceRow
 	// Running and Waiting count workloads: admitted or reserving, and pending.
 	Running, Waiting int
 }
@@ -272,7 +275,8 @@ func (b *builder) pending() {
 func (b *builder) team(q *state.ClusterQueue) {
 	t := Team{Name: TeamOf(q.Name), ClusterQueue: q.Name, Namespaces: b.namespaces[q.Name], Cohort: q.Cohort,
 		IdleSharing: IsIdleSharing(q.Name), Share: b.share(q), Running: b.running[q.Name], Waiting: b.waiting[q.Name]}
-	t.State, t.Reason = b.stateOf(q)
+	t.Faults = Faults(q)
+	t.State, t.Reason = b.stateOf(q, t.Faults)
 	pending := b.pendingKnown(q)
 	if b.r.Source == FromStatus {
 		t.Running = q.Reserving
@@ -347,12 +351,14 @@ func (b *builder) keysOf(queue string) []Key {
 	return slices.SortedFunc(maps.Keys(seen), compareKeys)
 }
 
-func (b *builder) stateOf(q *state.ClusterQueue) (name, reason string) {
-	if bad := Faults(q); len(bad) > 0 {
-		return Faulty, strings.Join(bad, "; ")
+// stateOf returns a team's state, with Kueue's reason for it. faults are those of its
+// queue.
+func (b *builder) stateOf(q *state.ClusterQueue, faults []Fault) (name, reason string) {
+	if len(faults) > 0 {
+		return Faulty, ""
 	}
 	if b.r.Tree.queues[q.Name].cyclic {
-		return Cycle, "its cohort is its own ancestor"
+		return Cycle, ""
 	}
 	if q.StopPolicy != "" && q.StopPolicy != "None" {
 		return Stopped, q.StopPolicy
@@ -373,7 +379,7 @@ func (b *builder) orphans() {
 			continue
 		}
 		t := Team{Name: TeamOf(name), ClusterQueue: name, Namespaces: b.namespaces[name], State: Deleted,
-			Reason: "its ClusterQueue does not exist", Share: Share{Weight: 1}, Running: b.running[name], Waiting: b.waiting[name]}
+			Share: Share{Weight: 1}, Running: b.running[name], Waiting: b.waiting[name]}
 		t.Resources = b.rows(name, b.told(), func(k Key) FlavorRow {
 			n, zero := b.reserved[name][k], int64(0)
 			return FlavorRow{Flavor: k.Flavor, Figures: Figures{Reserved: n, Used: b.used[name][k], Borrowed: &zero, Overcommit: &n, Lent: &zero,

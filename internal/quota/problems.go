@@ -1,7 +1,6 @@
 package quota
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Problem is a state of the cluster that explains unexpected figures.
+// Problem is a state of the cluster that explains unexpected figures. Package
+// present/quotatext words it.
 type Problem struct {
 	// Code is one of the constants below.
 	Code string
@@ -18,7 +18,26 @@ type Problem struct {
 	Subject string
 	// Flavor and Resource are set when the problem is about one.
 	Flavor, Resource string `json:",omitempty"`
-	Message          string // a sentence without a full stop
+	// Message is a sentence without a full stop, "" until present/quotatext sets it.
+	Message string
+
+	Details `json:"-"`
+}
+
+// Details are what the sentence of a Problem needs beside its subject.
+type Details struct {
+	// Object is the ClusterQueue or Cohort; Team is the team of a CohortCycle.
+	Object, Team string
+	// Reason is why a queue is stopped or inactive, as Kueue writes it.
+	Reason string
+	Faults []Fault
+	// Count and Workloads are how many workloads, and the first of their names.
+	Count     int
+	Workloads []string
+	// Amount is what is used, reserved or idle; Limit is what it is compared with: a
+	// limit, a capacity, or what the team can get. Unhealthy is the part of a capacity
+	// on unhealthy nodes.
+	Amount, Limit, Unhealthy int64
 }
 
 // Concerns reports whether the problem is one of the teams, their cohorts or namespaces.
@@ -28,10 +47,6 @@ func (p Problem) Concerns(teams []Team) bool {
 		return p.Subject != "" && (p.Subject == t.Name || p.Subject == t.Cohort) || isLocalQueue && slices.Contains(t.Namespaces, namespace)
 	})
 }
-
-// adder adds a problem and returns it for further fields. The pointer is valid until the
-// next call.
-type adder func(code, subject, format string, args ...any) *Problem
 
 // The codes of a Problem.
 const (
@@ -47,28 +62,29 @@ const (
 	CohortCycle         = "CohortCycle"
 	QueueDeleted        = "QueueDeleted"
 	NoQuota             = "NoQuota"     // a queue has no resource groups
-	QueueFaulty         = "QueueFaulty" // a queue or cohort that cannot be right, and counts for nothing
+	QueueFaulty         = "QueueFaulty" // a ClusterQueue that cannot be right, and counts for nothing
 )
 
 func (b *builder) problems() []Problem {
 	var out []Problem
-	put := func(code, subject, format string, args ...any) *Problem {
-		out = append(out, Problem{Code: code, Subject: subject, Message: fmt.Sprintf(format, args...)})
-		return &out[len(out)-1]
+	put := func(code, subject string, d Details) {
+		out = append(out, Problem{Code: code, Subject: subject, Details: d})
 	}
 	// First what is left out of all figures.
 	for i := range b.s.ClusterQueues {
 		if bad := Faults(&b.s.ClusterQueues[i]); len(bad) > 0 {
-			put(QueueFaulty, TeamOf(b.s.ClusterQueues[i].Name), "ClusterQueue %s is invalid and ignored: %s", b.s.ClusterQueues[i].Name, strings.Join(bad, "; "))
+			name := b.s.ClusterQueues[i].Name
+			put(QueueFaulty, TeamOf(name), Details{Object: kinds.ClusterQueue.Kind + " " + name, Faults: bad})
 		}
 	}
 	for i := range b.s.Cohorts {
 		if bad := CohortFaults(&b.s.Cohorts[i]); len(bad) > 0 {
-			put(QueueFaulty, b.s.Cohorts[i].Name, "Cohort %s is invalid and ignored: %s", b.s.Cohorts[i].Name, strings.Join(bad, "; "))
+			name := b.s.Cohorts[i].Name
+			put(QueueFaulty, name, Details{Object: kinds.Cohort.Kind + " " + name, Faults: bad})
 		}
 	}
 	for i := range b.r.Teams {
-		b.teamProblems(&b.r.Teams[i], put)
+		out = append(out, b.teamProblems(&b.r.Teams[i])...)
 	}
 	if b.alone {
 		return out
@@ -80,19 +96,19 @@ func (b *builder) problems() []Problem {
 		}
 		for _, q := range b.s.ClusterQueues {
 			for _, name := range undefined(q.ResourceGroups, defined) {
-				put(UndefinedFlavor, TeamOf(q.Name), "%s has quota for flavor %s, which does not exist", TeamOf(q.Name), name).Flavor = name
+				out = append(out, Problem{Code: UndefinedFlavor, Subject: TeamOf(q.Name), Flavor: name})
 			}
 		}
 	}
 	if len(b.s.MissingOf(kinds.ClusterQueue)) == 0 {
 		for _, l := range b.s.LocalQueues {
 			if _, ok := b.r.Tree.queues[l.ClusterQueue]; !ok {
-				put(MissingClusterQueue, l.Namespace+"/"+l.Name, "LocalQueue %s/%s uses ClusterQueue %s, which does not exist", l.Namespace, l.Name, l.ClusterQueue)
+				put(MissingClusterQueue, l.Namespace+"/"+l.Name, Details{Object: l.ClusterQueue})
 			}
 		}
 	}
 	if n := len(b.lost); n > 0 && b.complete(kinds.LocalQueue) {
-		put(LostWorkloads, "", "%s in a queue that does not exist; PENDING does not count them: %s", count(n, "workload waits", "workloads wait"), someNames(b.lost))
+		put(LostWorkloads, "", Details{Count: n, Workloads: firstNames(b.lost)})
 	}
 	if b.complete(kinds.Node) {
 		out = append(out, OverCapacities(b.r.Capacity)...)
@@ -119,11 +135,7 @@ func OverCapacities(all []Capacity) []Problem {
 			if !kinds.Accelerator(name) || reserved <= sub(has, lacks) {
 				continue
 			}
-			message := fmt.Sprintf("the quota of all teams exceeds capacity: %s %s of %s, and the nodes have %s", Text(name, reserved), name, c.Name, Text(name, has))
-			if lacks > 0 {
-				message += fmt.Sprintf(", %s of it on unhealthy nodes", Text(name, lacks))
-			}
-			out = append(out, Problem{Code: OverCapacity, Subject: c.Name, Resource: name, Message: message})
+			out = append(out, Problem{Code: OverCapacity, Subject: c.Name, Resource: name, Details: Details{Amount: reserved, Limit: has, Unhealthy: lacks}})
 		}
 	}
 	return out
@@ -132,51 +144,54 @@ func OverCapacities(all []Capacity) []Problem {
 // complete reports a kind that was read as a whole.
 func (b *builder) complete(r kinds.Resource) bool { return len(b.s.MissingOf(r)) == 0 }
 
-func (b *builder) teamProblems(t *Team, put adder) {
+func (b *builder) teamProblems(t *Team) (out []Problem) {
+	put := func(code, subject string, d Details) {
+		out = append(out, Problem{Code: code, Subject: subject, Details: d})
+	}
 	switch t.State {
 	case Stopped:
-		put(QueueStopped, t.Name, "the queue of %s is stopped (%s): Kueue admits no new workloads", t.Name, t.Reason)
+		put(QueueStopped, t.Name, Details{Reason: t.Reason})
 	case Inactive:
-		put(QueueInactive, t.Name, "the queue of %s is inactive (%s): Kueue admits no workloads", t.Name, t.Reason)
+		put(QueueInactive, t.Name, Details{Reason: t.Reason})
 	case Cycle:
-		put(CohortCycle, t.Cohort, "cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", t.Cohort, t.Name)
+		put(CohortCycle, t.Cohort, Details{Team: t.Name})
 	case Faulty, Hidden:
-		return // said above; not known
+		return nil // problems names it; not known
 	case Deleted:
-		put(QueueDeleted, t.Name, "ClusterQueue %s does not exist, but %s its quota", t.ClusterQueue, count(t.Running, "workload holds", "workloads hold"))
-		return
+		put(QueueDeleted, t.Name, Details{Object: t.ClusterQueue, Count: t.Running})
+		return out
 	}
 	if len(b.r.Tree.queues[t.ClusterQueue].quotas) == 0 {
-		put(NoQuota, t.Name, "%s has no quota", t.Name)
+		put(NoQuota, t.Name, Details{})
 	}
 	for i := range t.Resources {
 		r := &t.Resources[i]
 		if r.Overcommit != nil && *r.Overcommit > 0 {
-			put(Overcommitted, t.Name, "%s uses %s %s more than its quota and what others lend (OVERCOMMIT)", t.Name, Text(r.Resource, *r.Overcommit), r.Resource).Resource = r.Resource
+			out = append(out, Problem{Code: Overcommitted, Subject: t.Name, Resource: r.Resource, Details: Details{Amount: *r.Overcommit}})
 		}
 		for k := range r.Flavors {
-			flavorProblems(t, r.Resource, &r.Flavors[k], put)
+			out = append(out, flavorProblems(t, r.Resource, &r.Flavors[k])...)
 		}
 	}
+	return out
 }
 
 // flavorProblems are a team's use above its limit, as after a limit was lowered, and
 // idle quota that it cannot get because others use more than there is.
-func flavorProblems(t *Team, resource string, f *FlavorRow, put adder) {
+func flavorProblems(t *Team, resource string, f *FlavorRow) (out []Problem) {
 	if f.Overcommit == nil || f.Limit == nil || f.Free == nil || f.Lent == nil {
-		return
+		return nil
 	}
-	say := func(code, format string, args ...any) {
-		p := put(code, t.Name, format, args...)
-		p.Flavor, p.Resource = f.Flavor, resource
+	put := func(code string, amount, limit int64) {
+		out = append(out, Problem{Code: code, Subject: t.Name, Flavor: f.Flavor, Resource: resource, Details: Details{Amount: amount, Limit: limit}})
 	}
 	if above := sub(f.Reserved, *f.Limit); above > *f.Overcommit {
-		say(AboveLimit, "%s uses %s %s of %s, and its limit is %s", t.Name, Text(resource, f.Reserved), resource, f.Flavor, Text(resource, *f.Limit))
+		put(AboveLimit, f.Reserved, *f.Limit)
 	}
 	if idle := sub(f.Idle(), *f.Lent); t.State == Active && *f.Free < idle {
-		say(IdleTaken, "%s can get %s of its %s idle %s of %s: other teams use more than their quota and what others lend", t.Name,
-			Text(resource, *f.Free), Text(resource, idle), resource, f.Flavor)
+		put(IdleTaken, idle, *f.Free)
 	}
+	return out
 }
 
 func undefined(groups []state.ResourceGroup, defined map[string]bool) []string {
@@ -191,21 +206,14 @@ func undefined(groups []state.ResourceGroup, defined map[string]bool) []string {
 	return out
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+// mostNames are shown of the workloads of a Problem.
+const mostNames = 3
 
-// someNames lists the first few workloads.
-func someNames(workloads []state.Workload) string {
+// firstNames returns the names of the first few workloads.
+func firstNames(workloads []state.Workload) []string {
 	var out []string
-	for i, w := range workloads {
-		if i == 3 {
-			return strings.Join(out, ", ") + " and more"
-		}
+	for _, w := range workloads[:min(len(workloads), mostNames)] {
 		out = append(out, w.Namespace+"/"+w.Name)
 	}
-	return strings.Join(out, ", ")
+	return out
 }

@@ -30,16 +30,16 @@ func groupsOf(t *testing.T, fields string) []state.ResourceGroup {
 // with the flavor and resource.
 func TestBadQuantities(t *testing.T) {
 	for _, c := range []struct{ fields, problem string }{
-		{`,"nominalQuota":"-5"`, "nominalQuota -5 is negative"},
-		{`,"nominalQuota":"abc"`, `nominalQuota "abc" is not a quantity`},
-		{`,"nominalQuota":""`, "nominalQuota is missing"},
-		{`,"nominalQuota":"-abc"`, `nominalQuota "-abc" is not a quantity`},
-		{``, "nominalQuota is missing"},
-		{`,"nominalQuota":null`, "nominalQuota is missing"},
-		{`,"nominalQuota":{"a":1}`, "is not a quantity"},
-		{`,"nominalQuota":4,"borrowingLimit":"many"`, `borrowingLimit "many" is not a quantity`},
-		{`,"nominalQuota":"4","lendingLimit":""`, "lendingLimit is missing"},
-		{`,"nominalQuota":"4","lendingLimit":"-1"`, "lendingLimit -1 is negative"},
+		{`,"nominalQuota":"-5"`, "Negative nominalQuota -5"},
+		{`,"nominalQuota":"abc"`, "NotQuantity nominalQuota abc"},
+		{`,"nominalQuota":""`, "MissingAmount nominalQuota "},
+		{`,"nominalQuota":"-abc"`, "NotQuantity nominalQuota -abc"},
+		{``, "MissingAmount nominalQuota "},
+		{`,"nominalQuota":null`, "MissingAmount nominalQuota "},
+		{`,"nominalQuota":{"a":1}`, "NotQuantity nominalQuota {\"a\":1}"},
+		{`,"nominalQuota":4,"borrowingLimit":"many"`, "NotQuantity borrowingLimit many"},
+		{`,"nominalQuota":"4","lendingLimit":""`, "MissingAmount lendingLimit "},
+		{`,"nominalQuota":"4","lendingLimit":"-1"`, "Negative lendingLimit -1"},
 		{`,"nominalQuota":"4","borrowingLimit":null,"lendingLimit":"2"`, ""},
 	} {
 		q := state.ClusterQueue{Meta: state.Meta{Name: "hyperpod-ns-t-clusterqueue"}, Cohort: "all", ResourceGroups: groupsOf(t, c.fields)}
@@ -54,7 +54,8 @@ func TestBadQuantities(t *testing.T) {
 			switch {
 			case c.problem == "" && len(found) > 0, c.problem != "" && len(found) != 1:
 				t.Errorf("%s: %s: problems %+v", c.fields, name, found)
-			case c.problem != "" && (found[0].Subject != "t" || !strings.Contains(found[0].Message, "flavor f, nvidia.com/gpu: ") || !strings.Contains(found[0].Message, c.problem)):
+			case c.problem != "" && (found[0].Subject != "t" || len(found[0].Faults) == 0 || found[0].Faults[0].Flavor != "f" || found[0].Faults[0].Resource != gpu ||
+				fmt.Sprint(found[0].Faults[0].Code, " ", found[0].Faults[0].Field, " ", found[0].Faults[0].Value) != c.problem):
 				t.Errorf("%s: %s: %+v, want %s", c.fields, name, found[0], c.problem)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/liveview"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -238,6 +239,7 @@ func (o *Options) view(s *state.State) (view, error) {
 	if o.Tree {
 		table = p.tree
 	}
+	quotatext.Fill(r)
 	v := newView(r.Problems, func() any {
 		d := r.Document(resources, teams)
 		d.Missing = state.UnreadOf(s.Missing)

@@ -7,6 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/metrics"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -53,6 +54,7 @@ func (o *Options) nodes(s *state.State) (view, error) {
 	}
 	doc := nodesDocument{Schema: quota.NodesSchema, Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}, byGroup: byGroup}
 	doc.Problems = append(doc.Problems, quota.OverCapacities(all)...)
+	quotatext.Problems(doc.Problems)
 	table := func(wide bool) output.Table { return o.nodesTable(all, resources, byGroup, wide) }
 	return newView(doc.Problems, func() any { return doc }, table, doc.lines), nil
 }

@@ -127,10 +127,11 @@ func build(ctx context.Context, f *factory.Factory, r plan.Request) (*plan.Plan,
 }
 
 func foresee(ctx context.Context, p *plan.Plan, in *inputs.Inputs) error {
-	if err := p.Foresee(ctx, in); err != nil {
+	if err := simulation.Error(p.Foresee(ctx, in)); err != nil {
 		return errs.Wrap(err, "cannot simulate the plan").WithCode(errs.ExitOf(err))
 	}
 	if p.Consequences != nil {
+		simulation.Problems(p.Consequences.Problems)
 		simulation.Notes(p.Consequences.Notes)
 	}
 	return nil

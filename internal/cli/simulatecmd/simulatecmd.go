@@ -163,7 +163,7 @@ func (o *Options) changes() ([]simulate.Change, error) {
 		for _, text := range part.texts {
 			c, err := simulate.New(part.kind, text)
 			if err != nil {
-				return nil, err
+				return nil, simulation.Error(err)
 			}
 			out = append(out, c)
 		}
@@ -203,13 +203,13 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	report, err := simulate.Run(ctx, simulate.Of(in), changes, simulate.Options{Cycles: o.Cycles, EvictionTakes: takes})
 	if err != nil {
-		return err
+		return simulation.Error(err)
 	}
 	for _, n := range in.Rules().Notes {
-		report.Notes = append(report.Notes, simulate.Note{Code: simulate.NoteCode(n.Code), Message: n.Message})
+		report.Notes = append(report.Notes, simulate.NoteOf(n))
 	}
-	for _, a := range in.Assumed {
-		report.Notes = append(report.Notes, simulate.Note{Code: simulate.Assumed, Message: a})
+	for i := range in.Assumed {
+		report.Notes = append(report.Notes, simulate.NoteOf(inputs.Note{Code: inputs.Assumed, Assumption: &in.Assumed[i]}))
 	}
 	simulation.Fill(report)
 	err = output.Print(f.IO, format, report, func() output.Table { return table(report, format.Name == output.Wide) },
@@ -248,7 +248,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 			return o.jobs(ctx, job, namespace)
 		})
 		if err != nil {
-			return nil, errs.Wrap(err, "cannot read "+path)
+			return nil, errs.Wrap(simulation.Error(err), "cannot read "+path)
 		}
 		out = append(out, changes...)
 	}
@@ -259,7 +259,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 		}
 		c, err := simulate.FromFile(path, data, namespace)
 		if err != nil {
-			return nil, err
+			return nil, simulation.Error(err)
 		}
 		out = append(out, c)
 	}

@@ -161,7 +161,7 @@ func createRights(ctx context.Context, c *factory.Cluster, namespace string, obj
 		})
 	}
 	wg.Wait()
-	return slices.CompactFunc(steps, func(a, b check.Step) bool { return a == b })
+	return slices.CompactFunc(steps, func(a, b check.Step) bool { return a.Status == b.Status && a.Message == b.Message })
 }
 
 // resourceOf returns the resource of an object as the cluster serves it: the kinds of an

@@ -42,7 +42,7 @@ type managerConfig struct {
 // in the ConfigMap kueue-manager-config). The warnings name what is configured
 // but not modelled. Fields it does not know are ignored; the error is non-nil when
 // the text is not a configuration at all. Now is left nil.
-func ConfigFrom(data []byte) (Config, []string, error) {
+func ConfigFrom(data []byte) (Config, []Warning, error) {
 	var m managerConfig
 	if err := yaml.Unmarshal(data, &m); err != nil {
 		return Config{}, nil, fmt.Errorf("Kueue configuration: %w", err)
@@ -51,7 +51,7 @@ func ConfigFrom(data []byte) (Config, []string, error) {
 		return Config{}, nil, fmt.Errorf("Kueue configuration: unexpected apiVersion %s", m.APIVersion)
 	}
 	cfg := Config{Gates: m.FeatureGates}
-	var warnings []string
+	var warnings []Warning
 	if fs := m.FairSharing; fs != nil {
 		// v1beta1 switches it on with a field, v1beta2 by its presence.
 		cfg.FairSharing = !strings.HasSuffix(m.APIVersion, "/v1beta1")
@@ -66,7 +66,7 @@ func ConfigFrom(data []byte) (Config, []string, error) {
 	cfg.OrderByUse = ptr.To(len(m.AdmissionFairSharing) > 0 && string(m.AdmissionFairSharing) != "null" && (gate || !set))
 	if p := m.WaitForPodsReady; p != nil {
 		if p.BlockAdmission {
-			warnings = append(warnings, "waitForPodsReady.blockAdmission is configured: waiting for other jobs' pods is not modelled")
+			warnings = append(warnings, Warning{Code: BlockedAdmission})
 		}
 		cfg.RequeueByCreation = p.RequeuingStrategy != nil && p.RequeuingStrategy.Timestamp == config.CreationTimestamp
 	}
@@ -75,7 +75,7 @@ func ConfigFrom(data []byte) (Config, []string, error) {
 		cfg.ExcludeResourcePrefixes = r.ExcludeResourcePrefixes
 		cfg.Transformations = r.Transformations
 		if len(r.DeviceClassMappings) > 0 && string(r.DeviceClassMappings) != "null" {
-			warnings = append(warnings, "resources.deviceClassMappings is configured: devices of resource claims are not counted")
+			warnings = append(warnings, Warning{Code: DeviceClasses})
 		}
 	}
 	return cfg, warnings, nil

@@ -43,7 +43,7 @@ func TestConfigFrom(t *testing.T) {
 				return
 			}
 			if err != nil || !tt.check(cfg) || len(warnings) != tt.warnings {
-				t.Errorf("%+v, %q, %v", cfg, warnings, err)
+				t.Errorf("%+v, %+v, %v", cfg, warnings, err)
 			}
 		})
 	}

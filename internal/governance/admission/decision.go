@@ -141,7 +141,7 @@ type Decision struct {
 	// repeated evaluations of the same state gave different answers. The first of
 	// them by its text is reported, the same each time. A tie can go unnoticed.
 	Tie      bool
-	Warnings []string
+	Warnings []Warning
 	// NotModelled names what of Kueue would take part in this decision and does not
 	// here, one of the NotModelled constants each, sorted. Where it is not empty the
 	// outcome holds only as far as the rest of Kueue decides.

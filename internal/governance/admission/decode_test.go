@@ -2,6 +2,8 @@ package admission
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -115,14 +117,14 @@ func TestLoadReportsWhatCannotBe(t *testing.T) {
 			"kind: Cohort\nmetadata: {name: below}\nspec: {parentName: x}", "cohorts form a cycle: below, x, z"},
 		{"cohort is its own parent", head + "kind: Cohort\nmetadata: {name: x}\nspec: {parentName: x}", "cohorts form a cycle: x"},
 		{"negative quota", head + "kind: ClusterQueue\nmetadata: {name: q}\nspec: {resourceGroups: [{coveredResources: [cpu], flavors: [{name: a100, resources: [{name: cpu, nominalQuota: -1}]}]}]}",
-			"ClusterQueue q: flavor a100, cpu: nominalQuota -1 is negative"},
+			"ClusterQueue q is invalid [Negative nominalQuota -1]"},
 		{"limits without cohort", head + "kind: ClusterQueue\nmetadata: {name: q}\nspec: {resourceGroups: [{coveredResources: [cpu], flavors: [{name: a100, resources: [{name: cpu, nominalQuota: 1, borrowingLimit: 1, lendingLimit: 2}]}]}]}",
-			"borrowingLimit without a cohort to borrow from; flavor a100, cpu: lendingLimit without a cohort to lend to; flavor a100, cpu: lendingLimit 2 is more than nominalQuota 1"},
+			"[NoCohort borrowingLimit  NoCohort lendingLimit  AboveNominal lendingLimit 2]"},
 		{"negative cohort quota", head + "kind: Cohort\nmetadata: {name: x}\nspec: {resourceGroups: [{coveredResources: [cpu], flavors: [{name: a100, resources: [{name: cpu, nominalQuota: -1}]}]}]}", "Cohort x"},
 		{"bad selector", head + "kind: ClusterQueue\nmetadata: {name: q}\nspec: {namespaceSelector: {matchExpressions: [{key: a, operator: Sometimes}]}}", "namespaceSelector"},
 		{"negative request", head + "kind: Workload\nmetadata: {name: w, namespace: ns}\nspec: {podSets: [{name: main, count: 1, template: {spec: {containers: [{name: c, resources: {requests: {cpu: -1}}}]}}}]}",
 			"workload ns/w: pod set main, container c: cpu -1 is negative"},
-		{"negative weight", head + "kind: ClusterQueue\nmetadata: {name: q}\nspec: {fairSharing: {weight: -1}}", "weight -1 is negative"},
+		{"negative weight", head + "kind: ClusterQueue\nmetadata: {name: q}\nspec: {fairSharing: {weight: -1}}", "Negative fairSharing.weight -1"},
 		{"nameless workload", head + "kind: Workload\nmetadata: {namespace: ns}", "a name and a namespace are needed"},
 	}
 	for _, tt := range tests {
@@ -134,8 +136,17 @@ func TestLoadReportsWhatCannotBe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err = e.Load(context.Background(), objs...); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %q", err, tt.want)
+			err = e.Load(context.Background(), objs...)
+			got := fmt.Sprint(err)
+			if refused := (*InvalidError)(nil); errors.As(err, &refused) {
+				var faults []string
+				for _, f := range refused.Faults {
+					faults = append(faults, fmt.Sprintf("%s %s %s", f.Code, f.Field, f.Value))
+				}
+				got += fmt.Sprintf(" %v", faults)
+			}
+			if err == nil || !strings.Contains(got, tt.want) {
+				t.Errorf("got %s, want %q", got, tt.want)
 			}
 			run(t, e) // and nothing panics or hangs
 		})

@@ -64,11 +64,11 @@ type Engine struct {
 	byUse    *bool // Config.OrderByUse
 
 	cycle       int64
-	queuesIn    map[string]bool   // LocalQueues ("ns/name") known to the queue manager
-	cqs         map[string]bool   // ClusterQueues known to both caches
-	held        map[string]bool   // ClusterQueues kept inactive because their cohorts form a cycle
-	faulty      map[string]string // what is wrong with ClusterQueues that were left out
-	stale       map[string]bool   // cohorts the caches do not know as they are
+	queuesIn    map[string]bool // LocalQueues ("ns/name") known to the queue manager
+	cqs         map[string]bool // ClusterQueues known to both caches
+	held        map[string]bool // ClusterQueues kept inactive because their cohorts form a cycle
+	faulty      map[string]bool // what is wrong with ClusterQueues that were left out
+	stale       map[string]bool // cohorts the caches do not know as they are
 	verdicts    map[workload.Reference]verdict
 	backoff     map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	todo        map[workload.Reference]bool // to be queued by flush
@@ -76,7 +76,7 @@ type Engine struct {
 	flushed     bool                        // some workload was put into its queue since New
 	derived     derived
 	nominations map[workload.Reference]nomination // of the heads of StrictFIFO queues, nil when stale
-	warnings    []string
+	warnings    []Warning
 	uncounted   map[string]map[string]bool // workloads whose quota is not counted, by ClusterQueue
 }
 
@@ -105,7 +105,7 @@ func New(cfg Config) (*Engine, error) {
 		queuesIn: map[string]bool{},
 		cqs:      map[string]bool{},
 		held:     map[string]bool{},
-		faulty:   map[string]string{},
+		faulty:   map[string]bool{},
 		stale:    map[string]bool{},
 		verdicts: map[workload.Reference]verdict{},
 		backoff:  map[workload.Reference]bool{},
@@ -165,15 +165,13 @@ func New(cfg Config) (*Engine, error) {
 
 // Warnings lists what this engine cannot follow exactly: gates it could not set,
 // configuration it does not model, objects it had to assume. Sorted, no duplicates.
-func (e *Engine) Warnings() []string {
+func (e *Engine) Warnings() []Warning {
 	out := slices.Concat(e.warnings, e.unmodelled(), e.uncountedWarnings())
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.SortFunc(out, compareWarnings)
+	return slices.CompactFunc(out, func(a, b Warning) bool { return compareWarnings(a, b) == 0 })
 }
 
-func (e *Engine) warnf(format string, args ...any) {
-	e.warnings = append(e.warnings, fmt.Sprintf(format, args...))
-}
+func (e *Engine) warn(w Warning) { e.warnings = append(e.warnings, w) }
 
 // simClock is the engine's clock in the form Kueue wants it. Nothing here waits:
 // timers are never armed, because delayed work is re-examined by Run.

@@ -54,7 +54,7 @@ func TestFaultyQueueIsNamed(t *testing.T) {
 	if err := e.Load(t.Context(), append(f.objs, w)...); err == nil {
 		t.Error("nothing is reported")
 	}
-	want := "ClusterQueue a is left out as faulty: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative"
+	want := "ClusterQueue a is invalid"
 	if d := probe(t, e, w); d.Outcome != Never || d.Message != want {
 		t.Errorf("%s: %s", d.Outcome, d.Message)
 	}

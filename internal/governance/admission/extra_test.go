@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -216,8 +217,8 @@ func TestGatesAndWarnings(t *testing.T) {
 	if features.Enabled(features.PartialAdmission) {
 		t.Error("PartialAdmission must be off")
 	}
-	all := strings.Join(e.Warnings(), "\n")
-	for _, want := range []string{"LendingLimit", "NoSuchGate", "ConcurrentAdmission is on in the cluster but not modelled"} {
+	all := fmt.Sprint(e.Warnings())
+	for _, want := range []string{"LendingLimit", "NoSuchGate", "GateNotModelled ConcurrentAdmission"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning about %s in:\n%s", want, all)
 		}
@@ -295,8 +296,8 @@ func TestNotModelledIsSaid(t *testing.T) {
 	})
 	f.add(claims)
 	e := f.engine(t, Config{})
-	all := strings.Join(e.Warnings(), "\n")
-	for _, want := range []string{"MultiKueue", "admission fair sharing", "concurrent admission", "workloads with resource claims, whose devices are not counted: a/claims"} {
+	all := fmt.Sprint(e.Warnings())
+	for _, want := range []string{"MultiKueueCheck elsewhere", "MaybeOrderedByUse  [a]", "ConcurrentQueues  [a]", "ClaimingWorkloads  [a/claims]"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning about %s in:\n%s", want, all)
 		}

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -15,7 +14,7 @@ import (
 // It returns a warning for each gate that is unknown, removed or locked. Such a
 // gate must not even be tried: the registry remembers it, and refuses every later
 // change because of it.
-func setGates(want map[string]bool) []string {
+func setGates(want map[string]bool) []Warning {
 	gates := utilfeature.DefaultMutableFeatureGate
 	known := gates.GetAll()
 	set := map[string]bool{}
@@ -24,14 +23,14 @@ func setGates(want map[string]bool) []string {
 			set[string(name)] = spec.Default
 		}
 	}
-	var warnings []string
+	var warnings []Warning
 	for name, on := range want {
 		spec, ok := known[featuregate.Feature(name)]
 		switch {
 		case !ok:
-			warnings = append(warnings, fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version does not have it", name, on))
+			warnings = append(warnings, Warning{Code: GateUnknown, Name: name, On: on})
 		case spec.LockToDefault && on != spec.Default:
-			warnings = append(warnings, fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version has it fixed to %t", name, on, spec.Default))
+			warnings = append(warnings, Warning{Code: GateLocked, Name: name, On: on})
 		case !spec.LockToDefault:
 			set[name] = on
 		}
@@ -42,15 +41,15 @@ func setGates(want map[string]bool) []string {
 			set[name] = known[featuregate.Feature(name)].Default
 		}
 		_ = gates.SetFromMap(set)
-		warnings = append(warnings, fmt.Sprintf("feature gates are not followed: %v", err))
+		warnings = append(warnings, Warning{Code: GatesRefused, Reason: err.Error()})
 	}
 	for _, g := range notModelled {
 		if want[string(g)] {
-			warnings = append(warnings, fmt.Sprintf("feature gate %s is on in the cluster but not modelled", g))
+			warnings = append(warnings, Warning{Code: GateNotModelled, Name: string(g)})
 		}
 	}
 	ask(gates)
-	slices.Sort(warnings)
+	slices.SortFunc(warnings, compareWarnings)
 	return warnings
 }
 

@@ -179,7 +179,7 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 	case *kueue.AdmissionCheck:
 		s.checks[o.Name] = o
 		if o.Spec.ControllerName == kueue.MultiKueueControllerName {
-			e.warnf("admission check %s is MultiKueue's: what other clusters decide is not modelled", o.Name)
+			e.warn(Warning{Code: MultiKueueCheck, Name: o.Name})
 		}
 		wake = e.cache.AddOrUpdateAdmissionCheck(e.log, o)
 	case *kueue.Cohort:
@@ -189,12 +189,12 @@ func (e *Engine) applyPolicy(ctx context.Context, obj client.Object) error {
 		s.cohorts[o.Name] = o // settleCohorts tells the caches
 		e.stale[o.Name] = true
 	case *kueue.ClusterQueue:
-		if bad := ClusterQueueFaults(o); bad != "" {
+		if bad := ClusterQueueFaults(o); len(bad) > 0 {
 			if err := e.Delete(ctx, o); err != nil { // as it was before
 				return err
 			}
-			e.faulty[o.Name] = bad
-			return fmt.Errorf("ClusterQueue %s: %s", o.Name, bad)
+			e.faulty[o.Name] = true
+			return &InvalidError{"ClusterQueue", o.Name, bad}
 		}
 		delete(e.faulty, o.Name)
 		o = withDefaults(o)

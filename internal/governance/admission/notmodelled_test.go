@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -49,7 +50,7 @@ func TestNotModelled(t *testing.T) {
 			if d := probe(t, f.engine(t, Config{OrderByUse: c.byUse}), f.job("a", "new", 1, c.job)); !slices.Equal(d.NotModelled, c.want) {
 				t.Errorf("%v, want %v (%s %s)", d.NotModelled, c.want, d.Outcome, d.Reason)
 			}
-			said := strings.Contains(strings.Join(f.engine(t, Config{OrderByUse: c.byUse}).Warnings(), " "), "admission fair sharing")
+			said := strings.Contains(fmt.Sprint(f.engine(t, Config{OrderByUse: c.byUse}).Warnings()), "OrderedByUse")
 			if said != slices.Contains(c.want, NotModelledAdmission) {
 				t.Errorf("a warning about it: %v", said)
 			}

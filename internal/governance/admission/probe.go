@@ -216,7 +216,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	}
 	d.NotModelled = e.notModelled(w, e.store.cqs[string(cqName)])
 	if workload.HasDRA(w) {
-		d.Warnings = append(d.Warnings, "it uses resource claims: their devices are not counted")
+		d.Warnings = append(d.Warnings, Warning{Code: OwnClaims})
 	}
 	var first int
 	d.Ahead, first = e.ahead(w, cqName)

@@ -149,7 +149,7 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 		e.evict(e.writable(key), kueue.WorkloadEvictedByClusterQueueStopped, "The ClusterQueue is stopped", "")
 		e.reconcile(ctx, key)
 	case workload.NeedsSecondPass(c):
-		e.warnf("workload %s needs a second scheduling pass (delayed topology or a failed node), which is not modelled", key)
+		e.warn(Warning{Code: SecondPass, Name: string(key)})
 	}
 }
 

@@ -1,9 +1,7 @@
 package admission
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -15,18 +13,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// ClusterQueueFaults says what of a ClusterQueue the API server would refuse, "" for
-// nothing. [Engine.Load] leaves such a queue out, and so does package quota: their
-// arithmetic must never see it.
-func ClusterQueueFaults(cq *kueue.ClusterQueue) string {
+// ClusterQueueFaults returns what the API server would refuse in a ClusterQueue.
+func ClusterQueueFaults(cq *kueue.ClusterQueue) []quota.Fault {
 	q := QuotaOf(cq)
-	return strings.Join(quota.Faults(&q), "; ")
+	return quota.Faults(&q)
 }
 
 func checkCohort(c *kueue.Cohort) error {
 	q := CohortQuotaOf(c)
 	if bad := quota.CohortFaults(&q); len(bad) > 0 {
-		return fmt.Errorf("Cohort %s: %s", c.Name, strings.Join(bad, "; "))
+		return &InvalidError{"Cohort", c.Name, bad}
 	}
 	return nil
 }
@@ -130,10 +126,10 @@ func (e *Engine) ordersByUse(cq *kueue.ClusterQueue) bool {
 }
 
 // unmodelled name the queues and workloads that use what is not modelled.
-func (e *Engine) unmodelled() []string {
-	byUse := "with admission fair sharing, whose order by past use is not modelled"
+func (e *Engine) unmodelled() []Warning {
+	byUse := OrderedByUse
 	if e.byUse == nil {
-		byUse = "that ask for admission fair sharing (Kueue may have it on), whose order by past use is not modelled"
+		byUse = MaybeOrderedByUse
 	}
 	var ordered, concurrent, claims []string
 	for _, name := range sortedKeys(e.store.cqs) {
@@ -151,23 +147,11 @@ func (e *Engine) unmodelled() []string {
 		}
 	}
 	slices.Sort(claims)
-	var out []string
-	say := func(kind, what string, names []string) {
-		if len(names) > 0 {
-			out = append(out, kind+" "+what+": "+someOf(names))
+	var out []Warning
+	for _, w := range []Warning{{Code: byUse, Names: ordered}, {Code: ConcurrentQueues, Names: concurrent}, {Code: ClaimingWorkloads, Names: claims}} {
+		if len(w.Names) > 0 {
+			out = append(out, w)
 		}
 	}
-	say("ClusterQueues", byUse, ordered)
-	say("ClusterQueues", "with concurrent admission, which is not modelled", concurrent)
-	say("workloads", "with resource claims, whose devices are not counted", claims)
 	return out
-}
-
-// someOf names the first few, and says how many more there are.
-func someOf(names []string) string {
-	const most = 4
-	if n := len(names); n > most+1 {
-		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
-	}
-	return strings.Join(names, ", ")
 }

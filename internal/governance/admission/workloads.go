@@ -80,11 +80,7 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 	case workload.HasQuotaReservation(w) && w.Status.Admission != nil:
 		e.queues.DeleteWorkload(e.log, key)
 		if !e.count(e.adjusted(ctx, w)) {
-			what := "is not known"
-			if e.faulty[string(w.Status.Admission.ClusterQueue)] != "" {
-				what = "is left out"
-			}
-			e.uncount(fmt.Sprintf("ClusterQueue %s, which %s", w.Status.Admission.ClusterQueue, what), string(key))
+			e.uncount(string(w.Status.Admission.ClusterQueue), string(key))
 		}
 		if old != nil && old.Status.Admission != nil && !sameHold(old, w) {
 			e.wake(old.Status.Admission.ClusterQueue) // it may hold less than before
@@ -192,15 +188,13 @@ func (e *Engine) uncount(queue, workload string) {
 }
 
 // uncountedWarnings are the warnings about them.
-func (e *Engine) uncountedWarnings() (out []string) {
+func (e *Engine) uncountedWarnings() (out []Warning) {
 	for queue, workloads := range e.uncounted {
-		if len(workloads) > 1 {
-			out = append(out, fmt.Sprintf("%d workloads hold quota in %s: their usage is not counted", len(workloads), queue))
-			continue
+		code := UncountedUnknown
+		if e.faulty[queue] {
+			code = UncountedInvalid
 		}
-		for key := range workloads {
-			out = append(out, fmt.Sprintf("workload %s holds quota in %s: its usage is not counted", key, queue))
-		}
+		out = append(out, Warning{Code: code, Name: queue, Names: sortedKeys(workloads)})
 	}
 	return out
 }
@@ -216,7 +210,7 @@ func (e *Engine) assumeNamespace(name string) {
 	e.store.namespaces[name] = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Labels: map[string]string{corev1.LabelMetadataName: name},
 	}}
-	e.warnf("namespace %s was not given: its labels are assumed to be empty", name)
+	e.warn(Warning{Code: NamespaceUnknown, Name: name})
 }
 
 // blocker is getQueueBlocker of Kueue's workload_controller.go: why the queue
@@ -228,9 +222,8 @@ func (e *Engine) blocker(w *kueue.Workload) verdict {
 		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured, fmt.Sprintf("LocalQueue %s doesn't exist", w.Spec.QueueName)}
 	case ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
 		return verdict{kueue.WorkloadQuotaReservedReasonSuspended, fmt.Sprintf("LocalQueue %s is inactive", w.Spec.QueueName)}
-	case e.store.cqs[string(lq.Spec.ClusterQueue)] == nil && e.faulty[string(lq.Spec.ClusterQueue)] != "":
-		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured,
-			fmt.Sprintf("ClusterQueue %s is left out as faulty: %s", lq.Spec.ClusterQueue, e.faulty[string(lq.Spec.ClusterQueue)])}
+	case e.store.cqs[string(lq.Spec.ClusterQueue)] == nil && e.faulty[string(lq.Spec.ClusterQueue)]:
+		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured, fmt.Sprintf("ClusterQueue %s is invalid", lq.Spec.ClusterQueue)}
 	case e.store.cqs[string(lq.Spec.ClusterQueue)] == nil:
 		return verdict{kueue.WorkloadQuotaReservedReasonMisconfigured, fmt.Sprintf("ClusterQueue %s doesn't exist", lq.Spec.ClusterQueue)}
 	case !e.cache.ClusterQueueActive(lq.Spec.ClusterQueue):

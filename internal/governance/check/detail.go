@@ -22,7 +22,7 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 			return LocalQueueMissing
 		case cq == nil:
 			return ClusterQueueMissing
-		case admission.ClusterQueueFaults(cq) != "":
+		case len(admission.ClusterQueueFaults(cq)) > 0:
 			return ClusterQueueFaulty
 		case !c.selects(cq, wl.Namespace):
 			return NamespaceNotSelected

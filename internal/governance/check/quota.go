@@ -58,7 +58,7 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		v.Job.at(d.ClusterQueue)
 	}
 	for _, w := range d.Warnings {
-		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, Message: w})
+		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, Warning: &w})
 	}
 	q.NotModelled = d.NotModelled
 	c.podSets(wl, &d, v)
@@ -127,7 +127,7 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 // that Kueue chose where the job starts.
 func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) []Line {
 	cq := c.In.ClusterQueue(v.Job.ClusterQueue)
-	if cq == nil || admission.ClusterQueueFaults(cq) != "" {
+	if cq == nil || len(admission.ClusterQueueFaults(cq)) > 0 {
 		return nil
 	}
 	used := c.used[cq.Name]

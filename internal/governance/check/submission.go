@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
 func objectMeta(j Job) metav1.ObjectMeta {
@@ -46,15 +47,16 @@ func (c *Checker) describe(wl *kueue.Workload, v *Verdict) {
 	case j.ClusterQueue == "":
 		queue(StatusFailed, NoClusterQueue, j.Queue)
 	default:
-		cq, bad := c.In.ClusterQueue(j.ClusterQueue), ""
+		cq := c.In.ClusterQueue(j.ClusterQueue)
+		var bad []quota.Fault
 		if cq != nil {
 			bad = admission.ClusterQueueFaults(cq)
 		}
 		switch {
 		case cq == nil && !c.unread(kinds.ClusterQueue):
 			queue(StatusFailed, ClusterQueueMissing, j.ClusterQueue)
-		case bad != "":
-			step(Step{Check: "Queue", Status: StatusFailed, Code: ClusterQueueFaulty, Name: j.ClusterQueue, Fault: bad})
+		case len(bad) > 0:
+			step(Step{Check: "Queue", Status: StatusFailed, Code: ClusterQueueFaulty, Name: j.ClusterQueue, Faults: bad})
 		case cq != nil && !c.selects(cq, wl.Namespace):
 			queue(StatusFailed, NamespaceNotSelected, j.ClusterQueue)
 		default:

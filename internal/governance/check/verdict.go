@@ -176,10 +176,12 @@ type Step struct {
 	// Code says what was found, Name is the queue, class or ClusterQueue, Fault why a
 	// ClusterQueue is invalid, Fix which change mends it. Steps of callers have words
 	// instead.
-	Code  string    `json:"-"`
-	Name  string    `json:"-"`
-	Fault string    `json:"-"`
-	Fix   *lint.Fix `json:"-"`
+	Code  string `json:"-"`
+	Name  string `json:"-"`
+	Fault string `json:"-"`
+	// Faults are those of an invalid ClusterQueue.
+	Faults []quota.Fault `json:"-"`
+	Fix    *lint.Fix     `json:"-"`
 	// Kind is the kind of the object Name, Over the entry of a ResourceQuota (Pods).
 	Kind string                 `json:"-"`
 	Over *prerequisite.Exceeded `json:"-"`

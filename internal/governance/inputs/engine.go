@@ -2,9 +2,7 @@ package inputs
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,10 +31,38 @@ const (
 	Assumed = "Assumed"
 )
 
-// Note is a reservation about every answer of an engine.
+// Note is a reservation about every answer of an engine. Package present/notetext
+// words it.
 type Note struct {
-	Code    string
+	Code string
+	// Message is a sentence, "" until present/notetext sets it.
 	Message string
+
+	// Manager is where the configuration was looked for, of ConfigurationUnknown.
+	Manager ManagerState `json:"-"`
+	// Version is the cluster's, of VersionDiffers.
+	Version string `json:"-"`
+	// Warning is what the engine does not follow, of NotModelled.
+	Warning *admission.Warning `json:"-"`
+	// RuntimeClasses, of NotModelled: the overhead of runtime classes is not counted.
+	RuntimeClasses bool `json:"-"`
+	// Err is why an object was left out, of Invalid.
+	Err error `json:"-"`
+	// Assumption is what was made up, of Assumed.
+	Assumption *Assumption `json:"-"`
+}
+
+// Assumption is something made up in place of an object that could not be read.
+type Assumption struct {
+	// Queue is a LocalQueue ("namespace/name") taken to use ClusterQueue, because its
+	// workloads were admitted there (Seen) or by the names of task governance. An empty
+	// Queue stands for workloads that hold quota of ClusterQueue.
+	Queue        string
+	ClusterQueue string
+	Seen         bool
+	// Unread is why the LocalQueue or the workloads could not be read: the Reason of a
+	// state.Missing.
+	Unread string
 }
 
 // Rules are how the cluster's Kueue decides, as far as that is known.
@@ -59,13 +85,11 @@ type Rules struct {
 func (in *Inputs) Rules() Rules {
 	r := Rules{}
 	now := in.Taken
-	note := func(code, format string, args ...any) {
-		r.Notes = append(r.Notes, Note{code, fmt.Sprintf(format, args...)})
-	}
+	note := func(n Note) { r.Notes = append(r.Notes, n) }
 	if in.Manager.Data != "" {
 		cfg, warnings, err := admission.ConfigFrom([]byte(in.Manager.Data))
 		if err != nil {
-			note(ConfigurationUnknown, "Kueue's configuration is invalid: assuming its defaults")
+			note(Note{Code: ConfigurationUnknown, Manager: ManagerInvalid})
 		} else {
 			r.Config, r.Known = cfg, true
 			var more struct {
@@ -75,17 +99,17 @@ func (in *Inputs) Rules() Rules {
 			r.ManagesAll = yaml.Unmarshal([]byte(in.Manager.Data), &more) == nil && more.ManageJobsWithoutQueueName
 			r.managed = more.ManagedJobsNamespaceSelector
 			for _, w := range warnings {
-				note(NotModelled, "%s", w)
+				note(Note{Code: NotModelled, Warning: &w})
 			}
 		}
 	} else {
-		note(ConfigurationUnknown, "Kueue's configuration is unknown (%s): assuming its defaults", in.Manager.Why)
+		note(Note{Code: ConfigurationUnknown, Manager: in.Manager.State})
 	}
 	switch {
 	case in.KueueVersion == "" && in.Manager.Data != "":
-		note(VersionUnknown, "the cluster's Kueue version is unknown: checked with the rules of %s", admission.KueueVersion)
+		note(Note{Code: VersionUnknown})
 	case in.KueueVersion != "" && in.KueueVersion != admission.KueueVersion:
-		note(VersionDiffers, "the cluster runs Kueue %s: checked with the rules of %s", in.KueueVersion, admission.KueueVersion)
+		note(Note{Code: VersionDiffers, Version: in.KueueVersion})
 	}
 	r.Config.Now = func() time.Time { return now }
 	r.FairSharing = r.Config.FairSharing
@@ -119,39 +143,23 @@ func (in *Inputs) Engine(ctx context.Context) (*admission.Engine, []Note, error)
 	}
 	notes := r.Notes
 	if err := e.Load(ctx, in.Objects()...); err != nil {
-		for _, one := range Problems(err) {
-			notes = append(notes, Note{Invalid, one})
+		for _, one := range admission.Problems(err) {
+			notes = append(notes, Note{Code: Invalid, Err: one})
 		}
 	}
 	for _, w := range e.Warnings() {
-		notes = append(notes, Note{NotModelled, w})
+		notes = append(notes, Note{Code: NotModelled, Warning: &w})
 	}
 	for _, w := range in.Workloads {
 		if slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool {
 			return ps.Template.Spec.RuntimeClassName != nil && ps.Template.Spec.Overhead == nil
 		}) {
-			notes = append(notes, Note{NotModelled, "some jobs use a runtime class: the overhead it may add is not counted"})
+			notes = append(notes, Note{Code: NotModelled, RuntimeClasses: true})
 			break
 		}
 	}
-	for _, a := range in.Assumed {
-		notes = append(notes, Note{Assumed, a})
+	for i := range in.Assumed {
+		notes = append(notes, Note{Code: Assumed, Assumption: &in.Assumed[i]})
 	}
 	return e, notes, nil
-}
-
-// Problems splits the joined error of an engine's Load into sentences, sorted.
-func Problems(err error) []string {
-	var out []string
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, one := range joined.Unwrap() {
-			out = append(out, Problems(one)...)
-		}
-		slices.Sort(out)
-		return slices.Compact(out)
-	}
-	if err == nil {
-		return nil
-	}
-	return []string{strings.Join(strings.Fields(err.Error()), " ")}
 }

@@ -58,17 +58,30 @@ type Inputs struct {
 	KueueVersion string
 	// Missing is what was wanted and could not be read.
 	Missing []state.Missing
-	// Assumed says what was made up in place of something unreadable.
-	Assumed []string
+	// Assumed is what was made up in place of something unreadable.
+	Assumed []Assumption
 }
 
 // Manager is Kueue's configuration as it was found.
 type Manager struct {
 	// Data is the configuration's YAML; "" when there is none to read.
 	Data string
-	// Why says why Data is empty; "" when it is not.
-	Why string
+	// State is why Data is empty; "" when it is not.
+	State ManagerState
 }
+
+// ManagerState is why Kueue's configuration is not known.
+type ManagerState string
+
+// The states of Kueue's configuration.
+const (
+	ManagerInvalid   ManagerState = "Invalid"   // it cannot be parsed
+	ManagerEmpty     ManagerState = "Empty"     // its ConfigMap does not have the key
+	ManagerNotInFile ManagerState = "NotInFile" // the snapshot or sandbox does not have it
+	ManagerForbidden ManagerState = "Forbidden"
+	ManagerMissing   ManagerState = "Missing" // there is no ConfigMap
+	ManagerUnread    ManagerState = "Unread"
+)
 
 // Load reads everything in parallel, one list a kind. What could not be read is
 // in Missing; an error means that nothing at all could be read.

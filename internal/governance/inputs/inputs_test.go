@@ -143,7 +143,7 @@ func TestMember(t *testing.T) {
 			t.Errorf("%s is not missing: %v", want, missing)
 		}
 	}
-	if in.Manager.Data != "" || in.Manager.Why != "no permission to read it" {
+	if in.Manager.Data != "" || in.Manager.State != inputs.ManagerForbidden {
 		t.Errorf("manager %+v", in.Manager)
 	}
 }
@@ -227,7 +227,7 @@ func TestEngineNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(notes, func(n inputs.Note) bool { return n.Code == inputs.Invalid })
-	if i < 0 || !strings.Contains(notes[i].Message, "cohorts form a cycle: x, y") {
+	if i < 0 || !strings.Contains(notes[i].Err.Error(), "cohorts form a cycle: x, y") {
 		t.Errorf("notes %v", notes)
 	}
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // manager reads Kueue's configuration and version. Members of a team may seldom
-// read either; neither is counted as missing, Manager.Why says it.
+// read either; neither is counted as missing, Manager.State says so.
 func (l *loader) manager(ctx context.Context) {
 	m, err := state.GetManagerConfig(ctx, l.c)
 	switch {
@@ -25,16 +25,16 @@ func (l *loader) manager(ctx context.Context) {
 		l.r.Done()
 		l.out.Manager.Data = m.Text
 		if l.out.Manager.Data == "" {
-			l.out.Manager.Why = "its ConfigMap " + state.ManagerConfigMap + " has no " + state.ManagerConfigKey
+			l.out.Manager.State = ManagerEmpty
 		}
 	case kube.IsNotInFile(err):
-		l.out.Manager.Why = "it is not in the file"
+		l.out.Manager.State = ManagerNotInFile
 	case kube.IsForbidden(err):
-		l.out.Manager.Why = "no permission to read it"
+		l.out.Manager.State = ManagerForbidden
 	case kube.IsNotFound(err):
-		l.out.Manager.Why = "there is no ConfigMap " + state.ManagerConfigMap + " in " + state.ManagerNamespace
+		l.out.Manager.State = ManagerMissing
 	default:
-		l.out.Manager.Why = "it could not be read"
+		l.out.Manager.State = ManagerUnread
 	}
 	var d struct {
 		Metadata struct {

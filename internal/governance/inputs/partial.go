@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -40,27 +39,15 @@ func (l *loader) complete(ctx context.Context) {
 	}
 }
 
-// WhyUnread says in words why a kind that could not be listed was not; be is the
-// verb that goes with what is spoken of.
-func (in *Inputs) WhyUnread(r kinds.Resource, be string) string {
+// whyUnread returns why a kind that could not be listed was not: the Reason of a
+// [state.Missing].
+func (in *Inputs) whyUnread(r kinds.Resource) string {
 	for _, m := range in.Missing {
 		if m.Resource.FullName() == r.FullName() && m.Reason != state.Forbidden {
-			return Unread(m.Reason, be)
+			return m.Reason
 		}
 	}
-	return Unread(state.Forbidden, be)
-}
-
-// Unread is the reason of a [state.Missing] in words, behind what is spoken of; be is
-// the verb that goes with that.
-func Unread(reason, be string) string {
-	switch reason {
-	case state.NotInFile:
-		return be + " not in the file"
-	case state.Failed:
-		return "could not be read"
-	}
-	return "cannot be read (no permission)"
+	return state.Forbidden
 }
 
 // namespaces reads the namespaces, or by name those that are read one at a time.
@@ -94,24 +81,24 @@ func (l *loader) assumeLocalQueues() {
 	for _, q := range in.LocalQueues {
 		have[q.Namespace+"/"+q.Name] = true
 	}
-	assume := func(ns, name, cq, basis string) {
+	assume := func(ns, name, cq string, seen bool) {
 		if key := ns + "/" + name; name != "" && cq != "" && !have[key] {
 			have[key] = true
 			in.LocalQueues = append(in.LocalQueues, &kueue.LocalQueue{
 				ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
 				Spec:       kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(cq)},
 			})
-			in.Assumed = append(in.Assumed, fmt.Sprintf("assuming that LocalQueue %s/%s uses ClusterQueue %s (%s): it %s", ns, name, cq, basis, in.WhyUnread(kinds.LocalQueue, "is")))
+			in.Assumed = append(in.Assumed, Assumption{Queue: key, ClusterQueue: cq, Seen: seen, Unread: in.whyUnread(kinds.LocalQueue)})
 		}
 	}
 	for _, w := range in.Workloads {
 		if a := w.Status.Admission; a != nil {
-			assume(w.Namespace, string(w.Spec.QueueName), string(a.ClusterQueue), "its workloads were admitted there")
+			assume(w.Namespace, string(w.Spec.QueueName), string(a.ClusterQueue), true)
 		}
 	}
 	for _, ns := range l.r.Fallback() {
 		if team := in.team(ns); team != "" {
-			assume(ns, discovery.ManagedQueue(team), discovery.ManagedClusterQueue(team), "by the usual names")
+			assume(ns, discovery.ManagedQueue(team), discovery.ManagedClusterQueue(team), false)
 		}
 	}
 }
@@ -192,7 +179,7 @@ func (l *loader) hiddenUsage() {
 			}
 		}
 		if n > 0 {
-			in.Assumed = append(in.Assumed, "ClusterQueue "+cq.Name+" has quota in use by workloads that "+in.WhyUnread(kinds.Workload, "are"))
+			in.Assumed = append(in.Assumed, Assumption{ClusterQueue: cq.Name, Unread: in.whyUnread(kinds.Workload)})
 		}
 	}
 }

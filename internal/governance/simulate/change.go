@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,9 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Kind is a kind of change.
@@ -79,7 +78,7 @@ var setForm = regexp.MustCompile(`^([^=@]+?)\.([a-z-]+)(?:/([^=@]+))?(?:@([^=]+)
 func New(k Kind, text string) (Change, error) {
 	c := Change{Kind: k, Text: text}
 	if strings.TrimSpace(text) == "" {
-		return c, errs.Usagef("%s is empty", k)
+		return c, &Error{Code: EmptyChange, Change: c}
 	}
 	switch k {
 	case RemoveTeam, RemoveJob:
@@ -87,7 +86,7 @@ func New(k Kind, text string) (Change, error) {
 	case AddTeam:
 		name, like, ok := strings.Cut(text, "=")
 		if !ok || kinds.NotNamespace(name) != "" || like == "" {
-			return c, errs.Usagef("invalid team %q: must be NAME=TEAM", text).Suggest(suggest.AddTeam("NAME", "TEAM"))
+			return c, &Error{Code: TeamForm, Change: c}
 		}
 		c.Target, c.Value = name, like
 	case Set:
@@ -95,7 +94,7 @@ func New(k Kind, text string) (Change, error) {
 	case Priority:
 		job, value, ok := strings.Cut(text, "=")
 		if !ok || job == "" || value == "" {
-			return c, errs.Usagef("invalid priority change %q: must be JOB=CLASS or JOB=NUMBER", text).Suggest(suggest.SetPriority("JOB", "CLASS"))
+			return c, &Error{Code: PriorityForm, Change: c}
 		}
 		c.Target, c.Value = job, value
 	case AddNodes, RemoveNodes:
@@ -109,15 +108,11 @@ func New(k Kind, text string) (Change, error) {
 		}
 		n, err := strconv.Atoi(count)
 		if err != nil || n < 1 || n > 100_000 {
-			example := suggest.AddNodes
-			if k == RemoveNodes {
-				example = suggest.RemoveNodes
-			}
-			return c, errs.Usagef("invalid number of nodes %q: must be between 1 and 100000", count).Suggest(example("ml.p5.48xlarge", "2"))
+			return c, &Error{Code: NodeCount, Change: c, Value: count}
 		}
 		c.Count = n
 	default:
-		return c, errs.Usagef("change %q not found", k).WithFact("available", kindNames())
+		return c, &Error{Code: UnknownChange, Change: c, Names: kindNames()}
 	}
 	return c, nil
 }
@@ -127,48 +122,31 @@ func NewJob(text string, manifest []byte, namespace string) Change {
 	return Change{Kind: AddJob, Text: text, Manifest: manifest, Namespace: namespace}
 }
 
-// subject is whose setting it is, in an error.
-func (c Change) subject() string {
-	if name, ok := strings.CutPrefix(c.Target, cohortTarget); ok {
-		return "cohort " + name
-	}
-	return "team " + c.Target
-}
+// Cohort returns the cohort whose setting it is; ok is false for a team's.
+func (c Change) Cohort() (name string, ok bool) { return strings.CutPrefix(c.Target, cohortTarget) }
 
 func (c Change) set() (Change, error) {
 	m := setForm.FindStringSubmatch(c.Text)
 	if m == nil {
-		return c, errs.Usagef("invalid setting %q: must be TEAM.SETTING=VALUE", c.Text).
-			Suggest(suggest.SetPolicy("TEAM", "borrow-limit", "0"), suggest.SetPolicy("TEAM", "quota", "32"), suggest.SetPolicy("TEAM", "quota/nvidia.com/gpu@ml.p5.48xlarge", "32"))
+		return c, &Error{Code: SettingForm, Change: c}
 	}
 	c.Target, c.Setting, c.Resource, c.Flavor, c.Value = m[1], m[2], m[3], m[4], m[5]
 	if c.Target == clusterTeam && c.Setting == "fair-sharing" {
 		if c.Value != "on" && c.Value != "off" {
-			return c, errs.Usagef("invalid fair-sharing %q: must be on or off", c.Value)
+			return c, &Error{Code: FairSharing, Change: c}
 		}
 		return c, nil
 	}
 	if _, ok := settings[c.Setting]; !ok {
-		e := errs.Usagef("setting %q not found", c.Setting)
-		for _, n := range errs.Near(c.Setting, settingNames()) {
-			e.Suggest(suggest.SetPolicy(c.Target, n, "VALUE"))
-		}
-		return c, e.WithFact("available", strings.Join(settingNames(), ", "))
+		return c, &Error{Code: NoSetting, Change: c, Names: settingNames()}
 	}
 	if c.Value == "" {
-		return c, errs.Usagef("%s has no value", c.Text)
+		return c, &Error{Code: NoValue, Change: c}
 	}
 	return c, nil
 }
 
-func settingNames() []string {
-	var out []string
-	for n := range settings {
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
-}
+func settingNames() []string { return slices.Sorted(maps.Keys(settings)) }
 
 // Settings lists the settings of a team with their meaning, for help texts.
 func Settings() [][2]string {
@@ -179,12 +157,12 @@ func Settings() [][2]string {
 	return out
 }
 
-func kindNames() string {
+func kindNames() []string {
 	var out []string
 	for _, k := range kindsOfFile {
 		out = append(out, string(k))
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // File reads changes from YAML: `changes:` and a list, each entry one kind of
@@ -201,8 +179,7 @@ func File(data []byte, readJob func(path string) ([]Change, error)) ([]Change, e
 		Changes []map[string]any `json:"changes"`
 	}
 	if err := yaml.UnmarshalStrict(data, &doc); err != nil {
-		return nil, errs.Usagef("cannot read the file of changes: it must contain a list under \"changes\"").
-			WithFact("example", "changes:\n- set: TEAM.borrow-limit=0\n- addJob: train.yaml").WithCause(err)
+		return nil, &Error{Code: NotChanges, Err: err}
 	}
 	var out []Change
 	for i, entry := range doc.Changes {
@@ -215,17 +192,17 @@ func File(data []byte, readJob func(path string) ([]Change, error)) ([]Change, e
 				for _, t := range v {
 					s, ok := t.(string)
 					if !ok {
-						return nil, errs.Usagef("change %d: %s must be a text", i+1, name)
+						return nil, &Error{Code: NotText, Count: i + 1, Value: name}
 					}
 					texts = append(texts, s)
 				}
 			default:
-				return nil, errs.Usagef("change %d: %s must be a text", i+1, name)
+				return nil, &Error{Code: NotText, Count: i + 1, Value: name}
 			}
 			for _, text := range texts {
 				changes, err := one(Kind(name), text, readJob)
 				if err != nil {
-					return nil, errs.Wrap(err, "change "+strconv.Itoa(i+1)).WithCode(errs.ExitOf(err))
+					return nil, &Error{Code: InChange, Count: i + 1, Err: err}
 				}
 				out = append(out, changes...)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 )
 
 // TestRefusedChanges: what Kueue's API refuses is an error, and not a team that is
@@ -34,7 +35,7 @@ func TestRefusedChanges(t *testing.T) {
 			changes = append(changes, change(t, simulate.Set, c))
 		}
 		_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), changes, simulate.Options{})
-		if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), want) {
+		if exitOf(err) != errs.Usage || !strings.Contains(textOf(err), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -157,7 +158,7 @@ func TestJobTwice(t *testing.T) {
 		}
 	}
 	_, err := simulate.Run(context.Background(), w, []simulate.Change{addJob("b", "four", 1)}, simulate.Options{})
-	if text := errs.Text(err, false); errs.ExitOf(err) != errs.Usage || !strings.Contains(text, "Job four already exists in b") || !strings.Contains(text, "--remove-job b/four") {
+	if text := textOf(err); exitOf(err) != errs.Usage || !strings.Contains(text, "Job four already exists in b") || !strings.Contains(text, "--remove-job b/four") {
 		t.Errorf("%v", text)
 	}
 	for _, c := range [][]simulate.Change{
@@ -186,6 +187,7 @@ func TestFaultyTeam(t *testing.T) {
 	if len(r.Teams) != 1 || r.Teams[0].Team != "a" || len(r.After.Borrowed) != 0 {
 		t.Errorf("%+v %+v", r.Teams, r.After)
 	}
+	simulation.Fill(r)
 	notes := fmt.Sprint(r.Notes)
 	if !strings.Contains(notes, "ClusterQueue b: flavor a100, nvidia.com/gpu: nominalQuota -5 is negative") ||
 		!strings.Contains(notes, "in ClusterQueue b, which is left out") {
@@ -216,11 +218,11 @@ func TestEndlessQuota(t *testing.T) {
 	}
 	manifest := strings.ReplaceAll(string(addJob("b", "huge", 7).Manifest), `"7"`, `"9e99"`)
 	_, err = simulate.Run(context.Background(), w, []simulate.Change{simulate.NewJob("huge.yaml", []byte(manifest), "")}, simulate.Options{})
-	if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "more nvidia.com/gpu than can be counted") {
+	if exitOf(err) != errs.Usage || !strings.Contains(textOf(err), "more nvidia.com/gpu than can be counted") {
 		t.Errorf("%v", err)
 	}
 	_, err = simulate.Run(context.Background(), w, []simulate.Change{change(t, simulate.Set, "b.borrow-limit=50%")}, simulate.Options{})
-	if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "too large") {
+	if exitOf(err) != errs.Usage || !strings.Contains(textOf(err), "too large") {
 		t.Errorf("%v", err)
 	}
 }

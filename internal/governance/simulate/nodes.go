@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -69,7 +68,7 @@ func (a *applied) removeNodes(c Change) error {
 	} else {
 		nodes := a.ofType(c.Target)
 		if len(nodes) > 0 && len(nodes) < c.Count {
-			return errs.Usagef("cannot remove %d nodes of %s: the cluster has %d", c.Count, c.Target, len(nodes))
+			return &Error{Code: TooFewNodes, Change: c, Count: len(nodes)}
 		}
 		if len(nodes) > 0 {
 			pods := map[string]int{}
@@ -82,9 +81,9 @@ func (a *applied) removeNodes(c Change) error {
 	}
 	if len(gone) == 0 {
 		if len(all[*corev1.Node](a.World)) == 0 {
-			return errs.New("cannot remove nodes", "the cluster has no nodes, or you have no permission to list them").WithCode(errs.Usage)
+			return &Error{Code: NoNodes, Change: c}
 		}
-		return unknown("node or instance type", c.Target, a.nodeNames())
+		return notFound(aNode, c.Target, a.nodeNames())
 	}
 	names, hosts := map[string]bool{}, map[string]bool{}
 	for _, n := range gone {
@@ -173,7 +172,9 @@ func evicted(old *kueue.Workload, w World) *kueue.Workload {
 func (a *applied) addNodes(c Change) error {
 	nodes := a.ofType(c.Target)
 	if len(nodes) == 0 {
-		return unknown("instance type", c.Target, a.nodeNames()).(*errs.Error).WithAdvice("name an instance type with at least one node: new nodes copy it")
+		e := notFound(anInstanceType, c.Target, a.nodeNames())
+		e.Copied = true
+		return e
 	}
 	like := nodes[len(nodes)-1]
 	for _, n := range nodes {

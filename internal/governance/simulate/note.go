@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 )
 
 // NoteCode is what a Note is about.
@@ -32,19 +34,19 @@ const (
 	// EvictionsInProgress: Jobs hold their quota until their pods end, at the latest
 	// after Takes.
 	EvictionsInProgress NoteCode = "EvictionsInProgress"
-	// Invalid: an object cannot be right and is left out; Message says why.
+	// Invalid: an object cannot be right and is left out.
 	Invalid NoteCode = "Invalid"
 	// NotModelled: the decisions depend on something that the simulation does not
-	// model; Message names it.
+	// model.
 	NotModelled NoteCode = "NotModelled"
-	// Assumed: a value that could not be read is assumed; Message names it.
+	// Assumed: a value that could not be read is assumed.
 	Assumed NoteCode = "Assumed"
 )
 
 // Note is a reservation about a report. Package present/simulation words it.
 type Note struct {
 	Code NoteCode
-	// Message is a sentence.
+	// Message is a sentence, "" until present/simulation sets it.
 	Message string
 
 	Team      string    `json:"-"`
@@ -55,6 +57,8 @@ type Note struct {
 	Jobs      []PodLoss `json:"-"`
 
 	Takes time.Duration `json:"-"`
+	// Of is a note on the engine or on what it was given.
+	Of *inputs.Note `json:"-"`
 }
 
 // PodLoss counts the pods that a job ("namespace/name") loses with removed nodes.
@@ -79,10 +83,10 @@ func (r *result) evictionNotes() []Note {
 // sortNotes orders notes and drops repeated ones.
 func sortNotes(notes []Note) []Note {
 	slices.SortStableFunc(notes, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Team, b.Team), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Node, b.Node))
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Team, b.Team), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Node, b.Node))
 	})
 	return slices.CompactFunc(notes, func(a, b Note) bool {
-		return a.Code == b.Code && a.Message == b.Message && a.Team == b.Team && a.Namespace == b.Namespace && a.Job == b.Job && a.Node == b.Node && a.Count == b.Count
+		return a.Of == nil && b.Of == nil && a.Code == b.Code && a.Team == b.Team && a.Namespace == b.Namespace && a.Job == b.Job && a.Node == b.Node && a.Count == b.Count
 	})
 }
 
@@ -98,11 +102,18 @@ func notModelled(jobs []Job) []string {
 	return slices.Compact(out)
 }
 
-// messages are notes of one code with the messages of another package.
-func messages(code NoteCode, texts []string) []Note {
+// engineNotes are the notes on an engine: objects that it left out, and what it does
+// not follow.
+func (r *result) engineNotes() []Note {
 	var out []Note
-	for _, t := range texts {
-		out = append(out, Note{Code: code, Message: t})
+	for _, err := range r.problems {
+		out = append(out, NoteOf(inputs.Note{Code: inputs.Invalid, Err: err}))
+	}
+	for _, w := range r.warnings {
+		out = append(out, NoteOf(inputs.Note{Code: inputs.NotModelled, Warning: &w}))
 	}
 	return out
 }
+
+// NoteOf returns a note on the engine, or on what it was given, as one on the report.
+func NoteOf(n inputs.Note) Note { return Note{Code: NoteCode(n.Code), Of: &n} }

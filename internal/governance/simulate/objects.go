@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -60,10 +59,10 @@ func NewObjects(text string, put, remove []client.Object) Change {
 func FromFile(text string, data []byte, namespace func() (string, error)) (Change, error) {
 	put, err := admission.DecodeStrict(data)
 	if err != nil {
-		return Change{}, errs.Usagef("cannot read %s: %s", text, strings.Join(strings.Fields(err.Error()), " ")).WithCause(err)
+		return Change{}, &Error{Code: InvalidFile, Change: Change{Text: text}, Err: err}
 	}
 	if len(put) == 0 {
-		return Change{}, errs.Usagef("%s contains no object", text)
+		return Change{}, &Error{Code: NoObjects, Change: Change{Text: text}}
 	}
 	for _, o := range put {
 		if lq, ok := o.(*kueue.LocalQueue); ok && lq.Namespace == "" {
@@ -95,7 +94,7 @@ func (a *applied) applyObjects(c Change) error {
 	for _, o := range slices.Concat(c.put, c.remove) {
 		if !accepts(o) {
 			kind := strings.TrimPrefix(fmt.Sprintf("%T", o), "*")
-			return errs.Usagef("cannot simulate a change of %s %s", cmp.Or(o.GetObjectKind().GroupVersionKind().Kind, kind), o.GetName())
+			return &Error{Code: ObjectIgnored, Change: c, Kind: cmp.Or(o.GetObjectKind().GroupVersionKind().Kind, kind), Value: o.GetName()}
 		}
 	}
 	for _, o := range c.remove {

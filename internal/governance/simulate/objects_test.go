@@ -140,12 +140,12 @@ spec:
 	t.Run("what Kueue refuses is an error", func(t *testing.T) {
 		for _, yaml := range []string{fmt.Sprintf(clusterQueue, "b", "-3"), fmt.Sprintf(clusterQueue, "new", "-3")} {
 			_, err := simulate.Run(ctx, world(t, "lend-three.yaml"), []simulate.Change{simulate.NewObjects("plan", objects(t, yaml), nil)}, simulate.Options{})
-			if errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "nominalQuota -3 is negative") {
+			if exitOf(err) != errs.Usage || !strings.Contains(textOf(err), "nominalQuota -3 is negative") {
 				t.Errorf("%v", err)
 			}
 		}
 		_, err := simulate.Run(ctx, world(t, "lend-three.yaml"), []simulate.Change{simulate.NewObjects("plan", []client.Object{&corev1.Pod{}}, nil)}, simulate.Options{})
-		if errs.ExitOf(err) != errs.Usage {
+		if exitOf(err) != errs.Usage {
 			t.Errorf("a pod: %v", err)
 		}
 	})

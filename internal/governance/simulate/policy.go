@@ -1,11 +1,11 @@
 package simulate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,20 +17,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // set changes a policy of a team, or of the cluster.
-func (a *applied) set(c Change) error {
+func (a *applied) set(ctx context.Context, c Change) error {
 	if c.Target == clusterTeam && c.Setting == "fair-sharing" {
 		a.Config.FairSharing = c.Value == "on"
 		return nil
 	}
 	if cohort, ok := strings.CutPrefix(c.Target, cohortTarget); ok {
-		return a.setCohort(cohort, c)
+		return a.setCohort(ctx, cohort, c)
 	}
 	old, err := a.queue(c.Target)
 	if err != nil {
@@ -108,35 +107,39 @@ func (a *applied) accepted(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if bad == "" {
+		if len(bad) == 0 {
 			continue
 		}
 		if old != nil {
 			if was, err := a.refusal(ctx, old); err != nil {
 				return err
-			} else if was == bad {
+			} else if reflect.DeepEqual(was, bad) {
 				continue
 			}
 		}
-		return errs.Usagef("Kueue refuses the ClusterQueue of team %s with these changes", quota.TeamOf(q.Name)).WithFact("reason", bad)
+		return &Error{Code: Refused, Kind: kinds.ClusterQueue.Kind, Value: q.Name, Refusals: bad}
 	}
 	return nil
 }
 
-// refusal is why Kueue's API refuses a ClusterQueue or Cohort; "" when it does not.
-func (a *applied) refusal(ctx context.Context, o client.Object) (string, error) {
+// refusal is why Kueue's API refuses a ClusterQueue or Cohort; nil when it does not.
+func (a *applied) refusal(ctx context.Context, o client.Object) ([]Refusal, error) {
 	if q, ok := o.(*kueue.ClusterQueue); ok && q.Spec.Preemption != nil {
 		p, b := q.Spec.Preemption, q.Spec.Preemption.BorrowWithinCohort
 		if (p.ReclaimWithinCohort == "" || p.ReclaimWithinCohort == kueue.PreemptionPolicyNever) &&
 			b != nil && b.Policy != "" && b.Policy != kueue.BorrowWithinCohortPolicyNever {
-			return "borrow-preemption requires reclaim LowerPriority or Any", nil
+			return []Refusal{{}}, nil
 		}
 	}
 	_, bad, err := World{Config: a.Config, Objects: []client.Object{o}, Now: a.Now}.engine(ctx, func() time.Time { return a.Now })
-	if err != nil || bad == nil {
-		return "", err
+	if err != nil {
+		return nil, err
 	}
-	return strings.ReplaceAll(bad.Error(), "\n", "; "), nil
+	var out []Refusal
+	for _, problem := range admission.Problems(bad) {
+		out = append(out, Refusal{problem})
+	}
+	return out, nil
 }
 
 // choose sets one of a few words, whatever their case.
@@ -147,7 +150,7 @@ func choose(c Change, words []string, set func(string)) error {
 			return nil
 		}
 	}
-	return errs.Usagef("invalid %s %q: must be one of %s", c.Setting, c.Value, strings.Join(words, ", "))
+	return &Error{Code: NotWord, Change: c, Names: words}
 }
 
 // setQuota sets the amount or a limit of the resources that are meant.
@@ -172,7 +175,7 @@ func setQuota(groups []kueue.ResourceGroup, c Change) error {
 			part, ok := share(r, percent)
 			switch {
 			case !ok:
-				return errs.Usagef("%s of a quota of %s is too large", c.Value, r.NominalQuota.String())
+				return &Error{Code: PercentOfQuota, Change: c, Value: r.NominalQuota.String()}
 			case limit:
 				setLimit(r, c.Setting, part)
 			default:
@@ -182,11 +185,11 @@ func setQuota(groups []kueue.ResourceGroup, c Change) error {
 			amount, err := resource.ParseQuantity(c.Value)
 			switch {
 			case err != nil:
-				return errs.Usagef("invalid amount %q: must be a quantity, for example 32, 500m or 64Gi", c.Value)
+				return &Error{Code: NotAmount, Change: c}
 			case amount.Sign() < 0:
-				return errs.Usagef("invalid %s: must be at least 0", c.Text)
+				return &Error{Code: Negative, Change: c}
 			case quota.AmountOf(string(r.Name), amount) == quota.Unlimited:
-				return errs.Usagef("invalid %s: the amount is too large", c.Text)
+				return &Error{Code: TooLarge, Change: c}
 			}
 			if limit {
 				setLimit(r, c.Setting, &amount)
@@ -215,7 +218,7 @@ func percentage(value string) (percent float64, is bool, err error) {
 	}
 	p, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(p >= 0 && p <= 1e6) { // NaN is neither
-		return 0, true, errs.Usagef("invalid percentage %q: must be a number of at least 0%%", value)
+		return 0, true, &Error{Code: NotPercentage, Value: value}
 	}
 	return p, true, nil
 }
@@ -235,7 +238,7 @@ func (a *applied) weight(old *kueue.FairSharing, c Change) (*kueue.FairSharing, 
 		}
 		weight = *resource.NewMilliQuantity(int64(math.Round(present.AsApproximateFloat64()*percent*10)), resource.DecimalSI)
 	case err != nil || weight.Sign() < 0:
-		return nil, errs.Usagef("invalid weight %q: must be a number of at least 0, or a percentage of the present weight", c.Value)
+		return nil, &Error{Code: NotWeight, Change: c}
 	}
 	if !a.Config.FairSharing {
 		a.note(Note{Code: WeightsIgnored})
@@ -246,9 +249,12 @@ func (a *applied) weight(old *kueue.FairSharing, c Change) (*kueue.FairSharing, 
 // cohortTarget begins the target of a setting of a cohort.
 const cohortTarget = "cohort:"
 
+// cohortSettings are the settings that a cohort has, too.
+var cohortSettings = []string{"borrow-limit", "cohort", "lend-limit", "quota", "weight"}
+
 // setCohort changes a cohort's quota, limits, weight or parent. A cohort that is only
 // named gets an object.
-func (a *applied) setCohort(name string, c Change) error {
+func (a *applied) setCohort(ctx context.Context, name string, c Change) error {
 	names := map[string]bool{}
 	for _, q := range all[*kueue.ClusterQueue](a.World) {
 		names[string(q.Spec.CohortName)] = true
@@ -258,7 +264,7 @@ func (a *applied) setCohort(name string, c Change) error {
 	}
 	delete(names, "")
 	if !names[name] {
-		return unknown("cohort", name, names)
+		return notFound(aCohort, name, names)
 	}
 	old := find[*kueue.Cohort](a.World, name)
 	o := &kueue.Cohort{}
@@ -279,13 +285,17 @@ func (a *applied) setCohort(name string, c Change) error {
 			o.Spec.ParentName = ""
 		}
 	default:
-		return errs.Usagef("%s is a setting of teams: a cohort has none", c.Setting).WithFact("available", "borrow-limit, cohort, lend-limit, quota, weight")
+		return &Error{Code: TeamsOnly, Change: c, Names: cohortSettings}
 	}
 	if err != nil {
 		return err
 	}
-	if bad, err := a.refusal(context.Background(), o); err != nil || bad != "" {
-		return cmp.Or(err, error(errs.Usagef("Kueue refuses the Cohort %s with these changes", name).WithFact("reason", bad)))
+	bad, err := a.refusal(ctx, o)
+	if err != nil {
+		return err
+	}
+	if len(bad) > 0 {
+		return &Error{Code: Refused, Kind: kinds.Cohort.Kind, Value: name, Refusals: bad}
 	}
 	if old == nil {
 		a.Objects = append(a.Objects, o)
@@ -371,8 +381,7 @@ func quotas(groups []kueue.ResourceGroup, c Change, everything bool) ([]*kueue.R
 	slices.Sort(all)
 	switch {
 	case len(meant) == 0:
-		return nil, errs.NotFoundf("%s has no quota for %s", c.subject(), strings.Trim(c.Resource+"@"+c.Flavor, "@")).
-			WithFact("available", strings.Join(all, ", "))
+		return nil, &Error{Code: NoQuota, Change: c, Names: all}
 	case everything || len(meant) == 1:
 		return meant, nil
 	case len(owns) == 1:
@@ -382,8 +391,7 @@ func quotas(groups []kueue.ResourceGroup, c Change, everything bool) ([]*kueue.R
 	if len(owned) == 0 {
 		owned = all
 	}
-	return nil, errs.Usagef("%s does not name a resource and flavor", c.Text).WithFact("available", strings.Join(owned, ", ")).
-		Suggest(suggest.SetPolicy(c.Target, c.Setting+"/"+owned[0], c.Value))
+	return nil, &Error{Code: WhichQuota, Change: c, Names: owned}
 }
 
 // prioritize gives a job another priority: a class, with or without "-priority",
@@ -406,10 +414,10 @@ func (a *applied) prioritize(c Change) error {
 	}
 	n, err := strconv.ParseInt(c.Value, 10, 32)
 	if errors.Is(err, strconv.ErrRange) {
-		return errs.Usagef("invalid priority %s: must be between -2147483648 and 2147483647", c.Value)
+		return &Error{Code: PriorityRange, Change: c}
 	}
 	if err != nil {
-		return unknown("priority class", c.Value, names)
+		return notFound(aPriorityClass, c.Value, names)
 	}
 	w.Spec.Priority = ptr.To(int32(n))
 	w.Spec.PriorityClassRef = nil

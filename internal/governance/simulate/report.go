@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -194,7 +193,7 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))
 	}
 	r.Notes = append(r.Notes, before.evictionNotes()...)
-	r.Notes = slices.Concat(r.Notes, messages(Invalid, after.problems), messages(NotModelled, after.warnings))
+	r.Notes = append(r.Notes, after.engineNotes()...)
 	if !before.settled && steps == 0 {
 		r.Notes = append(r.Notes, Note{Code: Unsettled})
 	}

@@ -3,8 +3,6 @@ package simulate
 import (
 	"context"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -39,8 +36,8 @@ type result struct {
 	takes    time.Duration
 	evicting []key // evictions in progress before the run
 	loop     *Loop
-	problems []string
-	warnings []string
+	problems []error
+	warnings []admission.Warning
 	idle     map[string]state.Condition // Active conditions of ClusterQueues that admit nothing
 	quota    *quota.Report              // see report
 	teams    map[string]*TeamState      // see teamStates
@@ -71,10 +68,7 @@ func run(ctx context.Context, w World, steps int, takes time.Duration) (*result,
 	for _, w := range e.Evicting() {
 		r.evicting = append(r.evicting, keyOf(w))
 	}
-	if bad != nil {
-		r.problems = strings.Split(bad.Error(), "\n")
-		slices.Sort(r.problems)
-	}
+	r.problems = admission.Problems(bad)
 	switch {
 	case steps == untouched:
 	case steps > 0:
@@ -101,7 +95,7 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 	for contested, quiet := 0, 0; contested < maxCycles; {
 		t, err := e.Run(ctx, chunk)
 		if err != nil {
-			return errs.Wrap(err, "cannot simulate")
+			return &Error{Code: NotRun, Err: err}
 		}
 		r.add(t.Events)
 		r.count += t.Cycles
@@ -186,7 +180,7 @@ func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) e
 	for range steps {
 		t, err := e.Run(ctx, 1)
 		if err != nil {
-			return errs.Wrap(err, "cannot simulate")
+			return &Error{Code: NotRun, Err: err}
 		}
 		if t.Cycles == 0 {
 			r.settled = true

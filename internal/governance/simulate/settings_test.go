@@ -12,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 )
 
 // twoFlavors gives team b a second flavor.
@@ -84,7 +85,7 @@ func TestSuggestedSettings(t *testing.T) {
 	for _, set := range []string{"b.quota=12", "b.borrow-limit=7", "b.lend-limit=3", "cohort:pool.quota=3"} {
 		_, err := simulate.Run(context.Background(), twoFlavors(t), []simulate.Change{change(t, simulate.Set, set)}, simulate.Options{})
 		var e *errs.Error
-		if !errors.As(err, &e) {
+		if !errors.As(simulation.Error(err), &e) {
 			t.Errorf("%s: %v", set, err)
 			continue
 		}
@@ -124,7 +125,7 @@ func TestCohortSettings(t *testing.T) {
 		"cohort:pool.borrow-limit/x@y=1": "cohort pool has no quota",
 	} {
 		_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{set(text)}, simulate.Options{})
-		if err == nil || !strings.Contains(errs.Text(err, false), want) {
+		if err == nil || !strings.Contains(textOf(err), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -145,7 +146,7 @@ func TestAddTeam(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"c", "C=a", "c=", "=a"} {
-		if _, err := simulate.New(simulate.AddTeam, text); errs.ExitOf(err) != errs.Usage {
+		if _, err := simulate.New(simulate.AddTeam, text); exitOf(err) != errs.Usage {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -237,7 +238,7 @@ func TestWrongChanges(t *testing.T) {
 		{simulate.AddNodes, "t=-1", "must be between 1 and"},
 		{simulate.Set, "cluster.fair-sharing=maybe", "on or off"},
 	} {
-		if _, err := simulate.New(c.kind, c.text); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), c.want) {
+		if _, err := simulate.New(c.kind, c.text); exitOf(err) != errs.Usage || !strings.Contains(textOf(err), c.want) {
 			t.Errorf("%s %q: %v", c.kind, c.text, err)
 		}
 	}
@@ -262,16 +263,16 @@ func TestWrongChanges(t *testing.T) {
 		{simulate.AddNodes, "ml.p5=2", "instance type \"ml.p5\" not found", errs.NotFound},
 	} {
 		_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{change(t, c.kind, c.text)}, simulate.Options{})
-		if errs.ExitOf(err) != c.code || !strings.Contains(errs.Text(err, false), c.want) {
-			t.Errorf("%s %q: %v (exit %d)", c.kind, c.text, errs.Text(err, false), errs.ExitOf(err))
+		if exitOf(err) != c.code || !strings.Contains(textOf(err), c.want) {
+			t.Errorf("%s %q: %v (exit %d)", c.kind, c.text, textOf(err), exitOf(err))
 		}
 	}
 	_, err := simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{addJob("b", "x", 1), addJob("b", "x", 1)}, simulate.Options{})
-	if errs.ExitOf(err) != errs.Usage {
+	if exitOf(err) != errs.Usage {
 		t.Errorf("a job twice: %v", err)
 	}
 	deploy := simulate.NewJob("d.yaml", []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","namespace":"b"}}`), "")
-	if _, err = simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{deploy}, simulate.Options{}); !strings.Contains(errs.Text(err, false), "PyTorchJob") {
+	if _, err = simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{deploy}, simulate.Options{}); !strings.Contains(textOf(err), "PyTorchJob") {
 		t.Errorf("a Deployment: %v", err)
 	}
 }
@@ -284,8 +285,13 @@ func TestFile(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	for _, bad := range []string{"set: b.quota=9", "changes:\n- set: 3", "changes:\n- colour: red", "changes: no", "- a"} {
-		if _, err := simulate.File([]byte(bad), nil); errs.ExitOf(err) != errs.Usage {
+		if _, err := simulate.File([]byte(bad), nil); exitOf(err) != errs.Usage {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
 }
+
+// exitOf and textOf are what a person gets of an error.
+func exitOf(err error) errs.Exit { return errs.ExitOf(simulation.Error(err)) }
+
+func textOf(err error) string { return errs.Text(simulation.Error(err), false) }

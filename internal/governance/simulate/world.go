@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,11 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // World is the simulated cluster.
@@ -47,7 +44,7 @@ func (w World) engine(ctx context.Context, now func() time.Time) (e *admission.E
 	cfg := w.Config
 	cfg.Now = now
 	if e, err = admission.New(cfg); err != nil {
-		return nil, nil, errs.New("cannot simulate with the rules of the cluster", err.Error()).WithCause(err)
+		return nil, nil, &Error{Code: InvalidRules, Err: err}
 	}
 	return e, e.Load(ctx, w.Objects...), nil
 }
@@ -108,13 +105,13 @@ func (a *applied) apply(ctx context.Context, c Change) error {
 	case AddTeam:
 		return a.addTeam(c)
 	case Set:
-		return a.set(c)
+		return a.set(ctx, c)
 	case Priority:
 		return a.prioritize(c)
 	case AddJob:
 		return a.addJob(ctx, c)
 	}
-	return errs.Usagef("there is no change %q", c.Kind)
+	return &Error{Code: UnknownChange, Change: c, Names: kindNames()}
 }
 
 func (a *applied) note(n Note) { a.notes = append(a.notes, n) }
@@ -193,27 +190,7 @@ func (a *applied) queue(team string) (*kueue.ClusterQueue, error) {
 			}
 		}
 	}
-	return nil, unknown("team", team, names)
-}
-
-// unknown is the error of a name that nothing has.
-func unknown(what, name string, names map[string]bool) error {
-	var list []string
-	for n := range names {
-		list = append(list, n)
-	}
-	slices.Sort(list)
-	e := errs.NotFoundf("%s %q not found", what, name)
-	if near := errs.Near(name, list); len(near) > 0 {
-		return e.WithFact("did you mean", strings.Join(near, ", "))
-	}
-	if len(list) == 0 {
-		return e
-	}
-	if len(list) > 20 {
-		return e.WithFact("available", fmt.Sprintf("%s and %d more", strings.Join(list[:20], ", "), len(list)-20))
-	}
-	return e.WithFact("available", strings.Join(list, ", "))
+	return nil, notFound(aTeam, team, names)
 }
 
 func (a *applied) removeTeam(c Change) error {
@@ -257,7 +234,7 @@ func (a *applied) addTeam(c Change) error {
 	}
 	for _, q := range all[*kueue.ClusterQueue](a.World) {
 		if q.Name == name {
-			return errs.Usagef("cannot add team %s: ClusterQueue %s already exists", c.Target, name)
+			return &Error{Code: TeamExists, Change: c, Value: name}
 		}
 	}
 	labels := map[string]string{corev1.LabelMetadataName: namespace}
@@ -300,16 +277,11 @@ func (a *applied) job(name string) (*kueue.Workload, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, unknown("job", name, names)
+		return nil, notFound(aJob, name, names)
 	case 1:
 		return found[0], nil
 	}
-	var list []string
-	for n := range homes {
-		list = append(list, n)
-	}
-	slices.Sort(list)
-	return nil, errs.Usagef("%d jobs are named %q", len(found), name).WithFact("found", strings.Join(list, ", "))
+	return nil, &Error{Code: Ambiguous, Value: name, Count: len(found), Names: slices.Sorted(maps.Keys(homes))}
 }
 
 // addJob adds the workload that Kueue would make of a manifest.
@@ -324,20 +296,20 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 		for _, k := range admission.SupportedJobs() {
 			kinds = append(kinds, k.Kind)
 		}
-		return errs.Usagef("%s contains no job that Kueue queues", c.Text).WithFact("supported", strings.Join(kinds, ", ")).WithCause(err)
+		return &Error{Code: NoJob, Change: c, Names: kinds, Err: err}
 	}
 	if err != nil {
-		return (&errs.Error{What: "cannot add " + c.Text, Why: err.Error(), Code: errs.Usage}).WithCause(err)
+		return &Error{Code: InvalidJob, Change: c, Err: err}
 	}
 	if w.Namespace == "" {
 		w.Namespace = c.Namespace
 	}
 	if w.Namespace == "" {
-		return errs.Usagef("%s names no namespace", c.Text).Suggest(suggest.Namespace("NAMESPACE"))
+		return &Error{Code: NoNamespace, Change: c}
 	}
 	if w.Spec.QueueName == "" {
 		if w.Spec.QueueName, err = a.onlyQueue(w.Namespace); err != nil {
-			return errs.Wrap(err, "cannot add "+c.Text).WithCode(errs.Usage)
+			return &Error{Code: InvalidJob, Change: c, Err: err}
 		}
 	}
 	// Kueue orders what is equal otherwise by UID, which a server would have given.
@@ -345,12 +317,11 @@ func (a *applied) addJob(ctx context.Context, c Change) error {
 	a.added++
 	w.CreationTimestamp.Time = a.Now.Add(time.Duration(a.added) * time.Millisecond)
 	if err := cmp.Or(admission.CheckWorkload(w), admission.CheckRequests(w)); err != nil {
-		return (&errs.Error{What: "cannot add " + c.Text, Why: err.Error(), Code: errs.Usage}).WithCause(err)
+		return &Error{Code: InvalidJob, Change: c, Err: err}
 	}
 	if slices.ContainsFunc(all[*kueue.Workload](a.World), func(old *kueue.Workload) bool { return sameJob(old, w) }) {
 		_, kind := inputs.JobOf(w)
-		return errs.Usagef("cannot add %s: %s %s already exists in %s", c.Text, kind, JobName(w), w.Namespace).
-			Suggest(suggest.RemoveJob(w.Namespace, JobName(w)))
+		return &Error{Code: JobExists, Change: c, Kind: kind, Value: JobName(w), Namespace: w.Namespace}
 	}
 	a.Objects = append(a.Objects, w)
 	return nil
@@ -379,7 +350,7 @@ func (a *applied) onlyQueue(namespace string) (kueue.LocalQueueName, error) {
 	case len(names) == 1:
 		return kueue.LocalQueueName(names[0]), nil
 	case len(names) == 0:
-		return "", errs.New("", "namespace "+namespace+" has no LocalQueue")
+		return "", &Error{Code: NoQueue, Value: namespace}
 	}
-	return "", errs.New("", "namespace "+namespace+" has several LocalQueues and the job names none").WithFact("available", strings.Join(names, ", "))
+	return "", &Error{Code: WhichQueue, Value: namespace, Names: names}
 }

@@ -4,6 +4,7 @@ package queuetext
 import (
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -26,7 +27,7 @@ func Reason(r *queue.Reason) string {
 	case queue.ClusterQueueMissing:
 		return "ClusterQueue " + r.Object + " not found"
 	case queue.ClusterQueueInvalid:
-		return "its queue is invalid: " + r.Object
+		return "its queue is invalid: " + quotatext.Faults(r.Faults[:1])
 	case queue.ReportedByKueue:
 		return missing(r) + " more " + words.Short(r.Resource) + " needed, Kueue reported"
 	}

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
+	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Fill sets the messages of a report's notes, and of jobs that wait for nodes.
+// Fill sets the messages of a report's problems and notes, and of jobs that wait for nodes.
 func Fill(r *simulate.Report) {
 	for i := range r.Jobs {
 		for _, s := range []*simulate.JobState{r.Jobs[i].Before, r.Jobs[i].After} {
@@ -19,7 +21,15 @@ func Fill(r *simulate.Report) {
 			}
 		}
 	}
+	Problems(r.Problems)
 	Notes(r.Notes)
+}
+
+// Problems sets the sentences of problems.
+func Problems(list []simulate.Problem) {
+	for i := range list {
+		list[i].Message = quotatext.Problem(&list[i].Problem)
+	}
 }
 
 // Notes sets the messages of notes.
@@ -61,6 +71,9 @@ func jobNames(jobs []simulate.PodLoss) string {
 }
 
 func note(n *simulate.Note) string {
+	if n.Of != nil {
+		return notetext.Note(*n.Of)
+	}
 	switch n.Code {
 	case simulate.Unsettled:
 		return "the cluster never settles, even without the changes"

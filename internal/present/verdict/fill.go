@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/present/estimate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 )
 
 // Render returns a suggestion as a line that can be pasted: it knows the cluster of the
@@ -17,6 +18,7 @@ type Render func(errs.Suggestion) string
 
 // Fill sets the sentences of a verdict. Call it once, before the verdict is printed.
 func Fill(v *check.Verdict, render Render) {
+	notetext.Fill(v.Rules.Notes)
 	FillFindings(v.Lint, v.Existing, render)
 	for i := range v.Submission {
 		if s := &v.Submission[i]; s.Message == "" {

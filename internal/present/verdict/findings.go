@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
@@ -198,7 +199,7 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 	case check.ClusterQueueMissing:
 		return fmt.Sprintf("queue %s points to ClusterQueue %s, which does not exist", v.Job.Queue, s.Name)
 	case check.ClusterQueueFaulty:
-		return fmt.Sprintf("ClusterQueue %s is invalid and ignored: %s", s.Name, s.Fault)
+		return fmt.Sprintf("ClusterQueue %s is invalid and ignored: %s", s.Name, quotatext.Faults(s.Faults))
 	case check.NamespaceNotSelected:
 		return fmt.Sprintf("ClusterQueue %s does not admit jobs of namespace %s", s.Name, v.Job.Namespace)
 	case check.PriorityClassMissing, check.PodPriorityClassMissing:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -39,7 +40,7 @@ func (s *sim) admission() (*admission.Engine, error) {
 		objects = append(objects, list...)
 	}
 	if err := e.Load(s.ctx, objects...); err != nil {
-		s.warnf("the scheduler ignores objects that it cannot use: %v", err)
+		s.warnf("the scheduler ignores objects that it cannot use: %s", notetext.Invalid(err))
 	}
 	s.engine, s.loaded = e, map[store.Key]int64{}
 	return e, nil
@@ -60,7 +61,7 @@ func (s *sim) rules() admission.Config {
 			continue
 		}
 		for _, w := range warnings {
-			s.warnf("%s", w)
+			s.warnf("%s", notetext.Warning(&w))
 		}
 		cfg = given
 	}
@@ -159,7 +160,7 @@ func (s *sim) loadWorkloads(e *admission.Engine) error {
 		}
 	}
 	if err := e.Load(s.ctx, changed...); err != nil {
-		s.warnf("the scheduler ignores objects that it cannot use: %v", err)
+		s.warnf("the scheduler ignores objects that it cannot use: %s", notetext.Invalid(err))
 	}
 	return nil
 }

@@ -1,0 +1,161 @@
+// Package notetext words the reservations that come with answers of the admission
+// engine: what it does not follow, which objects it left out, and what was assumed.
+package notetext
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Fill sets the sentences of notes that have none.
+func Fill(notes []inputs.Note) {
+	for i := range notes {
+		if notes[i].Message == "" {
+			notes[i].Message = Note(notes[i])
+		}
+	}
+}
+
+// Note is a note as a sentence without a full stop.
+func Note(n inputs.Note) string {
+	switch n.Code {
+	case inputs.ConfigurationUnknown:
+		if n.Manager == inputs.ManagerInvalid {
+			return "Kueue's configuration is invalid: assuming its defaults"
+		}
+		return "Kueue's configuration is unknown (" + manager(n.Manager) + "): assuming its defaults"
+	case inputs.VersionUnknown:
+		return "the cluster's Kueue version is unknown: checked with the rules of " + admission.KueueVersion
+	case inputs.VersionDiffers:
+		return fmt.Sprintf("the cluster runs Kueue %s: checked with the rules of %s", n.Version, admission.KueueVersion)
+	case inputs.Invalid:
+		return invalid(n.Err)
+	case inputs.NotModelled:
+		if n.RuntimeClasses {
+			return "some jobs use a runtime class: the overhead it may add is not counted"
+		}
+		return Warning(n.Warning)
+	case inputs.Assumed:
+		return assumption(n.Assumption)
+	}
+	return n.Code
+}
+
+func manager(s inputs.ManagerState) string {
+	switch s {
+	case inputs.ManagerEmpty:
+		return "its ConfigMap " + state.ManagerConfigMap + " has no " + state.ManagerConfigKey
+	case inputs.ManagerNotInFile:
+		return "it is not in the file"
+	case inputs.ManagerForbidden:
+		return "no permission to read it"
+	case inputs.ManagerMissing:
+		return "there is no ConfigMap " + state.ManagerConfigMap + " in " + state.ManagerNamespace
+	}
+	return "it could not be read"
+}
+
+// Invalid is why an engine left objects out: the error of its Load.
+func Invalid(err error) string {
+	var texts []string
+	for _, one := range admission.Problems(err) {
+		texts = append(texts, invalid(one))
+	}
+	return strings.Join(texts, "\n")
+}
+
+// invalid is why an engine left an object out.
+func invalid(err error) string {
+	var refused *admission.InvalidError
+	if errors.As(err, &refused) {
+		return refused.Kind + " " + refused.Name + ": " + quotatext.Faults(refused.Faults)
+	}
+	return words.OneLine(err.Error())
+}
+
+func assumption(a *inputs.Assumption) string {
+	if a.Queue == "" {
+		return fmt.Sprintf("ClusterQueue %s has quota in use by workloads that %s", a.ClusterQueue, unread(a.Unread, "are"))
+	}
+	basis := "by the usual names"
+	if a.Seen {
+		basis = "its workloads were admitted there"
+	}
+	return fmt.Sprintf("assuming that LocalQueue %s uses ClusterQueue %s (%s): it %s", a.Queue, a.ClusterQueue, basis, unread(a.Unread, "is"))
+}
+
+// unread is why something could not be read, behind its name; be is the verb that goes
+// with the name.
+func unread(reason, be string) string {
+	switch reason {
+	case state.NotInFile:
+		return be + " not in the file"
+	case state.Failed:
+		return "could not be read"
+	}
+	return "cannot be read (no permission)"
+}
+
+// Warning is what an engine does not follow.
+func Warning(w *admission.Warning) string {
+	switch w.Code {
+	case admission.GateUnknown:
+		return fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version does not have it", w.Name, w.On)
+	case admission.GateLocked:
+		return fmt.Sprintf("feature gate %s=%t is not followed: this Kueue version has it fixed to %t", w.Name, w.On, !w.On)
+	case admission.GatesRefused:
+		return "feature gates are not followed: " + w.Reason
+	case admission.GateNotModelled:
+		return "feature gate " + w.Name + " is on in the cluster but not modelled"
+	case admission.BlockedAdmission:
+		return "waitForPodsReady.blockAdmission is configured: waiting for other jobs' pods is not modelled"
+	case admission.DeviceClasses:
+		return "resources.deviceClassMappings is configured: devices of resource claims are not counted"
+	case admission.NamespaceUnknown:
+		return "namespace " + w.Name + " was not given: its labels are assumed to be empty"
+	case admission.MultiKueueCheck:
+		return "admission check " + w.Name + " is MultiKueue's: what other clusters decide is not modelled"
+	case admission.SecondPass:
+		return "workload " + w.Name + " needs a second scheduling pass (delayed topology or a failed node), which is not modelled"
+	case admission.OrderedByUse:
+		return "ClusterQueues with admission fair sharing, whose order by past use is not modelled: " + someOf(w.Names)
+	case admission.MaybeOrderedByUse:
+		return "ClusterQueues that ask for admission fair sharing (Kueue may have it on), whose order by past use is not modelled: " + someOf(w.Names)
+	case admission.ConcurrentQueues:
+		return "ClusterQueues with concurrent admission, which is not modelled: " + someOf(w.Names)
+	case admission.ClaimingWorkloads:
+		return "workloads with resource claims, whose devices are not counted: " + someOf(w.Names)
+	case admission.OwnClaims:
+		return "it uses resource claims: their devices are not counted"
+	case admission.UncountedUnknown:
+		return uncounted(w, "is not known")
+	case admission.UncountedInvalid:
+		return uncounted(w, "is left out")
+	}
+	return string(w.Code)
+}
+
+func uncounted(w *admission.Warning, what string) string {
+	subject := fmt.Sprintf("%d workloads hold", len(w.Names))
+	if len(w.Names) == 1 {
+		subject = "workload " + w.Names[0] + " holds"
+	}
+	return fmt.Sprintf("%s quota in ClusterQueue %s, which %s: %s usage is not counted", subject, w.Name, what, words.Verb(len(w.Names), "its", "their"))
+}
+
+// someOf names the first few, and says how many more there are.
+func someOf(names []string) string {
+	const most = 4
+	if n := len(names); n > most+1 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
+	}
+	return strings.Join(names, ", ")
+}
