@@ -38,7 +38,7 @@ type Note struct {
 	// Message is a sentence, "" until present/notetext sets it.
 	Message string
 
-	// Manager is where the configuration was looked for, of ConfigurationUnknown.
+	// Manager is why the configuration is not known, of ConfigurationUnknown.
 	Manager ManagerState `json:"-"`
 	// Version is the cluster's, of VersionDiffers.
 	Version string `json:"-"`
