@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+	"github.com/hyperpod-cli/hyperpod/internal/snapshot/pseudonym"
 )
 
 // Options say what to capture and how it came about.
@@ -28,6 +29,9 @@ type Options struct {
 	// Context and ContextNamespace are the kubeconfig's; By is the program.
 	Context, ContextNamespace, By string
 	Now                           time.Time
+	// Pseudonyms replaces the names of teams, users, jobs and nodes, labels, images and
+	// names of environment variables.
+	Pseudonyms bool
 }
 
 // Capture reads a cluster, all kinds in parallel, and drops what must not be in a
@@ -257,6 +261,9 @@ func (l *capture) byName(ctx context.Context, r kinds.Resource, names []string) 
 
 // snapshot encodes what was found, by key.
 func (l *capture) snapshot(info Info) (*Snapshot, error) {
+	if l.o.Pseudonyms {
+		l.pseudonyms(&info)
+	}
 	s := &Snapshot{raw: map[string][]json.RawMessage{}}
 	for r, table := range l.found {
 		keys := slices.SortedFunc(maps.Keys(table), store.Compare)
@@ -274,4 +281,31 @@ func (l *capture) snapshot(info Info) (*Snapshot, error) {
 	}
 	s.Info = info
 	return s, nil
+}
+
+// pseudonyms replaces the names in what was found. The mapping ends with the capture.
+func (l *capture) pseudonyms(info *Info) {
+	objects := map[string][]map[string]any{}
+	for r, table := range l.found {
+		for _, k := range slices.SortedFunc(maps.Keys(table), store.Compare) {
+			objects[r] = append(objects[r], table[k])
+		}
+	}
+	names := pseudonym.Of(objects)
+	l.found = map[string]map[store.Key]map[string]any{}
+	for _, r := range slices.Sorted(maps.Keys(objects)) {
+		l.found[r] = map[store.Key]map[string]any{}
+		for _, m := range objects[r] {
+			names.Object(r, m)
+			l.found[r][keyOf(m)] = m
+		}
+	}
+	info.Server, info.Context = "", ""
+	info.Namespace, info.Scope = names.Name(info.Namespace), names.Name(info.Scope)
+	for i := range info.Namespaces {
+		info.Namespaces[i] = names.Name(info.Namespaces[i])
+	}
+	for i := range info.Missing {
+		info.Missing[i].Namespace = names.Name(info.Missing[i].Namespace)
+	}
 }

@@ -26,6 +26,8 @@ type Options struct {
 	File string
 	// Force replaces a file that is not a snapshot.
 	Force bool
+	// Pseudonyms replaces the names in the file.
+	Pseudonyms bool
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -42,13 +44,22 @@ commands then work without a cluster: add --snapshot FILE.
 The snapshot has no values of environment variables, commands and arguments, no
 secrets, no managed fields, and only the annotations that influence a decision.
 It keeps names, labels, images and resource requests. Only you can read the
-file. A name that ends in .gz compresses it; - writes to standard output.`,
+file. A name that ends in .gz compresses it; - writes to standard output.
+
+With --pseudonyms you can show the file to people outside of your company. The
+names of teams, users, jobs, nodes, queues and cohorts, labels, images and the
+names of environment variables are replaced, each one by the same pseudonym
+everywhere. The commands give the same answers about the file. The names of
+resources and instance types, amounts, times and UIDs stay. Nothing records
+which name a pseudonym stands for.`,
 		Example: `  hyperpod save-snapshot cluster.json.gz
+  hyperpod save-snapshot for-support.json.gz --pseudonyms
   hyperpod start-job -f train.yaml --dry-run --snapshot cluster.json.gz
   hyperpod list-jobs -A --snapshot cluster.json.gz`,
 		RunE: factory.RunE(o, o.take, Run, runF),
 	}
 	cmd.Flags().BoolVar(&o.Force, "force", false, "replace the file even if it is not a snapshot")
+	cmd.Flags().BoolVar(&o.Pseudonyms, "pseudonyms", false, "replace the names of teams, users, jobs and nodes, labels, images and names of environment variables")
 	return cmd
 }
 
@@ -102,7 +113,7 @@ func Run(ctx context.Context, o *Options) error {
 			return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
 		},
 		Context: cluster.Context, ContextNamespace: cluster.ContextNamespace,
-		By: "hyperpod " + f.Version, Now: cluster.Now(),
+		By: "hyperpod " + f.Version, Now: cluster.Now(), Pseudonyms: o.Pseudonyms,
 	})
 	if err != nil {
 		return err
