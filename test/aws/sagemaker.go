@@ -86,7 +86,7 @@ func (s *Server) sagemaker(operation string) answer {
 	case "BatchDeleteClusterNodes":
 		return s.batch("", "Code", "NodeIdNotFound", "InvalidNodeStatus")
 	}
-	return nil
+	return s.govern(operation)
 }
 
 // find returns a cluster by name or ARN.

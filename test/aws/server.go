@@ -38,6 +38,11 @@ type Server struct {
 	clusters *Table[cluster]
 	eks      map[string]EKS // by region and name
 	sessions []string
+
+	governance governance
+	entries    map[string]*accessEntry // by EKS cluster and principal
+	// other: the present change is another administrator's.
+	other bool
 }
 
 // Options of a fake; zero values are a region of the partition aws and the real clock.
@@ -59,6 +64,7 @@ func New(o Options) *Server {
 		s.now = time.Now
 	}
 	s.clusters = NewTable[cluster]()
+	s.governance, s.entries = newGovernance(), map[string]*accessEntry{}
 	return s
 }
 
@@ -191,6 +197,8 @@ func (s *Server) route(c *call) (answer, writer) {
 	case isJSON && service == "AmazonSSM":
 		c.operation = operation
 		return s.ssm(operation), writeJSON
+	case isAccessEntry(c.http.URL.Path):
+		return s.accessEntries(c), writeREST
 	case strings.HasPrefix(c.http.URL.Path, "/clusters"):
 		c.operation = "eks.DescribeCluster"
 		return s.describeEKS, writeREST

@@ -19,6 +19,7 @@ type Rule struct {
 	Prefix string // of the path; with a "$" at its end, the whole path
 	Suffix string // of the path
 	Times  int    // how often it strikes; 0 is always
+	Skip   int    // how many matching requests pass before it strikes
 	// One of these happens:
 	Status     int  // answer this status code
 	RetryAfter int  // seconds, with Status
@@ -80,6 +81,10 @@ func (p *Proxy) match(r *http.Request) (Rule, bool) {
 		rule := &p.rules[i]
 		if rule.Method != "" && rule.Method != r.Method || !matches(r.URL.Path, rule.Prefix) ||
 			!strings.HasSuffix(r.URL.Path, rule.Suffix) || rule.Times < 0 {
+			continue
+		}
+		if rule.Skip > 0 {
+			rule.Skip--
 			continue
 		}
 		hit := *rule

@@ -48,11 +48,29 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 				ts.Fatalf("%d requests, want %d:\n%s", len(got), want, strings.Join(got, "\n"))
 			}
 		},
-		// requested: waits until the apiserver has had a request.
-		"requested": func(ts *testscript.TestScript, _ bool, _ []string) {
+		// requested [N METHOD PATH]: waits until the apiserver has had a request, or N with
+		// the end of a path.
+		"requested": func(ts *testscript.TestScript, _ bool, args []string) {
 			if !server(ts).proxy.Await(time.Now().Add(20 * time.Second)) {
 				ts.Fatalf("no request came")
 			}
+			if len(args) != 3 {
+				return
+			}
+			want, err := strconv.Atoi(args[0])
+			ts.Check(err)
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+				n := 0
+				for _, r := range server(ts).proxy.Requests() {
+					if strings.HasPrefix(r, args[1]+" ") && strings.HasSuffix(r, args[2]) {
+						n++
+					}
+				}
+				if n >= want {
+					return
+				}
+			}
+			ts.Fatalf("no %s requests: %s", args[0], strings.Join(server(ts).proxy.Requests(), "\n"))
 		},
 		"aws":        startAWS,
 		"awscalls":   awsCalls,
@@ -73,6 +91,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		},
 	}
 	maps.Copy(all, forwardCommands())
+	maps.Copy(all, governedCommands())
 	return all
 }
 
@@ -119,7 +138,7 @@ func startServer(ts *testscript.TestScript, scenario string, faults []string) *f
 	return proxy
 }
 
-// parseFault reads "METHOD,PATH,WHAT[,TIMES]"; WHAT is a status code,
+// parseFault reads "METHOD,PATH,WHAT[,TIMES[,SKIP]]"; WHAT is a status code,
 // "429:SECONDS", cut:BYTES, lose, drop or hang. A PATH is the beginning of one, or
 // with a star before it the end.
 func parseFault(ts *testscript.TestScript, s string) fault.Rule {
@@ -154,6 +173,11 @@ func parseFault(ts *testscript.TestScript, s string) fault.Rule {
 		n, err := strconv.Atoi(parts[3])
 		ts.Check(err)
 		r.Times = n
+	}
+	if len(parts) > 4 {
+		n, err := strconv.Atoi(parts[4])
+		ts.Check(err)
+		r.Skip = n
 	}
 	if r.Method == "*" {
 		r.Method = ""

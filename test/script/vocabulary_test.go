@@ -78,6 +78,7 @@ var documents = []struct{ name, args string }{
 	{"simulate", "* simulate --snapshot ../../internal/governance/simulate/testdata/loop.yaml"},
 	{"simulate", "simulate --cycles 2 --remove-nodes ml.p4d.24xlarge=1"},
 	{"governance-plan", "* governance plan -f ../../examples/teams.yaml"},
+	{"governance-plan", "* governance plan -f ../../examples/teams.yaml --cluster-name ml-prod --prune"},
 	{"governance-audit", "governance audit"},
 	{"governance-rbac", "governance rbac researchers --verify"},
 	{"governance-check", "* governance check ../../examples/teams.yaml --capacity ml.p5.48xlarge=1"},
@@ -111,6 +112,7 @@ func withAccount(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	t.Cleanup(end)
+	allocate(t, s)
 	endpoint := httptest.NewServer(s)
 	t.Cleanup(endpoint.Close)
 	var out []string

@@ -36,6 +36,10 @@ type ApplyOptions struct {
 	// Backup is where to keep the present state; "" beside the file, "none" nowhere.
 	Backup  string
 	Timeout time.Duration
+	Target  targetFlags
+	// Recreate are teams, or policy, to delete and create again where SageMaker failed to
+	// change them.
+	Recreate []string
 }
 
 func newApply(f *factory.Factory, test func(context.Context, *ApplyOptions) error) *cobra.Command {
@@ -46,14 +50,17 @@ func newApply(f *factory.Factory, test func(context.Context, *ApplyOptions) erro
 		Long: `Shows the plan of a governance file, prompts, and writes the Kueue objects
 with server-side apply: namespaces, LocalQueues, ClusterQueues, flavors,
 cohorts and priority classes. On clusters with the task governance add-on, the
-add-on overwrites such changes; change those teams through SageMaker.
+add-on overwrites such changes; change those teams with --target sagemaker,
+which creates and updates compute allocations and the policy of a HyperPod
+cluster, and waits until SageMaker has made each change.
 
-All changes are sent as a dry run first. Quotas that rise are changed before
+Kueue objects are sent as a dry run first. Quotas that rise are changed before
 quotas that fall. The command stops at the first failure and lists what is
 done and what is left; run it again to continue. The state before is kept in a
 file to go back to.`,
 		Example: `  hyperpod governance apply -f teams.yaml
   hyperpod governance apply -f teams.yaml --yes --sandbox
+  hyperpod governance apply -f teams.yaml --target sagemaker --cluster-name ml-prod
   hyperpod governance apply --plan plan.json`,
 		RunE: factory.RunE(o, o.take, runApply, test),
 	}
@@ -62,11 +69,13 @@ file to go back to.`,
 	fs.StringVar(&o.Plan, "plan", "", "apply exactly a plan saved with governance plan --out")
 	fs.BoolVar(&o.Prune, "prune", false, "remove teams and priority classes that are not in the file")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
-	fs.BoolVar(&o.DryRun, "dry-run", false, "send all changes as a dry run only")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "check all changes only: the cluster gets them as a dry run, SageMaker not at all")
 	fs.BoolVar(&o.ForceFields, "force-fields", false, "take over fields that other programs manage")
 	fs.StringVar(&o.Backup, "backup", "", "file to keep the present state in, or none (default: beside the file)")
-	fs.DurationVar(&o.Timeout, "timeout", time.Minute, "how long to wait until the ClusterQueues are active (0: do not wait)")
+	fs.DurationVar(&o.Timeout, "timeout", time.Minute, "how long to wait until the ClusterQueues are active, or for each change of SageMaker (0: do not wait)")
+	fs.StringArrayVar(&o.Recreate, "recreate", nil, "team, or policy, to delete and create again: SageMaker failed to create or change it (repeatable)")
 	o.Mapping.add(cmd)
+	o.Target.add(f, cmd)
 	return cmd
 }
 
@@ -88,17 +97,23 @@ func (o *ApplyOptions) Validate() error {
 	if o.Timeout < 0 {
 		return factory.Invalid("timeout", o.Timeout, "at least 0")
 	}
-	return nil
+	if o.Plan != "" && (o.Target.cluster != "" || o.Target.target != "") {
+		return errs.Usagef("--plan cannot be used with --target or --cluster-name: the plan has them")
+	}
+	if len(o.Recreate) > 0 && !o.Target.remote() {
+		return factory.Requires("recreate", "--target sagemaker")
+	}
+	if o.ForceFields && o.Target.remote() {
+		return errs.Usagef("--force-fields cannot be used with --target sagemaker: a change is made of the version that was read only")
+	}
+	return o.Target.validate()
 }
 
 func runApply(ctx context.Context, o *ApplyOptions) error {
 	f := o.Factory
-	cluster, err := f.Cluster(ctx)
-	if err != nil {
-		return err
-	}
 	r := plan.Request{File: o.File, Mapping: o.Mapping.mapping(), Prune: o.Prune}
 	var saved *savedPlan
+	var err error
 	if o.Plan != "" {
 		if saved, err = load(ctx, f, o.Plan); err != nil {
 			return err
@@ -107,15 +122,19 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	} else if r.Document, r.At, err = parse(ctx, f, o.File); err != nil {
 		return err
 	}
+	if o.Target.remote() || saved != nil && saved.Target == plan.SageMaker {
+		return applyRemote(ctx, o, r, saved)
+	}
+	cluster, err := f.Cluster(ctx)
+	if err != nil {
+		return err
+	}
 	p, live, in, err := build(ctx, f, r)
 	if err != nil {
 		return err
 	}
-	if saved != nil {
-		if changed := moved(saved.Cluster, fingerprints(live)); len(changed) > 0 {
-			return errs.New("cannot apply "+o.Plan, "the cluster changed since the plan").WithFact("changed", shortList(changed)).
-				Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", o.Plan))
-		}
+	if err := o.unmoved(saved, fingerprints(live)); err != nil {
+		return err
 	}
 	if len(p.Operations) == 0 {
 		return show(f, output.Format{Name: output.TableFormat}, p)
@@ -140,17 +159,34 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	if yes, err := o.confirmed(ctx, p); err != nil || !yes {
 		return err
 	}
-	if err := o.backup(live, r.Mapping, r.File); err != nil {
+	before, _ := policy.FromKueue(live, r.Mapping)
+	if err := o.backup(before, r.File); err != nil {
 		return err
 	}
-	opts.Done = func(op policy.Operation) {
-		verb := map[policy.Action]string{policy.Create: "Created", policy.Update: "Changed", policy.Delete: "Deleted"}[op.Action]
-		fmt.Fprintln(f.IO.Out, output.Safe(fmt.Sprintf("%s %s", verb, nameOf(op))))
-	}
+	opts.Done = o.done
 	if err := o.failed(apply.Run(ctx, cluster.Client, p.Operations, opts), false); err != nil {
 		return err
 	}
 	return o.settle(ctx, cluster, p.Operations)
+}
+
+// unmoved refuses a saved plan when what governs the cluster changed in between.
+func (o *ApplyOptions) unmoved(saved *savedPlan, now map[string]string) error {
+	if saved == nil {
+		return nil
+	}
+	changed := moved(saved.Cluster, now)
+	if len(changed) == 0 {
+		return nil
+	}
+	return errs.New("cannot apply "+o.Plan, "the cluster changed since the plan").WithFact("changed", shortList(changed)).
+		Suggest(errs.Run("governance", "plan", "-f", "FILE", "--out", o.Plan))
+}
+
+// done prints an operation that was made.
+func (o *ApplyOptions) done(op policy.Operation) {
+	verb := map[policy.Action]string{policy.Create: "Created", policy.Update: "Changed", policy.Delete: "Deleted"}[op.Action]
+	fmt.Fprintln(o.Factory.IO.Out, output.Safe(fmt.Sprintf("%s %s", verb, nameOf(op))))
 }
 
 func nameOf(op policy.Operation) string {
@@ -178,8 +214,11 @@ func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) (bool, error
 		return false, errs.Usagef("cannot prompt for confirmation: stdin or stderr is not a terminal").Suggest(errs.Option("--yes"), errs.Option("--dry-run").WithNote("checks the changes"))
 	}
 	question := "Apply " + words.Count(len(p.Operations), "change", "changes")
-	if n := len(p.Consequences.Preempted); n > 0 {
-		question += " and preempt " + words.Count(n, "job", "jobs")
+	if c := p.Consequences; c != nil && len(c.Preempted) > 0 {
+		question += ", preempt " + words.Count(len(c.Preempted), "job", "jobs")
+	}
+	if n := len(p.Removed); n > 0 {
+		question += ", and DELETE " + words.Count(n, "namespace", "namespaces") + " with everything in " + words.Verb(n, "it", "them")
 	}
 	yes, err := f.Confirm(ctx, question+"?")
 	if !yes && err == nil {
@@ -190,7 +229,7 @@ func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) (bool, error
 }
 
 // backup keeps the present state in a file.
-func (o *ApplyOptions) backup(live *policy.Live, m policy.Mapping, file string) error {
+func (o *ApplyOptions) backup(doc *policy.Document, file string, target ...string) error {
 	path := o.Backup
 	switch {
 	case path == "none":
@@ -201,7 +240,6 @@ func (o *ApplyOptions) backup(live *policy.Live, m policy.Mapping, file string) 
 		base, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), ".before-")
 		path = filepath.Join(filepath.Dir(file), base) + ".before-" + o.Factory.Now().UTC().Format("20060102T150405Z") + ".yaml"
 	}
-	doc, _ := policy.FromKueue(live, m)
 	text, err := policy.Marshal(doc)
 	if err != nil {
 		return err
@@ -210,7 +248,7 @@ func (o *ApplyOptions) backup(live *policy.Live, m policy.Mapping, file string) 
 		return errs.New("cannot keep the present state in "+path, errs.FileReason(err)).WithCause(err).
 			Suggest(errs.Option("--backup", "FILE"), errs.Option("--backup", "none"))
 	}
-	o.Factory.Notef("to go back: %s", o.Factory.Line(errs.Run("governance", "apply", "-f", path)))
+	o.Factory.Notef("to go back: %s", o.Factory.Line(errs.Run("governance", append([]string{"apply", "-f", path}, target...)...)))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/service"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
@@ -24,6 +25,7 @@ type ExportOptions struct {
 	// File is updated in place; "" prints the document.
 	File    string
 	Mapping mappingFlags
+	Target  targetFlags
 }
 
 func newExport(f *factory.Factory, test func(context.Context, *ExportOptions) error) *cobra.Command {
@@ -36,16 +38,21 @@ cluster can be made by HyperPod or by hand, live, a sandbox or a snapshot.
 What the terms of task governance cannot express is kept under kueue, so a
 plan of the file changes nothing.
 
+With --cluster-name, it reads the compute allocations and the policy of a
+HyperPod cluster from SageMaker instead.
+
 With --file, an existing file is brought up to date; its comments and order
 stay.`,
 		Example: `  hyperpod governance export > teams.yaml
   hyperpod governance export --file teams.yaml
+  hyperpod governance export --cluster-name ml-prod --file teams.yaml
   hyperpod governance export --snapshot cluster.json.gz -o json`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, runExport, test),
 	}
 	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to create or update in place")
 	o.Mapping.add(cmd)
+	o.Target.addCluster(f, cmd, "HyperPod cluster to read from SageMaker, by name or ARN")
 	return cmd
 }
 
@@ -59,14 +66,10 @@ func (o *ExportOptions) Validate() error {
 
 func runExport(ctx context.Context, o *ExportOptions) error {
 	f := o.Factory
-	live, in, err := readLive(ctx, f)
+	doc, notes, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
-	if err := readable(in); err != nil {
-		return err
-	}
-	doc, notes := policy.FromKueue(live, o.Mapping.mapping())
 	f.Notes(policytext.Notes(notes))
 	if o.File != "" {
 		return update(ctx, f, o.File, doc)
@@ -84,6 +87,26 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 		return err
 	}
 	return output.Print(f.IO, format, doc, nil, nil)
+}
+
+// read returns the document of the cluster, or of SageMaker.
+func (o *ExportOptions) read(ctx context.Context) (*policy.Document, []policy.Note, error) {
+	if o.Target.remote() {
+		r, err := openRemote(ctx, o.Factory, o.Target.account, o.Target.cluster)
+		if err != nil {
+			return nil, nil, err
+		}
+		return service.Document(r.state)
+	}
+	live, in, err := readLive(ctx, o.Factory)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := readable(in); err != nil {
+		return nil, nil, err
+	}
+	doc, notes := policy.FromKueue(live, o.Mapping.mapping())
+	return doc, notes, nil
 }
 
 // update brings a file up to date, or creates it.
@@ -116,6 +139,10 @@ func readLive(ctx context.Context, f *factory.Factory) (*policy.Live, *inputs.In
 	if err != nil {
 		return nil, nil, err
 	}
+	return loadLive(ctx, f, cluster)
+}
+
+func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster) (*policy.Live, *inputs.Inputs, error) {
 	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
 	}}, cluster.Now())

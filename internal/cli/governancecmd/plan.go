@@ -27,7 +27,8 @@ type PlanOptions struct {
 	// NoConsequences leaves out what happens to jobs.
 	NoConsequences bool
 	// Out is where to save the plan for an apply of exactly it.
-	Out string
+	Out    string
+	Target targetFlags
 }
 
 func newPlan(f *factory.Factory, test func(context.Context, *PlanOptions) error) *cobra.Command {
@@ -43,9 +44,14 @@ present state. Changes nothing.
 Teams and priority classes that are not in the file stay unless --prune is
 set.
 
+With --target sagemaker, the file is compared with the compute allocations and
+the policy of a HyperPod cluster. What happens to jobs is computed on its EKS
+cluster, where you can read that.
+
 The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
 		Example: `  hyperpod governance plan -f teams.yaml
   hyperpod governance plan -f teams.yaml --snapshot cluster.json.gz -o markdown
+  hyperpod governance plan -f teams.yaml --target sagemaker --cluster-name ml-prod
   hyperpod governance plan -f teams.yaml --out plan.json`,
 		RunE: factory.RunE(o, takeFile("plan", &o.File), runPlan, test),
 	}
@@ -55,11 +61,12 @@ The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
 	fs.BoolVar(&o.NoConsequences, "no-consequences", false, "leave out what happens to jobs (faster)")
 	fs.StringVar(&o.Out, "out", "", "save the plan for governance apply --plan")
 	o.Mapping.add(cmd)
+	o.Target.add(f, cmd)
 	return cmd
 }
 
 // Validate checks the options alone.
-func (o *PlanOptions) Validate() error { return nil }
+func (o *PlanOptions) Validate() error { return o.Target.validate() }
 
 func runPlan(ctx context.Context, o *PlanOptions) error {
 	f := o.Factory
@@ -71,17 +78,12 @@ func runPlan(ctx context.Context, o *PlanOptions) error {
 	if err != nil {
 		return err
 	}
-	p, live, in, err := build(ctx, f, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping(), Prune: o.Prune})
+	p, saved, err := o.compare(ctx, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping(), Prune: o.Prune})
 	if err != nil {
 		return err
 	}
-	if !o.NoConsequences {
-		if err := foresee(ctx, p, in); err != nil {
-			return err
-		}
-	}
 	if o.Out != "" {
-		if err := save(o.Out, doc, o.Mapping.mapping(), o.Prune, live); err != nil {
+		if err := saved.write(o.Out); err != nil {
 			return err
 		}
 		f.Notef("saved the plan: %s", f.Line(errs.Run("governance", "apply", "--plan", o.Out)))
@@ -95,17 +97,50 @@ func runPlan(ctx context.Context, o *PlanOptions) error {
 	return nil
 }
 
+// compare plans with the cluster or with SageMaker, and says what to save of it.
+func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, savedPlan, error) {
+	if o.Target.remote() {
+		name, err := o.Target.name(r.Document)
+		if err != nil {
+			return nil, savedPlan{}, err
+		}
+		remote, err := openRemote(ctx, o.Factory, o.Target.account, name)
+		if err != nil {
+			return nil, savedPlan{}, err
+		}
+		p, err := buildRemote(ctx, remote, r, nil, !o.NoConsequences)
+		return p, savedOf(r, plan.SageMaker, remote.cluster.ARN, remote.state.Versions()), err
+	}
+	p, live, in, err := build(ctx, o.Factory, r)
+	if err != nil {
+		return nil, savedPlan{}, err
+	}
+	if !o.NoConsequences {
+		err = foresee(ctx, p, in)
+	}
+	return p, savedOf(r, plan.Kueue, "", fingerprints(live)), err
+}
+
+// refuse returns the error of a document with errors.
+func refuse(r plan.Request, facts policy.Facts) error {
+	found := policy.Check(r.Document, r.At, facts)
+	if policy.Worst(found) != policy.LevelError {
+		return nil
+	}
+	policytext.Fill(found)
+	e := errs.New("cannot plan "+r.File, "the file has errors")
+	for _, x := range found {
+		if x.Level == policy.LevelError {
+			e.WithFact(place(r.File, x.Line, x.Column), x.Code+" "+x.Message)
+		}
+	}
+	return e
+}
+
 // build reads the cluster and compares. A document with errors is refused.
 func build(ctx context.Context, f *factory.Factory, r plan.Request) (*plan.Plan, *policy.Live, *inputs.Inputs, error) {
-	if found := policy.Check(r.Document, r.At, policy.Facts{}); policy.Worst(found) == policy.LevelError {
-		policytext.Fill(found)
-		e := errs.New("cannot plan "+r.File, "the file has errors")
-		for _, x := range found {
-			if x.Level == policy.LevelError {
-				e.WithFact(place(r.File, x.Line, x.Column), x.Code+" "+x.Message)
-			}
-		}
-		return nil, nil, nil, e
+	if err := refuse(r, policy.Facts{}); err != nil {
+		return nil, nil, nil, err
 	}
 	live, in, err := readLive(ctx, f)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 )
 
@@ -24,12 +25,19 @@ type savedPlan struct {
 	Document *policy.Document
 	Mapping  policy.Mapping
 	Prune    bool
-	// Cluster are fingerprints of the objects that govern the cluster, by kind and name.
+	// Target is what the plan changes, "" as plan.Kueue; ARN is that of the HyperPod
+	// cluster of plan.SageMaker.
+	Target, ARN string
+	// Cluster are fingerprints or versions of what governs the cluster, by kind and name.
 	Cluster map[string]string
 }
 
-func save(path string, doc *policy.Document, m policy.Mapping, prune bool, live *policy.Live) error {
-	data, err := json.MarshalIndent(savedPlan{savedSchema, doc, m, prune, fingerprints(live)}, "", "  ")
+func savedOf(r plan.Request, target, arn string, cluster map[string]string) savedPlan {
+	return savedPlan{savedSchema, r.Document, r.Mapping, r.Prune, target, arn, cluster}
+}
+
+func (s savedPlan) write(path string) error {
+	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}

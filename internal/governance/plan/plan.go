@@ -15,6 +15,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/service"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -28,6 +29,10 @@ const Schema = "hyperpod.governance-plan/v1"
 type Plan struct {
 	Schema string
 	File   string
+	// Target is what apply changes: kueue or sagemaker. Cluster is the name of the
+	// HyperPod cluster of the latter.
+	Target  string `json:"AppliesTo"`
+	Cluster string `json:",omitempty"`
 	// Changes: the document and the cluster differ.
 	Changes bool
 	// Actions are the differences in the document's terms.
@@ -38,13 +43,30 @@ type Plan struct {
 	Kept []string
 	// Renamed are created teams that look like one that goes or is kept.
 	Renamed []Rename
-	// Operations are the changes of Kueue objects, in the order of apply.
-	Operations  []policy.Operation
+	// Operations are the changes of Kueue objects or of the service's resources, in the
+	// order of apply.
+	Operations []policy.Operation
+	// Troubles are resources that the service is changing or failed to change, Removed the
+	// teams that it deletes.
+	Troubles    []service.Trouble `json:",omitempty"`
+	Removed     []Removed         `json:",omitempty"`
 	Findings    []policy.Finding
 	Assumptions []policy.Assumption
 	// Consequences is nil where they were not asked for or nothing changes.
 	Consequences *Consequences `json:",omitempty"`
+
+	// Unforeseen: the cluster that consequences need could not be read.
+	Unforeseen bool `json:"-"`
+
+	// kueue are the changes of Kueue objects that consequences follow from.
+	kueue []policy.Operation
 }
+
+// The targets of a plan.
+const (
+	Kueue     = "kueue"
+	SageMaker = "sagemaker"
+)
 
 // Rename is a team that would be created beside an equal one.
 type Rename struct{ From, To string }
@@ -95,7 +117,7 @@ func Build(r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Schema: Schema, File: r.File, Actions: []policy.Change{}, Manual: []policy.Change{}, Renamed: []Rename{},
+	p := &Plan{Schema: Schema, File: r.File, Target: Kueue, Actions: []policy.Change{}, Manual: []policy.Change{}, Renamed: []Rename{},
 		Kept: append([]string{}, policy.Kept(now, r.Document)...)}
 	var prune policy.Prune
 	if r.Prune {
@@ -127,6 +149,7 @@ func Build(r Request) (*Plan, error) {
 		p.Kept = []string{}
 	}
 	p.Operations = append([]policy.Operation{}, policy.Differences(r.Live, want, prune)...)
+	p.kueue = p.Operations
 	p.Changes = len(p.Actions)+len(p.Manual)+len(p.Operations) > 0
 	if p.Assumptions, err = assumptions(r, p); err != nil {
 		return nil, err
@@ -173,6 +196,9 @@ func unwanted(l *policy.Live, want *policy.Objects) []string {
 
 // against are findings about the cluster's present state.
 func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
+	if r.Inputs == nil {
+		return nil
+	}
 	var out []policy.Finding
 	add := func(code, path string, f policy.Finding) {
 		out = append(out, policy.NewFinding(code, path, r.At, f))
@@ -189,7 +215,7 @@ func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
 		}
 	}
 	usage := r.Inputs.Usage()
-	for _, op := range p.Operations {
+	for _, op := range p.kueue {
 		q, ok := op.After.(*kueue.ClusterQueue)
 		if !ok || op.Action != policy.Update {
 			continue
@@ -223,11 +249,11 @@ func teamOf(d *policy.Document, queue string) (team, path string) {
 
 // Foresee simulates the operations of a plan on the present state.
 func (p *Plan) Foresee(ctx context.Context, in *inputs.Inputs) error {
-	if len(p.Operations) == 0 {
+	if len(p.kueue) == 0 {
 		return nil
 	}
 	var put, remove []client.Object
-	for _, op := range p.Operations {
+	for _, op := range p.kueue {
 		if op.Action == policy.Delete {
 			remove = append(remove, op.After)
 		} else {

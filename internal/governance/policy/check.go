@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
@@ -14,6 +15,9 @@ import (
 type Facts struct {
 	// Capacity is the number of healthy instances by instance type; nil: unknown.
 	Capacity map[string]int
+	// Served are instance types and MIG profiles that the service knows and this program
+	// may not.
+	Served []string
 }
 
 // Check returns everything that is wrong with a document, by place in the text.
@@ -88,6 +92,9 @@ func (c *checker) cluster() {
 
 func (c *checker) instance(path, team, name string) bool {
 	if _, ok := instances.Lookup(name); !ok {
+		if slices.Contains(c.facts.Served, instances.Full(name)) {
+			return false
+		}
 		c.add(UnknownInstance, path, Finding{Team: team, Text: name, Names: instances.Near(name)})
 		return false
 	}
@@ -106,8 +113,8 @@ func (c *checker) policy() {
 	if len(p.PriorityClasses) == 0 && (c.d.Kueue == nil || len(c.d.Kueue.PriorityClasses) == 0) {
 		c.add(NoClasses, "policy", Finding{})
 	}
-	if n := len(p.PriorityClasses); n > maxClasses {
-		c.add(TooMany, "policy.priorityClasses", Finding{Value: num(n), Limit: num(maxClasses)})
+	if n := len(p.PriorityClasses); n > MaxClasses {
+		c.add(TooMany, "policy.priorityClasses", Finding{Value: num(n), Limit: num(MaxClasses)})
 	}
 	seen := map[string]bool{}
 	for i, class := range p.PriorityClasses {
@@ -124,6 +131,12 @@ func (c *checker) policy() {
 func (c *checker) description(path, team, text string) {
 	if n := len([]rune(text)); n > maxDescription {
 		c.add(OutOfRange, path, Finding{Team: team, Value: num(n), Limit: num(maxDescription)})
+	}
+	for _, r := range text {
+		if !unicode.In(r, descriptionRunes...) {
+			c.add(BadText, path, Finding{Team: team, Text: string(r)})
+			return
+		}
 	}
 }
 
@@ -239,7 +252,7 @@ func (c *checker) units(t *Team, path string, q *Quota) {
 		delete(given, "count")
 		c.add(UnitConflict, path, Finding{Team: t.Team, Subject: typ.Name, Names: slices.Sorted(maps.Keys(given))})
 	}
-	if p := q.AcceleratorPartition; p != nil {
+	if p := q.AcceleratorPartition; p != nil && !slices.Contains(c.facts.Served, p.Type) {
 		if !hasProfile(typ, p.Type) || !strings.HasPrefix(p.Type, "mig-") {
 			var names []string
 			for _, m := range typ.MIG {

@@ -61,6 +61,7 @@ func TestCheck(t *testing.T) {
 		"a borrowing limit of a team that only lends":    {replace("  fairShareWeight: 10", "  fairShareWeight: 10\n  strategy: Lend\n  borrowLimit: 20"), nil, BorrowIgnored},
 		"absolute limits of a team that does not borrow": {replace("  fairShareWeight: 10", "  strategy: DontLend\n  absoluteBorrowLimits: [{instanceType: ml.p5.48xlarge, count: 1}]"), nil, BorrowIgnored},
 		"weights without fair share":                     {replace("fairShare: Enabled", "fairShare: Disabled"), nil, WeightIgnored + " " + WeightIgnored},
+		"a description with a control character":         {replace("- team: b", "- team: b\n  description: \"a\\ab\""), nil, BadText},
 		"one weight of 0":                                {replace("fairShareWeight: 10", "fairShareWeight: 0"), nil, WeightZero},
 		"a weight over 100":                              {replace("fairShareWeight: 10", "fairShareWeight: 101"), nil, OutOfRange},
 		"a negative weight":                              {replace("fairShareWeight: 10", "fairShareWeight: -1"), nil, OutOfRange},

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 )
 
 // Action says what happens to a part of a document.
@@ -35,7 +37,17 @@ type Change struct {
 // in the order of the second. Teams that only the first has are deleted with prune, else
 // they stay: see Kept.
 func Diff(from, to *Document, prune bool) []Change {
-	d := &differ{}
+	return (&differ{}).documents(from, to, prune)
+}
+
+// DiffExact is Diff for the service, which keeps what Kueue's objects do not have: names
+// and descriptions, and Lend apart from a borrowing limit of 0. Descriptions that the
+// second document leaves out stay.
+func DiffExact(from, to *Document, prune bool) []Change {
+	return (&differ{exact: true}).documents(from, to, prune)
+}
+
+func (d *differ) documents(from, to *Document, prune bool) []Change {
 	if to.Policy != nil {
 		p := ClusterPolicy{}
 		if from.Policy != nil {
@@ -72,7 +84,11 @@ func Kept(from, to *Document) []string {
 	return out
 }
 
-type differ struct{ out []Change }
+type differ struct {
+	out []Change
+	// exact: as the service has it, not as Kueue does.
+	exact bool
+}
 
 func (d *differ) add(c Change) { d.out = append(d.out, c) }
 
@@ -82,6 +98,9 @@ func (d *differ) policy(from, to *ClusterPolicy, prune bool) {
 	}
 	if to.IdleResourceSharing != "" && from.IdleResourceSharing != to.IdleResourceSharing {
 		d.field("", "policy.idleResourceSharing", from.IdleResourceSharing, to.IdleResourceSharing)
+	}
+	if d.exact {
+		d.texts("", "policy.", [2]string{from.Name, to.Name}, [2]string{from.Description, to.Description})
 	}
 	weights := func(p *ClusterPolicy) map[string]any {
 		out := map[string]any{}
@@ -96,20 +115,35 @@ func (d *differ) policy(from, to *ClusterPolicy, prune bool) {
 // team compares two allocations with defaults filled in, so that a default that is
 // written out is no change.
 func (d *differ) team(from, to *Team) {
-	x, y := tree(from), tree(to)
-	d.fields(to.Team, "", x, y, true)
+	if d.exact {
+		d.texts(to.Team, "", [2]string{from.AllocationName(), to.Name}, [2]string{from.Description, to.Description})
+	}
+	d.fields(to.Team, "", tree(from, d.exact), tree(to, d.exact), true)
+}
+
+// texts compares names and descriptions, from and to; what is left out stays.
+func (d *differ) texts(team, path string, name, description [2]string) {
+	if name[1] != "" && name[0] != "" && name[0] != name[1] {
+		d.field(team, path+"name", name[0], name[1])
+	}
+	if description[1] != "" && description[0] != description[1] {
+		d.field(team, path+"description", description[0], description[1])
+	}
 }
 
 // tree is a team as a tree: defaults filled in, rows by instance type.
-func tree(t *Team) map[string]any {
+func tree(t *Team, exact bool) map[string]any {
 	c := *t
 	c.Name, c.Description = "", ""
 	c.Strategy = t.Shares()
 	percent, weight := t.Percent(), t.Weight()
-	if c.Strategy == Lend { // in effect, borrowing with a limit of 0
+	c.BorrowLimit, c.FairShareWeight = &percent, &weight
+	switch {
+	case exact && c.Strategy != LendAndBorrow:
+		c.BorrowLimit, c.AbsoluteBorrowLimits = nil, nil
+	case c.Strategy == Lend: // in effect, borrowing with a limit of 0
 		c.Strategy, c.AbsoluteBorrowLimits = LendAndBorrow, nil
 	}
-	c.BorrowLimit, c.FairShareWeight = &percent, &weight
 	if t.Kueue != nil && t.Kueue.Spec["resourceGroups"] != nil {
 		c.BorrowLimit = nil
 	}
@@ -127,7 +161,7 @@ func tree(t *Team) map[string]any {
 			row, _ := r.(map[string]any)
 			name := fmt.Sprint(row["instanceType"])
 			delete(row, "instanceType")
-			by[strings.ToLower(name)] = row
+			by[instances.Full(name)] = row
 		}
 		plain[key] = by
 	}
@@ -192,7 +226,7 @@ func sorted(keys map[string]bool) []string { return slices.Sorted(maps.Keys(keys
 
 // Same reports whether two teams differ in their name alone.
 func Same(a, b *Team) bool {
-	x, y := tree(a), tree(b)
+	x, y := tree(a, false), tree(b, false)
 	delete(x, "team")
 	delete(y, "team")
 	return reflect.DeepEqual(x, y)

@@ -32,6 +32,12 @@ const (
 	BeyondTerms NoteCode = "BeyondTerms"
 	// IdleQueue: the service makes and sizes this queue; no team stands behind it.
 	IdleQueue NoteCode = "IdleQueue"
+	// UnknownValue: the service has a value of Fields that this program does not know.
+	UnknownValue NoteCode = "UnknownValue"
+	// TwiceAllocated: several compute allocations are for the same team.
+	TwiceAllocated NoteCode = "TwiceAllocated"
+	// SeveralPolicies: the cluster has several policies; Value is the one that counts.
+	SeveralPolicies NoteCode = "SeveralPolicies"
 )
 
 // Note is a remark on an export.
@@ -40,6 +46,7 @@ type Note struct {
 	Team   string   `json:",omitempty"`
 	Queue  string   `json:",omitempty"`
 	Fields []string `json:",omitempty"`
+	Value  string   `json:",omitempty"`
 }
 
 // FromKueue returns the document of a cluster. ToKueue maps it back to objects that

@@ -99,6 +99,9 @@ func ToKueue(d *Document, m Mapping) (*Objects, error) {
 // prioritySuffix ends the name of the WorkloadPriorityClass of a class.
 const prioritySuffix = "-priority"
 
+// ClassObject returns the name of the WorkloadPriorityClass of a class.
+func ClassObject(class string) string { return class + prioritySuffix }
+
 type mapper struct {
 	Mapping
 	out     *Objects

@@ -1,12 +1,16 @@
 package policy
 
-import "regexp"
+import (
+	"regexp"
+	"unicode"
+)
 
 // Limits of the SageMaker API on a document (service model of CreateComputeQuota and
 // CreateClusterSchedulerConfig).
 const (
-	maxWeight      = 100
-	maxClasses     = 10
+	maxWeight = 100
+	// MaxClasses is how many priority classes a policy has at most.
+	MaxClasses     = 10
 	maxRows        = 15
 	maxBorrow      = 10_000 // percent
 	usualBorrow    = 500    // percent, the limit in older documents
@@ -19,3 +23,6 @@ var (
 	teamName       = regexp.MustCompile(`^[a-z0-9](-*[a-z0-9]){0,39}$`)
 	allocationName = regexp.MustCompile(`^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$`)
 )
+
+// descriptionRunes are the characters of descriptions.
+var descriptionRunes = []*unicode.RangeTable{unicode.L, unicode.M, unicode.Z, unicode.S, unicode.N, unicode.P}

@@ -14,17 +14,25 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
-// Operation is a change of one Kueue object.
+// Operation is a change of one Kueue object, or of a resource of the service.
 type Operation struct {
 	Action    Action
 	Kind      string
 	Namespace string `json:",omitempty"`
 	Name      string
+	// Team is the team of a compute allocation. ID and Version are those of a resource of
+	// the service; an update is made of this version only.
+	Team    string `json:",omitempty"`
+	ID      string `json:",omitempty"`
+	Version int    `json:"TargetVersion,omitempty"`
+	// Recovers: the operation repairs a resource that the service failed to change.
+	Recovers bool `json:",omitempty"`
 	// Fields are the fields of the spec that change, of an update.
 	Fields []string `json:",omitempty"`
 	// Lowers: the change takes quota away.
 	Lowers bool `json:",omitempty"`
-	// Object is what server-side apply sends; nil of a deletion.
+	// Object is what server-side apply sends, or the request to the service; of an object
+	// that is deleted it is nil.
 	Object map[string]any `json:"-"`
 	// After is the typed object once it is applied; of a deletion the one that goes.
 	After client.Object `json:"-"`

@@ -48,6 +48,7 @@ const (
 	NobodyLends     = "W049"
 	ClassInUse      = "E050"
 	BelowUse        = "W051"
+	BadText         = "E061"
 )
 
 const (
@@ -83,6 +84,7 @@ func Rules() []Rule {
 		{NobodyLends, LevelWarning, "A team can borrow only what another team of the same instance type lends.", guide},
 		{ClassInUse, LevelError, "A priority class that workloads use cannot be removed.", "SageMaker Developer Guide, task governance: policies"},
 		{BelowUse, LevelWarning, "Quota below the present use makes running jobs borrowers that can be preempted.", "Kueue: preemption"},
+		{BadText, LevelError, "A description consists of letters, digits, spaces, punctuation and symbols.", apiModel},
 	}
 }
 

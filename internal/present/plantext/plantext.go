@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/service"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
@@ -22,22 +23,35 @@ const shown = 12
 func Changes(p *plan.Plan) []string {
 	var out []string
 	for _, c := range p.Actions {
-		out = append(out, change(c))
+		out = append(out, change(c, p.Target))
 	}
 	for _, op := range p.Operations {
-		if op.Kind != kinds.ClusterQueue.Kind && op.Action != policy.Delete {
+		if own(op) {
 			out = append(out, operation(op))
 		}
 	}
 	for _, c := range p.Manual {
-		out = append(out, change(c)+manual(c))
+		out = append(out, change(c, p.Target)+manual(c, p.Target))
 	}
 	return limited(out)
 }
 
+// own reports an operation that the differences do not already show.
+func own(op policy.Operation) bool {
+	switch op.Kind {
+	case kinds.ClusterQueue.Kind:
+		return false
+	case service.Policy:
+		return op.Recovers || op.Action == policy.Create
+	case service.Quota:
+		return op.Recovers
+	}
+	return op.Action != policy.Delete
+}
+
 var signs = map[policy.Action]string{policy.Create: "+ ", policy.Update: "~ ", policy.Delete: "- "}
 
-func change(c policy.Change) string {
+func change(c policy.Change, target string) string {
 	subject := c.Team
 	if c.Field != "" {
 		subject = strings.TrimSpace(c.Team + "  " + c.Field)
@@ -46,6 +60,8 @@ func change(c policy.Change) string {
 	switch {
 	case c.Field == "" && c.Action == policy.Create:
 		return text + "  (new team)"
+	case c.Field == "" && target == plan.SageMaker:
+		return text + "  (the team is removed, and its namespace with everything in it)"
 	case c.Field == "":
 		return text + "  (the team is removed, its jobs cannot be admitted any more)"
 	case c.Action == policy.Create:
@@ -82,8 +98,13 @@ func sorted(m map[string]any) []string {
 }
 
 // manual says how a difference is made that apply cannot make.
-func manual(c policy.Change) string {
-	if c.Field == "policy.fairShare" {
+func manual(c policy.Change, target string) string {
+	switch {
+	case target == plan.SageMaker && strings.HasPrefix(c.Field, "kueue"):
+		return "  (not applied: SageMaker has no such field)"
+	case target == plan.SageMaker:
+		return "  (not applied: SageMaker cannot rename it)"
+	case c.Field == "policy.fairShare":
 		return "  (not applied: set fairSharing in the ConfigMap kueue-manager-config and restart Kueue)"
 	}
 	return "  (not applied: only the service shares idle capacity)"
@@ -91,6 +112,12 @@ func manual(c policy.Change) string {
 
 func operation(op policy.Operation) string {
 	name := op.Name
+	switch {
+	case op.Recovers && op.Action == policy.Update:
+		return signs[op.Action] + op.Kind + " " + name + "  (update again)"
+	case op.Recovers && op.Action == policy.Delete:
+		return signs[op.Action] + op.Kind + " " + name + "  (delete, to create it again)"
+	}
 	if op.Namespace != "" {
 		name = op.Namespace + "/" + op.Name
 	}
@@ -253,6 +280,16 @@ func never(s *simulate.JobState) string {
 // Remarks are what to know beside the changes.
 func Remarks(p *plan.Plan) []string {
 	var out []string
+	for _, r := range p.Removed {
+		text := fmt.Sprintf("DELETES team %s and its namespace %s with everything in it", r.Team, r.Namespace)
+		if r.Workloads != nil {
+			text += ": " + words.Count(*r.Workloads, "workload", "workloads")
+		}
+		out = append(out, text)
+	}
+	for _, t := range p.Troubles {
+		out = append(out, Trouble(t))
+	}
 	for _, r := range p.Renamed {
 		out = append(out, fmt.Sprintf("%s looks like %s under another name: a team cannot be renamed, %s is a new team with a namespace of its own", r.To, r.From, r.To))
 	}
@@ -264,6 +301,9 @@ func Remarks(p *plan.Plan) []string {
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message))
+	}
+	if p.Unforeseen && len(p.Operations) > 0 {
+		out = append(out, "what this does to jobs is unknown")
 	}
 	if len(p.Operations) > 0 {
 		for _, a := range p.Assumptions {
@@ -305,4 +345,35 @@ func levels(found []policy.Finding) string {
 		out += ", " + words.Count(n[policy.LevelWarning], "warning", "warnings")
 	}
 	return out
+}
+
+// Trouble words the status of a resource of the service and what to do about it.
+func Trouble(t service.Trouble) string {
+	text := fmt.Sprintf("%s %s is in status %s", t.Kind, t.Name, t.Status)
+	if t.Reason != "" {
+		text += " (" + words.OneLine(t.Reason) + ")"
+	}
+	return text + ": " + recovery(t)
+}
+
+func recovery(t service.Trouble) string {
+	name := t.Team
+	if name == "" {
+		name = service.PolicyName
+	}
+	switch t.Recovery {
+	case service.Wait:
+		return "the service is still at work"
+	case service.Retry:
+		return "apply updates it again"
+	case service.Redelete:
+		if t.Planned {
+			return "apply deletes it again"
+		}
+		return "delete it again (--prune without it in the file, or --recreate " + name + ")"
+	}
+	if t.Planned {
+		return "apply deletes it and creates it again"
+	}
+	return "delete it and create it again (--recreate " + name + "); no other change of it can succeed"
 }

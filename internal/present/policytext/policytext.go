@@ -92,6 +92,8 @@ func message(f policy.Finding) string {
 		return fmt.Sprintf("invalid %s %s: must be at most %s", last(f.Path), n, limit)
 	case policy.BadName:
 		return fmt.Sprintf("invalid %s %q: must consist of %s", last(f.Path), f.Text, form(f.Path))
+	case policy.BadText:
+		return fmt.Sprintf("description has the character %q; must consist of letters, digits, spaces, punctuation and symbols", f.Text)
 	case policy.Duplicate:
 		if len(f.Names) > 0 {
 			return fmt.Sprintf("%s %s also belongs to team %s", f.Subject, f.Text, strings.Join(f.Names, ", "))
@@ -202,6 +204,16 @@ func note(n policy.Note) string {
 		return fmt.Sprintf("team %s: kueue.spec keeps %s of ClusterQueue %s, which the other fields cannot express", n.Team, strings.Join(n.Fields, ", "), n.Queue)
 	case policy.IdleQueue:
 		return fmt.Sprintf("ClusterQueue %s is left out: the service makes it to share idle capacity", n.Queue)
+	case policy.UnknownValue:
+		of := ""
+		if n.Team != "" {
+			of = "team " + n.Team + ": "
+		}
+		return fmt.Sprintf("%s%s is left out: this version does not know the value %q; it stays as it is", of, strings.Join(n.Fields, ", "), n.Value)
+	case policy.TwiceAllocated:
+		return fmt.Sprintf("team %s has several compute allocations; the file has the first", n.Team)
+	case policy.SeveralPolicies:
+		return fmt.Sprintf("the cluster has several policies; the file has %s", n.Value)
 	}
 	return string(n.Code)
 }
