@@ -25,7 +25,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod start-job":           page,
 		"hyperpod list-jobs":           table,
 		"hyperpod get-job":             page,
-		"hyperpod explain-job":         page,
+		"hyperpod explain-job":         table,
 		"hyperpod wait-job":            table,
 		"hyperpod patch-job suspend":   document,
 		"hyperpod patch-job unsuspend": document,

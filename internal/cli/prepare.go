@@ -74,7 +74,7 @@ func refuseEmpty(cmd *cobra.Command) error {
 	var empty []string
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if isEmpty(flag) && !slices.Contains(mayBeEmpty, flag.Name) {
-			empty = append(empty, "--"+writtenName(flag.Name))
+			empty = append(empty, "--"+flag.Name)
 		}
 	})
 	if len(empty) == 0 {
@@ -117,12 +117,4 @@ func checkNamespace(f *factory.Factory, cmd *cobra.Command) error {
 		e.Suggest(errs.Option("-A").WithNote("all namespaces"))
 	}
 	return e
-}
-
-// writtenName is a flag's name as people write it.
-func writtenName(name string) string {
-	if name == "job-name" {
-		return "name"
-	}
-	return name
 }

@@ -69,7 +69,7 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 // about is the job or team that a command line names, or that it is of all
 // namespaces.
 func about(cmd *cobra.Command, args []string) (out []string) {
-	name := value(cmd, "job-name")
+	name := value(cmd, "name")
 	if name == "" && len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
 		name = args[0]
 	}

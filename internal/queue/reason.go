@@ -129,6 +129,21 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	return is(PendingEvaluation, "", "")
 }
 
+// Decide gives an item that Kueue can never admit its deciding reason: a requested
+// resource that the queue has no quota for decides before quota that others use.
+func Decide(it *Item, q *state.ClusterQueue) {
+	if it.Reason.Code == NoMatchingFlavor || it.Reason.Code == ExceedsMaxQuota {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(it.Size)) {
+		covered := slices.ContainsFunc(q.ResourceGroups, func(g state.ResourceGroup) bool { return slices.Contains(g.CoveredResources, name) })
+		if it.Size[name] > 0 && !covered {
+			it.Reason = Reason{Code: NoMatchingFlavor, Message: it.Reason.Message, Resource: name, Missing: it.Size[name]}
+			return
+		}
+	}
+}
+
 // told is the reason that Kueue's message gives. It may be old: the time of the condition
 // is not that of its message.
 func (b *builder) told(r Reason) Reason {

@@ -104,3 +104,23 @@ func TestUnread(t *testing.T) {
 		})
 	}
 }
+
+// TestDecide: a resource without quota decides before quota that others use.
+func TestDecide(t *testing.T) {
+	q := &state.ClusterQueue{ResourceGroups: []state.ResourceGroup{{CoveredResources: []string{"nvidia.com/gpu", "cpu"}}}}
+	for _, c := range []struct {
+		size state.Amounts
+		was  string
+		want string
+	}{
+		{state.Amounts{"nvidia.com/gpu": 8, "hugepages-2Mi": 5 << 30}, WaitingForQuota, NoMatchingFlavor + " hugepages-2Mi"},
+		{state.Amounts{"nvidia.com/gpu": 8, "cpu": 1000}, WaitingForQuota, WaitingForQuota + " nvidia.com/gpu"},
+		{state.Amounts{"nvidia.com/gpu": 8, "hugepages-2Mi": 5 << 30}, ExceedsMaxQuota, ExceedsMaxQuota + " nvidia.com/gpu"},
+	} {
+		it := Item{Size: c.size, Reason: Reason{Code: c.was, Resource: "nvidia.com/gpu", Missing: 8}}
+		Decide(&it, q)
+		if got := it.Reason.Code + " " + it.Reason.Resource; got != c.want {
+			t.Errorf("%v: %s, want %s", c.size, got, c.want)
+		}
+	}
+}

@@ -62,7 +62,7 @@ ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
   hyperpod cancel-job -A --reason ExceedsMaxQuota --older-than 7d`,
 		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
 			o.Names = args
-			if cmd.Flags().Changed("job-name") || slices.Contains(args, "") {
+			if cmd.Flags().Changed("name") || slices.Contains(args, "") {
 				name, err := factory.JobName(flag, args)
 				o.Names = []string{name}
 				return err
@@ -87,7 +87,7 @@ ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
 	factory.Complete(cmd, "state", jobs.StateNames()...)
 	factory.Complete(cmd, "reason", queue.ReasonCodes()...)
 	f.CompleteArgs(cmd, factory.Jobs)
-	f.CompleteFlag(cmd, "job-name", factory.Jobs)
+	f.CompleteFlag(cmd, "name", factory.Jobs)
 	return cmd
 }
 

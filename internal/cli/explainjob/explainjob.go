@@ -23,6 +23,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
@@ -92,7 +93,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return admissioncheck.Print(f, format, e, func() string { return explanation.Text(e, f.IO.Width, words.Age) }, o.Name)
+	return admissioncheck.Print(f, format, e, func() string { return explanation.Text(e, f.IO.Width, format.Name == output.Wide, words.Age) }, o.Name)
 }
 
 // Explain explains a job that was read, in words too. It uses the factory, the assumed

@@ -65,7 +65,7 @@ func TestSubmitter(t *testing.T) {
 	if all := strings.Join(got, "; "); all != "head 1/1 0; submitter 0/1 1" {
 		t.Errorf("pods %s", all)
 	}
-	if page := explanation.Text(e, 80, time.Duration.String); !strings.Contains(page, "ErrImagePull: no such image") {
+	if page := explanation.Text(e, 80, false, time.Duration.String); !strings.Contains(page, "ErrImagePull: no such image") {
 		t.Error(page)
 	}
 }

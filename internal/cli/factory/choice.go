@@ -55,12 +55,12 @@ func (c *choice) Set(given string) error {
 	return e
 }
 
-// AddJobFlags defines --job-name and --kind for a command on one job, and completes the
+// AddJobFlags defines --name and --kind for a command on one job, and completes the
 // job's name, as the flag and as the argument.
 func (f *Factory) AddJobFlags(cmd *cobra.Command, name, kind *string) {
 	AddJobNameFlag(cmd, name)
 	AddKindFlag(cmd, kind)
-	f.CompleteFlag(cmd, "job-name", Jobs)
+	f.CompleteFlag(cmd, "name", Jobs)
 	f.CompleteArgs(cmd, Jobs)
 }
 

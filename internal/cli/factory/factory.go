@@ -313,7 +313,7 @@ func JobName(flag string, args []string) (string, error) {
 
 // AddJobNameFlag defines --job-name and --name, which are the same flag.
 func AddJobNameFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "job-name", "", "name of the job (also --name, or an argument)")
+	cmd.Flags().StringVar(name, "name", "", "name of the job (also --job-name, or an argument)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, n string) pflag.NormalizedName {
 		if same, ok := sameFlags[n]; ok {
 			n = same
@@ -324,7 +324,7 @@ func AddJobNameFlag(cmd *cobra.Command, name *string) {
 
 // sameFlags are second spellings of flags.
 var sameFlags = map[string]string{
-	"name":                    "job-name",
+	"job-name":                "name",
 	"volume":                  "volumes",
 	"persistent-volume-claim": "persistent-volume-claims",
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	estimatetext "github.com/hyperpod-cli/hyperpod/internal/present/estimate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -55,11 +56,19 @@ func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, na
 		o.Factory.Notef("note: %s: %v", what, err)
 	}
 	v.eta = err == nil || len(etas) > 0
+	clusterQueues := map[string]*state.ClusterQueue{}
+	for i := range v.state.ClusterQueues {
+		clusterQueues[v.state.ClusterQueues[i].Name] = &v.state.ClusterQueues[i]
+	}
 	for i := range v.items {
 		if e, ok := etas[v.items[i].Key]; ok {
 			v.items[i].ETA = &e
+			if q := clusterQueues[v.items[i].ClusterQueue]; q != nil && e.Reason == string(forecast.NeverFits) {
+				queue.Decide(&v.items[i], q)
+			}
 		}
 	}
+	queuetext.Fill(v.items)
 	return nil
 }
 

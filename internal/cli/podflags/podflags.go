@@ -49,7 +49,7 @@ func (p *Flags) add(f *factory.Factory, cmd *cobra.Command, role string) {
 	fs.StringVarP(&p.Container, "container", "c", "", "name of the container (default: the pod's default container, else its first)")
 	complete := func(flag string, words func([]pick.Pod) []string) {
 		err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			name, _ := cmd.Flags().GetString("job-name")
+			name, _ := cmd.Flags().GetString("name")
 			if len(args) > 0 {
 				name = args[0]
 			}

@@ -19,7 +19,7 @@ var omitted = []string{"color", "quiet", "debug", "output", "kubeconfig", "conte
 
 // plain are the text flags whose values the job remembers: names, paths and quantities. The text of any other flag may hold
 // a secret.
-var plain = []string{"name", "job-name", "namespace", "config-file", "template", "job-kind", "from", "recipe",
+var plain = []string{"name", "namespace", "config-file", "template", "job-kind", "from", "recipe",
 	"image", "pull-policy", "instance-type", "tasks-per-node", "vcpu", "memory", "vcpu-limit", "memory-limit",
 	"accelerator-partition-type", "entry-script", "results-dir", "rdzv-backend", "rdzv-endpoint", "label-selector", "node-selector",
 	"toleration", "preferred-topology", "required-topology", "clean-pod-policy", "ttl-after-finished", "active-deadline",
@@ -51,9 +51,6 @@ func commandLine(cmd *cobra.Command, args []string) string {
 			return
 		}
 		name := "--" + f.Name
-		if f.Name == "job-name" {
-			name = "--name" // as people write it
-		}
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()

@@ -90,12 +90,12 @@ func TestQueueCases(t *testing.T) {
 				fixture.Team("t", "", 0, "", "")[0], local(c.local), json.RawMessage(c.queue), json.RawMessage(work))
 			s.Add(c.more...)
 			e := explained(t, s, question(t, job, work))
-			page := explanation.Text(e, 80, hours)
+			page := explanation.Text(e, 80, false, hours)
 			if e.Detail != c.detail {
 				t.Errorf("detail %s %s", e.Reason, e.Detail)
 			}
 			for _, s := range e.Verdict.Submission {
-				if s.Status == check.StatusFailed && strings.Count(explanation.Text(e, 0, hours), s.Message) != 1 {
+				if s.Status == check.StatusFailed && strings.Count(explanation.Text(e, 0, false, hours), s.Message) != 1 {
 					t.Errorf("not said once: %s\n%s", s.Message, page)
 				}
 			}
@@ -136,7 +136,7 @@ func TestKueueCondition(t *testing.T) {
 		if e.Kueue != nil {
 			reason = e.Kueue.Reason
 		}
-		if page := explanation.Text(e, 0, hours); reason != c.reason || !strings.Contains(page, c.says) || c.says == "" && strings.Contains(page, "Kueue says") || strings.Contains(page, "WaitForStart") {
+		if page := explanation.Text(e, 0, false, hours); reason != c.reason || !strings.Contains(page, c.says) || c.says == "" && strings.Contains(page, "Kueue says") || strings.Contains(page, "WaitForStart") {
 			t.Errorf("%s: %q\n%s", name, reason, page)
 		}
 	}

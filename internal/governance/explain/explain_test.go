@@ -150,7 +150,7 @@ func TestCases(t *testing.T) {
 			if e.Reason != c.reason || e.Detail != c.detail {
 				t.Errorf("%s %s: %s", e.Reason, e.Detail, e.Summary)
 			}
-			page := explanation.Text(e, 80, hours)
+			page := explanation.Text(e, 80, false, hours)
 			if !strings.Contains(strings.Join(strings.Fields(page), " "), strings.Join(strings.Fields(c.says), " ")) {
 				t.Errorf("no %q in\n%s", c.says, page)
 			}

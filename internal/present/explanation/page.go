@@ -16,14 +16,15 @@ import (
 
 // Text is a filled explanation as a page: the answer in the first line, then the
 // timeline, then what decides, then what would help. Lines have at most width columns,
-// 0 for no limit. age words a duration. The page ends in a newline.
-func Text(e *explain.Explanation, width int, age func(time.Duration) string) string {
+// 0 for no limit. Kueue's own sentences are shown where they say more than the page, and
+// all of them with wide. age words a duration. The page ends in a newline.
+func Text(e *explain.Explanation, width int, wide bool, age func(time.Duration) string) string {
 	p := textpage.New(width)
 	first := headline(e, age)
 	p.Line(first)
 	p.Blank()
 	for _, m := range e.Timeline {
-		p.Row(clock(e, m.Time), momentText(&m))
+		p.Row(clock(e, m.Time), momentText(&m, wide))
 	}
 	p.Blank()
 	podRows(p, e)
@@ -36,7 +37,7 @@ func Text(e *explain.Explanation, width int, age func(time.Duration) string) str
 	if e.Verdict != nil {
 		verdict.Body(p, e.Verdict, age, first)
 	}
-	kueueRow(p, e, age)
+	kueueRow(p, e, wide, age)
 	for _, n := range e.Notes {
 		p.Row("note", n.Message)
 	}
@@ -47,12 +48,15 @@ func Text(e *explain.Explanation, width int, age func(time.Duration) string) str
 	return p.String()
 }
 
-// kueueRow adds what Kueue's own condition says, unless the first line says the same: the
-// same reason, in shorter words.
-func kueueRow(p *textpage.Page, e *explain.Explanation, age func(time.Duration) string) {
+// kueueRow adds what Kueue's own condition says, unless the page says the same: the
+// same reason, or the shortages, in shorter words.
+func kueueRow(p *textpage.Page, e *explain.Explanation, wide bool, age func(time.Duration) string) {
 	switch k := e.Kueue; {
 	case k == nil && e.HasWorkload && e.Pending():
 		p.Row("Kueue says", "nothing yet: Kueue has written no reason")
+	case k != nil && wide && k.Message != "":
+		p.Row("Kueue says", fmt.Sprintf("%s, %s ago: %s", k.Reason, age(e.Time.Sub(k.Since)), words.OneLine(k.Message)))
+	case k != nil && e.Verdict != nil && e.Verdict.Quota.Status == check.StatusFailed && len(words.Shortages(k.Message)) > 0:
 	case k != nil && (k.Reason == e.Reason && e.Cause == explain.ByVerdict || e.Cause == explain.ByKueue):
 	case k != nil && k.Message != "" && !strings.Contains(e.Summary, strings.TrimSpace(k.Message)):
 		p.Row("Kueue says", fmt.Sprintf("%s, %s ago: %s", k.Reason, age(e.Time.Sub(k.Since)), words.Clip(k.Message, 150)))
@@ -119,7 +123,7 @@ func clock(e *explain.Explanation, t time.Time) string {
 	return t.UTC().Format("Jan _2 15:04")
 }
 
-func momentText(m *explain.Moment) string {
+func momentText(m *explain.Moment, wide bool) string {
 	text := words.OneLine(m.Message)
 	switch {
 	case m.Step == "Preempted":
@@ -130,6 +134,10 @@ func momentText(m *explain.Moment) string {
 		text += ": " + preemptionCause(m.Message)
 	case m.Step == "Waits" && m.Reason != "" && m.Reason != "Pending":
 		text = "pending: " + m.Reason
+	case m.Step == "Waits" && wide:
+		text = "pending: " + words.OneLine(m.Message)
+	case m.Step == "Waits" && len(words.Shortages(m.Message)) > 0:
+		text = "pending: " + shortages(m.Message)
 	case m.Step == "Waits":
 		text = "pending: " + words.Clip(m.Message, 150)
 	case text == "" && m.Step == "QuotaReserved":

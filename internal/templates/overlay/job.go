@@ -71,6 +71,10 @@ func (s *job) applyPod(r jobobject.Role) {
 	if s.PullPolicy != "" {
 		c["imagePullPolicy"] = s.PullPolicy
 	}
+	before := stated(c)
+	if s.Own() {
+		defer func() { s.sayChanges(before, stated(c)) }()
+	}
 	applyEnvironment(c, s.Environment, true)
 	applyEnvironment(c, s.FabricEnvironment(), false)
 	s.applySecretEnv(c)

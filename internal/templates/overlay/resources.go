@@ -11,15 +11,15 @@ import (
 // replaces the manifest's; what the type says only fills in.
 func (s *job) applyResources(c map[string]any) {
 	r := resourceLists{c}
-	if s.Devices.Apply {
+	if s.Devices.Apply && !(s.Own() && r.states(s.Resource, s.Devices.N)) {
 		r.dropExcept(resolve.IsAccelerator, s.Resource)
 		r.setBoth(s.Resource, s.Devices.N)
-	} else if s.Sized {
+	} else if s.Fills() {
 		r.fillBoth(s.Resource, s.Devices.N)
 	}
-	if s.EFADevices.Apply {
+	if s.EFADevices.Apply && !(s.Own() && r.states(instances.EFA, s.EFADevices.N)) {
 		r.setBoth(instances.EFA, s.EFADevices.N)
-	} else if s.Sized {
+	} else if s.Fills() {
 		r.fillBoth(instances.EFA, s.EFADevices.N)
 	}
 	if s.VCPU != "" {
@@ -34,7 +34,7 @@ func (s *job) applyResources(c map[string]any) {
 	if s.MemoryLimit != "" {
 		r.set("limits", "memory", s.MemoryLimit)
 	}
-	if num, den := s.Share(); s.Sized && den > 0 {
+	if num, den := s.Share(); s.Fills() && den > 0 {
 		cpu, memory := s.Allocatable()
 		r.fill("cpu", resolve.CPUText(cpu*num/den))
 		r.fill("memory", resolve.MemoryText(memory/den*num))
@@ -68,6 +68,16 @@ func (r resourceLists) setBoth(name string, n int) {
 func (r resourceLists) has(name string) bool {
 	for _, list := range []string{"requests", "limits"} {
 		if _, ok := r.list(list)[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// states reports whether a request or a limit is n already, as a placeholder makes it.
+func (r resourceLists) states(name string, n int) bool {
+	for _, list := range []string{"requests", "limits"} {
+		if v, ok := manifest.Count(r.list(list)[name]); ok && v == n {
 			return true
 		}
 	}

@@ -47,6 +47,8 @@ type Template struct {
 	// Verbatim: commands, arguments and environment values without a parameter are meant as
 	// they are written. The template was made from a job that ran.
 	Verbatim bool
+	// Plain: the text has no header. It is a manifest of the user's own.
+	Plain bool
 	// Text is the template as written.
 	Text []byte
 
@@ -95,6 +97,7 @@ func Read(name, source string, data []byte, most int) (t *Template, complete boo
 	docs, faults := manifest.ParseAll(data)
 	h, rest, wrong := readHeader(docs, data)
 	faults = append(faults, wrong...)
+	t.Plain = len(rest) == len(docs) && h.help == "" && len(h.params) == 0 && len(h.fixed) == 0
 	t.Help, t.Params, t.Fixed, t.Docs = h.help, h.params, h.fixed, flattenLists(rest)
 	for _, d := range t.Docs {
 		if isConfig(d) {

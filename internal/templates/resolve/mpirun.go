@@ -41,7 +41,7 @@ func (s *Plan) EnvironmentNames(job *jobobject.View) []string {
 
 // fabric is the environment that goes with EFA, nothing where there is none.
 func (s *Plan) FabricEnvironment() map[string]string {
-	if s.EFADevices.N == 0 || s.Nodes.N < 2 || !s.Sized {
+	if s.EFADevices.N == 0 || s.Nodes.N < 2 || !s.Fills() {
 		return nil
 	}
 	env := map[string]string{"FI_PROVIDER": "efa"}
