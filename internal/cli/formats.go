@@ -33,6 +33,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod cancel-job":          document,
 		"hyperpod list-pods":           table,
 		"hyperpod get-log":             {output.JSON},
+		"hyperpod copy-file":           {output.NameFormat},
 		"hyperpod get-quota":           measured,
 		"hyperpod get-queue":           measured,
 		"hyperpod get-clusters":        table,

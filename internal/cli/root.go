@@ -5,6 +5,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/connectcluster"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/copyfile"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/createtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/describecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
@@ -97,6 +98,7 @@ uses a sandbox: a practice cluster on this machine.`,
 		getlog.NewCmd(f, nil),
 		execcmd.NewCmd(f, nil),
 		portforward.NewCmd(f, nil),
+		copyfile.NewCmd(f, nil),
 	)
 	add(groupQuota,
 		getquota.NewCmd(f, nil),

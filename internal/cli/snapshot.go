@@ -44,7 +44,7 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 		return "a snapshot does not change", errs.Run(path).WithNote("without --watch: the state in the snapshot")
 	case path == "wait-job":
 		return "jobs in a snapshot do not progress", errs.Run("explain-job").WithNote("why the job waited")
-	case path == "exec", path == "port-forward":
+	case path == "exec", path == "port-forward", path == "copy-file":
 		return "a snapshot has no running pods", errs.Run("list-pods").WithNote("the pods in the snapshot")
 	case path == "get-log":
 		return "a snapshot has no logs", errs.Run("list-pods").WithNote("the pods in the snapshot, and how they ended")

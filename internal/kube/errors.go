@@ -223,3 +223,10 @@ func NoAnswer(err error) bool {
 	var te *transportError
 	return errors.As(err, &te)
 }
+
+// LostConnection reports that a connection that was there broke: the server, the network
+// or the node at its other end went away. A new one may succeed.
+func LostConnection(err error) bool {
+	var t *transportError
+	return errors.As(err, &t) && t.sent && !errors.Is(err, context.Canceled)
+}

@@ -80,6 +80,7 @@ func Commands() []Command {
 	out := []Command{
 		{Name: "cancel-job", Needs: jobs("get", list, "delete"), Optional: []Right{in(kueueGroup, "workloads", list)}},
 		{Name: "cancel-job --reason", Needs: jobs("get", list, "delete"), Optional: reasons},
+		{Name: "copy-file", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get")), Optional: []Right{in(kueueGroup, "workloads", list)}},
 		{Name: "create-template --team", Needs: []Right{in("", "configmaps", "create", "get", list, "update")}},
 		{Name: "exec", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get"))},
 		{Name: "explain-job", Needs: append(jobs("get", list), find...), Optional: append(decide, in("", "events", list))},

@@ -283,5 +283,6 @@ func Delete(ctx context.Context, path string, o Options) error {
 		return errs.New("cannot delete sandbox "+f.name(), errs.FileReason(err)).WithFact("file", path).WithCause(err)
 	}
 	_ = os.Remove(f.lockPath())
+	_ = os.RemoveAll(f.podFiles())
 	return nil
 }

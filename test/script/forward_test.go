@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -302,4 +303,43 @@ func command(t *testing.T, argv, env []string) *exec.Cmd {
 	cmd.Args[0] = argv[0]
 	cmd.Env = append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC", "USER=ada"}, env...)
 	return cmd
+}
+
+// TestKubectlCopies: what one program copies into a pod, the other reads.
+func TestKubectlCopies(t *testing.T) {
+	t.Parallel()
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Skip("kubectl is not installed")
+	}
+	config := serveSandbox(t, "enterprise")
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"large": bytes.Repeat([]byte("weights of a model\n"), 200_000), "sub/small": []byte("1"), "sub/empty": nil} {
+		path := filepath.Join(dir, "from", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(argv ...string) {
+		t.Helper()
+		cmd := command(t, argv, []string{"KUBECONFIG=" + config})
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", argv, err, out)
+		}
+	}
+	const ns = "hyperpod-ns-researchers"
+	run(kubectl, "-n", ns, "cp", "from", "vit-huge-worker-0:/data/by-kubectl")
+	run("hyperpod", "copy-file", "-n", ns, "from", "vit-huge:/data/by-hyperpod")
+	run(kubectl, "-n", ns, "cp", "vit-huge-worker-0:/data/by-hyperpod", "1")
+	run("hyperpod", "copy-file", "-n", ns, "vit-huge:/data/by-kubectl", "2")
+	run("hyperpod", "copy-file", "-n", ns, "vit-huge:/data/by-hyperpod/large", "3")
+	run(kubectl, "-n", ns, "cp", "vit-huge-worker-0:/data/by-kubectl/large", "4")
+	for _, pair := range [][2]string{{"1/large", "large"}, {"1/sub/small", "sub/small"}, {"1/sub/empty", "sub/empty"}, {"2/large", "large"}, {"2/sub/small", "sub/small"}, {"2/sub/empty", "sub/empty"}, {"3", "large"}, {"4", "large"}} {
+		got, err := os.ReadFile(filepath.Join(dir, pair[0]))
+		want, _ := os.ReadFile(filepath.Join(dir, "from", pair[1]))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, want %d: %v", pair[0], len(got), len(want), err)
+		}
+	}
 }

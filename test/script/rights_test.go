@@ -26,6 +26,7 @@ import (
 var uses = map[string][]string{
 	"cancel-job":             {"cancel-job vit-huge", "cancel-job --all --yes"},
 	"cancel-job --reason":    {"cancel-job --all --reason WaitingForQuota --yes"},
+	"copy-file":              {"copy-file ../../examples/train.yaml vit-huge:/tmp/", "* copy-file vit-huge:/tmp/missing " + os.DevNull},
 	"create-template --team": {"create-template t1 --file ../../examples/train.yaml --team"},
 	"exec":                   {"* exec vit-huge -- true"},
 	"explain-job":            {"explain-job vit-huge"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -49,9 +50,25 @@ func (s *Server) podExec(c *call) error {
 	}
 	flag := func(name string) bool { on, _ := strconv.ParseBool(q.Get(name)); return on }
 	x := execution{tty: flag("tty"), in: flag("stdin"), out: flag("stdout"), err: flag("stderr")}
+	sh := shellOf(pod, q.Get("container"))
+	if files, ok := s.backend.(podFiles); ok {
+		err := s.backend.View(c.Context(), func(st *store.Store) error {
+			sh.Files, err = files.PodFiles(st, pod.UID)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("the files of pod %s: %w", pod.Name, err)
+		}
+		defer sh.Files.Close()
+	}
 	// The library logs every end of a connection.
-	x.serve(c.w, c.WithContext(klog.NewContext(c.Context(), logr.Discard())), command, shellOf(pod, q.Get("container")))
+	x.serve(c.w, c.WithContext(klog.NewContext(c.Context(), logr.Discard())), command, sh)
 	return nil
+}
+
+// podFiles is a backend whose pods have files.
+type podFiles interface {
+	PodFiles(st *store.Store, uid string) (*os.Root, error)
 }
 
 // shellOf returns the environment of a pod's container.

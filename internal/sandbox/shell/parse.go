@@ -40,6 +40,10 @@ func (p *parser) next() error {
 		p.endWord()
 		p.endStep(rest[:2])
 		p.i += 2
+	case c == '|':
+		p.endWord()
+		p.endStep("|")
+		p.i++
 	case c == ';' || c == '\n':
 		p.endWord()
 		p.endStep("")
@@ -47,7 +51,18 @@ func (p *parser) next() error {
 	case strings.HasPrefix(rest, ">&2"):
 		p.add(piece{text: ">&2"})
 		p.i += 3
-	case strings.IndexByte("|&<>`(){}*", c) >= 0:
+	case strings.HasPrefix(rest, ">>"), c == '<', c == '>':
+		op := rest[:1]
+		if strings.HasPrefix(rest, ">>") {
+			op = ">>"
+		}
+		if p.in && !p.word.quoted && len(p.word.pieces) == 1 && p.word.pieces[0] == (piece{text: "2"}) {
+			op, p.word, p.in = "2"+op, word{}, false
+		}
+		p.endWord()
+		p.words = append(p.words, word{redirect: op})
+		p.i += len(strings.TrimPrefix(op, "2"))
+	case strings.IndexByte("&`(){}*", c) >= 0:
 		return fmt.Errorf("the simulated shell does not support %q", string(c))
 	case c == '\'':
 		end := strings.IndexByte(rest[1:], '\'')

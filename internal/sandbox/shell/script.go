@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // maxDepth limits how deep shells run shells.
@@ -25,7 +27,9 @@ func (s *Shell) sh(ctx context.Context, args []string, std Streams, depth int) i
 			if i+1 < len(args) {
 				script = args[i+1]
 			}
-			code, _ := s.script(ctx, script, std, depth, 0)
+			inner := *s
+			inner.params = args[min(i+2, len(args)):]
+			code, _ := inner.script(ctx, script, std, depth, 0)
 			return code
 		}
 	}
@@ -99,27 +103,78 @@ func (s *Shell) script(ctx context.Context, text string, std Streams, depth, las
 		return misuse, false
 	}
 	code = last
-	for _, st := range steps {
+	for len(steps) > 0 {
+		first := steps[0]
+		line := steps[:1]
+		for len(line) < len(steps) && steps[len(line)].after == "|" {
+			line = steps[:len(line)+1]
+		}
+		steps = steps[len(line):]
 		if ctx.Err() != nil {
 			return interrupted, true
 		}
-		if st.after == "&&" && code != 0 || st.after == "||" && code == 0 {
+		if first.after == "&&" && code != 0 || first.after == "||" && code == 0 {
 			continue
 		}
-		argv, own := s.expand(st.words, code, std)
-		switch {
-		case len(argv) == 0:
-		case argv[0] == "exit":
-			if len(argv) > 1 {
-				n, _ := strconv.Atoi(argv[1])
-				code = n & 0xFF
-			}
+		if code, done = s.pipeline(ctx, line, std, depth, code); done {
 			return code, true
-		default:
-			code = s.run(ctx, argv, own, depth+1)
 		}
 	}
 	return code, false
+}
+
+// pipeline runs commands at the same time, the output of each as the input of the next.
+// The code is that of the last.
+func (s *Shell) pipeline(ctx context.Context, line []step, std Streams, depth, last int) (code int, done bool) {
+	if len(line) == 1 {
+		return s.step(ctx, line[0], std, depth, last)
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	in := std.In
+	for _, st := range line[:len(line)-1] {
+		from, to := io.Pipe()
+		here := std
+		here.In, here.Out = in, to
+		before := in
+		running.Go(func() {
+			s.step(ctx, st, here, depth, last)
+			_ = to.Close()
+			hangUp(before)
+		})
+		in = from
+	}
+	std.In = in
+	code, _ = s.step(ctx, line[len(line)-1], std, depth, last)
+	hangUp(in)
+	return code, false
+}
+
+// hangUp ends the command that writes into a pipe which nobody reads any more.
+func hangUp(in io.Reader) {
+	if p, ok := in.(*io.PipeReader); ok {
+		_ = p.Close()
+	}
+}
+
+// step runs one command.
+func (s *Shell) step(ctx context.Context, st step, std Streams, depth, last int) (code int, done bool) {
+	argv, own, end, err := s.expand(st.words, last, std)
+	defer end()
+	switch {
+	case err != nil:
+		fmt.Fprintf(std.Err, "sh: %v\n", err)
+		return 1, false
+	case len(argv) == 0:
+		return last, false
+	case argv[0] == "exit":
+		if len(argv) > 1 {
+			n, _ := strconv.Atoi(argv[1])
+			last = n & 0xFF
+		}
+		return last, true
+	}
+	return s.run(ctx, argv, own, depth+1), false
 }
 
 // step is one command; after is the operator between it and the previous one.
@@ -128,10 +183,12 @@ type step struct {
 	words []word
 }
 
-// word is a word of a command; a quoted word is not a redirection.
+// word is a word of a command; a quoted word is not a redirection. The word after one
+// with redirect set is a file.
 type word struct {
-	pieces []piece
-	quoted bool
+	pieces   []piece
+	quoted   bool
+	redirect string
 }
 
 // piece is a part of a word: text, or the name of a variable.
@@ -140,26 +197,91 @@ type piece struct {
 	variable bool
 }
 
-// expand replaces variables, and removes and applies a redirection of stdout to stderr.
-func (s *Shell) expand(words []word, last int, std Streams) ([]string, Streams) {
-	var argv []string
-	for _, w := range words {
-		var b strings.Builder
-		for _, p := range w.pieces {
-			switch {
-			case !p.variable:
-				b.WriteString(p.text)
-			case p.text == "?":
-				b.WriteString(strconv.Itoa(last))
-			default:
-				b.WriteString(s.Env[p.text])
-			}
+// expand replaces variables, and removes and applies redirections. end closes their
+// files.
+func (s *Shell) expand(words []word, last int, std Streams) (argv []string, own Streams, end func(), err error) {
+	var files []io.Closer
+	end = func() {
+		for _, f := range files {
+			_ = f.Close()
 		}
-		if text := b.String(); !w.quoted && (text == ">&2" || text == "1>&2") {
+	}
+	redirect := ""
+	for _, w := range words {
+		if w.redirect != "" {
+			redirect = w.redirect
+			continue
+		}
+		text := s.text(w, last)
+		switch {
+		case redirect != "":
+			f, err := s.redirected(redirect, text, &std)
+			if err != nil {
+				return nil, std, end, fmt.Errorf("%s: %s", text, reason(err))
+			}
+			if f != nil {
+				files = append(files, f)
+			}
+			redirect = ""
+		case !w.quoted && (text == ">&2" || text == "1>&2"):
 			std.Out = std.Err
-		} else {
+		default:
 			argv = append(argv, text)
 		}
 	}
-	return argv, std
+	return argv, std, end, nil
+}
+
+// text is a word with its variables replaced.
+func (s *Shell) text(w word, last int) string {
+	var b strings.Builder
+	for _, p := range w.pieces {
+		switch {
+		case !p.variable:
+			b.WriteString(p.text)
+		case p.text == "?":
+			b.WriteString(strconv.Itoa(last))
+		case p.text[0] >= '0' && p.text[0] <= '9':
+			if n, err := strconv.Atoi(p.text); err == nil && n < len(s.params) {
+				b.WriteString(s.params[n])
+			}
+		default:
+			b.WriteString(s.Env[p.text])
+		}
+	}
+	return b.String()
+}
+
+// redirected opens a file for a stream. It returns nil for /dev/null.
+func (s *Shell) redirected(op, name string, std *Streams) (io.Closer, error) {
+	var out io.Writer = io.Discard
+	var file io.Closer
+	switch {
+	case op == "<" && name == "/dev/null":
+		std.In = strings.NewReader("")
+		return nil, nil
+	case op == "<":
+		f, err := s.open(name)
+		if err != nil {
+			return nil, err
+		}
+		std.In = f
+		return f, nil
+	case name != "/dev/null":
+		flags := os.O_TRUNC
+		if strings.HasSuffix(op, ">>") {
+			flags = os.O_APPEND
+		}
+		f, err := s.create(name, flags)
+		if err != nil {
+			return nil, err
+		}
+		out, file = f, f
+	}
+	if strings.HasPrefix(op, "2") {
+		std.Err = out
+	} else {
+		std.Out = out
+	}
+	return file, nil
 }

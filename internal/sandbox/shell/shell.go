@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,12 @@ type Shell struct {
 	GPUs int
 	// Size returns the columns and lines of the terminal; nil without a terminal.
 	Size func() (columns, lines int)
+	// Files are the files of the pod; nil: it has none.
+	Files *os.Root
 	// After is the clock of sleep.
 	After func(time.Duration) <-chan time.Time
+
+	params []string // $0, $1, ... of a script
 }
 
 // Streams are the standard streams of a command. With TTY they are one terminal, and the
@@ -59,7 +64,7 @@ type command func(s *Shell, ctx context.Context, args []string, std Streams) int
 
 // commands returns the known commands.
 func commands() map[string]command {
-	return map[string]command{
+	all := map[string]command{
 		"true":       func(*Shell, context.Context, []string, Streams) int { return 0 },
 		"false":      func(*Shell, context.Context, []string, Streams) int { return 1 },
 		"echo":       echo,
@@ -73,6 +78,8 @@ func commands() map[string]command {
 		"nvidia-smi": nvidiaSMI,
 		"help":       help,
 	}
+	maps.Copy(all, fileCommands())
+	return all
 }
 
 func (s *Shell) run(ctx context.Context, argv []string, std Streams, depth int) int {
@@ -131,10 +138,12 @@ func printenv(s *Shell, ctx context.Context, args []string, std Streams) int {
 	return code
 }
 
-func cat(_ *Shell, _ context.Context, args []string, std Streams) int {
+func cat(s *Shell, _ context.Context, args []string, std Streams) int {
 	if len(args) > 0 && args[0] != "-" {
-		fmt.Fprintf(std.Err, "cat: %s: No such file or directory\n", args[0])
-		return 1
+		return s.each("cat", args, std, func(_ string, in io.Reader) error {
+			_, err := io.Copy(std.Out, in)
+			return err
+		})
 	}
 	if std.TTY {
 		in := bufio.NewReader(std.In)

@@ -1,0 +1,283 @@
+// Package copyfile is `hyperpod copy-file`.
+package copyfile
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/podend"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/transfer"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/tarball"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Options are what was typed on the command line.
+type Options struct {
+	Factory *factory.Factory
+	Kind    string
+	Pods    podflags.Flags
+	Args    []string
+}
+
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:     "copy-file SRC DST",
+		Aliases: []string{"cp"},
+		Short:   "Copy files and folders from or to a pod of a job",
+		Long: `Copy a file or a folder from or to a pod of a job: the launcher, head or rank 0,
+or the pod that you choose. One side is JOB:PATH, the other a path of this
+machine. A copy into a folder that exists keeps its name.
+
+The container's image needs the program tar. A lost connection is resumed:
+copy-file compares sizes and SHA-256 hashes and sends what is missing; this
+needs sh, sha256sum, head and tail in the image. A file that becomes smaller
+meanwhile is an error.
+
+Links that lead out of the copied folder are left out, with a warning. An
+archive with names outside it is refused.`,
+		Example: `  hyperpod copy-file smpv2-llama2:/workspace/checkpoints ./checkpoints
+  hyperpod copy-file train.py smpv2-llama2:/workspace/
+  hyperpod copy-file smpv2-llama2:/tmp/trace.json . --rank 3`,
+		Args: func(*cobra.Command, []string) error { return nil }, // Validate has better words
+		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			return o.Pods.Settle(cmd)
+		}, Run, runF),
+	}
+	factory.AddKindFlag(cmd, &o.Kind)
+	o.Pods.AddSingle(f, cmd)
+	cmd.ValidArgsFunction = o.complete
+	return cmd
+}
+
+// complete completes names of jobs with a colon, beside files.
+func (o *Options) complete(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 1 || strings.ContainsAny(prefix, ":/.") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	names, _ := o.Factory.CompleteWith(cmd, prefix, factory.Jobs)
+	for i := range names {
+		name, note, noted := strings.Cut(names[i], "\t")
+		names[i] = name + ":"
+		if noted {
+			names[i] += "\t" + note
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoSpace
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	form := errs.Run("copy-file", "JOB:/workspace/out", "./out")
+	if len(o.Args) != 2 {
+		return errs.Usagef("copy-file needs a source and a destination").Suggest(form)
+	}
+	from, to := transfer.ParseLocation(o.Args[0]), transfer.ParseLocation(o.Args[1])
+	switch {
+	case from.Path == "" || to.Path == "":
+		return errs.Usagef("the path in %q is empty", o.Args[map[bool]int{true: 0, false: 1}[from.Path == ""]]).Suggest(form)
+	case from.Job == "" && to.Job == "":
+		return errs.Usagef("neither the source nor the destination is in a job: one must be JOB:PATH").Suggest(errs.Run("copy-file", o.Args[0], "JOB:"+o.Args[1]))
+	case from.Job != "" && to.Job != "":
+		return errs.Usagef("both the source and the destination are in a job: one must be a path of this machine").Suggest(form)
+	}
+	return nil
+}
+
+// Run copies.
+func Run(ctx context.Context, o *Options) error {
+	from, to := transfer.ParseLocation(o.Args[0]), transfer.ParseLocation(o.Args[1])
+	remote := from
+	if from.Job == "" {
+		remote = to
+		if _, err := os.Stat(from.Path); err != nil { // before anything is requested
+			return errs.New("cannot copy "+from.Path, errs.FileReason(err)).WithCause(err)
+		}
+	}
+	kind, name, err := factory.SplitJob(remote.Job, o.Kind)
+	if err != nil {
+		return err
+	}
+	f := o.Factory
+	cluster, err := f.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	target, err := o.Pods.Single(ctx, f, cluster, podflags.Job{Name: name, Kind: kind}, "copy files")
+	if err != nil {
+		return err
+	}
+	c := copying{f: f, cluster: cluster, target: target, from: from, to: to}
+	if from.Job != "" {
+		return c.explained(ctx, c.download(ctx))
+	}
+	return c.explained(ctx, c.upload(ctx))
+}
+
+// copying is one copy.
+type copying struct {
+	f        *factory.Factory
+	cluster  *factory.Cluster
+	target   podflags.Target
+	from, to transfer.Location
+	moved    transfer.Progress
+}
+
+// pod returns the side of the pod.
+func (c *copying) pod() transfer.Pod {
+	return transfer.Pod{
+		Run: func(ctx context.Context, command []string, in io.Reader, out, errw io.Writer) (int, error) {
+			return c.cluster.Exec(ctx, kube.ExecOptions{Namespace: c.target.Job.Namespace, Pod: c.target.Pod.Name, Container: c.target.Container,
+				Command: command, Stdin: in, Stdout: out, Stderr: errw})
+		},
+		Lost: func(err error) bool {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				return true
+			}
+			return kube.LostConnection(err) && !c.end().Over(context.WithoutCancel(context.Background()), c.cluster)
+		},
+		After: time.After,
+		Resuming: func(err error) {
+			c.f.Notef("warning: the connection to pod %s is lost; resuming after %s", c.target.Pod.Name, size(c.moved.Done()))
+		},
+	}
+}
+
+func (c *copying) end() podend.Pod {
+	return podend.Pod{Job: c.target.Job, Name: c.target.Pod.Name, UID: c.target.Pod.UID}
+}
+
+func size(n int64) string { return words.Number("memory", float64(n)) }
+
+// download copies from the pod. A folder that exists gets the source below its name.
+func (c *copying) download(ctx context.Context) error {
+	dir, name := filepath.Split(filepath.Clean(c.to.Path))
+	if info, err := os.Stat(c.to.Path); err == nil && info.IsDir() {
+		dir, name = c.to.Path, path.Base(path.Clean(c.from.Path))
+		if name == "/" || name == "." || name == ".." {
+			name = "."
+		}
+	} else if strings.HasSuffix(c.to.Path, "/") {
+		return errs.New("cannot copy to "+c.to.Path, "no such folder")
+	}
+	if dir == "" {
+		dir = "."
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return errs.New("cannot copy to "+c.to.Path, errs.FileReason(err)).WithCause(err)
+	}
+	defer root.Close()
+	stop := c.show(ctx)
+	counts, err := transfer.Download{Pod: c.pod(), From: c.from.Path, Progress: &c.moved, To: tarball.Unpacking{Root: root, As: filepath.ToSlash(name),
+		Begun: func(string, int64) {},
+		Skipped: func(name, link string) {
+			if link == "" {
+				c.f.Notef("warning: left out %s: neither a file, a folder nor a link", name)
+				return
+			}
+			c.f.Notef("warning: left out %s: a link that leads out of the copied folder (%s)", name, link)
+		}}}.Copy(ctx)
+	stop()
+	if err != nil {
+		return err
+	}
+	return c.done(counts, filepath.Join(dir, name))
+}
+
+// upload copies to the pod. A folder that exists gets the source below its name.
+func (c *copying) upload(ctx context.Context) error {
+	source, err := filepath.EvalSymlinks(c.from.Path)
+	if err != nil {
+		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
+	}
+	if source, err = filepath.Abs(source); err != nil {
+		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
+	}
+	folder, err := c.pod().IsFolder(ctx, c.to.Path)
+	if err != nil && errs.ExitOf(err) != programNotFound { // without test, the path is what it says
+		return err
+	}
+	dir, as := path.Split(path.Clean(c.to.Path))
+	switch {
+	case folder:
+		dir, as = c.to.Path, filepath.Base(source)
+	case strings.HasSuffix(c.to.Path, "/"):
+		return errs.New("cannot copy to "+c.to.Path, "the container has no such folder").Suggest(errs.Run("exec", c.target.Job.Name, "-n", c.target.Job.Namespace, "--", "mkdir", "-p", c.to.Path))
+	}
+	if dir == "" {
+		dir = "."
+	}
+	root, err := os.OpenRoot(filepath.Dir(source))
+	if err != nil {
+		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
+	}
+	defer root.Close()
+	entries, err := tarball.List(root, filepath.Base(source), as, nil, func(path string, _ fs.FileMode) {
+		c.f.Notef("warning: left out %s: neither a file, a folder nor a link", path)
+	})
+	if err != nil {
+		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
+	}
+	stop := c.show(ctx)
+	counts, err := transfer.Upload{Pod: c.pod(), Root: root, Entries: entries, To: dir, Progress: &c.moved}.Copy(ctx)
+	stop()
+	if err != nil {
+		return err
+	}
+	return c.done(counts, c.target.Pod.Name+":"+path.Join(dir, as))
+}
+
+// programNotFound is the exit code of a program that the image does not have.
+const programNotFound errs.Exit = 127
+
+func (c *copying) done(n tarball.Counts, where string) error {
+	return c.f.PrintDone("Copied "+words.Count(n.Files, "file", "files")+" ("+size(n.Bytes)+") to "+where, where)
+}
+
+// explained words the error of a copy.
+func (c *copying) explained(ctx context.Context, err error) error {
+	var known *errs.Error
+	var command *transfer.CommandError
+	var shrunk *tarball.ShrunkError
+	var outside *tarball.OutsideError
+	what := "cannot copy " + c.from.Path
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return err
+	case errors.As(err, &shrunk):
+		return errs.New(what, shrunk.Error()).WithCause(err).WithAdvice("the copy in the pod is not complete; copy again when the file no longer changes")
+	case errors.As(err, &outside):
+		return errs.New(what, outside.Error()).WithCause(err)
+	case errors.Is(err, transfer.ErrChanged):
+		return errs.New(what, "the connection was lost, and the files in the pod changed meanwhile").WithCause(err).WithAdvice("copy again when they no longer change")
+	case errors.As(err, &command) && command.NotFound():
+		return errs.NotFoundf("%s: no such file or folder in container %s", what, c.target.Container).WithFact("message", command.Message).WithCause(err)
+	case errors.As(err, &command):
+		return errs.New(what, command.Command+" failed in container "+c.target.Container+"; the copy may not be complete").WithFact("message", command.Message).WithCause(err)
+	case errs.ExitOf(err) == programNotFound && errors.As(err, &known):
+		return errs.New(what, known.Why).WithCause(err).WithAdvice("copying needs the program tar in the image")
+	case (kube.LostConnection(err) || errs.ExitOf(err) == errs.NotFound) && c.end().Over(ctx, c.cluster):
+		return c.end().Why(ctx, c.cluster, "the copy ended").WithAdvice("what was copied so far is not complete").WithCause(err)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errs.New(what, "the connection was lost").WithCause(err)
+	case errors.As(err, &known):
+		return err
+	}
+	return errs.New(what, errs.FileReason(err)).WithCause(err)
+}

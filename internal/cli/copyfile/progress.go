@@ -1,0 +1,47 @@
+package copyfile
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// refresh is how often the progress line changes.
+const refresh = 250 * time.Millisecond
+
+// show keeps a progress line on a terminal until the function that it returns is called.
+func (c *copying) show(ctx context.Context) (stop func()) {
+	if !c.f.IO.ErrTTY || c.f.Global.Quiet {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	start := time.Now()
+	running.Go(func() {
+		tick := time.NewTicker(refresh)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				fmt.Fprint(c.f.IO.Err, "\r\x1b[K")
+				return
+			case <-tick.C:
+				fmt.Fprint(c.f.IO.Err, "\r\x1b[K"+progress(c.moved.Done(), c.moved.Total(), time.Since(start)))
+			}
+		}
+	})
+	return func() { cancel(); running.Wait() }
+}
+
+// progress is the progress line. A total of 0 is unknown.
+func progress(done, total int64, after time.Duration) string {
+	text := "copied " + size(done)
+	if total > 0 {
+		text += fmt.Sprintf(" of %s (%d%%)", size(max(total, done)), min(100, 100*done/total))
+	}
+	if s := after.Seconds(); s >= 1 {
+		text += ", " + size(int64(float64(done)/s)) + "/s"
+	}
+	return text
+}

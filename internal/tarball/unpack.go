@@ -1,0 +1,200 @@
+package tarball
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+)
+
+// OutsideError is a name in an archive that leads out of the copied path.
+type OutsideError struct{ Name string }
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("the archive has a name outside the copied path: %q", e.Name)
+}
+
+// ErrIncomplete is an archive that ends before its end.
+var ErrIncomplete = errors.New("the archive is not complete")
+
+// Unpacking says where an archive goes.
+type Unpacking struct {
+	Root *os.Root
+	// Base is the name of the archive's one file or folder, "." for any. As replaces it.
+	Base, As string
+	// InPlace writes files under their names at once. Otherwise a file appears when it
+	// is complete.
+	InPlace bool
+	// AllLinks keeps links that lead outside; the root does not follow them.
+	AllLinks bool
+	// Begun is called before each file with its size. Skipped gets what is left out:
+	// links that lead outside, and what is neither a file, a folder nor a link.
+	Begun   func(name string, size int64)
+	Skipped func(name, target string)
+}
+
+// Counts are what was unpacked or packed.
+type Counts struct {
+	Files int
+	Bytes int64
+}
+
+// Unpack unpacks an archive. Names and links cannot lead out of the root.
+func Unpack(r io.Reader, u Unpacking) (Counts, error) {
+	var counts Counts
+	in := tar.NewReader(r)
+	var folders []*tar.Header // their modes and times are set at the end
+	for {
+		h, err := in.Next()
+		if err == io.EOF {
+			break
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = ErrIncomplete
+		}
+		if err != nil {
+			return counts, err
+		}
+		if h.Name, err = u.place(h.Name); err != nil {
+			return counts, err
+		}
+		switch h.Typeflag {
+		case tar.TypeDir:
+			if err := u.Root.MkdirAll(h.Name, 0o755); err != nil {
+				return counts, err
+			}
+			folders = append(folders, h)
+		case tar.TypeReg:
+			u.Begun(h.Name, h.Size)
+			if err := u.file(in, h); err != nil {
+				return counts, err
+			}
+			counts.Files++
+			counts.Bytes += h.Size
+		case tar.TypeSymlink:
+			err = u.link(h)
+		case tar.TypeLink:
+			err = u.hardLink(h)
+		default:
+			u.Skipped(h.Name, "")
+		}
+		if err != nil {
+			return counts, err
+		}
+	}
+	for i := len(folders) - 1; i >= 0; i-- {
+		h := folders[i]
+		_ = u.Root.Chmod(h.Name, h.FileInfo().Mode().Perm()|0o700) // or the next copy could not write
+		_ = u.Root.Chtimes(h.Name, time.Time{}, h.ModTime)
+	}
+	// What follows the end is padding, but the writer must not be cut off.
+	_, err := io.Copy(io.Discard, r)
+	return counts, err
+}
+
+// place returns where a name of the archive goes.
+func (u Unpacking) place(name string) (string, error) {
+	clean := path.Clean(name)
+	for part := range strings.SplitSeq(strings.ReplaceAll(name, `\`, "/"), "/") {
+		if part == ".." {
+			return "", &OutsideError{name}
+		}
+	}
+	switch {
+	case path.IsAbs(name) || strings.ContainsRune(name, 0):
+		return "", &OutsideError{name}
+	case u.Base == ".":
+		return path.Join(u.As, clean), nil
+	case clean == u.Base:
+		return u.As, nil
+	case strings.HasPrefix(clean, u.Base+"/"):
+		return path.Join(u.As, strings.TrimPrefix(clean, u.Base+"/")), nil
+	}
+	return "", &OutsideError{name}
+}
+
+// file writes a regular file.
+func (u Unpacking) file(in io.Reader, h *tar.Header) error {
+	if err := u.Root.MkdirAll(path.Dir(h.Name), 0o755); err != nil {
+		return err
+	}
+	name := h.Name
+	if !u.InPlace {
+		name = path.Join(path.Dir(h.Name), "."+path.Base(h.Name)+".part")
+	}
+	if info, err := u.Root.Lstat(h.Name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if err := u.Root.Remove(h.Name); err != nil { // a link is replaced, not followed
+			return err
+		}
+	}
+	f, err := u.Root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, in)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = ErrIncomplete
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = u.Root.Chmod(name, h.FileInfo().Mode().Perm())
+	}
+	if err == nil {
+		_ = u.Root.Chtimes(name, time.Time{}, h.ModTime) // a detail that not every file system keeps
+		if name != h.Name {
+			err = u.Root.Rename(name, h.Name)
+		}
+	}
+	if err != nil && !u.InPlace {
+		_ = u.Root.Remove(name)
+	}
+	return err
+}
+
+// link makes a symbolic link that stays inside the copied path.
+func (u Unpacking) link(h *tar.Header) error {
+	target := path.Clean(path.Join(path.Dir(h.Name), h.Linkname))
+	leaves := path.IsAbs(h.Linkname) || strings.Contains(h.Linkname, `\`) || !inside(target, u.As)
+	if h.Linkname == "" || leaves && !u.AllLinks {
+		u.Skipped(h.Name, h.Linkname)
+		return nil
+	}
+	if err := u.replace(h.Name); err != nil {
+		return err
+	}
+	return u.Root.Symlink(h.Linkname, h.Name)
+}
+
+// hardLink makes a file a second name of one that came before.
+func (u Unpacking) hardLink(h *tar.Header) error {
+	old, err := u.place(h.Linkname)
+	if err != nil {
+		return err
+	}
+	if err := u.replace(h.Name); err != nil {
+		return err
+	}
+	return u.Root.Link(old, h.Name)
+}
+
+func (u Unpacking) replace(name string) error {
+	if err := u.Root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	if err := u.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// inside reports whether a clean path is a folder or below it.
+func inside(p, folder string) bool {
+	return folder == "." && p != ".." && !strings.HasPrefix(p, "../") || p == folder || strings.HasPrefix(p, folder+"/")
+}
