@@ -32,7 +32,7 @@ func TestUpToDate(t *testing.T) {
 // TestWithScreens runs the commands of a page and replaces only what is below them.
 func TestWithScreens(t *testing.T) {
 	const page = "before\n```console\n$ hyperpod version \\\n    -o json\nold output\n```\nafter\n```\n$ hyperpod no-command\n```\n"
-	got, err := withScreens(page)
+	got, err := withScreens(page, screen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +40,29 @@ func TestWithScreens(t *testing.T) {
 	if !strings.HasPrefix(got, want[0]) || !strings.HasSuffix(got, want[1]) || strings.Contains(got, "old output") {
 		t.Errorf("%s", got)
 	}
-	if again, err := withScreens(got); err != nil || again != got {
+	if again, err := withScreens(got, screen); err != nil || again != got {
 		t.Errorf("a second run differs: %v\n%s", err, again)
 	}
 	for _, bad := range []string{"```console\n$ hyperpod version\n", "```console\n$ hyperpod no-command\n```\n"} {
-		if _, err := withScreens(bad); err == nil {
+		if _, err := withScreens(bad, screen); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+// TestWalk: the commands of a walk-through share a sandbox, and one that fails is an error.
+func TestWalk(t *testing.T) {
+	got, err := walked("```console\n$ hyperpod sandbox create lab --scenario startup\n$ export HYPERPOD_SANDBOX=lab\n```\n```console\n$ hyperpod get-job no-job -n hyperpod-ns-speech\n$ echo $?\n```\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Created sandbox lab (startup)\n", "Error: job \"no-job\" not found", "$ echo $?\n5\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+	for _, bad := range []string{"hyperpod get-job no-job -n hyperpod-ns-speech", "rm -r /", "export x"} {
+		if _, err := walked("```console\n$ hyperpod sandbox create lab --scenario startup\n$ export HYPERPOD_SANDBOX=lab\n$ " + bad + "\n```\n"); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ import (
 const screenFence = "```console"
 
 const (
-	prompt = "$ hyperpod "
+	prompt = "$ "
+	self   = prompt + "hyperpod "
 	// columns is the width of the terminal: what a page of documentation shows without scrolling.
 	columns = 116
 )
@@ -30,8 +32,12 @@ func screenPages() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	walks, err := filepath.Glob(filepath.Join("docs", "scenarios", "*.md"))
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{}
-	for _, path := range append(pages, "README.md") {
+	for _, path := range append(append(pages, "README.md"), walks...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
@@ -39,7 +45,11 @@ func screenPages() (map[string][]byte, error) {
 		if !strings.Contains(string(text), "\n"+screenFence+"\n") {
 			continue
 		}
-		page, err := withScreens(string(text))
+		show := func(page string) (string, error) { return withScreens(page, screen) }
+		if slices.Contains(walks, path) {
+			show = walked
+		}
+		page, err := show(string(text))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -48,8 +58,8 @@ func screenPages() (map[string][]byte, error) {
 	return files, nil
 }
 
-// withScreens returns a page with the output of its screens made again.
-func withScreens(page string) (string, error) {
+// withScreens returns a page with the output of its screens made again by show.
+func withScreens(page string, show func(commands []string) (string, error)) (string, error) {
 	var out strings.Builder
 	var block *[]string
 	for line := range strings.Lines(page) {
@@ -60,7 +70,7 @@ func withScreens(page string) (string, error) {
 		case block == nil:
 			out.WriteString(line)
 		case text == "```":
-			shown, err := screen(commandsOf(*block))
+			shown, err := show(commandsOf(*block))
 			if err != nil {
 				return "", err
 			}
@@ -108,7 +118,7 @@ func screen(commands []string) (string, error) {
 		io, buffers := output.Test()
 		io.OutTTY, io.Width, io.Now = true, columns, now
 		f := &factory.Factory{IO: io, Env: func(name string) string { return env[name] }, Now: now, Version: "dev"}
-		words, err := shellwords.Split(strings.ReplaceAll(strings.TrimPrefix(command, prompt), "\\\n", " "))
+		words, err := shellwords.Split(strings.ReplaceAll(strings.TrimPrefix(command, self), "\\\n", " "))
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", command, err)
 		}
