@@ -21,13 +21,14 @@ const (
 	Prometheus        Name = "prometheus"
 	SARIF             Name = "sarif"
 	Markdown          Name = "markdown"
+	Terraform         Name = "terraform"
 	JSONPath          Name = "jsonpath"
 	JSONPathFile      Name = "jsonpath-file"
 	CustomColumns     Name = "custom-columns"
 	CustomColumnsFile Name = "custom-columns-file"
 )
 
-var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown}
+var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown, Terraform}
 
 var templated = []Name{JSONPath, JSONPathFile, CustomColumns, CustomColumnsFile}
 

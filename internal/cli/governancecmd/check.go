@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/terraform"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
@@ -41,11 +42,15 @@ rules.
 To check quota against capacity, name the number of instances in the file or
 with --capacity, or use --live to read the nodes of the cluster.
 
+FILE can also be what "terraform show -json" prints of a plan or a state; a
+finding then names the resource and its attribute.
+
 The exit code is 1 if there are errors; with --strict it is 3 if there are
 errors or warnings.`,
 		Example: `  hyperpod governance check teams.yaml
   hyperpod governance check teams.yaml --capacity ml.p5.48xlarge=10 --strict
-  hyperpod governance check teams.yaml -o sarif > governance.sarif`,
+  hyperpod governance check teams.yaml -o sarif > governance.sarif
+  terraform show -json tfplan | hyperpod governance check - --strict`,
 		RunE: factory.RunE(o, takeFile("check", &o.File), runCheck, test),
 	}
 	fs := cmd.Flags()
@@ -122,7 +127,10 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 			f.Notef("note: quota is not checked against capacity: no permission to list nodes")
 		}
 	}
-	doc := report(o.File, data, facts)
+	doc, err := report(o.File, data, facts)
+	if err != nil {
+		return err
+	}
 	if format.Name == output.SARIF {
 		err = output.Print(f.IO, output.Format{Name: output.JSON}, sarif(doc, f.Version), nil, nil)
 	} else {
@@ -148,8 +156,21 @@ func silent(f *factory.Factory, code errs.Exit) error {
 }
 
 // report checks the text of a file. Faults of the text are errors with code E000.
-func report(file string, data []byte, facts policy.Facts) checkDocument {
+func report(file string, data []byte, facts policy.Facts) (checkDocument, error) {
 	doc := checkDocument{Schema: checkSchema, File: file, Findings: []policy.Finding{}}
+	if terraform.Is(data) {
+		source, err := terraform.Read(data)
+		if err != nil {
+			return doc, err
+		}
+		doc.Findings = append(doc.Findings, policy.Check(source.Document, nil, facts)...)
+		policytext.Fill(doc.Findings)
+		for i := range doc.Findings {
+			x := &doc.Findings[i]
+			x.Path, x.Line, x.Column = cmp.Or(source.Place(x.Path), x.Path), 0, 0
+		}
+		return doc.counted(), nil
+	}
 	d, at, faults := policy.Parse(data)
 	for _, fault := range faults {
 		doc.Findings = append(doc.Findings, policy.Finding{Code: textFault, Level: policy.LevelError, Path: fault.Path,
@@ -159,6 +180,11 @@ func report(file string, data []byte, facts policy.Facts) checkDocument {
 		doc.Findings = append(doc.Findings, policy.Check(d, at, facts)...)
 		policytext.Fill(doc.Findings)
 	}
+	return doc.counted(), nil
+}
+
+// counted fills in the numbers of findings.
+func (doc checkDocument) counted() checkDocument {
 	for _, x := range doc.Findings {
 		switch x.Level {
 		case policy.LevelError:
@@ -186,7 +212,11 @@ func place(file string, line, column int) string {
 func findingsTable(d checkDocument) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "PLACE"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true}}}
 	for _, x := range d.Findings {
-		t.Rows = append(t.Rows, output.T(place(d.File, x.Line, x.Column), strings.ToLower(string(x.Level)), x.Code, x.Message))
+		at := place(d.File, x.Line, x.Column)
+		if x.Line == 0 && x.Path != "" {
+			at = x.Path // a resource of Terraform
+		}
+		t.Rows = append(t.Rows, output.T(at, strings.ToLower(string(x.Level)), x.Code, x.Message))
 	}
 	t.Empty = d.File + " is valid"
 	if len(t.Rows) > 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/service"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/terraform"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
@@ -41,11 +43,15 @@ plan of the file changes nothing.
 With --cluster-name, it reads the compute allocations and the policy of a
 HyperPod cluster from SageMaker instead.
 
+With -o terraform, it writes resources of the awscc and aws providers: the
+add-on, the cluster policy, and a compute allocation for each team.
+
 With --file, an existing file is brought up to date; its comments and order
 stay.`,
 		Example: `  hyperpod governance export > teams.yaml
   hyperpod governance export --file teams.yaml
   hyperpod governance export --cluster-name ml-prod --file teams.yaml
+  hyperpod governance export -o terraform > governance.tf
   hyperpod governance export --snapshot cluster.json.gz -o json`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, runExport, test),
@@ -84,6 +90,13 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 	}
 	format, err := f.Format()
 	if err != nil {
+		return err
+	}
+	if format.Name == output.Terraform {
+		if left := terraform.Unexpressed(doc); len(left) > 0 {
+			f.Notef("warning: left out, because Terraform has no attributes for Kueue's own fields: %s", strings.Join(left, ", "))
+		}
+		_, err := f.IO.Out.Write([]byte(output.SafeLines(string(terraform.Write(doc)))))
 		return err
 	}
 	return output.Print(f.IO, format, doc, nil, nil)

@@ -1,0 +1,219 @@
+package terraform
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclparse"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+)
+
+// documents are governance files, with one that has every field.
+func documents(t *testing.T) map[string]*policy.Document {
+	t.Helper()
+	files, err := filepath.Glob("../../../docs/scenarios/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*policy.Document{}
+	for _, file := range append(files, "testdata/all.yaml") {
+		if filepath.Base(file) == "train.yaml" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, _, faults := policy.Parse(text)
+		if len(faults) > 0 {
+			t.Fatalf("%s: %v", file, faults)
+		}
+		out[file] = d
+	}
+	if len(out) < 5 {
+		t.Fatalf("%d documents", len(out))
+	}
+	return out
+}
+
+// TestRoundTrip: what Write writes is HCL in the form of terraform fmt, has attributes that
+// the providers have, and means the document: its values in the form of a plan are read as
+// the document.
+func TestRoundTrip(t *testing.T) {
+	known := attributesOf(t)
+	for file, d := range documents(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text := Write(d)
+			if formatted := hclwrite.Format(text); string(formatted) != string(text) {
+				t.Errorf("not in the form of terraform fmt: %s", cmp.Diff(string(formatted), string(text)))
+			}
+			parsed, diags := hclparse.NewParser().ParseHCL(text, "x.tf")
+			if diags.HasErrors() {
+				t.Fatalf("%v\n%s", diags, text)
+			}
+			source, err := Read(planOf(t, parsed.Body.(*hclsyntax.Body), known))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := *d
+			for i := range want.Teams {
+				want.Teams[i].Strategy = want.Teams[i].Shares()
+			}
+			want.Cluster = nil
+			if diff := cmp.Diff(&want, source.Document); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func attributesOf(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/attributes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] != "#" {
+			out[words[0]] = words[1:]
+		}
+	}
+	return out
+}
+
+// planOf evaluates the resources of a file as terraform plan does.
+func planOf(t *testing.T, body *hclsyntax.Body, known map[string][]string) []byte {
+	t.Helper()
+	context := &hcl.EvalContext{Variables: map[string]cty.Value{"var": cty.ObjectVal(map[string]cty.Value{
+		"cluster_arn": cty.StringVal("arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl"), "eks_cluster_name": cty.StringVal("eks")})}}
+	var resources []string
+	addresses := map[string]bool{}
+	for _, b := range body.Blocks {
+		if b.Type != "resource" {
+			continue
+		}
+		kind, name := b.Labels[0], b.Labels[1]
+		values := map[string]json.RawMessage{}
+		for _, a := range b.Body.Attributes {
+			if a.Name == "depends_on" {
+				continue
+			}
+			v, diags := a.Expr.Value(context)
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			if !slices.Contains(known[kind], a.Name) {
+				t.Errorf("%s has no attribute %s", kind, a.Name)
+			}
+			_ = cty.Walk(v, func(p cty.Path, _ cty.Value) (bool, error) {
+				if step, ok := p[max(len(p)-1, 0):], len(p) > 0; ok {
+					if at, ok := step[0].(cty.GetAttrStep); ok && !slices.Contains(known[kind], at.Name) {
+						t.Errorf("%s has no attribute %s", kind, at.Name)
+					}
+				}
+				return true, nil
+			})
+			js, err := ctyjson.Marshal(v, v.Type())
+			if err != nil {
+				t.Fatal(err)
+			}
+			values[a.Name] = js
+		}
+		text, err := json.Marshal(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := kind + "." + name
+		if addresses[address] {
+			t.Errorf("two resources %s", address)
+		}
+		addresses[address] = true
+		resources = append(resources, fmt.Sprintf(`{"address": %q, "mode": "managed", "type": %q, "name": %q, "values": %s}`, address, kind, name, text))
+	}
+	return fmt.Appendf(nil, `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [%s]}}}`, strings.Join(resources, ","))
+}
+
+// TestStrings: names cannot break out of a string.
+func TestStrings(t *testing.T) {
+	d := &policy.Document{Teams: []policy.Team{{Team: "a", Description: "\"${var.x}\" %{ if } \\ \n end"}}}
+	parsed, diags := hclparse.NewParser().ParseHCL(Write(d), "x.tf")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	source, err := Read(planOf(t, parsed.Body.(*hclsyntax.Body), attributesOf(t)))
+	if err != nil || source.Document.Teams[0].Description != d.Teams[0].Description {
+		t.Errorf("%v, %+v", err, source)
+	}
+}
+
+// TestPlace: a finding names the resource and its attribute.
+func TestPlace(t *testing.T) {
+	s := &Source{policy: "module.g.awscc_sagemaker_cluster_scheduler_config.policy", teams: []string{"awscc_sagemaker_compute_quota.a", `awscc_sagemaker_compute_quota.b["x"]`}}
+	for path, want := range map[string]string{
+		"teams[0].quota[1].count":                     "awscc_sagemaker_compute_quota.a.compute_quota_config.compute_quota_resources[1].count",
+		"teams[1].quota[0].memoryInGiB":               `awscc_sagemaker_compute_quota.b["x"].compute_quota_config.compute_quota_resources[0].memory_in_gi_b`,
+		"teams[1].team":                               `awscc_sagemaker_compute_quota.b["x"].compute_quota_target.team_name`,
+		"teams[0]":                                    "awscc_sagemaker_compute_quota.a",
+		"policy.priorityClasses[2].name":              "module.g.awscc_sagemaker_cluster_scheduler_config.policy.scheduler_config.priority_classes[2].name",
+		"policy":                                      "module.g.awscc_sagemaker_cluster_scheduler_config.policy",
+		"teams[7].team":                               "",
+		"teams[999999999999999999999].team":           "",
+		"kueue.flavors[0]":                            "",
+		"teams[0].quota[0].acceleratorPartition.type": "awscc_sagemaker_compute_quota.a.compute_quota_config.compute_quota_resources[0].accelerator_partition.type",
+	} {
+		if got := s.Place(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestRead: child modules are read, data sources are not; what cannot be a document is an
+// error.
+func TestRead(t *testing.T) {
+	quota := `{"address": "module.t.awscc_sagemaker_compute_quota.a[0]", "mode": "managed", "type": "awscc_sagemaker_compute_quota",
+		"values": {"name": "a", "description": null, "compute_quota_target": {"team_name": "a"}, "compute_quota_config": {"compute_quota_resources": [{"instance_type": "ml.p5.48xlarge", "count": 2, "v_cpu": null}]}}}`
+	plan := `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"mode": "data", "type": "awscc_sagemaker_compute_quota", "values": {"name": 7}}],
+		"child_modules": [{"resources": [` + quota + `]}]}}}`
+	if !Is([]byte(plan)) || Is([]byte("version: hyperpod.policy/v1\n")) || Is([]byte(`{"version": "hyperpod.policy/v1"}`)) || Is(nil) {
+		t.Error("Is")
+	}
+	s, err := Read([]byte(plan))
+	if err != nil || len(s.Document.Teams) != 1 || *s.Document.Teams[0].Quota[0].Count != 2 || s.Place("teams[0]") != "module.t.awscc_sagemaker_compute_quota.a[0]" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	state := strings.Replace(plan, "planned_values", "values", 1)
+	if s, err := Read([]byte(state)); err != nil || len(s.Document.Teams) != 1 {
+		t.Errorf("a state: %+v, %v", s, err)
+	}
+	for _, bad := range []string{`{"format_version": "1.2", "planned_values": {}}`, strings.Replace(plan, `"count": 2`, `"count": "many"`, 1), "{"} {
+		if _, err := Read([]byte(bad)); err == nil {
+			t.Errorf("read: %s", bad)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"format_version": "1.2", "planned_values": {"root_module": {"child_modules": [{}]}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if Is(data) {
+			if s, err := Read(data); err == nil {
+				for _, x := range policy.Check(s.Document, nil, policy.Facts{}) {
+					s.Place(x.Path)
+				}
+			}
+		}
+	})
+}
