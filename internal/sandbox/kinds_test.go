@@ -28,7 +28,7 @@ var kindCases = []struct {
 	{kinds.MPIJob, `mpiReplicaSpecs: {Launcher: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 2, template: {spec: $C}}}`, 3, "Suspended", "Running", "Succeeded"},
 	{kinds.HyperPodPyTorchJob, `replicaSpecs: [{name: pods, replicas: 2, template: {spec: $C}}]`, 2, "Suspended", "Running", "Succeeded"},
 	{kinds.BatchJob, `{parallelism: 2, completions: 2, template: {spec: $B}}`, 2, "Suspended", "", "Complete"},
-	{kinds.RayJob, `{entrypoint: python x.py, rayClusterSpec: {headGroupSpec: {rayStartParams: {}, template: {spec: $C}}, workerGroupSpecs: [{groupName: g, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: {spec: $C}}]}}`, 2, "jobDeploymentStatus=Suspended", "jobStatus=RUNNING", "jobStatus=SUCCEEDED"},
+	{kinds.RayJob, `{entrypoint: python x.py, shutdownAfterJobFinishes: true, rayClusterSpec: {headGroupSpec: {rayStartParams: {}, template: {spec: $C}}, workerGroupSpecs: [{groupName: g, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: {spec: $C}}]}}`, 2, "jobDeploymentStatus=Suspended", "jobStatus=RUNNING", "jobStatus=SUCCEEDED"},
 	{kinds.RayCluster, `{headGroupSpec: {rayStartParams: {}, template: {spec: $C}}, workerGroupSpecs: [{groupName: g, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: {spec: $C}}]}`, 2, "state=suspended", "state=ready", "state=ready"},
 	{kinds.JobSet, `{replicatedJobs: [{name: r, replicas: 2, template: {spec: {parallelism: 1, completions: 1, template: {spec: $B}}}}]}`, 2, "Suspended", "", "Completed"},
 }

@@ -56,19 +56,6 @@ func TestDoesNotSettle(t *testing.T) {
 	}
 }
 
-// What the scheduler cannot use is reported, and does not stop the rest.
-func TestPolicyThatCannotBe(t *testing.T) {
-	b := newBench(t, "john-smith")
-	a := b.send("PATCH", kinds.ClusterQueue.Path("", johnNS+"-clusterqueue"), `[{"op":"remove","path":"/spec/cohortName"}]`, jsonPatch)
-	if a.code != 200 || !strings.Contains(a.header.Get("Warning"), "borrowingLimit without a cohort") {
-		t.Fatalf("%d %v %s", a.code, a.header, a.body)
-	}
-	b.create(smithNS, pytorch("j", "smith", 1, 4))
-	if j := b.get(kinds.PyTorchJob.Resource, smithNS, "j"); !object.True(j, "Running") {
-		t.Errorf("%v", object.At(j, "status"))
-	}
-}
-
 // A priority that does not exist keeps the job suspended and is reported.
 func TestUnknownPriority(t *testing.T) {
 	b := newBench(t, "john-smith")

@@ -32,27 +32,45 @@ type integration struct {
 	// defaults completes an object that did not pass through an API server, as
 	// far as the integration relies on it.
 	defaults func(client.Object)
-	// validate is the validation of Kueue's webhook beyond the one of every kind, nil
-	// where there is none.
-	validate func(context.Context, client.Object) error
+	// validate and validateUpdate are the validation of Kueue's webhook beyond the one of
+	// every kind, nil where there is none.
+	validate       func(context.Context, client.Object) error
+	validateUpdate func(ctx context.Context, old, o client.Object) error
 }
 
 // webhook is what Kueue's webhooks have in common.
 type webhook[T client.Object] interface {
 	ValidateCreate(context.Context, T) (ctrladmission.Warnings, error)
+	ValidateUpdate(ctx context.Context, old, o T) (ctrladmission.Warnings, error)
 }
 
-func validated[T client.Object](w webhook[T]) func(context.Context, client.Object) error {
-	return func(ctx context.Context, o client.Object) error {
-		_, err := w.ValidateCreate(ctx, o.(T))
-		return err
+// ownWebhook is the validation of a kind's own webhook.
+type ownWebhook struct {
+	create func(context.Context, client.Object) error
+	update func(ctx context.Context, old, o client.Object) error
+}
+
+func validated[T client.Object](w webhook[T]) *ownWebhook {
+	return &ownWebhook{
+		create: func(ctx context.Context, o client.Object) error {
+			_, err := w.ValidateCreate(ctx, o.(T))
+			return err
+		},
+		update: func(ctx context.Context, old, o client.Object) error {
+			_, err := w.ValidateUpdate(ctx, old.(T), o.(T))
+			return err
+		},
 	}
 }
 
 var integrations = sync.OnceValue(func() []integration {
 	var list []integration
-	add := func(create func() jobframework.GenericJob, defaults func(client.Object), validate func(context.Context, client.Object) error) {
-		list = append(list, integration{gvk: create().GVK(), new: create, defaults: defaults, validate: validate})
+	add := func(create func() jobframework.GenericJob, defaults func(client.Object), own *ownWebhook) {
+		in := integration{gvk: create().GVK(), new: create, defaults: defaults}
+		if own != nil {
+			in.validate, in.validateUpdate = own.create, own.update
+		}
+		list = append(list, in)
 	}
 	add(func() jobframework.GenericJob { return pytorchjob.NewJob() }, nil, nil)
 	add(func() jobframework.GenericJob { return mpijob.NewJob() }, nil, validated(new(mpijob.MpiJobWebhook)))

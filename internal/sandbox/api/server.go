@@ -126,7 +126,7 @@ func (s *Server) dispatch(c *call) error {
 		if c.Method != http.MethodPost || c.name != "" {
 			return notAllowed(c)
 		}
-		return s.review(c)
+		return s.accessReview(c)
 	}
 	switch {
 	case c.sub == "log" && c.res.Kind == "Pod":

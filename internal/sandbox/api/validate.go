@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/json"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/crd"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -188,8 +189,6 @@ func immutable(r *resource, old, m map[string]any) error {
 		differ("value")
 	case "PriorityClass":
 		differ("value")
-	case "LocalQueue":
-		differ("spec", "clusterQueue")
 	case "PersistentVolumeClaim":
 		differ("spec", "accessModes")
 	}
@@ -201,6 +200,9 @@ func immutable(r *resource, old, m map[string]any) error {
 
 // setDefaults sets the defaults of the API server or of a CRD's schema.
 func setDefaults(r *resource, m map[string]any) {
+	if r.Group == kinds.KueueGroup {
+		crd.Default(r.Kind, m)
+	}
 	switch r.FullName() {
 	case "namespaces":
 		object.Child(object.Child(m, "metadata"), "labels")["kubernetes.io/metadata.name"] = object.Text(m, "metadata", "name")
@@ -223,20 +225,8 @@ func setDefaults(r *resource, m map[string]any) {
 		}
 	case "jobs.batch":
 		batchDefaults(m)
-	case "localqueues.kueue.x-k8s.io":
-		defaults(object.Child(m, "spec"), "stopPolicy", "None")
-	case "clusterqueues.kueue.x-k8s.io":
-		clusterQueueDefaults(object.Child(m, "spec"))
 	case "workloads.kueue.x-k8s.io":
 		defaults(object.Child(m, "spec"), "active", true)
-	}
-}
-
-// suspendQueued suspends a new job with a queue, like Kueue's webhook. The scheduler
-// decides when it starts.
-func suspendQueued(r *resource, m map[string]any) {
-	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok && object.Text(m, "metadata", "labels", kinds.QueueLabel) != "" {
-		object.Set(m, true, j.SuspendPath...)
 	}
 }
 
@@ -290,18 +280,4 @@ func batchDefaults(m map[string]any) {
 	if template, ok := object.At(spec, "template", "spec").(map[string]any); ok {
 		podDefaults(template, "")
 	}
-}
-
-// clusterQueueDefaults sets the defaults of the CRD (Kueue v1beta2).
-func clusterQueueDefaults(spec map[string]any) {
-	defaults(spec, "queueingStrategy", "BestEffortFIFO")
-	defaults(spec, "stopPolicy", "None")
-	fungibility := object.Child(spec, "flavorFungibility")
-	defaults(fungibility, "whenCanBorrow", "MayStopSearch")
-	defaults(fungibility, "whenCanPreempt", "TryNextFlavor")
-	preemption := object.Child(spec, "preemption")
-	defaults(preemption, "reclaimWithinCohort", "Never")
-	defaults(preemption, "withinClusterQueue", "Never")
-	borrow := object.Child(preemption, "borrowWithinCohort")
-	defaults(borrow, "policy", "Never")
 }

@@ -92,8 +92,11 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	meta["managedFields"] = []any{map[string]any{"manager": manager(c), "operation": "Update", "apiVersion": c.res.GroupVersion(),
 		"time": meta["creationTimestamp"], "fieldsType": "FieldsV1", "fieldsV1": map[string]any{}}}
 	setDefaults(c.res, m)
-	suspendQueued(c.res, m)
+	mutate(st, c.res, m)
 	if err := validate(c.res, m); err != nil {
+		return nil, err
+	}
+	if err := review(st, c.res, nil, m); err != nil {
 		return nil, err
 	}
 	if st.Get(c.res.FullName(), c.namespace, name) != nil {
@@ -174,6 +177,11 @@ func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[stri
 	}
 	if err := immutable(c.res, old.Map(), m); err != nil {
 		return nil, err
+	}
+	if c.sub == "" {
+		if err := review(st, c.res, old, m); err != nil {
+			return nil, err
+		}
 	}
 	if c.res.generation && c.sub == "" && !reflect.DeepEqual(m["spec"], old.Map()["spec"]) {
 		n, _ := object.Int(old.Map(), "metadata", "generation")

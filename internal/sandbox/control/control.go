@@ -81,11 +81,11 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 }
 
 // step brings everything up to date at the present moment, in the order of a real
-// cluster: due jobs end, pods of removed nodes disappear, jobs get workloads, the
-// scheduler admits and preempts, jobs start and stop, pods get nodes, and status
-// follows.
+// cluster: due jobs end, pods of removed nodes disappear, deleted queues and flavors
+// disappear once nothing uses them, jobs get workloads, the scheduler admits and preempts,
+// jobs start and stop, pods get nodes, and status follows.
 func (s *sim) step() error {
-	for _, f := range []func() error{s.endDue, s.dropLost, s.prepareJobs, s.schedule, s.runJobs, s.placePods, s.writeStatus, s.writeQueues} {
+	for _, f := range []func() error{s.endDue, s.dropLost, s.holdPolicies, s.prepareJobs, s.schedule, s.runJobs, s.placePods, s.writeStatus, s.holdPolicies, s.writeQueues} {
 		if err := f(); err != nil {
 			return err
 		}

@@ -145,6 +145,9 @@ func (s *sim) clusterQueueStatus(m map[string]any, cq *kueue.ClusterQueue, l *lo
 	if p := cq.Spec.StopPolicy; p != nil && *p != kueue.None {
 		value, reason, message = "False", "Stopped", "Can't admit new workloads: is stopped."
 	}
+	if cq.DeletionTimestamp != nil {
+		value, reason, message = "False", "Terminating", "Can't admit new workloads; clusterQueue is terminating"
+	}
 	s.condition(status, "Active", value, reason, message)
 	return value == "True"
 }

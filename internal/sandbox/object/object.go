@@ -3,6 +3,7 @@
 package object
 
 import (
+	"slices"
 	"time"
 )
 
@@ -95,3 +96,27 @@ func Condition(v any, kind string) map[string]any {
 
 // True reports whether a condition of an object's status is True.
 func True(v any, kind string) bool { return Text(Condition(v, kind), "status") == "True" }
+
+// AddFinalizer adds a finalizer and reports whether it was missing.
+func AddFinalizer(m map[string]any, name string) bool {
+	list := List(m, "metadata", "finalizers")
+	if slices.Contains(list, any(name)) {
+		return false
+	}
+	Child(m, "metadata")["finalizers"] = append(slices.Clip(list), name)
+	return true
+}
+
+// RemoveFinalizer removes a finalizer and reports whether it was there.
+func RemoveFinalizer(m map[string]any, name string) bool {
+	list := List(m, "metadata", "finalizers")
+	rest := slices.DeleteFunc(slices.Clone(list), func(v any) bool { return v == any(name) })
+	if len(rest) == len(list) {
+		return false
+	}
+	meta := Child(m, "metadata")
+	if meta["finalizers"] = rest; len(rest) == 0 {
+		delete(meta, "finalizers")
+	}
+	return true
+}

@@ -8,7 +8,7 @@ import (
 )
 
 // review answers access reviews: a sandbox allows everything.
-func (s *Server) review(c *call) error {
+func (s *Server) accessReview(c *call) error {
 	m, err := c.object()
 	if err != nil {
 		return err

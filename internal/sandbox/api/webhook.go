@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/crd"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
+)
+
+// mutate changes a new object like the webhooks of Kueue. A job with a queue is suspended:
+// the scheduler decides when it starts. A job without one gets the namespace's LocalQueue
+// "default", if there is one. ClusterQueues and flavors get the finalizer that holds them
+// while they are in use.
+func mutate(st *store.Store, r *resource, m map[string]any) {
+	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok {
+		owned := len(object.List(m, "metadata", "ownerReferences")) > 0
+		if object.Text(m, "metadata", "labels", kinds.QueueLabel) == "" && !owned && hasDefaultQueue(st, object.Text(m, "metadata", "namespace")) {
+			object.Set(m, string(constants.DefaultLocalQueueName), "metadata", "labels", kinds.QueueLabel)
+		}
+		if object.Text(m, "metadata", "labels", kinds.QueueLabel) != "" {
+			object.Set(m, true, j.SuspendPath...)
+		}
+	}
+	if r.Group == kinds.KueueGroup && slices.Contains(heldKinds, r.Kind) {
+		object.AddFinalizer(m, kueue.ResourceInUseFinalizerName)
+	}
+}
+
+// heldKinds are the kinds of Kueue that cannot go while something uses them.
+var heldKinds = []string{kinds.ClusterQueue.Kind, kinds.ResourceFlavor.Kind, kinds.AdmissionCheck.Kind}
+
+func hasDefaultQueue(st *store.Store, namespace string) bool {
+	return st.Get(kinds.LocalQueue.FullName(), namespace, string(constants.DefaultLocalQueueName)) != nil
+}
+
+// review runs what decides about a new or changed object on a cluster with Kueue: the
+// schemas of Kueue's definitions, then its webhooks. old is nil for a new object.
+func review(st *store.Store, r *resource, old *store.Object, m map[string]any) error {
+	if r.Group == kinds.KueueGroup {
+		if !crd.Known(r.Kind) && r.Kind != kinds.Workload.Kind {
+			return nil
+		}
+		var before map[string]any
+		if old != nil {
+			before = old.Map()
+		}
+		if all := crd.Validate(r.Kind, m, before); len(all) > 0 {
+			return apierrors.NewInvalid(r.groupKind(), object.Text(m, "metadata", "name"), all)
+		}
+	} else if _, ok := kinds.JobFor(r.GroupVersion(), r.Kind); !ok {
+		return nil
+	}
+	raw, err := store.Encode(m)
+	if err != nil {
+		return err
+	}
+	if r.Group != kinds.KueueGroup {
+		return reviewJob(st, r, old, m, raw)
+	}
+	var before []byte
+	if old != nil {
+		before = old.Raw
+	}
+	return denied(r, admission.ValidatePolicy(r.Kind, before, raw))
+}
+
+func reviewJob(st *store.Store, r *resource, old *store.Object, m map[string]any, raw []byte) error {
+	var err error
+	if old == nil {
+		err = admission.Validate(context.Background(), raw)
+	} else {
+		err = admission.ValidateUpdate(context.Background(), old.Raw, raw, hasDefaultQueue(st, object.Text(m, "metadata", "namespace")))
+	}
+	if !errors.Is(err, admission.ErrRefused) {
+		return nil // the scheduler reports objects that it cannot use
+	}
+	return denied(r, errors.New(strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")))
+}
+
+// denied returns the answer of an API server to a request that a webhook of Kueue refuses.
+func denied(r *resource, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
+		Message: fmt.Sprintf("admission webhook %q denied the request: %v", "v"+strings.ToLower(r.Kind)+".kb.io", err)}}
+}
