@@ -17,6 +17,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/access"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
@@ -136,7 +138,7 @@ func (f file) decode(data []byte) (header, *store.Store, error) {
 	if err := st.Load(doc.ResourceVersion, doc.Objects); err != nil {
 		return doc.header, nil, f.damaged(err)
 	}
-	return doc.header, st, nil
+	return doc.header, st, access.AddDefaults(st, object.Stamp(doc.Created))
 }
 
 // describeJSON returns where in the file a decoding error is, in plain words.

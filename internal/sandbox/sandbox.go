@@ -63,7 +63,7 @@ func (o Options) withDefaults() Options {
 type Sandbox struct {
 	opts    Options
 	file    file
-	handler http.Handler
+	handler *api.Server
 	clock   clock
 
 	mu      sync.Mutex

@@ -15,7 +15,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/access"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
@@ -158,6 +160,9 @@ func (w *work) populate(scenario string) error {
 		}
 	}
 	w.now = end
+	if err := access.AddDefaults(w.store, object.Stamp(w.head.Created)); err != nil {
+		return err
+	}
 	return w.settle()
 }
 

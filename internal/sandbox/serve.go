@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
@@ -50,18 +51,23 @@ func (s *Sandbox) Serve(ctx context.Context, ln net.Listener, token string) erro
 
 // served returns the handler of Serve.
 func (s *Sandbox) served(token string) http.Handler {
-	return localOnly(authenticated(token, s.bodyInTime(s)))
+	return localOnly(s.authenticated(token, s.bodyInTime(s)))
 }
 
-// authenticated refuses requests without the bearer token.
-func authenticated(token string, next http.Handler) http.Handler {
-	want := []byte("Bearer " + token)
+// authenticated refuses requests without the bearer token of the sandbox's owner, or one of
+// a service account.
+func (s *Sandbox) authenticated(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
-			api.Unauthorized(w)
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if ok && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1 {
+			next.ServeHTTP(w, r)
 			return
 		}
-		next.ServeHTTP(w, r)
+		if u, known := s.handler.Authenticate(r, given); ok && known {
+			next.ServeHTTP(w, r.WithContext(api.WithUser(r.Context(), u)))
+			return
+		}
+		api.Unauthorized(w)
 	})
 }
 

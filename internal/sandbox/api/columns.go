@@ -64,6 +64,10 @@ var (
 		{name: "Duration", cell: jobDuration},
 	}
 
+	bindingColumns = []column{{name: "Role", cell: func(o map[string]any, _ time.Time) any {
+		return object.Text(o, "roleRef", "kind") + "/" + object.Text(o, "roleRef", "name")
+	}}}
+
 	priorityClassColumns = []column{{name: "Value", cell: count("value")}}
 
 	clusterQueueColumns = []column{

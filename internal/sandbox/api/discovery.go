@@ -93,7 +93,11 @@ func (s *Server) versionDiscovery(w http.ResponseWriter, group, version string) 
 		out.APIResources = append(out.APIResources, metav1.APIResource{Name: r.Plural, SingularName: r.singular(), Namespaced: r.Namespaced,
 			Kind: r.Kind, Verbs: r.verbs(), ShortNames: r.Short, Categories: r.categories})
 		for _, sub := range r.subresources() {
-			out.APIResources = append(out.APIResources, metav1.APIResource{Name: r.Plural + "/" + sub.name, Namespaced: r.Namespaced, Kind: r.Kind, Verbs: sub.verbs})
+			a := metav1.APIResource{Name: r.Plural + "/" + sub.name, Namespaced: r.Namespaced, Kind: r.Kind, Verbs: sub.verbs}
+			if sub.kind.Kind != "" {
+				a.Group, a.Version, a.Kind = sub.kind.Group, sub.kind.Version, sub.kind.Kind
+			}
+			out.APIResources = append(out.APIResources, a)
 		}
 	}
 	writeJSON(w, http.StatusOK, out)
@@ -103,15 +107,21 @@ func (s *Server) versionDiscovery(w http.ResponseWriter, group, version string) 
 type subresource struct {
 	name  string
 	verbs []string
+	// kind is the kind of the subresource's objects, if it is not that of the resource.
+	kind schema.GroupVersionKind
 }
 
 func (r *resource) subresources() []subresource {
 	var out []subresource
 	if r.status {
-		out = append(out, subresource{"status", []string{"get", "patch", "update"}})
+		out = append(out, subresource{name: "status", verbs: []string{"get", "patch", "update"}})
 	}
-	if r.Kind == "Pod" {
-		out = append(out, subresource{"log", []string{"get"}})
+	switch r.Kind {
+	case "Pod":
+		out = append(out, subresource{name: "log", verbs: []string{"get"}},
+			subresource{name: "eviction", verbs: []string{"create"}, kind: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}})
+	case "ServiceAccount":
+		out = append(out, subresource{name: "token", verbs: []string{"create"}, kind: schema.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}})
 	}
 	return out
 }
@@ -154,7 +164,11 @@ func (r *resource) discovery() apidiscovery.APIResourceDiscovery {
 	d := apidiscovery.APIResourceDiscovery{Resource: r.Plural, ResponseKind: kind, Scope: scope, SingularResource: r.singular(),
 		Verbs: r.verbs(), ShortNames: r.Short, Categories: r.categories}
 	for _, sub := range r.subresources() {
-		d.Subresources = append(d.Subresources, apidiscovery.APISubresourceDiscovery{Subresource: sub.name, ResponseKind: kind, Verbs: sub.verbs})
+		answer := kind
+		if sub.kind.Kind != "" {
+			answer = &metav1.GroupVersionKind{Group: sub.kind.Group, Version: sub.kind.Version, Kind: sub.kind.Kind}
+		}
+		d.Subresources = append(d.Subresources, apidiscovery.APISubresourceDiscovery{Subresource: sub.name, ResponseKind: answer, Verbs: sub.verbs})
 	}
 	return d
 }

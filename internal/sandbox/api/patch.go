@@ -147,6 +147,12 @@ func (s *Server) apply(c *call, body []byte) error {
 			if c.sub != "" {
 				return nil, notFound(c)
 			}
+			r := c.wanted()
+			if r.Verb = "create"; !c.user.Administrator() {
+				if err := allowed(st, c.user, r); err != nil {
+					return nil, err
+				}
+			}
 			warnings, err := s.checkTypes(c, given)
 			if err != nil {
 				return nil, err

@@ -11,8 +11,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -74,15 +79,41 @@ func checked[T any](r kinds.Resource, columns ...column) *resource {
 func virtual(r kinds.Resource) *resource { return &resource{Resource: r, virtual: true} }
 
 // Kinds that only the sandbox uses. It stores them so that manifests with several
-// documents can be applied; no controller acts on them.
+// documents can be applied. Only the RBAC objects, the reviews and the
+// PodDisruptionBudgets have an effect.
 var (
-	deploy = kinds.Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true, Short: []string{"deploy"}}
-	set    = kinds.Resource{Group: "apps", Version: "v1", Plural: "statefulsets", Kind: "StatefulSet", Namespaced: true, Short: []string{"sts"}}
-	lease  = kinds.Resource{Group: "coordination.k8s.io", Version: "v1", Plural: "leases", Kind: "Lease", Namespaced: true}
+	set   = kinds.Resource{Group: "apps", Version: "v1", Plural: "statefulsets", Kind: "StatefulSet", Namespaced: true, Short: []string{"sts"}}
+	lease = kinds.Resource{Group: "coordination.k8s.io", Version: "v1", Plural: "leases", Kind: "Lease", Namespaced: true}
 
-	selfRules  = kinds.Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "selfsubjectrulesreviews", Kind: "SelfSubjectRulesReview"}
-	selfReview = kinds.Resource{Group: "authentication.k8s.io", Version: "v1", Plural: "selfsubjectreviews", Kind: "SelfSubjectReview"}
+	daemonSet     = kinds.Resource{Group: "apps", Version: "v1", Plural: "daemonsets", Kind: "DaemonSet", Namespaced: true, Short: []string{"ds"}}
+	replicaSet    = kinds.Resource{Group: "apps", Version: "v1", Plural: "replicasets", Kind: "ReplicaSet", Namespaced: true, Short: []string{"rs"}}
+	cronJob       = kinds.Resource{Group: "batch", Version: "v1", Plural: "cronjobs", Kind: "CronJob", Namespaced: true, Short: []string{"cj"}}
+	ingress       = kinds.Resource{Group: "networking.k8s.io", Version: "v1", Plural: "ingresses", Kind: "Ingress", Namespaced: true, Short: []string{"ing"}}
+	networkPolicy = kinds.Resource{Group: "networking.k8s.io", Version: "v1", Plural: "networkpolicies", Kind: "NetworkPolicy", Namespaced: true, Short: []string{"netpol"}}
+	claim         = kinds.Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceclaims", Kind: "ResourceClaim", Namespaced: true}
+	claimTemplate = kinds.Resource{Group: "resource.k8s.io", Version: "v1", Plural: "resourceclaimtemplates", Kind: "ResourceClaimTemplate", Namespaced: true}
+	deviceClass   = kinds.Resource{Group: "resource.k8s.io", Version: "v1", Plural: "deviceclasses", Kind: "DeviceClass"}
+	budget        = kinds.Resource{Group: "policy", Version: "v1", Plural: "poddisruptionbudgets", Kind: "PodDisruptionBudget", Namespaced: true, Short: []string{"pdb"}}
+	storageClass  = kinds.Resource{Group: "storage.k8s.io", Version: "v1", Plural: "storageclasses", Kind: "StorageClass", Short: []string{"sc"}}
+
+	role               = rbac("roles", "Role", true)
+	roleBinding        = rbac("rolebindings", "RoleBinding", true)
+	clusterRole        = rbac("clusterroles", "ClusterRole", false)
+	clusterRoleBinding = rbac("clusterrolebindings", "ClusterRoleBinding", false)
+
+	selfRules   = review("selfsubjectrulesreviews", "SelfSubjectRulesReview")
+	anyAccess   = review("subjectaccessreviews", "SubjectAccessReview")
+	localAccess = kinds.Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "localsubjectaccessreviews", Kind: "LocalSubjectAccessReview", Namespaced: true}
+	selfReview  = kinds.Resource{Group: "authentication.k8s.io", Version: "v1", Plural: "selfsubjectreviews", Kind: "SelfSubjectReview"}
 )
+
+func rbac(plural, kind string, namespaced bool) kinds.Resource {
+	return kinds.Resource{Group: rbacv1.GroupName, Version: "v1", Plural: plural, Kind: kind, Namespaced: namespaced}
+}
+
+func review(plural, kind string) kinds.Resource {
+	return kinds.Resource{Group: "authorization.k8s.io", Version: "v1", Plural: plural, Kind: kind}
+}
 
 // table returns the served kinds, in the order of discovery.
 func table() []*resource {
@@ -100,13 +131,26 @@ func table() []*resource {
 		builtin[corev1.PersistentVolume](kinds.PersistentVolume, true, false),
 		builtin[corev1.ResourceQuota](kinds.ResourceQuota, true, false),
 		builtin[nodev1.RuntimeClass](kinds.RuntimeClass, false, false),
-		builtin[appsv1.Deployment](deploy, true, true),
-		builtin[appsv1.StatefulSet](set, true, true),
-		builtin[coordinationv1.Lease](lease, false, false),
 		builtin[appsv1.Deployment](kinds.Deployment, true, true),
+		builtin[appsv1.StatefulSet](set, true, true),
+		builtin[appsv1.DaemonSet](daemonSet, true, true),
+		builtin[appsv1.ReplicaSet](replicaSet, true, true),
+		builtin[coordinationv1.Lease](lease, false, false),
+		builtin[batchv1.CronJob](cronJob, true, true),
+		builtin[networkingv1.Ingress](ingress, true, true),
+		builtin[networkingv1.NetworkPolicy](networkPolicy, false, true),
+		builtin[policyv1.PodDisruptionBudget](budget, true, true),
+		builtin[rbacv1.Role](role, false, false),
+		builtin[rbacv1.RoleBinding](roleBinding, false, false, bindingColumns...),
+		builtin[rbacv1.ClusterRole](clusterRole, false, false),
+		builtin[rbacv1.ClusterRoleBinding](clusterRoleBinding, false, false, bindingColumns...),
+		builtin[resourcev1.ResourceClaim](claim, true, false),
+		builtin[resourcev1.ResourceClaimTemplate](claimTemplate, false, false),
+		builtin[resourcev1.DeviceClass](deviceClass, false, true),
+		builtin[storagev1.StorageClass](storageClass, false, false),
 		builtin[batchv1.Job](kinds.BatchJob.Resource, true, true, batchJobColumns...),
 		builtin[schedulingv1.PriorityClass](kinds.PriorityClass, false, false, priorityClassColumns...),
-		virtual(kinds.SelfSubjectAccessReview), virtual(selfRules), virtual(selfReview),
+		virtual(kinds.SelfSubjectAccessReview), virtual(anyAccess), virtual(localAccess), virtual(selfRules), virtual(selfReview),
 	}
 	schemas := jobSchemas()
 	for _, j := range kinds.Jobs() {

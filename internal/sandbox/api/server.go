@@ -1,23 +1,31 @@
 package api
 
 import (
+	"crypto/rand"
 	"net/http"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/access"
 )
 
 // Server is the HTTP handler.
 type Server struct {
 	backend   Backend
 	resources []*resource
+	// key signs the tokens of service accounts. They are valid as long as the server runs.
+	key []byte
 }
 
 // NewServer returns a handler over a backend.
-func NewServer(b Backend) *Server { return &Server{backend: b, resources: table()} }
+func NewServer(b Backend) *Server {
+	return &Server{backend: b, resources: table(), key: []byte(rand.Text())}
+}
 
 // call is one request to a resource, parsed.
 type call struct {
 	*http.Request
 	w         http.ResponseWriter
+	user      access.User
 	res       *resource
 	namespace string
 	name      string
@@ -33,7 +41,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
+	u, err := s.userOf(r)
+	if err != nil {
+		return err
+	}
+	r = r.WithContext(WithUser(r.Context(), u))
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if parts[0] != "api" && parts[0] != "apis" || len(parts) < 3 || parts[0] == "apis" && len(parts) < 4 {
+		if err := s.allow(r.Context(), u, access.Request{Verb: "get", Path: r.URL.Path}); err != nil {
+			return err
+		}
+	}
 	switch parts[0] {
 	case "api":
 		switch {
@@ -75,6 +93,7 @@ func (s *Server) group(w http.ResponseWriter, r *http.Request, group, version st
 		return s.versionDiscovery(w, group, version)
 	}
 	c := &call{Request: r, w: w}
+	c.user, _ = r.Context().Value(userKey{}).(access.User)
 	// /namespaces/NS/KIND/... but /namespaces/NAME and /namespaces/NAME/status
 	// are the namespace itself.
 	if rest[0] == "namespaces" && len(rest) >= 3 && rest[2] != "status" && rest[2] != "finalize" {
@@ -92,6 +111,9 @@ func (s *Server) group(w http.ResponseWriter, r *http.Request, group, version st
 	}
 	if c.name != "" && c.res.Namespaced && c.namespace == "" {
 		return unknownPath(r.Method)
+	}
+	if err := s.allow(r.Context(), c.user, c.wanted()); err != nil {
+		return err
 	}
 	if err := c.parseDryRun(); err != nil {
 		return err
@@ -129,6 +151,10 @@ func (s *Server) dispatch(c *call) error {
 		return s.accessReview(c)
 	}
 	switch {
+	case c.sub == "token" && c.res.Kind == "ServiceAccount":
+		return s.createToken(c)
+	case c.sub == "eviction" && c.res.Kind == "Pod":
+		return s.evict(c)
 	case c.sub == "log" && c.res.Kind == "Pod":
 		return s.podLog(c)
 	case c.sub == "exec" && c.res.Kind == "Pod":

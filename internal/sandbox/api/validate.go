@@ -191,6 +191,10 @@ func immutable(r *resource, old, m map[string]any) error {
 		differ("value")
 	case "PersistentVolumeClaim":
 		differ("spec", "accessModes")
+	case "RoleBinding", "ClusterRoleBinding":
+		if differ("roleRef"); path != nil {
+			return apierrors.NewInvalid(r.groupKind(), object.Text(m, "metadata", "name"), field.ErrorList{field.Invalid(path, value, "cannot change roleRef")})
+		}
 	}
 	if path == nil {
 		return nil

@@ -46,9 +46,9 @@ func hasDefaultQueue(st *store.Store, namespace string) bool {
 	return st.Get(kinds.LocalQueue.FullName(), namespace, string(constants.DefaultLocalQueueName)) != nil
 }
 
-// review runs what decides about a new or changed object on a cluster with Kueue: the
+// checkPolicy runs what decides about a new or changed object on a cluster with Kueue: the
 // schemas of Kueue's definitions, then its webhooks. old is nil for a new object.
-func review(st *store.Store, r *resource, old *store.Object, m map[string]any) error {
+func checkPolicy(st *store.Store, r *resource, old *store.Object, m map[string]any) error {
 	if r.Group == kinds.KueueGroup {
 		if !crd.Known(r.Kind) && r.Kind != kinds.Workload.Kind {
 			return nil
@@ -68,7 +68,7 @@ func review(st *store.Store, r *resource, old *store.Object, m map[string]any) e
 		return err
 	}
 	if r.Group != kinds.KueueGroup {
-		return reviewJob(st, r, old, m, raw)
+		return checkJob(st, r, old, m, raw)
 	}
 	var before []byte
 	if old != nil {
@@ -77,7 +77,7 @@ func review(st *store.Store, r *resource, old *store.Object, m map[string]any) e
 	return denied(r, admission.ValidatePolicy(r.Kind, before, raw))
 }
 
-func reviewJob(st *store.Store, r *resource, old *store.Object, m map[string]any, raw []byte) error {
+func checkJob(st *store.Store, r *resource, old *store.Object, m map[string]any, raw []byte) error {
 	var err error
 	if old == nil {
 		err = admission.Validate(context.Background(), raw)

@@ -96,7 +96,7 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	if err := validate(c.res, m); err != nil {
 		return nil, err
 	}
-	if err := review(st, c.res, nil, m); err != nil {
+	if err := checkPolicy(st, c.res, nil, m); err != nil {
 		return nil, err
 	}
 	if st.Get(c.res.FullName(), c.namespace, name) != nil {
@@ -179,7 +179,7 @@ func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[stri
 		return nil, err
 	}
 	if c.sub == "" {
-		if err := review(st, c.res, old, m); err != nil {
+		if err := checkPolicy(st, c.res, old, m); err != nil {
 			return nil, err
 		}
 	}

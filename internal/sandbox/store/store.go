@@ -113,6 +113,22 @@ func (s *Store) Put(resource string, m map[string]any) (*Object, error) {
 	return o, nil
 }
 
+// Seed stores an object that exists from the beginning: watches do not report it, and the
+// resource version stays. It leaves an existing object alone. The store owns m afterwards.
+func (s *Store) Seed(resource string, m map[string]any) error {
+	meta, ok := m["metadata"].(map[string]any)
+	if !ok {
+		return fmt.Errorf("an object of %s has no metadata", resource)
+	}
+	meta["resourceVersion"] = "1"
+	o, err := fromMap(m)
+	if err != nil || s.Get(resource, o.Namespace, o.Name) != nil {
+		return err
+	}
+	s.set(resource, o)
+	return nil
+}
+
 // Remove deletes an object and returns it; nil if it does not exist.
 func (s *Store) Remove(resource, namespace, name string) *Object {
 	k := Key{Namespace: namespace, Name: name}
