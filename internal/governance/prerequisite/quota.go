@@ -38,7 +38,7 @@ func Over(pods []Pods, quotas []*corev1.ResourceQuota) (out []Exceeded) {
 			hard = q.Spec.Hard
 		}
 		for _, name := range slices.Sorted(maps.Keys(hard)) {
-			needs, unset, counts := demand(pods, string(name))
+			needs, unset, counts := Demand(pods, string(name))
 			limit, used := hard[name], q.Status.Used[name]
 			free := limit.DeepCopy()
 			free.Sub(used)
@@ -51,11 +51,11 @@ func Over(pods []Pods, quotas []*corev1.ResourceQuota) (out []Exceeded) {
 	return out
 }
 
-// demand returns what the pods need of an entry of a ResourceQuota. unset reports a
+// Demand returns what the pods need of an entry of a ResourceQuota. unset reports a
 // container that lacks a value the entry requires. counts is false for entries that
 // pods do not count against. Source: the pod evaluator of k8s.io/kubernetes
 // pkg/quota/v1/evaluator/core.
-func demand(pods []Pods, entry string) (needs resource.Quantity, unset, counts bool) {
+func Demand(pods []Pods, entry string) (needs resource.Quantity, unset, counts bool) {
 	limits := strings.HasPrefix(entry, "limits.")
 	name := corev1.ResourceName(strings.TrimPrefix(strings.TrimPrefix(entry, "limits."), "requests."))
 	if entry == string(corev1.ResourcePods) || entry == "count/pods" {

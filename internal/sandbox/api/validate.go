@@ -16,6 +16,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/crd"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/limits"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -227,6 +228,8 @@ func setDefaults(r *resource, m map[string]any) {
 				defaults(c, "lastHeartbeatTime", object.Text(m, "metadata", "creationTimestamp"))
 			}
 		}
+	case "limitranges":
+		limits.CompleteRange(m)
 	case "jobs.batch":
 		batchDefaults(m)
 	case "workloads.kueue.x-k8s.io":

@@ -16,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/crd"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/limits"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -23,8 +24,11 @@ import (
 // mutate changes a new object like the webhooks of Kueue. A job with a queue is suspended:
 // the scheduler decides when it starts. A job without one gets the namespace's LocalQueue
 // "default", if there is one. ClusterQueues and flavors get the finalizer that holds them
-// while they are in use.
-func mutate(st *store.Store, r *resource, m map[string]any) {
+// while they are in use. A pod gets the defaults of its namespace's LimitRanges.
+func mutate(st *store.Store, r *resource, m map[string]any) error {
+	if r.Kind == kinds.Pod.Kind {
+		return limits.Default(st, object.Text(m, "metadata", "namespace"), m)
+	}
 	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok {
 		owned := len(object.List(m, "metadata", "ownerReferences")) > 0
 		if object.Text(m, "metadata", "labels", kinds.QueueLabel) == "" && !owned && hasDefaultQueue(st, object.Text(m, "metadata", "namespace")) {
@@ -37,6 +41,7 @@ func mutate(st *store.Store, r *resource, m map[string]any) {
 	if r.Group == kinds.KueueGroup && slices.Contains(heldKinds, r.Kind) {
 		object.AddFinalizer(m, kueue.ResourceInUseFinalizerName)
 	}
+	return nil
 }
 
 // heldKinds are the kinds of Kueue that cannot go while something uses them.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/limits"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -92,12 +94,19 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	meta["managedFields"] = []any{map[string]any{"manager": manager(c), "operation": "Update", "apiVersion": c.res.GroupVersion(),
 		"time": meta["creationTimestamp"], "fieldsType": "FieldsV1", "fieldsV1": map[string]any{}}}
 	setDefaults(c.res, m)
-	mutate(st, c.res, m)
+	if err := mutate(st, c.res, m); err != nil {
+		return nil, err
+	}
 	if err := validate(c.res, m); err != nil {
 		return nil, err
 	}
 	if err := checkPolicy(st, c.res, nil, m); err != nil {
 		return nil, err
+	}
+	if why, err := limits.Check(st, c.res.Resource, m); err != nil {
+		return nil, err
+	} else if why != "" {
+		return nil, apierrors.NewForbidden(c.res.groupResource(), name, errors.New(why))
 	}
 	if st.Get(c.res.FullName(), c.namespace, name) != nil {
 		return nil, apierrors.NewAlreadyExists(c.res.groupResource(), name)

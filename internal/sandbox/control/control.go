@@ -85,7 +85,7 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 // disappear once nothing uses them, jobs get workloads, the scheduler admits and preempts,
 // jobs start and stop, pods get nodes, and status follows.
 func (s *sim) step() error {
-	for _, f := range []func() error{s.endDue, s.dropLost, s.holdPolicies, s.prepareJobs, s.schedule, s.runJobs, s.placePods, s.writeStatus, s.holdPolicies, s.writeQueues} {
+	for _, f := range []func() error{s.endDue, s.dropLost, s.holdPolicies, s.prepareJobs, s.schedule, s.runJobs, s.placePods, s.writeStatus, s.holdPolicies, s.writeQueues, s.writeQuotas} {
 		if err := f(); err != nil {
 			return err
 		}

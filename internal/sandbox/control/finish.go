@@ -59,7 +59,7 @@ func (s *sim) jobEnd(j job) (time.Time, bool) {
 			last = t
 		}
 	}
-	return last.Add(d), len(pods) > 0
+	return last.Add(d), len(pods) > 0 && len(pods) >= len(plan(j)) // refused pods keep a job from its end
 }
 
 // duration returns how long a job runs. A RayCluster without a duration of its own runs

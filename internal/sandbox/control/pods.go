@@ -1,9 +1,11 @@
 package control
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/limits"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -64,13 +66,41 @@ func (s *sim) makePod(j job, w podPlan) error {
 		s.event(j.o, "Warning", "FailedCreatePod", `pods "`+name.Name+`" already exists`)
 		return nil
 	}
-	_, err := s.create(kinds.Pod.FullName(), map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec,
-		"status": map[string]any{"phase": "Pending", "qosClass": "Burstable"}})
+	pod := map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": map[string]any{"phase": "Pending", "qosClass": "Burstable"}}
+	refused, err := s.refused(pod)
 	if err != nil {
+		return err
+	}
+	if refused != "" {
+		s.event(j.o, "Warning", failedPodReason(j.kind), "Error creating: "+refused)
+		return nil
+	}
+	if _, err := s.create(kinds.Pod.FullName(), pod); err != nil {
 		return err
 	}
 	s.event(j.o, "Normal", createdPodReason(j.kind), "Created pod: "+name.Name)
 	return nil
+}
+
+// refused sets the defaults of a new pod's namespace, and returns why the API server would
+// refuse the pod, "" if it would not.
+func (s *sim) refused(pod map[string]any) (string, error) {
+	namespace, name := object.Text(pod, "metadata", "namespace"), object.Text(pod, "metadata", "name")
+	if err := limits.Default(s.st, namespace, pod); err != nil {
+		return "", err
+	}
+	why, err := limits.Check(s.st, kinds.Pod, pod)
+	if why != "" {
+		why = fmt.Sprintf("pods %q is forbidden: %s", name, why)
+	}
+	return why, err
+}
+
+func failedPodReason(k kinds.Job) string {
+	if k.Kind == kinds.BatchJob.Kind {
+		return "FailedCreate"
+	}
+	return "FailedCreatePod"
 }
 
 func createdPodReason(k kinds.Job) string {

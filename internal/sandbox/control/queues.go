@@ -1,10 +1,12 @@
 package control
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox/limits"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -197,4 +199,24 @@ func flavorUsage(cq *kueue.ClusterQueue, u usage, borrowed bool) []any {
 		}
 	}
 	return out
+}
+
+// writeQuotas updates the status of ResourceQuotas.
+func (s *sim) writeQuotas() error {
+	for _, o := range s.st.List(kinds.ResourceQuota.FullName(), "") {
+		q, err := typed[corev1.ResourceQuota](o)
+		if err != nil {
+			return err
+		}
+		m, hard, used := o.Copy(), map[string]any{}, map[string]any{}
+		for name, have := range limits.Used(s.st, q) {
+			limit := q.Spec.Hard[name]
+			hard[string(name)], used[string(name)] = limit.String(), have.String()
+		}
+		m["status"] = map[string]any{"hard": hard, "used": used}
+		if _, err := s.put(kinds.ResourceQuota.FullName(), m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
