@@ -5,14 +5,19 @@ package atomicfile
 import (
 	"os"
 	"path/filepath"
+	"strings"
 )
+
+// extension is the extension of the files that a write fills before they get their name.
+const extension = ".tmp"
 
 // Write replaces the file at path, or makes it, with what write puts into the
 // file it is given. The file can be read and written by its owner only. The
-// result describes the new file.
+// result describes the new file. Write removes what killed writes of the same file left.
 func Write(path string, write func(*os.File) error) (info os.FileInfo, err error) {
 	dir := filepath.Dir(path)
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp") // mode 0600
+	sweep(dir, prefix(path))
+	tmp, err := create(dir, prefix(path)+"*"+extension)
 	if err != nil {
 		return nil, err
 	}
@@ -31,10 +36,7 @@ func Write(path string, write func(*os.File) error) (info os.FileInfo, err error
 	if info, err = tmp.Stat(); err != nil {
 		return nil, err
 	}
-	if err = tmp.Close(); err != nil {
-		return nil, err
-	}
-	if err = os.Rename(tmp.Name(), path); err != nil {
+	if err = rename(tmp, path); err != nil {
 		return nil, err
 	}
 	// The new name must survive a crash too. Not every system can sync a folder.
@@ -44,3 +46,28 @@ func Write(path string, write func(*os.File) error) (info os.FileInfo, err error
 	}
 	return info, nil
 }
+
+// prefix returns the first part of the names of a file's temporary files.
+func prefix(path string) string { return "." + filepath.Base(path) + "." }
+
+// sweep removes the temporary files of writes that were killed. It leaves alone what a
+// running write still uses, and what it cannot remove.
+func sweep(dir, prefix string) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if middle, ok := strings.CutPrefix(name, prefix); ok && isRandom(strings.TrimSuffix(middle, extension)) && strings.HasSuffix(middle, extension) {
+			removeAbandoned(filepath.Join(dir, name))
+		}
+	}
+}
+
+// isRandom reports whether a text is what os.CreateTemp puts into a name.
+func isRandom(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

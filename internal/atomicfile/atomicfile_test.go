@@ -2,10 +2,14 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
+	"time"
 )
 
 func content(t *testing.T, path string) string {
@@ -57,5 +61,104 @@ func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
 	}
 	if _, err := Write(filepath.Join(path, "below-a-file"), func(*os.File) error { return nil }); err == nil {
 		t.Error("a file below a file was written")
+	}
+}
+
+// What killed writes of a file left goes with its next write. Files of a running write, of
+// other files and of others stay.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	old := time.Now().Add(-2 * time.Hour)
+	leave := func(name string) {
+		t.Helper()
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(p, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := []string{".file.notes.tmp", ".file.12.txt", ".other.123.tmp", ".file..tmp", "file.123.tmp"}
+	for _, name := range append([]string{".file.123.tmp", ".file.4567.tmp"}, kept...) {
+		leave(name)
+	}
+	_, err := Write(path, func(outer *os.File) error {
+		_, err := Write(path, func(*os.File) error { return nil })
+		if _, gone := os.Lstat(outer.Name()); gone != nil {
+			t.Errorf("the file of a running write is gone: %v", gone)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := entries(t, dir); n != 1+len(kept) {
+		list, _ := os.ReadDir(dir)
+		t.Errorf("%d files are left: %v", n, list)
+	}
+}
+
+func TestSweepFollowsNoLinks(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "precious")
+	if err := os.WriteFile(other, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, filepath.Join(dir, ".file.123.tmp")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Write(filepath.Join(dir, "file"), func(*os.File) error { return nil }); err != nil || content(t, other) != "content" {
+		t.Errorf("err %v, content %q", err, content(t, other))
+	}
+}
+
+// Writers of one file do not sweep each other's work away.
+func TestManyWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	var wg sync.WaitGroup
+	for w := range 16 {
+		wg.Go(func() {
+			for range 20 {
+				if _, err := Write(path, func(f *os.File) error { _, err := fmt.Fprintf(f, "%04d", w); return err }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := entries(t, filepath.Dir(path)); n != 1 || len(content(t, path)) != 4 {
+		t.Errorf("%d files, content %q", n, content(t, path))
+	}
+}
+
+// A lock file belongs to one process. That of a killed one goes; an empty one is another
+// program's and stays.
+func TestExclusive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file.lock")
+	release, err := Exclusive(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Exclusive(path); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a lock in use: %v", err)
+	}
+	release()
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the lock file is still there")
+	}
+	for text, free := range map[string]bool{"hyperpod\n": runtime.GOOS != "windows", "": false, "hyperpod\nmore": false} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		release, err := Exclusive(path)
+		if (err == nil) != free {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err == nil {
+			release()
+		}
+		_ = os.Remove(path)
 	}
 }

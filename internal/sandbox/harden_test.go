@@ -124,3 +124,28 @@ func TestSlowBody(t *testing.T) {
 		t.Errorf("%q, %v", answer[:n], err)
 	}
 }
+
+// A lock file without a sandbox, which a killed command left, goes when a sandbox is
+// created. Lock files of others stay.
+func TestAbandonedLocks(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".gone.lock", ".kept.lock", "kept.json"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	busy := newFile(filepath.Join(dir, "busy.json"))
+	h, err := busy.tryLock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock(h)
+	if _, err := Create(context.Background(), filepath.Join(dir, "new.json"), "startup", Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{".gone.lock": false, ".kept.lock": true, ".busy.lock": true} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v, want kept: %v", name, err, want)
+		}
+	}
+}

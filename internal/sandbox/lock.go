@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -101,4 +102,26 @@ func (f file) holder() string {
 		return fmt.Sprintf("process %d", pid)
 	}
 	return "another process"
+}
+
+// sweepLocks removes the lock files in a folder that belong to no sandbox and to no running
+// process: a command was killed while it created or deleted a sandbox.
+func sweepLocks(dir string) {
+	paths, err := filepath.Glob(filepath.Join(dir, ".*.lock"))
+	if err != nil {
+		return
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "."), ".lock")
+		f := newFile(filepath.Join(dir, name+Extension))
+		if _, err := f.stamp(); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if h, err := f.tryLock(); err == nil {
+			if _, err := f.stamp(); errors.Is(err, fs.ErrNotExist) {
+				_ = os.Remove(path)
+			}
+			unlock(h)
+		}
+	}
 }

@@ -81,6 +81,7 @@ func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, er
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, errs.New("cannot create sandbox "+s.Name(), errs.FileReason(err)).WithFact("folder", filepath.Dir(path)).WithCause(err)
 	}
+	sweepLocks(filepath.Dir(path))
 	release, err := s.file.lock(ctx, s.opts)
 	if err != nil {
 		return nil, err

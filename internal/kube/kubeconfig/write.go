@@ -169,14 +169,14 @@ func resolve(path string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: path, Err: errors.New("too many symbolic links")}
 }
 
-// lock takes kubectl's lock of a kubeconfig: a file beside it that only one can create.
+// lock takes kubectl's lock of a kubeconfig: a file beside it that only one can create. It
+// removes the lock of a killed hyperpod; kubectl's may be in use.
 func lock(ctx context.Context, path string, l Lock) (func(), error) {
 	name := path + ".lock"
 	for waited := time.Duration(0); ; waited += l.Poll {
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0)
+		release, err := atomicfile.Exclusive(name)
 		if err == nil {
-			_ = f.Close()
-			return func() { _ = os.Remove(name) }, nil
+			return release, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, cannotWrite(path, err)
