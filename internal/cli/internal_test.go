@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"errors"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -25,6 +30,36 @@ func TestInternalError(t *testing.T) {
 	if err := guarded("v1", func() error { return nil }); err != nil {
 		t.Error(err)
 	}
+}
+
+// A panic of another goroutine ends the program with the same error. The test runs itself
+// as the program.
+func TestInternalErrorElsewhere(t *testing.T) {
+	const role = "HYPERPOD_TEST_PANIC"
+	if os.Getenv(role) != "" {
+		os.Exit(Main([]string{"version"}, "v1", func(f *factory.Factory) { f.IO.Out = panicking{} }))
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestInternalErrorElsewhere$")
+	cmd.Env = append(os.Environ(), role+"=1")
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != int(errs.Failure) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	text := string(out)
+	if !strings.HasPrefix(text, "Error: internal error: assignment to entry in nil map\n") || strings.Contains(text, "goroutine") || !strings.Contains(text, "at:       internal/cli/internal_test.go:") {
+		t.Errorf("output:\n%s", text)
+	}
+}
+
+// panicking is a writer that panics in another goroutine.
+type panicking struct{}
+
+func (panicking) Write([]byte) (int, error) {
+	var g crash.Group
+	g.Go(func() { count(nil) })
+	g.Wait()
+	select {} // the panic ends the program
 }
 
 func count(m map[string]int) { m["a"]++ }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startgc"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
@@ -34,6 +35,10 @@ func Main(args []string, version string, options ...func(*factory.Factory)) int 
 	for _, o := range options {
 		o(f)
 	}
+	crash.Handle(func(what any, stack string) {
+		printError(f, internalError(f.Version, what, stack))
+		os.Exit(int(errs.Failure))
+	})
 	return int(Run(ctx, f, args))
 }
 

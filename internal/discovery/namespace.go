@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -151,7 +151,7 @@ func accessible(ctx context.Context, c *kube.Client, verb string, r kinds.Resour
 	}
 	allowed := make([]bool, len(all))
 	failed := make([]error, len(all))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, ns := range all {
 		wg.Go(func() { allowed[i], failed[i] = c.CanI(ctx, verb, r, ns.Name, "") })
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http/httptrace"
 	"sync/atomic"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // Delay describes a request that takes long, for people who wait for it.
@@ -95,19 +97,19 @@ func (t abandoning) RoundTrip(req *http.Request) (*http.Response, error) {
 		err  error
 	}
 	done := make(chan result, 1)
-	go func() {
+	crash.Go(func() {
 		resp, err := t.RoundTripper.RoundTrip(req)
 		done <- result{resp, err}
-	}()
+	})
 	select {
 	case r := <-done:
 		return r.resp, r.err
 	case <-req.Context().Done():
-		go func() {
+		crash.Go(func() {
 			if r := <-done; r.resp != nil {
 				r.resp.Body.Close()
 			}
-		}()
+		})
 		return nil, req.Context().Err()
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -102,7 +103,7 @@ func (c *Client) execOver(ctx context.Context, method string, u *url.URL, stream
 	if err == nil {
 		// A WebSocket handshake does not end with ctx, but a command has to.
 		ended := make(chan error, 1)
-		go func() { ended <- executor.StreamWithContext(ctx, streams) }()
+		crash.Go(func() { ended <- executor.StreamWithContext(ctx, streams) })
 		select {
 		case err = <-ended:
 		case <-ctx.Done():

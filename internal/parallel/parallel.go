@@ -3,7 +3,8 @@ package parallel
 
 import (
 	"runtime"
-	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // Map calls f on the elements of a list, each processor on a part of it, and returns
@@ -13,7 +14,7 @@ func Map[T, R any](list []T, f func(T) (R, error)) ([]R, error) {
 	out := make([]R, len(list))
 	parts := min(runtime.GOMAXPROCS(0), len(list))
 	failures := make([]error, parts)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for part := range parts {
 		wg.Go(func() {
 			for i := len(list) * part / parts; i < len(list)*(part+1)/parts && failures[part] == nil; i++ {

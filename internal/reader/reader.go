@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
@@ -86,7 +87,7 @@ func Read[T any](ctx context.Context, r *Reader, k Kind[T]) []T {
 func readNamespaces[T any](ctx context.Context, r *Reader, k Kind[T]) []T {
 	names := r.Namespaces(ctx)
 	parts := make([][]T, len(names))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, ns := range names {
 		wg.Go(func() {
 			items, err := limited(r, func() ([]T, error) { return k.List(ctx, ns) })
@@ -112,7 +113,7 @@ func ReadByName[T any](ctx context.Context, r *Reader, k Kind[T], names []string
 	}
 	names = sortedSet(names)
 	found := make([]result, len(names))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, name := range names {
 		wg.Go(func() {
 			object, err := limited(r, func() (T, error) { return k.Get(ctx, name) })

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -40,7 +41,7 @@ type Options struct {
 func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) {
 	l := &capture{c: c, o: o, found: map[string]map[store.Key]map[string]any{}}
 	l.r = reader.New(reader.Options{Namespaces: l.namespaces()})
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for _, r := range captured() {
 		wg.Go(func() { l.keep(r, reader.Read(ctx, l.r, l.kind(r))) })
 	}

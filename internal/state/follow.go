@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
@@ -62,7 +63,7 @@ type follower struct {
 	c       *kube.Client
 	w       Want
 	r       *reader.Reader
-	running sync.WaitGroup
+	running crash.Group
 	ready   chan struct{} // closed when every stream has listed
 	failed  chan error    // the error that ends Follow
 

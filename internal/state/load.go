@@ -3,9 +3,9 @@ package state
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
@@ -25,7 +25,7 @@ type loader struct {
 func Load(ctx context.Context, c *kube.Client, w Want, now time.Time) (*State, error) {
 	l := &loader{c: c, w: w, out: &State{Taken: now, Server: c.Server()},
 		r: reader.New(reader.Options{Namespaces: w.FallbackNamespaces, Parallel: w.Parallel})}
-	var wg sync.WaitGroup
+	var wg crash.Group
 	jobs := make([][]Job, len(w.Jobs))
 	for i, k := range w.Jobs {
 		wg.Go(func() { jobs[i] = l.jobs(ctx, k) })

@@ -3,8 +3,8 @@ package state
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
@@ -113,7 +113,7 @@ func ListWorkloads(ctx context.Context, c *kube.Client, namespace string, o kube
 func ServedJobs(ctx context.Context, c *kube.Client) ([]kinds.Job, error) {
 	all := kinds.Jobs()
 	errors := make([]error, len(all))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i := range all {
 		wg.Go(func() { all[i].Resource, errors[i] = reader.Served(ctx, c, all[i].Resource) })
 	}

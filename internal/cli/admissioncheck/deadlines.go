@@ -9,6 +9,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -52,7 +53,7 @@ func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(
 	}
 	found := map[string]time.Duration{} // by UID
 	var mu sync.Mutex
-	var wg sync.WaitGroup
+	var wg crash.Group
 	read := func(r kinds.Resource, namespace string) error {
 		page, err := kube.List[limited](ctx, c.Client, r, namespace, kube.ListOptions{})
 		mu.Lock()

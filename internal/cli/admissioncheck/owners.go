@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -68,7 +69,7 @@ func readOwners(ctx context.Context, c *factory.Cluster, wanted map[string]map[j
 		defer mu.Unlock()
 		owners[jobKey{kind, o.Metadata.Namespace, o.Metadata.Name}] = jobs.Creator(o.Metadata.Labels, o.Metadata.Annotations)
 	}
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for name, keys := range wanted {
 		k, _ := kinds.JobNamed(name)
 		list := func(namespace string) error {

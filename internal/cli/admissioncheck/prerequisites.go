@@ -3,11 +3,11 @@ package admissioncheck
 import (
 	"context"
 	"slices"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -27,7 +27,7 @@ func Prerequisites(ctx context.Context, c *factory.Cluster, namespace string, ob
 		})
 	})
 	absent, volumes := make([]bool, len(refs)), make([]*prerequisite.Volume, len(refs))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	wg.Go(func() {
 		page, err := kube.List[*corev1.ResourceQuota](ctx, c.Client, kinds.ResourceQuota, namespace, kube.ListOptions{})
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -198,7 +199,7 @@ func (o *Options) all(ctx context.Context, c *kube.Client, targets []target) err
 	slots := make(chan struct{}, maxParallel)
 	at, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var running sync.WaitGroup
+	var running crash.Group
 	for i, t := range targets {
 		running.Go(func() {
 			slots <- struct{}{}

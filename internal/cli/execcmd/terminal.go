@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
@@ -40,7 +41,7 @@ func (o *Options) terminal(ctx context.Context, c *kube.Client, x kube.ExecOptio
 func resizes(ctx context.Context, fd int) <-chan kube.TerminalSize {
 	sizes := make(chan kube.TerminalSize, 1)
 	changed := sizeChanges(ctx)
-	go func() {
+	crash.Go(func() {
 		var last kube.TerminalSize
 		for {
 			if w, h, err := term.GetSize(fd); err == nil && w > 0 && h > 0 {
@@ -59,6 +60,6 @@ func resizes(ctx context.Context, fd int) <-chan kube.TerminalSize {
 				return
 			}
 		}
-	}()
+	})
 	return sizes
 }

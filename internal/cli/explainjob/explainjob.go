@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
@@ -157,7 +158,7 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 	var in *inputs.Inputs
 	var workloads []state.Workload
 	var failures [4]error
-	var wg sync.WaitGroup
+	var wg crash.Group
 	wg.Go(func() { in, failures[0] = admissioncheck.Load(ctx, c, found.Namespace) })
 	wg.Go(func() {
 		var err error

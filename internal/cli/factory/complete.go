@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -73,11 +73,11 @@ func (f *Factory) CompleteWith(cmd *cobra.Command, prefix string, l Lookup) ([]s
 		err   error
 	}
 	done := make(chan answer, 1)
-	go func() {
+	crash.Go(func() {
 		f.Config, _, _ = config.Load(f.Env)
 		words, err := l(ctx, f)
 		done <- answer{words, err}
-	}()
+	})
 	select {
 	case <-ctx.Done():
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -209,7 +209,7 @@ func Jobs(ctx context.Context, f *Factory) ([]string, error) {
 		return nil, err
 	}
 	names, failed := make([][]string, len(served)), make([]error, len(served))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, k := range served {
 		wg.Go(func() { names[i], failed[i] = list(ctx, f, k.Resource, ns, "") })
 	}

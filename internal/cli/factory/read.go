@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -49,10 +50,10 @@ func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) 
 		err   error
 	}
 	done := make(chan result, 1)
-	go func() {
+	crash.Go(func() {
 		value, err := do()
 		done <- result{value, err}
-	}()
+	})
 	select {
 	case r := <-done:
 		return r.value, r.err

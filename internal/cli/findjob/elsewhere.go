@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -26,7 +27,7 @@ type named struct {
 func hint(ctx context.Context, c *factory.Cluster, served []kinds.Job, name, namespace string, e *errs.Error) {
 	var mu sync.Mutex
 	var names, others []string
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for _, k := range served {
 		wg.Go(func() {
 			list := func(in string) error {

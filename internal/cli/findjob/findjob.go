@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -67,11 +68,11 @@ func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespa
 	answers := make([]chan answer, len(served))
 	for i, k := range served {
 		answers[i] = make(chan answer, 1)
-		go func() {
+		crash.Go(func() {
 			object := map[string]any{}
 			err := c.Get(ctx, k.Resource, ns.Name, name, &object)
 			answers[i] <- answer{Job{Kind: k, Namespace: ns.Name, Object: object}, err}
-		}()
+		})
 	}
 	var found []Job
 	var denied, failed error

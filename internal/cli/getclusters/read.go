@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -28,7 +28,7 @@ const patience = 15 * time.Second
 func (o *Options) readAll(ctx context.Context, client *aws.Client, names []string) []cluster {
 	out := make([]cluster, len(names))
 	slots := make(chan struct{}, atATime)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, name := range names {
 		wg.Go(func() {
 			slots <- struct{}{}

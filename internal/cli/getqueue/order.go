@@ -3,9 +3,9 @@ package getqueue
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
@@ -29,7 +29,7 @@ func (o *Options) order(ctx context.Context, c *factory.Cluster, v *view) error 
 	}
 	parts := make([][]state.PendingWorkload, len(queues))
 	failed := make([]error, len(queues))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, q := range queues {
 		wg.Go(func() { parts[i], failed[i] = state.PendingIn(ctx, c.Client, q.Namespace, q.Workload) })
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
@@ -51,7 +51,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 	var rights []check.Step
 	var found *prerequisite.Found
 	var refused error
-	var wg sync.WaitGroup
+	var wg crash.Group
 	wg.Go(func() { rights = createRights(ctx, c, j.namespace, j.Objects) })
 	wg.Go(func() { found = admissioncheck.Prerequisites(ctx, c, j.namespace, j.Objects, max(j.Job, 0)) })
 	wg.Go(func() { refused = r.rehearsal(ctx, j) })
@@ -137,7 +137,7 @@ func refusal(err error, rights []check.Step) []check.Step {
 // createRights checks the permission to create each object. The step is Unknown if the server does not answer.
 func createRights(ctx context.Context, c *factory.Cluster, namespace string, objects []map[string]any) []check.Step {
 	steps := make([]check.Step, len(objects))
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, object := range objects {
 		wg.Go(func() {
 			what := fmt.Sprintf("create %s in %s", strings.ToLower(kinds.Text(object, "kind")), namespace)

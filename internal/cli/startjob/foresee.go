@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -43,11 +44,11 @@ func (r *run) startReading(ctx context.Context, namespace string, limit time.Dur
 	if limit > 0 {
 		ctx, cancel = context.WithTimeout(ctx, limit)
 	}
-	go func() {
+	crash.Go(func() {
 		defer close(done)
 		defer cancel()
 		read.in, read.err = admissioncheck.Load(ctx, r.cluster, namespace)
-	}()
+	})
 }
 
 // foresees reports whether the run checks the admission of a job that it submits: where somebody can see or use the answer.

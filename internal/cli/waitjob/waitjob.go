@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -172,7 +173,7 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 		}
 	}
 	asking, stop := context.WithCancel(ctx)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	if !f.Global.Quiet && r.Goal != wait.Deleted {
 		wg.Go(func() { h.run(asking) })
 	}

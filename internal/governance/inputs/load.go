@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -30,7 +30,7 @@ type loader struct {
 
 func (l *loader) run(ctx context.Context) (*Inputs, error) {
 	in := l.out
-	var wg sync.WaitGroup
+	var wg crash.Group
 	wg.Go(func() { l.workloads(ctx) })
 	if !l.o.SkipNodes {
 		wg.Go(func() { in.Pods = slices.DeleteFunc(list(ctx, l, kinds.Pod, pod), ended) })

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -103,7 +104,7 @@ type follower struct {
 	scope   Scope
 	emit    func(Change) error
 	results chan error // the first counts
-	running sync.WaitGroup
+	running crash.Group
 
 	order          order.Reader
 	namespacesOnce sync.Once

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
@@ -26,7 +27,7 @@ type follower struct {
 	ctx    context.Context // ends every stream and watch
 	cancel context.CancelCauseFunc
 
-	running sync.WaitGroup
+	running crash.Group
 	over    chan struct{} // closed when the job ended or was deleted
 	poke    chan struct{} // a stream ended
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"sync/atomic"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // guard ends a request when its container's run has ended and nothing has come
@@ -16,7 +18,7 @@ type guard struct {
 
 func (s *stream) guard(cancel context.CancelFunc) *guard {
 	g := &guard{done: make(chan struct{})}
-	go func() {
+	crash.Go(func() {
 		select {
 		case <-s.over:
 		case <-g.done:
@@ -34,7 +36,7 @@ func (s *stream) guard(cancel context.CancelFunc) *guard {
 				return
 			}
 		}
-	}()
+	})
 	return g
 }
 

@@ -3,7 +3,8 @@ package logs
 import (
 	"context"
 	"slices"
-	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // feed is one stream of several that are put in the order of time. The lines of a
@@ -20,7 +21,7 @@ type feed struct {
 // their stamps. It returns how many could not be read to the end.
 func merge(ctx context.Context, m *mux, streams []*stream) (skipped int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
+	var running crash.Group
 	defer running.Wait()
 	defer cancel()
 	feeds := make([]*feed, len(streams))

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -139,7 +139,7 @@ func look(ctx context.Context, api API, req *Request) ([]map[string]any, error) 
 		return found, nil
 	}
 	gone := make([]bool, len(req.Objects))
-	var group sync.WaitGroup
+	var group crash.Group
 	for i, o := range req.Objects {
 		group.Go(func() {
 			object := map[string]any{}
