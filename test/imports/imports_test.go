@@ -158,6 +158,14 @@ func TestImportGraph(t *testing.T) {
 			deep:    true,
 		},
 		{
+			name:    "the API server's checks of custom resources are for tests: they cost 1 MB",
+			applies: func(string) bool { return true },
+			banned: func(i string) bool {
+				return under(i, "k8s.io/apiextensions-apiserver/pkg/apiserver")
+			},
+			deep: true,
+		},
+		{
 			name:    "documentation generators stay out of the shipped binary",
 			applies: func(p string) bool { return p != "cmd/gendocs" },
 			banned:  func(i string) bool { return i == "github.com/spf13/cobra/doc" },

@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-	"sigs.k8s.io/kueue/pkg/controller/constants"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -32,7 +31,7 @@ func mutate(st *store.Store, r *resource, m map[string]any) error {
 	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok {
 		owned := len(object.List(m, "metadata", "ownerReferences")) > 0
 		if object.Text(m, "metadata", "labels", kinds.QueueLabel) == "" && !owned && hasDefaultQueue(st, object.Text(m, "metadata", "namespace")) {
-			object.Set(m, string(constants.DefaultLocalQueueName), "metadata", "labels", kinds.QueueLabel)
+			object.Set(m, defaultQueue, "metadata", "labels", kinds.QueueLabel)
 		}
 		if object.Text(m, "metadata", "labels", kinds.QueueLabel) != "" {
 			object.Set(m, true, j.SuspendPath...)
@@ -44,11 +43,14 @@ func mutate(st *store.Store, r *resource, m map[string]any) error {
 	return nil
 }
 
+// defaultQueue is the name of the LocalQueue that jobs without a queue get.
+const defaultQueue = "default"
+
 // heldKinds are the kinds of Kueue that cannot go while something uses them.
 var heldKinds = []string{kinds.ClusterQueue.Kind, kinds.ResourceFlavor.Kind, kinds.AdmissionCheck.Kind}
 
 func hasDefaultQueue(st *store.Store, namespace string) bool {
-	return st.Get(kinds.LocalQueue.FullName(), namespace, string(constants.DefaultLocalQueueName)) != nil
+	return st.Get(kinds.LocalQueue.FullName(), namespace, defaultQueue) != nil
 }
 
 // checkPolicy runs what decides about a new or changed object on a cluster with Kueue: the
