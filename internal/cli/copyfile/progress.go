@@ -3,8 +3,9 @@ package copyfile
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // refresh is how often the progress line changes.
@@ -16,7 +17,7 @@ func (c *copying) show(ctx context.Context) (stop func()) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
+	var running crash.Group
 	start := time.Now()
 	running.Go(func() {
 		tick := time.NewTicker(refresh)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
@@ -40,7 +40,7 @@ func (c *Client) describeAll(ctx context.Context, kind, arn string) ([]Document,
 	defer cancel()
 	found, failures := make([]Document, len(ids)), make([]error, len(ids))
 	slots := make(chan struct{}, describers)
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, id := range ids {
 		wg.Go(func() {
 			slots <- struct{}{}

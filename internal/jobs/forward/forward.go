@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // Tunnel carries connections to ports of a pod. kube.Tunnel is one.
@@ -89,7 +91,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	f := &forwarder{Options: o, opened: make(chan struct{})}
-	var running sync.WaitGroup
+	var running crash.Group
 	defer running.Wait()
 	defer stop(nil)
 
@@ -160,7 +162,7 @@ func (f *forwarder) say(e Event) {
 }
 
 // accept carries the connections of one listener until ctx ends.
-func (f *forwarder) accept(ctx context.Context, l listener, running *sync.WaitGroup) {
+func (f *forwarder) accept(ctx context.Context, l listener, running *crash.Group) {
 	end := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer end()
 	for {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/gorilla/websocket"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream/spdy"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -139,7 +139,7 @@ type pair struct{ data, failure httpstream.Stream }
 
 // serve answers connections until the client or ctx ends.
 func (f forwards) serve(ctx context.Context, conn httpstream.Connection, streams <-chan httpstream.Stream) {
-	var running sync.WaitGroup
+	var running crash.Group
 	defer running.Wait()
 	defer conn.Close()
 	pairs := map[string]pair{}

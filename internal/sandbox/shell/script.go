@@ -9,7 +9,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // maxDepth limits how deep shells run shells.
@@ -129,7 +130,7 @@ func (s *Shell) pipeline(ctx context.Context, line []step, std Streams, depth, l
 	if len(line) == 1 {
 		return s.step(ctx, line[0], std, depth, last)
 	}
-	var running sync.WaitGroup
+	var running crash.Group
 	defer running.Wait()
 	in := std.In
 	for _, st := range line[:len(line)-1] {
