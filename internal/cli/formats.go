@@ -55,6 +55,16 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod save-snapshot":       page,
 		"hyperpod sandbox list":        table,
 		"hyperpod version":             {output.JSON, output.YAML},
+
+		"hyperpod create-cluster":          document,
+		"hyperpod update-cluster":          {output.JSON, output.YAML, output.NameFormat},
+		"hyperpod update-cluster-software": {output.JSON, output.YAML, output.NameFormat},
+		"hyperpod delete-cluster":          {output.NameFormat},
+		"hyperpod add-cluster-nodes":       page,
+		"hyperpod check-cluster-nodes":     page,
+		"hyperpod reboot-cluster-nodes":    page,
+		"hyperpod replace-cluster-nodes":   page,
+		"hyperpod delete-cluster-nodes":    page,
 	}
 }
 

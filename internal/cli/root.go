@@ -6,7 +6,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/connectcluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/copyfile"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/createcluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/createtemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/deletecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/describecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
@@ -27,10 +29,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listtemplates"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/portforward"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/repairnodes"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/simulatecmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/updatecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 )
@@ -111,6 +115,15 @@ uses a sandbox: a practice cluster on this machine.`,
 		describecluster.NewCmd(f, nil),
 		listclusternodes.NewCmd(f, nil),
 		listclusterevents.NewCmd(f, nil),
+		createcluster.NewCmd(f, nil),
+		updatecluster.NewCmd(f, nil),
+		updatecluster.NewSoftwareCmd(f, nil),
+		deletecluster.NewCmd(f, nil),
+		repairnodes.NewAddCmd(f, nil),
+		repairnodes.NewCheckCmd(f, nil),
+		repairnodes.NewRebootCmd(f, nil),
+		repairnodes.NewReplaceCmd(f, nil),
+		repairnodes.NewDeleteCmd(f, nil),
 		gettoken.NewCmd(f, nil),
 	)
 	add(groupTemplates,

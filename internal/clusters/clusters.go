@@ -17,10 +17,12 @@ const (
 
 // The statuses of a cluster that this program acts on. AWS may add others.
 const (
-	Creating  = "Creating"
-	Deleting  = "Deleting"
-	Failed    = "Failed"
-	InService = "InService"
+	Creating    = "Creating"
+	Deleting    = "Deleting"
+	Degraded    = "Degraded" // of an instance group
+	Failed      = "Failed"
+	InService   = "InService"
+	RollingBack = "RollingBack"
 )
 
 // Summary is a cluster in a list.
@@ -140,3 +142,34 @@ func InstanceOf(node string) string {
 	}
 	return ""
 }
+
+// Settled reports whether a cluster and its groups are in service with as many instances
+// as they are to have, or why they will not be.
+func Settled(c Cluster) (done bool, failed string) {
+	switch c.Status {
+	case InService:
+	case Failed, RollingBack:
+		return false, strings.TrimSpace(c.Status + " " + c.FailureMessage)
+	default:
+		return false, ""
+	}
+	done = true
+	for _, g := range c.Groups {
+		switch {
+		case g.Status == Failed || g.Status == Degraded:
+			return false, "instance group " + g.Name + " is " + g.Status
+		case g.Current != g.Target || g.Status != "" && g.Status != InService:
+			done = false
+		}
+	}
+	return done, ""
+}
+
+// The kinds of what task governance attaches to a cluster.
+const (
+	SchedulerPolicy = "cluster policy"
+	ComputeQuota    = "compute allocation"
+)
+
+// Attachment is a policy or a quota of task governance.
+type Attachment struct{ Kind, Name string }

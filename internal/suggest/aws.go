@@ -25,3 +25,8 @@ func AWSConfigure() errs.Suggestion {
 
 // AWSProfiles lists the profiles.
 func AWSProfiles() errs.Suggestion { return errs.Other("aws", "configure", "list-profiles") }
+
+// DescribeCluster shows the status of a HyperPod cluster.
+func DescribeCluster(name string) errs.Suggestion {
+	return errs.Run("describe-cluster", name).WithNote("shows its status")
+}

@@ -54,6 +54,37 @@ func TestAWSCLI(t *testing.T) {
 			}
 		}
 	}
+	const group = `[{"InstanceGroupName":"gpu","InstanceType":"ml.p5.48xlarge","InstanceCount":2,"ExecutionRole":"arn:aws:iam::123456789012:role/hyperpod"}]`
+	// The client checks that the answers have the types of the service model.
+	for _, tt := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"create-cluster", "--cluster-name", "lab", "--instance-groups", group}, []string{`"ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/`}},
+		{[]string{"describe-cluster", "--cluster-name", "lab"}, []string{`"ClusterStatus": "Creating"`, `"CurrentCount": 0`, `"TargetCount": 2`}},
+		{[]string{"describe-cluster", "--cluster-name", "lab"}, []string{`"ClusterStatus": "Creating"`, `"CurrentCount": 1`}},
+		{[]string{"describe-cluster", "--cluster-name", "lab"}, []string{`"ClusterStatus": "InService"`, `"CurrentCount": 2`}},
+		{[]string{"batch-reboot-cluster-nodes", "--cluster-name", "ml", "--node-ids", "i-0123456789abcdef0", "i-0123456789abcdef1"},
+			[]string{`"Successful": [`, `"ErrorCode": "InstanceIdNotFound"`, `"NodeId": "i-0123456789abcdef1"`}},
+		{[]string{"start-cluster-health-check", "--cluster-name", "ml", "--deep-health-check-configurations", `[{"InstanceGroupName":"gpu","DeepHealthChecks":["InstanceStress"]}]`}, []string{`"ClusterArn"`}},
+		{[]string{"list-cluster-nodes", "--cluster-name", "ml"}, []string{`"Status": "DeepHealthCheckInProgress"`}},
+		{[]string{"batch-delete-cluster-nodes", "--cluster-name", "ml", "--node-ids", "i-0123456789abcdef0"}, []string{`"Code": "InvalidNodeStatus"`}},
+		{[]string{"update-cluster-software", "--cluster-name", "lab", "--deployment-config", `{"RollingUpdatePolicy":{"MaximumBatchSize":{"Type":"INSTANCE_COUNT","Value":1}}}`}, []string{`"ClusterArn"`}},
+		{[]string{"update-cluster", "--cluster-name", "lab", "--instance-groups", group}, []string{"(ConflictException)"}},
+		{[]string{"create-cluster", "--cluster-name", "lab", "--instance-groups", group}, []string{"(ResourceInUse)"}},
+		{[]string{"delete-cluster", "--cluster-name", "ml"}, []string{`"ClusterArn"`}},
+		{[]string{"delete-cluster", "--cluster-name", "ml"}, []string{"(ConflictException)"}},
+	} {
+		out, err := run(append([]string{"sagemaker"}, tt.args...)...)
+		if refused := strings.HasPrefix(tt.want[0], "("); (err != nil) != refused {
+			t.Errorf("%v: %v", tt.args, err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%v has no %s:\n%s", tt.args, want, out)
+			}
+		}
+	}
 	if out, err := run("sagemaker", "describe-cluster", "--cluster-name", "none"); err == nil || !strings.Contains(out, "(ResourceNotFound)") {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -79,12 +79,18 @@ func (s *Server) sagemaker(operation string) answer {
 		return s.listNodes
 	case "ListClusterEvents":
 		return s.listEvents
+	case "UpdateClusterSoftware":
+		return s.updateSoftware
 	case "BatchRebootClusterNodes":
 		return s.batch("Pending", "ErrorCode", "InstanceIdNotFound", "InvalidInstanceStatus")
 	case "BatchReplaceClusterNodes":
 		return s.batch("Pending", "ErrorCode", "InstanceIdNotFound", "InvalidInstanceStatus")
 	case "BatchDeleteClusterNodes":
 		return s.batch("", "Code", "NodeIdNotFound", "InvalidNodeStatus")
+	case "BatchAddClusterNodes":
+		return s.addNodes
+	case "StartClusterHealthCheck":
+		return s.checkNodes
 	}
 	return s.govern(operation)
 }
@@ -151,38 +157,71 @@ func (s *Server) describeCluster(c *call) (any, *Error) {
 	}
 	v := &r.Value
 	out := object{"ClusterName": r.Key, "ClusterArn": s.clusterARN(v), "ClusterStatus": r.Status, "CreationTime": seconds(v.created)}
-	for _, key := range []string{"Orchestrator", "VpcConfig", "NodeRecovery", "NodeProvisioningMode", "ClusterRole"} {
+	if r.Status == "Failed" {
+		out["FailureMessage"] = "The fake has no capacity."
+	}
+	for _, key := range settings {
 		if value, ok := v.given[key]; ok {
 			out[key] = value
 		}
 	}
 	groups := []object{}
 	for _, g := range v.groups {
-		d := object{"InstanceGroupName": g.name, "CurrentCount": len(g.nodes), "TargetCount": g.target(), "Status": g.status}
-		for key, value := range g.given {
-			if key != "InstanceCount" && key != "InstanceGroupName" {
-				d[key] = value
-			}
-		}
-		groups = append(groups, d)
+		groups = append(groups, g.details())
 	}
 	out["InstanceGroups"] = groups
 	before := r.Status
 	s.clusters.Seen(r)
-	if before != r.Status && r.Status == "InService" {
-		for _, g := range v.groups {
+	for _, g := range v.groups {
+		switch {
+		case before != r.Status && r.Status == "InService":
 			s.settle(v, g)
+		case r.Busy() && len(g.nodes) < g.target():
+			s.launch(g)
 		}
 	}
 	return out, nil
 }
 
+// settings are the members of a cluster beside its groups.
+var settings = []string{"Orchestrator", "VpcConfig", "NodeRecovery", "NodeProvisioningMode", "ClusterRole", "TieredStorageConfig", "AutoScaling"}
+
+// details is a group as DescribeCluster has it: counts, and what it is to be.
+func (g *group) details() object {
+	d := object{"InstanceGroupName": g.name, "CurrentCount": len(g.nodes), "TargetCount": g.target(), "TargetStateCount": g.target(), "Status": g.status}
+	for key, value := range g.given {
+		switch in, _ := value.(object); key {
+		case "InstanceCount", "InstanceGroupName":
+		case "MinInstanceCount":
+			d["MinCount"] = value
+		case "ImageId":
+			d["CurrentImageId"], d["DesiredImageId"] = value, value
+		case "InstanceRequirements":
+			d[key] = object{"CurrentInstanceTypes": in["InstanceTypes"], "DesiredInstanceTypes": in["InstanceTypes"]}
+		case "KubernetesConfig":
+			out := object{}
+			for name, v := range in {
+				out["Current"+name], out["Desired"+name] = v, v
+			}
+			d[key] = out
+		default:
+			d[key] = value
+		}
+	}
+	return d
+}
+
+// launch adds a node to a group.
+func (s *Server) launch(g *group) {
+	s.serial++
+	instanceType, _ := g.given["InstanceType"].(string)
+	g.nodes = append(g.nodes, &node{id: fmt.Sprintf("i-%017x", s.serial), group: g.name, instanceType: instanceType, status: "Running", launched: s.now()})
+}
+
 // settle gives a group as many nodes as it is to have.
 func (s *Server) settle(c *cluster, g *group) {
 	for len(g.nodes) < g.target() {
-		s.serial++
-		instanceType, _ := g.given["InstanceType"].(string)
-		g.nodes = append(g.nodes, &node{id: fmt.Sprintf("i-%017x", s.serial), group: g.name, instanceType: instanceType, status: "Running", launched: s.now()})
+		s.launch(g)
 	}
 	g.nodes = g.nodes[:g.target()]
 	g.status = "InService"
@@ -228,8 +267,8 @@ func groupsOf(list []object) ([]*group, *Error) {
 func (s *Server) createCluster(c *call) (any, *Error) {
 	in, failure := read[struct {
 		ClusterName, NodeRecovery, NodeProvisioningMode, ClusterRole string
-		InstanceGroups, Tags                                         []object
-		VpcConfig, Orchestrator                                      object
+		InstanceGroups, RestrictedInstanceGroups, Tags               []object
+		VpcConfig, Orchestrator, TieredStorageConfig, AutoScaling    object
 	}](c)
 	if failure != nil {
 		return nil, failure
@@ -247,7 +286,7 @@ func (s *Server) createCluster(c *call) (any, *Error) {
 			v.given[key] = value
 		}
 	}
-	for key, value := range map[string]object{"VpcConfig": in.VpcConfig, "Orchestrator": in.Orchestrator} {
+	for key, value := range map[string]object{"VpcConfig": in.VpcConfig, "Orchestrator": in.Orchestrator, "TieredStorageConfig": in.TieredStorageConfig, "AutoScaling": in.AutoScaling} {
 		if value != nil {
 			v.given[key] = value
 		}
@@ -256,15 +295,27 @@ func (s *Server) createCluster(c *call) (any, *Error) {
 	if failure != nil {
 		return nil, failure
 	}
-	r.Begin("Creating", "InService")
+	if s.noCapacity {
+		r.Begin("Creating", "Creating", "Failed")
+	} else {
+		r.Begin("Creating", "Creating", "InService")
+	}
 	return object{"ClusterArn": s.clusterARN(&r.Value)}, nil
+}
+
+// NoCapacity lets the clusters fail that are created from now on.
+func (s *Server) NoCapacity() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noCapacity = true
 }
 
 func (s *Server) updateCluster(c *call) (any, *Error) {
 	in, failure := read[struct {
-		ClusterName, NodeRecovery, ClusterRole string
-		InstanceGroups                         []object
-		InstanceGroupsToDelete                 []string
+		ClusterName, NodeRecovery, NodeProvisioningMode, ClusterRole string
+		InstanceGroups, RestrictedInstanceGroups                     []object
+		TieredStorageConfig, AutoScaling, Orchestrator               object
+		InstanceGroupsToDelete                                       []string
 	}](c)
 	if failure != nil {
 		return nil, failure
@@ -305,7 +356,7 @@ func (s *Server) updateCluster(c *call) (any, *Error) {
 	if failure != nil {
 		return nil, failure
 	}
-	r.Begin("Updating", "InService")
+	r.Begin("Updating", "Updating", "InService")
 	return object{"ClusterArn": s.clusterARN(&r.Value)}, nil
 }
 
@@ -394,44 +445,4 @@ func (s *Server) listEvents(c *call) (any, *Error) {
 		return nil, failure
 	}
 	return withToken(object{"Events": append([]object{}, page...)}, next), nil
-}
-
-// batch changes several nodes: each succeeds or fails on its own, and the answer is a
-// success all the same. status is what becomes of the nodes; "" removes them.
-func (s *Server) batch(status, codeKey, notFound, wrongStatus string) answer {
-	return func(c *call) (any, *Error) {
-		in, failure := read[struct {
-			ClusterName string
-			NodeIds     []string
-		}](c)
-		if failure != nil {
-			return nil, failure
-		}
-		if len(in.NodeIds) == 0 || len(in.NodeIds) > 99 || status != "" && len(in.NodeIds) > 25 {
-			return nil, failf("ValidationException", "NodeIds has %d elements", len(in.NodeIds))
-		}
-		r, failure := s.find(in.ClusterName)
-		if failure != nil {
-			return nil, failure
-		}
-		done, failed := []string{}, []object{}
-		for _, id := range in.NodeIds {
-			n := r.Value.node(id)
-			switch {
-			case n == nil:
-				failed = append(failed, object{"NodeId": id, codeKey: notFound, "Message": "Node " + id + " does not exist in the cluster."})
-			case n.status != "Running" && n.status != "Failure":
-				failed = append(failed, object{"NodeId": id, codeKey: wrongStatus, "Message": "Node " + id + " is in status " + n.status + "."})
-			default:
-				done = append(done, id)
-				n.status = status
-			}
-		}
-		if status == "" {
-			for _, g := range r.Value.groups {
-				g.nodes = slices.DeleteFunc(g.nodes, func(n *node) bool { return slices.Contains(done, n.id) })
-			}
-		}
-		return object{"Successful": done, "Failed": failed}, nil
-	}
 }

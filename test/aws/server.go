@@ -43,6 +43,8 @@ type Server struct {
 	entries    map[string]*accessEntry // by EKS cluster and principal
 	// other: the present change is another administrator's.
 	other bool
+	// noCapacity lets new clusters fail.
+	noCapacity bool
 }
 
 // Options of a fake; zero values are a region of the partition aws and the real clock.

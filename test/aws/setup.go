@@ -19,6 +19,8 @@ type GroupSpec struct {
 	Name, InstanceType string
 	// Count is how many nodes the group is to have; 0 is as many as it has.
 	Count int
+	// Given are further members of its specification.
+	Given map[string]any
 	Nodes []NodeSpec
 }
 
@@ -48,6 +50,9 @@ func (s *Server) AddCluster(spec Spec) string {
 		made := &group{name: g.Name, status: "InService", given: object{"InstanceGroupName": g.Name, "InstanceType": g.InstanceType, "InstanceCount": float64(g.Count),
 			"ExecutionRole": "arn:" + s.partition + ":iam::" + Account + ":role/hyperpod", "ThreadsPerCore": float64(1),
 			"LifeCycleConfig": object{"SourceS3Uri": "s3://sagemaker-lifecycle/scripts", "OnCreate": "on_create.sh"}}}
+		for key, value := range g.Given {
+			made.given[key] = value
+		}
 		for _, n := range g.Nodes {
 			if n.Status == "" {
 				n.Status = "Running"

@@ -28,6 +28,7 @@ import (
 //	OPERATION=CODE[,TIMES]  the operation fails
 //	no-access               the API server does not know the caller
 //	empty                   there are no clusters
+//	no-capacity             clusters that are created fail
 func startAWS(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: aws [WORD...]")
@@ -40,6 +41,8 @@ func startAWS(ts *testscript.TestScript, neg bool, args []string) {
 			access = false
 		case a == "empty":
 			empty = true
+		case a == "no-capacity":
+			s.NoCapacity()
 		case ok:
 			code, times, _ := strings.Cut(fault, ",")
 			n, _ := strconv.Atoi(times)
@@ -126,7 +129,8 @@ func groupsOf(box http.Handler) (out []fake.GroupSpec, err error) {
 		if !ok {
 			i = len(out)
 			at[name] = i
-			out = append(out, fake.GroupSpec{Name: name, InstanceType: labels["node.kubernetes.io/instance-type"]})
+			// FutureConfig is a member that this version does not know.
+			out = append(out, fake.GroupSpec{Name: name, InstanceType: labels["node.kubernetes.io/instance-type"], Given: map[string]any{"FutureConfig": map[string]any{"Mode": "x"}}})
 		}
 		out[i].Nodes = append(out[i].Nodes, fake.NodeSpec{ID: clusters.InstanceOf(n.Metadata.Name)})
 	}

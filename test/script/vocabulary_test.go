@@ -98,10 +98,13 @@ var documents = []struct{ name, args string }{
 	{"describe-cluster", "describe-cluster ml-prod"},
 	{"list-cluster-nodes", "list-cluster-nodes ml-prod"},
 	{"list-cluster-events", "list-cluster-events ml-prod"},
+	{"create-cluster", "create-cluster -f ../../examples/cluster.yaml"},
+	{"reboot-cluster-nodes", "* reboot-cluster-nodes ml-dev --group workers --yes"},
+	{"reboot-cluster-nodes", "replace-cluster-nodes ml-dev --group workers --dry-run"},
 }
 
 // clusterless are the documents that need no Kubernetes cluster.
-var clusterless = []string{"version", "sandbox list", "get-clusters", "describe-cluster", "list-cluster-nodes", "list-cluster-events"}
+var clusterless = []string{"version", "sandbox list", "get-clusters", "describe-cluster", "list-cluster-nodes", "list-cluster-events", "create-cluster", "reboot-cluster-nodes", "replace-cluster-nodes"}
 
 // withAccount returns the environment of an AWS account, for run.
 func withAccount(t *testing.T) []string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -32,4 +33,21 @@ func (f *Factory) Confirm(ctx context.Context, question string) (bool, error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// Agree prompts before a change, unless yes is set, and returns nil if the answer is yes.
+// Where nobody can answer, it fails and suggests --yes and the alternatives.
+func (f *Factory) Agree(ctx context.Context, yes bool, question string, alternatives ...errs.Suggestion) error {
+	if yes {
+		return nil
+	}
+	if !f.CanAsk() {
+		return errs.Usagef("cannot prompt for confirmation: stdin or stderr is not a terminal").Suggest(append([]errs.Suggestion{errs.Option("--yes")}, alternatives...)...)
+	}
+	agreed, err := f.Confirm(ctx, question)
+	if err == nil && !agreed {
+		f.Notef("nothing is changed")
+		return errs.Silent{Code: errs.Failure}
+	}
+	return err
 }

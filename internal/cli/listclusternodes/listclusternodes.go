@@ -4,14 +4,12 @@ package listclusternodes
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findnode"
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
-	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -59,9 +57,6 @@ func (o *Options) take(_ *cobra.Command, args []string) (err error) {
 // Validate has nothing to check beyond the name.
 func (o *Options) Validate() error { return nil }
 
-// patience is how long the API server has to answer.
-const patience = 15 * time.Second
-
 // Run lists the nodes.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
@@ -77,8 +72,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.checkGroup(c); err != nil {
-		return err
+	if o.Group != "" {
+		if _, err := findnode.Group(c, o.Group); err != nil {
+			return err
+		}
 	}
 	list, err := client.ListNodes(ctx, c.Name)
 	if err != nil {
@@ -86,7 +83,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	var s *state.State
 	if c.Orchestrator == clusters.EKS {
-		if s, err = o.kubernetes(ctx, client, c); ctx.Err() != nil {
+		if s, err = findnode.Kubernetes(ctx, f, client, c, state.Want{Nodes: true, Pods: true}); ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
@@ -101,42 +98,6 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		return out
 	})
-}
-
-// checkGroup refuses a group that the cluster does not have.
-func (o *Options) checkGroup(c clusters.Cluster) error {
-	var names []string
-	for _, g := range c.Groups {
-		names = append(names, g.Name)
-	}
-	if o.Group == "" || slices.Contains(names, o.Group) {
-		return nil
-	}
-	e := errs.NotFoundf("instance group %q not found in cluster %s", o.Group, c.Name).WithFact("available", factory.NameSet(names))
-	for _, n := range errs.Near(o.Group, names) {
-		e.Suggest(errs.Option("--group", n))
-	}
-	return e
-}
-
-// kubernetes reads nodes and pods of the EKS cluster.
-func (o *Options) kubernetes(parent context.Context, client *aws.Client, c clusters.Cluster) (*state.State, error) {
-	ctx, cancel := context.WithTimeout(parent, patience)
-	defer cancel()
-	endpoint, err := client.Endpoint(ctx, c.EKSARN)
-	if err != nil {
-		return nil, err
-	}
-	k, err := o.Factory.EKS(ctx, client, endpoint)
-	if err != nil {
-		return nil, err
-	}
-	s, err := state.Load(ctx, k.Client, state.Want{Nodes: true, Pods: true}, k.Now())
-	if err != nil {
-		return nil, err
-	}
-	o.Factory.Missing(s.Missing)
-	return s, factory.Failures(s.Missing)
 }
 
 // join adds to each instance what its node says.

@@ -1,0 +1,97 @@
+package clusterwait
+
+import (
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	fake "github.com/hyperpod-cli/hyperpod/test/aws"
+)
+
+// open returns a client for a fake, and a factory with its output.
+func open(t *testing.T) (*fake.Server, *aws.Client, *factory.Factory, output.Buffers) {
+	t.Helper()
+	s := fake.New(fake.Options{})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": fake.AccessKey, "AWS_SECRET_ACCESS_KEY": fake.SecretKey, "AWS_REGION": "us-west-2",
+		"AWS_PROFILE": "", "AWS_CONFIG_FILE": t.TempDir() + "/none"} {
+		t.Setenv(name, value)
+	}
+	client, err := aws.Open(t.Context(), aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	io, b := output.Test()
+	return s, client, &factory.Factory{IO: io, Env: os.Getenv, Now: time.Now}, b
+}
+
+func create(t *testing.T, client *aws.Client) {
+	t.Helper()
+	group := map[string]any{"InstanceGroupName": "gpu", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 3, "ExecutionRole": "arn:aws:iam::123456789012:role/hyperpod"}
+	if _, err := client.CreateCluster(t.Context(), "lab", map[string]any{"ClusterName": "lab", "InstanceGroups": []map[string]any{group}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ticks never block.
+func ticks() <-chan time.Time {
+	c := make(chan time.Time)
+	close(c)
+	return c
+}
+
+// TestInServiceReportsProgress: each state is reported once, up to the last instance.
+func TestInServiceReportsProgress(t *testing.T) {
+	_, client, f, b := open(t)
+	create(t, client)
+	if err := (Flags{Tick: ticks()}).InService(t.Context(), f, client, "lab"); err != nil {
+		t.Fatal(err)
+	}
+	want := "Creating: gpu 0 of 3 Creating\nCreating: gpu 1 of 3 Creating\nInService: gpu 3 of 3\n"
+	if b.Err.String() != want {
+		t.Errorf("%s\nwant %s", b.Err, want)
+	}
+}
+
+// TestInServiceEndsWithAFailure: a cluster that fails ends the wait with its reason.
+func TestInServiceEndsWithAFailure(t *testing.T) {
+	s, client, f, _ := open(t)
+	s.NoCapacity()
+	create(t, client)
+	err := (Flags{Tick: ticks()}).InService(t.Context(), f, client, "lab")
+	if err == nil || errs.ExitOf(err) != errs.Failure || !strings.Contains(err.Error(), "The fake has no capacity") {
+		t.Error(err)
+	}
+}
+
+// TestDeleted: the wait ends when the cluster is gone, at once or later.
+func TestDeleted(t *testing.T) {
+	s, client, f, _ := open(t)
+	s.AddCluster(fake.Spec{Name: "old"})
+	if err := client.DeleteCluster(t.Context(), "old"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := (Flags{Tick: ticks()}).Deleted(t.Context(), f, client, "old"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTimeout: --timeout 0 looks once.
+func TestTimeout(t *testing.T) {
+	_, client, f, _ := open(t)
+	create(t, client)
+	none := time.Duration(0)
+	err := (Flags{Wait: true, Timeout: &none, Tick: ticks()}).InService(t.Context(), f, client, "lab")
+	if errs.ExitOf(err) != errs.Timeout {
+		t.Error(err)
+	}
+}

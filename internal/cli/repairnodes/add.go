@@ -1,0 +1,111 @@
+package repairnodes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findnode"
+	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/clusters/spec"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// AddOptions are what was typed for add-cluster-nodes.
+type AddOptions struct {
+	Factory *factory.Factory
+	Account factory.Account
+	Cluster string
+	Group   string
+	Count   int
+	Yes     bool
+
+	flag string
+}
+
+// continuous is the mode of clusters that add single nodes.
+const continuous = "Continuous"
+
+// NewAddCmd returns add-cluster-nodes.
+func NewAddCmd(f *factory.Factory, test func(context.Context, *AddOptions) error) *cobra.Command {
+	o := &AddOptions{Factory: f}
+	cmd := &cobra.Command{
+		Use:     "add-cluster-nodes CLUSTER --group GROUP",
+		Aliases: []string{"add-cluster-node"},
+		Short:   "Add nodes to an instance group of a HyperPod cluster",
+		Long: `Adds nodes to an instance group of a cluster with continuous provisioning, 50
+per request. Other clusters grow with update-cluster.`,
+		Example: `  hyperpod add-cluster-nodes ml-prod --group accelerated-p5 --count 2`,
+		RunE:    factory.RunE(o, o.take, RunAdd, test),
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
+	fs.StringVar(&o.Group, "group", "", "instance group that grows")
+	fs.IntVar(&o.Count, "count", 1, "number of nodes to add")
+	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
+	factory.AddAccountFlags(fs, &o.Account)
+	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
+	return cmd
+}
+
+func (o *AddOptions) take(_ *cobra.Command, args []string) (err error) {
+	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
+	return err
+}
+
+// Validate checks the options alone.
+func (o *AddOptions) Validate() error {
+	switch {
+	case o.Group == "":
+		return errs.Usagef("--group is required: it names the instance group that grows").Suggest(errs.Run("describe-cluster", o.Cluster).WithNote("shows the instance groups"))
+	case o.Count < 1 || o.Count > spec.MostInstances:
+		return factory.Invalid("count", o.Count, fmt.Sprintf("must be 1 to %d", spec.MostInstances))
+	}
+	return nil
+}
+
+// RunAdd adds the nodes.
+func RunAdd(ctx context.Context, o *AddOptions) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	client, err := f.AWS(ctx, o.Account, "")
+	if err != nil {
+		return err
+	}
+	c, err := client.DescribeCluster(ctx, o.Cluster)
+	if err != nil {
+		return err
+	}
+	g, err := findnode.Group(c, o.Group)
+	if err != nil {
+		return err
+	}
+	if c.NodeProvisioning != continuous {
+		return errs.New("cannot add single nodes to cluster "+c.Name, "it has no continuous node provisioning").
+			Suggest(errs.Run("update-cluster", c.Name, "--instance-group", o.Group, "--count", fmt.Sprint(g.Target+o.Count)).WithNote("scales the group instead"))
+	}
+	question := fmt.Sprintf("Add %s to instance group %s (%d now)?", words.Count(o.Count, "node", "nodes"), g.Name, g.Current)
+	if err := f.Agree(ctx, o.Yes, question); err != nil {
+		return err
+	}
+	outcomes, err := client.AddNodes(ctx, c.Name, o.Group, o.Count)
+	if err != nil && len(outcomes) == 0 {
+		return err
+	}
+	nodes := make([]clusters.Node, len(outcomes))
+	for i, out := range outcomes {
+		nodes[i] = clusters.Node{InstanceID: out.Node, Group: o.Group}
+	}
+	rows := rowsOf(nodes, outcomes)
+	if printErr := output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows) }, nil); printErr != nil {
+		return printErr
+	}
+	return result("Add", rows, o.Count, err)
+}

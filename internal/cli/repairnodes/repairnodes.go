@@ -1,0 +1,320 @@
+// Package repairnodes has the commands that act on nodes of a HyperPod cluster:
+// `hyperpod reboot-cluster-nodes`, `replace-cluster-nodes`, `delete-cluster-nodes`,
+// `check-cluster-nodes` and `add-cluster-nodes`.
+package repairnodes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findnode"
+	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/clustertext"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Options are what was typed.
+type Options struct {
+	Factory *factory.Factory
+	Account factory.Account
+	Cluster string
+	// Nodes are instance ids or names of Kubernetes nodes.
+	Nodes []string
+	// Group chooses all nodes of an instance group.
+	Group string
+	// Checks are the deep health checks of check-cluster-nodes.
+	Checks []string
+	DryRun bool
+	Yes    bool
+
+	flag string
+	verb verb
+}
+
+// verb is what a command does to nodes.
+type verb struct {
+	repair clusters.Repair // "" is a deep health check
+	// name is the command, does the verb in questions.
+	name, does string
+	// effect says what becomes of pods and data.
+	effect string
+}
+
+// The commands.
+var (
+	reboot  = verb{clusters.Reboot, "reboot-cluster-nodes", "Reboot", "pods on them stop"}
+	replace = verb{clusters.Replace, "replace-cluster-nodes", "Replace", "pods on them stop, and data on their disks is lost"}
+	remove  = verb{clusters.Delete, "delete-cluster-nodes", "Delete", "pods on them stop, data on their disks is lost, and the instance groups shrink"}
+	check   = verb{"", "check-cluster-nodes", "Check", "they take no new pods meanwhile, and nodes that fail are rebooted or replaced"}
+)
+
+// NewRebootCmd returns reboot-cluster-nodes.
+func NewRebootCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+	return newCmd(f, reboot, "Reboot nodes of a HyperPod cluster", `Reboots nodes of a HyperPod cluster, 25 per request.
+`+common, test)
+}
+
+// NewReplaceCmd returns replace-cluster-nodes.
+func NewReplaceCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+	return newCmd(f, replace, "Replace nodes of a HyperPod cluster with new instances", `Replaces nodes of a HyperPod cluster with new instances, 25 per request.
+`+common, test)
+}
+
+// NewDeleteCmd returns delete-cluster-nodes.
+func NewDeleteCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+	return newCmd(f, remove, "Delete nodes of a HyperPod cluster", `Deletes nodes of a HyperPod cluster, 99 per request. Their instance groups
+shrink.
+`+common, test)
+}
+
+// NewCheckCmd returns check-cluster-nodes.
+func NewCheckCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
+	cmd := newCmd(f, check, "Start deep health checks on nodes of a HyperPod cluster", `Starts deep health checks on nodes of a HyperPod cluster: stress tests of the
+instance, and of the connections between instances.
+`+common, test)
+	return cmd
+}
+
+const common = `The command names the jobs on the nodes first, and prompts. Each node succeeds
+or fails on its own; the exit code is 1 if one failed.
+
+A node is named by its instance id, or by the Kubernetes node on it.`
+
+func newCmd(f *factory.Factory, v verb, short, long string, test func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f, verb: v}
+	cmd := &cobra.Command{
+		Use:     v.name + " CLUSTER NODE...",
+		Aliases: []string{strings.TrimSuffix(v.name, "s")},
+		Short:   short,
+		Long:    long,
+		Example: "  hyperpod " + v.name + " ml-prod i-0d64806b32c3ee282\n  hyperpod " + v.name + " ml-prod --group accelerated-p5 --dry-run",
+		RunE:    factory.RunE(o, o.take, Run, test),
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also the first argument)")
+	fs.StringVar(&o.Group, "group", "", "all nodes of this instance group")
+	if v.repair == "" {
+		fs.StringSliceVar(&o.Checks, "check", []string{"InstanceStress", "InstanceConnectivity"}, "deep health checks to run")
+		factory.Complete(cmd, "check", "InstanceStress", "InstanceConnectivity")
+	}
+	fs.BoolVar(&o.DryRun, "dry-run", false, "show the nodes and their jobs; change nothing")
+	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
+	factory.AddAccountFlags(fs, &o.Account)
+	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
+	return cmd
+}
+
+func (o *Options) take(_ *cobra.Command, args []string) error {
+	o.Cluster, o.Nodes = o.flag, args
+	if o.flag == "" && len(args) > 0 {
+		o.Cluster, o.Nodes = args[0], args[1:]
+	}
+	_, err := factory.HyperPodCluster(o.Cluster, nil)
+	return err
+}
+
+// Validate checks the options alone.
+func (o *Options) Validate() error {
+	switch {
+	case len(o.Nodes) == 0 && o.Group == "":
+		return errs.Usagef("no node named").Suggest(errs.Run("list-cluster-nodes", o.Cluster, "--faulty").WithNote("shows nodes with faults"), errs.Option("--group", "GROUP"))
+	case len(o.Nodes) > 0 && o.Group != "":
+		return errs.Usagef("node names cannot be combined with --group").WithAdvice("remove one of them")
+	}
+	for _, c := range o.Checks {
+		if c != "InstanceStress" && c != "InstanceConnectivity" {
+			return factory.Invalid("check", c, "must be InstanceStress or InstanceConnectivity")
+		}
+	}
+	if o.verb.repair == "" && len(o.Checks) == 0 {
+		return factory.Invalid("check", "", "must be InstanceStress or InstanceConnectivity")
+	}
+	return findnode.CheckNames(o.Nodes)
+}
+
+// Row is what became of a node.
+type Row struct {
+	InstanceID    string `json:"InstanceId"`
+	InstanceGroup string
+	// Result is Accepted, Failed, or Planned with --dry-run.
+	Result string
+	// ErrorCode and Message are SageMaker's.
+	ErrorCode, Message string
+}
+
+type document struct {
+	Nodes []Row `json:"nodes"`
+}
+
+// The results.
+const (
+	accepted = "Accepted"
+	failed   = "Failed"
+	planned  = "Planned"
+)
+
+// Run acts on the nodes.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	client, err := f.AWS(ctx, o.Account, "")
+	if err != nil {
+		return err
+	}
+	c, err := client.DescribeCluster(ctx, o.Cluster)
+	if err != nil {
+		return err
+	}
+	nodes, err := o.choose(ctx, client, c)
+	if err != nil {
+		return err
+	}
+	if err := o.name(ctx, client, c, nodes); err != nil {
+		return err
+	}
+	if o.DryRun {
+		return show(f, format, rowsOf(nodes, nil))
+	}
+	if err := f.Agree(ctx, o.Yes, o.verb.does+" "+words.Count(len(nodes), "node", "nodes")+" of cluster "+c.Name+"?", errs.Option("--dry-run").WithNote("shows the nodes and their jobs")); err != nil {
+		return err
+	}
+	outcomes, err := o.act(ctx, client, c, nodes)
+	if err != nil && len(outcomes) == 0 {
+		return err
+	}
+	rows := rowsOf(nodes[:len(outcomes)], outcomes)
+	if printErr := show(f, format, rows); printErr != nil {
+		return printErr
+	}
+	return result(o.verb.does, rows, len(nodes), err)
+}
+
+// choose returns the nodes that were named.
+func (o *Options) choose(ctx context.Context, client *aws.Client, c clusters.Cluster) ([]clusters.Node, error) {
+	if o.Group != "" {
+		if _, err := findnode.Group(c, o.Group); err != nil {
+			return nil, err
+		}
+	}
+	list, err := client.ListNodes(ctx, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	if o.Group == "" {
+		return findnode.Nodes(list, o.Nodes, c.Name)
+	}
+	list = slices.DeleteFunc(list, func(n clusters.Node) bool { return n.Group != o.Group || n.InstanceID == "" })
+	if len(list) == 0 {
+		return nil, errs.NotFoundf("instance group %s of cluster %s has no instances", o.Group, c.Name)
+	}
+	return list, nil
+}
+
+// name says what the command does to whom.
+func (o *Options) name(ctx context.Context, client *aws.Client, c clusters.Cluster, nodes []clusters.Node) error {
+	f := o.Factory
+	use, err := findnode.UseOf(ctx, f, client, c, nodes)
+	if err != nil {
+		return err
+	}
+	f.Notef("%s of cluster %s: %s", words.Count(len(nodes), "node", "nodes"), c.Name, o.verb.effect)
+	switch {
+	case len(use.Jobs) > 0:
+		f.Notef("jobs on them: %s", strings.Join(clustertext.Jobs(use.Jobs), ", "))
+	case use.Known:
+		f.Notef("no jobs on them")
+	}
+	return nil
+}
+
+// act sends the requests.
+func (o *Options) act(ctx context.Context, client *aws.Client, c clusters.Cluster, nodes []clusters.Node) ([]clusters.Outcome, error) {
+	var ids []string
+	groups := map[string][]string{}
+	var all []clusters.Outcome
+	for _, n := range nodes {
+		ids = append(ids, n.InstanceID)
+		groups[n.Group] = append(groups[n.Group], n.InstanceID)
+		all = append(all, clusters.Outcome{Node: n.InstanceID})
+	}
+	if o.verb.repair != "" {
+		return client.Repair(ctx, c.Name, o.verb.repair, ids)
+	}
+	if err := client.CheckNodes(ctx, c.Name, groups, o.Checks); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// rowsOf joins nodes with their outcomes; without outcomes the nodes are planned.
+func rowsOf(nodes []clusters.Node, outcomes []clusters.Outcome) []Row {
+	rows := []Row{}
+	for i, n := range nodes {
+		r := Row{InstanceID: n.InstanceID, InstanceGroup: n.Group, Result: planned}
+		if outcomes != nil {
+			r.Result = accepted
+			if o := outcomes[i]; !o.OK() {
+				r.Result, r.ErrorCode, r.Message = failed, o.Code, o.Message
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func show(f *factory.Factory, format output.Format, rows []Row) error {
+	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows) }, func() (out []string) {
+		for _, r := range rows {
+			out = append(out, r.InstanceID)
+		}
+		return out
+	})
+}
+
+func table(rows []Row) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "INSTANCE", Keep: true}, {Title: "GROUP"}, {Title: "RESULT", Keep: true}, {Title: "ERROR"}, {Title: "MESSAGE", Wrap: true}}, Empty: "no nodes"}
+	for _, r := range rows {
+		style := output.Plain
+		if r.Result == failed {
+			style = output.Bad
+		}
+		t.Rows = append(t.Rows, []output.Cell{{Text: dash(r.InstanceID)}, {Text: r.InstanceGroup}, {Text: r.Result, Style: style}, {Text: dash(r.ErrorCode)}, {Text: dash(r.Message)}})
+	}
+	return t
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// result is the error about nodes that failed, or were not reached because a request
+// failed.
+func result(does string, rows []Row, wanted int, err error) error {
+	bad := 0
+	for _, r := range rows {
+		if r.Result == failed {
+			bad++
+		}
+	}
+	if err != nil {
+		return errs.Wrap(err, fmt.Sprintf("only %d of %s were sent", len(rows), words.Count(wanted, "node", "nodes"))).WithCode(errs.ExitOf(err))
+	}
+	if bad == 0 {
+		return nil
+	}
+	return errs.New(fmt.Sprintf("cannot %s %d of %s", strings.ToLower(does), bad, words.Count(wanted, "node", "nodes")), "SageMaker refused")
+}

@@ -1,0 +1,37 @@
+package clusters
+
+import "slices"
+
+// Outcome is what a request about several nodes did to one of them.
+type Outcome struct {
+	// Node is the id of an instance, or the logical id of one that has none yet.
+	Node string
+	// Code is why the service refused; "" is success.
+	Code    string
+	Message string
+}
+
+// OK reports success.
+func (o Outcome) OK() bool { return o.Code == "" }
+
+// The most nodes that one request takes.
+const (
+	MostReboot = 25
+	MostDelete = 99
+	MostCheck  = 500
+	// MostAdd is how many nodes one request adds to a group.
+	MostAdd = 50
+)
+
+// Batches cuts a list into parts of at most size elements.
+func Batches[E any](list []E, size int) [][]E { return slices.Collect(slices.Chunk(list, size)) }
+
+// Repair is a repair of nodes.
+type Repair string
+
+// The repairs.
+const (
+	Reboot  Repair = "reboot"
+	Replace Repair = "replace"
+	Delete  Repair = "delete"
+)

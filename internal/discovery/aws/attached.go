@@ -1,0 +1,32 @@
+package aws
+
+import (
+	"context"
+
+	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+)
+
+// Attached returns the task governance of a cluster by its ARN: the scheduler policy and
+// the compute quotas. A cluster with either cannot be deleted.
+func (c *Client) Attached(ctx context.Context, arn string) ([]clusters.Attachment, error) {
+	var out []clusters.Attachment
+	for _, kind := range []struct{ operation, policy string }{{"ListClusterSchedulerConfigs", clusters.SchedulerPolicy}, {"ListComputeQuotas", clusters.ComputeQuota}} {
+		in := Document{"ClusterArn": arn, "MaxResults": pageSize}
+		for more := true; more; {
+			var page struct {
+				ClusterSchedulerConfigSummaries, ComputeQuotaSummaries []struct{ Name, Status string }
+				NextToken                                              string
+			}
+			if err := c.read(ctx, kind.operation, in, &page); err != nil {
+				return out, c.explain("cannot list what is attached to the cluster", "sagemaker:"+kind.operation, err)
+			}
+			for _, s := range append(page.ClusterSchedulerConfigSummaries, page.ComputeQuotaSummaries...) {
+				if s.Status != "Deleted" {
+					out = append(out, clusters.Attachment{Kind: kind.policy, Name: s.Name})
+				}
+			}
+			in["NextToken"], more = page.NextToken, page.NextToken != ""
+		}
+	}
+	return out, nil
+}
