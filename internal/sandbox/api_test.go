@@ -65,7 +65,7 @@ func TestErrors(t *testing.T) {
 		{"method", "POST", maps + "/there", `{}`, "", 405, "MethodNotAllowed", `POST is not supported on resources of kind "configmaps"`},
 		{"too new", "GET", maps + "?resourceVersion=999999", "", "", 504, "Timeout", "Too large resource version"},
 		{"accept", "GET", maps, "", "Accept: text/html", 406, "NotAcceptable", "only the following media types are accepted"},
-		{"immutable", "PATCH", "/apis/kueue.x-k8s.io/v1beta2/workloadpriorityclasses/training-priority", `{"value":1}`, mergePatch, 422, "Invalid", "value: Invalid value: 1: field is immutable"},
+		{"immutable", "PATCH", "/apis/kueue.x-k8s.io/v1beta2/namespaces/hyperpod-ns-john/localqueues/hyperpod-ns-john-localqueue", `{"spec":{"clusterQueue":"x"}}`, mergePatch, 422, "Invalid", `spec.clusterQueue: Invalid value: "x": field is immutable`},
 		{"exec", "POST", "/api/v1/namespaces/default/pods/x/exec", ``, "", 404, "NotFound", "not found"},
 		{"attach", "POST", "/api/v1/namespaces/default/pods/x/attach", ``, "", 400, "BadRequest", "runs no processes"},
 	} {

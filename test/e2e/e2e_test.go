@@ -34,6 +34,7 @@ func TestQuota(t *testing.T) {
 	bed := cluster.ForTest(t, cluster.Options{})
 	t.Run("quota truth", func(t *testing.T) { quotaTruth(t, bed, "v1beta2", 20, 10) })
 	t.Run("lend three", func(t *testing.T) { lendThree(t, bed) })
+	t.Run("administration", func(t *testing.T) { administration(t, bed) })
 }
 
 // TestTeams is how jobs live in teams. The last part stops the API server.

@@ -40,6 +40,8 @@ func (s *Server) checkTypes(c *call, m map[string]any) ([]string, error) {
 	}
 	strict, err := json.UnmarshalStrict(raw, empty())
 	switch {
+	case err != nil && c.res.Group == kinds.KueueGroup && len(crd.Validate(c.res.Kind, m, nil)) > 0:
+		return nil, apierrors.NewInvalid(c.res.groupKind(), object.Text(m, "metadata", "name"), crd.Validate(c.res.Kind, m, nil))
 	case err != nil && c.res.builtin == nil:
 		return nil, apierrors.NewInvalid(c.res.groupKind(), object.Text(m, "metadata", "name"),
 			field.ErrorList{field.Invalid(wrongField(err), field.OmitValueType{}, err.Error())})
@@ -186,8 +188,6 @@ func immutable(r *resource, old, m map[string]any) error {
 		if suspended, _ := object.At(old, "spec", "suspend").(bool); !suspended {
 			differ("spec", "template")
 		}
-	case "WorkloadPriorityClass":
-		differ("value")
 	case "PriorityClass":
 		differ("value")
 	case "PersistentVolumeClaim":

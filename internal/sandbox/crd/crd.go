@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -121,12 +122,33 @@ func Validate(kind string, m, old map[string]any) field.ErrorList {
 	}
 	all := s.check(nil, m)
 	all = append(all, s.duplicates(nil, m)...)
-	if len(all) > 0 {
-		return all // rules rely on the structure
+	if slices.ContainsFunc(all, blocking) {
+		if s.hasRules() {
+			all = append(all, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+		}
+		return all
 	}
 	var before any
 	if old != nil {
 		before = old
 	}
-	return s.obey(nil, m, before)
+	return append(all, s.obey(nil, m, before)...)
+}
+
+// blocking reports whether a fault keeps the API server from checking rules, which rely on
+// the structure.
+func blocking(e *field.Error) bool {
+	return slices.Contains([]field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}, e.Type)
+}
+
+func (s *schema) hasRules() bool {
+	if s == nil {
+		return false
+	}
+	for _, p := range s.Properties {
+		if p.hasRules() {
+			return true
+		}
+	}
+	return len(s.Rules) > 0 || s.Items.hasRules() || s.Additional.hasRules()
 }

@@ -163,7 +163,14 @@ func newLibrary(t *testing.T, kind string) library {
 func (l library) judge(m, old map[string]any) field.ErrorList {
 	all := validation.ValidateCustomResource(nil, m, l.schema)
 	all = append(all, listtype.ValidateListSetsAndMaps(nil, l.structural, m)...)
-	if len(all) > 0 {
+	// As in strategy.go of its registry, which is not exported.
+	if slices.ContainsFunc(all, blocking) {
+		if l.rules != nil {
+			all = append(all, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+		}
+		return all
+	}
+	if l.rules == nil {
 		return all
 	}
 	var before any

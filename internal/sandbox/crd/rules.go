@@ -23,9 +23,9 @@ func (s *schema) obey(p *field.Path, v, old any) (all field.ErrorList) {
 		kept, missing := judge(v, old)
 		switch {
 		case missing != "":
-			all = append(all, field.Invalid(p, field.OmitValueType{}, fmt.Sprintf("no such key: %s evaluating rule: %s", missing, r.Message)))
+			all = append(all, field.Invalid(p, typeName(v), fmt.Sprintf("no such key: %s evaluating rule: %s", missing, r.Message)))
 		case !kept:
-			all = append(all, field.Invalid(p, field.OmitValueType{}, r.Message))
+			all = append(all, field.Invalid(p, printed(v), r.Message))
 		}
 	}
 	switch v := v.(type) {
@@ -44,6 +44,15 @@ func (s *schema) obey(p *field.Path, v, old any) (all field.ErrorList) {
 		}
 	}
 	return all
+}
+
+// printed returns the value as the API server prints it: objects and lists are left out.
+func printed(v any) any {
+	switch v.(type) {
+	case map[string]any, []any:
+		return field.OmitValueType{}
+	}
+	return v
 }
 
 // judge reports whether a value keeps a rule. missing is a field that the rule reads and
