@@ -6,7 +6,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 # Packages with a step of their own.
-STEPS   := -e /test/script -e /test/tab -e /test/cluster -e /test/e2e -e /test/fidelity
+STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/cluster -e /test/e2e -e /test/fidelity
 # Packages whose tests use many random inputs. With -short they use fewer, as under the race detector, which takes ten
 # times as long and finds nothing new in further inputs.
 RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/quota
@@ -17,7 +17,7 @@ NOVET   := -vet=off
 # Only the race detector needs C. One setting lets all steps share compiled packages.
 export CGO_ENABLED := 0
 
-.PHONY: build check test lint unit script cluster oracle fidelity bench docs vuln clean
+.PHONY: build check test lint unit script cluster oracle crash fidelity bench docs vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
@@ -44,7 +44,7 @@ unit:             ## package tests with the race detector (and the import-graph 
 	$(GO) test $(NOVET) $(RANDOM)
 
 script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it
-	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/...
+	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
@@ -52,6 +52,9 @@ cluster:          ## the real control plane (Linux, root; built once, about 15 m
 
 oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run TestAgainstKueue -inputs 3000 ./...
+
+crash:            ## kills 1,000 writing commands at random points (half an hour)
+	HYPERPOD_KILLS=1000 $(GO) test -v -timeout 0 -run TestKills ./test/crash
 
 fidelity:         ## all figures of docs/fidelity.md: 30,000 inputs, Kueue against itself, a live Kueue (half an hour)
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run TestAgainstKueue $(INPUTS) ./...
