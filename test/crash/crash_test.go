@@ -169,7 +169,9 @@ var writers = []writer{
 			h.ok("patch-job", "unsuspend", id, "-n", namespace)
 		}},
 	{name: "sandbox advance", args: func(home, string) []string { return []string{"sandbox", "advance", "1m"} }},
-	{name: "save-snapshot", args: func(h home, _ string) []string { return []string{"save-snapshot", filepath.Join(h.dir, "s.json"), "-q"} },
+	{name: "save-snapshot", args: func(h home, _ string) []string {
+		return []string{"save-snapshot", filepath.Join(h.dir, "s.json"), "-q"}
+	},
 		after: func(h home, _ string) {
 			path := filepath.Join(h.dir, "s.json")
 			if _, err := os.Stat(path); err != nil {
