@@ -34,6 +34,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod list-pods":           table,
 		"hyperpod get-log":             {output.JSON},
 		"hyperpod copy-file":           {output.NameFormat},
+		"hyperpod delete-template":     {output.NameFormat},
 		"hyperpod get-quota":           measured,
 		"hyperpod get-queue":           measured,
 		"hyperpod get-clusters":        table,

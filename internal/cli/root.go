@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/createcluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/createtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/deletecluster"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/deletetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/describecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
@@ -27,6 +28,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listtemplates"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/openconsole"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/portforward"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/repairnodes"
@@ -103,6 +105,7 @@ uses a sandbox: a practice cluster on this machine.`,
 		execcmd.NewCmd(f, nil),
 		portforward.NewCmd(f, nil),
 		copyfile.NewCmd(f, nil),
+		openconsole.NewCmd(f, nil),
 	)
 	add(groupQuota,
 		getquota.NewCmd(f, nil),
@@ -130,6 +133,7 @@ uses a sandbox: a practice cluster on this machine.`,
 		listtemplates.NewCmd(f, nil),
 		gettemplate.NewCmd(f, nil),
 		createtemplate.NewCmd(f, nil),
+		deletetemplate.NewCmd(f, nil),
 		validatetemplate.NewCmd(f, nil),
 		listinstancetypes.NewCmd(f, nil),
 	)

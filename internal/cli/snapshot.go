@@ -60,7 +60,7 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 		return unchanged, plan.WithNote("shows what would change")
 	case path == "governance rbac" && value(cmd, "verify") == "true":
 		return "a snapshot has no permissions", errs.Run("governance", "rbac").WithNote("prints the Roles")
-	case (verb == "cancel-job" || verb == "patch-job") && !dryRun:
+	case (verb == "cancel-job" || path == "delete-template" || verb == "patch-job") && !dryRun:
 		return unchanged, errs.Option("--dry-run").WithNote("shows what would change")
 	}
 	return "", errs.Suggestion{}

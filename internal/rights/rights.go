@@ -82,6 +82,7 @@ func Commands() []Command {
 		{Name: "cancel-job --reason", Needs: jobs("get", list, "delete"), Optional: reasons},
 		{Name: "copy-file", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get")), Optional: []Right{in(kueueGroup, "workloads", list)}},
 		{Name: "create-template --team", Needs: []Right{in("", "configmaps", "create", "get", list, "update")}},
+		{Name: "delete-template", Needs: []Right{in("", "configmaps", "get", "delete")}, Optional: jobs(list)},
 		{Name: "exec", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get"))},
 		{Name: "explain-job", Needs: append(jobs("get", list), find...), Optional: append(decide, in("", "events", list))},
 		{Name: "get-job", Needs: append(jobs("get", list), find...), Optional: []Right{in("", "events", list)}},
@@ -93,9 +94,10 @@ func Commands() []Command {
 		{Name: "list-jobs", Needs: append(jobs(list), find...)},
 		{Name: "list-jobs --watch", Needs: append(jobs(list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 		{Name: "list-pods", Needs: append(jobs("get", list), in("", "pods", list), in(kueueGroup, "workloads", list))},
+		{Name: "open-console", Needs: append(jobs("get", list), in("", "pods", "get", list)), Optional: []Right{all("", "nodes", list), in("apps", "daemonsets", "get", list), all("apps", "daemonsets", "get", list)}},
 		{Name: "patch-job", Needs: append(jobs("get", list, "patch"), in(kueueGroup, "workloads", "get", list, "patch")), Optional: []Right{all(kueueGroup, "workloadpriorityclasses", list)}},
 		{Name: "port-forward", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/portforward", "create", "get")), Optional: []Right{in("", "pods", watch), in(kueueGroup, "workloads", list)}},
-		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: append(decide, in("", "configmaps", list), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))},
+		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: append(decide, in("", "configmaps", "create", "delete", list, "patch"), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))},
 		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 	}
 	for i := range out {

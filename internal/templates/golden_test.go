@@ -6,6 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	psa "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
@@ -78,6 +83,8 @@ func TestGolden(t *testing.T) {
 		{"fsdp-llama", "fsdp-llama", governed(values.Values{Name: "llama", Image: "registry.example/fsdp:1"})},
 		{"fsdp-llama-etcd", "fsdp-llama-etcd", governed(values.Values{Name: "llama", Image: "registry.example/fsdp:1", Elastic: values.Elastic{Max: values.Int(4)}, Volumes: []values.Volume{{Type: values.PVC, Claim: "fsx", MountPath: "/checkpoints"}}})},
 		{"neuron-llama", "neuron-llama", governed(values.Values{Name: "neuron", Image: "registry.example/neuron:1", NodeCount: values.Int(2)})},
+		{"dev", "dev", governed(values.Values{Name: "desk", Image: "registry.example/tools:1", InstanceType: "ml.g5.xlarge"})},
+		{"notebook", "notebook", governed(values.Values{Name: "nb", Image: "registry.example/lab:1", InstanceType: "ml.p5.48xlarge", Accelerators: values.Int(1), Params: map[string]any{"MAX_SECONDS": 43200}, Volumes: []values.Volume{{Type: values.PVC, Claim: "home-ada", MountPath: "/home/jovyan"}}})},
 		{"ddp-cpu", "ddp-cpu", with(func(*values.Values) {})},
 		{"accelerate", "accelerate", with(func(v *values.Values) {
 			v.InstanceType, v.NodeCount, v.ResultsDir = "ml.g6.12xlarge", values.Int(2), "/fsx/out"
@@ -105,6 +112,25 @@ func TestGolden(t *testing.T) {
 			}
 			golden.Check(t, "testdata/golden/"+c.golden+".yaml", string(got))
 		})
+	}
+}
+
+// TestRestricted: the level "restricted" of Pod Security allows the pods that people work in.
+func TestRestricted(t *testing.T) {
+	judge, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"dev", "notebook"} {
+		r := rendered(t, name, governed(values.Values{Name: "x", Image: "registry.example/i:1", InstanceType: "ml.g5.xlarge", Volumes: []values.Volume{{Type: values.PVC, Claim: "home", MountPath: "/work"}}}))
+		var job batchv1.Job
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(r.Objects[r.Job], &job); err != nil {
+			t.Fatal(err)
+		}
+		pod := job.Spec.Template
+		if found := policy.AggregateCheckResults(judge.EvaluatePod(psa.LevelVersion{Level: psa.LevelRestricted, Version: psa.LatestVersion()}, &pod.ObjectMeta, &pod.Spec)); !found.Allowed {
+			t.Errorf("%s: %s", name, found.ForbiddenDetail())
+		}
 	}
 }
 

@@ -91,6 +91,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		},
 	}
 	maps.Copy(all, forwardCommands())
+	maps.Copy(all, hookCommands())
 	maps.Copy(all, governedCommands())
 	return all
 }
@@ -101,6 +102,8 @@ type holder struct {
 	aws   *fake.Server
 	// forward is the latest port-forward.
 	forward *forwarding
+	// hook is the latest webhook.
+	hook *hook
 }
 
 type holderKey struct{}

@@ -28,6 +28,7 @@ var uses = map[string][]string{
 	"cancel-job --reason":    {"cancel-job --all --reason WaitingForQuota --yes"},
 	"copy-file":              {"copy-file ../../examples/train.yaml vit-huge:/tmp/", "* copy-file vit-huge:/tmp/missing " + os.DevNull},
 	"create-template --team": {"create-template t1 --file ../../examples/train.yaml --team"},
+	"delete-template":        {"* delete-template t1", "* delete-template kueue-manager-config"},
 	"exec":                   {"* exec vit-huge -- true"},
 	"explain-job":            {"explain-job vit-huge"},
 	"get-job":                {"get-job vit-huge", "get-job vit-huge --verbose"},
@@ -36,9 +37,10 @@ var uses = map[string][]string{
 	"get-quota":              {"get-quota", "get-quota --from-status"},
 	"list-jobs":              {"list-jobs", "list-jobs --verbose"},
 	"list-pods":              {"list-pods vit-huge"},
+	"open-console":           {"* open-console vit-huge --print"},
 	"patch-job":              {"patch-job suspend vit-huge", "patch-job unsuspend vit-huge", "patch-job priority vit-huge --priority inference"},
 	"port-forward":           {"& port-forward vit-huge :6006"},
-	"start-job":              {"start-job -f ../../examples/train.yaml --name x1", "* start-job -f ../../examples/train.yaml --name x2 --dry-run", "* start-job -f ../../examples/train.yaml --name x3 --priority training --wait=admitted --timeout 1s"},
+	"start-job":              {"start-job -f ../../examples/train.yaml --name x1", "start-job -f ../../examples/train.yaml --name x4 --upload ../../examples", "* start-job -f ../../examples/train.yaml --name x2 --dry-run", "* start-job -f ../../examples/train.yaml --name x3 --priority training --wait=admitted --timeout 1s"},
 	"wait-job":               {"* wait-job vit-huge --for running --timeout 1s", "* wait-job vit-huge --for deleted --timeout 1s"},
 }
 

@@ -83,7 +83,7 @@ func Run(ctx context.Context, o *Options) error {
 			format = output.Format{Name: output.YAML}
 		}
 	case format.Name == output.JSON:
-		document = o.document(job, console(ctx, cluster))
+		document = o.document(job, Console(ctx, cluster))
 	case format.IsTable():
 		r, err := load(ctx, cluster, job)
 		if err != nil {

@@ -112,7 +112,7 @@ func (l *loader) surroundings(ctx context.Context, r report) (report, error) {
 		l.start(func() error { return l.faults(ctx, &r) })
 	}
 	l.start(func() error {
-		r.console = console(ctx, l.c)
+		r.console = Console(ctx, l.c)
 		return nil
 	})
 	l.group.Wait()
@@ -174,10 +174,10 @@ func (l *loader) faults(ctx context.Context, r *report) error {
 	return err
 }
 
-// console returns the URL of the HyperPod cluster in the AWS console. It is "" if the
+// Console returns the URL of the HyperPod cluster in the AWS console. It is "" if the
 // cluster does not run on EKS, or if the user has no permission to list nodes, whose
 // labels hold the cluster's name.
-func console(ctx context.Context, c *factory.Cluster) string {
+func Console(ctx context.Context, c *factory.Cluster) string {
 	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
 	if !ok {
 		return ""

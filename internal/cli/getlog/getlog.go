@@ -167,7 +167,7 @@ func Run(ctx context.Context, o *Options) error {
 	result, err := logs.Engine{Client: cluster.Client, Missing: f.Missing}.Read(ctx, q, view)
 	view.Close()
 	if o.Follow && ctx.Err() != nil && err != nil {
-		return waitjob.Continues(ctx, err, o.Name)
+		return waitjob.Continues(ctx, err, q.Job.Namespace, o.Name, "")
 	}
 	if o.CloudWatchLink {
 		o.link(ctx, cluster, q.Job.Namespace, result.Sources)

@@ -22,14 +22,14 @@ func (r *run) interrupted(ctx context.Context, object submit.Object, created map
 		return err
 	}
 	if r.options.OnInterrupt != cancelJob {
-		return waitjob.Continues(ctx, err, object.Name())
+		return waitjob.Continues(ctx, err, kinds.Text(created, "metadata", "namespace"), object.Name(), r.last)
 	}
 	deleting, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
 	defer stop()
 	deleted := r.cluster.Delete(deleting, object.Resource, kinds.Text(created, "metadata", "namespace"), object.Name(),
 		kube.DeleteOptions{Propagation: "Background", UID: kinds.Text(created, "metadata", "uid")})
 	if deleted != nil && !kube.IsNotFound(deleted) {
-		return errs.Also(errs.Wrap(deleted, "cannot cancel job "+object.Name()), waitjob.Continues(ctx, err, object.Name()))
+		return errs.Also(errs.Wrap(deleted, "cannot cancel job "+object.Name()), waitjob.Continues(ctx, err, kinds.Text(created, "metadata", "namespace"), object.Name(), r.last))
 	}
 	return factory.Interrupted("cancelled job " + object.Name())
 }

@@ -43,6 +43,9 @@ func (o *Options) Validate() error {
 	if o.Edit && o.File == "-" {
 		return errs.Usagef("--edit cannot be used with -f -: the editor needs the standard input").Suggest(errs.Option("-f", "FILE", "--edit"))
 	}
+	if o.Edit && o.Upload != "" {
+		return factory.Excludes("edit", "upload").WithAdvice("edit the manifest first: --dry-run=client prints it")
+	}
 	if format := o.Factory.Global.Output; o.Follow && format != "" {
 		return factory.Excludes("follow", "output").Suggest(errs.Option("--wait", "-o", format), errs.Run("get-log", "NAME", "-f", "-o", "json"))
 	}

@@ -1,8 +1,13 @@
 package startjob
 
 import (
+	"path"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
@@ -15,11 +20,16 @@ const (
 	rdzvBackends     = "c10d|etcd-v2|etcd|static"
 )
 
+// defaultUploadTo is where the pods find what --upload brings.
+const defaultUploadTo = "/code"
+
 // Program holds the flags about the program that the pods run. Fields have the names of their flags.
 type Program struct {
 	Image, PullPolicy                string
 	Command, EntryScript, ScriptArgs string
 	Environment                      []string
+	EnvFile                          []string
+	Upload, UploadTo                 string
 	SecretEnv                        []string // --environment-from-secret
 	PreScript, PostScript            []string
 	ResultsDir                       string
@@ -38,16 +48,27 @@ func (p *Program) AddFlags(cmd *cobra.Command) {
 	fs.StringVar(&p.EntryScript, "entry-script", "", "path of the training script in the image")
 	fs.StringVar(&p.ScriptArgs, "script-args", "", "arguments of the script, quoted as for a shell")
 	fs.StringArrayVar(&p.Environment, "environment", nil, "environment variable K=V (repeatable), or a JSON object")
+	fs.StringArrayVar(&p.EnvFile, "env-file", nil, "file of environment variables, K=V on each line (repeatable); --environment overrides it")
 	fs.StringArrayVar(&p.SecretEnv, "environment-from-secret", nil, "environment variable from a Secret: NAME=SECRET:KEY, or SECRET for all its keys (repeatable)")
 	fs.StringArrayVar(&p.PreScript, "pre-script", nil, "shell command to run before the program (repeatable)")
 	fs.StringArrayVar(&p.PostScript, "post-script", nil, "shell command to run after the program (repeatable)")
+	fs.StringVar(&p.Upload, "upload", "", "folder whose files the pods get, read-only, up to 900Ki; files in .gitignore stay here")
+	fs.StringVar(&p.UploadTo, "upload-to", defaultUploadTo, "folder of the pods for --upload; containers start there unless the manifest states a folder")
 	fs.StringVar(&p.ResultsDir, "results-dir", "", "directory in the pods for checkpoints and results")
 	fs.StringVar(&p.RdzvBackend, "rdzv-backend", "", "rendezvous backend: "+rdzvBackends+" (default c10d; on Trainium static)")
 	fs.StringVar(&p.RdzvEndpoint, "rdzv-endpoint", "", "rendezvous endpoint, HOST:PORT (default the first pod)")
 }
 
 // Validate implements factory.OptionGroup.
-func (p *Program) Validate() error { return nil }
+func (p *Program) Validate() error {
+	switch {
+	case p.UploadTo != defaultUploadTo && p.Upload == "":
+		return factory.Requires("upload-to", "--upload").Suggest(errs.Option("--upload", ".", "--upload-to", p.UploadTo))
+	case p.Upload != "" && (!path.IsAbs(p.UploadTo) || path.Clean(p.UploadTo) == "/" || strings.Contains(p.UploadTo, ":")):
+		return factory.Invalid("upload-to", p.UploadTo, "must be an absolute path without a colon").Suggest(errs.Option("--upload-to", defaultUploadTo))
+	}
+	return nil
+}
 
 // defines returns a given flag that says which program runs, empty if there is none.
 func (p *Program) defines() string {

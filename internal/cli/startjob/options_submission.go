@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/notifyflags"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 )
@@ -27,6 +28,7 @@ type Submission struct {
 	Timeout        *time.Duration // of all waiting together
 	IdempotencyKey string
 	Yes            bool
+	Notify         notifyflags.Flags
 	OnInterrupt    string // --on-interrupt
 }
 
@@ -56,6 +58,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 	fs.BoolVar(&s.Follow, "follow", false, "wait until the job runs, then print its log until it ends (exit code 3 if the job fails)")
 	factory.OptionalDuration(fs, &s.Timeout, "timeout", "maximum time to wait (exit code 124); 0 checks once (default: no limit)")
 	fs.StringVar(&s.IdempotencyKey, "idempotency-key", "", "find the job of an earlier start with the same name and key instead of creating another")
+	s.Notify.Add(cmd)
 	s.OnInterrupt = keepJob
 	factory.AddChoice(cmd, &s.OnInterrupt, factory.Choice{Name: "on-interrupt", Words: []string{cancelJob, keepJob},
 		Usage: "what Ctrl-C or SIGTERM does to the job during --wait or --follow: cancel|keep"})
@@ -70,7 +73,12 @@ func (s *Submission) Validate() error {
 	if err := factory.CheckTimeout(s.Timeout); err != nil {
 		return err
 	}
+	if err := s.Notify.Validate(); err != nil {
+		return err
+	}
 	switch {
+	case s.Notify.Given() && s.Wait == "" && !s.Follow:
+		return errs.Usagef("--notify, --notify-exec and --notify-url need --wait or --follow").Suggest(errs.Option("--wait", "--notify"))
 	case s.AllHolders && s.DryRun != admission:
 		return factory.Requires("all-holders", "--dry-run").Suggest(errs.Option("--dry-run", "--all-holders"))
 	case s.Assume > 0 && s.DryRun != admission:

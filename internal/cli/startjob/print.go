@@ -9,11 +9,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// printResult prints what was done: a sentence for a job alone, else a line for each object in kubectl's words.
+// printResult prints what was done: a sentence for a job alone, else a line for each object in kubectl's words. The files of
+// --upload are part of the job.
 func (r *run) printResult(done submit.Result, j job) error {
 	out := r.factory.IO.Out
-	if len(done.Objects) == 1 && j.Job == 0 && (done.Actions[0] == submit.Created || done.Reused) {
-		_, err := fmt.Fprintf(out, "Successfully created job %s\n", submit.Object{Body: j.Objects[0]}.Name())
+	alone := len(done.Objects) == 1 && j.Job == 0 || len(done.Objects) == 2 && r.code != nil
+	if alone && (done.Actions[j.Job] == submit.Created || done.Reused) {
+		_, err := fmt.Fprintf(out, "Successfully created job %s\n", submit.Object{Body: j.Objects[j.Job]}.Name())
 		return err
 	}
 	for i, object := range done.Objects {

@@ -14,12 +14,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+	"github.com/hyperpod-cli/hyperpod/internal/upload"
 )
 
 // run is one run of start-job: its options and what it finds out.
@@ -36,6 +38,11 @@ type run struct {
 	reading *reading
 	// patience is how long a start waits for it.
 	patience time.Duration
+	// env are the variables of --env-file, and code the files of --upload, nil without it.
+	env  map[string]string
+	code *upload.Files
+	// last is the state of the job when a wait for it ended.
+	last jobs.State
 	// findings are what an admission check reports where a start fails.
 	findings []check.Step
 }
@@ -63,6 +70,9 @@ func (r *run) start(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := r.readInput(ctx); err != nil {
+		return err
+	}
 	d, err := r.define(ctx)
 	if err != nil {
 		return err
@@ -89,6 +99,9 @@ func (r *run) start(ctx context.Context) error {
 	}
 	result, err := render.Objects(d.template, v)
 	if err != nil {
+		return err
+	}
+	if err := r.attach(&result); err != nil {
 		return err
 	}
 	if o.Edit {

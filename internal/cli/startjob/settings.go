@@ -31,6 +31,9 @@ func (r *run) settings(d definition) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
+	if len(r.env) > 0 {
+		flags.Environment = merged(r.env, flags.Environment)
+	}
 	s := settings{Values: flags, scheduler: o.SchedulerType, queue: o.Queue, priority: o.Priority}
 	if d.file != nil {
 		flags.Name = cmp.Or(flags.Name, d.file.Name)

@@ -53,6 +53,8 @@ func (r *run) await(ctx context.Context, object submit.Object, created map[strin
 		req.Goal = wait.Running
 	}
 	last, err := waitjob.Until(ctx, r.factory, r.cluster, req)
+	r.last = last.Status.State
+	r.options.Notify.Ended(ctx, r.factory, req, last, err)
 	if err != nil && !(r.options.Follow && last.Status.State == jobs.Failed) {
 		return err
 	}

@@ -15,12 +15,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/notifyflags"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Options are what was typed on the command line.
@@ -30,6 +33,7 @@ type Options struct {
 	Kind    string
 	Goal    wait.Goal      // --for
 	Timeout *time.Duration // nil: no limit; 0: check once
+	Notify  notifyflags.Flags
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -46,24 +50,32 @@ pending. If the job can never start (it is larger than its queue allows, or the
 queue does not exist or is stopped), a warning gives the reason and what to do;
 the wait continues because quotas and queues change.
 
---timeout limits the wait; --timeout 0 checks once.
+--timeout limits the wait; --timeout 0 checks once. --notify, --notify-exec
+and --notify-url tell about the end of the wait, whatever it is; a notification
+that fails is a warning.
 
 Exit codes: 0 reached; 3 the job failed; 5 the job does not exist or was deleted
 during the wait; 124 timeout; 130 interrupted. A failed job also reaches
 --for finished; the exit code is then 3.`,
 		Example: `  hyperpod wait-job smpv2-llama2
   hyperpod wait-job smpv2-llama2 --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
+  hyperpod wait-job smpv2-llama2 --for running --notify
+  hyperpod wait-job smpv2-llama2 --notify-url https://hooks.example.com/NAME
   hyperpod wait-job smpv2-llama2 --for deleted`,
 		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
 	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	factory.AddChoice(cmd, (*string)(&o.Goal), factory.Choice{Name: "for", Usage: "what to wait for: " + strings.Join(wait.Goals(), "|"), Words: wait.Goals(), Read: wait.GoalNamed})
 	factory.OptionalDuration(cmd.Flags(), &o.Timeout, "timeout", "maximum time to wait, for example 2h (exit code 124); 0 checks once (default: no limit)")
+	o.Notify.Add(cmd)
 	return cmd
 }
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
+	if err := o.Notify.Validate(); err != nil {
+		return err
+	}
 	return factory.CheckTimeout(o.Timeout)
 }
 
@@ -87,8 +99,9 @@ func Run(ctx context.Context, o *Options) error {
 	r := wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal,
 		Timeout: end.Left(), Given: end.Limit(), Once: end.Once()}
 	last, err := Until(ctx, f, cluster, r)
+	o.Notify.Ended(ctx, f, r, last, err)
 	if err != nil && ctx.Err() != nil {
-		return Continues(ctx, err, o.Name)
+		return Continues(ctx, err, job.Namespace, o.Name, last.Status.State)
 	}
 	switch code := errs.ExitOf(err); {
 	case err != nil && last.Job.UID != "" && f.Global.Output != "" && (code == errs.Timeout || code == errs.No):
@@ -106,12 +119,16 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // Continues returns the error of a command that was interrupted while it watched a job, which
-// continues; any other error as it is.
-func Continues(ctx context.Context, err error, name string) error {
+// continues; any other error as it is. last is the state that was seen last, or "".
+func Continues(ctx context.Context, err error, namespace, name string, last jobs.State) error {
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
-	return factory.Interrupted("job " + name + " continues")
+	why := "job " + name + " continues"
+	if last == jobs.Pending || last == jobs.Preempted {
+		why = "job " + name + " stays in its queue"
+	}
+	return factory.Interrupted(why).Suggest(suggest.CancelJobs(namespace, name).WithNote("cancels it"), errs.Run("wait-job", name, "-n", namespace).WithNote("waits again"))
 }
 
 // report prints the result: a sentence, or the job's row in the format of -o.

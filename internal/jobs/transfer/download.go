@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/tarball"
 )
 
@@ -61,11 +62,11 @@ func (d Download) Copy(ctx context.Context) (tarball.Counts, error) {
 	}
 	from, to := io.Pipe()
 	unpacked := make(chan result, 1)
-	go func() {
+	crash.Go(func() {
 		counts, err := tarball.Unpack(from, d.To)
 		from.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 		unpacked <- result{counts, err}
-	}()
+	})
 	in := &received{to: to, sum: sha256.New(), done: d.Progress}
 	err := d.receive(ctx, in, dir, "./"+base)
 	to.CloseWithError(err) // nil is the end of the archive

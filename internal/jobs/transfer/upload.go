@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/tarball"
 )
 
@@ -76,13 +77,13 @@ func (u Upload) send(ctx context.Context, entries []tarball.Entry) (begun int, e
 	from, to := io.Pipe()
 	packed := make(chan error, 1)
 	at := make(chan int, 1)
-	go func() {
+	crash.Go(func() {
 		last := 0
 		err := tarball.Pack(counter{to, u.Progress}, u.Root, entries, func(i int) { last = i })
 		to.CloseWithError(err)
 		at <- last
 		packed <- err
-	}()
+	})
 	var message tail
 	// -o: the files belong to the user of the pod; -m: they are new there.
 	code, err := u.Run(ctx, []string{"tar", "xmof", "-", "-C", u.To}, from, nil, &message)

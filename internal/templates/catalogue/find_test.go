@@ -97,7 +97,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-var embeddedNames = []string{"accelerate", "ddp-cpu", "fsdp-llama", "fsdp-llama-etcd", "hyperpod-pytorch", "mpi", "nccl-tests", "neuron-llama", "pytorch", "smpv2-llama2"}
+var embeddedNames = []string{"accelerate", "ddp-cpu", "dev", "fsdp-llama", "fsdp-llama-etcd", "hyperpod-pytorch", "mpi", "nccl-tests", "neuron-llama", "notebook", "pytorch", "smpv2-llama2"}
 
 // A name that no file can have is a name that is not there.
 func TestImpossibleNames(t *testing.T) {

@@ -42,6 +42,7 @@ type configMap struct {
 type metadata struct {
 	Name      string            `json:"name"`
 	Namespace string            `json:"namespace,omitempty"`
+	UID       string            `json:"uid,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
 }
 
@@ -61,16 +62,23 @@ func Get(ctx context.Context, c *kube.Client, namespace, name string) (*parse.Te
 	err := c.Get(ctx, kinds.ConfigMap, namespace, name, &m)
 	switch {
 	case kube.IsNotFound(err):
-		return nil, errs.NotFoundf("template %q not found in namespace %s", name, namespace).WithCause(err).
-			Suggest(suggest.ListTemplates(namespace))
+		return nil, notFound(namespace, name).WithCause(err)
 	case err != nil:
 		return nil, err
 	}
 	if !m.isTemplate() {
-		return nil, errs.NotFoundf("ConfigMap %s in namespace %s is not a template: it has no label %s", name, namespace, kinds.TemplateLabel).
-			Suggest(errs.Other("kubectl", "label", "configmap", name, "-n", namespace, kinds.TemplateLabel+"=true").WithNote("if it is a template"))
+		return nil, notTemplate(namespace, name)
 	}
 	return m.template(namespace, name)
+}
+
+func notFound(namespace, name string) *errs.Error {
+	return errs.NotFoundf("template %q not found in namespace %s", name, namespace).Suggest(suggest.ListTemplates(namespace))
+}
+
+func notTemplate(namespace, name string) *errs.Error {
+	return errs.NotFoundf("ConfigMap %s in namespace %s is not a template: it has no label %s", name, namespace, kinds.TemplateLabel).
+		Suggest(errs.Other("kubectl", "label", "configmap", name, "-n", namespace, kinds.TemplateLabel+"=true").WithNote("if it is a template"))
 }
 
 // Unusable is a ConfigMap with the label whose template cannot be used.
@@ -139,6 +147,22 @@ func (m configMap) text() (string, error) {
 			Suggest(errs.Other("kubectl", "create", "configmap", "NAME", "--from-file="+Key+"=FILE").WithNote("a FILE in UTF-8"))
 	}
 	return "", errs.New("", "the ConfigMap is empty").WithAdvice("put the template under the key " + Key)
+}
+
+// UID returns the UID of the ConfigMap of the team's template. A ConfigMap that is not a
+// template is an error, as for Get; one whose template cannot be used is not.
+func UID(ctx context.Context, c *kube.Client, namespace, name string) (string, error) {
+	var m configMap
+	err := c.Get(ctx, kinds.ConfigMap, namespace, name, &m)
+	switch {
+	case kube.IsNotFound(err):
+		return "", notFound(namespace, name).WithCause(err)
+	case err != nil:
+		return "", err
+	case !m.isTemplate():
+		return "", notTemplate(namespace, name)
+	}
+	return m.Metadata.UID, nil
 }
 
 // CheckName tells whether a ConfigMap, and so a template of the team's, can have
