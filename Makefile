@@ -60,7 +60,7 @@ fidelity:         ## all figures of docs/fidelity.md: 30,000 inputs, Kueue again
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 0 -run TestAgainstKueue $(INPUTS) ./...
 	$(GO) test -v -timeout 60m -run TestFidelity ./test/fidelity/...
 
-bench:            ## start, sandbox, lists, quota, verdict, dry run and logs against the peers, as ratios
+bench:            ## start, sandbox, lists, quota, verdict and logs against the peers, as ratios; dry run and plan
 	$(GO) run ./bench
 
 docs:             ## completions, command reference, schemas, screens of the documents

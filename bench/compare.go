@@ -44,12 +44,15 @@ func once(ctx context.Context, env, args []string) (usage, error) {
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &bytes.Buffer{}, &stderr
 	start := time.Now()
-	if err := cmd.Run(); err != nil {
-		return usage{}, fmt.Errorf("%v: %w: %s", args, err, stderr.String())
+	err := cmd.Run()
+	u := usage{wall: time.Since(start)}
+	if state := cmd.ProcessState; state != nil {
+		u.cpu, u.rssMB = state.UserTime()+state.SystemTime(), rssMB(state)
 	}
-	wall := time.Since(start)
-	state := cmd.ProcessState
-	return usage{wall, state.UserTime() + state.SystemTime(), rssMB(state)}, nil
+	if err != nil {
+		return u, fmt.Errorf("%v: %w: %s", args, err, stderr.String())
+	}
+	return u, nil
 }
 
 // compare runs the contenders in turn, after one run of each that does not count,

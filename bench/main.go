@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "start,sandbox,lists,quota,verdict,dryrun,logs", "what to measure")
+	only := flag.String("only", "start,sandbox,lists,quota,verdict,dryrun,plan,logs", "what to measure")
 	runs := flag.Int("runs", 15, "counted runs of each command")
 	logTime := flag.Duration("logs-for", 10*time.Second, "how long logs are followed")
 	workloads := flag.Int("workloads", 5000, "workloads of the quota part, in 200 queues")
@@ -53,11 +53,17 @@ func run(ctx context.Context, only []string, runs, workloads, queues int, logTim
 	if err := b.build(ctx); err != nil {
 		return err
 	}
+	alone := []string{"sandbox", "dryrun", "plan"} // without peers
+	if slices.ContainsFunc(only, func(part string) bool { return !slices.Contains(alone, part) }) {
+		if err := b.peers(ctx); err != nil {
+			return err
+		}
+	}
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
 	}{{"start", b.start}, {"sandbox", b.sandbox}, {"lists", b.lists}, {"quota", b.quota},
-		{"verdict", func(ctx context.Context) error { return b.verdict(ctx, queues) }}, {"dryrun", b.dryRun},
+		{"verdict", func(ctx context.Context) error { return b.verdict(ctx, queues) }}, {"dryrun", b.dryRun}, {"plan", b.plan},
 		{"logs", func(ctx context.Context) error { return b.logs(ctx, logTime) }}} {
 		if slices.Contains(only, part.name) {
 			if err := part.run(ctx); err != nil {
@@ -85,6 +91,11 @@ func (b *bench) build(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("binary, stripped: %.1f MB (budget 75)\n", float64(info.Size())/1e6)
+	return nil
+}
+
+// peers builds what hyperpod is compared with.
+func (b *bench) peers(ctx context.Context) error {
 	binaries, err := cluster.Build(ctx, os.Stderr, cluster.Kubernetes, cluster.Kueue)
 	if err != nil {
 		return err

@@ -48,20 +48,22 @@ func (e *Engine) outdated(last *workload.AssignmentClusterQueueState, generation
 // targets, because the new one replaces it.
 func (e *Engine) flavorsAndTargets(ctx context.Context, wl *workload.Info, snap *schdcache.Snapshot) (flavorassigner.Assignment, []*preemption.Target) {
 	slice, replaced := workloadslicing.ReplacedWorkloadSlice(wl, snap)
+	search := &searcher{e: e, kueue: preemption.NewOracle(e.preempt, snap), snap: snap, none: map[resources.FlavorResource]resources.Amount{}}
 	assigner := flavorassigner.New(wl, snap.ClusterQueue(wl.ClusterQueue), snap.ResourceFlavors, e.fair,
-		preemption.NewOracle(e.preempt, snap), replaced, e.quota, e.format, e.cycle)
+		search, replaced, e.quota, e.format, e.cycle)
 
 	type found struct {
 		flavorassigner.Assignment
 		targets []*preemption.Target
 	}
 	try := func(counts []int32) (*found, bool) {
+		clear(search.none)
 		f := &found{Assignment: assigner.Assign(ctx, counts)}
 		switch f.RepresentativeMode() {
 		case flavorassigner.Fit:
 			return f, true
 		case flavorassigner.Preempt:
-			f.targets = e.preempt.GetTargets(ctx, *wl, f.Assignment, snap)
+			f.targets = search.targets(ctx, wl, &f.Assignment)
 			return f, len(f.targets) > 0
 		}
 		return f, false

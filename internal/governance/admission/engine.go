@@ -62,6 +62,7 @@ type Engine struct {
 	quota    config.QuotaCheckStrategy
 	fair     bool
 	byUse    *bool // Config.OrderByUse
+	recheck  *int  // not nil: compare what a searcher concludes with Kueue's own search, and count
 
 	cycle       int64
 	queuesIn    map[string]bool // LocalQueues ("ns/name") known to the queue manager

@@ -61,6 +61,7 @@ func ask(registry featuregate.MutableVersionedFeatureGate) {
 	for name := range registry.GetAll() {
 		on[name] = registry.Enabled(name)
 	}
+	on[features.LocalQueueMetrics] = false // nobody reads them, and each change of a queue counts all its workloads
 	t, ok := utilfeature.DefaultFeatureGate.(*gateTable)
 	if !ok {
 		t = &gateTable{FeatureGate: registry}

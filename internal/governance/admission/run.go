@@ -11,6 +11,7 @@ import (
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/controller/constants"
+	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/workload"
 	workloadevict "sigs.k8s.io/kueue/pkg/workload/evict"
@@ -285,6 +286,7 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 		en.requeue = qcache.RequeueReasonFailedAfterNomination
 	}
 	stored := e.store.workloads[key]
+	held := stored != nil && workload.HasQuotaReservation(stored)
 	// RequeueWorkload blanks the Info's ClusterQueue: whatever needs it was done before.
 	e.queues.RequeueWorkload(ctx, &en.Info, en.requeue, qcache.QuotaReservedReason(en.reason))
 	if stored == nil || en.keepStatus {
@@ -300,10 +302,15 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 	if en.fate == gated {
 		changed = workload.SetBlockedOnPreemptionGatesCondition(w, e.now(), kueue.PreemptionGated, en.message)
 	}
-	if changed {
-		e.store.put(w)
-		// The update event puts it into the queue once more. That matters: without
-		// FlavorFungibilityPreserveScanProgress it loses its place in the flavor scan.
+	if !changed {
+		return
+	}
+	e.store.put(w)
+	// The update event puts it into the queue once more. That matters where the queue
+	// looks at what changed; without FlavorFungibilityPreserveScanProgress the workload
+	// also loses its place in the flavor scan. Else the queue has it as it is.
+	backsOff := w.Status.RequeueState != nil && w.Status.RequeueState.RequeueAt != nil
+	if held || backsOff || en.fate == gated || !features.Enabled(features.FlavorFungibilityPreserveScanProgress) {
 		e.enqueue(w)
 	}
 }
