@@ -33,10 +33,10 @@ func (b *bench) plan(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("governance export: %w", err)
 	}
-	// The first team gets fewer instances.
-	changed := bytes.Replace(text, []byte("count: 5"), []byte("count: 4"), 1)
+	// The first team gets less.
+	changed := bytes.Replace(text, []byte(`nominalQuota: "40"`), []byte(`nominalQuota: "32"`), 1)
 	if bytes.Equal(changed, text) {
-		return errors.New("the exported file has no team with 5 instances")
+		return errors.New("the exported file has no team with 40 GPUs")
 	}
 	if err := os.WriteFile(teams, changed, 0o600); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -57,15 +56,23 @@ func setGates(want map[string]bool) []Warning {
 // for them many times in every decision; the registry finds each answer anew, and
 // goes through all gates for a change.
 func ask(registry featuregate.MutableVersionedFeatureGate) {
-	on := map[featuregate.Feature]bool{}
-	for name := range registry.GetAll() {
-		on[name] = registry.Enabled(name)
-	}
-	on[features.LocalQueueMetrics] = false // nobody reads them, and each change of a queue counts all its workloads
 	t, ok := utilfeature.DefaultFeatureGate.(*gateTable)
 	if !ok {
 		t = &gateTable{FeatureGate: registry}
+		for name := range registry.GetAll() {
+			t.names[slot(name)] = append(t.names[slot(name)], gate{name, t.count})
+			t.count++
+		}
 		utilfeature.DefaultFeatureGate = t
+	}
+	on := make([]bool, t.count)
+	for _, list := range t.names {
+		for _, g := range list {
+			on[g.index] = registry.Enabled(g.name)
+		}
+	}
+	if i := t.index(features.LocalQueueMetrics); i >= 0 {
+		on[i] = false // nobody reads them, and each change of a queue counts all its workloads
 	}
 	t.on.Store(&on)
 }
@@ -73,13 +80,41 @@ func ask(registry featuregate.MutableVersionedFeatureGate) {
 // gateTable is the registry of gates with quick answers.
 type gateTable struct {
 	featuregate.FeatureGate
-	on atomic.Pointer[map[featuregate.Feature]bool]
+	names [256][]gate // by slot; they never change
+	count int
+	on    atomic.Pointer[[]bool] // by index
+}
+
+// gate is a name and its place in gateTable.on.
+type gate struct {
+	name  featuregate.Feature
+	index int
+}
+
+// slot spreads names over the table. Kueue has about a hundred.
+func slot(f featuregate.Feature) byte {
+	n := len(f)
+	if n == 0 {
+		return 0
+	}
+	return byte(n)*37 + f[n/2]*11 + f[n-1]*5 + f[n/3]
+}
+
+// index is the place of a gate, -1 if there is none.
+func (t *gateTable) index(f featuregate.Feature) int {
+	list := t.names[slot(f)]
+	for i := range list {
+		if list[i].name == f {
+			return list[i].index
+		}
+	}
+	return -1
 }
 
 // Enabled says whether a gate is on.
 func (t *gateTable) Enabled(f featuregate.Feature) bool {
-	if on, known := (*t.on.Load())[f]; known {
-		return on
+	if i := t.index(f); i >= 0 {
+		return (*t.on.Load())[i]
 	}
 	return t.FeatureGate.Enabled(f)
 }
@@ -87,12 +122,12 @@ func (t *gateTable) Enabled(f featuregate.Feature) bool {
 // switched turns a gate on or off for a while. The result puts it back.
 func switched(f featuregate.Feature, on bool) (restore func()) {
 	t := utilfeature.DefaultFeatureGate.(*gateTable) // since New
-	was := t.on.Load()
-	if (*was)[f] == on {
+	was, i := t.on.Load(), t.index(f)
+	if i < 0 || (*was)[i] == on {
 		return func() {}
 	}
-	now := maps.Clone(*was)
-	now[f] = on
+	now := slices.Clone(*was)
+	now[i] = on
 	t.on.Store(&now)
 	return func() { t.on.Store(was) }
 }

@@ -24,11 +24,13 @@ import (
 // with Kueue's reasons and messages, status.admission, status.admissionChecks.
 // It returns nil for a workload the engine does not know.
 func (e *Engine) Workload(namespace, name string) *kueue.Workload {
-	w := e.store.workloads[workload.NewReference(namespace, name)]
-	if w == nil {
-		return nil
-	}
-	return w.DeepCopy()
+	return e.Stored(namespace, name).DeepCopy()
+}
+
+// Stored is Workload without the copy: the caller must not change it. Where the run left
+// a workload as it was, it is the object that was loaded.
+func (e *Engine) Stored(namespace, name string) *kueue.Workload {
+	return e.store.workloads[workload.NewReference(namespace, name)]
 }
 
 // Remove forgets a workload that was deleted or has finished: its quota is free

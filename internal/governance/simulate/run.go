@@ -28,7 +28,7 @@ type result struct {
 	world    World
 	byKey    map[key]*kueue.Workload
 	states   map[key]*standing
-	events   []admission.Event
+	events   []admission.Event // admissions, evictions and replaced slices
 	cycles   []Cycle
 	settled  bool
 	count    int       // scheduling cycles
@@ -165,9 +165,14 @@ func moved(events []admission.Event, evicted map[key]bool) (some, again bool) {
 	return len(m) > 0, again
 }
 
-// add appends events of a run that counted its cycles from one.
+// add appends what a run that counted its cycles from one did to workloads. That others
+// wait is most of its events; read asks the engine for that in the end.
 func (r *result) add(events []admission.Event) {
 	for _, ev := range events {
+		switch ev.Kind {
+		case admission.EventPending, admission.EventSkipped, admission.EventPreempting:
+			continue
+		}
 		ev.Cycle += r.count
 		r.events = append(r.events, ev)
 	}
@@ -237,7 +242,7 @@ func (r *result) read(e *admission.Engine) {
 	}
 	for _, w := range all[*kueue.Workload](r.world) {
 		k := keyOf(w)
-		now := e.Workload(k.namespace, k.name)
+		now := e.Stored(k.namespace, k.name)
 		if now == nil {
 			continue
 		}
