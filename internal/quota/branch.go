@@ -7,7 +7,8 @@ type Branch struct {
 	Parent string // cohort above
 	Team   *Team  // set for a queue
 	Last   bool   // the last one below its parent
-	// Row is of the queue, or the sum of all below the cohort with its own quota.
+	// Row is of the queue, or the sum of all below the cohort with its own quota; what a
+	// cohort borrows and lends is that from and to others, not among its members.
 	Row ResourceRow
 	// Own is the cohort's own quota, OwnLent what is used of that by members.
 	Own, OwnLent int64
@@ -56,6 +57,9 @@ func (r *Report) Branches(resource string) []Branch {
 		if last >= 0 {
 			out[last].Last = true
 		}
+		if r.Complete {
+			b.outside(n, resource)
+		}
 		b.Row.Borrowable, b.Row.AtMost = nil, nil
 		b.Row.Limit = r.cohortLimit(n, resource)
 		out[at] = b
@@ -79,6 +83,23 @@ func (b *Branch) own(n *node, resource string, complete bool) bool {
 	}
 	b.Row.Figures.addOwn(n, resource, complete)
 	return found
+}
+
+// outside turns what the members borrow and lend into what the cohort borrows from above
+// and lends there: loans among its members are not counted. The rows of the cohorts below
+// have done that for theirs.
+func (b *Branch) outside(n *node, resource string) {
+	inside, lendable := n.loansInside(resource), int64(0)
+	for _, c := range n.children {
+		inside = sub(inside, c.loansInside(resource))
+	}
+	for _, k := range n.keys() {
+		if k.Resource == resource {
+			lendable = add(lendable, n.offers(k))
+		}
+	}
+	borrowed, lent := sub(*b.Row.Borrowed, inside), sub(*b.Row.Lent, inside)
+	b.Row.Borrowed, b.Row.Lent, b.Row.Lendable = &borrowed, &lent, &lendable
 }
 
 // cohortLimit is the most that the members of a cohort can ever hold of a resource

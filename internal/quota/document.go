@@ -11,7 +11,7 @@ import (
 // Schema and NodesSchema are the names and versions of the JSON of get-quota and of
 // get-quota --by. Fields may be added within a version.
 const (
-	Schema      = "hyperpod.get-quota/v1"
+	Schema      = "hyperpod.get-quota/v2"
 	NodesSchema = "hyperpod.get-quota-by/v1"
 )
 
@@ -44,6 +44,7 @@ type FiguresJSON struct {
 	Nominal, Reserved, Used    *float64
 	Borrowed, Overcommit, Lent *float64
 	Limit, Free, Borrowable    *float64
+	Lendable                   *float64
 }
 
 // QuotaJSON is one resource of a team, over all flavors and for each.
@@ -107,7 +108,8 @@ type CohortJSON struct {
 	Resource string
 	// Own is the cohort's own quota, OwnLent what members use of that.
 	Own, OwnLent *float64
-	// The figures are sums over all queues and cohorts below, with Own in Nominal.
+	// The figures are sums over all queues and cohorts below, with Own in Nominal. Of
+	// loans only those from and to others count, not those among the members.
 	FiguresJSON
 	Pending *float64
 }
@@ -155,7 +157,7 @@ func (f *Figures) json(resource string) FiguresJSON {
 		nominal = nil
 	}
 	return FiguresJSON{Nominal: nominal, Reserved: of(&f.Reserved), Used: of(&f.Used), Borrowed: of(f.Borrowed), Overcommit: of(f.Overcommit),
-		Lent: of(f.Lent), Limit: of(f.Limit), Free: of(f.Free), Borrowable: of(f.Borrowable)}
+		Lent: of(f.Lent), Limit: of(f.Limit), Free: of(f.Free), Borrowable: of(f.Borrowable), Lendable: of(f.Lendable)}
 }
 
 // optional is null instead of an empty text.

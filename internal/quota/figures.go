@@ -40,7 +40,8 @@ func (f *Figures) whole(n *node, k Key, teamState string) {
 		// Kueue admits nothing through this queue, whatever there is.
 		free, borrowable = 0, 0
 	}
-	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit = &borrowed, &l.over, &l.lent, &free, &borrowable, &limit
+	lendable := n.offers(k)
+	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit, f.Lendable = &borrowed, &l.over, &l.lent, &free, &borrowable, &limit, &lendable
 }
 
 // free is what is neither used nor lent of the node's own quota and can be had.
@@ -62,7 +63,7 @@ func (f *Figures) alone(l limits) {
 	}
 	idle := max(0, sub(f.Nominal, f.Reserved))
 	if idle == 0 || l.lending == 0 {
-		f.Lent = &zero
+		f.Lent, f.Lendable = &zero, &zero
 		f.Free = &idle
 	}
 	if l.borrowing == 0 {
@@ -86,7 +87,7 @@ func sumFlavors(rows []FlavorRow) Figures {
 
 func zeroFigures() Figures {
 	return Figures{Borrowed: new(int64), Overcommit: new(int64), Lent: new(int64), Free: new(int64), Borrowable: new(int64),
-		Limit: new(int64), AtMost: new(int64)}
+		Limit: new(int64), AtMost: new(int64), Lendable: new(int64)}
 }
 
 // Add adds figures of another kind or team: what is unknown in one is unknown in
@@ -100,6 +101,7 @@ func (f *Figures) Add(o *Figures) {
 	}
 	f.Borrowed, f.Overcommit, f.Lent = plus(f.Borrowed, o.Borrowed), plus(f.Overcommit, o.Overcommit), plus(f.Lent, o.Lent)
 	f.Free, f.Borrowable, f.Limit, f.AtMost = plus(f.Free, o.Free), plus(f.Borrowable, o.Borrowable), plus(f.Limit, o.Limit), plus(f.AtMost, most)
+	f.Lendable = plus(f.Lendable, o.Lendable)
 }
 
 func plus(a, b *int64) *int64 {
@@ -143,6 +145,6 @@ func (f *Figures) addOwn(c *node, resource string, complete bool) {
 			continue
 		}
 		l := c.loan(k)
-		f.Lent, f.Free = plus(f.Lent, &l.lent), plus(f.Free, &l.own)
+		f.Lent, f.Free, f.Lendable = plus(f.Lent, &l.lent), plus(f.Free, &l.own), plus(f.Lendable, &l.own)
 	}
 }

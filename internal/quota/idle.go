@@ -60,16 +60,5 @@ func (n *node) alone() bool {
 	for root.parent != nil {
 		root = root.parent
 	}
-	var queues func(*node) int
-	queues = func(n *node) int {
-		if !n.isCohort {
-			return 1
-		}
-		sum := 0
-		for _, c := range n.children {
-			sum += queues(c)
-		}
-		return sum
-	}
-	return queues(root) == 1
+	return len(root.queuesBelow()) == 1
 }

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -183,6 +184,59 @@ func (g given) take(k Key) {
 		l.can = sub(l.can, g.amount)
 	}
 }
+
+// offers is what others can still borrow of the node's quota: within its lending limit,
+// and not beyond what is left in the cohorts above it.
+func (n *node) offers(k Key) int64 {
+	if n.apart() || n.parent == nil || n.alone() {
+		return 0
+	}
+	return max(0, min(n.loan(k).can, n.parent.available(k)))
+}
+
+// loansInside is what the queues of a cohort borrow of a resource from one another and
+// from its own quota.
+func (n *node) loansInside(resource string) int64 {
+	var sum int64
+	if !n.isCohort {
+		return 0
+	}
+	for _, q := range n.queuesBelow() {
+		for k, l := range q.loans {
+			for _, g := range l.from {
+				if k.Resource == resource && g.node.within(n) {
+					sum = add(sum, g.amount)
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// queuesBelow are the queues at or below the node.
+func (n *node) queuesBelow() []*node {
+	if !n.isCohort {
+		return []*node{n}
+	}
+	var out []*node
+	for _, c := range n.children {
+		out = append(out, c.queuesBelow()...)
+	}
+	return out
+}
+
+// within reports a node at or below another.
+func (n *node) within(top *node) bool {
+	for at := n; at != nil; at = at.parent {
+		if at == top {
+			return true
+		}
+	}
+	return false
+}
+
+// keys are what the node has counted loans of.
+func (n *node) keys() []Key { return slices.SortedFunc(maps.Keys(n.loans), compareKeys) }
 
 func total(amounts []int64) int64 {
 	var sum int64

@@ -28,6 +28,8 @@ type Figures struct {
 	// Borrowable what can be borrowed right now on top. Together they are what
 	// Kueue would admit now without preempting anyone.
 	Free, Borrowable *int64
+	// Lendable is what others can borrow right now of what is idle of Nominal.
+	Lendable *int64
 	// Limit is the most that can ever be held, with all the rest idle.
 	Limit *int64
 	// AtMost stands in for an unknown Limit: nominal and the borrowing limit; nil
@@ -383,7 +385,7 @@ func (b *builder) orphans() {
 		t.Resources = b.rows(name, b.told(), func(k Key) FlavorRow {
 			n, zero := b.reserved[name][k], int64(0)
 			return FlavorRow{Flavor: k.Flavor, Figures: Figures{Reserved: n, Used: b.used[name][k], Borrowed: &zero, Overcommit: &n, Lent: &zero,
-				Free: &zero, Borrowable: &zero, Limit: &zero}}
+				Free: &zero, Borrowable: &zero, Limit: &zero, Lendable: &zero}}
 		})
 		b.r.Teams = append(b.r.Teams, t)
 	}

@@ -234,3 +234,32 @@ func randomTree(r *rand.Rand) (*Tree, string) {
 	}
 	return NewTree(queues, cohorts, usagesOf(used)), fmt.Sprintf("%+v\n%+v\n%v", queues, cohorts, used)
 }
+
+// A cohort borrows what its members borrow from others; loans among its members are its
+// own affair. What it lends is what others use.
+func TestCohortBorrowsFromAbove(t *testing.T) {
+	s := &state.State{ClusterQueues: []state.ClusterQueue{
+		queue("a", "left", 4, -1, -1), queue("b", "left", 2, -1, -1), queue("c", "right", 6, -1, 5),
+	}, Cohorts: []state.Cohort{cohort("left", "root", 0, -1, -1), cohort("right", "root", 0, -1, -1), {Meta: state.Meta{Name: "root"}}}}
+	use := Use{Reserved: usagesOf(map[string]int64{"a": 1, "b": 9, "c": 1}), Used: usagesOf(map[string]int64{"a": 1, "b": 9, "c": 1})}
+	got := map[string]string{}
+	for _, b := range FromUse(s, use).Branches(gpu) {
+		name := b.Cohort
+		if b.Team != nil {
+			name = b.Team.ClusterQueue
+		}
+		got[name] = fmt.Sprintf("borrowed %d lent %d free %d lendable %d", *b.Row.Borrowed, *b.Row.Lent, *b.Row.Free, *b.Row.Lendable)
+	}
+	// b needs 7: 3 of a, and of the 5 that c offers 4.
+	want := map[string]string{
+		"root":  "borrowed 0 lent 0 free 1 lendable 0",
+		"left":  "borrowed 4 lent 0 free 0 lendable 0",
+		"right": "borrowed 0 lent 4 free 1 lendable 1",
+		"a":     "borrowed 0 lent 3 free 0 lendable 0",
+		"b":     "borrowed 7 lent 0 free 0 lendable 0",
+		"c":     "borrowed 0 lent 4 free 1 lendable 1",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+}

@@ -3,6 +3,7 @@ package getquota
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -98,12 +99,13 @@ func label(t *quota.Team) string {
 // render lays the lines out. With one resource its name is the title of the
 // first column, with several there is a column for it.
 func (p page) render(lines []line, notes []string) output.Table {
-	reserved, overcommit := 6, false
+	reserved, overcommit, lendable := 6, false, false
 	for _, l := range lines {
 		if l.row.Reserved != l.row.Used {
 			reserved = 0
 		}
 		overcommit = overcommit || over(l.row.Figures)
+		lendable = lendable || l.team != nil && lendsLess(l.row.Figures)
 	}
 	many := len(p.resources) > 1
 	first := output.Column{Title: "TEAM", Keep: true}
@@ -131,6 +133,9 @@ func (p page) render(lines []line, notes []string) output.Table {
 	put(output.Column{Title: "GPUS", Right: true, Wide: true})
 	put(output.Column{Title: "BORROW-LIMIT", Right: true, Wide: true})
 	put(output.Column{Title: "LEND-LIMIT", Right: true, Wide: true})
+	if lendable {
+		put(output.Column{Title: "LENDABLE", Right: true, Wide: true})
+	}
 	put(output.Column{Title: "WEIGHT", Right: true, Wide: true})
 	put(output.Column{Title: "SHARE", Right: true, Wide: true})
 	put(output.Column{Title: "COHORT", Wide: true})
@@ -139,7 +144,7 @@ func (p page) render(lines []line, notes []string) output.Table {
 	whole := scale(lines)
 	t.Rows, t.Keys = make([][]output.Cell, len(lines)), make([]string, len(lines))
 	for i, l := range lines {
-		t.Rows[i] = p.cells(l, many, overcommit, whole)
+		t.Rows[i] = p.cells(l, many, overcommit, lendable, whole)
 		t.Keys[i] = l.name + "\x00" + l.row.Resource
 		if l.team != nil {
 			t.Keys[i] = l.team.ClusterQueue + "\x00" + l.row.Resource + "\x00"
@@ -170,7 +175,7 @@ func scale(lines []line) map[string]int64 {
 	return out
 }
 
-func (p page) cells(l line, many, overcommit bool, whole map[string]int64) []output.Cell {
+func (p page) cells(l line, many, overcommit, lendable bool, whole map[string]int64) []output.Cell {
 	f, name := &l.row.Figures, l.row.Resource
 	amount := func(n int64) output.Cell { return output.Cell{Text: quota.Text(name, n), Style: l.style} }
 	maybe := func(n *int64, unknown string) output.Cell {
@@ -192,7 +197,7 @@ func (p page) cells(l line, many, overcommit bool, whole map[string]int64) []out
 	if l.sum {
 		unknown = "" // a sum of these would say nothing
 	}
-	out := append(make([]output.Cell, 0, 20), output.Cell{Text: l.name, Style: l.style})
+	out := append(make([]output.Cell, 0, 21), output.Cell{Text: l.name, Style: l.style})
 	if many {
 		out = append(out, output.Cell{Text: p.called(name), Style: output.Dim})
 	}
@@ -212,7 +217,7 @@ func (p page) cells(l line, many, overcommit bool, whole map[string]int64) []out
 		free = "<=" + quota.Text(name, f.Idle())
 	}
 	out = append(out, maybe(f.Lent, unknown), number(f.Limit, limit), number(f.Free, free), number(f.Borrowable, unknown), pendingCell(l, amount))
-	out = append(out, p.wideCells(l, amount)...)
+	out = append(out, p.wideCells(l, lendable, amount)...)
 	bar := output.Cell{Style: l.style}
 	if l.bar {
 		b := barOf(f)
@@ -243,8 +248,11 @@ func pendingCell(l line, amount func(int64) output.Cell) output.Cell {
 	return output.Cell{Text: "?", Style: output.Dim}
 }
 
-func (p page) wideCells(l line, amount func(int64) output.Cell) []output.Cell {
-	out := make([]output.Cell, 7)
+func (p page) wideCells(l line, lendable bool, amount func(int64) output.Cell) (out []output.Cell) {
+	out = make([]output.Cell, 7, 8)
+	if lendable {
+		defer func() { out = slices.Insert(out, 3, p.lendableCell(l, amount)) }()
+	}
 	if !p.wide {
 		return out
 	}
@@ -274,6 +282,23 @@ func (p page) wideCells(l line, amount func(int64) output.Cell) []output.Cell {
 		}
 	}
 	return out
+}
+
+// lendableCell is empty where it belongs to another row.
+func (p page) lendableCell(l line, amount func(int64) output.Cell) output.Cell {
+	switch {
+	case l.row.Lendable != nil:
+		return amount(*l.row.Lendable)
+	case l.sum:
+		return output.Cell{}
+	}
+	return output.Cell{Text: "?", Style: output.Dim}
+}
+
+// lendsLess reports a team whose free quota others cannot all borrow, or that lends
+// although it is not free for the team itself.
+func lendsLess(f quota.Figures) bool {
+	return f.Lendable != nil && f.Free != nil && *f.Lendable != *f.Free
 }
 
 func shareCell(s quota.Share) output.Cell {

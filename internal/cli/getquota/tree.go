@@ -32,9 +32,9 @@ func (p page) tree(wide bool) output.Table {
 				free := b.Own - b.OwnLent
 				zero := int64(0)
 				own := quota.ResourceRow{Resource: resource, Pending: &zero, Figures: quota.Figures{Nominal: b.Own, Borrowed: &zero, Overcommit: &zero,
-					Lent: &b.OwnLent, Free: &free}}
+					Lent: &b.OwnLent, Free: &free, Lendable: &free}}
 				if !p.report.Complete {
-					own.Lent, own.Free = nil, nil
+					own.Lent, own.Free, own.Lendable = nil, nil, nil
 				}
 				lines = append(lines, line{name: at + indent + "(own of the cohort)", style: output.Dim, row: own, sum: true, bar: true})
 			}
