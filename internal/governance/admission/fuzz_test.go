@@ -51,20 +51,26 @@ func TestMutatedObjects(t *testing.T) {
 	}
 }
 
-func survives(t *testing.T, docs [][]byte, changes []byte) {
-	var objs []client.Object
-	trees := make([]any, len(docs))
-	for i, d := range docs {
-		if err := json.Unmarshal(d, &trees[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
+func survives(t *testing.T, docs []document, changes []byte) {
+	changed := map[int]any{} // trees
 	for ; len(changes) >= 3; changes = changes[3:] {
-		i := int(changes[0]) % len(trees)
-		mutate(trees[i], int(changes[1]), changes[2])
+		i := int(changes[0]) % len(docs)
+		if changed[i] == nil {
+			var tree any
+			if err := json.Unmarshal(docs[i].data, &tree); err != nil {
+				t.Fatal(err)
+			}
+			changed[i] = tree
+		}
+		mutate(changed[i], int(changes[1]), changes[2])
 	}
-	for _, tree := range trees {
-		data, err := json.Marshal(tree)
+	var objs []client.Object
+	for i := range docs {
+		if changed[i] == nil {
+			objs = append(objs, docs[i].objects...) // the engine does not write to them
+			continue
+		}
+		data, err := json.Marshal(changed[i])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,8 +112,14 @@ func worded(t *testing.T, err error) {
 	}
 }
 
-// fuzzed is a cluster with one of everything, as JSON.
-func fuzzed(t testing.TB) [][]byte {
+// document is an object as JSON, and what is decoded of it.
+type document struct {
+	data    []byte
+	objects []client.Object
+}
+
+// fuzzed is a cluster with one of everything.
+func fuzzed(t testing.TB) []document {
 	f := newFixture()
 	topology(f, 2)
 	f.add(&kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "spare"}})
@@ -140,7 +152,7 @@ func fuzzed(t testing.TB) [][]byte {
 		f.job("b", "waits", 4, prio(3)),
 		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stray", Namespace: "a"}, Spec: corev1.PodSpec{NodeName: "n1", Containers: podSet("x", 1, 1).Template.Spec.Containers}},
 	)
-	var out [][]byte
+	var out []document
 	for _, o := range f.objs {
 		gvks, _, err := scheme().ObjectKinds(o)
 		if err != nil {
@@ -151,7 +163,11 @@ func fuzzed(t testing.TB) [][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, data)
+		objects, err := Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, document{data, objects})
 	}
 	return out
 }
