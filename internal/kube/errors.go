@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -229,4 +230,15 @@ func NoAnswer(err error) bool {
 func LostConnection(err error) bool {
 	var t *transportError
 	return errors.As(err, &t) && t.sent && !errors.Is(err, context.Canceled)
+}
+
+// fieldManagerConflict is the type of a cause: server-side apply would change a field of
+// another manager.
+const fieldManagerConflict = "FieldManagerConflict"
+
+// IsOwned reports that server-side apply was refused because another manager owns a field.
+func IsOwned(err error) bool {
+	var se *StatusError
+	return errors.As(err, &se) && se.Code == http.StatusConflict &&
+		slices.ContainsFunc(se.Details.Causes, func(c Cause) bool { return c.Type == fieldManagerConflict })
 }

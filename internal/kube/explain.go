@@ -81,6 +81,8 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 	case IsAlreadyExists(se):
 		e.Why = "already exists"
 		return e
+	case IsOwned(se):
+		return owned(se, e)
 	case se.Code == 409:
 		e.Why = "the object changed at the same time"
 		return e.WithFact("message", oneLine(se.Message)).WithAdvice("run the command again")
@@ -105,6 +107,26 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 	e.Why = fmt.Sprintf("unexpected answer of the server (HTTP %d)", se.Code)
 	if se.Reason != "" {
 		e.WithFact("message", oneLine(se.Message))
+	}
+	return e
+}
+
+// owned names the other managers of the fields that an apply would change.
+func owned(se *StatusError, e *errs.Error) *errs.Error {
+	e.Why = "another manager owns fields that this changes"
+	const most = 5
+	left := 0
+	for _, c := range se.Details.Causes {
+		switch {
+		case c.Type != fieldManagerConflict:
+		case len(e.Facts) == most:
+			left++
+		default:
+			e.WithFact(cmp.Or(strings.TrimPrefix(c.Field, "."), "field"), oneLine(c.Message))
+		}
+	}
+	if left > 0 {
+		e.WithFact("more", fmt.Sprintf("%d fields", left))
 	}
 	return e
 }

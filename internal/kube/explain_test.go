@@ -48,6 +48,10 @@ func TestErrorTexts(t *testing.T) {
 		{"404 of the group", notFound, list, IsNotServed, errs.NotFound, []string{"the cluster does not serve pytorchjobs.kubeflow.org (kubeflow.org/v1)", "install the Kubeflow training operator"}},
 		{"409 exists", refuse(409, "AlreadyExists", "x"), create, IsAlreadyExists, errs.Failure, []string{"already exists"}},
 		{"409 conflict", refuse(409, "Conflict", "the object has been modified"), create, func(err error) bool { return !IsAlreadyExists(err) }, errs.Failure, []string{"changed at the same time", "advice:"}},
+		{"409 of server-side apply", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(409)
+			fmt.Fprint(w, `{"kind":"Status","reason":"Conflict","message":"Apply failed with 1 conflict","code":409,"details":{"causes":[{"reason":"FieldManagerConflict","message":"conflict with \"kubectl-edit\" using kueue.x-k8s.io/v1beta2","field":".spec.cohortName"}]}}`)
+		}, create, IsOwned, errs.Failure, []string{"another manager owns fields that this changes", `spec.cohortName:  conflict with "kubectl-edit"`}},
 		{"410", refuse(410, "Expired", "too old"), list, isExpired, errs.Failure, []string{"has expired"}},
 		{"422", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(422)

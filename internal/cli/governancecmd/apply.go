@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/apply"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -129,7 +130,7 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	if err != nil {
 		return err
 	}
-	p, live, in, err := build(ctx, f, r)
+	p, live, in, err := build(ctx, f, r, true)
 	if err != nil {
 		return err
 	}
@@ -260,7 +261,7 @@ func (o *ApplyOptions) failed(err error, check bool) error {
 	}
 	what := "cannot apply the change of " + nameOf(fail.Operation)
 	e := errs.Wrap(fail.Err, what).WithCode(errs.ExitOf(fail.Err))
-	if apply.Conflict(fail.Err) && !o.ForceFields {
+	if kube.IsOwned(fail.Err) && !o.ForceFields {
 		e.Suggest(errs.Option("--force-fields").WithNote("takes over the fields"))
 	}
 	if check {

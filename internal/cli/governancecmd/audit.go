@@ -103,13 +103,14 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 	return factory.Failures(s.Missing)
 }
 
-// drift are the differences of the file and the cluster.
+// drift are the differences of the file and the cluster. It reads whole objects of quota
+// and policy, and no jobs again.
 func (o *AuditOptions) drift(ctx context.Context) ([]audit.Finding, error) {
 	doc, at, err := parse(ctx, o.Factory, o.File)
 	if err != nil {
 		return nil, err
 	}
-	p, _, _, err := build(ctx, o.Factory, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping()})
+	p, _, _, err := build(ctx, o.Factory, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping()}, false)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func runCheck(ctx context.Context, o *CheckOptions) error {
 		return err
 	}
 	if o.Live {
-		_, in, err := readLive(ctx, f)
+		_, in, err := readLive(ctx, f, true)
 		if err != nil {
 			return err
 		}

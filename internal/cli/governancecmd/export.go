@@ -111,7 +111,7 @@ func (o *ExportOptions) read(ctx context.Context) (*policy.Document, []policy.No
 		}
 		return service.Document(r.state)
 	}
-	live, in, err := readLive(ctx, o.Factory)
+	live, in, err := readLive(ctx, o.Factory, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,16 +147,16 @@ func update(ctx context.Context, f *factory.Factory, path string, doc *policy.Do
 }
 
 // readLive reads what governs the cluster, and everything that decisions depend on.
-func readLive(ctx context.Context, f *factory.Factory) (*policy.Live, *inputs.Inputs, error) {
+func readLive(ctx context.Context, f *factory.Factory, withJobs bool) (*policy.Live, *inputs.Inputs, error) {
 	cluster, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return loadLive(ctx, f, cluster)
+	return loadLive(ctx, f, cluster, withJobs)
 }
 
-func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster) (*policy.Live, *inputs.Inputs, error) {
-	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
+func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster, withJobs bool) (*policy.Live, *inputs.Inputs, error) {
+	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{SkipWorkloads: !withJobs, Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
 	}}, cluster.Now())
 	if err != nil {

@@ -111,7 +111,7 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 		p, err := buildRemote(ctx, remote, r, nil, !o.NoConsequences)
 		return p, savedOf(r, plan.SageMaker, remote.cluster.ARN, remote.state.Versions()), err
 	}
-	p, live, in, err := build(ctx, o.Factory, r)
+	p, live, in, err := build(ctx, o.Factory, r, true)
 	if err != nil {
 		return nil, savedPlan{}, err
 	}
@@ -137,12 +137,13 @@ func refuse(r plan.Request, facts policy.Facts) error {
 	return e
 }
 
-// build reads the cluster and compares. A document with errors is refused.
-func build(ctx context.Context, f *factory.Factory, r plan.Request) (*plan.Plan, *policy.Live, *inputs.Inputs, error) {
+// build reads the cluster, with jobs for what a plan does to them, and compares. A document
+// with errors is refused.
+func build(ctx context.Context, f *factory.Factory, r plan.Request, withJobs bool) (*plan.Plan, *policy.Live, *inputs.Inputs, error) {
 	if err := refuse(r, policy.Facts{}); err != nil {
 		return nil, nil, nil, err
 	}
-	live, in, err := readLive(ctx, f)
+	live, in, err := readLive(ctx, f, withJobs)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -125,7 +125,7 @@ func (r *remote) kueue(ctx context.Context) (*policy.Live, *inputs.Inputs) {
 
 func (r *remote) readKueue(ctx context.Context) (*policy.Live, *inputs.Inputs, error) {
 	if g := r.f.Global; g.Sandbox != "" || g.Snapshot != "" || g.Context != "" || g.Kubeconfig != "" {
-		return readLive(ctx, r.f)
+		return readLive(ctx, r.f, true)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -137,7 +137,7 @@ func (r *remote) readKueue(ctx context.Context) (*policy.Live, *inputs.Inputs, e
 	if err != nil {
 		return nil, nil, err
 	}
-	return loadLive(ctx, r.f, cluster)
+	return loadLive(ctx, r.f, cluster, true)
 }
 
 // buildRemote compares a document with the service and, where it can be read, with the

@@ -4,9 +4,7 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -44,12 +42,6 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
-
-// Conflict reports that another manager owns a field.
-func Conflict(err error) bool {
-	var s *kube.StatusError
-	return errors.As(err, &s) && s.Code == http.StatusConflict
-}
 
 // Check sends all operations as a dry run, so that the API server and Kueue's webhooks
 // refuse what they would refuse before anything changes. Objects in a namespace that is

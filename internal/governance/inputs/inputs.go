@@ -28,6 +28,9 @@ type Options struct {
 	// SkipNodes leaves nodes and pods out: a question about quota alone is
 	// answered faster, but nothing is placed by topology.
 	SkipNodes bool
+	// SkipWorkloads leaves workloads, nodes and pods out: for questions about quota and
+	// policy as they are set.
+	SkipWorkloads bool
 }
 
 // Inputs are whole API objects, Kueue's as v1beta2. Fields that no decision

@@ -31,8 +31,10 @@ type loader struct {
 func (l *loader) run(ctx context.Context) (*Inputs, error) {
 	in := l.out
 	var wg crash.Group
-	wg.Go(func() { l.workloads(ctx) })
-	if !l.o.SkipNodes {
+	if !l.o.SkipWorkloads {
+		wg.Go(func() { l.workloads(ctx) })
+	}
+	if !l.o.SkipNodes && !l.o.SkipWorkloads {
 		wg.Go(func() { in.Pods = slices.DeleteFunc(list(ctx, l, kinds.Pod, pod), ended) })
 		wg.Go(func() { in.Nodes = list(ctx, l, kinds.Node, node) })
 	}

@@ -80,9 +80,12 @@ func Summary(found []audit.Finding) string {
 	if n[audit.Starved] == 0 && n[audit.NeverRuns] == 0 {
 		return "no team is waiting for quota"
 	}
-	text := words.Count(n[audit.Starved], "team waits", "teams wait") + " for quota"
-	if n[audit.Idle] > 0 {
-		text += ", some of it is idle"
+	text := "no team waits for quota"
+	if n[audit.Starved] > 0 {
+		text = words.Count(n[audit.Starved], "team waits", "teams wait") + " for quota"
+		if n[audit.Idle] > 0 {
+			text += ", some of it is idle"
+		}
 	}
 	if n[audit.NeverRuns] > 0 {
 		text += "; jobs of " + words.Count(n[audit.NeverRuns], "team", "teams") + " can never run"

@@ -296,10 +296,7 @@ func Remarks(p *plan.Plan) []string {
 	if n := len(p.Kept); n > 0 {
 		out = append(out, fmt.Sprintf("%s not in the file %s: %s (--prune removes)", words.Count(n, "team", "teams"), words.Verb(n, "stays", "stay"), strings.Join(limited(p.Kept), ", ")))
 	}
-	for _, f := range p.Findings {
-		if f.Code == policy.OverCapacity && foreseen(p.Consequences) {
-			continue
-		}
+	for _, f := range visible(p) {
 		out = append(out, fmt.Sprintf("%s %s: %s", f.Code, strings.ToLower(string(f.Level)), f.Message))
 	}
 	if p.Unforeseen && len(p.Operations) > 0 {
@@ -311,6 +308,14 @@ func Remarks(p *plan.Plan) []string {
 		}
 	}
 	return out
+}
+
+// visible are the findings but those that the simulation reports as problems.
+func visible(p *plan.Plan) []policy.Finding {
+	if !foreseen(p.Consequences) {
+		return p.Findings
+	}
+	return slices.DeleteFunc(slices.Clone(p.Findings), func(f policy.Finding) bool { return f.Code == policy.OverCapacity })
 }
 
 // foreseen reports that the simulation already says that quota exceeds capacity.
@@ -329,15 +334,27 @@ func Summary(p *plan.Plan) string {
 	if n == 0 {
 		n = len(p.Operations)
 	}
-	return words.Count(n, "change", "changes") + levels(p.Findings)
+	return words.Count(n, "change", "changes") + levels(p)
 }
 
-func levels(found []policy.Finding) string {
+// levels counts what Remarks and Effects show.
+func levels(p *plan.Plan) string {
 	n := map[policy.Level]int{}
-	for _, f := range found {
+	for _, f := range visible(p) {
 		n[f.Level]++
 	}
 	out := ""
+	if c := p.Consequences; c != nil {
+		added := 0
+		for _, x := range c.Problems {
+			if x.Change == simulate.Added {
+				added++
+			}
+		}
+		if added > 0 {
+			out += ", " + words.Count(added, "problem", "problems")
+		}
+	}
 	if n[policy.LevelError] > 0 {
 		out += ", " + words.Count(n[policy.LevelError], "error", "errors")
 	}
