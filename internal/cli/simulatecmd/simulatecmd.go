@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -34,6 +35,12 @@ type Options struct {
 	// their grace period.
 	EvictionTakes string
 
+	// AtText is when the changes are made, "+DURATION" from the time of the simulation or a
+	// time in RFC 3339; "" is at once.
+	AtText string
+	// Assume is how long jobs of unknown duration run until then; 0: they do not end.
+	Assume time.Duration
+
 	Files       []string // of objects
 	AddTeams    []string
 	AddJobs     []string // files
@@ -46,6 +53,7 @@ type Options struct {
 	ChangeFiles []string
 
 	counted bool // --cycles was given
+	assumed bool // --assume-duration was given
 }
 
 // NewCmd returns the command. With runF, parsing can be tested alone.
@@ -73,6 +81,7 @@ because Kueue uses a feature that the simulation does not follow.`,
 		Example: `  hyperpod simulate --set researchers.borrow-limit=0 --add-job train.yaml
   hyperpod simulate --remove-team interns --remove-nodes ml.p5.48xlarge=2
   hyperpod simulate --priority smpv2-llama2=inference --snapshot cluster.json.gz
+  hyperpod simulate --at +2h --assume-duration 4h --remove-nodes ml.p5.48xlarge=2
   hyperpod simulate --cycles 5 -o json
   hyperpod simulate --changes what-if.yaml`,
 		Args: factory.NoArgs,
@@ -91,6 +100,8 @@ because Kueue uses a feature that the simulation does not follow.`,
 	fs.StringArrayVar(&o.ChangeFiles, "changes", nil, "read changes from a YAML file: a list under \"changes\" of set, addJob, removeJob, priority, addTeam, removeTeam, addNodes and removeNodes (repeatable)")
 	fs.IntVar(&o.Cycles, "cycles", 0, "number of scheduling cycles to show one by one from the current state")
 	fs.StringVar(&o.EvictionTakes, "eviction-takes", "", "how long pods of jobs that are being evicted take to end (default: their grace period)")
+	fs.StringVar(&o.AtText, "at", "", "make the changes later, when jobs of known duration have ended: +DURATION or a time in RFC 3339")
+	fs.DurationVar(&o.Assume, "assume-duration", 0, "assumed run time of jobs of unknown duration until --at, for example 4h")
 	fs.StringVar(&o.NowText, "now", "", "time of the simulation in RFC 3339 (default: the cluster's time)")
 	return cmd
 }
@@ -104,7 +115,7 @@ func settingsHelp() string {
 }
 
 func (o *Options) take(cmd *cobra.Command, _ []string) error {
-	o.counted = cmd.Flags().Changed("cycles")
+	o.counted, o.assumed = cmd.Flags().Changed("cycles"), cmd.Flags().Changed("assume-duration")
 	return nil
 }
 
@@ -119,6 +130,15 @@ func (o *Options) Validate() error {
 	if _, err := o.evictionTakes(); err != nil {
 		return err
 	}
+	if _, err := o.at(time.Time{}); err != nil {
+		return err
+	}
+	switch {
+	case o.assumed && o.Assume <= 0:
+		return errs.Usagef("invalid --assume-duration %s: must be above 0, for example 4h", o.Assume)
+	case o.assumed && o.AtText == "":
+		return factory.Requires("assume-duration", "--at").Suggest(errs.Option("--at", "+2h", "--assume-duration", o.Assume.String()))
+	}
 	_, err := o.changes()
 	return err
 }
@@ -131,6 +151,31 @@ func (o *Options) now(cluster time.Time) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, o.NowText)
 	if err != nil {
 		return at, errs.Usagef("invalid --now %q: must be a time in RFC 3339", o.NowText).Suggest(errs.Option("--now", "2026-01-02T15:04:05Z")).WithCause(err)
+	}
+	return at.UTC(), nil
+}
+
+// at returns when the changes are made, zero for at once.
+func (o *Options) at(now time.Time) (time.Time, error) {
+	wrong := func(err error) error {
+		return errs.Usagef("invalid --at %q: must be +DURATION or a time in RFC 3339", o.AtText).Suggest(errs.Option("--at", "+2h")).WithCause(err)
+	}
+	if o.AtText == "" {
+		return time.Time{}, nil
+	}
+	if text, relative := strings.CutPrefix(o.AtText, "+"); relative {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return time.Time{}, wrong(err)
+		}
+		return now.Add(d), nil
+	}
+	at, err := time.Parse(time.RFC3339, o.AtText)
+	switch {
+	case err != nil:
+		return at, wrong(err)
+	case at.Before(now):
+		return at, errs.Usagef("invalid --at %q: must be after the time of the simulation, %s", o.AtText, now.UTC().Format(time.RFC3339))
 	}
 	return at.UTC(), nil
 }
@@ -187,7 +232,11 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Namespaces: func(ctx context.Context) ([]string, error) {
+	at, err := o.at(now)
+	if err != nil {
+		return err
+	}
+	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Finished: !at.IsZero(), Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
 	}}, now)
 	if err != nil {
@@ -201,7 +250,11 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	report, err := simulate.Run(ctx, simulate.Of(in), changes, simulate.Options{Cycles: o.Cycles, EvictionTakes: takes})
+	opts := simulate.Options{Cycles: o.Cycles, EvictionTakes: takes}
+	if !at.IsZero() {
+		opts.Ahead = &simulate.Ahead{At: at, Finished: in.FinishedWorkloads, Assume: o.Assume, Deadline: admissioncheck.Deadlines(ctx, cluster, in)}
+	}
+	report, err := simulate.Run(ctx, simulate.Of(in), changes, opts)
 	if err != nil {
 		return simulation.Error(err)
 	}

@@ -198,6 +198,9 @@ func mutate(tree any, n int, op byte) {
 		}
 	}
 	visit(tree, "")
+	if len(slots) == 0 {
+		return // all of it is gone
+	}
 	s := slots[n%len(slots)]
 	switch op % 10 {
 	case 0:

@@ -36,7 +36,7 @@ type start struct {
 // forecastRun is a pass under way, and its result.
 type forecastRun struct {
 	pass
-	t   *tree
+	t   *tree // nil in Advance
 	e   *admission.Engine
 	now time.Time
 
@@ -47,7 +47,8 @@ type forecastRun struct {
 	evicting map[key]bool
 	due      endings
 	ended    []Source
-	started  map[key]start
+	started  map[key]start // targets
+	begun    []key         // all that were admitted, in that order
 
 	unboundedNames []string
 	unbounded      int // running workloads of the target's tree without a known end
@@ -170,7 +171,7 @@ func (r *forecastRun) begin(k key, elapsed time.Duration) {
 	w := r.objects[k]
 	s := r.known.remaining(w, elapsed)
 	if !s.known || r.slow && s.source == PastAssumed {
-		if r.t.roots[r.t.queueOf(w)] == r.t.roots[r.t.target] {
+		if r.t != nil && r.t.roots[r.t.queueOf(w)] == r.t.roots[r.t.target] {
 			r.unbounded++
 			name, _ := inputs.JobOf(w)
 			r.unboundedNames = append(r.unboundedNames, key{Namespace: w.Namespace, Name: name}.String())
@@ -205,6 +206,7 @@ func (r *forecastRun) schedule(ctx context.Context, n int) error {
 					r.started[k] = start{r.now, len(r.ended), ev.Kind == admission.EventQuotaReserved}
 				}
 			}
+			r.begun = append(r.begun, k)
 			r.begin(k, 0)
 		case admission.EventPreempted, admission.EventReplaced:
 			delete(r.running, k)

@@ -34,6 +34,8 @@ const (
 	// EvictionsInProgress: Jobs hold their quota until their pods end, at the latest
 	// after Takes.
 	EvictionsInProgress NoteCode = "EvictionsInProgress"
+	// AtLater: the changes are made At a later time; Later says what happens before.
+	AtLater NoteCode = "AtLater"
 	// Invalid: an object cannot be right and is left out.
 	Invalid NoteCode = "Invalid"
 	// NotModelled: the decisions depend on something that the simulation does not
@@ -59,6 +61,9 @@ type Note struct {
 	Takes time.Duration `json:"-"`
 	// Of is a note on the engine or on what it was given.
 	Of *inputs.Note `json:"-"`
+
+	At    time.Time `json:"-"`
+	Later *Later    `json:"-"`
 }
 
 // PodLoss counts the pods that a job ("namespace/name") loses with removed nodes.

@@ -44,6 +44,8 @@ type Report struct {
 	PolicyRemedies []JobRemedies
 	// NotModelled names what takes part in decisions and is not followed.
 	NotModelled []string
+	// Later is what happens before the changes, of Options.Ahead.
+	Later *Later `json:",omitempty"`
 	// RemovedNodes are the nodes that the changes remove.
 	RemovedNodes []RemovedNode
 	// Problems are what get-quota would report, those that the changes bring first.
@@ -159,10 +161,19 @@ type Options struct {
 	// end; until then it holds its quota, also through all Cycles. 0: the grace period of its
 	// pods. A negative time: they have ended.
 	EvictionTakes time.Duration
+	// Ahead makes the changes at a later time; nil: now.
+	Ahead *Ahead
 }
 
 // Run changes the world and compares before and after.
 func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, error) {
+	var later *Later
+	if o.Ahead != nil {
+		var err error
+		if w, later, err = w.later(ctx, *o.Ahead); err != nil {
+			return nil, err
+		}
+	}
 	from, steps := 0, o.Cycles
 	if steps > 0 {
 		from = untouched
@@ -187,7 +198,10 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 		Schema: Schema, Time: w.Now.UTC().Truncate(time.Second), KueueRules: admission.KueueVersion, Changes: []string{}, Notes: a.notes, RemovedNodes: append([]RemovedNode{}, a.removed...),
 		Settled: after.settled, Loop: after.loop, CyclesRun: after.count, Tie: tie || undecided, Cycles: after.cycles,
 		Before: totals(before), After: totals(after),
-		Preempted: []Preemption{}, Evicted: []Eviction{},
+		Preempted: []Preemption{}, Evicted: []Eviction{}, Later: later,
+	}
+	if later != nil {
+		r.Notes = append(r.Notes, Note{Code: AtLater, Later: later, At: w.Now})
 	}
 	for _, c := range changes {
 		r.Changes = append(r.Changes, fmt.Sprintf("%s %s", c.Kind, c.Text))

@@ -4,6 +4,7 @@ package simulation
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
@@ -70,6 +71,22 @@ func jobNames(jobs []simulate.PodLoss) string {
 	return strings.Join(out, ", ")
 }
 
+// later is what happens until the time of the changes.
+func later(n *simulate.Note) string {
+	l := n.Later
+	text := fmt.Sprintf("the changes are made at %s; until then %s and %s", n.At.UTC().Format(time.RFC3339),
+		words.Count(len(l.Ended), "job ends", "jobs end"), words.Count(len(l.Started), "starts", "start"))
+	if len(l.NoEnd) == 0 {
+		return text
+	}
+	var jobs []simulate.PodLoss
+	for _, j := range l.NoEnd {
+		jobs = append(jobs, simulate.PodLoss{Job: j})
+	}
+	return fmt.Sprintf("%s; %s no known end and still %s (--assume-duration): %s", text,
+		words.Count(len(jobs), "job has", "jobs have"), words.Verb(len(jobs), "runs", "run"), jobNames(jobs))
+}
+
 func note(n *simulate.Note) string {
 	if n.Of != nil {
 		return notetext.Note(*n.Of)
@@ -92,6 +109,8 @@ func note(n *simulate.Note) string {
 	case simulate.EvictionsInProgress:
 		return fmt.Sprintf("%s being evicted and %s quota until the pods end, assumed after %s (--eviction-takes): %s",
 			words.Count(len(n.Jobs), "job is", "jobs are"), words.Verb(len(n.Jobs), "holds its", "hold their"), words.Age(n.Takes), jobNames(n.Jobs))
+	case simulate.AtLater:
+		return later(n)
 	case simulate.PlacedOnRemovedNode:
 		return n.Job + " was placed on a removed node and is evicted"
 	case simulate.PodsOnRemovedNodes:

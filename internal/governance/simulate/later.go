@@ -1,0 +1,116 @@
+package simulate
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
+)
+
+// Ahead says how to look ahead before the changes are made.
+type Ahead struct {
+	// At is the time of the changes.
+	At time.Time
+	// Finished are finished workloads: how long others ran.
+	Finished []*kueue.Workload
+	// Assume and Deadline are those of forecast.Options.
+	Assume   time.Duration
+	Deadline func(*kueue.Workload) time.Duration
+}
+
+// Later is what happens until Ahead.At. Jobs are "namespace/name".
+type Later struct {
+	// Ended have run to their end, Started were admitted.
+	Ended, Started []string
+	// NoEnd hold quota and have no known end: they still run.
+	NoEnd []string
+}
+
+// later is the world at a later time.
+func (w World) later(ctx context.Context, a Ahead) (World, *Later, error) {
+	// An engine for the present makes the forecast leave out what is invalid, as run does.
+	present, err := admission.New(w.Config)
+	if err != nil {
+		return w, nil, errs.New("cannot simulate with the rules of the cluster", err.Error()).WithCause(err)
+	}
+	got, err := forecast.Advance(ctx, forecast.World{Config: w.Config, Objects: w.Objects, Finished: a.Finished, Now: present},
+		forecast.Options{Now: w.Now, Assume: a.Assume, Deadline: a.Deadline, Horizon: a.At.Sub(w.Now)}, a.At)
+	if err != nil {
+		return w, nil, errs.Wrap(err, "cannot simulate the time until "+a.At.UTC().Format(time.RFC3339))
+	}
+	if got.Unsettled {
+		return w, nil, errs.New("cannot simulate the time until "+a.At.UTC().Format(time.RFC3339), "the policy never converges")
+	}
+	names := map[types.NamespacedName]string{}
+	for _, o := range all[*kueue.Workload](w) {
+		names[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = o.Namespace + "/" + JobName(o)
+	}
+	jobs := func(list []types.NamespacedName) []string {
+		out := []string{}
+		for _, k := range list {
+			out = append(out, names[k])
+		}
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
+	l := &Later{Ended: jobs(got.Ended), Started: jobs(got.Started), NoEnd: jobs(got.NoEnd)}
+	return w.at(a.At, got), l, nil
+}
+
+// at is the world with the workloads that a forecast leaves, and the pods of those that
+// run as they did.
+func (w World) at(now time.Time, got *forecast.Later) World {
+	podJobs := w.podJobs()
+	ended, moved := map[types.NamespacedName]bool{}, map[string]bool{} // workloads; jobs whose pods are gone
+	for _, k := range got.Ended {
+		ended[k] = true
+	}
+	started := maps.Clone(w.started)
+	if started == nil {
+		started = map[key]bool{}
+	}
+	for _, k := range got.Started {
+		started[key{k.Namespace, k.Name}] = true
+	}
+	objects := make([]client.Object, 0, len(w.Objects))
+	for _, o := range w.Objects {
+		wl, ok := o.(*kueue.Workload)
+		if !ok {
+			continue
+		}
+		k := types.NamespacedName{Namespace: wl.Namespace, Name: wl.Name}
+		now := got.Workloads[k]
+		if ended[k] || started[key{k.Namespace, k.Name}] || now != nil && now.Status.Admission == nil && wl.Status.Admission != nil {
+			moved[wl.Namespace+"/"+JobName(wl)] = true
+		}
+		switch {
+		case ended[k]:
+		case now != nil:
+			objects = append(objects, now)
+		default:
+			objects = append(objects, wl) // the engine rejected it
+		}
+	}
+	for _, o := range w.Objects {
+		switch o := o.(type) {
+		case *kueue.Workload:
+			continue
+		case *corev1.Pod:
+			if job, known := podJobs.of(o); known && moved[job] {
+				continue
+			}
+		}
+		objects = append(objects, o)
+	}
+	w.Objects, w.Now, w.started = objects, now, started
+	return w
+}
