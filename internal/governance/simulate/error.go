@@ -61,6 +61,8 @@ const (
 
 	InvalidRules ErrorCode = "InvalidRules" // Err is why no engine can have Kueue's configuration
 	NotRun       ErrorCode = "NotRun"       // Err is why the engine stopped
+	// NeverConverges: the policy never converges before time Value, when the changes are made
+	NeverConverges ErrorCode = "NeverConverges"
 )
 
 // What a NotFound is about.

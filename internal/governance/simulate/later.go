@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 )
@@ -40,15 +39,15 @@ func (w World) later(ctx context.Context, a Ahead) (World, *Later, error) {
 	// An engine for the present makes the forecast leave out what is invalid, as run does.
 	present, err := admission.New(w.Config)
 	if err != nil {
-		return w, nil, errs.New("cannot simulate with the rules of the cluster", err.Error()).WithCause(err)
+		return w, nil, &Error{Code: InvalidRules, Err: err}
 	}
 	got, err := forecast.Advance(ctx, forecast.World{Config: w.Config, Objects: w.Objects, Finished: a.Finished, Now: present},
 		forecast.Options{Now: w.Now, Assume: a.Assume, Deadline: a.Deadline, Horizon: a.At.Sub(w.Now)}, a.At)
 	if err != nil {
-		return w, nil, errs.Wrap(err, "cannot simulate the time until "+a.At.UTC().Format(time.RFC3339))
+		return w, nil, &Error{Code: NotRun, Err: err}
 	}
 	if got.Unsettled {
-		return w, nil, errs.New("cannot simulate the time until "+a.At.UTC().Format(time.RFC3339), "the policy never converges")
+		return w, nil, &Error{Code: NeverConverges, Value: a.At.UTC().Format(time.RFC3339)}
 	}
 	names := map[types.NamespacedName]string{}
 	for _, o := range all[*kueue.Workload](w) {

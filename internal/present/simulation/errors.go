@@ -34,6 +34,8 @@ func Error(err error) error {
 		out = errs.New("cannot simulate with the rules of the cluster", e.Err.Error())
 	case simulate.NotRun:
 		out = errs.Wrap(e.Err, "cannot simulate")
+	case simulate.NeverConverges:
+		out = errs.New("cannot simulate the time until "+e.Value, "the policy never converges")
 	default:
 		if out = unreadable(e); out == nil {
 			out = unsuited(e)
