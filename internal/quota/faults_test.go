@@ -56,7 +56,7 @@ func TestFaulty(t *testing.T) {
 		if bad := r.Teams[1].Faults; r.Teams[1].State != Faulty || len(bad) != 1 || bad[0].Code != c.want.Code || bad[0].Field != c.want.Field || bad[0].Value != c.want.Value || bad[0].Limit != c.want.Limit {
 			t.Errorf("%s: %s %+v, want %+v", c.name, r.Teams[1].State, bad, c.want)
 		}
-		if len(r.Problems) == 0 || r.Problems[0].Code != QueueFaulty || r.Problems[0].Object != "ClusterQueue b" || len(r.Problems[0].Faults) != 1 {
+		if len(r.Problems) == 0 || r.Problems[0].Code != QueueFaulty || r.Problems[0].Details.Object != "ClusterQueue b" || len(r.Problems[0].Details.Faults) != 1 {
 			t.Errorf("%s: %+v", c.name, r.Problems)
 		}
 	}

@@ -21,7 +21,7 @@ type Problem struct {
 	// Message is a sentence without a full stop, "" until present/quotatext sets it.
 	Message string
 
-	Details `json:"-"`
+	Details Details `json:"-"`
 }
 
 // Details are what the sentence of a Problem needs beside its subject.

@@ -54,8 +54,8 @@ func TestBadQuantities(t *testing.T) {
 			switch {
 			case c.problem == "" && len(found) > 0, c.problem != "" && len(found) != 1:
 				t.Errorf("%s: %s: problems %+v", c.fields, name, found)
-			case c.problem != "" && (found[0].Subject != "t" || len(found[0].Faults) == 0 || found[0].Faults[0].Flavor != "f" || found[0].Faults[0].Resource != gpu ||
-				fmt.Sprint(found[0].Faults[0].Code, " ", found[0].Faults[0].Field, " ", found[0].Faults[0].Value) != c.problem):
+			case c.problem != "" && (found[0].Subject != "t" || len(found[0].Details.Faults) == 0 || found[0].Details.Faults[0].Flavor != "f" || found[0].Details.Faults[0].Resource != gpu ||
+				fmt.Sprint(found[0].Details.Faults[0].Code, " ", found[0].Details.Faults[0].Field, " ", found[0].Details.Faults[0].Value) != c.problem):
 				t.Errorf("%s: %s: %+v, want %s", c.fields, name, found[0], c.problem)
 			}
 		}

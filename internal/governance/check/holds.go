@@ -6,6 +6,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -31,7 +32,8 @@ func (c *Checker) holds(wl *kueue.Workload, v *Verdict) {
 	}
 	// The status counts what the engine could not.
 	v.Rules.Notes = slices.DeleteFunc(v.Rules.Notes, func(n inputs.Note) bool {
-		return n.Code == inputs.NotModelled && strings.Contains(n.Message, "ClusterQueue "+v.Job.ClusterQueue+",")
+		w := n.Warning
+		return w != nil && (w.Code == admission.UncountedUnknown || w.Code == admission.UncountedInvalid) && w.Name == v.Job.ClusterQueue
 	})
 	slices.SortStableFunc(v.Quota.Holds, func(a, b Amount) int {
 		if d := remedy.Rank(a.Resource) - remedy.Rank(b.Resource); d != 0 {

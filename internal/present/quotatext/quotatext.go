@@ -42,46 +42,47 @@ func reason(t *quota.Team) string {
 
 // Problem is a problem as a sentence without a full stop.
 func Problem(p *quota.Problem) string {
+	d := &p.Details
 	amount := func(n int64) string { return quota.Text(p.Resource, n) }
 	switch p.Code {
 	case quota.QueueFaulty:
-		return p.Object + " is invalid and ignored: " + Faults(p.Faults)
+		return d.Object + " is invalid and ignored: " + Faults(d.Faults)
 	case quota.QueueStopped:
-		return fmt.Sprintf("the queue of %s is stopped (%s): Kueue admits no new workloads", p.Subject, p.Reason)
+		return fmt.Sprintf("the queue of %s is stopped (%s): Kueue admits no new workloads", p.Subject, d.Reason)
 	case quota.QueueInactive:
-		return fmt.Sprintf("the queue of %s is inactive (%s): Kueue admits no workloads", p.Subject, p.Reason)
+		return fmt.Sprintf("the queue of %s is inactive (%s): Kueue admits no workloads", p.Subject, d.Reason)
 	case quota.CohortCycle:
-		return fmt.Sprintf("cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", p.Subject, p.Team)
+		return fmt.Sprintf("cohort %s of %s is its own ancestor: Kueue keeps the queue inactive", p.Subject, d.Team)
 	case quota.QueueDeleted:
-		return fmt.Sprintf("ClusterQueue %s does not exist, but %s its quota", p.Object, words.Count(p.Count, "workload holds", "workloads hold"))
+		return fmt.Sprintf("ClusterQueue %s does not exist, but %s its quota", d.Object, words.Count(d.Count, "workload holds", "workloads hold"))
 	case quota.NoQuota:
 		return p.Subject + " has no quota"
 	case quota.UndefinedFlavor:
 		return fmt.Sprintf("%s has quota for flavor %s, which does not exist", p.Subject, p.Flavor)
 	case quota.MissingClusterQueue:
-		return fmt.Sprintf("LocalQueue %s uses ClusterQueue %s, which does not exist", p.Subject, p.Object)
+		return fmt.Sprintf("LocalQueue %s uses ClusterQueue %s, which does not exist", p.Subject, d.Object)
 	case quota.LostWorkloads:
-		return fmt.Sprintf("%s in a queue that does not exist; PENDING does not count them: %s", words.Count(p.Count, "workload waits", "workloads wait"), someNames(p))
+		return fmt.Sprintf("%s in a queue that does not exist; PENDING does not count them: %s", words.Count(d.Count, "workload waits", "workloads wait"), someNames(d))
 	case quota.Overcommitted:
-		return fmt.Sprintf("%s uses %s %s more than its quota and what others lend (OVERCOMMIT)", p.Subject, amount(p.Amount), p.Resource)
+		return fmt.Sprintf("%s uses %s %s more than its quota and what others lend (OVERCOMMIT)", p.Subject, amount(d.Amount), p.Resource)
 	case quota.AboveLimit:
-		return fmt.Sprintf("%s uses %s %s of %s, and its limit is %s", p.Subject, amount(p.Amount), p.Resource, p.Flavor, amount(p.Limit))
+		return fmt.Sprintf("%s uses %s %s of %s, and its limit is %s", p.Subject, amount(d.Amount), p.Resource, p.Flavor, amount(d.Limit))
 	case quota.IdleTaken:
 		return fmt.Sprintf("%s can get %s of its %s idle %s of %s: other teams use more than their quota and what others lend",
-			p.Subject, amount(p.Limit), amount(p.Amount), p.Resource, p.Flavor)
+			p.Subject, amount(d.Limit), amount(d.Amount), p.Resource, p.Flavor)
 	case quota.OverCapacity:
-		text := fmt.Sprintf("the quota of all teams exceeds capacity: %s %s of %s, and the nodes have %s", amount(p.Amount), p.Resource, p.Subject, amount(p.Limit))
-		if p.Unhealthy > 0 {
-			text += fmt.Sprintf(", %s of it on unhealthy nodes", amount(p.Unhealthy))
+		text := fmt.Sprintf("the quota of all teams exceeds capacity: %s %s of %s, and the nodes have %s", amount(d.Amount), p.Resource, p.Subject, amount(d.Limit))
+		if d.Unhealthy > 0 {
+			text += fmt.Sprintf(", %s of it on unhealthy nodes", amount(d.Unhealthy))
 		}
 		return text
 	}
 	return p.Code
 }
 
-func someNames(p *quota.Problem) string {
-	text := strings.Join(p.Workloads, ", ")
-	if p.Count > len(p.Workloads) {
+func someNames(d *quota.Details) string {
+	text := strings.Join(d.Workloads, ", ")
+	if d.Count > len(d.Workloads) {
 		text += " and more"
 	}
 	return text
