@@ -52,10 +52,10 @@ func FaultOf(n state.Node) (Fault, bool) {
 	f := Fault{Node: n.Name, Health: n.Labels[kinds.NodeHealthLabel], Types: n.Labels[kinds.FaultTypesLabel], Reasons: n.Labels[kinds.FaultReasonsLabel]}
 	ready, known := state.Find(n.Conditions, "Ready")
 	if known && !ready.True() {
-		if f.Health == "" || f.Health == "Schedulable" {
+		if f.Health == "" || f.Health == kinds.NodeHealthy {
 			f.Health = "NotReady"
 		}
 		return f, true
 	}
-	return f, f.Health != "" && f.Health != "Schedulable" || f.Types != "" || f.Reasons != ""
+	return f, f.Health != "" && f.Health != kinds.NodeHealthy || f.Types != "" || f.Reasons != ""
 }

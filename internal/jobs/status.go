@@ -9,7 +9,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // State is what a job is doing, in one word. It is never empty.
@@ -49,16 +48,15 @@ func StateNames() []string {
 	return out
 }
 
-// CheckStates returns an error (exit code 2) if one of the names is not a state,
-// ignoring case.
-func CheckStates(names []string) error {
+// UnknownState returns the first of the names that is no state, ignoring case, and the
+// state that was probably meant; ok is false where all are states.
+func UnknownState(names []string) (name, near string, ok bool) {
 	for _, name := range names {
-		if _, ok := stateNamed(name); !ok {
-			e := errs.Usagef("unknown state %q", name).WithFact("must be one of", strings.Join(StateNames(), ", "))
-			return e.Suggest(suggest.State(nearState(name)))
+		if _, known := stateNamed(name); !known {
+			return name, nearState(name), true
 		}
 	}
-	return nil
+	return "", "", false
 }
 
 func stateNamed(name string) (State, bool) {

@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 )
 
@@ -138,5 +139,5 @@ func (o *Options) Validate() error {
 	if err := factory.CheckSelector(o.Selector); err != nil {
 		return err
 	}
-	return jobs.CheckStates(o.StateNames)
+	return jobtext.CheckStates(o.StateNames)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
@@ -113,7 +114,7 @@ func Run(ctx context.Context, o *Options) error {
 	var unfit error
 	for _, p := range pods {
 		container, err := p.Container(o.Pods.Container)
-		if err == nil {
+		if err = jobtext.Error(err); err == nil {
 			err = podflags.Running(p, container, "run a command")
 		}
 		if err != nil {

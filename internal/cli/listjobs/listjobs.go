@@ -66,7 +66,7 @@ Succeeded, Failed.`,
 
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
-	if err := jobs.CheckStates(o.StateNames); err != nil {
+	if err := jobtext.CheckStates(o.StateNames); err != nil {
 		return err
 	}
 	return factory.CheckSelector(o.Selector)

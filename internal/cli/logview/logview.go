@@ -192,7 +192,7 @@ func (v *View) Event(e logs.Event) error {
 	case logs.Resuming:
 		v.note("note: lost the connection to pod %s; resuming", e.Source.Pod)
 	case logs.Skipped:
-		v.note("warning: %v", e.Err)
+		v.note("warning: %v", jobtext.Error(e.Err))
 	case logs.PodFailed:
 		v.note("warning: pod %s failed: %s", e.Source.Pod, cmp.Or(jobtext.Cause(e.Trouble), "the reason is unknown"))
 	case logs.Changed:

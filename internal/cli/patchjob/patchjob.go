@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/choices"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -128,7 +129,7 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 func wrap(err error, name string) error {
-	return errs.Wrap(err, "cannot change job "+name)
+	return errs.Wrap(jobtext.Error(err), "cannot change job "+name)
 }
 
 // target reads the job's Workload.

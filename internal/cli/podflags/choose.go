@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
@@ -34,7 +35,7 @@ func (p *Flags) Choose(ctx context.Context, f *factory.Factory, c *factory.Clust
 	}
 	pods, err := pick.Choose(job, all, p.Choice())
 	if err != nil {
-		return Chosen{}, err
+		return Chosen{}, jobtext.Error(err)
 	}
 	if len(pods) == 0 {
 		e := &errs.Error{What: "cannot " + what, Why: "job " + job.Name + " has no such pod yet", Code: errs.Pending}
@@ -66,7 +67,7 @@ func (p *Flags) Single(ctx context.Context, f *factory.Factory, c *factory.Clust
 	pod := chosen.Pods[0]
 	container, err := pod.Container(p.Container)
 	if err != nil {
-		return Target{}, err
+		return Target{}, jobtext.Error(err)
 	}
 	return Target{chosen.Job, pod, container}, Running(pod, container, what)
 }

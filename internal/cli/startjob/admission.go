@@ -18,7 +18,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
@@ -109,7 +108,7 @@ func (r *run) rehearsal(ctx context.Context, j job) error {
 			return rehearse(ctx, r.cluster, req, found)
 		}
 	}
-	_, err = submit.Submit(ctx, r.cluster, req)
+	_, err = submitted(ctx, r.cluster, req)
 	return err
 }
 

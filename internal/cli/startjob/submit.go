@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 )
 
 // submit creates the objects of the job and waits for it as --wait and --follow say.
@@ -38,7 +39,7 @@ func (r *run) submit(ctx context.Context, j job) error {
 	}
 	creating, stop := end.Bound(ctx)
 	defer stop()
-	done, err := submit.Submit(creating, r.cluster, req)
+	done, err := submitted(creating, r.cluster, req)
 	if err != nil {
 		return err
 	}
@@ -66,6 +67,12 @@ func (r *run) submit(ctx context.Context, j job) error {
 		return nil
 	}
 	return r.interrupted(ctx, req.Objects[j.Job], done.Objects[j.Job], r.await(ctx, req.Objects[j.Job], done.Objects[j.Job], end))
+}
+
+// submitted submits, and words the error.
+func submitted(ctx context.Context, c *factory.Cluster, req submit.Request) (submit.Result, error) {
+	done, err := submit.Submit(ctx, c, req)
+	return done, jobtext.Error(err)
 }
 
 // request is the submission of a job.
@@ -135,6 +142,6 @@ func rehearse(ctx context.Context, c *factory.Cluster, req submit.Request, old m
 		}
 	}
 	req.Objects, req.DryRun, req.Key = objects, true, ""
-	_, err := submit.Submit(ctx, c, req)
+	_, err := submitted(ctx, c, req)
 	return err
 }

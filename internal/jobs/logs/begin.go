@@ -11,7 +11,7 @@ import (
 )
 
 // update begins the streams that are missing and ends those whose run is over.
-func (f *follower) update() error {
+func (f *follower) update(ctx context.Context) error {
 	all := make([]state.Pod, 0, len(f.pods))
 	for _, p := range f.pods {
 		all = append(all, p)
@@ -26,7 +26,7 @@ func (f *follower) update() error {
 		return err
 	}
 	for _, p := range chosen {
-		if err := f.begin(p, !f.started); err != nil {
+		if err := f.begin(ctx, p, !f.started); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (f *follower) leader(pods []pick.Pod) []pick.Pod {
 
 // begin starts reading the present run of a pod's container, if it has begun and
 // is not being read. atStart: it was there when the following began.
-func (f *follower) begin(p pick.Pod, atStart bool) error {
+func (f *follower) begin(ctx context.Context, p pick.Pod, atStart bool) error {
 	container, err := p.Container(f.q.Container)
 	if err != nil {
 		if !f.q.Pods.Several() {
@@ -113,19 +113,19 @@ func (f *follower) begin(p pick.Pod, atStart bool) error {
 	f.streams[key] = s
 	f.began = append(f.began, s)
 	f.active++
-	f.running.Go(func() { f.read(s) })
+	f.running.Go(func() { f.read(ctx, s) })
 	return nil
 }
 
 // read reads one stream to its end.
-func (f *follower) read(s *stream) {
+func (f *follower) read(ctx context.Context, s *stream) {
 	defer close(s.done)
-	err := s.turn(f.ctx)
+	err := s.turn(ctx)
 	if err == nil {
 		err = f.m.event(Event{Kind: Started, Source: &s.Source})
 	}
 	if err == nil {
-		err = s.run(f.ctx)
+		err = s.run(ctx)
 	}
 	f.m.end(&s.Source)
 	f.mu.Lock()
@@ -136,7 +136,7 @@ func (f *follower) read(s *stream) {
 	default:
 	}
 	switch {
-	case f.ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return
 	case f.m.failure() != nil:
 		f.cancel(f.m.failure())

@@ -24,7 +24,6 @@ type follower struct {
 	engine Engine
 	q      Query
 	m      *mux
-	ctx    context.Context // ends every stream and watch
 	cancel context.CancelCauseFunc
 
 	running crash.Group
@@ -59,14 +58,14 @@ type runKey struct {
 var errEnded = errors.New("everything is read")
 
 func (e Engine) follow(ctx context.Context, q Query, m *mux) (Result, error) {
-	inner, cancel := context.WithCancelCause(ctx)
-	f := &follower{engine: e, q: q, m: m, ctx: inner, cancel: cancel, over: make(chan struct{}), poke: make(chan struct{}, 1),
+	ctx, cancel := context.WithCancelCause(ctx) // ends every stream and watch
+	f := &follower{engine: e, q: q, m: m, cancel: cancel, over: make(chan struct{}), poke: make(chan struct{}, 1),
 		job: q.Job, status: jobs.StatusOf(q.Job, nil, nil), selectors: map[string]bool{}, pods: map[string]state.Pod{}, adopted: map[string]bool{}, streams: map[runKey]*stream{}, told: map[runKey]bool{}}
 	f.mu.Lock()
-	f.watchPods()
+	f.watchPods(ctx)
 	f.mu.Unlock()
-	f.running.Go(f.watchJob)
-	err := f.wait()
+	f.running.Go(func() { f.watchJob(ctx) })
+	err := f.wait(ctx)
 	cancel(errEnded)
 	f.running.Wait()
 	f.mu.Lock()
@@ -77,13 +76,13 @@ func (e Engine) follow(ctx context.Context, q Query, m *mux) (Result, error) {
 
 // wait returns when the job is over and its logs are read, or when something
 // failed.
-func (f *follower) wait() error {
+func (f *follower) wait(ctx context.Context) error {
 	select {
 	case <-f.over:
-	case <-f.ctx.Done():
-		return context.Cause(f.ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	if err := f.relist(); err != nil {
+	if err := f.relist(ctx); err != nil {
 		return err
 	}
 	late := f.engine.After(drain)
@@ -103,19 +102,19 @@ func (f *follower) wait() error {
 				s.finish(runEnded)
 			}
 			f.mu.Unlock()
-		case <-f.ctx.Done():
-			return context.Cause(f.ctx)
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }
 
 // relist looks at the pods a last time: the watches may be behind the job's.
-func (f *follower) relist() error {
+func (f *follower) relist(ctx context.Context) error {
 	f.mu.Lock()
 	j := f.job
 	f.mu.Unlock()
 	for _, selector := range pick.Selectors(j) {
-		pods, err := state.ListPods(f.ctx, f.engine.Client, j.Namespace, kube.ListOptions{LabelSelector: selector})
+		pods, err := state.ListPods(ctx, f.engine.Client, j.Namespace, kube.ListOptions{LabelSelector: selector})
 		if err != nil {
 			return err
 		}
@@ -124,7 +123,7 @@ func (f *follower) relist() error {
 			f.pods[p.UID] = p
 		}
 		f.selectors[selector] = true
-		err = f.update()
+		err = f.update(ctx)
 		f.mu.Unlock()
 		if err != nil {
 			return err
@@ -133,10 +132,10 @@ func (f *follower) relist() error {
 	return nil
 }
 
-func (f *follower) watchJob() {
+func (f *follower) watchJob(ctx context.Context) {
 	scope := follow.Scope{Kinds: []kinds.Job{f.q.Job.Kind}, Namespace: f.q.Job.Namespace, Name: f.q.Job.Name, Missing: f.engine.Missing}
 	seen := false
-	err := follow.Follow(f.ctx, f.engine.Client, scope, func(ch follow.Change) error {
+	err := follow.Follow(ctx, f.engine.Client, scope, func(ch follow.Change) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		switch {
@@ -148,7 +147,7 @@ func (f *follower) watchJob() {
 			return nil
 		}
 		seen = true
-		return f.changed(ch)
+		return f.changed(ctx, ch)
 	})
 	if err != nil {
 		f.cancel(err)
@@ -156,11 +155,11 @@ func (f *follower) watchJob() {
 }
 
 // changed takes in the job's new status.
-func (f *follower) changed(ch follow.Change) error {
+func (f *follower) changed(ctx context.Context, ch follow.Change) error {
 	before := f.status
 	first := !f.known
 	f.job, f.status, f.known = ch.Job, ch.Status, true
-	f.watchPods()
+	f.watchPods(ctx)
 	if !first && before.State != f.status.State {
 		if err := f.m.event(Event{Kind: Changed, Status: f.status}); err != nil {
 			return err
@@ -170,7 +169,7 @@ func (f *follower) changed(ch follow.Change) error {
 		f.end()
 		return nil
 	}
-	return f.update()
+	return f.update(ctx)
 }
 
 func (f *follower) gone() error {
@@ -190,7 +189,7 @@ func (f *follower) end() {
 }
 
 // watchPods follows the selectors that are not followed yet.
-func (f *follower) watchPods() {
+func (f *follower) watchPods(ctx context.Context) {
 	for _, selector := range pick.Selectors(f.job) {
 		if _, ok := f.selectors[selector]; ok {
 			continue
@@ -198,8 +197,8 @@ func (f *follower) watchPods() {
 		f.selectors[selector] = false
 		f.running.Go(func() {
 			options := kube.ListOptions{LabelSelector: selector}
-			err := state.FollowPods(f.ctx, f.engine.Client, f.q.Job.Namespace, options, func(e kube.Event[state.Pod]) error {
-				return f.pod(selector, e)
+			err := state.FollowPods(ctx, f.engine.Client, f.q.Job.Namespace, options, func(e kube.Event[state.Pod]) error {
+				return f.pod(ctx, selector, e)
 			})
 			if err != nil {
 				f.cancel(err)
@@ -208,7 +207,7 @@ func (f *follower) watchPods() {
 	}
 }
 
-func (f *follower) pod(selector string, e kube.Event[state.Pod]) error {
+func (f *follower) pod(ctx context.Context, selector string, e kube.Event[state.Pod]) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch e.Type {
@@ -227,5 +226,5 @@ func (f *follower) pod(selector string, e kube.Event[state.Pod]) error {
 	if !f.selectors[selector] {
 		return nil
 	}
-	return f.update()
+	return f.update(ctx)
 }

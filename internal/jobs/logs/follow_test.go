@@ -146,7 +146,7 @@ func TestFollowRestart(t *testing.T) {
 func TestInterruptedBeforeItsTurn(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	r := newRecord()
-	f := &follower{ctx: ctx, cancel: cancel, m: newMux(r, quick), poke: make(chan struct{}, 1), active: 2}
+	f := &follower{cancel: cancel, m: newMux(r, quick), poke: make(chan struct{}, 1), active: 2}
 	src := Source{Pod: "train-worker-0", UID: "p0", Container: "pytorch"}
 	before := newStream(Engine{}, Query{}, src, true)
 	src.Run = 1
@@ -160,7 +160,7 @@ func TestInterruptedBeforeItsTurn(t *testing.T) {
 			before.pos.note(int64(i), &Line{})
 		}
 	}()
-	f.read(s)
+	f.read(ctx, s)
 	<-over
 	if s.pos.resumed || len(s.pos.ring) > 0 || f.active != 1 || len(r.events) > 0 {
 		t.Errorf("resumed %v, %d lines, %d active, events %q", s.pos.resumed, len(s.pos.ring), f.active, r.events)
@@ -275,6 +275,7 @@ func TestRefusals(t *testing.T) {
 			e, q := f.start()
 			c.change(&q)
 			got := <-read(t, e, q, newRecord())
+			got.err = Worded(got.err)
 			if errs.ExitOf(got.err) != c.code || !strings.Contains(errs.Text(got.err, false), c.says) {
 				t.Errorf("exit code %d, %v; want %d, %q", errs.ExitOf(got.err), got.err, c.code, c.says)
 			}

@@ -3,17 +3,13 @@ package logs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Read reads the logs of a query and follows them if the query asks for it. The Result is
@@ -80,7 +76,7 @@ func (e Engine) once(ctx context.Context, q Query, m *mux) (Result, error) {
 	}
 	r.Skipped, err = merge(ctx, m, streams)
 	if err == nil && r.Skipped > 0 {
-		err = errs.New(fmt.Sprintf("cannot read the logs of %d of %d pods", r.Skipped, len(streams)), "")
+		err = &Error{Code: SomeUnread, Count: r.Skipped, All: len(streams)}
 	}
 	return r, err
 }
@@ -107,7 +103,7 @@ func (e Engine) streams(q Query, m *mux, pods []pick.Pod) ([]*stream, error) {
 		}
 		s, begun, _ := sourceOf(p, container)
 		if !begun {
-			unborn = notBegun(s, waits(p, container))
+			unborn = &Error{Code: NotBegun, Pod: s.Pod, Container: s.Container, Why: waits(p, container)}
 			if several {
 				if err := m.event(Event{Kind: Waiting, Source: &s, Trouble: waits(p, container)}); err != nil {
 					return nil, err
@@ -128,15 +124,6 @@ func (e Engine) streams(q Query, m *mux, pods []pick.Pod) ([]*stream, error) {
 	return nil, unfit
 }
 
-// notBegun is the error of a container that has not started.
-func notBegun(s Source, why jobs.PodTrouble) error {
-	e := &errs.Error{What: "no log yet", Why: fmt.Sprintf("container %s of pod %s has not started", s.Container, s.Pod), Code: errs.Pending}
-	if text := strings.Trim(why.Reason+": "+why.Message, ": "); text != "" {
-		e.WithFact("reason", text)
-	}
-	return e.Suggest(suggest.Follow("waits for it"))
-}
-
 // preempted returns when a job that has run was preempted, the zero time if it was not
 // or if its Workload cannot be read.
 func (e Engine) preempted(ctx context.Context, j state.Job) time.Time {
@@ -154,21 +141,16 @@ func (e Engine) preempted(ctx context.Context, j state.Job) time.Time {
 // noPods is the error of a job whose pods are not there. preempted is when the job was
 // preempted, or zero.
 func noPods(q Query, others []pick.Pod, preempted time.Time) error {
-	j := q.Job
-	s := jobs.StatusOf(j, nil, nil)
+	e := &Error{Code: NoPods, Job: q.Job, State: jobs.StatusOf(q.Job, nil, nil).State, Since: preempted}
 	switch {
 	case len(others) > 0:
-		return (&errs.Error{What: "no log yet", Why: fmt.Sprintf("job %s has no such pod yet", j.Name), Code: errs.Pending}).Suggest(suggest.Follow("waits for it"))
-	case s.State.Finished():
-		return errs.NotFoundf("no log: job %s %s and its pods are deleted", j.Name, strings.ToLower(string(s.State)))
+		e.Code = NoSuchPod
+	case e.State.Finished():
+		e.Code = PodsDeleted
+	case !preempted.IsZero():
+		e.Code = Preempted
 	}
-	if !preempted.IsZero() {
-		e := &errs.Error{What: "no log", Why: fmt.Sprintf("job %s was preempted and its pods are deleted", j.Name), Code: errs.Pending}
-		e.WithFact("since", jobs.Time(preempted))
-		return e.Suggest(suggest.Follow("waits until it runs again"), suggest.GetJob(j.Namespace, j.Name))
-	}
-	e := &errs.Error{What: "no log yet", Why: fmt.Sprintf("job %s is %s and has no pods", j.Name, s.State), Code: errs.Pending}
-	return e.Suggest(suggest.Follow("waits for them"), suggest.GetJob(j.Namespace, j.Name))
+	return e
 }
 
 // sources returns the sources of streams that were begun, in that order.

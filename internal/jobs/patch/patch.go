@@ -3,14 +3,11 @@ package patch
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // API is what patching needs of a cluster; *kube.Client has it.
@@ -36,18 +33,37 @@ type Result struct {
 	Field string
 }
 
+// ErrorCode is why a job cannot be changed.
+type ErrorCode string
+
+// The codes of errors.
+const (
+	Ended      ErrorCode = "Ended"      // the job has ended: State
+	NoEffect   ErrorCode = "NoEffect"   // the job has ended, and its priority has no effect
+	NoWorkload ErrorCode = "NoWorkload" // Kueue would undo a change of the job itself
+	Replaced   ErrorCode = "Replaced"   // another job has the name now
+)
+
+// Error is why a job cannot be changed. Package present/jobtext words it.
+type Error struct {
+	Code  ErrorCode
+	Job   state.Job
+	State jobs.State
+}
+
+func (e *Error) Error() string { return "job " + e.Job.Name + ": " + string(e.Code) }
+
 // PlanSuspend returns what Suspend would do, from the target alone, or why it cannot.
 func PlanSuspend(t Target, on bool) (Result, error) {
 	s := jobs.StatusOf(t.Job, t.Workload, nil)
 	if s.State.Finished() {
-		return Result{}, errs.New(fmt.Sprintf("job %s has ended", t.Job.Name), "it "+map[jobs.State]string{jobs.Succeeded: "succeeded", jobs.Failed: "failed"}[s.State])
+		return Result{}, &Error{Code: Ended, Job: t.Job, State: s.State}
 	}
 	if w := t.Workload; w != nil {
 		return Result{Changed: w.Active == on, Field: "spec.active of Workload " + w.Name}, nil
 	}
 	if t.Job.Queue() != "" && t.WorkloadResource.Plural != "" {
-		return Result{}, errs.New(fmt.Sprintf("job %s has no Workload yet", t.Job.Name), "Kueue would undo a change of the job itself").
-			Suggest(suggest.GetJob(t.Job.Namespace, t.Job.Name))
+		return Result{}, &Error{Code: NoWorkload, Job: t.Job}
 	}
 	return Result{Changed: t.Job.Suspended != on, Field: "the suspend field of the job"}, nil
 }
@@ -71,7 +87,7 @@ func Suspend(ctx context.Context, c API, t Target, on, dryRun bool) (Result, err
 func PlanPriority(t Target, class string) (Result, error) {
 	r := Result{Changed: t.Job.Labels[kinds.PriorityLabel] != class, Field: "label " + kinds.PriorityLabel}
 	if r.Changed && jobs.StatusOf(t.Job, t.Workload, nil).State.Finished() {
-		return Result{}, errs.New(fmt.Sprintf("job %s has ended", t.Job.Name), "its priority has no effect")
+		return Result{}, &Error{Code: NoEffect, Job: t.Job}
 	}
 	return r, nil
 }
@@ -97,7 +113,7 @@ func set(ctx context.Context, c API, j state.Job, o kube.ChangeOptions, value an
 		return err
 	}
 	if uid := kinds.Text(object, "metadata", "uid"); uid != j.UID {
-		return errs.New(fmt.Sprintf("job %s was replaced by another job of the same name", j.Name), "nothing was changed")
+		return &Error{Code: Replaced, Job: j}
 	}
 	put(object, value, path)
 	if updated := c.Update(ctx, j.Kind.Resource, j.Namespace, j.Name, object, o, nil); !kube.IsForbidden(updated) {

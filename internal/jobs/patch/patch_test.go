@@ -91,11 +91,11 @@ func TestSuspend(t *testing.T) {
 			}
 			c, sent := api(t, uid, tt.forbidden...)
 			plan, planned := PlanSuspend(tt.target, tt.on)
-			if len(*sent) > 0 || tt.exit == errs.Failure && tt.uid == "" && errs.ExitOf(planned) != tt.exit || planned == nil && plan.Changed == tt.unchanged {
+			if len(*sent) > 0 || tt.exit == errs.Failure && tt.uid == "" && errs.ExitOf(Worded(planned)) != tt.exit || planned == nil && plan.Changed == tt.unchanged {
 				t.Errorf("planned %+v, %v; sent %q", plan, planned, *sent)
 			}
 			r, err := Suspend(context.Background(), c, tt.target, tt.on, tt.dry)
-			if errs.ExitOf(err) != tt.exit {
+			if err = Worded(err); errs.ExitOf(err) != tt.exit {
 				t.Fatalf("got %v", err)
 			}
 			if err != nil {

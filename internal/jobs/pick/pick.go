@@ -9,11 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // defaultContainer is the annotation that names a pod's default container.
@@ -194,45 +192,48 @@ func roleNames(j state.Job) []string {
 	return out
 }
 
-// shown is how many names an error lists.
-const shown = 12
+// Noun is what a NotFoundError is about.
+type Noun string
+
+// The nouns.
+const (
+	OfPod        Noun = "pod"
+	OfRank       Noun = "rank"
+	OfRole       Noun = "role"
+	OfContainer  Noun = "container"
+	OfContainers Noun = "containers" // the pod has none
+)
+
+// NotFoundError is a pod, rank, role or container that a job does not have. Package
+// present/jobtext words it.
+type NotFoundError struct {
+	What Noun
+	Name string
+	Job  state.Job
+	// Pod is the pod without such a container.
+	Pod string
+	// Names are those that exist; Ranks is how many ranks there are, 0 when that is
+	// unknown.
+	Names []string
+	Ranks int
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("%s %q not found", e.What, e.Name) }
 
 func noPod(j state.Job, pods []Pod, name string) error {
 	names := make([]string, len(pods))
 	for i, p := range pods {
 		names[i] = p.Name
 	}
-	e := errs.NotFoundf("pod %q not found in job %s of %s", name, j.Name, j.Namespace)
-	list := names
-	if len(list) > shown {
-		list = append(slices.Clone(list[:shown]), fmt.Sprintf("and %d more", len(names)-shown))
-	}
-	e.WithFact("pods", strings.Join(list, ", "))
-	for _, n := range errs.Near(name, names) {
-		e.Suggest(suggest.Pod(n))
-	}
-	return e
+	return &NotFoundError{What: OfPod, Name: name, Job: j, Names: names}
 }
 
 func noRank(j state.Job, rank int) error {
-	e := errs.NotFoundf("rank %d not found in job %s", rank, j.Name)
-	switch n := ranks(j); n {
-	case 0:
-		return e.WithFact("ranks", "none known").Suggest(suggest.ListPods(j.Namespace, j.Name), suggest.Pod("NAME"))
-	case 1:
-		return e.WithFact("ranks", "0")
-	default:
-		return e.WithFact("ranks", fmt.Sprintf("0 to %d", n-1))
-	}
+	return &NotFoundError{What: OfRank, Name: strconv.Itoa(rank), Job: j, Ranks: ranks(j)}
 }
 
 func noRole(j state.Job, role string) error {
-	names := roleNames(j)
-	e := errs.NotFoundf("role %q not found in job %s", role, j.Name).WithFact("roles", strings.Join(names, ", "))
-	for _, n := range errs.Near(strings.ToLower(role), names) {
-		e.Suggest(suggest.Role(n))
-	}
-	return e
+	return &NotFoundError{What: OfRole, Name: role, Job: j, Names: roleNames(j)}
 }
 
 // Container returns the name of the container to use: the given one, else the one that
@@ -243,17 +244,13 @@ func (p Pod) Container(name string) (string, error) {
 	case name != "" && slices.Contains(all, name):
 		return name, nil
 	case name != "":
-		e := errs.NotFoundf("container %q not found in pod %s", name, p.Name).WithFact("containers", strings.Join(all, ", "))
-		for _, n := range errs.Near(name, all) {
-			e.Suggest(suggest.Container(n))
-		}
-		return "", e
+		return "", &NotFoundError{What: OfContainer, Name: name, Pod: p.Name, Names: all}
 	case slices.Contains(p.ContainerNames, p.Annotations[defaultContainer]):
 		return p.Annotations[defaultContainer], nil
 	case len(p.ContainerNames) > 0:
 		return p.ContainerNames[0], nil
 	}
-	return "", errs.NotFoundf("pod %s has no containers", p.Name)
+	return "", &NotFoundError{What: OfContainers, Pod: p.Name}
 }
 
 // Failure returns when (nanoseconds, 0 when unknown) and why a pod failed; ok is false

@@ -77,7 +77,7 @@ func TestChoose(t *testing.T) {
 		"no such pod":                  {c: Choice{Pod: "w2x"}, says: "pods:  w"},
 	} {
 		got, err := Choose(job, pods, c.c)
-		if names(got) != c.want || (err == nil) != (c.says == "") || err != nil && (errs.ExitOf(err) != errs.NotFound || !strings.Contains(errs.Text(err, false), c.says)) {
+		if err = Worded(err); names(got) != c.want || (err == nil) != (c.says == "") || err != nil && (errs.ExitOf(err) != errs.NotFound || !strings.Contains(errs.Text(err, false), c.says)) {
 			t.Errorf("%s: %q, %v", name, names(got), err)
 		}
 	}
@@ -98,7 +98,7 @@ func TestContainer(t *testing.T) {
 	if got, _ := p.Container(""); got != "sidecar" {
 		t.Errorf("%q", got)
 	}
-	if _, err := p.Container("sidecr"); !strings.Contains(errs.Text(err, false), "--container sidecar") {
+	if _, err := p.Container("sidecr"); !strings.Contains(errs.Text(Worded(err), false), "--container sidecar") {
 		t.Errorf("%v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestRayHasNoRanks(t *testing.T) {
 	job := state.Job{Kind: kinds.RayCluster, Meta: state.Meta{Name: "r"}, Roles: []state.RoleCount{{Name: "head", Replicas: 1}, {Name: "gpu", Replicas: 2}}}
 	zero := 0
 	_, err := Choose(job, Placed(job, []state.Pod{pod("g", "ray.io/cluster=r ray.io/node-type=worker ray.io/group=gpu")}), Choice{Rank: &zero})
-	if errs.ExitOf(err) != errs.NotFound || !strings.Contains(errs.Text(err, false), "none known") {
+	if err = Worded(err); errs.ExitOf(err) != errs.NotFound || !strings.Contains(errs.Text(err, false), "none known") {
 		t.Errorf("got %v", err)
 	}
 }

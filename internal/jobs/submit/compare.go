@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
@@ -95,14 +93,14 @@ func existing(ctx context.Context, api API, req Request, o Object, found map[str
 		// Without the right to try the change, the fields that are given decide.
 		would = overlay(found, body)
 	} else if err != nil {
-		return nil, "", errs.Wrap(err, fmt.Sprintf("%s %q already exists and cannot be changed to match the manifest", o.Resource.Kind, o.Name()))
+		return nil, "", &Error{Code: NotChangeable, Object: o, Err: err}
 	}
 	changes := diff(found, would)
 	if len(changes) == 0 {
 		return found, Unchanged, nil
 	}
 	if !req.Replace {
-		return nil, "", differs(o, req, found, changes, cause)
+		return nil, "", &Error{Code: Differs, Object: o, Namespace: req.Namespace, Found: found, Changes: changes, Err: cause}
 	}
 	if req.DryRun {
 		return would, Configured, nil
@@ -142,23 +140,4 @@ func overlay(a, b map[string]any) map[string]any {
 		out[k] = v
 	}
 	return out
-}
-
-func differs(o Object, req Request, found map[string]any, changes []Change, cause error) error {
-	e := &errs.Error{What: fmt.Sprintf("%s %q already exists in %s and differs", o.Resource.Kind, o.Name(), req.Namespace),
-		Why: "nothing was changed", Code: errs.No, Cause: cause}
-	for _, c := range changes {
-		switch {
-		case c.Before == "":
-			e.WithFact(c.Path, "would be added: "+c.After)
-		case c.After == "":
-			e.WithFact(c.Path, "would be removed: "+c.Before)
-		default:
-			e.WithFact(c.Path, c.Before+" -> "+c.After)
-		}
-	}
-	if since := kinds.Text(found, "metadata", "creationTimestamp"); since != "" {
-		e.WithFact("since", since)
-	}
-	return e.Suggest(suggest.ReplaceObjects())
 }

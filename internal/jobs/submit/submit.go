@@ -2,18 +2,14 @@
 package submit
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // API is what submitting needs of a cluster; *kube.Client has it.
@@ -165,7 +161,7 @@ func look(ctx context.Context, api API, req *Request) ([]map[string]any, error) 
 		}
 		err := api.Delete(ctx, o.Resource, namespaceOf(o, *req), o.Name(), kube.DeleteOptions{UID: kinds.Text(found[i], "metadata", "uid"), Propagation: "Background"})
 		if err != nil && !kube.IsNotFound(err) {
-			return nil, errs.Wrap(err, fmt.Sprintf("cannot remove %s of an earlier job of that name", o))
+			return nil, &Error{Code: NotRemoved, Object: o, Err: err}
 		}
 		found[i] = nil
 	}
@@ -184,7 +180,7 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 			return found, false, nil
 		}
 		if !kube.IsNotFound(lookErr) && lookErr != nil || ctx.Err() != nil {
-			return nil, false, unsure(o, req, err)
+			return nil, false, &Error{Code: Unclear, Object: o, Namespace: req.Namespace, Err: err}
 		}
 		made = map[string]any{}
 		err = api.Create(ctx, o.Resource, req.Namespace, o.Body, options, &made)
@@ -192,7 +188,7 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 			if found, ours, _ := lookUp(ctx, api, req, o); ours {
 				return found, false, nil
 			}
-			return nil, false, unsure(o, req, err)
+			return nil, false, &Error{Code: Unclear, Object: o, Namespace: req.Namespace, Err: err}
 		}
 	}
 	if err == nil {
@@ -209,15 +205,9 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 		if i := req.Job; i < 0 || req.Objects[i].Name() != o.Name() || req.Objects[i].Resource.Plural != o.Resource.Plural {
 			return nil, false, err // Submit compares it
 		}
-		return nil, false, exists(o, req, found, err)
+		return nil, false, &Error{Code: Exists, Object: o, Namespace: req.Namespace, Found: found, Err: err}
 	}
 	return nil, false, err
-}
-
-// unsure is the error of a create whose outcome is unknown.
-func unsure(o Object, req Request, cause error) error {
-	return errs.Wrap(cause, fmt.Sprintf("cannot tell whether %s %q was created", o.Resource.Kind, o.Name())).
-		Suggest(suggest.ListJobs(req.Namespace).WithNote("shows it if it exists"))
 }
 
 // lookUp reads the object and reports whether this submission created it. Ctrl-C does not
@@ -238,20 +228,6 @@ func lookUp(ctx context.Context, api API, req Request, o Object) (found map[stri
 	return found, false, nil
 }
 
-func exists(o Object, req Request, found map[string]any, cause error) error {
-	e := &errs.Error{
-		What: fmt.Sprintf("%s %q already exists in %s", o.Resource.Kind, o.Name(), req.Namespace),
-		Why:  "nothing was changed", Code: errs.Failure, Cause: cause,
-	}
-	if since := kinds.Text(found, "metadata", "creationTimestamp"); since != "" {
-		e.WithFact("since", since)
-	}
-	if by := cmp.Or(kinds.Text(found, "metadata", "labels", kinds.CreatedByLabel), kinds.Text(found, "metadata", "annotations", kinds.CreatedByAnnotation)); by != "" {
-		e.WithFact("by", by)
-	}
-	return e.Suggest(suggest.GenerateName(), suggest.GetJob(req.Namespace, o.Name()))
-}
-
 func rollback(ctx context.Context, api API, req Request, done []step, cause error) error {
 	if len(done) == 0 || req.DryRun {
 		return cause
@@ -259,34 +235,25 @@ func rollback(ctx context.Context, api API, req Request, done []step, cause erro
 	// Ctrl-C must not leave half a job behind, so the clean-up has its own deadline.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	var left, removed, restored []string
+	e := &Error{Code: Undone, Err: cause}
 	for _, s := range slices.Backward(done) {
 		if s.before != nil {
 			// The version is that of our own change: what somebody else has changed since
 			// is a conflict, and stays.
 			set(s.before, kinds.Text(s.Body, "metadata", "resourceVersion"), "metadata", "resourceVersion")
 			if err := api.Update(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(), s.before, kube.ChangeOptions{FieldManager: req.Manager}, nil); err != nil {
-				left = append(left, s.String()+" could not be restored")
+				e.NotRestored = append(e.NotRestored, s.Object)
 			} else {
-				restored = append(restored, s.String())
+				e.Restored = append(e.Restored, s.Object)
 			}
 			continue
 		}
 		err := api.Delete(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(),
 			kube.DeleteOptions{UID: kinds.Text(s.Body, "metadata", "uid"), Propagation: "Background"})
 		if err != nil && !kube.IsNotFound(err) {
-			left = append(left, s.String()+" could not be removed")
+			e.NotRemoved = append(e.NotRemoved, s.Object)
 		} else {
-			removed = append(removed, s.String())
-		}
-	}
-	e := errs.Wrap(cause, "the job was not submitted")
-	for _, fact := range []struct {
-		name    string
-		objects []string
-	}{{"removed", removed}, {"restored", restored}, {"left", left}} {
-		if len(fact.objects) > 0 {
-			e = e.WithFact(fact.name, strings.Join(fact.objects, ", "))
+			e.Removed = append(e.Removed, s.Object)
 		}
 	}
 	return e

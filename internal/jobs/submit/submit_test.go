@@ -225,7 +225,7 @@ func TestSubmit(t *testing.T) {
 			if (err != nil) != (c.exit != errs.OK) {
 				t.Fatalf("error %v", err)
 			}
-			if err != nil {
+			if err = Worded(err); err != nil {
 				var e *errs.Error
 				if !errors.As(err, &e) || e.Code != c.exit {
 					t.Errorf("exit code %d of %v, want %d", errs.ExitOf(err), err, c.exit)
