@@ -29,7 +29,7 @@ func (b backend) View(ctx context.Context, f func(*store.Store) error) error {
 func (b backend) Update(ctx context.Context, dryRun bool, f func(*store.Store) error) ([]string, error) {
 	return b.s.change(ctx, func(w *work) error {
 		if w.due() {
-			if err := w.settle(); err != nil {
+			if err := w.settle(ctx); err != nil {
 				return err
 			}
 		}
@@ -42,7 +42,7 @@ func (b backend) Update(ctx context.Context, dryRun bool, f func(*store.Store) e
 		if w.store.RV() == w.head.Settled {
 			return nil
 		}
-		return w.settle()
+		return w.settle(ctx)
 	})
 }
 
@@ -88,7 +88,7 @@ func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 		s.mu.Unlock()
 		return nil, err
 	}
-	w := &work{ctx: ctx, store: s.store, head: s.head, now: s.Now()}
+	w := &work{store: s.store, head: s.head, now: s.Now()}
 	s.mu.Unlock()
 	if !w.due() {
 		return w.store, nil
@@ -97,7 +97,7 @@ func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 		if !w.due() {
 			return nil
 		}
-		return w.settle()
+		return w.settle(ctx)
 	})
 	if err != nil && !unwritable(err) {
 		return nil, err
@@ -107,7 +107,7 @@ func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		// Time passes in a read-only file, too. Only this process keeps the result.
 		w.store = s.store.Clone()
-		if err := w.settle(); err != nil {
+		if err := w.settle(ctx); err != nil {
 			return nil, err
 		}
 		s.keep(w, s.seen)

@@ -152,14 +152,13 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 		}
 		work.head.Offset += Duration(d)
 		work.now = work.now.Add(d)
-		return work.settle()
+		return work.settle(ctx)
 	})
 	return err
 }
 
 // work is a change in progress. It becomes visible when it is saved.
 type work struct {
-	ctx      context.Context
 	store    *store.Store
 	head     header
 	now      time.Time
@@ -167,8 +166,8 @@ type work struct {
 }
 
 // settle runs the controllers until nothing is due.
-func (w *work) settle() error {
-	r, err := control.Run(w.ctx, w.store, w.head.Simulated, w.now, control.Config{Duration: time.Duration(w.head.JobDuration)})
+func (w *work) settle(ctx context.Context) error {
+	r, err := control.Run(ctx, w.store, w.head.Simulated, w.now, control.Config{Duration: time.Duration(w.head.JobDuration)})
 	if err != nil {
 		return err
 	}
@@ -190,7 +189,7 @@ func (s *Sandbox) change(ctx context.Context, f func(*work) error) ([]string, er
 	if err := s.reload(); err != nil {
 		return nil, err
 	}
-	w := &work{ctx: ctx, store: s.store.Clone(), head: s.head, now: s.Now()}
+	w := &work{store: s.store.Clone(), head: s.head, now: s.Now()}
 	if err := f(w); err != nil {
 		return w.warnings, err
 	}

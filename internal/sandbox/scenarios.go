@@ -94,9 +94,9 @@ func Create(ctx context.Context, path, scenario string, o Options) (*Sandbox, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.opts.Now().UTC()
-	w := &work{ctx: ctx, store: store.New(), now: now,
+	w := &work{store: store.New(), now: now,
 		head: header{Scenario: scenario, Created: now.Truncate(time.Second), JobDuration: Duration(sc.JobDuration)}}
-	if err := w.populate(scenario); err != nil {
+	if err := w.populate(ctx, scenario); err != nil {
 		return nil, errs.Wrap(err, "cannot create scenario "+scenario)
 	}
 	seen, err := s.file.save(w.head, w.store)
@@ -112,7 +112,7 @@ const defaultAge = 30 * 24 * time.Hour
 
 // populate creates a scenario's objects, each at its own time, and runs the controllers
 // in between, so that the sandbox has a history.
-func (w *work) populate(scenario string) error {
+func (w *work) populate(ctx context.Context, scenario string) error {
 	data, err := ScenarioObjects(scenario)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (w *work) populate(scenario string) error {
 	end := w.now
 	for i, it := range items {
 		if w.now = end.Add(-it.ago); w.due() {
-			if err := w.settle(); err != nil {
+			if err := w.settle(ctx); err != nil {
 				return err
 			}
 		}
@@ -155,7 +155,7 @@ func (w *work) populate(scenario string) error {
 			return err
 		}
 		if i+1 == len(items) || items[i+1].ago != it.ago {
-			if err := w.settle(); err != nil {
+			if err := w.settle(ctx); err != nil {
 				return err
 			}
 		}
@@ -164,7 +164,7 @@ func (w *work) populate(scenario string) error {
 	if err := access.AddDefaults(w.store, object.Stamp(w.head.Created)); err != nil {
 		return err
 	}
-	return w.settle()
+	return w.settle(ctx)
 }
 
 // takeAgo reads and removes the annotation with an object's age.

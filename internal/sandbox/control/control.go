@@ -37,7 +37,6 @@ const maxSteps = 100_000
 
 // sim is one run of the simulation.
 type sim struct {
-	ctx      context.Context
 	st       *store.Store
 	cfg      Config
 	now      time.Time
@@ -55,7 +54,7 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 	if cfg.MaxCycles <= 0 {
 		cfg.MaxCycles = 300
 	}
-	s := &sim{ctx: ctx, st: st, cfg: cfg, now: from}
+	s := &sim{st: st, cfg: cfg, now: from}
 	settled := int64(-1) // the resource version that the last step left
 	for range maxSteps {
 		if err := ctx.Err(); err != nil {
@@ -72,7 +71,7 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 		if due.After(s.now) {
 			s.now = due
 		}
-		if err := s.step(); err != nil {
+		if err := s.step(ctx); err != nil {
 			return Result{}, err
 		}
 		settled = st.RV()
@@ -84,8 +83,9 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 // cluster: due jobs end, pods of removed nodes disappear, deleted queues and flavors
 // disappear once nothing uses them, jobs get workloads, the scheduler admits and preempts,
 // jobs start and stop, pods get nodes, and status follows.
-func (s *sim) step() error {
-	for _, f := range []func() error{s.endDue, s.dropLost, s.holdPolicies, s.prepareJobs, s.schedule, s.runJobs, s.placePods, s.writeStatus, s.holdPolicies, s.writeQueues, s.writeQuotas} {
+func (s *sim) step(ctx context.Context) error {
+	with := func(f func(context.Context) error) func() error { return func() error { return f(ctx) } }
+	for _, f := range []func() error{s.endDue, s.dropLost, s.holdPolicies, with(s.prepareJobs), with(s.schedule), with(s.runJobs), s.placePods, s.writeStatus, s.holdPolicies, s.writeQueues, s.writeQuotas} {
 		if err := f(); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // admission returns Kueue's scheduler with all objects except the workloads.
-func (s *sim) admission() (*admission.Engine, error) {
+func (s *sim) admission(ctx context.Context) (*admission.Engine, error) {
 	if s.engine != nil {
 		return s.engine, nil
 	}
@@ -45,7 +46,7 @@ func (s *sim) admission() (*admission.Engine, error) {
 			q.Spec.StopPolicy = ptr.To(kueue.Hold) // a terminating queue admits nothing
 		}
 	}
-	if err := e.Load(s.ctx, objects...); err != nil {
+	if err := e.Load(ctx, objects...); err != nil {
 		s.warnf("the scheduler ignores objects that it cannot use: %s", notetext.Invalid(err))
 	}
 	s.engine, s.loaded = e, map[store.Key]int64{}
@@ -104,15 +105,15 @@ func typedWorkload(o *store.Object) (*kueue.Workload, error) {
 
 // schedule gives the scheduler all changes of workloads, runs it until it settles, and
 // writes its decisions.
-func (s *sim) schedule() error {
-	e, err := s.admission()
+func (s *sim) schedule(ctx context.Context) error {
+	e, err := s.admission(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.loadWorkloads(e); err != nil {
+	if err := s.loadWorkloads(ctx, e); err != nil {
 		return err
 	}
-	line, err := e.Run(s.ctx, s.cfg.MaxCycles)
+	line, err := e.Run(ctx, s.cfg.MaxCycles)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (s *sim) schedule() error {
 		}
 		if why, ok := evicted[key]; ok && object.True(o.Map(), "Admitted") {
 			// It may be admitted again already. Its job has to start over anyway.
-			if err := s.stopFor(o, why); err != nil {
+			if err := s.stopFor(ctx, o, why); err != nil {
 				return err
 			}
 		}
@@ -137,7 +138,7 @@ func (s *sim) schedule() error {
 }
 
 // loadWorkloads replaces the engine's workloads with those in the store.
-func (s *sim) loadWorkloads(e *admission.Engine) error {
+func (s *sim) loadWorkloads(ctx context.Context, e *admission.Engine) error {
 	there := map[store.Key]bool{}
 	var changed []client.Object
 	for _, o := range s.st.List(kinds.Workload.FullName(), "") {
@@ -159,23 +160,23 @@ func (s *sim) loadWorkloads(e *admission.Engine) error {
 		if !there[key] {
 			delete(s.loaded, key)
 			if e.Workload(key.Namespace, key.Name) != nil {
-				if err := e.Remove(s.ctx, key.Namespace, key.Name); err != nil {
+				if err := e.Remove(ctx, key.Namespace, key.Name); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	if err := e.Load(s.ctx, changed...); err != nil {
+	if err := e.Load(ctx, changed...); err != nil {
 		s.warnf("the scheduler ignores objects that it cannot use: %s", notetext.Invalid(err))
 	}
 	return nil
 }
 
 // stopFor stops the job of a workload that was evicted.
-func (s *sim) stopFor(w *store.Object, why string) error {
+func (s *sim) stopFor(ctx context.Context, w *store.Object, why string) error {
 	for _, j := range s.jobs() {
 		if w.OwnedBy(j.o.UID) {
-			_, err := s.stop(j, w, why)
+			_, err := s.stop(ctx, j, w, why)
 			return err
 		}
 	}

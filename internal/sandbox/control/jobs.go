@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -60,19 +61,19 @@ func (s *sim) podsOf(j job) []*store.Object {
 
 // prepareJobs creates a workload for every unfinished job with a queue, keeps the job
 // suspended until the workload is admitted, and keeps the workload up to date.
-func (s *sim) prepareJobs() error {
+func (s *sim) prepareJobs(ctx context.Context) error {
 	for _, j := range s.jobs() {
 		if !j.governed() || finished(j) {
 			continue
 		}
 		w := s.workloadOf(j)
 		if w == nil {
-			if err := s.newWorkload(j); err != nil {
+			if err := s.newWorkload(ctx, j); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := s.followJob(j, w); err != nil {
+		if err := s.followJob(ctx, j, w); err != nil {
 			return err
 		}
 	}
@@ -81,12 +82,12 @@ func (s *sim) prepareJobs() error {
 
 // newWorkload suspends a job and creates its workload, like Kueue's job controller. A
 // job without a valid workload stays suspended and gets an event with the reason.
-func (s *sim) newWorkload(j job) error {
-	j, err := s.stop(j, nil, "missing workload")
+func (s *sim) newWorkload(ctx context.Context, j job) error {
+	j, err := s.stop(ctx, j, nil, "missing workload")
 	if err != nil {
 		return err
 	}
-	wanted, err := s.workloadFor(j)
+	wanted, err := s.workloadFor(ctx, j)
 	if err != nil {
 		if s.event(j.o, "Warning", "ErrWorkloadCompose", err.Error()) {
 			s.warnf("%s stays suspended: %v", j.what(), err)
@@ -105,12 +106,12 @@ func (s *sim) newWorkload(j job) error {
 }
 
 // workloadFor returns the workload that Kueue would create for a job, decoded.
-func (s *sim) workloadFor(j job) (map[string]any, error) {
-	e, err := s.admission()
+func (s *sim) workloadFor(ctx context.Context, j job) (map[string]any, error) {
+	e, err := s.admission(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w, err := admission.WorkloadFor(s.ctx, j.o.Raw, e.Lookup())
+	w, err := admission.WorkloadFor(ctx, j.o.Raw, e.Lookup())
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (s *sim) workloadFor(j job) (map[string]any, error) {
 
 // followJob copies changes of a job to its workload: the priority always, everything
 // else while the workload has no quota reservation.
-func (s *sim) followJob(j job, w *store.Object) error {
+func (s *sim) followJob(ctx context.Context, j job, w *store.Object) error {
 	reserved := object.True(w.Map(), "QuotaReserved")
 	priority := j.o.Labels[kinds.PriorityLabel]
 	if reserved && (priority == "" || priority == object.Text(w.Map(), "spec", "priorityClassRef", "name")) {
@@ -136,7 +137,7 @@ func (s *sim) followJob(j job, w *store.Object) error {
 	if !reserved && !j.suspended() {
 		return nil // runJobs suspends it first, which restores its pod templates
 	}
-	wanted, err := s.workloadFor(j)
+	wanted, err := s.workloadFor(ctx, j)
 	if err != nil {
 		if s.event(j.o, "Warning", "ErrWorkloadCompose", err.Error()) {
 			s.warnf("%s: its workload stays unchanged: %v", j.what(), err)
@@ -170,7 +171,7 @@ func (s *sim) followJob(j job, w *store.Object) error {
 
 // stop suspends a job, removes its pods and restores its pod templates from its
 // workload w, which may be nil.
-func (s *sim) stop(j job, w *store.Object, why string) (job, error) {
+func (s *sim) stop(ctx context.Context, j job, w *store.Object, why string) (job, error) {
 	for _, p := range s.podsOf(j) {
 		s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
 	}
@@ -182,7 +183,7 @@ func (s *sim) stop(j job, w *store.Object, why string) (job, error) {
 	if err != nil {
 		return j, err
 	}
-	raw, err := admission.SuspendJob(s.ctx, j.o.Raw, wl)
+	raw, err := admission.SuspendJob(ctx, j.o.Raw, wl)
 	var m map[string]any
 	if err == nil {
 		m, err = decodeMap([]byte(raw))
@@ -203,16 +204,16 @@ func (s *sim) stop(j job, w *store.Object, why string) (job, error) {
 }
 
 // start resumes a job on the flavors of its workload's admission.
-func (s *sim) start(j job, w *store.Object) (job, error) {
+func (s *sim) start(ctx context.Context, j job, w *store.Object) (job, error) {
 	wl, err := typedWorkload(w)
 	if err != nil {
 		return j, err
 	}
-	e, err := s.admission()
+	e, err := s.admission(ctx)
 	if err != nil {
 		return j, err
 	}
-	raw, err := admission.StartJob(s.ctx, j.o.Raw, wl, e.Lookup())
+	raw, err := admission.StartJob(ctx, j.o.Raw, wl, e.Lookup())
 	if err != nil {
 		if s.event(j.o, "Warning", "FailedToStart", err.Error()) {
 			s.warnf("%s does not start: %v", j.what(), err)
@@ -233,7 +234,7 @@ func (s *sim) start(j job, w *store.Object) (job, error) {
 
 // runJobs starts admitted jobs, stops jobs that are no longer admitted, and creates the
 // pods of running jobs.
-func (s *sim) runJobs() error {
+func (s *sim) runJobs(ctx context.Context) error {
 	for _, j := range s.jobs() {
 		if finished(j) {
 			continue
@@ -244,9 +245,9 @@ func (s *sim) runJobs() error {
 			var err error
 			switch {
 			case admitted && j.suspended():
-				j, err = s.start(j, w)
+				j, err = s.start(ctx, j, w)
 			case !admitted && !j.suspended():
-				j, err = s.stop(j, w, whyStopped(w))
+				j, err = s.stop(ctx, j, w, whyStopped(w))
 			}
 			if err != nil {
 				return err
