@@ -133,6 +133,7 @@ const (
 	ManagedQueueLabel    = "sagemaker.amazonaws.com/sagemaker-managed-queue"
 	QuotaAllocationLabel = "sagemaker.amazonaws.com/quota-allocation-id"
 	NodeHealthLabel      = "sagemaker.amazonaws.com/node-health-status"
+	NodeHealthy          = "Schedulable" // its value on a node that takes jobs
 	DeepHealthLabel      = "sagemaker.amazonaws.com/deep-health-check-status"
 	InstanceTypeLabel    = "node.kubernetes.io/instance-type"
 	ClusterNameLabel     = "sagemaker.amazonaws.com/cluster-name"

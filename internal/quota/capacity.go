@@ -12,9 +12,6 @@ import (
 // oldInstanceTypeLabel is what the flavors of task governance still select by.
 const oldInstanceTypeLabel = "beta.kubernetes.io/instance-type"
 
-// healthy is the value of kinds.NodeHealthLabel of a node that takes jobs.
-const healthy = "Schedulable"
-
 // NodeGroupLabel names a node's HyperPod instance group.
 const NodeGroupLabel = "sagemaker.amazonaws.com/instance-group-name"
 
@@ -85,7 +82,7 @@ func groupNodes(nodes []state.Node, by func(state.Node) string) map[string]*Capa
 		switch n.Labels[kinds.NodeHealthLabel] {
 		case "":
 			c.Unknown++
-		case healthy:
+		case kinds.NodeHealthy:
 			c.Healthy++
 			sum(c.HealthyAllocatable, n.Allocatable)
 		default:

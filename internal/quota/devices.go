@@ -19,7 +19,7 @@ type Devices struct {
 	// DeepHealthPassed counts the nodes that passed; nil as soon as one has no label.
 	DeepHealthPassed *int
 	// Available (AcceleratorDevicesAvailable) is what is free on nodes that take
-	// jobs: healthy or unlabelled, ready and not cordoned. Every pod that holds
+	// jobs: kinds.NodeHealthy or unlabelled, ready and not cordoned. Every pod that holds
 	// devices there counts, whoever started it; finished ones do not.
 	Available *int64
 	// Namespaces holds the figures of the requested namespaces.
@@ -52,7 +52,7 @@ func DevicesOf(s *state.State, namespaces []string) []Devices {
 		}
 		d := &out[i]
 		d.TotalNodes++
-		if n.Labels[kinds.NodeHealthLabel] == healthy {
+		if n.Labels[kinds.NodeHealthLabel] == kinds.NodeHealthy {
 			d.Schedulable++
 		}
 		switch deep := n.Labels[kinds.DeepHealthLabel]; {
@@ -98,7 +98,7 @@ func DevicesOf(s *state.State, namespaces []string) []Devices {
 // label is of a cluster that does not use them.
 func takesJobs(n state.Node) bool {
 	health := n.Labels[kinds.NodeHealthLabel]
-	return n.Ready && !n.Unschedulable && (health == "" || health == healthy)
+	return n.Ready && !n.Unschedulable && (health == "" || health == kinds.NodeHealthy)
 }
 
 // devices counts whole accelerators: GPUs, or Trainium and Inferentia devices.

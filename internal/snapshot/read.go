@@ -250,7 +250,7 @@ func textSize(f io.ReaderAt, size int64) int64 {
 
 func tooLarge(what string, most int64) error {
 	return errs.New(what, "it holds more than "+megabytes(most)+" of text").WithCode(errs.Usage).
-		Suggest(suggest.SaveSnapshot("FILE").WithNote("leaves out what is not needed"), suggest.SaveSnapshot("FILE").WithArgs(suggest.InNamespace("NAMESPACE").Args...).WithNote("saves one namespace only"))
+		Suggest(suggest.SaveSnapshot("FILE").WithNote("leaves out what is not needed"), suggest.SaveSnapshot("FILE").WithArgs(suggest.Namespace("NAMESPACE").Args...).WithNote("saves one namespace only"))
 }
 
 func megabytes(n int64) string {

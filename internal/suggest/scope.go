@@ -10,6 +10,3 @@ func SaveSnapshot(file string) errs.Suggestion { return errs.Run("save-snapshot"
 
 // Force replaces a file that is not a snapshot.
 func Force() errs.Suggestion { return errs.Option("--force").WithNote("replaces the file") }
-
-// InNamespace limits a command to a namespace.
-func InNamespace(name string) errs.Suggestion { return errs.Option("-n", name) }

@@ -53,6 +53,14 @@ func Clip(s string, most int) string {
 	return cut + " ..."
 }
 
+// Cut shortens a line to at most most characters: names and values, which have no words.
+func Cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
 // ShellWord quotes a word for a POSIX shell where it needs quoting.
 func ShellWord(w string) string {
 	plain := func(r rune) bool {

@@ -25,15 +25,12 @@ const (
 
 // Options are what was typed.
 type Options struct {
+	factory.HyperPodCluster
 	Factory *factory.Factory
-	Account factory.Account
 	Role    string
-	Cluster string
 	Alias   string
 	Exec    string
 	Print   bool
-
-	flag string
 }
 
 // NewCmd returns the command. With test, parsing can be tested alone.
@@ -53,23 +50,16 @@ Use --exec aws for an entry that runs the AWS CLI.`,
 		Example: `  hyperpod connect-cluster ml-prod --region us-west-2
   hyperpod connect-cluster ml-prod --namespace hyperpod-ns-ml-engineers --alias prod
   hyperpod connect-cluster ml-prod --print`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, test),
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name of the HyperPod cluster (also an argument)")
-	factory.AddAccountFlags(fs, &o.Account)
+	o.AddFlags(f, cmd)
 	fs.StringVar(&o.Role, "role-arn", "", "ARN of an IAM role that signs in to the cluster")
 	fs.StringVar(&o.Alias, "alias", "", "name of the context (default: the ARN of the EKS cluster)")
 	fs.StringVar(&o.Exec, "exec", execOwn, "program that signs in: hyperpod|aws")
 	fs.BoolVar(&o.Print, "print", false, "print the kubeconfig, and write nothing")
 	factory.Complete(cmd, "exec", execOwn, execAWS)
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
-}
-
-func (o *Options) take(_ *cobra.Command, args []string) (err error) {
-	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
-	return err
 }
 
 // Validate checks the options alone.

@@ -18,11 +18,8 @@ import (
 
 // Options are what was typed.
 type Options struct {
+	factory.HyperPodCluster
 	Factory *factory.Factory
-	Account factory.Account
-	Cluster string
-
-	flag string
 }
 
 // NewCmd returns the command. With test, parsing can be tested alone.
@@ -36,18 +33,10 @@ network, and the instance groups with their current and target counts, images
 and pending software updates.`,
 		Example: `  hyperpod describe-cluster ml-prod
   hyperpod describe-cluster ml-prod -o json`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, test),
 	}
-	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
-	factory.AddAccountFlags(fs, &o.Account)
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
+	o.AddFlags(f, cmd)
 	return cmd
-}
-
-func (o *Options) take(_ *cobra.Command, args []string) (err error) {
-	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
-	return err
 }
 
 // Validate has nothing to check beyond the name.

@@ -17,9 +17,8 @@ import (
 
 // Options are what was typed.
 type Options struct {
+	factory.HyperPodCluster
 	Factory *factory.Factory
-	Account factory.Account
-	Cluster string
 	Group   string
 	Node    string
 	Since   time.Duration
@@ -27,8 +26,6 @@ type Options struct {
 	Follow  bool
 	// Tick paces --follow; nil is every 15 seconds.
 	Tick <-chan time.Time
-
-	flag string
 }
 
 // pace is how often --follow asks for new events. The rate of ListClusterEvents is
@@ -48,23 +45,16 @@ per line.`,
 		Example: `  hyperpod list-cluster-events ml-prod --since 24h
   hyperpod list-cluster-events ml-prod --node i-0d64806b32c3ee282
   hyperpod list-cluster-events ml-prod --follow`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, test),
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
-	factory.AddAccountFlags(fs, &o.Account)
+	o.AddFlags(f, cmd)
 	fs.StringVar(&o.Group, "group", "", "show the events of this instance group")
 	fs.StringVar(&o.Node, "node", "", "show the events of this instance, or of the Kubernetes node on it")
 	fs.DurationVar(&o.Since, "since", 0, "show events that are not older, for example 24h (default: all)")
 	fs.IntVar(&o.Tail, "tail", 0, "show at most this many events, the newest (0: all)")
 	fs.BoolVarP(&o.Follow, "follow", "f", false, "print new events until interrupted")
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
-}
-
-func (o *Options) take(_ *cobra.Command, args []string) (err error) {
-	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
-	return err
 }
 
 // Validate checks the options alone.

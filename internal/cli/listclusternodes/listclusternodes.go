@@ -17,13 +17,10 @@ import (
 
 // Options are what was typed.
 type Options struct {
+	factory.HyperPodCluster
 	Factory *factory.Factory
-	Account factory.Account
-	Cluster string
 	Group   string
 	Faulty  bool
-
-	flag string
 }
 
 // NewCmd returns the command. With test, parsing can be tested alone.
@@ -38,20 +35,13 @@ the nodes of its EKS cluster: health, deep health checks, faults, and the number
 of pods. If the EKS cluster does not answer, these values are unknown (-).`,
 		Example: `  hyperpod list-cluster-nodes ml-prod
   hyperpod list-cluster-nodes ml-prod --group accelerated-p5 --faulty -o wide`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, test),
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
-	factory.AddAccountFlags(fs, &o.Account)
+	o.AddFlags(f, cmd)
 	fs.StringVar(&o.Group, "group", "", "show the nodes of this instance group")
 	fs.BoolVar(&o.Faulty, "faulty", false, "show only nodes that are not running, ready and schedulable")
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
-}
-
-func (o *Options) take(_ *cobra.Command, args []string) (err error) {
-	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
-	return err
 }
 
 // Validate has nothing to check beyond the name.

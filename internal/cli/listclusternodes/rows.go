@@ -39,9 +39,6 @@ type Row struct {
 	Pods       *int
 }
 
-// schedulable is the health label of a node that takes jobs.
-const schedulable = "Schedulable"
-
 // running is the status of an instance that works.
 const running = "Running"
 
@@ -64,7 +61,7 @@ func (r *Row) fill(n state.Node) {
 
 // faulty reports a node that does not take jobs, or has faults.
 func (r Row) faulty() bool {
-	return r.Status != running || r.Ready != nil && !*r.Ready || r.Unschedulable != nil && *r.Unschedulable || r.Health != nil && *r.Health != schedulable || len(r.Faults) > 0
+	return r.Status != running || r.Ready != nil && !*r.Ready || r.Unschedulable != nil && *r.Unschedulable || r.Health != nil && *r.Health != kinds.NodeHealthy || len(r.Faults) > 0
 }
 
 func table(rows []Row, cluster string) output.Table {
@@ -76,7 +73,7 @@ func table(rows []Row, cluster string) output.Table {
 		switch {
 		case r.Ready != nil && !*r.Ready:
 			health = "NotReady"
-		case r.Unschedulable != nil && *r.Unschedulable && (r.Health == nil || *r.Health == schedulable):
+		case r.Unschedulable != nil && *r.Unschedulable && (r.Health == nil || *r.Health == kinds.NodeHealthy):
 			health = "Cordoned"
 		}
 		style := output.Plain

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Template is the JSON form of a template.
@@ -130,9 +131,7 @@ const longest = 400
 func shortened(text string) string {
 	text = strings.TrimRight(text, "\n")
 	first, rest, more := strings.Cut(text, "\n")
-	if r := []rune(first); len(r) > longest {
-		first = string(r[:longest-1]) + "…"
-	}
+	first = words.Cut(first, longest)
 	if more {
 		first += fmt.Sprintf(" … (%d lines)", 2+strings.Count(rest, "\n"))
 	}

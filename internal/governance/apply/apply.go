@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
@@ -178,14 +179,12 @@ func inactive(ctx context.Context, c *kube.Client, r kinds.Resource, name string
 	if err := c.Get(ctx, r, "", name, &q); err != nil {
 		return nil, err
 	}
-	for _, cond := range q.Status.Conditions {
-		if cond.Type != "Active" {
-			continue
-		}
-		if cond.Status == metav1.ConditionTrue && (cond.ObservedGeneration == 0 || cond.ObservedGeneration >= q.Metadata.Generation) {
-			return nil, nil
-		}
+	switch cond := apimeta.FindStatusCondition(q.Status.Conditions, "Active"); {
+	case cond == nil:
+		return &Inactive{Queue: name}, nil
+	case cond.Status == metav1.ConditionTrue && (cond.ObservedGeneration == 0 || cond.ObservedGeneration >= q.Metadata.Generation):
+		return nil, nil
+	default:
 		return &Inactive{name, cond.Reason, cond.Message}, nil
 	}
-	return &Inactive{Queue: name}, nil
 }

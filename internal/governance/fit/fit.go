@@ -310,13 +310,13 @@ func passing(key string) bool {
 
 // resting returns why a node takes no pods for the time being.
 func resting(n *node, tolerations []corev1.Toleration) (Reason, bool) {
-	if !ready(n.Node) {
+	if !Ready(n.Node) {
 		return Reason{Reason: NotReady}, true
 	}
 	if n.Spec.Unschedulable && !toleratesCordon(tolerations) {
 		return Reason{Reason: Cordoned}, true
 	}
-	if h := n.Labels[kinds.NodeHealthLabel]; h != "" && h != "Schedulable" {
+	if h := n.Labels[kinds.NodeHealthLabel]; h != "" && h != kinds.NodeHealthy {
 		return Reason{Reason: Unhealthy, Message: h}, true
 	}
 	return Reason{}, false
@@ -365,7 +365,8 @@ func rank(name corev1.ResourceName) int {
 	return 0
 }
 
-func ready(n *corev1.Node) bool {
+// Ready reports whether a node has the condition Ready.
+func Ready(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			return c.Status == corev1.ConditionTrue

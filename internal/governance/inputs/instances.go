@@ -3,11 +3,11 @@ package inputs
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Instances counts the healthy nodes by instance type: ready, not cordoned, and not
-// marked as unhealthy by HyperPod. Nil: nodes were not read.
+// Instances counts the healthy nodes by instance type; nil: nodes were not read.
 func (in *Inputs) Instances() map[string]int {
 	for _, m := range in.Missing {
 		if m.Resource.Kind == kinds.Node.Kind {
@@ -20,21 +20,16 @@ func (in *Inputs) Instances() map[string]int {
 		if typ == "" {
 			typ = n.Labels[corev1.LabelInstanceType]
 		}
-		if typ == "" || n.Spec.Unschedulable || !ready(n) {
-			continue
-		}
-		if health := n.Labels[kinds.NodeHealthLabel]; health == "" || health == "Schedulable" {
+		if typ != "" && Healthy(n) {
 			out[typ]++
 		}
 	}
 	return out
 }
 
-func ready(n *corev1.Node) bool {
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+// Healthy reports whether a node takes jobs: ready, not cordoned, and not marked as
+// unhealthy by HyperPod.
+func Healthy(n *corev1.Node) bool {
+	health := n.Labels[kinds.NodeHealthLabel]
+	return !n.Spec.Unschedulable && (health == "" || health == kinds.NodeHealthy) && fit.Ready(n)
 }

@@ -68,11 +68,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil && !derived(f) {
 			fields = fieldsOf(f.Spec, old.Spec)
 		}
-		after := f.DeepCopy()
-		if old != nil {
-			after = old.DeepCopy()
-			over(&after.Spec, old.Spec, f.Spec)
-		}
+		after := applied(old, f, func(o *kueue.ResourceFlavor) *kueue.ResourceFlavorSpec { return &o.Spec })
 		o.spec(old != nil, kinds.ResourceFlavor, fields, false, after, f.Spec)
 	}
 	for _, c := range want.Cohorts {
@@ -81,11 +77,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 		if old != nil {
 			fields = fieldsOf(canonicalCohort(&c.Spec), canonicalCohort(&old.Spec))
 		}
-		after := c.DeepCopy()
-		if old != nil {
-			after = old.DeepCopy()
-			over(&after.Spec, old.Spec, c.Spec)
-		}
+		after := applied(old, c, func(o *kueue.Cohort) *kueue.CohortSpec { return &o.Spec })
 		o.spec(old != nil, kinds.Cohort, fields, false, after, c.Spec)
 	}
 	for _, q := range want.ClusterQueues {
@@ -96,11 +88,7 @@ func Differences(live *Live, want *Objects, prune Prune) []Operation {
 			fields = changing(&q.Spec, &old.Spec)
 			lowers = lower(&old.Spec, &q.Spec)
 		}
-		after := q.DeepCopy()
-		if old != nil {
-			after = old.DeepCopy()
-			over(&after.Spec, old.Spec, q.Spec)
-		}
+		after := applied(old, q, func(o *kueue.ClusterQueue) *kueue.ClusterQueueSpec { return &o.Spec })
 		o.spec(old != nil, kinds.ClusterQueue, fields, lowers, after, q.Spec)
 	}
 	for _, l := range want.LocalQueues {
@@ -151,6 +139,20 @@ func (o *operations) prune(live *Live, p Prune) {
 			o.out = append(o.out, Operation{Action: Delete, Kind: kinds.WorkloadPriorityClass.Kind, Name: c.Name, After: c})
 		}
 	}
+}
+
+// applied returns an object as it is once the wanted fields are applied; old is nil
+// where it does not exist.
+func applied[O any, P interface {
+	*O
+	DeepCopy() *O
+}, S any](old, want P, spec func(*O) *S) *O {
+	if old == nil {
+		return want.DeepCopy()
+	}
+	out := old.DeepCopy()
+	over(spec(out), *spec(old), *spec(want))
+	return out
 }
 
 // over sets a spec to one with the fields of another laid over it, as apply does.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -99,16 +100,16 @@ func (r *result) cycle(e *admission.Engine, events []admission.Event) Cycle {
 }
 
 func (r *result) jobName(namespace, name string) string {
-	if w := r.index()[key{namespace, name}]; w != nil {
+	if w := r.index()[types.NamespacedName{Namespace: namespace, Name: name}]; w != nil {
 		return JobName(w)
 	}
 	return name
 }
 
 // index is the world's workloads by key.
-func (r *result) index() map[key]*kueue.Workload {
+func (r *result) index() map[types.NamespacedName]*kueue.Workload {
 	if r.byKey == nil {
-		r.byKey = map[key]*kueue.Workload{}
+		r.byKey = map[types.NamespacedName]*kueue.Workload{}
 		for _, w := range all[*kueue.Workload](r.world) {
 			r.byKey[keyOf(w)] = w
 		}

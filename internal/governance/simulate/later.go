@@ -75,10 +75,10 @@ func (w World) at(now time.Time, got *forecast.Later) World {
 	}
 	started := maps.Clone(w.started)
 	if started == nil {
-		started = map[key]bool{}
+		started = map[types.NamespacedName]bool{}
 	}
 	for _, k := range got.Started {
-		started[key{k.Namespace, k.Name}] = true
+		started[k] = true
 	}
 	objects := make([]client.Object, 0, len(w.Objects))
 	for _, o := range w.Objects {
@@ -88,7 +88,7 @@ func (w World) at(now time.Time, got *forecast.Later) World {
 		}
 		k := types.NamespacedName{Namespace: wl.Namespace, Name: wl.Name}
 		now := got.Workloads[k]
-		if ended[k] || started[key{k.Namespace, k.Name}] || now != nil && now.Status.Admission == nil && wl.Status.Admission != nil {
+		if ended[k] || started[k] || now != nil && now.Status.Admission == nil && wl.Status.Admission != nil {
 			moved[wl.Namespace+"/"+JobName(wl)] = true
 		}
 		switch {

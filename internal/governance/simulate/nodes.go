@@ -13,6 +13,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -178,7 +179,7 @@ func (a *applied) addNodes(c Change) error {
 	}
 	like := nodes[len(nodes)-1]
 	for _, n := range nodes {
-		if sound(n) {
+		if inputs.Healthy(n) {
 			like = n
 		}
 	}
@@ -197,7 +198,7 @@ func (a *applied) addNodes(c Change) error {
 			n.Labels[corev1.LabelHostname] = n.Name
 		}
 		if n.Labels[kinds.NodeHealthLabel] != "" {
-			n.Labels[kinds.NodeHealthLabel] = schedulable
+			n.Labels[kinds.NodeHealthLabel] = kinds.NodeHealthy
 		}
 		for _, t := range like.Spec.Taints {
 			if !strings.HasPrefix(t.Key, conditionTaint) {
@@ -212,18 +213,6 @@ func (a *applied) addNodes(c Change) error {
 	return nil
 }
 
-// schedulable is the value of kinds.NodeHealthLabel of a node that takes jobs.
-const schedulable = "Schedulable"
-
 // conditionTaint begins the keys of the taints by which Kubernetes keeps
 // pods off an unhealthy or cordoned node.
 const conditionTaint = "node.kubernetes.io/"
-
-// sound reports whether a node takes jobs: ready, not cordoned, not unhealthy.
-func sound(n *corev1.Node) bool {
-	health := n.Labels[kinds.NodeHealthLabel]
-	return !n.Spec.Unschedulable && (health == "" || health == schedulable) &&
-		slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		})
-}

@@ -76,7 +76,7 @@ type PodLoss struct {
 func (r *result) evictionNotes() []Note {
 	n := Note{Code: EvictionsInProgress}
 	for _, k := range r.evicting {
-		n.Jobs = append(n.Jobs, PodLoss{Job: r.label(k.namespace, k.name)})
+		n.Jobs = append(n.Jobs, PodLoss{Job: r.label(k.Namespace, k.Name)})
 		n.Takes = max(n.Takes, r.endOf(r.index()[k]).Sub(r.world.Now))
 	}
 	if len(n.Jobs) == 0 || r.takes < 0 {

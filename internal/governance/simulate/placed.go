@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -83,12 +84,12 @@ func (r *result) place() {
 	}
 	fresh := maps.Clone(r.world.started)
 	if fresh == nil {
-		fresh = map[key]bool{}
+		fresh = map[types.NamespacedName]bool{}
 	}
 	for _, e := range r.events {
 		switch e.Kind {
 		case admission.EventAdmitted, admission.EventQuotaReserved:
-			fresh[key{e.Namespace, e.Name}] = true
+			fresh[types.NamespacedName{Namespace: e.Namespace, Name: e.Name}] = true
 		}
 	}
 	var bound []*corev1.Pod
@@ -96,7 +97,7 @@ func (r *result) place() {
 	jobs, stays := r.world.podJobs(), map[string]bool{}
 	for k, s := range r.states {
 		if s.reserves() && !fresh[k] {
-			stays[k.namespace+"/"+JobName(s.object)] = true
+			stays[k.Namespace+"/"+JobName(s.object)] = true
 		}
 	}
 	for _, p := range all[*corev1.Pod](r.world) {
@@ -109,9 +110,9 @@ func (r *result) place() {
 			unbound[job] = append(unbound[job], p)
 		}
 	}
-	var todo []key
+	var todo []types.NamespacedName
 	for k, s := range r.states {
-		if s.State == Admitted && (fresh[k] || len(unbound[k.namespace+"/"+JobName(s.object)]) > 0) {
+		if s.State == Admitted && (fresh[k] || len(unbound[k.Namespace+"/"+JobName(s.object)]) > 0) {
 			todo = append(todo, k)
 		}
 	}
@@ -121,7 +122,7 @@ func (r *result) place() {
 		s := r.states[k]
 		var lost []*corev1.Pod
 		if !fresh[k] {
-			lost = unbound[k.namespace+"/"+JobName(s.object)]
+			lost = unbound[k.Namespace+"/"+JobName(s.object)]
 		}
 		groups := r.groups(s.object, lost)
 		got := cluster.Bind(groups)
@@ -241,16 +242,16 @@ func podSetOf(w *kueue.Workload, p *corev1.Pod) kueue.PodSetReference {
 
 // sortByReservation orders workloads with quota by when they got it: first those that
 // had it before the run, then those of the run.
-func (r *result) sortByReservation(list []key) {
+func (r *result) sortByReservation(list []types.NamespacedName) {
 	if r.rank == nil {
-		r.rank = map[key]int{}
+		r.rank = map[types.NamespacedName]int{}
 		for i, e := range r.events {
 			if e.Kind == admission.EventAdmitted || e.Kind == admission.EventQuotaReserved {
-				r.rank[key{e.Namespace, e.Name}] = i + 1
+				r.rank[types.NamespacedName{Namespace: e.Namespace, Name: e.Name}] = i + 1
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b key) int {
+	slices.SortFunc(list, func(a, b types.NamespacedName) int {
 		return cmp.Or(cmp.Compare(r.rank[a], r.rank[b]), r.states[a].reservedAt().Compare(r.states[b].reservedAt()), cmp.Compare(a.String(), b.String()))
 	})
 }

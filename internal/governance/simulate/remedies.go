@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
@@ -36,8 +37,8 @@ const mostAdvised = 5
 
 // advice searches the policy for what would let the added jobs run, in the state after
 // the changes. With fair sharing off or on, Kueue's core decides.
-func (r *result) advice(ctx context.Context, added map[key]bool) ([]JobRemedies, error) {
-	var todo []key
+func (r *result) advice(ctx context.Context, added map[types.NamespacedName]bool) ([]JobRemedies, error) {
+	var todo []types.NamespacedName
 	for k := range added {
 		if s := r.states[k]; s != nil && (s.State == Waiting || s.State == Never) {
 			todo = append(todo, k)
@@ -55,7 +56,7 @@ func (r *result) advice(ctx context.Context, added map[key]bool) ([]JobRemedies,
 	}
 	for _, k := range todo[:min(len(todo), mostAdvised)] {
 		s := r.states[k]
-		a := JobRemedies{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Remedies: []Remedy{}}
+		a := JobRemedies{Namespace: k.Namespace, Name: JobName(s.object), Workload: k.Name, Remedies: []Remedy{}}
 		if a.Placements = r.tooLarge(s.object); a.Placements != nil {
 			out = append(out, a)
 			continue
@@ -125,8 +126,8 @@ func (r *result) tooLarge(w *kueue.Workload) []fit.Placement {
 }
 
 // addedJobs are the workloads that changes add.
-func addedJobs(before World, after World) map[key]bool {
-	out := map[key]bool{}
+func addedJobs(before World, after World) map[types.NamespacedName]bool {
+	out := map[types.NamespacedName]bool{}
 	for _, w := range all[*kueue.Workload](after) {
 		out[keyOf(w)] = true
 	}

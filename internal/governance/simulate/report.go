@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -274,10 +276,10 @@ func (r *result) preemption(e admission.Event) Preemption {
 // evictions are the workloads that had quota before the run, lost it, and were not
 // preempted.
 func evictions(base World, r *result) []Eviction {
-	preempted := map[key]bool{}
+	preempted := map[types.NamespacedName]bool{}
 	for _, e := range r.events {
 		if e.Kind == admission.EventPreempted {
-			preempted[key{e.Namespace, e.Name}] = true
+			preempted[types.NamespacedName{Namespace: e.Namespace, Name: e.Name}] = true
 		}
 	}
 	var out []Eviction
@@ -287,10 +289,8 @@ func evictions(base World, r *result) []Eviction {
 			continue
 		}
 		queue := string(w.Status.Admission.ClusterQueue)
-		for _, c := range s.object.Status.Conditions {
-			if c.Type == kueue.WorkloadEvicted && c.Status == metav1.ConditionTrue {
-				out = append(out, Eviction{w.Namespace, JobName(w), w.Name, quota.TeamOf(queue), queue, c.Reason, c.Message})
-			}
+		if c := apimeta.FindStatusCondition(s.object.Status.Conditions, kueue.WorkloadEvicted); c != nil && c.Status == metav1.ConditionTrue {
+			out = append(out, Eviction{w.Namespace, JobName(w), w.Name, quota.TeamOf(queue), queue, c.Reason, c.Message})
 		}
 	}
 	return out

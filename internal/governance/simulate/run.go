@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -16,32 +17,29 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// key names a workload.
-type key struct{ namespace, name string }
-
-func (k key) String() string { return k.namespace + "/" + k.name }
-
-func keyOf(w *kueue.Workload) key { return key{w.Namespace, w.Name} }
+func keyOf(w *kueue.Workload) types.NamespacedName {
+	return types.NamespacedName{Namespace: w.Namespace, Name: w.Name}
+}
 
 // result is a world after some scheduling.
 type result struct {
 	world    World
-	byKey    map[key]*kueue.Workload
-	states   map[key]*standing
+	byKey    map[types.NamespacedName]*kueue.Workload
+	states   map[types.NamespacedName]*standing
 	events   []admission.Event // admissions, evictions and replaced slices
 	cycles   []Cycle
 	settled  bool
 	count    int       // scheduling cycles
 	now      time.Time // the clock, which only ends of evictions move
 	takes    time.Duration
-	evicting []key // evictions in progress before the run
+	evicting []types.NamespacedName // evictions in progress before the run
 	loop     *Loop
 	problems []error
 	warnings []admission.Warning
-	idle     map[string]state.Condition // Active conditions of ClusterQueues that admit nothing
-	quota    *quota.Report              // see report
-	teams    map[string]*TeamState      // see teamStates
-	rank     map[key]int                // see sortByReservation
+	idle     map[string]state.Condition   // Active conditions of ClusterQueues that admit nothing
+	quota    *quota.Report                // see report
+	teams    map[string]*TeamState        // see teamStates
+	rank     map[types.NamespacedName]int // see sortByReservation
 }
 
 // maxCycles is after how many cycles without progress a policy is taken never to
@@ -57,7 +55,7 @@ const untouched = -1
 // run lets the world settle, or runs so many cycles, one by one, if steps > 0.
 // takes is Options.EvictionTakes.
 func run(ctx context.Context, w World, steps int, takes time.Duration) (*result, error) {
-	r := &result{world: w, now: w.Now, takes: takes, states: map[key]*standing{}}
+	r := &result{world: w, now: w.Now, takes: takes, states: map[types.NamespacedName]*standing{}}
 	e, bad, err := w.engine(ctx, func() time.Time { return r.now })
 	if err != nil {
 		return nil, err
@@ -90,7 +88,7 @@ func run(ctx context.Context, w World, steps int, takes time.Duration) (*result,
 // the first time, is progress, of which there is only so much; evictions of the same
 // workload again and again are not.
 func (r *result) settle(ctx context.Context, e *admission.Engine) error {
-	evicted := map[key]bool{}
+	evicted := map[types.NamespacedName]bool{}
 	limit := maxCycles + len(r.index()) // every workload may be looked at before one moves
 	for contested, quiet := 0, 0; contested < maxCycles; {
 		t, err := e.Run(ctx, chunk)
@@ -154,10 +152,10 @@ func (r *result) endOf(w *kueue.Workload) time.Time {
 
 // moved reports events that start or evict workloads, and evictions of workloads
 // that were evicted before; it adds those evicted now.
-func moved(events []admission.Event, evicted map[key]bool) (some, again bool) {
+func moved(events []admission.Event, evicted map[types.NamespacedName]bool) (some, again bool) {
 	m := moves(events)
 	for _, ev := range m {
-		if k := (key{ev.Namespace, ev.Name}); ev.Kind == admission.EventPreempted {
+		if k := (types.NamespacedName{Namespace: ev.Namespace, Name: ev.Name}); ev.Kind == admission.EventPreempted {
 			again = again || evicted[k]
 			evicted[k] = true
 		}
@@ -210,15 +208,15 @@ func (r *result) stepwise(ctx context.Context, e *admission.Engine, steps int) e
 
 // read takes the states of all workloads.
 func (r *result) read(e *admission.Engine) {
-	why := map[key]admission.PendingWorkload{}
+	why := map[types.NamespacedName]admission.PendingWorkload{}
 	for _, q := range all[*kueue.ClusterQueue](r.world) {
 		for _, p := range e.Pending(q.Name) {
-			why[key{p.Namespace, p.Name}] = p
+			why[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}] = p
 		}
 	}
 	queued := maps.Clone(why)
 	for _, p := range e.Pending("") {
-		why[key{p.Namespace, p.Name}] = p
+		why[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}] = p
 	}
 	r.idle = map[string]state.Condition{}
 	for _, q := range all[*kueue.ClusterQueue](r.world) {
@@ -226,9 +224,9 @@ func (r *result) read(e *admission.Engine) {
 			r.idle[q.Name] = state.Condition{Type: kueue.ClusterQueueActive, Status: "False", Reason: reason, Message: message}
 		}
 	}
-	preempted := map[key]string{}
+	preempted := map[types.NamespacedName]string{}
 	for _, ev := range r.events {
-		k := key{ev.Namespace, ev.Name}
+		k := types.NamespacedName{Namespace: ev.Namespace, Name: ev.Name}
 		switch ev.Kind {
 		case admission.EventPreempted:
 			preempted[k] = ev.By
@@ -236,19 +234,19 @@ func (r *result) read(e *admission.Engine) {
 			delete(preempted, k)
 		}
 	}
-	queues := map[key]string{}
+	queues := map[types.NamespacedName]string{}
 	for _, lq := range all[*kueue.LocalQueue](r.world) {
-		queues[key{lq.Namespace, lq.Name}] = string(lq.Spec.ClusterQueue)
+		queues[types.NamespacedName{Namespace: lq.Namespace, Name: lq.Name}] = string(lq.Spec.ClusterQueue)
 	}
 	for _, w := range all[*kueue.Workload](r.world) {
 		k := keyOf(w)
-		now := e.Stored(k.namespace, k.name)
+		now := e.Stored(k.Namespace, k.Name)
 		if now == nil {
 			continue
 		}
 		s := r.stateOf(now)
 		if s.ClusterQueue == "" {
-			s.ClusterQueue = queues[key{w.Namespace, string(w.Spec.QueueName)}]
+			s.ClusterQueue = queues[types.NamespacedName{Namespace: w.Namespace, Name: string(w.Spec.QueueName)}]
 		}
 		if p, waiting := why[k]; waiting {
 			s.Reason, s.Message = p.Reason, p.Message
@@ -266,16 +264,16 @@ func (r *result) read(e *admission.Engine) {
 
 // undecided marks the workloads whose state hangs on what is not modelled: those that
 // wait in a queue, and those that this run admitted.
-func (r *result) undecided(e *admission.Engine, waiting map[key]admission.PendingWorkload) {
-	decided := map[key]bool{}
+func (r *result) undecided(e *admission.Engine, waiting map[types.NamespacedName]admission.PendingWorkload) {
+	decided := map[types.NamespacedName]bool{}
 	for _, ev := range r.events {
-		decided[key{ev.Namespace, ev.Name}] = true
+		decided[types.NamespacedName{Namespace: ev.Namespace, Name: ev.Name}] = true
 	}
 	for k, s := range r.states {
 		if _, waits := waiting[k]; s.State == Finished || s.State == Never || s.State == Evicting || s.Reason == kueue.WorkloadQuotaReservedReasonSuspended || !waits && !decided[k] {
 			continue
 		}
-		if names := e.NotModelled(k.namespace, k.name); len(names) > 0 {
+		if names := e.NotModelled(k.Namespace, k.Name); len(names) > 0 {
 			s.State, s.Reason, s.Message, s.NotModelled = Unknown, string(NotModelled), "", names
 		}
 	}
@@ -286,14 +284,14 @@ func (r *result) settledWorld() World {
 	w, jobs := r.world, r.world.podJobs()
 	w.started = maps.Clone(w.started)
 	if w.started == nil {
-		w.started = map[key]bool{}
+		w.started = map[types.NamespacedName]bool{}
 	}
 	left := map[string]bool{} // jobs whose pods are as they were
 	for k, s := range r.states {
-		left[k.namespace+"/"+JobName(s.object)] = s.reserves()
+		left[k.Namespace+"/"+JobName(s.object)] = s.reserves()
 	}
 	for _, e := range r.events {
-		k := key{e.Namespace, e.Name}
+		k := types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
 		switch e.Kind {
 		case admission.EventAdmitted, admission.EventQuotaReserved:
 			w.started[k] = true
@@ -302,7 +300,7 @@ func (r *result) settledWorld() World {
 		default:
 			continue
 		}
-		left[k.namespace+"/"+r.jobName(k.namespace, k.name)] = false
+		left[k.Namespace+"/"+r.jobName(k.Namespace, k.Name)] = false
 	}
 	w.Objects = make([]client.Object, 0, len(r.world.Objects))
 	for _, o := range r.world.Objects {

@@ -10,6 +10,7 @@ import (
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -131,7 +132,7 @@ func amounts(m map[flavorResource]int64) []Amount {
 
 // jobs lists every job of either side that has not finished, by namespace and name.
 func jobs(before, after *result) []Job {
-	keys := map[key]*standing{}
+	keys := map[types.NamespacedName]*standing{}
 	maps.Copy(keys, before.states)
 	maps.Copy(keys, after.states)
 	borrowed := after.jobBorrowing()
@@ -141,7 +142,7 @@ func jobs(before, after *result) []Job {
 		if s.State == Finished {
 			continue
 		}
-		j := Job{Namespace: k.namespace, Name: JobName(s.object), Workload: k.name, Team: quota.TeamOf(s.ClusterQueue), ClusterQueue: s.ClusterQueue}
+		j := Job{Namespace: k.Namespace, Name: JobName(s.object), Workload: k.Name, Team: quota.TeamOf(s.ClusterQueue), ClusterQueue: s.ClusterQueue}
 		if b := before.states[k]; b != nil {
 			c := b.JobState
 			c.Borrowed, c.Overcommit = append([]Amount{}, was[k].borrowed...), append([]Amount{}, was[k].over...)
@@ -167,15 +168,15 @@ func jobs(before, after *result) []Job {
 // jobBorrowing is what each job has borrowed, by the convention that in a
 // ClusterQueue those admitted last hold what is beyond its own quota: first what others
 // lend, then what nobody does.
-func (r *result) jobBorrowing() map[key]beyond {
-	queues := map[string][]key{}
+func (r *result) jobBorrowing() map[types.NamespacedName]beyond {
+	queues := map[string][]types.NamespacedName{}
 	for k, s := range r.states {
 		if s.reserves() {
 			queues[s.ClusterQueue] = append(queues[s.ClusterQueue], k)
 		}
 	}
 	teams := r.teamStates()
-	out := map[key]beyond{}
+	out := map[types.NamespacedName]beyond{}
 	for q, list := range queues {
 		t := teams[q]
 		if t == nil || len(t.Borrowed)+len(t.Overcommit) == 0 {
@@ -220,10 +221,8 @@ func exact(list []Amount) map[flavorResource]int64 {
 
 // reservedAt is when a workload got its quota.
 func (s *standing) reservedAt() time.Time {
-	for _, c := range s.object.Status.Conditions {
-		if c.Type == kueue.WorkloadQuotaReserved {
-			return c.LastTransitionTime.Time
-		}
+	if c := apimeta.FindStatusCondition(s.object.Status.Conditions, kueue.WorkloadQuotaReserved); c != nil {
+		return c.LastTransitionTime.Time
 	}
 	return time.Time{}
 }

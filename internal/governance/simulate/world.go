@@ -35,7 +35,7 @@ type World struct {
 	// NoPods: the pods are not known, so nodes are not looked at.
 	NoPods bool
 
-	started map[key]bool // workloads that got quota in a simulation and have no pods
+	started map[types.NamespacedName]bool // workloads that got quota in a simulation and have no pods
 }
 
 // engine makes an engine of the world. Objects that cannot be right are left out;

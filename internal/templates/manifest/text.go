@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 var (
@@ -149,11 +151,7 @@ func QuoteText(s string) string { return strconv.Quote(Clip(s)) }
 
 // Clip shortens text for a message.
 func Clip(s string) string {
-	s = strings.ReplaceAll(s, "\n", " ")
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:39]) + "…"
-	}
-	return s
+	return words.Cut(strings.ReplaceAll(s, "\n", " "), 40)
 }
 
 // SortedKeys returns the keys of a map in order.

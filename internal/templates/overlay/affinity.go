@@ -131,7 +131,7 @@ func (r nodeRules) prefer(key string, values []string, weight int) {
 }
 
 var (
-	schedulable = []string{"Schedulable"}
+	schedulable = []string{kinds.NodeHealthy}
 	passed      = []string{"Passed"}
 )
 
