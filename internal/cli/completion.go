@@ -16,7 +16,7 @@ func newCompletion(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print the completion script for bash, zsh, fish or powershell",
-		Long: `Prints a script that completes commands, options, and the names of jobs,
+		Long: `Print a script that completes commands, flags, and the names of jobs,
 namespaces, queues, priorities and templates. Load it as follows:
 
   bash        source <(hyperpod completion bash)         (needs bash-completion)

@@ -39,7 +39,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "connect-cluster CLUSTER",
 		Short: "Write the kubeconfig entry of a HyperPod cluster and make it current",
-		Long: `Finds the EKS cluster of a HyperPod cluster and writes its entry to the
+		Long: `Find the EKS cluster of a HyperPod cluster and write its entry to the
 kubeconfig: a cluster, a user and a context, all named by the ARN of the EKS
 cluster, as the AWS CLI names them. The context becomes the current one. The
 order and the comments of the file stay.

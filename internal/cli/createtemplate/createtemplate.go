@@ -36,7 +36,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "create-template NAME --from TEMPLATE|-f FILE|--job JOB",
 		Short: "Create a template from another one, a manifest or a job",
-		Long: `Creates a template from another template, a manifest or a job of the cluster.
+		Long: `Create a template from another template, a manifest or a job of the cluster.
 
 If the manifest has no placeholders, its name, image, node count, instance type
 and devices become parameters, and the current values become their defaults. The

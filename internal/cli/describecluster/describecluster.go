@@ -28,7 +28,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "describe-cluster CLUSTER",
 		Short: "Show a HyperPod cluster and its instance groups",
-		Long: `Shows a HyperPod cluster as SageMaker describes it: status, orchestrator,
+		Long: `Show a HyperPod cluster as SageMaker describes it: status, orchestrator,
 network, and the instance groups with their current and target counts, images
 and pending software updates.`,
 		Example: `  hyperpod describe-cluster ml-prod

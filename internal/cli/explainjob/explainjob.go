@@ -53,7 +53,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "explain-job NAME",
 		Short: "Explain why a job is pending, who holds its quota, and what would let it run",
-		Long: `Explains why a job does not run:
+		Long: `Explain why a job does not run:
 
   - its timeline and its position in the queue
   - the quota that it is short of, who holds it, for how long, and whether those

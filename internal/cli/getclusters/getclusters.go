@@ -38,12 +38,12 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Use:     "get-clusters",
 		Aliases: []string{"list-clusters", "get-cluster"},
 		Short:   "List HyperPod clusters with their instance types and free accelerators",
-		Long: `Lists the HyperPod clusters of a region, with one row for each instance type.
+		Long: `List the HyperPod clusters of a region, with one row for each instance type.
 The free accelerators come from the nodes and pods of the cluster. With
 --namespace, the list also shows the accelerator quota of a team.
 
-The clusters are read in parallel, and the kubeconfig stays as it is. A cluster
-that cannot be read keeps its rows, with the counts that SageMaker has.`,
+The command reads the clusters in parallel and does not change the kubeconfig. A
+cluster that cannot be read keeps its rows, with the counts that SageMaker has.`,
 		Example: `  hyperpod get-clusters --region us-west-2
   hyperpod get-clusters --clusters ml-prod,ml-dev -n hyperpod-ns-ml-engineers
   hyperpod get-clusters --group -o json`,

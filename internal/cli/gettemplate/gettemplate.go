@@ -26,7 +26,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "get-template NAME",
 		Short: "Show the parameters or the manifest of a template",
-		Long: `Shows the parameters of a template, their defaults, and the flags that set them.
+		Long: `Show the parameters of a template, their defaults, and the flags that set them.
 -o yaml prints the manifest unchanged.`,
 		Example: `  hyperpod get-template pytorch
   hyperpod get-template pytorch -o yaml > jobs/mine.yaml

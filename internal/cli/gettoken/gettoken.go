@@ -32,8 +32,8 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "get-token EKS-CLUSTER",
 		Short: "Print a token for an EKS cluster, as a kubectl credential plugin",
-		Long: `Prints a token for an EKS cluster as an ExecCredential. kubectl and hyperpod run
-this command when a kubeconfig of connect-cluster tells them to.
+		Long: `Print a token for an EKS cluster as an ExecCredential. kubectl and hyperpod run
+this command if connect-cluster wrote the entry in the kubeconfig.
 
 The token is a presigned request to AWS STS. It is signed on this machine with
 the AWS credentials of the environment: profiles, SSO, roles, web identity and

@@ -48,7 +48,7 @@ func newApply(f *factory.Factory, test func(context.Context, *ApplyOptions) erro
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
 		Short: "Make the changes of a governance file on the cluster",
-		Long: `Shows the plan of a governance file, prompts, and writes the Kueue objects
+		Long: `Show the plan of a governance file, prompt, and write the Kueue objects
 with server-side apply: namespaces, LocalQueues, ClusterQueues, flavors,
 cohorts and priority classes. On clusters with the task governance add-on, the
 add-on overwrites such changes; change those teams with --target sagemaker,
@@ -57,8 +57,8 @@ cluster, and waits until SageMaker has made each change.
 
 Kueue objects are sent as a dry run first. Quotas that rise are changed before
 quotas that fall. The command stops at the first failure and lists what is
-done and what is left; run it again to continue. The state before is kept in a
-file to go back to.`,
+done and what is left; run it again to continue. It saves the previous state to
+a file, so that you can go back.`,
 		Example: `  hyperpod governance apply -f teams.yaml
   hyperpod governance apply -f teams.yaml --yes --sandbox
   hyperpod governance apply -f teams.yaml --target sagemaker --cluster-name ml-prod

@@ -35,7 +35,7 @@ func newAudit(f *factory.Factory, test func(context.Context, *AuditOptions) erro
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find teams that wait, quota that is idle meanwhile, and the setting behind it",
-		Long: `Lists what keeps teams from running, the longest wait first:
+		Long: `List what keeps teams from running, the longest wait first:
 
   - teams that wait for quota, and the teams that borrow it
   - quota that is idle while others wait, and the one setting that keeps it idle

@@ -35,7 +35,7 @@ func newCheck(f *factory.Factory, test func(context.Context, *CheckOptions) erro
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Find mistakes in a governance file",
-		Long: `Checks a governance file against the rules of SageMaker HyperPod task
+		Long: `Check a governance file against the rules of SageMaker HyperPod task
 governance and Kueue, without a cluster. docs/governance-check.md lists the
 rules.
 

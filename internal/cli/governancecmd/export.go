@@ -35,7 +35,7 @@ func newExport(f *factory.Factory, test func(context.Context, *ExportOptions) er
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the governance file of a cluster",
-		Long: `Writes the teams, quota and policy of a cluster as a governance file. The
+		Long: `Write the teams, quota and policy of a cluster as a governance file. The
 cluster can be made by HyperPod or by hand, live, a sandbox or a snapshot.
 What the terms of task governance cannot express is kept under kueue, so a
 plan of the file changes nothing.

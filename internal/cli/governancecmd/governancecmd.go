@@ -17,7 +17,7 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "governance",
 		Short: "Manage teams, quota and policy as one file",
-		Long: `Keeps teams, quota and policy in one YAML file, in the terms of SageMaker
+		Long: `Keep teams, quota and policy in one YAML file, in the terms of SageMaker
 HyperPod task governance: compute allocations and cluster policy.
 
   export   writes the file of a cluster

@@ -36,7 +36,7 @@ func newPlan(f *factory.Factory, test func(context.Context, *PlanOptions) error)
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
 		Short: "Show what a governance file changes, and what that does to jobs",
-		Long: `Compares a governance file with the cluster: which teams, quota and policy
+		Long: `Compare a governance file with the cluster: which teams, quota and policy
 change, the figures of get-quota before and after, and which jobs are
 preempted, start or can never run any more, by Kueue's own rules on the
 present state. Changes nothing.

@@ -36,7 +36,7 @@ func newRBAC(f *factory.Factory, test func(context.Context, *RBACOptions) error)
 	cmd := &cobra.Command{
 		Use:   "rbac TEAM",
 		Short: "Print least-privilege Roles for the data scientists of a team",
-		Long: `Prints Roles and bindings that grant exactly what the commands for data
+		Long: `Print Roles and bindings that grant exactly what the commands for data
 scientists ask of the API server: jobs, pods, logs and workloads in the
 namespaces of the team, and read access to queues, flavors, nodes and other
 objects without a namespace. docs/permissions.md lists the permissions of each

@@ -39,7 +39,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Use:     "list-cluster-events CLUSTER",
 		Aliases: []string{"list-cluster-event"},
 		Short:   "List events of a HyperPod cluster: provisioning, health, replacement",
-		Long: `Lists what happened to a HyperPod cluster, its instance groups and its nodes,
+		Long: `List what happened to a HyperPod cluster, its instance groups and its nodes,
 the oldest event first. With --follow, new events are printed as they come, one
 per line.`,
 		Example: `  hyperpod list-cluster-events ml-prod --since 24h

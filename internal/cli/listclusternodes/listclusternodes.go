@@ -30,7 +30,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Use:     "list-cluster-nodes CLUSTER",
 		Aliases: []string{"list-cluster-node"},
 		Short:   "List the nodes of a HyperPod cluster with their health and pods",
-		Long: `Lists the instances of a HyperPod cluster as SageMaker sees them, joined with
+		Long: `List the instances of a HyperPod cluster as SageMaker sees them, joined with
 the nodes of its EKS cluster: health, deep health checks, faults, and the number
 of pods. If the EKS cluster does not answer, these values are unknown (-).`,
 		Example: `  hyperpod list-cluster-nodes ml-prod

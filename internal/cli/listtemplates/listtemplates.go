@@ -30,7 +30,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Use:     "list-templates",
 		Aliases: []string{"list-template"},
 		Short:   "List the templates that jobs can start from",
-		Long: `Lists the templates in the working directory, in its folder jobs and in your
+		Long: `List the templates in the working directory, in its folder jobs and in your
 templates folder, the embedded templates, and the templates of the team. The
 latter are ConfigMaps of the namespace with the label cli.hyperpod/template. If
 several templates have one name, the first is used; team/NAME always means the

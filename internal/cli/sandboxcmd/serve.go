@@ -27,7 +27,7 @@ func newServe(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [NAME]",
 		Short: "Serve a sandbox to kubectl on loopback until Ctrl-C",
-		Long: `Serves a sandbox to kubectl and other clients on loopback until Ctrl-C. Each
+		Long: `Serve a sandbox to kubectl and other clients on loopback until Ctrl-C. Each
 start creates a token and writes it to a kubeconfig file. Only clients with the
 token get answers. The file is removed at the end.`,
 		Example: `  hyperpod sandbox serve lab --write-kubeconfig lab.kubeconfig &

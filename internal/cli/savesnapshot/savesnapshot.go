@@ -36,7 +36,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "save-snapshot FILE",
 		Short: "Save the state of the cluster in a file for offline use",
-		Long: `Saves what the read commands, the dry run and simulate use: namespaces, queues,
+		Long: `Save what the read commands, the dry run and simulate use: namespaces, queues,
 cohorts, flavors, topologies, priority classes, workloads, jobs, nodes, pods and
 Kueue's configuration, as far as you have permission to read them. These
 commands then work without a cluster: add --snapshot FILE.

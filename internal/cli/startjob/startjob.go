@@ -16,8 +16,8 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "start-job [NAME]",
 		Short: "Start a training job",
-		Long: `Starts a training job: renders a template, fills in the namespace, queue,
-priority and node health, and submits the result.
+		Long: `Start a training job: render a template, fill in the namespace, queue,
+priority and node health, and submit the result.
 
 The definition comes from the first of these that is given: --from,
 --config-file (manifests, or a configuration file of the official CLI v2),

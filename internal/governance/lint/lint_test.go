@@ -146,7 +146,7 @@ func TestNoPods(t *testing.T) {
 // head is the part of docs/lint.md above the table.
 const head = "# Rules for jobs\n\n" +
 	"`hyperpod start-job --dry-run` and `hyperpod explain-job` check a job's manifest against the rules below, so that you\n" +
-	"find mistakes before the job waits for hours. Findings appear behind `also`, with an option or command that mends\n" +
+	"find mistakes before the job waits for hours. Findings appear behind `also`, with a flag or command that fixes\n" +
 	"them:\n\n" +
 	"```\n" +
 	"$ hyperpod start-job -f train.yaml --dry-run\n" +
