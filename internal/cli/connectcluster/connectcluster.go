@@ -25,7 +25,7 @@ const (
 
 // Options are what was typed.
 type Options struct {
-	factory.HyperPodCluster
+	factory.OneCluster
 	Factory *factory.Factory
 	Role    string
 	Alias   string

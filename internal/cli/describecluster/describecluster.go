@@ -18,7 +18,7 @@ import (
 
 // Options are what was typed.
 type Options struct {
-	factory.HyperPodCluster
+	factory.OneCluster
 	Factory *factory.Factory
 }
 

@@ -89,9 +89,9 @@ func (f *Factory) EKS(ctx context.Context, a *aws.Client, e clusters.Endpoint) (
 	return &Cluster{Client: c, Context: e.ARN, ClusterName: e.ARN, Now: f.Now}, nil
 }
 
-// HyperPodCluster is the HyperPod cluster that a command is about, and its AWS account:
+// OneCluster is the HyperPod cluster that a command is about, and its AWS account:
 // the part of the options that such commands share.
-type HyperPodCluster struct {
+type OneCluster struct {
 	Account Account
 	Cluster string
 
@@ -99,20 +99,21 @@ type HyperPodCluster struct {
 }
 
 // AddFlags defines the flags, and the completion of the argument.
-func (h *HyperPodCluster) AddFlags(f *Factory, cmd *cobra.Command) {
+func (h *OneCluster) AddFlags(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&h.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
 	AddAccountFlags(cmd.Flags(), &h.Account)
 	f.CompleteArgs(cmd, HyperPodClusters(&h.Account))
 }
 
 // Take takes the name of the cluster from the flag or the argument.
-func (h *HyperPodCluster) Take(_ *cobra.Command, args []string) (err error) {
-	h.Cluster, err = clusterName(h.flag, args)
+func (h *OneCluster) Take(_ *cobra.Command, args []string) (err error) {
+	h.Cluster, err = HyperPodCluster(h.flag, args)
 	return err
 }
 
-// clusterName returns the name of a cluster, given as a flag or as the only argument.
-func clusterName(flag string, args []string) (string, error) {
+// HyperPodCluster returns the name of a HyperPod cluster, given as a flag or as the only
+// argument.
+func HyperPodCluster(flag string, args []string) (string, error) {
 	lists := errs.Run("get-clusters").WithNote("shows the names")
 	switch {
 	case len(args) > 1:

@@ -32,7 +32,7 @@ func TestFollowPrintsEachEventOnce(t *testing.T) {
 		s.AddEvent("ml", fake.Event{Time: at, Level: "Warn", Describe: "three", Instance: "i-1"})
 		tick <- at
 	}()
-	o := &Options{Factory: &factory.Factory{IO: io, Env: os.Getenv, Now: time.Now}, HyperPodCluster: factory.HyperPodCluster{Cluster: "ml"}, Follow: true, Tick: tick}
+	o := &Options{Factory: &factory.Factory{IO: io, Env: os.Getenv, Now: time.Now}, OneCluster: factory.OneCluster{Cluster: "ml"}, Follow: true, Tick: tick}
 	o.Factory.Global.Output = "table"
 	if err := Run(t.Context(), o); err != nil {
 		t.Fatal(err)

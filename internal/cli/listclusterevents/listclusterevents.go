@@ -17,7 +17,7 @@ import (
 
 // Options are what was typed.
 type Options struct {
-	factory.HyperPodCluster
+	factory.OneCluster
 	Factory *factory.Factory
 	Group   string
 	Node    string
