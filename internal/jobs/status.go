@@ -48,7 +48,7 @@ func StateNames() []string {
 	return out
 }
 
-// UnknownState returns the first of the names that is no state, ignoring case, and the
+// UnknownState returns the first name that does not name a state, ignoring case, and the
 // state that was probably meant; ok is false where all are states.
 func UnknownState(names []string) (name, near string, ok bool) {
 	for _, name := range names {

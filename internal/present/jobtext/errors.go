@@ -39,7 +39,7 @@ func Error(err error) error {
 	return err
 }
 
-// CheckStates returns an error (exit code 2) if one of the names is no state.
+// CheckStates returns an error (exit code 2) if a name does not name a state.
 func CheckStates(names []string) error {
 	name, near, unknown := jobs.UnknownState(names)
 	if !unknown {
