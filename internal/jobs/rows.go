@@ -28,6 +28,10 @@ type VerboseRow struct {
 	Failed    int
 	Restarts  int
 	UID       string
+	// CreatedBy is who created the job, null where neither its label nor its annotation says.
+	CreatedBy *string
+	// Devices are the accelerators that all its pods request, by resource.
+	Devices map[string]int64
 }
 
 // List is the document of list-jobs.
@@ -45,7 +49,8 @@ func RowOf(j state.Job, s Status) Row {
 // VerboseRowOf returns the long row of a job. message is the status in words.
 func VerboseRowOf(j state.Job, s Status, message string) VerboseRow {
 	return VerboseRow{Row: RowOf(j, s), Kind: j.Kind.Kind, Queue: orNull(j.Queue()), Since: Time(s.Since), Reason: s.Reason, Message: message,
-		Pods: s.Wanted, PodsReady: s.Ready, Failed: s.Failed, Restarts: s.Restarts, UID: j.UID}
+		Pods: s.Wanted, PodsReady: s.Ready, Failed: s.Failed, Restarts: s.Restarts, UID: j.UID,
+		CreatedBy: orNull(Creator(j.Labels, j.Annotations)), Devices: Devices(j)}
 }
 
 // ListJSON returns the document of list-jobs; no jobs are an empty list.

@@ -68,7 +68,9 @@ func TestListJSON(t *testing.T) {
    "PodsReady": 1,
    "Failed": 0,
    "Restarts": 3,
-   "UID": "u-1"
+   "UID": "u-1",
+   "CreatedBy": null,
+   "Devices": {}
   }
  ]
 }`

@@ -32,6 +32,9 @@ func (t Table) render(s *IO, wide bool) ([]byte, error) {
 	} else {
 		sheet.writeLong(&b, s.Color)
 	}
+	if t.NoHeader {
+		_, _ = b.ReadBytes('\n')
+	}
 	for _, n := range slices.Concat(t.Notes, sheet.leftOut()) {
 		b.WriteString(SafeLines(n) + "\n")
 	}

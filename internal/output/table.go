@@ -54,6 +54,8 @@ type Table struct {
 	Empty string
 	// Notes are printed below the rows, as they are.
 	Notes []string
+	// NoHeader leaves out the titles of the columns.
+	NoHeader bool
 }
 
 // T returns a plain cell for each text.

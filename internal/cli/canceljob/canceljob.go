@@ -20,8 +20,10 @@ import (
 type Options struct {
 	Factory *factory.Factory
 	// Names are the jobs to cancel. If there are none, the flags below choose them.
-	Names         []string
-	All           bool
+	Names []string
+	All   bool
+	// Mine chooses the jobs that the user created.
+	Mine          bool
 	AllNamespaces bool
 	Selector      string
 	StateNames    []string
@@ -59,6 +61,7 @@ ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
 		Example: `  hyperpod cancel-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod cancel-job a b c --yes --wait
   hyperpod cancel-job --all --state pending --yes
+  hyperpod cancel-job --mine --state pending
   hyperpod cancel-job -l sweep=17 --dry-run
   hyperpod cancel-job -A --reason ExceedsMaxQuota --older-than 7d`,
 		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
@@ -74,7 +77,8 @@ ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
 	factory.AddJobNameFlag(cmd, &flag)
 	fs := cmd.Flags()
 	fs.BoolVar(&o.All, "all", false, "cancel all jobs of the namespace")
-	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "choose jobs in all namespaces (with --all, --selector, --state, --reason or --older-than)")
+	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created; without names, all of them")
+	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "choose jobs in all namespaces (with --all, --mine, --selector, --state, --reason or --older-than)")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
 	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states (with -A, --all or --selector)")
 	fs.StringSliceVar(&o.Reasons, "reason", nil, "only jobs with one of these reasons (with -A, --all or --selector)")
@@ -109,16 +113,18 @@ func (o *Options) narrowing() (flags []string) {
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	narrow := o.narrowing()
-	chosen := o.All || o.Selector != "" || o.AllNamespaces
+	chosen := o.All || o.Mine || o.Selector != "" || o.AllNamespaces
 	switch {
 	case len(o.Names) == 0 && !chosen && len(narrow) > 0:
 		return errs.Usagef("%s needs --all, --selector or -A", narrow[0]).Suggest(errs.Run("cancel-job", append([]string{"--all"}, narrow...)...))
 	case len(o.Names) == 0 && !chosen:
 		return errs.Usagef("no job named").Suggest(errs.Run("list-jobs").WithNote("shows the names"), errs.Run("cancel-job", "--all"))
+	case len(o.Names) > 0 && o.Mine:
+		return errs.Usagef("job names cannot be used with --mine").Suggest(errs.Run("cancel-job", o.Names...))
 	case len(o.Names) > 0 && (chosen || len(narrow) > 0):
 		return errs.Usagef("job names cannot be combined with -A, --all, --selector, --state, --reason or --older-than").
 			Suggest(errs.Run("cancel-job", o.Names...))
-	case o.AllNamespaces && !o.All && o.Selector == "" && len(narrow) == 0:
+	case o.AllNamespaces && !o.All && !o.Mine && o.Selector == "" && len(narrow) == 0:
 		return errs.Usagef("-A needs --all, --selector, --state, --reason or --older-than").
 			Suggest(errs.Run("cancel-job", "-A", "--older-than", "7d", "--dry-run"), errs.Run("cancel-job", "-A", "--all", "--dry-run").WithNote("all jobs of all teams"))
 	case o.AllNamespaces && o.Factory.Global.Namespace != "":
@@ -137,6 +143,9 @@ func (o *Options) Validate() error {
 		return err
 	}
 	if err := factory.CheckSelector(o.Selector); err != nil {
+		return err
+	}
+	if err := o.Factory.CheckMine(o.Mine); err != nil {
 		return err
 	}
 	return jobtext.CheckStates(o.StateNames)

@@ -111,7 +111,7 @@ func (o *Options) list(ctx context.Context, c *factory.Cluster) (choice, error) 
 			reason: cmp.Or(q.reason(workloads[i]), statuses[i].Reason), team: cmp.Or(q.teams[j.Namespace], discovery.TeamOf(j.Namespace, nil)),
 			by: jobs.Creator(j.Labels, j.Annotations), with: submit.Together(j.Annotations)}
 		if j.DeletionTimestamp != nil || o.Kind != "" && o.Kind != j.Kind.Kind || !t.state.Named(o.StateNames) ||
-			o.OlderThan != nil && c.Now().Sub(t.created) <= *o.OlderThan {
+			o.Mine && t.by != o.Factory.User() || o.OlderThan != nil && c.Now().Sub(t.created) <= *o.OlderThan {
 			continue
 		}
 		found.reasons[t.reason]++
@@ -227,6 +227,9 @@ func (o *Options) confirmed(ctx context.Context, targets []target) (bool, error)
 		line := fmt.Sprintf("  %s/%s in %s", strings.ToLower(t.kind.Kind), t.name, t.namespace)
 		if t.state != "" {
 			line += ", " + string(t.state)
+		}
+		if t.by != "" {
+			line += ", created by " + t.by
 		}
 		o.line(line)
 	}

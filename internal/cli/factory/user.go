@@ -3,6 +3,8 @@ package factory
 import (
 	"os/user"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
 // User returns the login name of the user, empty if it is unknown. The environment (USER, LOGNAME, on Windows USERNAME)
@@ -18,4 +20,12 @@ func (f *Factory) User() string {
 		return u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
 	}
 	return ""
+}
+
+// CheckMine refuses --mine where the user has no name.
+func (f *Factory) CheckMine(mine bool) error {
+	if mine && f.User() == "" {
+		return errs.Usagef("--mine needs your user name, and the environment has none").WithAdvice("set USER")
+	}
+	return nil
 }

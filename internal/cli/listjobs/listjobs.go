@@ -30,6 +30,11 @@ type Options struct {
 	Kind          string
 	Verbose       bool
 	Watch         bool
+	Mine          bool
+	NoHeaders     bool
+	SortBy        string
+	// Since is the age of the oldest job to list; nil lists all.
+	Since *time.Duration
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -41,14 +46,16 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Short:   "List jobs with their state and priority",
 		Long: `List jobs of every kind that the cluster serves: PyTorchJob, MPIJob,
 HyperPodPyTorchJob, RayJob, JobSet, TFJob, XGBoostJob, and the batch Jobs and
-RayClusters that have a queue label.
-
+RayClusters that have a queue label. SIZE is the number of pods and their
+accelerators, RUNTIME how long a job has run, WAITING how long it waits or
+waited for its start. OWNER is who created it, as far as the job says.
 
 States: Pending, Preempted, Suspended, Starting, Running, Restarting,
 Succeeded, Failed.`,
 		Example: `  hyperpod list-jobs --all-namespaces
   hyperpod list-jobs -n hyperpod-ns-researchers --state running -o wide
   hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'
+  hyperpod list-jobs --mine --since 7d --sort-by waiting
   hyperpod list-jobs --watch`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, Run, runF),
@@ -60,6 +67,10 @@ Succeeded, Failed.`,
 	factory.AddKindFlagFor(cmd, &o.Kind, "only jobs of this kind")
 	fs.BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: kind, queue, since, reason, pods")
 	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes")
+	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
+	factory.OptionalAge(fs, &o.Since, "since", "only jobs created within this `duration`, for example 7d")
+	fs.BoolVar(&o.NoHeaders, "no-headers", false, "print the table without the titles of its columns")
+	factory.AddChoice(cmd, &o.SortBy, factory.Choice{Name: "sort-by", Usage: "order of the list: " + strings.Join(orders, "|") + " (default: namespace and name)", Words: orders})
 	factory.Complete(cmd, "state", jobs.StateNames()...)
 	return cmd
 }
@@ -69,7 +80,10 @@ func (o *Options) Validate() error {
 	if err := jobtext.CheckStates(o.StateNames); err != nil {
 		return err
 	}
-	return factory.CheckSelector(o.Selector)
+	if err := factory.CheckSelector(o.Selector); err != nil {
+		return err
+	}
+	return o.Factory.CheckMine(o.Mine)
 }
 
 // Run lists the jobs, or follows them.
@@ -91,9 +105,9 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	f.Missing(st.Missing)
-	rows := o.rows(st)
+	rows := o.rows(st, cluster.Now())
 	err = output.Print(f.IO, format, o.document(rows, state.UnreadOf(st.Missing)),
-		func() output.Table { return table(rows, cluster.Now(), o.AllNamespaces) },
+		func() output.Table { return o.table(rows, cluster.Now()) },
 		func() []string { return names(rows) })
 	return cmp.Or(err, factory.Failures(st.Missing))
 }
@@ -140,29 +154,16 @@ type row struct {
 	status jobs.Status
 }
 
-func (o *Options) rows(st *state.State) []row {
+func (o *Options) rows(st *state.State, now time.Time) []row {
 	statuses := jobs.Statuses(st.Jobs, st.Workloads)
 	var out []row
 	for i, j := range st.Jobs {
-		if r := (row{j, statuses[i]}); o.wanted(r.status) {
+		if r := (row{j, statuses[i]}); o.wanted(r, now) {
 			out = append(out, r)
 		}
 	}
-	sortRows(out)
+	sortRows(out, o.SortBy, now)
 	return out
-}
-
-func (o *Options) wanted(s jobs.Status) bool {
-	return s.State.Named(o.StateNames)
-}
-
-func sortRows(rows []row) {
-	slices.SortStableFunc(rows, func(a, b row) int {
-		if c := strings.Compare(a.job.Namespace, b.job.Namespace); c != 0 {
-			return c
-		}
-		return strings.Compare(a.job.Name, b.job.Name)
-	})
 }
 
 // document is what JSON, YAML and jsonpath show.
@@ -187,9 +188,17 @@ func Table(j state.Job, s jobs.Status, now time.Time) output.Table {
 	return table([]row{{j, s}}, now, false)
 }
 
+// table is the table with the choices of the options.
+func (o *Options) table(rows []row, now time.Time) output.Table {
+	t := table(rows, now, o.AllNamespaces)
+	t.NoHeader = o.NoHeaders
+	return t
+}
+
 func table(rows []row, now time.Time, all bool) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "STATE", Keep: true},
-		{Title: "AGE", Right: true, Ticks: true}, {Title: "PRIORITY"}, {Title: "KIND", Wide: true}, {Title: "QUEUE", Wide: true},
+	t := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "STATE", Keep: true}, {Title: "SIZE", Yield: 1},
+		{Title: "OWNER", Yield: 3}, {Title: "RUNTIME", Right: true, Ticks: true, Yield: 2}, {Title: "WAITING", Right: true, Ticks: true, Yield: 5},
+		{Title: "AGE", Right: true, Ticks: true, Yield: 6}, {Title: "PRIORITY", Yield: 4}, {Title: "KIND", Wide: true}, {Title: "QUEUE", Wide: true},
 		{Title: "SINCE", Wide: true, Right: true, Ticks: true}, {Title: "REASON", Wide: true}}, Empty: "no jobs found"}
 	if all {
 		t.Columns = append([]output.Column{{Title: "NAMESPACE"}}, t.Columns...)
@@ -201,13 +210,22 @@ func table(rows []row, now time.Time, all bool) output.Table {
 }
 
 func cells(r row, now time.Time, all bool) []output.Cell {
-	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)},
+	ran, waited := jobs.Lasted(r.job, r.status, now)
+	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)}, {Text: sizeText(r)}, {Text: orDash(r.owner())},
+		{Text: lasted(ran)}, {Text: lasted(waited)},
 		{Text: words.Age(now.Sub(r.job.CreationTimestamp))}, {Text: orDash(r.job.Priority())},
 		{Text: r.job.Kind.Kind}, {Text: orDash(r.job.Queue())}, {Text: words.Age(now.Sub(r.status.Since))}, {Text: orDash(r.status.Reason)}}
 	if all {
 		c = append([]output.Cell{{Text: r.job.Namespace}}, c...)
 	}
 	return c
+}
+
+func lasted(d *time.Duration) string {
+	if d == nil {
+		return "-"
+	}
+	return words.Age(*d)
 }
 
 func orDash(s string) string {

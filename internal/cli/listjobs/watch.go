@@ -20,7 +20,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 	case format.IsTable():
 		show = o.liveTable(c, format)
 	case format.Name == output.JSON:
-		show = o.printChange
+		show = func(ch follow.Change) error { return o.printChange(c, ch) }
 	default:
 		return factory.NoWatch(format)
 	}
@@ -35,8 +35,8 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 }
 
 // printChange writes one job object on a line, with the type of the change.
-func (o *Options) printChange(ch follow.Change) error {
-	if ch.Type == kube.Synced || !o.wanted(ch.Status) {
+func (o *Options) printChange(c *factory.Cluster, ch follow.Change) error {
+	if ch.Type == kube.Synced || !o.wanted(row{ch.Job, ch.Status}, c.Now()) {
 		return nil
 	}
 	if o.Verbose {
@@ -63,15 +63,15 @@ func (o *Options) liveTable(c *factory.Cluster, format output.Format) func(follo
 	synced := false
 	draw := func() error {
 		all := slices.Collect(maps.Values(rows))
-		sortRows(all)
-		return live.Update(table(all, c.Now(), o.AllNamespaces))
+		sortRows(all, o.SortBy, c.Now())
+		return live.Update(o.table(all, c.Now()))
 	}
 	return func(ch follow.Change) error {
 		if ch.Type == kube.Synced {
 			synced = true
 			return draw()
 		}
-		if ch.Type == kube.Deleted || !o.wanted(ch.Status) {
+		if ch.Type == kube.Deleted || !o.wanted(row{ch.Job, ch.Status}, c.Now()) {
 			delete(rows, ch.Job.UID)
 		} else {
 			rows[ch.Job.UID] = row{ch.Job, ch.Status}

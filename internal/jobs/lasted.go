@@ -1,0 +1,52 @@
+package jobs
+
+import (
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Lasted returns how long a job has run, or ran, and how long it waited before, or has
+// waited. A nil duration is not recorded, or does not apply to the state.
+func Lasted(j state.Job, s Status, now time.Time) (ran, waited *time.Duration) {
+	span := func(from, to time.Time) *time.Duration {
+		if from.IsZero() || to.Before(from) {
+			return nil
+		}
+		d := to.Sub(from)
+		return &d
+	}
+	switch s.State {
+	case Pending, Preempted:
+		return nil, span(s.Since, now)
+	case Suspended:
+		return nil, nil
+	}
+	start, end := time.Time{}, now
+	if j.Start != nil {
+		start = *j.Start
+	}
+	if s.State.Finished() {
+		end = s.Since
+		if j.Completion != nil {
+			end = *j.Completion
+		}
+	} else if start.IsZero() {
+		start = s.Since
+	}
+	return span(start, end), span(j.CreationTimestamp, start)
+}
+
+// Devices are the accelerators that all pods of a job request, by resource.
+func Devices(j state.Job) map[string]int64 {
+	out := map[string]int64{}
+	for _, r := range j.Roles {
+		for name, n := range r.Requests {
+			if kinds.Accelerator(name) && n > 0 && r.Replicas > 0 {
+				out[name] += n * r.Replicas
+			}
+		}
+	}
+	return out
+}
