@@ -55,6 +55,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod governance plan":     with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.Markdown),
 		"hyperpod save-snapshot":       page,
 		"hyperpod sandbox list":        table,
+		"hyperpod config view":         table,
 		"hyperpod version":             {output.JSON, output.YAML},
 
 		"hyperpod create-cluster":          document,

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/configcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/connectcluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/copyfile"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/createcluster"
@@ -142,7 +143,7 @@ uses a sandbox: a practice cluster on this machine.`,
 		savesnapshot.NewCmd(f, nil),
 		sandboxcmd.NewCmd(f),
 	)
-	add(groupOther, newCompletion(f), newVersion(f))
+	add(groupOther, configcmd.NewCmd(f), newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)
 	addFormats(f, root)

@@ -32,8 +32,8 @@ type Config struct {
 	Quiet bool
 	// Confirm says when start-job prompts: ConfirmAlways, ConfirmPreempt or ConfirmNever.
 	Confirm string
-	// Namespace is the default for -n.
-	Namespace string
+	// Namespace is the default for -n, Context that for --context.
+	Namespace, Context string
 
 	// Path is the configuration file, which need not exist.
 	Path string
@@ -150,6 +150,7 @@ func decode(v *viper.Viper, values map[string]Value, path string, env func(strin
 		Quiet:              v.GetBool(keyQuiet),
 		Confirm:            v.GetString(keyConfirm),
 		Namespace:          v.GetString(keyNamespace),
+		Context:            v.GetString(keyContext),
 		Path:               path,
 		values:             values,
 	}

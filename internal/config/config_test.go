@@ -154,7 +154,8 @@ func TestEveryKeyByEveryWay(t *testing.T) {
 
 func same(a, b Config) bool {
 	return a.Output == b.Output && a.Color == b.Color && a.DefaultTemplate == b.DefaultTemplate && a.SandboxDirectory == b.SandboxDirectory &&
-		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet && a.Confirm == b.Confirm && a.Namespace == b.Namespace
+		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet && a.Confirm == b.Confirm && a.Namespace == b.Namespace &&
+		a.Context == b.Context
 }
 
 func TestWrongFiles(t *testing.T) {

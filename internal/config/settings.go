@@ -21,6 +21,7 @@ const (
 	keyQuiet              = "quiet"
 	keyConfirm            = "confirm"
 	keyNamespace          = "namespace"
+	keyContext            = "context"
 )
 
 // The values of confirm.
@@ -71,6 +72,8 @@ var settings = []setting{
 		oneOf(ConfirmAlways, ConfirmPreempt, ConfirmNever), func(c *Config, v string) { c.Confirm = v }, "!!str"},
 	{keyNamespace, "", "the name of a namespace", "default for -n; the namespace of the kubeconfig's context comes after it",
 		text, func(c *Config, v string) { c.Namespace = v }, "!!str"},
+	{keyContext, "", "the name of a context", "default for --context: the cluster to use, instead of the kubeconfig's current context",
+		text, func(c *Config, v string) { c.Context = v }, "!!str"},
 }
 
 // Settings describes every key.
@@ -89,6 +92,12 @@ func Keys() []string {
 		out = append(out, s.key)
 	}
 	return out
+}
+
+// CheckKey returns an error (exit code 2) if no setting has the name.
+func CheckKey(key string) error {
+	_, err := settingNamed(key)
+	return err
 }
 
 func settingNamed(key string) (setting, error) {

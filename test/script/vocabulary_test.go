@@ -89,6 +89,7 @@ var documents = []struct{ name, args string }{
 	{"list-instance-types", "list-instance-types"},
 	{"save-snapshot", "save-snapshot $WORK/cluster.json"},
 	{"sandbox list", "sandbox list"},
+	{"config view", "config view"},
 	{"get-log", "get-log vit-huge -n hyperpod-ns-researchers --all-pods --tail 2"},
 	{"cancel-job", "cancel-job vit-huge -n hyperpod-ns-researchers --dry-run"},
 	{"patch-job", "patch-job suspend vit-huge -n hyperpod-ns-researchers --dry-run"},
@@ -105,7 +106,7 @@ var documents = []struct{ name, args string }{
 }
 
 // clusterless are the documents that need no Kubernetes cluster.
-var clusterless = []string{"version", "sandbox list", "get-clusters", "describe-cluster", "list-cluster-nodes", "list-cluster-events", "create-cluster", "reboot-cluster-nodes", "replace-cluster-nodes"}
+var clusterless = []string{"version", "sandbox list", "config view", "get-clusters", "describe-cluster", "list-cluster-nodes", "list-cluster-events", "create-cluster", "reboot-cluster-nodes", "replace-cluster-nodes"}
 
 // withAccount returns the environment of an AWS account, for run.
 func withAccount(t *testing.T) []string {
@@ -317,7 +318,7 @@ func TestFormats(t *testing.T) {
 		seen[d.name] = true
 		fields := strings.Fields(args)
 		words := fields[:1]
-		if slices.Contains([]string{"sandbox", "governance", "patch-job"}, fields[0]) {
+		if slices.Contains([]string{"sandbox", "config", "governance", "patch-job"}, fields[0]) {
 			words = fields[:2]
 		}
 		help, err := run(t, home, append(slices.Clone(words), "--help")...)

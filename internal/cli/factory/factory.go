@@ -205,7 +205,7 @@ func (f *Factory) Connect(ctx context.Context) (output.Format, *Cluster, error) 
 }
 
 func (f *Factory) kubeconfig() (*Cluster, error) {
-	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: f.Global.Context}, f.Env)
+	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: cmp.Or(f.Global.Context, f.Config.Context)}, f.Env)
 	if err != nil {
 		return nil, err
 	}
