@@ -135,7 +135,11 @@ func (o *Options) Validate() error {
 		return errs.Usagef("--timeout needs --wait").Suggest(errs.Option("--wait", "--timeout", o.Timeout.String()))
 	}
 	for _, name := range o.Names {
-		if _, _, err := factory.SplitJob(name, o.Kind); err != nil {
+		a, err := factory.SplitJob(name, o.Kind)
+		if err != nil {
+			return err
+		}
+		if _, err := a.In(o.Factory.Global.Namespace); err != nil {
 			return err
 		}
 	}

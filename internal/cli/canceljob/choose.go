@@ -42,11 +42,11 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (choice, error
 	found := choice{}
 	namespace := o.Factory.Global.Namespace
 	for _, argument := range o.Names {
-		kind, name, err := factory.SplitJob(argument, o.Kind)
+		a, err := factory.SplitJob(argument, o.Kind)
 		if err != nil {
 			return choice{}, errs.Also(found.failed, err)
 		}
-		j, err := findjob.FindIn(ctx, o.Factory, c, namespace, "delete", name, kind)
+		j, err := findjob.FindIn(ctx, o.Factory, c, cmp.Or(a.Namespace, namespace), "delete", a.Name, a.Kind)
 		switch {
 		case findjob.Absent(err) && o.IgnoreNotFound:
 		case findjob.Absent(err) && len(o.Names) > 1:
@@ -54,8 +54,10 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (choice, error
 		case err != nil:
 			return choice{}, errs.Also(found.failed, err)
 		default:
-			found.targets = append(found.targets, named(j, name))
-			namespace = j.Namespace // chosen and reported once for all names
+			found.targets = append(found.targets, named(j, a.Name))
+			if a.Namespace == "" {
+				namespace = j.Namespace // chosen and reported once for all names
+			}
 		}
 	}
 	return found, nil

@@ -49,7 +49,6 @@ func (o *Options) Validate() error { return admissioncheck.CheckAssume(o.Assume)
 // NewCmd returns the command. With runF, parsing can be tested alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f}
-	var flag string
 	cmd := &cobra.Command{
 		Use:   "explain-job NAME",
 		Short: "Explain why a job is pending, who holds its quota, and what would let it run",
@@ -66,9 +65,9 @@ The command runs Kueue's scheduling code on what it can read of the cluster. It
 changes nothing.`,
 		Example: `  hyperpod explain-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod explain-job smpv2-llama2 -o json`,
-		RunE: factory.RunE(o, factory.TakeJobName(&o.Name, &flag), Run, runF),
+		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
-	f.AddJobFlags(cmd, &flag, &o.Kind)
+	f.AddJobFlags(cmd, &o.Name, &o.Kind)
 	admissioncheck.AddAssumeFlag(cmd, &o.Assume)
 	admissioncheck.AddAllHoldersFlag(cmd, &o.AllHolders)
 	return cmd

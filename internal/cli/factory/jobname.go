@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,25 +10,46 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// SplitJob splits the name of a job as -o name prints it (pytorchjob.kubeflow.org/x)
-// into its kind, as kinds.JobNames has it, and its name. A bare name has the kind given
-// with --kind. Both kinds must be the same.
-func SplitJob(argument, given string) (kind, name string, err error) {
+// JobArgument is a job on the command line: NAME, KIND/NAME as -o name prints it
+// (pytorchjob.kubeflow.org/x), or NAMESPACE/NAME as errors and pages show it.
+type JobArgument struct {
+	Namespace string // "" where the argument has none
+	Kind      string // as kinds.JobNames has it, "" where it is not given
+	Name      string
+}
+
+// SplitJob reads an argument. A bare name has the kind given with --kind. Both kinds must be
+// the same. A word before the slash that is no kind, nor nearly one, is a namespace.
+func SplitJob(argument, given string) (JobArgument, error) {
 	prefix, name, found := strings.Cut(argument, "/")
 	if !found {
-		return given, argument, nil
+		return JobArgument{Kind: given, Name: argument}, nil
 	}
-	word, _, _ := strings.Cut(prefix, ".")
+	word, _, dotted := strings.Cut(prefix, ".")
 	k, ok := kinds.JobNamed(word)
+	namespace := !ok && !dotted && prefix != "" && kinds.NotNamespace(prefix) == "" && len(errs.Near(word, kinds.JobNames())) == 0
 	switch {
-	case !ok:
-		return "", "", errs.Usagef("unknown job kind %q", prefix).WithFact("must be one of", strings.Join(kinds.JobNames(), ", "))
-	case given != "" && given != k.Kind:
-		return "", "", errs.Usagef("%s is a %s, --kind is %s", argument, k.Kind, given)
 	case name == "":
-		return "", "", errs.Usagef("the job name in %q is empty", argument)
+		return JobArgument{}, errs.Usagef("the job name in %q is empty", argument)
+	case strings.Contains(name, "/"):
+		return JobArgument{}, errs.Usagef("invalid job name %q: must be NAME, KIND/NAME or NAMESPACE/NAME", argument)
+	case namespace:
+		return JobArgument{Namespace: prefix, Kind: given, Name: name}, nil
+	case !ok:
+		return JobArgument{}, errs.Usagef("unknown job kind %q", prefix).WithFact("must be one of", strings.Join(kinds.JobNames(), ", "))
+	case given != "" && given != k.Kind:
+		return JobArgument{}, errs.Usagef("%s is a %s, --kind is %s", argument, k.Kind, given)
 	}
-	return k.Kind, name, nil
+	return JobArgument{Kind: k.Kind, Name: name}, nil
+}
+
+// In returns the namespace of the argument, or the one given with -n. Both must be the
+// same.
+func (a JobArgument) In(given string) (string, error) {
+	if a.Namespace != "" && given != "" && a.Namespace != given {
+		return "", errs.Usagef("job %s/%s is in namespace %s, --namespace is %s", a.Namespace, a.Name, a.Namespace, given)
+	}
+	return cmp.Or(a.Namespace, given), nil
 }
 
 // BareName returns the name in an argument that may have the form that -o name prints: KIND/NAME or KIND.GROUP/NAME. kind is
@@ -42,13 +64,28 @@ func BareName(argument, kind string) string {
 }
 
 // TakeJob returns a take for RunE that sets name to the job's name, which the flag bound
-// to it or the only argument gives, and kind if the name states it.
+// to it or the only argument gives, and kind or --namespace if the name states it.
 func TakeJob(name, kind *string) func(*cobra.Command, []string) error {
-	return func(_ *cobra.Command, args []string) (err error) {
+	return func(cmd *cobra.Command, args []string) (err error) {
 		if *name, err = JobName(*name, args); err != nil {
 			return err
 		}
-		*kind, *name, err = SplitJob(*name, *kind)
-		return err
+		a, err := SplitJob(*name, *kind)
+		if err != nil {
+			return err
+		}
+		*name, *kind = a.Name, a.Kind
+		if a.Namespace == "" {
+			return nil
+		}
+		namespace := cmd.Flag("namespace")
+		if namespace == nil {
+			return nil
+		}
+		in, err := a.In(namespace.Value.String())
+		if err != nil {
+			return err
+		}
+		return namespace.Value.Set(in)
 	}
 }

@@ -70,7 +70,7 @@ Succeeded, Failed.`,
 	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
 	factory.OptionalAge(fs, &o.Since, "since", "only jobs created within this `duration`, for example 7d")
 	fs.BoolVar(&o.NoHeaders, "no-headers", false, "print the table without the titles of its columns")
-	factory.AddChoice(cmd, &o.SortBy, factory.Choice{Name: "sort-by", Usage: "order of the list: " + strings.Join(orders, "|") + " (default: namespace and name)", Words: orders})
+	factory.AddChoice(cmd, &o.SortBy, factory.Choice{Name: "sort-by", Usage: "order of the list: " + strings.Join(orders, ", ") + " (default: namespace and name)", Words: orders})
 	factory.Complete(cmd, "state", jobs.StateNames()...)
 	return cmd
 }
