@@ -109,16 +109,19 @@ func Run(ctx context.Context, o *Options) error {
 			return errs.New("cannot copy "+from.Path, errs.FileReason(err)).WithCause(err)
 		}
 	}
-	kind, name, err := factory.SplitJob(remote.Job, o.Kind)
+	job, err := factory.SplitJob(remote.Job, o.Kind)
 	if err != nil {
 		return err
+	}
+	if job.Namespace != "" {
+		return errs.Usagef("invalid job %q: copy-file takes the namespace as a flag", remote.Job).Suggest(errs.Option("--namespace", job.Namespace))
 	}
 	f := o.Factory
 	cluster, err := f.Cluster(ctx)
 	if err != nil {
 		return err
 	}
-	target, err := o.Pods.Single(ctx, f, cluster, podflags.Job{Name: name, Kind: kind}, "copy files")
+	target, err := o.Pods.Single(ctx, f, cluster, podflags.Job{Name: job.Name, Kind: job.Kind}, "copy files")
 	if err != nil {
 		return err
 	}
