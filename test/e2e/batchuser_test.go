@@ -83,7 +83,7 @@ func batchUser(t *testing.T, bed *cluster.Bed) {
 				short, _, _ := strings.Cut(resource, "/")
 				switch {
 				case r.code == 0, args[0] == "start-job" && r.code == 1 && strings.HasPrefix(r.stdout, "UNKNOWN"):
-				case args[0] == "start-job" && r.code == 3 && strings.HasPrefix(r.stdout, "NEVER") && resource == "pytorchjobs" && strings.Contains(r.stdout, "create pytorchjobs"):
+				case args[0] == "start-job" && r.code == 3 && strings.HasPrefix(r.stdout, "NEVER") && resource == "pytorchjobs" && strings.Contains(r.stdout, "no permission to create pytorchjob "):
 				case r.code == 4 && needs[args[0]] == short && strings.Contains(r.stderr, short):
 				default:
 					t.Errorf("without %s %s, %v: exit code %d\n%s%s", verb, resource, args, r.code, r.stdout, r.stderr)
