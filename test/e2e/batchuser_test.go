@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -33,12 +34,19 @@ func batchUser(t *testing.T, bed *cluster.Bed) {
 			Flavors                 []struct{ Flavor string }
 		}
 	}
-	decode(t, m.ok("get-quota", "-n", namespace, "-o", "json"), &quota)
-	if len(quota.Quota) != 1 {
-		t.Fatalf("get-quota: %+v", quota)
-	}
-	if q := quota.Quota[0]; q.Team != "smith" || q.Nominal != nil || *q.Reserved != 8 || *q.Used != 8 || len(q.Flavors) != 1 || q.Flavors[0].Flavor != "ml.g5.12xlarge" {
-		t.Errorf("get-quota: %+v", q)
+	// Kueue writes the status of a LocalQueue a second or more after the workloads.
+	err = bed.WaitFor(t.Context(), "the use of smith", func(context.Context) error {
+		decode(t, m.ok("get-quota", "-n", namespace, "-o", "json"), &quota)
+		if len(quota.Quota) != 1 {
+			return fmt.Errorf("get-quota: %+v", quota)
+		}
+		if q := quota.Quota[0]; q.Team != "smith" || q.Nominal != nil || *q.Reserved != 8 || *q.Used != 8 || len(q.Flavors) != 1 || q.Flavors[0].Flavor != "ml.g5.12xlarge" {
+			return fmt.Errorf("get-quota: %s: reserved %v, used %v of %v", q.Team, *q.Reserved, *q.Used, q.Flavors)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	var queue queueDocument
 	decode(t, m.ok("get-queue", "-n", namespace, "-o", "json"), &queue)
