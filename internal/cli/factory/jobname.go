@@ -19,7 +19,7 @@ type JobArgument struct {
 }
 
 // SplitJob reads an argument. A bare name has the kind given with --kind. Both kinds must be
-// the same. A word before the slash that is no kind, nor nearly one, is a namespace.
+// the same. A word before the slash is a namespace, unless it is a kind or nearly one.
 func SplitJob(argument, given string) (JobArgument, error) {
 	prefix, name, found := strings.Cut(argument, "/")
 	if !found {
