@@ -87,7 +87,7 @@ func TestTableAgainstItsSources(t *testing.T) {
 			t.Errorf("a doubt about %s, which is not in the table", c[0])
 			continue
 		}
-		ours := map[string]string{"efa": fmt.Sprint(ty.EFA), "cores": fmt.Sprint(ty.Cores), "accelerators": fmt.Sprint(ty.Accelerators), "resource": ty.Resource}[c[1]]
+		ours := map[string]string{"efa": fmt.Sprint(ty.EFA), "cores": fmt.Sprint(ty.Cores), "accelerators": fmt.Sprint(ty.Accelerators), "resource": ty.Resource, "type": "listed"}[c[1]]
 		want := c[2]
 		if c[4] == "corrected" {
 			want = c[3]
