@@ -101,6 +101,11 @@ func governedCommands() map[string]func(*testscript.TestScript, bool, []string) 
 			_, err = ts.Stdout().Write(append(text, '\n'))
 			ts.Check(err)
 		},
+		// awsentry CLUSTER ARN TYPE GROUP [POLICY...]: an access entry that exists.
+		"awsentry": func(ts *testscript.TestScript, neg bool, args []string) {
+			s := account(ts, !neg && len(args) >= 4, "awsentry CLUSTER ARN TYPE GROUP [POLICY...]")
+			s.AddAccessEntry(args[0], args[1], args[2], strings.Fields(args[3]), args[4:])
+		},
 		// awsawait OPERATION N: waits until the operation was requested N times.
 		"awsawait": func(ts *testscript.TestScript, neg bool, args []string) {
 			s := account(ts, !neg && len(args) == 2, "awsawait OPERATION N")

@@ -3,17 +3,14 @@ package governancecmd
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/audittext"
-	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -27,7 +24,8 @@ type AuditOptions struct {
 	File    string
 	Mapping mappingFlags
 	// Rules prints alert rules instead.
-	Rules bool
+	Rules  bool
+	Target targetFlags
 }
 
 func newAudit(f *factory.Factory, test func(context.Context, *AuditOptions) error) *cobra.Command {
@@ -42,12 +40,15 @@ func newAudit(f *factory.Factory, test func(context.Context, *AuditOptions) erro
   - jobs that can never run
   - teams beyond their quota, and lent quota that cannot be taken back
   - priority classes that no job uses
-  - with --file, differences between a governance file and the cluster
+  - with --file, differences between a governance file and the cluster, or the
+    compute allocations of SageMaker (--cluster-name), and who made the last
+    change
 
 --alert-rules prints rules for Prometheus that find the same in the metrics of
 get-quota -o prometheus.`,
 		Example: `  hyperpod governance audit
   hyperpod governance audit -f teams.yaml -o json
+  hyperpod governance audit -f teams.yaml --cluster-name ml-prod
   hyperpod governance audit --alert-rules > hyperpod-rules.yaml`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, runAudit, test),
@@ -55,6 +56,7 @@ get-quota -o prometheus.`,
 	cmd.Flags().StringVarP(&o.File, "file", "f", "", "governance file to compare with the cluster")
 	cmd.Flags().BoolVar(&o.Rules, "alert-rules", false, "print alert rules for Prometheus and read no cluster")
 	o.Mapping.add(cmd)
+	o.Target.add(f, cmd)
 	return cmd
 }
 
@@ -63,7 +65,10 @@ func (o *AuditOptions) Validate() error {
 	if o.Rules && o.File != "" {
 		return factory.Excludes("alert-rules", "file")
 	}
-	return nil
+	if o.Target.remote() && o.File == "" {
+		return factory.Requires("cluster-name", "--file")
+	}
+	return o.Target.validate()
 }
 
 func runAudit(ctx context.Context, o *AuditOptions) error {
@@ -89,7 +94,7 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 	doc := audit.Document{Schema: audit.Schema, Time: s.Taken, Complete: r.Complete && queue.Unread(s) == nil,
 		Findings: append([]audit.Finding{}, audit.Find(s, r, queue.Build(s, r, r.Teams, rules.Rules(ctx, c.Client, s.Workloads), nil))...)}
 	if o.File != "" {
-		drift, err := o.drift(ctx)
+		drift, err := o.drift(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -101,28 +106,6 @@ func runAudit(ctx context.Context, o *AuditOptions) error {
 		return err
 	}
 	return factory.Failures(s.Missing)
-}
-
-// drift are the differences of the file and the cluster. It reads whole objects of quota
-// and policy, and no jobs again.
-func (o *AuditOptions) drift(ctx context.Context) ([]audit.Finding, error) {
-	doc, at, err := parse(ctx, o.Factory, o.File)
-	if err != nil {
-		return nil, err
-	}
-	p, _, _, err := build(ctx, o.Factory, plan.Request{File: o.File, Document: doc, At: at, Mapping: o.Mapping.mapping()}, false)
-	if err != nil {
-		return nil, err
-	}
-	var out []audit.Finding
-	for i, line := range plantext.Changes(p) {
-		team := ""
-		if i < len(p.Actions) {
-			team = p.Actions[i].Team
-		}
-		out = append(out, audit.Finding{Code: audit.Drift, Team: team, Name: strings.TrimSpace(line) + " (cluster -> file)"})
-	}
-	return out, nil
 }
 
 func auditTable(d audit.Document) output.Table {

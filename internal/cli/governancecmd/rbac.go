@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/clusters"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -29,6 +30,11 @@ type RBACOptions struct {
 	Group string
 	// Verify reviews the rights of the present user instead.
 	Verify bool
+	// Principals are ARNs of IAM roles and users: access entries in place of Roles.
+	Principals []string
+	// Apply creates the access entries.
+	Apply, Yes bool
+	Target     targetFlags
 }
 
 func newRBAC(f *factory.Factory, test func(context.Context, *RBACOptions) error) *cobra.Command {
@@ -45,16 +51,25 @@ example with an EKS access entry.
 
 --verify asks the API server for each permission, as the present user, and
 lists the commands that each missing one affects. The exit code is 3 if a
-required one is missing.`,
+required one is missing.
+
+--principal prints EKS access entries instead, which make an IAM role or user a
+member of the group and grant nothing else; --apply creates them, and --verify
+compares them with what exists.`,
 		Example: `  hyperpod governance rbac researchers > roles.yaml
   hyperpod governance rbac --all --group-prefix data-scientists-
-  hyperpod governance rbac researchers --verify`,
+  hyperpod governance rbac researchers --verify
+  hyperpod governance rbac researchers --cluster-name ml-prod --principal arn:aws:iam::123456789012:role/researchers --apply`,
 		RunE: factory.RunE(o, o.take, runRBAC, test),
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.All, "all", false, "print the Roles of all teams")
 	fs.StringVar(&o.Group, "group-prefix", "", "prefix of the group name, before the team's (default hyperpod-ns-TEAM-namespace-level-group)")
-	fs.BoolVar(&o.Verify, "verify", false, "review the permissions of the present user")
+	fs.BoolVar(&o.Verify, "verify", false, "review the permissions of the present user, or the access entries of --principal")
+	fs.StringArrayVar(&o.Principals, "principal", nil, "ARN of an IAM role or user of the team, for an EKS access entry (repeatable)")
+	fs.BoolVar(&o.Apply, "apply", false, "create the access entries of --principal")
+	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
+	o.Target.addCluster(f, cmd, "HyperPod cluster whose EKS cluster gets the access entries, by name or ARN")
 	return cmd
 }
 
@@ -75,10 +90,37 @@ func (o *RBACOptions) Validate() error {
 	if o.All && o.Verify {
 		return factory.Excludes("all", "verify")
 	}
+	return o.validEntries()
+}
+
+// validEntries checks the options about access entries.
+func (o *RBACOptions) validEntries() error {
+	for _, p := range o.Principals {
+		if !clusters.ValidPrincipal(p) {
+			return factory.Invalid("principal", p, "must be the ARN of an IAM role or user")
+		}
+	}
+	switch {
+	case len(o.Principals) == 0 && o.Apply:
+		return factory.Requires("apply", "--principal")
+	case len(o.Principals) == 0 && o.Target.cluster != "":
+		return factory.Requires("cluster-name", "--principal")
+	case len(o.Principals) == 0:
+		return nil
+	case o.All:
+		return factory.Excludes("all", "principal")
+	case o.Target.cluster == "":
+		return factory.Requires("principal", "--cluster-name")
+	case o.Apply && o.Verify:
+		return factory.Excludes("apply", "verify")
+	}
 	return nil
 }
 
 func runRBAC(ctx context.Context, o *RBACOptions) error {
+	if len(o.Principals) > 0 {
+		return o.accessEntries(ctx)
+	}
 	f := o.Factory
 	format, c, err := f.Connect(ctx)
 	if err != nil {

@@ -121,6 +121,19 @@ func served(ctx context.Context, c *kube.Client, r kinds.Resource) (kinds.Resour
 	return r, kube.NotServed(r)
 }
 
+// Managers returns the managed fields of an object: who owns which fields since when.
+func Managers(ctx context.Context, c *kube.Client, r kinds.Resource, namespace, name string) ([]metav1.ManagedFieldsEntry, error) {
+	r, err := served(ctx, c, r)
+	if err != nil {
+		return nil, err
+	}
+	var object struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	err = c.Get(ctx, r, namespace, name, &object)
+	return object.Metadata.ManagedFields, err
+}
+
 // Inactive is a ClusterQueue that Kueue does not use after the change.
 type Inactive struct{ Queue, Reason, Message string }
 

@@ -77,6 +77,9 @@ type Finding struct {
 	Setting   Setting `json:",omitempty"`
 	SettingOf string  `json:",omitempty"`
 	Name      string  `json:",omitempty"`
+	// ChangedBy last changed the object that differs from the file, ChangedAt then.
+	ChangedBy string     `json:",omitempty"`
+	ChangedAt *time.Time `json:",omitempty"`
 	// Message is a sentence; package present/audittext sets it.
 	Message string
 }

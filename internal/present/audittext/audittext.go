@@ -45,6 +45,12 @@ func message(f audit.Finding) string {
 	case audit.UnusedPriority:
 		return fmt.Sprintf("no workload has priority class %s", f.Name)
 	case audit.Drift:
+		switch {
+		case f.ChangedBy != "" && f.ChangedAt != nil:
+			return fmt.Sprintf("%s; last changed by %s at %s", f.Name, f.ChangedBy, f.ChangedAt.UTC().Format(time.RFC3339))
+		case f.ChangedBy != "":
+			return fmt.Sprintf("%s; last changed by %s", f.Name, f.ChangedBy)
+		}
 		return f.Name
 	}
 	return string(f.Code)
