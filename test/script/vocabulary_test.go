@@ -81,6 +81,7 @@ var documents = []struct{ name, args string }{
 	{"governance-plan", "* governance plan -f ../../examples/teams.yaml"},
 	{"governance-plan", "* governance plan -f ../../examples/teams.yaml --cluster-name ml-prod --prune"},
 	{"governance-audit", "governance audit"},
+	{"governance-audit", "governance audit -f ../../examples/teams.yaml --cluster-name ml-prod"},
 	{"governance-rbac", "governance rbac researchers --verify"},
 	{"governance-check", "* governance check ../../examples/teams.yaml --capacity ml.p5.48xlarge=1"},
 	{"list-templates", "list-templates"},
