@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,9 +30,11 @@ import (
 // what commands work with.
 func Main(args []string, version string, options ...func(*factory.Factory)) int {
 	startgc.Restore()
-	ctx, stop := interruptible(context.Background())
+	var held atomic.Bool
+	ctx, stop := interruptible(context.Background(), &held)
 	defer stop()
 	f := &factory.Factory{IO: output.System(os.Getenv), Env: os.Getenv, Now: time.Now, Version: version}
+	f.HoldInterrupts = func() func() { held.Store(true); return func() { held.Store(false) } }
 	for _, o := range options {
 		o(f)
 	}
@@ -43,8 +46,9 @@ func Main(args []string, version string, options ...func(*factory.Factory)) int 
 }
 
 // interruptible returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends; a second
-// one ends the process at once.
-func interruptible(parent context.Context) (context.Context, func()) {
+// one ends the process at once. While held is set, Ctrl-C does nothing: another program on
+// the terminal gets it too.
+func interruptible(parent context.Context, held *atomic.Bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -52,9 +56,17 @@ func interruptible(parent context.Context) (context.Context, func()) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
-		<-signals
-		cancel()
-		<-signals
+		for ended := false; ; {
+			switch got := <-signals; {
+			case got == os.Interrupt && held.Load():
+				continue
+			case !ended:
+				ended = true
+				cancel()
+				continue
+			}
+			break
+		}
 		os.Exit(int(errs.Interrupted))
 	}()
 	return ctx, func() { signal.Stop(signals); cancel() }

@@ -37,6 +37,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/simulatecmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/startsession"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/updatecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
@@ -123,6 +124,7 @@ uses a sandbox: a practice cluster on this machine.`,
 		updatecluster.NewCmd(f, nil),
 		updatecluster.NewSoftwareCmd(f, nil),
 		deletecluster.NewCmd(f, nil),
+		startsession.NewCmd(f, nil),
 		repairnodes.NewAddCmd(f, nil),
 		repairnodes.NewCheckCmd(f, nil),
 		repairnodes.NewRebootCmd(f, nil),

@@ -143,6 +143,9 @@ func InstanceOf(node string) string {
 	return ""
 }
 
+// Running is the status of an instance that works.
+const Running = "Running"
+
 // Settled reports whether a cluster and its groups are in service with as many instances
 // as they are to have, or why they will not be.
 func Settled(c Cluster) (done bool, failed string) {

@@ -80,3 +80,13 @@ func (s *Server) AddEvent(cluster string, e Event) {
 		r.Value.events = append(r.Value.events, e)
 	}
 }
+
+// ClusterID is the id in a cluster's ARN, "" if there is no such cluster.
+func (s *Server) ClusterID(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.clusters.Get(name); r != nil {
+		return r.Value.id
+	}
+	return ""
+}

@@ -5,7 +5,14 @@ import "regexp"
 var sessionTarget = regexp.MustCompile(`^sagemaker-cluster:([a-z0-9]{12})_([A-Za-z0-9-]+)-(i-[0-9a-f]+)$`)
 
 func (s *Server) ssm(operation string) answer {
-	if operation != "StartSession" {
+	switch operation {
+	case "TerminateSession":
+		return func(c *call) (any, *Error) {
+			in, failure := read[struct{ SessionId string }](c)
+			return map[string]any{"SessionId": in.SessionId}, failure
+		}
+	case "StartSession":
+	default:
 		return nil
 	}
 	return func(c *call) (any, *Error) {

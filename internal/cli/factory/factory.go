@@ -72,6 +72,10 @@ type Factory struct {
 	// Suggested is called with each suggestion that is printed; nil: with none.
 	Suggested func(errs.Suggestion)
 
+	// HoldInterrupts lets Ctrl-C do nothing until the result is called, for a program on the
+	// terminal that gets it too. nil where there is no terminal.
+	HoldInterrupts func() (release func())
+
 	cluster *Cluster
 	// completing: TAB was pressed, which must not make anything.
 	completing bool

@@ -178,6 +178,11 @@ func (c *Client) endpoint(ctx context.Context, s service) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	u := url.URL{Scheme: e.URI.Scheme, Host: strings.Replace(e.URI.Host, sageMaker.host, s.host, 1), Path: "/"}
+	// With FIPS the host is api-fips.sagemaker.REGION, for other services NAME-fips.REGION.
+	host := strings.NewReplacer("api-fips.sagemaker", s.host+"-fips", sageMaker.host, s.host).Replace(e.URI.Host)
+	if s == sageMaker {
+		host = e.URI.Host
+	}
+	u := url.URL{Scheme: e.URI.Scheme, Host: host, Path: "/"}
 	return u.String(), nil
 }
