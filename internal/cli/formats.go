@@ -57,6 +57,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod sandbox list":        table,
 		"hyperpod config view":         table,
 		"hyperpod version":             {output.JSON, output.YAML},
+		"hyperpod help":                {output.JSON},
 
 		"hyperpod create-cluster":          document,
 		"hyperpod update-cluster":          {output.JSON, output.YAML, output.NameFormat},

@@ -148,6 +148,7 @@ uses a sandbox: a practice cluster on this machine.`,
 	add(groupOther, configcmd.NewCmd(f), newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)
+	addHelpJSON(f, root)
 	addFormats(f, root)
 	f.WrapFlags(root)
 	return root

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -70,6 +71,7 @@ func TestSchemas(t *testing.T) {
 		{"simulate", fixture.Schema(simulate.Schema, reflect.TypeFor[simulate.Report]()), []string{"simulate", "--remove-team", "interns", "--cycles", "2"}},
 		{"governance-plan", fixture.Schema(plan.Schema, reflect.TypeFor[plan.Plan]()), []string{"governance", "plan", "-f", "../../examples/teams.yaml"}},
 		{"governance-audit", fixture.Schema(audit.Schema, reflect.TypeFor[audit.Document]()), []string{"governance", "audit"}},
+		{"help", fixture.Schema(cli.HelpSchema, reflect.TypeFor[cli.HelpDocument]()), []string{"help", "governance"}},
 		{"cancel-job", fixture.Schema(canceljob.Schema, reflect.TypeFor[canceljob.Document]()), []string{"cancel-job", "vit-huge", "-n", "hyperpod-ns-researchers", "--dry-run"}},
 		{"patch-job", fixture.Schema(patchjob.Schema, reflect.TypeFor[patchjob.Document]()), []string{"patch-job", "suspend", "vit-huge", "-n", "hyperpod-ns-researchers", "--dry-run"}},
 		{"get-quota", fixture.Schema(quota.Schema, reflect.TypeFor[quota.Document]()), []string{"get-quota", "--all-resources"}},
