@@ -1,5 +1,7 @@
 package kinds
 
+import batchv1 "k8s.io/api/batch/v1"
+
 // BatchJob is the Job of Kubernetes (batch/v1).
 var BatchJob = Job{
 	Resource:    Resource{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true},
@@ -11,6 +13,7 @@ var BatchJob = Job{
 	Style:       Batch,
 	Numbers:     Numbers{Index: completionIndexLabel},
 	Policy:      Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
+	New:         empty[batchv1.Job],
 }
 
 const completionIndexLabel = "batch.kubernetes.io/job-completion-index"

@@ -28,6 +28,9 @@ type Job struct {
 	Numbers Numbers
 	// Policy is where the limits of a run are.
 	Policy Policy
+	// New returns an empty object of the kind's Go type, a pointer. Its Spec has the fields
+	// that manifests may set.
+	New func() any
 }
 
 // Style is a form of status that kinds share.

@@ -1,6 +1,10 @@
 package kinds
 
-import "slices"
+import (
+	"slices"
+
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+)
 
 // RayJob is KubeRay's kind for a program on a cluster of its own (v1). Nothing on the
 // pods says the RayJob's name, only their cluster's.
@@ -14,6 +18,7 @@ var RayJob = Job{
 	Style:        RayRun,
 	Numbers:      Numbers{Place: rayPlace, Unranked: true},
 	Policy:       Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
+	New:          empty[rayv1.RayJob],
 }
 
 // RayCluster is KubeRay's kind for a cluster that serves until it is deleted (v1).
@@ -26,6 +31,7 @@ var RayCluster = Job{
 	Operator:    "KubeRay operator",
 	Style:       RayNodes,
 	Numbers:     Numbers{Place: rayPlace, Unranked: true},
+	New:         empty[rayv1.RayCluster],
 }
 
 func rayResource(kind, plural string) Resource {

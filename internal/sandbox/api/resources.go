@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
-	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
-	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -19,7 +16,6 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -152,11 +148,10 @@ func table() []*resource {
 		builtin[schedulingv1.PriorityClass](kinds.PriorityClass, false, false, priorityClassColumns...),
 		virtual(kinds.SelfSubjectAccessReview), virtual(anyAccess), virtual(localAccess), virtual(selfRules), virtual(selfReview),
 	}
-	schemas := jobSchemas()
 	for _, j := range kinds.Jobs() {
 		if j.Kind != kinds.BatchJob.Kind || j.Group != kinds.BatchJob.Group {
 			r := custom(j.Resource, jobColumns(j)...)
-			r.schema = schemas[j.Kind]
+			r.schema = j.New
 			out = append(out, r)
 		}
 	}
@@ -175,19 +170,6 @@ func table() []*resource {
 		checked[kueue.WorkloadPriorityClass](kinds.WorkloadPriorityClass, priorityClassColumns...),
 		checked[kueue.Workload](kinds.Workload, workloadColumns...),
 	)
-}
-
-// jobSchemas returns the operators' Go types by kind.
-func jobSchemas() map[string]func() any {
-	return map[string]func() any{
-		kinds.PyTorchJob.Kind: func() any { return new(trainingv1.PyTorchJob) },
-		kinds.TFJob.Kind:      func() any { return new(trainingv1.TFJob) },
-		kinds.XGBoostJob.Kind: func() any { return new(trainingv1.XGBoostJob) },
-		kinds.MPIJob.Kind:     func() any { return new(mpiv2.MPIJob) },
-		kinds.JobSet.Kind:     func() any { return new(jobset.JobSet) },
-		kinds.RayJob.Kind:     func() any { return new(rayv1.RayJob) },
-		kinds.RayCluster.Kind: func() any { return new(rayv1.RayCluster) },
-	}
 }
 
 // servedGroup is an API group and its versions, the preferred one first.

@@ -33,7 +33,24 @@ func TestHyperPodShapeAgreesWithTheCRD(t *testing.T) {
 	if err := yaml.Unmarshal(data, &crd); err != nil || len(crd.Spec.Versions) != 1 {
 		t.Fatal(err, len(crd.Spec.Versions))
 	}
-	agree(t, "spec", reflect.TypeFor[hyperPodJobSpec](), crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+	agree(t, "spec", hyperPod(t), crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+}
+
+// hyperPod returns the type of a field of a HyperPodPyTorchJob's spec, of its elements
+// where it is a list.
+func hyperPod(t *testing.T, path ...string) reflect.Type {
+	t.Helper()
+	at := shapeOf("sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob")
+	for _, key := range append([]string{"spec"}, path...) {
+		field, ok := fieldOf(deref(at), key)
+		if !ok {
+			t.Fatalf("no field %s", key)
+		}
+		if at = deref(field); at.Kind() == reflect.Slice {
+			at = at.Elem()
+		}
+	}
+	return at
 }
 
 type crdSchema struct {
@@ -93,9 +110,9 @@ func TestHyperPodShapeAgreesWithTheModel(t *testing.T) {
 			classes[class] = append(classes[class], m[1])
 		}
 	}
-	for class, own := range map[string]reflect.Type{"_HyperPodPytorchJob": reflect.TypeFor[hyperPodJobSpec](), "RunPolicy": reflect.TypeFor[hyperPodRunPolicy](),
-		"RestartPolicy": reflect.TypeFor[hyperPodRestart](), "LogMonitoringConfiguration": reflect.TypeFor[hyperPodLogMonitor](),
-		"ElasticPolicy": reflect.TypeFor[hyperPodElasticPolicy](), "ReplicaSpec": reflect.TypeFor[hyperPodReplica]()} {
+	for class, own := range map[string]reflect.Type{"_HyperPodPytorchJob": hyperPod(t), "RunPolicy": hyperPod(t, "runPolicy"),
+		"RestartPolicy": hyperPod(t, "runPolicy", "restartPolicy"), "LogMonitoringConfiguration": hyperPod(t, "runPolicy", "logMonitoringConfiguration"),
+		"ElasticPolicy": hyperPod(t, "elasticPolicy"), "ReplicaSpec": hyperPod(t, "replicaSpecs")} {
 		names := fieldNames(own)
 		slices.Sort(names)
 		slices.Sort(classes[class])
