@@ -1,6 +1,10 @@
 package kinds
 
-import batchv1 "k8s.io/api/batch/v1"
+import (
+	"reflect"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
 
 // BatchJob is the Job of Kubernetes (batch/v1).
 var BatchJob = Job{
@@ -13,7 +17,7 @@ var BatchJob = Job{
 	Style:       Batch,
 	Numbers:     Numbers{Index: completionIndexLabel},
 	Policy:      Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
-	New:         empty[batchv1.Job],
+	Type:        reflect.TypeFor[batchv1.Job](),
 }
 
 const completionIndexLabel = "batch.kubernetes.io/job-completion-index"

@@ -1,6 +1,8 @@
 package kinds
 
 import (
+	"reflect"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -15,7 +17,7 @@ var HyperPodPyTorchJob = Job{
 	Operator:    "HyperPod training operator",
 	Style:       Training,
 	Policy:      Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Clean: "cleanPodPolicy"},
-	New:         empty[hyperPodJob],
+	Type:        reflect.TypeFor[hyperPodJob](),
 }
 
 // The fields of the kind, which has no public Go type. Only names and types matter

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -28,9 +29,9 @@ type Job struct {
 	Numbers Numbers
 	// Policy is where the limits of a run are.
 	Policy Policy
-	// New returns an empty object of the kind's Go type, a pointer. Its Spec has the fields
-	// that manifests may set.
-	New func() any
+	// Type is the Go type of the kind's objects. Its Spec has the fields that manifests may
+	// set.
+	Type reflect.Type
 }
 
 // Style is a form of status that kinds share.

@@ -1,6 +1,10 @@
 package kinds
 
-import jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+import (
+	"reflect"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
 
 // JobSet is a set of groups of batch Jobs (v1alpha2).
 var JobSet = Job{
@@ -16,7 +20,7 @@ var JobSet = Job{
 		return name, jobSetIndex(labels, roles[name])
 	}},
 	Policy: Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished"},
-	New:    empty[jobset.JobSet],
+	Type:   reflect.TypeFor[jobset.JobSet](),
 }
 
 const (

@@ -1,5 +1,7 @@
 package kinds
 
+import "reflect"
+
 // kubeflow describes a kind of the Kubeflow training operator (v1.9) with the Go type T;
 // specs is the field with its roles.
 func kubeflow[T any](kind, plural, specs string) Job {
@@ -13,11 +15,9 @@ func kubeflow[T any](kind, plural, specs string) Job {
 		Numbers:     Numbers{Role: replicaTypeLabel, Index: replicaIndexLabel},
 		Policy: Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds",
 			Backoff: "backoffLimit", Clean: "cleanPodPolicy"},
-		New: empty[T],
+		Type: reflect.TypeFor[T](),
 	}
 }
-
-func empty[T any]() any { return new(T) }
 
 // The labels of the training operator and the MPI operator.
 const (

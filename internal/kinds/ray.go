@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"reflect"
 	"slices"
 
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
@@ -18,7 +19,7 @@ var RayJob = Job{
 	Style:        RayRun,
 	Numbers:      Numbers{Place: rayPlace, Unranked: true},
 	Policy:       Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
-	New:          empty[rayv1.RayJob],
+	Type:         reflect.TypeFor[rayv1.RayJob](),
 }
 
 // RayCluster is KubeRay's kind for a cluster that serves until it is deleted (v1).
@@ -31,7 +32,7 @@ var RayCluster = Job{
 	Operator:    "KubeRay operator",
 	Style:       RayNodes,
 	Numbers:     Numbers{Place: rayPlace, Unranked: true},
-	New:         empty[rayv1.RayCluster],
+	Type:        reflect.TypeFor[rayv1.RayCluster](),
 }
 
 func rayResource(kind, plural string) Resource {

@@ -153,6 +153,27 @@ func TestRolesAgreeWithKinds(t *testing.T) {
 	}
 }
 
+// A kind whose fields wireJob does not know is decoded by its description alone, with
+// the same result.
+func TestDescribedJob(t *testing.T) {
+	for name, raw := range samples(t) {
+		k := sampleKind(t, raw)
+		w := describedJob{raw: raw}
+		got, want := w.job(k), sample(t, name)
+		got.Kind, want.Kind = kinds.Job{}, kinds.Job{} // functions are never equal
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\ngot  %+v\nwant %+v", name, got, want)
+		}
+	}
+	odd := kinds.PyTorchJob
+	odd.Roles = []kinds.Role{{Path: []string{"spec", "oddReplicaSpecs", "*"}, Replicas: []string{"replicas"}, Template: []string{"template"}}}
+	j, err := DecodeJob(odd, []byte(`{"metadata":{"name":"a"},"spec":{"oddReplicaSpecs":{"Worker":{"replicas":2,"template":{"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":4}}}]}}}}}}`))
+	want := []RoleCount{{Name: "Worker", Replicas: 2, Requests: map[string]int64{"nvidia.com/gpu": 4}}}
+	if err != nil || !reflect.DeepEqual(j.Roles, want) {
+		t.Errorf("%+v, %v", j.Roles, err)
+	}
+}
+
 // One odd field must not hide an object.
 func TestDecodeOddJobs(t *testing.T) {
 	for name, text := range map[string]string{

@@ -51,22 +51,24 @@ func (l *loader) jobs(ctx context.Context, k kinds.Job) []Job {
 			}
 			k := k
 			k.Resource = at
-			return reader.List(ctx, l.c, at, namespace, kube.ListOptions{LabelSelector: l.w.Selector}, func(x *wireJob) Job { return x.job(k) })
+			o := kube.ListOptions{LabelSelector: l.w.Selector}
+			if !decodesRoles(k) {
+				return reader.List(ctx, l.c, at, namespace, o, func(x *describedJob) Job { return x.job(k) })
+			}
+			return reader.List(ctx, l.c, at, namespace, o, func(x *wireJob) Job { return x.job(k) })
 		}})
 	return slices.DeleteFunc(jobs, func(j Job) bool { return !Counts(j) })
 }
 
-// Counts reports whether an object is a job of its own. Batch Jobs and RayClusters
-// also serve other purposes, and are parts of larger jobs (an MPIJob's launcher, a
-// JobSet's jobs), which may carry the labels of the whole.
+// Counts reports whether an object is a job of its own. Objects that another job
+// controls are its parts (an MPIJob's launcher, the JobSet of a TrainJob), which may
+// carry the labels of the whole. Batch Jobs and RayClusters also serve other purposes:
+// without a queue they do not count.
 func Counts(j Job) bool {
-	if !j.Kind.NeedsQueue {
-		return true
-	}
 	for _, o := range j.Owners {
 		if _, ok := kinds.JobFor(o.APIVersion, o.Kind); ok && o.Controller {
 			return false
 		}
 	}
-	return j.Queue() != ""
+	return !j.Kind.NeedsQueue || j.Queue() != ""
 }

@@ -16,16 +16,20 @@ func GetJob(ctx context.Context, c *kube.Client, k kinds.Job, namespace, name st
 	if err != nil {
 		return Job{}, err
 	}
-	var w wireJob
-	if err := c.Get(ctx, r, namespace, name, &w); err != nil {
+	var object json.RawMessage
+	if err := c.Get(ctx, r, namespace, name, &object); err != nil {
 		return Job{}, err
 	}
 	k.Resource = r
-	return w.job(k), nil
+	return DecodeJob(k, object)
 }
 
 // DecodeJob makes a Job of an object's JSON.
 func DecodeJob(k kinds.Job, object json.RawMessage) (Job, error) {
+	if !decodesRoles(k) {
+		w := describedJob{raw: object}
+		return w.job(k), nil
+	}
 	var w wireJob
 	err := kube.Decode(object, &w)
 	return w.job(k), err
@@ -55,6 +59,9 @@ func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace stri
 		return err
 	}
 	k.Resource = r
+	if !decodesRoles(k) {
+		return follow(ctx, c, r, namespace, o, func(w *describedJob) Job { return w.job(k) }, f)
+	}
 	return follow(ctx, c, r, namespace, o, func(w *wireJob) Job { return w.job(k) }, f)
 }
 

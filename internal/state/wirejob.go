@@ -166,24 +166,27 @@ func (w *wireJob) job(k kinds.Job) Job {
 	return j
 }
 
+// add adds a role, with what is read of its pod template.
+func (j *Job) add(name string, pods int64, t *wireTemplate) {
+	if t == nil {
+		return
+	}
+	r := RoleCount{Name: name, Replicas: pods}
+	if d := t.Spec.requests(kinds.Accelerator); len(d) > 0 {
+		r.Requests = d
+	}
+	j.Roles = append(j.Roles, r)
+	if j.PodPriorityClass == "" {
+		j.PodPriorityClass = t.Spec.PriorityClassName
+	}
+	if j.TemplatePriority == "" {
+		j.TemplatePriority = t.Metadata.Labels[kinds.PriorityLabel]
+	}
+}
+
 // roles fills in the roles and what is read of their pod templates.
 func (s *wireJobSpec) roles(j *Job) {
-	add := func(name string, pods int64, t *wireTemplate) {
-		if t == nil {
-			return
-		}
-		r := RoleCount{Name: name, Replicas: pods}
-		if d := t.Spec.requests(kinds.Accelerator); len(d) > 0 {
-			r.Requests = d
-		}
-		j.Roles = append(j.Roles, r)
-		if j.PodPriorityClass == "" {
-			j.PodPriorityClass = t.Spec.PriorityClassName
-		}
-		if j.TemplatePriority == "" {
-			j.TemplatePriority = t.Metadata.Labels[kinds.PriorityLabel]
-		}
-	}
+	add := j.add
 	for _, specs := range []map[string]wireReplica{s.PyTorch, s.MPI, s.TF, s.XGB} {
 		for _, name := range slices.Sorted(maps.Keys(specs)) {
 			add(name, specs[name].Replicas.or(1), specs[name].Template)

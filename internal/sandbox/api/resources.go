@@ -1,6 +1,7 @@
 package api
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -151,7 +152,7 @@ func table() []*resource {
 	for _, j := range kinds.Jobs() {
 		if j.Kind != kinds.BatchJob.Kind || j.Group != kinds.BatchJob.Group {
 			r := custom(j.Resource, jobColumns(j)...)
-			r.schema = j.New
+			r.schema = func() any { return reflect.New(j.Type).Interface() }
 			out = append(out, r)
 		}
 	}

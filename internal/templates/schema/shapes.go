@@ -34,7 +34,7 @@ type Shape struct {
 func Shapes() []Shape {
 	var out []Shape
 	for _, k := range kinds.Jobs() {
-		spec, _ := reflect.TypeOf(k.New()).Elem().FieldByName("Spec")
+		spec, _ := k.Type.FieldByName("Spec")
 		out = append(out, Shape{k.GroupVersion(), k.Kind, fields(spec.Type)})
 	}
 	return append(out, []Shape{

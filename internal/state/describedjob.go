@@ -1,0 +1,92 @@
+package state
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+)
+
+// describedJob is a job of a kind of which wireJob does not decode the roles. They are
+// found in the whole object by the kind's description, which takes longer.
+type describedJob struct{ raw json.RawMessage }
+
+// UnmarshalJSON keeps the object's text.
+func (w *describedJob) UnmarshalJSON(text []byte) error {
+	w.raw = append(w.raw[:0], text...)
+	return nil
+}
+
+func (w *describedJob) job(k kinds.Job) Job {
+	var fields wireJob
+	_ = kube.Decode(w.raw, &fields) // a field of another type keeps its zero value
+	var object map[string]any
+	_ = kube.Decode(w.raw, &object)
+	j := fields.job(k)
+	j.PodSelector = k.PodSelector(object)
+	j.Roles, j.PodPriorityClass, j.TemplatePriority = nil, "", ""
+	for _, p := range k.Parts(object) {
+		var t *wireTemplate
+		if text, err := json.Marshal(p.Template); err == nil {
+			_ = kube.Decode(text, &t)
+		}
+		j.add(p.Name, p.Replicas, t)
+	}
+	if on, ok := kinds.At(object, k.SuspendPath...).(bool); ok {
+		j.Suspended = on
+	}
+	return j
+}
+
+// decodesRoles reports whether wireJob decodes every field that describes the roles of
+// a kind.
+func decodesRoles(k kinds.Job) bool {
+	for _, r := range k.Roles {
+		part := typeAt(reflect.TypeFor[wireJob](), r.Path)
+		if part == nil || typeAt(part, r.Template) == nil {
+			return false
+		}
+	}
+	return len(k.Roles) > 0
+}
+
+// typeAt returns the type that a path of JSON names leads to, nil where there is none; "*"
+// stands for the values of a map or the items of a list.
+func typeAt(t reflect.Type, path []string) reflect.Type {
+	for _, name := range path {
+		if t = member(t, name); t == nil {
+			return nil
+		}
+	}
+	return t
+}
+
+func member(t reflect.Type, name string) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if name == "*" {
+		if t.Kind() == reflect.Map || t.Kind() == reflect.Slice {
+			return t.Elem()
+		}
+		return nil
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if tag == name {
+			return f.Type
+		}
+		if f.Anonymous && tag == "" {
+			if inner := member(f.Type, name); inner != nil {
+				return inner
+			}
+		}
+	}
+	return nil
+}
