@@ -33,8 +33,6 @@ func governed() []Governed {
 		{Group: "batch", Kind: "CronJob", Templates: [][]string{path("spec.jobTemplate.spec.template")}, QueueAt: path("spec.jobTemplate")},
 		{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet",
 			Templates: [][]string{path("spec.leaderWorkerTemplate.leaderTemplate"), path("spec.leaderWorkerTemplate.workerTemplate")}},
-		{Group: "kubeflow.org", Kind: "JAXJob", Templates: [][]string{path("spec.jaxReplicaSpecs.*.template")}},
-		{Group: "kubeflow.org", Kind: "PaddleJob", Templates: [][]string{path("spec.paddleReplicaSpecs.*.template")}},
 		{Group: "trainer.kubeflow.org", Kind: "TrainJob"},
 		{Group: "workload.codeflare.dev", Kind: "AppWrapper"},
 		{Group: "ray.io", Kind: "RayService", Templates: [][]string{path("spec.rayClusterConfig.headGroupSpec.template"), path("spec.rayClusterConfig.workerGroupSpecs.*.template")}},

@@ -91,7 +91,7 @@ func path(s string) []string { return strings.Split(s, ".") }
 
 // Jobs returns every job kind, in the order people should see them.
 func Jobs() []Job {
-	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TFJob, XGBoostJob}
+	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TFJob, XGBoostJob, JAXJob, PaddleJob}
 }
 
 // Installed reports an API group that an operator brings, so that a cluster may not serve

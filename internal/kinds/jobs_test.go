@@ -60,6 +60,8 @@ func samples() []struct {
 	}{
 		{PyTorchJob, kubeflow1.PyTorchJob{Spec: kubeflow1.PyTorchJobSpec{RunPolicy: suspended(), PyTorchReplicaSpecs: specs("Master")}}, []string{"Master 1 m", "Worker 3 w"}},
 		{TFJob, kubeflow1.TFJob{Spec: kubeflow1.TFJobSpec{RunPolicy: suspended(), TFReplicaSpecs: specs("Chief")}}, []string{"Chief 1 m", "Worker 3 w"}},
+		{JAXJob, kubeflow1.JAXJob{Spec: kubeflow1.JAXJobSpec{RunPolicy: suspended(), JAXReplicaSpecs: specs("Worker")}}, []string{"Worker 1 m"}},
+		{PaddleJob, kubeflow1.PaddleJob{Spec: kubeflow1.PaddleJobSpec{RunPolicy: suspended(), PaddleReplicaSpecs: specs("Master")}}, []string{"Master 1 m", "Worker 3 w"}},
 		{XGBoostJob, kubeflow1.XGBoostJob{Spec: kubeflow1.XGBoostJobSpec{RunPolicy: suspended(), XGBReplicaSpecs: specs("Master")}}, []string{"Master 1 m", "Worker 3 w"}},
 		{MPIJob, mpi.MPIJob{Spec: mpi.MPIJobSpec{RunPolicy: mpi.RunPolicy{Suspend: &yes}, MPIReplicaSpecs: map[mpi.MPIReplicaType]*mpi.ReplicaSpec{
 			"Launcher": {Replicas: n(1), Template: template("m")}, "Worker": {Replicas: n(3), Template: template("w")}}}}, []string{"Launcher 1 m", "Worker 3 w"}},

@@ -25,6 +25,8 @@ var kindCases = []struct {
 	{kinds.PyTorchJob, `pytorchReplicaSpecs: {Master: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 2, template: {spec: $C}}}`, 3, "Suspended", "Running", "Succeeded"},
 	{kinds.TFJob, `tfReplicaSpecs: {Chief: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 1, template: {spec: $C}}}`, 2, "Suspended", "Running", "Succeeded"},
 	{kinds.XGBoostJob, `xgbReplicaSpecs: {Master: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 1, template: {spec: $C}}}`, 2, "Suspended", "Running", "Succeeded"},
+	{kinds.JAXJob, `jaxReplicaSpecs: {Worker: {replicas: 2, template: {spec: $C}}}`, 2, "Suspended", "Running", "Succeeded"},
+	{kinds.PaddleJob, `paddleReplicaSpecs: {Master: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 1, template: {spec: $C}}}`, 2, "Suspended", "Running", "Succeeded"},
 	{kinds.MPIJob, `mpiReplicaSpecs: {Launcher: {replicas: 1, template: {spec: $C}}, Worker: {replicas: 2, template: {spec: $C}}}`, 3, "Suspended", "Running", "Succeeded"},
 	{kinds.HyperPodPyTorchJob, `replicaSpecs: [{name: pods, replicas: 2, template: {spec: $C}}]`, 2, "Suspended", "Running", "Succeeded"},
 	{kinds.BatchJob, `{parallelism: 2, completions: 2, template: {spec: $B}}`, 2, "Suspended", "", "Complete"},

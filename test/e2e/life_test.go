@@ -276,7 +276,7 @@ func (l life) pods() {
 // then the same.
 func (l life) manifests() {
 	empty := regexp.MustCompile(`(?m)^ *resources: \{\}\n`) // Kueue's types write them out
-	for _, k := range []kinds.Job{kinds.PyTorchJob, kinds.MPIJob, kinds.TFJob, kinds.XGBoostJob, kinds.BatchJob, kinds.JobSet, kinds.RayCluster, kinds.RayJob} {
+	for _, k := range []kinds.Job{kinds.PyTorchJob, kinds.MPIJob, kinds.TFJob, kinds.XGBoostJob, kinds.JAXJob, kinds.PaddleJob, kinds.BatchJob, kinds.JobSet, kinds.RayCluster, kinds.RayJob} {
 		r := &recorder{t: l.t, bed: l.bed, kind: k}
 		r.apply(r.job("again", 1, 1, recordLow))
 		l.admin.ok("wait-job", "again", "-n", smith, "--for", "admitted", "--timeout", "60s")

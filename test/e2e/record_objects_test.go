@@ -25,6 +25,10 @@ func (r *recorder) job(name string, pods, gpus int64, priority string) map[strin
 		spec = map[string]any{"tfReplicaSpecs": map[string]any{"Worker": role(pods, gpus)}}
 	case "XGBoostJob":
 		spec = map[string]any{"xgbReplicaSpecs": map[string]any{"Master": role(1, 0), "Worker": role(pods, gpus)}}
+	case "JAXJob":
+		spec = map[string]any{"jaxReplicaSpecs": map[string]any{"Worker": role(pods, gpus)}}
+	case "PaddleJob":
+		spec = map[string]any{"paddleReplicaSpecs": map[string]any{"Worker": role(pods, gpus)}}
 	case "MPIJob":
 		spec = map[string]any{"runPolicy": map[string]any{"backoffLimit": int64(0)}, "mpiReplicaSpecs": map[string]any{"Launcher": role(1, 0), "Worker": role(pods, gpus)}}
 	case "Job":
@@ -61,6 +65,10 @@ func container(k kinds.Job) string {
 		return "tensorflow"
 	case "XGBoostJob":
 		return "xgboost"
+	case "JAXJob":
+		return "jax"
+	case "PaddleJob":
+		return "paddle"
 	}
 	return "main"
 }

@@ -44,8 +44,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:     "list-jobs",
 		Aliases: []string{"list-job"},
 		Short:   "List jobs with their state and priority",
-		Long: `List jobs of every kind that the cluster serves: PyTorchJob, MPIJob,
-HyperPodPyTorchJob, RayJob, JobSet, TFJob, XGBoostJob, and the batch Jobs and
+		Long: `List jobs of every kind that the cluster serves, and the batch Jobs and
 RayClusters that have a queue label. SIZE is the number of pods and their
 accelerators, RUNTIME how long a job has run, WAITING how long it waits or
 waited for its start. OWNER is who created it, as far as the job says.
