@@ -1,11 +1,5 @@
 package kinds
 
-import (
-	"reflect"
-
-	batchv1 "k8s.io/api/batch/v1"
-)
-
 // BatchJob is the Job of Kubernetes (batch/v1).
 var BatchJob = Job{
 	Resource:    Resource{Group: "batch", Version: "v1", Plural: "jobs", Kind: "Job", Namespaced: true},
@@ -17,7 +11,6 @@ var BatchJob = Job{
 	Style:       Batch,
 	Numbers:     Numbers{Index: completionIndexLabel},
 	Policy:      Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
-	Type:        reflect.TypeFor[batchv1.Job](),
 }
 
 const completionIndexLabel = "batch.kubernetes.io/job-completion-index"

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -29,9 +28,6 @@ type Job struct {
 	Numbers Numbers
 	// Policy is where the limits of a run are.
 	Policy Policy
-	// Type is the Go type of the kind's objects. Its Spec has the fields that manifests may
-	// set.
-	Type reflect.Type
 }
 
 // Style is a form of status that kinds share.

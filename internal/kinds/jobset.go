@@ -1,11 +1,5 @@
 package kinds
 
-import (
-	"reflect"
-
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-)
-
 // JobSet is a set of groups of batch Jobs (v1alpha2).
 var JobSet = Job{
 	Resource:    Resource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Plural: "jobsets", Kind: "JobSet", Namespaced: true},
@@ -20,7 +14,6 @@ var JobSet = Job{
 		return name, jobSetIndex(labels, roles[name])
 	}},
 	Policy: Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished"},
-	Type:   reflect.TypeFor[jobset.JobSet](),
 }
 
 const (

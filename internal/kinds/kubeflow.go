@@ -1,10 +1,8 @@
 package kinds
 
-import "reflect"
-
-// kubeflow describes a kind of the Kubeflow training operator (v1.9) with the Go type T;
-// specs is the field with its roles.
-func kubeflow[T any](kind, plural, specs string) Job {
+// kubeflow describes a kind of the Kubeflow training operator (v1.9); specs is the field
+// with its roles.
+func kubeflow(kind, plural, specs string) Job {
 	return Job{
 		Resource:    Resource{Group: "kubeflow.org", Version: "v1", Plural: plural, Kind: kind, Namespaced: true},
 		PodLabel:    "training.kubeflow.org/job-name",
@@ -15,7 +13,6 @@ func kubeflow[T any](kind, plural, specs string) Job {
 		Numbers:     Numbers{Role: replicaTypeLabel, Index: replicaIndexLabel},
 		Policy: Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds",
 			Backoff: "backoffLimit", Clean: "cleanPodPolicy"},
-		Type: reflect.TypeFor[T](),
 	}
 }
 

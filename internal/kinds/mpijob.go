@@ -1,16 +1,12 @@
 package kinds
 
-import (
-	"strings"
-
-	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
-)
+import "strings"
 
 // MPIJob is the kind of the MPI operator (v0.6). Its launcher starts the workers.
 var MPIJob = mpiJob()
 
 func mpiJob() Job {
-	j := kubeflow[mpiv2.MPIJob]("MPIJob", "mpijobs", "mpiReplicaSpecs")
+	j := kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs")
 	j.Version, j.Operator = "v2beta1", "MPI operator"
 	j.Numbers = Numbers{Place: func(labels map[string]string, _ map[string]int64) (string, int) {
 		role := labels[jobRoleLabel]

@@ -1,9 +1,7 @@
 package kinds
 
-import trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
-
 // PyTorchJob is Kubeflow's kind for PyTorch. Its operator ranks the Master first.
-var PyTorchJob = mastered(kubeflow[trainingv1.PyTorchJob]("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs"))
+var PyTorchJob = mastered(kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs"))
 
 // mastered is a kind whose Master is one of the pods that train.
 func mastered(j Job) Job {

@@ -1,11 +1,6 @@
 package kinds
 
-import (
-	"reflect"
-	"slices"
-
-	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
-)
+import "slices"
 
 // RayJob is KubeRay's kind for a program on a cluster of its own (v1). Nothing on the
 // pods says the RayJob's name, only their cluster's.
@@ -19,7 +14,6 @@ var RayJob = Job{
 	Style:        RayRun,
 	Numbers:      Numbers{Place: rayPlace, Unranked: true},
 	Policy:       Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
-	Type:         reflect.TypeFor[rayv1.RayJob](),
 }
 
 // RayCluster is KubeRay's kind for a cluster that serves until it is deleted (v1).
@@ -32,7 +26,6 @@ var RayCluster = Job{
 	Operator:    "KubeRay operator",
 	Style:       RayNodes,
 	Numbers:     Numbers{Place: rayPlace, Unranked: true},
-	Type:        reflect.TypeFor[rayv1.RayCluster](),
 }
 
 func rayResource(kind, plural string) Resource {

@@ -20,6 +20,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds/gotype"
 )
 
 // resource is a kind that the sandbox serves.
@@ -152,7 +153,7 @@ func table() []*resource {
 	for _, j := range kinds.Jobs() {
 		if j.Kind != kinds.BatchJob.Kind || j.Group != kinds.BatchJob.Group {
 			r := custom(j.Resource, jobColumns(j)...)
-			r.schema = func() any { return reflect.New(j.Type).Interface() }
+			r.schema = func() any { return reflect.New(gotype.Of(j)).Interface() }
 			out = append(out, r)
 		}
 	}

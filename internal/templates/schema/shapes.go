@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds/gotype"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -34,7 +35,7 @@ type Shape struct {
 func Shapes() []Shape {
 	var out []Shape
 	for _, k := range kinds.Jobs() {
-		spec, _ := k.Type.FieldByName("Spec")
+		spec, _ := gotype.Of(k).FieldByName("Spec")
 		out = append(out, Shape{k.GroupVersion(), k.Kind, fields(spec.Type)})
 	}
 	return append(out, []Shape{

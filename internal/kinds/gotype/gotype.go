@@ -1,0 +1,45 @@
+// Package gotype has the Go types of the job kinds. It is apart from kinds because the
+// types' packages link more than reading a cluster needs.
+package gotype
+
+import (
+	"reflect"
+
+	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
+	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Of returns the Go type of a kind's objects, nil for an unknown kind. Its Spec has the
+// fields that manifests may set.
+func Of(k kinds.Job) reflect.Type {
+	switch k.FullName() {
+	case kinds.PyTorchJob.FullName():
+		return reflect.TypeFor[trainingv1.PyTorchJob]()
+	case kinds.TFJob.FullName():
+		return reflect.TypeFor[trainingv1.TFJob]()
+	case kinds.XGBoostJob.FullName():
+		return reflect.TypeFor[trainingv1.XGBoostJob]()
+	case kinds.JAXJob.FullName():
+		return reflect.TypeFor[trainingv1.JAXJob]()
+	case kinds.PaddleJob.FullName():
+		return reflect.TypeFor[trainingv1.PaddleJob]()
+	case kinds.MPIJob.FullName():
+		return reflect.TypeFor[mpiv2.MPIJob]()
+	case kinds.HyperPodPyTorchJob.FullName():
+		return reflect.TypeFor[hyperPodJob]()
+	case kinds.BatchJob.FullName():
+		return reflect.TypeFor[batchv1.Job]()
+	case kinds.JobSet.FullName():
+		return reflect.TypeFor[jobset.JobSet]()
+	case kinds.RayJob.FullName():
+		return reflect.TypeFor[rayv1.RayJob]()
+	case kinds.RayCluster.FullName():
+		return reflect.TypeFor[rayv1.RayCluster]()
+	}
+	return nil
+}
