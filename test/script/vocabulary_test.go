@@ -337,6 +337,9 @@ func TestFormats(t *testing.T) {
 			if !slices.Contains(clusterless, d.name) {
 				with = append(with, "--sandbox")
 			}
+			if d.name == "create-cluster" { // it exists after the first format
+				with = append(with, "--dry-run")
+			}
 			if out, err := runWith(t, home, account, with...); err != nil || out == "" {
 				t.Errorf("hyperpod %s: %v", strings.Join(with, " "), err)
 			}

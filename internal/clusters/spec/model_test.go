@@ -147,7 +147,7 @@ func TestModelInstanceTypes(t *testing.T) {
 			missing = append(missing, name)
 		}
 	}
-	if !slices.Equal(missing, []string{"ml.r5d.16xlarge"}) {
+	if len(missing) > 0 {
 		t.Error(missing)
 	}
 }
