@@ -15,7 +15,6 @@ type governed struct {
 	created, modified                         time.Time
 	createdBy, modifiedBy                     string
 	failure                                   string
-	details                                   object
 }
 
 // governance keeps both kinds of resources.

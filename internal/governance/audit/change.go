@@ -16,7 +16,7 @@ func LastChange(fields []metav1.ManagedFieldsEntry) (by string, at time.Time) {
 			continue
 		}
 		// An owner of the spec, or of a priority class's value, wins over owners of labels.
-		owns := f.FieldsV1 != nil && (strings.Contains(string(f.FieldsV1.Raw), `"f:spec"`) || strings.Contains(string(f.FieldsV1.Raw), `"f:value"`))
+		owns := f.FieldsV1 != nil && (strings.Contains(f.FieldsV1.GetRawString(), `"f:spec"`) || strings.Contains(f.FieldsV1.GetRawString(), `"f:value"`))
 		if by == "" || owns && !specified || owns == specified && f.Time.After(at) {
 			by, at, specified = f.Manager, f.Time.Time, specified || owns
 		}

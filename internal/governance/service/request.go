@@ -13,9 +13,6 @@ import (
 // defaultPolicy names a policy that the document gives no name.
 const defaultPolicy = "cluster-policy"
 
-// Members of the API that differ by kind.
-func idOf(kind string) string { return kind + "Id" }
-
 // set adds a member unless it is empty.
 func set(d JSON, key string, value any) {
 	if v := reflect.ValueOf(value); v.IsValid() && !v.IsZero() {

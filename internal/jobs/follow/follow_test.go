@@ -106,9 +106,10 @@ func TestFollowLosesQueue(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	const ns = "hyperpod-ns-team-b"
+	// It waits: Kueue lets nobody change the queue of a job that runs.
 	job := func(queue string) map[string]any {
 		return map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "x", "labels": map[string]any{kinds.QueueLabel: queue}},
-			"spec": map[string]any{"suspend": true, "template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "i"}}}}}}
+			"spec": map[string]any{"suspend": true, "template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "i", "resources": map[string]any{"limits": map[string]any{"nvidia.com/gpu": "999"}}}}}}}}
 	}
 	if err := c.Create(ctx, kinds.BatchJob.Resource, ns, job(ns+"-localqueue"), kube.CreateOptions{}, nil); err != nil {
 		t.Fatal(err)
