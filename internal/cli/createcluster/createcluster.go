@@ -34,7 +34,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "create-cluster -f FILE",
 		Short: "Create a HyperPod cluster from a file",
-		Long: `Creates a HyperPod cluster from a file in JSON or YAML. The file is the request
+		Long: `Create a HyperPod cluster from a file in JSON or YAML. The file is the request
 of the API, as "aws sagemaker create-cluster --cli-input-json" takes it.
 
 Every member is checked against the constraints of the API first. Faults are

@@ -43,10 +43,10 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "start-session [CLUSTER] NODE",
 		Short: "Open a shell on a node of a HyperPod cluster, or forward a port",
-		Long: `Opens a shell on a node of a HyperPod cluster with AWS Systems Manager, runs a
-command there, forwards a port, or serves as a ProxyCommand of ssh. The node
-needs no public address. It is named by its instance id, the Kubernetes node on
-it, a pod (--pod), or an instance group (--group: its first running node).
+		Long: `Open a shell on a node of a HyperPod cluster with AWS Systems Manager, run a
+command there, forward a port, or serve as a ProxyCommand of ssh. The node needs
+no public address. Name it by its instance id, its Kubernetes node, a pod on it
+(--pod), or an instance group (--group: its first running node).
 
 Without CLUSTER, the clusters of the region are searched for the node. The
 command runs session-manager-plugin, which AWS provides.`,

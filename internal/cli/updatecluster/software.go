@@ -43,7 +43,7 @@ func NewSoftwareCmd(f *factory.Factory, test func(context.Context, *SoftwareOpti
 	cmd := &cobra.Command{
 		Use:   "update-cluster-software CLUSTER",
 		Short: "Update the images of the instances of a HyperPod cluster",
-		Long: `Updates the machine images of a HyperPod cluster, or of some of its instance
+		Long: `Update the machine images of a HyperPod cluster, or of some of its instance
 groups. Instances that are updated restart: jobs on them stop. The command names
 those jobs and prompts.
 

@@ -47,8 +47,8 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "update-cluster CLUSTER",
 		Short: "Scale, add, change or delete instance groups of a HyperPod cluster",
-		Long: `Changes a HyperPod cluster: scales an instance group, adds or changes groups
-from a file, deletes groups, or sets the node recovery.
+		Long: `Change a HyperPod cluster: scale an instance group, add or change groups from a
+file, delete groups, or set the node recovery.
 
 The command reads the cluster, shows what changes and which jobs run on groups
 that shrink, and prompts. An update replaces the specification of a group as a
