@@ -59,18 +59,17 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			}
 			want, err := strconv.Atoi(args[0])
 			ts.Check(err)
-			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			await(ts, func() bool {
 				n := 0
 				for _, r := range server(ts).proxy.Requests() {
 					if strings.HasPrefix(r, args[1]+" ") && strings.HasSuffix(r, args[2]) {
 						n++
 					}
 				}
-				if n >= want {
-					return
-				}
-			}
-			ts.Fatalf("no %s requests: %s", args[0], strings.Join(server(ts).proxy.Requests(), "\n"))
+				return n >= want
+			}, func() string {
+				return fmt.Sprintf("no %s requests: %s", args[0], strings.Join(server(ts).proxy.Requests(), "\n"))
+			})
 		},
 		"aws":        startAWS,
 		"awscalls":   awsCalls,

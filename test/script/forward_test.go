@@ -134,9 +134,14 @@ func address(ts *testscript.TestScript, n string) string {
 
 func awaitMatch(ts *testscript.TestScript, pattern string, text func() string) {
 	re := regexp.MustCompile(pattern)
-	for end := time.Now().Add(forwardTimeout); !re.MatchString(text()); time.Sleep(10 * time.Millisecond) {
+	await(ts, func() bool { return re.MatchString(text()) }, func() string { return "no match for " + pattern + ": " + text() })
+}
+
+// await waits at most a minute until something holds.
+func await(ts *testscript.TestScript, holds func() bool, missing func() string) {
+	for end := time.Now().Add(forwardTimeout); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			ts.Fatalf("no match for %s: %s", pattern, text())
+			ts.Fatalf("%s", missing())
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -111,18 +110,15 @@ func governedCommands() map[string]func(*testscript.TestScript, bool, []string) 
 			s := account(ts, !neg && len(args) == 2, "awsawait OPERATION N")
 			want, err := strconv.Atoi(args[1])
 			ts.Check(err)
-			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			await(ts, func() bool {
 				n := 0
 				for _, c := range s.Calls() {
 					if c == args[0] {
 						n++
 					}
 				}
-				if n >= want {
-					return
-				}
-			}
-			ts.Fatalf("no %d requests for %s", want, args[0])
+				return n >= want
+			}, func() string { return fmt.Sprintf("no %d requests for %s", want, args[0]) })
 		},
 	}
 }

@@ -45,17 +45,9 @@ func Advance(ctx context.Context, w World, o Options, until time.Time) (*Later, 
 			batch = batch[:n]
 		}
 		r.now = batch[len(batch)-1].at
-		for _, e := range batch {
-			if r.evicting[e.key] {
-				delete(r.evicting, e.key)
-				r.e.EndEviction(ctx, e.key.Namespace, e.key.Name)
-				continue
-			}
-			delete(r.running, e.key)
-			out.Ended = append(out.Ended, e.key)
-			if err := r.e.Remove(ctx, e.key.Namespace, e.key.Name); err != nil {
-				return nil, err
-			}
+		err := r.end(ctx, batch, func(e ending) { out.Ended = append(out.Ended, e.key) })
+		if err != nil {
+			return nil, err
 		}
 		if err := r.schedule(ctx, len(batch)); err != nil {
 			return nil, err

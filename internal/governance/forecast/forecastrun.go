@@ -104,23 +104,32 @@ func (t *tree) run(ctx context.Context, p pass) (*forecastRun, error) {
 			r.exhausted = true
 			break
 		}
-		for _, e := range batch {
-			if r.evicting[e.key] {
-				delete(r.evicting, e.key)
-				r.e.EndEviction(ctx, e.key.Namespace, e.key.Name)
-				continue
-			}
-			delete(r.running, e.key)
-			r.ended = append(r.ended, e.source)
-			if err := r.e.Remove(ctx, e.key.Namespace, e.key.Name); err != nil {
-				return nil, err
-			}
+		err := r.end(ctx, batch, func(e ending) { r.ended = append(r.ended, e.source) })
+		if err != nil {
+			return nil, err
 		}
 		if err := r.schedule(ctx, len(batch)); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
+}
+
+// end ends a batch: evictions under way, and running workloads, which are reported to ended.
+func (r *forecastRun) end(ctx context.Context, batch []ending, ended func(ending)) error {
+	for _, e := range batch {
+		if r.evicting[e.key] {
+			delete(r.evicting, e.key)
+			r.e.EndEviction(ctx, e.key.Namespace, e.key.Name)
+			continue
+		}
+		delete(r.running, e.key)
+		ended(e)
+		if err := r.e.Remove(ctx, e.key.Namespace, e.key.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // load makes the engine and collects the running workloads.
