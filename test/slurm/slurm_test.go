@@ -1,0 +1,28 @@
+package slurm
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCluster holds the judge itself: it runs a job on two nodes.
+func TestCluster(t *testing.T) {
+	if why := Missing(); why != "" {
+		t.Skip(why)
+	}
+	ctx := t.Context()
+	c, err := Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	cmd := c.Command(ctx, "srun", "--nodes=2", "--ntasks-per-node=1", "--gpus-per-node=8", "sh", "-c", "echo $SLURM_PROCID of $SLURM_NTASKS")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "1 of 2") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
