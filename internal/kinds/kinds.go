@@ -152,6 +152,8 @@ const (
 
 	// IdempotencyAnnotation carries the key of start-job --idempotency-key.
 	IdempotencyAnnotation = OwnPrefix + "idempotency-key"
+	// DefinitionAnnotation is the fingerprint of the definition of a job with such a key.
+	DefinitionAnnotation = OwnPrefix + "definition"
 	// CreatedByAnnotation names who made the job, as far as the client knows.
 	CreatedByAnnotation = OwnPrefix + "created-by"
 	// TogetherLabel, on an object, is the name of the job that it was submitted with.

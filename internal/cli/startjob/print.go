@@ -2,6 +2,8 @@ package startjob
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
@@ -24,6 +26,18 @@ func (r *run) printResult(done submit.Result, j job) error {
 		}
 	}
 	return nil
+}
+
+// toldApart returns the objects, with an idempotency key the job as a copy with the key Created: whether this start
+// created it.
+func toldApart(done submit.Result, req submit.Request) []map[string]any {
+	if req.Key == "" || req.Job < 0 {
+		return done.Objects
+	}
+	out := slices.Clone(done.Objects)
+	out[req.Job] = maps.Clone(out[req.Job])
+	out[req.Job]["Created"] = !done.Reused
+	return out
 }
 
 // print prints objects in the format of -o. Without a format it prints a line for each object that names the dry run.

@@ -50,7 +50,7 @@ func (r *run) submit(ctx context.Context, j job) error {
 	case req.DryRun:
 		return r.print(done.Objects, "server dry run")
 	case f.Global.Output != "":
-		err = r.print(done.Objects, "")
+		err = r.print(toldApart(done, req), "")
 	default:
 		err = r.printResult(done, j)
 	}

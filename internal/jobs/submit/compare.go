@@ -125,19 +125,34 @@ func withoutServerFields(o map[string]any) map[string]any {
 	return out
 }
 
-// overlay lays the fields of b over a, as a merge patch does.
+// overlay lays the fields of b over a, as a merge patch does, and the elements of a
+// list of the same length each over the other: the server adds defaults to them.
 func overlay(a, b map[string]any) map[string]any {
 	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]any{}
+	}
 	for k, v := range b {
-		if inner, ok := v.(map[string]any); ok {
-			under, _ := out[k].(map[string]any)
-			out[k] = overlay(under, inner)
-			continue
-		}
-		if out == nil {
-			out = map[string]any{}
-		}
-		out[k] = v
+		out[k] = over(out[k], v)
 	}
 	return out
+}
+
+func over(a, b any) any {
+	switch b := b.(type) {
+	case map[string]any:
+		under, _ := a.(map[string]any)
+		return overlay(under, b)
+	case []any:
+		under, _ := a.([]any)
+		if len(under) != len(b) {
+			return b
+		}
+		out := make([]any, len(b))
+		for i := range b {
+			out[i] = over(under[i], b[i])
+		}
+		return out
+	}
+	return b
 }

@@ -7,12 +7,13 @@ type ErrorCode string
 
 // The codes of errors.
 const (
-	Exists        ErrorCode = "Exists"        // the job exists: Found
-	Differs       ErrorCode = "Differs"       // Object exists and differs by Changes
-	NotChangeable ErrorCode = "NotChangeable" // Object exists; Err is why it cannot be changed
-	NotRemoved    ErrorCode = "NotRemoved"    // Err is why Object, of an earlier job, cannot be removed
-	Unclear       ErrorCode = "Unclear"       // Object may have been created or not
-	Undone        ErrorCode = "Undone"        // Err is why, after some objects; the lists say what became of them
+	Exists          ErrorCode = "Exists"          // the job exists: Found
+	Differs         ErrorCode = "Differs"         // Object exists and differs by Changes
+	OtherDefinition ErrorCode = "OtherDefinition" // the job exists: Found, with the same key and another definition; Changes
+	NotChangeable   ErrorCode = "NotChangeable"   // Object exists; Err is why it cannot be changed
+	NotRemoved      ErrorCode = "NotRemoved"      // Err is why Object, of an earlier job, cannot be removed
+	Unclear         ErrorCode = "Unclear"         // Object may have been created or not
+	Undone          ErrorCode = "Undone"          // Err is why, after some objects; the lists say what became of them
 )
 
 // Error is why a submission failed. Package present/jobtext words it.

@@ -68,7 +68,8 @@ type Result struct {
 	// what was done with each.
 	Objects []map[string]any
 	Actions []Action
-	// Reused reports that an earlier submission with the same key created the job.
+	// Reused reports that an earlier submission with the same key and definition created
+	// the job.
 	Reused bool
 }
 
@@ -83,6 +84,7 @@ func Submit(ctx context.Context, api API, req Request) (Result, error) {
 	if err != nil {
 		return res, err
 	}
+	identify(req)
 	bind(req.Objects, req.Job, func(i int) bool { return found[i] == nil })
 	var undo []step
 	for i, o := range req.Objects {
@@ -200,7 +202,7 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 			return found, false, nil
 		}
 		if req.Key != "" && kinds.Text(found, "metadata", "annotations", kinds.IdempotencyAnnotation) == req.Key {
-			return found, true, nil
+			return found, true, reuse(req, o, found, err)
 		}
 		if i := req.Job; i < 0 || req.Objects[i].Name() != o.Name() || req.Objects[i].Resource.Plural != o.Resource.Plural {
 			return nil, false, err // Submit compares it

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -124,6 +125,12 @@ func request(key string, withService bool) Request {
 	return r
 }
 
+func keyedSpec(replicas int64) Request {
+	r := request("k", false)
+	r.Objects[0].Body["spec"] = map[string]any{"replicas": replicas}
+	return r
+}
+
 func replacing(r Request) Request { r.Replace = true; return r }
 
 func TestSubmit(t *testing.T) {
@@ -157,6 +164,12 @@ func TestSubmit(t *testing.T) {
 			exit: errs.Failure, text: []string{`PyTorchJob "j" already exists in ns: nothing was changed`, "2026-01-02T03:04:05Z", "by:     ada"}},
 		{name: "same key", req: request("k", false), answers: answers{"POST " + jobs: {body(409, exists409)},
 			"GET " + jobs + "/j": {body(200, job(keyed))}}, reused: true},
+		{name: "same key, another definition", req: keyedSpec(2), answers: answers{"POST " + jobs: {body(409, exists409)},
+			"GET " + jobs + "/j": {body(200, job(keyed+`,"labels":{"a":"b"}`))}}, exit: errs.No,
+			text: []string{`PyTorchJob "j" of this idempotency key has another definition: nothing was changed`, "would be added: map[replicas:2]"}},
+		{name: "same key, fewer fields", req: request("k", false), answers: answers{"POST " + jobs: {body(409, exists409)},
+			"GET " + jobs + "/j": {body(200, job(`,"annotations":{"cli.hyperpod/idempotency-key":"k","cli.hyperpod/definition":"other"}`))}}, exit: errs.No,
+			text: []string{"fields that the definition no longer has"}},
 		{name: "other key", req: request("other", false), answers: answers{"POST " + jobs: {body(409, exists409)},
 			"GET " + jobs + "/j": {body(200, job(keyed))}}, exit: errs.Failure, text: []string{"already exists"}},
 		{name: "second fails, first removed", req: request("", true), answers: answers{
@@ -302,5 +315,42 @@ func TestTogether(t *testing.T) {
 	}
 	if got := Together(map[string]string{kinds.TogetherAnnotation: "x / a/b  v1/Service/s"}); len(got) != 1 {
 		t.Errorf("got %v", got)
+	}
+}
+
+// TestKey: a start that is repeated with its key and definition finds its job, whatever
+// the server, the user or the command line add.
+func TestKey(t *testing.T) {
+	list := func(image string) Request {
+		r := keyedSpec(1)
+		r.Objects[0].Body["spec"] = map[string]any{"containers": []any{map[string]any{"image": image}}}
+		return r
+	}
+	made := func(r Request) map[string]any {
+		identify(r)
+		body := runtime.DeepCopyJSON(r.Objects[0].Body)
+		c := body["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+		c["imagePullPolicy"] = "Always"
+		body["spec"].(map[string]any)["suspend"] = true
+		set(body, "u", "metadata", "uid")
+		return body
+	}
+	found := made(list("a"))
+	again := list("a")
+	set(again.Objects[0].Body, "start-job --again", "metadata", "annotations", kinds.CommandAnnotation)
+	identify(again)
+	if err := reuse(again, again.Objects[0], found, nil); err != nil {
+		t.Errorf("the same definition: %v", err)
+	}
+	old := runtime.DeepCopyJSON(found)
+	delete(old["metadata"].(map[string]any)["annotations"].(map[string]any), kinds.DefinitionAnnotation)
+	if err := reuse(again, again.Objects[0], old, nil); err != nil {
+		t.Errorf("a job of an earlier version: %v", err)
+	}
+	other := list("b")
+	identify(other)
+	var e *Error
+	if err := reuse(other, other.Objects[0], found, nil); !errors.As(err, &e) || e.Code != OtherDefinition || len(e.Changes) != 1 || e.Changes[0] != (Change{"spec.containers[0].image", "a", "b"}) {
+		t.Errorf("another image: %v, %+v", err, e)
 	}
 }

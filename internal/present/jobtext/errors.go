@@ -115,6 +115,20 @@ func noLog(e *logs.Error) *errs.Error {
 	return errs.Wrap(e.Err, what)
 }
 
+// changes adds a fact for each field that would change.
+func changes(out *errs.Error, list []submit.Change) {
+	for _, c := range list {
+		switch {
+		case c.Before == "":
+			out.WithFact(c.Path, "would be added: "+c.After)
+		case c.After == "":
+			out.WithFact(c.Path, "would be removed: "+c.Before)
+		default:
+			out.WithFact(c.Path, c.Before+" -> "+c.After)
+		}
+	}
+}
+
 func notSubmitted(e *submit.Error) *errs.Error {
 	object := fmt.Sprintf("%s %q", e.Object.Resource.Kind, e.Object.Name())
 	switch e.Code {
@@ -127,18 +141,16 @@ func notSubmitted(e *submit.Error) *errs.Error {
 		return out.Suggest(suggest.GenerateName(), suggest.GetJob(e.Namespace, e.Object.Name()))
 	case submit.Differs:
 		out := errs.New(object+" already exists in "+e.Namespace+" and differs", "nothing was changed").WithCode(errs.No)
-		for _, c := range e.Changes {
-			switch {
-			case c.Before == "":
-				out.WithFact(c.Path, "would be added: "+c.After)
-			case c.After == "":
-				out.WithFact(c.Path, "would be removed: "+c.Before)
-			default:
-				out.WithFact(c.Path, c.Before+" -> "+c.After)
-			}
-		}
+		changes(out, e.Changes)
 		since(out, e.Found)
 		return out.Suggest(suggest.ReplaceObjects())
+	case submit.OtherDefinition:
+		out := errs.New(object+" of this idempotency key has another definition", "nothing was changed").WithCode(errs.No)
+		if changes(out, e.Changes); len(e.Changes) == 0 {
+			out.WithFact("found", "fields that the definition no longer has")
+		}
+		since(out, e.Found)
+		return out.WithAdvice("use another key and name for another definition").Suggest(suggest.GetJob(e.Namespace, e.Object.Name()))
 	case submit.NotChangeable:
 		return errs.Wrap(e.Err, object+" already exists and cannot be changed to match the manifest")
 	case submit.NotRemoved:
