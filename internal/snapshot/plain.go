@@ -249,6 +249,7 @@ func (p *plainFile) nothing() error {
 // snapshot completes the objects as an API server would have, and encodes them.
 func (p *plainFile) snapshot() (*Snapshot, error) {
 	now := p.latest.UTC().Truncate(time.Second)
+	p.inactive(now)
 	for i, o := range p.objects {
 		meta := object.Child(o.body, "metadata")
 		if _, ok := object.Time(meta["creationTimestamp"]); !ok {
@@ -282,7 +283,9 @@ func (p *plainFile) lacking() []kinds.Resource {
 			wanted[r.FullName()] = true
 		}
 	}
+	has := map[string]bool{}
 	for _, o := range p.objects {
+		has[o.resource.FullName()] = true
 		want(kinds.WorkloadPriorityClass, object.Text(o.body, "metadata", "labels", kinds.PriorityLabel) != "")
 		switch o.resource.FullName() {
 		case kinds.ClusterQueue.FullName():
@@ -306,7 +309,7 @@ func (p *plainFile) lacking() []kinds.Resource {
 	}
 	var out []kinds.Resource
 	for _, r := range kinds.All() {
-		if wanted[r.FullName()] && len(p.raw[r.FullName()]) == 0 {
+		if wanted[r.FullName()] && !has[r.FullName()] {
 			out = append(out, r)
 		}
 	}

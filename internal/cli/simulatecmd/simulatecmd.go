@@ -38,6 +38,8 @@ type Options struct {
 	// AtText is when the changes are made, "+DURATION" from the time of the simulation or a
 	// time in RFC 3339; "" is at once.
 	AtText string
+	// For is after which time removed nodes return; 0: they do not.
+	For time.Duration
 	// Assume is how long jobs of unknown duration run until then; 0: they do not end.
 	Assume time.Duration
 
@@ -52,6 +54,7 @@ type Options struct {
 	Priorities  []string
 	ChangeFiles []string
 
+	timed   bool // --for was given
 	counted bool // --cycles was given
 	assumed bool // --assume-duration was given
 }
@@ -81,7 +84,7 @@ because Kueue uses a feature that the simulation does not follow.`,
 		Example: `  hyperpod simulate --set researchers.borrow-limit=0 --add-job train.yaml
   hyperpod simulate --remove-team interns --remove-nodes ml.p5.48xlarge=2
   hyperpod simulate --priority smpv2-llama2=inference --snapshot cluster.json.gz
-  hyperpod simulate --at +2h --assume-duration 4h --remove-nodes ml.p5.48xlarge=2
+  hyperpod simulate --at +2h --for 4h --remove-nodes ml.p5.48xlarge=2 --assume-duration 8h
   hyperpod simulate --cycles 5 -o json
   hyperpod simulate --changes what-if.yaml`,
 		Args: factory.NoArgs,
@@ -101,7 +104,8 @@ because Kueue uses a feature that the simulation does not follow.`,
 	fs.IntVar(&o.Cycles, "cycles", 0, "number of scheduling cycles to show one by one from the current state")
 	fs.StringVar(&o.EvictionTakes, "eviction-takes", "", "how long pods of jobs that are being evicted take to end (default: their grace period)")
 	fs.StringVar(&o.AtText, "at", "", "make the changes later, when jobs of known duration have ended: +DURATION or a time in RFC 3339")
-	fs.DurationVar(&o.Assume, "assume-duration", 0, "assumed run time of jobs of unknown duration until --at, for example 4h")
+	fs.DurationVar(&o.For, "for", 0, "return the nodes of --remove-nodes after this time, for example 4h")
+	fs.DurationVar(&o.Assume, "assume-duration", 0, "assumed run time of jobs of unknown duration until --at and during --for, for example 4h")
 	fs.StringVar(&o.NowText, "now", "", "time of the simulation in RFC 3339 (default: the cluster's time)")
 	return cmd
 }
@@ -115,7 +119,7 @@ func settingsHelp() string {
 }
 
 func (o *Options) take(cmd *cobra.Command, _ []string) error {
-	o.counted, o.assumed = cmd.Flags().Changed("cycles"), cmd.Flags().Changed("assume-duration")
+	o.counted, o.assumed, o.timed = cmd.Flags().Changed("cycles"), cmd.Flags().Changed("assume-duration"), cmd.Flags().Changed("for")
 	return nil
 }
 
@@ -136,8 +140,14 @@ func (o *Options) Validate() error {
 	switch {
 	case o.assumed && o.Assume <= 0:
 		return errs.Usagef("invalid --assume-duration %s: must be above 0, for example 4h", o.Assume)
-	case o.assumed && o.AtText == "":
-		return factory.Requires("assume-duration", "--at").Suggest(errs.Option("--at", "+2h", "--assume-duration", o.Assume.String()))
+	case o.timed && o.For <= 0:
+		return errs.Usagef("invalid --for %s: must be above 0, for example 4h", o.For)
+	case o.timed && o.counted:
+		return factory.Excludes("for", "cycles")
+	case o.timed && len(o.RemoveNodes)+len(o.ChangeFiles) == 0:
+		return factory.Requires("for", "--remove-nodes")
+	case o.assumed && o.AtText == "" && !o.timed:
+		return factory.Requires("assume-duration", "--at or --for").Suggest(errs.Option("--at", "+2h", "--assume-duration", o.Assume.String()))
 	}
 	_, err := o.changes()
 	return err
@@ -236,7 +246,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Finished: !at.IsZero(), Namespaces: func(ctx context.Context) ([]string, error) {
+	in, err := inputs.Load(ctx, cluster.Client, inputs.Options{Finished: !at.IsZero() || o.timed, Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, cluster.Client, "list", kinds.PyTorchJob.Resource)
 	}}, now)
 	if err != nil {
@@ -251,8 +261,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	opts := simulate.Options{Cycles: o.Cycles, EvictionTakes: takes}
-	if !at.IsZero() {
-		opts.Ahead = &simulate.Ahead{At: at, Finished: in.FinishedWorkloads, Assume: o.Assume, Deadline: admissioncheck.Deadlines(ctx, cluster, in)}
+	if !at.IsZero() || o.timed {
+		opts.Ahead = &simulate.Ahead{At: at, For: o.For, Finished: in.FinishedWorkloads, Assume: o.Assume, Deadline: admissioncheck.Deadlines(ctx, cluster, in)}
 	}
 	report, err := simulate.Run(ctx, simulate.Of(in), changes, opts)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/simulation"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -90,6 +91,9 @@ func summary(r *simulate.Report) []string {
 	}
 	if len(r.RemovedNodes) > 0 {
 		out = append(out, removedText(r.RemovedNodes))
+	}
+	if r.Window != nil {
+		out = append(out, simulation.Window(r.Window)...)
 	}
 	for _, n := range r.Notes {
 		out = append(out, "note: "+n.Message)

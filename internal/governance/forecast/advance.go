@@ -62,7 +62,7 @@ func Advance(ctx context.Context, w World, o Options, until time.Time) (*Later, 
 		if now := r.e.Stored(k.Namespace, k.Name); now != nil {
 			out.Workloads[k] = now
 		}
-		if r.running[k] && !dated[k] {
+		if r.running[k] && !dated[k] && !r.o.Held[k] {
 			out.NoEnd = append(out.NoEnd, k)
 		}
 	}

@@ -50,6 +50,9 @@ type Options struct {
 	Deadline func(*kueue.Workload) time.Duration
 	// Horizon is the maximum time to look ahead; 0 is 30 days.
 	Horizon time.Duration
+	// Held are workloads that hold quota and make no progress, for example because their
+	// nodes are gone: they do not end.
+	Held map[types.NamespacedName]bool
 }
 
 func (o Options) withDefaults() Options {

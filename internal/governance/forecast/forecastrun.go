@@ -177,6 +177,9 @@ func (r *forecastRun) load(ctx context.Context) error {
 // begin records that a workload runs, and for how long it has been running.
 func (r *forecastRun) begin(k key, elapsed time.Duration) {
 	r.running[k] = true
+	if r.o.Held[k] {
+		return
+	}
 	w := r.objects[k]
 	s := r.known.remaining(w, elapsed)
 	if !s.known || r.slow && s.source == PastAssumed {

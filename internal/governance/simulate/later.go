@@ -15,10 +15,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 )
 
-// Ahead says how to look ahead before the changes are made.
+// Ahead says how to look ahead: before the changes are made, and until removed nodes
+// return.
 type Ahead struct {
-	// At is the time of the changes.
+	// At is the time of the changes; zero: now.
 	At time.Time
+	// For is the time after which removed nodes return; 0: they do not.
+	For time.Duration
 	// Finished are finished workloads: how long others ran.
 	Finished []*kueue.Workload
 	// Assume and Deadline are those of forecast.Options.
@@ -34,15 +37,15 @@ type Later struct {
 	NoEnd []string
 }
 
-// later is the world at a later time.
-func (w World) later(ctx context.Context, a Ahead) (World, *Later, error) {
+// later is the world at a later time. The jobs that are held make no progress until then.
+func (w World) later(ctx context.Context, a Ahead, held map[types.NamespacedName]bool) (World, *Later, error) {
 	// An engine for the present makes the forecast leave out what is invalid, as run does.
 	present, err := admission.New(w.Config)
 	if err != nil {
 		return w, nil, &Error{Code: InvalidRules, Err: err}
 	}
 	got, err := forecast.Advance(ctx, forecast.World{Config: w.Config, Objects: w.Objects, Finished: a.Finished, Now: present},
-		forecast.Options{Now: w.Now, Assume: a.Assume, Deadline: a.Deadline, Horizon: a.At.Sub(w.Now)}, a.At)
+		forecast.Options{Now: w.Now, Assume: a.Assume, Deadline: a.Deadline, Horizon: a.At.Sub(w.Now), Held: held}, a.At)
 	if err != nil {
 		return w, nil, &Error{Code: NotRun, Err: err}
 	}

@@ -104,6 +104,9 @@ func (a *applied) removeNodes(c Change) error {
 		}
 	}
 	a.removed = append(a.removed, removed...)
+	for _, n := range gone {
+		a.gone = append(a.gone, n)
+	}
 	evictions := map[string]bool{}
 	for _, w := range all[*kueue.Workload](a.World) {
 		if on := placedOn(w, hosts); on {

@@ -48,6 +48,8 @@ type Report struct {
 	NotModelled []string
 	// Later is what happens before the changes, of Options.Ahead.
 	Later *Later `json:",omitempty"`
+	// Window is the time without the removed nodes, if they return: of Ahead.For.
+	Window *Window `json:",omitempty"`
 	// RemovedNodes are the nodes that the changes remove.
 	RemovedNodes []RemovedNode
 	// Problems are what get-quota would report, those that the changes bring first.
@@ -163,16 +165,17 @@ type Options struct {
 	// end; until then it holds its quota, also through all Cycles. 0: the grace period of its
 	// pods. A negative time: they have ended.
 	EvictionTakes time.Duration
-	// Ahead makes the changes at a later time; nil: now.
+	// Ahead makes the changes at a later time, or lets removed nodes return; nil: now, and
+	// they do not.
 	Ahead *Ahead
 }
 
 // Run changes the world and compares before and after.
 func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, error) {
 	var later *Later
-	if o.Ahead != nil {
+	if o.Ahead != nil && !o.Ahead.At.IsZero() {
 		var err error
-		if w, later, err = w.later(ctx, *o.Ahead); err != nil {
+		if w, later, err = w.later(ctx, *o.Ahead, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -227,7 +230,10 @@ func Run(ctx context.Context, w World, changes []Change, o Options) (*Report, er
 		}
 	}
 	r.Evicted = append(r.Evicted, evictions(base, after)...)
-	return r, nil
+	if o.Ahead != nil && o.Ahead.For > 0 && before.settled && after.settled {
+		r.Window, err = window(ctx, base, before, after, changes, a.gone, o)
+	}
+	return r, err
 }
 
 // ties is how often a world with fair sharing is run to find out whether Kueue is

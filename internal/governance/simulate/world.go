@@ -81,6 +81,7 @@ type applied struct {
 	World
 	notes   []Note
 	removed []RemovedNode
+	gone    []client.Object // the nodes of removed
 	added   int
 	first   map[string]*kueue.ClusterQueue // changed queues as they were; nil: it is new
 }
