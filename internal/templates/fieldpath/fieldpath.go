@@ -15,7 +15,7 @@ import (
 // removes what the path leads to.
 type Assignment struct{ Key, Value string }
 
-// parseAssignment splits K=V at the first = outside of quotes and brackets.
+// ParseAssignment splits K=V at the first = outside of quotes and brackets.
 func ParseAssignment(text string) (Assignment, error) {
 	quote, depth := rune(0), 0
 	for i, r := range text {
@@ -39,7 +39,7 @@ func ParseAssignment(text string) (Assignment, error) {
 	return Assignment{}, setting.Set.Invalid(text, "must be NAME=VALUE or path.to.field=VALUE")
 }
 
-// parsed is the assignment's value, nil for null.
+// Parsed returns the value of the assignment. It is nil for null.
 func (a Assignment) Parsed() (*manifest.Node, error) {
 	docs, err := manifest.Parse([]byte(a.Value))
 	switch {
@@ -56,14 +56,14 @@ func (a Assignment) Parsed() (*manifest.Node, error) {
 	return docs[0], nil
 }
 
-// step is one part of a path: a key, or an index into a list.
+// Step is one part of a path: a key, or an index into a list.
 type Step struct {
 	Key   string
 	Index int
 	List  bool
 }
 
-// parsePath reads a.b[0]."c.d"["e"].
+// Parse reads a path such as a.b[0]."c.d"["e"].
 func Parse(text string) ([]Step, error) {
 	bad := func(why string) ([]Step, error) {
 		return nil, setting.Set.Invalid(text, "%s", why)
@@ -140,6 +140,7 @@ func unquote(s string) (string, bool) {
 	return s, false
 }
 
+// Lookup returns the value at a path, and false if the path does not exist.
 func Lookup(v any, steps []Step) (any, bool) {
 	for _, s := range steps {
 		if s.List {
@@ -160,8 +161,8 @@ func Lookup(v any, steps []Step) (any, bool) {
 	return v, true
 }
 
-// assign sets the value that the path leads to. Maps on the way are made; a list
-// takes a value at its end, not further.
+// Set sets the value at a path; nil removes it. It creates maps on the way. In a list it can replace an item or
+// append one.
 func Set(root map[string]any, path string, v any) error {
 	steps, err := Parse(path)
 	if err != nil {

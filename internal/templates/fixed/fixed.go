@@ -13,16 +13,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
-// fixedValue is what the manifest states at a fixed path, before anything is
-// laid over it.
+// Value is what the manifest has at a fixed path before any change.
 type Value struct {
 	path  string
 	value any
 	steps []fieldpath.Step
 }
 
-// fixedValues reads the fixed paths from the job, or from the only object where
-// there is no job. Paths that lead to nothing are faults of the template.
+// Of reads the fixed paths from the job, or from the first object if there is no job. Paths that do not exist
+// are faults of the template.
 func Of(t *parse.Template, objects []map[string]any) (out []Value, faults []error) {
 	if len(t.Fixed) == 0 && !slices.ContainsFunc(t.Params, func(p parse.Param) bool { return p.Fixed }) {
 		return nil, nil
@@ -52,7 +51,7 @@ func Of(t *parse.Template, objects []map[string]any) (out []Value, faults []erro
 	return out, faults
 }
 
-// fixedTarget is the object that fixed paths lead into, and its place.
+// Target returns the object that fixed paths refer to, and its index.
 func Target(objects []map[string]any) (map[string]any, int) {
 	for i, o := range objects {
 		if _, ok := kinds.JobFor(manifest.TextOf(o["apiVersion"]), manifest.TextOf(o["kind"])); ok {
@@ -62,8 +61,7 @@ func Target(objects []map[string]any) (map[string]any, int) {
 	return objects[0], 0
 }
 
-// checkFixedValues refuses a rendering in which a fixed field is not what the
-// template says.
+// Check refuses a rendering in which a fixed field differs from the template.
 func Check(t *parse.Template, fixed []Value, objects []map[string]any) error {
 	if len(fixed) == 0 {
 		return nil
@@ -82,7 +80,7 @@ func Check(t *parse.Template, fixed []Value, objects []map[string]any) error {
 	return nil
 }
 
-// fixedText is a value in a message about fixed fields.
+// fixedText words a value for messages about fixed fields.
 func fixedText(v any) string {
 	switch v.(type) {
 	case nil:
@@ -93,9 +91,8 @@ func fixedText(v any) string {
 	return manifest.AsTyped(v)
 }
 
-// holds tells whether everything that was stated is still there, and else where
-// not. A map may gain fields, and a list of named items may gain items; other
-// lists stay as they are.
+// Contains reports whether is still has everything in was, and if not, where they differ. A map may gain
+// fields, and a list of named items may gain items; other lists must be equal.
 func Contains(path string, was, is any) (at string, before, after any, same bool) {
 	switch w := was.(type) {
 	case map[string]any:

@@ -15,7 +15,7 @@ import (
 // aliases are expanded, so the number of values is bounded too.
 const (
 	MaxBytes = 4 << 20
-	// etcd's limit on a request, which clusters rarely change.
+	// MaxObject is etcd's limit of a request in bytes, which clusters rarely change.
 	MaxObject = 3 << 19
 	maxNodes  = 200_000 // of a document
 	maxTotal  = 500_000 // of all documents

@@ -33,17 +33,17 @@ type Mention struct {
 	Or string
 }
 
-// Mentioned is a match of a placeholder's form by its groups.
+// Mentioned returns the placeholder of a match by its groups.
 func Mentioned(groups []string) Mention { return Mention{groups[0], groups[1] + groups[3], groups[2]} }
 
-// Kept tells text that only looks like a placeholder: $$NAME.
+// Kept reports text that only looks like a placeholder: $$NAME.
 func (m Mention) Kept() bool { return strings.HasPrefix(m.Text, "$$") }
 
-// Fallback is the default that the placeholder itself states.
+// Fallback returns the default of the placeholder.
 func (m Mention) Fallback() string { return strings.TrimPrefix(strings.TrimPrefix(m.Or, ":"), "-") }
 
-// Forms is what placeholders look like at a place. In scripts, and in text of
-// several lines, a default is the shell's: ${RANK:-0} stays.
+// Forms returns the expression for placeholders at a location. In scripts, and in text of several lines,
+// ${RANK:-0} belongs to the shell and is not a placeholder.
 func (p Location) Forms(text string) *regexp.Regexp {
 	if p.Script || strings.Contains(text, "\n") {
 		return Placeholder
@@ -65,7 +65,7 @@ func (p Location) Mentions(s string) []Mention {
 	return out
 }
 
-// Whole returns the placeholder when the text is one and nothing else.
+// Whole returns the placeholder if the text is nothing but a placeholder.
 func (p Location) Whole(s string) (Mention, bool) {
 	g := p.Forms(s).FindStringSubmatch(s)
 	if g == nil || g[0] != s || strings.HasPrefix(s, "$$") {
@@ -74,10 +74,10 @@ func (p Location) Whole(s string) (Mention, bool) {
 	return Mentioned(g), true
 }
 
-// Unfilled tells text with a placeholder, wherever it stands.
+// Unfilled reports whether a text has a placeholder, in any location.
 func Unfilled(s string) bool { return len(Location{}.Mentions(s)) > 0 }
 
-// Location says where in an object a scalar is.
+// Location is where in an object a scalar is.
 type Location struct {
 	Path string
 	// Script: shell lines, arguments, environment values and file contents, where
@@ -85,7 +85,7 @@ type Location struct {
 	Script bool
 }
 
-// Field is the place of a key of the map at p.
+// Field returns the location of a key of the map at p.
 func (p Location) Field(key string) Location {
 	script := p.Script
 	switch key {
@@ -99,7 +99,7 @@ func (p Location) Field(key string) Location {
 	return Location{JoinPath(p.Path, key), script}
 }
 
-// Item is the place of an item of the list at p.
+// Item returns the location of an item of the list at p.
 func (p Location) Item(i int) Location {
 	return Location{fmt.Sprintf("%s[%d]", p.Path, i), p.Script}
 }
@@ -111,7 +111,7 @@ func trimIndex(path string) string {
 	return path
 }
 
-// JoinPath is the path of a map's key, as --set reads it.
+// JoinPath returns the path of a map's key in the form that --set reads.
 func JoinPath(path, key string) string {
 	if strings.ContainsFunc(key, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '/'
@@ -151,8 +151,7 @@ func Visit(n *Node, at Location, f func(n *Node, at Location)) {
 	}
 }
 
-// ForeignForms are a shell's ways to write a variable that are not understood
-// where no shell is.
+// ForeignForms returns the shell syntax in a text that no shell reads.
 func (p Location) ForeignForms(text string) []string {
 	if p.Forms(text) == Placeholder || !strings.Contains(text, "${") {
 		return nil

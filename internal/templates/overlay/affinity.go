@@ -14,10 +14,10 @@ const (
 	preferredTerms = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 
-// nodeRules changes the demands of a pod on its node.
+// nodeRules changes the node requirements of a pod.
 type nodeRules struct{ pod map[string]any }
 
-// mentions tells whether the pod demands anything of a label.
+// mentions reports whether the pod has a requirement for a label.
 func (r nodeRules) mentions(key string) bool {
 	if _, ok := jobobject.Inner(r.pod, "nodeSelector")[key]; ok {
 		return true
@@ -40,7 +40,7 @@ func hasKey(term map[string]any, key string) bool {
 	return slices.ContainsFunc(jobobject.MapsIn(term["matchExpressions"]), func(e map[string]any) bool { return e["key"] == key })
 }
 
-// drop removes every demand on a label.
+// drop removes every requirement for a label.
 func (r nodeRules) drop(key string) {
 	if selector := jobobject.Inner(r.pod, "nodeSelector"); selector != nil {
 		delete(selector, key)
@@ -68,8 +68,8 @@ func (r nodeRules) drop(key string) {
 	r.tidy()
 }
 
-// dropKey removes the expressions of a label from terms, and the terms that are
-// empty then; emptied tells whether there were any.
+// dropKey removes the expressions about a label from terms, and the terms that are empty then. emptied reports
+// whether there were any.
 func dropKey(v any, key string, term func(map[string]any) map[string]any) (out []any, emptied bool) {
 	for _, t := range jobobject.MapsIn(v) {
 		inside := term(t)
@@ -103,8 +103,7 @@ func expression(key string, values []string) map[string]any {
 	return map[string]any{"key": key, "operator": "In", "values": manifest.AnyList(values)}
 }
 
-// require demands that a label has one of the values, instead of what was
-// demanded of it before. Terms are alternatives, so every one gets the demand.
+// require sets the accepted values of a label. Terms are alternatives, so every term gets the requirement.
 func (r nodeRules) require(key string, values []string) {
 	r.drop(key)
 	required := jobobject.Child(jobobject.Child(jobobject.Child(r.pod, "affinity"), "nodeAffinity"), requiredTerms)
@@ -121,7 +120,7 @@ func (r nodeRules) require(key string, values []string) {
 	required["nodeSelectorTerms"] = list
 }
 
-// prefer wishes for a label's value.
+// prefer adds a preference for values of a label.
 func (r nodeRules) prefer(key string, values []string, weight int) {
 	r.drop(key)
 	affinity := jobobject.Child(jobobject.Child(r.pod, "affinity"), "nodeAffinity")
@@ -138,8 +137,8 @@ var (
 // migStateLabel is set by NVIDIA's MIG manager once a node's partitions are made.
 const migStateLabel = "nvidia.com/mig.config.state"
 
-// applyNodes lays the demands on nodes over a pod. A label that the selector names
-// is the selector's alone.
+// applyNodes adds the node requirements to a pod. The selector replaces requirements for the labels that it
+// names.
 func (s *job) applyNodes(r jobobject.Role) {
 	rules := nodeRules{r.Pod()}
 	if s.HealthAffinity != nil {
@@ -173,8 +172,7 @@ func (s *job) applyNodes(r jobobject.Role) {
 	}
 }
 
-// health adds the default affinity to healthy HyperPod nodes where the pod says
-// nothing of it, or removes it.
+// health adds the default affinity to healthy HyperPod nodes if the pod has none, or removes it.
 func (r nodeRules) health(want bool) {
 	if !want {
 		r.drop(kinds.NodeHealthLabel)

@@ -10,7 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// applyBounds writes the policy that the values ask for.
+// applyBounds writes the elastic policy that the values request.
 func (s *job) applyBounds(j *jobobject.View) error {
 	least, most, ok := s.NodeBounds()
 	special := s.Elastic.HyperPodOnly()

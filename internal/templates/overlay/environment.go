@@ -5,8 +5,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// applySecretEnv gives a container the variables out of Secrets, instead of what it
-// has under their names.
+// applySecretEnv sets the variables that come from Secrets, and replaces variables with the same names.
 func (s *job) applySecretEnv(c map[string]any) {
 	for _, e := range s.SecretEnv {
 		if e.Name == "" {
@@ -18,7 +17,7 @@ func (s *job) applySecretEnv(c map[string]any) {
 	}
 }
 
-// setFrom sets a variable whose value comes from elsewhere.
+// setFrom sets a variable whose value comes from another object.
 func setFrom(c map[string]any, name string, source map[string]any) {
 	if old := jobobject.Named(c["env"], name); old != nil {
 		delete(old, "value")
@@ -29,8 +28,8 @@ func setFrom(c map[string]any, name string, source map[string]any) {
 	c["env"] = append(list, map[string]any{"name": name, "valueFrom": source})
 }
 
-// applyEnvironment sets variables in the order of their names; with replace those
-// that the manifest has are overwritten.
+// applyEnvironment sets variables in the order of their names. With replace it overwrites those of the
+// manifest.
 func applyEnvironment(c map[string]any, env map[string]string, replace bool) {
 	for _, name := range manifest.SortedKeys(env) {
 		if old := jobobject.Named(c["env"], name); old != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// applyJob lays the values over the job.
+// applyJob applies the values to the job.
 func (s *job) applyJob(j *jobobject.View) error {
 	meta := jobobject.Child(j.Object, "metadata")
 	if s.Name != "" {
@@ -47,7 +47,7 @@ func (s *job) applyJob(j *jobobject.View) error {
 	return s.applyRestart(j, meta)
 }
 
-// applyPod lays the values over the pods of one role.
+// applyPod applies the values to the pods of one role.
 func (s *job) applyPod(r jobobject.Role) {
 	pod := r.Pod()
 	if context, ok := pod["securityContext"].(map[string]any); ok && len(context) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// applyLaunch rewrites the command of the container that starts the training, for
-// what the values say and the template has no placeholder for.
+// applyLaunch rewrites the command of the container that starts the training, as far as the values set it and
+// the template has no placeholder for it.
 func (s *job) applyLaunch(j *jobobject.View) error {
 	script := s.EntryScript != "" && !s.Template.Uses(setting.EntryScript)
 	command := s.Values.Command != "" && !s.Template.Uses(setting.Command)

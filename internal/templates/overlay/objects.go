@@ -11,8 +11,8 @@ import (
 var clusterScoped = map[string]bool{"Namespace": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true,
 	"StorageClass": true, "PriorityClass": true, "CustomResourceDefinition": true, "Node": true}
 
-// applyObjects lays over what concerns every object: the namespace and the labels
-// that the admission policy asks for.
+// applyObjects sets what concerns every object: the namespace, and the labels that the admission policy
+// requires.
 func (s *job) applyObjects(objects []map[string]any) {
 	queued := false
 	for _, o := range objects {
@@ -38,8 +38,8 @@ func isNamespaceParam(text string) bool {
 	return alone && c == setting.Namespace
 }
 
-// queueLabels are the labels that Kueue goes by. An object's own queue stays, unless the
-// user names another one.
+// queueLabels returns the labels that Kueue reads. An object keeps its own queue unless the user names another
+// one.
 func (s *job) queueLabels(o map[string]any) map[string]string {
 	out := map[string]string{}
 	own := jobobject.Queue(o)

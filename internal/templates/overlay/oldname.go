@@ -5,7 +5,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// noteOldName tells of text that still has the name the manifest had.
+// noteOldName notes text that still contains the old name of the manifest.
 func (s *job) noteOldName(j *jobobject.View, old string) {
 	if old == "" {
 		return

@@ -5,15 +5,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 )
 
-// applyToJob applies what a submission comes to to the manifest's job.
+// Job applies a plan to the job of the manifest.
 func Job(s *resolve.Plan, j *jobobject.View) error { return (&job{s}).applyJob(j) }
 
-// applyToObjects applies what concerns every object: the namespace, and the labels
-// that Kueue and the admission policy read.
+// Objects applies what concerns every object: the namespace, and the labels that Kueue and the admission policy
+// read.
 func Objects(s *resolve.Plan, objects []map[string]any) { (&job{s}).applyObjects(objects) }
 
-// applyPaths applies the assignments to fields, --set PATH=VALUE, to one object.
+// Paths applies the assignments to fields, --set PATH=VALUE, to one object.
 func Paths(s *resolve.Plan, object map[string]any) error { return (&job{s}).setPaths(object) }
 
-// layer applies a plan to the objects of a manifest.
+// job applies a plan to the objects of a manifest.
 type job struct{ *resolve.Plan }

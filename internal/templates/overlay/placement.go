@@ -24,8 +24,8 @@ func (s *job) applyTolerations(pod map[string]any) {
 	}
 }
 
-// applyTopology asks for a topology where Kueue reads it: on the pod templates. One
-// wish replaces the other.
+// applyTopology requests a topology on the pod templates, where Kueue reads it. A required topology replaces a
+// preferred one, and the reverse.
 func (s *job) applyTopology(r jobobject.Role) {
 	if s.PreferredTopology == "" && s.RequiredTopology == "" {
 		return

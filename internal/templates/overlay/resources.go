@@ -7,8 +7,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 )
 
-// applyResources writes what the training pods ask for. What the values say
-// replaces the manifest's; what the type says only fills in.
+// applyResources writes the requests of the training pods. Values of the user replace those of the manifest;
+// values of the instance type only fill in what is missing.
 func (s *job) applyResources(c map[string]any) {
 	r := resourceLists{c}
 	if s.Devices.Apply && !(s.Own() && r.states(s.Resource, s.Devices.N)) {

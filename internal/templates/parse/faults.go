@@ -41,8 +41,8 @@ func broken(t *Template, faults []error, most int) *errs.Error {
 	return e
 }
 
-// BrokenText returns the template whose text an error of Parse is about: its name,
-// where it is from, and the text. ok is false for other errors.
+// BrokenText returns the template that an error of Text is about: its name, its source and its text. ok is
+// false for other errors.
 func BrokenText(err error) (name, source string, text []byte, ok bool) {
 	var b *brokenText
 	if !errors.As(err, &b) {
@@ -51,7 +51,7 @@ func BrokenText(err error) (name, source string, text []byte, ok bool) {
 	return b.template.Name, b.template.Source, b.template.Text, true
 }
 
-// tidy sorts faults by their place, and tells each once.
+// tidy sorts faults by position and removes duplicates.
 func tidy(faults []error) []error {
 	var out []error
 	told := map[manifest.LineError]bool{}
@@ -97,7 +97,7 @@ func tidy(faults []error) []error {
 	return out
 }
 
-// placeOf is a fault with its place; one without is at the file as a whole.
+// placeOf returns a fault with its position. A fault without one concerns the whole file.
 func placeOf(err error) manifest.LineError {
 	var l *manifest.LineError
 	if errors.As(err, &l) {
@@ -106,8 +106,7 @@ func placeOf(err error) manifest.LineError {
 	return manifest.LineError{Text: err.Error()}
 }
 
-// faultsIn returns the faults that errors are about. One without a position has its
-// facts.
+// FaultsIn returns the faults in errors. A fault without a position includes the facts of its error.
 func FaultsIn(found []error) []Fault {
 	var flatFaults []error
 	for _, err := range found {

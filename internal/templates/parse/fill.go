@@ -11,10 +11,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// findPlaceholders fills Params with the placeholders that nobody declared but
-// that stand where only a parameter makes sense, and notes all others. It returns
-// the faults of defaults that placeholders state, and of forms that only a shell
-// understands.
+// findPlaceholders adds a parameter for each undeclared placeholder at a place where only a parameter makes
+// sense, and records all other placeholders. It returns faults in the defaults of placeholders, and shell
+// syntax in text that no shell reads.
 func (t *Template) findPlaceholders() []error {
 	var faults []error
 	seen, stated := map[string]bool{}, map[string]manifest.Mention{}
@@ -56,8 +55,7 @@ func (t *Template) findPlaceholders() []error {
 	return faults
 }
 
-// takeDefault gives a parameter the default that its placeholder states. What the
-// header says wins.
+// takeDefault gives a parameter the default of its placeholder. A default in the header wins.
 func (p *Param) takeDefault(m manifest.Mention) error {
 	if p.Default != nil || p.Declared && p.Required {
 		return nil
@@ -72,9 +70,9 @@ func (p *Param) takeDefault(m manifest.Mention) error {
 
 var environmentName = regexp.MustCompile(`\.env\[\d+\]\.name$`)
 
-// shellsOwn are the ${NAME:-DEFAULT} of scripts that have the name of a parameter:
-// they stay, and whoever wrote them may have meant otherwise. A shell finds those of
-// its container's environment by itself.
+// ShellNotes returns a note for each ${NAME:-DEFAULT} in a script that has the name of a parameter: it stays as
+// it is, which the author may not expect. There is no note for variables of the container itself, which the
+// shell replaces.
 func (t *Template) ShellNotes(d *manifest.Node) []string {
 	var own, out []string
 	manifest.Visit(d, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
@@ -95,19 +93,18 @@ func (t *Template) ShellNotes(d *manifest.Node) []string {
 	return out
 }
 
-// filler replaces placeholders in documents.
+// Filler replaces placeholders in documents.
 type Filler struct {
 	Values map[string]any
 	Faults []error
 	filled int // bytes of the values that were filled in
 }
 
-// mostFilled limits the values that are filled in: a small template may mention a long
-// value thousands of times.
+// mostFilled limits the bytes of all inserted values: a small template can mention a long value thousands of
+// times.
 const mostFilled = 4 * manifest.MaxBytes
 
-// fits reports whether a value still fits into the documents. The first that does not is
-// a fault.
+// fits reports whether a value is still within that limit. The first value that is not is a fault.
 func (f *Filler) fits(text string) bool {
 	if f.filled > mostFilled {
 		return false
@@ -119,7 +116,7 @@ func (f *Filler) fits(text string) bool {
 	return true
 }
 
-// fill returns a copy of the tree with the placeholders replaced.
+// Fill returns a copy of the tree with the placeholders replaced.
 func (f *Filler) Fill(n *manifest.Node, at manifest.Location) *manifest.Node {
 	switch n.Kind {
 	case manifest.MapNode:
@@ -160,8 +157,7 @@ func (f *Filler) fillScalar(n *manifest.Node, s string, at manifest.Location) *m
 	return &manifest.Node{Line: n.Line, Column: n.Column, Value: f.replaced(s, at), Quoted: true}
 }
 
-// value is what a placeholder stands for. As in a shell, ${NAME:-DEFAULT} is the
-// default where the value is empty.
+// value returns the value of a placeholder. As in a shell, ${NAME:-DEFAULT} also replaces an empty value.
 func (f *Filler) value(m manifest.Mention) (any, bool) {
 	v, has := f.Values[m.Name]
 	if empty, isText := v.(string); has && isText && empty == "" && strings.HasPrefix(m.Or, ":") {
@@ -170,8 +166,8 @@ func (f *Filler) value(m manifest.Mention) (any, bool) {
 	return v, has
 }
 
-// key fills in the key of a map, such as the name of a resource. It stays one key:
-// no other has its name, and it is one line.
+// key replaces placeholders in the key of a map, such as the name of a resource. The result must be one line
+// and differ from the other keys.
 func (f *Filler) key(fl manifest.Field, n *manifest.Node, at manifest.Location) string {
 	if len(at.Mentions(fl.Key)) == 0 {
 		return fl.Key
@@ -187,7 +183,7 @@ func (f *Filler) key(fl manifest.Field, n *manifest.Node, at manifest.Location) 
 	return key
 }
 
-// replaced is a text with its placeholders filled in.
+// replaced returns a text with its placeholders replaced.
 func (f *Filler) replaced(s string, at manifest.Location) string {
 	forms := at.Forms(s)
 	return forms.ReplaceAllStringFunc(s, func(text string) string {
@@ -206,8 +202,8 @@ func (f *Filler) replaced(s string, at manifest.Location) string {
 	})
 }
 
-// filledNode is the value of a scalar that is only a placeholder. Quoted in the
-// template it is text, unless the field's type says otherwise later.
+// filledNode returns the node for a scalar that is only a placeholder. If it is quoted in the template it is
+// text, unless the type of the field differs.
 func filledNode(v any, from *manifest.Node) *manifest.Node {
 	if l, ok := v.([]any); ok {
 		out := &manifest.Node{Kind: manifest.ListNode, Line: from.Line, Column: from.Column}

@@ -7,9 +7,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// fixedPath is a path into the job that the template keeps to itself: what the
-// manifest states there, or below, neither flags nor --set may change. With a value
-// (PATH=VALUE) the header itself states it; null states that there is none.
+// FixedPath is a path into the job whose value users of the template cannot change, at the path or below. With
+// a value (PATH=VALUE) the header sets it; PATH=null removes the field.
 type FixedPath struct {
 	text  string // as it is written
 	Path  string
@@ -20,7 +19,7 @@ type FixedPath struct {
 	line, column int
 }
 
-// parseFixed reads the paths, and finds all that is wrong with them.
+// parseFixed reads the paths and returns all faults in them.
 func parseFixed(list *manifest.Node) (out []FixedPath, faults []error) {
 	if list.Kind != manifest.ListNode {
 		return nil, []error{manifest.Faultf(list.Line, "fixed must be a list of paths such as spec.runPolicy, or of PATH=VALUE").Col(list.Column)}
@@ -40,12 +39,12 @@ func parseFixed(list *manifest.Node) (out []FixedPath, faults []error) {
 	return out, faults
 }
 
-// faultf is a fault of the path.
+// Faultf returns a fault at the position of the path.
 func (f FixedPath) Faultf(format string, args ...any) error {
 	return manifest.Faultf(f.line, "fixed: "+format, args...).Col(f.column)
 }
 
-// newFixedPath reads PATH or PATH=VALUE; why says what is wrong with it.
+// newFixedPath reads PATH or PATH=VALUE. why describes the fault, if there is one.
 func newFixedPath(text string) (f FixedPath, why string) {
 	f = FixedPath{text: text, Path: text}
 	a, err := fieldpath.ParseAssignment(text)
@@ -65,8 +64,8 @@ func newFixedPath(text string) (f FixedPath, why string) {
 	return f, ""
 }
 
-// given makes a tree one that was given in another place than the manifest: its
-// fields' types decide what its scalars are, as with --set.
+// given marks a tree that comes from outside the manifest: as with --set, the types of the fields decide how
+// its scalars are read.
 func given(n *manifest.Node, line, column int) {
 	n.Line, n.Column, n.Filled = line, column, n.Kind == manifest.ScalarNode && n.Value != nil
 	for i := range n.Fields {
@@ -78,7 +77,7 @@ func given(n *manifest.Node, line, column int) {
 	}
 }
 
-// applyFixed puts the values of the header into the manifest.
+// applyFixed writes the values of the header into the manifest.
 func (t *Template) applyFixed() []error {
 	var faults []error
 	for _, f := range t.Fixed {
@@ -89,8 +88,8 @@ func (t *Template) applyFixed() []error {
 	return faults
 }
 
-// set puts the value where the steps lead, nil for none. Maps on the way are made; a
-// list takes a value at its end, not further.
+// set sets the value at the end of the steps; nil removes it. It creates maps on the way. In a list it can
+// replace an item or append one.
 func (f FixedPath) set(n *manifest.Node, steps []fieldpath.Step) bool {
 	value := f.value
 	s, last := steps[0], len(steps) == 1
@@ -138,7 +137,7 @@ func (f FixedPath) set(n *manifest.Node, steps []fieldpath.Step) bool {
 	return f.set(n.Fields[at].Value, steps[1:])
 }
 
-// emptyFor is the empty map or list that the next step leads into.
+// emptyFor returns the empty map or list for the next step.
 func (f FixedPath) emptyFor(steps []fieldpath.Step) *manifest.Node {
 	n := &manifest.Node{Kind: manifest.MapNode, Line: f.line, Column: f.column}
 	if len(steps) > 0 && steps[0].List {

@@ -16,9 +16,8 @@ type header struct {
 	fixed  []FixedPath
 }
 
-// readHeader finds the header: the first document when it has "parameters" or
-// "fixed" and no kind, or a comment at the top of the file with such a line. It
-// returns the documents that are left, and all that is wrong with the header.
+// readHeader finds the header: the first document if it has "parameters" or "fixed" and no kind, or a comment
+// at the top of the file with such a line. It returns the remaining documents and all faults in the header.
 func readHeader(docs []*manifest.Node, data []byte) (h header, rest []*manifest.Node, faults []error) {
 	if len(docs) > 0 && isHeader(docs) {
 		h, faults := parseHeader(docs[0])
@@ -39,8 +38,8 @@ func readHeader(docs []*manifest.Node, data []byte) (h header, rest []*manifest.
 	return h, docs, append(faults, more...)
 }
 
-// isHeader tells a header in the first document by its fields, misspelt ones included:
-// a document of an object has others.
+// isHeader reports whether the first document is a header, by its fields, including misspelt ones. A document
+// of an object has other fields.
 func isHeader(docs []*manifest.Node) bool {
 	first := docs[0]
 	if first.Kind != manifest.MapNode || first.Get("kind") != nil || first.Get("apiVersion") != nil {
@@ -61,7 +60,7 @@ type HeaderField struct {
 	Enum             []string
 }
 
-// HeaderFields are the fields of a header.
+// HeaderFields returns the fields of a header.
 func HeaderFields() []HeaderField {
 	return []HeaderField{
 		{Name: "description", Type: "text", Help: "One line that says what the template is for."},
@@ -70,7 +69,7 @@ func HeaderFields() []HeaderField {
 	}
 }
 
-// ParamFields are the fields of a parameter's declaration.
+// ParamFields returns the fields of a parameter's declaration.
 func ParamFields() []HeaderField {
 	return []HeaderField{
 		{Name: "type", Type: "text", Help: "The type of the values.", Enum: slices.Clone(paramTypes)},
@@ -128,12 +127,13 @@ func commentHeader(text string) (string, int) {
 	return strings.Join(out, "\n"), start + 1
 }
 
+// ParamName matches a valid name of a parameter.
 var ParamName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var paramTypes = []string{"string", "int", "number", "bool", "quantity", "list"}
 
-// parseHeader reads a header, and finds all that is wrong with it. A parameter with a
-// fault stays, without what is wrong.
+// parseHeader reads a header and returns all faults in it. A parameter with a fault stays, without the faulty
+// part.
 func parseHeader(doc *manifest.Node) (h header, faults []error) {
 	if doc.Kind != manifest.MapNode {
 		return h, []error{manifest.Faultf(doc.Line, "the header must be a map with description and parameters").Col(doc.Column)}
@@ -174,8 +174,8 @@ func parseHeader(doc *manifest.Node) (h header, faults []error) {
 	return h, faults
 }
 
-// parseParam reads one declaration, and finds all that is wrong with it. A scalar or
-// list instead of a map is the default.
+// parseParam reads one declaration and returns all faults in it. A scalar or list instead of a map is the
+// default.
 func parseParam(f manifest.Field) (p Param, faults []error) {
 	p = Param{Name: f.Key, Declared: true, Flag: setting.FlagOfPlaceholder(f.Key), Line: f.Line, Column: f.Column}
 	faultf := func(line, column int, format string, args ...any) {
@@ -247,7 +247,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 	return p, faults
 }
 
-// typeOf is the type of a parameter whose declaration names none: its default's.
+// typeOf returns the type of a parameter without a declared type: the type of its default.
 func typeOf(v any) string {
 	switch v.(type) {
 	case int64:

@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// headerText writes a header document, with the line that ends it.
+// HeaderText writes a header document, including the line that ends it.
 func HeaderText(help string, params []Param, fixed []FixedPath) []byte {
 	top := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	put := func(n *yaml.Node, key string, v any) {
@@ -88,13 +88,12 @@ type Change struct {
 	Defaults, Fix, Require, FixPaths []string
 }
 
-// Empty tells that nothing changes.
+// Empty reports that nothing changes.
 func (c Change) Empty() bool {
 	return c.Help == "" && len(c.Defaults)+len(c.Fix)+len(c.Require)+len(c.FixPaths) == 0
 }
 
-// With returns the template with a changed header. The manifest's own text stays
-// as it is, comments included.
+// With returns the template with a changed header. The text of the manifest stays as it is, including comments.
 func (t *Template) With(c Change) (*Template, error) {
 	if c.Empty() {
 		return t, nil
@@ -172,7 +171,7 @@ func (t *Template) With(c Change) (*Template, error) {
 	return Text(t.Name, t.Source, append(HeaderText(help, params, fixed), t.manifest()...))
 }
 
-// typeByName are the types of well-known parameters that nobody has declared.
+// TypeOf has the types of undeclared parameters with well-known names.
 var TypeOf = map[setting.Setting]string{setting.NodeCount: "int", setting.TasksPerNode: "int", setting.Accelerators: "int", setting.EFA: "int", setting.Processes: "int",
 	setting.ScriptArgs: "list", setting.Command: "list", setting.TorchrunFlags: "list", setting.MpirunFlags: "list"}
 
@@ -181,7 +180,7 @@ func firstName(name string) setting.Setting {
 	return c
 }
 
-// manifest is the template's text without its header.
+// manifest returns the text of the template without its header.
 func (t *Template) manifest() []byte {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(t.Text), "\ufeff"), "\r\n", "\n")
 	if docs, err := manifest.Parse(t.Text); err == nil && len(docs) > len(t.Docs) && docs[0].Get("kind") == nil {

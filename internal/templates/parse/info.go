@@ -16,7 +16,7 @@ func (i Info) hasJob() bool {
 	return ok
 }
 
-// JobKind is the kind of the job that the template makes, else its first object's.
+// JobKind returns the kind of the job that the template creates, or of its first object.
 func (i Info) JobKind() string {
 	for _, k := range i.Kinds {
 		if _, ok := kinds.JobNamed(k); ok {
@@ -29,4 +29,5 @@ func (i Info) JobKind() string {
 	return ""
 }
 
+// IsJobKind reports whether the table of kinds has a job kind of this name.
 func IsJobKind(kind string) bool { return Info{Kinds: []string{kind}}.hasJob() }

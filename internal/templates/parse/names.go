@@ -9,13 +9,13 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// knows tells whether a name is a parameter: declared, found, or mentioned in a
-// script.
+// Knows reports whether a name is a parameter: declared, found, or mentioned in a script.
 func (t *Template) Knows(name string) bool {
 	_, ok := t.Param(name)
 	return ok || slices.Contains(t.Mentioned, name)
 }
 
+// Unknown returns the error for a parameter that the template does not have.
 func (t *Template) Unknown(name string) *errs.Error {
 	names := append([]string{}, t.Mentioned...)
 	var own []string
@@ -32,14 +32,13 @@ func (t *Template) Unknown(name string) *errs.Error {
 	return e
 }
 
-// declares tells whether the header names a well-known parameter. A placeholder
-// that is only found takes its value and means nothing more, as in any other tool
-// that replaces variables.
+// Declares reports whether the header names a well-known parameter. An undeclared placeholder only takes the
+// value, as with any other tool that replaces variables.
 func (t *Template) Declares(name setting.Setting) bool {
 	return slices.ContainsFunc(t.Params, func(p Param) bool { c, ok := setting.OfPlaceholder(p.Name); return ok && c == name && p.Declared })
 }
 
-// uses tells whether the template mentions a well-known parameter.
+// Uses reports whether the template mentions a well-known parameter.
 func (t *Template) Uses(name setting.Setting) bool {
 	return slices.ContainsFunc(t.Mentioned, func(m string) bool { c, ok := setting.OfPlaceholder(m); return ok && c == name })
 }
@@ -59,6 +58,7 @@ func (p Param) checkFixed(f manifest.Field) error {
 	return nil
 }
 
+// Called returns how messages name the template.
 func (t *Template) Called() string {
 	if t.Name == "" {
 		return "the template"
@@ -66,8 +66,7 @@ func (t *Template) Called() string {
 	return "template " + t.Name
 }
 
-// FixedPaths returns the paths that the template keeps to itself, as its header has
-// them: PATH, or PATH=VALUE.
+// FixedPaths returns the fixed paths as the header has them: PATH or PATH=VALUE.
 func (t *Template) FixedPaths() []string {
 	out := make([]string, len(t.Fixed))
 	for i, f := range t.Fixed {

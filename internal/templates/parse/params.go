@@ -12,8 +12,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
-// convert types a value as the parameter declares it. Text is parsed; a value of
-// another type is an error that says what was expected.
+// Convert converts a value to the declared type of the parameter. Text is parsed. For a value of another type,
+// the error names the expected type.
 func (p Param) Convert(v any) (any, error) {
 	v = normal(v)
 	out, err := p.typed(v)
@@ -71,7 +71,7 @@ func (p Param) typed(v any) (any, error) {
 	return manifest.TextOf(v), nil
 }
 
-// asList takes a list of scalars, a JSON-like list in text, or words in text.
+// List accepts a list of scalars, a JSON-like list in text, or words in text.
 func List(v any) (any, error) {
 	switch v := v.(type) {
 	case nil:
@@ -111,7 +111,7 @@ func scalarOrList(v any) (any, error) {
 	return v, nil
 }
 
-// normal turns the Go types that callers use into JSON's.
+// normal converts the Go types that callers use into those of JSON.
 func normal(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -134,10 +134,10 @@ func normal(v any) any {
 	return v
 }
 
-// setDefault gives a parameter its default.
+// SetDefault sets the default of a parameter.
 func (p *Param) SetDefault(v any) { p.Default, p.said = manifest.PlainOf(v), v }
 
-// value is the default as it is written.
+// DefaultAsWritten returns the default as the template has it.
 func (p Param) DefaultAsWritten() any {
 	if p.said != nil {
 		return p.said
@@ -145,5 +145,5 @@ func (p Param) DefaultAsWritten() any {
 	return p.Default
 }
 
-// DefaultText is the default as it is written, "" when there is none.
+// DefaultText returns the default as text, "" if there is none.
 func (p Param) DefaultText() string { return manifest.TextOf(p.DefaultAsWritten()) }

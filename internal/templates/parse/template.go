@@ -13,7 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// Param is a parameter of a template: a placeholder that a value fills in.
+// Param is a parameter of a template: a value replaces its placeholders.
 type Param struct {
 	Name string
 	// Type is string, int, number, bool, quantity or list. It is empty for a
@@ -59,7 +59,7 @@ type Template struct {
 	Mentioned []string
 }
 
-// Param returns the parameter of that name.
+// Param returns the parameter with a name.
 func (t *Template) Param(name string) (Param, bool) {
 	for _, p := range t.Params {
 		if p.Name == name {
@@ -78,9 +78,9 @@ func (t *Template) Kinds() []string {
 	return out
 }
 
-// Text reads a template. name is how people call it, source where it is from.
-// A fault in the file is an error with exit code Usage that lists every fault
-// that was found, with its line; BrokenText returns the text of such a one.
+// Text reads a template. name is what people call it, source is where it comes from. If the text has faults,
+// the error has exit code Usage and lists every fault with its line; BrokenText returns the text of such a
+// template.
 func Text(name, source string, data []byte) (*Template, error) {
 	t, _, err := Read(name, source, data, screenful)
 	if err != nil {
@@ -89,9 +89,8 @@ func Text(name, source string, data []byte) (*Template, error) {
 	return t, nil
 }
 
-// read is Parse, and tells at most so many faults. Beside the error there is what can be
-// read of the template, where anything can: all that has a fault is Faulty in it or
-// left out. complete tells that no document is.
+// Read is Text with at most so many faults in the error. With an error, it also returns what could be read:
+// parts with a fault are Faulty or left out. complete reports whether no document is left out.
 func Read(name, source string, data []byte, most int) (t *Template, complete bool, err error) {
 	t = &Template{Name: name, Source: source, Text: data}
 	docs, faults := manifest.ParseAll(data)
@@ -120,8 +119,7 @@ func Read(name, source string, data []byte, most int) (t *Template, complete boo
 	return t, complete, err
 }
 
-// faults checks the documents against their kinds' fields, and stops one fault after
-// so many.
+// faults checks the documents against the fields of their kinds, and stops one fault after most.
 func (t *Template) faults(most int) []error {
 	r := &schema.Report{Most: most + 1}
 	for _, d := range t.Docs {
@@ -144,8 +142,8 @@ func flattenLists(docs []*manifest.Node) []*manifest.Node {
 	return out
 }
 
-// checkDocuments makes sure that each document is an object with a kind. A document
-// that is none is left out; one whose kind is as good as said is taken for that.
+// checkDocuments checks that each document is an object with a kind. It leaves out documents that are not, and
+// corrects a misspelt kind.
 func (t *Template) checkDocuments() (faults []error) {
 	kept := t.Docs[:0:0]
 	for _, d := range t.Docs {
@@ -191,14 +189,12 @@ func (t *Template) checkDocuments() (faults []error) {
 	return faults
 }
 
-// isConfig tells a start-job configuration file of the official CLI v2 by its
-// two sections.
+// isConfig reports whether the document is a configuration file of the official CLI v2, by its two sections.
 func isConfig(d *manifest.Node) bool {
 	return d.Get("kind") == nil && (d.Get("training_cfg") != nil || d.Get("cluster") != nil && d.Get("env_vars") != nil)
 }
 
-// misspelt finds misspelt kinds of the API groups that are known: the kinds that may be
-// meant.
+// misspelt returns the known kinds whose names are near a misspelt kind.
 func misspelt(apiVersion, kind string) []string {
 	group := manifest.GroupOf(apiVersion)
 	var known []string
@@ -217,7 +213,7 @@ func misspelt(apiVersion, kind string) []string {
 	return errs.Near(kind, known)
 }
 
-// jobNode is the document that --set leads into: the job, else the first one.
+// JobNode returns the document that --set changes: the job, or the first document.
 func (t *Template) JobNode() *manifest.Node {
 	for _, d := range t.Docs {
 		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
@@ -227,7 +223,7 @@ func (t *Template) JobNode() *manifest.Node {
 	return t.Docs[0]
 }
 
-// unknownSet is the error for a --set that names neither a parameter nor a path.
+// UnknownSet returns the error for a --set that names neither a parameter nor a path.
 func (t *Template) UnknownSet(a fieldpath.Assignment) error {
 	e := t.Unknown(a.Key)
 	near := schema.NearPaths(t.JobNode(), a.Key)

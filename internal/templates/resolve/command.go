@@ -44,8 +44,8 @@ func wordsOf(v any) ([]string, error) {
 	return out, nil
 }
 
-// program is the name of the launching program: torchrun, hyperpodrun, mpirun or
-// something that is not ours to give flags to.
+// Program returns the name of the launching program. The launchers that get flags are torchrun, hyperpodrun,
+// accelerate and mpirun.
 func Program(command []string) string {
 	if len(command) == 0 {
 		return ""
@@ -56,8 +56,7 @@ func Program(command []string) string {
 	return path.Base(command[0])
 }
 
-// launchCommand is the command that starts the training when neither values nor
-// template name one.
+// LaunchCommand returns the command that starts the training if neither the values nor the template name one.
 func LaunchCommand(j *jobobject.View) []string {
 	switch {
 	case j.IsKind(kinds.MPIJob):

@@ -16,7 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// isAccelerator tells the resources that count accelerators, whole or cut.
+// IsAccelerator reports whether a resource counts accelerators, whole or partitioned.
 func IsAccelerator(name string) bool {
 	switch name {
 	case instances.GPU, instances.NeuronDevice, instances.Neuron, instances.NeuronCore:
@@ -25,8 +25,8 @@ func IsAccelerator(name string) bool {
 	return strings.HasPrefix(name, instances.MIGPrefix)
 }
 
-// countDevices decides how many accelerators, processes and EFA interfaces each
-// pod has: what was said, else what the manifest states, else what the type has.
+// countDevices sets the numbers of accelerators, processes and EFA interfaces per pod: from the values, or the
+// manifest, or the instance type.
 func (s *Plan) countDevices(job *jobobject.View) error {
 	tasks, err := s.amount(setting.TasksPerNode, s.TasksPerNode, 1)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Plan) countDevices(job *jobobject.View) error {
 
 func neuron(name string) bool { return name == instances.Neuron || name == instances.NeuronDevice }
 
-// partition checks the MIG profile and returns how many are asked for.
+// partition checks the MIG profile and returns the requested number of partitions.
 func (s *Plan) partition() (int, error) {
 	profile := strings.TrimPrefix(strings.TrimPrefix(s.Partition, instances.MIGPrefix), "mig-")
 	n := 1
@@ -173,9 +173,8 @@ func (s *Plan) countEFA(job *jobobject.View) error {
 	return nil
 }
 
-// allocatable is what a node leaves for pods, in millicores and bytes: the
-// table's estimate, but never more than 95 % of what the cluster's own nodes
-// say, so that their daemons fit beside the job.
+// Allocatable returns what a node offers to pods, in millicores and bytes: the estimate of the table, but at
+// most 95 % of what the nodes of the cluster report, to leave space for daemons.
 func (s *Plan) Allocatable() (milliCPU, memory int64) {
 	if _, known := instances.Lookup(s.NodeType); known {
 		milliCPU, memory = s.Type.Allocatable()
@@ -201,8 +200,7 @@ func (s *Plan) Allocatable() (milliCPU, memory int64) {
 	return limit(milliCPU, "cpu", true), limit(memory, "memory", false)
 }
 
-// share returns which part of a node's cpu and memory a pod gets, as a
-// fraction; the denominator is 0 when nothing tells.
+// Share returns the fraction of a node's CPU and memory that a pod gets. The denominator is 0 if it is unknown.
 func (s *Plan) Share() (num, den int64) {
 	switch {
 	case !s.HasType:
@@ -225,7 +223,7 @@ func (s *Plan) Share() (num, den int64) {
 	return 1, 1
 }
 
-// cpuText writes millicores, whole cores from one core on.
+// CPUText writes millicores as a quantity, in whole cores from one core on.
 func CPUText(milli int64) string {
 	if milli >= 1000 {
 		return fmt.Sprint(milli / 1000)
@@ -233,7 +231,7 @@ func CPUText(milli int64) string {
 	return fmt.Sprintf("%dm", milli)
 }
 
-// memoryText writes bytes, whole GiB from one on.
+// MemoryText writes bytes as a quantity, in whole GiB from one GiB on.
 func MemoryText(bytes int64) string {
 	if bytes >= 1<<30 {
 		return fmt.Sprintf("%dGi", bytes>>30)

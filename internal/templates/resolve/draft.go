@@ -8,8 +8,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// draft is the job with everything filled in that needs no computing, to read
-// from it what the manifest says. nil when there is no job.
+// Draft returns the job with everything filled in that needs no computation, so that the caller can read what
+// the manifest sets. It is nil if there is no job.
 func Draft(t *parse.Template, v values.Values) (*jobobject.View, error) {
 	f, err := filler(t, v)
 	if err != nil {
@@ -26,8 +26,8 @@ func Draft(t *parse.Template, v values.Values) (*jobobject.View, error) {
 	return nil, nil
 }
 
-// Queue returns the queue that the manifest itself gives its job, or its first object
-// that has one; "" when none does.
+// Queue returns the queue that the manifest gives its job, or the first object with a queue; "" if there is
+// none.
 func Queue(t *parse.Template, v values.Values) string {
 	if q := Label(t, v, kinds.QueueLabel); q != "" {
 		return q
@@ -63,16 +63,15 @@ func filler(t *parse.Template, v values.Values) (*parse.Filler, error) {
 	return &parse.Filler{Values: values}, nil
 }
 
-// Namespace returns the namespace that the manifest states once the parameters
-// are filled in, "" when it states none. A caller that has no namespace of its
-// own to give uses it.
+// Namespace returns the namespace in the manifest after the parameters are filled in, "" if there is none. It
+// is for callers without a namespace of their own.
 func Namespace(t *parse.Template, v values.Values) string { return stated(t, v, "namespace") }
 
-// Name returns the name that the manifest gives its job; "" when none.
+// Name returns the name that the manifest gives its job, "" if there is none.
 func Name(t *parse.Template, v values.Values) string { return stated(t, v, "name") }
 
-// GenerateName returns the beginning of a name that the manifest asks the server
-// to complete; "" when it has a name of its own or neither.
+// GenerateName returns the beginning of a name that the manifest asks the server to complete. It is "" if the
+// manifest has a full name or neither.
 func GenerateName(t *parse.Template, v values.Values) string {
 	if stated(t, v, "name") != "" {
 		return ""
@@ -80,13 +79,12 @@ func GenerateName(t *parse.Template, v values.Values) string {
 	return stated(t, v, "generateName")
 }
 
-// Label returns a label that the manifest itself gives its job, "" when none.
+// Label returns a label that the manifest gives its job, "" if there is none.
 func Label(t *parse.Template, v values.Values, name string) string {
 	return stated(t, v, "labels", name)
 }
 
-// stated returns a text below the job's metadata once the parameters are filled
-// in, "" when there is none.
+// stated returns a text from the job's metadata after the parameters are filled in, "" if there is none.
 func stated(t *parse.Template, v values.Values, path ...string) string {
 	draft, err := Draft(t, v)
 	if err != nil || draft == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// bounds are the smallest and largest number of nodes, ok false when the values
-// do not make the job elastic.
+// NodeBounds returns the smallest and largest number of nodes. ok is false if the values do not make the job
+// elastic.
 func (s *Plan) NodeBounds() (least, most int, ok bool) {
 	e := s.Elastic
 	if e.Min == nil && e.Max == nil {
@@ -23,8 +23,8 @@ func (s *Plan) NodeBounds() (least, most int, ok bool) {
 	return least, most, true
 }
 
-// nodeRange is what torchrun is told of the number of nodes: bounds of the values, or
-// of the manifest's policy where the values only choose the number.
+// nodeRange returns the range of nodes for torchrun: the bounds of the values, or those of the manifest's
+// policy if the values only set the number.
 func (s *Plan) nodeRange(j *jobobject.View) (least, most int, ok bool) {
 	if least, most, ok = s.NodeBounds(); ok || j == nil || !j.IsKind(kinds.PyTorchJob) {
 		return least, most, ok

@@ -10,8 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// findType looks the instance type up. The cluster's own nodes win over the
-// table, and make a type usable that the table does not have.
+// findType looks the instance type up. The nodes of the cluster override the table, and allow a type that the
+// table does not have.
 func (s *Plan) findType() error {
 	if s.NodeType == "" || manifest.Unfilled(s.NodeType) {
 		s.NodeType = ""
@@ -53,7 +53,7 @@ func (s *Plan) findType() error {
 	return nil
 }
 
-// offers returns a quantity of the cluster's own nodes, rounded down.
+// offers returns a quantity that the nodes of the cluster report, rounded down.
 func (s *Plan) offers(name string) int64 {
 	if s.Node == nil {
 		return 0

@@ -8,9 +8,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// mpirunFlags are the number of processes and the environment to pass on, which
-// the workers' SSH sessions do not have otherwise. Slots and hosts come from the
-// operator's hostfile.
+// MpirunFlags returns the flags for the number of processes and for the environment variables to pass on, which
+// the SSH sessions of the workers do not have otherwise. Slots and hosts come from the host file of the
+// operator.
 func (s *Plan) MpirunFlags(env []string) []string {
 	flags := []string{"-np", strconv.Itoa(s.Nodes.N * s.Tasks.N)}
 	for _, name := range env {
@@ -19,8 +19,7 @@ func (s *Plan) MpirunFlags(env []string) []string {
 	return flags
 }
 
-// environmentNames are the variables that a rendered job's launching container
-// will have, sorted.
+// EnvironmentNames returns the sorted names of the variables in the launching container of the rendered job.
 func (s *Plan) EnvironmentNames(job *jobobject.View) []string {
 	names := append(manifest.SortedKeys(s.Environment), manifest.SortedKeys(s.FabricEnvironment())...)
 	for _, e := range s.SecretEnv {
@@ -39,7 +38,7 @@ func (s *Plan) EnvironmentNames(job *jobobject.View) []string {
 	return slices.Compact(names)
 }
 
-// fabric is the environment that goes with EFA, nothing where there is none.
+// FabricEnvironment returns the environment variables for EFA, nil without EFA.
 func (s *Plan) FabricEnvironment() map[string]string {
 	if s.EFADevices.N == 0 || s.Nodes.N < 2 || !s.Fills() {
 		return nil

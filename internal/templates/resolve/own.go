@@ -4,13 +4,12 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// Own reports a manifest of the user's own: a file without a header. What it states or
-// leaves out changes only where a flag asks for it.
+// Own reports a manifest of the user: a file without a header. What it contains or omits changes only if a flag
+// requests it.
 func (s *Plan) Own() bool { return s.Template.Plain && !s.Template.Verbatim }
 
-// Fills reports whether resources that the manifest leaves out are filled in. They are
-// not where a flag fills a placeholder of the user's own manifest: that is all that the
-// flag does there.
+// Fills reports whether resources that the manifest omits are filled in. They are not if a flag replaces a
+// placeholder of the user's own manifest: that is all that the flag does there.
 func (s *Plan) Fills() bool {
 	if !s.Sized || !s.Own() {
 		return s.Sized

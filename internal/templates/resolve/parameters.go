@@ -12,8 +12,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// params returns the value of every parameter that has one: as given, else by
-// the flag that means the same or computed, else the template's default.
+// ParameterValues returns the value of every parameter that has one: given by name, or by the flag with the
+// same meaning, or computed, or the default of the template.
 func (s *Plan) ParameterValues(job *jobobject.View) (map[string]any, error) {
 	values := map[string]any{}
 	for name, g := range s.given {
@@ -41,13 +41,12 @@ func (s *Plan) ParameterValues(job *jobobject.View) (map[string]any, error) {
 	return values, nil
 }
 
-// needsNoScript: a program of its own is started, as it is.
+// needsNoScript reports a command of the user that starts without an entry script.
 func (s *Plan) needsNoScript() bool {
 	return s.EntryScript == "" && s.Values.Command != "" && Program(s.Launcher) != "torchrun"
 }
 
-// emptyValue is the value of a parameter that nobody gives and that need not be given:
-// empty text, no items, or no value at all.
+// emptyValue returns the value of an optional parameter without a value: empty text, an empty list, or nil.
 func emptyValue(p parse.Param) any {
 	switch p.Type {
 	case "string":
@@ -58,9 +57,8 @@ func emptyValue(p parse.Param) any {
 	return nil
 }
 
-// wellKnown returns the value of a well-known parameter. Where nothing says a
-// number, a template that declares the parameter gets the fallback; a
-// placeholder that nobody declared is missing.
+// wellKnown returns the value of a well-known parameter. If no number is known, a parameter that the template
+// declares gets the fallback; an undeclared placeholder is missing.
 func (s *Plan) wellKnown(p parse.Param, job *jobobject.View) (any, bool) {
 	c, ok := setting.OfPlaceholder(p.Name)
 	if !ok {
@@ -105,8 +103,8 @@ func (s *Plan) wellKnown(p parse.Param, job *jobobject.View) (any, bool) {
 	return nil, false
 }
 
-// checkFixedParams refuses other values than the template's for parameters that
-// it fixes, given by name or by the flag that means the same.
+// checkFixedParams refuses other values for fixed parameters, given by name or by the flag with the same
+// meaning.
 func (s *Plan) checkFixedParams() error {
 	for _, p := range s.Template.Params {
 		if !p.Fixed {
@@ -129,7 +127,7 @@ func (s *Plan) checkFixedParams() error {
 	return nil
 }
 
-// flagValue returns what a flag says about a well-known parameter.
+// flagValue returns the value of the flag for a well-known parameter.
 func (s *Plan) flagValue(c setting.Setting) (string, bool) {
 	number := func(n *int) (string, bool) {
 		if n == nil {

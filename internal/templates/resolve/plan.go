@@ -15,8 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// settings is what a rendering works with: the given values, and the result of
-// them, the parameters, the manifest and the instance type.
+// Plan is the state of one rendering: the given values, and what follows from them, the parameters, the
+// manifest and the instance type.
 type Plan struct {
 	Template *parse.Template
 	values.Values
@@ -44,24 +44,24 @@ type Plan struct {
 	Notices []string
 }
 
-// amount is a number of a job. known: a flag, a parameter, the manifest or the
-// instance type gives it, not a fallback. apply: it is written into the
-// manifest. A parameter that the manifest has a placeholder for is not, as the
-// placeholder takes it where the manifest's author wants it.
+// Amount is a number in a job. known: a flag, a parameter, the manifest or the instance type gives it, so it is
+// not a fallback. apply: write it into the manifest. It is false for a parameter with a placeholder, which
+// already puts the value where the author of the manifest wants it.
 type Amount struct {
 	N     int
 	known bool
 	Apply bool
 }
 
+// Notef adds a note for the user.
 func (s *Plan) Notef(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(s.Notices, n) {
 		s.Notices = append(s.Notices, n)
 	}
 }
 
-// settings completes the values. job is the manifest's job with what was given
-// and the defaults filled in, nil when there is none.
+// New completes the values. job is the job of the manifest with given values and defaults filled in, nil if
+// there is none.
 func New(t *parse.Template, v values.Values, job *jobobject.View) (*Plan, error) {
 	s := &Plan{Values: v, Template: t, name: v.Name}
 	var err error
@@ -107,7 +107,7 @@ func New(t *parse.Template, v values.Values, job *jobobject.View) (*Plan, error)
 	return s, nil
 }
 
-// splitSet divides --set into parameters and paths, and types the parameters.
+// splitSet divides --set into parameters and paths, and converts the parameters to their types.
 func splitSet(t *parse.Template, v values.Values) (given map[string]any, paths []fieldpath.Assignment, err error) {
 	given = map[string]any{}
 	put := func(name string, value any) error {
@@ -145,13 +145,13 @@ func splitSet(t *parse.Template, v values.Values) (given map[string]any, paths [
 	return given, paths, nil
 }
 
-// Given reports whether a parameter was given a value by its name.
+// Given reports whether a parameter has a value given by its name.
 func (s *Plan) Given(name string) bool {
 	_, ok := s.given[name]
 	return ok
 }
 
-// conflicts finds numbers that a flag and a parameter give differently.
+// conflicts returns an error if a flag and a parameter give different numbers.
 func (s *Plan) conflicts() error {
 	for _, f := range []struct {
 		name setting.Setting
@@ -168,9 +168,8 @@ func (s *Plan) conflicts() error {
 	return nil
 }
 
-// fromParameters returns the value of a setting from parameters, not flags: given by
-// any of its names, else the template's default. used reports whether
-// the manifest has a placeholder for it.
+// fromParameters returns the value of a setting from parameters, not flags: given by any of its names, or the
+// default of the template. used reports whether the manifest has a placeholder for it.
 func (s *Plan) fromParameters(name setting.Setting) (value any, used bool) {
 	for _, p := range s.Template.Params {
 		if c, ok := setting.OfPlaceholder(p.Name); !ok || c != name {

@@ -17,13 +17,13 @@ const (
 	c10dPort   = "29400" // torchrun's default
 	etcdPort   = "2379"
 	staticPort = "41000" // the official CLI v2's
-	// rankVariable holds the rank of the pod's node. Its pods have a label with it.
+	// RankVariable holds the rank of the pod's node, from a label of the pod.
 	RankVariable = "NODE_RANK"
 	RankLabel    = "training.kubeflow.org/replica-index"
 )
 
-// meetingPoint completes the rendezvous from the flags, the template's parameters
-// and the manifest's elastic policy.
+// meetingPoint completes the rendezvous from the flags, the parameters of the template and the elastic policy
+// of the manifest.
 func (s *Plan) meetingPoint(job *jobobject.View) error {
 	r := s.Values.Rendezvous
 	if given := r != (values.Rendezvous{}); given && job != nil && !s.Template.Uses(setting.RdzvBackend) && !s.Template.Uses(setting.RdzvEndpoint) {
@@ -76,8 +76,7 @@ func withPort(endpoint, port string) string {
 	return endpoint + ":" + port
 }
 
-// rendezvousFlags are torchrun's flags for the meeting point, nothing where one
-// node needs none.
+// rendezvousFlags returns the flags of torchrun for the rendezvous, nil if one node needs none.
 func (s *Plan) rendezvousFlags(job *jobobject.View, elastic bool) []string {
 	if s.Nodes.N < 2 && !elastic && s.rdzv == (values.Rendezvous{}) {
 		return nil
@@ -110,9 +109,9 @@ func (s *Plan) rendezvousFlags(job *jobobject.View, elastic bool) []string {
 	return nil
 }
 
-// torchrunFlags are the launcher's flags. For torchrun: processes, nodes and the
-// meeting point. hyperpodrun finds the meeting point itself. Other programs get no flags.
-// The spelling with _ is understood by every version.
+// TorchrunFlags returns the flags of the launcher. For torchrun: processes, nodes and the rendezvous.
+// hyperpodrun finds the rendezvous itself. Other programs get no flags. Every version understands the spelling
+// with _.
 func (s *Plan) TorchrunFlags(job *jobobject.View) []string {
 	prog := Program(s.Launcher)
 	if prog == "" {

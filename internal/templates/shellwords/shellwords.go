@@ -6,8 +6,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
-// SplitWords splits text into words as a shell does: blanks separate, single and
-// double quotes and backslashes keep. An open quote is an error.
+// Split splits text into words as a shell does. Blanks separate words, single and double quotes and backslashes
+// protect them. Nothing is expanded.
 func Split(s string) ([]string, error) {
 	var words []string
 	var word strings.Builder

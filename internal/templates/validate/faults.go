@@ -9,7 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// objectFault is what is wrong with a finished object, and the field that it is about.
+// Fault is a fault of a finished object and the field that it is about.
 type Fault struct {
 	Object int // its place among the objects
 	Path   string
@@ -22,11 +22,10 @@ func (f *Fault) Error() string { return f.err.Error() }
 
 func (f *Fault) Unwrap() error { return f.err }
 
-// below stands for the maps and lists below the fault's own field.
+// Below is a path that stands for the maps and lists below the fault's own field.
 const Below = "."
 
-// objectFaults are all that is wrong with the objects of a manifest. Each field has
-// only its first fault.
+// Faults collects the faults in the objects of a manifest, at most one for each field.
 type Faults struct {
 	Found []*Fault
 	// at is the object that is looked at, and kinds are those of all.
@@ -46,7 +45,7 @@ func (f *Faults) add(path string, err *errs.Error, unless ...string) {
 	}
 }
 
-// err is the one fault, or an error that lists them all; nil when there are none.
+// Err returns the only fault, or an error that lists all of them; nil if there are none.
 func (f *Faults) Err() error {
 	switch len(f.Found) {
 	case 0:
@@ -72,5 +71,5 @@ func (f *Faults) Err() error {
 	return e.WithCause(errors.Join(causes...))
 }
 
-// madeUpName is what a job is called in a trial that nobody has named.
+// MadeUpName is the name of a job without a name in a trial rendering.
 const MadeUpName = "template-check"

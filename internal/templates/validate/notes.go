@@ -13,13 +13,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// countFlag finds the counts in a launching command. A range such as
-// --nnodes=1:4 is not a count.
+// CountFlag matches the counts in a launching command. A range such as --nnodes=1:4 is matched with its colon.
 var CountFlag = regexp.MustCompile(`(?:^|\s)(-np|--nnodes|--nproc[-_]per[-_]node)(?:=|\s+)(\d+)(:?)`)
 
-// noteCounts tells of numbers in the launching command that do not agree with
-// the job: two pods whose command waits for three never start to train. Each job of
-// a JobSet may be a group of its own.
+// NoteCounts notes numbers in the launching command that contradict the job: two pods with a command for three
+// never start to train. Each job of a JobSet may be a group of its own.
 func NoteCounts(s *resolve.Plan, j *jobobject.View) {
 	nodes := j.Nodes()
 	for _, r := range j.Starters() {
@@ -52,7 +50,7 @@ func NoteCounts(s *resolve.Plan, j *jobobject.View) {
 // distribution specification's references).
 var imageText = regexp.MustCompile(`^[A-Za-z0-9._/:@+-]*$`)
 
-// noteImages tells of images that no node can pull: <account>.dkr.ecr... of a sample.
+// NoteImages notes images that no node can pull, such as <account>.dkr.ecr... in a sample.
 func NoteImages(s *resolve.Plan, j *jobobject.View) {
 	for _, r := range j.Roles() {
 		for _, list := range []string{"initContainers", "containers"} {
@@ -65,7 +63,7 @@ func NoteImages(s *resolve.Plan, j *jobobject.View) {
 	}
 }
 
-// noteTypes tells of instance types without the prefix that HyperPod's nodes have.
+// NoteTypes notes instance types without the prefix that the nodes of HyperPod have.
 func NoteTypes(s *resolve.Plan, j *jobobject.View) {
 	for _, r := range j.Roles() {
 		for _, name := range jobobject.RequiredLabel(r.Pod(), kinds.InstanceTypeLabel) {

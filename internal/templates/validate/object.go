@@ -17,7 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// checkAll looks at every object and returns the job among them, nil when there is none.
+// CheckAll checks every object and returns the job, nil if there is none.
 func (f *Faults) CheckAll(s *resolve.Plan, objects []map[string]any) (job *jobobject.View) {
 	for _, o := range objects {
 		f.look(o)

@@ -17,7 +17,7 @@ var (
 	RestartPolicies = []string{"Always", "OnFailure", "Never", "ExitCode"}
 )
 
-// check validates the values by themselves.
+// Check validates the values without looking at a template.
 func (v Values) Check() error {
 	for _, one := range []struct {
 		of   setting.Setting

@@ -6,10 +6,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// Elastic lets a job run with fewer or more nodes than it asks for. The zero value
-// says nothing. Min and Max are numbers of nodes, NodeCount when unsaid. The other
-// fields are the HyperPod training operator's: Step or Sizes say which numbers in
-// between are possible, the rest are seconds.
+// Elastic lets a job run with fewer or more nodes than it requests. The zero value sets nothing. Min and Max
+// are numbers of nodes (default NodeCount). The other fields are those of the HyperPod training operator: Step
+// or Sizes restrict the numbers in between, the rest are seconds.
 type Elastic struct {
 	Min, Max *int
 	Step     *int
@@ -18,7 +17,7 @@ type Elastic struct {
 	ScalingTimeout, ShutdownTimeout, ScaleUpSnooze *int
 }
 
-// check validates the policy by itself.
+// check validates the policy without looking at a template.
 func (e Elastic) check() error {
 	for _, n := range []struct {
 		of    setting.Setting
@@ -46,8 +45,7 @@ func (e Elastic) check() error {
 	return nil
 }
 
-// hyperPodOnly tells whether only the HyperPod training operator understands the policy,
-// and by which flag.
+// HyperPodOnly returns the first flag that only the HyperPod training operator understands, or the zero value.
 func (e Elastic) HyperPodOnly() setting.Setting {
 	for _, f := range []struct {
 		of  setting.Setting

@@ -9,10 +9,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// ParseEnvFile reads a file of environment variables by the rules of docker and kubectl:
-// KEY=VALUE on each line, nothing is unquoted, lines that begin with # are comments, and
-// KEY alone takes the value of this machine's environment, if it is set. Errors name the
-// lines and show no values: they may be secret.
+// ParseEnvFile reads a file of environment variables by the rules of docker and kubectl: KEY=VALUE on each
+// line, quotes stay as they are, lines that begin with # are comments, and KEY alone takes the value from this
+// machine's environment, if it is set. Errors name the lines and show no values, which may be secret.
 func ParseEnvFile(name string, data []byte, lookup func(string) (string, bool)) (map[string]string, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	out := map[string]string{}

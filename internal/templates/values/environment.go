@@ -10,9 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// SecretEnv gives containers environment variables out of a Secret of their
-// namespace: the variable Name with the value of Key, or, with Name "", one
-// variable for every key of the Secret.
+// SecretEnv gives containers environment variables from a Secret of their namespace: the variable Name with the
+// value of Key, or, if Name is "", one variable for every key of the Secret.
 type SecretEnv struct{ Name, Secret, Key string }
 
 // ParseSecretEnv reads --environment-from-secret: NAME=SECRET:KEY, NAME=SECRET
@@ -40,7 +39,7 @@ func secretEnvError(why string) error {
 		Suggest(setting.SecretEnvironment.Option("HF_TOKEN=my-secret:token"), setting.SecretEnvironment.Option("my-secret"))
 }
 
-// check validates the names. They are shown: names of Secrets are not secret.
+// check validates the names. Errors show them: names of Secrets are not secret.
 func (e SecretEnv) check() error {
 	switch {
 	case e.Name != "" && !envName.MatchString(e.Name):
@@ -53,7 +52,7 @@ func (e SecretEnv) check() error {
 	return nil
 }
 
-// checkEnvironment validates names, and that nothing is said twice.
+// checkEnvironment validates names, and refuses variables that are given twice.
 func (v Values) checkEnvironment() error {
 	for _, name := range manifest.SortedKeys(v.Environment) {
 		if why := NotVariable(name); why != "" {

@@ -46,8 +46,8 @@ func ParseEnvironment(values []string) (map[string]string, error) {
 	return ParsePairs(setting.Environment, pairs)
 }
 
-// parseObject reads a JSON object of single values as K=V pairs. A key given twice
-// or without a value is a mistake that nobody would notice later.
+// parseObject reads a JSON object of scalars as K=V pairs. It refuses a key that is given twice or without a
+// value, because nobody would notice that mistake later.
 func parseObject(text string) ([]string, error) {
 	bad := setting.Environment.InvalidSecret("must be KEY=VALUE or a JSON object").
 		Suggest(setting.Environment.Option(`{"NCCL_DEBUG": "INFO"}`), setting.Environment.Option("NCCL_DEBUG=INFO"))
@@ -96,8 +96,8 @@ func ParseAssignments(values []string) ([]fieldpath.Assignment, error) {
 	return out, nil
 }
 
-// ParseVolumes reads --volumes and --persistent-volume-claims values. Those in
-// the form with colons may hold several, separated by commas.
+// ParseVolumes reads the values of --volumes and --persistent-volume-claims. A value in the form with colons
+// can have several volumes, separated by commas.
 func ParseVolumes(volumes, claims []string) ([]Volume, error) {
 	var out []Volume
 	add := func(v Volume, err error) error {
@@ -127,7 +127,7 @@ func ParseVolumes(volumes, claims []string) ([]Volume, error) {
 	return out, checkVolumes(out)
 }
 
-// checkVolumes finds names and mount paths that are given twice.
+// checkVolumes refuses names and mount paths that are given twice.
 func checkVolumes(volumes []Volume) error {
 	mounts, sources := map[string]bool{}, map[string]string{}
 	for _, v := range volumes {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Over lays the values over base, as flags are laid over a configuration file:
-// what v says wins, key by key for environment, labels and annotations, and by name
-// and mount path for volumes; what it does not say is base's. Neither is changed.
+// Over returns base with the values of v on top, as flags override a configuration file. Environment, labels
+// and annotations are merged by key, volumes by name and mount path. It changes neither.
 func (v Values) Over(base Values) Values {
 	out := v
 	text(&out.Name, base.Name)

@@ -9,7 +9,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// NotJobName is about the name of a job, whose pods and services have it in theirs.
+// NotJobName returns why a name cannot be that of a job, "" if it can. Pods and services include the name in
+// theirs.
 func NotJobName(name string) string {
 	if len(name) <= 63 && len(validation.IsDNS1123Label(name)) > 0 {
 		return manifest.QuoteText(name) + " is not a valid job name: use lower-case letters, digits and -, with a letter or digit at both ends"
@@ -17,10 +18,10 @@ func NotJobName(name string) string {
 	return ""
 }
 
-// noBlanks is text on one line without blanks, as the name of an image is.
+// noBlanks matches text on one line without blanks, such as the name of an image.
 var noBlanks = regexp.MustCompile(`^[^\s\pC]+$`)
 
-// NotImage is about an image.
+// NotImage returns why a text cannot be the name of an image, "" if it can.
 func NotImage(image string) string {
 	if !noBlanks.MatchString(image) {
 		return manifest.QuoteText(image) + " is not a valid image"
@@ -28,7 +29,7 @@ func NotImage(image string) string {
 	return ""
 }
 
-// NotLabel is about a label and its value.
+// NotLabel returns why a name and value cannot be a label, "" if they can.
 func NotLabel(name, value string) string {
 	switch {
 	case len(validation.IsQualifiedName(name)) > 0:
@@ -39,7 +40,7 @@ func NotLabel(name, value string) string {
 	return ""
 }
 
-// NotAnnotation is about the name of an annotation.
+// NotAnnotation returns why a name cannot be that of an annotation, "" if it can.
 func NotAnnotation(name string) string {
 	if len(validation.IsQualifiedName(strings.ToLower(name))) > 0 {
 		return manifest.QuoteText(name) + " is not a valid annotation name"
@@ -47,7 +48,7 @@ func NotAnnotation(name string) string {
 	return ""
 }
 
-// NotServiceAccount is about the name of a service account.
+// NotServiceAccount returns why a name cannot be that of a service account, "" if it can.
 func NotServiceAccount(name string) string {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return manifest.QuoteText(name) + " is not a valid service account name: use lower-case letters, digits, - and ."
@@ -57,7 +58,7 @@ func NotServiceAccount(name string) string {
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// NotVariable is about the name of an environment variable.
+// NotVariable returns why a name cannot be that of an environment variable, "" if it can.
 func NotVariable(name string) string {
 	if !envName.MatchString(name) {
 		return manifest.QuoteText(name) + " is not a valid name of an environment variable: use letters, digits and _, and no digit first"

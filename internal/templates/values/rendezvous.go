@@ -9,25 +9,25 @@ import (
 
 // How the processes of several nodes find each other under torchrun.
 const (
-	// c10d meets at the first pod; ranks are dealt out as nodes arrive.
+	// C10d meets at the first pod. Nodes get their ranks in the order in which they arrive.
 	C10d = "c10d"
-	// etcd-v2 meets at an etcd server.
+	// Etcd meets at an etcd server.
 	Etcd = "etcd-v2"
-	// static gives every node the rank of its pod. Trainium needs it: its devices
-	// are wired by rank (AWS Neuron, "torchrun multi-node").
+	// Static gives every node the rank of its pod. Trainium needs it, because its devices are wired by rank
+	// (AWS Neuron, "torchrun multi-node").
 	Static = "static"
 )
 
 var rdzvBackends = []string{C10d, Etcd, "etcd", Static}
 
-// Rendezvous says where several nodes meet. The zero value leaves it to the kind
-// of device: static for Trainium, else what the manifest's elastic policy says,
-// else c10d at the first pod.
+// Rendezvous defines where several nodes meet. With the zero value it follows from the kind of device: static
+// for Trainium, otherwise the elastic policy of the manifest, or c10d at the first pod.
 type Rendezvous struct {
 	Backend  string // c10d, etcd-v2, etcd or static
 	Endpoint string // host[:port]; needed for etcd, else the first pod
 }
 
+// Check validates the backend and the endpoint.
 func (r Rendezvous) Check() error {
 	if r.Backend != "" && !slices.Contains(rdzvBackends, r.Backend) {
 		return setting.RdzvBackend.NotOneOf(r.Backend, rdzvBackends)

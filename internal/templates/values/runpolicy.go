@@ -9,9 +9,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// RunPolicy says how long a job may run and what is left of it. The zero value
-// says nothing. TTL is how many seconds the job stays after its end, Deadline how
-// many it may be active, Backoff how often its pods may fail.
+// RunPolicy limits how long a job runs and what is kept of it. Zero values set nothing. TTL is how many seconds
+// the job stays after its end, Deadline how many seconds it may be active, Backoff how many times its pods may
+// fail.
 type RunPolicy struct {
 	CleanPodPolicy         string // All, Running or None
 	TTL, Deadline, Backoff *int
@@ -19,7 +19,7 @@ type RunPolicy struct {
 
 var cleanPodPolicies = []string{"All", "Running", "None"}
 
-// ParseSeconds reads a duration of a flag as seconds: 3600, 90m, 2h30m or 7d.
+// ParseSeconds reads the duration of a flag in seconds: 3600, 90m, 2h30m or 7d.
 func ParseSeconds(of setting.Setting, text string) (*int, error) {
 	bad := of.Invalid(text, "must be a duration").Suggest(of.Option("90m"), of.Option("7d"))
 	if n, err := strconv.Atoi(text); err == nil {
@@ -38,7 +38,7 @@ func ParseSeconds(of setting.Setting, text string) (*int, error) {
 	return Int(int(total / time.Second)), nil
 }
 
-// check validates the policy by itself.
+// check validates the policy without looking at a template.
 func (p RunPolicy) check() error {
 	if p.CleanPodPolicy != "" && !slices.Contains(cleanPodPolicies, p.CleanPodPolicy) {
 		return setting.CleanPodPolicy.NotOneOf(p.CleanPodPolicy, cleanPodPolicies)

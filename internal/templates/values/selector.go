@@ -11,15 +11,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// Selector is a requirement for the labels of nodes: label to accepted values. Weights
-// go to the preferred labels in the order of their names; 100 when unsaid.
+// Selector holds node label requirements: a label and its accepted values. Weights belong to the preferred
+// labels in the order of their names (default 100).
 type Selector struct {
 	Required  map[string][]string
 	Preferred map[string][]string
 	Weights   []int
 }
 
-// Empty tells whether nothing is demanded.
+// Empty reports that there are no requirements.
 func (s Selector) Empty() bool { return len(s.Required) == 0 && len(s.Preferred) == 0 }
 
 // ParseSelector reads the value of --label-selector: JSON, either

@@ -63,7 +63,7 @@ func ParseToleration(text string) (Toleration, error) {
 	return t, nil
 }
 
-// Object is the toleration as pods have it.
+// Object returns the toleration as pods have it.
 func (t Toleration) Object() map[string]any {
 	out := map[string]any{"operator": "Equal"}
 	if t.Exists {

@@ -4,9 +4,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 )
 
-// Values is everything a submission says about a job, whatever said it: flags,
-// a configuration file, parameters. The zero value of a field says nothing and
-// leaves the manifest's own; pointers tell zero from unsaid.
+// Values is everything that a submission sets about a job, by flags, a configuration file or parameters. The
+// zero value of a field keeps what the manifest has; pointers distinguish zero from a missing value.
 type Values struct {
 	// Name is the job's exact name, Namespace the namespace of every object.
 	Name, Namespace string
@@ -14,29 +13,26 @@ type Values struct {
 	Image      string
 	PullPolicy string // Always, IfNotPresent or Never
 
-	// InstanceType pins the pods to nodes of the type ("ml." may be left out) and
-	// says how large they are. Node, when given, is what the cluster's own nodes of
-	// the type offer; it wins over the table and makes unknown types usable.
+	// InstanceType restricts the pods to nodes of the type ("ml." may be left out) and sets their size. Node,
+	// if given, is what the cluster's own nodes of the type offer; it overrides the table and allows unknown
+	// types.
 	InstanceType string
 	Node         *Node
 
-	// NodeCount is the number of worker pods, one a node.
+	// NodeCount is the number of worker pods, one for each node.
 	NodeCount *int
-	// TasksPerNode is the number of processes in each. TasksBy says it in words
-	// instead: "gpu" for one per accelerator, "cpu" for one per vCPU of the type,
-	// "auto" for what the type of device is made for.
+	// TasksPerNode is the number of processes in each pod. TasksBy is a word instead: "gpu" for one per
+	// accelerator, "cpu" for one per vCPU of the type, "auto" for the one that fits the device.
 	TasksPerNode *int
 	TasksBy      string
-	// Accelerators and EFA are devices for each pod. The default of EFA follows
-	// the accelerators.
+	// Accelerators and EFA are devices for each pod. EFA follows the accelerators in proportion by default.
 	Accelerators *int
 	EFA          *int
 	// Partition is a MIG profile, such as 1g.10gb, asked for PartitionCount times
 	// (1 when unsaid) instead of whole accelerators.
 	Partition      string
 	PartitionCount *int
-	// VCPU and Memory are quantities requested for each pod, the limits what it may
-	// not exceed (none when unsaid).
+	// VCPU and Memory are quantities requested for each pod; the limits are none by default.
 	VCPU, Memory           string
 	VCPULimit, MemoryLimit string
 
@@ -45,9 +41,8 @@ type Values struct {
 	Environment map[string]string
 	SecretEnv   []SecretEnv
 
-	// Command is the program that starts the training, as words of a shell line
-	// ("torchrun" when unsaid). EntryScript is the script it starts and ScriptArgs
-	// the script's arguments.
+	// Command is the program that starts the training, as words of a shell line (default "torchrun").
+	// EntryScript is the script that it starts, and ScriptArgs are the arguments of the script.
 	Command     string
 	EntryScript string
 	ScriptArgs  []string
@@ -75,8 +70,7 @@ type Values struct {
 	PodPriorityClass string
 	Volumes          []Volume
 	RestartPolicy    string // Always, OnFailure, Never or ExitCode
-	// AutoResume restarts the job after a node was replaced, at most MaxRetry times
-	// (1 when unsaid).
+	// AutoResume restarts the job after a node was replaced, at most MaxRetry times (default 1).
 	AutoResume bool
 	MaxRetry   *int
 	RunPolicy  RunPolicy
@@ -84,14 +78,14 @@ type Values struct {
 
 	// Labels go on the job and its pods, Annotations on the job.
 	Labels, Annotations map[string]string
-	// Queue is the LocalQueue, Priority the WorkloadPriorityClass; both become
-	// labels of everything the admission policy looks at.
+	// Queue is the LocalQueue, Priority the WorkloadPriorityClass. Both become labels of every object that the
+	// admission policy checks.
 	Queue, Priority string
 	// QueueChosen: the user did not name Queue, so an object keeps the queue that it names.
 	QueueChosen bool
 
-	// Params are the template's parameters by name. Set are assignments in order:
-	// a parameter's, or a path's into the job. Paths are set last.
+	// Params are the parameters of the template by name. Set are assignments in order, to a parameter or to a
+	// path into the job. Paths are set last.
 	Params map[string]any
 	// AllowUnset names placeholders of commands, arguments and environment values that may
 	// stay as they are written.
@@ -105,5 +99,5 @@ type Node struct {
 	Allocatable map[string]string
 }
 
-// Int returns a pointer to n, for the fields of Values that tell zero from unsaid.
+// Int returns a pointer to n.
 func Int(n int) *int { return &n }

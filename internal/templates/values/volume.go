@@ -176,7 +176,7 @@ func (v Volume) check(of setting.Setting, text string) error {
 	return nil
 }
 
-// name is the volume's name in the pod: a claim's is made from the claim's.
+// VolumeName returns the name of the volume in the pod. For a claim it is derived from the name of the claim.
 func (v Volume) VolumeName() string {
 	if v.Name != "" {
 		return v.Name
