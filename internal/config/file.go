@@ -183,19 +183,6 @@ func Unset(env func(string) string, key string) (path string, err error) {
 	return edit(env, func(f *file) bool { return f.unset(s.key) })
 }
 
-// Get returns one setting and its origin.
-func Get(env func(string) string, key string) (Value, error) {
-	if _, err := settingNamed(key); err != nil {
-		return Value{}, err
-	}
-	c, _, err := Load(env)
-	if err != nil {
-		return Value{}, err
-	}
-	v, _ := c.Value(key)
-	return v, nil
-}
-
 func edit(env func(string) string, change func(*file) bool) (string, error) {
 	path, _, err := location(env)
 	if err != nil {

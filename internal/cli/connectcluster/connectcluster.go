@@ -77,11 +77,7 @@ const patience = 10 * time.Second
 // Run writes the entry.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	client, err := f.AWS(ctx, o.Account, "")
-	if err != nil {
-		return err
-	}
-	cluster, err := client.DescribeCluster(ctx, o.Cluster)
+	client, cluster, err := o.Describe(ctx, f)
 	if err != nil {
 		return err
 	}

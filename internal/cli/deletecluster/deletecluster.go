@@ -20,14 +20,11 @@ import (
 
 // Options are what was typed.
 type Options struct {
+	factory.OneCluster
 	Factory *factory.Factory
-	Account factory.Account
-	Cluster string
 	DryRun  bool
 	Yes     bool
 	Wait    clusterwait.Flags
-
-	flag string
 }
 
 // NewCmd returns the command. With test, parsing can be tested alone.
@@ -43,21 +40,14 @@ quotas of task governance that are attached, and prompts.
 SageMaker refuses to delete a cluster while policies or quotas are attached.`,
 		Example: `  hyperpod delete-cluster ml-dev --dry-run
   hyperpod delete-cluster ml-dev --yes --wait`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, test),
 	}
+	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "show what is on the cluster; delete nothing")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
-	factory.AddAccountFlags(fs, &o.Account)
 	o.Wait.Add(cmd, "the cluster is deleted")
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
-}
-
-func (o *Options) take(_ *cobra.Command, args []string) (err error) {
-	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
-	return err
 }
 
 // Validate checks the options alone.
@@ -71,11 +61,7 @@ func (o *Options) Validate() error {
 // Run deletes the cluster.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	client, err := f.AWS(ctx, o.Account, "")
-	if err != nil {
-		return err
-	}
-	c, err := client.DescribeCluster(ctx, o.Cluster)
+	client, c, err := o.Describe(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -94,20 +94,28 @@ func (f *Factory) EKS(ctx context.Context, a *aws.Client, e clusters.Endpoint) (
 type OneCluster struct {
 	Account Account
 	Cluster string
-
-	flag string
 }
 
 // AddFlags defines the flags, and the completion of the argument.
 func (h *OneCluster) AddFlags(f *Factory, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&h.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
+	cmd.Flags().StringVar(&h.Cluster, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
 	AddAccountFlags(cmd.Flags(), &h.Account)
 	f.CompleteArgs(cmd, HyperPodClusters(&h.Account))
 }
 
+// Describe returns the cluster as SageMaker describes it, and the client that asked.
+func (h *OneCluster) Describe(ctx context.Context, f *Factory) (*aws.Client, clusters.Cluster, error) {
+	client, err := f.AWS(ctx, h.Account, "")
+	if err != nil {
+		return nil, clusters.Cluster{}, err
+	}
+	c, err := client.DescribeCluster(ctx, h.Cluster)
+	return client, c, err
+}
+
 // Take takes the name of the cluster from the flag or the argument.
 func (h *OneCluster) Take(_ *cobra.Command, args []string) (err error) {
-	h.Cluster, err = HyperPodCluster(h.flag, args)
+	h.Cluster, err = HyperPodCluster(h.Cluster, args)
 	return err
 }
 

@@ -54,11 +54,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	client, err := f.AWS(ctx, o.Account, "")
-	if err != nil {
-		return err
-	}
-	c, err := client.DescribeCluster(ctx, o.Cluster)
+	client, c, err := o.Describe(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -17,14 +17,11 @@ import (
 
 // AddOptions are what was typed for add-cluster-nodes.
 type AddOptions struct {
+	factory.OneCluster
 	Factory *factory.Factory
-	Account factory.Account
-	Cluster string
 	Group   string
 	Count   int
 	Yes     bool
-
-	flag string
 }
 
 // continuous is the mode of clusters that add single nodes.
@@ -40,21 +37,14 @@ func NewAddCmd(f *factory.Factory, test func(context.Context, *AddOptions) error
 		Long: `Add nodes to an instance group of a cluster with continuous provisioning, 50
 per request. Other clusters grow with update-cluster.`,
 		Example: `  hyperpod add-cluster-nodes ml-prod --group accelerated-p5 --count 2`,
-		RunE:    factory.RunE(o, o.take, RunAdd, test),
+		RunE:    factory.RunE(o, o.Take, RunAdd, test),
 	}
+	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
 	fs.StringVar(&o.Group, "group", "", "instance group that grows")
 	fs.IntVar(&o.Count, "count", 1, "number of nodes to add")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
-	factory.AddAccountFlags(fs, &o.Account)
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
-}
-
-func (o *AddOptions) take(_ *cobra.Command, args []string) (err error) {
-	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
-	return err
 }
 
 // Validate checks the options alone.
@@ -75,11 +65,7 @@ func RunAdd(ctx context.Context, o *AddOptions) error {
 	if err != nil {
 		return err
 	}
-	client, err := f.AWS(ctx, o.Account, "")
-	if err != nil {
-		return err
-	}
-	c, err := client.DescribeCluster(ctx, o.Cluster)
+	client, c, err := o.Describe(ctx, f)
 	if err != nil {
 		return err
 	}

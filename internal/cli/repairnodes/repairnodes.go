@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findnode"
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/clusters/spec"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -23,9 +24,8 @@ import (
 
 // Options are what was typed.
 type Options struct {
+	factory.OneCluster
 	Factory *factory.Factory
-	Account factory.Account
-	Cluster string
 	// Nodes are instance ids or names of Kubernetes nodes.
 	Nodes []string
 	// Group chooses all nodes of an instance group.
@@ -35,7 +35,6 @@ type Options struct {
 	DryRun bool
 	Yes    bool
 
-	flag string
 	verb verb
 }
 
@@ -98,23 +97,21 @@ func newCmd(f *factory.Factory, v verb, short, long string, test func(context.Co
 		Example: "  hyperpod " + v.name + " ml-prod i-0d64806b32c3ee282\n  hyperpod " + v.name + " ml-prod --group accelerated-p5 --dry-run",
 		RunE:    factory.RunE(o, o.take, Run, test),
 	}
+	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also the first argument)")
 	fs.StringVar(&o.Group, "group", "", "all nodes of this instance group")
 	if v.repair == "" {
-		fs.StringSliceVar(&o.Checks, "check", []string{"InstanceStress", "InstanceConnectivity"}, "deep health checks to run")
-		factory.Complete(cmd, "check", "InstanceStress", "InstanceConnectivity")
+		fs.StringSliceVar(&o.Checks, "check", healthChecks, "deep health checks to run")
+		factory.Complete(cmd, "check", healthChecks...)
 	}
 	fs.BoolVar(&o.DryRun, "dry-run", false, "show the nodes and their jobs; change nothing")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
-	factory.AddAccountFlags(fs, &o.Account)
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
 }
 
 func (o *Options) take(_ *cobra.Command, args []string) error {
-	o.Cluster, o.Nodes = o.flag, args
-	if o.flag == "" && len(args) > 0 {
+	o.Nodes = args
+	if o.Cluster == "" && len(args) > 0 {
 		o.Cluster, o.Nodes = args[0], args[1:]
 	}
 	_, err := factory.HyperPodCluster(o.Cluster, nil)
@@ -130,14 +127,18 @@ func (o *Options) Validate() error {
 		return errs.Usagef("node names cannot be combined with --group").WithAdvice("remove one of them")
 	}
 	for _, c := range o.Checks {
-		if c != "InstanceStress" && c != "InstanceConnectivity" {
-			return factory.Invalid("check", c, "must be InstanceStress or InstanceConnectivity")
+		if !slices.Contains(healthChecks, c) {
+			return invalidCheck(c)
 		}
 	}
 	if o.verb.repair == "" && len(o.Checks) == 0 {
-		return factory.Invalid("check", "", "must be InstanceStress or InstanceConnectivity")
+		return invalidCheck("")
 	}
 	return findnode.CheckNames(o.Nodes)
+}
+
+func invalidCheck(given string) error {
+	return factory.Invalid("check", given, "must be "+strings.Join(healthChecks, " or "))
 }
 
 // Row is what became of a node.
@@ -154,6 +155,9 @@ type document struct {
 	Nodes []Row `json:"nodes"`
 }
 
+// healthChecks are the deep health checks of the API.
+var healthChecks = spec.HealthCheck().Enum
+
 // The results.
 const (
 	accepted = "Accepted"
@@ -168,11 +172,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	client, err := f.AWS(ctx, o.Account, "")
-	if err != nil {
-		return err
-	}
-	c, err := client.DescribeCluster(ctx, o.Cluster)
+	client, c, err := o.Describe(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package startsession
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+)
 
 func TestNewer(t *testing.T) {
 	for version, want := range map[string]bool{
@@ -13,17 +17,18 @@ func TestNewer(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
+	ml := factory.OneCluster{Cluster: "ml"}
 	for _, tt := range []struct {
 		o  Options
 		ok bool
 	}{
 		{Options{Node: "i-0123456789abcdef0"}, true},
-		{Options{Node: "hyperpod-i-0123456789abcdef0", Cluster: "ml", Forward: "1:2"}, true},
-		{Options{Group: "g", Cluster: "ml", Forward: "8080:db.internal:5432"}, true},
+		{Options{Node: "hyperpod-i-0123456789abcdef0", OneCluster: ml, Forward: "1:2"}, true},
+		{Options{Group: "g", OneCluster: ml, Forward: "8080:db.internal:5432"}, true},
 		{Options{}, false},
 		{Options{Group: "g"}, false},
 		{Options{Node: "ip-10-0-0-1"}, false},
-		{Options{Node: "i-1", Pod: "p", Cluster: "ml"}, false},
+		{Options{Node: "i-1", Pod: "p", OneCluster: ml}, false},
 		{Options{Node: "i-1", Command: "x", SSHProxy: true}, false},
 		{Options{Node: "i-1", Forward: "1"}, false},
 		{Options{Node: "i-1", Forward: "1:70000"}, false},

@@ -19,10 +19,9 @@ import (
 
 // Options are what was typed.
 type Options struct {
+	// The cluster is "" where the node alone is named.
+	factory.OneCluster
 	Factory *factory.Factory
-	Account factory.Account
-	// Cluster is "" where the node alone is named.
-	Cluster string
 	// Node is an instance id, or the name of a Kubernetes node. Group or Pod choose one
 	// instead.
 	Node, Group, Pod string
@@ -33,8 +32,6 @@ type Options struct {
 	Port     int
 	// Forward is LOCAL:REMOTE, or LOCAL:HOST:REMOTE.
 	Forward string
-
-	flag string
 }
 
 // NewCmd returns the command. With test, parsing can be tested alone.
@@ -57,24 +54,21 @@ command runs session-manager-plugin, which AWS provides.`,
   hyperpod start-session ml-prod i-0d64806b32c3ee282 --forward 9090:9090`,
 		RunE: factory.RunE(o, o.take, Run, test),
 	}
+	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also the first of two arguments)")
 	fs.StringVar(&o.Group, "group", "", "the first running node of this instance group")
 	fs.StringVar(&o.Pod, "pod", "", "the node that this pod runs on")
 	fs.StringVar(&o.Command, "command", "", "command to run instead of a shell")
 	fs.BoolVar(&o.SSHProxy, "ssh-proxy", false, "serve as the ProxyCommand of ssh")
 	fs.IntVar(&o.Port, "port", 22, "with --ssh-proxy: port of the SSH server on the node")
 	fs.StringVar(&o.Forward, "forward", "", "forward a port: LOCAL:REMOTE, or LOCAL:HOST:REMOTE through the node")
-	factory.AddAccountFlags(fs, &o.Account)
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
 }
 
 func (o *Options) take(_ *cobra.Command, args []string) error {
-	o.Cluster = o.flag
 	chosen := o.Group != "" || o.Pod != ""
 	most := 2
-	if o.flag != "" {
+	if o.Cluster != "" {
 		most--
 	}
 	if chosen {

@@ -21,9 +21,8 @@ import (
 
 // SoftwareOptions are what was typed for update-cluster-software.
 type SoftwareOptions struct {
+	factory.OneCluster
 	Factory *factory.Factory
-	Account factory.Account
-	Cluster string
 	Groups  []string
 	Image   string
 	// Batch and RollbackBatch are a number of instances or a percentage.
@@ -33,8 +32,6 @@ type SoftwareOptions struct {
 	DryRun               bool
 	Yes                  bool
 	Wait                 clusterwait.Flags
-
-	flag string
 }
 
 // NewSoftwareCmd returns update-cluster-software. With test, parsing can be tested alone.
@@ -51,10 +48,10 @@ With --batch-size the update is rolling: so many instances at a time, and back
 to the old image when an alarm goes off.`,
 		Example: `  hyperpod update-cluster-software ml-prod --batch-size 10% --interval 5m
   hyperpod update-cluster-software ml-prod --group accelerated-p5 --batch-size 2 --alarm gpu-errors --wait`,
-		RunE: factory.RunE(o, o.take, RunSoftware, test),
+		RunE: factory.RunE(o, o.Take, RunSoftware, test),
 	}
+	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
 	fs.StringSliceVar(&o.Groups, "group", nil, "update this instance group (repeatable; default: all groups)")
 	fs.StringVar(&o.Image, "image-id", "", "image to update to: an AMI, or default (default: the latest HyperPod image)")
 	fs.StringVar(&o.Batch, "batch-size", "", "instances to update at a time: a number, or a percentage such as 10%")
@@ -63,15 +60,8 @@ to the old image when an alarm goes off.`,
 	fs.StringSliceVar(&o.Alarms, "alarm", nil, "roll back when this CloudWatch alarm goes off (repeatable)")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "print the request; send nothing")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
-	factory.AddAccountFlags(fs, &o.Account)
 	o.Wait.Add(cmd, "all instance groups are in service")
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
-}
-
-func (o *SoftwareOptions) take(_ *cobra.Command, args []string) (err error) {
-	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
-	return err
 }
 
 // Validate checks the options alone.
@@ -139,11 +129,7 @@ func (o *SoftwareOptions) request(name string) map[string]any {
 // RunSoftware updates the images.
 func RunSoftware(ctx context.Context, o *SoftwareOptions) error {
 	f := o.Factory
-	client, err := f.AWS(ctx, o.Account, "")
-	if err != nil {
-		return err
-	}
-	c, err := client.DescribeCluster(ctx, o.Cluster)
+	client, c, err := o.Describe(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -23,9 +23,8 @@ import (
 
 // Options are what was typed.
 type Options struct {
+	factory.OneCluster
 	Factory *factory.Factory
-	Account factory.Account
-	Cluster string
 	// Group and Count scale one instance group.
 	Group string
 	Count *int
@@ -37,8 +36,6 @@ type Options struct {
 	DryRun       bool
 	Yes          bool
 	Wait         clusterwait.Flags
-
-	flag string
 }
 
 // NewCmd returns update-cluster. With test, parsing can be tested alone.
@@ -57,10 +54,10 @@ not change are not sent. In a file, members that are left out keep their values.
 		Example: `  hyperpod update-cluster ml-prod --instance-group accelerated-p5 --count 12
   hyperpod update-cluster ml-prod -f groups.yaml --dry-run
   hyperpod update-cluster ml-prod --delete-group old --yes --wait`,
-		RunE: factory.RunE(o, o.take, Run, test),
+		RunE: factory.RunE(o, o.Take, Run, test),
 	}
+	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.flag, "cluster-name", "", "name or ARN of the HyperPod cluster (also an argument)")
 	fs.StringVar(&o.Group, "instance-group", "", "instance group to scale (with --count)")
 	factory.OptionalInt(fs, &o.Count, "count", "number of instances that the group is to have")
 	fs.StringVarP(&o.File, "file", "f", "", "request with groups to add or change, in JSON or YAML; - is stdin")
@@ -69,15 +66,8 @@ not change are not sent. In a file, members that are left out keep their values.
 	factory.AddChoice(cmd, &o.NodeRecovery, factory.Choice{Name: "node-recovery", Usage: "whether faulty nodes are replaced: Automatic or None", Words: []string{"Automatic", "None"}})
 	fs.BoolVar(&o.DryRun, "dry-run", false, "show what would change; send nothing")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
-	factory.AddAccountFlags(fs, &o.Account)
 	o.Wait.Add(cmd, "all instance groups are in service")
-	f.CompleteArgs(cmd, factory.HyperPodClusters(&o.Account))
 	return cmd
-}
-
-func (o *Options) take(_ *cobra.Command, args []string) (err error) {
-	o.Cluster, err = factory.HyperPodCluster(o.flag, args)
-	return err
 }
 
 // Validate checks the options alone.

@@ -56,11 +56,6 @@ func (f Fault) IsWarning() bool {
 	return slices.Contains([]Kind{Spelling, UnknownInstance, Fixed, Unchecked}, f.Kind)
 }
 
-// Failed reports faults that keep a document from being sent.
-func Failed(faults []Fault) bool {
-	return slices.ContainsFunc(faults, func(f Fault) bool { return !f.IsWarning() })
-}
-
 // Rules are how a document is checked.
 type Rules struct {
 	Shape *Shape

@@ -106,6 +106,14 @@ func schemaOf(kind, apiVersion string) schema.GroupVersionKind {
 	return (&metav1.TypeMeta{Kind: kind, APIVersion: apiVersion}).GroupVersionKind()
 }
 
+func suspended(job []byte) (bool, error) {
+	gj, _, err := parseJob(job)
+	if err != nil {
+		return false, err
+	}
+	return gj.IsSuspended(), nil
+}
+
 // A job that starts gets its flavor's node labels, and after an eviction is as before.
 func TestStartAndSuspend(t *testing.T) {
 	ctx := context.Background()
@@ -121,7 +129,7 @@ func TestStartAndSuspend(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if on, err := Suspended(started); on || err != nil {
+			if on, err := suspended(started); on || err != nil {
 				t.Errorf("suspended %v, %v", on, err)
 			}
 			n := strings.Count(string(started), `"node.kubernetes.io/instance-type":"ml.p4d.24xlarge"`)
@@ -132,7 +140,7 @@ func TestStartAndSuspend(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if on, err := Suspended(stopped); !on || err != nil {
+			if on, err := suspended(stopped); !on || err != nil {
 				t.Errorf("suspended %v, %v", on, err)
 			}
 			for what, s := range map[string][]byte{"started": started, "stopped": stopped} {

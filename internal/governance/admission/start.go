@@ -18,17 +18,6 @@ import (
 
 var discard = logr.Discard()
 
-// Suspended reports whether the job is suspended. [ErrUnknownJob] as in [WorkloadFor].
-func Suspended(job []byte) (bool, error) {
-	gj, _, err := parseJob(job)
-	if err != nil {
-		return false, err
-	}
-	on := false
-	err = guard(gj.GVK().Kind, func() error { on = gj.IsSuspended(); return nil })
-	return on, err
-}
-
 // StartJob returns the job as Kueue leaves it when its workload is admitted
 // (startJob in Kueue's jobframework/reconciler.go): unsuspended, with the node
 // labels and tolerations of the assigned flavors, the labels of the pod set and

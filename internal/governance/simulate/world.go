@@ -49,17 +49,7 @@ func (w World) engine(ctx context.Context, now func() time.Time) (e *admission.E
 	return e, e.Load(ctx, w.Objects...), nil
 }
 
-// Apply makes the changes and returns the changed world, with notes on what they
-// touch beyond Kueue. The objects of w are not changed.
-func Apply(ctx context.Context, w World, changes []Change) (World, []Note, error) {
-	a, err := change(ctx, w, changes)
-	if err != nil {
-		return World{}, nil, err
-	}
-	return a.World, a.notes, nil
-}
-
-// change makes the changes.
+// change makes the changes. The objects of w are not changed.
 func change(ctx context.Context, w World, changes []Change) (*applied, error) {
 	a := &applied{World: w, first: map[string]*kueue.ClusterQueue{}}
 	a.Objects = slices.Clone(w.Objects)

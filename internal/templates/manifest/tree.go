@@ -104,14 +104,6 @@ func (t Tree) Bool() (value, ok bool) {
 	return false, false
 }
 
-// Plain is the value as JSON values.
-func (t Tree) Plain() any {
-	if t.node == nil {
-		return nil
-	}
-	return t.node.Plain()
-}
-
 // Describe names the value as messages do: "the number 3", "a list".
 func (t Tree) Describe() string {
 	if t.node == nil {
