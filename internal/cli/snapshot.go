@@ -58,6 +58,8 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 			plan = plan.WithArgs("-f", file)
 		}
 		return unchanged, plan.WithNote("shows what would change")
+	case path == "governance rbac" && value(cmd, "apply") == "true":
+		return unchanged, errs.Run("governance", "rbac").WithNote("prints the Roles")
 	case path == "governance rbac" && value(cmd, "verify") == "true":
 		return "a snapshot has no permissions", errs.Run("governance", "rbac").WithNote("prints the Roles")
 	case (verb == "cancel-job" || path == "delete-template" || verb == "patch-job") && !dryRun:

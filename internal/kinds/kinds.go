@@ -97,6 +97,12 @@ var (
 	ResourceQuota         = Resource{Version: "v1", Plural: "resourcequotas", Kind: "ResourceQuota", Namespaced: true, Short: []string{"quota"}}
 	RuntimeClass          = Resource{Group: "node.k8s.io", Version: "v1", Plural: "runtimeclasses", Kind: "RuntimeClass"}
 
+	// Who may do what. They are not in All either.
+	RBACRole               = rbac("roles", "Role", true)
+	RBACRoleBinding        = rbac("rolebindings", "RoleBinding", true)
+	RBACClusterRole        = rbac("clusterroles", "ClusterRole", false)
+	RBACClusterRoleBinding = rbac("clusterrolebindings", "ClusterRoleBinding", false)
+
 	ClusterQueue          = kueue("clusterqueues", "ClusterQueue", false, "cq")
 	LocalQueue            = kueue("localqueues", "LocalQueue", true, "lq", "queue", "queues")
 	Cohort                = kueue("cohorts", "Cohort", false, "co")
@@ -114,6 +120,10 @@ const VisibilityGroup = "visibility.kueue.x-k8s.io"
 
 // QueueVisibility is a LocalQueue in that group; what waits is its subresource.
 var QueueVisibility = Resource{Group: VisibilityGroup, Version: "v1beta2", Also: []string{"v1beta1"}, Plural: "localqueues", Kind: "LocalQueue", Namespaced: true}
+
+func rbac(plural, kind string, namespaced bool) Resource {
+	return Resource{Group: "rbac.authorization.k8s.io", Version: "v1", Plural: plural, Kind: kind, Namespaced: namespaced}
+}
 
 func kueue(plural, kind string, namespaced bool, short ...string) Resource {
 	return Resource{Group: KueueGroup, Version: "v1beta2", Also: []string{"v1beta1"},

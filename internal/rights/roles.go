@@ -37,12 +37,12 @@ func ForTeam(team, group string, namespaces []string) Roles {
 	name := RoleName + "-" + team
 	subjects := []rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: group}}
 	out := Roles{
-		Cluster:        &rbacv1.ClusterRole{TypeMeta: meta("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: RoleName}, Rules: rules(Merge(wide))},
-		ClusterBinding: &rbacv1.ClusterRoleBinding{TypeMeta: meta("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects, RoleRef: ref("ClusterRole")},
+		Cluster:        &rbacv1.ClusterRole{TypeMeta: meta("ClusterRole"), ObjectMeta: named("", RoleName), Rules: rules(Merge(wide))},
+		ClusterBinding: &rbacv1.ClusterRoleBinding{TypeMeta: meta("ClusterRoleBinding"), ObjectMeta: named("", name), Subjects: subjects, RoleRef: ref("ClusterRole")},
 	}
 	for _, ns := range namespaces {
-		out.Namespaced = append(out.Namespaced, &rbacv1.Role{TypeMeta: meta("Role"), ObjectMeta: metav1.ObjectMeta{Name: RoleName, Namespace: ns}, Rules: rules(Merge(own))})
-		out.Bindings = append(out.Bindings, &rbacv1.RoleBinding{TypeMeta: meta("RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: RoleName, Namespace: ns}, Subjects: subjects, RoleRef: ref("Role")})
+		out.Namespaced = append(out.Namespaced, &rbacv1.Role{TypeMeta: meta("Role"), ObjectMeta: named(ns, RoleName), Rules: rules(Merge(own))})
+		out.Bindings = append(out.Bindings, &rbacv1.RoleBinding{TypeMeta: meta("RoleBinding"), ObjectMeta: named(ns, RoleName), Subjects: subjects, RoleRef: ref("Role")})
 	}
 	return out
 }
@@ -69,6 +69,10 @@ func rules(rights []Right) []rbacv1.PolicyRule {
 		out[i].Resources = append(out[i].Resources, r.Resource)
 	}
 	return out
+}
+
+func named(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{ManagedByLabel: Manager}}
 }
 
 func meta(kind string) metav1.TypeMeta {

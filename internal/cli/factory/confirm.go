@@ -19,7 +19,7 @@ const longestAnswer = 1 << 10
 
 // Confirm asks a question on stderr and reports whether the answer is yes. The end of the context ends it.
 func (f *Factory) Confirm(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(f.IO.Err, "%s [y/N] ", output.Safe(question))
+	fmt.Fprint(f.IO.Err, strings.Join(output.WrapText(output.Safe(question)+" [y/N]", f.IO.Width-1), "\n")+" ")
 	answer, err := Interruptible(ctx, func() (string, error) {
 		answer, _ := bufio.NewReader(io.LimitReader(f.IO.In, longestAnswer)).ReadString('\n')
 		return answer, nil

@@ -143,7 +143,7 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 	if err := foresee(ctx, p, in); err != nil {
 		return err
 	}
-	if err := show(f, output.Format{Name: output.TableFormat}, p); err != nil {
+	if err := o.show(p); err != nil {
 		return err
 	}
 	if policy.Worst(p.Findings) == policy.LevelError {
@@ -157,7 +157,7 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 		f.Notef("the cluster accepts all changes (dry run)")
 		return nil
 	}
-	if yes, err := o.confirmed(ctx, p); err != nil || !yes {
+	if err := o.confirmed(ctx, p); err != nil {
 		return err
 	}
 	before, _ := policy.FromKueue(live, r.Mapping)
@@ -169,6 +169,14 @@ func runApply(ctx context.Context, o *ApplyOptions) error {
 		return err
 	}
 	return o.settle(ctx, cluster, p.Operations)
+}
+
+// show prints the plan, unless nobody asked for more than what is done.
+func (o *ApplyOptions) show(p *plan.Plan) error {
+	if o.Factory.Global.Quiet && (o.Yes || o.DryRun) {
+		return nil
+	}
+	return show(o.Factory, output.Format{Name: output.TableFormat}, p)
 }
 
 // unmoved refuses a saved plan when what governs the cluster changed in between.
@@ -206,14 +214,7 @@ func shortList(names []string) string {
 }
 
 // confirmed prompts, unless --yes.
-func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) (bool, error) {
-	f := o.Factory
-	if o.Yes {
-		return true, nil
-	}
-	if !f.CanAsk() {
-		return false, errs.Usagef("cannot prompt for confirmation: stdin or stderr is not a terminal").Suggest(errs.Option("--yes"), errs.Option("--dry-run").WithNote("checks the changes"))
-	}
+func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) error {
 	question := "Apply " + words.Count(len(p.Operations), "change", "changes")
 	if c := p.Consequences; c != nil && len(c.Preempted) > 0 {
 		question += ", preempt " + words.Count(len(c.Preempted), "job", "jobs")
@@ -221,12 +222,7 @@ func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) (bool, error
 	if n := len(p.Removed); n > 0 {
 		question += ", and DELETE " + words.Count(n, "namespace", "namespaces") + " with everything in " + words.Verb(n, "it", "them")
 	}
-	yes, err := f.Confirm(ctx, question+"?")
-	if !yes && err == nil {
-		f.Notef("nothing is changed")
-		return false, errs.Silent{Code: errs.Failure}
-	}
-	return yes, err
+	return o.Factory.Agree(ctx, o.Yes, question+"?", errs.Option("--dry-run").WithNote("checks the changes"))
 }
 
 // backup keeps the present state in a file.

@@ -12,7 +12,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/service"
-	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/plantext"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -42,7 +41,7 @@ func applyRemote(ctx context.Context, o *ApplyOptions, q plan.Request, saved *sa
 	if err != nil {
 		return err
 	}
-	if err := show(f, output.Format{Name: output.TableFormat}, p); err != nil {
+	if err := o.show(p); err != nil {
 		return err
 	}
 	if policy.Worst(p.Findings) == policy.LevelError {
@@ -53,7 +52,7 @@ func applyRemote(ctx context.Context, o *ApplyOptions, q plan.Request, saved *sa
 		return nil
 	}
 	if len(p.Operations) > 0 {
-		if yes, err := o.confirmed(ctx, p); err != nil || !yes {
+		if err := o.confirmed(ctx, p); err != nil {
 			return err
 		}
 		before, _, err := service.Document(r.state)

@@ -32,7 +32,7 @@ type RBACOptions struct {
 	Verify bool
 	// Principals are ARNs of IAM roles and users: access entries in place of Roles.
 	Principals []string
-	// Apply creates the access entries.
+	// Apply writes the Roles, or creates the access entries.
 	Apply, Yes bool
 	Target     targetFlags
 }
@@ -41,13 +41,16 @@ func newRBAC(f *factory.Factory, test func(context.Context, *RBACOptions) error)
 	o := &RBACOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "rbac TEAM",
-		Short: "Print least-privilege Roles for the data scientists of a team",
+		Short: "Print or apply least-privilege Roles for the data scientists of a team",
 		Long: `Print Roles and bindings that grant exactly what the commands for data
 scientists ask of the API server: jobs, pods, logs and workloads in the
 namespaces of the team, and read access to queues, flavors, nodes and other
 objects without a namespace. docs/permissions.md lists the permissions of each
-command. Apply the output with kubectl, and map users to the group, for
-example with an EKS access entry.
+command. Map users to the group, for example with an EKS access entry.
+
+--apply shows what changes in the cluster, prompts, and writes the Roles. It
+keeps other subjects of a binding, and refuses objects of the same names that
+are not its own: it labels its objects app.kubernetes.io/managed-by=hyperpod.
 
 --verify asks the API server for each permission, as the present user, and
 lists the commands that each missing one affects. The exit code is 3 if a
@@ -58,6 +61,7 @@ member of the group and grant nothing else; --apply creates them, and --verify
 compares them with what exists.`,
 		Example: `  hyperpod governance rbac researchers > roles.yaml
   hyperpod governance rbac --all --group-prefix data-scientists-
+  hyperpod governance rbac researchers --apply
   hyperpod governance rbac researchers --verify
   hyperpod governance rbac researchers --cluster-name ml-prod --principal arn:aws:iam::123456789012:role/researchers --apply`,
 		RunE: factory.RunE(o, o.take, runRBAC, test),
@@ -67,7 +71,7 @@ compares them with what exists.`,
 	fs.StringVar(&o.Group, "group-prefix", "", "prefix of the group name, before the team's (default hyperpod-ns-TEAM-namespace-level-group)")
 	fs.BoolVar(&o.Verify, "verify", false, "review the permissions of the present user, or the access entries of --principal")
 	fs.StringArrayVar(&o.Principals, "principal", nil, "ARN of an IAM role or user of the team, for an EKS access entry (repeatable)")
-	fs.BoolVar(&o.Apply, "apply", false, "create the access entries of --principal")
+	fs.BoolVar(&o.Apply, "apply", false, "write the Roles to the cluster, or create the access entries of --principal")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	o.Target.addCluster(f, cmd, "HyperPod cluster whose EKS cluster gets the access entries, by name or ARN")
 	return cmd
@@ -101,8 +105,8 @@ func (o *RBACOptions) validEntries() error {
 		}
 	}
 	switch {
-	case len(o.Principals) == 0 && o.Apply:
-		return factory.Requires("apply", "--principal")
+	case o.Apply && o.Verify:
+		return factory.Excludes("apply", "verify")
 	case len(o.Principals) == 0 && o.Target.cluster != "":
 		return factory.Requires("cluster-name", "--principal")
 	case len(o.Principals) == 0:
@@ -111,8 +115,6 @@ func (o *RBACOptions) validEntries() error {
 		return factory.Excludes("all", "principal")
 	case o.Target.cluster == "":
 		return factory.Requires("principal", "--cluster-name")
-	case o.Apply && o.Verify:
-		return factory.Excludes("apply", "verify")
 	}
 	return nil
 }
@@ -133,20 +135,17 @@ func runRBAC(ctx context.Context, o *RBACOptions) error {
 	if o.Verify {
 		return o.verify(ctx, format, c, teams[0])
 	}
-	var objects []any
-	for i, t := range teams {
-		roles := rights.ForTeam(t.Name, o.group(t.Name), t.Namespaces)
-		if i == 0 {
-			objects = append(objects, roles.Cluster)
-		}
-		objects = append(objects, roles.ClusterBinding)
-		for j := range roles.Namespaced {
-			objects = append(objects, roles.Namespaced[j], roles.Bindings[j])
-		}
+	var roles []rights.Roles
+	for _, t := range teams {
+		roles = append(roles, rights.ForTeam(t.Name, o.group(t.Name), t.Namespaces))
 	}
+	if o.Apply {
+		return o.applyRoles(ctx, c, roles)
+	}
+	objects := rights.Objects(roles)
 	if f.Global.Output == "" || format.Name == output.YAML {
 		for i, object := range objects {
-			text, err := yaml.Marshal(object)
+			text, err := yaml.Marshal(object.Value)
 			if err != nil {
 				return err
 			}
@@ -159,7 +158,11 @@ func runRBAC(ctx context.Context, o *RBACOptions) error {
 		}
 		return nil
 	}
-	return output.Print(f.IO, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": objects}, nil, nil)
+	var items []any
+	for _, object := range objects {
+		items = append(items, object.Value)
+	}
+	return output.Print(f.IO, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": items}, func() output.Table { return rolesTable(objects) }, nil)
 }
 
 func (o *RBACOptions) group(team string) string {

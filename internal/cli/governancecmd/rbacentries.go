@@ -88,18 +88,9 @@ func (o *RBACOptions) accessEntries(ctx context.Context) error {
 func (o *RBACOptions) createEntries(ctx context.Context, client *aws.Client, e clusters.Endpoint, doc entriesDocument) error {
 	f := o.Factory
 	group := o.group(o.Team)
-	if !o.Yes {
-		if !f.CanAsk() {
-			return errs.Usagef("cannot prompt for confirmation: stdin or stderr is not a terminal").Suggest(errs.Option("--yes"))
-		}
-		yes, err := f.Confirm(ctx, fmt.Sprintf("Let %s into EKS cluster %s as %s?", words.Count(len(doc.AccessEntries), "principal", "principals"), e.Name, group))
-		if err != nil {
-			return err
-		}
-		if !yes {
-			f.Notef("nothing is changed")
-			return errs.Silent{Code: errs.Failure}
-		}
+	question := fmt.Sprintf("Let %s into EKS cluster %s as %s?", words.Count(len(doc.AccessEntries), "principal", "principals"), e.Name, group)
+	if err := f.Agree(ctx, o.Yes, question); err != nil {
+		return err
 	}
 	for _, entry := range doc.AccessEntries {
 		old, err := client.AccessEntry(ctx, e.Region, e.Name, entry.PrincipalArn)

@@ -94,20 +94,11 @@ var (
 	budget        = kinds.Resource{Group: "policy", Version: "v1", Plural: "poddisruptionbudgets", Kind: "PodDisruptionBudget", Namespaced: true, Short: []string{"pdb"}}
 	storageClass  = kinds.Resource{Group: "storage.k8s.io", Version: "v1", Plural: "storageclasses", Kind: "StorageClass", Short: []string{"sc"}}
 
-	role               = rbac("roles", "Role", true)
-	roleBinding        = rbac("rolebindings", "RoleBinding", true)
-	clusterRole        = rbac("clusterroles", "ClusterRole", false)
-	clusterRoleBinding = rbac("clusterrolebindings", "ClusterRoleBinding", false)
-
 	selfRules   = review("selfsubjectrulesreviews", "SelfSubjectRulesReview")
 	anyAccess   = review("subjectaccessreviews", "SubjectAccessReview")
 	localAccess = kinds.Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "localsubjectaccessreviews", Kind: "LocalSubjectAccessReview", Namespaced: true}
 	selfReview  = kinds.Resource{Group: "authentication.k8s.io", Version: "v1", Plural: "selfsubjectreviews", Kind: "SelfSubjectReview"}
 )
-
-func rbac(plural, kind string, namespaced bool) kinds.Resource {
-	return kinds.Resource{Group: rbacv1.GroupName, Version: "v1", Plural: plural, Kind: kind, Namespaced: namespaced}
-}
 
 func review(plural, kind string) kinds.Resource {
 	return kinds.Resource{Group: "authorization.k8s.io", Version: "v1", Plural: plural, Kind: kind}
@@ -138,10 +129,10 @@ func table() []*resource {
 		builtin[networkingv1.Ingress](ingress, true, true),
 		builtin[networkingv1.NetworkPolicy](networkPolicy, false, true),
 		builtin[policyv1.PodDisruptionBudget](budget, true, true),
-		builtin[rbacv1.Role](role, false, false),
-		builtin[rbacv1.RoleBinding](roleBinding, false, false, bindingColumns...),
-		builtin[rbacv1.ClusterRole](clusterRole, false, false),
-		builtin[rbacv1.ClusterRoleBinding](clusterRoleBinding, false, false, bindingColumns...),
+		builtin[rbacv1.Role](kinds.RBACRole, false, false),
+		builtin[rbacv1.RoleBinding](kinds.RBACRoleBinding, false, false, bindingColumns...),
+		builtin[rbacv1.ClusterRole](kinds.RBACClusterRole, false, false),
+		builtin[rbacv1.ClusterRoleBinding](kinds.RBACClusterRoleBinding, false, false, bindingColumns...),
 		builtin[resourcev1.ResourceClaim](claim, true, false),
 		builtin[resourcev1.ResourceClaimTemplate](claimTemplate, false, false),
 		builtin[resourcev1.DeviceClass](deviceClass, false, true),
