@@ -54,7 +54,7 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (choice, error
 		case err != nil:
 			return choice{}, errs.Also(found.failed, err)
 		default:
-			found.targets = append(found.targets, named(j, a.Name))
+			found.targets = append(found.targets, named(j))
 			if a.Namespace == "" {
 				namespace = j.Namespace // chosen and reported once for all names
 			}
@@ -64,13 +64,13 @@ func (o *Options) choose(ctx context.Context, c *factory.Cluster) (choice, error
 }
 
 // named is the target of a job that was named.
-func named(j findjob.Job, name string) target {
+func named(j findjob.Job) target {
 	annotations := map[string]string{}
 	for _, key := range []string{kinds.TogetherAnnotation, kinds.CreatedByAnnotation} {
 		annotations[key] = kinds.Text(j.Object, "metadata", "annotations", key)
 	}
 	labels := map[string]string{kinds.CreatedByLabel: kinds.Text(j.Object, "metadata", "labels", kinds.CreatedByLabel)}
-	return target{kind: j.Kind, namespace: j.Namespace, name: name, uid: j.UID(), with: submit.Together(annotations),
+	return target{kind: j.Kind, namespace: j.Namespace, name: j.Name(), uid: j.UID(), with: submit.Together(annotations),
 		team: discovery.TeamOf(j.Namespace, nil), by: jobs.Creator(labels, annotations)}
 }
 

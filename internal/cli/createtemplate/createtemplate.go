@@ -145,7 +145,7 @@ func Run(ctx context.Context, o *Options) error {
 func (o *Options) source(ctx context.Context) (*parse.Template, error) {
 	f := o.Factory
 	if o.Job != "" {
-		t, _, err := findtemplate.OfJob(ctx, f, o.Job, o.Kind, convert.Conversion{Name: o.name(), Help: "created from job " + o.Job})
+		t, _, err := findtemplate.OfJob(ctx, f, o.Job, o.Kind, convert.Conversion{Name: o.name()})
 		return t, err
 	}
 	if o.From != "" {

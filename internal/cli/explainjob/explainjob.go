@@ -93,7 +93,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return admissioncheck.Print(f, format, e, func() string { return explanation.Text(e, f.IO.Width, format.Name == output.Wide, words.Age) }, o.Name)
+	return admissioncheck.Print(f, format, e, func() string { return explanation.Text(e, f.IO.Width, format.Name == output.Wide, words.Age) }, found.Kind.ObjectName(found.Name()))
 }
 
 // Explain explains a job that was read, in words too. It uses the factory, the assumed

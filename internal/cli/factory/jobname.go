@@ -11,12 +11,16 @@ import (
 )
 
 // JobArgument is a job on the command line: NAME, KIND/NAME as -o name prints it
-// (pytorchjob.kubeflow.org/x), or NAMESPACE/NAME as errors and pages show it.
+// (pytorchjob.kubeflow.org/x), or NAMESPACE/NAME as errors and pages show it. The kind is
+// Workload where the name is that of the job's Workload, as get-queue -o name prints it.
 type JobArgument struct {
 	Namespace string // "" where the argument has none
-	Kind      string // as kinds.JobNames has it, "" where it is not given
+	Kind      string // as kinds.JobNames has it, or Workload; "" where it is not given
 	Name      string
 }
+
+// workloadWord is the kind of a Workload in an argument.
+const workloadWord = "workload"
 
 // SplitJob reads an argument. A bare name has the kind given with --kind. Both kinds must be
 // the same. A word before the slash is a namespace, unless it is a kind or nearly one.
@@ -33,6 +37,8 @@ func SplitJob(argument, given string) (JobArgument, error) {
 		return JobArgument{}, errs.Usagef("the job name in %q is empty", argument)
 	case strings.Contains(name, "/"):
 		return JobArgument{}, errs.Usagef("invalid job name %q: must be NAME, KIND/NAME or NAMESPACE/NAME", argument)
+	case BareName(argument, workloadWord) == name:
+		return JobArgument{Kind: kinds.Workload.Kind, Name: name}, nil
 	case namespace:
 		return JobArgument{Namespace: prefix, Kind: given, Name: name}, nil
 	case !ok:

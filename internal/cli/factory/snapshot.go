@@ -2,6 +2,7 @@ package factory
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -28,7 +29,7 @@ func (f *Factory) SnapshotPath() (string, error) {
 	case g.Snapshot != "" && other != "":
 		return "", errs.Usagef("--snapshot cannot be used with %s", other).WithAdvice("choose one of them")
 	case g.Snapshot != "" || other != "":
-		return g.Snapshot, nil
+		return snapshotFile(g.Snapshot), nil
 	}
 	path := f.Env(snapshotEnv)
 	if path != "" && f.SandboxName("") != "" {
@@ -36,6 +37,15 @@ func (f *Factory) SnapshotPath() (string, error) {
 			WithAdvice("unset one of them, or choose with --sandbox or --snapshot")
 	}
 	return path, nil
+}
+
+// snapshotFile returns the path in "snapshot/PATH", which save-snapshot -o name prints,
+// unless a folder of that name has the file.
+func snapshotFile(path string) string {
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	return BareName(path, "snapshot")
 }
 
 // live is the flag that names a live cluster, "" when there is none.

@@ -31,6 +31,9 @@ type Job struct {
 // UID returns the object's metadata.uid.
 func (j Job) UID() string { return kinds.Text(j.Object, "metadata", "uid") }
 
+// Name returns the object's metadata.name. An argument that names a Workload differs.
+func (j Job) Name() string { return kinds.Text(j.Object, "metadata", "name") }
+
 // State decodes the object.
 func (j Job) State() (state.Job, error) {
 	data, err := json.Marshal(j.Object)
@@ -53,6 +56,9 @@ func Find(ctx context.Context, f *factory.Factory, c *factory.Cluster, verb, nam
 
 // FindIn is Find in a given namespace. With "", the context or discovery decides.
 func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespace, verb, name, kind string) (Job, error) {
+	if kind == kinds.Workload.Kind {
+		return ofWorkload(ctx, f, c, namespace, verb, name)
+	}
 	served, err := candidates(ctx, c, kind)
 	if err != nil {
 		return Job{}, err

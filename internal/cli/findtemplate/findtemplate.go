@@ -106,17 +106,27 @@ func Team(ctx context.Context, f *factory.Factory, where Where) ([]*parse.Templa
 	return nil, nil
 }
 
-// OfJob makes a template of a job of the cluster, in the form in which its owner wrote it.
-func OfJob(ctx context.Context, f *factory.Factory, name, kind string, conv convert.Conversion) (*parse.Template, findjob.Job, error) {
+// OfJob makes a template of a job of the cluster, in the form in which its owner wrote it. The job is an argument as
+// factory.SplitJob reads it.
+func OfJob(ctx context.Context, f *factory.Factory, argument, kind string, conv convert.Conversion) (*parse.Template, findjob.Job, error) {
+	a, err := factory.SplitJob(argument, kind)
+	if err != nil {
+		return nil, findjob.Job{}, err
+	}
+	namespace, err := a.In(f.Global.Namespace)
+	if err != nil {
+		return nil, findjob.Job{}, err
+	}
 	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, findjob.Job{}, err
 	}
-	job, err := findjob.Find(ctx, f, c, "get", name, kind)
+	job, err := findjob.FindIn(ctx, f, c, namespace, "get", a.Name, a.Kind)
 	if err != nil {
 		return nil, job, err
 	}
-	conv.Source = cmp.Or(conv.Source, "job "+name)
+	conv.Source = cmp.Or(conv.Source, "job "+job.Name())
+	conv.Help = cmp.Or(conv.Help, "created from job "+job.Name())
 	t, notes, err := FromJob(ctx, c, job, conv)
 	f.Notes(notes)
 	return t, job, err

@@ -70,6 +70,8 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	named := *o
+	named.Name, o = job.Name(), &named // a Workload may have named the job
 	if o.Watch {
 		return watch(ctx, o, cluster, job, format)
 	}

@@ -80,7 +80,7 @@ compares them with what exists.`,
 func (o *RBACOptions) take(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 1 && !o.All:
-		o.Team = args[0]
+		o.Team = quota.TeamOf(factory.BareName(args[0], "clusterqueue"))
 	case len(args) > 0:
 		return errs.Usagef("governance rbac takes one team, or --all").Suggest(errs.Run("governance", "rbac", args[0]))
 	case !o.All:

@@ -87,7 +87,7 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 		s := jobs.StatusOf(job, jobs.Match([]state.Job{job}, workloads)[0], pods)
-		f.Notef("note: %s has no pods: it is %s", o.Name, jobtext.State(s))
+		f.Notef("note: %s has no pods: it is %s", job.Name, jobtext.State(s))
 	}
 	return output.Print(f.IO, format, document, func() output.Table { return Table(rows, cluster.Now()) }, func() (out []string) {
 		for _, r := range rows {

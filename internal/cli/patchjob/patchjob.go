@@ -108,6 +108,8 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	named := *o
+	named.Name, o = found.Name(), &named // a Workload may have named the job
 	t, err := target(ctx, cluster.Client, found)
 	if err != nil {
 		return err

@@ -216,7 +216,7 @@ func (o *Options) changes() ([]simulate.Change, error) {
 		{simulate.AddNodes, o.AddNodes}, {simulate.AddTeam, o.AddTeams}, {simulate.Set, o.Sets}, {simulate.Priority, o.Priorities},
 	} {
 		for _, text := range part.texts {
-			c, err := simulate.New(part.kind, text)
+			c, err := simulate.New(part.kind, plainName(part.kind, text))
 			if err != nil {
 				return nil, simulation.Error(err)
 			}
@@ -224,6 +224,19 @@ func (o *Options) changes() ([]simulate.Change, error) {
 		}
 	}
 	return out, nil
+}
+
+// plainName returns the name of a team or job without the kind that -o name prints.
+func plainName(kind simulate.Kind, text string) string {
+	switch kind {
+	case simulate.RemoveTeam:
+		return factory.BareName(text, "clusterqueue")
+	case simulate.RemoveJob:
+		if a, err := factory.SplitJob(text, ""); err == nil && a.Namespace == "" {
+			return a.Name
+		}
+	}
+	return text
 }
 
 // Run simulates.

@@ -146,15 +146,19 @@ func (r *run) readRecipe() (definition, error) {
 // repeat makes a template of an earlier job. It starts in the namespace of that job unless another one is given.
 func (r *run) repeat(ctx context.Context) (definition, error) {
 	o, f := r.options, r.factory
-	namespace, name := o.repeated()
+	from, err := o.repeated()
+	if err != nil {
+		return definition{}, err
+	}
 	c, err := f.Cluster(ctx)
 	if err != nil {
 		return definition{}, err
 	}
-	job, err := findjob.FindIn(ctx, f, c, cmp.Or(namespace, f.Global.Namespace), "get", name, "")
+	job, err := findjob.FindIn(ctx, f, c, cmp.Or(from.Namespace, f.Global.Namespace), "get", from.Name, from.Kind)
 	if err != nil {
 		return definition{}, err
 	}
+	name := job.Name()
 	t, notes, err := findtemplate.FromJob(ctx, c, job, convert.Conversion{Name: name, Source: "job " + o.From, Repeat: true})
 	if err != nil {
 		return definition{}, err

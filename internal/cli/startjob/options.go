@@ -5,6 +5,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
@@ -56,7 +57,8 @@ func (o *Options) Validate() error {
 // validateName checks that the job gets a name, and one of its own if it repeats another job.
 func (o *Options) validateName() error {
 	name := o.jobName()
-	_, from := o.repeated()
+	repeated, _ := o.repeated()
+	from := repeated.Name
 	switch {
 	case o.Name != "" && catalogue.IsFile(o.Name):
 		return factory.Invalid("name", o.Name, "must be the name of a job").Suggest(errs.Run("start-job", "-f", o.Name).WithNote("starts the file"))
@@ -81,15 +83,17 @@ func nameRequired() error {
 // jobName returns the name of the job: --name, else the name of the job in --from if the new job can have it too.
 func (o *Options) jobName() string {
 	if o.Name == "" && o.From != "" && o.canReuseName() {
-		_, name := o.repeated()
-		return name
+		if from, _ := o.repeated(); from.Kind != kinds.Workload.Kind {
+			return from.Name
+		}
 	}
 	return o.Name
 }
 
 // canReuseName reports whether a repeated job can have the name of the job in --from.
 func (o *Options) canReuseName() bool {
-	namespace, _ := o.repeated()
+	from, _ := o.repeated()
+	namespace := from.Namespace
 	here := o.Factory.Global.Namespace
 	return o.GenerateName || o.Replace || namespace != "" && here != "" && namespace != here
 }

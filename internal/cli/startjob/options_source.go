@@ -57,7 +57,7 @@ func (s *Source) Validate() error {
 	if s.Template != "" && strings.ContainsAny(strings.TrimPrefix(s.Template, team.Prefix), `/\`) {
 		return factory.Invalid("template", s.Template, "must be the name of a template").Suggest(errs.Option("-f", "FILE"))
 	}
-	if _, name := s.repeated(); s.From != "" && (name == "" || strings.Contains(name, "/")) {
+	if _, err := s.repeated(); s.From != "" && err != nil {
 		return factory.Invalid("from", s.From, "must be the name of a job").Suggest(errs.Option("--from", "NAME"), errs.Option("--from", "NAMESPACE/NAME"))
 	}
 	return s.validateRecipe()
@@ -101,13 +101,8 @@ func (s *Source) validateRecipe() error {
 	return nil
 }
 
-// repeated returns the job that --from names. namespace is empty if the flag has none.
-func (s *Source) repeated() (namespace, name string) {
-	if namespace, name, ok := strings.Cut(s.From, "/"); ok {
-		return namespace, name
-	}
-	return "", s.From
-}
+// repeated returns the job that --from names.
+func (s *Source) repeated() (factory.JobArgument, error) { return factory.SplitJob(s.From, "") }
 
 func (s *Source) set(v *values.Values) (err error) {
 	v.AllowUnset = s.AllowUnset

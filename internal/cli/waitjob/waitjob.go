@@ -96,6 +96,8 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	named := *o
+	named.Name, o = job.Name(), &named // a Workload may have named the job
 	r := wait.Request{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID(), Goal: o.Goal,
 		Timeout: end.Left(), Given: end.Limit(), Once: end.Once()}
 	last, err := Until(ctx, f, cluster, r)

@@ -6,6 +6,8 @@ package transfer
 import (
 	"path"
 	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // Location is a file or folder, of this machine if Job is "".
@@ -21,9 +23,14 @@ func ParseLocation(text string) Location {
 	return Location{Job: job, Path: p}
 }
 
-// named reports NAMESPACE/NAME or KIND/NAME: one slash between two names.
+// named reports NAMESPACE/NAME, KIND/NAME or KIND.GROUP/NAME: one slash between two names.
 func named(job string) bool {
 	before, after, both := strings.Cut(job, "/")
+	if word, _, dotted := strings.Cut(before, "."); dotted {
+		if _, known := kinds.JobNamed(word); known || strings.EqualFold(word, kinds.Workload.Kind) {
+			before = word
+		}
+	}
 	return both && before != "" && after != "" && !strings.ContainsAny(before, `.\`) && !strings.ContainsAny(after, `/\`)
 }
 
