@@ -1,8 +1,10 @@
 package output
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
+	"text/tabwriter"
 
 	"k8s.io/client-go/util/jsonpath"
 
@@ -95,33 +97,37 @@ func splitOutside(s string, separator byte) []string {
 	return append(out, s[start:])
 }
 
-// customTable fills the columns from a document.
-func customTable(columns []customColumn, document any) (Table, error) {
+// customText prints the columns of a document byte for byte as kubectl does: three blanks
+// between columns, of at least six characters each.
+func customText(columns []customColumn, document any) ([]byte, error) {
 	if l, ok := document.(Lister); ok {
 		document = l.List()
 	}
 	value, err := generic(document)
 	if err != nil {
-		return Table{}, err
+		return nil, err
 	}
-	var t Table
 	find := make([]*jsonpath.JSONPath, len(columns))
+	cells := make([]string, len(columns))
 	for i, c := range columns {
-		t.Columns = append(t.Columns, Column{Title: c.title})
+		cells[i] = c.title
 		if find[i], err = c.path.parser(); err != nil {
-			return Table{}, err
+			return nil, err
 		}
 	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 6, 4, 3, ' ', 0)
+	fmt.Fprintln(w, strings.Join(cells, "\t"))
 	for _, row := range rowsOf(value) {
-		cells := make([]Cell, len(columns))
 		for i, c := range columns {
-			if cells[i].Text, err = c.text(find[i], row); err != nil {
-				return Table{}, err
+			if cells[i], err = c.text(find[i], row); err != nil {
+				return nil, err
 			}
 		}
-		t.Rows = append(t.Rows, cells)
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	return t, nil
+	err = w.Flush()
+	return b.Bytes(), err
 }
 
 func rowsOf(value any) []any {
@@ -155,9 +161,10 @@ func (c customColumn) text(find *jsonpath.JSONPath, row any) (string, error) {
 	}
 	var parts []string
 	for _, v := range found {
-		if v != nil {
-			parts = append(parts, scalarText(v))
+		if v == nil { // a field of this tool's documents that is null has no value
+			v = absent
 		}
+		parts = append(parts, terminalEscapes.Replace(fmt.Sprint(v)))
 	}
 	if len(parts) == 0 {
 		return absent, nil
@@ -165,13 +172,5 @@ func (c customColumn) text(find *jsonpath.JSONPath, row any) (string, error) {
 	return strings.Join(parts, ","), nil
 }
 
-// scalarText is a value in one line: maps and lists as JSON.
-func scalarText(v any) string {
-	switch v.(type) {
-	case map[string]any, []any:
-		if data, err := compactJSON(v); err == nil {
-			return string(data)
-		}
-	}
-	return fmt.Sprint(v)
-}
+// terminalEscapes are the characters that kubectl replaces in a value.
+var terminalEscapes = strings.NewReplacer("\x1b", "^[", "\r", "\\r")

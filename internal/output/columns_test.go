@@ -39,7 +39,7 @@ func TestRowsOfDocuments(t *testing.T) {
 		"two lists, and says":   {listed{B: one}, "N\n1\n2\n"},
 		"object with a list":    {map[string]any{"kind": "Pod", "containers": one, "n": 9}, "N\n9\n"},
 		"objects":               {Objects{map[string]any{"n": 1}, map[string]any{"n": 2}}, "N\n1\n2\n"},
-		"several values":        {map[string]any{"kind": "Pod", "n": []int{1, 2}}, "N\n[1,2]\n"},
+		"several values":        {map[string]any{"kind": "Pod", "n": []int{1, 2}}, "N\n[1 2]\n"},
 		"nothing":               {[]any{}, "N\n"},
 		"large number":          {map[string]any{"n": 12345678901234567}, "N\n12345678901234567\n"},
 	} {

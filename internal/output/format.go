@@ -109,12 +109,11 @@ func parseTemplate(n Name, text string) (Format, error) {
 	return f, err
 }
 
+// example suggests what shows the keys for a template: they differ by command.
 func example(n Name) errs.Suggestion {
 	switch n {
-	case JSONPath:
-		return errs.Option("-o", "jsonpath={.metadata.name}")
-	case CustomColumns:
-		return errs.Option("-o", "custom-columns=NAME:.metadata.name,KIND:.kind")
+	case JSONPath, CustomColumns:
+		return errs.Option("-o", "json").WithNote("shows the keys")
 	}
 	return errs.Option("-o", string(n)+"=FILE")
 }

@@ -35,7 +35,7 @@ func TestParseFormatErrors(t *testing.T) {
 		"tabel":                  {"did you mean:  table"},
 		"xml":                    {`output format "xml" not found`},
 		"json=x":                 {"json takes no argument"},
-		"jsonpath":               {"jsonpath needs an argument", "-o 'jsonpath={.metadata.name}'"},
+		"jsonpath":               {"jsonpath needs an argument", "-o json   # shows the keys"},
 		"jsonpath=":              {"jsonpath needs an argument"},
 		"jsonpath={.a":           {`template "{.a" cannot be understood`, "unclosed action"},
 		"jsonpath={.items[}":     {"cannot be understood"},
@@ -74,7 +74,7 @@ func TestFormatFiles(t *testing.T) {
 	document := map[string]any{"kind": "Job", "name": "x"}
 	for _, tt := range []struct{ flag, text, want string }{
 		{"jsonpath-file", "{.name}{\"\\n\"}", "x\n"},
-		{"custom-columns-file", "NAME   KIND\n.name  .kind\n", "NAME  KIND\nx     Job\n"},
+		{"custom-columns-file", "NAME   KIND\n.name  .kind\n", "NAME   KIND\nx      Job\n"},
 	} {
 		f, err := ParseFormat(tt.flag+"="+write(tt.flag, tt.text), false)
 		if err != nil {
@@ -141,8 +141,8 @@ func TestPrintDocuments(t *testing.T) {
 		{`jsonpath={range .jobs[*]}{.Alpha}{"\n"}{end}`, "12345678901234567\n0\n"},
 		{`jsonpath={.jobs[?(@.Alpha>0)].Priority}`, "fine-tuning <80> & more"},
 		{"jsonpath={.jobs[0].Spec}", `{"a":[],"b":1,"c":{}}`},
-		{"custom-columns=Z:.Zeta,SPEC:.Spec,PRIO:.Priority,N:.No", "Z           SPEC                   PRIO                     N\n" +
-			"z\\x9b1      {\"a\":[],\"b\":1,\"c\":{}}  fine-tuning <80> & more  <none>\n画像\\u202e  <none>                 <none>                   <none>\n"},
+		{"custom-columns=Z:.Zeta,SPEC:.Spec,PRIO:.Priority,N:.No", "Z     SPEC                    PRIO                      N\n" +
+			"z\u009b1   map[a:[] b:1 c:map[]]   fine-tuning <80> & more   <none>\n画像\u202e   <none>                  <none>                    <none>\n"},
 	} {
 		t.Run(tt.format, func(t *testing.T) {
 			f, err := ParseFormat(tt.format, false)

@@ -49,11 +49,8 @@ func render(s *IO, f Format, document any, table func() Table, names func() []st
 		data, err := f.path.execute(value)
 		return s.visible(data), err
 	case CustomColumns:
-		t, err := customTable(f.columns, document)
-		if err != nil {
-			return nil, err
-		}
-		return renderTable(s, t, true)
+		data, err := customText(f.columns, document)
+		return s.visible(data), err
 	}
 	return nil, errs.Usagef("this command has no output format %q", f.Name)
 }
