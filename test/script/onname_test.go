@@ -113,7 +113,7 @@ func TestNamesAreArguments(t *testing.T) {
 					_, err := runWith(t, work, account, next...)
 					var exit *exec.ExitError // other codes are answers: pending, a cluster that cannot be read
 					if errors.As(err, &exit) && (exit.ExitCode() == int(errs.Usage) || exit.ExitCode() == int(errs.NotFound)) {
-						t.Errorf("%s prints %s, which is no argument:\nhyperpod %s: %v", d.name, line, strings.Join(next, " "), err)
+						t.Errorf("%s prints %s, which the next command refuses:\nhyperpod %s: %v", d.name, line, strings.Join(next, " "), err)
 					}
 				}
 			}
