@@ -3,6 +3,7 @@ package startjob
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 
@@ -84,7 +85,8 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.checkEarly(d.template, s.Values); err != nil {
+	early, err := r.renderEarly(d.template, s.given())
+	if err != nil {
 		return err
 	}
 	f.Notef("%s", d.described)
@@ -97,32 +99,37 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := render.Objects(d.template, v)
-	if err != nil {
-		return err
+	result := early
+	if result == nil || !reflect.DeepEqual(v, s.given()) {
+		r, err := render.Objects(d.template, v)
+		if err != nil {
+			return err
+		}
+		result = &r
 	}
-	if err := r.attach(&result); err != nil {
+	if err := r.attach(result); err != nil {
 		return err
 	}
 	if o.Edit {
-		return r.editAndFinish(ctx, d.template, v, result)
+		return r.editAndFinish(ctx, d.template, v, *result)
 	}
-	return r.finish(ctx, job{Result: result, namespace: v.Namespace, change: func(c remedy.Change) (map[string]any, remedy.Made, error) {
+	return r.finish(ctx, job{Result: *result, namespace: v.Namespace, change: func(c remedy.Change) (map[string]any, remedy.Made, error) {
 		return findtemplate.Changed(d.template, v, c)
 	}})
 }
 
-// checkEarly finds faults of the input before the cluster is asked. The cluster may know an instance type that the table
-// lacks, so a job with such a type is not checked here.
-func (r *run) checkEarly(t *parse.Template, v values.Values) error {
+// renderEarly renders the job with the values that were given: a fault of the input costs no request, and the result
+// stays valid unless the cluster adds a value. The cluster may know an instance type that the table lacks, so a job with
+// such a type is not rendered here: the result is nil.
+func (r *run) renderEarly(t *parse.Template, v values.Values) (*render.Result, error) {
 	if _, known := instances.Lookup(v.InstanceType); !known && v.InstanceType != "" {
-		return nil
+		return nil, nil
 	}
 	early, err := render.Objects(t, v)
-	if err != nil || r.options.Edit {
-		return err
+	if err == nil && !r.options.Edit {
+		err = r.options.needsJob(early)
 	}
-	return r.options.needsJob(early)
+	return &early, err
 }
 
 // resolve completes the settings with what the cluster knows.
@@ -137,13 +144,7 @@ func (r *run) resolve(ctx context.Context, t *parse.Template, s settings) (value
 	}
 	// Rendering needs no cluster; only what the cluster would fill in is missing.
 	r.factory.Notef("note: no cluster: namespace, queue and priority are not checked")
-	s.Namespace = s.namespace
-	if s.scheduler == noScheduler {
-		s.PodPriorityClass = s.priority
-	} else {
-		s.Queue, s.Priority = s.queue, s.priority
-	}
-	return s.Values, nil
+	return s.given(), nil
 }
 
 // needsJob refuses flags that need a job if the manifest has none.

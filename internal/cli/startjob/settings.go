@@ -65,6 +65,18 @@ func (r *run) settings(d definition) (settings, error) {
 	return s, nil
 }
 
+// given returns the values with the namespace, queue and priority that were given. The cluster has not confirmed them.
+func (s settings) given() values.Values {
+	v := s.Values
+	v.Namespace = s.namespace
+	if s.scheduler == noScheduler {
+		v.PodPriorityClass = s.priority
+	} else {
+		v.Queue, v.Priority = s.queue, s.priority
+	}
+	return v
+}
+
 // underFlags lets switches that were given as false win over a file. Namespace, queue and priority are removed: the
 // cluster checks them first.
 func underFlags(v, flags values.Values, o *Options) values.Values {
