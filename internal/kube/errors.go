@@ -209,6 +209,11 @@ func NotServed(r kinds.Resource) error {
 	return explainNotServed(r, errs.New("cannot use "+r.FullName(), "")).WithCause(se)
 }
 
+// Malformed returns the error of an answer that has an object of another kind or version.
+func Malformed(r kinds.Resource, cause error) error {
+	return errs.New("cannot read "+r.Plural, "the answer has an object that is no "+r.Kind+" of "+r.GroupVersion()).WithCause(cause)
+}
+
 // Message returns the server's own words of an answer that is not a success; ""
 // for any other error.
 func Message(err error) string {

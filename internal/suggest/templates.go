@@ -25,6 +25,9 @@ func StartFromFile(path string) errs.Suggestion {
 // ReplaceTemplate replaces the template of that name.
 func ReplaceTemplate() errs.Suggestion { return errs.Option("--replace") }
 
+// ValidateTemplate lists all faults of a template.
+func ValidateTemplate() errs.Suggestion { return errs.Run("validate-template", "FILE") }
+
 // File starts from a manifest of the user.
 func File() errs.Suggestion {
 	return errs.Run("start-job", "-f", "FILE").WithNote("starts a manifest of your own")

@@ -278,7 +278,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 // A file of v2's, and text that is none, have one fault.
 func TestCheckOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"training_cfg: {}\ncluster: {}\n": "1:1: this is a configuration file of HyperPod CLI v2, not a manifest; use it with start-job -f\n",
+		"training_cfg: {}\ncluster: {}\n": "1:1: this is a configuration file of HyperPod CLI v2, not a manifest\n",
 		"a: \x00":                         "0:0: not a text file in UTF-8\n",
 		"":                                "0:0: the file has no objects\n",
 		"just text":                       "1:1: a manifest must be a map with apiVersion and kind\n",

@@ -26,6 +26,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
@@ -105,7 +106,7 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 	}
 	asked, err := check.New(ctx, in)
 	if err != nil {
-		return nil, err
+		return nil, verdict.Error(err)
 	}
 	q.Assume, q.AllHolders = o.Assume, o.AllHolders
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
@@ -121,7 +122,7 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 		e, err = explain.Explain(ctx, nil, q, cluster.Now())
 	}
 	if err != nil {
-		return nil, err
+		return nil, verdict.Error(err)
 	}
 	if e.Verdict != nil {
 		admissioncheck.Owners(ctx, cluster, e.Verdict)

@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	estimatetext "github.com/hyperpod-cli/hyperpod/internal/present/estimate"
+	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -98,7 +99,7 @@ func estimate(ctx context.Context, c *factory.Cluster, namespaces func(context.C
 	}
 	world, ahead := forecast.Of(in), forecast.Options{Now: now, Assume: assume, Deadline: admissioncheck.Deadlines(ctx, c, in)}
 	if world.Now, _, err = in.Engine(ctx); err != nil {
-		return nil, err
+		return nil, notetext.Error(err)
 	}
 	out := map[queue.Key]queue.ETA{}
 	for _, name := range clusterQueues {

@@ -161,7 +161,7 @@ func report(file string, data []byte, facts policy.Facts) (checkDocument, error)
 	if terraform.Is(data) {
 		source, err := terraform.Read(data)
 		if err != nil {
-			return doc, err
+			return doc, policytext.TerraformError(err)
 		}
 		doc.Findings = append(doc.Findings, policy.Check(source.Document, nil, facts)...)
 		policytext.Fill(doc.Findings)

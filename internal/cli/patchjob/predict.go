@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/patch"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/present/notetext"
 )
 
 // outlook is the position of a pending workload and the next decision about it.
@@ -69,7 +70,7 @@ func predict(ctx context.Context, c *factory.Cluster, t patch.Target, choice dis
 func look(ctx context.Context, in *inputs.Inputs, at int) (outlook, error) {
 	e, _, err := in.Engine(ctx)
 	if err != nil {
-		return outlook{}, err
+		return outlook{}, notetext.Error(err)
 	}
 	w := in.Workloads[at]
 	var o outlook

@@ -110,9 +110,10 @@ func (r *run) foresee(ctx context.Context, j job) *check.Verdict {
 func judge(ctx context.Context, in *inputs.Inputs, q check.Request) (*check.Verdict, error) {
 	c, err := check.New(ctx, in)
 	if err != nil {
-		return nil, err
+		return nil, verdict.Error(err)
 	}
-	return c.Check(ctx, q)
+	v, err := c.Check(ctx, q)
+	return v, verdict.Error(err)
 }
 
 // jobOf names the job of a submission.

@@ -207,11 +207,11 @@ func TestOddJobs(t *testing.T) {
 		t.Errorf("no requests: %+v, %v", v, err)
 	}
 	_, err = check1(json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{}}`))
-	if err == nil || !strings.Contains(errs.Text(err, false), "PyTorchJob (kubeflow.org/v1)") {
+	if err == nil || !strings.Contains(errs.Text(verdict.Error(err), false), "PyTorchJob (kubeflow.org/v1)") {
 		t.Errorf("a Deployment: %v", err)
 	}
 	_, err = check1(json.RawMessage(`{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"e"},"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":"many"}}}}`))
-	if err == nil || strings.Contains(err.Error(), "Go ") || !strings.Contains(err.Error(), "replicas") {
+	if err = verdict.Error(err); err == nil || strings.Contains(err.Error(), "Go ") || !strings.Contains(err.Error(), "replicas") {
 		t.Errorf("a count that is text: %v", err)
 	}
 }

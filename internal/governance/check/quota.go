@@ -8,7 +8,6 @@ import (
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -40,10 +39,10 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	}
 	d, err := c.Engine.Probe(ctx, wl)
 	if err != nil {
-		return nil, errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
+		return nil, &Error{Code: Undecided, Name: v.Job.Name, Err: err}
 	}
 	if d, err = c.between(ctx, wl, d, v); err != nil {
-		return nil, errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
+		return nil, &Error{Code: Undecided, Name: v.Job.Name, Err: err}
 	}
 	q.Status, q.Outcome, q.Reason, q.Message = StatusOK, string(d.Outcome), d.Reason, d.Message
 	q.Ahead, q.Tie = d.Ahead, d.Tie

@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
@@ -20,7 +17,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Checker answers questions about one state of a cluster. Like the engine, it is not
@@ -81,21 +77,6 @@ type Request struct {
 	Assume time.Duration
 }
 
-// Unsupported returns the error about a kind that Kueue makes no workload of.
-func Unsupported(apiVersion, kind string, cause error) error {
-	why := "Kueue has no integration for this kind"
-	var names []string
-	for _, gvk := range admission.SupportedJobs() {
-		if gvk.Kind == kind && strings.HasPrefix(apiVersion, gvk.Group+"/") {
-			why = "Kueue governs it as " + gvk.GroupVersion().String()
-		}
-		names = append(names, gvk.Kind+" ("+gvk.GroupVersion().String()+")")
-	}
-	return errs.New(fmt.Sprintf("cannot check a %s (%s)", kind, apiVersion), why).
-		WithFact("supported", strings.Join(names, ", ")).
-		Suggest(suggest.ServerDryRun()).WithCode(errs.Usage).WithCause(cause)
-}
-
 // Check returns the verdict on a job. It fails for a manifest that it cannot use: an
 // unsupported kind, or fields that do not fit the kind.
 func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
@@ -110,11 +91,11 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 			err = admission.CheckRequests(wl)
 		}
 		if err != nil {
-			e := errs.New("cannot check "+v.Job.Name, err.Error()).WithCause(err)
-			if r.Workload == nil {
-				e = e.WithCode(errs.Usage) // the manifest is wrong, not the cluster
+			code := Unusable
+			if r.Workload != nil {
+				code = Undecided // the cluster is wrong, not the manifest
 			}
-			return nil, e
+			return nil, &Error{Code: code, Name: v.Job.Name, Err: err}
 		}
 	}
 	v.Rules = Rules{
@@ -169,7 +150,7 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	}
 	meta, _ := object["metadata"].(map[string]any)
 	if meta == nil {
-		return nil, errs.New("cannot check the job", "it has no metadata").WithCode(errs.Usage)
+		return nil, &Error{Code: NoMetadata}
 	}
 	meta["namespace"] = r.Namespace
 	known := c.priorities(object, v)
@@ -184,13 +165,11 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	switch {
 	case errors.Is(err, admission.ErrNotManaged):
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
-	case errors.Is(err, admission.ErrUnknownJob):
-		return nil, Unsupported(apiVersion, kind, err)
-	case err != nil && noPods(object):
+	case err != nil && !errors.Is(err, admission.ErrUnknownJob) && noPods(object):
 		// With zero replicas Kueue makes no workload: this is an answer, not an error.
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
 	case err != nil:
-		return nil, unusable(kind, v.Job.Name, err)
+		return nil, unusable(apiVersion, v.Job, err)
 	}
 	if wl.Namespace == "" {
 		wl.Namespace = r.Namespace
@@ -216,23 +195,6 @@ func noPods(object map[string]any) bool {
 		}
 	}
 	return len(parts) > 0
-}
-
-// unusable returns the error about a manifest that does not fit its kind.
-func unusable(kind, name string, err error) error {
-	if errors.Is(err, admission.ErrRefused) {
-		return errs.New(fmt.Sprintf("Kueue refuses %s %s", kind, name), strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")).WithCode(errs.Usage).WithCause(err)
-	}
-	what := fmt.Sprintf("cannot check %s %s", kind, name)
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(err, &mistyped) {
-		return errs.New(what, fmt.Sprintf("%s has the wrong type: %s", mistyped.Field, mistyped.Value)).WithCode(errs.Usage).WithCause(err)
-	}
-	text := err.Error()
-	if i := strings.LastIndex(text, "json: "); i >= 0 {
-		text = "its fields do not fit the kind"
-	}
-	return errs.New(what, text).WithCode(errs.Usage).WithCause(err)
 }
 
 func clone(object map[string]any) (map[string]any, error) {

@@ -11,7 +11,6 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 )
 
@@ -131,15 +130,23 @@ func (r *Rules) Manages(in *Inputs, namespace string) bool {
 	return err != nil || s.Matches(of)
 }
 
+// RulesError is about a configuration of Kueue that no engine can have.
+type RulesError struct{ Err error }
+
+// Error returns the cause, for logs.
+func (e *RulesError) Error() string { return "Kueue's configuration: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RulesError) Unwrap() error { return e.Err }
+
 // Engine makes an admission engine that has loaded everything, with the notes on
 // what it cannot know or follow. Objects that cannot be right are left out and
-// noted; the error is non-nil only for a configuration that no engine can have.
+// noted; a [RulesError] is the only error.
 func (in *Inputs) Engine(ctx context.Context) (*admission.Engine, []Note, error) {
 	r := in.Rules()
 	e, err := admission.New(r.Config)
 	if err != nil {
-		return nil, nil, errs.New("cannot check with the rules of the cluster", err.Error()).
-			WithAdvice("ask a cluster administrator to correct Kueue's configuration").WithCause(err)
+		return nil, nil, &RulesError{err}
 	}
 	notes := r.Notes
 	if err := e.Load(ctx, in.Objects()...); err != nil {

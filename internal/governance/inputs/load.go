@@ -3,7 +3,6 @@ package inputs
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +11,6 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -162,11 +160,7 @@ func decodeOne[T client.Object](at kinds.Resource, raw json.RawMessage) (T, erro
 			return t, nil
 		}
 	}
-	e := errs.New("cannot read the "+at.Plural+" of the cluster", fmt.Sprintf("an object of %s is not one", at.GroupVersion()))
-	if err != nil {
-		e = e.WithCause(err)
-	}
-	return none, e
+	return none, kube.Malformed(at, err)
 }
 
 // withKind puts the kind into an object of a list, where it may be left out.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 )
 
@@ -53,7 +52,7 @@ func Is(data []byte) bool {
 func Read(data []byte) (*Source, error) {
 	var s shown
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, errs.New("cannot read the Terraform plan", err.Error())
+		return nil, &Error{Code: NotPlan, Err: err}
 	}
 	root := s.Planned
 	if root == nil {
@@ -66,7 +65,7 @@ func Read(data []byte) (*Source, error) {
 		}
 	}
 	if out.policy == "" && len(out.teams) == 0 {
-		return nil, errs.New("no task governance in the Terraform plan", "it has no "+QuotaType+" and no "+PolicyType)
+		return nil, &Error{Code: NoGovernance}
 	}
 	return out, nil
 }
@@ -80,17 +79,17 @@ func (s *Source) module(m module) error {
 		case QuotaType:
 			var q quotaResource
 			if err := json.Unmarshal(r.Values, &q); err != nil {
-				return errs.New("cannot read "+r.Address, err.Error())
+				return &Error{Code: InvalidResource, Address: r.Address, Err: err}
 			}
 			s.Document.Teams = append(s.Document.Teams, q.team())
 			s.teams = append(s.teams, r.Address)
 		case PolicyType:
 			if s.policy != "" {
-				return errs.New("two cluster policies in the Terraform plan", s.policy+" and "+r.Address)
+				return &Error{Code: TwoPolicies, Address: r.Address, Other: s.policy}
 			}
 			var p policyResource
 			if err := json.Unmarshal(r.Values, &p); err != nil {
-				return errs.New("cannot read "+r.Address, err.Error())
+				return &Error{Code: InvalidResource, Address: r.Address, Err: err}
 			}
 			s.Document.Policy, s.policy = p.policy(), r.Address
 		}

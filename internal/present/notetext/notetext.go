@@ -8,12 +8,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/present/quotatext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
+
+// Error words an error of package inputs. Other errors stay as they are.
+func Error(err error) error {
+	var rules *inputs.RulesError
+	if !errors.As(err, &rules) {
+		return err
+	}
+	return errs.New("cannot check with the rules of the cluster", rules.Err.Error()).
+		WithAdvice("ask a cluster administrator to correct Kueue's configuration").WithCause(err)
+}
 
 // Fill sets the sentences of notes that have none.
 func Fill(notes []inputs.Note) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
@@ -36,7 +37,7 @@ func broken(t *Template, faults []error, most int) *errs.Error {
 	e := manifest.Broken(t.Source, faults...).WithCause(&brokenText{t, faults})
 	if all > most {
 		e.Why = fmt.Sprintf("more than %d faults", most)
-		e.WithAdvice("validate-template lists all of them")
+		e.Suggest(suggest.ValidateTemplate().WithNote("lists all of them"))
 	}
 	return e
 }

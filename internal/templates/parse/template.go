@@ -100,7 +100,7 @@ func Read(name, source string, data []byte, most int) (t *Template, complete boo
 	t.Help, t.Params, t.Fixed, t.Docs = h.help, h.params, h.fixed, flattenLists(rest)
 	for _, d := range t.Docs {
 		if isConfig(d) {
-			err := broken(t, []error{manifest.Faultf(d.Line, "this is a configuration file of HyperPod CLI v2, not a manifest; use it with start-job -f").Col(d.Column)}, most)
+			err := broken(t, []error{manifest.Faultf(d.Line, "this is a configuration file of HyperPod CLI v2, not a manifest").Col(d.Column)}, most)
 			return nil, false, err.Suggest(suggest.StartFromFile(source))
 		}
 	}

@@ -58,7 +58,7 @@ func (r *reader) override(text string) error {
 			e.WithFact("did you mean", strings.Join(near, ", "))
 		}
 		return e.WithFact("supported", "recipes.*, env_vars.*, "+strings.Join(launcherKeys, ", ")).
-			WithAdvice("volumes, labels, annotations and nodes have flags of start-job")
+			WithAdvice("set volumes, labels, annotations and nodes with flags")
 	}
 	if t := r.launcher["cluster_type"]; t != "" && t != "k8s" {
 		return setting.Overrides.InvalidSecret("cluster_type %q must be k8s", t)
