@@ -61,10 +61,10 @@ func TestDefaultsInPlaceholders(t *testing.T) {
 		t.Errorf("declared: image %v", got)
 	}
 	for bad, want := range map[string]string{
-		"name: ${x:-a}${x:-b}":          "line 3: ${x:-a} and ${x:-b} give one parameter two defaults",
-		"name: '${x:?say it}'":          "line 3: ${x:?say it} is shell syntax",
-		"name: \"${x:-$y}\"":            "line 3: ${x:-$y} is shell syntax",
-		"name: a\n  namespace: ${x//a}": "line 4: ${x//a} is shell syntax",
+		"name: ${x:-a}${x:-b}":          "line 3:18: ${x:-a} and ${x:-b} give one parameter two defaults",
+		"name: '${x:?say it}'":          "line 3:18: ${x:?say it} is shell syntax",
+		"name: \"${x:-$y}\"":            "line 3:18: ${x:-$y} is shell syntax",
+		"name: a\n  namespace: ${x//a}": "line 4:14: ${x//a} is shell syntax",
 	} {
 		_, err := parse.Text("t", "t", []byte("apiVersion: example.com/v1\nkind: Thing\nmetadata: {"+strings.ReplaceAll(bad, "\n ", ",\n ")+"}\n"))
 		if err == nil || !strings.Contains(errs.Text(err, false), want) {

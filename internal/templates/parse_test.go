@@ -185,7 +185,7 @@ func TestLinesBelowHeader(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = parse.Text("t", "t", []byte("#\n# parameters:\n#   A: {typ: x}\n"+jobHead))
-	if err == nil || !strings.Contains(errs.Text(err, false), "line 3:  parameter A: no field") {
+	if err == nil || !strings.Contains(errs.Text(err, false), "line 3:7:   parameter A: no field") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -20,7 +20,16 @@ func (e *LineError) Error() string {
 	if e.Line == 0 {
 		return e.Text
 	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
+	return e.position() + ": " + e.Text
+}
+
+// position is "line 3:7", as validate-template has it after the file; the column alone is
+// left out where it is not known.
+func (e *LineError) position() string {
+	if e.Column == 0 {
+		return fmt.Sprintf("line %d", e.Line)
+	}
+	return fmt.Sprintf("line %d:%d", e.Line, e.Column)
 }
 
 // Faultf is a fault at a line, 0 where it has none.
@@ -43,7 +52,7 @@ func Broken(source string, faults ...error) *errs.Error {
 			label, text := "fault", f.Error()
 			var l *LineError
 			if errors.As(f, &l) && l.Line > 0 {
-				label, text = fmt.Sprintf("line %d", l.Line), l.Text
+				label, text = l.position(), l.Text
 			}
 			e.WithFact(label, text)
 		}
