@@ -94,28 +94,3 @@ func TestResume(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
-
-func TestFault(t *testing.T) {
-	node := func(ready string, labels ...string) state.Node {
-		n := state.Node{Meta: state.Meta{Name: "n", Labels: map[string]string{}}, Conditions: []state.Condition{{Type: "Ready", Status: ready}}}
-		for i := 0; i+1 < len(labels); i += 2 {
-			n.Labels[labels[i]] = labels[i+1]
-		}
-		return n
-	}
-	for _, tt := range []struct {
-		want Fault
-		node state.Node
-	}{
-		{Fault{}, node("True")},
-		{Fault{}, node("True", kinds.NodeHealthLabel, "Schedulable")},
-		{Fault{Health: "NotReady"}, node("False", kinds.NodeHealthLabel, "Schedulable")},
-		{Fault{"", "UnschedulablePendingReplacement", "NvidiaErrorTerminate", "XID_79"}, node("True", kinds.NodeHealthLabel, "UnschedulablePendingReplacement", kinds.FaultTypesLabel, "NvidiaErrorTerminate", kinds.FaultReasonsLabel, "XID_79")},
-		{Fault{Health: "UnschedulablePendingReboot"}, node("Unknown", kinds.NodeHealthLabel, "UnschedulablePendingReboot")},
-	} {
-		f, bad := FaultOf(tt.node)
-		if f.Node = ""; bad != (tt.want != Fault{}) || bad && f != tt.want {
-			t.Errorf("got %+v, %v, want %+v", f, bad, tt.want)
-		}
-	}
-}

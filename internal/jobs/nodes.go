@@ -23,7 +23,7 @@ func FindOnNodes(pods []state.Pod, on func(node string) bool) (list []OnNodes, o
 	type key struct{ namespace, name string }
 	found := map[key]*OnNodes{}
 	for _, p := range pods {
-		if p.NodeName == "" || p.Phase == "Succeeded" || p.Phase == "Failed" || !on(p.NodeName) {
+		if p.NodeName == "" || Ended(p) || !on(p.NodeName) {
 			continue
 		}
 		name := jobOf(p)
@@ -51,6 +51,9 @@ func FindOnNodes(pods []state.Pod, on func(node string) bool) (list []OnNodes, o
 	})
 	return list, others
 }
+
+// Ended reports a pod whose containers have all ended for good.
+func Ended(p state.Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
 // jobOf is the name of a pod's job, "" if it has none.
 func jobOf(p state.Pod) string {

@@ -38,24 +38,3 @@ func ResumeOf(j state.Job, events []state.Event, pods []state.Pod) Resume {
 	r.Used = max(r.Used, reported, most)
 	return r
 }
-
-// Fault is a node that is not healthy.
-type Fault struct {
-	Node string
-	// Health is the node's health label, or NotReady; Types and Reasons are what
-	// HyperPod found, "" where it says nothing.
-	Health, Types, Reasons string
-}
-
-// FaultOf returns what is wrong with a node.
-func FaultOf(n state.Node) (Fault, bool) {
-	f := Fault{Node: n.Name, Health: n.Labels[kinds.NodeHealthLabel], Types: n.Labels[kinds.FaultTypesLabel], Reasons: n.Labels[kinds.FaultReasonsLabel]}
-	ready, known := state.Find(n.Conditions, "Ready")
-	if known && !ready.True() {
-		if f.Health == "" || f.Health == kinds.NodeHealthy {
-			f.Health = "NotReady"
-		}
-		return f, true
-	}
-	return f, f.Health != "" && f.Health != kinds.NodeHealthy || f.Types != "" || f.Reasons != ""
-}

@@ -144,11 +144,17 @@ const (
 	QuotaAllocationLabel = "sagemaker.amazonaws.com/quota-allocation-id"
 	NodeHealthLabel      = "sagemaker.amazonaws.com/node-health-status"
 	NodeHealthy          = "Schedulable" // its value on a node that takes jobs
-	DeepHealthLabel      = "sagemaker.amazonaws.com/deep-health-check-status"
-	InstanceTypeLabel    = "node.kubernetes.io/instance-type"
-	ClusterNameLabel     = "sagemaker.amazonaws.com/cluster-name"
-	FaultTypesLabel      = "sagemaker.amazonaws.com/fault-types"
-	FaultReasonsLabel    = "sagemaker.amazonaws.com/fault-reasons"
+	// NodePendingReplacement and NodePendingReboot are its values on a node that HyperPod
+	// has marked: it failed a check.
+	NodePendingReplacement = "UnschedulablePendingReplacement"
+	NodePendingReboot      = "UnschedulablePendingReboot"
+	DeepHealthLabel        = "sagemaker.amazonaws.com/deep-health-check-status"
+	InstanceTypeLabel      = "node.kubernetes.io/instance-type"
+	ClusterNameLabel       = "sagemaker.amazonaws.com/cluster-name"
+	FaultTypesLabel        = "sagemaker.amazonaws.com/fault-types"
+	FaultReasonsLabel      = "sagemaker.amazonaws.com/fault-reasons"
+	// FaultDetailsAnnotation lists a node's latest faults as JSON.
+	FaultDetailsAnnotation = "sagemaker.amazonaws.com/fault-details"
 
 	// Annotations by which HyperPod resumes a job after it has replaced a node. Its
 	// documentation promises that for PyTorchJobs with restartPolicy OnFailure.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/access"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
@@ -43,6 +44,7 @@ func Scenarios() []Scenario {
 		{"startup", "3 teams with equal weights that share 15 GPUs", time.Hour},
 		{"john-smith", "john has 3 ml.g5.12xlarge (50 %, weight 0), smith 1 (100 %, weight 100)", time.Hour},
 		{"lend-three", "one team uses 2 of its 6 GPUs, another 4 of its 5; a job for 4 GPUs borrows 3", time.Hour},
+		{"bad-node", "a job on 2 nodes, one of them about to be replaced", time.Hour},
 	}
 }
 
@@ -147,6 +149,7 @@ func (w *work) populate(ctx context.Context, scenario string) error {
 				return err
 			}
 		}
+		stampFaults(it.object, w.now)
 		object, err := roundTrip(it.object)
 		if err != nil {
 			return err
@@ -179,6 +182,14 @@ func takeAgo(m map[string]any) (time.Duration, error) {
 		delete(meta, "annotations")
 	}
 	return time.ParseDuration(s)
+}
+
+// stampFaults writes the time of an object's faults, where the scenario has TIME.
+func stampFaults(m map[string]any, now time.Time) {
+	annotations := object.Map(m, "metadata", "annotations")
+	if text, ok := annotations[kinds.FaultDetailsAnnotation].(string); ok {
+		annotations[kinds.FaultDetailsAnnotation] = strings.ReplaceAll(text, "TIME", now.Format(time.RFC3339))
+	}
 }
 
 // fixed is the backend of an API server that only inserts objects.

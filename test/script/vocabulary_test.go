@@ -64,6 +64,9 @@ var documents = []struct{ name, args string }{
 	{"list-jobs", "wait-job vit-huge -n hyperpod-ns-researchers --for running"},
 	{"get-job", "get-job vit-huge -n hyperpod-ns-researchers"},
 	{"get-job", "get-job vit-huge -n hyperpod-ns-researchers --verbose"},
+	{"get-job", "get-job pretrain -n hyperpod-ns-research --verbose --sandbox=bad-node"},
+	{"list-pods", "list-pods pretrain -n hyperpod-ns-research --verbose --sandbox=bad-node"},
+	{"explain-job", "explain-job pretrain -n hyperpod-ns-research --sandbox=bad-node"},
 	{"list-pods", "list-pods vit-huge -n hyperpod-ns-researchers --verbose"},
 	{"explain-job", "explain-job dino-giant -n hyperpod-ns-researchers --assume-duration 4h"},
 	{"explain-job", "explain-job vit-huge -n hyperpod-ns-researchers"},
@@ -214,7 +217,7 @@ func printed(t *testing.T) map[string]map[string]map[string]bool {
 	for _, d := range documents {
 		args, mayFail := strings.CutPrefix(strings.ReplaceAll(d.args, "$WORK", work), "* ")
 		with := append(strings.Fields(args), "-o", "json")
-		if !strings.Contains(args, "--snapshot") && !slices.Contains(clusterless, d.name) {
+		if !strings.Contains(args, "--snapshot") && !strings.Contains(args, "--sandbox") && !slices.Contains(clusterless, d.name) {
 			with = append(with, "--sandbox=box")
 		}
 		out, err := runWith(t, work, account, with...)

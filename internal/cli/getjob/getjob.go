@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
@@ -32,9 +33,11 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:   "get-job NAME",
 		Short: "Show the state, pods and history of a job",
 		Long: `Show a job: its state and the reason, queue, accelerators (and how many are
-borrowed), roles, pods, timeline and latest events.
+borrowed), roles, pods, timeline and latest events. It names nodes of the job
+that HyperPod is about to replace or reboot, and the last fault.
 
-JSON output has the keys of the CLI v2 (all of them with --verbose). YAML output
+JSON output has the keys of the CLI v2 (all of them, and Resilience, with
+--verbose). YAML output
 is the API object; jsonpath and custom-columns read that object. --manifest
 prints a manifest to submit again.`,
 		Example: `  hyperpod get-job smpv2-llama2 -n hyperpod-ns-ml-engineers
@@ -85,7 +88,9 @@ func Run(ctx context.Context, o *Options) error {
 			format = output.Format{Name: output.YAML}
 		}
 	case format.Name == output.JSON:
-		document = o.document(job, Console(ctx, cluster))
+		if document, err = o.document(ctx, cluster, job); err != nil {
+			return err
+		}
 	case format.IsTable():
 		r, err := load(ctx, cluster, job)
 		if err != nil {
@@ -100,8 +105,8 @@ func Run(ctx context.Context, o *Options) error {
 	return output.Print(f.IO, format, document, nil, names)
 }
 
-// brief and verbose have the keys of the CLI v2 in its order (docs/output.md).
-// ConsoleURL is null if the name of the HyperPod cluster is unknown.
+// brief and verbose have the keys of the CLI v2 in its order (docs/output.md); Resilience
+// is new. ConsoleURL is null if the name of the HyperPod cluster is unknown.
 type brief struct {
 	Name              string
 	Namespace         string
@@ -122,6 +127,7 @@ type verbose struct {
 	Spec        any
 	Status      any
 	ConsoleURL  *string
+	Resilience  jobs.ResilienceRow
 }
 
 type metadata struct {
@@ -131,16 +137,28 @@ type metadata struct {
 	UID               any
 }
 
-func (o *Options) document(j findjob.Job, link string) any {
+func (o *Options) document(ctx context.Context, c *factory.Cluster, j findjob.Job) (any, error) {
+	var r report
+	if o.Verbose {
+		var err error
+		if r, err = load(ctx, c, j); err != nil {
+			return nil, err
+		}
+		for _, u := range r.unseen {
+			o.Factory.Notef("note: hidden: %s", u)
+		}
+	} else {
+		r.console = Console(ctx, c)
+	}
 	var url *string
-	if link != "" {
-		url = &link
+	if r.console != "" {
+		url = &r.console
 	}
 	meta := func(key string) any { return kinds.At(j.Object, "metadata", key) }
 	if !o.Verbose {
-		return brief{o.Name, j.Namespace, meta("labels"), meta("creationTimestamp"), j.Object["status"], url}
+		return brief{o.Name, j.Namespace, meta("labels"), meta("creationTimestamp"), j.Object["status"], url}, nil
 	}
 	return verbose{o.Name, j.Namespace, meta("labels"), meta("annotations"),
 		metadata{meta("creationTimestamp"), meta("generation"), meta("resourceVersion"), meta("uid")},
-		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], url}
+		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], url, r.resilience().Row(r.nodes != nil || !r.runs())}, nil
 }

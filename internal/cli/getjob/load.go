@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -26,7 +27,7 @@ type report struct {
 	queue     *state.ClusterQueue
 	pods      []state.Pod
 	events    []state.Event
-	faults    map[string]jobs.Fault // by node
+	nodes     []state.Node // nil where they were not read
 	console   string
 	unseen    []string // what the user has no permission to read
 }
@@ -40,6 +41,13 @@ type loader struct {
 	group  crash.Group
 	failed error
 	unseen []string
+}
+
+// unread notes what the page lacks.
+func (l *loader) unread(what string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unseen = append(l.unseen, what)
 }
 
 func (l *loader) start(read func() error) {
@@ -108,13 +116,21 @@ func (l *loader) surroundings(ctx context.Context, r report) (report, error) {
 			return err
 		})
 	}
-	if mayHaveFaults(r) {
-		l.start(func() error { return l.faults(ctx, &r) })
+	if r.runs() {
+		l.start(func() (err error) {
+			if r.nodes, err = state.ListNodes(ctx, l.c.Client, kube.ListOptions{}); kube.IsForbidden(err) {
+				l.unread("the health of nodes: " + jobtext.NodesUnread)
+				return nil
+			}
+			r.console = consoleOf(l.c, r.nodes)
+			return err
+		})
+	} else {
+		l.start(func() error {
+			r.console = Console(ctx, l.c)
+			return nil
+		})
 	}
-	l.start(func() error {
-		r.console = Console(ctx, l.c)
-		return nil
-	})
 	l.group.Wait()
 	if l.failed != nil {
 		return report{}, l.failed
@@ -145,33 +161,14 @@ func (r report) mine(all []state.Event) []state.Event {
 	return all
 }
 
-// mayHaveFaults reports whether the health of nodes may explain the job's state. Only
-// then the nodes are read.
-func mayHaveFaults(r report) bool {
-	if jobs.ResumeOf(r.job, nil, nil).On {
-		return true
-	}
-	return slices.ContainsFunc(r.pods, func(p state.Pod) bool {
-		return p.Phase == "Failed" || p.Phase == "Unknown" || p.Restarts > 0 || p.NodeName != "" && !p.Ready && p.Phase == "Running"
-	})
+// runs reports whether pods of the job are on nodes, whose health then matters.
+func (r report) runs() bool {
+	return slices.ContainsFunc(r.pods, func(p state.Pod) bool { return p.NodeName != "" })
 }
 
-// faults reads the health of the nodes that run the job's pods.
-func (l *loader) faults(ctx context.Context, r *report) error {
-	nodes, err := state.ListNodes(ctx, l.c.Client, kube.ListOptions{})
-	on := map[string]bool{}
-	for _, p := range r.pods {
-		on[p.NodeName] = true
-	}
-	for _, n := range nodes {
-		if f, bad := jobs.FaultOf(n); bad && on[n.Name] {
-			if r.faults == nil {
-				r.faults = map[string]jobs.Fault{}
-			}
-			r.faults[n.Name] = f
-		}
-	}
-	return err
+// resilience joins what was read about the job's faults.
+func (r report) resilience() jobs.Resilience {
+	return jobs.ResilienceOf(r.job, r.events, r.pods, r.nodes)
 }
 
 // Console returns the URL of the HyperPod cluster in the AWS console. It is "" if the
@@ -190,4 +187,18 @@ func Console(ctx context.Context, c *factory.Cluster) string {
 		name = nodes.Items[0].Metadata.Labels[kinds.ClusterNameLabel]
 	}
 	return site.ClusterConsole(name)
+}
+
+// consoleOf is Console for nodes that were read.
+func consoleOf(c *factory.Cluster, nodes []state.Node) string {
+	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
+	if !ok {
+		return ""
+	}
+	for _, n := range nodes {
+		if name := n.Labels[kinds.ClusterNameLabel]; name != "" {
+			return site.ClusterConsole(name)
+		}
+	}
+	return site.ClusterConsole("")
 }

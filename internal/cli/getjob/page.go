@@ -21,6 +21,7 @@ const (
 	mostPods   = 20
 	mostEvents = 8
 	mostSteps  = 20
+	mostNodes  = 5
 )
 
 // writer builds the page.
@@ -34,8 +35,9 @@ type writer struct {
 func (r report) page(io *output.IO, now time.Time) string {
 	w := &writer{io: io, now: now}
 	s := jobs.StatusOf(r.job, r.workload, r.pods)
-	r.answer(w, s)
-	r.facts(w, s)
+	health := r.resilience()
+	r.answer(w, s, health)
+	r.facts(w, s, health)
 	r.roles(w, s)
 	r.podTable(w)
 	r.timeline(w)
@@ -92,7 +94,7 @@ func (w *writer) table(t output.Table) {
 	_ = at.PrintTable(t) // a buffer takes everything
 }
 
-func (r report) answer(w *writer, s jobs.Status) {
+func (r report) answer(w *writer, s jobs.Status, health jobs.Resilience) {
 	text := fmt.Sprintf("%s has been %s for %s", r.job.Name, strings.ToLower(string(s.State)), words.Age(w.now.Sub(s.Since)))
 	if s.State.Finished() {
 		text = fmt.Sprintf("%s %s %s ago", r.job.Name, strings.ToLower(string(s.State)), words.Age(w.now.Sub(s.Since)))
@@ -103,11 +105,14 @@ func (r report) answer(w *writer, s jobs.Status) {
 	if why := jobtext.Why(s); why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {
 		text += ": " + why
 	}
+	if losing := jobtext.Losing(health); losing != "" && !s.State.Finished() {
+		text += "; " + losing
+	}
 	w.line(output.Strong, text)
 	w.b.WriteByte('\n')
 }
 
-func (r report) facts(w *writer, s jobs.Status) {
+func (r report) facts(w *writer, s jobs.Status, health jobs.Resilience) {
 	j := r.job
 	w.row("kind", j.Kind.Kind+" in "+j.Namespace)
 	w.row("queue", r.queueText())
@@ -118,7 +123,14 @@ func (r report) facts(w *writer, s jobs.Status) {
 	w.row("priority", priority)
 	w.row("devices", r.accelerators())
 	w.row("evicted", r.evictions())
-	w.row("retries", r.retries())
+	w.row("retries", jobtext.Retries(health.Resume))
+	for _, n := range health.Bad[:min(len(health.Bad), mostNodes)] {
+		w.row("node", n.Node+" is "+jobtext.Health(n))
+	}
+	if more := len(health.Bad) - mostNodes; more > 0 {
+		w.row("", words.Count(more, "more node has", "more nodes have")+" a fault")
+	}
+	w.row("fault", jobtext.JobFault(health.Last, w.now))
 	created := jobs.Time(j.CreationTimestamp)
 	if by := jobs.Creator(j.Labels, j.Annotations); by != "" {
 		created += " by " + by
@@ -188,21 +200,6 @@ func (r report) evictions() string {
 		out = append(out, fmt.Sprintf("%d x %s", e.Count, e.Reason))
 	}
 	return strings.Join(out, ", ")
-}
-
-func (r report) retries() string {
-	resume := jobs.ResumeOf(r.job, r.events, r.pods)
-	if !resume.On && resume.Used == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("%d recorded", resume.Used)
-	if resume.Most > 0 {
-		text = fmt.Sprintf("%d of %d recorded", resume.Used, resume.Most)
-	}
-	if resume.On {
-		text += "; auto-resume is on"
-	}
-	return text
 }
 
 func (r report) roles(w *writer, s jobs.Status) {

@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -26,8 +25,15 @@ func condition(kind, reason, message string, minutes int) state.Condition {
 // resumed is a job of 24 workers that HyperPod restarted after one of its nodes
 // failed; some of its GPUs are borrowed.
 func resumed() report {
-	r := report{console: "https://example.com/console", unseen: []string{`you do not have the permission "list" on nodes`}, faults: map[string]jobs.Fault{
-		"node-7": {Node: "node-7", Health: "UnschedulablePendingReplacement", Types: "NvidiaErrorTerminate", Reasons: "XID_79"}}}
+	r := report{console: "https://example.com/console", unseen: []string{`you do not have the permission "list" on events`}}
+	for i, health := range []string{6: kinds.NodePendingReplacement, 7: kinds.NodePendingReplacement} {
+		n := state.Node{Meta: state.Meta{Name: fmt.Sprint("node-", i), Labels: map[string]string{kinds.NodeHealthLabel: health}}}
+		if health != "" {
+			n.Labels[kinds.FaultTypesLabel], n.Labels[kinds.FaultReasonsLabel] = "NvidiaErrorTerminate", "XID_79"
+			n.Annotations = map[string]string{kinds.FaultDetailsAnnotation: `[{"timestamp":"2026-11-20T11:5` + fmt.Sprint(i-5) + `:00Z","type":"NvidiaErrorTerminate","reason":"XID_79","message":"GPU has fallen off the bus"}]`}
+		}
+		r.nodes = append(r.nodes, n)
+	}
 	r.job = state.Job{Kind: kinds.PyTorchJob, Meta: state.Meta{Name: "llama", Namespace: "team", UID: "J", CreationTimestamp: ago(100),
 		Labels: map[string]string{kinds.QueueLabel: "lq", kinds.PriorityLabel: "high", kinds.CreatedByLabel: "ada"},
 		Annotations: map[string]string{kinds.AutoResumeAnnotation: "true", kinds.MaxRetryAnnotation: "3", kinds.TemplateAnnotation: "pytorch",
@@ -60,25 +66,28 @@ func TestPage(t *testing.T) {
 	streams, _ := output.Test()
 	page := resumed().page(streams, now)
 	for _, want := range []string{
-		`^llama has been restarting for 5m: a pod failed\n\n`,
+		`^llama has been restarting for 5m: a pod failed; 1 of its 23 nodes is pending replacement\n\n`,
 		`\n  kind      PyTorchJob in team\n`,
 		`\n  queue     lq -> cq, flavor p5\n`,
 		`\n  priority  high \(80\)\n`,
 		`\n  devices   24 nvidia.com/gpu, 8 borrowed \(estimate: Kueue counts borrowing per queue\)\n`,
 		`\n  evicted   2 x Preempted\n`,
 		`\n  retries   2 of 3 recorded; auto-resume is on\n`,
+		`\n  node      node-6 is pending replacement \(NvidiaErrorTerminate, XID 79\)\n`,
+		`\n  fault     8m ago on node-7: NvidiaErrorTerminate, XID 79: GPU has fallen off the bus\n`,
+		`\nllama-worker-6 +Worker +6  Running +node-6 .*node is pending replacement \(NvidiaErrorTerminate, XID 79\)\n`,
 		`\n  created   2026-11-20T10:20:00Z by ada, template pytorch\n`,
 		`\n  command   hyperpod start-job --name llama`,
 		`\n  console   https://example.com/console\n`,
 		`\n  pods      23 of 24 ready, 1 failed, restarts: 1\n`,
 		`\nWorker      24     23       1  1 nvidia.com/gpu\n`,
 		// Those in trouble come first where not all are shown.
-		`\nllama-worker-7 +Worker +7  Error +node-7 .*container pytorch, exit code 1; node is UnschedulablePendingReplacement, NvidiaErrorTerminate, XID 79\nllama-worker-23 `,
+		`\nllama-worker-7 +Worker +7  Error +node-7 .*container pytorch, exit code 1\nllama-worker-23 `,
 		`\n4 pods are hidden: use hyperpod list-pods llama -n team\n`,
 		`\n  10:20:00  created by ada, queue lq, high\n  10:21:00  queued in lq\n  10:30:00  admitted by cq\n`,
 		`\n  11:20:00  restarts\n  11:55:00  a pod failed \(2 times so far\)\n`,
 		`\nPyTorchJobRestarting +5m  pytorchjob/llama  restarts \(x2\)\n`,
-		`\n\nhidden: you do not have the permission "list" on nodes\n$`,
+		`\n\nhidden: you do not have the permission "list" on events\n$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(page) {
 			t.Errorf("%q is not in\n%s", want, page)
@@ -99,7 +108,7 @@ func TestPageOnTerminal(t *testing.T) {
 		t.Errorf("an escape sequence comes through:\n%q", page)
 	}
 	for _, line := range strings.Split(page, "\n") {
-		if n := len([]rune(line)); n > 80 && !strings.Contains(line, " is UnschedulablePending") {
+		if n := len([]rune(line)); n > 80 && !strings.Contains(line, " is pending replacement (") {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}

@@ -17,12 +17,7 @@ import (
 
 // podTable shows the pods, those in trouble first where some are hidden.
 func (r report) podTable(w *writer) {
-	rows := listpods.RowsOf(r.job, r.pods)
-	for i := range rows {
-		if f, bad := r.faults[rows[i].Node]; bad {
-			rows[i].Message = strings.TrimPrefix(rows[i].Message+"; node is "+jobtext.Fault(f), "; ")
-		}
-	}
+	rows := listpods.RowsOf(r.job, r.pods, r.nodes)
 	more := len(rows) - mostPods
 	if more > 0 {
 		slices.SortStableFunc(rows, func(a, b listpods.Row) int { return cmp.Compare(calm(a), calm(b)) })
@@ -45,7 +40,7 @@ func hidden(n int) string {
 
 // calm is 0 for a pod in trouble.
 func calm(r listpods.Row) int {
-	if r.Message != "" || r.Restarts > 0 {
+	if r.Trouble() != "" || r.Restarts > 0 {
 		return 0
 	}
 	return 1

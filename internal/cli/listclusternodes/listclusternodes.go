@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findnode"
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -31,8 +32,9 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Aliases: []string{"list-cluster-node"},
 		Short:   "List the nodes of a HyperPod cluster with their health and pods",
 		Long: `List the instances of a HyperPod cluster as SageMaker sees them, joined with
-the nodes of its EKS cluster: health, deep health checks, faults, and the number
-of pods. If the EKS cluster does not answer, these values are unknown (-).`,
+the nodes of its EKS cluster: health, deep health checks, whether HyperPod is
+about to replace or reboot them, faults, and the number of pods. If the EKS
+cluster does not answer, these values are unknown (-).`,
 		Example: `  hyperpod list-cluster-nodes ml-prod
   hyperpod list-cluster-nodes ml-prod --group accelerated-p5 --faulty -o wide`,
 		RunE: factory.RunE(o, o.Take, Run, test),
@@ -78,7 +80,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	rows := join(list, s)
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return o.Group != "" && r.InstanceGroup != o.Group || o.Faulty && !r.faulty() })
-	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows, c.Name) }, func() (out []string) {
+	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows, c.Name, f.Now()) }, func() (out []string) {
 		for _, r := range rows {
 			out = append(out, r.InstanceID)
 		}
@@ -102,7 +104,7 @@ func join(list []clusters.Node, s *state.State) []Row {
 	out := []Row{}
 	for _, n := range list {
 		r := Row{InstanceGroup: n.Group, InstanceID: n.InstanceID, InstanceType: n.InstanceType, Status: n.Status, Message: n.Message, LaunchTime: n.Launched,
-			ImageStatus: n.ImageStatus, UltraServer: n.UltraServer, Faults: []string{}}
+			ImageStatus: n.ImageStatus, UltraServer: n.UltraServer, HealthRow: jobs.HealthRow{Faults: []string{}}}
 		if k, ok := nodes[n.InstanceID]; ok && n.InstanceID != "" {
 			r.fill(k)
 			if len(s.MissingOf(kinds.Pod)) == 0 {

@@ -1,14 +1,16 @@
 package listclusternodes
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 type document struct {
@@ -32,11 +34,9 @@ type Row struct {
 	Ready *bool
 	// Unschedulable tells whether the node is cordoned.
 	Unschedulable *bool
-	// Health and DeepHealth are the node's labels.
-	Health     *string
-	DeepHealth *string
-	Faults     []string
-	Pods       *int
+	jobs.HealthRow
+	Pods      *int
+	LastFault *jobs.FaultRow
 }
 
 // running is the status of an instance that works.
@@ -44,19 +44,9 @@ const running = "Running"
 
 // fill adds what the Kubernetes node says.
 func (r *Row) fill(n state.Node) {
-	health, deep := n.Labels[kinds.NodeHealthLabel], n.Labels[kinds.DeepHealthLabel]
 	r.Node, r.Ready, r.Unschedulable = &n.Name, &n.Ready, &n.Unschedulable
-	if health != "" {
-		r.Health = &health
-	}
-	if deep != "" {
-		r.DeepHealth = &deep
-	}
-	for _, label := range []string{kinds.FaultTypesLabel, kinds.FaultReasonsLabel} {
-		if text := n.Labels[label]; text != "" && !slices.Contains(r.Faults, text) {
-			r.Faults = append(r.Faults, text)
-		}
-	}
+	h := jobs.HealthOf(n)
+	r.HealthRow, r.LastFault = h.Row(), h.LastRow()
 }
 
 // faulty reports a node that does not take jobs, or has faults.
@@ -64,13 +54,28 @@ func (r Row) faulty() bool {
 	return r.Status != running || r.Ready != nil && !*r.Ready || r.Unschedulable != nil && *r.Unschedulable || r.Health != nil && *r.Health != kinds.NodeHealthy || len(r.Faults) > 0
 }
 
-func table(rows []Row, cluster string) output.Table {
+// lastFault is the last fault in words.
+func (r Row) lastFault(now time.Time) string {
+	f := r.LastFault
+	if f == nil {
+		return "-"
+	}
+	text := jobtext.FaultName(f.Type, f.Reason)
+	if f.Time != nil {
+		text = words.Age(now.Sub(*f.Time)) + " ago: " + text
+	}
+	return strings.TrimSuffix(text+": "+words.OneLine(f.Message), ": ")
+}
+
+func table(rows []Row, cluster string, now time.Time) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "GROUP", Keep: true}, {Title: "INSTANCE", Keep: true}, {Title: "TYPE"}, {Title: "STATUS"}, {Title: "HEALTH"}, {Title: "DEEP-CHECK", Yield: 1},
-		{Title: "PODS", Right: true}, {Title: "FAULTS"}, {Title: "NODE", Wide: true}, {Title: "IMAGE", Wide: true}, {Title: "ULTRASERVER", Wide: true}, {Title: "MESSAGE", Wide: true}},
+		{Title: "PODS", Right: true}, {Title: "FAULTS"}, {Title: "LAST-FAULT", Wide: true}, {Title: "NODE", Wide: true}, {Title: "IMAGE", Wide: true}, {Title: "ULTRASERVER", Wide: true}, {Title: "MESSAGE", Wide: true}},
 		Empty: "no nodes in cluster " + cluster}
 	for _, r := range rows {
 		health := text(r.Health)
 		switch {
+		case r.PendingAction != nil:
+			health = "Pending" + *r.PendingAction
 		case r.Ready != nil && !*r.Ready:
 			health = "NotReady"
 		case r.Unschedulable != nil && *r.Unschedulable && (r.Health == nil || *r.Health == kinds.NodeHealthy):
@@ -85,7 +90,7 @@ func table(rows []Row, cluster string) output.Table {
 			pods = strconv.Itoa(*r.Pods)
 		}
 		t.Rows = append(t.Rows, []output.Cell{{Text: r.InstanceGroup}, {Text: r.InstanceID}, {Text: r.InstanceType}, {Text: r.Status, Style: style}, {Text: health, Style: style}, {Text: text(r.DeepHealth)},
-			{Text: pods}, {Text: orDash(strings.Join(r.Faults, ","))}, {Text: text(r.Node)}, {Text: orDash(r.ImageStatus)}, {Text: orDash(r.UltraServer)}, {Text: orDash(r.Message)}})
+			{Text: pods}, {Text: orDash(strings.Join(r.Faults, ","))}, {Text: r.lastFault(now)}, {Text: text(r.Node)}, {Text: orDash(r.ImageStatus)}, {Text: orDash(r.UltraServer)}, {Text: orDash(r.Message)}})
 	}
 	return t
 }

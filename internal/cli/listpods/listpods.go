@@ -13,6 +13,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -38,15 +39,16 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Aliases: []string{"list-pod"},
 		Short:   "List the pods of a job with their status",
 		Long: `List the pods of a job. The table shows role, rank, node, restarts and the
-reason why a pod does not run; STATUS has kubectl's words. JSON output has the
-keys of the CLI v2; --verbose adds the others.`,
+reason why a pod does not run; STATUS has kubectl's words. MESSAGE also says
+what is wrong with the pod's node, for example that HyperPod is about to replace
+it. JSON output has the keys of the CLI v2; --verbose adds the others.`,
 		Example: `  hyperpod list-pods smpv2-llama2
   hyperpod list-pods smpv2-llama2 -o wide
   hyperpod list-pods smpv2-llama2 -o jsonpath='{.pods[*].PodName}'`,
 		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
 	}
 	f.AddJobFlags(cmd, &o.Name, &o.Kind)
-	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: role, rank, node, restarts, message")
+	cmd.Flags().BoolVar(&o.Verbose, "verbose", false, "print more keys in JSON and YAML: role, rank, node and its health, restarts, message")
 	return cmd
 }
 
@@ -69,11 +71,26 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	pods, err := Pods(ctx, cluster.Client, job)
+	var pods []state.Pod
+	var nodes []state.Node
+	var unread error
+	var wg crash.Group
+	wg.Go(func() { pods, err = Pods(ctx, cluster.Client, job) })
+	if o.Verbose || format.IsTable() {
+		wg.Go(func() { nodes, unread = state.ListNodes(ctx, cluster.Client, kube.ListOptions{}) })
+	}
+	wg.Wait()
 	if err != nil {
 		return err
 	}
-	rows := RowsOf(job, pods)
+	switch {
+	case unread == nil || kube.IsNotServed(unread) || !slices.ContainsFunc(pods, func(p state.Pod) bool { return p.NodeName != "" }):
+	case kube.IsForbidden(unread) || kube.IsNotInFile(unread):
+		f.Notef("note: the health of nodes is hidden: %s", jobtext.NodesUnread)
+	default:
+		return unread
+	}
+	rows := RowsOf(job, pods, nodes)
 	slices.SortStableFunc(pods, func(a, b state.Pod) int { return cmp.Compare(at(rows, a.Name), at(rows, b.Name)) })
 	var document any = jobs.PodsJSON(pods)
 	if o.Verbose {
@@ -121,13 +138,29 @@ type Row struct {
 	Node     string
 	Restarts int
 	Message  string // why it does not run or how it ended; "" for a healthy pod
+	// The health is that of the node, unless the pod has ended.
+	jobs.HealthRow
 
 	created time.Time
+	health  jobs.NodeHealth
 }
 
-// RowsOf returns the rows of a job's pods by role, then by index.
-func RowsOf(j state.Job, pods []state.Pod) []Row {
+// Trouble is what is wrong with the pod and with its node, "" for nothing.
+func (r Row) Trouble() string {
+	if !r.health.Bad() {
+		return r.Message
+	}
+	return strings.TrimPrefix(r.Message+"; node is "+jobtext.Health(r.health), "; ")
+}
+
+// RowsOf returns the rows of a job's pods by role, then by index. nodes are those that
+// could be read.
+func RowsOf(j state.Job, pods []state.Pod, nodes []state.Node) []Row {
 	rows := make([]Row, len(pods))
+	byName := make(map[string]state.Node, len(nodes))
+	for _, n := range nodes {
+		byName[n.Name] = n
+	}
 	order := make(map[string][2]int, len(pods))
 	for i, place := range jobs.PodRolesOf(j, pods) {
 		p := pods[i]
@@ -135,6 +168,10 @@ func RowsOf(j state.Job, pods []state.Pod) []Row {
 		if place.Rank >= 0 {
 			r.Rank = &place.Rank
 		}
+		if n, ok := byName[p.NodeName]; ok && !jobs.Ended(p) {
+			r.health = jobs.HealthOf(n)
+		}
+		r.HealthRow = r.health.Row()
 		if t := jobs.TroubleOf(p); t != (jobs.PodTrouble{}) {
 			r.Message = jobtext.Trouble(t)
 			if r.Message == "" || t.Reason != r.State && t.Reason != "" {
@@ -161,13 +198,15 @@ func Table(rows []Row, now time.Time) output.Table {
 			rank = fmt.Sprint(*r.Rank)
 		}
 		t.Rows = append(t.Rows, []output.Cell{{Text: r.PodName}, {Text: cmp.Or(r.Role, "-")}, {Text: rank}, {Text: r.State, Style: style(r)},
-			{Text: cmp.Or(r.Node, "-")}, {Text: fmt.Sprint(r.Restarts)}, {Text: words.Age(now.Sub(r.created))}, {Text: r.Message}})
+			{Text: cmp.Or(r.Node, "-")}, {Text: fmt.Sprint(r.Restarts)}, {Text: words.Age(now.Sub(r.created))}, {Text: r.Trouble()}})
 	}
 	return t
 }
 
 func style(r Row) output.Style {
 	switch {
+	case r.health.Pending != "":
+		return output.Warn
 	case r.State == "Running":
 		return output.Good
 	case r.State == "Completed", r.State == "Succeeded":

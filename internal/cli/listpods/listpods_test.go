@@ -31,7 +31,7 @@ func TestSubmitter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := RowsOf(j, pods)
+	rows := RowsOf(j, pods, nil)
 	if len(rows) != 2 || rows[0].PodName != "r-submit" || rows[0].Role != "submitter" || rows[1].PodName != "c-head" || rows[1].Role != "head" {
 		t.Errorf("%+v", rows)
 	}

@@ -27,7 +27,7 @@ func newCreate(f *factory.Factory) *cobra.Command {
 		Example: "  hyperpod sandbox create lab --scenario lend-three",
 		RunE:    factory.RunE(o, takeName(&o.name, nil, missing), runCreate, nil),
 	}
-	cmd.Flags().StringVar(&o.scenario, "scenario", sandbox.DefaultScenario, "initial teams, quota, nodes and jobs: "+strings.Join(scenarioNames(), "|"))
+	cmd.Flags().StringVar(&o.scenario, "scenario", sandbox.DefaultScenario, "initial teams, quota, nodes and jobs: "+strings.Join(scenarioNames(), ", "))
 	factory.Complete(cmd, "scenario", scenarioNames()...)
 	return cmd
 }

@@ -30,6 +30,10 @@ const Schema = "hyperpod.explain-job/v1"
 const (
 	// NoWorkload means that the job has a queue, but Kueue has created no Workload.
 	NoWorkload = "NoWorkload"
+	// NodePendingReplacement and NodePendingReboot mean that HyperPod has marked a node of
+	// the job.
+	NodePendingReplacement = "NodePendingReplacement"
+	NodePendingReboot      = "NodePendingReboot"
 	// NotQueued means that the job has no queue label.
 	NotQueued = "NotQueued"
 	// Backoff means that the job was evicted and waits for its next attempt.
@@ -43,6 +47,7 @@ type Cause string
 const (
 	ByStatus           Cause = "ByStatus"           // its status: finished, running or restarting
 	ChecksPending      Cause = "ChecksPending"      // it has quota and waits for admission checks
+	LosingNodes        Cause = "LosingNodes"        // it runs on nodes that HyperPod has marked
 	Starting           Cause = "Starting"           // it is admitted
 	PodProblem         Cause = "PodProblem"         // Explanation.Problem
 	Deactivated        Cause = "Deactivated"        // its workload is inactive
@@ -83,6 +88,8 @@ type Explanation struct {
 	Verdict *check.Verdict `json:",omitempty"`
 	// Roles are its pods by role, with their problems.
 	Roles []Role `json:",omitempty"`
+	// Resilience is what is known of its faults, for a job with pods on nodes.
+	Resilience *jobs.ResilienceRow `json:",omitempty"`
 	// Notes are further remarks.
 	Notes []inputs.Note `json:",omitempty"`
 	// Time is when the cluster was read, by its clock.
@@ -92,6 +99,8 @@ type Explanation struct {
 	Cause Cause `json:"-"`
 	// Status is the job's status.
 	Status jobs.Status `json:"-"`
+	// Health is Resilience as values.
+	Health jobs.Resilience `json:"-"`
 	// Problem is the role whose first problem decides, for PodProblem.
 	Problem *Role `json:"-"`
 	// RetryAt is when an evicted job is tried again, for BackingOff.
@@ -213,6 +222,7 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 		e.Timeline = append(e.Timeline, Moment{Time: m.Time.UTC().Truncate(time.Second), Step: string(m.Step), Reason: m.Reason, By: preemptor(c, m), Times: m.Times, Source: m})
 	}
 	e.Roles = roles(q.Job, q.Pods)
+	e.resilience(c, q)
 	var wl *kueue.Workload
 	if c != nil {
 		wl = c.In.WorkloadOf(q.Job.Namespace, q.Job.UID)

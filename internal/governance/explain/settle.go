@@ -23,7 +23,9 @@ func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload
 	set := func(cause Cause, reason, detail string) { e.Cause, e.Reason, e.Detail = cause, reason, detail }
 	switch {
 	case s.State.Finished() || s.State == jobs.Running || s.State == jobs.Restarting:
-		e.Cause = ByStatus
+		if e.Cause = ByStatus; !s.State.Finished() {
+			e.losing()
+		}
 	case wl != nil && inputs.Reserves(wl):
 		e.admitted(wl)
 	case wl != nil && wl.Spec.Active != nil && !*wl.Spec.Active:

@@ -52,6 +52,8 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 			text += ": " + c.Message
 		}
 		return text
+	case explain.LosingNodes:
+		return losing(e)
 	case explain.Starting:
 		return "it is admitted and its pods are starting"
 	case explain.PodProblem:
@@ -99,6 +101,18 @@ func shortages(message string) string {
 	return strings.Join(parts, " or ")
 }
 
+// losing says what the job loses and what happens then.
+func losing(e *explain.Explanation) string {
+	text := jobtext.Losing(e.Health)
+	switch r := e.Health.Resume; {
+	case !r.On:
+		return text + "; auto-resume is off"
+	case r.Most > 0 && r.Used >= r.Most:
+		return text + fmt.Sprintf("; auto-resume is on, but its %s used", words.Count(r.Most, "retry is", "retries are"))
+	}
+	return text + "; auto-resume restarts it on a healthy node"
+}
+
 func unsuspend(e *explain.Explanation, render verdict.Render) string {
 	return render(suggest.Unsuspend(e.Job.Namespace, e.Job.Name))
 }
@@ -115,6 +129,8 @@ func problemText(r *explain.Role) string {
 
 func note(e *explain.Explanation, code string, render verdict.Render) string {
 	switch code {
+	case explain.NodesUnread:
+		return "the health of its nodes is hidden: " + jobtext.NodesUnread
 	case explain.NotQueued:
 		return "to start it without Kueue: " + unsuspend(e, render)
 	case explain.NoWorkload:

@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -28,6 +29,13 @@ func Text(e *explain.Explanation, width int, wide bool, age func(time.Duration) 
 	}
 	p.Blank()
 	podRows(p, e)
+	for _, n := range e.Health.Bad {
+		p.Row("node", n.Node+" is "+jobtext.Health(n))
+	}
+	if text := jobtext.JobFault(e.Health.Last, e.Time); text != "" {
+		p.Row("fault", text)
+		p.Row("retries", jobtext.Retries(e.Health.Resume))
+	}
 	if len(e.Holds) > 0 {
 		p.Row("holds", holds(e))
 	}

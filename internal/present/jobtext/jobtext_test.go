@@ -34,7 +34,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-func TestTroubleAndFault(t *testing.T) {
+func TestTrouble(t *testing.T) {
 	for want, trouble := range map[string]jobs.PodTrouble{
 		"":                       {},
 		"ImagePullBackOff: none": {Reason: "ImagePullBackOff", Message: "none"},
@@ -43,15 +43,6 @@ func TestTroubleAndFault(t *testing.T) {
 		"Evicted": {Reason: "Evicted"},
 	} {
 		if got := Cause(trouble); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	for want, f := range map[string]jobs.Fault{
-		"NotReady": {Health: "NotReady"},
-		"UnschedulablePendingReplacement, NvidiaErrorTerminate, XID 79": {Health: "UnschedulablePendingReplacement", Types: "NvidiaErrorTerminate", Reasons: "XID_79"},
-		"NvidiaErrorReboot": {Types: "NvidiaErrorReboot"},
-	} {
-		if got := Fault(f); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -83,18 +83,6 @@ func Trouble(t jobs.PodTrouble) string {
 // Cause returns the reason of a pod's trouble and what is known of it, "" for none.
 func Cause(t jobs.PodTrouble) string { return strings.Trim(t.Reason+": "+Trouble(t), ": ") }
 
-// Fault returns what is wrong with a node, such as "NotReady" or
-// "UnschedulablePendingReplacement, NvidiaGPU, XID 79".
-func Fault(f jobs.Fault) string {
-	text := f.Health
-	for _, more := range []string{f.Types, f.Reasons} {
-		if more != "" {
-			text += ", " + strings.ReplaceAll(more, "_", " ")
-		}
-	}
-	return strings.TrimPrefix(text, ", ")
-}
-
 // after returns sep and s, "" where s is empty.
 func after(sep, s string) string {
 	if s == "" {

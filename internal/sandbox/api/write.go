@@ -233,7 +233,7 @@ func prune(m map[string]any) {
 }
 
 // Insert stores an object without a request, for scenarios and controllers. The same
-// defaults and checks apply.
+// defaults and checks apply. An object that exists is merged with m.
 func (s *Server) Insert(st *store.Store, m map[string]any) (*store.Object, error) {
 	gv, err := schema.ParseGroupVersion(object.Text(m, "apiVersion"))
 	if err != nil {
@@ -241,6 +241,11 @@ func (s *Server) Insert(st *store.Store, m map[string]any) (*store.Object, error
 	}
 	for _, r := range s.resources {
 		if r.Group == gv.Group && r.Version == gv.Version && r.Kind == object.Text(m, "kind") && !r.virtual {
+			if old := st.Get(r.FullName(), object.Text(m, "metadata", "namespace"), object.Text(m, "metadata", "name")); old != nil {
+				next := old.Copy()
+				merge(next, m)
+				return st.Put(r.FullName(), next)
+			}
 			status := m["status"]
 			c := &call{res: r, namespace: object.Text(m, "metadata", "namespace"), Request: &http.Request{URL: &url.URL{}}}
 			if _, err := s.checkTypes(c, m); err != nil {
@@ -256,4 +261,16 @@ func (s *Server) Insert(st *store.Store, m map[string]any) (*store.Object, error
 		}
 	}
 	return nil, fmt.Errorf("the sandbox does not serve %s %s", object.Text(m, "apiVersion"), object.Text(m, "kind"))
+}
+
+// merge adds the members of from to the maps of into. Lists and other values replace.
+func merge(into, from map[string]any) {
+	for k, v := range from {
+		old, isMap := into[k].(map[string]any)
+		if more, both := v.(map[string]any); isMap && both {
+			merge(old, more)
+			continue
+		}
+		into[k] = v
+	}
 }
