@@ -1,5 +1,5 @@
-// Package atomicfile replaces files in one step: whoever reads sees the old
-// content or the new one, and a failed write leaves the old one.
+// Package atomicfile replaces files in one step: a reader sees either the old content or the new content, and a
+// failed write leaves the old content.
 package atomicfile
 
 import (
@@ -11,9 +11,9 @@ import (
 // extension is the extension of the files that a write fills before they get their name.
 const extension = ".tmp"
 
-// Write replaces the file at path, or makes it, with what write puts into the
-// file it is given. The file can be read and written by its owner only. The
-// result describes the new file. Write removes what killed writes of the same file left.
+// Write replaces the file at path, or creates it, with what write puts into the file that it gets. Only the
+// owner can read and write the file. The result describes the new file. Write removes temporary files that
+// killed writes of the same file left.
 func Write(path string, write func(*os.File) error) (info os.FileInfo, err error) {
 	dir := filepath.Dir(path)
 	sweep(dir, prefix(path))

@@ -1,6 +1,6 @@
-// Package bounded reads what others wrote, files and streams, up to a limit: what has
-// no end must not take the memory of the machine. The limits fit the largest clusters,
-// with tens of thousands of jobs and annotations of 10 MB (docs/limits.md).
+// Package bounded reads files and streams of unknown size up to a limit, so that input without an end cannot
+// exhaust the memory of the machine. The limits fit the largest clusters, with tens of thousands of jobs and
+// annotations of 10 MB (docs/limits.md).
 package bounded
 
 import (
@@ -53,10 +53,10 @@ type Reader struct {
 	most, left int64
 }
 
-// NewReader returns a Reader of r that allows most bytes.
+// NewReader returns a Reader of r that fails with TooLarge after most bytes.
 func NewReader(r io.Reader, most int64) *Reader { return &Reader{r: r, most: most, left: most} }
 
-// Reset allows as many bytes again, for the next part of a stream.
+// Reset allows the same number of bytes again, for the next part of a stream.
 func (b *Reader) Reset() { b.left = b.most }
 
 func (b *Reader) Read(p []byte) (int, error) {

@@ -52,7 +52,7 @@ type Cluster struct {
 type Group struct {
 	Name   string
 	Status string
-	// InstanceTypes has one element, but for flexible groups.
+	// InstanceTypes has one element, except for flexible groups.
 	InstanceTypes  []string
 	Current        int
 	Target         int
@@ -102,7 +102,7 @@ type Endpoint struct {
 	Server  string
 	// CA is the certificate authority, base64-encoded PEM.
 	CA string
-	// PublicAccess tells whether the address answers outside the cluster's VPC.
+	// PublicAccess reports whether the address answers outside the cluster's VPC.
 	PublicAccess bool
 	// AuthMode is CONFIG_MAP, API or API_AND_CONFIG_MAP.
 	AuthMode string
@@ -146,8 +146,8 @@ func InstanceOf(node string) string {
 // Running is the status of an instance that works.
 const Running = "Running"
 
-// Settled reports whether a cluster and its groups are in service with as many instances
-// as they are to have, or why they will not be.
+// Settled reports whether a cluster and its groups are in service with their target numbers of instances.
+// failed is why they will not be.
 func Settled(c Cluster) (done bool, failed string) {
 	switch c.Status {
 	case InService:

@@ -1,6 +1,5 @@
-// Package config reads hyperpod's settings: defaults, then the configuration
-// file, then HYPERPOD_ variables. Flags are laid over them by the command line
-// (With). Every value knows where it came from.
+// Package config reads hyperpod's settings: defaults, then the configuration file, then HYPERPOD_ variables.
+// The command line puts flags on top (With). Every value has its origin.
 package config
 
 import (
@@ -28,7 +27,7 @@ type Config struct {
 	TemplatesDirectory string
 	// RequestTimeout bounds one request; 0 is no bound.
 	RequestTimeout time.Duration
-	// Quiet silences notices and progress.
+	// Quiet suppresses notices and progress.
 	Quiet bool
 	// Confirm says when start-job prompts: ConfirmAlways, ConfirmPreempt or ConfirmNever.
 	Confirm string
@@ -61,9 +60,9 @@ type Value struct {
 	Source string
 }
 
-// Load reads the settings. env is os.Getenv or a test's. The warnings are about
-// the file: keys that do not exist. A missing file means defaults. Errors name
-// the file or variable and the key, and have exit code 2.
+// Load reads the settings. env is os.Getenv, or a replacement in tests. The warnings name keys of the file that
+// do not exist. If the file is missing, the defaults apply. Errors name the file or variable and the key, and
+// have exit code 2.
 func Load(env func(string) string) (Config, []string, error) {
 	path, named, err := location(env)
 	if err != nil {

@@ -25,12 +25,12 @@ func ConfigDir(env func(string) string) (string, error) {
 	return base(env, runtime.GOOS, "XDG_CONFIG_HOME", ".config", "AppData")
 }
 
-// StateDir returns the folder for what must outlive the process: sandboxes.
+// StateDir returns the folder for files that must be kept, such as sandboxes.
 func StateDir(env func(string) string) (string, error) {
 	return base(env, runtime.GOOS, "XDG_STATE_HOME", ".local/state", "LocalAppData")
 }
 
-// CacheDir returns the folder for what may be deleted at any time.
+// CacheDir returns the folder for files that can be deleted at any time.
 func CacheDir(env func(string) string) (string, error) {
 	if runtime.GOOS == "darwin" && !filepath.IsAbs(env("XDG_CACHE_HOME")) {
 		return base(env, runtime.GOOS, "", "Library/Caches", "")

@@ -160,8 +160,8 @@ func typeName(tag string) string {
 	return strings.TrimPrefix(tag, "!!")
 }
 
-// Set writes a setting to the configuration file that env chooses, keeping the
-// rest of it, comments included. It returns the file's path.
+// Set writes a setting to the configuration file that env chooses. The rest of the file stays, including
+// comments. It returns the path of the file.
 func Set(env func(string) string, key, value string) (path string, err error) {
 	s, err := settingNamed(key)
 	if err != nil {
@@ -173,8 +173,7 @@ func Set(env func(string) string, key, value string) (path string, err error) {
 	return edit(env, func(f *file) bool { return f.set(s, value) })
 }
 
-// Unset removes a setting from the configuration file; one that is not there is
-// no error.
+// Unset removes a setting from the configuration file, if it is there.
 func Unset(env func(string) string, key string) (path string, err error) {
 	s, err := settingNamed(key)
 	if err != nil {

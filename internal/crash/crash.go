@@ -1,5 +1,4 @@
-// Package crash runs goroutines whose panics end the program with a worded error instead of
-// a dump.
+// Package crash runs goroutines. If one panics, the program ends with an error message instead of a stack dump.
 package crash
 
 import (
@@ -11,8 +10,8 @@ import (
 // handler is set once, when the program starts.
 var handler atomic.Pointer[func(what any, stack string)]
 
-// Handle sets what a panic of a goroutine of this package calls. It has to end the program.
-// Without it, and for all calls but the first, a panic stays one.
+// Handle sets the function that runs when a goroutine of this package panics. It must end the program. Only the
+// first call has an effect; without it, a panic is an ordinary panic.
 func Handle(f func(what any, stack string)) { handler.CompareAndSwap(nil, &f) }
 
 // Go runs f in a goroutine.

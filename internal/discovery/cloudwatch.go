@@ -15,9 +15,9 @@ import (
 
 var eksName = regexp.MustCompile(`^arn:aws[a-z-]*:eks:[a-z0-9-]+:\d{12}:cluster/([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
 
-// EKSName returns the name of an EKS cluster: of the ARN that its kubeconfig uses
-// as a name, or of the arguments of its credential plugin (`aws eks get-token
-// --cluster-name NAME`, `aws-iam-authenticator token -i NAME`); "" when neither says.
+// EKSName returns the name of an EKS cluster, from the ARN that its kubeconfig uses as a name, or from the
+// arguments of its credential plugin (`aws eks get-token --cluster-name NAME`, `aws-iam-authenticator token -i
+// NAME`). It is "" if neither has it.
 func EKSName(cfg *rest.Config, names ...string) string {
 	for _, n := range names {
 		if m := eksName.FindStringSubmatch(n); m != nil {
@@ -65,8 +65,8 @@ func (s Site) LogLink(eks string, l LogStream) string {
 // to send containers' logs.
 var fluentBit = kinds.Resource{Group: "apps", Version: "v1", Plural: "daemonsets", Kind: "DaemonSet", Namespaced: true}
 
-// SendsLogs says whether the cluster sends its containers' logs to CloudWatch. An
-// error for which kube.IsForbidden holds means that the user may not see that.
+// SendsLogs reports whether the cluster sends the logs of its containers to CloudWatch. If kube.IsForbidden
+// holds for the error, the user has no permission to find out.
 func SendsLogs(ctx context.Context, c *kube.Client) (bool, error) {
 	var found struct{}
 	err := c.Get(ctx, fluentBit, "amazon-cloudwatch", "fluent-bit", &found)

@@ -18,8 +18,8 @@ var (
 	eksHost = regexp.MustCompile(`\.([a-z]{2}(?:-[a-z]+)+-\d+)\.eks\.amazonaws\.com(\.cn)?$`)
 )
 
-// SiteOf tells where an EKS cluster is by the names that its kubeconfig gives it
-// (`aws eks update-kubeconfig` uses the cluster's ARN) or by its server's address.
+// SiteOf returns where an EKS cluster is, from the name in its kubeconfig (`aws eks update-kubeconfig` uses the
+// cluster's ARN) or from the address of its server.
 func SiteOf(server string, names ...string) (Site, bool) {
 	for _, n := range names {
 		if m := eksARN.FindStringSubmatch(n); m != nil {
@@ -55,7 +55,7 @@ var consoles = map[string]string{
 	"aws-eusc":   "console.amazonaws-eusc.eu",
 }
 
-// Console returns the address of the region's web console, "" where it is not known.
+// Console returns the address of the region's web console, "" if it is unknown.
 func (s Site) Console() string {
 	if domain := consoles[s.Partition]; domain != "" && s.Region != "" {
 		return "https://" + s.Region + "." + domain
@@ -65,8 +65,7 @@ func (s Site) Console() string {
 
 var clusterName = regexp.MustCompile(`^[A-Za-z0-9](-*[A-Za-z0-9]){0,62}$`)
 
-// ClusterConsole returns the page of a HyperPod cluster in the console, "" where
-// it has none that is known.
+// ClusterConsole returns the console page of a HyperPod cluster, "" if it is unknown.
 func (s Site) ClusterConsole(cluster string) string {
 	base := s.Console()
 	if base == "" || !clusterName.MatchString(cluster) {

@@ -33,9 +33,8 @@ func ManagedQueue(team string) string { return "hyperpod-ns-" + team + "-localqu
 // ManagedClusterQueue returns the name of a team's ClusterQueue.
 func ManagedClusterQueue(team string) string { return "hyperpod-ns-" + team + "-clusterqueue" }
 
-// TeamOf returns the quota allocation that task governance gave a namespace: as its
-// labels say, else, where they could not be read, as its name does; "" for a
-// namespace of another kind.
+// TeamOf returns the quota allocation that task governance gave a namespace: from its labels, or from its name
+// if the labels could not be read. It is "" for other namespaces.
 func TeamOf(namespace string, labels map[string]string) string {
 	if labels[kinds.ManagedQueueLabel] == "true" {
 		return labels[kinds.QuotaAllocationLabel]

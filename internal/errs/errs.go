@@ -138,8 +138,7 @@ func ExitOf(err error) Exit {
 	return Failure
 }
 
-// FileReason is the cause of a file's error without its path, for messages that
-// name the file themselves.
+// FileReason returns the cause of a file's error without its path, for messages that name the file themselves.
 func FileReason(err error) string {
 	var path *fs.PathError
 	var link *os.LinkError // a rename's
@@ -220,8 +219,8 @@ func writeDetails(b *strings.Builder, e *Error) {
 	}
 }
 
-// Several are errors about several things, each told on its own, in this order. The
-// exit code is that of the first.
+// Several holds errors about several things. Each is printed on its own, in this order. The exit code is that
+// of the first.
 type Several []error
 
 // Also adds an error to those before it; nil is none.
@@ -235,7 +234,7 @@ func Also(before, next error) error {
 	return append(Each(before), next)
 }
 
-// Each are the errors that an error consists of.
+// Each returns the errors that an error consists of.
 func Each(err error) Several {
 	if all, ok := err.(Several); ok {
 		return slices.Clip(all)

@@ -7,8 +7,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Lasted returns how long a job has run, or ran, and how long it waited before, or has
-// waited. A nil duration is not recorded, or does not apply to the state.
+// Lasted returns how long a job has run and how long it waited before, or how long it has been waiting. A
+// duration is nil if it is not recorded or does not apply to the state.
 func Lasted(j state.Job, s Status, now time.Time) (ran, waited *time.Duration) {
 	span := func(from, to time.Time) *time.Duration {
 		if from.IsZero() || to.Before(from) {
@@ -38,7 +38,7 @@ func Lasted(j state.Job, s Status, now time.Time) (ran, waited *time.Duration) {
 	return span(start, end), span(j.CreationTimestamp, start)
 }
 
-// Devices are the accelerators that all pods of a job request, by resource.
+// Devices returns the accelerators that all pods of a job request, by resource.
 func Devices(j state.Job) map[string]int64 {
 	out := map[string]int64{}
 	for _, r := range j.Roles {

@@ -16,9 +16,8 @@ type OnNodes struct {
 	Nodes []string
 }
 
-// FindOnNodes returns the jobs that have pods on nodes, those with the most pods first,
-// and how many other pods run there. Pods of DaemonSets and pods that ended do not count.
-// The name is the one that a pod's labels carry.
+// FindOnNodes returns the jobs that have pods on nodes, those with the most pods first, and the number of other
+// pods there. Pods of DaemonSets and pods that ended do not count. The names come from the labels of the pods.
 func FindOnNodes(pods []state.Pod, on func(node string) bool) (list []OnNodes, others int) {
 	type key struct{ namespace, name string }
 	found := map[key]*OnNodes{}

@@ -56,7 +56,7 @@ func crashing(pods []state.Pod) (state.Container, state.Pod, bool) {
 	return state.Container{}, state.Pod{}, false
 }
 
-// Wanted is how many pods a job is made of.
+// Wanted returns the number of pods that a job consists of.
 func Wanted(j state.Job) (n int) {
 	for _, r := range j.Roles {
 		n += int(r.Replicas)

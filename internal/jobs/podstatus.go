@@ -86,8 +86,8 @@ func containerStatus(p state.Pod, word string) string {
 	return word
 }
 
-// PodTrouble is why a pod does not run, or how one of its containers ended. It is
-// the zero value for a pod that is well.
+// PodTrouble is why a pod does not run, or how one of its containers ended. The zero value is for a healthy
+// pod.
 type PodTrouble struct {
 	// Reason is the word of the kubelet, the container runtime or the scheduler, such as
 	// ImagePullBackOff, OOMKilled or Unschedulable; Message is its sentence.

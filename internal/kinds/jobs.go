@@ -13,7 +13,7 @@ type Job struct {
 	// PodLabelFrom is given, the text that it leads to in the object (PodSelector).
 	PodLabel     string
 	PodLabelFrom []string
-	// SuspendPath leads to the boolean that holds a job back.
+	// SuspendPath leads to the boolean that suspends a job.
 	SuspendPath []string
 	// Roles lead to the parts of a job that become pods.
 	Roles []Role

@@ -150,7 +150,7 @@ func TestPartsOfOddObjects(t *testing.T) {
 	}
 	object = map[string]any{"spec": map[string]any{"replicaSpecs": []any{map[string]any{"name": 7, "template": map[string]any{}}}}}
 	if got := HyperPodPyTorchJob.Parts(object); len(got) != 1 || got[0].Name != "0" {
-		t.Errorf("a name that is none: %v", got)
+		t.Errorf("an unknown name: %v", got)
 	}
 }
 

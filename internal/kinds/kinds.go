@@ -1,7 +1,6 @@
-// Package kinds is the one table of the API kinds that hyperpod speaks of: the
-// job kinds it can start, list and explain, and the cluster's own kinds around
-// them. Everything that depends on a kind - paths, pod labels, where the pod
-// templates are - is data here, so a new kind is a new row.
+// Package kinds is the one table of the API kinds that hyperpod knows: the job kinds that it can start, list
+// and explain, and the cluster's own kinds around them. Paths, pod labels, the places of pod templates and
+// everything else that depends on a kind is data here, so a new kind is a new row.
 package kinds
 
 import "strings"
@@ -115,7 +114,7 @@ var (
 	SelfSubjectAccessReview = Resource{Group: "authorization.k8s.io", Version: "v1", Plural: "selfsubjectaccessreviews", Kind: "SelfSubjectAccessReview"}
 )
 
-// VisibilityGroup is the API group in which Kueue tells the order of its queues.
+// VisibilityGroup is the API group in which Kueue publishes the order of its queues.
 const VisibilityGroup = "visibility.kueue.x-k8s.io"
 
 // QueueVisibility is a LocalQueue in that group; what waits is its subresource.
@@ -161,26 +160,26 @@ const (
 	AutoResumeAnnotation = "sagemaker.amazonaws.com/enable-job-auto-resume"
 	MaxRetryAnnotation   = "sagemaker.amazonaws.com/job-max-retry-count"
 
-	// OwnPrefix is the prefix of every label and annotation that is hyperpod's own.
+	// OwnPrefix is the prefix of every label and annotation of hyperpod.
 	OwnPrefix = "cli.hyperpod/"
-	// CreatedByLabel is how the official CLI v2 and its admission policy name who made a job.
+	// CreatedByLabel names the creator of a job, as the official CLI v2 and its admission policy set it.
 	CreatedByLabel = "sagemaker.user/created-by"
 
 	// IdempotencyAnnotation carries the key of start-job --idempotency-key.
 	IdempotencyAnnotation = OwnPrefix + "idempotency-key"
 	// DefinitionAnnotation is the fingerprint of the definition of a job with such a key.
 	DefinitionAnnotation = OwnPrefix + "definition"
-	// CreatedByAnnotation names who made the job, as far as the client knows.
+	// CreatedByAnnotation names the creator of the job, as far as the client knows.
 	CreatedByAnnotation = OwnPrefix + "created-by"
 	// TogetherLabel, on an object, is the name of the job that it was submitted with.
 	TogetherLabel = OwnPrefix + "job"
 	// TogetherAnnotation, on a job, lists what was submitted with it and goes with it.
 	TogetherAnnotation = OwnPrefix + "with"
-	// CommandAnnotation is the command line that made the job.
+	// CommandAnnotation is the command line that created the job.
 	CommandAnnotation = OwnPrefix + "command"
-	// TemplateAnnotation names the template a job was made from.
+	// TemplateAnnotation names the template that a job was created from.
 	TemplateAnnotation = OwnPrefix + "template"
-	// TemplateLabel marks a ConfigMap that holds a template of the team's.
+	// TemplateLabel marks a ConfigMap with a template of the team.
 	TemplateLabel = OwnPrefix + "template"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).
 	DurationAnnotation = OwnPrefix + "sandbox-duration"

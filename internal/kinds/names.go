@@ -8,8 +8,7 @@ import (
 // label is a DNS label (RFC 1123).
 var label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
-// NotNamespace says why no namespace can have a name; "" when one can. Namespaces have
-// DNS labels as names.
+// NotNamespace returns why a namespace cannot have a name, "" if it can. Namespaces have DNS labels as names.
 func NotNamespace(name string) string {
 	if len(name) <= 63 && label.MatchString(name) {
 		return ""

@@ -1,6 +1,6 @@
-// Package kube is a small REST client of the Kubernetes API: slim lists, single
-// objects, watches that survive trouble, and errors made for people. A cluster,
-// a sandbox and a snapshot differ only in the transport below it.
+// Package kube is a small REST client of the Kubernetes API: slim lists, single objects, watches that resume
+// after failures, and errors for people. A cluster, a sandbox and a snapshot differ only in the transport below
+// it.
 package kube
 
 import (

@@ -98,7 +98,7 @@ func (c *Client) renews() bool {
 	return c.worked.Load() && c.config != nil && (c.config.ExecProvider != nil || c.config.BearerTokenFile != "")
 }
 
-// try sends a call once. sent tells whether the server may have got all of it.
+// try sends a call once. sent reports whether the server may have got all of it.
 func (c *Client) try(ctx context.Context, k call, attempt int, delay *delays) (resp *http.Response, sent bool, err error) {
 	release, err := c.acquire(ctx)
 	if err != nil {

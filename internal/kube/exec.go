@@ -27,7 +27,7 @@ import (
 // TerminalSize is the size of a terminal in characters.
 type TerminalSize struct{ Width, Height uint16 }
 
-// ExecOptions say what runs where. Streams that are nil are not asked for.
+// ExecOptions describes a command to run. Streams that are nil are not requested.
 type ExecOptions struct {
 	Namespace, Pod, Container string
 	// Command is the program and its arguments, each on its own: no shell reads them.

@@ -125,8 +125,7 @@ func (c *Client) Delete(ctx context.Context, r kinds.Resource, namespace, name s
 		verb: "delete", res: r, namespace: namespace, name: name}, nil)
 }
 
-// CanI asks the server whether the user may do something (a
-// SelfSubjectAccessReview). subresource may be "".
+// CanI asks the server whether the user has a permission (a SelfSubjectAccessReview). subresource may be "".
 func (c *Client) CanI(ctx context.Context, verb string, r kinds.Resource, namespace, subresource string) (bool, error) {
 	review := map[string]any{
 		"apiVersion": kinds.SelfSubjectAccessReview.GroupVersion(), "kind": kinds.SelfSubjectAccessReview.Kind,

@@ -1,5 +1,5 @@
-// Package notify tells a person or a program about a job: on the terminal, by a command,
-// or by a request to an address. Each way is bounded in time.
+// Package notify sends notifications about a job: on the terminal, to a command, or as a request to a URL. Each
+// has a time limit.
 package notify
 
 import (

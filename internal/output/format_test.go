@@ -196,6 +196,6 @@ func TestFormatsThatACommandLacks(t *testing.T) {
 	}
 	f, _ := ParseFormat("json", false)
 	if err := Print(s, f, make(chan int), nil, nil); errs.ExitOf(err) != errs.Failure || b.Out.Len() > 0 {
-		t.Errorf("a document that is none: %v %q", err, b.Out)
+		t.Errorf("an unprintable document: %v %q", err, b.Out)
 	}
 }

@@ -22,8 +22,8 @@ import (
 
 func init() { noprobe.Restore() }
 
-// IO is the standard input and output of a command and what they can do. The
-// fields may be set freely; nothing else is looked at.
+// IO is the standard input and output of a command and what they can do. The fields may be set freely; IO has
+// no hidden state.
 type IO struct {
 	In       io.Reader
 	Out, Err io.Writer

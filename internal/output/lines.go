@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Line is one row of a list that changes; its key tells it from others. The
-// value is a struct or a map.
+// Line is one row of a list that changes, identified by its key. The value is a struct or a map.
 type Line struct {
 	Key   string
 	Value any

@@ -37,8 +37,8 @@ func NewProgress(s *IO) *Progress {
 	return &Progress{out: s.Err, inline: s.ErrTTY, quiet: s.Quiet, width: s.Width, color: s.ErrColor, now: s.Now}
 }
 
-// Update says what is going on. It may be called often. Shorter texts, longest
-// first, stand for it on a terminal that is too narrow.
+// Update shows what is going on. It may be called often. On a terminal that is too narrow for the text, it
+// shows the longest of the shorter texts that fits.
 func (p *Progress) Update(text string, shorter ...string) {
 	if p.quiet {
 		return
@@ -68,7 +68,7 @@ func (p *Progress) Above(print func()) {
 	}
 }
 
-// Done takes the line away and, if last is not empty, prints it instead.
+// Done removes the line and, if last is not empty, prints last instead.
 func (p *Progress) Done(last string) {
 	p.clear()
 	p.text = ""

@@ -16,7 +16,7 @@ type Screen struct {
 // NewScreen returns an empty screen.
 func NewScreen(s *IO) *Screen { return &Screen{io: s} }
 
-// Redraws reports whether a text can be drawn over.
+// Redraws reports whether a text can be replaced in place.
 func (c *Screen) Redraws() bool { return c.io.OutTTY && c.io.Cursor }
 
 // Update draws a text over the one before. An error is one of writing to Out.

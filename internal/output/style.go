@@ -6,9 +6,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Style says what a text means; how that looks is decided here, with the
-// terminal's own 16 colors, which its owner has made readable on the
-// background at hand.
+// Style is the meaning of a text. This package decides how it looks, with the terminal's own 16 colors, which
+// its owner has made readable on their background.
 type Style int
 
 // The styles.

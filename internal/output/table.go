@@ -14,7 +14,7 @@ type Column struct {
 	Wide bool
 	// Right aligns the column to the right: numbers. It is never truncated.
 	Right bool
-	// Keep holds the column back from being truncated: names to be copied.
+	// Keep prevents truncation: for names that people copy.
 	Keep bool
 	// Wrap breaks a text that is too long into lines below each other, instead of
 	// truncating it: sentences to be read. It is for tables that are printed once.
@@ -28,7 +28,7 @@ type Column struct {
 	Ticks bool
 }
 
-// Cell is a text and what it means.
+// Cell is a text and its meaning.
 type Cell struct {
 	Text  string
 	Style Style
@@ -44,7 +44,7 @@ func (c Cell) equal(o Cell) bool {
 	return c.Bar == nil || *c.Bar == *o.Bar
 }
 
-// Table is what people see of a list. Rows may be shorter than Columns.
+// Table is a list for people. Rows may be shorter than Columns.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell

@@ -28,9 +28,8 @@ func (s *sheet) wrap() {
 	s.rows = rows
 }
 
-// WrapText breaks a line of text at blanks into lines of at most width columns; 0 is
-// any. What fits stays as it is written, and the lines of what does not are indented
-// as it was.
+// WrapText breaks a line of text at blanks into lines of at most width columns; 0 means no limit. A line that
+// fits stays unchanged. Other lines keep the indentation of the original line.
 func WrapText(text string, width int) []string {
 	if width <= 0 || displaywidth.String(text) <= width {
 		return []string{text}

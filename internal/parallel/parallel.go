@@ -1,4 +1,4 @@
-// Package parallel does the same to every element of a list, on all processors.
+// Package parallel runs a function for each element of a list, on all processors.
 package parallel
 
 import (
@@ -7,9 +7,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
-// Map calls f on the elements of a list, each processor on a part of it, and returns
-// what it made of them, in their order. The error is that of the first element that
-// has one; of those after it f need not have been called.
+// Map calls f for the elements of a list, on all processors, and returns the results in order. The error is
+// that of the first element that has one; f may not have been called for the elements after it.
 func Map[T, R any](list []T, f func(T) (R, error)) ([]R, error) {
 	out := make([]R, len(list))
 	parts := min(runtime.GOMAXPROCS(0), len(list))

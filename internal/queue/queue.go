@@ -1,6 +1,5 @@
-// Package queue is what waits for quota, in the order in which the scheduler
-// takes it, with the reason in a few words, and how long tasks have waited and
-// run. It is a pure function of values; docs/quota.md defines the figures.
+// Package queue lists what waits for quota, in the order of the scheduler, with a short reason, and how long
+// tasks have waited and run. It is a pure function of values; docs/quota.md defines the figures.
 package queue
 
 import (

@@ -31,7 +31,7 @@ func ReasonCodes() []string {
 	return []string{WaitingForQuota, ExceedsMaxQuota, NoMatchingFlavor, WaitingForOthers, PendingEvaluation, Misconfigured, QueueStopped, QueueInactive, Requeued, Other}
 }
 
-// Detail tells the reasons of one code apart.
+// Detail distinguishes reasons with the same code.
 type Detail string
 
 // The details of reasons.

@@ -19,9 +19,9 @@ var measured = []struct {
 	{"borrowed", "Use beyond nominal quota that others lend.", func(f FiguresJSON) *float64 { return f.Borrowed }},
 	{"overcommitted", "Use beyond nominal quota that nobody lends.", func(f FiguresJSON) *float64 { return f.Overcommit }},
 	{"lent", "What others use of the nominal quota, by the convention of docs/quota.md.", func(f FiguresJSON) *float64 { return f.Lent }},
-	{"free", "Nominal quota that is neither used nor lent and can be had now.", func(f FiguresJSON) *float64 { return f.Free }},
-	{"borrowable", "What can be borrowed right now on top of the free quota.", func(f FiguresJSON) *float64 { return f.Borrowable }},
-	{"limit", "The most that the queue can ever hold.", func(f FiguresJSON) *float64 { return f.Limit }},
+	{"free", "Nominal quota that is neither used nor lent and is available now.", func(f FiguresJSON) *float64 { return f.Free }},
+	{"borrowable", "Quota that can be borrowed now in addition to the free quota.", func(f FiguresJSON) *float64 { return f.Borrowable }},
+	{"limit", "Maximum that the queue can ever hold.", func(f FiguresJSON) *float64 { return f.Limit }},
 }
 
 // MetricPrefix begins the names of all metrics.

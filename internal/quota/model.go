@@ -24,11 +24,11 @@ type Figures struct {
 	Borrowed, Overcommit *int64
 	// Lent is what others use of Nominal, by the convention of this package.
 	Lent *int64
-	// Free is what is neither used nor lent of Nominal and can be had right now;
-	// Borrowable what can be borrowed right now on top. Together they are what
-	// Kueue would admit now without preempting anyone.
+	// Free is the part of Nominal that is neither used nor lent and is available now.
+	// Borrowable is what can be borrowed now in addition. Together they are what Kueue
+	// would admit now without preemption.
 	Free, Borrowable *int64
-	// Lendable is what others can borrow right now of what is idle of Nominal.
+	// Lendable is the idle part of Nominal that others can borrow now.
 	Lendable *int64
 	// Limit is the most that can ever be held, with all the rest idle.
 	Limit *int64
@@ -112,8 +112,7 @@ type Report struct {
 	leads func(*state.Workload) string
 }
 
-// Leads returns the function that tells the ClusterQueue in which a workload
-// waits; "" when it is unknown.
+// Leads returns the function that returns the ClusterQueue in which a workload waits; "" if it is unknown.
 func (r *Report) Leads() func(*state.Workload) string { return r.leads }
 
 // Build makes the report from what was read of a cluster: ClusterQueues, Cohorts,

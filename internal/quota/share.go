@@ -21,8 +21,7 @@ func weightOf(q *resource.Quantity) float64 {
 type Share struct {
 	// Weight is the queue's weight; 0 always loses.
 	Weight float64
-	// Weighted is what it borrows, in thousandths of what there is to lend in its
-	// cohort, for the resource that it borrows most, divided by the weight. The
+	// Weighted is what it borrows, in thousandths of what its cohort can lend, for the resource that it borrows most, divided by the weight. The
 	// queue with the lowest goes first. +Inf: it borrows with weight 0.
 	Weighted float64
 	// Resource is the resource it borrows most of; "" when it borrows nothing.

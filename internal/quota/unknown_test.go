@@ -26,7 +26,7 @@ func groupsOf(t *testing.T, fields string) []state.ResourceGroup {
 	return groups
 }
 
-// TestBadQuantities: a queue with an amount that is none is left out, and named
+// TestBadQuantities: a queue with an invalid amount is left out, and named
 // with the flavor and resource.
 func TestBadQuantities(t *testing.T) {
 	for _, c := range []struct{ fields, problem string }{

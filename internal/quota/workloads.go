@@ -22,7 +22,7 @@ func Holds(w *state.Workload) bool {
 	return w.Admission != nil && w.Active && is(w, QuotaReserved) && !is(w, Finished)
 }
 
-// Waits reports a workload that wants quota and has none.
+// Waits reports a workload that needs quota and has none.
 func Waits(w *state.Workload) bool {
 	return w.Active && !is(w, QuotaReserved) && !is(w, Finished)
 }
@@ -55,7 +55,7 @@ func eachUse(w *state.Workload, put func(Key, int64)) {
 	}
 }
 
-// DemandOf is what a waiting workload asks for.
+// DemandOf returns what a waiting workload requests.
 func DemandOf(w *state.Workload) state.Amounts {
 	if !Waits(w) {
 		return nil
@@ -63,7 +63,7 @@ func DemandOf(w *state.Workload) state.Amounts {
 	return RequestsOf(w)
 }
 
-// RequestsOf is what all pods of a workload ask for.
+// RequestsOf returns what all pods of a workload request.
 func RequestsOf(w *state.Workload) state.Amounts {
 	out := state.Amounts{}
 	for _, p := range w.PodSets {

@@ -1,7 +1,6 @@
-// Package rights knows what each command of this program asks the API server, and makes
-// the Roles that grant exactly that to the data scientists of a team. It is pure.
-//
-// test/script/rights_test.go compares the table with the requests of every command.
+// Package rights holds what each command of this program asks the API server, and creates the Roles that grant
+// exactly that to the data scientists of a team. It is pure. test/script/rights_test.go compares the table with
+// the requests of every command.
 package rights
 
 import (
@@ -21,8 +20,8 @@ type Right struct {
 	Cluster bool
 }
 
-// Command is a command and what it asks for. Without an optional right the command works
-// and reports what is hidden.
+// Command is a command and the permissions that it uses. Without an optional permission the command works and
+// reports what is hidden.
 type Command struct {
 	Name            string
 	Needs, Optional []Right

@@ -224,8 +224,8 @@ func text(t *testing.T, s *snapshot.Snapshot) string {
 	return b.String()
 }
 
-// TestEditedSnapshot: a snapshot that was changed by hand is refused for a quantity
-// that is none, like a file of plain objects; labels and texts may be anything.
+// TestEditedSnapshot: a snapshot that was changed by hand is refused for an invalid
+// quantity, like a file of plain objects. Labels and texts may have any value.
 func TestEditedSnapshot(t *testing.T) {
 	var good bytes.Buffer
 	if err := capture(t, fixture.Teams(5, "").Client(), snapshot.Options{}).Write(&good); err != nil {

@@ -146,8 +146,8 @@ func TestNotInFile(t *testing.T) {
 	}
 }
 
-// TestLacking: a file that speaks of objects of a kind, or counts them, and has none
-// lacks the kind; a queue that counts nothing and a file of jobs alone lack none.
+// TestLacking: a file that mentions or counts objects of a kind, and has none of
+// them, lacks the kind; a queue that counts nothing and a file of jobs alone lack none.
 func TestLacking(t *testing.T) {
 	const head = "apiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a, namespace: t}\n"
 	for doc, want := range map[string]string{

@@ -43,8 +43,8 @@ func (s *Snapshot) store(resource string) (*store.Store, error) {
 	return st, nil
 }
 
-// Handler returns the snapshot as an API that can only be read. What could not be
-// read when it was taken is refused as the cluster refused it.
+// Handler returns the snapshot as a read-only API. It refuses what could not be read when the snapshot was
+// taken, like the cluster did.
 func (s *Snapshot) Handler() http.Handler {
 	return &handler{s: s, api: api.NewServer(backend{s})}
 }

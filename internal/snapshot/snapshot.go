@@ -26,7 +26,7 @@ const (
 	fileFormat = 1
 )
 
-// Info is what a snapshot says of itself.
+// Info is the header of a snapshot.
 type Info struct {
 	Kind   string `json:"kind"`
 	Format int    `json:"format"`

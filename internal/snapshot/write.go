@@ -63,9 +63,9 @@ type SaveOptions struct {
 	Force bool
 }
 
-// Save writes the snapshot to a file that only its owner can read, in one step;
-// the name's ending .gz asks for compression. An older snapshot at that place is
-// replaced, another file only with Force. It returns the size in bytes.
+// Save writes the snapshot to a file that only its owner can read, in one step. If the name ends in .gz, the
+// file is compressed. Save replaces an older snapshot of that name, and any other file only with Force. It
+// returns the size in bytes.
 func (s *Snapshot) Save(path string, o SaveOptions) (int64, error) {
 	if err := mayReplace(path, o.Force); err != nil {
 		return 0, err

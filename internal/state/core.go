@@ -55,7 +55,7 @@ type Pod struct {
 	NodeName        string
 	PriorityClass   string
 	Ready           bool
-	Gated           bool // scheduling gates hold it back
+	Gated           bool // it has scheduling gates
 	Restarts        int  // of all containers
 	Start           *time.Time
 	Conditions      []Condition

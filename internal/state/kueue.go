@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Workload is Kueue's record of a job that asks for quota.
+// Workload is Kueue's record of a job that requests quota.
 type Workload struct {
 	Meta
-	Active        bool // false: a user holds it back
+	Active        bool // false: a person deactivated it
 	QueueName     string
 	PriorityClass string
 	// PriorityClassKind is WorkloadPriorityClass or PriorityClass; "" without a class.
@@ -108,7 +108,7 @@ type Requirement struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// Preemption is whom a queue's workloads may evict. Empty policies mean Never.
+// Preemption says which workloads a queue's workloads may evict. Empty policies mean Never.
 type Preemption struct {
 	WithinClusterQueue  string
 	ReclaimWithinCohort string

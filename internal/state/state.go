@@ -26,8 +26,8 @@ type Want struct {
 	// all namespaces is forbidden; it is called at most once. Nil: no fallback.
 	FallbackNamespaces func(context.Context) ([]string, error)
 	// FallbackQueues names the ClusterQueues to read one by one when their list is
-	// forbidden, as it is to members of a team. Nil: no fallback. Those that may not
-	// be read, or do not exist, are left out without a word.
+	// forbidden, as it is to members of a team. Nil: no fallback. Load silently leaves
+	// out those that the user may not read or that do not exist.
 	FallbackQueues func(context.Context) ([]string, error)
 }
 

@@ -9,8 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
-// PendingWorkload is a workload's place in its queues as Kueue's visibility API
-// has it, from 0.
+// PendingWorkload is the position of a workload in its queues, from 0, in Kueue's visibility API.
 type PendingWorkload struct {
 	Namespace, Name              string
 	InClusterQueue, InLocalQueue int
@@ -19,9 +18,8 @@ type PendingWorkload struct {
 // pendingLimit is far above what a person reads; the API's own default is 1,000.
 const pendingLimit = "10000"
 
-// PendingIn reads the order of what waits in a LocalQueue, as Kueue's visibility
-// API tells it. A cluster without that API is an error for which
-// kube.IsNotServed or IsNotFound holds.
+// PendingIn reads the order of the workloads that wait in a LocalQueue from Kueue's visibility API. For a
+// cluster without that API, kube.IsNotServed or IsNotFound holds for the error.
 func PendingIn(ctx context.Context, c *kube.Client, namespace, localQueue string) ([]PendingWorkload, error) {
 	r, err := reader.Served(ctx, c, kinds.QueueVisibility)
 	if err != nil {

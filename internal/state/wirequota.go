@@ -6,9 +6,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// UnmarshalJSON reads a quota. An amount that is none counts as zero, a limit
-// that is none as no limit, and both are noted as faults: one odd field must not
-// hide a queue.
+// UnmarshalJSON reads a quota. An invalid amount counts as zero and an invalid limit as no limit. Both are
+// recorded as faults, so that one bad field does not hide a queue.
 func (r *ResourceQuota) UnmarshalJSON(b []byte) error {
 	var w struct {
 		Name           string  `json:"name"`
@@ -43,7 +42,7 @@ func (r *ResourceQuota) quota(field string, a *amount) *resource.Quantity {
 	return &q
 }
 
-// UnmarshalJSON reads what is used; an amount that is none counts as zero.
+// UnmarshalJSON reads what is used. An invalid amount counts as zero.
 func (r *ResourceUsage) UnmarshalJSON(b []byte) error {
 	var w struct {
 		Name     string `json:"name"`

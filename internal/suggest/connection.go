@@ -11,7 +11,7 @@ func Kubeconfig(file string) errs.Suggestion { return errs.Option("--kubeconfig"
 // Context uses another context of the kubeconfig.
 func Context(name string) errs.Suggestion { return errs.Option("--context", name) }
 
-// Sandbox lists the jobs of the practice cluster, which needs no kubeconfig.
+// Sandbox lists the jobs of the sandbox, which needs no kubeconfig.
 func Sandbox() errs.Suggestion {
 	return errs.Run("list-jobs", "-A", "--sandbox").WithNote("a practice cluster on this machine")
 }
@@ -26,8 +26,7 @@ func AWSIdentity() errs.Suggestion {
 	return errs.Other("aws", "sts", "get-caller-identity").WithNote("for EKS: shows whether the AWS credentials are valid")
 }
 
-// CanI asks whether the user has a permission. For a namespaced kind, namespace ""
-// is all namespaces.
+// CanI checks whether the user has a permission. For a namespaced kind, namespace "" is all namespaces.
 func CanI(verb, resource string, namespaced bool, namespace string) errs.Suggestion {
 	args := []string{"kubectl", "auth", "can-i", verb, resource}
 	switch {

@@ -22,7 +22,7 @@ func (e *OutsideError) Error() string {
 // ErrIncomplete is an archive that ends before its end.
 var ErrIncomplete = errors.New("the archive is not complete")
 
-// Unpacking says where an archive goes.
+// Unpacking describes where and how an archive is unpacked.
 type Unpacking struct {
 	Root *os.Root
 	// Base is the name of the archive's one file or folder, "." for any. As replaces it.

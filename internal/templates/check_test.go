@@ -275,7 +275,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 	}
 }
 
-// A file of v2's, and text that is none, have one fault.
+// A configuration file of v2, and a file that is not text, have one fault.
 func TestCheckOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"training_cfg: {}\ncluster: {}\n": "1:1: this is a configuration file of HyperPod CLI v2, not a manifest\n",

@@ -70,8 +70,8 @@ func TestJobSetCounts(t *testing.T) {
 	}
 }
 
-// Every job kind's fields are checked: an unknown one, a word for a number, and a
-// quantity that is none.
+// Every job kind's fields are checked: an unknown one, a word for a number, and an
+// invalid quantity.
 func TestFieldsOfEveryJobKind(t *testing.T) {
 	pod := "template: {spec: {serviceAccountName: V_KSA, containers: [{name: pytorch, image: \"i:1\", resources: {limits: {cpu: PLACE}}}]}}"
 	specs := map[string]string{

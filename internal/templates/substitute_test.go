@@ -278,8 +278,8 @@ func TestUnsaidNamespace(t *testing.T) {
 	}
 }
 
-// A parameter's value goes where the manifest has its placeholder, and only a
-// flag, or a parameter without a placeholder, is laid over.
+// A parameter's value replaces its placeholder. Only a flag, or a parameter without a
+// placeholder, changes other parts of the manifest.
 func TestParametersAndFlags(t *testing.T) {
 	text := func(header string) string {
 		return header + "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\nspec:\n  pytorchReplicaSpecs:\n" +

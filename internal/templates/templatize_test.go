@@ -137,7 +137,7 @@ spec:
 	}
 }
 
-// containsAll tells whether the objects still have everything that they had.
+// containsAll reports whether the objects still have everything that they had.
 func containsAll(was, is []map[string]any) bool {
 	if len(was) != len(is) {
 		return false

@@ -1,6 +1,5 @@
-// Package upload takes the code of a folder along with a job: the files become a
-// ConfigMap that belongs to the job, and a read-only volume in its pods. The kubelet
-// writes the files, so the image needs no program for it.
+// Package upload sends the code of a folder with a job: the files become a ConfigMap that belongs to the job,
+// and a read-only volume in its pods. The kubelet writes the files, so the image needs no program for it.
 package upload
 
 import (
@@ -55,7 +54,7 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%d bytes in %d files are too much", e.Bytes, e.Files)
 }
 
-// SecretsError are files whose names speak of secrets.
+// SecretsError reports files whose names suggest secrets.
 type SecretsError struct{ Paths []string }
 
 func (e *SecretsError) Error() string {

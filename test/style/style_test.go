@@ -64,6 +64,15 @@ var phrases = []phrase{
 	rule(`\bdemands? on\b`, "requirement"),
 	rule(`\b(is|are|was|were|be) (asked|waited|looked) for\b`, "requested; active voice"),
 	rule(`\bbe it\b`, "whether"),
+	rule(`\btells whether\b`, "reports whether"),
+	rule(`\bunsaid\b`, "the default, in brackets"),
+	rule(`\bunless (said|told)\b`, "by default"),
+	rule(`\b(lay|lays|laid|laying) ([a-z]+ ){0,3}over\b`, "override, apply to, on top"),
+	rule(`\b(that|which|who|and) (is|are) none\b`, "is not a ..., invalid, \"if there is none\""),
+	rule(`\b(hold|holds|held|holding) ([a-z]+ ){1,2}back\b`, "suspend, delay"),
+	rule(`\bcan be had\b`, "available"),
+	rule(`\bhangs? on\b`, "depends on"),
+	rule(`\bspeaks? of\b`, "suggests, concerns"),
 }
 
 func rule(expr, instead string) phrase {

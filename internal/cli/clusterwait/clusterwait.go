@@ -1,5 +1,5 @@
-// Package clusterwait waits until a HyperPod cluster is what a request made of it, and
-// reports the progress of its instance groups.
+// Package clusterwait waits until a HyperPod cluster is as a request asked for, and reports the progress of its
+// instance groups.
 package clusterwait
 
 import (
@@ -42,8 +42,7 @@ func (w Flags) Validate() error {
 	return factory.CheckTimeout(w.Timeout)
 }
 
-// InService waits until the cluster and all its groups are in service with as many
-// instances as they are to have.
+// InService waits until the cluster and all its groups are in service with their target numbers of instances.
 func (w Flags) InService(ctx context.Context, f *factory.Factory, client *aws.Client, name string) error {
 	return w.until(ctx, f, client, name, func(c clusters.Cluster) (bool, error) {
 		done, failed := clusters.Settled(c)

@@ -10,8 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Choice is a flag that takes one word out of a few, whatever its case. A word
-// that is none of them is an error as soon as the command line is read.
+// Choice is a flag whose value is one of a few words, in upper or lower case. Any other word is an error when
+// the command line is parsed.
 type Choice struct {
 	Name, Usage string
 	Words       []string

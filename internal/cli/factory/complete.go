@@ -26,8 +26,8 @@ import (
 // completionDeadline limits the time of a completion. After it, the shell gets no words.
 const completionDeadline = time.Second
 
-// Lookup finds the words that are valid at a position of the command line. With an
-// error it returns the words that it found nevertheless.
+// Lookup finds the words that are valid at a position of the command line. With an error, it still returns the
+// words that it found.
 type Lookup func(ctx context.Context, f *Factory) ([]string, error)
 
 // Complete attaches the completion from a fixed list to a flag.

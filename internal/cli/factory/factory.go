@@ -66,7 +66,7 @@ type Factory struct {
 	// Config is loaded before a command runs.
 	Config config.Config
 
-	// ClockGiven: the command was given the time, so that no note speaks of the age of a
+	// ClockGiven reports that a flag set the time, so notes do not mention the age of a
 	// snapshot.
 	ClockGiven bool
 	// Suggested is called with each suggestion that is printed; nil: with none.

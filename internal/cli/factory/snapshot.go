@@ -77,7 +77,7 @@ func (f *Factory) openSnapshot(path string) (*Cluster, error) {
 	return &Cluster{Client: c, Snapshot: s, Context: s.Info.Context, ContextNamespace: s.Info.Namespace, Now: func() time.Time { return now }}, nil
 }
 
-// CheckMaxAge refuses a --max-age without a snapshot, or one that is none.
+// CheckMaxAge refuses --max-age without a snapshot, or with an invalid duration.
 func (f *Factory) CheckMaxAge(given bool) error {
 	if !given {
 		return nil

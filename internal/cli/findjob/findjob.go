@@ -113,7 +113,7 @@ func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespa
 // errAbsent is the cause of the error about a job that does not exist.
 var errAbsent = errors.New("job not found")
 
-// Absent reports whether err is Find's error about a job that does not exist.
+// Absent reports whether err is the error of Find about a job that does not exist.
 func Absent(err error) bool { return errors.Is(err, errAbsent) }
 
 func candidates(ctx context.Context, c *factory.Cluster, kind string) ([]kinds.Job, error) {

@@ -97,7 +97,7 @@ func Nodes(list []clusters.Node, names []string, cluster string) ([]clusters.Nod
 
 // Use is what runs on nodes.
 type Use struct {
-	// Known tells whether the pods could be read.
+	// Known reports whether the pods could be read.
 	Known bool
 	Jobs  []jobs.OnNodes
 	// Others are pods of no job.

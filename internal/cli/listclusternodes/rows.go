@@ -32,7 +32,7 @@ type Row struct {
 	// Node is the name of the Kubernetes node.
 	Node  *string
 	Ready *bool
-	// Unschedulable tells whether the node is cordoned.
+	// Unschedulable reports whether the node is cordoned.
 	Unschedulable *bool
 	jobs.HealthRow
 	Pods      *int

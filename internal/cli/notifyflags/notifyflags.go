@@ -1,4 +1,4 @@
-// Package notifyflags holds the flags by which a wait tells about its end.
+// Package notifyflags holds the flags for notifications at the end of a wait.
 package notifyflags
 
 import (
@@ -48,8 +48,7 @@ func (n *Flags) Validate() error {
 	return nil
 }
 
-// Ended tells about the end of a wait. What goes wrong is a warning: the exit code is
-// that of the wait.
+// Ended sends the notifications at the end of a wait. Failures are warnings: the exit code is that of the wait.
 func (n *Flags) Ended(ctx context.Context, f *factory.Factory, r wait.Request, last wait.Progress, err error) {
 	if !n.Given() || ctx.Err() != nil {
 		return

@@ -1,4 +1,4 @@
-// Package podend notices the end of a pod that a command uses, and says why it ended.
+// Package podend notices the end of a pod that a command uses, and reports why it ended.
 package podend
 
 import (

@@ -1,9 +1,7 @@
-// Package startgc holds the garbage collector back while the linked packages are
-// initialised: what they allocate (about 8 MB, most of it Kueue's and
-// Kubernetes' tables) stays alive anyway, and collecting meanwhile costs a fifth
-// of a start. It has to be initialised before them, which its import path sees
-// to: packages that are ready are initialised in the order of their paths (Go
-// specification, "Program initialization").
+// Package startgc turns off the garbage collector while the linked packages are initialized. What they allocate
+// (about 8 MB, mostly tables of Kueue and Kubernetes) stays alive anyway, and collecting it costs a fifth of a
+// start. Packages without pending imports are initialized in the order of their paths (Go specification,
+// "Program initialization"); the import path of this package makes it one of the first.
 package startgc
 
 import "runtime/debug"
@@ -11,5 +9,5 @@ import "runtime/debug"
 // normal is the setting of GOGC, in percent.
 var normal = debug.SetGCPercent(-1)
 
-// Restore lets the garbage collector work as GOGC says.
+// Restore lets the garbage collector work according to GOGC.
 func Restore() { debug.SetGCPercent(normal) }

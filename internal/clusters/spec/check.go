@@ -51,7 +51,7 @@ type Fault struct {
 	Min, Max int
 }
 
-// IsWarning tells a fault that does not keep the document from being sent.
+// IsWarning reports a fault with which the document is sent nevertheless.
 func (f Fault) IsWarning() bool {
 	return slices.Contains([]Kind{Spelling, UnknownInstance, Fixed, Unchecked}, f.Kind)
 }

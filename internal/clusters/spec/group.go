@@ -17,8 +17,8 @@ func reported() []string {
 	}
 }
 
-// FromDetails turns a group of DescribeCluster's answer into the specification that
-// UpdateCluster takes. Members that this version does not know stay.
+// FromDetails turns a group in the answer of DescribeCluster into the specification that UpdateCluster takes.
+// It keeps members that this version does not know.
 func FromDetails(details map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range details {
@@ -69,7 +69,7 @@ func desired(in map[string]any, names ...string) map[string]any {
 	return out
 }
 
-// Merge lays the members that a file gives a group over those that it has.
+// Merge returns the members of a group with those of a file on top.
 func Merge(have, given map[string]any) map[string]any {
 	out := maps.Clone(have)
 	maps.Copy(out, given)

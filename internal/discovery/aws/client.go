@@ -112,7 +112,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	return out, nil
 }
 
-// Region is the region that the client works in.
+// Region returns the region of the client.
 func (c *Client) Region() string { return c.cfg.Region }
 
 // in returns the configuration for a region.

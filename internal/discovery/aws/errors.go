@@ -39,7 +39,7 @@ func throttled(err error) bool { return slices.Contains(throttledCodes, codeOf(e
 // errNoCredentials is the cause of errors about credentials that the SDK does not find.
 var errNoCredentials = errors.New("get credentials")
 
-// IsConflict reports that the resource is changed by somebody else, or in use.
+// IsConflict reports that another caller is changing the resource, or that it is in use.
 func IsConflict(err error) bool { return slices.Contains(conflictCodes, codeOf(err)) }
 
 // IsNotFound reports that the resource does not exist.

@@ -131,8 +131,8 @@ func Capacity(c clusters.Cluster) map[string]int {
 	return out
 }
 
-// Answered reports that AWS answered a request with an error: without an answer, nobody
-// knows whether it was carried out.
+// Answered reports that AWS answered a request with an error. Without an answer it is unknown whether the
+// request was carried out.
 func Answered(err error) bool {
 	code, status := codeOf(err), 0
 	var r *responseError

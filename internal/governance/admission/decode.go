@@ -41,10 +41,9 @@ var decoder = sync.OnceValue(func() runtime.Decoder {
 	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion)
 })
 
-// Decode reads a stream of YAML or JSON documents and returns the objects in
-// their order, Kueue's v1beta1 kinds converted to v1beta2, lists flattened.
-// Kinds an Engine has no use for (a ConfigMap, a Deployment) are skipped.
-// The error names the document and what is wrong with it.
+// Decode reads a stream of YAML or JSON documents and returns the objects in order. It converts Kueue's v1beta1
+// kinds to v1beta2, flattens lists, and skips kinds that an Engine does not use (a ConfigMap, a Deployment).
+// The error names the document and its fault.
 func Decode(data []byte) ([]client.Object, error) { return decode(data, decoder(), false) }
 
 // decoding is how a stream is decoded.
@@ -82,8 +81,7 @@ var strictDecoder = sync.OnceValue(func() runtime.Decoder {
 	return codecs.UniversalDecoder(kueue.SchemeGroupVersion, corev1.SchemeGroupVersion, schedulingv1.SchemeGroupVersion, nodev1.SchemeGroupVersion)
 })
 
-// DecodeStrict is Decode of a file that people write: a field or kind that is not known
-// is an error.
+// DecodeStrict is Decode for files that people write: an unknown field or kind is an error.
 func DecodeStrict(data []byte) ([]client.Object, error) { return decode(data, strictDecoder(), true) }
 
 func (d decoding) one(doc []byte) ([]client.Object, error) {

@@ -13,10 +13,9 @@ import (
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 )
 
-// Delete forgets an object of any kind [Engine.Load] takes; only its kind,
-// namespace and name are looked at. Workloads of a deleted queue stay, with
-// Kueue's reason for waiting. The error is non-nil when a deleted workload is not
-// known, or the objects left cannot be right.
+// Delete forgets an object of any kind that [Engine.Load] takes. Only its kind, namespace and name matter.
+// Workloads of a deleted queue stay, with Kueue's reason for waiting. It returns an error if a deleted workload
+// is unknown, or the remaining objects are invalid.
 func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
 	s, name := e.store, obj.GetName()
 	switch o := obj.(type) {

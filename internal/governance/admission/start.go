@@ -18,11 +18,10 @@ import (
 
 var discard = logr.Discard()
 
-// StartJob returns the job as Kueue leaves it when its workload is admitted
-// (startJob in Kueue's jobframework/reconciler.go): unsuspended, with the node
-// labels and tolerations of the assigned flavors, the labels of the pod set and
-// queue, and the number of pods of a partial admission. Only those fields differ
-// from the input. lookup must know the assigned flavors. The result is JSON.
+// StartJob returns the job as Kueue leaves it when its workload is admitted (startJob in Kueue's
+// jobframework/reconciler.go): unsuspended, with the node labels and tolerations of the assigned flavors, the
+// labels of the pod set and queue, and the number of pods of a partial admission. Other fields are those of the
+// input. lookup must know the assigned flavors. The result is JSON.
 func StartJob(ctx context.Context, job []byte, wl *kueue.Workload, lookup Lookup) ([]byte, error) {
 	if wl.Status.Admission == nil {
 		return nil, fmt.Errorf("workload %s/%s is not admitted", wl.Namespace, wl.Name)

@@ -188,7 +188,7 @@ func TestLayersDoNotHide(t *testing.T) {
 	}
 }
 
-// TestOddJobs: manifests that are none, or extreme.
+// TestOddJobs: manifests that are invalid or extreme.
 func TestOddJobs(t *testing.T) {
 	c := checker(t, fixture.JohnSmith())
 	check1 := func(o any) (*check.Verdict, error) {

@@ -46,9 +46,8 @@ func member(t testing.TB, s *fixture.Server, team string, more ...string) *check
 	return c
 }
 
-// TestMember: with a team member's rights an answer that hangs on what others have
-// is Unknown and says on what, one that does not is given, and what was not read is
-// named.
+// TestMember: with the permissions of a team member, an answer that depends on what others
+// have is Unknown and says on what. Other answers are given, and what was not read is named.
 func TestMember(t *testing.T) {
 	c := member(t, fixture.LendThree(), "b")
 	small := ask(t, c, check.Request{Object: object(t, fixture.Job("small", 1, 1, "")), Namespace: "b", Remedies: true})

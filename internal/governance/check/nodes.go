@@ -58,7 +58,7 @@ func (c *Checker) topology(wl *kueue.Workload, d *admission.Decision) *Topology 
 	return t
 }
 
-// placement tells whether the pods fit on nodes, with the flavors of a decision.
+// placement reports whether the pods fit on nodes, with the flavors of a decision.
 func (c *Checker) placement(wl *kueue.Workload, d *admission.Decision) Nodes {
 	switch {
 	case len(c.In.Nodes) == 0 && c.unread(kinds.Node):

@@ -285,7 +285,7 @@ type Lender struct {
 	Amount       quota.Base
 }
 
-// TakeBack tells who can reclaim borrowed quota.
+// TakeBack names who can reclaim borrowed quota.
 type TakeBack struct {
 	Possible bool
 	// Lenders are the lending ClusterQueues that can reclaim, with their policies.
@@ -332,7 +332,7 @@ type Domain struct {
 	Pods   int32
 }
 
-// Nodes tells whether the pods fit on nodes.
+// Nodes reports whether the pods fit on nodes.
 type Nodes struct {
 	Status Status
 	// Reason is NodesFull, NodesTooSmall or NoNodes when Status is StatusFailed.
@@ -346,7 +346,7 @@ type Nodes struct {
 	Unread kinds.Resource `json:"-"`
 }
 
-// Rules tells which rules decided.
+// Rules names the rules behind a verdict.
 type Rules struct {
 	KueueRules   string
 	ClusterKueue string `json:",omitempty"`

@@ -27,7 +27,7 @@ import (
 const (
 	NotReady     = "NotReady"           // the node's Ready condition does not hold
 	Cordoned     = "Cordoned"           // the node takes no new pods
-	Unhealthy    = "Unhealthy"          // HyperPod holds the node back: see its health label
+	Unhealthy    = "Unhealthy"          // HyperPod marks the node as unhealthy: see its health label
 	WrongNode    = "NotSelected"        // node selector or affinity of the pods
 	WrongFlavor  = "NotOfFlavor"        // the node is not of the flavor that gives the quota
 	WrongDomain  = "NotInTopology"      // outside the topology domains chosen for the pods

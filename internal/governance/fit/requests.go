@@ -7,9 +7,8 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// Requests is what a pod of this shape asks of its node. A limit stands in for a
-// request that is not given: the API server's defaulting, which a template or a
-// job that is not submitted yet has not seen (Kubernetes SetDefaults_Pod).
+// Requests returns what a pod of this shape requests of its node. A limit replaces a missing request, as the
+// API server does for objects that are submitted (Kubernetes SetDefaults_Pod).
 func Requests(spec *corev1.PodSpec) corev1.ResourceList {
 	pod := corev1.Pod{Spec: *spec}
 	pod.Spec.Containers, pod.Spec.InitContainers = defaulted(spec.Containers), defaulted(spec.InitContainers)

@@ -1,6 +1,5 @@
-// Package inputs reads what Kueue decides on from a cluster and gives it to the
-// admission engine. A live cluster, a sandbox and a snapshot are all an API, so
-// there is one way to read them.
+// Package inputs reads what Kueue's decisions depend on from a cluster, for the admission engine. A live
+// cluster, a sandbox and a snapshot are all an API, so it reads them in the same way.
 package inputs
 
 import (
@@ -86,8 +85,8 @@ const (
 	ManagerUnread    ManagerState = "Unread"
 )
 
-// Load reads everything in parallel, one list a kind. What could not be read is
-// in Missing; an error means that nothing at all could be read.
+// Load reads everything in parallel, one list for each kind. Missing names what could not be read. It returns
+// an error only if nothing could be read.
 func Load(ctx context.Context, c *kube.Client, o Options, now time.Time) (*Inputs, error) {
 	l := &loader{c: c, o: o, out: &Inputs{Taken: now, Server: c.Server()}, r: reader.New(reader.Options{Namespaces: o.Namespaces})}
 	return l.run(ctx)

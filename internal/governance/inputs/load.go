@@ -79,7 +79,7 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// OwnerUID is the UID of the job a workload belongs to, "" when it is not known.
+// OwnerUID returns the UID of the job that a workload belongs to, "" if it is unknown.
 func OwnerUID(w *kueue.Workload) string {
 	if uid := w.Labels[kinds.JobUIDLabel]; uid != "" {
 		return uid
@@ -90,8 +90,8 @@ func OwnerUID(w *kueue.Workload) string {
 	return ""
 }
 
-// JobOf is the name and kind of the job a workload belongs to; of one that belongs
-// to none its own name.
+// JobOf returns the name and kind of the job that a workload belongs to. A workload without a job has its own
+// name.
 func JobOf(w *kueue.Workload) (name, kind string) {
 	if c := metav1.GetControllerOf(w); c != nil {
 		return c.Name, c.Kind
@@ -99,8 +99,8 @@ func JobOf(w *kueue.Workload) (name, kind string) {
 	return w.Name, ""
 }
 
-// JobName is the name of the job that a workload belongs to, by the workload's name,
-// which it stays for one that was not read.
+// JobName returns the name of the job that a workload belongs to, by the name of the workload. It returns the
+// same name for a workload that was not read.
 func (in *Inputs) JobName(namespace, workload string) string {
 	if w := in.Workload(namespace, workload); w != nil {
 		workload, _ = JobOf(w)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ErrorCode is why a change cannot be made, or a simulation not be run.
+// ErrorCode is why a change cannot be made or a simulation cannot run.
 type ErrorCode string
 
 // The codes of errors.

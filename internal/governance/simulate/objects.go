@@ -19,7 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Of is the world that was read from a cluster.
+// Of returns the world that was read from a cluster.
 func Of(in *inputs.Inputs) World {
 	w := World{Config: in.Rules().Config, Objects: in.Objects(), Now: in.Taken}
 	w.NoPods = slices.ContainsFunc(in.Missing, func(m state.Missing) bool { return m.Of(kinds.Pod) })

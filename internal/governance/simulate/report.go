@@ -96,7 +96,7 @@ const (
 	WaitsForNodes = "WaitsForNodes" // it has its quota, and no node takes its pods
 	Preempted     = "Preempted"     // evicted in the simulation, and waiting again
 	Never         = "Never"         // waiting does not help
-	Unknown       = "Unknown"       // it hangs on what is not modelled: Reason NotModelled
+	Unknown       = "Unknown"       // it depends on what is not modelled: Reason NotModelled
 	Finished      = "Finished"
 )
 
@@ -107,7 +107,7 @@ type JobState struct {
 	Reason, Message string
 	// By ("namespace/job") and ByWorkload ("namespace/name") preempted it.
 	By, ByWorkload string
-	// NotModelled names what the state hangs on (see the NotModelled constants of
+	// NotModelled names what the state depends on (see the NotModelled constants of
 	// package admission).
 	NotModelled []string `json:",omitempty"`
 	// Placements are the pods to place of a job that waits for nodes.

@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 )
 
-// TestNotModelled: a job whose state hangs on what is not followed is Unknown, and the
+// TestNotModelled: a job whose state depends on what is not followed is Unknown, and the
 // report names it. Jobs of other queues, and those that can never run, have an answer.
 func TestNotModelled(t *testing.T) {
 	w := world(t, "lend-three.yaml")

@@ -1,5 +1,5 @@
-// Package follow keeps an eye on jobs: it joins the changes of jobs, of their
-// Workloads and, for a single job, of its pods into changes of one status.
+// Package follow joins the changes of jobs, of their Workloads and, for a single job, of its pods into changes
+// of one status.
 package follow
 
 import (
@@ -193,7 +193,7 @@ func (f *follower) each(ctx context.Context) []string {
 	return f.namespaces
 }
 
-// last counts a stream of jobs that has ended, and tells whether it was the last
+// last counts a stream of jobs that has ended, and reports whether it was the last
 // one.
 func (f *follower) last(r kinds.Resource) bool {
 	f.mu.Lock()

@@ -1,9 +1,9 @@
 // Package logs reads the logs of a job's pods: it chooses the pods, follows them
-// through restarts, preemption and return, and resumes a connection that broke
-// without losing or repeating a line. It prints nothing: a Sink does.
+// through restarts and preemption, and resumes broken connections without losing or
+// repeating a line. It prints nothing: a Sink does.
 //
-// Memory is bounded: a stream holds one buffer, a line that does not fit is handed
-// on in parts, and a Sink that is slow holds the streams back.
+// Memory is bounded: a stream has one buffer, a line that does not fit is passed on
+// in parts, and a slow Sink slows the streams down.
 package logs
 
 import (

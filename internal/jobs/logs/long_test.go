@@ -46,7 +46,7 @@ func TestLongLines(t *testing.T) {
 }
 
 // TestEndlessLine: a line that never ends does not keep other pods waiting, and
-// a slow reader holds the server back instead of filling memory.
+// a slow reader slows the server down instead of filling memory.
 func TestEndlessLine(t *testing.T) {
 	f := newFake(t)
 	f.pod("p0", 0, running(), 0)

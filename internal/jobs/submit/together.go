@@ -49,7 +49,7 @@ func bind(objects []Object, job int, fresh func(i int) bool) {
 	}
 }
 
-// goes tells whether an object goes with its job.
+// goes reports whether an object goes with its job.
 func goes(o Object) bool {
 	return o.Resource.Namespaced && !slices.Contains(kept, o.Resource.Kind)
 }
@@ -69,8 +69,8 @@ func adopt(ctx context.Context, api API, req Request, job map[string]any, done [
 	}
 }
 
-// Together returns what was submitted with a job and goes with it, by the job's
-// annotations.
+// Together returns the objects that were submitted with a job and are deleted with it, from the annotations of
+// the job.
 func Together(annotations map[string]string) []Ref {
 	var out []Ref
 	for _, word := range strings.Fields(annotations[kinds.TogetherAnnotation]) {
@@ -91,14 +91,13 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// belongsTo tells whether an object was submitted with the job of that name.
+// belongsTo reports whether an object was submitted with the job of that name.
 func belongsTo(object map[string]any, job string) bool {
 	return job != "" && kinds.Text(object, "metadata", "labels", kinds.TogetherLabel) == job
 }
 
-// WentWith tells whether an object was submitted with the job of that kind and
-// name and belongs to no other: its labels name the job, and so does each of its
-// owners.
+// WentWith reports whether an object was submitted with the job of that kind and name and belongs to no other
+// job: its labels and all of its owners name the job.
 func WentWith(object map[string]any, kind, name string) bool {
 	if !belongsTo(object, name) || kinds.Text(object, "metadata", "labels", kindLabel) != kind {
 		return false

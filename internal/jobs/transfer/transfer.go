@@ -28,8 +28,10 @@ type Pod struct {
 // Progress counts what is copied. It may be read at any time.
 type Progress struct{ done, total atomic.Int64 }
 
-// Done returns how many bytes are copied, and Total how many there are, as far as known.
-func (p *Progress) Done() int64  { return p.done.Load() }
+// Done returns the number of copied bytes.
+func (p *Progress) Done() int64 { return p.done.Load() }
+
+// Total returns the number of bytes to copy, as far as it is known.
 func (p *Progress) Total() int64 { return p.total.Load() }
 
 // attempts is how often a copy is tried again without progress.

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Meta is what a list says of itself.
+// Meta is the metadata of a list.
 type Meta struct {
 	ResourceVersion string `json:"resourceVersion"`
 	Continue        string `json:"continue"` // where the next page begins; "" at the end

@@ -141,8 +141,8 @@ func note(e *explain.Explanation, code string, render verdict.Render) string {
 	return ""
 }
 
-// Hopeless is why the job cannot start whatever else ends, "" where waiting can help:
-// the verdict is Never, or an administrator has to resume its queue.
+// Hopeless returns why waiting cannot help: the verdict is Never, or an administrator has to
+// resume the queue. It is "" if waiting can help.
 func Hopeless(e *explain.Explanation) string {
 	v := e.Verdict
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// Message returns the sentence that goes with a status: the cluster's own where it
-// has one. It is "" where nothing is to be added to the state.
+// Message returns the sentence for a status: the cluster's own if it has one. It is "" if there is nothing to
+// add to the state.
 func Message(s jobs.Status) string {
 	switch {
 	case s.Pod != "" && s.State == jobs.Restarting:
@@ -69,7 +69,7 @@ func VerboseList(all []state.Job, statuses []jobs.Status) jobs.List[jobs.Verbose
 	return out
 }
 
-// Trouble returns what is known of a pod's trouble besides its reason.
+// Trouble returns what is known about a pod's trouble, except its reason.
 func Trouble(t jobs.PodTrouble) string {
 	switch {
 	case t.Ended == "":
@@ -80,7 +80,7 @@ func Trouble(t jobs.PodTrouble) string {
 	return fmt.Sprintf("container %s, exit code %d", t.Container, t.ExitCode) + after(": ", t.Message)
 }
 
-// Cause returns the reason of a pod's trouble and what is known of it, "" for none.
+// Cause returns the reason of a pod's trouble and what is known about it, "" if it has none.
 func Cause(t jobs.PodTrouble) string { return strings.Trim(t.Reason+": "+Trouble(t), ": ") }
 
 // after returns sep and s, "" where s is empty.

@@ -32,7 +32,7 @@ func (p *Page) Command(text string) {
 	p.b.WriteString(strings.Repeat(" ", labelWidth) + "  " + text + "\n")
 }
 
-// Line adds text from the left edge; what does not fit goes on below, indented.
+// Line adds text from the left edge. Long text continues below, indented.
 func (p *Page) Line(text string) { p.wrap("", "  ", text) }
 
 // Blank adds an empty line, unless there is one already.

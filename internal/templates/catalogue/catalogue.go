@@ -9,16 +9,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
-// Unusable is a file that lies where templates lie and is none.
+// Unusable is a file in a folder for templates that is not a template.
 type Unusable struct {
 	Source string
 	Err    error
 }
 
-// All lists the templates that Find finds by name, by name; the first of a
-// name hides the others. Other files of the working folder are left out, as
-// that folder holds other things too; those of a folder for
-// templates are named.
+// All returns the templates that Find finds by name, in the order of their names. The first template with a
+// name hides the others. It leaves out other files of the working directory, which holds other things too, and
+// reports other files of the templates folder as Unusable.
 func All(d Dirs) ([]parse.Info, []Unusable) {
 	var out []parse.Info
 	var unusable []Unusable
@@ -60,7 +59,7 @@ func All(d Dirs) ([]parse.Info, []Unusable) {
 	return out, unusable
 }
 
-// Names lists the templates without what is unusable.
+// Names returns the templates of All without the unusable files.
 func Names(d Dirs) []parse.Info {
 	out, _ := All(d)
 	return out

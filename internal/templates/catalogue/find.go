@@ -31,8 +31,7 @@ type Dirs struct {
 	User string
 }
 
-// IsFile tells whether a name means a file and not a template: a path, or .yaml at
-// its end.
+// IsFile reports whether a name means a file and not a template: a path, or a name that ends in .yaml or .yml.
 func IsFile(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") || ext == ".yaml" || ext == ".yml"

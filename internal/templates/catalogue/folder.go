@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// IsFolder tells whether a path is one of a folder.
+// IsFolder reports whether a path is a folder.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// Manifests are the files of a folder that are manifests, in the order in which they
-// are read: by name.
+// Manifests returns the manifests in a folder, in the order of their names.
 func Manifests(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

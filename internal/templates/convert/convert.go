@@ -297,8 +297,7 @@ func podNames(job string) *regexp.Regexp {
 	return regexp.MustCompile(`(\b)` + name + `(-(?:worker|master|launcher|pods?)\b)|(--rdzv[-_]id=)` + name + `(\s|$)`)
 }
 
-// Generalize makes parameters of what a manifest without any states. Its comments
-// are not kept.
+// Generalize replaces the values of a manifest without placeholders by parameters. It does not keep comments.
 func Generalize(t *parse.Template) (*parse.Template, []string, error) {
 	objects := make([]map[string]any, len(t.Docs))
 	for i, d := range t.Docs {

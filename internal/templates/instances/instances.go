@@ -1,6 +1,5 @@
-// Package instances is the table of instance types of SageMaker HyperPod
-// clusters: their accelerators, EFA interfaces and size, and what of a node a
-// job can ask for.
+// Package instances is the table of instance types of SageMaker HyperPod clusters: their accelerators, EFA
+// interfaces and size, and how much of a node a job can request.
 package instances
 
 import (
@@ -56,7 +55,7 @@ var parsed = sync.OnceValue(func() []Type {
 	return types
 })
 
-// All returns every type in the table, in the table's order.
+// All returns every type in the table, in its order.
 func All() []Type { return append([]Type(nil), parsed()...) }
 
 // Full returns the name with the prefix "ml.", which may be left out, in lower case.

@@ -2,9 +2,8 @@ package instances
 
 import "math"
 
-// Tasks is the number of processes a node runs unless told otherwise, when a
-// pod has that many accelerators: one per core of each. Without accelerators it
-// is 8, as the official CLI has it, but never more than the node has vCPUs.
+// Tasks returns the default number of processes of a pod with that many accelerators: one per core of each.
+// Without accelerators it is 8, as in the official CLI, but at most the number of vCPUs.
 func (t Type) Tasks(accelerators int) int {
 	if t.Accelerators > 0 && accelerators > 0 {
 		return accelerators * max(t.Cores, 1)

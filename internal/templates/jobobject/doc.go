@@ -1,4 +1,3 @@
-// Package jobobject reads and changes jobs of every kind by their rows in the table of
-// kinds: roles, pods, processes, labels. It also takes back what a cluster has
-// written on a job.
+// Package jobobject reads and changes jobs of every kind by their rows in the table of kinds: roles, pods,
+// processes, labels. It also removes what a cluster added to a job.
 package jobobject

@@ -37,12 +37,12 @@ func Of(object map[string]any) (*View, bool) {
 	return &View{kind, object}, true
 }
 
-// IsKind tells whether the job is of one of the kinds.
+// IsKind reports whether the job is of one of the kinds.
 func (j *View) IsKind(k ...kinds.Job) bool {
 	return slices.ContainsFunc(k, func(k kinds.Job) bool { return k.Kind == j.Kind.Kind && k.Group == j.Kind.Group })
 }
 
-// Spec is the job's spec, made when there is none.
+// Spec returns the job's spec. It creates a missing one.
 func (j *View) Spec() map[string]any { return Child(j.Object, "spec") }
 
 // Roles returns the job's roles in a stable order.
@@ -97,7 +97,7 @@ func each(v any, path []string, key string, at manifest.Location, f func(key str
 	}
 }
 
-// Count is the number of the role's pods.
+// Count returns the number of the role's pods.
 func (r Role) Count() int {
 	first, said := r.number(r.Row.Replicas)
 	if !said && r.Row.OrNone && r.at(r.Row.Replicas) == nil {
@@ -112,7 +112,7 @@ func (r Role) Count() int {
 	return first * each
 }
 
-// Each is the number of pods of one of the role's jobs or hosts, where it has several.
+// Each returns the number of pods of one of the role's jobs or hosts, if it has several.
 func (r Role) Each() int { n, _ := r.number(r.Row.Times); return n }
 
 // number is a count of the part, 1 where there is none; false unless it says a number.
@@ -130,7 +130,7 @@ func (r Role) at(path []string) any {
 	return Inner(r.Part, path[:len(path)-1]...)[path[len(path)-1]]
 }
 
-// counted tells whether every number of pods that the part has is a number: a
+// counted reports whether every number of pods that the part has is a number: a
 // placeholder is none.
 func (r Role) counted() bool {
 	for _, path := range [][]string{r.Row.Replicas, r.Row.Times, r.Row.AtMost} {
@@ -180,10 +180,10 @@ func (r Role) scale(n int) bool {
 	return true
 }
 
-// Pod is the spec of the role's pods, made when there is none.
+// Pod returns the spec of the role's pods. It creates a missing one.
 func (r Role) Pod() map[string]any { return Child(r.Template, "spec") }
 
-// Nodes is the number of pods that train.
+// Nodes returns the number of pods that train.
 func (j *View) Nodes() int {
 	total := 0
 	for _, r := range j.Roles() {
@@ -205,7 +205,7 @@ func (j *View) States() (int, bool) {
 	return j.Nodes(), true
 }
 
-// SetNodes makes n pods train.
+// SetNodes sets the number of pods that train.
 func (j *View) SetNodes(n int) error {
 	var training []Role
 	for _, r := range j.Roles() {
@@ -253,8 +253,8 @@ func (j *View) setWorkers(n int) error {
 // trains.
 var mainContainers = []string{"pytorch", "pytorch-job-container", "tensorflow", "xgboost"}
 
-// Container returns the container of a pod that does the work, nil when it has
-// none: the one the operator looks for, else the first.
+// Container returns the main container of a pod, nil if it has none: the container that the operator uses, or
+// the first.
 func Container(pod map[string]any) map[string]any {
 	for _, name := range mainContainers {
 		if c := Named(pod["containers"], name); c != nil {
@@ -267,8 +267,7 @@ func Container(pod map[string]any) map[string]any {
 	return nil
 }
 
-// Tasks is the number of processes a node that the manifest states, 0 when it
-// states none.
+// Tasks returns the number of processes per node in the manifest, 0 if it has none.
 func (j *View) Tasks() int {
 	spec := Inner(j.Object, "spec")
 	for _, key := range []string{"nprocPerNode", "slotsPerWorker"} {
@@ -279,7 +278,7 @@ func (j *View) Tasks() int {
 	return 0
 }
 
-// SetTasks states the number of processes a node where the kind has a field for it.
+// SetTasks sets the number of processes per node, if the kind has a field for it.
 func (j *View) SetTasks(n int) {
 	switch {
 	case j.IsKind(kinds.PyTorchJob) && Inner(j.Object, "spec", "elasticPolicy")["nProcPerNode"] != nil:
@@ -291,7 +290,7 @@ func (j *View) SetTasks(n int) {
 	}
 }
 
-// FirstPod is the DNS name of a job's first pod, "" where there is none.
+// FirstPod returns the DNS name of the job's first pod, "" if it has none.
 func (j *View) FirstPod(name string) string {
 	if !j.IsKind(kinds.PyTorchJob) {
 		return ""
@@ -302,8 +301,7 @@ func (j *View) FirstPod(name string) string {
 	return name + "-worker-0"
 }
 
-// Starters are the roles whose pods start the training: the launcher where there
-// is one, else all that train.
+// Starters returns the roles whose pods start the training: the launcher, or all roles that train.
 func (j *View) Starters() []Role {
 	var launchers, trainers []Role
 	for _, r := range j.Roles() {
@@ -320,7 +318,7 @@ func (j *View) Starters() []Role {
 	return trainers
 }
 
-// Asked returns what a manifest's training pods ask for of the resources that match.
+// Asked returns the requests of the manifest's training pods for the resources that match.
 func (j *View) Asked(match func(string) bool) (name string, n int, ok bool) {
 	if j == nil {
 		return "", 0, false

@@ -33,8 +33,7 @@ func InjectLabels(obj map[string]any, labels map[string]string) {
 	}
 }
 
-// PodTemplate is a pod template in an object, its path, and its role in a job ("" where
-// the object is none).
+// PodTemplate is a pod template in an object, its path, and its role in a job ("" if the object is not a job).
 type PodTemplate struct {
 	Role, At string
 	Template map[string]any
@@ -61,7 +60,7 @@ func governed(obj map[string]any) (kinds.Governed, bool) {
 	return kinds.GovernedFor(manifest.GroupOf(manifest.TextOf(obj["apiVersion"])), manifest.TextOf(obj["kind"]))
 }
 
-// Queue is the queue that an object itself names, "" when it names none.
+// Queue returns the queue that an object names, "" if it names none.
 func Queue(obj map[string]any) string {
 	if g, _ := governed(obj); len(g.QueueAt) > 0 {
 		if q := manifest.TextOf(Inner(obj, append(slices.Clone(g.QueueAt), "metadata", "labels")...)[kinds.QueueLabel]); q != "" {
@@ -71,8 +70,7 @@ func Queue(obj map[string]any) string {
 	return manifest.TextOf(Inner(obj, "metadata", "labels")[kinds.QueueLabel])
 }
 
-// Pods tells whether an object is a pod or makes pods, so that Kueue or the admission
-// policy looks at it.
+// Pods reports whether an object is a pod or creates pods, so that Kueue or the admission policy checks it.
 func Pods(obj map[string]any) bool {
 	if _, isJob := kinds.JobFor(manifest.TextOf(obj["apiVersion"]), manifest.TextOf(obj["kind"])); isJob {
 		return true

@@ -6,7 +6,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// Child returns the map under key, made when there is none.
+// Child returns the map under key. It creates a missing one.
 func Child(m map[string]any, key string) map[string]any {
 	if c, ok := m[key].(map[string]any); ok {
 		return c

@@ -18,9 +18,9 @@ var (
 	saidAnnotations = kinds.KueueGroup + "/podset-"
 )
 
-// Clean returns a copy of a job as it was before the cluster worked on it: no
-// status, no identity, nothing that Kueue and the Job controller have added, and
-// not suspended. The queue, the priority and everything the user wrote stay.
+// Clean returns a copy of a job without what the cluster added: the status, the identity, and what Kueue and
+// the Job controller wrote. The copy is not suspended. It keeps the queue, the priority and everything that the
+// user wrote.
 func Clean(object map[string]any) map[string]any {
 	o, _ := CopyOf(object).(map[string]any)
 	Strip(o)
@@ -93,9 +93,8 @@ func cleanKueue(meta map[string]any) {
 	}
 }
 
-// RestorePlacement undoes what an admission adds to a job's pods: Kueue lays the
-// flavor's node labels and tolerations over them while the job is admitted, and
-// keeps the originals in the Workload's pod sets (spec.podSets).
+// RestorePlacement removes what an admission adds to a job's pods. While a job is admitted, Kueue adds the
+// flavor's node labels and tolerations to its pods. The Workload's pod sets (spec.podSets) have the originals.
 func RestorePlacement(job map[string]any, podSets []map[string]any) {
 	view, ok := Of(job)
 	if !ok {

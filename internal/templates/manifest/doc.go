@@ -1,5 +1,3 @@
-// Package manifest reads manifests as trees that know their lines: YAML within
-// bounds, without what Kubernetes has no use for (tags, keys given twice, aliases
-// without end), what is wrong with it in words, the placeholders in its scalars, and
-// the text that is written again.
+// Package manifest reads manifests as trees with line numbers, and writes them. It limits the YAML (no tags,
+// duplicate keys or endless aliases), words its faults, and finds placeholders in its scalars.
 package manifest

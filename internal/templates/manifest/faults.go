@@ -32,15 +32,15 @@ func (e *LineError) position() string {
 	return fmt.Sprintf("line %d:%d", e.Line, e.Column)
 }
 
-// Faultf is a fault at a line, 0 where it has none.
+// Faultf returns a fault at a line, 0 if it has none.
 func Faultf(line int, format string, args ...any) *LineError {
 	return &LineError{Line: line, Text: fmt.Sprintf(format, args...)}
 }
 
-// Col adds the column.
+// Col sets the column.
 func (e *LineError) Col(column int) *LineError { e.Column = column; return e }
 
-// Broken is the error for a template file with faults.
+// Broken returns the error for a template file with faults.
 func Broken(source string, faults ...error) *errs.Error {
 	e := errs.Usagef("%s", source)
 	switch len(faults) {
@@ -60,7 +60,7 @@ func Broken(source string, faults ...error) *errs.Error {
 	return e.WithCause(errors.Join(faults...))
 }
 
-// Meant renders near names: `; did you mean "a" or "b"?`.
+// Meant returns near names as the end of a message: `; did you mean "a" or "b"?`.
 func Meant(near []string) string {
 	if len(near) == 0 {
 		return ""
@@ -72,7 +72,7 @@ func Meant(near []string) string {
 	return "; did you mean " + OrList(quoted) + "?"
 }
 
-// OrList renders names: `a, b or c`.
+// OrList joins names: `a, b or c`.
 func OrList(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -80,19 +80,18 @@ func OrList(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// Faults collects what is wrong with a file, each with its line.
+// Faults collects the faults of a file, each with its line.
 type Faults struct{ found []error }
 
-// Addf notes a fault; line 0 is the file as a whole.
+// Addf adds a fault; line 0 means the whole file.
 func (f *Faults) Addf(line int, format string, args ...any) {
 	if len(f.found) < 20 {
 		f.found = append(f.found, Faultf(line, format, args...))
 	}
 }
 
-// Err is the error for the file that lists every fault by its line, nil when there is
-// none.
-// Its exit code is Usage.
+// Err returns the error for the file that lists every fault by its line, nil if there are none. Its exit code
+// is Usage.
 func (f *Faults) Err(source string) error {
 	if len(f.found) == 0 {
 		return nil
@@ -109,8 +108,7 @@ func lineOf(err error) int {
 	return 0
 }
 
-// Suggest renders the accepted words nearest to one that is not accepted, as
-// the end of a message.
+// Suggest returns the valid words nearest to an invalid one, as the end of a message.
 func Suggest(have string, accepted []string) string {
 	if near := errs.Near(have, accepted); len(near) > 0 {
 		return Meant(near)

@@ -8,9 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Marshal writes objects as YAML documents, the same input always the same way:
-// the keys that say what a thing is come first (apiVersion, kind, metadata, name,
-// a container's image, command and arguments), the others follow by name.
+// Marshal writes objects as YAML documents, always in the same order: identifying keys first (apiVersion, kind,
+// metadata, name, a container's image, command and arguments), then the others by name.
 func Marshal(objects []map[string]any) ([]byte, error) {
 	var out bytes.Buffer
 	for i, o := range objects {
@@ -38,7 +37,7 @@ func Marshal(objects []map[string]any) ([]byte, error) {
 
 var firstKeys = []string{"apiVersion", "kind", "metadata", "name", "namespace", "image", "command", "args"}
 
-// ToYAML makes the writer's tree of a value.
+// ToYAML returns the tree of a value for the writer.
 func ToYAML(v any) (*yaml.Node, error) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -29,8 +29,8 @@ type Node struct {
 	Faulty bool
 }
 
-// Spoil notes that a fault was found in a value, and makes it an empty one of the kind
-// that is wanted, on which nothing stumbles.
+// Spoil marks a value as faulty and replaces it with an empty value of the expected kind, so that it causes no
+// further faults.
 func (n *Node) Spoil(kind NodeKind) {
 	*n = Node{Kind: kind, Line: n.Line, Column: n.Column, Faulty: true}
 }
@@ -55,10 +55,10 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// IsFaulty tells a value that is there and Faulty.
+// IsFaulty reports whether the node exists and is Faulty.
 func (n *Node) IsFaulty() bool { return n != nil && n.Faulty }
 
-// Put gives a map's key a value, at the place of the one that it has, if any.
+// Put sets the value of a key of a map. An existing key keeps its place.
 func (n *Node) Put(key, value string) {
 	if old := n.Get(key); old != nil {
 		*old = Node{Line: old.Line, Column: old.Column, Value: value, Text: value}
@@ -67,7 +67,7 @@ func (n *Node) Put(key, value string) {
 	n.Fields = append(n.Fields, Field{Key: key, Line: n.Line, Column: n.Column, Value: &Node{Line: n.Line, Column: n.Column, Value: value, Text: value}})
 }
 
-// Str returns the scalar's value when it is a string.
+// Str returns the scalar's value if it is a string.
 func (n *Node) Str() string {
 	if n == nil {
 		return ""
@@ -76,7 +76,7 @@ func (n *Node) Str() string {
 	return s
 }
 
-// Plain turns the tree into JSON values.
+// Plain returns the tree as JSON values.
 func (n *Node) Plain() any {
 	switch n.Kind {
 	case MapNode:
@@ -110,7 +110,7 @@ func (n *Node) AsWritten() any {
 	return keepText(n.Value, n.Text)
 }
 
-// FromPlain is the reverse of plain, without lines.
+// FromPlain returns the tree of a JSON value, without lines.
 func FromPlain(v any) *Node {
 	switch v := v.(type) {
 	case map[string]any:
@@ -131,8 +131,8 @@ func FromPlain(v any) *Node {
 	return &Node{Value: v}
 }
 
-// Describe names a value's type the way people write it. With hide the value
-// itself is left out, as it may be secret.
+// Describe describes a value with its type for messages. With hide it leaves out the value itself, which may be
+// secret.
 func (n *Node) Describe(hide bool) string {
 	switch n.Kind {
 	case MapNode:

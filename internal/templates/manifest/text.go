@@ -15,8 +15,8 @@ var (
 	floatText = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 )
 
-// Resolve types a text as a plain YAML scalar: true, 4, 0.5, null, or text. A
-// number with leading zeros stays text.
+// Resolve reads a text as a plain YAML scalar: true, 4, 0.5, null, or text. A number with leading zeros is
+// text.
 func Resolve(s string) any {
 	switch s {
 	case "true", "True", "TRUE":
@@ -39,14 +39,14 @@ func Resolve(s string) any {
 	return s
 }
 
-// Written is a number or truth value that is written otherwise than it is shown:
-// 1.10 is the number 1.1, and as the tag of an image it stays 1.10.
+// Written is a number or boolean with its original text: 1.10 is the number 1.1, and as the tag of an image it
+// stays 1.10.
 type Written struct {
 	Value any
 	Text  string
 }
 
-// AsWritten is Resolve, and keeps how the value is written.
+// AsWritten is Resolve, but keeps the original text of the value.
 func AsWritten(text string) any { return keepText(Resolve(text), text) }
 
 func keepText(v any, text string) any {
@@ -59,7 +59,7 @@ func keepText(v any, text string) any {
 	return v
 }
 
-// PlainOf is a value without how it is written.
+// PlainOf returns a value without its original text.
 func PlainOf(v any) any {
 	switch v := v.(type) {
 	case Written:
@@ -79,7 +79,7 @@ func leadingZero(s string) bool {
 	return len(s) > 1 && s[0] == '0' && s[1] >= '0' && s[1] <= '9'
 }
 
-// TextOf renders a scalar the way it is written.
+// TextOf returns a scalar as it was written.
 func TextOf(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -106,7 +106,7 @@ func TextOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// AnyList is a list of texts as decoded YAML has it.
+// AnyList returns a list of texts with the type of a decoded YAML list.
 func AnyList(words []string) []any {
 	out := make([]any, len(words))
 	for i, w := range words {
@@ -135,9 +135,8 @@ func Count(v any) (int, bool) {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
 
-// AsTyped is a value in a message as a person types it: numbers and words as they are,
-// with quotes where a shell wants some. Messages show values that count this way, and
-// in quotes (QuoteText) what is refused because it is not such a value.
+// AsTyped returns a value in a message as a person types it: numbers and words unchanged, with quotes where a
+// shell needs them. It is for accepted values; QuoteText is for refused ones.
 func AsTyped(v any) string {
 	text := TextOf(v)
 	if plainWord.MatchString(text) {
@@ -146,7 +145,7 @@ func AsTyped(v any) string {
 	return QuoteText(text)
 }
 
-// QuoteText is a text in quotes for a message, shortened.
+// QuoteText returns a text in quotes for a message, shortened.
 func QuoteText(s string) string { return strconv.Quote(Clip(s)) }
 
 // Clip shortens text for a message.
@@ -164,7 +163,7 @@ func SortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// GroupOf is the API group of an apiVersion, "" for the core group.
+// GroupOf returns the API group of an apiVersion, "" for the core group.
 func GroupOf(apiVersion string) string {
 	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {

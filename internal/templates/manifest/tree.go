@@ -1,9 +1,7 @@
 package manifest
 
-// Tree is a value of a YAML document with its line: what a manifest's reader sees,
-// for the readers of other files. Its bounds and refusals are a manifest's:
-// no tabs, duplicate keys, tags, or aliases without end. The zero Tree is a value
-// that is not there.
+// Tree is a value of a YAML document with its line, for readers of other files than manifests. The limits of
+// manifests apply: no tabs, duplicate keys, tags or endless aliases. The zero Tree is a missing value.
 type Tree struct{ node *Node }
 
 // Entry is one key of a map, in the file's order.
@@ -25,7 +23,7 @@ func ParseTree(source string, data []byte) (Tree, error) {
 	return Tree{docs[0]}, nil
 }
 
-// Line is where the value starts, 0 when it is not there.
+// Line returns the line where the value starts, 0 for a missing value.
 func (t Tree) Line() int {
 	if t.node == nil {
 		return 0
@@ -33,19 +31,19 @@ func (t Tree) Line() int {
 	return t.node.Line
 }
 
-// IsNull tells a value that is empty or not there.
+// IsNull reports a value that is empty or missing.
 func (t Tree) IsNull() bool { return t.node == nil || t.node.Kind == ScalarNode && t.node.Value == nil }
 
-// IsMap tells a map.
+// IsMap reports a map.
 func (t Tree) IsMap() bool { return t.node != nil && t.node.Kind == MapNode }
 
-// IsList tells a list.
+// IsList reports a list.
 func (t Tree) IsList() bool { return t.node != nil && t.node.Kind == ListNode }
 
-// Get returns the value of a map's key, the zero Tree where there is none.
+// Get returns the value of a map's key, the zero Tree if the map does not have it.
 func (t Tree) Get(key string) Tree { return Tree{t.node.Get(key)} }
 
-// Entries are a map's keys in the file's order.
+// Entries returns the keys of a map in the order of the file.
 func (t Tree) Entries() []Entry {
 	if t.node == nil {
 		return nil
@@ -57,7 +55,7 @@ func (t Tree) Entries() []Entry {
 	return out
 }
 
-// Items are a list's values.
+// Items returns the values of a list.
 func (t Tree) Items() []Tree {
 	if t.node == nil {
 		return nil
@@ -69,8 +67,8 @@ func (t Tree) Items() []Tree {
 	return out
 }
 
-// Text is a scalar as it is written in the file: 1e-4 stays 1e-4, True stays True.
-// ok is false for maps, lists and empty values.
+// Text returns a scalar as it is written in the file: 1e-4 stays 1e-4, True stays True. ok is false for maps,
+// lists and empty values.
 func (t Tree) Text() (text string, ok bool) {
 	if t.IsNull() || t.node.Kind != ScalarNode {
 		return "", false
@@ -81,7 +79,7 @@ func (t Tree) Text() (text string, ok bool) {
 	return t.node.Text, true
 }
 
-// Int is a whole number, written with quotes or without.
+// Int returns a whole number, written with or without quotes.
 func (t Tree) Int() (int, bool) {
 	if t.node == nil {
 		return 0, false
@@ -89,7 +87,7 @@ func (t Tree) Int() (int, bool) {
 	return Count(t.node.Value)
 }
 
-// Bool is true or false, written with quotes or without.
+// Bool returns a boolean, written with or without quotes.
 func (t Tree) Bool() (value, ok bool) {
 	if t.node == nil {
 		return false, false
@@ -104,7 +102,7 @@ func (t Tree) Bool() (value, ok bool) {
 	return false, false
 }
 
-// Describe names the value as messages do: "the number 3", "a list".
+// Describe describes the value for messages: "the number 3", "a list".
 func (t Tree) Describe() string {
 	if t.node == nil {
 		return "missing"

@@ -31,8 +31,8 @@ type Recipe struct {
 	Notices  []string
 }
 
-// Under lays flags over the recipe. Arguments of the script are added to the
-// recipe's own, which say where its configuration is.
+// Under returns the values of the recipe with flags on top. Arguments of the script are
+// added to those of the recipe, which name its configuration.
 func (r Recipe) Under(flags values.Values) values.Values {
 	own := r.Values.ScriptArgs
 	if flags.EntryScript != "" && r.Values.EntryScript == moduleFlag {
@@ -50,10 +50,10 @@ type Options struct {
 	InstanceType string
 }
 
-// Read reads a recipe's file (".yaml" may be left out) and lays the overrides over
-// it: a JSON object as the official CLI takes it, such as
-// {"recipes.trainer.num_nodes": 2, "container": "IMAGE"}. Errors about what they
-// hold have exit code Usage.
+// Read reads the file of a recipe (".yaml" may be left out) and applies the overrides: a
+// JSON object as the official CLI takes it, such as
+// {"recipes.trainer.num_nodes": 2, "container": "IMAGE"}. Errors about their content have
+// exit code Usage.
 func Read(path, overrides string, o Options) (Recipe, error) {
 	path, data, err := load(path)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// Objects makes the objects of a submission: the template with its placeholders
-// filled in and the values laid over. It changes neither t nor v, and the same
-// input gives the same output. Errors about the values have exit code Usage.
+// Objects renders the objects of a submission: the template with its placeholders filled in and the values
+// applied. It changes neither t nor v, and the same input gives the same output. Errors about the values have
+// exit code Usage.
 func Objects(t *parse.Template, v values.Values) (Result, error) {
 	if err := v.Check(); err != nil {
 		return Result{}, err
@@ -177,7 +177,7 @@ func result(s *resolve.Plan, objects []map[string]any, job int) Result {
 	return r
 }
 
-// asksNothing tells whether no training pod asks for anything that Kueue could count.
+// asksNothing reports whether no training pod asks for anything that Kueue could count.
 func asksNothing(j *jobobject.View) bool {
 	for _, r := range j.Roles() {
 		if r.Trains && len(jobobject.Inner(jobobject.Container(r.Pod()), "resources", "requests")) > 0 {

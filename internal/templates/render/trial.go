@@ -199,7 +199,7 @@ func explained(tree *manifest.Node, f *validate.Fault, at *manifest.Node) bool {
 	})
 }
 
-// spoiltBelow tells whether a map or list below a node has a fault.
+// spoiltBelow reports whether a map or list below a node has a fault.
 func spoiltBelow(n *manifest.Node) bool {
 	for _, f := range n.Fields {
 		if f.Value.Kind != manifest.ScalarNode && (f.Value.Faulty || spoiltBelow(f.Value)) {

@@ -30,15 +30,15 @@ type Plan struct {
 	Nodes, Tasks, Devices, EFADevices Amount
 
 	rdzv values.Rendezvous
-	// ranked: the launching command uses the rank of the pod's node.
+	// Ranked reports that the launching command uses the rank of the pod's node.
 	Ranked bool
 
 	NodeType string
 	Type     instances.Type // the zero value when no type is known
 	HasType  bool
 	Resource string // what the accelerators are counted in
-	// sized: something speaks of the pods' size, so that resources which the
-	// manifest does not state are filled in.
+	// Sized reports that something sets the size of the pods, so that resources which the
+	// manifest omits are filled in.
 	Sized bool
 
 	Notices []string

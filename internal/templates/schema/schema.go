@@ -283,7 +283,7 @@ func kindOf(t reflect.Type) manifest.NodeKind {
 	return manifest.ScalarNode
 }
 
-// couldBe tells whether a value is of the kind that a field's type wants. What is
+// couldBe reports whether a value is of the kind that a field's type wants. What is
 // inside of it may be wrong.
 func couldBe(t reflect.Type, n *manifest.Node) bool {
 	if n.Kind != manifest.ScalarNode || kindOf(t) != manifest.ScalarNode {

@@ -60,7 +60,7 @@ func VersionOf(kind string) string {
 	return ""
 }
 
-// Knows tells the kinds whose fields are known.
+// Knows reports whether the fields of a kind are known.
 func Knows(apiVersion, kind string) bool { return shapeOf(apiVersion, kind) != nil }
 
 // shapeOf returns the Go type whose fields a kind has, nil for kinds that are

@@ -9,7 +9,7 @@ import (
 // Shown stands in messages for a value that is not shown.
 const Shown = "(not shown)"
 
-// Field tells whether the value at a path ("spec.containers[0].env[1].value") of
+// Field reports whether the value at a path ("spec.containers[0].env[1].value") of
 // an object of a kind is one: the values of environments, as a list of names and
 // values or as a map, and the data of Secrets. kind may be "" where it is not
 // known: then any data may be a Secret's.

@@ -67,12 +67,12 @@ const (
 	Template          Setting = "template"
 	Recipe            Setting = "recipe"
 	Overrides         Setting = "override-parameters"
-	// Of create-template.
+	// Flags of create-template.
 	Default Setting = "default"
 	Fix     Setting = "fix"
 	FixPath Setting = "fix-path"
 	Require Setting = "require"
-	// Computed.
+	// Computed values, which no flag sets.
 	Processes     Setting = "=processes"
 	TorchrunFlags Setting = "=torchrun-flags"
 	MpirunFlags   Setting = "=mpirun-flags"
@@ -122,8 +122,8 @@ func FlagOfPlaceholder(name string) string {
 	return s.Flag()
 }
 
-// Placeholder returns the documented name of the parameter that takes the setting's
-// value, "" if there is none.
+// Placeholder returns the documented name of the parameter that takes the value of the setting, "" if there is
+// none.
 func (s Setting) Placeholder() string {
 	if names := placeholders[s]; len(names) > 0 {
 		return names[0]

@@ -21,8 +21,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
-// Prefix in front of a template's name asks for the team's, also where another
-// template has the same name.
+// Prefix, before the name of a template, selects the template of the team even if another one has the same
+// name.
 const Prefix = "team/"
 
 // Key is the key of the ConfigMap under which Put writes a template.
@@ -165,8 +165,7 @@ func UID(ctx context.Context, c *kube.Client, namespace, name string) (string, e
 	return m.Metadata.UID, nil
 }
 
-// CheckName tells whether a ConfigMap, and so a template of the team's, can have
-// the name.
+// CheckName checks whether a ConfigMap, and therefore a template of the team, can have the name.
 func CheckName(name string) error {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
 		return errs.Usagef("invalid template name %q: must be lower-case letters, digits, - and ., without .yaml at the end", manifest.Clip(name))

@@ -36,7 +36,7 @@ type Field struct {
 	Below      []Field
 
 	// what says what is missing when the field is; "" for one that may be.
-	// flagged tells whether flags say its value.
+	// flagged reports whether flags say its value.
 	what    string
 	flagged func(values.Values) bool
 	// read reads the field; at is its whole path, such as training_cfg.run.name.
@@ -46,7 +46,7 @@ type Field struct {
 // Fields returns the fields of a configuration file.
 func Fields() []Field { return fields() }
 
-// Required tells that a file without the field, or without one below it, is refused.
+// Required reports whether a file without the field, or without a field below it, is refused.
 func (f Field) Required() bool {
 	return f.what != "" || slices.ContainsFunc(f.Below, Field.Required)
 }
@@ -105,7 +105,7 @@ func section(name, help string, below []Field) Field {
 func nothing(name, help, why string) Field {
 	return Field{Name: name, Help: help, Type: Anything, read: func(r *reader, at string, t manifest.Tree) {
 		if why != "" && !t.IsNull() && !(t.IsList() && len(t.Items()) == 0) {
-			r.notef(t.Line(), "%s does nothing here: %s", at, why)
+			r.notef(t.Line(), "%s has no effect here: %s", at, why)
 		}
 	}}
 }

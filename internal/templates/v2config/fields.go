@@ -11,40 +11,40 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// fields are all fields of a configuration file, the one table that the reader and
-// the JSON Schema have. Source: the field list of the official CLI v2.2.0 and its
+// fields returns all fields of a configuration file: the table behind the reader and
+// the JSON Schema. Source: the field list of the official CLI v2.2.0 and its
 // launcher.
 func fields() []Field {
 	return []Field{
-		nothing("defaults", "Hydra's own; without effect.", ""), // the same in every file
-		nothing("hydra", "Hydra's own; without effect.", ""),
-		section("training_cfg", "What is run.", []Field{
-			text("entry_script", "Script to train with, a path in the image or in the clone.", func(r *reader) *string { return &r.file.Values.EntryScript }).
-				need("the script to train with (or "+setting.EntryScript.Flag()+")", func(v values.Values) bool { return v.EntryScript != "" }),
+		nothing("defaults", "Setting of Hydra; has no effect.", ""), // the same in every file
+		nothing("hydra", "Setting of Hydra; has no effect.", ""),
+		section("training_cfg", "Program of the job.", []Field{
+			text("entry_script", "Path of the training script in the image or in the clone.", func(r *reader) *string { return &r.file.Values.EntryScript }).
+				need("the training script (or "+setting.EntryScript.Flag()+")", func(v values.Values) bool { return v.EntryScript != "" }),
 			{Name: "script_args", Help: "Arguments of the script: maps from a flag to its value, or text.", Type: Arguments, read: (*reader).scriptArgs},
 			section("run", "Name and size of the job.", []Field{
-				text("name", "The job's name.", func(r *reader) *string { return &r.file.Values.Name }).
-					need("the job's name (or "+setting.Name.Flag()+")", func(v values.Values) bool { return v.Name != "" }),
+				text("name", "Name of the job.", func(r *reader) *string { return &r.file.Values.Name }).
+					need("the name of the job (or "+setting.Name.Flag()+")", func(v values.Values) bool { return v.Name != "" }),
 				number("nodes", "Number of nodes.", func(r *reader) **int { return &r.file.Values.NodeCount }).
 					need("the number of nodes (or "+setting.NodeCount.Flag()+")", func(v values.Values) bool { return v.NodeCount != nil }),
-				number("ntasks_per_node", "Processes on each node; one per accelerator or core of it unless said.", func(r *reader) **int { return &r.file.Values.TasksPerNode }),
-				nothing("results_dir", "Without effect: a folder of the machine that submits.", "v2 wrote its chart there, on the machine that submits"),
+				number("ntasks_per_node", "Processes on each node (default one per accelerator or core).", func(r *reader) **int { return &r.file.Values.TasksPerNode }),
+				nothing("results_dir", "Has no effect: a folder of the machine that submits.", "v2 wrote its chart there, on the machine that submits"),
 			}),
-			lines("pre_script", "Shell lines to run before.", func(r *reader) *[]string { return &r.file.Values.PreScript }),
-			lines("post_script", "Shell lines to run after.", func(r *reader) *[]string { return &r.file.Values.PostScript }),
+			lines("pre_script", "Shell lines to run before the script.", func(r *reader) *[]string { return &r.file.Values.PreScript }),
+			lines("post_script", "Shell lines to run after the script succeeds.", func(r *reader) *[]string { return &r.file.Values.PostScript }),
 		}),
-		{Name: "git", Help: "Repository that is cloned in the pods before the training.", Type: Section, Below: gitFields(), read: (*reader).clone},
-		section("cluster", "Where it is run.", append([]Field{
-			oneOf("cluster_type", "The kind of cluster.", func(*reader) *string { return new(string) }, "k8s").need("k8s", nil),
+		{Name: "git", Help: "Repository to clone in the pods before the training.", Type: Section, Below: gitFields(), read: (*reader).clone},
+		section("cluster", "Cluster of the job.", append([]Field{
+			oneOf("cluster_type", "Kind of cluster.", func(*reader) *string { return new(string) }, "k8s").need("k8s", nil),
 			Field{Name: "instance_type", Help: "Instance type of the nodes, such as ml.p5.48xlarge.", Type: Text, read: (*reader).instanceType}.
 				need("such as ml.p5.48xlarge (or "+setting.InstanceType.Flag()+")", func(v values.Values) bool { return v.InstanceType != "" }),
 			section("cluster_config", "Settings of the cluster.", clusterConfig()).need("a map, {} at least", nil),
 		}, misplaced(clusterConfig())...)),
-		{Name: "base_results_dir", Help: "A directory in the pods when it is absolute; else without effect.", Type: Text, read: (*reader).results},
+		{Name: "base_results_dir", Help: "Directory in the pods if the path is absolute; otherwise it has no effect.", Type: Text, read: (*reader).results},
 		text("container", "Container image.", func(r *reader) *string { return &r.file.Values.Image }).
 			need("the image (or "+setting.Image.Flag()+")", func(v values.Values) bool { return v.Image != "" }),
-		nothing("container_mounts", "For Slurm only; without effect.", "it is for Slurm"),
-		Field{Name: "env_vars", Help: "Environment of the job; empty values are left out.", Type: Map, read: (*reader).environment}.
+		nothing("container_mounts", "For Slurm only; has no effect.", "it is for Slurm"),
+		Field{Name: "env_vars", Help: "Environment variables of the job; empty values are left out.", Type: Map, read: (*reader).environment}.
 			need("a map, {} at least", func(v values.Values) bool { return len(v.Environment) > 0 }),
 	}
 }
@@ -53,37 +53,37 @@ func fields() []Field {
 func clusterConfig() []Field {
 	return []Field{
 		text("namespace", "Namespace of the job.", func(r *reader) *string { return &r.file.Values.Namespace }),
-		oneOf("scheduler_type", "Who decides when the job starts.", func(r *reader) *string { return &r.file.SchedulerType }, "SageMaker", "Kueue", "None"),
-		{Name: "custom_labels", Help: "Labels of job and pods; the queue and the priority class are labels too.", Type: Map, read: (*reader).labels},
-		{Name: "annotations", Help: "Annotations of the job; automatic resume needs both of its own.", Type: Map, read: (*reader).annotations},
+		oneOf("scheduler_type", "Scheduler of the job.", func(r *reader) *string { return &r.file.SchedulerType }, "SageMaker", "Kueue", "None"),
+		{Name: "custom_labels", Help: "Labels of the job and its pods, including the queue and the priority class.", Type: Map, read: (*reader).labels},
+		{Name: "annotations", Help: "Annotations of the job. Automatic resume needs both of its annotations.", Type: Map, read: (*reader).annotations},
 		text("priority_class_name", "PriorityClass of the pods.", func(r *reader) *string { return &r.file.Values.PodPriorityClass }),
 		text("service_account_name", "Service account of the pods.", func(r *reader) *string { return &r.file.Values.ServiceAccount }),
-		entries("persistent_volume_claims", "Claims and where they are mounted.", func(f map[string]string) (values.Volume, error) {
+		entries("persistent_volume_claims", "PersistentVolumeClaims and their mount paths.", func(f map[string]string) (values.Volume, error) {
 			return values.ParsePVC(f["claimName"] + ":" + f["mountPath"])
 		}, "claimName", "mountPath"),
-		entries("volumes", "Directories of the nodes and where they are mounted.", func(f map[string]string) (values.Volume, error) {
+		entries("volumes", "Directories of the nodes and their mount paths.", func(f map[string]string) (values.Volume, error) {
 			return values.ParseVolume(f["volumeName"] + ":" + f["hostPath"] + ":" + f["mountPath"])
 		}, "volumeName", "hostPath", "mountPath"),
 		{Name: "label_selector", Help: "Node label requirements.", Type: Section, Below: selectorFields(), read: (*reader).selector},
-		oneOf("pullPolicy", "When the image is pulled; IfNotPresent unless said.", func(r *reader) *string { return &r.file.Values.PullPolicy }, "Always", "IfNotPresent", "Never"),
-		oneOf("restartPolicy", "When pods are started again; Never unless said.", func(r *reader) *string { return &r.file.Values.RestartPolicy }, "Always", "OnFailure", "Never", "ExitCode"),
-		oneOf("cleanPodPolicy", "Which pods go when the job ends.", func(r *reader) *string { return &r.file.Values.RunPolicy.CleanPodPolicy }, "All", "Running", "None"),
+		oneOf("pullPolicy", "Image pull policy (default IfNotPresent).", func(r *reader) *string { return &r.file.Values.PullPolicy }, "Always", "IfNotPresent", "Never"),
+		oneOf("restartPolicy", "Restart policy of the pods (default Never).", func(r *reader) *string { return &r.file.Values.RestartPolicy }, "Always", "OnFailure", "Never", "ExitCode"),
+		oneOf("cleanPodPolicy", "Pods to delete when the job ends.", func(r *reader) *string { return &r.file.Values.RunPolicy.CleanPodPolicy }, "All", "Running", "None"),
 	}
 }
 
-// misplaced are the fields that are understood one level too high, with a warning:
-// they were ignored there without a word, in an AWS sample too.
+// misplaced returns the fields that are accepted one level too high, with a warning. v2 ignored them there
+// silently, and a sample of AWS has them there.
 func misplaced(fields []Field) []Field {
 	for i, f := range fields {
-		fields[i].Help = "Belongs into cluster_config; understood here with a warning. " + f.Help
+		fields[i].Help = "Belongs in cluster_config; accepted here with a warning. " + f.Help
 		fields[i].read = func(r *reader, at string, t manifest.Tree) {
 			inside := r.root.Get("cluster").Get("cluster_config").Get(f.Name)
 			switch {
 			case t.IsNull():
 			case !inside.IsNull():
-				r.faults.Addf(t.Line(), "%s belongs into cluster.cluster_config, which has its own in line %d", at, inside.Line())
+				r.faults.Addf(t.Line(), "%s belongs in cluster.cluster_config, which has it in line %d", at, inside.Line())
 			default:
-				r.notef(t.Line(), "%s belongs into cluster.cluster_config, and is taken as if it were there", at)
+				r.notef(t.Line(), "%s belongs in cluster.cluster_config; it is used from there", at)
 				f.read(r, "cluster.cluster_config."+f.Name, t)
 			}
 		}
@@ -145,7 +145,7 @@ func (r *reader) annotations(at string, t manifest.Tree) {
 	r.file.Values.AutoResume = resume
 	switch {
 	case resume && retries.IsNull():
-		r.faults.Addf(resumeLine, "%s has %s and not %s: automatic resume needs both", at, kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation)
+		r.faults.Addf(resumeLine, "%s has %s without %s: automatic resume needs both", at, kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation)
 	case !resume && !retries.IsNull():
 		r.faults.Addf(retries.Line(), "%s has %s without %s: \"true\"", at, kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation)
 	}
@@ -165,15 +165,15 @@ func (r *reader) environment(at string, t manifest.Tree) {
 	})
 }
 
-// results honours a directory inside the pods. v2 replaced whatever was given by a
-// folder of the machine that submits.
+// results accepts a directory in the pods. v2 replaced every value by a folder of the
+// machine that submits.
 func (r *reader) results(at string, t manifest.Tree) {
 	switch s, ok := r.text(at, t); {
 	case !ok:
 	case strings.HasPrefix(s, "/"):
 		r.file.Values.ResultsDir = s
 	case s != "./results":
-		r.notef(t.Line(), "%s %q does nothing here: only an absolute path can be a directory in the pods", at, manifest.Clip(s))
+		r.notef(t.Line(), "%s %q has no effect: only an absolute path can be a directory in the pods", at, manifest.Clip(s))
 	}
 }
 
@@ -182,7 +182,7 @@ func (r *reader) finish() {
 	v := &r.file.Values
 	r.missing("", fields())
 	if p := v.RestartPolicy; v.AutoResume && p != "" && p != "OnFailure" {
-		r.faults.Addf(r.lineOf("cluster.cluster_config.restartPolicy"), "cluster.cluster_config.restartPolicy is %s, and automatic resume needs OnFailure", p)
+		r.faults.Addf(r.lineOf("cluster.cluster_config.restartPolicy"), "cluster.cluster_config.restartPolicy is %s: automatic resume needs OnFailure", p)
 	}
 	if name := strings.ReplaceAll(v.Name, "_", "-"); name != v.Name && r.flags.Name == "" {
 		r.notef(r.lineOf("training_cfg.run.name"), "the job is named %s: Kubernetes allows no _", name)
@@ -205,7 +205,7 @@ func (r *reader) finish() {
 	if before, after, err := Checkout(r.git.url, r.git.branch, r.git.commit); err == nil { // else it is a fault already
 		v.PreScript, v.PostScript = append(before, v.PreScript...), append(v.PostScript, after...)
 	}
-	if r.selected { // what the file demands of nodes is all that is demanded
+	if r.selected { // the requirements of the file replace the default ones
 		no := false
 		v.HealthAffinity = &no
 	}
@@ -213,7 +213,7 @@ func (r *reader) finish() {
 		MountPath: "/var/log/aws/clusters", ReadOnly: true, Create: true})
 }
 
-// missing reports the fields that have to be there, unless a flag says their value.
+// missing reports required fields that neither the file nor a flag sets.
 func (r *reader) missing(at string, fields []Field) {
 	for _, f := range fields {
 		path := join(at, f.Name)

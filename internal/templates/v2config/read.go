@@ -10,7 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// File is what a configuration file says.
+// File is the content of a configuration file.
 type File struct {
 	Values values.Values
 	// SchedulerType is SageMaker, Kueue or None, "" when the file leaves it open.
@@ -31,11 +31,10 @@ var several = map[string]string{
 	"CUDA_DEVICE_MAX_CONNECTIONS":     "1",
 }
 
-// MultiNodeEnvironment is what v2 set in jobs of several nodes.
+// MultiNodeEnvironment returns the environment variables that v2 set in jobs of several nodes.
 func MultiNodeEnvironment() map[string]string { return maps.Clone(several) }
 
-// Under lays flags over the file and adds what v2 filled in for whatever both
-// leave open.
+// Under returns the values of the file with flags on top, and with v2's defaults for what both leave open.
 func (f File) Under(flags values.Values) values.Values {
 	v := flags.Over(f.Values)
 	var defaults values.Values
@@ -48,8 +47,8 @@ func (f File) Under(flags values.Values) values.Values {
 	return v.Over(defaults)
 }
 
-// Is tells a configuration file from a manifest by its shape: it has v2's sections
-// and no kind. It does not say that the file is right.
+// Is reports whether data is a configuration file and not a manifest, by its shape: it has v2's sections and no
+// kind. The file may still have faults.
 func Is(data []byte) bool {
 	t, err := manifest.ParseTree("", data)
 	if err != nil {

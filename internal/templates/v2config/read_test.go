@@ -74,8 +74,8 @@ func TestUnder(t *testing.T) {
 
 func TestUnderstoodWithNotices(t *testing.T) {
 	for name, c := range map[string]struct{ text, notice string }{
-		"labels in the wrong place": {small("", "  custom_labels: {a: b, kueue.x-k8s.io/queue-name: q}\n", "", ""), "line 9: cluster.custom_labels belongs into cluster.cluster_config"},
-		"Slurm's mounts":            {small("", "", "", "container_mounts: [/a:/b]\n"), "container_mounts does nothing here: it is for Slurm"},
+		"labels in the wrong place": {small("", "  custom_labels: {a: b, kueue.x-k8s.io/queue-name: q}\n", "", ""), "line 9: cluster.custom_labels belongs in cluster.cluster_config"},
+		"Slurm's mounts":            {small("", "", "", "container_mounts: [/a:/b]\n"), "container_mounts has no effect here: it is for Slurm"},
 		"results":                   {small("", "", "", "base_results_dir: ./elsewhere\n"), "only an absolute path"},
 		"an underscore":             {strings.Replace(small("", "", "", ""), "name: j", "name: my_job", 1), "the job is named my-job: Kubernetes allows no _"},
 		"a shell's variable":        {small("  script_args: [\"--x $HOME\"]\n", "", "", ""), "$HOME in script_args stays"},
@@ -152,7 +152,7 @@ func TestRefusals(t *testing.T) {
 		"an annotation":          {small("", "", "    annotations: {b d: x}\n", ""), "line 11: cluster.cluster_config.annotations: \"b d\" is not a valid annotation name"},
 		"a variable":             {strings.Replace(small("", "", "", ""), "{A: b}", "{1A: b}", 1), "line 12: env_vars: \"1A\" is not a valid name of an environment variable"},
 		"twice":                  {small("", "", "", "container: j\n"), "is given twice (first in line"},
-		"placed twice":           {small("", "  custom_labels: {a: b}\n", "    custom_labels: {a: c}\n", ""), "which has its own in line"},
+		"placed twice":           {small("", "  custom_labels: {a: b}\n", "    custom_labels: {a: c}\n", ""), "which has it in line"},
 		"tabs":                   {"training_cfg:\n\tentry_script: x\n", "the line is indented with a tab"},
 		"Helm":                   {small("", "", "", "x: {{ .Values.x }}\n"), "belongs to Helm or Jinja"},
 		"a list":                 {"- a\n", "a configuration file is a map"},

@@ -28,8 +28,8 @@ type Values struct {
 	// Accelerators and EFA are devices for each pod. EFA follows the accelerators in proportion by default.
 	Accelerators *int
 	EFA          *int
-	// Partition is a MIG profile, such as 1g.10gb, asked for PartitionCount times
-	// (1 when unsaid) instead of whole accelerators.
+	// Partition is a MIG profile, such as 1g.10gb, requested PartitionCount times
+	// (default 1) instead of whole accelerators.
 	Partition      string
 	PartitionCount *int
 	// VCPU and Memory are quantities requested for each pod; the limits are none by default.
