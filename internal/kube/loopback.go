@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 )
 
 // offer serves the API in process on a port of loopback, for protocols that need
@@ -39,7 +41,7 @@ func (c *Client) offer() (*rest.Config, func(), error) {
 			in.h.ServeHTTP(w, r)
 		}),
 	}
-	go func() { _ = server.Serve(l) }() // ends with Close, which is its error
+	crash.Go(func() { _ = server.Serve(l) }) // ends with Close, which is its error
 	cfg := &rest.Config{Host: "http://" + l.Addr().String(), BearerToken: secret, UserAgent: c.o.UserAgent,
 		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }}
 	return cfg, func() { cancel(); _ = server.Close() }, nil

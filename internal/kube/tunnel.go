@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/streaming/pkg/httpstream"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -81,7 +82,7 @@ func (c *Client) dial(ctx context.Context, method string, u *url.URL, open func(
 	start := time.Now()
 	c.sent.Add(1)
 	opened := make(chan result, 1)
-	go func() {
+	crash.Go(func() {
 		dialer, err := open()
 		if err != nil {
 			opened <- result{err: err}
@@ -89,17 +90,17 @@ func (c *Client) dial(ctx context.Context, method string, u *url.URL, open func(
 		}
 		conn, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
 		opened <- result{conn, err}
-	}()
+	})
 	var r result
 	select {
 	case r = <-opened:
 	case <-ctx.Done(): // dialers know no context
 		r.err = ctx.Err()
-		go func() {
+		crash.Go(func() {
 			if late := <-opened; late.conn != nil {
 				_ = late.conn.Close()
 			}
-		}()
+		})
 	}
 	var failed *httpstream.UpgradeFailureError
 	if errors.As(r.err, &failed) { // it hides its cause
@@ -167,17 +168,17 @@ func (t *Tunnel) Carry(ctx context.Context, local io.ReadWriteCloser, port uint1
 	defer t.conn.RemoveStreams(data)
 
 	said := make(chan string, 1)
-	go func() {
+	crash.Go(func() {
 		var message bytes.Buffer
 		_, _ = io.Copy(&message, io.LimitReader(failures, maxPortError))
 		said <- message.String()
-	}()
+	})
 	received, refused := make(chan struct{}), make(chan struct{})
-	go func() { // until the pod ends the stream
+	crash.Go(func() { // until the pod ends the stream
 		defer close(received)
 		_, _ = io.Copy(local, data)
-	}()
-	go func() { // until the program on this machine ends the connection
+	})
+	crash.Go(func() { // until the program on this machine ends the connection
 		defer data.Close()
 		if _, err := io.Copy(data, local); err != nil && !errors.Is(err, io.EOF) {
 			select {
@@ -186,7 +187,7 @@ func (t *Tunnel) Carry(ctx context.Context, local io.ReadWriteCloser, port uint1
 				close(refused)
 			}
 		}
-	}()
+	})
 	select {
 	case <-received:
 	case <-refused:

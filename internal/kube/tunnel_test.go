@@ -31,8 +31,12 @@ func spdyPorts(t *testing.T) http.HandlerFunc {
 			t.Error(err)
 			return
 		}
-		streams := make(chan httpstream.Stream, 8)
-		conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(s httpstream.Stream, _ <-chan struct{}) error { streams <- s; return nil })
+		type opened struct {
+			httpstream.Stream
+			replied <-chan struct{}
+		}
+		streams := make(chan opened, 8)
+		conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(s httpstream.Stream, replied <-chan struct{}) error { streams <- opened{s, replied}; return nil })
 		if conn == nil {
 			t.Error("not upgraded")
 			return
@@ -43,10 +47,11 @@ func spdyPorts(t *testing.T) http.HandlerFunc {
 			for failure == nil || data == nil {
 				select {
 				case s := <-streams:
+					<-s.replied // a stream that is reset before the reply cannot be opened
 					if s.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
-						failure = s
+						failure = s.Stream
 					} else {
-						data = s
+						data = s.Stream
 					}
 				case <-conn.CloseChan():
 					return

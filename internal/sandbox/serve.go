@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/api"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -29,7 +30,7 @@ func (s *Sandbox) Serve(ctx context.Context, ln net.Listener, token string) erro
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(ln) }()
+	crash.Go(func() { done <- server.Serve(ln) })
 	for {
 		select {
 		case err := <-done:

@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podend"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/forward"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -170,11 +171,11 @@ func (o *Options) teller(ctx context.Context, target podflags.Target) func(forwa
 			if o.Open && !opened {
 				opened = true
 				page := "http://" + reachable(e.Address)
-				go func() {
+				crash.Go(func() {
 					if err := browser.Open(ctx, f.Env, page); err != nil && ctx.Err() == nil {
 						f.Notef("warning: cannot open the browser: %v; open %s yourself", err, page)
 					}
-				}()
+				})
 			}
 		case forward.Failed:
 			f.Notef("warning: a connection to %s failed: %v", e.Address, e.Err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 type advanceOptions struct {
@@ -26,13 +27,15 @@ func newAdvance(f *factory.Factory) *cobra.Command {
 	}
 }
 
-func (o *advanceOptions) take(_ *cobra.Command, args []string) (err error) {
+func (o *advanceOptions) take(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return errs.Usagef("one duration is required").Suggest(errs.Run("sandbox", "advance", "2h"))
 	}
-	if o.by, err = time.ParseDuration(args[0]); err != nil || o.by <= 0 {
-		return errs.Usagef("invalid duration %q: must be above zero, for example 1h30m", args[0])
+	by, ok := words.ParseDuration(args[0])
+	if !ok || by <= 0 {
+		return errs.Usagef("invalid duration %q: must be above zero, for example 1h30m or 7d", args[0])
 	}
+	o.by = by
 	return nil
 }
 

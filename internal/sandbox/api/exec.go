@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/shell"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
@@ -130,7 +131,7 @@ func (x execution) serve(w http.ResponseWriter, r *http.Request, command []strin
 	if x.tty {
 		sh.Size = func() (int, int) { v := size.Load(); return int(v >> 32), int(v & 0xFFFFFFFF) }
 	}
-	go func() { // until the connection ends
+	crash.Go(func() { // until the connection ends
 		defer cancel()
 		d := json.NewDecoder(streams[remotecommand.StreamResize])
 		for {
@@ -140,7 +141,7 @@ func (x execution) serve(w http.ResponseWriter, r *http.Request, command []strin
 			}
 			size.Store(uint64(now.Width)<<32 | uint64(now.Height))
 		}
-	}()
+	})
 	code := sh.Run(ctx, command, std)
 	status, err := json.Marshal(exitStatus(code))
 	if err == nil {

@@ -36,10 +36,10 @@ func (s *Server) podPortForward(c *call) error {
 	case object.Text(pod.Map(), "status", "phase") != "Running":
 		return badRequest("unable to forward port because pod is not running. Current status=" + object.Text(pod.Map(), "status", "phase"))
 	}
-	streams := make(chan httpstream.Stream, 64)
-	accept := func(stream httpstream.Stream, _ <-chan struct{}) error {
+	streams := make(chan opened, 64)
+	accept := func(stream httpstream.Stream, replied <-chan struct{}) error {
 		select {
-		case streams <- stream:
+		case streams <- opened{stream, replied}:
 			return nil
 		case <-c.Context().Done():
 			return c.Context().Err()
@@ -70,10 +70,10 @@ func (s *Server) podPortForward(c *call) error {
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	go func() { // a pod that ends takes its connections along
+	crash.Go(func() { // a pod that ends takes its connections along
 		defer cancel()
 		s.untilEnded(ctx, c, pod, rv)
-	}()
+	})
 	forwards{ports: portsOf(pod), pod: pod.Name}.serve(ctx, conn, streams)
 	return nil
 }
@@ -134,11 +134,18 @@ type forwards struct {
 	ports []uint16
 }
 
+// opened is a stream of the client. It carries nothing before replied is closed: a stream
+// that is reset earlier makes the client's request to open it fail.
+type opened struct {
+	httpstream.Stream
+	replied <-chan struct{}
+}
+
 // pair are the two streams of a connection.
-type pair struct{ data, failure httpstream.Stream }
+type pair struct{ data, failure opened }
 
 // serve answers connections until the client or ctx ends.
-func (f forwards) serve(ctx context.Context, conn httpstream.Connection, streams <-chan httpstream.Stream) {
+func (f forwards) serve(ctx context.Context, conn httpstream.Connection, streams <-chan opened) {
 	var running crash.Group
 	defer running.Wait()
 	defer conn.Close()
@@ -159,13 +166,20 @@ func (f forwards) serve(ctx context.Context, conn httpstream.Connection, streams
 				p.failure = stream
 			}
 			pairs[id] = p
-			if p.data == nil || p.failure == nil {
+			if p.data.Stream == nil || p.failure.Stream == nil {
 				continue
 			}
 			delete(pairs, id)
 			running.Go(func() {
+				for _, s := range []opened{p.data, p.failure} {
+					select {
+					case <-s.replied:
+					case <-ctx.Done():
+						return
+					}
+				}
 				f.answer(p)
-				conn.RemoveStreams(p.data, p.failure)
+				conn.RemoveStreams(p.data.Stream, p.failure.Stream)
 			})
 		}
 	}
