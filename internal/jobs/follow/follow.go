@@ -57,8 +57,15 @@ type Change struct {
 // show its Workloads, is followed by the jobs' own status.
 func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &follower{c: c, scope: s, emit: emit, results: make(chan error, 1), jobs: map[string]*entry{},
+	f := &follower{c: c, scope: s, results: make(chan error, 1), jobs: map[string]*entry{},
 		workloads: map[string]map[string]state.Workload{}}
+	f.emit = func(c Change) error {
+		err := emit(c)
+		if err != nil && f.refused == nil {
+			f.refused = err
+		}
+		return err
+	}
 	options := kube.ListOptions{LabelSelector: s.Selector}
 	if s.Name != "" {
 		options.FieldSelector = "metadata.name=" + s.Name
@@ -86,6 +93,9 @@ func Follow(ctx context.Context, c *kube.Client, s Scope, emit func(Change) erro
 	err := <-f.results
 	cancel()
 	f.running.Wait()
+	if f.refused != nil {
+		err = f.refused // another stream may have ended first, with ctx
+	}
 	if errors.Is(err, kube.ErrStop) {
 		return nil
 	}
@@ -104,6 +114,7 @@ type follower struct {
 	scope   Scope
 	emit    func(Change) error
 	results chan error // the first counts
+	refused error      // of emit, which is called with the lock held; it counts more
 	running crash.Group
 
 	order          order.Reader

@@ -130,7 +130,8 @@ func Wait(ctx context.Context, c *kube.Client, r Request) (Progress, error) {
 	w := waiter{Request: r}
 	scope := follow.Scope{Kinds: []kinds.Job{r.Kind}, Namespace: r.Namespace, Name: r.Name, Pods: r.Goal == Running, Missing: r.Missing}
 	err := follow.Follow(ctx, c, scope, w.change)
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
+	var unmet *Unmet // seen before the time was over
+	if err != nil && !errors.As(err, &unmet) && errors.Is(context.Cause(ctx), errTimeout) {
 		return w.last, w.unmet(TimedOut)
 	}
 	return w.last, err

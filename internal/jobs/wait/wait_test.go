@@ -12,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
@@ -141,4 +142,22 @@ func TestWaitInterrupted(t *testing.T) {
 	if errs.ExitOf(err) != errs.Interrupted {
 		t.Errorf("exit code %d: %v", errs.ExitOf(err), err)
 	}
+}
+
+// What was seen of the job counts, also where the time is over before it was reported.
+func TestAnswerBeforeDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := cluster(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		seen := errors.New("seen")
+		err := follow.Follow(ctx, c, follow.Scope{Kinds: []kinds.Job{kinds.BatchJob}, Namespace: namespace, Name: "x", Pods: true}, func(follow.Change) error {
+			time.Sleep(2 * time.Hour) // the deadline passes, and the other streams end
+			synctest.Wait()
+			return seen
+		})
+		if !errors.Is(err, seen) {
+			t.Errorf("got %v", err)
+		}
+	})
 }
