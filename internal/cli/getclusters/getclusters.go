@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
@@ -24,6 +26,9 @@ type Options struct {
 	Namespaces   []string
 	Orchestrator string
 	Group        bool
+	Watch        bool
+	// Tick paces --watch; nil is every 30 seconds.
+	Tick <-chan time.Time
 }
 
 // The values of --orchestrator.
@@ -43,10 +48,14 @@ The free accelerators come from the nodes and pods of the cluster. With
 --namespace, the list also shows the accelerator quota of a team.
 
 The command reads the clusters in parallel and does not change the kubeconfig. A
-cluster that cannot be read keeps its rows, with the counts that SageMaker has.`,
+cluster that cannot be read keeps its rows, with the counts that SageMaker has.
+
+With --watch, the clusters are read every 30 seconds. A terminal shows the list as
+it is; elsewhere each changed row is a line.`,
 		Example: `  hyperpod get-clusters --region us-west-2
   hyperpod get-clusters --clusters ml-prod,ml-dev -n hyperpod-ns-ml-engineers
-  hyperpod get-clusters --group -o json`,
+  hyperpod get-clusters --group -o json
+  hyperpod get-clusters --watch`,
 		RunE: factory.RunE(o, factory.NoArgs, Run, test),
 	}
 	fs := cmd.Flags()
@@ -55,6 +64,7 @@ cluster that cannot be read keeps its rows, with the counts that SageMaker has.`
 	fs.StringSliceVarP(&o.Namespaces, "namespace", "n", nil, "show the accelerator quota of this namespace (can be repeated)")
 	fs.StringVar(&o.Orchestrator, "orchestrator", all, "show clusters with this orchestrator: all|eks|slurm")
 	fs.BoolVar(&o.Group, "group", false, "in JSON, group the instance types of a cluster")
+	fs.BoolVarP(&o.Watch, "watch", "w", false, "watch for changes until interrupted")
 	factory.Complete(cmd, "orchestrator", orchestrators...)
 	f.CompleteFlag(cmd, "clusters", factory.HyperPodClusters(&o.Account))
 	f.CompleteFlag(cmd, "namespace", factory.Namespaces)
@@ -88,40 +98,20 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, 0, len(o.Clusters))
-	for _, name := range o.Clusters {
-		if name = strings.TrimSpace(name); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	if o.Watch {
+		return o.watch(ctx, client, format)
 	}
-	if len(names) == 0 {
-		list, err := client.ListClusters(ctx)
-		if err != nil {
-			return err
-		}
-		for _, s := range list {
-			names = append(names, s.Name)
-		}
-	}
-	found := o.readAll(ctx, client, names)
-	if err := ctx.Err(); err != nil {
+	found, err := o.find(ctx, client)
+	if err != nil {
 		return err
 	}
-	found = slices.DeleteFunc(found, func(c cluster) bool {
-		return o.Orchestrator != all && c.orchestrator != "" && !strings.EqualFold(c.orchestrator, o.Orchestrator)
-	})
+	for _, text := range notes(found, format) {
+		f.Notef("%s", text)
+	}
 	rows := flat(found)
 	var document any = rows
 	if o.Group {
 		document = grouped(found)
-	}
-	for _, c := range found {
-		for _, note := range c.notes {
-			f.Notef("note: %s: %s", c.name, note)
-		}
-		if c.err != nil && format.IsTable() {
-			f.Notef("warning: %s: %v", c.name, c.err)
-		}
 	}
 	err = output.Print(f.IO, format, document, func() output.Table { return o.table(rows, client.Region()) }, func() (out []string) {
 		for _, c := range found {
@@ -133,6 +123,45 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	return nothing(found)
+}
+
+// find reads the clusters that were asked for.
+func (o *Options) find(ctx context.Context, client *aws.Client) ([]cluster, error) {
+	names := make([]string, 0, len(o.Clusters))
+	for _, name := range o.Clusters {
+		if name = strings.TrimSpace(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		list, err := client.ListClusters(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			names = append(names, s.Name)
+		}
+	}
+	found := o.readAll(ctx, client, names)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(c cluster) bool {
+		return o.Orchestrator != all && c.orchestrator != "" && !strings.EqualFold(c.orchestrator, o.Orchestrator)
+	}), nil
+}
+
+// notes are the remarks on clusters that were not read in full.
+func notes(found []cluster, format output.Format) (out []string) {
+	for _, c := range found {
+		for _, note := range c.notes {
+			out = append(out, fmt.Sprintf("note: %s: %s", c.name, note))
+		}
+		if c.err != nil && format.IsTable() {
+			out = append(out, fmt.Sprintf("warning: %s: %v", c.name, c.err))
+		}
+	}
+	return out
 }
 
 // nothing is the error about clusters none of which could be read.
