@@ -17,6 +17,7 @@ import (
 // prepare checks what holds for every command line alike, loads the configuration
 // and settles color, before any command but those that need neither of the two.
 func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
+	f.Command = strings.TrimPrefix(cmd.CommandPath(), "hyperpod ")
 	if err := refuseEmpty(cmd); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func helpTopics() []*cobra.Command {
   HYPERPOD_CONFIG       configuration file (default hyperpod/config.yaml in the configuration directory)
   HYPERPOD_OUTPUT, HYPERPOD_COLOR, HYPERPOD_DEFAULT_TEMPLATE, HYPERPOD_SANDBOX_DIRECTORY,
   HYPERPOD_TEMPLATES_DIRECTORY, HYPERPOD_REQUEST_TIMEOUT, HYPERPOD_QUIET,
-  HYPERPOD_CONTEXT, HYPERPOD_CONFIRM
+  HYPERPOD_CONTEXT, HYPERPOD_CONFIRM, HYPERPOD_SCHEDULER
                         override the settings of the configuration file, as hyperpod config set
                         writes them; confirm is always (start-job
                         prompts on a terminal before it preempts jobs, and for a job that can never

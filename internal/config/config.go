@@ -33,6 +33,8 @@ type Config struct {
 	Confirm string
 	// Namespace is the default for -n, Context that for --context.
 	Namespace, Context string
+	// Scheduler is Kubernetes or Slurm; empty lets the machine decide.
+	Scheduler string
 
 	// Path is the configuration file, which need not exist.
 	Path string
@@ -150,6 +152,7 @@ func decode(v *viper.Viper, values map[string]Value, path string, env func(strin
 		Confirm:            v.GetString(keyConfirm),
 		Namespace:          v.GetString(keyNamespace),
 		Context:            v.GetString(keyContext),
+		Scheduler:          v.GetString(keyScheduler),
 		Path:               path,
 		values:             values,
 	}

@@ -104,7 +104,7 @@ func TestLayers(t *testing.T) {
 }
 
 func TestEveryKeyByEveryWay(t *testing.T) {
-	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt", "namespace": "team"}
+	value := map[string]string{"output": "json", "color": "never", "request-timeout": "5s", "quiet": "true", "confirm": "preempt", "namespace": "team", "scheduler": Slurm}
 	for _, s := range Settings() {
 		v := value[s.Key]
 		if v == "" {
@@ -155,7 +155,7 @@ func TestEveryKeyByEveryWay(t *testing.T) {
 func same(a, b Config) bool {
 	return a.Output == b.Output && a.Color == b.Color && a.DefaultTemplate == b.DefaultTemplate && a.SandboxDirectory == b.SandboxDirectory &&
 		a.TemplatesDirectory == b.TemplatesDirectory && a.RequestTimeout == b.RequestTimeout && a.Quiet == b.Quiet && a.Confirm == b.Confirm && a.Namespace == b.Namespace &&
-		a.Context == b.Context
+		a.Context == b.Context && a.Scheduler == b.Scheduler
 }
 
 func TestWrongFiles(t *testing.T) {

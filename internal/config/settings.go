@@ -22,6 +22,7 @@ const (
 	keyConfirm            = "confirm"
 	keyNamespace          = "namespace"
 	keyContext            = "context"
+	keyScheduler          = "scheduler"
 )
 
 // The values of confirm.
@@ -32,6 +33,14 @@ const (
 	ConfirmPreempt = "preempt"
 	// ConfirmNever asks nothing.
 	ConfirmNever = "never"
+)
+
+// The values of scheduler.
+const (
+	// Kubernetes runs jobs with Kueue on the cluster of the kubeconfig.
+	Kubernetes = "kubernetes"
+	// Slurm runs jobs with the Slurm commands of this machine.
+	Slurm = "slurm"
 )
 
 // Setting describes a key for help and completion.
@@ -74,6 +83,8 @@ var settings = []setting{
 		text, func(c *Config, v string) { c.Namespace = v }, "!!str"},
 	{keyContext, "", "the name of a context", "default for --context: the cluster to use, instead of the kubeconfig's current context",
 		text, func(c *Config, v string) { c.Context = v }, "!!str"},
+	{keyScheduler, "", "kubernetes or slurm", "what runs jobs: the cluster of the kubeconfig, or the Slurm cluster of this machine (default slurm where its commands are installed and no kubeconfig exists)",
+		oneOf(Kubernetes, Slurm), func(c *Config, v string) { c.Scheduler = v }, "!!str"},
 }
 
 // Settings describes every key.

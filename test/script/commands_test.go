@@ -17,6 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	fake "github.com/hyperpod-cli/hyperpod/test/aws"
 	"github.com/hyperpod-cli/hyperpod/test/fault"
+	judge "github.com/hyperpod-cli/hyperpod/test/slurm"
 )
 
 // commands are what scripts can do beside running programs.
@@ -92,6 +93,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	maps.Copy(all, forwardCommands())
 	maps.Copy(all, hookCommands())
 	maps.Copy(all, governedCommands())
+	maps.Copy(all, slurmCommands())
 	return all
 }
 
@@ -101,6 +103,7 @@ type holder struct {
 	aws   *fake.Server
 	// forward is the latest port-forward.
 	forward *forwarding
+	slurm   *judge.Cluster
 	// hook is the latest webhook.
 	hook *hook
 }

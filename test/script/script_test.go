@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 					return setup(env)
 				},
 				Cmds:                commands(),
+				Condition:           condition,
 				RequireExplicitExec: true,
 				RequireUniqueNames:  true,
 				UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",

@@ -195,7 +195,7 @@ func (c *Cluster) end(chosen func(*process) bool) error {
 	for _, p := range ending {
 		select {
 		case <-p.ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(3 * time.Second): // slurmd waits for a controller that has ended
 			_ = p.cmd.Process.Kill()
 			<-p.ended
 		}

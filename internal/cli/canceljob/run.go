@@ -83,6 +83,11 @@ func orNull(s string) *string {
 // Run cancels the jobs. As with kubectl, a name that no job has does not stop the
 // others; Run reports it at the end.
 func Run(ctx context.Context, o *Options) error {
+	if c, err := o.Factory.Slurm(); err != nil {
+		return err
+	} else if c != nil {
+		return runSlurm(ctx, o, c)
+	}
 	f := o.Factory
 	_, cluster, err := f.Connect(ctx)
 	if err != nil {

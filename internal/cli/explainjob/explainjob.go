@@ -76,6 +76,11 @@ changes nothing.`,
 
 // Run explains the job.
 func Run(ctx context.Context, o *Options) error {
+	if c, err := o.Factory.Slurm(); err != nil {
+		return err
+	} else if c != nil {
+		return runSlurm(ctx, o, c)
+	}
 	f := o.Factory
 	format, err := f.Format()
 	if err != nil {

@@ -35,6 +35,8 @@ type Global struct {
 	Kubeconfig string
 	Sandbox    string
 	Snapshot   string
+	// Scheduler is config.Kubernetes or config.Slurm; empty lets the settings decide.
+	Scheduler string
 	// MaxAge is the age from which a snapshot is refused; 0 is none.
 	MaxAge  time.Duration
 	Timeout time.Duration
@@ -66,6 +68,9 @@ type Factory struct {
 	// Config is loaded before a command runs.
 	Config config.Config
 
+	// Command is the command that runs, such as "sandbox create".
+	Command string
+
 	// ClockGiven reports that a flag set the time, so notes do not mention the age of a
 	// snapshot.
 	ClockGiven bool
@@ -77,6 +82,7 @@ type Factory struct {
 	HoldInterrupts func() (release func())
 
 	cluster *Cluster
+	slurm   slurmChoice
 	// completing: TAB was pressed, which must not make anything.
 	completing bool
 }
@@ -111,6 +117,7 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&g.Sandbox, "sandbox", "", "use a sandbox on this machine, by name (--sandbox alone: "+DefaultSandbox+")")
 	fs.Lookup("sandbox").NoOptDefVal = DefaultSandbox
 	fs.StringVar(&g.Snapshot, "snapshot", "", "use a snapshot of a cluster, read-only: a file from save-snapshot or kubectl get -o yaml")
+	fs.Var(&choice{Choice{Name: "scheduler", Words: []string{config.Kubernetes, config.Slurm}}, &g.Scheduler}, "scheduler", "what runs jobs: kubernetes|slurm (default kubernetes; slurm on a node of a Slurm cluster without a kubeconfig)")
 	fs.DurationVar(&g.MaxAge, "max-age", 0, "refuse a snapshot that is older, for example 1h (exit code 1)")
 	fs.DurationVar(&g.Timeout, "request-timeout", 0, "maximum time for a single request (0: no limit)")
 	fs.StringVar(&g.Color, "color", "auto", "when to use color: auto|always|never")
@@ -188,6 +195,8 @@ func (f *Factory) Cluster(ctx context.Context) (*Cluster, error) {
 		f.cluster, err = f.openSnapshot(path)
 	} else if name := f.SandboxName(""); name != "" && live(f.Global) == "" {
 		f.cluster, err = f.openSandbox(ctx, name)
+	} else if c, wrong := f.Slurm(); c != nil || wrong != nil {
+		return nil, cmp.Or(wrong, needsKubernetes(f.Command))
 	} else {
 		f.cluster, err = Interruptible(ctx, f.kubeconfig)
 	}

@@ -64,6 +64,11 @@ func (o *Options) Validate() error {
 
 // Run reads the job and prints it.
 func Run(ctx context.Context, o *Options) error {
+	if c, err := o.Factory.Slurm(); err != nil {
+		return err
+	} else if c != nil {
+		return runSlurm(ctx, o, c)
+	}
 	f := o.Factory
 	format, cluster, err := f.Connect(ctx)
 	if err != nil {
@@ -154,11 +159,16 @@ func (o *Options) document(ctx context.Context, c *factory.Cluster, j findjob.Jo
 	if r.console != "" {
 		url = &r.console
 	}
+	return o.keys(j, url, r.resilience().Row(r.nodes != nil || !r.runs())), nil
+}
+
+// keys lays the document out.
+func (o *Options) keys(j findjob.Job, url *string, health jobs.ResilienceRow) any {
 	meta := func(key string) any { return kinds.At(j.Object, "metadata", key) }
 	if !o.Verbose {
-		return brief{o.Name, j.Namespace, meta("labels"), meta("creationTimestamp"), j.Object["status"], url}, nil
+		return brief{o.Name, j.Namespace, meta("labels"), meta("creationTimestamp"), j.Object["status"], url}
 	}
 	return verbose{o.Name, j.Namespace, meta("labels"), meta("annotations"),
 		metadata{meta("creationTimestamp"), meta("generation"), meta("resourceVersion"), meta("uid")},
-		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], url, r.resilience().Row(r.nodes != nil || !r.runs())}, nil
+		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], url, health}
 }

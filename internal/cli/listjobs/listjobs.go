@@ -87,6 +87,11 @@ func (o *Options) Validate() error {
 
 // Run lists the jobs, or follows them.
 func Run(ctx context.Context, o *Options) error {
+	if c, err := o.Factory.Slurm(); err != nil {
+		return err
+	} else if c != nil {
+		return runSlurm(ctx, o, c)
+	}
 	f := o.Factory
 	format, cluster, err := f.Connect(ctx)
 	if err != nil {

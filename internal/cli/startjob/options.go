@@ -26,6 +26,8 @@ type Options struct {
 
 	// CommandLine is the command line that the job remembers. It holds no value that may be a secret.
 	CommandLine string
+	// BeyondSlurm are the given flags that Slurm has nothing for.
+	BeyondSlurm []string
 }
 
 // groups returns the groups in the order of the help.

@@ -58,6 +58,11 @@ type job struct {
 
 // Run renders the job and submits it.
 func Run(ctx context.Context, o *Options) error {
+	if c, err := o.Factory.Slurm(); err != nil {
+		return err
+	} else if c != nil {
+		return (&run{options: o, factory: o.Factory}).startSlurm(ctx, c)
+	}
 	return (&run{options: o, factory: o.Factory, follow: followLog, patience: patience}).start(ctx)
 }
 

@@ -44,7 +44,7 @@ the setting confirm in "hyperpod help environment").`,
       --image IMAGE --instance-type ml.p5.48xlarge`,
 	}
 	take := func(cmd *cobra.Command, args []string) error {
-		o.CommandLine = commandLine(cmd, args)
+		o.CommandLine, o.BeyondSlurm = commandLine(cmd, args), beyondSlurm(cmd)
 		if len(args) == 0 && o.Name == "" {
 			return nil // the definition may have a name
 		}

@@ -1,0 +1,191 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/slurm"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
+	judge "github.com/hyperpod-cli/hyperpod/test/slurm"
+)
+
+// TestAgainstSlurm compares the parsers, the states and the scripts with a real Slurm.
+func TestAgainstSlurm(t *testing.T) {
+	if why := judge.Missing(); why != "" {
+		t.Skip(why)
+	}
+	ctx := t.Context()
+	cluster, err := judge.Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	c := &Client{Environ: append(os.Environ(), "SLURM_CONF="+cluster.Config(), "SQUEUE_STATES=RUNNING", "SLURM_TIME_FORMAT=relative")}
+
+	t.Run("every state that squeue accepts is known", func(t *testing.T) {
+		out, _ := cluster.Command(ctx, "squeue", "--states=NONE_OF_THEM").CombinedOutput()
+		m := regexp.MustCompile(`Valid job states include: (\S+)`).FindStringSubmatch(string(out))
+		if m == nil {
+			t.Fatalf("squeue names no states: %s", out)
+		}
+		for _, name := range strings.Split(m[1], ",") {
+			if _, known := slurm.StateOf(name, ""); !known {
+				t.Errorf("%s is unknown", name)
+			}
+			if out, err := cluster.Command(ctx, "squeue", "--states="+name).CombinedOutput(); err != nil {
+				t.Errorf("squeue refuses %s: %s", name, out)
+			}
+		}
+	})
+
+	nodes, err := c.Nodes(ctx)
+	if err != nil || len(nodes) != len(judge.Nodes) || nodes[0].Devices["nvidia.com/gpu"] != 8 || len(nodes[3].Partitions) != 2 {
+		t.Fatalf("%+v %v", nodes, err)
+	}
+
+	dir := t.TempDir()
+	script := func(name, program string, n int) string {
+		s, err := slurm.ScriptOf(values.Values{Name: name, Command: program, NodeCount: &n, AutoResume: true}, slurm.Site{Features: nodes[0].Features, Devices: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Output = dir + "/%x-%j.out"
+		return s.Text()
+	}
+	t.Run("a script runs to its end without HyperPod's plugin", func(t *testing.T) {
+		id, err := c.Submit(ctx, script("ends", "hostname", 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := until(t, c, id, func(j slurm.Job) bool { return !j.Active() })
+		if _, s := j.Values(); s.State != jobs.Succeeded || j.Devices["nvidia.com/gpu"] != 16 {
+			t.Errorf("%+v", j)
+		}
+		d, err := c.Details(ctx, id)
+		text, _ := os.ReadFile(j.OutputFile(d.StdOut))
+		if err != nil || strings.Count(string(text), "\n") != 2 {
+			t.Errorf("%q %v", text, err)
+		}
+	})
+	t.Run("a failed script has its exit code", func(t *testing.T) {
+		id, err := c.Submit(ctx, "#!/bin/sh\n#SBATCH --output=/dev/null\nexit 3\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := until(t, c, id, func(j slurm.Job) bool { return !j.Active() }); j.State != "FAILED" || j.ExitCode != 3 {
+			t.Errorf("%+v", j)
+		}
+	})
+	t.Run("a name cannot forge a job", func(t *testing.T) {
+		name := "a<>.\n99|RUNNING\x1b[31m"
+		id, err := c.Submit(ctx, "#!/bin/sh\n", "--hold", "--job-name="+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := c.Jobs(ctx, id)
+		if err != nil || len(list) != 1 || list[0].Name != name {
+			t.Errorf("%+v %v", list, err)
+		}
+		if _, s := list[0].Values(); s.State != jobs.Suspended {
+			t.Errorf("a held job is %s", s.State)
+		}
+	})
+	t.Run("an estimate has a time and nodes", func(t *testing.T) {
+		e, err := c.Test(ctx, script("later", "hostname", 2))
+		if err != nil || e.Partition != "dev" || time.Until(e.Start) > time.Hour {
+			t.Errorf("%+v %v", e, err)
+		}
+	})
+	t.Run("refusals have codes", func(t *testing.T) {
+		refusals := map[Code]func() error{
+			NoPartition: func() error { _, err := c.Submit(ctx, "#!/bin/sh\n", "--partition=nope"); return err },
+			NeverFits:   func() error { _, err := c.Test(ctx, script("large", "hostname", 5)); return err },
+			UnknownJob:  func() error { _, err := c.Jobs(ctx, "4000000"); return err },
+			UnknownNode: func() error { return c.Recover(ctx, "gpu-9", slurm.Reboot) },
+		}
+		for code, f := range refusals {
+			if err := f(); !Is(err, code) {
+				t.Errorf("%s: %v", code, err)
+			}
+		}
+		if _, ok, err := c.History(ctx, time.Now()); ok || err != nil {
+			t.Errorf("a cluster without accounting has a history: %v %v", ok, err)
+		}
+	})
+	t.Run("HyperPod's reasons arrive as they are documented", func(t *testing.T) {
+		if err := c.Recover(ctx, "gpu-3", slurm.Replace); err != nil {
+			t.Fatal(err)
+		}
+		nodes, err := c.Nodes(ctx)
+		if err != nil || nodes[2].Pending() != slurm.Replace || nodes[2].State != "fail" {
+			t.Errorf("%+v %v", nodes, err)
+		}
+	})
+	t.Run("a controller that is down", func(t *testing.T) {
+		if err := cluster.StopController(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Nodes(ctx); !Is(err, Down) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// until reads a job until it is as wanted.
+func until(t *testing.T, c *Client, id string, done func(slurm.Job) bool) slurm.Job {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		list, err := c.Jobs(ctx, id)
+		if err == nil && len(list) == 1 && done(list[0]) {
+			return list[0]
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("job %s: %+v %v", id, list, err)
+		case <-tick.C:
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	if err := failure("squeue", "", time.Second, context.DeadlineExceeded); !Is(err, TimedOut) {
+		t.Error(err)
+	}
+	if err := failure("squeue", "", time.Second, context.Canceled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := message("sbatch: error: a: b\n\nslurm_load_jobs error: c\n"); got != "a: b\nslurm_load_jobs error: c" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	c := Client{Environ: []string{"SQUEUE_FORMAT=x", "SLURM_CONF=/a", "SLURM_TIME_FORMAT=relative", "SBATCH_ACCOUNT=a"}}
+	if got := strings.Join(c.environment(), " "); got != "SLURM_CONF=/a SBATCH_ACCOUNT=a SLURM_TIME_FORMAT=%s LC_ALL=C.UTF-8" {
+		t.Error(got)
+	}
+}
+
+func TestMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if got := Missing(); got != Commands[0] {
+		t.Errorf("missing: %q", got)
+	}
+	if _, err := (&Client{}).Nodes(t.Context()); !Is(err, NoCommand) {
+		t.Error(err)
+	}
+}
