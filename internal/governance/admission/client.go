@@ -99,8 +99,8 @@ func found[T any](m map[string]*T, key, resource string, copyTo func(*T)) error 
 	return apierrors.NewNotFound(schema.GroupResource{Resource: resource}, key)
 }
 
-// Get returns the stored object. The result may share maps with the store,
-// except for a workload, which callers in Kueue change.
+// Get returns the stored object. The result may share maps with the store. Of a
+// workload, callers in Kueue change what adjustable copies.
 func (r reader) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
 	s := r.store
 	switch o := obj.(type) {
@@ -124,7 +124,7 @@ func (r reader) Get(_ context.Context, key client.ObjectKey, obj client.Object, 
 		return found(s.lqs, key.String(), "localqueues", func(v *kueue.LocalQueue) { *o = *v })
 	case *kueue.Workload:
 		if v, ok := s.workloads[workload.NewReference(key.Namespace, key.Name)]; ok {
-			v.DeepCopyInto(o)
+			*o = *adjustable(v)
 			return nil
 		}
 		return apierrors.NewNotFound(schema.GroupResource{Group: kueue.SchemeGroupVersion.Group, Resource: "workloads"}, key.String())

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -109,9 +110,23 @@ func sameHold(old, w *kueue.Workload) bool {
 // adjusted is the workload as the caches see it: requests completed from limits,
 // limit ranges and runtime classes, as in Kueue's event handlers.
 func (e *Engine) adjusted(ctx context.Context, w *kueue.Workload) *kueue.Workload {
-	c := w.DeepCopy()
+	c := adjustable(w)
 	workload.AdjustResources(ctx, e.client, c)
 	return c
+}
+
+// adjustable copies a workload with what workload.AdjustResources replaces: the resources
+// of containers and of pods, and the overhead of pods. The rest is shared.
+func adjustable(w *kueue.Workload) *kueue.Workload {
+	c := *w
+	c.Status = *w.Status.DeepCopy()
+	c.Spec.PodSets = slices.Clone(w.Spec.PodSets)
+	for i := range c.Spec.PodSets {
+		pod := &c.Spec.PodSets[i].Template.Spec
+		pod.InitContainers, pod.Containers = slices.Clone(pod.InitContainers), slices.Clone(pod.Containers)
+		pod.Resources = pod.Resources.DeepCopy()
+	}
+	return &c
 }
 
 // release takes the workload's quota away, if it holds any, and wakes up those
