@@ -12,6 +12,7 @@ import (
 type governed struct {
 	name, description, activation, clusterARN string
 	config, target                            object
+	tags                                      []any
 	created, modified                         time.Time
 	createdBy, modifiedBy                     string
 	failure                                   string
@@ -53,6 +54,9 @@ func newGovernance() governance {
 
 // govern returns the operations on compute allocations and cluster policies.
 func (s *Server) govern(operation string) answer {
+	if operation == "ListTags" {
+		return s.listTags
+	}
 	for _, k := range []kindOf{quotaKind, policyKind} {
 		switch operation {
 		case "Create" + k.name:
@@ -143,7 +147,7 @@ func (s *Server) Show(name string) map[string]any {
 	defer s.mu.Unlock()
 	for _, t := range []*Table[governed]{s.governance.quotas, s.governance.policies} {
 		if r := t.Find(func(r *Record[governed]) bool { return r.Value.name == name }); r != nil {
-			return object{"Config": r.Value.config, "Target": r.Value.target, "Description": r.Value.description, "Activation": r.Value.activation, "Status": r.Status}
+			return object{"Config": r.Value.config, "Target": r.Value.target, "Description": r.Value.description, "Tags": r.Value.tags, "Activation": r.Value.activation, "Status": r.Status}
 		}
 	}
 	return nil
@@ -201,6 +205,7 @@ func (s *Server) createGoverned(k kindOf) answer {
 		v.clusterARN, _ = in["ClusterArn"].(string)
 		v.config, _ = in[k.config].(object)
 		v.target, _ = in["ComputeQuotaTarget"].(object)
+		v.tags, _ = in["Tags"].([]any)
 		cluster, failure := s.find(v.clusterARN)
 		if failure != nil {
 			return nil, failure
@@ -267,6 +272,33 @@ func (s *Server) updateGoverned(k kindOf) answer {
 		}
 		return object{k.name + "Arn": s.arn("sagemaker", s.region, k.path+"/"+id), k.name + "Version": t.Get(id).Version}, nil
 	}
+}
+
+// listTags answers two tags at a time.
+func (s *Server) listTags(c *call) (any, *Error) {
+	in, failure := decode(c)
+	if failure != nil {
+		return nil, failure
+	}
+	arn, _ := in["ResourceArn"].(string)
+	token, _ := in["NextToken"].(string)
+	for _, k := range []kindOf{quotaKind, policyKind} {
+		for _, r := range k.table(s).All() {
+			if s.arn("sagemaker", s.region, k.path+"/"+r.Key) != arn {
+				continue
+			}
+			page, next, failure := Page(r.Value.tags, token, 2)
+			if failure != nil {
+				return nil, failure
+			}
+			out := object{"Tags": append([]any{}, page...)}
+			if next != "" {
+				out["NextToken"] = next
+			}
+			return out, nil
+		}
+	}
+	return nil, failf("ResourceNotFound", "%s not found.", arn)
 }
 
 // summary is a resource as lists have it; the lists of policies have no configuration.

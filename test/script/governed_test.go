@@ -43,7 +43,7 @@ func governedCommands() map[string]func(*testscript.TestScript, bool, []string) 
 	}
 	return map[string]func(*testscript.TestScript, bool, []string){
 		// awsdo OPERATION NAME JSON: another administrator changes the resource of a name;
-		// its id and version are filled in.
+		// its id and version are filled in, or the name and cluster ml-prod of a new one.
 		"awsdo": func(ts *testscript.TestScript, neg bool, args []string) {
 			s := account(ts, !neg && len(args) == 3, "awsdo OPERATION NAME JSON")
 			in := map[string]any{}
@@ -54,6 +54,8 @@ func governedCommands() map[string]func(*testscript.TestScript, bool, []string) 
 				if strings.HasPrefix(args[0], "Update") {
 					in["TargetVersion"] = version
 				}
+			} else {
+				in["Name"], in["ClusterArn"] = args[1], s.ClusterARN("ml-prod")
 			}
 			text, err := json.Marshal(in)
 			ts.Check(err)

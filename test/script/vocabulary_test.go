@@ -81,6 +81,7 @@ var documents = []struct{ name, args string }{
 	{"simulate", "* simulate --snapshot ../../internal/governance/simulate/testdata/loop.yaml"},
 	{"simulate", "simulate --cycles 2 --remove-nodes ml.p4d.24xlarge=1"},
 	{"simulate", "simulate --at +2h --assume-duration 4h"},
+	{"simulate", "simulate --for 4h --remove-nodes ml.p5.48xlarge=5"},
 	{"governance-plan", "* governance plan -f ../../examples/teams.yaml"},
 	{"governance-plan", "* governance plan -f ../../examples/teams.yaml --cluster-name ml-prod --prune"},
 	{"governance-audit", "governance audit"},

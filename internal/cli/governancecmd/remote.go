@@ -3,6 +3,7 @@ package governancecmd
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -140,6 +141,27 @@ func (r *remote) readKueue(ctx context.Context) (*policy.Live, *inputs.Inputs, e
 	return loadLive(ctx, r.f, cluster, true)
 }
 
+// tags reads the tags of the resources to create again, which would lose them otherwise.
+func (r *remote) tags(ctx context.Context, recreate []string) {
+	for _, list := range [][]service.Resource{r.state.Policies, r.state.Allocations} {
+		for i := range list {
+			name := list[i].Team
+			if list[i].Kind == service.Policy {
+				name = service.PolicyName
+			}
+			if !slices.Contains(recreate, name) {
+				continue
+			}
+			tags, err := r.client.Tags(ctx, list[i].ARN)
+			if err != nil {
+				r.f.Notef("warning: %s %s loses its tags: %s", list[i].Kind, list[i].Name, errs.Text(err, false))
+				continue
+			}
+			list[i].Tags = tags
+		}
+	}
+}
+
 // buildRemote compares a document with the service and, where it can be read, with the
 // cluster that the service governs.
 func buildRemote(ctx context.Context, r *remote, q plan.Request, recreate []string, consequences bool) (*plan.Plan, error) {
@@ -149,6 +171,7 @@ func buildRemote(ctx context.Context, r *remote, q plan.Request, recreate []stri
 	if consequences {
 		q.Live, q.Inputs = r.kueue(ctx)
 	}
+	r.tags(ctx, recreate)
 	p, err := plan.BuildRemote(q, plan.Remote{State: r.state, Recreate: recreate, Capacity: aws.Capacity(r.cluster)})
 	var ambiguous *plan.AmbiguousError
 	var unknown *plan.UnknownRecreate

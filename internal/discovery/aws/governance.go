@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
@@ -107,6 +108,31 @@ func (c *Client) DescribeGoverned(ctx context.Context, kind, id string) (Documen
 		return nil, c.explain("cannot read "+kind+" "+id, "sagemaker:Describe"+kind, err)
 	}
 	return out, nil
+}
+
+// Tags returns the tags of a resource by its ARN, but for those of AWS, which nobody else
+// can set.
+func (c *Client) Tags(ctx context.Context, arn string) ([]any, error) {
+	out := []any{}
+	in := Document{"ResourceArn": arn, "MaxResults": pageSize}
+	for {
+		var page struct {
+			Tags      []struct{ Key, Value string }
+			NextToken string
+		}
+		if err := c.read(ctx, "ListTags", in, &page); err != nil {
+			return nil, c.explain("cannot list the tags of "+arn, "sagemaker:ListTags", err)
+		}
+		for _, t := range page.Tags {
+			if !strings.HasPrefix(t.Key, "aws:") {
+				out = append(out, Document{"Key": t.Key, "Value": t.Value})
+			}
+		}
+		if page.NextToken == "" {
+			return out, nil
+		}
+		in["NextToken"] = page.NextToken
+	}
 }
 
 // ChangeGoverned sends an operation that creates, updates or deletes a compute allocation

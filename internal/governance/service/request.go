@@ -82,6 +82,7 @@ func createQuota(arn string, t *policy.Team, old *Resource) JSON {
 		if description == "" {
 			description = old.Description
 		}
+		set(in, "Tags", old.Tags)
 	}
 	set(in, "Description", description)
 	set(in, "ActivationState", t.Activation)
@@ -183,6 +184,7 @@ func createPolicy(arn string, p *policy.ClusterPolicy, old *Resource) JSON {
 		in["Name"] = old.Name
 		in["SchedulerConfig"] = schedulerConfig(p, old.Config, false)
 		description = or(description, old.Description)
+		set(in, "Tags", old.Tags)
 	} else {
 		in["SchedulerConfig"] = schedulerConfig(p, nil, false)
 	}

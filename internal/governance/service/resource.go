@@ -27,14 +27,16 @@ type JSON = map[string]any
 
 // Resource is a compute allocation or a cluster policy.
 type Resource struct {
-	Kind, ID, Name, Description string
-	Version                     int
-	Status, FailureReason       string
+	Kind, ID, ARN, Name, Description string
+	Version                          int
+	Status, FailureReason            string
 	// Team and Activation are those of a compute allocation.
 	Team, Activation string
 	// By made the last change, At then; "" and zero where the service does not say.
 	By string
 	At time.Time
+	// Tags are those of a resource that is to be created again; the API describes none.
+	Tags []any
 	// Config and Target are the parts that an update replaces as a whole.
 	Config, Target JSON
 }
@@ -42,6 +44,7 @@ type Resource struct {
 // wireResource is what the API answers for both kinds.
 type wireResource struct {
 	ComputeQuotaID, ClusterSchedulerConfigID           string
+	ComputeQuotaARN, ClusterSchedulerConfigARN         string
 	ComputeQuotaVersion, ClusterSchedulerConfigVersion int
 	Name, Description, Status, FailureReason           string
 	ActivationState                                    string
@@ -67,6 +70,7 @@ func Read(kind string, d JSON) (Resource, error) {
 		return Resource{}, fmt.Errorf("%s: %w", kind, err)
 	}
 	out := Resource{Kind: kind, ID: cmp.Or(w.ComputeQuotaID, w.ClusterSchedulerConfigID), Version: cmp.Or(w.ComputeQuotaVersion, w.ClusterSchedulerConfigVersion),
+		ARN:  cmp.Or(w.ComputeQuotaARN, w.ClusterSchedulerConfigARN),
 		Name: w.Name, Description: w.Description, Status: w.Status, FailureReason: w.FailureReason, Activation: w.ActivationState,
 		By: cmp.Or(w.LastModifiedBy.name(), w.CreatedBy.name()), Config: w.ComputeQuotaConfig, Target: w.ComputeQuotaTarget}
 	if kind == Policy {
