@@ -19,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/policytext"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // ExportOptions are the flags of governance export.
@@ -172,13 +173,26 @@ func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster,
 	return l, in, nil
 }
 
-// readable refuses a cluster whose queues are hidden: a file of a part of them would
-// mislead.
+// readable refuses a cluster of which a part could not be read because of a failure, or
+// whose queues are hidden: a file of a part of them would mislead.
 func readable(in *inputs.Inputs) error {
+	const what = "cannot read the governance of the cluster"
+	if err := factory.Failures(in.Missing); err != nil {
+		return errs.Wrap(err, what).WithCode(errs.ExitOf(err))
+	}
 	for _, m := range in.Missing {
 		switch m.Resource.Kind {
 		case kinds.ClusterQueue.Kind, kinds.LocalQueue.Kind, kinds.WorkloadPriorityClass.Kind:
-			return errs.New("cannot read the governance of the cluster", "no permission to list "+m.Resource.Plural).WithCode(errs.Denied)
+		default:
+			continue
+		}
+		switch m.Reason {
+		case state.Forbidden:
+			return errs.New(what, "no permission to list "+m.Resource.Plural).WithCode(errs.Denied)
+		case state.NotInFile:
+			return errs.New(what, "the file has no "+m.Resource.Plural)
+		case state.NotServed:
+			return errs.New(what, "it does not serve "+m.Resource.Plural).WithCause(m.Err)
 		}
 	}
 	return nil
