@@ -34,6 +34,18 @@ type VerboseRow struct {
 	Devices map[string]int64
 }
 
+// Changed is a line of list-jobs --watch: ADDED, MODIFIED or DELETED, and the row.
+type Changed struct {
+	Type string
+	Row
+}
+
+// VerboseChanged is Changed with the long row, also of get-job --watch.
+type VerboseChanged struct {
+	Type string
+	VerboseRow
+}
+
 // List is the document of list-jobs.
 type List[R any] struct {
 	Jobs []R `json:"jobs"`

@@ -1,21 +1,29 @@
 package script
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
@@ -76,6 +84,16 @@ func TestSchemas(t *testing.T) {
 		{"patch-job", fixture.Schema(patchjob.Schema, reflect.TypeFor[patchjob.Document]()), []string{"patch-job", "suspend", "vit-huge", "-n", "hyperpod-ns-researchers", "--dry-run"}},
 		{"get-quota", fixture.Schema(quota.Schema, reflect.TypeFor[quota.Document]()), []string{"get-quota", "--all-resources"}},
 		{"get-queue", fixture.Schema(queue.Schema, reflect.TypeFor[queue.Document]()), []string{"get-queue", "interns", "--assume-duration", "4h"}},
+		{"get-quota-nodes", fixture.Schema(quota.Schema, reflect.TypeFor[getquota.NodesDocument]()), []string{"get-quota", "--by", "node-group"}},
+		{"list-jobs", fixture.Schema("list-jobs", reflect.TypeFor[jobs.List[jobs.Row]]()), []string{"list-jobs", "-A"}},
+		{"list-jobs-verbose", fixture.Schema("list-jobs --verbose", reflect.TypeFor[jobs.List[jobs.VerboseRow]]()), []string{"list-jobs", "-A", "--verbose"}},
+		{"wait-job", fixture.Schema("wait-job", reflect.TypeFor[jobs.VerboseRow]()), []string{"wait-job", "vit-huge", "-n", "hyperpod-ns-researchers", "--for", "running"}},
+		{"list-pods", fixture.Schema("list-pods", reflect.TypeFor[jobs.PodList]()), []string{"list-pods", "vit-huge", "-n", "hyperpod-ns-researchers"}},
+		{"list-pods-verbose", fixture.Schema("list-pods --verbose", reflect.TypeFor[listpods.Document]()), []string{"list-pods", "vit-huge", "-n", "hyperpod-ns-researchers", "--verbose"}},
+		{"validate-template", fixture.Schema("validate-template", reflect.TypeFor[validatetemplate.Document]()), []string{"validate-template", "pytorch"}},
+		{"save-snapshot", fixture.Schema("save-snapshot", reflect.TypeFor[savesnapshot.Document]()), []string{"save-snapshot", filepath.Join(home, "cluster.json")}},
+		{"list-jobs-watch", fixture.Schema("list-jobs --watch", reflect.TypeFor[jobs.Changed]()), []string{"list-jobs", "-A", "--watch"}},
+		{"list-jobs-watch-verbose", fixture.Schema("list-jobs --watch --verbose, get-job --watch", reflect.TypeFor[jobs.VerboseChanged]()), []string{"list-jobs", "-A", "--watch", "--verbose"}},
 	} {
 		path := "../../docs/schema/" + c.name + ".json"
 		if os.Getenv("UPDATE_SCRIPTS") != "" {
@@ -87,7 +105,13 @@ func TestSchemas(t *testing.T) {
 		if err != nil || string(have) != string(c.want) {
 			t.Errorf("%s is not the schema (UPDATE_SCRIPTS=1 go test ./test/script -run TestSchemas): %v", path, err)
 		}
-		out, err := run(t, home, append(c.args, "--sandbox", "-o", "json")...)
+		args := append(c.args, "--sandbox", "-o", "json")
+		out, err := "", error(nil)
+		if slices.Contains(args, "--watch") {
+			out = firstLine(t, home, args)
+		} else {
+			out, err = run(t, home, args...)
+		}
 		var exit *exec.ExitError
 		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) { // 3: the answer is no
 			t.Fatal(err)
@@ -96,4 +120,24 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("hyperpod %s: %v", c.name, err)
 		}
 	}
+}
+
+// firstLine returns the first line that a command without end prints.
+func firstLine(t *testing.T, home string, args []string) string {
+	t.Helper()
+	cmd := command(t, append([]string{"hyperpod"}, args...), []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")})
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Errorf("hyperpod %s: %v", strings.Join(args, " "), err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	return line
 }

@@ -29,10 +29,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, found findjob.Jo
 	show := func(ch follow.Change) error {
 		switch {
 		case format.Name == output.JSON:
-			return f.IO.PrintJSONLine(struct {
-				Type string
-				jobs.VerboseRow
-			}{ch.Type, jobtext.VerboseRow(ch.Job, ch.Status)})
+			return f.IO.PrintJSONLine(jobs.VerboseChanged{Type: ch.Type, VerboseRow: jobtext.VerboseRow(ch.Job, ch.Status)})
 		case screen.Redraws():
 			r, err := (&loader{c: c}).surroundings(ctx, report{job: ch.Job, workload: ch.Workload, workloads: ch.Queue, order: ch.Order, pods: ch.Pods})
 			if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// nodesDocument is the JSON of --by instance-type and node-group.
-type nodesDocument struct {
+// NodesDocument is the JSON of --by instance-type and node-group.
+type NodesDocument struct {
 	Schema   string
 	Capacity []quota.CapacityJSON
 	Problems []quota.Problem
@@ -22,15 +22,15 @@ type nodesDocument struct {
 }
 
 // List returns the rows of custom-columns.
-func (d nodesDocument) List() any { return d.Capacity }
+func (d NodesDocument) List() any { return d.Capacity }
 
 // Metrics returns the document as metrics.
-func (d nodesDocument) Metrics() []metrics.Family {
+func (d NodesDocument) Metrics() []metrics.Family {
 	return quota.CapacityMetrics(d.Capacity, d.byGroup)
 }
 
 // lines are the rows of --watch -o json.
-func (d nodesDocument) lines() []output.Line {
+func (d NodesDocument) lines() []output.Line {
 	var out []output.Line
 	for _, c := range d.Capacity {
 		out = append(out, output.Line{Key: c.InstanceType + "\x00" + c.NodeGroup, Value: c})
@@ -52,7 +52,7 @@ func (o *Options) nodes(s *state.State) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	doc := nodesDocument{Schema: quota.NodesSchema, Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}, byGroup: byGroup}
+	doc := NodesDocument{Schema: quota.NodesSchema, Capacity: quota.CapacityDocument(all, byGroup, resources), Problems: []quota.Problem{}, byGroup: byGroup}
 	doc.Problems = append(doc.Problems, quota.OverCapacities(all)...)
 	quotatext.Problems(doc.Problems)
 	table := func(wide bool) output.Table { return o.nodesTable(all, resources, byGroup, wide) }

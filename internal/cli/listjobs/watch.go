@@ -40,15 +40,9 @@ func (o *Options) printChange(c *factory.Cluster, ch follow.Change) error {
 		return nil
 	}
 	if o.Verbose {
-		return o.Factory.IO.PrintJSONLine(struct {
-			Type string
-			jobs.VerboseRow
-		}{ch.Type, jobtext.VerboseRow(ch.Job, ch.Status)})
+		return o.Factory.IO.PrintJSONLine(jobs.VerboseChanged{Type: ch.Type, VerboseRow: jobtext.VerboseRow(ch.Job, ch.Status)})
 	}
-	return o.Factory.IO.PrintJSONLine(struct {
-		Type string
-		jobs.Row
-	}{ch.Type, jobs.RowOf(ch.Job, ch.Status)})
+	return o.Factory.IO.PrintJSONLine(jobs.Changed{Type: ch.Type, Row: jobs.RowOf(ch.Job, ch.Status)})
 }
 
 // liveTable redraws the table in place on a terminal and prints a row for each

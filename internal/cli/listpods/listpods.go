@@ -94,9 +94,7 @@ func Run(ctx context.Context, o *Options) error {
 	slices.SortStableFunc(pods, func(a, b state.Pod) int { return cmp.Compare(at(rows, a.Name), at(rows, b.Name)) })
 	var document any = jobs.PodsJSON(pods)
 	if o.Verbose {
-		document = struct {
-			Pods []Row `json:"pods"`
-		}{rows}
+		document = Document{rows}
 	}
 	if len(rows) == 0 {
 		workloads, err := state.ListWorkloads(ctx, cluster.Client, job.Namespace, kube.ListOptions{})
@@ -127,6 +125,11 @@ func Pods(ctx context.Context, c *kube.Client, j state.Job) ([]state.Pod, error)
 
 func at(rows []Row, name string) int {
 	return slices.IndexFunc(rows, func(r Row) bool { return r.PodName == name })
+}
+
+// Document is the result of list-pods --verbose in JSON and YAML.
+type Document struct {
+	Pods []Row `json:"pods"`
 }
 
 // Row is one pod of a job, with the keys of list-pods --verbose.

@@ -50,8 +50,8 @@ faults as FILE:LINE:COLUMN: TEXT. The exit code is 1 if there are any.`,
 	return cmd
 }
 
-// verdict is the result for one template, as in the JSON document.
-type verdict struct {
+// Verdict is the result for one template, as in the JSON document.
+type Verdict struct {
 	Name   string
 	Source string
 	Valid  bool
@@ -59,8 +59,9 @@ type verdict struct {
 	Notes  []string
 }
 
-type document struct {
-	Templates []verdict `json:"templates"`
+// Document is the result in JSON and YAML.
+type Document struct {
+	Templates []Verdict `json:"templates"`
 }
 
 func (o *Options) take(_ *cobra.Command, args []string) error {
@@ -79,7 +80,7 @@ func (o *Options) Validate() error {
 // Run checks the templates.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	verdicts := []verdict{}
+	verdicts := []Verdict{}
 	faults := 0
 	var unread error // templates that are missing do not hide the faults of the others
 	for _, name := range o.Names {
@@ -124,7 +125,7 @@ func inFolder(name string) ([]string, error) {
 	return files, err
 }
 
-func (o *Options) print(verdicts []verdict) error {
+func (o *Options) print(verdicts []Verdict) error {
 	f := o.Factory
 	if f.Global.Output != "" {
 		format, err := f.Format()
@@ -132,7 +133,7 @@ func (o *Options) print(verdicts []verdict) error {
 			return err
 		}
 		if !format.IsTable() {
-			return output.Print(f.IO, format, document{verdicts}, nil, nil)
+			return output.Print(f.IO, format, Document{verdicts}, nil, nil)
 		}
 	}
 	for _, v := range verdicts {
@@ -161,8 +162,8 @@ func (o *Options) print(verdicts []verdict) error {
 }
 
 // check checks one file or named template. It returns an error if the template cannot be read.
-func (o *Options) check(ctx context.Context, name string) (verdict, error) {
-	v := verdict{Name: name, Source: name, Faults: []parse.Fault{}, Notes: []string{}}
+func (o *Options) check(ctx context.Context, name string) (Verdict, error) {
+	v := Verdict{Name: name, Source: name, Faults: []parse.Fault{}, Notes: []string{}}
 	if name != "-" && !isFile(name) || strings.HasPrefix(name, "team/") {
 		t, err := findtemplate.Find(ctx, o.Factory, name, findtemplate.InNamespace(o.Factory))
 		if err == nil {
@@ -195,7 +196,7 @@ func shown(name, source string) string {
 	return name + " (" + source + ")"
 }
 
-func (v verdict) of(name, source string, data []byte) verdict {
+func (v Verdict) of(name, source string, data []byte) Verdict {
 	_, faults, notes := render.Check(name, source, data)
 	v.Name, v.Source, v.Valid = name, source, len(faults) == 0
 	v.Faults, v.Notes = append(v.Faults, faults...), append(v.Notes, notes...)
