@@ -181,6 +181,14 @@ const (
 	TemplateAnnotation = OwnPrefix + "template"
 	// TemplateLabel marks a ConfigMap with a template of the team.
 	TemplateLabel = OwnPrefix + "template"
+	// SweepLabel, on a job, is the name of the sweep that it belongs to; SweepParameterPrefix
+	// with the name of a parameter is the label of its value; SweepAnnotation has all
+	// parameters, NAME=VALUE,NAME=VALUE.
+	SweepLabel           = OwnPrefix + "sweep"
+	SweepParameterPrefix = OwnPrefix + "sweep."
+	SweepAnnotation      = OwnPrefix + "sweep-parameters"
+	// DefinitionAnnotation is a sum of what a job of a sweep was made from beside its parameters.
+	DefinitionAnnotation = OwnPrefix + "definition"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).
 	DurationAnnotation = OwnPrefix + "sandbox-duration"
 )

@@ -68,13 +68,11 @@ func (c *Checker) placement(wl *kueue.Workload, d *admission.Decision) Nodes {
 	case len(c.In.Nodes) == 0:
 		return Nodes{Status: StatusFailed, Reason: NoNodes}
 	}
-	if c.nodes == nil {
-		c.nodes = fit.New(c.In.Nodes, c.In.Pods, nil)
+	var targets []admission.Preemption
+	if d != nil {
+		targets = d.Preempts
 	}
-	cluster := c.nodes
-	if d != nil && len(d.Preempts) > 0 {
-		cluster = fit.New(c.In.Nodes, c.In.Pods, c.podsOf(d.Preempts))
-	}
+	cluster := c.cluster(targets)
 	var best Nodes
 	for i, groups := range c.groups(wl, d) {
 		n := place(cluster, groups)

@@ -28,8 +28,14 @@ type Checker struct {
 	Tree   *quota.Tree
 	rules  inputs.Rules
 	used   map[string]quota.Usage // by ClusterQueue
-	nodes  *fit.Cluster           // nil until needed
+	nodes  *fit.Cluster           // nil until needed; see cluster
 	bounds map[string]*bounds     // by ClusterQueue
+
+	// What Together added: the number of jobs, what they preempted, and the pods that are
+	// bound to nodes.
+	submitted int
+	evicted   []admission.Preemption
+	bound     [][]fit.Group
 }
 
 // New returns a checker of what was read.
@@ -176,6 +182,9 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	}
 	if wl.Spec.QueueName == "" && c.In.LocalQueue(r.Namespace, defaultQueue) != nil {
 		wl.Spec.QueueName = defaultQueue // Kueue's webhook fills it in
+	}
+	if c.submitted > 0 { // it comes after those
+		wl.CreationTimestamp.Time = c.In.Taken.Add(time.Duration(c.submitted) * time.Millisecond)
 	}
 	return wl, nil
 }

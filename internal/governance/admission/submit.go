@@ -1,0 +1,81 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// submitCycles bounds the cycles that follow a preemption in [Engine.Submit]: policies may
+// never converge.
+const submitCycles = 64
+
+// Submit adds a new workload and does with it what [Engine.Probe] says about it: it reserves
+// quota or is queued. The next Probe finds it there. Where it preempts others, scheduling goes
+// on until nothing changes, because others may get what they leave. evicted are the workloads
+// that lost their quota and did not get it back, without what they release.
+//
+// Without a preemption the other waiting workloads are not tried: as in Probe, they wait for a
+// reason.
+func (e *Engine) Submit(ctx context.Context, wl *kueue.Workload) (evicted []Preemption, err error) {
+	if err := e.Load(ctx, wl); err != nil {
+		return nil, err
+	}
+	e.touch()
+	defer e.touch()
+	key := workload.Key(wl)
+	preempts := false
+	err = guard("workload "+string(key), func() error { preempts, err = e.submitOnce(ctx, key); return err })
+	if err != nil || !preempts {
+		return nil, err
+	}
+	defer func(keep bool) { e.keep = keep }(e.keep)
+	e.keep = true // evictions that others began go on
+	t, err := e.Run(ctx, submitCycles)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[workload.Reference]bool{}
+	for _, ev := range t.Events {
+		target := workload.NewReference(ev.Namespace, ev.Name)
+		w := e.store.workloads[target]
+		if ev.Kind != EventPreempted || seen[target] || w == nil || workload.HasQuotaReservation(w) {
+			continue
+		}
+		seen[target] = true
+		evicted = append(evicted, Preemption{Namespace: ev.Namespace, Name: ev.Name, ClusterQueue: ev.ClusterQueue, Reason: ev.Reason})
+	}
+	return evicted, nil
+}
+
+// submitOnce is one cycle in which the workload is the head of its queue. It reports that others
+// have to make room.
+func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preempts bool, err error) {
+	w := e.store.workloads[key]
+	if w == nil || workload.HasQuotaReservation(w) {
+		return false, nil
+	}
+	if _, done := e.notQueued(w); done {
+		return false, nil
+	}
+	name := e.store.queueOf(w).Spec.ClusterQueue
+	if _, first := e.ahead(w, name); first > 0 && e.store.cqs[string(name)].Spec.QueueingStrategy == kueue.StrictFIFO {
+		return false, nil
+	}
+	snap, err := e.cache.Snapshot(ctx)
+	if err != nil {
+		return false, fmt.Errorf("snapshot of the cluster: %w", err)
+	}
+	own := &entry{Head: qcache.Head{Info: *workload.NewInfo(e.adjusted(ctx, w), e.info...)}, rank: e.rankOf(w)}
+	own.ClusterQueue = name
+	e.cycle++
+	e.decide(ctx, append(e.rivals(ctx, snap, name, key), own), snap, false, own)
+	if own.fate == admitted {
+		ev := e.event(own)
+		e.admit(ctx, own, &ev)
+	}
+	return own.fate == preempting, nil
+}

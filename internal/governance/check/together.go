@@ -1,0 +1,131 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+)
+
+// Together returns the verdicts on jobs that are submitted one after another: each finds
+// those before it in its queue, or with their quota and on their nodes. The checker's
+// cluster then has all of them. The first and the last job that wait for quota get an
+// estimate where the requests ask for remedies; nobody gets remedies.
+func (c *Checker) Together(ctx context.Context, requests []Request) ([]*Verdict, error) {
+	out := make([]*Verdict, 0, len(requests))
+	names := make([]string, len(requests)) // of the workloads
+	var waiting []int
+	for i, r := range requests {
+		alone := r
+		alone.Remedies = false
+		v, err := c.Check(ctx, alone)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+		if v.Verdict == Waits && v.Quota.Status == StatusFailed {
+			waiting = append(waiting, i)
+		}
+		if !v.barred() { // one that can never run may still be in the way
+			if names[i], err = c.submit(ctx, &alone); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for n, i := range waiting {
+		if n > 0 && n < len(waiting)-1 || !requests[i].Remedies {
+			continue
+		}
+		wl := c.Engine.Stored(out[i].Job.Namespace, names[i])
+		if wl == nil {
+			continue
+		}
+		if err := c.estimate(ctx, &requests[i], wl, out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// submit adds a job to the cluster of the checker and returns the name of its workload.
+func (c *Checker) submit(ctx context.Context, r *Request) (string, error) {
+	wl, err := c.workload(ctx, r, &Verdict{})
+	if err != nil || len(wl.Spec.PodSets) == 0 {
+		return "", err
+	}
+	wl.UID = types.UID(fmt.Sprintf("submitted-%06d", c.submitted))
+	wl.CreationTimestamp.Time = c.In.Taken.Add(time.Duration(c.submitted) * time.Millisecond)
+	c.submitted++
+	if wl.Spec.QueueName == "" {
+		c.bind(wl, nil)
+		return wl.Name, nil
+	}
+	d, err := c.Engine.Probe(ctx, wl)
+	if err != nil {
+		return "", err
+	}
+	evicted, err := c.Engine.Submit(ctx, wl)
+	if err != nil {
+		return "", err
+	}
+	if len(evicted) > 0 {
+		c.evicted, c.nodes = append(c.evicted, evicted...), nil
+	}
+	c.takeOver(wl)
+	if d.Outcome.Starts() {
+		c.bind(wl, &d)
+	}
+	return wl.Name, nil
+}
+
+// takeOver takes over what the engine made of the workloads. What was read stays as it is.
+func (c *Checker) takeOver(added *kueue.Workload) {
+	in := *c.In
+	in.Workloads = make([]*kueue.Workload, 0, len(c.In.Workloads)+1)
+	for _, w := range append(c.In.Workloads[:len(c.In.Workloads):len(c.In.Workloads)], added) {
+		if now := c.Engine.Stored(w.Namespace, w.Name); now != nil {
+			w = now
+		}
+		in.Workloads = append(in.Workloads, w)
+	}
+	c.In, c.used, c.bounds = &in, in.Usage(), nil
+	c.Tree = in.Quota(c.used)
+}
+
+// bind puts the pods of a job on the nodes where they fit.
+func (c *Checker) bind(wl *kueue.Workload, d *admission.Decision) {
+	for _, groups := range c.groups(wl, d) {
+		if c.cluster(nil).Place(groups, false).Fits {
+			c.nodes.Bind(groups)
+			c.bound = append(c.bound, groups)
+			return
+		}
+	}
+}
+
+// cluster returns the nodes with the pods on them, without those of the targets of a
+// preemption.
+func (c *Checker) cluster(targets []admission.Preemption) *fit.Cluster {
+	if len(targets) == 0 && c.nodes != nil {
+		return c.nodes
+	}
+	all := append(append([]admission.Preemption{}, c.evicted...), targets...)
+	var gone func(*corev1.Pod) bool
+	if len(all) > 0 {
+		gone = c.podsOf(all)
+	}
+	out := fit.New(c.In.Nodes, c.In.Pods, gone)
+	for _, groups := range c.bound {
+		out.Bind(groups)
+	}
+	if len(targets) == 0 {
+		c.nodes = out
+	}
+	return out
+}
