@@ -3,6 +3,7 @@ package jobs
 import (
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/sweep"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -32,6 +33,9 @@ type VerboseRow struct {
 	CreatedBy *string
 	// Devices are the accelerators that all its pods request, by resource.
 	Devices map[string]int64
+	// Sweep is the sweep that the job belongs to, null for none, and Parameters its values.
+	Sweep      *string
+	Parameters map[string]string
 }
 
 // Changed is a line of list-jobs --watch: ADDED, MODIFIED or DELETED, and the row.
@@ -60,9 +64,10 @@ func RowOf(j state.Job, s Status) Row {
 
 // VerboseRowOf returns the long row of a job. message is the status in words.
 func VerboseRowOf(j state.Job, s Status, message string) VerboseRow {
+	name, point := sweep.Of(j.Labels, j.Annotations)
 	return VerboseRow{Row: RowOf(j, s), Kind: j.Kind.Kind, Queue: orNull(j.Queue()), Since: Time(s.Since), Reason: s.Reason, Message: message,
 		Pods: s.Wanted, PodsReady: s.Ready, Failed: s.Failed, Restarts: s.Restarts, UID: j.UID,
-		CreatedBy: orNull(Creator(j.Labels, j.Annotations)), Devices: Devices(j)}
+		CreatedBy: orNull(Creator(j.Labels, j.Annotations)), Devices: Devices(j), Sweep: orNull(name), Parameters: point.Map()}
 }
 
 // ListJSON returns the document of list-jobs; no jobs are an empty list.

@@ -70,7 +70,9 @@ func TestListJSON(t *testing.T) {
    "Restarts": 3,
    "UID": "u-1",
    "CreatedBy": null,
-   "Devices": {}
+   "Devices": {},
+   "Sweep": null,
+   "Parameters": {}
   }
  ]
 }`

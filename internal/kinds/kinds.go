@@ -167,7 +167,7 @@ const (
 
 	// IdempotencyAnnotation carries the key of start-job --idempotency-key.
 	IdempotencyAnnotation = OwnPrefix + "idempotency-key"
-	// DefinitionAnnotation is the fingerprint of the definition of a job with such a key.
+	// DefinitionAnnotation is the fingerprint of the definition of a job with such a key, or of a sweep.
 	DefinitionAnnotation = OwnPrefix + "definition"
 	// CreatedByAnnotation names the creator of the job, as far as the client knows.
 	CreatedByAnnotation = OwnPrefix + "created-by"
@@ -187,8 +187,6 @@ const (
 	SweepLabel           = OwnPrefix + "sweep"
 	SweepParameterPrefix = OwnPrefix + "sweep."
 	SweepAnnotation      = OwnPrefix + "sweep-parameters"
-	// DefinitionAnnotation is a sum of what a job of a sweep was made from beside its parameters.
-	DefinitionAnnotation = OwnPrefix + "definition"
 	// DurationAnnotation says how long a job runs in a sandbox (a Go duration).
 	DurationAnnotation = OwnPrefix + "sandbox-duration"
 )

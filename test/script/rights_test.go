@@ -40,8 +40,8 @@ var uses = map[string][]string{
 	"open-console":           {"* open-console vit-huge --print"},
 	"patch-job":              {"patch-job suspend vit-huge", "patch-job unsuspend vit-huge", "patch-job priority vit-huge --priority inference"},
 	"port-forward":           {"& port-forward vit-huge :6006"},
-	"start-job":              {"start-job -f ../../examples/train.yaml --name x1", "start-job -f ../../examples/train.yaml --name x4 --upload ../../examples", "* start-job -f ../../examples/train.yaml --name x2 --dry-run", "* start-job -f ../../examples/train.yaml --name x3 --priority training --wait=admitted --timeout 1s"},
-	"wait-job":               {"* wait-job vit-huge --for running --timeout 1s", "* wait-job vit-huge --for deleted --timeout 1s"},
+	"start-job":              {"start-job -f ../../examples/train.yaml --name x1", "start-job -f ../../examples/train.yaml --name x4 --upload ../../examples", "* start-job -f ../../examples/train.yaml --name x2 --dry-run", "* start-job -f ../../examples/train.yaml --name x3 --priority training --wait=admitted --timeout 1s", "start-job -f ../../examples/train.yaml --name x5 --sweep seed=1..2 --accelerators 1 --annotation cli.hyperpod/sandbox-duration=1s --max-parallel 1", "* start-job -f ../../examples/train.yaml --name x6 --sweep seed=1..2 --dry-run"},
+	"wait-job":               {"* wait-job --mine --timeout 0", "* wait-job vit-huge --for running --timeout 1s", "* wait-job vit-huge --for deleted --timeout 1s"},
 }
 
 // TestRights: no command asks the API server for more than the table of package rights

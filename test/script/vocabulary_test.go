@@ -72,6 +72,7 @@ var documents = []struct{ name, args string }{
 	{"explain-job", "explain-job vit-huge -n hyperpod-ns-researchers"},
 	{"explain-job", "explain-job batch-score -n hyperpod-ns-inference"},
 	{"dry-run", "start-job smpv2-llama2 -n hyperpod-ns-researchers --dry-run"},
+	{"sweep-check", "* start-job smpv2-llama2 -n hyperpod-ns-researchers --accelerators 8 --node-count 4 --priority inference --sweep seed=1..2 --dry-run --assume-duration 4h"},
 	{"get-quota", "get-quota --all-resources"},
 	{"get-quota", "get-quota --by instance-type"},
 	{"get-quota", "get-quota --by node-group"},

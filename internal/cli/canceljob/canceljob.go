@@ -25,8 +25,10 @@ type Options struct {
 	// Mine chooses the jobs that the user created.
 	Mine          bool
 	AllNamespaces bool
-	Selector      string
-	StateNames    []string
+	// Sweep chooses the jobs of a sweep.
+	Sweep      string
+	Selector   string
+	StateNames []string
 	// Reasons are why jobs are pending, or in their state; OlderThan is their least age.
 	Reasons   []string
 	OlderThan *time.Duration
@@ -62,7 +64,8 @@ ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
   hyperpod cancel-job a b c --yes --wait
   hyperpod cancel-job --all --state pending --yes
   hyperpod cancel-job --mine --state pending
-  hyperpod cancel-job -l sweep=17 --dry-run
+  hyperpod cancel-job --sweep tune
+  hyperpod cancel-job -l app=eval --dry-run
   hyperpod cancel-job -A --reason ExceedsMaxQuota --older-than 7d`,
 		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
 			o.Names = args
@@ -79,6 +82,7 @@ ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
 	fs.BoolVar(&o.All, "all", false, "cancel all jobs of the namespace")
 	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created; without names, all of them")
 	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "choose jobs in all namespaces (with --all, --mine, --selector, --state, --reason or --older-than)")
+	fs.StringVar(&o.Sweep, "sweep", "", "only jobs of this sweep; without names, all of them")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
 	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states (with -A, --all or --selector)")
 	fs.StringSliceVar(&o.Reasons, "reason", nil, "only jobs with one of these reasons (with -A, --all or --selector)")
@@ -113,18 +117,22 @@ func (o *Options) narrowing() (flags []string) {
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	narrow := o.narrowing()
-	chosen := o.All || o.Mine || o.Selector != "" || o.AllNamespaces
+	chosen := o.All || o.Mine || o.Sweep != "" || o.Selector != "" || o.AllNamespaces
 	switch {
 	case len(o.Names) == 0 && !chosen && len(narrow) > 0:
 		return errs.Usagef("%s needs --all, --selector or -A", narrow[0]).Suggest(errs.Run("cancel-job", append([]string{"--all"}, narrow...)...))
 	case len(o.Names) == 0 && !chosen:
 		return errs.Usagef("no job named").Suggest(errs.Run("list-jobs").WithNote("shows the names"), errs.Run("cancel-job", "--all"))
+	case len(o.Names) > 0 && o.Sweep != "":
+		return errs.Usagef("job names cannot be used with --sweep").Suggest(errs.Run("cancel-job", o.Names...))
 	case len(o.Names) > 0 && o.Mine:
 		return errs.Usagef("job names cannot be used with --mine").Suggest(errs.Run("cancel-job", o.Names...))
 	case len(o.Names) > 0 && (chosen || len(narrow) > 0):
 		return errs.Usagef("job names cannot be combined with -A, --all, --selector, --state, --reason or --older-than").
 			Suggest(errs.Run("cancel-job", o.Names...))
-	case o.AllNamespaces && !o.All && !o.Mine && o.Selector == "" && len(narrow) == 0:
+	case o.Sweep != "" && o.Selector != "":
+		return factory.Excludes("sweep", "selector")
+	case o.AllNamespaces && !o.All && !o.Mine && o.Sweep == "" && o.Selector == "" && len(narrow) == 0:
 		return errs.Usagef("-A needs --all, --selector, --state, --reason or --older-than").
 			Suggest(errs.Run("cancel-job", "-A", "--older-than", "7d", "--dry-run"), errs.Run("cancel-job", "-A", "--all", "--dry-run").WithNote("all jobs of all teams"))
 	case o.AllNamespaces && o.Factory.Global.Namespace != "":
@@ -144,6 +152,9 @@ func (o *Options) Validate() error {
 		}
 	}
 	if err := factory.CheckTimeout(o.Timeout); err != nil {
+		return err
+	}
+	if err := factory.CheckSweep(o.Sweep); err != nil {
 		return err
 	}
 	if err := factory.CheckSelector(o.Selector); err != nil {

@@ -81,6 +81,9 @@ func (o *Options) list(ctx context.Context, c *factory.Cluster) (choice, error) 
 		return choice{}, err
 	}
 	want := state.Want{Selector: o.Selector, Jobs: served, Workloads: true}
+	if o.Sweep != "" {
+		want.Selector = kinds.SweepLabel + "=" + o.Sweep
+	}
 	if o.AllNamespaces {
 		want.FallbackNamespaces = func(ctx context.Context) ([]string, error) {
 			return discovery.AccessibleNamespaces(ctx, c.Client, "delete", kinds.PyTorchJob.Resource)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
@@ -177,6 +178,14 @@ func CheckSelector(text string) error {
 	key := cmp.Or(labelName.FindString(text), "key")
 	return errs.Usagef("invalid --selector %q: must be a label selector", text).
 		Suggest(errs.Option("-l", key+"=value,other!=value"), errs.Option("-l", key+" in (a,b),!other")).WithCause(err)
+}
+
+// CheckSweep refuses a --sweep that cannot be the name of one.
+func CheckSweep(name string) error {
+	if len(validation.IsValidLabelValue(name)) > 0 {
+		return Invalid("sweep", name, "must be the name of a sweep").Suggest(errs.Run("list-jobs", "-l", kinds.SweepLabel).WithNote("lists the jobs of all sweeps"))
+	}
+	return nil
 }
 
 // labelName finds what may be the name of a label.

@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/sweep"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
@@ -25,14 +26,16 @@ import (
 type Options struct {
 	Factory       *factory.Factory
 	AllNamespaces bool
-	Selector      string
-	StateNames    []string
-	Kind          string
-	Verbose       bool
-	Watch         bool
-	Mine          bool
-	NoHeaders     bool
-	SortBy        string
+	// Sweep lists the jobs of a sweep, with their parameters.
+	Sweep      string
+	Selector   string
+	StateNames []string
+	Kind       string
+	Verbose    bool
+	Watch      bool
+	Mine       bool
+	NoHeaders  bool
+	SortBy     string
 	// Since is the age of the oldest job to list; nil lists all.
 	Since *time.Duration
 }
@@ -55,12 +58,14 @@ Succeeded, Failed.`,
   hyperpod list-jobs -n hyperpod-ns-researchers --state running -o wide
   hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'
   hyperpod list-jobs --mine --since 7d --sort-by waiting
+  hyperpod list-jobs --sweep tune
   hyperpod list-jobs --watch`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, Run, runF),
 	}
 	fs := cmd.Flags()
 	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "list jobs in all namespaces that you have permission to read")
+	fs.StringVar(&o.Sweep, "sweep", "", "only jobs of this sweep, with a column for each parameter (JSON and YAML as with --verbose)")
 	fs.StringVarP(&o.Selector, "selector", "l", "", "only jobs that match this label selector")
 	fs.StringSliceVar(&o.StateNames, "state", nil, "only jobs in these states")
 	factory.AddKindFlagFor(cmd, &o.Kind, "only jobs of this kind")
@@ -77,6 +82,12 @@ Succeeded, Failed.`,
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	if err := jobtext.CheckStates(o.StateNames); err != nil {
+		return err
+	}
+	if o.Sweep != "" && o.Selector != "" {
+		return factory.Excludes("sweep", "selector")
+	}
+	if err := factory.CheckSweep(o.Sweep); err != nil {
 		return err
 	}
 	if err := factory.CheckSelector(o.Selector); err != nil {
@@ -148,8 +159,16 @@ func (o *Options) scope(ctx context.Context, c *factory.Cluster) (scope, error) 
 	return s, err
 }
 
+// selector is the label selector of the jobs.
+func (o *Options) selector() string {
+	if o.Sweep != "" {
+		return kinds.SweepLabel + "=" + o.Sweep
+	}
+	return o.Selector
+}
+
 func (s scope) want(o *Options) state.Want {
-	return state.Want{Namespace: s.namespace, Selector: o.Selector, Jobs: s.kinds, Workloads: true, FallbackNamespaces: s.all}
+	return state.Want{Namespace: s.namespace, Selector: o.selector(), Jobs: s.kinds, Workloads: true, FallbackNamespaces: s.all}
 }
 
 // row is a job with its status, found once and shown in every format.
@@ -177,7 +196,7 @@ func (o *Options) document(rows []row, missing []state.Unread) any {
 	for i, r := range rows {
 		list[i], statuses[i] = r.job, r.status
 	}
-	if o.Verbose {
+	if o.Verbose || o.Sweep != "" {
 		d := jobtext.VerboseList(list, statuses)
 		d.Missing = missing
 		return d
@@ -192,9 +211,21 @@ func Table(j state.Job, s jobs.Status, now time.Time) output.Table {
 	return table([]row{{j, s}}, now, false)
 }
 
+// TableOf is the table of several jobs; namespaces shows where they are.
+func TableOf(list []state.Job, statuses []jobs.Status, now time.Time, namespaces bool) output.Table {
+	rows := make([]row, len(list))
+	for i := range list {
+		rows[i] = row{list[i], statuses[i]}
+	}
+	return table(rows, now, namespaces)
+}
+
 // table is the table with the choices of the options.
 func (o *Options) table(rows []row, now time.Time) output.Table {
 	t := table(rows, now, o.AllNamespaces)
+	if o.Sweep != "" {
+		withParameters(&t, rows)
+	}
 	t.NoHeader = o.NoHeaders
 	return t
 }
@@ -211,6 +242,27 @@ func table(rows []row, now time.Time, all bool) output.Table {
 		t.Rows = append(t.Rows, cells(r, now, all))
 	}
 	return t
+}
+
+// withParameters adds a column for each parameter of a sweep, behind the state.
+func withParameters(t *output.Table, rows []row) {
+	var names []string
+	points := make([]sweep.Point, len(rows))
+	for i, r := range rows {
+		_, points[i] = sweep.Of(r.job.Labels, r.job.Annotations)
+		for _, p := range points[i] {
+			if !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	at := slices.IndexFunc(t.Columns, func(c output.Column) bool { return c.Title == "STATE" })
+	for n, name := range names {
+		t.Columns = slices.Insert(t.Columns, at+n, output.Column{Title: strings.ToUpper(name)})
+		for i := range rows {
+			t.Rows[i] = slices.Insert(t.Rows[i], at+n, output.Cell{Text: orDash(points[i].Value(name))})
+		}
+	}
 }
 
 func cells(r row, now time.Time, all bool) []output.Cell {

@@ -24,7 +24,7 @@ func watch(ctx context.Context, o *Options, c *factory.Cluster, s scope, format 
 	default:
 		return factory.NoWatch(format)
 	}
-	scope := follow.Scope{Kinds: s.kinds, Namespace: s.namespace, Namespaces: s.all, Selector: o.Selector, Missing: o.Factory.Missing}
+	scope := follow.Scope{Kinds: s.kinds, Namespace: s.namespace, Namespaces: s.all, Selector: o.selector(), Missing: o.Factory.Missing}
 	return follow.Follow(ctx, c.Client, scope,
 		func(ch follow.Change) error {
 			if err := show(ch); err != nil {
@@ -39,7 +39,7 @@ func (o *Options) printChange(c *factory.Cluster, ch follow.Change) error {
 	if ch.Type == kube.Synced || !o.wanted(row{ch.Job, ch.Status}, c.Now()) {
 		return nil
 	}
-	if o.Verbose {
+	if o.Verbose || o.Sweep != "" {
 		return o.Factory.IO.PrintJSONLine(jobs.VerboseChanged{Type: ch.Type, VerboseRow: jobtext.VerboseRow(ch.Job, ch.Status)})
 	}
 	return o.Factory.IO.PrintJSONLine(jobs.Changed{Type: ch.Type, Row: jobs.RowOf(ch.Job, ch.Status)})

@@ -62,6 +62,23 @@ func (n *Flags) Ended(ctx context.Context, f *factory.Factory, r wait.Request, l
 	if err != nil {
 		d.Text = fmt.Sprintf("%v (namespace %s)", err, r.Namespace)
 	}
+	n.tell(ctx, f, d)
+}
+
+// AllEnded tells about the end of a wait for several jobs.
+func (n *Flags) AllEnded(ctx context.Context, f *factory.Factory, all []wait.Ended, goal wait.Goal, err error) {
+	if !n.Given() || ctx.Err() != nil {
+		return
+	}
+	d := notify.Document{Schema: notify.Schema, Goal: string(goal), Reached: err == nil, Time: f.Now().UTC(), Text: jobtext.StatesOfAll(all, goal)}
+	if err != nil {
+		d.Text = err.Error()
+	}
+	n.tell(ctx, f, d)
+}
+
+// tell sends a notification in each way that the flags ask for.
+func (n *Flags) tell(ctx context.Context, f *factory.Factory, d notify.Document) {
 	if n.Terminal {
 		if f.IO.ErrTTY {
 			fmt.Fprint(f.IO.Err, notify.Terminal(d.Text))

@@ -24,7 +24,7 @@ var plain = []string{"name", "namespace", "config-file", "template", "job-kind",
 	"accelerator-partition-type", "entry-script", "results-dir", "rdzv-backend", "rdzv-endpoint", "label-selector", "node-selector",
 	"toleration", "preferred-topology", "required-topology", "clean-pod-policy", "ttl-after-finished", "active-deadline",
 	"service-account-name", "volumes", "persistent-volume-claims", "restart-policy", "scheduler-type", "queue-name", "priority",
-	"wait", "on-interrupt", "idempotency-key", "scheduler"}
+	"wait", "on-interrupt", "idempotency-key", "scheduler", "sweep"}
 
 // assigning are the flags whose values are K=V. The job remembers K.
 var assigning = []string{"environment", "environment-from-secret", "set", "label", "annotation"}

@@ -133,6 +133,11 @@ func (r *run) confirmed(ctx context.Context, v *check.Verdict) (bool, error) {
 	case v.Verdict == check.Never && r.factory.Config.Confirm != config.ConfirmPreempt:
 		question = verdict.AsksToWaste(v)
 	}
+	return r.agreed(ctx, question)
+}
+
+// agreed asks a question; "" needs no answer.
+func (r *run) agreed(ctx context.Context, question string) (bool, error) {
 	if question == "" {
 		return true, nil
 	}

@@ -22,6 +22,7 @@ type Options struct {
 	Nodes
 	Storage
 	Lifecycle
+	Sweep
 	Submission
 
 	// CommandLine is the command line that the job remembers. It holds no value that may be a secret.
@@ -32,7 +33,7 @@ type Options struct {
 
 // groups returns the groups in the order of the help.
 func (o *Options) groups() []factory.OptionGroup {
-	return []factory.OptionGroup{&o.Source, &o.Program, &o.Size, &o.Elastic, &o.Queueing, &o.Nodes, &o.Storage, &o.Lifecycle, &o.Submission}
+	return []factory.OptionGroup{&o.Source, &o.Program, &o.Size, &o.Elastic, &o.Queueing, &o.Nodes, &o.Storage, &o.Lifecycle, &o.Sweep, &o.Submission}
 }
 
 // Validate checks the options alone: it reads no cluster and no file.
@@ -48,6 +49,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Edit && o.Upload != "" {
 		return factory.Excludes("edit", "upload").WithAdvice("edit the manifest first: --dry-run=client prints it")
+	}
+	if err := o.validateSweep(); err != nil {
+		return err
 	}
 	if format := o.Factory.Global.Output; o.Follow && format != "" {
 		return factory.Excludes("follow", "output").Suggest(errs.Option("--wait", "-o", format), errs.Run("get-log", "NAME", "-f", "-o", "json"))

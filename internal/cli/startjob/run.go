@@ -90,7 +90,15 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	early, err := r.renderEarly(d.template, s.given())
+	all, err := r.series(d.template, s.Values)
+	if err != nil {
+		return err
+	}
+	given := s.given()
+	if all != nil {
+		given = all.at(given, 0)
+	}
+	early, err := r.renderEarly(d.template, given)
 	if err != nil {
 		return err
 	}
@@ -103,6 +111,9 @@ func (r *run) start(ctx context.Context) error {
 	v, err := r.resolve(asking, d.template, s)
 	if err != nil {
 		return err
+	}
+	if all != nil {
+		return r.startSweep(ctx, all, v)
 	}
 	result := early
 	if result == nil || !reflect.DeepEqual(v, s.given()) {

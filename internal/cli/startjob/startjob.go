@@ -32,13 +32,19 @@ never run, and why (exit code 0, 8 or 3). The answer follows Kueue's own rules.
 
 A start reports the same in one line on stderr. On a terminal it prompts before
 it preempts jobs, and before it submits a job that can never run (see --yes, and
-the setting confirm in "hyperpod help environment").`,
+the setting confirm in "hyperpod help environment").
+
+--sweep starts a job for each combination of values, with its values as template
+parameters, environment variables and labels. The same command again starts
+those that do not exist yet. With --max-parallel the command keeps running and
+starts the next job when one has ended: Kueue has no such limit.`,
 		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers
   hyperpod start-job --name bert --image IMAGE --instance-type ml.g5.12xlarge --node-count 2 \
       --entry-script train.py --priority training
   hyperpod start-job --name bert --template mpi --image IMAGE --dry-run=client -o yaml
   hyperpod start-job -f train.yaml --dry-run
   hyperpod start-job -f train.yaml --name train-7 --set lr=0.001 --wait
+  hyperpod start-job -f train.yaml --sweep lr=1e-4,3e-4 --sweep seed=1..5
   hyperpod start-job -f v2-config.yaml --node-count 4
   hyperpod start-job --recipe recipes/fine-tuning/llama/NAME.yaml \
       --image IMAGE --instance-type ml.p5.48xlarge`,

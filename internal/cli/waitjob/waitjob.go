@@ -29,20 +29,25 @@ import (
 // Options are what was typed on the command line.
 type Options struct {
 	Factory *factory.Factory
-	Name    string
+	Name    string // the only one of Names, or ""
+	Names   []string
 	Kind    string
-	Goal    wait.Goal      // --for
-	Timeout *time.Duration // nil: no limit; 0: check once
-	Notify  notifyflags.Flags
+	// Sweep, Selector and Mine choose jobs where no name does.
+	Sweep, Selector string
+	Mine            bool
+	AllNamespaces   bool
+	Goal            wait.Goal      // --for
+	Timeout         *time.Duration // nil: no limit; 0: check once
+	Notify          notifyflags.Flags
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
 func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, Goal: wait.Finished}
 	cmd := &cobra.Command{
-		Use:   "wait-job NAME",
-		Short: "Wait until a job is admitted, runs, ends or is deleted",
-		Long: `Wait until a job is admitted, running, succeeded, finished or deleted.
+		Use:   "wait-job NAME...",
+		Short: "Wait until jobs are admitted, run, end or are deleted",
+		Long: `Wait until jobs are admitted, running, succeeded, finished or deleted.
 
 wait-job watches the job and does not poll. The wait survives lost connections
 and restarts of the API server. A line on stderr shows why the job is still
@@ -54,17 +59,36 @@ the wait continues because quotas and queues change.
 and --notify-url tell about the end of the wait, whatever it is; a notification
 that fails is a warning.
 
-Exit codes: 0 reached; 3 the job failed; 5 the job does not exist or was deleted
-during the wait; 124 timeout; 130 interrupted. A failed job also reaches
---for finished; the exit code is then 3.`,
+Several names, --sweep and --selector wait for all those jobs, --mine for those
+that you created and that have not ended. The jobs are those that exist when the
+wait begins. The wait goes on when one of them fails.
+
+Exit codes: 0 reached; 3 a job failed; 5 a job does not exist or was deleted
+during the wait; 124 timeout; 130 interrupted. For several jobs, the first of
+these that applies. A failed job also reaches --for finished; the exit code is
+then 3.`,
 		Example: `  hyperpod wait-job smpv2-llama2
   hyperpod wait-job smpv2-llama2 --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
   hyperpod wait-job smpv2-llama2 --for running --notify
   hyperpod wait-job smpv2-llama2 --notify-url https://hooks.example.com/NAME
-  hyperpod wait-job smpv2-llama2 --for deleted`,
-		RunE: factory.RunE(o, factory.TakeJob(&o.Name, &o.Kind), Run, runF),
+  hyperpod wait-job smpv2-llama2 --for deleted
+  hyperpod wait-job a b c && hyperpod start-job -f eval.yaml
+  hyperpod wait-job --sweep tune --timeout 12h`,
 	}
+	one := factory.TakeJob(&o.Name, &o.Kind)
+	cmd.RunE = factory.RunE(o, func(cmd *cobra.Command, args []string) error {
+		if o.Names = args; len(args) > 1 || len(args) == 0 && o.Name == "" && o.several() {
+			return nil
+		}
+		return one(cmd, args)
+	}, Run, runF)
 	f.AddJobFlags(cmd, &o.Name, &o.Kind)
+	fs := cmd.Flags()
+	fs.StringVar(&o.Sweep, "sweep", "", "wait for all jobs of a sweep")
+	fs.StringVarP(&o.Selector, "selector", "l", "", "wait for all jobs that match this label selector")
+	fs.BoolVar(&o.Mine, "mine", false, "wait for all jobs that you created and that have not ended")
+	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "choose jobs in all namespaces (with --sweep, --selector or --mine)")
+	f.CompleteArgs(cmd, factory.Jobs)
 	factory.AddChoice(cmd, (*string)(&o.Goal), factory.Choice{Name: "for", Usage: "what to wait for: " + strings.Join(wait.Goals(), "|"), Words: wait.Goals(), Read: wait.GoalNamed})
 	factory.OptionalDuration(cmd.Flags(), &o.Timeout, "timeout", "maximum time to wait, for example 2h (exit code 124); 0 checks once (default: no limit)")
 	o.Notify.Add(cmd)
@@ -76,6 +100,26 @@ func (o *Options) Validate() error {
 	if err := o.Notify.Validate(); err != nil {
 		return err
 	}
+	chosen := o.Sweep != "" || o.Selector != "" || o.Mine
+	switch {
+	case chosen && (len(o.Names) > 0 || o.Name != ""):
+		return errs.Usagef("job names cannot be used with --sweep, --selector or --mine").WithAdvice("remove one of them")
+	case o.Sweep != "" && o.Selector != "":
+		return factory.Excludes("sweep", "selector")
+	case o.AllNamespaces && !chosen:
+		return factory.Requires("all-namespaces", "--sweep, --selector or --mine").Suggest(errs.Option("-A", "--mine"))
+	case o.AllNamespaces && o.Factory.Global.Namespace != "":
+		return errs.Usagef("-A cannot be used with --namespace").WithAdvice("remove one of them")
+	}
+	if err := factory.CheckSweep(o.Sweep); err != nil {
+		return err
+	}
+	if err := factory.CheckSelector(o.Selector); err != nil {
+		return err
+	}
+	if err := o.Factory.CheckMine(o.Mine); err != nil {
+		return err
+	}
 	return factory.CheckTimeout(o.Timeout)
 }
 
@@ -84,12 +128,18 @@ func Run(ctx context.Context, o *Options) error {
 	if c, err := o.Factory.Slurm(); err != nil {
 		return err
 	} else if c != nil {
+		if o.several() {
+			return errs.Usagef("wait-job waits for one job of Slurm at a time").Suggest(errs.Run("wait-job", "JOB"))
+		}
 		return runSlurm(ctx, o, c)
 	}
 	f := o.Factory
 	format, cluster, err := f.Connect(ctx)
 	if err != nil {
 		return err
+	}
+	if o.several() {
+		return o.waitForSeveral(ctx, f, cluster, format)
 	}
 	end := f.Deadline(o.Timeout)
 	finding, stop := end.Bound(ctx)

@@ -17,12 +17,12 @@ func identify(req Request) {
 		return
 	}
 	body := req.Objects[req.Job].Body
-	set(body, fingerprint(body), "metadata", "annotations", kinds.DefinitionAnnotation)
+	set(body, Fingerprint(body), "metadata", "annotations", kinds.DefinitionAnnotation)
 }
 
-// fingerprint is the hash of what a job's definition states, without the labels and
+// Fingerprint is the hash of what a job's definition states, without the labels and
 // annotations of this tool: the command line and the user may differ between tries.
-func fingerprint(body map[string]any) string {
+func Fingerprint(body map[string]any) string {
 	body = maps.Clone(body)
 	if meta, ok := body["metadata"].(map[string]any); ok {
 		meta = maps.Clone(meta)

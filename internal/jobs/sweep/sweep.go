@@ -218,6 +218,15 @@ func (p Point) Value(name string) string {
 	return ""
 }
 
+// Map returns the values by name.
+func (p Point) Map() map[string]string {
+	out := make(map[string]string, len(p))
+	for _, one := range p {
+		out[one.Name] = one.Value
+	}
+	return out
+}
+
 // Labels returns the labels of a job of the sweep: its name, and each parameter whose value
 // can be a label's.
 func (p Point) Labels(sweep string) map[string]string {

@@ -1,0 +1,192 @@
+package startjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/sweep"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/sweeptext"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// sweepAnswer is what the admission check says about the jobs of a sweep, nil where it says nothing.
+type sweepAnswer struct {
+	*sweeptext.Document
+	verdicts []*check.Verdict
+}
+
+// judgeAll decides about jobs one after another, as they would be submitted.
+func (r *run) judgeAll(ctx context.Context, s *series, in *inputs.Inputs, list []*swept, one check.Request, exist, later int) (*sweepAnswer, error) {
+	c, err := check.New(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var requests []check.Request
+	var points []sweep.Point
+	for _, j := range list {
+		q := one
+		q.Object, q.Namespace, q.Steps = j.Objects[j.Job], j.namespace, slices.Clone(one.Steps)
+		requests, points = append(requests, q), append(points, j.point)
+	}
+	verdicts, err := c.Together(ctx, requests)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range verdicts {
+		verdict.Fill(v, r.factory.Line)
+	}
+	return &sweepAnswer{sweeptext.New(s.name, points, verdicts, exist, later, words.Age), verdicts}, nil
+}
+
+// checkSweep prints whether the jobs that do not exist yet would run. It creates nothing.
+func (r *run) checkSweep(ctx context.Context, s *series, all, missing []*swept) error {
+	f, c := r.factory, r.cluster
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	first := all[0]
+	now := missing
+	if n := r.options.MaxParallel; n > 0 {
+		now = missing[:min(n, len(missing))]
+	}
+	r.startReading(ctx, first.namespace, 0)
+	var rights []check.Step
+	var found *prerequisite.Found
+	var refused error
+	var wg crash.Group
+	if len(missing) > 0 {
+		first = missing[0]
+		wg.Go(func() { refused = r.rehearsal(ctx, first.job) })
+	}
+	wg.Go(func() { rights = createRights(ctx, c, first.namespace, first.Objects) })
+	wg.Go(func() { found = admissioncheck.Prerequisites(ctx, c, first.namespace, first.Objects, first.Job) })
+	wg.Wait()
+	<-r.reading.done
+	if r.reading.err != nil {
+		return r.reading.err
+	}
+	in := r.reading.in
+	answer, err := r.judgeAll(ctx, s, in, now, check.Request{
+		Remedies: true, Assume: r.options.Assume, Found: found,
+		Steps: slices.Concat(r.findings, rights, refusal(refused, rights)),
+		Deadlines: func(ctx context.Context) func(*kueue.Workload) time.Duration {
+			return admissioncheck.Deadlines(ctx, c, in)
+		},
+	}, len(all)-len(missing), len(missing)-len(now))
+	if err != nil {
+		return err
+	}
+	if format.IsTable() {
+		if err := r.printSweep(answer.Document); err != nil {
+			return err
+		}
+	} else if err := output.Print(f.IO, format, answer.Document, answer.Table, func() (names []string) {
+		for _, j := range answer.Jobs {
+			names = append(names, j.Name)
+		}
+		return names
+	}); err != nil {
+		return err
+	}
+	if code := answer.Exit(); code != errs.OK {
+		return errs.Silent{Code: code}
+	}
+	return nil
+}
+
+// printSweep prints the answer as a page.
+func (r *run) printSweep(d *sweeptext.Document) error {
+	io := r.factory.IO
+	word, rest, _ := strings.Cut(d.Headline(), " ")
+	style := map[check.Outcome]output.Style{check.Admitted: output.Good, check.Waits: output.Warn, check.Never: output.Bad, check.Unknown: output.Warn}[d.Verdict]
+	if _, err := fmt.Fprintf(io.Out, "%s %s\n", io.Paint(style, word), output.Safe(rest)); err != nil || len(d.Jobs) == 0 {
+		return err
+	}
+	if _, err := fmt.Fprintln(io.Out); err != nil {
+		return err
+	}
+	if err := io.PrintTable(d.Table()); err != nil {
+		return err
+	}
+	if d.RunNow < len(d.Jobs) {
+		r.factory.Notef("note: --dry-run without --sweep explains one of the jobs")
+	}
+	return nil
+}
+
+// foreseeSweep is foresee for the jobs of a sweep.
+func (r *run) foreseeSweep(ctx context.Context, s *series, list []*swept, exist, later int) *sweepAnswer {
+	if !r.foresees() {
+		return nil
+	}
+	first := list[0]
+	r.startReading(ctx, first.namespace, r.patience)
+	limited, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	found := admissioncheck.Prerequisites(limited, r.cluster, first.namespace, first.Objects, first.Job)
+	<-r.reading.done
+	err := r.reading.err
+	switch {
+	case ctx.Err() != nil || kube.IsForbidden(err):
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("the cluster did not answer within %s", words.Age(r.patience))
+	}
+	var answer *sweepAnswer
+	if err == nil {
+		answer, err = r.judgeAll(limited, s, r.reading.in, list, check.Request{Found: found, Remedies: true}, exist, later)
+	}
+	switch {
+	case errs.ExitOf(err) == errs.Usage: // a kind that Kueue does not manage: the API server validates the manifest
+		return nil
+	case err != nil:
+		r.factory.Notef("note: cannot tell whether the jobs run now: %s", err)
+		return nil
+	case slices.ContainsFunc(answer.verdicts, func(v *check.Verdict) bool { return v.Quota.Status == check.StatusNotApplicable }):
+		return nil
+	}
+	return answer
+}
+
+// confirmedSweep is confirmed for the jobs of a sweep: one question for all.
+func (r *run) confirmedSweep(ctx context.Context, a *sweepAnswer) (bool, error) {
+	if a == nil || !r.asks() {
+		return true, nil
+	}
+	question := a.AsksToPreempt()
+	if question == "" && r.factory.Config.Confirm != config.ConfirmPreempt {
+		question = a.AsksToWaste()
+	}
+	return r.agreed(ctx, question)
+}
+
+// saySweep reports what becomes of the jobs that were submitted.
+func (r *run) saySweep(a *sweepAnswer) {
+	if a != nil && a.Verdict != check.Unknown {
+		r.factory.Notef("sweep %s: %s", a.Sweep, a.Summary)
+	}
+}
+
+// kindOf returns the kind of the jobs of a sweep.
+func kindOf(j *swept) (kinds.Job, bool) {
+	o := j.Objects[j.Job]
+	return kinds.JobFor(kinds.Text(o, "apiVersion"), kinds.Text(o, "kind"))
+}

@@ -1,0 +1,101 @@
+package startjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// startInTurn creates the jobs for --max-parallel: as many as may be pending or running at a time,
+// and another one whenever one of the sweep has ended or was deleted. Kueue has no such limit, so
+// the command stays until the last job is created.
+func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, said *sweepAnswer) error {
+	kind, known := kindOf(missing[0])
+	if !known {
+		return errs.Usagef("--max-parallel needs a job of a known kind")
+	}
+	progress := output.NewProgress(r.factory.IO)
+	defer progress.Done("")
+	active := map[string]bool{} // by UID
+	created := 0
+	var made []map[string]any
+	synced := false
+	next := func() error {
+		for len(active) < r.options.MaxParallel && created < len(missing) {
+			j := missing[created]
+			var objects []map[string]any
+			var err error
+			progress.Above(func() { objects, err = r.create(ctx, j) })
+			if err != nil {
+				return r.notAll(s, missing, created, err)
+			}
+			active[kinds.Text(objects[j.Job], "metadata", "uid")] = true
+			made = append(made, objects...)
+			if created++; created == min(r.options.MaxParallel, len(missing)) {
+				progress.Above(func() { r.saySweep(said) })
+			}
+		}
+		if created == len(missing) {
+			return kube.ErrStop
+		}
+		progress.Update(fmt.Sprintf("sweep %s: %d of %s created, %d have not ended", s.name, created, words.Count(len(missing), "job", "jobs"), len(active)))
+		return nil
+	}
+	scope := follow.Scope{Kinds: []kinds.Job{kind}, Namespace: missing[0].namespace, Selector: kinds.SweepLabel + "=" + s.name,
+		Missing: func(m []state.Missing) { progress.Above(func() { r.factory.Missing(m) }) }}
+	err := follow.Follow(ctx, r.cluster.Client, scope, func(ch follow.Change) error {
+		switch {
+		case ch.Type == kube.Synced:
+			synced = true
+		case ch.Type == kube.Deleted || ch.Status.State.Finished():
+			delete(active, ch.Job.UID)
+		default:
+			active[ch.Job.UID] = true
+		}
+		if !synced {
+			return nil
+		}
+		return next()
+	})
+	if err != nil {
+		if errors.Is(ctx.Err(), context.Canceled) && created < len(missing) {
+			return r.notAll(s, missing, created, factory.Interrupted("the jobs that were created continue"))
+		}
+		return err
+	}
+	progress.Done("")
+	if r.factory.Global.Output != "" {
+		return r.print(made, "")
+	}
+	return nil
+}
+
+// awaitSweep waits for all jobs of the sweep as --wait says.
+func (r *run) awaitSweep(ctx context.Context, s *series, all []*swept) error {
+	if r.options.Wait == "" || r.options.DryRun != factory.DryRunNone {
+		return nil
+	}
+	end := r.factory.Deadline(r.options.Timeout)
+	goal := wait.Goal(r.options.Wait)
+	last, err := waitjob.OfSweep(ctx, r.factory, r.cluster, all[0].namespace, s.name, goal, end)
+	switch {
+	case ctx.Err() != nil:
+		return factory.Interrupted("the jobs of the sweep continue").Suggest(errs.Run("cancel-job", "--sweep", s.name).WithNote("cancels them"), errs.Run("wait-job", "--sweep", s.name).WithNote("waits again"))
+	case err != nil:
+		return err
+	}
+	output.NewProgress(r.factory.IO).Done("sweep " + s.name + ": " + jobtext.StatesOfAll(last, goal))
+	return waitjob.Unreached(last, goal, end)
+}

@@ -1,0 +1,248 @@
+// Package sweeptext words what the admission check says about the jobs of a sweep.
+package sweeptext
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/sweep"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Schema is the name and version of the JSON. Fields may be added within a version.
+const Schema = "hyperpod.sweep-check/v1"
+
+// Document is the admission check of a sweep.
+type Document struct {
+	Schema string
+	Sweep  string
+	// Verdict is the worst of the jobs that would be submitted: Admitted, Waits, Unknown or Never.
+	Verdict check.Outcome
+	// Summary is the first line in words, without the verdict and the name.
+	Summary string
+	// RunNow, WillWait, NeverRun and Undecided count the jobs by their verdicts.
+	RunNow, WillWait, NeverRun, Undecided int
+	// Existing is the number of jobs of the sweep that exist already, Postponed of those that
+	// --max-parallel keeps back. Neither are among Jobs.
+	Existing, Postponed int
+	Jobs                []Job
+	// Time is when the cluster was read, by its clock.
+	Time time.Time
+}
+
+// Job is one job of a sweep.
+type Job struct {
+	Name       string
+	Namespace  string
+	Parameters map[string]string
+	Verdict    check.Outcome
+	Reason     string
+	// Summary is the verdict in words: "runs now", "waits: 3rd in its queue".
+	Summary string
+	// Preempts are the jobs that it would preempt.
+	Preempts []Target
+	// ETA is when it may start: of the first and the last job that wait for quota.
+	ETA *queue.ETA
+
+	point sweep.Point
+}
+
+// Target is a job that would be preempted.
+type Target struct{ Namespace, Name, Team string }
+
+// Exit returns the exit code of a dry run.
+func (d *Document) Exit() errs.Exit { return d.Verdict.Exit() }
+
+// New makes the document of verdicts that are filled. later and exist are jobs that were not
+// checked.
+func New(name string, points []sweep.Point, verdicts []*check.Verdict, exist, later int, age func(time.Duration) string) *Document {
+	d := &Document{Schema: Schema, Sweep: name, Verdict: check.Admitted, Existing: exist, Postponed: later, Jobs: []Job{}}
+	for i, v := range verdicts {
+		j := Job{Name: v.Job.Name, Namespace: v.Job.Namespace, Parameters: points[i].Map(), Verdict: v.Verdict, Reason: v.Reason, Preempts: []Target{}, ETA: v.ETA, point: points[i]}
+		if j.Summary = verdict.Brief(v, age); j.Summary == "" {
+			j.Summary = v.Summary
+		}
+		for _, p := range v.Quota.Preempts {
+			j.Preempts = append(j.Preempts, Target{p.Namespace, p.Name, p.Team})
+		}
+		d.Jobs, d.Time = append(d.Jobs, j), v.Time
+		switch v.Verdict {
+		case check.Admitted:
+			d.RunNow++
+		case check.Waits:
+			d.WillWait++
+		case check.Never:
+			d.NeverRun++
+		default:
+			d.Undecided++
+		}
+	}
+	switch {
+	case d.NeverRun > 0:
+		d.Verdict = check.Never
+	case d.Undecided > 0:
+		d.Verdict = check.Unknown
+	case d.WillWait > 0:
+		d.Verdict = check.Waits
+	}
+	d.Summary = d.summary(age)
+	return d
+}
+
+// summary is the answer for all jobs: "8 of 10 run now, 2 wait about 1h".
+func (d *Document) summary(age func(time.Duration) string) string {
+	n := len(d.Jobs)
+	if n == 0 {
+		return "all jobs exist already"
+	}
+	preempted := d.targets()
+	count := func(k int, verb, verbs string) string {
+		switch {
+		case k == n && n == 1:
+			return "the job " + verb
+		case k == n:
+			return "all " + words.Count(n, "job ", "jobs ") + verbs
+		}
+		return words.Count(k, verb, verbs)
+	}
+	var parts []string
+	add := func(k int, verb, verbs, more string) {
+		if k > 0 {
+			parts = append(parts, count(k, verb, verbs)+more)
+		}
+	}
+	more := ""
+	if len(preempted) > 0 {
+		more = ", preempting " + words.Count(len(preempted), "job", "jobs")
+	}
+	add(d.RunNow, "runs now", "run now", more)
+	add(d.WillWait, "waits", "wait", d.about(age))
+	add(d.NeverRun, "can never run", "can never run", d.why(check.Never))
+	add(d.Undecided, "cannot be decided", "cannot be decided", "")
+	text := strings.Join(parts, ", ")
+	if len(parts) > 1 {
+		text = strings.Replace(text, " ", " of "+words.Count(n, "job ", "jobs "), 1)
+	}
+	if d.Existing > 0 {
+		text += "; " + words.Count(d.Existing, "job exists", "jobs exist") + " already"
+	}
+	if d.Postponed > 0 {
+		text += "; " + words.Count(d.Postponed, "job follows", "jobs follow") + " as others end"
+	}
+	return text
+}
+
+// targets are the jobs that are preempted, each once.
+func (d *Document) targets() map[Target]bool {
+	out := map[Target]bool{}
+	for _, j := range d.Jobs {
+		for _, t := range j.Preempts {
+			out[t] = true
+		}
+	}
+	return out
+}
+
+// why is the reason of the first job with a verdict.
+func (d *Document) why(o check.Outcome) string {
+	for _, j := range d.Jobs {
+		if j.Verdict == o {
+			if _, why, ok := strings.Cut(j.Summary, ": "); ok {
+				return " (" + why + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// about is how long those that wait for quota may wait: from the first to the last.
+func (d *Document) about(age func(time.Duration) string) string {
+	var first, last *queue.ETA
+	for _, j := range d.Jobs {
+		if j.ETA == nil || !j.ETA.Known() {
+			continue
+		}
+		if first == nil {
+			first = j.ETA
+		}
+		last = j.ETA
+	}
+	if first == nil {
+		return ""
+	}
+	from, to := age(first.Earliest()), age(last.Earliest())
+	if latest, bounded := last.Latest(); bounded {
+		to = age(latest)
+	} else {
+		to += " or more"
+	}
+	if from != to {
+		from += " to " + to
+	}
+	return " about " + from + " (estimate)"
+}
+
+// Headline is the first line of a dry run.
+func (d *Document) Headline() string {
+	return strings.ToUpper(string(d.Verdict)) + "  sweep " + d.Sweep + ": " + d.Summary
+}
+
+// Table has a row for each job.
+func (d *Document) Table() output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}}}
+	if len(d.Jobs) > 0 {
+		for _, p := range d.Jobs[0].point {
+			t.Columns = append(t.Columns, output.Column{Title: strings.ToUpper(p.Name), Yield: 1})
+		}
+	}
+	t.Columns = append(t.Columns, output.Column{Title: "ANSWER", Wrap: true})
+	for _, j := range d.Jobs {
+		row := output.T(j.Name)
+		for _, p := range j.point {
+			row = append(row, output.Cell{Text: p.Value})
+		}
+		style := map[check.Outcome]output.Style{check.Admitted: output.Good, check.Waits: output.Warn, check.Never: output.Bad}[j.Verdict]
+		t.Rows = append(t.Rows, append(row, output.Cell{Text: j.Summary, Style: style}))
+	}
+	return t
+}
+
+// AsksToPreempt is the question before a sweep preempts others, "" where it does not.
+func (d *Document) AsksToPreempt() string {
+	targets := d.targets()
+	if len(targets) == 0 {
+		return ""
+	}
+	var names []string
+	for _, j := range d.Jobs {
+		for _, t := range j.Preempts {
+			if !targets[t] {
+				continue
+			}
+			delete(targets, t)
+			name := t.Name
+			if t.Team != "" {
+				name += " of " + t.Team
+			}
+			names = append(names, name)
+		}
+	}
+	text := words.Count(len(names), "job", "jobs") + ": " + strings.Join(names[:min(len(names), 3)], ", ")
+	if more := len(names) - 3; more > 0 {
+		text += words.Verb(more, " and 1 other", " and others")
+	}
+	return "This preempts " + text + ". Continue?"
+}
+
+// AsksToWaste is the question before jobs are submitted that can never run, "" without any.
+func (d *Document) AsksToWaste() string {
+	if d.NeverRun == 0 {
+		return ""
+	}
+	return words.Count(d.NeverRun, "job", "jobs") + " of the sweep can never run" + d.why(check.Never) + ". Submit the sweep anyway?"
+}
