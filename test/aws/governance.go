@@ -374,16 +374,7 @@ func (s *Server) listGoverned(k kindOf) answer {
 		all := slices.DeleteFunc(k.table(s).All(), func(r *Record[governed]) bool {
 			return in.ClusterArn != "" && r.Value.clusterARN != in.ClusterArn || !strings.Contains(r.Value.name, in.NameContains) || in.Status != "" && r.Status != in.Status
 		})
-		slices.SortStableFunc(all, func(a, b *Record[governed]) int {
-			order := a.Value.created.Compare(b.Value.created)
-			if in.SortBy == "Name" {
-				order = strings.Compare(a.Value.name, b.Value.name)
-			}
-			if in.SortOrder == "Descending" {
-				order = -order
-			}
-			return order
-		})
+		sortBy(all, in.SortBy == "Name", in.SortOrder, func(r *Record[governed]) (string, time.Time) { return r.Value.name, r.Value.created })
 		page, next, failure := Page(all, in.NextToken, in.MaxResults)
 		if failure != nil {
 			return nil, failure

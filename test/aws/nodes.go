@@ -88,17 +88,14 @@ func (s *Server) updateSoftware(c *call) (any, *Error) {
 
 // addNodes orders nodes for groups of a cluster with continuous provisioning.
 func (s *Server) addNodes(c *call) (any, *Error) {
-	in, failure := read[struct {
-		ClusterName, ClientToken string
-		NodesToAdd               []struct {
+	in, r, failure := about[struct {
+		named
+		ClientToken string
+		NodesToAdd  []struct {
 			InstanceGroupName      string
 			IncrementTargetCountBy int
 		}
-	}](c)
-	if failure != nil {
-		return nil, failure
-	}
-	r, failure := s.find(in.ClusterName)
+	}](s, c)
 	if failure != nil {
 		return nil, failure
 	}
@@ -123,17 +120,13 @@ func (s *Server) addNodes(c *call) (any, *Error) {
 
 // checkNodes starts deep health checks.
 func (s *Server) checkNodes(c *call) (any, *Error) {
-	in, failure := read[struct {
-		ClusterName                   string
+	in, r, failure := about[struct {
+		named
 		DeepHealthCheckConfigurations []struct {
 			InstanceGroupName             string
 			InstanceIds, DeepHealthChecks []string
 		}
-	}](c)
-	if failure != nil {
-		return nil, failure
-	}
-	r, failure := s.find(in.ClusterName)
+	}](s, c)
 	if failure != nil {
 		return nil, failure
 	}

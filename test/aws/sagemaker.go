@@ -105,6 +105,19 @@ func (s *Server) find(name string) (*Record[cluster], *Error) {
 	return r, nil
 }
 
+// named is a request about one cluster.
+type named struct{ ClusterName string }
+
+func (n named) cluster() string { return n.ClusterName }
+
+// about reads a request about one cluster, and finds the cluster.
+func about[T interface{ cluster() string }](s *Server, c *call) (in T, r *Record[cluster], failure *Error) {
+	if in, failure = read[T](c); failure == nil {
+		r, failure = s.find(in.cluster())
+	}
+	return in, r, failure
+}
+
 func (s *Server) clusterARN(c *cluster) string {
 	return s.arn("sagemaker", s.region, "cluster/"+c.id)
 }
@@ -118,16 +131,7 @@ func (s *Server) listClusters(c *call) (any, *Error) {
 		return nil, failure
 	}
 	all := slices.DeleteFunc(s.clusters.All(), func(r *Record[cluster]) bool { return !strings.Contains(r.Key, in.NameContains) })
-	slices.SortStableFunc(all, func(a, b *Record[cluster]) int {
-		order := a.Value.created.Compare(b.Value.created)
-		if in.SortBy == "NAME" {
-			order = strings.Compare(a.Key, b.Key)
-		}
-		if in.SortOrder == "Descending" {
-			order = -order
-		}
-		return order
-	})
+	sortBy(all, in.SortBy == "NAME", in.SortOrder, func(r *Record[cluster]) (string, time.Time) { return r.Key, r.Value.created })
 	page, next, failure := Page(all, in.NextToken, in.MaxResults)
 	if failure != nil {
 		return nil, failure
@@ -137,6 +141,22 @@ func (s *Server) listClusters(c *call) (any, *Error) {
 		list = append(list, object{"ClusterName": r.Key, "ClusterArn": s.clusterARN(&r.Value), "ClusterStatus": r.Status, "CreationTime": seconds(r.Value.created)})
 	}
 	return withToken(object{"ClusterSummaries": list}, next), nil
+}
+
+// sortBy sorts records by their names, or else by when they were created.
+func sortBy[T any](all []T, names bool, order string, of func(T) (name string, created time.Time)) {
+	slices.SortStableFunc(all, func(a, b T) int {
+		an, at := of(a)
+		bn, bt := of(b)
+		way := at.Compare(bt)
+		if names {
+			way = strings.Compare(an, bn)
+		}
+		if order == "Descending" {
+			way = -way
+		}
+		return way
+	})
 }
 
 func withToken(out object, next string) object {
@@ -361,11 +381,7 @@ func (s *Server) updateCluster(c *call) (any, *Error) {
 }
 
 func (s *Server) deleteCluster(c *call) (any, *Error) {
-	in, failure := read[struct{ ClusterName string }](c)
-	if failure != nil {
-		return nil, failure
-	}
-	r, failure := s.find(in.ClusterName)
+	_, r, failure := about[struct{ named }](s, c)
 	if failure != nil {
 		return nil, failure
 	}
@@ -377,14 +393,11 @@ func (s *Server) deleteCluster(c *call) (any, *Error) {
 }
 
 func (s *Server) listNodes(c *call) (any, *Error) {
-	in, failure := read[struct {
-		ClusterName, InstanceGroupNameContains, NextToken, SortBy, SortOrder string
-		MaxResults                                                           int
-	}](c)
-	if failure != nil {
-		return nil, failure
-	}
-	r, failure := s.find(in.ClusterName)
+	in, r, failure := about[struct {
+		named
+		InstanceGroupNameContains, NextToken, SortBy, SortOrder string
+		MaxResults                                              int
+	}](s, c)
 	if failure != nil {
 		return nil, failure
 	}
@@ -410,15 +423,12 @@ func (s *Server) listNodes(c *call) (any, *Error) {
 }
 
 func (s *Server) listEvents(c *call) (any, *Error) {
-	in, failure := read[struct {
-		ClusterName, InstanceGroupName, NodeId, NextToken, SortBy, SortOrder, ResourceType string
-		EventTimeAfter, EventTimeBefore                                                    float64
-		MaxResults                                                                         int
-	}](c)
-	if failure != nil {
-		return nil, failure
-	}
-	r, failure := s.find(in.ClusterName)
+	in, r, failure := about[struct {
+		named
+		InstanceGroupName, NodeId, NextToken, SortBy, SortOrder, ResourceType string
+		EventTimeAfter, EventTimeBefore                                       float64
+		MaxResults                                                            int
+	}](s, c)
 	if failure != nil {
 		return nil, failure
 	}

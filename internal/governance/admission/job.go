@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -161,22 +162,34 @@ func Validate(ctx context.Context, job []byte) error {
 	if err != nil {
 		return err
 	}
+	var own func() error
+	if in.validate != nil {
+		own = func() error { return in.validate(ctx, gj.Object()) }
+	}
+	return refusal(gj, own, func() (field.ErrorList, error) {
+		all := jobframework.ValidateJobOnCreate(gj)
+		custom, ok := gj.(jobframework.JobWithCustomValidation)
+		if !ok {
+			return all, nil
+		}
+		more, err := custom.ValidateOnCreate(ctx)
+		return append(all, more...), err
+	})
+}
+
+// refusal runs the validation of a kind's own webhook, or else the rules of every kind.
+func refusal(job jobframework.GenericJob, own func() error, rules func() (field.ErrorList, error)) error {
 	var bad error
-	err = guard(gj.GVK().Kind+" "+gj.Object().GetName(), func() error {
-		if in.validate != nil {
-			bad = in.validate(ctx, gj.Object())
+	err := guard(job.GVK().Kind+" "+job.Object().GetName(), func() error {
+		if own != nil {
+			bad = own()
 			return nil
 		}
-		all := jobframework.ValidateJobOnCreate(gj)
-		if own, ok := gj.(jobframework.JobWithCustomValidation); ok {
-			more, err := own.ValidateOnCreate(ctx)
-			if err != nil {
-				return err
-			}
-			all = append(all, more...)
+		all, err := rules()
+		if err == nil {
+			bad = all.ToAggregate()
 		}
-		bad = all.ToAggregate()
-		return nil
+		return err
 	})
 	if err != nil || bad == nil {
 		return err

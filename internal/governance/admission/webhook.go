@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -22,30 +21,22 @@ func ValidateUpdate(ctx context.Context, old, job []byte, defaultQueue bool) err
 	if err != nil {
 		return err
 	}
-	var bad error
-	err = guard(after.GVK().Kind+" "+after.Object().GetName(), func() error {
-		// A kind's own webhook asks the manager's queues about the default queue when the
-		// label is removed. Without a manager, the rules of every kind have to do.
-		unqueued := jobframework.QueueName(before) != "" && jobframework.QueueName(after) == ""
-		if in.validateUpdate != nil && !unqueued {
-			bad = in.validateUpdate(ctx, before.Object(), after.Object())
-			return nil
-		}
-		all := jobframework.ValidateJobOnUpdate(before, after, func(string) bool { return defaultQueue })
-		if own, ok := after.(jobframework.JobWithCustomValidation); ok {
-			more, err := own.ValidateOnUpdate(ctx, before)
-			if err != nil {
-				return err
-			}
-			all = append(all, more...)
-		}
-		bad = all.ToAggregate()
-		return nil
-	})
-	if err != nil || bad == nil {
-		return err
+	// A kind's own webhook asks the manager's queues about the default queue when the
+	// label is removed. Without a manager, the rules of every kind have to do.
+	unqueued := jobframework.QueueName(before) != "" && jobframework.QueueName(after) == ""
+	var own func() error
+	if in.validateUpdate != nil && !unqueued {
+		own = func() error { return in.validateUpdate(ctx, before.Object(), after.Object()) }
 	}
-	return fmt.Errorf("%w: %w", ErrRefused, bad)
+	return refusal(after, own, func() (field.ErrorList, error) {
+		all := jobframework.ValidateJobOnUpdate(before, after, func(string) bool { return defaultQueue })
+		custom, ok := after.(jobframework.JobWithCustomValidation)
+		if !ok {
+			return all, nil
+		}
+		more, err := custom.ValidateOnUpdate(ctx, before)
+		return append(all, more...), err
+	})
 }
 
 // ValidatePolicy runs the validation of Kueue's webhooks on a ClusterQueue, Cohort,
