@@ -139,7 +139,7 @@ func (c *Client) try(ctx context.Context, k call, attempt int, delay *delays) (r
 		release()
 		release = func() {}
 	}
-	resp.Body = &answerBody{ReadCloser: resp.Body, ctx: ctx, done: func() { cancel(); release() }}
+	resp.Body = &answerBody{ReadCloser: resp.Body, cause: func() error { return context.Cause(ctx) }, done: func() { cancel(); release() }}
 	return resp, true, nil
 }
 
@@ -207,7 +207,7 @@ var errRequestTimeout = errors.New("the request timed out")
 // and names the reason when a read fails because of the timeout.
 type answerBody struct {
 	io.ReadCloser
-	ctx    context.Context
+	cause  func() error // why the request has ended, nil while it goes on
 	done   func()
 	closed atomic.Bool
 }
@@ -215,7 +215,7 @@ type answerBody struct {
 func (b *answerBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
-		if cause := context.Cause(b.ctx); cause != nil {
+		if cause := b.cause(); cause != nil {
 			err = errors.Join(cause, err)
 		}
 	}

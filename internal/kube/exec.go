@@ -74,7 +74,7 @@ func (c *Client) Exec(ctx context.Context, o ExecOptions) (code int, err error) 
 	streams := remotecommand.StreamOptions{Stdin: o.Stdin, Stdout: stdout, Stderr: stderr, Tty: o.TTY}
 	if o.TTY {
 		streams.Stderr = nil
-		streams.TerminalSizeQueue = sizes{running, o.Resize}
+		streams.TerminalSizeQueue = sizes{running.Done(), o.Resize}
 	}
 	// client-go logs what it returns as well.
 	quiet := klog.NewContext(running, logr.Discard())
@@ -230,8 +230,8 @@ func statusFrom(s apierrors.APIStatus) *StatusError {
 
 // sizes hands on the sizes of a terminal; nil ends it.
 type sizes struct {
-	ctx context.Context
-	ch  <-chan TerminalSize
+	ended <-chan struct{}
+	ch    <-chan TerminalSize
 }
 
 func (s sizes) Next() *remotecommand.TerminalSize {
@@ -240,7 +240,7 @@ func (s sizes) Next() *remotecommand.TerminalSize {
 		if ok {
 			return &remotecommand.TerminalSize{Width: size.Width, Height: size.Height}
 		}
-	case <-s.ctx.Done():
+	case <-s.ended:
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"testing"
@@ -53,22 +52,6 @@ func ForTest(t testing.TB, options Options) *Bed {
 		}
 	})
 	return bed
-}
-
-// ForMain is ForTest for a bed that a whole package shares: it returns the bed, to be
-// stopped by the caller, or the reason to skip the tests. An error means that they must fail.
-func ForMain(ctx context.Context, options Options) (bed *Bed, skip string, err error) {
-	if !flag.Parsed() {
-		flag.Parse() // TestMain runs before the testing package does
-	}
-	if skip, err := obstacle(ctx, options); skip != "" || err != nil {
-		return nil, skip, err
-	}
-	if options.Log == nil {
-		options.Log = os.Stderr
-	}
-	bed, err = Start(ctx, options)
-	return bed, "", err
 }
 
 // require skips or fails the test if no bed can run.

@@ -142,7 +142,7 @@ type copying struct {
 }
 
 // pod returns the side of the pod.
-func (c *copying) pod() transfer.Pod {
+func (c *copying) pod(ctx context.Context) transfer.Pod {
 	return transfer.Pod{
 		Run: func(ctx context.Context, command []string, in io.Reader, out, errw io.Writer) (int, error) {
 			return c.cluster.Exec(ctx, kube.ExecOptions{Namespace: c.target.Job.Namespace, Pod: c.target.Pod.Name, Container: c.target.Container,
@@ -152,7 +152,7 @@ func (c *copying) pod() transfer.Pod {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				return true
 			}
-			return kube.LostConnection(err) && !c.end().Over(context.WithoutCancel(context.Background()), c.cluster)
+			return kube.LostConnection(err) && !c.end().Over(context.WithoutCancel(ctx), c.cluster)
 		},
 		After: time.After,
 		Resuming: func(err error) {
@@ -187,7 +187,7 @@ func (c *copying) download(ctx context.Context) error {
 	}
 	defer root.Close()
 	stop := c.show(ctx)
-	counts, err := transfer.Download{Pod: c.pod(), From: c.from.Path, Progress: &c.moved, To: tarball.Unpacking{Root: root, As: filepath.ToSlash(name),
+	counts, err := transfer.Download{Pod: c.pod(ctx), From: c.from.Path, Progress: &c.moved, To: tarball.Unpacking{Root: root, As: filepath.ToSlash(name),
 		Begun: func(string, int64) {},
 		Skipped: func(name, link string) {
 			if link == "" {
@@ -212,7 +212,7 @@ func (c *copying) upload(ctx context.Context) error {
 	if source, err = filepath.Abs(source); err != nil {
 		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
 	}
-	folder, err := c.pod().IsFolder(ctx, c.to.Path)
+	folder, err := c.pod(ctx).IsFolder(ctx, c.to.Path)
 	if err != nil && errs.ExitOf(err) != programNotFound { // without test, the path is what it says
 		return err
 	}
@@ -238,7 +238,7 @@ func (c *copying) upload(ctx context.Context) error {
 		return errs.New("cannot copy "+c.from.Path, errs.FileReason(err)).WithCause(err)
 	}
 	stop := c.show(ctx)
-	counts, err := transfer.Upload{Pod: c.pod(), Root: root, Entries: entries, To: dir, Progress: &c.moved}.Copy(ctx)
+	counts, err := transfer.Upload{Pod: c.pod(ctx), Root: root, Entries: entries, To: dir, Progress: &c.moved}.Copy(ctx)
 	stop()
 	if err != nil {
 		return err

@@ -51,7 +51,9 @@ func (e Engine) once(ctx context.Context, q Query, m *mux) (Result, error) {
 		return r, err
 	}
 	if q.Pods.Default() && r.FailedPod != "" {
-		chosen, _ = pick.Choose(q.Job, pods, pick.Choice{Pod: r.FailedPod})
+		if chosen, err = pick.Choose(q.Job, pods, pick.Choice{Pod: r.FailedPod}); err != nil {
+			return r, err
+		}
 	}
 	if len(chosen) == 0 {
 		return r, noPods(q, pods, e.preempted(ctx, q.Job))

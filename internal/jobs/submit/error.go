@@ -12,6 +12,7 @@ const (
 	OtherDefinition ErrorCode = "OtherDefinition" // the job exists: Found, with the same key and another definition; Changes
 	NotChangeable   ErrorCode = "NotChangeable"   // Object exists; Err is why it cannot be changed
 	NotRemoved      ErrorCode = "NotRemoved"      // Err is why Object, of an earlier job, cannot be removed
+	Unread          ErrorCode = "Unread"          // Object exists; Err is why it cannot be compared with a request of the same key
 	Unclear         ErrorCode = "Unclear"         // Object may have been created or not
 	Undone          ErrorCode = "Undone"          // Err is why, after some objects; the lists say what became of them
 )

@@ -197,9 +197,12 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 		return made, false, nil
 	}
 	if kube.IsAlreadyExists(err) {
-		found, ours, _ := lookUp(ctx, api, req, o)
+		found, ours, lookErr := lookUp(ctx, api, req, o)
 		if ours {
 			return found, false, nil
+		}
+		if req.Key != "" && lookErr != nil {
+			return nil, false, &Error{Code: Unread, Object: o, Namespace: req.Namespace, Err: lookErr}
 		}
 		if req.Key != "" && kinds.Text(found, "metadata", "annotations", kinds.IdempotencyAnnotation) == req.Key {
 			return found, true, reuse(req, o, found, err)

@@ -170,6 +170,9 @@ func TestSubmit(t *testing.T) {
 		{name: "same key, fewer fields", req: request("k", false), answers: answers{"POST " + jobs: {body(409, exists409)},
 			"GET " + jobs + "/j": {body(200, job(`,"annotations":{"cli.hyperpod/idempotency-key":"k","cli.hyperpod/definition":"other"}`))}}, exit: errs.No,
 			text: []string{"fields that the definition no longer has"}},
+		{name: "same key, no permission to read", req: request("k", false), answers: answers{"POST " + jobs: {body(409, exists409)},
+			"GET " + jobs + "/j": {body(403, `{"kind":"Status","reason":"Forbidden","code":403,"message":"User \"a\" cannot get"}`)}},
+			exit: errs.Denied, text: []string{`PyTorchJob "j" already exists in ns and cannot be compared: cannot get pytorchjob "j" in namespace ns: permission denied`}, log: "POST GET"},
 		{name: "other key", req: request("other", false), answers: answers{"POST " + jobs: {body(409, exists409)},
 			"GET " + jobs + "/j": {body(200, job(keyed))}}, exit: errs.Failure, text: []string{"already exists"}},
 		{name: "second fails, first removed", req: request("", true), answers: answers{

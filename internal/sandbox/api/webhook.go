@@ -55,7 +55,7 @@ func hasDefaultQueue(st *store.Store, namespace string) bool {
 
 // checkPolicy runs what decides about a new or changed object on a cluster with Kueue: the
 // schemas of Kueue's definitions, then its webhooks. old is nil for a new object.
-func checkPolicy(st *store.Store, r *resource, old *store.Object, m map[string]any) error {
+func checkPolicy(ctx context.Context, st *store.Store, r *resource, old *store.Object, m map[string]any) error {
 	if r.Group == kinds.KueueGroup {
 		if !crd.Known(r.Kind) && r.Kind != kinds.Workload.Kind {
 			return nil
@@ -75,7 +75,7 @@ func checkPolicy(st *store.Store, r *resource, old *store.Object, m map[string]a
 		return err
 	}
 	if r.Group != kinds.KueueGroup {
-		return checkJob(st, r, old, m, raw)
+		return checkJob(ctx, st, r, old, m, raw)
 	}
 	var before []byte
 	if old != nil {
@@ -84,12 +84,12 @@ func checkPolicy(st *store.Store, r *resource, old *store.Object, m map[string]a
 	return denied(r, admission.ValidatePolicy(r.Kind, before, raw))
 }
 
-func checkJob(st *store.Store, r *resource, old *store.Object, m map[string]any, raw []byte) error {
+func checkJob(ctx context.Context, st *store.Store, r *resource, old *store.Object, m map[string]any, raw []byte) error {
 	var err error
 	if old == nil {
-		err = admission.Validate(context.Background(), raw)
+		err = admission.Validate(ctx, raw)
 	} else {
-		err = admission.ValidateUpdate(context.Background(), old.Raw, raw, hasDefaultQueue(st, object.Text(m, "metadata", "namespace")))
+		err = admission.ValidateUpdate(ctx, old.Raw, raw, hasDefaultQueue(st, object.Text(m, "metadata", "namespace")))
 	}
 	if !errors.Is(err, admission.ErrRefused) {
 		return nil // the scheduler reports objects that it cannot use

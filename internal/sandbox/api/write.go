@@ -100,7 +100,7 @@ func (s *Server) insert(c *call, st *store.Store, m map[string]any) (*store.Obje
 	if err := validate(c.res, m); err != nil {
 		return nil, err
 	}
-	if err := checkPolicy(st, c.res, nil, m); err != nil {
+	if err := checkPolicy(c.Context(), st, c.res, nil, m); err != nil {
 		return nil, err
 	}
 	if why, err := limits.Check(st, c.res.Resource, m); err != nil {
@@ -188,7 +188,7 @@ func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[stri
 		return nil, err
 	}
 	if c.sub == "" {
-		if err := checkPolicy(st, c.res, old, m); err != nil {
+		if err := checkPolicy(c.Context(), st, c.res, old, m); err != nil {
 			return nil, err
 		}
 	}

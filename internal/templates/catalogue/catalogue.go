@@ -1,15 +1,18 @@
 package catalogue
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
-// Unusable is a file in a folder for templates that is not a template.
+// Unusable is a file in a folder for templates that is not a template, or a folder for templates that cannot be read.
 type Unusable struct {
 	Source string
 	Err    error
@@ -27,7 +30,10 @@ func All(d Dirs) ([]parse.Info, []Unusable) {
 		}
 	}
 	for _, dir := range d.folders() {
-		entries, _ := os.ReadDir(dir)
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrPermission) {
+			unusable = append(unusable, Unusable{shown(dir, d.Work), errors.New(errs.FileReason(err))})
+		}
 		for _, e := range entries {
 			ext := filepath.Ext(e.Name())
 			if e.IsDir() || ext != ".yaml" && ext != ".yml" {

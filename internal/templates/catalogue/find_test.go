@@ -49,6 +49,23 @@ func TestFindOrder(t *testing.T) {
 	find("smpv2-llama2", Embedded)
 }
 
+// A folder for templates that the user may not read is reported, not taken for empty.
+func TestAllReportsUnreadableFolders(t *testing.T) {
+	user := filepath.Join(t.TempDir(), "templates")
+	write(t, filepath.Join(user, "own.yaml"), jobHead)
+	if err := os.Chmod(user, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(user, 0o700) })
+	if _, err := os.ReadDir(user); err == nil {
+		t.Skip("this user may read every folder")
+	}
+	infos, unusable := All(Dirs{User: user})
+	if len(infos) == 0 || len(unusable) != 1 || unusable[0].Source != user || unusable[0].Err.Error() != "permission denied" {
+		t.Errorf("%d templates, %+v", len(infos), unusable)
+	}
+}
+
 func TestFindErrors(t *testing.T) {
 	work := t.TempDir()
 	write(t, filepath.Join(work, "broken.yaml"), "kind: [\n")
