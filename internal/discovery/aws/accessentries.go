@@ -2,12 +2,10 @@ package aws
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
+	"net/http"
+	"net/url"
 	"slices"
-
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/hyperpod-cli/hyperpod/internal/clusters"
 )
@@ -15,39 +13,58 @@ import (
 // AccessEntry returns the entry that lets an IAM principal into an EKS cluster, with the
 // access policies that EKS grants beside Kubernetes' own permissions. Nil: there is none.
 func (c *Client) AccessEntry(ctx context.Context, region, cluster, principal string) (*clusters.AccessEntry, error) {
-	api := eks.NewFromConfig(c.in(region))
-	o, err := api.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: &cluster, PrincipalArn: &principal})
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
+	api := c.at(region)
+	entry := []string{"clusters", cluster, "access-entries", principal}
+	var o struct {
+		AccessEntry struct {
+			Type             string
+			KubernetesGroups []string
+		}
+	}
+	err := api.eks(ctx, http.MethodGet, entry, nil, nil, &o)
+	if IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, c.explain("cannot read the access entry of "+principal, "eks:DescribeAccessEntry", err)
 	}
-	out := &clusters.AccessEntry{Cluster: cluster, Principal: principal}
-	if e := o.AccessEntry; e != nil {
-		out.Type, out.Groups = sdk.ToString(e.Type), e.KubernetesGroups
-	}
-	pages := eks.NewListAssociatedAccessPoliciesPaginator(api, &eks.ListAssociatedAccessPoliciesInput{ClusterName: &cluster, PrincipalArn: &principal})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
+	out := &clusters.AccessEntry{Cluster: cluster, Principal: principal, Type: o.AccessEntry.Type, Groups: o.AccessEntry.KubernetesGroups}
+	for query := (url.Values{}); ; {
+		var page struct {
+			AssociatedAccessPolicies []struct{ PolicyArn string }
+			NextToken                string
+		}
+		if err := api.eks(ctx, http.MethodGet, append(entry, "access-policies"), query, nil, &page); err != nil {
 			return nil, c.explain("cannot list the access policies of "+principal, "eks:ListAssociatedAccessPolicies", err)
 		}
 		for _, p := range page.AssociatedAccessPolicies {
-			out.Policies = append(out.Policies, sdk.ToString(p.PolicyArn))
+			out.Policies = append(out.Policies, p.PolicyArn)
 		}
+		if page.NextToken == "" || page.NextToken == query.Get("nextToken") {
+			return out, nil
+		}
+		query.Set("nextToken", page.NextToken)
 	}
-	return out, nil
+}
+
+// entryRequest creates or changes an access entry.
+type entryRequest struct {
+	PrincipalArn     string   `json:"principalArn,omitempty"`
+	Type             string   `json:"type,omitempty"`
+	KubernetesGroups []string `json:"kubernetesGroups"`
+	// ClientRequestToken is the same in all attempts, so that EKS runs one of them.
+	ClientRequestToken string `json:"clientRequestToken"`
 }
 
 // GrantAccess lets an IAM principal into an EKS cluster as a member of Kubernetes groups.
 // An entry that exists keeps its other groups. False: nothing had to change.
 func (c *Client) GrantAccess(ctx context.Context, region string, want clusters.AccessEntry, old *clusters.AccessEntry) (bool, error) {
-	api := eks.NewFromConfig(c.in(region))
+	api := c.at(region)
+	entries := []string{"clusters", want.Cluster, "access-entries"}
+	var answer struct{}
 	if old == nil {
-		_, err := api.CreateAccessEntry(ctx, &eks.CreateAccessEntryInput{ClusterName: &want.Cluster, PrincipalArn: &want.Principal, Type: &want.Type, KubernetesGroups: want.Groups})
-		if err != nil {
+		in := entryRequest{PrincipalArn: want.Principal, Type: want.Type, KubernetesGroups: want.Groups, ClientRequestToken: rand.Text()}
+		if err := api.eks(ctx, http.MethodPost, entries, nil, in, &answer); err != nil {
 			return false, c.explain("cannot create the access entry of "+want.Principal, "eks:CreateAccessEntry", err)
 		}
 		return true, nil
@@ -61,8 +78,8 @@ func (c *Client) GrantAccess(ctx context.Context, region string, want clusters.A
 	if len(groups) == len(old.Groups) {
 		return false, nil
 	}
-	_, err := api.UpdateAccessEntry(ctx, &eks.UpdateAccessEntryInput{ClusterName: &want.Cluster, PrincipalArn: &want.Principal, KubernetesGroups: groups})
-	if err != nil {
+	in := entryRequest{KubernetesGroups: groups, ClientRequestToken: rand.Text()}
+	if err := api.eks(ctx, http.MethodPost, append(entries, want.Principal), nil, in, &answer); err != nil {
 		return false, c.explain("cannot change the access entry of "+want.Principal, "eks:UpdateAccessEntry", err)
 	}
 	return true, nil

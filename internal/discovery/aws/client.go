@@ -122,6 +122,13 @@ func (c *Client) in(region string) sdk.Config {
 	return cfg
 }
 
+// at returns the client for a region.
+func (c *Client) at(region string) *Client {
+	out := *c
+	out.cfg = c.in(region)
+	return &out
+}
+
 // observed is an HTTP client that limits and reports attempts.
 type observed struct {
 	next    sdk.HTTPClient

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/client-go/tools/clientcmd"
@@ -93,8 +94,10 @@ func (x Exec) node() *yaml.Node {
 		}
 		set(out, "env", env)
 	}
-	set(out, "interactiveMode", scalar("Never"))
-	set(out, "provideClusterInfo", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "false"})
+	if !strings.HasSuffix(x.APIVersion, "v1beta1") { // where the AWS CLI leaves them out
+		set(out, "interactiveMode", scalar("Never"))
+		set(out, "provideClusterInfo", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "false"})
+	}
 	return out
 }
 
