@@ -48,7 +48,15 @@ func number(m map[string]any, path []string) (int64, bool) {
 	if len(path) == 0 {
 		return 0, false
 	}
-	switch n := lookup(m, path).(type) {
+	return Int(m, path...)
+}
+
+// At returns what the keys lead to in an object, nil where there is nothing.
+func At(object any, keys ...string) any { return lookup(object, keys) }
+
+// Int returns the whole number that the keys lead to in an object, and whether there is one.
+func Int(object any, keys ...string) (int64, bool) {
+	switch n := lookup(object, keys).(type) {
 	case int64:
 		return n, true
 	case int:
@@ -59,8 +67,24 @@ func number(m map[string]any, path []string) (int64, bool) {
 	return 0, false
 }
 
-// At returns what the keys lead to in an object, nil where there is nothing.
-func At(object any, keys ...string) any { return lookup(object, keys) }
+// Child returns the map that the keys lead to in an object, and creates missing maps.
+func Child(object map[string]any, keys ...string) map[string]any {
+	for _, k := range keys {
+		next, ok := object[k].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			object[k] = next
+		}
+		object = next
+	}
+	return object
+}
+
+// Set stores a value where the keys lead to in an object, and creates missing maps.
+func Set(object map[string]any, value any, keys ...string) {
+	last := len(keys) - 1
+	Child(object, keys[:last]...)[keys[last]] = value
+}
 
 // Text returns the text that the keys lead to in an object, "" where there is none.
 func Text(object any, keys ...string) string {

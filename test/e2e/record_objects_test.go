@@ -100,15 +100,3 @@ func annotated(o map[string]any, key, value string) map[string]any {
 func (r *recorder) batch(name string) map[string]any {
 	return (&recorder{kind: kinds.BatchJob}).job(name, 2, 4, recordHigh)
 }
-
-func (r *recorder) set(o map[string]any, value any, path ...string) {
-	for _, key := range path[:len(path)-1] {
-		next, ok := o[key].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			o[key] = next
-		}
-		o = next
-	}
-	o[path[len(path)-1]] = value
-}

@@ -114,7 +114,7 @@ func (r *recorder) life() {
 	r.record("running without a queue", "free", r.is("Running"))
 	r.removeJob("free")
 	held := labelled(r.job("held", 1, 1, ""), "")
-	r.set(held, true, r.kind.SuspendPath...)
+	kinds.Set(held, true, r.kind.SuspendPath...)
 	r.apply(held)
 	r.record("suspended without a queue", "held", r.is("Suspended"))
 	r.removeJob("held")

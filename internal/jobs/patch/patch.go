@@ -115,7 +115,7 @@ func set(ctx context.Context, c API, j state.Job, o kube.ChangeOptions, value an
 	if uid := kinds.Text(object, "metadata", "uid"); uid != j.UID {
 		return &Error{Code: Replaced, Job: j}
 	}
-	put(object, value, path)
+	kinds.Set(object, value, path...)
 	if updated := c.Update(ctx, j.Kind.Resource, j.Namespace, j.Name, object, o, nil); !kube.IsForbidden(updated) {
 		return updated
 	}
@@ -124,18 +124,6 @@ func set(ctx context.Context, c API, j state.Job, o kube.ChangeOptions, value an
 
 func nested(value any, path []string) map[string]any {
 	out := map[string]any{}
-	put(out, value, path)
+	kinds.Set(out, value, path...)
 	return out
-}
-
-func put(o map[string]any, value any, path []string) {
-	for _, key := range path[:len(path)-1] {
-		next, ok := o[key].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			o[key] = next
-		}
-		o = next
-	}
-	o[path[len(path)-1]] = value
 }

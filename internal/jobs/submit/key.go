@@ -17,7 +17,7 @@ func identify(req Request) {
 		return
 	}
 	body := req.Objects[req.Job].Body
-	set(body, Fingerprint(body), "metadata", "annotations", kinds.DefinitionAnnotation)
+	kinds.Set(body, Fingerprint(body), "metadata", "annotations", kinds.DefinitionAnnotation)
 }
 
 // Fingerprint is the hash of what a job's definition states, without the labels and

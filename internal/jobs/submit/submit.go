@@ -245,7 +245,7 @@ func rollback(ctx context.Context, api API, req Request, done []step, cause erro
 		if s.before != nil {
 			// The version is that of our own change: what somebody else has changed since
 			// is a conflict, and stays.
-			set(s.before, kinds.Text(s.Body, "metadata", "resourceVersion"), "metadata", "resourceVersion")
+			kinds.Set(s.before, kinds.Text(s.Body, "metadata", "resourceVersion"), "metadata", "resourceVersion")
 			if err := api.Update(ctx, s.Resource, namespaceOf(s.Object, req), s.Name(), s.before, kube.ChangeOptions{FieldManager: req.Manager}, nil); err != nil {
 				e.NotRestored = append(e.NotRestored, s.Object)
 			} else {

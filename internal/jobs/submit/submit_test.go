@@ -335,12 +335,12 @@ func TestKey(t *testing.T) {
 		c := body["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
 		c["imagePullPolicy"] = "Always"
 		body["spec"].(map[string]any)["suspend"] = true
-		set(body, "u", "metadata", "uid")
+		kinds.Set(body, "u", "metadata", "uid")
 		return body
 	}
 	found := made(list("a"))
 	again := list("a")
-	set(again.Objects[0].Body, "start-job --again", "metadata", "annotations", kinds.CommandAnnotation)
+	kinds.Set(again.Objects[0].Body, "start-job --again", "metadata", "annotations", kinds.CommandAnnotation)
 	identify(again)
 	if err := reuse(again, again.Objects[0], found, nil); err != nil {
 		t.Errorf("the same definition: %v", err)

@@ -40,12 +40,12 @@ func bind(objects []Object, job int, fresh func(i int) bool) {
 		if i == job || !fresh(i) || !goes(o) {
 			continue
 		}
-		set(o.Body, name, "metadata", "labels", kinds.TogetherLabel)
-		set(o.Body, objects[job].Resource.Kind, "metadata", "labels", kindLabel)
+		kinds.Set(o.Body, name, "metadata", "labels", kinds.TogetherLabel)
+		kinds.Set(o.Body, objects[job].Resource.Kind, "metadata", "labels", kindLabel)
 		refs = append(refs, Ref{o.Resource.GroupVersion(), o.Resource.Kind, o.Name()}.String())
 	}
 	if len(refs) > 0 {
-		set(objects[job].Body, strings.Join(refs, " "), "metadata", "annotations", kinds.TogetherAnnotation)
+		kinds.Set(objects[job].Body, strings.Join(refs, " "), "metadata", "annotations", kinds.TogetherAnnotation)
 	}
 }
 
@@ -107,16 +107,4 @@ func WentWith(object map[string]any, kind, name string) bool {
 		owner, ok := o.(map[string]any)
 		return !ok || owner["kind"] != kind || owner["name"] != name
 	})
-}
-
-func set(o map[string]any, value any, path ...string) {
-	for _, key := range path[:len(path)-1] {
-		next, ok := o[key].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			o[key] = next
-		}
-		o = next
-	}
-	o[path[len(path)-1]] = value
 }

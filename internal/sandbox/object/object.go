@@ -5,25 +5,15 @@ package object
 import (
 	"slices"
 	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // At returns the value at a path of nested maps.
-func At(v any, names ...string) any {
-	for _, n := range names {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = m[n]
-	}
-	return v
-}
+func At(v any, names ...string) any { return kinds.At(v, names...) }
 
 // Text returns a string.
-func Text(v any, names ...string) string {
-	s, _ := At(v, names...).(string)
-	return s
-}
+func Text(v any, names ...string) string { return kinds.Text(v, names...) }
 
 // List returns a list.
 func List(v any, names ...string) []any {
@@ -44,17 +34,7 @@ func Bool(v any, names ...string) bool {
 }
 
 // Int returns a whole number, and whether the path holds one.
-func Int(v any, names ...string) (int64, bool) {
-	switch n := At(v, names...).(type) {
-	case int64:
-		return n, true
-	case int:
-		return int64(n), true
-	case float64:
-		return int64(n), true
-	}
-	return 0, false
-}
+func Int(v any, names ...string) (int64, bool) { return kinds.Int(v, names...) }
 
 // Time returns a time in RFC 3339, and whether the path holds one.
 func Time(v any, names ...string) (time.Time, bool) {
@@ -66,23 +46,10 @@ func Time(v any, names ...string) (time.Time, bool) {
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Child returns the map at a path below m and creates missing maps.
-func Child(m map[string]any, names ...string) map[string]any {
-	for _, n := range names {
-		c, ok := m[n].(map[string]any)
-		if !ok {
-			c = map[string]any{}
-			m[n] = c
-		}
-		m = c
-	}
-	return m
-}
+func Child(m map[string]any, names ...string) map[string]any { return kinds.Child(m, names...) }
 
 // Set stores a value at a path below m and creates missing maps.
-func Set(m map[string]any, value any, names ...string) {
-	last := len(names) - 1
-	Child(m, names[:last]...)[names[last]] = value
-}
+func Set(m map[string]any, value any, names ...string) { kinds.Set(m, value, names...) }
 
 // Condition returns a condition of an object's status, or nil.
 func Condition(v any, kind string) map[string]any {
