@@ -154,9 +154,35 @@ func Build(r Request) (*Plan, error) {
 	if p.Assumptions, err = assumptions(r, p); err != nil {
 		return nil, err
 	}
-	p.Findings = append([]policy.Finding{}, policy.Check(r.Document, r.At, policy.Facts{Capacity: r.Inputs.Instances()})...)
+	p.Findings = findings(r, now, r.Document, policy.Facts{Capacity: r.Inputs.Instances()})
 	p.Findings = append(p.Findings, against(r, p, prune)...)
 	return p, nil
+}
+
+// findings are those of a document together with what stays beside it in the cluster: the
+// teams that the document does not have share capacity and quota with its own, and a policy
+// that it leaves out holds. What is wrong with them alone is not of this document.
+func findings(r Request, now, doc *policy.Document, facts policy.Facts) []policy.Finding {
+	full := *doc
+	full.Teams = slices.Clone(doc.Teams)
+	if !r.Prune {
+		for _, name := range policy.Kept(now, doc) {
+			full.Teams = append(full.Teams, *now.Team(name))
+		}
+	}
+	if doc.Policy == nil {
+		full.Policy = now.Policy
+	}
+	stays := []string{}
+	for i := range full.Teams[len(doc.Teams):] {
+		stays = append(stays, fmt.Sprintf("teams[%d]", len(doc.Teams)+i))
+	}
+	if doc.Policy == nil {
+		stays = append(stays, "policy")
+	}
+	return slices.DeleteFunc(append([]policy.Finding{}, policy.Check(&full, r.At, facts)...), func(f policy.Finding) bool {
+		return slices.ContainsFunc(stays, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") })
+	})
 }
 
 // assumptions are those behind what changes.

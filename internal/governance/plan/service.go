@@ -80,7 +80,7 @@ func BuildRemote(r Request, remote Remote) (*Plan, error) {
 		}
 	}
 	p.removed(r, found)
-	p.Findings = append([]policy.Finding{}, policy.Check(r.Document, r.At, facts)...)
+	p.Findings = findings(r, found.Now, r.Document, facts)
 	p.Findings = append(p.Findings, against(r, p, prune)...)
 	p.classes(r)
 	return p, nil

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/limits"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
@@ -205,6 +206,11 @@ func (s *Server) replace(c *call, st *store.Store, old *store.Object, m map[stri
 	}
 	if object.Text(m, "metadata", "deletionTimestamp") != "" && len(object.List(m, "metadata", "finalizers")) == 0 {
 		return st.Collect(c.res.FullName(), old), nil
+	}
+	if c.res.FullName() == kinds.WorkloadPriorityClass.FullName() {
+		if err := revalue(st, old, m); err != nil {
+			return nil, err
+		}
 	}
 	return st.Put(c.res.FullName(), m)
 }
