@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,5 +111,30 @@ func TestDefaultQueue(t *testing.T) {
 	}
 	if w := b.workload(smithNS, "j"); !object.True(w, "Admitted") {
 		t.Errorf("workload %v", w["status"])
+	}
+}
+
+// Another value of a WorkloadPriorityClass is that of its workloads too, as with Kueue.
+func TestValueOfPriorityClass(t *testing.T) {
+	b := newBench(t, "john-smith")
+	b.create(smithNS, pytorch("running", "smith", 1, 4, func(m map[string]any) {
+		object.Set(m, "training-priority", "metadata", "labels", kinds.PriorityLabel)
+	}))
+	b.create(smithNS, pytorch("other", "smith", 1, 1))
+	priorities := func() string {
+		var out []string
+		for _, w := range object.List(b.must(200, "GET", kinds.Workload.Path(smithNS, ""), ""), "items") {
+			n, _ := object.Int(w, "spec", "priority")
+			out = append(out, fmt.Sprintf("%s %d", object.Text(object.List(w, "metadata", "ownerReferences")[0], "name"), n))
+		}
+		slices.Sort(out)
+		return strings.Join(out, ", ")
+	}
+	before := priorities()
+	if a := b.send("PATCH", kinds.WorkloadPriorityClass.Path("", "training-priority"), `[{"op":"replace","path":"/value","value":91}]`, jsonPatch); a.code != 200 {
+		t.Fatalf("%d %v", a.code, a.object(t))
+	}
+	if got := priorities(); got != "other 0, running 91" {
+		t.Errorf("%s, before %s", got, before)
 	}
 }
