@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/recipe"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/sbatch"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/v2config"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
@@ -105,6 +106,8 @@ func (r *run) readFile(ctx context.Context) (definition, error) {
 		return definition{}, err
 	case v2config.Is(data):
 		return r.readConfig(data)
+	case sbatch.Is(data):
+		return r.readSbatch(data)
 	}
 	return described(parse.Text(baseName(file), file, data))
 }
@@ -128,6 +131,26 @@ func (r *run) readConfig(data []byte) (definition, error) {
 	}
 	return definition{template: t, described: "using " + o.File + " with " + source(t),
 		file: &fileValues{Values: file.Values, schedulerType: file.SchedulerType, under: file.Under}}, nil
+}
+
+// readSbatch reads a script of Slurm. The template is that of the job's kind.
+func (r *run) readSbatch(data []byte) (definition, error) {
+	o := r.options
+	script, err := sbatch.Read(o.File, data)
+	if err != nil {
+		return definition{}, err
+	}
+	r.factory.Notes(script.Notices)
+	for _, hint := range [][3]string{{"partition", script.Partition, "queue-name"}, {"account", script.Account, "namespace"}, {"QOS", script.QOS, "priority"}} {
+		if hint[1] != "" {
+			r.factory.Notef("note: %s %s exists only on Slurm: --%s chooses its counterpart", hint[0], hint[1], hint[2])
+		}
+	}
+	t, err := catalogue.Find(o.kindTemplate(), catalogue.Dirs{})
+	if err != nil {
+		return definition{}, err
+	}
+	return definition{template: t, described: "using " + o.File + " with " + source(t), file: &fileValues{Values: script.Values, under: script.Under}}, nil
 }
 
 // readRecipe reads a recipe of AWS's HyperPod recipes.

@@ -37,7 +37,7 @@ func (s *Source) AddFlags(cmd *cobra.Command) {
 	factory.AddJobNameFlag(cmd, &s.Name)
 	fs := cmd.Flags()
 	fs.BoolVar(&s.GenerateName, "generate-name", false, "append a random suffix to the name")
-	fs.VarP(&once{to: &s.File}, "config-file", "f", "manifest, template or v2 configuration file; a folder of manifests; - for stdin")
+	fs.VarP(&once{to: &s.File}, "config-file", "f", "manifest, template, v2 configuration file or sbatch script; a folder of manifests; - for stdin")
 	fs.StringVar(&s.Template, "template", "", "name of a template (see list-templates)")
 	factory.AddChoice(cmd, &s.JobKind, factory.Choice{Name: "job-kind", Words: jobKinds(), Read: fullKind,
 		Usage: "kind of job if no template is named: PyTorchJob, MPIJob or HyperPodPyTorchJob"})

@@ -60,6 +60,9 @@ func (r *run) startSlurm(ctx context.Context, c *client.Client) error {
 	if _, err := f.Format(); err != nil {
 		return err
 	}
+	if o.File != "" {
+		return factory.NotOnSlurm("config-file").WithAdvice("submit a script with sbatch; list-jobs and the other commands show its job too")
+	}
 	if len(o.BeyondSlurm) > 0 {
 		return factory.NotOnSlurm(strings.Join(o.BeyondSlurm, ", --")).WithAdvice("leave it out: an sbatch script has nothing for it")
 	}

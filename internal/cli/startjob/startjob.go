@@ -20,7 +20,8 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 priority and node health, and submit the result.
 
 The definition comes from the first of these that is given: --from,
---config-file (manifests, or a configuration file of the official CLI v2),
+--config-file (manifests, a configuration file of the official CLI v2, or an
+sbatch script of Slurm),
 --recipe, --template (list-templates shows the names, including the team's), a
 job manifest NAME.yaml in the working directory or its folder jobs (unless
 --image, --entry-script or --command is given), the template NAME in your
