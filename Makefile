@@ -17,7 +17,7 @@ NOVET   := -vet=off
 # Only the race detector needs C. One setting lets all steps share compiled packages.
 export CGO_ENABLED := 0
 
-.PHONY: build check test lint unit script cluster oracle crash fidelity bench docs vuln clean
+.PHONY: build check test lint unit script cluster oracle crash faults fidelity bench docs vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
@@ -52,6 +52,10 @@ cluster:          ## the real control plane (Linux, root; built once, about 15 m
 
 oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run TestAgainstKueue -inputs 3000 ./...
+
+# Every run of a command behind a faulty server; `make check` runs a third of them once.
+faults:           ## each command behind each fault of the API server, 10 times
+	$(GO) test $(NOVET) -count=1 -timeout 3h ./test/fault -run Suite -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults:'
 
 crash:            ## kills 1,000 writing commands at random points (half an hour)
 	HYPERPOD_KILLS=1000 $(GO) test -v -timeout 0 -run TestKills ./test/crash

@@ -76,6 +76,7 @@ type Client struct {
 	// next ones are tried once.
 	down     atomic.Bool
 	versions versionCache
+	large    turns
 }
 
 // New returns a client for a live server. Every error is a configuration error:
@@ -122,7 +123,7 @@ func newClient(base *url.URL, rt http.RoundTripper, o Options) *Client {
 		o.Retries = 4
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/")
-	c := &Client{base: base, rt: rt, o: o, slots: make(chan struct{}, maxInFlight)}
+	c := &Client{base: base, rt: rt, o: o, slots: make(chan struct{}, maxInFlight), large: newTurns()}
 	c.versions.server, c.versions.dir = base.Redacted(), o.CacheDir
 	return c
 }

@@ -29,6 +29,10 @@ type call struct {
 	safe bool
 	// stream: the answer is endless; neither the timeout nor the limiter holds it.
 	stream bool
+	// most is the limit of the answer in bytes; 0 is bounded.Object.
+	most int64
+	// whole: the answer is the object of this name, nothing else.
+	whole bool
 
 	// For messages.
 	verb            string

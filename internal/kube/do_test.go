@@ -304,7 +304,7 @@ func TestLimiter(t *testing.T) {
 		}
 		<-gate
 		now.Add(-1)
-		fmt.Fprint(w, `{}`)
+		fmt.Fprint(w, `{"metadata": {"name": "a"}}`)
 	})
 	var wg sync.WaitGroup
 	for range 3 * maxInFlight {

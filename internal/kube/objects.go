@@ -2,9 +2,11 @@ package kube
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -24,7 +26,7 @@ func (c *Client) Get(ctx context.Context, r kinds.Resource, namespace, name stri
 	if err := named("get", r, name); err != nil {
 		return err
 	}
-	return c.object(ctx, call{method: http.MethodGet, path: r.Path(namespace, name), safe: true,
+	return c.object(ctx, call{method: http.MethodGet, path: r.Path(namespace, name), safe: true, whole: true,
 		verb: "get", res: r, namespace: namespace, name: name}, into)
 }
 
@@ -68,9 +70,9 @@ func (c *Client) Create(ctx context.Context, r kinds.Resource, namespace string,
 			Name string `json:"name"`
 		} `json:"metadata"`
 	}
-	_ = json.Unmarshal(data, &named) // the name is only for messages
+	_ = json.Unmarshal(data, &named) // "" where the server makes the name
 	return c.object(ctx, call{method: http.MethodPost, path: r.Path(namespace, ""), query: q,
-		body: data, contentType: "application/json", safe: o.DryRun,
+		body: data, contentType: "application/json", safe: o.DryRun, whole: named.Metadata.Name != "",
 		verb: "create", res: r, namespace: namespace, name: named.Metadata.Name}, into)
 }
 
@@ -165,14 +167,40 @@ func (c *Client) Stream(ctx context.Context, r kinds.Resource, namespace, name, 
 // object sends a call and decodes one object.
 func (c *Client) object(ctx context.Context, k call, into any) error {
 	return c.read(ctx, k, func(r io.Reader) error {
-		data, err := bounded.ReadAll(r, bounded.Object)
-		if err == nil && into != nil {
-			if err = notNull(data); err == nil {
-				err = Decode(data, into)
-			}
+		data, err := c.large.readAll(ctx, r, cmp.Or(k.most, bounded.Object))
+		switch {
+		case err != nil || into == nil:
+			return err
+		case k.whole:
+			err = isObject(data, k.name)
+		default:
+			err = notNull(data)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return Decode(data, into)
 	})
+}
+
+// isObject refuses an answer that is not the object of that name: what a proxy or a broken
+// server sends in its place must not become an object.
+func isObject(data []byte, name string) error {
+	if err := notNull(data); err != nil {
+		return err
+	}
+	var o struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	if err := Decode(data, &o); err != nil {
+		return err
+	}
+	if o.Metadata.Name != name {
+		return fmt.Errorf("the answer is not the object %q", name)
+	}
+	return nil
 }
 
 // notNull refuses null in place of an object.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -151,7 +152,7 @@ func (c *Client) RecheckVersions(ctx context.Context, group, failed string) (gon
 }
 
 func versionsCall(group string) call {
-	return call{method: http.MethodGet, path: "/apis/" + group, safe: true, verb: "read the versions of " + group, res: kinds.Resource{}}
+	return call{method: http.MethodGet, path: "/apis/" + group, safe: true, most: bounded.Settings, verb: "read the versions of " + group, res: kinds.Resource{}}
 }
 
 func (c *Client) askVersions(ctx context.Context, group string) ([]string, error) {

@@ -1,0 +1,233 @@
+package fault_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli"
+	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
+	"github.com/hyperpod-cli/hyperpod/test/fault"
+)
+
+var (
+	seeds = flag.Int("seeds", 0, "runs of each command with each fault; 0: a third of them once, as in CI")
+	only  = flag.String("case", "", "run the cases that contain this text")
+)
+
+// asHyperpod makes this program the command line; its value is the file for the status of
+// the process at its end.
+const asHyperpod = "HYPERPOD_FAULT_SUITE"
+
+func TestMain(m *testing.M) {
+	if status := os.Getenv(asHyperpod); status != "" {
+		code := cli.Main(os.Args[1:], "v0.0.0-test")
+		if text, err := os.ReadFile("/proc/self/status"); err == nil { // rusage counts the parent's memory too
+			_ = os.WriteFile(status, text, 0o600)
+		}
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	// deadline is what a command may take: its own limits are 2 s for a request and 4 s for
+	// a wait. The rest is for a machine under load.
+	deadline = 45 * time.Second
+	memory   = 300 << 10 // KiB
+)
+
+// suite are the commands. Those that write get a sandbox of their own for each run.
+var suite = []struct {
+	args   string
+	writes bool
+}{
+	{"list-jobs -A -o json", false},
+	{"list-jobs -n hyperpod-ns-researchers --verbose -o json", false},
+	{"list-jobs -A -o name", false},
+	{"get-job vit-huge -n hyperpod-ns-researchers -o json", false},
+	{"get-job vit-huge -n hyperpod-ns-researchers -o table", false},
+	{"explain-job dino-giant -n hyperpod-ns-researchers -o json", false},
+	{"list-pods vit-huge -n hyperpod-ns-researchers -o json", false},
+	{"get-log vit-huge -n hyperpod-ns-researchers --tail 2 -o json", false},
+	{"wait-job dino-giant -n hyperpod-ns-researchers --for running --timeout 4s -o json", false},
+	{"get-quota -o json", false},
+	{"get-queue --no-eta -o json", false},
+	{"simulate --remove-team interns -o json", false},
+	{"governance audit -o json", false},
+	{"governance rbac interns -o json", false},
+	{"governance export -o json", false},
+	{"governance plan -f ../../examples/teams.yaml -o json", false},
+	{"list-templates -n hyperpod-ns-interns -o json", false},
+	{"start-job new --template smpv2-llama2 -n hyperpod-ns-interns --dry-run -o json", false},
+	{"save-snapshot $DIR/cluster.json -o json", false},
+	{"exec vit-huge -n hyperpod-ns-researchers -- hostname", false},
+	{"start-job new --template smpv2-llama2 -n hyperpod-ns-interns -o json", true},
+	{"start-job new --template smpv2-llama2 -n hyperpod-ns-interns", true},
+	{"cancel-job vit-huge -n hyperpod-ns-researchers --yes -o json", true},
+	{"patch-job suspend vit-huge -n hyperpod-ns-researchers -o json", true},
+	{"patch-job priority dino-giant -n hyperpod-ns-researchers --priority training -o json", true},
+	{"create-template mine --from pytorch --team -n hyperpod-ns-interns -o name", true},
+}
+
+// codes are the exit codes that a command with a valid command line may have.
+var codes = []int{0, 1, 3, 4, 5, 8, 124}
+
+// TestSuite runs every command behind every fault. Each run ends in time, with a code of
+// the contract, with a whole document or none on stdout, and with an error that says what
+// failed; nothing is created twice.
+func TestSuite(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "base"+sandbox.Extension)
+	box, err := sandbox.Create(context.Background(), base, "enterprise", sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	runs, codesSeen, struck, begun := 0, map[int]int{}, 0, time.Now()
+	t.Run("runs", func(t *testing.T) {
+		for _, c := range suite {
+			for _, f := range fault.Chaos() {
+				for seed := range max(*seeds, 1) {
+					name := fmt.Sprintf("%s, %s, seed %d", c.args, f, seed)
+					h := fnv.New32a()
+					_, _ = h.Write([]byte(name))
+					if *seeds == 0 && h.Sum32()%3 != 0 && *only == "" || !strings.Contains(name, *only) {
+						continue
+					}
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						server := box
+						if c.writes {
+							path := filepath.Join(t.TempDir(), "own"+sandbox.Extension)
+							if err := os.WriteFile(path, file, 0o600); err != nil {
+								t.Fatal(err)
+							}
+							if server, err = sandbox.Open(path, sandbox.Options{}); err != nil {
+								t.Fatal(err)
+							}
+						}
+						chaos := fault.NewChaos(server, f, uint64(seed))
+						code := try(t, c.args, chaos)
+						mu.Lock()
+						defer mu.Unlock()
+						runs++
+						codesSeen[code]++
+						if chaos.Struck() > 0 {
+							struck++
+						}
+					})
+				}
+			}
+		}
+	})
+	fmt.Printf("faults: %d runs of %d commands behind %d faults, %d struck, exit codes %v, %s\n",
+		runs, len(suite), len(fault.Chaos()), struck, codesSeen, time.Since(begun).Round(time.Second))
+}
+
+// try runs a command behind a fault and returns its exit code.
+func try(t *testing.T, line string, chaos *fault.ChaosProxy) int {
+	server := httptest.NewUnstartedServer(chaos)
+	server.Config.ErrorLog = nil
+	server.Start()
+	defer server.Close()
+	defer server.CloseClientConnections()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "kubeconfig")
+	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: t\nclusters: [{name: t, cluster: {server: %q}}]\ncontexts: [{name: t, context: {cluster: t, user: t}}]\nusers: [{name: t, user: {}}]\n", server.URL)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Fields(strings.ReplaceAll(line, "$DIR", dir))
+	args = slices.Insert(args, 1, "--request-timeout=2s")
+	if args[0] == "governance" || args[0] == "patch-job" {
+		args[1], args[2] = args[2], args[1]
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, args...)
+	status := filepath.Join(dir, "status")
+	cmd.Env = []string{asHyperpod + "=" + status, "HOME=" + dir, "KUBECONFIG=" + config, "TZ=UTC", "USER=ada", "PATH=" + os.Getenv("PATH"), "AWS_EC2_METADATA_DISABLED=true"}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	said := func(format string, a ...any) {
+		t.Helper()
+		t.Errorf(format+"\nrequests that it struck: %v\nstdout: %.400s\nstderr: %.1500s", append(a, chaos.Hits(), stdout.String(), stderr.String())...)
+	}
+	code := 0
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		said("it did not end in %s", deadline)
+		return -1
+	case errors.As(err, &exit):
+		code = exit.ExitCode()
+	case err != nil:
+		t.Fatal(err)
+	}
+	if !slices.Contains(codes, code) {
+		said("exit code %d", code)
+	}
+	if slices.Contains([]int{1, 4, 5}, code) && !strings.Contains(stderr.String(), "Error: ") {
+		said("exit code %d without an error", code)
+	}
+	for _, word := range []string{"panic", "goroutine ", "Error: internal", "runtime error"} {
+		if strings.Contains(stderr.String(), word) {
+			said("%q on stderr", word)
+		}
+	}
+	if strings.Contains(line, "-o json") {
+		for d := json.NewDecoder(bytes.NewReader(stdout.Bytes())); ; {
+			var v any
+			if err := d.Decode(&v); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				said("stdout is half a document: %v", err)
+				break
+			}
+		}
+	}
+	if code == 0 && stdout.Len() == 0 {
+		said("success without a result")
+	}
+	if text, err := os.ReadFile(status); err == nil {
+		_, peak, _ := strings.Cut(string(text), "VmHWM:")
+		var kib int
+		if _, err := fmt.Sscan(peak, &kib); err == nil && kib > memory {
+			said("%d MiB of memory", kib>>10)
+		}
+	}
+	if created, removed := chaos.Count("POST", "/pytorchjobs"), chaos.Count("DELETE", "/pytorchjobs/new"); created-removed > 1 {
+		said("%d jobs were created", created)
+	} else if strings.HasPrefix(line, "start-job") && !strings.Contains(line, "--dry-run") {
+		switch {
+		case code == 0 && created != 1:
+			said("success, and %d jobs were created", created)
+		case code != 0 && created-removed == 1 && !strings.Contains(stderr.String(), "cannot tell whether"):
+			said("a job was created, and the error does not say so")
+		}
+	}
+	return code
+}
