@@ -30,6 +30,10 @@ func TestTable(t *testing.T) {
 	for _, c := range Commands() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, cell(Merge(c.Needs)), cell(Merge(c.Optional)))
 	}
+	b.WriteString(headAWS)
+	for _, c := range AWSCommands() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, actions(c.Needs), actions(c.Optional))
+	}
 	const path = "../../docs/permissions.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
@@ -40,6 +44,21 @@ func TestTable(t *testing.T) {
 	if err != nil || string(have) != b.String() {
 		t.Errorf("docs/permissions.md is not the table (go test ./internal/rights -update): %v", err)
 	}
+}
+
+const headAWS = "\n## AWS\n\n" +
+	"The table lists the IAM actions of commands for clusters. Without an optional action the command works and reports what\n" +
+	"is unknown. `get-token` needs none: it signs the token on your machine. With `--role-arn`, a command also needs\n" +
+	"`sts:AssumeRole` on the role. A test compares the table with the requests of every command.\n\n" +
+	"| command | required | optional |\n|---|---|---|\n"
+
+// actions writes IAM actions.
+func actions(list []string) string {
+	list = slices.Sorted(slices.Values(list))
+	for i := range list {
+		list[i] = "`" + list[i] + "`"
+	}
+	return strings.Join(list, "<br>")
 }
 
 // cell writes rights; the job kinds are one.

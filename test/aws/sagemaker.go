@@ -388,8 +388,14 @@ func (s *Server) deleteCluster(c *call) (any, *Error) {
 	if r.Busy() {
 		return nil, failf("ConflictException", "Cluster %s is in status %s", r.Key, r.Status)
 	}
+	arn := s.clusterARN(&r.Value)
+	for _, table := range []*Table[governed]{s.governance.policies, s.governance.quotas} {
+		if a := table.Find(func(g *Record[governed]) bool { return g.Value.clusterARN == arn }); a != nil {
+			return nil, failf("ConflictException", "Cluster %s has %s attached; delete it first", r.Key, a.Value.name)
+		}
+	}
 	r.Begin("Deleting", "")
-	return object{"ClusterArn": s.clusterARN(&r.Value)}, nil
+	return object{"ClusterArn": arn}, nil
 }
 
 func (s *Server) listNodes(c *call) (any, *Error) {

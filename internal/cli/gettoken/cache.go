@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/atomicfile"
@@ -72,6 +73,29 @@ func (c *cache) load(now time.Time) (aws.Token, bool) {
 	}
 	return token, now.Add(margin).Before(token.Expires) && now.Add(time.Hour).After(token.Expires)
 }
+
+// prune removes tokens that expired long ago: those of other clusters and identities. What
+// cannot be removed stays.
+func (c *cache) prune(now time.Time) {
+	dir := filepath.Dir(c.path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && ours.MatchString(e.Name()) && info.ModTime().Add(keep).Before(now) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// keep is the time after which no token of a file is valid: EKS accepts them for 15
+// minutes.
+const keep = time.Hour
+
+// ours is the form of the names of cached tokens.
+var ours = regexp.MustCompile(`^[0-9a-f]{32}\.json$`)
 
 // save replaces the file.
 func (c *cache) save(token aws.Token) error {

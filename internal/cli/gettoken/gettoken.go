@@ -107,6 +107,7 @@ func Run(ctx context.Context, o *Options) error {
 		if err := store.save(token); err != nil {
 			f.Notef("note: the token is not cached: %s", errs.FileReason(err))
 		}
+		store.prune(f.Now())
 	}
 	return o.print(token)
 }
