@@ -210,7 +210,7 @@ func TestUnknownKeysAreWarnings(t *testing.T) {
 	w := newWorld(t)
 	w.write("colour: always\nnonsense: x\noutput: json\nQuiet: true\n")
 	c, warnings, err := Load(w.env)
-	want := []string{w.path() + `:1: unknown setting "colour", did you mean color?`, w.path() + `:2: unknown setting "nonsense"`, w.path() + `:4: unknown setting "Quiet", did you mean quiet?`}
+	want := []string{w.path() + `:1: setting "colour" not found, did you mean color?`, w.path() + `:2: setting "nonsense" not found`, w.path() + `:4: setting "Quiet" not found, did you mean quiet?`}
 	if err != nil || !slices.Equal(warnings, want) || c.Output != "json" || c.Color != "auto" || c.Quiet {
 		t.Errorf("%q %v %+v", warnings, err, c)
 	}

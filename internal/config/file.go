@@ -91,7 +91,7 @@ func (f *file) values() (map[string]string, []string, error) {
 		key, node := top.Content[i], top.Content[i+1]
 		s, err := settingNamed(key.Value)
 		if err != nil {
-			w := fmt.Sprintf("%s:%d: unknown setting %q", f.path, key.Line, key.Value)
+			w := fmt.Sprintf("%s:%d: setting %q not found", f.path, key.Line, key.Value)
 			if near := errs.Near(key.Value, Keys()); len(near) > 0 {
 				w += ", did you mean " + strings.Join(near, " or ") + "?"
 			}

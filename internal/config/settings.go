@@ -117,7 +117,7 @@ func settingNamed(key string) (setting, error) {
 			return s, nil
 		}
 	}
-	e := errs.Usagef("unknown setting %q", key).WithFact("available", strings.Join(Keys(), ", "))
+	e := errs.Usagef("setting %q not found", key).WithFact("available", strings.Join(Keys(), ", "))
 	if near := errs.Near(key, Keys()); len(near) > 0 {
 		e.WithFact("did you mean", strings.Join(near, ", "))
 	}

@@ -43,7 +43,7 @@ type Document struct {
 // List returns the rows of custom-columns.
 func (d Document) List() any { return append([]ItemJSON{}, d.Pending...) }
 
-// ItemJSON is a task that waits.
+// ItemJSON is a workload that waits.
 type ItemJSON struct {
 	Position      *int
 	Team          *string
@@ -149,7 +149,7 @@ func (it *Item) json() ItemJSON {
 	return out
 }
 
-// acceleratorsFirst orders resources, those that a task is spoken of in first.
+// acceleratorsFirst orders resources, those that a workload is spoken of in first.
 func acceleratorsFirst(a, b string) int {
 	if x, y := kinds.Accelerator(a), kinds.Accelerator(b); x != y {
 		if x {

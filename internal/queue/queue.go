@@ -1,5 +1,5 @@
 // Package queue lists what waits for quota, in the order of the scheduler, with a short reason, and how long
-// tasks have waited and run. It is a pure function of values; docs/quota.md defines the figures.
+// workloads have waited and run. It is a pure function of values; docs/quota.md defines the figures.
 package queue
 
 import (
@@ -19,7 +19,7 @@ type Key struct{ Namespace, Workload string }
 // Positions are places in a ClusterQueue, from 1.
 type Positions map[Key]int
 
-// Item is a task that waits.
+// Item is a workload that waits.
 type Item struct {
 	Key
 	// Job and Kind are of the object that the workload belongs to.

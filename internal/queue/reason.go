@@ -170,7 +170,7 @@ func reported(message string) (resource, missing string) {
 
 func stopped(policy string) bool { return policy != "" && policy != "None" }
 
-// shortage compares what a task asks for with what its queue could get: per
+// shortage compares what a workload asks for with what its queue could get: per
 // resource from the flavor that has most, of those whose nodes the task's pods can
 // go to: by their node selector, and by what Kueue's message rules out.
 // Accelerators are looked at first, as they are what is short.

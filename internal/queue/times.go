@@ -9,25 +9,25 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Spread is how long something took, over a number of tasks.
+// Spread is how long something took, over a number of workloads.
 type Spread struct {
 	Count                int
 	Average, Median, P90 time.Duration
 }
 
-// Summary counts the tasks of one team, or of several.
+// Summary counts the workloads of one team, or of several.
 type Summary struct {
-	// Running tasks are admitted; Reserving ones hold quota and wait for their
+	// Running workloads are admitted; Reserving ones hold quota and wait for their
 	// admission checks; Waiting ones have no quota, Preempted of them because the
 	// scheduler took it away; Held ones are deactivated by a person.
 	Running, Reserving, Waiting, Preempted, Held int
-	// Finished tasks that are still there, and how many of them failed.
+	// Finished workloads that are still there, and how many of them failed.
 	Finished, Failed int
 	// FromStatus: not all workloads could be read. Running, Reserving and Waiting
 	// are what the queues' status says, and nothing else is known.
 	FromStatus bool
-	// Wait is from when a task was queued, or queued again, to its last admission;
-	// Run from its last admission to its end. Both are over finished tasks.
+	// Wait is from when a workload was queued, or queued again, to its last admission;
+	// Run from its last admission to its end. Both are over finished workloads.
 	Wait, Run Spread
 }
 

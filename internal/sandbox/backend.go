@@ -16,7 +16,7 @@ type backend struct{ s *Sandbox }
 // Now returns the sandbox's time.
 func (b backend) Now() time.Time { return b.s.Now() }
 
-// View calls f with the present state. Everything due happens first.
+// View calls f with the current state. Everything due happens first.
 func (b backend) View(ctx context.Context, f func(*store.Store) error) error {
 	st, err := b.s.present(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *work) due() bool {
 	return !w.head.Next.IsZero() && !w.head.Next.After(w.now) || w.store.RV() != w.head.Settled
 }
 
-// present returns the present state. Nothing changes the returned store: each change
+// present returns the current state. Nothing changes the returned store: each change
 // makes a new one.
 func (s *Sandbox) present(ctx context.Context) (*store.Store, error) {
 	s.mu.Lock()

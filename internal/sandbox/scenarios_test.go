@@ -89,7 +89,7 @@ func TestEnterprise(t *testing.T) {
 	}
 }
 
-// The first command that everybody tries: it must be admitted and run at once.
+// The first command that everyone tries: it must be admitted and run at once.
 func TestEnterpriseStartsTheSample(t *testing.T) {
 	b := newBench(t, "enterprise")
 	const ns = "hyperpod-ns-ml-engineers"

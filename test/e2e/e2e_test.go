@@ -78,7 +78,7 @@ func firstJob(t *testing.T, bed *cluster.Bed) {
 	t.Run("member", func(t *testing.T) { member(t, bed) })
 	t.Run("cancel", func(t *testing.T) {
 		admin := admin.in(t)
-		if out := admin.ok("cancel-job", "smpv2-llama2", "-n", engineers); out != "Successfully cancelled job smpv2-llama2\n" {
+		if out := admin.ok("cancel-job", "smpv2-llama2", "-n", engineers); out != "Cancelled job smpv2-llama2\n" {
 			t.Errorf("it says %q", out)
 		}
 		if err := bed.WaitForGone(t.Context(), "/apis/kubeflow.org/v1/namespaces/"+engineers+"/pytorchjobs/smpv2-llama2"); err != nil {

@@ -147,7 +147,7 @@ type scene struct {
 }
 
 // record waits until the scene is as wanted and for a second more, in which
-// everybody else catches up, and writes it down.
+// everyone else catches up, and writes it down.
 func (r *recorder) record(name, job string, wanted func(scene) error) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), recordAtAll)

@@ -135,7 +135,7 @@ func requestsOf(t *testing.T, line string) []request {
 }
 
 // asked is the RBAC request of a call; false for discovery and access reviews, which
-// everybody may make.
+// everyone may make.
 func asked(method, path string) (request, bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	r := request{}

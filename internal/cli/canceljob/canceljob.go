@@ -120,27 +120,27 @@ func (o *Options) Validate() error {
 	chosen := o.All || o.Mine || o.Sweep != "" || o.Selector != "" || o.AllNamespaces
 	switch {
 	case len(o.Names) == 0 && !chosen && len(narrow) > 0:
-		return errs.Usagef("%s needs --all, --selector or -A", narrow[0]).Suggest(errs.Run("cancel-job", append([]string{"--all"}, narrow...)...))
+		return errs.Usagef("%s requires --all, --selector or -A", narrow[0]).Suggest(errs.Run("cancel-job", append([]string{"--all"}, narrow...)...))
 	case len(o.Names) == 0 && !chosen:
-		return errs.Usagef("no job named").Suggest(errs.Run("list-jobs").WithNote("shows the names"), errs.Run("cancel-job", "--all"))
+		return errs.Usagef("a job name is required").Suggest(errs.Run("list-jobs").WithNote("shows the names"), errs.Run("cancel-job", "--all"))
 	case len(o.Names) > 0 && o.Sweep != "":
 		return errs.Usagef("job names cannot be used with --sweep").Suggest(errs.Run("cancel-job", o.Names...))
 	case len(o.Names) > 0 && o.Mine:
 		return errs.Usagef("job names cannot be used with --mine").Suggest(errs.Run("cancel-job", o.Names...))
 	case len(o.Names) > 0 && (chosen || len(narrow) > 0):
-		return errs.Usagef("job names cannot be combined with -A, --all, --selector, --state, --reason or --older-than").
+		return errs.Usagef("job names cannot be used with -A, --all, --selector, --state, --reason or --older-than").
 			Suggest(errs.Run("cancel-job", o.Names...))
 	case o.Sweep != "" && o.Selector != "":
 		return factory.Excludes("sweep", "selector")
 	case o.AllNamespaces && !o.All && !o.Mine && o.Sweep == "" && o.Selector == "" && len(narrow) == 0:
-		return errs.Usagef("-A needs --all, --selector, --state, --reason or --older-than").
+		return errs.Usagef("-A requires --all, --selector, --state, --reason or --older-than").
 			Suggest(errs.Run("cancel-job", "-A", "--older-than", "7d", "--dry-run"), errs.Run("cancel-job", "-A", "--all", "--dry-run").WithNote("all jobs of all teams"))
 	case o.AllNamespaces && o.Factory.Global.Namespace != "":
 		return errs.Usagef("-A cannot be used with --namespace").WithAdvice("remove one of them")
 	case o.All && o.Selector != "":
-		return errs.Usagef("--all and --selector cannot be combined").WithAdvice("remove one of them")
+		return errs.Usagef("--all cannot be used with --selector").WithAdvice("remove one of them")
 	case o.Timeout != nil && !o.Wait:
-		return errs.Usagef("--timeout needs --wait").Suggest(errs.Option("--wait", "--timeout", o.Timeout.String()))
+		return errs.Usagef("--timeout requires --wait").Suggest(errs.Option("--wait", "--timeout", o.Timeout.String()))
 	}
 	for _, name := range o.Names {
 		a, err := factory.SplitJob(name, o.Kind)

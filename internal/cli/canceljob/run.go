@@ -180,10 +180,10 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t *target) err
 		return errs.Wrap(err, "cannot cancel job "+t.name)
 	}
 	if o.DryRun == factory.DryRunServer {
-		return o.print("Successfully cancelled job %s%s", t, t.name, factory.DryRunSuffix(o.DryRun))
+		return o.print("Cancelled job %s%s", t, t.name, factory.DryRunSuffix(o.DryRun))
 	}
 	t.removed, t.left = removeTogether(ctx, c, *t)
-	if err := o.print("Successfully cancelled job %s", t, t.name); err != nil {
+	if err := o.print("Cancelled job %s", t, t.name); err != nil {
 		return err
 	}
 	if len(t.removed) > 0 {

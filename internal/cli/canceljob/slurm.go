@@ -138,7 +138,7 @@ func (o *Options) cancelSlurm(ctx context.Context, c *client.Client, t target) e
 	if err := c.Cancel(ctx, t.uid); err != nil {
 		return slurmtext.Error(fmt.Sprintf("cannot cancel job %s (%s)", t.name, t.uid), err)
 	}
-	return o.Factory.PrintDone("Successfully cancelled job "+t.name, t.uid)
+	return o.Factory.PrintDone("Cancelled job "+t.name, t.uid)
 }
 
 // awaitSlurm waits until a job has ended.

@@ -31,13 +31,13 @@ const pace = 15 * time.Second
 // Add defines the flags; until is what --wait waits for.
 func (w *Flags) Add(cmd *cobra.Command, until string) {
 	cmd.Flags().BoolVar(&w.Wait, "wait", false, "wait until "+until+", and report the progress")
-	factory.OptionalDuration(cmd.Flags(), &w.Timeout, "timeout", "with --wait: maximum time to wait, for example 2h (exit code 124; default: no limit)")
+	factory.OptionalDuration(cmd.Flags(), &w.Timeout, "timeout", "with --wait: maximum time to wait (exit code 124); 0 checks once (default: no limit)")
 }
 
 // Validate checks the flags.
 func (w Flags) Validate() error {
 	if w.Timeout != nil && !w.Wait {
-		return errs.Usagef("--timeout needs --wait").Suggest(errs.Option("--wait", "--timeout", w.Timeout.String()))
+		return errs.Usagef("--timeout requires --wait").Suggest(errs.Option("--wait", "--timeout", w.Timeout.String()))
 	}
 	return factory.CheckTimeout(w.Timeout)
 }

@@ -45,7 +45,7 @@ such as lifecycleConfig, are understood with a warning.`,
 		RunE: factory.RunE(o, o.take, Run, test),
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&o.File, "file", "f", "", "file with the request, in JSON or YAML; - is stdin")
+	fs.StringVarP(&o.File, "file", "f", "", "file with the request, in JSON or YAML; - for stdin")
 	fs.StringVar(&o.Name, "cluster-name", "", "name of the cluster (default: the name in the file)")
 	fs.BoolVar(&o.Unknown, "allow-unknown", false, "send members and values that this version does not know")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "check the file and print the request; send nothing")

@@ -85,7 +85,7 @@ func (o *Options) name() string { return o.Args[0] }
 // Validate checks the options alone: it reads no cluster and no file.
 func (o *Options) Validate() error {
 	if len(o.Args) != 1 {
-		return errs.Usagef("the template needs one name").Suggest(errs.Run("create-template", "NAME", "--from", "pytorch"))
+		return errs.Usagef("exactly one template name is required").Suggest(errs.Run("create-template", "NAME", "--from", "pytorch"))
 	}
 	if err := team.CheckName(o.name()); err != nil {
 		return err
@@ -137,7 +137,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		return output.Print(f.IO, format, templatepage.Document(t), nil, func() []string { return []string{t.Name} })
 	}
-	_, err = fmt.Fprintf(f.IO.Out, "Successfully created template %s (%s)\n", o.name(), where)
+	_, err = fmt.Fprintf(f.IO.Out, "Created template %s (%s)\n", o.name(), where)
 	return err
 }
 

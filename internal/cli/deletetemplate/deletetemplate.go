@@ -42,7 +42,7 @@ Templates in your own folders are files; delete them there.`,
 		Args: func(*cobra.Command, []string) error { return nil }, // Validate has better words
 		RunE: factory.RunE(o, func(_ *cobra.Command, args []string) error { o.Args = args; return nil }, Run, runF),
 	}
-	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not prompt")
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	factory.AddDryRunFlag(cmd, &o.DryRun, "what would be deleted")
 	f.CompleteArgs(cmd, factory.Templates)
 	return cmd

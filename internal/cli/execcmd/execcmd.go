@@ -78,7 +78,7 @@ func split(dash int, args []string) (names, command []string, err error) {
 	case dash < 0 && len(args) > 1:
 		return nil, nil, errs.Usagef("missing -- before the command").Suggest(errs.Run("exec", append([]string{args[0], "--"}, args[1:]...)...))
 	case dash < 0:
-		return nil, nil, errs.Usagef("no command to run").Suggest(errs.Run("exec", "NAME", "--", "COMMAND"))
+		return nil, nil, errs.Usagef("a command is required").Suggest(errs.Run("exec", "NAME", "--", "COMMAND"))
 	}
 	return args[:dash], args[dash:], nil
 }
@@ -88,13 +88,13 @@ func (o *Options) Validate() error {
 	several := o.Pods.Choice().Several()
 	switch {
 	case len(o.Command) == 0:
-		return errs.Usagef("no command to run after --").Suggest(errs.Run("exec", o.Name, "--", "COMMAND"))
+		return errs.Usagef("a command is required after --").Suggest(errs.Run("exec", o.Name, "--", "COMMAND"))
 	case o.Command[0] == "":
 		return errs.Usagef("the command is empty").Suggest(errs.Run("exec", o.Name, "--", "COMMAND"))
 	case several && (o.TTY || o.Stdin):
 		return errs.Usagef("-i and -t need a single pod").Suggest(suggest.Pod("NAME"), suggest.Rank(0))
 	case o.Prefix && o.TTY:
-		return errs.Usagef("--prefix and -t cannot be combined").WithAdvice("remove one of them")
+		return errs.Usagef("--prefix cannot be used with -t").WithAdvice("remove one of them")
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ prints a manifest to submit again.`,
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	if o.Manifest && o.Watch {
-		return errs.Usagef("--manifest and --watch cannot be combined").WithAdvice("remove one of them")
+		return errs.Usagef("--manifest cannot be used with --watch").WithAdvice("remove one of them")
 	}
 	return nil
 }

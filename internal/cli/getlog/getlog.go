@@ -91,9 +91,9 @@ func (o *Options) Validate() error {
 	}
 	switch {
 	case o.Previous && o.Follow:
-		return errs.Usagef("--previous and --follow cannot be combined: a previous run has ended").WithAdvice("remove one of them")
+		return errs.Usagef("--previous cannot be used with --follow: a previous run has ended").WithAdvice("remove one of them")
 	case o.ExitCode && !o.Follow:
-		return errs.Usagef("--exit-code needs --follow").Suggest(errs.Option("--follow", "--exit-code"))
+		return errs.Usagef("--exit-code requires --follow").Suggest(errs.Option("--follow", "--exit-code"))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 // than one without them.
 const etaTime = 10 * time.Second
 
-// estimates adds when tasks may start: those of one team, and of all where a
+// estimates adds when workloads may start: those of one team, and of all where a
 // duration to assume was given. Each queue has the cluster run forward once more.
 func (o *Options) estimates(ctx context.Context, c *factory.Cluster, v *view, namespaces func(context.Context) ([]string, error)) error {
 	if o.NoETA || o.ETA == nil || len(v.items) == 0 || !v.narrow && o.Assume == 0 {

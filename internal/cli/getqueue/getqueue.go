@@ -39,7 +39,7 @@ type Options struct {
 	Assume  time.Duration
 	// Tick paces --watch; nil is once a second.
 	Tick <-chan time.Time
-	// ETA estimates when the tasks of ClusterQueues start, of as many as it can before
+	// ETA estimates when the workloads of ClusterQueues start, of as many as it can before
 	// an error; nil: no estimates.
 	ETA func(ctx context.Context, c *factory.Cluster, namespaces func(context.Context) ([]string, error), clusterQueues []string, assume time.Duration) (map[queue.Key]queue.ETA, error)
 }

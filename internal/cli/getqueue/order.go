@@ -17,7 +17,7 @@ import (
 // the order is computed.
 const mostQueues = 6
 
-// order takes the positions of one team's tasks from Kueue itself, where its
+// order takes the positions of one team's workloads from Kueue itself, where its
 // visibility API may be read.
 func (o *Options) order(ctx context.Context, c *factory.Cluster, v *view) error {
 	if !v.narrow && !v.member() || len(v.items) == 0 {

@@ -82,7 +82,7 @@ func priority(it *queue.Item) string {
 	return fmt.Sprintf("%s (%d)", name, it.Priority)
 }
 
-// sizeText is what a task asks for: its accelerators, or without any, its cores.
+// sizeText is what a workload asks for: its accelerators, or without any, its cores.
 func sizeText(size state.Amounts) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(size)) {

@@ -34,7 +34,7 @@ type ApplyOptions struct {
 	DryRun  bool
 	// ForceFields takes over fields that others manage.
 	ForceFields bool
-	// Backup is where to keep the present state; "" beside the file, "none" nowhere.
+	// Backup is where to keep the current state; "" beside the file, "none" nowhere.
 	Backup  string
 	Timeout time.Duration
 	Target  targetFlags
@@ -66,13 +66,13 @@ a file, so that you can go back.`,
 		RunE: factory.RunE(o, o.take, runApply, test),
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&o.File, "file", "f", "", "governance file; - is stdin")
+	fs.StringVarP(&o.File, "file", "f", "", "governance file; - for stdin")
 	fs.StringVar(&o.Plan, "plan", "", "apply exactly a plan saved with governance plan --out")
 	fs.BoolVar(&o.Prune, "prune", false, "remove teams and priority classes that are not in the file")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "check all changes only: the cluster gets them as a dry run, SageMaker not at all")
 	fs.BoolVar(&o.ForceFields, "force-fields", false, "take over fields that other programs manage")
-	fs.StringVar(&o.Backup, "backup", "", "file to keep the present state in, or none (default: beside the file)")
+	fs.StringVar(&o.Backup, "backup", "", "file to save the current state to, or none (default: next to the governance file)")
 	fs.DurationVar(&o.Timeout, "timeout", time.Minute, "how long to wait until the ClusterQueues are active, or for each change of SageMaker (0: do not wait)")
 	fs.StringArrayVar(&o.Recreate, "recreate", nil, "team, or policy, to delete and create again: SageMaker failed to create or change it (repeatable)")
 	o.Mapping.add(cmd)
@@ -225,7 +225,7 @@ func (o *ApplyOptions) confirmed(ctx context.Context, p *plan.Plan) error {
 	return o.Factory.Agree(ctx, o.Yes, question+"?", errs.Option("--dry-run").WithNote("checks the changes"))
 }
 
-// backup keeps the present state in a file.
+// backup keeps the current state in a file.
 func (o *ApplyOptions) backup(doc *policy.Document, file string, target ...string) error {
 	path := o.Backup
 	switch {
@@ -242,7 +242,7 @@ func (o *ApplyOptions) backup(doc *policy.Document, file string, target ...strin
 		return err
 	}
 	if _, err := atomicfile.Write(path, func(w *os.File) error { _, err := w.Write(text); return err }); err != nil {
-		return errs.New("cannot keep the present state in "+path, errs.FileReason(err)).WithCause(err).
+		return errs.New("cannot save the current state to "+path, errs.FileReason(err)).WithCause(err).
 			Suggest(errs.Option("--backup", "FILE"), errs.Option("--backup", "none"))
 	}
 	o.Factory.Notef("to go back: %s", o.Factory.Line(errs.Run("governance", append([]string{"apply", "-f", path}, target...)...)))

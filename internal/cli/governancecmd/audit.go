@@ -38,7 +38,7 @@ func newAudit(f *factory.Factory, test func(context.Context, *AuditOptions) erro
   - teams that wait for quota, and the teams that borrow it
   - quota that is idle while others wait, and the one setting that keeps it idle
   - jobs that can never run
-  - teams beyond their quota, and lent quota that cannot be taken back
+  - teams beyond their quota, and lent quota that cannot be reclaimed
   - priority classes that no job uses
   - with --file, differences between a governance file and the cluster, or the
     compute allocations of SageMaker (--cluster-name), and who made the last

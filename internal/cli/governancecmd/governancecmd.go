@@ -20,13 +20,6 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 		Long: `Keep teams, quota and policy in one YAML file, in the terms of SageMaker
 HyperPod task governance: compute allocations and cluster policy.
 
-  export   writes the file of a cluster
-  check    finds mistakes in the file, without a cluster
-  plan     shows what the file would change, and what that does to jobs
-  apply    makes the changes
-  rbac     prints least-privilege Roles for data scientists
-  audit    finds teams that wait, idle quota, and the setting behind it
-
 docs/governance.md describes the file.`,
 		Args: factory.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

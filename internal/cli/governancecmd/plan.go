@@ -39,7 +39,7 @@ func newPlan(f *factory.Factory, test func(context.Context, *PlanOptions) error)
 		Long: `Compare a governance file with the cluster: which teams, quota and policy
 change, the figures of get-quota before and after, and which jobs are
 preempted, start or can never run any more, by Kueue's own rules on the
-present state. Changes nothing.
+current state. Changes nothing.
 
 Teams and priority classes that are not in the file stay unless --prune is
 set.
@@ -56,7 +56,7 @@ The exit code is 0 if nothing changes, 3 if something does, and 1 on failure.`,
 		RunE: factory.RunE(o, takeFile("plan", &o.File), runPlan, test),
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&o.File, "file", "f", "", "governance file; - is stdin")
+	fs.StringVarP(&o.File, "file", "f", "", "governance file; - for stdin")
 	fs.BoolVar(&o.Prune, "prune", false, "remove teams and priority classes that are not in the file")
 	fs.BoolVar(&o.NoConsequences, "no-consequences", false, "leave out what happens to jobs (faster)")
 	fs.StringVar(&o.Out, "out", "", "save the plan for governance apply --plan")

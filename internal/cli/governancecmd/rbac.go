@@ -28,7 +28,7 @@ type RBACOptions struct {
 	All     bool
 	// Group is the group of the data scientists; "" is derived from the team.
 	Group string
-	// Verify reviews the rights of the present user instead.
+	// Verify reviews the rights of the current user instead.
 	Verify bool
 	// Principals are ARNs of IAM roles and users: access entries in place of Roles.
 	Principals []string
@@ -52,7 +52,7 @@ command. Map users to the group, for example with an EKS access entry.
 keeps other subjects of a binding, and refuses objects of the same names that
 are not its own: it labels its objects app.kubernetes.io/managed-by=hyperpod.
 
---verify asks the API server for each permission, as the present user, and
+--verify asks the API server for each permission, as the current user, and
 lists the commands that each missing one affects. The exit code is 3 if a
 required one is missing.
 
@@ -69,7 +69,7 @@ compares them with what exists.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.All, "all", false, "print the Roles of all teams")
 	fs.StringVar(&o.Group, "group-prefix", "", "prefix of the group name, before the team's (default hyperpod-ns-TEAM-namespace-level-group)")
-	fs.BoolVar(&o.Verify, "verify", false, "review the permissions of the present user, or the access entries of --principal")
+	fs.BoolVar(&o.Verify, "verify", false, "review the permissions of the current user, or the access entries of --principal")
 	fs.StringArrayVar(&o.Principals, "principal", nil, "ARN of an IAM role or user of the team, for an EKS access entry (repeatable)")
 	fs.BoolVar(&o.Apply, "apply", false, "write the Roles to the cluster, or create the access entries of --principal")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
@@ -197,7 +197,7 @@ func (o *RBACOptions) teams(ctx context.Context, c *factory.Cluster) ([]quota.Te
 		}
 	}
 	if len(out) == 0 {
-		e := errs.NotFoundf("team %q with a namespace not found", o.Team)
+		e := errs.NotFoundf("team %q not found, or it has no namespace", o.Team)
 		for _, n := range errs.Near(o.Team, names) {
 			e.Suggest(errs.Run("governance", "rbac", n))
 		}
@@ -223,7 +223,7 @@ type review struct {
 	Commands   []string
 }
 
-// verify asks for each permission as the present user.
+// verify asks for each permission as the current user.
 func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *factory.Cluster, team quota.Team) error {
 	doc := reviewDocument{Schema: "hyperpod.governance-rbac/v1", Team: team.Name, Namespace: team.Namespaces[0], Allowed: true}
 	questions := rights.Questions()

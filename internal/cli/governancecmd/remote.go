@@ -51,7 +51,7 @@ func (r *remote) read(ctx context.Context) error {
 	}
 	r.state, err = service.NewState(r.cluster.Name, r.cluster.ARN, policies, allocations)
 	if err != nil {
-		return errs.New("cannot read the governance of cluster "+r.cluster.Name, "SageMaker's answer has another form than expected").WithCause(err)
+		return errs.New("cannot read the governance of cluster "+r.cluster.Name, "the answer of SageMaker has an unexpected form").WithCause(err)
 	}
 	return nil
 }

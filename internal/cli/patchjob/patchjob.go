@@ -42,11 +42,11 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
   hyperpod patch-job unsuspend smpv2-llama2
   hyperpod patch-job priority smpv2-llama2 --priority fine-tuning --dry-run`,
 		Args: func(_ *cobra.Command, args []string) error {
-			e := errs.Usagef("no change named")
+			e := errs.Usagef("a change is required")
 			if len(args) > 0 {
-				e = errs.Usagef("unknown change %q", args[0])
+				e = errs.Usagef("invalid change %q", args[0])
 			}
-			return e.WithFact("changes", "suspend, unsuspend, priority").Suggest(errs.Run("patch-job", "suspend", "NAME"))
+			return e.WithFact("must be one of", "suspend, unsuspend, priority").Suggest(errs.Run("patch-job", "suspend", "NAME"))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
@@ -169,7 +169,7 @@ func (o *Options) report(r patch.Result, on bool, t patch.Target) error {
 	var effects []string
 	switch {
 	case on && (s.State == jobs.Running || s.State == jobs.Starting || s.State == jobs.Restarting):
-		effects = []string{"its pods stop and its quota is released"}
+		effects = []string{"the pods stop and the quota is released"}
 	case !on && t.Workload != nil:
 		effects = []string{"the job is queued again"}
 	}
@@ -232,7 +232,7 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 	}
 	if running && t.Job.Labels[kinds.PriorityLabel] == "" && t.Workload != nil {
 		ns := t.Job.Namespace
-		return errs.New("Kueue sets no priority class on a running job that has none", "").WithCode(errs.No).
+		return errs.New("cannot set the priority class of job "+o.Name, "a running job without a priority class cannot get one from Kueue").WithCode(errs.No).
 			WithFact("instead", "suspend the job, set the class, resume the job; suspending stops its pods").
 			Suggest(errs.Run("patch-job", "suspend", o.Name, "-n", ns), errs.Run("patch-job", "priority", o.Name, "-n", ns, "--priority", o.Priority), suggest.Unsuspend(ns, o.Name))
 	}

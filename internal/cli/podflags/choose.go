@@ -38,7 +38,10 @@ func (p *Flags) Choose(ctx context.Context, f *factory.Factory, c *factory.Clust
 		return Chosen{}, jobtext.Error(err)
 	}
 	if len(pods) == 0 {
-		e := &errs.Error{What: "cannot " + what, Why: "job " + job.Name + " has no such pod yet", Code: errs.Pending}
+		e := &errs.Error{What: "cannot " + what, Why: "job " + job.Name + " has no pods yet", Code: errs.Pending}
+		if !p.Choice().Default() {
+			e.Why = "job " + job.Name + " does not have the chosen pods yet"
+		}
 		return Chosen{}, e.Suggest(suggest.GetJob(job.Namespace, job.Name))
 	}
 	if p.Choice().Default() && len(all) > 1 {

@@ -118,7 +118,7 @@ func (p *Flags) Settle(cmd *cobra.Command) error {
 	}
 	switch {
 	case len(given) > 1:
-		return errs.Usagef("%s cannot be combined", strings.Join(given, " and ")).Suggest(errs.Run("list-pods", "NAME").WithNote("shows names, roles and ranks"))
+		return errs.Usagef("%s cannot be used with %s", given[0], strings.Join(given[1:], " and ")).Suggest(errs.Run("list-pods", "NAME").WithNote("shows names, roles and ranks"))
 	case p.rankSet && p.Rank < 0:
 		return errs.Usagef("invalid --rank %d: must be at least 0", p.Rank).Suggest(suggest.Rank(0))
 	}

@@ -75,7 +75,7 @@ Only programs on this machine can connect, unless --address says otherwise.`,
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error {
 	if len(o.Ports) == 0 {
-		return errs.Usagef("no port to forward").Suggest(errs.Run("port-forward", o.Name, "6006"))
+		return errs.Usagef("a port is required").Suggest(errs.Run("port-forward", o.Name, "6006"))
 	}
 	if _, err := o.ports(); err != nil {
 		return err

@@ -57,26 +57,26 @@ var (
 
 // NewRebootCmd returns reboot-cluster-nodes.
 func NewRebootCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
-	return newCmd(f, reboot, "Reboot nodes of a HyperPod cluster", `Reboots nodes of a HyperPod cluster, 25 per request.
+	return newCmd(f, reboot, "Reboot nodes of a HyperPod cluster", `Reboot nodes of a HyperPod cluster, 25 per request.
 `+common, test)
 }
 
 // NewReplaceCmd returns replace-cluster-nodes.
 func NewReplaceCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
-	return newCmd(f, replace, "Replace nodes of a HyperPod cluster with new instances", `Replaces nodes of a HyperPod cluster with new instances, 25 per request.
+	return newCmd(f, replace, "Replace nodes of a HyperPod cluster with new instances", `Replace nodes of a HyperPod cluster with new instances, 25 per request.
 `+common, test)
 }
 
 // NewDeleteCmd returns delete-cluster-nodes.
 func NewDeleteCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
-	return newCmd(f, remove, "Delete nodes of a HyperPod cluster", `Deletes nodes of a HyperPod cluster, 99 per request. Their instance groups
+	return newCmd(f, remove, "Delete nodes of a HyperPod cluster", `Delete nodes of a HyperPod cluster, 99 per request. Their instance groups
 shrink.
 `+common, test)
 }
 
 // NewCheckCmd returns check-cluster-nodes.
 func NewCheckCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
-	cmd := newCmd(f, check, "Start deep health checks on nodes of a HyperPod cluster", `Starts deep health checks on nodes of a HyperPod cluster: stress tests of the
+	cmd := newCmd(f, check, "Start deep health checks on nodes of a HyperPod cluster", `Start deep health checks on nodes of a HyperPod cluster: stress tests of the
 instance, and of the connections between instances.
 `+common, test)
 	return cmd
@@ -122,9 +122,9 @@ func (o *Options) take(_ *cobra.Command, args []string) error {
 func (o *Options) Validate() error {
 	switch {
 	case len(o.Nodes) == 0 && o.Group == "":
-		return errs.Usagef("no node named").Suggest(errs.Run("list-cluster-nodes", o.Cluster, "--faulty").WithNote("shows nodes with faults"), errs.Option("--group", "GROUP"))
+		return errs.Usagef("a node is required").Suggest(errs.Run("list-cluster-nodes", o.Cluster, "--faulty").WithNote("shows nodes with faults"), errs.Option("--group", "GROUP"))
 	case len(o.Nodes) > 0 && o.Group != "":
-		return errs.Usagef("node names cannot be combined with --group").WithAdvice("remove one of them")
+		return errs.Usagef("node names cannot be used with --group").WithAdvice("remove one of them")
 	}
 	for _, c := range o.Checks {
 		if !slices.Contains(healthChecks, c) {

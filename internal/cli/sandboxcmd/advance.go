@@ -33,7 +33,7 @@ func (o *advanceOptions) take(_ *cobra.Command, args []string) error {
 	}
 	by, ok := words.ParseDuration(args[0])
 	if !ok || by <= 0 {
-		return errs.Usagef("invalid duration %q: must be above zero, for example 1h30m or 7d", args[0])
+		return errs.Usagef("invalid duration %q: must be greater than 0, for example 1h30m or 7d", args[0])
 	}
 	o.by = by
 	return nil
@@ -51,6 +51,6 @@ func runAdvance(ctx context.Context, o *advanceOptions) error {
 	if err := box.Advance(ctx, o.by); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(o.factory.IO.Out, "Sandbox %s is at %s\n", name, box.Now().UTC().Format(time.RFC3339))
+	_, err = fmt.Fprintf(o.factory.IO.Out, "Advanced sandbox %s to %s\n", name, box.Now().UTC().Format(time.RFC3339))
 	return err
 }

@@ -34,7 +34,7 @@ func (r *run) readInput(ctx context.Context) error {
 		r.env = merged(r.env, more)
 	}
 	if names := secretNames(r.env); len(names) > 0 {
-		r.factory.Notef("warning: everybody who can read the job can read %s; use --environment-from-secret", words.Clip(strings.Join(names, ", "), 100))
+		r.factory.Notef("warning: everyone who can read the job can read %s; use --environment-from-secret", words.Clip(strings.Join(names, ", "), 100))
 	}
 	if r.options.Upload == "" {
 		return nil

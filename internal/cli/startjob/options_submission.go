@@ -78,7 +78,7 @@ func (s *Submission) Validate() error {
 	}
 	switch {
 	case s.Notify.Given() && s.Wait == "" && !s.Follow:
-		return errs.Usagef("--notify, --notify-exec and --notify-url need --wait or --follow").Suggest(errs.Option("--wait", "--notify"))
+		return errs.Usagef("--notify, --notify-exec and --notify-url require --wait or --follow").Suggest(errs.Option("--wait", "--notify"))
 	case s.AllHolders && s.DryRun != admission:
 		return factory.Requires("all-holders", "--dry-run").Suggest(errs.Option("--dry-run", "--all-holders"))
 	case s.Assume > 0 && s.DryRun != admission:

@@ -107,7 +107,7 @@ func (o *Options) Validate() error {
 	}
 	switch {
 	case chosen == 0:
-		return errs.Usagef("no node named").Suggest(list, errs.Option("--group", "GROUP"), errs.Option("--pod", "POD"))
+		return errs.Usagef("a node is required").Suggest(list, errs.Option("--group", "GROUP"), errs.Option("--pod", "POD"))
 	case chosen > 1:
 		return errs.Usagef("a node name, --group and --pod cannot be combined").WithAdvice("keep one of them")
 	case o.Node == "" && o.Cluster == "":

@@ -73,7 +73,7 @@ func (o *SoftwareOptions) Validate() error {
 	}
 	switch {
 	case o.Batch == "" && (o.RollbackBatch != "" || o.Interval != 0 || len(o.Alarms) > 0):
-		return errs.Usagef("--rollback-batch-size, --interval and --alarm need --batch-size").Suggest(errs.Option("--batch-size", "10%"))
+		return errs.Usagef("--rollback-batch-size, --interval and --alarm require --batch-size").Suggest(errs.Option("--batch-size", "10%"))
 	case o.Interval < 0 || o.Interval > time.Hour:
 		return factory.Invalid("interval", o.Interval, "must be 0 to 1h")
 	case len(o.Alarms) > 10:

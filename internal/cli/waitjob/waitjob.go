@@ -56,8 +56,8 @@ queue does not exist or is stopped), a warning gives the reason and what to do;
 the wait continues because quotas and queues change.
 
 --timeout limits the wait; --timeout 0 checks once. --notify, --notify-exec
-and --notify-url tell about the end of the wait, whatever it is; a notification
-that fails is a warning.
+and --notify-url send a notification when the wait ends, with any result. If a
+notification fails, the command prints a warning.
 
 Several names, --sweep and --selector wait for all those jobs, --mine for those
 that you created and that have not ended. The jobs are those that exist when the

@@ -31,7 +31,7 @@ const (
 	Borrowing Code = "Borrowing"
 	// Overcommitted: Team uses Amount beyond its nominal quota, which nobody lends.
 	Overcommitted Code = "Overcommitted"
-	// NeverRuns: the jobs can never run with the present quota.
+	// NeverRuns: the jobs can never run with the current quota.
 	NeverRuns Code = "NeverRuns"
 	// CannotReclaim: Team has lent Amount and its policy does not take it back.
 	CannotReclaim Code = "CannotReclaim"

@@ -36,7 +36,7 @@ const (
 	// Waits means that it would start later: when others finish, a queue opens or a
 	// check passes.
 	Waits Outcome = "Waits"
-	// Never means that it cannot run with the present queues, quotas, flavors and nodes.
+	// Never means that it cannot run with the current queues, quotas, flavors and nodes.
 	Never Outcome = "Never"
 	// Unknown means that something that decides could not be read.
 	Unknown Outcome = "Unknown"
@@ -103,7 +103,7 @@ type Verdict struct {
 	// Advice is what to do about a job that no remedy lets run.
 	Advice []string `json:"-"`
 	// MoreBorrowing reports that a higher borrowing limit would make a request possible
-	// that exceeds the present one.
+	// that exceeds the current one.
 	MoreBorrowing bool `json:"-"`
 	// Inactive is what keeps the ClusterQueue from admitting jobs.
 	Inactive Inactive `json:"-"`

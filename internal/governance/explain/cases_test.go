@@ -69,7 +69,7 @@ func TestQueueCases(t *testing.T) {
 		{name: "more-than-the-cohort", queue: queue(`"cohortName":"c",`, a100), gpus: 12, detail: check.ExceedsCohort,
 			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "can never run: "},
 		{name: "quota-lowered", queue: queue("", a100), more: []any{run(12)}, detail: check.QuotaLowered,
-			first: "1st in t, WaitingForQuota: 4 more nvidia.com/gpu needed; the queue holds more than its present quota"},
+			first: "1st in t, WaitingForQuota: 4 more nvidia.com/gpu needed; the queue holds more than its current quota"},
 		{name: "behind-others", queue: queue(`"queueingStrategy":"StrictFIFO",`, a100), more: []any{run(2), fixture.Work("t", "first", 8, 50, 2*time.Hour, false)}, detail: check.BehindOthers,
 			first: "2nd in t, WaitingForQuota: t/first must start first: t is StrictFIFO"},
 	} {

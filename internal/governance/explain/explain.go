@@ -84,7 +84,7 @@ type Explanation struct {
 	Checks []Check `json:",omitempty"`
 	// Holds is the quota that it holds.
 	Holds []Held `json:",omitempty"`
-	// Verdict is the present answer of the check, for a pending job.
+	// Verdict is the current answer of the check, for a pending job.
 	Verdict *check.Verdict `json:",omitempty"`
 	// Roles are its pods by role, with their problems.
 	Roles []Role `json:",omitempty"`

@@ -71,7 +71,7 @@ const (
 	// Overdue: it waits for workloads that have run longer than assumed. They may end
 	// at any time.
 	Overdue Code = "Overdue"
-	// NeverFits: it can never start in the present queues.
+	// NeverFits: it can never start in the current queues.
 	NeverFits Code = "NeverFits"
 	// NotQueued: its queue, an admission gate or the workload itself keeps Kueue from
 	// trying it. Time alone changes nothing.

@@ -71,7 +71,7 @@ const (
 // Rename is a team that would be created beside an equal one.
 type Rename struct{ From, To string }
 
-// Consequences are what the operations do, by Kueue's rules on the present state.
+// Consequences are what the operations do, by Kueue's rules on the current state.
 type Consequences struct {
 	// Settled is false when the policy never converges; Loop shows the steps that repeat.
 	Settled   bool
@@ -220,7 +220,7 @@ func unwanted(l *policy.Live, want *policy.Objects) []string {
 	return out
 }
 
-// against are findings about the cluster's present state.
+// against are findings about the cluster's current state.
 func against(r Request, p *Plan, prune policy.Prune) []policy.Finding {
 	if r.Inputs == nil {
 		return nil
@@ -273,7 +273,7 @@ func teamOf(d *policy.Document, queue string) (team, path string) {
 	return quota.TeamOf(queue), "teams"
 }
 
-// Foresee simulates the operations of a plan on the present state.
+// Foresee simulates the operations of a plan on the current state.
 func (p *Plan) Foresee(ctx context.Context, in *inputs.Inputs) error {
 	if len(p.kueue) == 0 {
 		return nil

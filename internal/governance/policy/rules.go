@@ -83,7 +83,7 @@ func Rules() []Rule {
 		{Unreserved, LevelNote, "Capacity that no team has reserved is idle unless idle resource sharing is enabled.", guide},
 		{NobodyLends, LevelWarning, "A team can borrow only what another team of the same instance type lends.", guide},
 		{ClassInUse, LevelError, "A priority class that workloads use cannot be removed.", "SageMaker Developer Guide, task governance: policies"},
-		{BelowUse, LevelWarning, "Quota below the present use makes running jobs borrowers that can be preempted.", "Kueue: preemption"},
+		{BelowUse, LevelWarning, "Quota below the current use makes running jobs borrowers that can be preempted.", "Kueue: preemption"},
 		{BadText, LevelError, "A description consists of letters, digits, spaces, punctuation and symbols.", apiModel},
 	}
 }

@@ -56,7 +56,7 @@ type Change struct {
 
 // The settings of a team.
 var settings = map[string]string{
-	"quota":             "nominal quota: an amount, or a percentage of the present one",
+	"quota":             "nominal quota: an amount, or a percentage of the current one",
 	"borrow-limit":      "borrowing limit: an amount, a percentage of quota, or none",
 	"lend-limit":        "lending limit: an amount, a percentage of quota, or none",
 	"weight":            "fair-share weight: a number, or a percentage of the present",

@@ -223,7 +223,7 @@ func percentage(value string) (percent float64, is bool, err error) {
 	return p, true, nil
 }
 
-// weight is a new weight in fair sharing: a number, or a percentage of the present one.
+// weight is a new weight in fair sharing: a number, or a percentage of the current one.
 func (a *applied) weight(old *kueue.FairSharing, c Change) (*kueue.FairSharing, error) {
 	percent, isPercent, err := percentage(c.Value)
 	if err != nil {

@@ -90,7 +90,7 @@ func Summary(found []audit.Finding) string {
 	if n[audit.Starved] > 0 {
 		text = words.Count(n[audit.Starved], "team waits", "teams wait") + " for quota"
 		if n[audit.Idle] > 0 {
-			text += ", some of it is idle"
+			text += " while quota is idle"
 		}
 	}
 	if n[audit.NeverRuns] > 0 {

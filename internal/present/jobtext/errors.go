@@ -45,7 +45,7 @@ func CheckStates(names []string) error {
 	if !unknown {
 		return nil
 	}
-	return errs.Usagef("unknown state %q", name).WithFact("must be one of", strings.Join(jobs.StateNames(), ", ")).Suggest(suggest.State(near))
+	return errs.Usagef("invalid state %q", name).WithFact("must be one of", strings.Join(jobs.StateNames(), ", ")).Suggest(suggest.State(near))
 }
 
 func notFound(e *pick.NotFoundError) *errs.Error {
@@ -102,7 +102,7 @@ func noLog(e *logs.Error) *errs.Error {
 		}
 		return out.Suggest(suggest.Follow("waits for it"))
 	case logs.NoSuchPod:
-		return errs.New("no log yet", fmt.Sprintf("job %s has no such pod yet", j.Name)).WithCode(errs.Pending).Suggest(suggest.Follow("waits for it"))
+		return errs.New("no log yet", fmt.Sprintf("job %s does not have the chosen pods yet", j.Name)).WithCode(errs.Pending).Suggest(suggest.Follow("waits for it"))
 	case logs.PodsDeleted:
 		return errs.NotFoundf("no log: job %s %s and its pods are deleted", j.Name, strings.ToLower(string(e.State)))
 	case logs.Preempted:

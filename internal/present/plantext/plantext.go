@@ -328,7 +328,7 @@ func foreseen(c *plan.Consequences) bool {
 // Summary is the last line.
 func Summary(p *plan.Plan) string {
 	if !p.Changes {
-		return "no changes: the cluster is as " + p.File + " describes it"
+		return "no changes: the cluster matches " + p.File
 	}
 	n := len(p.Actions) + len(p.Manual)
 	if n == 0 {

@@ -164,7 +164,7 @@ func Assumption(a policy.Assumption) string {
 	case policy.AssumedLend:
 		return "strategy Lend means borrowing limit 0 in the shared cohort"
 	case policy.AssumedDontLend:
-		return "strategy DontLend means a cohort of the team's own"
+		return "strategy DontLend puts the team into a cohort of its own"
 	case policy.AssumedPartition:
 		return "MIG slices are covered as nvidia.com/mig-PROFILE"
 	case policy.AssumedActivation:

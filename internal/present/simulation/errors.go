@@ -107,7 +107,7 @@ func unreadable(e *simulate.Error) *errs.Error {
 	case simulate.NotPercentage:
 		return errs.Usagef("invalid percentage %q: must be a number of at least 0%%", e.Value)
 	case simulate.NotWeight:
-		return errs.Usagef("invalid weight %q: must be a number of at least 0, or a percentage of the present weight", c.Value)
+		return errs.Usagef("invalid weight %q: must be a number of at least 0, or a percentage of the current weight", c.Value)
 	case simulate.Negative:
 		return errs.Usagef("invalid %s: must be at least 0", c.Text)
 	case simulate.TooLarge:

@@ -202,7 +202,7 @@ func short(v *check.Verdict) string {
 	}
 	text := strings.Join(parts, " and ") + " needed"
 	if v.Detail == check.QuotaLowered {
-		text += "; the queue holds more than its present quota"
+		text += "; the queue holds more than its current quota"
 	}
 	return text
 }

@@ -113,7 +113,7 @@ var (
 var publicDomains = []string{"kubernetes.io", "k8s.io", "amazonaws.com", "aws.amazon.com", "k8s.aws", "kubeflow.org", "ray.io", "nvidia.com", "amd.com", "karpenter.sh",
 	"cli.hyperpod", "sagemaker.user"}
 
-// publicWords are lower-case values and names that everybody uses.
+// publicWords are lower-case values and names that everyone uses.
 var publicWords = map[string]bool{}
 
 func init() {

@@ -18,22 +18,21 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// Conversion is how FromObjects makes a template.
+// Conversion describes how FromObjects makes a template.
 type Conversion struct {
 	// Name and Source are the template's.
 	Name, Source string
 	// Help is its description.
 	Help string
-	// Repeat: the same job is started again by the same people. Its queue and the
-	// values of its environment stay; only the name becomes a parameter.
+	// Repeat reports that the same people start the same job again. Its queue and the values of its environment
+	// stay, and only the name becomes a parameter.
 	Repeat bool
 }
 
-// FromObjects turns the objects of a manifest, or a job of a cluster (see Clean),
-// into a template. Its parameters' defaults are the job's own values: rendered
-// with nothing but the name it makes the same job again, which is checked; where
-// the job is not repeated, the instance type may add what the job left open, such
-// as the number of processes. notes say what a person should know.
+// FromObjects turns the objects of a manifest, or a job of a cluster (see Clean), into a template. The defaults
+// of its parameters are the values of the job. Rendered with only a name, the template makes the same job;
+// FromObjects checks this. If the job is not repeated, the instance type may add what the job leaves open, such
+// as the number of processes. notes are for the user.
 func FromObjects(objects []map[string]any, c Conversion) (t *parse.Template, notes []string, err error) {
 	m := &maker{Conversion: c}
 	for _, o := range objects {
@@ -96,7 +95,7 @@ type maker struct {
 	notes    []string
 }
 
-// prepare takes out what belongs to one place only and finds the substitutions.
+// prepare removes what belongs to one place only and finds the substitutions.
 func (m *maker) prepare(view *jobobject.View) {
 	if !m.Repeat {
 		for _, o := range m.objects {
@@ -147,8 +146,7 @@ func (m *maker) notef(format string, args ...any) {
 	}
 }
 
-// expected is what the template has to make: what the same manifest without any
-// placeholder makes.
+// expected returns what the template must make: what the same manifest without placeholders makes.
 func (m *maker) expected() ([]map[string]any, error) {
 	text, err := manifest.Marshal(m.objects)
 	if err != nil {
@@ -163,7 +161,7 @@ func (m *maker) expected() ([]map[string]any, error) {
 	return r.Objects, err
 }
 
-// same compares what is made with what has to be.
+// same compares the rendered objects with the expected ones.
 func (m *maker) same(want, have []map[string]any) bool {
 	if m.Repeat || len(want) != len(have) {
 		return reflect.DeepEqual(want, have)
@@ -247,8 +245,7 @@ func restore(dst, src any) {
 	}
 }
 
-// inLabels tells the places where the job's name stands for the job: its labels,
-// and what selects by them.
+// inLabels matches the places where the job's name identifies the job: its labels, and what selects by them.
 var inLabels = regexp.MustCompile(`(?:^|\.)(?:labels|matchLabels|matchExpressions)[.\[]`)
 
 // escape keeps text that looks like one of the template's placeholders as it is,

@@ -21,7 +21,7 @@ func (m *maker) field(p parse.Param, at map[string]any, key string) {
 	m.substitutions = append(m.substitutions, substitution{p, func(placeholder string) { at[key] = placeholder }})
 }
 
-// findImage: the image of the container that works, wherever it occurs.
+// findImage finds the image of the main container, wherever it occurs.
 func (m *maker) findImage(view *jobobject.View) {
 	image := ""
 	for _, r := range view.Roles() {
@@ -40,7 +40,7 @@ func (m *maker) findImage(view *jobobject.View) {
 	}
 }
 
-// findNodes: the number of workers, where one role counts them.
+// findNodes finds the number of workers, if one role counts them.
 func (m *maker) findNodes(view *jobobject.View) {
 	var counted []jobobject.Role
 	for _, r := range view.Roles() {
@@ -57,8 +57,8 @@ func (m *maker) findNodes(view *jobobject.View) {
 	}
 }
 
-// findCounts: the numbers of pods and processes in the launching command, which
-// follow the options when they are placeholders.
+// findCounts finds the numbers of pods and processes in the launching command. As placeholders they follow the
+// flags.
 func (m *maker) findCounts(view *jobobject.View) {
 	seen := map[string]bool{}
 	for _, r := range view.Starters() {
@@ -110,7 +110,7 @@ func countsIn(text string, params map[string]bool) (string, []string) {
 	return out, found
 }
 
-// findType: the instance type in the node selector.
+// findType finds the instance type in the node selector.
 func (m *maker) findType(r jobobject.Role) {
 	selector := jobobject.Inner(r.Pod(), "nodeSelector")
 	if _, ok := selector[kinds.InstanceTypeLabel].(string); ok && r.Trains {
@@ -134,7 +134,7 @@ func (m *maker) findType(r jobobject.Role) {
 
 var typeParam = parse.Param{Name: setting.InstanceType.Placeholder(), Type: "string", Help: "instance type of the nodes"}
 
-// findDevices: accelerators and EFA interfaces, in requests and limits alike.
+// findDevices finds accelerators and EFA interfaces, in requests and limits.
 func (m *maker) findDevices(r jobobject.Role) {
 	c := jobobject.Container(r.Pod())
 	for _, list := range []string{"requests", "limits"} {
@@ -158,8 +158,8 @@ func (m *maker) findDevices(r jobobject.Role) {
 	}
 }
 
-// findSecrets: environment values that look secret become required parameters;
-// a template is there to be read by others.
+// findSecrets turns environment values that look secret into required parameters, because others read a
+// template.
 func (m *maker) findSecrets(view *jobobject.View) {
 	m.secrets = map[string]any{}
 	for _, r := range view.Roles() {

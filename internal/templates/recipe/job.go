@@ -47,8 +47,7 @@ const moduleFlag = "-m"
 // fineTuningModule runs recipes of model_type llm_finetuning_aws; it is in the image.
 const fineTuningModule = "amzn_awsllm_fine_tuning.train_hp"
 
-// program decides what is started, as the launcher does: what the overrides say,
-// else by model_type and folder.
+// program chooses the program as the launcher does: from the overrides, or by model_type and folder.
 func (r *reader) program(v *values.Values) error {
 	family := filepath.Base(filepath.Dir(r.path))
 	script, module := r.launcher["git.entry_script"], r.launcher["git.entry_module"]
@@ -97,7 +96,7 @@ func (r *reader) program(v *values.Values) error {
 	return nil
 }
 
-// task is what a checkpointless recipe does, by its file's name.
+// task returns the task of a checkpointless recipe, from the name of its file.
 func (r *reader) task() (string, error) {
 	name := strings.ToLower(filepath.Base(r.path))
 	for _, t := range []struct{ part, task string }{{"full_fine_tuning", "fine_tuning"}, {"fine_tuning", "fine_tuning"}, {"lora", "lora"}, {"pretrain", "pretrain"}} {
@@ -108,7 +107,8 @@ func (r *reader) task() (string, error) {
 	return "", errs.Usagef("%s: the file's name does not tell whether it is a pretrain, fine_tuning or lora recipe", r.path)
 }
 
-// upgrade is the version of transformers that the launcher installs for a model.
+// upgrade returns the commands that install the version of transformers which the launcher installs for a
+// model.
 func (r *reader) upgrade() []string {
 	version := map[string]string{"deepseek_r1": "4.48.2", "llama_v4": "4.51.3", "gpt_oss": "4.55.0"}[r.text("model.model_type")]
 	if version == "" && r.text("model.multi_modal") == "true" {
@@ -120,7 +120,7 @@ func (r *reader) upgrade() []string {
 	return []string{"pip install transformers==" + version}
 }
 
-// cluster takes what the overrides say of the job.
+// cluster applies what the overrides set about the job.
 func (r *reader) cluster(v *values.Values) error {
 	for key, to := range map[string]*string{
 		"cluster.namespace": &v.Namespace, "cluster.service_account_name": &v.ServiceAccount, "cluster.pullPolicy": &v.PullPolicy,
@@ -135,7 +135,7 @@ func (r *reader) cluster(v *values.Values) error {
 	return nil
 }
 
-// template is the embedded one of the job's kind with the recipe's ConfigMap.
+// template returns the embedded template of the job's kind with the recipe's ConfigMap.
 func template(o Options) (*parse.Template, error) {
 	name := "pytorch"
 	if o.HyperPod {

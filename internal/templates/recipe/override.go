@@ -22,7 +22,7 @@ var launcherKeys = []string{"container", "instance_type", "base_results_dir", "c
 	"cluster.namespace", "cluster.service_account_name", "cluster.pullPolicy", "cluster.restartPolicy", "cluster.cleanPodPolicy",
 	"cluster.priority_class_name", "cluster.queue_name"}
 
-// override lays a JSON object over the recipe.
+// override applies a JSON object to the recipe.
 func (r *reader) override(text string) error {
 	if text == "" {
 		return nil
@@ -92,8 +92,8 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// assign sets a value of the recipe. A path that it does not have is a slip of the
-// hand unless it is added with +, as in Hydra.
+// assign sets a value of the recipe. A path that the recipe does not have is an error unless + adds it, as in
+// Hydra.
 func (r *reader) assign(path string, v any, adds bool) error {
 	keys := strings.Split(path, ".")
 	at := r.root
@@ -161,7 +161,7 @@ func keysOf(n *yaml.Node) []string {
 
 var interpolation = regexp.MustCompile(`\$\{([^${}]*)\}`)
 
-// resolveAll carries out the interpolations of OmegaConf in the whole recipe.
+// resolveAll resolves the interpolations of OmegaConf in the whole recipe.
 func (r *reader) resolveAll() error { return r.resolveIn(r.root, nil, 0) }
 
 func (r *reader) resolveIn(n *yaml.Node, path []string, depth int) error {
@@ -187,7 +187,7 @@ func (r *reader) resolveIn(n *yaml.Node, path []string, depth int) error {
 	return nil
 }
 
-// resolve carries out the interpolations of one scalar, innermost first.
+// resolve resolves the interpolations of one scalar, innermost first.
 func (r *reader) resolve(n *yaml.Node, path []string) error {
 	at := strings.Join(path, ".")
 	for range 20 {
@@ -221,7 +221,7 @@ func (r *reader) resolve(n *yaml.Node, path []string) error {
 	return errs.Usagef("%s, line %d: %s: the interpolations lead round in a circle", r.path, n.Line, at)
 }
 
-// lookup finds what ${name} means: another value, or one of the launcher's sums.
+// lookup returns the value of ${name}: another value, or one that the launcher computes.
 func (r *reader) lookup(name string, path []string) (*yaml.Node, error) {
 	if resolver, args, has := strings.Cut(name, ":"); has {
 		return calculate(resolver, args)
@@ -248,7 +248,7 @@ func (r *reader) lookup(name string, path []string) (*yaml.Node, error) {
 	return n, nil
 }
 
-// calculate carries out the launcher's own resolvers.
+// calculate computes the launcher's own resolvers.
 func calculate(resolver, args string) (*yaml.Node, error) {
 	x, y, found := strings.Cut(args, ",")
 	a, err1 := strconv.Atoi(strings.TrimSpace(x))

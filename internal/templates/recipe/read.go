@@ -24,7 +24,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// Recipe is what a recipe comes to.
+// Recipe is a recipe as a template and values.
 type Recipe struct {
 	Template *parse.Template
 	Values   values.Values
@@ -42,7 +42,7 @@ func (r Recipe) Under(flags values.Values) values.Values {
 	return flags.Over(r.Values)
 }
 
-// Options are what is known beside the recipe.
+// Options are inputs beside the recipe.
 type Options struct {
 	// HyperPod makes a HyperPodPyTorchJob instead of a PyTorchJob.
 	HyperPod bool

@@ -10,10 +10,9 @@ import (
 // manyFaults is how many faults Check names.
 const manyFaults = 1000
 
-// Check finds every fault of a template's text at once: what Parse refuses, and what
-// a rendering would refuse whatever values its parameters get. They are sorted by
-// position, each once, without those that only follow from another. t is
-// nil when there are faults. notes are things worth a look.
+// Check finds all faults of a template's text at once: those that Parse reports, and those of every rendering,
+// independent of the values of its parameters. They are sorted by position, without duplicates and without
+// faults that only follow from others. t is nil if there are faults. notes are hints.
 func Check(name, source string, data []byte) (t *parse.Template, faults []parse.Fault, notes []string) {
 	t, complete, err := parse.Read(name, source, data, manyFaults)
 	var found []error

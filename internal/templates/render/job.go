@@ -10,7 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
-// jobLevel names a value that only a job can take, "" when none is set.
+// jobLevel returns a setting that only a job can have and that is set, "" if there is none.
 func jobLevel(s *resolve.Plan) setting.Setting {
 	v := s.Values
 	for _, one := range []struct {

@@ -49,8 +49,8 @@ func Objects(t *parse.Template, v values.Values) (Result, error) {
 	return result, err
 }
 
-// objectsOf makes the objects with the parameters' values. more are values of further
-// parameters: with them, the objects have to be made anew.
+// objectsOf renders the objects with the values of the parameters. more are values of further parameters, with
+// which the caller must render the objects again.
 func objectsOf(t *parse.Template, s *resolve.Plan, params map[string]any) (r Result, more map[string]any, err error) {
 	objects, f, err := fillAll(t, params)
 	if err != nil {
@@ -109,8 +109,7 @@ func fillAll(t *parse.Template, values map[string]any) ([]map[string]any, *parse
 	return objects, f, nil
 }
 
-// fillTrees is fillAll for trees that know their lines; most bounds how many faults are
-// looked for (see schema.Report).
+// fillTrees is fillAll for trees with line numbers. most limits the number of faults (see schema.Report).
 func fillTrees(t *parse.Template, values map[string]any, most int) (trees []*manifest.Node, f *parse.Filler, faults []error) {
 	f = &parse.Filler{Values: values}
 	r := &schema.Report{Most: most}
@@ -177,7 +176,7 @@ func result(s *resolve.Plan, objects []map[string]any, job int) Result {
 	return r
 }
 
-// asksNothing reports whether no training pod asks for anything that Kueue could count.
+// asksNothing reports whether no training pod requests anything that Kueue could count.
 func asksNothing(j *jobobject.View) bool {
 	for _, r := range j.Roles() {
 		if r.Trains && len(jobobject.Inner(jobobject.Container(r.Pod()), "resources", "requests")) > 0 {

@@ -5,7 +5,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
-// Result is what a rendering made.
+// Result is the result of a rendering.
 type Result struct {
 	// Objects are ready to be created, in the template's order.
 	Objects []map[string]any
@@ -25,8 +25,7 @@ type Result struct {
 	fixed []fixed.Value
 }
 
-// CheckFixed refuses objects that were changed after the rendering where the
-// template fixes what they say.
+// CheckFixed refuses objects that were changed after the rendering in fields that the template fixes.
 func CheckFixed(t *parse.Template, rendered, changed Result) error {
 	return fixed.Check(t, rendered.fixed, changed.Objects)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 )
 
-// noteSizes tells of objects that a cluster hardly takes.
+// noteSizes notes objects that are nearly too large for a cluster.
 func noteSizes(s *resolve.Plan, objects []map[string]any) {
 	for _, o := range objects {
 		if data, err := json.Marshal(o); err == nil && len(data) > manifest.MaxObject {

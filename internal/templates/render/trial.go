@@ -15,9 +15,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// trial renders the template with what it says itself, and finds all that is wrong
-// with the result. What only its users know is left open. complete tells that no
-// document is missing.
+// trial renders the template with its own values and returns the faults of the result. Values that only its
+// users know stay open. complete reports that no document is missing.
 func trial(t *parse.Template, complete bool) (found []error) {
 	v := madeUp(t)
 	draft, err := resolve.Draft(t, v)
@@ -65,9 +64,8 @@ func trial(t *parse.Template, complete bool) (found []error) {
 	return found
 }
 
-// madeUp are the values of a trial: a name where the manifest has none, and lists, as a
-// placeholder cannot stand for one. All other values stay open, and what they decide is
-// not judged.
+// madeUp returns the values of a trial: a name if the manifest has none, and lists, because a placeholder
+// cannot replace one. All other values stay open, and what depends on them is not checked.
 func madeUp(t *parse.Template) values.Values {
 	v := values.Values{Params: map[string]any{}}
 	if d := t.JobNode(); parse.IsJobKind(d.Get("kind").Str()) {
@@ -88,9 +86,8 @@ func madeUp(t *parse.Template) values.Values {
 	return v
 }
 
-// settledPlan are the settings that the template's own values come to, and the template
-// without the defaults that are in the way of that: each is a fault at its declaration.
-// There are no settings when nothing helps.
+// settledPlan returns the plan of the template's own values, and the template without the defaults that prevent
+// a plan: each of them is a fault at its declaration. The plan is nil if nothing helps.
 func settledPlan(t *parse.Template, v values.Values, draft *jobobject.View) (*parse.Template, *resolve.Plan, []error) {
 	s, err := resolve.New(t, v, draft)
 	if err == nil {
@@ -121,7 +118,7 @@ func settledPlan(t *parse.Template, v values.Values, draft *jobobject.View) (*pa
 	return bare, s, found
 }
 
-// without is the template without the defaults of some of its well-known parameters.
+// without returns the template without the defaults of some of its well-known parameters.
 func without(t *parse.Template, drop func(parse.Param) bool) *parse.Template {
 	out := *t
 	out.Params = slices.Clone(t.Params)
@@ -133,8 +130,8 @@ func without(t *parse.Template, drop func(parse.Param) bool) *parse.Template {
 	return &out
 }
 
-// objectTrial checks finished objects. trees are what they were made of: they say where
-// the faults are, and which only follow from others.
+// objectTrial checks finished objects. trees are their sources, with the positions of faults; they also show
+// which faults only follow from others.
 func objectTrial(s *resolve.Plan, trees []*manifest.Node, objects []map[string]any) (found []error) {
 	f := &validate.Faults{}
 	f.CheckAll(s, objects)
@@ -156,7 +153,7 @@ func objectTrial(s *resolve.Plan, trees []*manifest.Node, objects []map[string]a
 	return found
 }
 
-// way is how far a path leads in a tree.
+// way is the part of a path that exists in a tree.
 type way struct {
 	end          *manifest.Node // nil where the path leads further than the tree
 	line, column int            // of the field, or of what is nearest above it
@@ -189,7 +186,7 @@ func follow(n *manifest.Node, path string) way {
 	return w
 }
 
-// explained tells a fault that follows from what is wrong elsewhere.
+// explained reports a fault that only follows from another one.
 func explained(tree *manifest.Node, f *validate.Fault, at *manifest.Node) bool {
 	return slices.ContainsFunc(f.Unless, func(path string) bool {
 		if path == validate.Below {

@@ -11,9 +11,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 )
 
-// inferred returns the values of placeholders that settings gave without naming them:
-// where a placeholder is all of a field and a setting wrote the field, the placeholder
-// has the value that was written. known are the parameters that have values already.
+// inferred returns the values of placeholders that settings gave without naming them: if a placeholder is all
+// of a field and a setting wrote the field, the placeholder has that value. known are the parameters that have
+// values already.
 func inferred(t *parse.Template, known map[string]any, objects []map[string]any) map[string]any {
 	out := map[string]any{}
 	for i, doc := range t.Docs {
@@ -84,14 +84,13 @@ func unsetPlaceholders(t *parse.Template, objects []map[string]any, known map[st
 	return out
 }
 
-// programText is a text that a program gets.
+// programText is a text for a program.
 type programText struct {
 	text, field string
 	shell       bool // a shell reads it
 }
 
-// programTexts are the words of a container's command and arguments, and the values of
-// its environment.
+// programTexts returns the words of a container's command and arguments, and the values of its environment.
 func programTexts(c map[string]any) (out []programText) {
 	shell := false
 	var before string
@@ -112,7 +111,7 @@ func programTexts(c map[string]any) (out []programText) {
 	return out
 }
 
-// lastProgram is the last program among the words: options after a shell do not replace it.
+// lastProgram returns the last program among the words. Flags after a shell do not replace it.
 func lastProgram(before, word string) string {
 	if isShell(before) && strings.HasPrefix(word, "-") {
 		return before

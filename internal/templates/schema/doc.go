@@ -1,3 +1,3 @@
-// Package schema knows the fields of the kinds of objects that jobs are made of, and
-// compares manifests with them as a strict decoder does, with line and column.
+// Package schema knows the fields of the kinds of objects that jobs consist of. It compares manifests with them
+// as a strict decoder does, with line and column.
 package schema

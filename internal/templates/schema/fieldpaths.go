@@ -63,8 +63,8 @@ func walkFields(t reflect.Type, n *manifest.Node, path string, unsaid int, f fun
 	}
 }
 
-// NearPaths returns up to three fields of an object that a wrong or shortened path
-// may mean: those that end in it, else those whose last part is nearest.
+// NearPaths returns up to three fields of an object that a wrong or shortened path may mean: those that end in
+// it, or those whose last part is nearest.
 func NearPaths(n *manifest.Node, wanted string) []string {
 	wanted = strings.ToLower(wanted)
 	last := func(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

@@ -16,9 +16,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
-// Report collects faults up to a bound. Check repairs what has a fault in the tree, so
-// that it is reported once: it empties and marks a value, takes a misspelt field for
-// the intended one, and drops another one.
+// Report collects faults up to a limit. Check repairs what has a fault in the tree, so that it is reported
+// once: it empties and marks a value, replaces a misspelt field by the intended one, and drops other unknown
+// fields.
 type Report struct {
 	Faults []error
 	Most   int // how many faults are kept; 0 stands for a screenful
@@ -65,8 +65,7 @@ func Check(n *manifest.Node, r *Report, typed bool) {
 	}
 }
 
-// settle makes text of values that were filled into quotes where no field type
-// said otherwise.
+// settle turns values that were filled into quotes into text, unless a field type required otherwise.
 func settle(n *manifest.Node) {
 	manifest.Visit(n, manifest.Location{}, func(n *manifest.Node, _ manifest.Location) {
 		if n.Filled && n.Quoted {
@@ -159,7 +158,7 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 	}
 }
 
-// asBool also takes YAML 1.1's words, which kubectl understands.
+// asBool also accepts the words of YAML 1.1, which kubectl accepts.
 func asBool(v any) (any, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -180,7 +179,7 @@ func (r *Report) wrong(n *manifest.Node, path, want string, kind manifest.NodeKi
 	n.Spoil(kind)
 }
 
-// scalar checks one value. A filled-in text is typed as the field wants it.
+// scalar checks one value. It converts filled-in text to the type of the field.
 func (r *Report) scalar(n *manifest.Node, path, want string, accept func(any) (any, bool)) {
 	if n.Kind != manifest.ScalarNode {
 		r.wrong(n, path, want, manifest.ScalarNode)
@@ -272,7 +271,7 @@ func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
 	r.dropEmpty(n)
 }
 
-// kindOf is the kind of node that a type wants.
+// kindOf returns the kind of node that a type requires.
 func kindOf(t reflect.Type) manifest.NodeKind {
 	switch t = deref(t); {
 	case t.Kind() == reflect.Map, t.Kind() == reflect.Struct && t != quantityType && t != intOrString && t != fieldsType && !timeTypes[t]:
@@ -283,8 +282,7 @@ func kindOf(t reflect.Type) manifest.NodeKind {
 	return manifest.ScalarNode
 }
 
-// couldBe reports whether a value is of the kind that a field's type wants. What is
-// inside of it may be wrong.
+// couldBe reports whether a value is of the kind that a field's type requires. Its content may be wrong.
 func couldBe(t reflect.Type, n *manifest.Node) bool {
 	if n.Kind != manifest.ScalarNode || kindOf(t) != manifest.ScalarNode {
 		return n.Kind == kindOf(t)
@@ -308,7 +306,7 @@ func (r *Report) dropEmpty(n *manifest.Node) {
 	n.Fields = kept
 }
 
-// fieldOf finds a struct's field by its JSON name, embedded structs included.
+// fieldOf finds a struct's field by its JSON name, including embedded structs.
 func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -347,8 +345,7 @@ func deref(t reflect.Type) reflect.Type {
 	return t
 }
 
-// helm finds Helm's own words in a script, where {{ }} alone may be meant for
-// another program.
+// helm matches Helm's own words in a script, in which {{ }} alone may belong to another program.
 var helm = regexp.MustCompile(`\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|toYaml\s)`)
 
 // Foreign reports text of other template languages that is valid YAML.

@@ -12,7 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 )
 
-// fields is the shape of an object of which the spec is known; its status may have any.
+// fields returns the type of an object whose spec is known. Its status is not checked.
 func fields(spec reflect.Type) reflect.Type {
 	of := func(name, key string, t reflect.Type) reflect.StructField {
 		return reflect.StructField{Name: name, Type: t, Tag: reflect.StructTag(`json:"` + key + `"`)}
@@ -24,8 +24,7 @@ func fields(spec reflect.Type) reflect.Type {
 	})
 }
 
-// Shape is the Go type whose fields a kind of object has. A template may say any
-// version of the kind's API group.
+// Shape is the Go type with the fields of a kind. A template may use any version of the kind's API group.
 type Shape struct {
 	APIVersion, Kind string
 	Type             reflect.Type
@@ -50,7 +49,7 @@ func Shapes() []Shape {
 	}...)
 }
 
-// VersionOf is the API version of a kind whose fields are known, "" for others.
+// VersionOf returns the API version of a kind with known fields, "" for others.
 func VersionOf(kind string) string {
 	for _, s := range Shapes() {
 		if s.Kind == kind {
@@ -63,8 +62,7 @@ func VersionOf(kind string) string {
 // Knows reports whether the fields of a kind are known.
 func Knows(apiVersion, kind string) bool { return shapeOf(apiVersion, kind) != nil }
 
-// shapeOf returns the Go type whose fields a kind has, nil for kinds that are
-// passed through as they are.
+// shapeOf returns the Go type with the fields of a kind, nil for kinds that are not checked.
 func shapeOf(apiVersion, kind string) reflect.Type {
 	for _, s := range Shapes() {
 		if s.Kind == kind && manifest.GroupOf(s.APIVersion) == manifest.GroupOf(apiVersion) {

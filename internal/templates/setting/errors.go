@@ -49,7 +49,7 @@ func (s Setting) InvalidSecret(why string, args ...any) *errs.Error {
 	return (&Error{Setting: s, Why: fmt.Sprintf(why, args...)}).usage()
 }
 
-// NotOneOf is the error for a value that is not among those allowed.
+// NotOneOf is the error for a value that is not allowed.
 func (s Setting) NotOneOf(value string, allowed []string) *errs.Error {
 	return (&Error{Setting: s, Value: manifest.QuoteText(value), Allowed: allowed,
 		Why: "must be " + manifest.OrList(allowed) + manifest.Meant(errs.Near(value, allowed))}).usage()
@@ -74,12 +74,12 @@ func Exclusive(a, b Setting) *errs.Error {
 	return errs.Usagef("%s cannot be used with %s", a, b)
 }
 
-// Requires is the error for a setting that is useless without another one.
+// Requires is the error for a setting that has no effect without another one.
 func (s Setting) Requires(other Setting) *errs.Error {
 	return errs.Usagef("%s is required with %s", other, s)
 }
 
-// NotFor is the error for settings that a kind of job has no place for.
+// NotFor is the error for settings that a kind of job does not have.
 func NotFor(kind string, settings ...Setting) *errs.Error {
 	flags := make([]string, len(settings))
 	for i, s := range settings {

@@ -78,9 +78,8 @@ const (
 	MpirunFlags   Setting = "=mpirun-flags"
 )
 
-// placeholders are the names of the parameters that take a setting's value without
-// being asked for: ${NODE_COUNT} gets the number of nodes. The first name is the
-// documented one; the others are in use in public samples.
+// placeholders are the names of the parameters that take the value of a setting: ${NODE_COUNT} gets the number
+// of nodes. The first name is the documented one; public samples use the others.
 var placeholders = map[Setting][]string{
 	Name:           {"JOB_NAME"},
 	Namespace:      {"NAMESPACE"},
@@ -102,8 +101,8 @@ var placeholders = map[Setting][]string{
 	CleanPodPolicy: {"CLEAN_POD_POLICY"},
 }
 
-// ResultsVariable is the environment variable that tells training scripts where results
-// go, in jobs whose template has no placeholder for it.
+// ResultsVariable is the environment variable with the folder for results, in jobs whose template has no
+// placeholder for it.
 const ResultsVariable = "RESULTS_DIR"
 
 // OfPlaceholder returns the setting whose value a parameter of that name takes.

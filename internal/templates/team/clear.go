@@ -10,7 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 )
 
-// refuseSecrets refuses a template with secret values in clear: everybody who can read
+// refuseSecrets refuses a template with secret values as plain text: everyone who can read
 // ConfigMaps of the namespace can read it. The error names the fields, not the values.
 func refuseSecrets(t *parse.Template) error {
 	var found []string
@@ -24,18 +24,18 @@ func refuseSecrets(t *parse.Template) error {
 	if len(found) == 0 {
 		return nil
 	}
-	e := errs.Usagef("the template has secret values in clear: everybody who can read ConfigMaps of the namespace could read them")
+	e := errs.Usagef("the template has secret values as plain text: everyone who can read the ConfigMaps of the namespace could read them")
 	for _, f := range found {
 		e.WithFact("field", f)
 	}
 	return e.WithAdvice("replace each value with a parameter such as ${TOKEN}, or leave the Secret out and create it separately")
 }
 
-// option matches a command line option that names a secret, and its value.
+// option matches a command-line flag that names a secret, and its value.
 var option = regexp.MustCompile(`(?:^|\s)--?([A-Za-z0-9_.-]+)(?:[=\s]+)(\S+)`)
 
-// secretsIn returns the paths of the values in clear of an object: the data of a Secret,
-// and environment variables, annotations and options whose names speak of secrets.
+// secretsIn returns the paths of the plain-text secrets in an object: the data of a Secret, and environment
+// variables, annotations and flags whose names suggest secrets.
 func secretsIn(kind string, doc *manifest.Node) (paths []string) {
 	clear := func(text string, at manifest.Location) bool {
 		return text != "" && len(at.Mentions(text)) == 0

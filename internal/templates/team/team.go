@@ -46,7 +46,7 @@ type metadata struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 }
 
-// Source says where a template of the team's is from.
+// Source returns the source of a template of the team, for messages.
 func Source(namespace, name string) string {
 	return fmt.Sprintf("configmap/%s in %s", name, namespace)
 }
@@ -112,7 +112,7 @@ func List(ctx context.Context, c *kube.Client, namespace string) ([]*parse.Templ
 	return out, unusable, nil
 }
 
-// isTemplate: the label may have any value but "false".
+// isTemplate reports whether the ConfigMap has the label, with any value except "false".
 func (m configMap) isTemplate() bool {
 	v, has := m.Metadata.Labels[kinds.TemplateLabel]
 	return has && v != "false"
@@ -126,7 +126,7 @@ func (m configMap) template(namespace, name string) (*parse.Template, error) {
 	return parse.Text(name, Source(namespace, name), []byte(text))
 }
 
-// text is the template's text: the value under template.yaml, else the only one.
+// text returns the text of the template: the value under template.yaml, or the only value.
 func (m configMap) text() (string, error) {
 	if text, ok := m.Data[Key]; ok {
 		return text, nil

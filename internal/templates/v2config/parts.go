@@ -253,9 +253,9 @@ func gitFields() []Field {
 		text("repo_url_or_path", "URL of the repository, https:// or codecommit::.", func(r *reader) *string { return &r.git.url }),
 		text("branch", "Branch to clone.", func(r *reader) *string { return &r.git.branch }),
 		text("commit", "Commit to check out.", func(r *reader) *string { return &r.git.commit }),
-		{Name: "token", Help: "Refused: it would be readable by everybody who may read the job.", Type: Absent, read: func(r *reader, at string, t manifest.Tree) {
+		{Name: "token", Help: "Refused: everyone who can read the job could read it.", Type: Absent, read: func(r *reader, at string, t manifest.Tree) {
 			if !t.IsNull() {
-				r.faults.Addf(t.Line(), "%s would be readable by everybody who can read the job: put it into a Secret and set %s GIT_TOKEN=SECRET:KEY", at, setting.SecretEnvironment)
+				r.faults.Addf(t.Line(), "%s: everyone who can read the job could read it: put it into a Secret and set %s GIT_TOKEN=SECRET:KEY", at, setting.SecretEnvironment)
 			}
 		}},
 		{Name: "update_adapter", Help: "For recipes only.", Type: Off, read: func(r *reader, at string, t manifest.Tree) {
