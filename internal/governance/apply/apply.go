@@ -10,6 +10,8 @@ import (
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -142,7 +144,7 @@ type Inactive struct{ Queue, Reason, Message string }
 func Wait(ctx context.Context, c *kube.Client, ops []policy.Operation, tick <-chan time.Time) ([]Inactive, error) {
 	var left []string
 	for _, op := range ops {
-		if op.Kind == kinds.ClusterQueue.Kind && op.Action != policy.Delete {
+		if op.Kind == kinds.ClusterQueue.Kind && op.Action != policy.Delete && !stopped(op) {
 			left = append(left, op.Name)
 		}
 	}
@@ -179,6 +181,12 @@ func Wait(ctx context.Context, c *kube.Client, ops []policy.Operation, tick <-ch
 			return out, nil
 		}
 	}
+}
+
+// stopped reports a ClusterQueue that is to be stopped: it does not become active.
+func stopped(op policy.Operation) bool {
+	q, ok := op.After.(*kueue.ClusterQueue)
+	return ok && ptr.Deref(q.Spec.StopPolicy, kueue.None) != kueue.None
 }
 
 // inactive is why a queue is not active, nil when it is.
