@@ -61,7 +61,7 @@ func (c *Client) explainStatus(k call, se *StatusError) *errs.Error {
 	switch {
 	case se.Reason == OwnWords || se.Reason == NotInFile:
 		e.Why = oneLine(se.Message)
-		if se.Code == 403 {
+		if se.Code == 403 && se.Reason != NotInFile { // nobody refused what a file does not have
 			e.Code = errs.Denied
 		}
 		return e

@@ -150,7 +150,11 @@ func choose(found []Job, name, namespace string, failed, denied error) (Job, err
 	}
 	if denied != nil {
 		// The job may be of a kind that cannot be read: it must not count as absent.
-		return Job{}, errs.Wrap(denied, fmt.Sprintf("cannot tell whether job %q exists in %s", name, namespace)).WithCode(errs.Denied)
+		e := errs.Wrap(denied, fmt.Sprintf("cannot tell whether job %q exists in %s", name, namespace))
+		if !kube.IsNotInFile(denied) {
+			e = e.WithCode(errs.Denied)
+		}
+		return Job{}, e
 	}
 	e := errs.NotFoundf("job %q not found in %s", name, namespace).Suggest(suggest.ListJobs(namespace)).WithCause(errAbsent)
 	return Job{}, e
