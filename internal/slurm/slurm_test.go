@@ -118,6 +118,20 @@ func TestParseNodes(t *testing.T) {
 	}
 }
 
+func TestHosts(t *testing.T) {
+	for list, want := range map[string]string{
+		"": "", "gpu-1": "gpu-1", "gpu-[1-2,7],head": "gpu-1 gpu-2 gpu-7 head", "ip-10-1-[08-10]": "ip-10-1-08 ip-10-1-09 ip-10-1-10",
+		"r[1-2]n[1-2]": "r1n1 r1n2 r2n1 r2n2", "a[": "a[", "a[x]": "",
+	} {
+		if got := strings.Join(Hosts(list), " "); got != want {
+			t.Errorf("%q: %q, want %q", list, got, want)
+		}
+	}
+	if n := len(Hosts("a[0-999999999]")); n != mostHosts {
+		t.Errorf("%d hosts", n)
+	}
+}
+
 func TestScriptOf(t *testing.T) {
 	site := Site{Features: []string{"ml.p5.48xlarge"}, Devices: 8}
 	for _, c := range []struct {
@@ -193,6 +207,7 @@ func FuzzParseQueue(f *testing.F) {
 		_, _ = ParseHistory(text, "<x>")
 		_, _ = ParseNodes(text, "<x>")
 		ParseDetails(text)
+		Hosts(text)
 		addGres(map[string]int64{}, text, 1)
 	})
 }

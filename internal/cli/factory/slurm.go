@@ -34,6 +34,12 @@ func (f *Factory) Slurm() (*client.Client, error) {
 	return f.slurm.client, f.slurm.err
 }
 
+// SlurmGiven reports that --scheduler or the setting says Slurm. Commands on clusters of
+// AWS need no more than that to work on the cluster of this machine instead.
+func (f *Factory) SlurmGiven() bool {
+	return f.named() == "" && cmp.Or(f.Global.Scheduler, f.Config.Scheduler) == config.Slurm
+}
+
 func (f *Factory) chooseSlurm() (*client.Client, error) {
 	file := f.named()
 	scheduler := f.Global.Scheduler

@@ -22,6 +22,9 @@ type Options struct {
 	Factory *factory.Factory
 	Group   string
 	Faulty  bool
+
+	// slurm: no cluster of AWS is named, and Slurm is chosen.
+	slurm bool
 }
 
 // NewCmd returns the command. With test, parsing can be tested alone.
@@ -34,10 +37,13 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 		Long: `List the instances of a HyperPod cluster as SageMaker sees them, joined with
 the nodes of its EKS cluster: health, deep health checks, whether HyperPod is
 about to replace or reboot them, faults, and the number of pods. If the EKS
-cluster does not answer, these values are unknown (-).`,
+cluster does not answer, these values are unknown (-).
+
+With --scheduler slurm and no CLUSTER, list the nodes of the Slurm cluster of
+this machine, with the reasons of those that take no jobs.`,
 		Example: `  hyperpod list-cluster-nodes ml-prod
   hyperpod list-cluster-nodes ml-prod --group accelerated-p5 --faulty -o wide`,
-		RunE: factory.RunE(o, o.Take, Run, test),
+		RunE: factory.RunE(o, o.take, Run, test),
 	}
 	fs := cmd.Flags()
 	o.AddFlags(f, cmd)
@@ -46,11 +52,26 @@ cluster does not answer, these values are unknown (-).`,
 	return cmd
 }
 
+// take takes the name of the cluster. The Slurm cluster of this machine needs none.
+func (o *Options) take(cmd *cobra.Command, args []string) error {
+	if o.slurm = len(args) == 0 && o.Cluster == "" && o.Factory.SlurmGiven(); o.slurm {
+		return nil
+	}
+	return o.Take(cmd, args)
+}
+
 // Validate has nothing to check beyond the name.
 func (o *Options) Validate() error { return nil }
 
 // Run lists the nodes.
 func Run(ctx context.Context, o *Options) error {
+	if o.slurm {
+		c, err := o.Factory.Slurm()
+		if err != nil {
+			return err
+		}
+		return runSlurm(ctx, o, c)
+	}
 	f := o.Factory
 	format, err := f.Format()
 	if err != nil {

@@ -85,14 +85,17 @@ func table(rows []Row, cluster string, now time.Time) output.Table {
 		if r.faulty() {
 			style = output.Bad
 		}
-		pods := "-"
-		if r.Pods != nil {
-			pods = strconv.Itoa(*r.Pods)
-		}
 		t.Rows = append(t.Rows, []output.Cell{{Text: r.InstanceGroup}, {Text: r.InstanceID}, {Text: r.InstanceType}, {Text: r.Status, Style: style}, {Text: health, Style: style}, {Text: text(r.DeepHealth)},
-			{Text: pods}, {Text: orDash(strings.Join(r.Faults, ","))}, {Text: r.lastFault(now)}, {Text: text(r.Node)}, {Text: orDash(r.ImageStatus)}, {Text: orDash(r.UltraServer)}, {Text: orDash(r.Message)}})
+			{Text: count(r.Pods)}, {Text: orDash(strings.Join(r.Faults, ","))}, {Text: r.lastFault(now)}, {Text: text(r.Node)}, {Text: orDash(r.ImageStatus)}, {Text: orDash(r.UltraServer)}, {Text: orDash(r.Message)}})
 	}
 	return t
+}
+
+func count(n *int) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.Itoa(*n)
 }
 
 func text(s *string) string {

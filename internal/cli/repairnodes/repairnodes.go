@@ -36,6 +36,8 @@ type Options struct {
 	Yes    bool
 
 	verb verb
+	// slurm: the nodes are those of the Slurm cluster of this machine.
+	slurm bool
 }
 
 // verb is what a command does to nodes.
@@ -85,7 +87,10 @@ instance, and of the connections between instances.
 const common = `The command names the jobs on the nodes first, and prompts. Each node succeeds
 or fails on its own; the exit code is 1 if one failed.
 
-A node is named by its instance id, or by the Kubernetes node on it.`
+A node is named by its instance id, or by the Kubernetes node on it.
+
+With --scheduler slurm, the nodes are those of the Slurm cluster of this
+machine, and CLUSTER is left out.`
 
 func newCmd(f *factory.Factory, v verb, short, long string, test func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, verb: v}
@@ -110,6 +115,9 @@ func newCmd(f *factory.Factory, v verb, short, long string, test func(context.Co
 }
 
 func (o *Options) take(_ *cobra.Command, args []string) error {
+	if o.takeSlurm(o.Factory, args) {
+		return nil
+	}
 	o.Nodes = args
 	if o.Cluster == "" && len(args) > 0 {
 		o.Cluster, o.Nodes = args[0], args[1:]
@@ -133,6 +141,9 @@ func (o *Options) Validate() error {
 	}
 	if o.verb.repair == "" && len(o.Checks) == 0 {
 		return invalidCheck("")
+	}
+	if o.slurm {
+		return nil // Slurm's nodes have any name
 	}
 	return findnode.CheckNames(o.Nodes)
 }
@@ -167,6 +178,13 @@ const (
 
 // Run acts on the nodes.
 func Run(ctx context.Context, o *Options) error {
+	if o.slurm {
+		c, err := o.Factory.Slurm()
+		if err != nil {
+			return err
+		}
+		return runSlurm(ctx, o, c)
+	}
 	f := o.Factory
 	format, err := f.Format()
 	if err != nil {

@@ -213,3 +213,21 @@ func (j Job) Position(all []Job) (position, of int) {
 	}
 	return position + 1, of
 }
+
+// OnNodes returns the jobs that run, by node.
+func OnNodes(ctx context.Context, c *client.Client) (map[string][]Job, error) {
+	list, err := c.Jobs(ctx)
+	if err != nil {
+		return nil, slurmtext.Error("cannot list jobs", err)
+	}
+	out := map[string][]Job{}
+	for _, j := range list {
+		if !j.Active() {
+			continue
+		}
+		for _, host := range slurm.Hosts(j.NodeList) {
+			out[host] = append(out[host], Of(j))
+		}
+	}
+	return out, nil
+}
