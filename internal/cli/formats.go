@@ -37,6 +37,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod delete-template":     {output.NameFormat},
 		"hyperpod get-quota":           measured,
 		"hyperpod get-queue":           measured,
+		"hyperpod get-usage":           table,
 		"hyperpod get-clusters":        table,
 		"hyperpod describe-cluster":    page,
 		"hyperpod list-cluster-nodes":  table,

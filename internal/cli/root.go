@@ -22,6 +22,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/gettemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/gettoken"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getusage"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/governancecmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listclusterevents"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listclusternodes"
@@ -112,6 +113,7 @@ uses a sandbox: a practice cluster on this machine.`,
 	add(groupQuota,
 		getquota.NewCmd(f, nil),
 		getqueue.NewCmd(f, nil),
+		getusage.NewCmd(f, nil),
 		governancecmd.NewCmd(f),
 	)
 	add(groupClusters,

@@ -90,6 +90,7 @@ func Commands() []Command {
 			Optional: append(append(everywhere(jobs(list)), decide...), in("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", "get"))},
 		{Name: "get-quota", Needs: []Right{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
 			Optional: []Right{all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), all("", "nodes", list), all(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list)}},
+		{Name: "get-usage", Needs: append(jobs(list), find...), Optional: []Right{all(kueueGroup, "clusterqueues", list), in("", "events", list)}},
 		{Name: "list-jobs", Needs: append(jobs(list), find...)},
 		{Name: "list-jobs --watch", Needs: append(jobs(list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 		{Name: "list-pods", Needs: append(jobs("get", list), in("", "pods", list), in(kueueGroup, "workloads", list)), Optional: []Right{all("", "nodes", list)}},

@@ -35,6 +35,7 @@ var uses = map[string][]string{
 	"get-log":                {"* get-log vit-huge"},
 	"get-queue":              {"get-queue", "get-queue researchers --assume-duration 1h"},
 	"get-quota":              {"get-quota", "get-quota --from-status"},
+	"get-usage":              {"get-usage", "get-usage --mine --since 30d"},
 	"list-jobs":              {"list-jobs", "list-jobs --verbose"},
 	"list-pods":              {"list-pods vit-huge"},
 	"open-console":           {"* open-console vit-huge --print"},

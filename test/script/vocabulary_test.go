@@ -78,6 +78,8 @@ var documents = []struct{ name, args string }{
 	{"get-quota", "get-quota --by node-group"},
 	{"get-queue", "get-queue"},
 	{"get-queue", "get-queue interns --assume-duration 4h"},
+	{"get-usage", "get-usage -n hyperpod-ns-researchers"},
+	{"get-usage", "get-usage -A --since 1d"},
 	{"simulate", "simulate --remove-team interns"},
 	{"simulate", "* simulate --snapshot ../../internal/governance/simulate/testdata/loop.yaml"},
 	{"simulate", "simulate --cycles 2 --remove-nodes ml.p4d.24xlarge=1"},

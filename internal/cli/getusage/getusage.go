@@ -1,0 +1,256 @@
+// Package getusage is `hyperpod get-usage`.
+package getusage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/usage"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Options are what was typed on the command line.
+type Options struct {
+	Factory       *factory.Factory
+	Mine          bool
+	Team          string
+	AllNamespaces bool
+	By            string // job or day
+	// Since is how far to look back.
+	Since *time.Duration
+}
+
+// week is the time to look back without --since.
+const week = 7 * 24 * time.Hour
+
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f, By: "job"}
+	cmd := &cobra.Command{
+		Use:   "get-usage",
+		Short: "Show the device-hours that jobs used, borrowed and waited for",
+		Long: `Show the device-hours of jobs: an accelerator for an hour. USED counts while a
+job has quota, WAITED while it waits for quota. BORROWED is what jobs that have
+quota now borrow, since they have it; what ended jobs borrowed is not recorded.
+
+The numbers come from the jobs, workloads and events that the cluster still has.
+Deleted jobs cannot be counted, and most clusters keep events for one hour: runs
+before an earlier preemption may be missing. A note says how far back the
+cluster knows jobs.`,
+		Example: `  hyperpod get-usage --mine
+  hyperpod get-usage --team researchers --since 30d --by day
+  hyperpod get-usage -A -o json`,
+		Args: factory.NoArgs,
+		RunE: factory.RunE(o, nil, Run, runF),
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&o.Mine, "mine", false, "only jobs that you created")
+	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
+	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs in all namespaces that you have permission to read")
+	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
+	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: job|day", Words: []string{"job", "day"}})
+	return cmd
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	switch {
+	case o.Since != nil && *o.Since <= 0:
+		return errs.Usagef("invalid --since: must be above 0").Suggest(errs.Option("--since", "7d"))
+	case o.Since != nil && *o.Since > 366*24*time.Hour:
+		return errs.Usagef("invalid --since: must be at most 366d").Suggest(errs.Option("--since", "30d"))
+	case o.Team != "" && o.Factory.Global.Namespace != "":
+		return factory.Excludes("team", "namespace")
+	case o.AllNamespaces && o.Factory.Global.Namespace != "":
+		return errs.Usagef("-A cannot be used with --namespace").WithAdvice("remove one of them")
+	}
+	return o.Factory.CheckMine(o.Mine)
+}
+
+// Run sums up and prints.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, c, err := f.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	st, events, err := o.read(ctx, c)
+	if err != nil {
+		return err
+	}
+	now := c.Now()
+	since := week
+	if o.Since != nil {
+		since = *o.Since
+	}
+	list, oldest := o.jobs(st, events, now)
+	d := usage.Build(list, now.Add(-since), now)
+	if !oldest.IsZero() {
+		d.KnownSince = &oldest
+	}
+	if err := output.Print(f.IO, format, d, func() output.Table { return o.table(d) }, func() (names []string) {
+		for _, j := range d.Jobs {
+			names = append(names, j.Name)
+		}
+		return names
+	}); err != nil {
+		return err
+	}
+	o.notes(d)
+	return factory.Failures(st.Missing)
+}
+
+// read reads the jobs with their workloads, queues and events.
+func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, []state.Event, error) {
+	served, err := discovery.ServedJobs(ctx, c.Client)
+	if err != nil {
+		return nil, nil, err
+	}
+	want := state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true}
+	if o.AllNamespaces || o.Team != "" {
+		want.FallbackNamespaces = func(ctx context.Context) ([]string, error) {
+			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+		}
+	} else {
+		ns, err := o.Factory.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
+		if err != nil {
+			return nil, nil, err
+		}
+		want.Namespace = ns.Name
+	}
+	st, err := state.Load(ctx, c.Client, want, c.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	st.Missing = slices.DeleteFunc(st.Missing, func(m state.Missing) bool { // only what is borrowed needs them
+		return m.Resource.FullName() == kinds.ClusterQueue.FullName()
+	})
+	o.Factory.Missing(st.Missing)
+	events, err := state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
+	if err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
+		return nil, nil, err
+	}
+	if err != nil {
+		o.Factory.Notef("note: events are hidden: runs before a preemption may be missing")
+	}
+	return st, events, nil
+}
+
+// jobs returns the chosen jobs as values, and when the oldest was created.
+func (o *Options) jobs(st *state.State, events []state.Event, now time.Time) (out []usage.Job, oldest time.Time) {
+	by := map[string][]state.Event{} // by the UID of what they are about
+	for _, e := range events {
+		by[e.ObjectUID] = append(by[e.ObjectUID], e)
+	}
+	queues := map[string]*state.ClusterQueue{}
+	for i := range st.ClusterQueues {
+		queues[st.ClusterQueues[i].Name] = &st.ClusterQueues[i]
+	}
+	statuses := jobs.Statuses(st.Jobs, st.Workloads)
+	for i, w := range jobs.Match(st.Jobs, st.Workloads) {
+		j := st.Jobs[i]
+		u := usage.Job{Namespace: j.Namespace, Name: j.Name, Kind: j.Kind.Kind, Team: discovery.TeamOf(j.Namespace, nil), Owner: jobs.Creator(j.Labels, j.Annotations),
+			State: string(statuses[i].State), Devices: jobs.Devices(j)}
+		if o.Mine && u.Owner != o.Factory.User() || o.Team != "" && u.Team != o.Team {
+			continue
+		}
+		if oldest.IsZero() || j.CreationTimestamp.Before(oldest) {
+			oldest = j.CreationTimestamp.UTC()
+		}
+		about := by[j.UID]
+		if w != nil {
+			about = append(slices.Clone(about), by[w.UID]...)
+		}
+		u.Held, u.Waited, u.Incomplete = usage.Spans(jobs.TimelineOf(j, w, about), now)
+		if w != nil && w.Admission != nil && len(u.Held) > 0 {
+			u.Borrowed, u.BorrowedSince = borrowed(w, queues[w.Admission.ClusterQueue], st.Workloads), u.Held[len(u.Held)-1].From
+		}
+		out = append(out, u)
+	}
+	return out, oldest
+}
+
+// borrowed returns the accelerators that a workload borrows now.
+func borrowed(w *state.Workload, queue *state.ClusterQueue, all []state.Workload) map[string]int64 {
+	out := map[string]int64{}
+	for _, h := range jobs.Holdings(w, queue, all) {
+		if kinds.Accelerator(h.Resource) && h.Borrowed > 0 {
+			out[h.Resource] += h.Borrowed
+		}
+	}
+	return out
+}
+
+// table has a row for each job or day, and one for all.
+func (o *Options) table(d *usage.Document) output.Table {
+	numbers := []output.Column{{Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 1}, {Title: "WAITED", Right: true}}
+	cells := func(s usage.Sums) []output.Cell { return output.T(text(s.Used), text(s.Borrowed), text(s.Waited)) }
+	if o.By == "day" {
+		t := output.Table{Columns: append([]output.Column{{Title: "DAY"}}, numbers...)}
+		for _, day := range d.Days {
+			t.Rows = append(t.Rows, append(output.T(day.Date), cells(day.Sums)...))
+		}
+		t.Rows = append(t.Rows, append(output.T("total"), cells(d.Total)...))
+		return t
+	}
+	t := output.Table{Columns: append([]output.Column{{Title: "JOB", Keep: true}, {Title: "OWNER", Yield: 3}, {Title: "STATE", Yield: 2}}, numbers...), Empty: "no jobs with accelerators in this time"}
+	wide := o.AllNamespaces || o.Team != ""
+	if wide {
+		t.Columns = append([]output.Column{{Title: "NAMESPACE", Yield: 4}}, t.Columns...)
+	}
+	lead := func(namespace string, cells []output.Cell) []output.Cell {
+		if wide {
+			return append(output.T(namespace), cells...)
+		}
+		return cells
+	}
+	for _, j := range d.Jobs {
+		owner := "-"
+		if j.CreatedBy != nil {
+			owner = *j.CreatedBy
+		}
+		t.Rows = append(t.Rows, lead(j.Namespace, append(output.T(j.Name, owner, j.State), cells(j.Sums)...)))
+	}
+	if len(d.Jobs) > 0 {
+		t.Rows = append(t.Rows, lead("", append(output.T("total", "", ""), cells(d.Total)...)))
+	}
+	return t
+}
+
+// text writes device-hours: "12.5 gpu-h".
+func text(h usage.Hours) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		parts = append(parts, strconv.FormatFloat(h[name], 'f', 1, 64)+" "+words.Short(name)+"-h")
+	}
+	return cmp.Or(strings.Join(parts, " + "), "-")
+}
+
+// notes says what the numbers cannot know.
+func (o *Options) notes(d *usage.Document) {
+	f := o.Factory
+	known := "no job"
+	if d.KnownSince != nil {
+		known = fmt.Sprintf("jobs since %s", d.KnownSince.Format("2006-01-02 15:04"))
+	}
+	f.Notef("note: the cluster knows %s (UTC); deleted jobs are not counted", known)
+	if d.Incomplete > 0 {
+		f.Notef("note: %s had quota before a preemption that the cluster no longer records", words.Count(d.Incomplete, "job", "jobs"))
+	}
+}

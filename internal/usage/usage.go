@@ -1,0 +1,199 @@
+// Package usage sums up what jobs used of accelerators, and how long they waited for them, from
+// their timelines. It is pure arithmetic.
+package usage
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+)
+
+// Schema is the name and version of the JSON. Fields may be added within a version.
+const Schema = "hyperpod.get-usage/v1"
+
+// Span is a time from From to To.
+type Span struct{ From, To time.Time }
+
+// within returns the part of the span between two times, 0 for none.
+func (s Span) within(from, to time.Time) time.Duration {
+	if s.From.After(from) {
+		from = s.From
+	}
+	if s.To.Before(to) {
+		to = s.To
+	}
+	return max(0, to.Sub(from))
+}
+
+// Job is a job as far as the cluster knows it.
+type Job struct {
+	Namespace, Name, Kind, Team, Owner, State string
+	// Devices are the accelerators of all its pods, by resource.
+	Devices map[string]int64
+	// Held and Waited are when it had quota, and when it waited for it.
+	Held, Waited []Span
+	// Incomplete reports that it had quota at times that are not recorded.
+	Incomplete bool
+	// Borrowed is what it borrows now, since BorrowedSince; nil where that is not known.
+	Borrowed      map[string]int64
+	BorrowedSince time.Time
+}
+
+// Hours are device-hours by resource.
+type Hours map[string]float64
+
+func (h Hours) add(devices map[string]int64, d time.Duration) {
+	for name, n := range devices {
+		if hours := float64(n) * d.Hours(); hours > 0 {
+			h[name] += hours
+		}
+	}
+}
+
+// Sums are the device-hours of jobs.
+type Sums struct {
+	// Used is while they had quota, Waited while they waited for it. Borrowed is the part of Used
+	// that jobs with quota now have borrowed, as far as known.
+	Used, Waited, Borrowed Hours
+}
+
+func newSums() Sums { return Sums{Hours{}, Hours{}, Hours{}} }
+
+// add adds what a job used and waited between two times.
+func (s Sums) add(j Job, from, to, now time.Time) {
+	for _, span := range j.Held {
+		s.Used.add(j.Devices, span.within(from, to))
+	}
+	for _, span := range j.Waited {
+		s.Waited.add(j.Devices, span.within(from, to))
+	}
+	s.Borrowed.add(j.Borrowed, Span{j.BorrowedSince, now}.within(from, to))
+}
+
+// JobRow is a job of a report.
+type JobRow struct {
+	Name, Namespace, Kind string
+	Team, CreatedBy       *string
+	State                 string
+	Sums
+	// Incomplete reports that the job had quota before what the cluster records.
+	Incomplete bool
+}
+
+// DayRow is a day of a report, in UTC.
+type DayRow struct {
+	Date string // 2006-01-02
+	Sums
+}
+
+// Document is the report.
+type Document struct {
+	Schema   string
+	From, To time.Time
+	// KnownSince is when the oldest job that still exists was created, null without jobs.
+	KnownSince *time.Time
+	Total      Sums
+	Jobs       []JobRow
+	Days       []DayRow
+	// Incomplete counts the jobs that are not fully recorded, WithoutDevices those that
+	// request no accelerators and are left out.
+	Incomplete, WithoutDevices int
+}
+
+// Build sums up jobs between two times; to is now.
+func Build(list []Job, from, to time.Time) *Document {
+	d := &Document{Schema: Schema, From: from.UTC(), To: to.UTC(), Total: newSums(), Jobs: []JobRow{}, Days: []DayRow{}}
+	for day := from.UTC().Truncate(24 * time.Hour); day.Before(to); day = day.Add(24 * time.Hour) {
+		row := DayRow{Date: day.Format(time.DateOnly), Sums: newSums()}
+		begin, end := day, day.Add(24*time.Hour)
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		for _, j := range list {
+			row.Sums.add(j, begin, end, to)
+		}
+		d.Days = append(d.Days, row)
+	}
+	for _, j := range list {
+		if len(j.Devices) == 0 {
+			d.WithoutDevices++
+			continue
+		}
+		row := JobRow{Name: j.Name, Namespace: j.Namespace, Kind: j.Kind, Team: orNull(j.Team), CreatedBy: orNull(j.Owner), State: j.State, Sums: newSums(), Incomplete: j.Incomplete}
+		row.Sums.add(j, from, to, to)
+		if len(row.Used)+len(row.Waited) == 0 {
+			continue // all before the time
+		}
+		if d.Total.add(j, from, to, to); j.Incomplete {
+			d.Incomplete++
+		}
+		d.Jobs = append(d.Jobs, row)
+	}
+	slices.SortStableFunc(d.Jobs, func(a, b JobRow) int {
+		return cmp.Or(cmp.Compare(total(b.Used), total(a.Used)), cmp.Compare(total(b.Waited), total(a.Waited)), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return d
+}
+
+func total(h Hours) (sum float64) {
+	for _, name := range slices.Sorted(maps.Keys(h)) { // the same order gives the same sum
+		sum += h[name]
+	}
+	return sum
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Spans returns when a job had quota and when it waited for it, from its timeline. incomplete
+// reports that it lost quota whose begin is not recorded.
+func Spans(timeline []jobs.Moment, now time.Time) (held, waited []Span, incomplete bool) {
+	var since, waits time.Time
+	over := false
+	end := func(list []Span, from *time.Time, to time.Time) []Span {
+		if !from.IsZero() && to.After(*from) {
+			list = append(list, Span{*from, to})
+		}
+		*from = time.Time{}
+		return list
+	}
+	for _, m := range timeline {
+		if over {
+			break
+		}
+		switch m.Step {
+		case jobs.Created, jobs.Queued, jobs.Waits:
+			if since.IsZero() && waits.IsZero() {
+				waits = m.Time
+			}
+		case jobs.QuotaReserved, jobs.Admitted, jobs.Resumed, jobs.Ran:
+			waited = end(waited, &waits, m.Time)
+			if since.IsZero() {
+				since = m.Time
+			}
+		case jobs.WasPreempted, jobs.Evicted:
+			incomplete = incomplete || since.IsZero()
+			held = end(held, &since, m.Time)
+			waits = m.Time
+		case jobs.Deactivated, jobs.Stopped:
+			held = end(held, &since, m.Time)
+			waited = end(waited, &waits, m.Time)
+		case jobs.Finished:
+			held = end(held, &since, m.Time)
+			waited = end(waited, &waits, m.Time)
+			over = true
+		}
+	}
+	return end(held, &since, now), end(waited, &waits, now), incomplete
+}
