@@ -20,7 +20,7 @@ var order = [][]string{
 	{"values", "parse"},
 	{"fixed", "resolve", "catalogue"},
 	{"overlay", "validate"},
-	{"render", "team", "v2config"},
+	{"render", "team", "v2config", "sbatch"},
 	{"convert", "recipe"},
 }
 

@@ -341,7 +341,7 @@ func TestFormats(t *testing.T) {
 				continue
 			}
 			with := append(slices.Clone(fields), "-o", format+arguments[format])
-			if !slices.Contains(clusterless, d.name) {
+			if !slices.Contains(clusterless, d.name) && !strings.Contains(args, "--sandbox=") {
 				with = append(with, "--sandbox")
 			}
 			if d.name == "create-cluster" { // it exists after the first format

@@ -50,8 +50,8 @@ The free accelerators come from the nodes and pods of the cluster. With
 The command reads the clusters in parallel and does not change the kubeconfig. A
 cluster that cannot be read keeps its rows, with the counts that SageMaker has.
 
-With --watch, the clusters are read every 30 seconds. A terminal shows the list as
-it is; elsewhere each changed row is a line.`,
+With --watch, the clusters are read every 30 seconds. A terminal shows the
+current list; elsewhere each changed row is a line.`,
 		Example: `  hyperpod get-clusters --region us-west-2
   hyperpod get-clusters --clusters ml-prod,ml-dev -n hyperpod-ns-ml-engineers
   hyperpod get-clusters --group -o json
