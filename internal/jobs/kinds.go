@@ -9,6 +9,14 @@ import (
 
 // ended is the state of a job that is over.
 func ended(j state.Job, w *state.Workload) (Status, bool) {
+	s, ok := end(j, w)
+	if j.Kind.Serves && s.State == Succeeded {
+		return Status{}, false // what serves runs until it is deleted
+	}
+	return s, ok
+}
+
+func end(j state.Job, w *state.Workload) (Status, bool) {
 	for _, kind := range []string{"Succeeded", "Complete", "Completed", "SuccessCriteriaMet"} {
 		if c, ok := holds(j.Conditions, kind); ok {
 			return over(Succeeded, j, c), true
@@ -39,6 +47,13 @@ func ended(j state.Job, w *state.Workload) (Status, bool) {
 	case kinds.RayNodes:
 		if strings.EqualFold(j.Phase, "failed") {
 			return over(Failed, j, c), true
+		}
+	case kinds.Described:
+		switch phase := j.Kind.Status.PhaseOf(j.Phase); {
+		case phase == kinds.Failed:
+			return over(Failed, j, c), true
+		case phase == kinds.Succeeded:
+			return over(Succeeded, j, c), true
 		}
 	}
 	if w != nil {
@@ -76,6 +91,8 @@ func active(j state.Job, w *state.Workload) Status {
 		return rayCluster(j, start)
 	case kinds.Batch, kinds.JobGroups:
 		return counted(j, start)
+	case kinds.Described:
+		return described(j, start)
 	}
 	if c, ok := holds(j.Conditions, "Restarting"); ok {
 		return Status{State: Restarting, Since: c.LastTransitionTime, Reason: c.Reason, Message: c.Message}
@@ -127,6 +144,24 @@ func rayCluster(j state.Job, start Status) Status {
 		start.Reason, start.Message = c.Reason, c.Message
 	}
 	return start
+}
+
+// described is for kinds whose description says where their status is.
+func described(j state.Job, start Status) Status {
+	at := Status{State: start.State, Since: start.Since, Reason: j.Reason, Message: j.Message}
+	if j.Start != nil {
+		at.Since = *j.Start
+	}
+	if len(j.Kind.Status.Ready) > 0 {
+		for _, r := range j.Replicas {
+			if r.Ready > 0 {
+				at.State = Running
+			}
+		}
+		return at
+	}
+	at.State = State(j.Kind.Status.PhaseOf(j.Phase))
+	return at
 }
 
 // counted is for kinds that tell by numbers: batch Jobs and JobSets.

@@ -56,10 +56,12 @@ func Ended(p state.Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Fail
 
 // jobOf is the name of a pod's job, "" if it has none.
 func jobOf(p state.Pod) string {
-	for _, k := range kinds.Jobs() {
-		if name := p.Labels[k.PodLabel]; name != "" {
-			return name
+	var controller state.Owner
+	for _, o := range p.Owners {
+		if o.Controller {
+			controller = o
 		}
 	}
-	return ""
+	name, _ := kinds.JobOfPod(p.Name, p.Labels, controller.Kind, controller.Name)
+	return name
 }

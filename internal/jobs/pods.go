@@ -184,9 +184,50 @@ func Match(jobs []state.Job, workloads []state.Workload) []*state.Workload {
 	}
 	out := make([]*state.Workload, len(jobs))
 	for i := range jobs {
-		out[i] = byOwner[jobs[i].UID]
+		switch j := &jobs[i]; {
+		case j.Kind.OnePod:
+			out[i] = ofPods(*j, workloads)
+		case byOwner[j.UID] != nil || !j.Kind.Itself:
+			out[i] = byOwner[j.UID]
+		default: // a group of pods: its Workload has all of them as owners
+			for at := range workloads {
+				if w := &workloads[at]; slices.ContainsFunc(w.Owners, func(o state.Owner) bool { return o.UID == j.UID }) {
+					out[i] = w
+				}
+			}
+		}
 	}
 	return out
+}
+
+// ofPods returns the Workload that tells the most of a job whose pods have one each: one
+// that waits, else the newest. The owner is a pod, named after the job, its template and
+// five characters.
+func ofPods(j state.Job, workloads []state.Workload) *state.Workload {
+	var found *state.Workload
+	for i := range workloads {
+		w := &workloads[i]
+		if w.Namespace != j.Namespace || !slices.ContainsFunc(w.Owners, func(o state.Owner) bool {
+			return o.Kind == kinds.Pod.Kind && madeFor(o.Name, j.Name)
+		}) {
+			continue
+		}
+		_, admitted := holds(w.Conditions, "Admitted")
+		if found != nil {
+			_, before := holds(found.Conditions, "Admitted")
+			if admitted && !before || admitted == before && !better(w, found) {
+				continue
+			}
+		}
+		found = w
+	}
+	return found
+}
+
+// madeFor reports whether a Deployment's pod has a name that its ReplicaSets give.
+func madeFor(pod, deployment string) bool {
+	rest, ok := strings.CutPrefix(pod, deployment+"-")
+	return ok && strings.Count(rest, "-") == 1
 }
 
 func better(w, old *state.Workload) bool {

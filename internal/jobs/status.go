@@ -114,6 +114,7 @@ type Status struct {
 // The reasons of a status that no other component words.
 const (
 	Deleting          = "Deleting"                   // its deletion has begun
+	ScaledToZero      = "ScaledToZero"               // it serves, and no replicas are wanted
 	SuspendField      = "Suspended"                  // its suspend field is set and no queue resumes it
 	NoWorkload        = "NoWorkload"                 // Kueue has not created its Workload
 	DeactivatedReason = "Deactivated"                // its Workload is not active
@@ -177,6 +178,9 @@ func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 
 // held is the state of a job that may not run.
 func held(j state.Job, w *state.Workload) (Status, bool) {
+	if j.Kind.Serves && len(j.Kind.SuspendPath) == 0 && Wanted(j) == 0 {
+		return Status{State: Suspended, Reason: ScaledToZero}, true
+	}
 	if w == nil {
 		switch {
 		case !j.Suspended:
@@ -185,6 +189,9 @@ func held(j state.Job, w *state.Workload) (Status, bool) {
 			return Status{State: Suspended, Since: since(j.Conditions, "Suspended"), Reason: SuspendField}, true
 		}
 		return Status{State: Pending, Reason: NoWorkload}, true
+	}
+	if apart := j.Kind.OnePod || len(j.Kind.GroupsAt) > 0; apart && runs(j) {
+		return Status{}, false // some of its Workloads may wait
 	}
 	if !w.Active {
 		s := Status{State: Suspended, Reason: DeactivatedReason}

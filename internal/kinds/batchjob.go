@@ -7,10 +7,23 @@ var BatchJob = Job{
 	SuspendPath: path("spec.suspend"),
 	Roles:       []Role{{Path: path("spec"), Name: "worker", Replicas: path("parallelism"), AtMost: path("completions"), Template: path("template")}},
 	NeedsQueue:  true,
-	Operator:    "Kubernetes",
+	Selector:    QueueLabel,
+	Operator:    Kubernetes,
 	Style:       Batch,
 	Numbers:     Numbers{Index: completionIndexLabel},
 	Policy:      Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
+	Made: func(p Planned) (string, map[string]string) {
+		_, number := p.numbered()
+		labels := map[string]string{"job-name": p.Name, "batch.kubernetes.io/controller-uid": p.UID, "controller-uid": p.UID}
+		if Text(p.Object, "spec", "completionMode") != "Indexed" {
+			return p.Name + "-", labels
+		}
+		labels[completionIndexLabel] = number
+		return p.Name + "-" + number + "-", labels
+	},
 }
+
+// Kubernetes is the operator of the kinds that every cluster serves.
+const Kubernetes = "Kubernetes"
 
 const completionIndexLabel = "batch.kubernetes.io/job-completion-index"

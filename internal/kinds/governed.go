@@ -24,18 +24,12 @@ func GovernedFor(group, kind string) (Governed, bool) {
 func governed() []Governed {
 	template := [][]string{path("spec.template")}
 	return []Governed{
-		{Kind: "Pod"},
 		{Kind: "ReplicationController", Templates: template},
-		{Group: "apps", Kind: "Deployment", Templates: template},
-		{Group: "apps", Kind: "StatefulSet", Templates: template},
 		{Group: "apps", Kind: "ReplicaSet", Templates: template},
 		{Group: "apps", Kind: "DaemonSet", Templates: template},
 		{Group: "batch", Kind: "CronJob", Templates: [][]string{path("spec.jobTemplate.spec.template")}, QueueAt: path("spec.jobTemplate")},
-		{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet",
-			Templates: [][]string{path("spec.leaderWorkerTemplate.leaderTemplate"), path("spec.leaderWorkerTemplate.workerTemplate")}},
 		{Group: "trainer.kubeflow.org", Kind: "TrainJob"},
 		{Group: "workload.codeflare.dev", Kind: "AppWrapper"},
-		{Group: "ray.io", Kind: "RayService", Templates: [][]string{path("spec.rayClusterConfig.headGroupSpec.template"), path("spec.rayClusterConfig.workerGroupSpecs.*.template")}},
 		{Group: "sparkoperator.k8s.io", Kind: "SparkApplication"},
 	}
 }

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,10 +14,22 @@ type Job struct {
 	// PodLabelFrom is given, the text that it leads to in the object (PodSelector).
 	PodLabel     string
 	PodLabelFrom []string
-	// SuspendPath leads to the boolean that suspends a job.
+	// SelectorAt leads to the labels that select a job's pods, for kinds that name them.
+	SelectorAt []string
+	// Itself: the object is the pod.
+	Itself bool
+	// OnePod: Kueue makes a Workload of each pod, owned by the pod.
+	OnePod bool
+	// GroupsAt leads to the number of groups. Kueue makes a Workload of each.
+	GroupsAt []string
+	// SuspendPath leads to the boolean that suspends a job; nil for kinds without one,
+	// whose pods Kueue holds.
 	SuspendPath []string
 	// Roles lead to the parts of a job that become pods.
 	Roles []Role
+	// PartsOf finds the parts of kinds that do not have them at fixed places; they have no
+	// Roles.
+	PartsOf func(object map[string]any) []Part
 	// NeedsQueue: the kind also serves things that are not training jobs, so only
 	// objects with a queue label count as jobs (batch Job, RayCluster).
 	NeedsQueue bool
@@ -24,10 +37,36 @@ type Job struct {
 	Operator string
 	// Style is how the operator reports the status.
 	Style Style
+	// Status says where the status is, for Style Described.
+	Status Status
+	// Serves: objects run until they are deleted; none of them succeeds.
+	Serves bool
+	// Uncontrolled: an object that a controller made is a part of something else.
+	Uncontrolled bool
+	// Beside: objects of the kind also go along with a job of another kind.
+	Beside bool
+	// Selector is a label selector of the objects that can count as jobs, "" for all.
+	Selector string
 	// Numbers is how the operator numbers and labels pods.
 	Numbers Numbers
 	// Policy is where the limits of a run are.
 	Policy Policy
+	// Made is what the operator calls and labels its pods, beside PodLabel; nil for
+	// JOB-ROLE-NUMBER and no labels.
+	Made func(Planned) (name string, labels map[string]string)
+	// RestartPolicy is the operator's default for pods, "" for OnFailure.
+	RestartPolicy string
+	// Says is the operator's message of a condition, nil for "KIND NAME is WHAT.".
+	Says func(namespace, name, what string) string
+}
+
+// Planned is one pod of a job as the operator plans it: the Index-th of a part. A name
+// that ends in "-" gets a random end.
+type Planned struct {
+	Name, UID string // of the job
+	Object    map[string]any
+	Part      Part
+	Index     int64
 }
 
 // Style is a form of status that kinds share.
@@ -41,7 +80,49 @@ const (
 	JobGroups Style = "JobGroups"
 	RayRun    Style = "RayRun"
 	RayNodes  Style = "RayNodes"
+	// Described is the style of kinds whose description says where their status is.
+	Described Style = "Described"
 )
+
+// Phase is what the words of an operator mean for a job.
+type Phase string
+
+// The phases of a job that an operator starts. A job is Starting with any other word.
+const (
+	Starting   Phase = "Starting"
+	Running    Phase = "Running"
+	Restarting Phase = "Restarting"
+	Succeeded  Phase = "Succeeded"
+	Failed     Phase = "Failed"
+)
+
+// Status says where a status of no common style is: in a word, or in the number of pods
+// that are ready.
+type Status struct {
+	// Word leads to the word, and Words are those that the operator uses, by what they
+	// mean, the usual one first. Waits is the word of a suspended job, "" where there is none.
+	Word  []string
+	Words map[Phase][]string
+	Waits string
+	// Ready leads to the number of ready pods, and Wanted to the number that there should
+	// be; Each pods stand behind one of that number (1 without it). A job runs as long as
+	// some are ready.
+	Ready, Wanted []string
+	// Reason and Message lead to texts beside the word.
+	Reason, Message []string
+	// Since leads to the time of the start, and Ended to the one of the end.
+	Since, Ended []string
+}
+
+// PhaseOf returns what a word of the operator means.
+func (s Status) PhaseOf(word string) Phase {
+	for phase, words := range s.Words {
+		if slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, word) }) {
+			return phase
+		}
+	}
+	return Starting
+}
 
 // Numbers has the labels that give a pod's role and its number there.
 type Numbers struct {
@@ -81,20 +162,28 @@ type Role struct {
 	AtMost []string
 	// Template leads, below Path, to the pod template.
 	Template []string
+	// Spares leads, below Path, to a number of pods that stand by. They hold quota too.
+	Spares []string
+	// LessOne leads, below Path, to a template that takes the place of one pod of each
+	// of the Replicas.
+	LessOne []string
+	// PodSet is what Kueue calls the pods, "" for the role's name.
+	PodSet string
 }
 
 func path(s string) []string { return strings.Split(s, ".") }
 
 // Jobs returns every job kind, in the order people should see them.
 func Jobs() []Job {
-	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TFJob, XGBoostJob, JAXJob, PaddleJob}
+	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TFJob, XGBoostJob, JAXJob, PaddleJob,
+		RayService, DeploymentKind, StatefulSetKind, LeaderWorkerSet, PodKind}
 }
 
 // Installed reports an API group that an operator brings, so that a cluster may not serve
 // it, or at several versions.
 func Installed(group string) bool {
 	return group == KueueGroup || group == VisibilityGroup ||
-		group != BatchJob.Group && slices.ContainsFunc(Jobs(), func(j Job) bool { return j.Group == group })
+		slices.ContainsFunc(Jobs(), func(j Job) bool { return j.Group == group && j.Operator != Kubernetes })
 }
 
 // JobNames returns the kinds' names, in the same order.
@@ -104,6 +193,27 @@ func JobNames() []string {
 		out = append(out, j.Kind)
 	}
 	return out
+}
+
+// JobOfPod returns the name of the job that a pod belongs to by its labels and its
+// controller, "" where they name none. longer: the name may be longer than the job's, with
+// which it begins (a RayJob's pods have its RayCluster's).
+func JobOfPod(name string, labels map[string]string, controllerKind, controller string) (job string, longer bool) {
+	for _, k := range Jobs() {
+		if n := labels[k.PodLabel]; n != "" && k.PodLabel != "" {
+			job, longer = n, longer || len(k.PodLabelFrom) > 0
+		}
+	}
+	switch {
+	case job != "":
+	case controllerKind == "ReplicaSet" && labels[templateHashLabel] != "":
+		job = strings.TrimSuffix(controller, "-"+labels[templateHashLabel])
+	case controllerKind == StatefulSet.Kind, controllerKind == Deployment.Kind:
+		job = controller
+	case controllerKind == "" && labels[ManagedLabel] != "":
+		job = name
+	}
+	return job, longer
 }
 
 // JobFor returns the job kind of an object's apiVersion and kind. The version
@@ -119,6 +229,25 @@ func JobFor(apiVersion, kind string) (Job, bool) {
 		}
 	}
 	return Job{}, false
+}
+
+// Main returns which of n objects is the job that the others go along with: those of
+// kinds that also serve a job (Deployments) only where there is no other. It returns all
+// that could be; none where no object is a job.
+func Main(n int, of func(i int) (apiVersion, kind string)) (jobs []int) {
+	var beside []int
+	for i := range n {
+		switch k, ok := JobFor(of(i)); {
+		case ok && k.Beside:
+			beside = append(beside, i)
+		case ok:
+			jobs = append(jobs, i)
+		}
+	}
+	if len(jobs) == 0 && len(beside) > 0 {
+		jobs = beside[:1]
+	}
+	return jobs
 }
 
 // JobNamed returns the job kind that a person means by kind, plural or
@@ -145,11 +274,18 @@ type Part struct {
 	Name     string
 	Replicas int64
 	Template map[string]any
+	// Spares are pods that stand by.
+	Spares int64
+	// PodSet is what Kueue calls the part, "" for its only one.
+	PodSet string
 }
 
 // Parts returns the roles of a job object in a stable order (maps by key, lists
 // by position). Parts that are missing or of the wrong type are left out.
 func (j Job) Parts(object map[string]any) []Part {
+	if j.PartsOf != nil {
+		return j.PartsOf(object)
+	}
 	var out []Part
 	for _, r := range j.Roles {
 		walk(object, r.Path, "", func(key string, part map[string]any) {
@@ -159,6 +295,10 @@ func (j Job) Parts(object map[string]any) []Part {
 				if s, ok := part[r.NameKey].(string); ok && r.NameKey != "" {
 					p.Name = s
 				}
+			}
+			p.Spares, _ = number(part, r.Spares)
+			if p.PodSet = r.PodSet; p.PodSet == "" && (r.Name != "" || r.NameKey == "" || part[r.NameKey] != nil) {
+				p.PodSet = p.Name
 			}
 			if t, ok := lookup(part, r.Template).(map[string]any); ok {
 				p.Template = t
@@ -189,17 +329,41 @@ func (r Role) pods(part map[string]any) int64 {
 	case ok:
 		replicas = min(replicas, bound)
 	}
+	if lookup(part, r.LessOne) != nil && len(r.LessOne) > 0 {
+		each--
+	}
 	return replicas * each
+}
+
+// WorkloadSelector is a label selector of the Workloads of a job with this UID, among
+// others where their labels do not say the job.
+func (j Job) WorkloadSelector(uid string) string {
+	if j.OnePod || j.Itself {
+		return ""
+	}
+	return JobUIDLabel + "=" + uid
 }
 
 // PodSelector returns the label selector of a job object's pods, or "" as long
 // as they are unknown (a RayJob that has no cluster yet).
 func (j Job) PodSelector(object map[string]any) string {
+	if name := Text(object, "metadata", "name"); j.Itself && name != "" {
+		return "metadata.name=" + name
+	}
+	if selects, ok := lookup(object, j.SelectorAt).(map[string]any); ok && len(j.SelectorAt) > 0 {
+		var out []string
+		for _, key := range slices.Sorted(maps.Keys(selects)) {
+			if v, ok := selects[key].(string); ok {
+				out = append(out, key+"="+v)
+			}
+		}
+		return strings.Join(out, ",")
+	}
 	from := j.PodLabelFrom
 	if len(from) == 0 {
 		from = path("metadata.name")
 	}
-	if value, ok := lookup(object, from).(string); ok && value != "" {
+	if value, ok := lookup(object, from).(string); ok && value != "" && j.PodLabel != "" {
 		return j.PodLabel + "=" + value
 	}
 	return ""

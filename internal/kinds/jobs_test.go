@@ -9,6 +9,7 @@ import (
 	mpi "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
 	kubeflow1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
 	ray "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	apps "k8s.io/api/apps/v1"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -73,6 +74,12 @@ func samples() []struct {
 		{RayCluster, ray.RayCluster{Spec: cluster}, rayParts},
 		{JobSet, jobset.JobSet{Spec: jobset.JobSetSpec{Suspend: &yes, ReplicatedJobs: []jobset.ReplicatedJob{replicated("m", 1, 1, 1), replicated("w", 3, 4, 4), replicated("x", 3, 4, 2)}}},
 			[]string{"m 1 m", "w 12 w", "x 6 x"}},
+		{RayService, ray.RayService{Spec: ray.RayServiceSpec{RayClusterSpec: cluster}}, rayParts},
+		{DeploymentKind, apps.Deployment{Spec: apps.DeploymentSpec{Replicas: n(3), Template: template("w")}}, []string{"pod 3 w"}},
+		{StatefulSetKind, apps.StatefulSet{Spec: apps.StatefulSetSpec{Template: template("w")}}, []string{"pod 1 w"}},
+		{PodKind, core.Pod{ObjectMeta: template("w").ObjectMeta}, []string{"pod 1 w"}},
+		{LeaderWorkerSet, json.RawMessage(`{"spec":{"replicas":2,"leaderWorkerTemplate":{"size":4,"leaderTemplate":{"metadata":{"name":"m"}},"workerTemplate":{"metadata":{"name":"w"}}}}}`), []string{"leader 2 m", "worker 6 w"}},
+		{LeaderWorkerSet, json.RawMessage(`{"spec":{"replicas":2,"leaderWorkerTemplate":{"size":4,"workerTemplate":{"metadata":{"name":"w"}}}}}`), []string{"worker 8 w"}},
 		// There are no Go types for this one; the sample follows its documentation.
 		{HyperPodPyTorchJob, json.RawMessage(`{"spec":{"runPolicy":{"suspend":true},"replicaSpecs":[
 			{"name":"pods","replicas":3,"template":{"metadata":{"name":"w"}}},{"name":"one","template":{"metadata":{"name":"m"}}}]}}`), []string{"pods 3 w", "one 1 m"}},
@@ -110,7 +117,7 @@ func TestPartsOfRealTypes(t *testing.T) {
 				t.Errorf("%s: the template of %s is a copy", s.kind.Kind, p.Name)
 			}
 		}
-		if lookup(object, s.kind.SuspendPath) != true {
+		if len(s.kind.SuspendPath) > 0 && lookup(object, s.kind.SuspendPath) != true {
 			t.Errorf("%s: nothing to suspend at %v", s.kind.Kind, s.kind.SuspendPath)
 		}
 	}
@@ -132,7 +139,7 @@ func TestPartsOfOddObjects(t *testing.T) {
 		"the template is null": {"spec": map[string]any{"template": nil}},
 	} {
 		for _, k := range Jobs() {
-			if got := k.Parts(object); len(got) != 0 {
+			if got := k.Parts(object); len(got) != 0 && !k.Itself {
 				t.Errorf("%s of %s: %v", k.Kind, name, got)
 			}
 		}
@@ -187,7 +194,7 @@ func TestJobFor(t *testing.T) {
 			t.Errorf("another version of %s: %v", k.Kind, ok)
 		}
 	}
-	for _, bad := range [][2]string{{"v1", "Job"}, {"", "Job"}, {"batch/v1", "job"}, {"batch/v1", "PyTorchJob"}, {"example.com/v1", "PyTorchJob"}, {"v1", "Pod"}} {
+	for _, bad := range [][2]string{{"v1", "Job"}, {"", "Job"}, {"batch/v1", "job"}, {"batch/v1", "PyTorchJob"}, {"example.com/v1", "PyTorchJob"}, {"v1", "Service"}} {
 		if got, ok := JobFor(bad[0], bad[1]); ok {
 			t.Errorf("%v is %s", bad, got.Kind)
 		}
@@ -197,7 +204,7 @@ func TestJobFor(t *testing.T) {
 func TestJobNamed(t *testing.T) {
 	for name, want := range map[string]string{"PyTorchJob": "PyTorchJob", "pytorchjobs": "PyTorchJob", "PYTORCHJOB": "PyTorchJob", "pytorchjobs.kubeflow.org": "PyTorchJob",
 		"pytorchjob.kubeflow.org": "PyTorchJob", "job": "Job", "jobs": "Job", "jobs.batch": "Job", "rayjob": "RayJob", "jobset.jobset.x-k8s.io": "JobSet",
-		"": "", "pods": "", "pytorchjobs.batch": "", "pytorch": ""} {
+		"": "", "pods": "Pod", "pytorchjobs.batch": "", "pytorch": ""} {
 		got, ok := JobNamed(name)
 		if got.Kind != want || ok != (want != "") {
 			t.Errorf("%q: %q %v", name, got.Kind, ok)

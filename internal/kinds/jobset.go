@@ -1,5 +1,10 @@
 package kinds
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // JobSet is a set of groups of batch Jobs (v1alpha2).
 var JobSet = Job{
 	Resource:    Resource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Plural: "jobsets", Kind: "JobSet", Namespaced: true},
@@ -14,6 +19,25 @@ var JobSet = Job{
 		return name, jobSetIndex(labels, roles[name])
 	}},
 	Policy: Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished"},
+	Made: func(p Planned) (string, map[string]string) {
+		pods := JobSetPods(p.Object, p.Part.Name)
+		job, inner := strconv.FormatInt(p.Index/pods, 10), strconv.FormatInt(p.Index%pods, 10)
+		return fmt.Sprintf("%s-%s-%s-%s-", p.Name, p.Part.Name, job, inner), map[string]string{replicatedJobLabel: p.Part.Name,
+			jobIndexLabel: job, completionIndexLabel: inner, "jobset.sigs.k8s.io/restart-attempt": "0"}
+	},
+}
+
+// JobSetPods returns the number of pods of each job of a JobSet's replicated job.
+func JobSetPods(object map[string]any, name string) int64 {
+	jobs, _ := At(object, "spec", "replicatedJobs").([]any)
+	for _, r := range jobs {
+		if m, ok := r.(map[string]any); ok && m["name"] == name {
+			if n, ok := number(m, path("template.spec.parallelism")); ok {
+				return max(1, n)
+			}
+		}
+	}
+	return 1
 }
 
 const (

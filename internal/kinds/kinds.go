@@ -62,7 +62,7 @@ func All() []Resource {
 		out = append(out, j.Resource)
 	}
 	return append(out,
-		Namespace, Node, Pod, Event, ConfigMap, LimitRange, ServiceAccount, Service, Deployment, PriorityClass,
+		Namespace, Node, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass,
 		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,
 		SelfSubjectAccessReview)
 }
@@ -85,7 +85,8 @@ var (
 	ServiceAccount = Resource{Version: "v1", Plural: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Short: []string{"sa"}}
 	Service        = Resource{Version: "v1", Plural: "services", Kind: "Service", Namespaced: true, Short: []string{"svc"}}
 
-	Deployment = Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true, Short: []string{"deploy"}}
+	Deployment  = Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true, Short: []string{"deploy"}}
+	StatefulSet = Resource{Group: "apps", Version: "v1", Plural: "statefulsets", Kind: "StatefulSet", Namespaced: true, Short: []string{"sts"}}
 
 	PriorityClass = Resource{Group: "scheduling.k8s.io", Version: "v1", Plural: "priorityclasses", Kind: "PriorityClass", Short: []string{"pc"}}
 
@@ -138,6 +139,10 @@ const (
 	QueueLabel    = "kueue.x-k8s.io/queue-name"
 	PriorityLabel = "kueue.x-k8s.io/priority-class"
 	JobUIDLabel   = "kueue.x-k8s.io/job-uid"
+	// Gate is the scheduling gate by which Kueue holds pods.
+	Gate = "kueue.x-k8s.io/admission"
+	// ManagedLabel marks the pods that Kueue governs one by one or as a group.
+	ManagedLabel = "kueue.x-k8s.io/managed"
 
 	ManagedQueueLabel    = "sagemaker.amazonaws.com/sagemaker-managed-queue"
 	QuotaAllocationLabel = "sagemaker.amazonaws.com/quota-allocation-id"

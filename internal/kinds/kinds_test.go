@@ -72,11 +72,11 @@ func TestTheTable(t *testing.T) {
 		}
 	}
 	for _, j := range Jobs() {
-		if j.PodLabel == "" || len(j.SuspendPath) == 0 || len(j.Roles) == 0 || j.Operator == "" || !j.Namespaced {
+		if j.PodLabel == "" && len(j.SelectorAt) == 0 && !j.Itself || len(j.Roles) == 0 && j.PartsOf == nil || j.Operator == "" || !j.Namespaced {
 			t.Errorf("%s lacks something: %+v", j.Kind, j)
 		}
 		for _, r := range j.Roles {
-			if len(r.Path) == 0 || len(r.Template) == 0 {
+			if (len(r.Path) == 0 || len(r.Template) == 0) && !j.Itself {
 				t.Errorf("%s has a role without path: %+v", j.Kind, r)
 			}
 		}

@@ -1,5 +1,10 @@
 package kinds
 
+import (
+	"strconv"
+	"strings"
+)
+
 // kubeflow describes a kind of the Kubeflow training operator (v1.9); specs is the field
 // with its roles.
 func kubeflow(kind, plural, specs string) Job {
@@ -13,7 +18,20 @@ func kubeflow(kind, plural, specs string) Job {
 		Numbers:     Numbers{Role: replicaTypeLabel, Index: replicaIndexLabel},
 		Policy: Policy{At: path("spec.runPolicy"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds",
 			Backoff: "backoffLimit", Clean: "cleanPodPolicy"},
+		Made: func(p Planned) (string, map[string]string) {
+			role, number := p.numbered()
+			labels := map[string]string{operatorLabel: strings.ToLower(kind) + "-controller", replicaTypeLabel: role, replicaIndexLabel: number}
+			if role == "master" || role == "chief" {
+				labels[jobRoleLabel] = "master"
+			}
+			return p.Name + "-" + role + "-" + number, labels
+		},
 	}
+}
+
+// numbered returns the pod's role in lower case and its number there.
+func (p Planned) numbered() (role, number string) {
+	return strings.ToLower(p.Part.Name), strconv.FormatInt(p.Index, 10)
 }
 
 // The labels of the training operator and the MPI operator.
@@ -21,4 +39,5 @@ const (
 	replicaTypeLabel  = "training.kubeflow.org/replica-type"
 	replicaIndexLabel = "training.kubeflow.org/replica-index"
 	jobRoleLabel      = "training.kubeflow.org/job-role"
+	operatorLabel     = "training.kubeflow.org/operator-name"
 )

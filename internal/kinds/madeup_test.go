@@ -36,10 +36,10 @@ func TestDescription(t *testing.T) {
 // Every kind says what commands read of it.
 func TestDescriptionsAreComplete(t *testing.T) {
 	for _, k := range Jobs() {
-		if k.Style == "" || k.PodLabel == "" || len(k.SuspendPath) == 0 || len(k.Roles) == 0 || k.Operator == "" {
+		if k.Style == "" || k.PodLabel == "" && len(k.SelectorAt) == 0 && !k.Itself || len(k.Roles) == 0 && k.PartsOf == nil || k.Operator == "" {
 			t.Errorf("%s lacks a part: %+v", k.Kind, k)
 		}
-		if Installed(k.Group) == (k.Group == "batch") {
+		if Installed(k.Group) == (k.Operator == Kubernetes) {
 			t.Errorf("%s: its group is taken for the wrong one", k.Kind)
 		}
 	}

@@ -1,6 +1,9 @@
 package kinds
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // MPIJob is the kind of the MPI operator (v0.6). Its launcher starts the workers.
 var MPIJob = mpiJob()
@@ -15,6 +18,24 @@ func mpiJob() Job {
 		}
 		return role, index(labels[replicaIndexLabel])
 	}}
+	j.Made = func(p Planned) (string, map[string]string) {
+		role, number := p.numbered()
+		labels := map[string]string{operatorLabel: "mpi-operator", jobRoleLabel: role}
+		if role == launcher {
+			return p.Name + "-launcher-", labels
+		}
+		labels[replicaIndexLabel] = number
+		return p.Name + "-" + role + "-" + number, labels
+	}
+	j.Says = func(namespace, name, what string) string {
+		switch what {
+		case "suspended", "resumed":
+			return "MPIJob " + what
+		case "successfully completed":
+			return fmt.Sprintf("MPIJob %s/%s successfully completed.", namespace, name)
+		}
+		return fmt.Sprintf("MPIJob %s/%s is %s.", namespace, name, what)
+	}
 	return j
 }
 

@@ -13,7 +13,13 @@ var RayJob = Job{
 	Operator:     "KubeRay operator",
 	Style:        RayRun,
 	Numbers:      Numbers{Place: rayPlace, Unranked: true},
-	Policy:       Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
+	Made: func(p Planned) (string, map[string]string) {
+		name, labels := rayPod(RayClusterOf(p.Name, p.UID, p.Object), p)
+		labels["ray.io/originated-from-crd"], labels["ray.io/originated-from-cr-name"] = "RayJob", p.Name
+		return name, labels
+	},
+	RestartPolicy: "Always",
+	Policy:        Policy{At: path("spec"), TTL: "ttlSecondsAfterFinished", Deadline: "activeDeadlineSeconds", Backoff: "backoffLimit"},
 }
 
 // RayCluster is KubeRay's kind for a cluster that serves until it is deleted (v1).
@@ -23,9 +29,58 @@ var RayCluster = Job{
 	SuspendPath: path("spec.suspend"),
 	Roles:       rayRoles("spec"),
 	NeedsQueue:  true,
+	Selector:    QueueLabel,
 	Operator:    "KubeRay operator",
 	Style:       RayNodes,
 	Numbers:     Numbers{Place: rayPlace, Unranked: true},
+	Made:        func(p Planned) (string, map[string]string) { return rayPod(p.Name, p) },
+	Serves:      true,
+
+	RestartPolicy: "Always",
+}
+
+// RayService is KubeRay's kind for serving models (v1). A service that Kueue holds has a
+// suspended cluster.
+var RayService = Job{
+	Resource:     rayResource("RayService", "rayservices"),
+	PodLabel:     "ray.io/cluster",
+	PodLabelFrom: path("status.activeServiceStatus.rayClusterName"),
+	SuspendPath:  path("spec.rayClusterConfig.suspend"),
+	Roles:        rayRoles("spec.rayClusterConfig"),
+	Operator:     "KubeRay operator",
+	Style:        Described,
+	Serves:       true,
+	Status:       Status{Word: path("status.serviceStatus"), Words: map[Phase][]string{Running: {"Running"}}},
+	Numbers:      Numbers{Place: rayPlace, Unranked: true},
+	Made: func(p Planned) (string, map[string]string) {
+		cluster := Text(p.Object, "status", "activeServiceStatus", "rayClusterName")
+		if cluster == "" {
+			cluster = p.Name + "-" + p.UID[:min(5, len(p.UID))]
+		}
+		name, labels := rayPod(cluster, p)
+		labels["ray.io/originated-from-crd"], labels["ray.io/originated-from-cr-name"] = "RayService", p.Name
+		return name, labels
+	},
+	RestartPolicy: "Always",
+}
+
+// RayClusterOf returns the name of a RayJob's cluster: the one in its status, else the one
+// that it will get.
+func RayClusterOf(name, uid string, object map[string]any) string {
+	if n := Text(object, "status", "rayClusterName"); n != "" {
+		return n
+	}
+	return name + "-" + uid[:min(5, len(uid))]
+}
+
+// rayPod names and labels a pod of a Ray cluster.
+func rayPod(cluster string, p Planned) (string, map[string]string) {
+	labels := map[string]string{"ray.io/cluster": cluster, "ray.io/is-ray-node": "yes", rayNodeTypeLabel: "worker", rayGroupLabel: p.Part.Name}
+	if p.Part.Name == rayHead {
+		labels[rayNodeTypeLabel], labels[rayGroupLabel] = rayHead, "headgroup"
+		return cluster + "-head-", labels
+	}
+	return cluster + "-" + p.Part.Name + "-worker-", labels
 }
 
 func rayResource(kind, plural string) Resource {

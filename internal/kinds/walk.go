@@ -91,3 +91,6 @@ func Text(object any, keys ...string) string {
 	s, _ := lookup(object, keys).(string)
 	return s
 }
+
+// Number returns the number that a path leads to.
+func Number(object map[string]any, path []string) (int64, bool) { return number(object, path) }

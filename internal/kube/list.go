@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/bounded"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -21,6 +22,17 @@ type ListOptions struct {
 	// MetadataOnly asks for the objects' metadata without spec and status.
 	MetadataOnly bool
 }
+
+// Selecting returns the options for a selector as the descriptions of kinds have them: of
+// labels, or "metadata.name=NAME" for one object.
+func Selecting(selector string) ListOptions {
+	if strings.HasPrefix(selector, nameSelector) {
+		return ListOptions{FieldSelector: selector}
+	}
+	return ListOptions{LabelSelector: selector}
+}
+
+const nameSelector = "metadata.name="
 
 // Page is a whole list: pages of the server are joined.
 type Page[T any] struct {

@@ -65,7 +65,9 @@ func actions(list []string) string {
 func cell(rights []Right) string {
 	var kinds []string
 	for _, r := range jobs() {
-		kinds = append(kinds, r.Group+"/"+r.Resource)
+		if r.Resource != "pods" && r.Resource != "deployments" { // also read for other reasons
+			kinds = append(kinds, r.Group+"/"+r.Resource)
+		}
 	}
 	var out []string
 	for _, r := range rights {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 	"testing"
 
@@ -300,7 +301,7 @@ func TestDiscovery(t *testing.T) {
 	}
 	for _, k := range kinds.Jobs() {
 		found := false
-		for _, r := range object.List(b.must(200, "GET", "/apis/"+k.GroupVersion(), ""), "resources") {
+		for _, r := range object.List(b.must(200, "GET", path.Dir(k.Path("", "")), ""), "resources") {
 			found = found || object.Text(r, "name") == k.Plural && object.Text(r, "kind") == k.Kind
 		}
 		if !found {

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -33,9 +35,19 @@ var kindCases = []struct {
 	{kinds.RayJob, `{entrypoint: python x.py, shutdownAfterJobFinishes: true, rayClusterSpec: {headGroupSpec: {rayStartParams: {}, template: {spec: $C}}, workerGroupSpecs: [{groupName: g, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: {spec: $C}}]}}`, 2, "jobDeploymentStatus=Suspended", "jobStatus=RUNNING", "jobStatus=SUCCEEDED"},
 	{kinds.RayCluster, `{headGroupSpec: {rayStartParams: {}, template: {spec: $C}}, workerGroupSpecs: [{groupName: g, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: {spec: $C}}]}`, 2, "state=suspended", "state=ready", "state=ready"},
 	{kinds.JobSet, `{replicatedJobs: [{name: r, replicas: 2, template: {spec: {parallelism: 1, completions: 1, template: {spec: $B}}}}]}`, 2, "Suspended", "", "Completed"},
+	{kinds.RayService, `{serveConfigV2: x, rayClusterConfig: {headGroupSpec: {rayStartParams: {}, template: {spec: $C}}, workerGroupSpecs: [{groupName: g, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: {spec: $C}}]}}`, 2, "serviceStatus=", "serviceStatus=Running", "serviceStatus=Running"},
+	{kinds.DeploymentKind, `{replicas: 2, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: $C}}`, 2, "#readyReplicas=0", "#readyReplicas=2", "#readyReplicas=2"},
+	{kinds.StatefulSetKind, `{replicas: 2, serviceName: a, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: $C}}`, 2, "#readyReplicas=0", "#readyReplicas=2", "#readyReplicas=2"},
+	{kinds.LeaderWorkerSet, `{replicas: 2, leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: $D}, workerTemplate: {spec: $D}}}`, 4, "#readyReplicas=0", "#readyReplicas=2", "#readyReplicas=2"},
+	{kinds.PodKind, `$B`, 1, "phase=Pending", "phase=Running", "phase=Succeeded"},
 }
 
 func holds(j map[string]any, what string) bool {
+	if key, found := strings.CutPrefix(what, "#"); found {
+		key, value, _ := strings.Cut(key, "=")
+		n, _ := object.Int(j, "status", key)
+		return fmt.Sprint(n) == value
+	}
 	if key, value, found := strings.Cut(what, "="); found {
 		return object.Text(j, "status", key) == value
 	}
@@ -52,14 +64,14 @@ func TestKinds(t *testing.T) {
 			b.create(smithNS, pytorch("first", "smith", 2, 4, lasting("10m")))
 			b.clock.move(time.Second)
 			spec := map[string]any{}
-			fill := strings.NewReplacer("$C", container, "$B", "{restartPolicy: Never, "+container[1:])
+			fill := strings.NewReplacer("$C", container, "$B", "{restartPolicy: Never, "+container[1:], "$D", strings.ReplaceAll(container, `"2"`, `"1"`))
 			if err := yaml.Unmarshal([]byte(fill.Replace(c.spec)), &spec); err != nil {
 				t.Fatal(err)
 			}
 			b.create(smithNS, map[string]any{"apiVersion": c.kind.GroupVersion(), "kind": c.kind.Kind, "spec": spec,
 				"metadata": map[string]any{"name": "j", "labels": map[string]any{kinds.QueueLabel: smithNS + "-localqueue"}}})
 			j := b.get(c.kind.Resource, smithNS, "j")
-			if !holds(j, c.waiting) || len(b.podPhases(smithNS, "j")) != 0 {
+			if !holds(j, c.waiting) || !c.kind.Itself && !c.kind.OnePod && len(b.podPhases(smithNS, "j")) != 0 {
 				t.Fatalf("it does not wait: %v", j["status"])
 			}
 			b.advance(11 * time.Minute)
@@ -67,7 +79,11 @@ func TestKinds(t *testing.T) {
 			if holds(j, c.waiting) || !holds(j, c.running) || object.Bool(j, c.kind.SuspendPath...) {
 				t.Fatalf("it does not run: %v; %v", j["status"], b.reasons(smithNS, "j"))
 			}
-			pods := b.items(kinds.Pod.Path(smithNS, "") + "?labelSelector=" + c.kind.PodSelector(j))
+			by := "?labelSelector="
+			if c.kind.Itself {
+				by = "?fieldSelector="
+			}
+			pods := b.items(kinds.Pod.Path(smithNS, "") + by + url.QueryEscape(c.kind.PodSelector(j)))
 			if len(pods) != c.pods {
 				t.Errorf("%d pods with the kind's label, want %d", len(pods), c.pods)
 			}
@@ -75,6 +91,9 @@ func TestKinds(t *testing.T) {
 				if object.Text(p, "status", "phase") != "Running" || object.Text(p, "spec", "nodeName") == "" {
 					t.Errorf("pod %v", p)
 				}
+			}
+			if c.kind.OnePod {
+				return
 			}
 			if w := b.workload(smithNS, "j"); !object.True(w, "Admitted") || !object.True(w, "PodsReady") {
 				t.Errorf("workload %v", object.At(w, "status", "conditions"))
@@ -84,7 +103,7 @@ func TestKinds(t *testing.T) {
 			if !holds(j, c.done) {
 				t.Errorf("it is not done: %v", j["status"])
 			}
-			if w := b.workload(smithNS, "j"); c.kind.Kind != "RayCluster" && !object.True(w, "Finished") {
+			if w := b.workload(smithNS, "j"); !c.kind.Serves && !object.True(w, "Finished") {
 				t.Errorf("workload %v", object.At(w, "status", "conditions"))
 			}
 		})

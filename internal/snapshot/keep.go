@@ -135,6 +135,12 @@ var jobStatus = only("startTime", "completionTime", "endTime", "active", "ready"
 // job is the allow-list of a job kind.
 func job(k kinds.Job) fields {
 	f := fields{"metadata": metadata, "spec": jobSpec, "status": jobStatus}
+	d := k.Status
+	for _, path := range [][]string{k.SuspendPath, k.PodLabelFrom, k.SelectorAt, d.Word, d.Ready, d.Wanted, d.Reason, d.Message, d.Since, d.Ended} {
+		if len(path) > 0 {
+			f = f.with(at(path, nil))
+		}
+	}
 	for _, r := range k.Roles {
 		part := only("spares", "restartPolicy", "minReplicas", "maxReplicas")
 		for _, p := range [][]string{r.Replicas, r.Times, r.AtMost} {
@@ -170,7 +176,9 @@ var allowed = sync.OnceValue(func() map[string]fields {
 		out[r.FullName()] = policy
 	}
 	for _, k := range kinds.Jobs() {
-		out[k.FullName()] = job(k)
+		if out[k.FullName()] == nil {
+			out[k.FullName()] = job(k)
+		}
 	}
 	return out
 })

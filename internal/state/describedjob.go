@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -37,12 +38,47 @@ func (w *describedJob) job(k kinds.Job) Job {
 	if on, ok := kinds.At(object, k.SuspendPath...).(bool); ok {
 		j.Suspended = on
 	}
+	if k.Style == kinds.Described {
+		j.describe(object)
+	}
 	return j
+}
+
+// describe reads the status by the kind's description.
+func (j *Job) describe(object map[string]any) {
+	s := j.Kind.Status
+	j.Phase = kinds.Text(object, s.Word...)
+	if text := kinds.Text(object, s.Reason...); text != "" {
+		j.Reason = text
+	}
+	if text := kinds.Text(object, s.Message...); text != "" {
+		j.Message = text
+	}
+	for at, path := range map[**time.Time][]string{&j.Start: s.Since, &j.Completion: s.Ended} {
+		if t, err := time.Parse(time.RFC3339, kinds.Text(object, path...)); err == nil && len(path) > 0 {
+			*at = &t
+		}
+	}
+	ready, ok := kinds.Number(object, s.Ready)
+	units, given := kinds.Number(object, s.Wanted)
+	if !given {
+		units = 1
+	}
+	if !ok || units <= 0 {
+		return
+	}
+	j.Replicas = map[string]ReplicaStatus{}
+	for _, r := range j.Roles {
+		j.Replicas[r.Name] = ReplicaStatus{Active: int(r.Replicas), Ready: int(r.Replicas * min(ready, units) / units)}
+	}
 }
 
 // decodesRoles reports whether wireJob decodes every field that describes the roles of
 // a kind.
 func decodesRoles(k kinds.Job) bool {
+	if k.Style == kinds.Described {
+		return false
+	}
 	for _, r := range k.Roles {
 		part := typeAt(reflect.TypeFor[wireJob](), r.Path)
 		if part == nil || typeAt(part, r.Template) == nil {

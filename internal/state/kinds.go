@@ -52,7 +52,7 @@ func (w Want) parts() []part {
 		convert: (*wireNamespace).namespace, field: func(s *State) *[]Namespace { return &s.Namespaces }})
 	add(w.Nodes, &partOf[wireNode, Node]{resource: kinds.Node,
 		convert: (*wireNode).node, field: func(s *State) *[]Node { return &s.Nodes }})
-	add(w.Pods, &partOf[wirePod, Pod]{resource: kinds.Pod, options: kube.ListOptions{LabelSelector: w.PodSelector},
+	add(w.Pods, &partOf[wirePod, Pod]{resource: kinds.Pod, options: kube.Selecting(w.PodSelector),
 		convert: (*wirePod).pod, field: func(s *State) *[]Pod { return &s.Pods }})
 	return out
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
@@ -51,7 +52,7 @@ func (l *loader) jobs(ctx context.Context, k kinds.Job) []Job {
 			}
 			k := k
 			k.Resource = at
-			o := kube.ListOptions{LabelSelector: l.w.Selector}
+			o := kube.ListOptions{LabelSelector: selects(k, l.w.Selector)}
 			if !decodesRoles(k) {
 				return reader.List(ctx, l.c, at, namespace, o, func(x *describedJob) Job { return x.job(k) })
 			}
@@ -60,13 +61,18 @@ func (l *loader) jobs(ctx context.Context, k kinds.Job) []Job {
 	return slices.DeleteFunc(jobs, func(j Job) bool { return !Counts(j) })
 }
 
+// selects joins a label selector with the one of the objects that can count as jobs.
+func selects(k kinds.Job, selector string) string {
+	return strings.Trim(k.Selector+","+selector, ",")
+}
+
 // Counts reports whether an object is a job of its own. Objects that another job
 // controls are its parts (an MPIJob's launcher, the JobSet of a TrainJob), which may
-// carry the labels of the whole. Batch Jobs and RayClusters also serve other purposes:
-// without a queue they do not count.
+// carry the labels of the whole. Kinds that also serve other purposes (batch Jobs, Pods)
+// do not count without a queue.
 func Counts(j Job) bool {
 	for _, o := range j.Owners {
-		if _, ok := kinds.JobFor(o.APIVersion, o.Kind); ok && o.Controller {
+		if _, ok := kinds.JobFor(o.APIVersion, o.Kind); o.Controller && (ok || j.Kind.Uncontrolled) {
 			return false
 		}
 	}

@@ -124,7 +124,7 @@ func TestLoadIsOneListAKind(t *testing.T) {
 	wantAsked := `/api/v1/namespaces
 /api/v1/nodes
 /api/v1/pods?labelSelector=l%3Dp
-/apis/batch/v1/jobs?labelSelector=app%3Dx
+/apis/batch/v1/jobs?labelSelector=kueue.x-k8s.io%2Fqueue-name%2Capp%3Dx
 /apis/kubeflow.org
 /apis/kubeflow.org/v1/pytorchjobs?labelSelector=app%3Dx
 /apis/kueue.x-k8s.io
@@ -343,10 +343,10 @@ func TestServedJobs(t *testing.T) {
 	for _, j := range got {
 		names = append(names, j.Kind+" "+j.GroupVersion())
 	}
-	if err != nil || strings.Join(names, ", ") != "MPIJob kubeflow.org/v2beta1, Job batch/v1, RayJob ray.io/v1, RayCluster ray.io/v1" {
+	if err != nil || strings.Join(names, ", ") != "MPIJob kubeflow.org/v2beta1, Job batch/v1, RayJob ray.io/v1, RayCluster ray.io/v1, RayService ray.io/v1, Deployment apps/v1, StatefulSet apps/v1, Pod v1" {
 		t.Errorf("got %v, %v", names, err)
 	}
-	if c.Requests() != 4 {
+	if c.Requests() != 5 {
 		t.Errorf("%d requests, want one a group", c.Requests())
 	}
 	f = &cluster{t: t, lists: map[string]string{"/apis/ray.io": "500"}}

@@ -59,6 +59,7 @@ func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace stri
 		return err
 	}
 	k.Resource = r
+	o.LabelSelector = selects(k, o.LabelSelector)
 	if !decodesRoles(k) {
 		return follow(ctx, c, r, namespace, o, func(w *describedJob) Job { return w.job(k) }, f)
 	}

@@ -85,6 +85,11 @@ func TestFieldsOfEveryJobKind(t *testing.T) {
 		"Job":                "parallelism: two, " + pod,
 		"JobSet":             "replicatedJobs: [{name: w, replicas: two, template: {spec: {" + pod + "}}}]",
 		"RayCluster":         "headGroupSpec: {" + pod + "}, workerGroupSpecs: [{groupName: w, replicas: two}]",
+		"RayService":         "rayClusterConfig: {headGroupSpec: {" + pod + "}, workerGroupSpecs: [{groupName: w, replicas: two}]}",
+		"Deployment":         "replicas: two, " + pod,
+		"StatefulSet":        "replicas: two, " + pod,
+		"LeaderWorkerSet":    "replicas: two, leaderWorkerTemplate: {workerTemplate: {" + strings.TrimPrefix(pod, "template: {") + "}",
+		"Pod":                "activeDeadlineSeconds: two, " + strings.TrimPrefix(strings.TrimSuffix(pod, "}}"), "template: {spec: {"),
 		"RayJob":             "rayClusterSpec: {headGroupSpec: {" + pod + "}, workerGroupSpecs: [{groupName: w, replicas: two}]}",
 	}
 	for kind, spec := range specs {

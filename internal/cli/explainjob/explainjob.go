@@ -167,13 +167,13 @@ func read(ctx context.Context, c *factory.Cluster, found findjob.Job) (explain.Q
 	wg.Go(func() { in, failures[0] = admissioncheck.Load(ctx, c, found.Namespace) })
 	wg.Go(func() {
 		var err error
-		workloads, err = state.ListWorkloads(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + found.UID()})
+		workloads, err = state.ListWorkloads(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: found.Kind.WorkloadSelector(found.UID())})
 		q.NoKueue = kube.IsNotServed(err)
 		failures[1] = admissioncheck.Optional(err)
 	})
 	wg.Go(func() {
 		for _, selector := range pick.Selectors(q.Job) {
-			pods, err := state.ListPods(ctx, c.Client, found.Namespace, kube.ListOptions{LabelSelector: selector})
+			pods, err := state.ListPods(ctx, c.Client, found.Namespace, kube.Selecting(selector))
 			if failures[2] = admissioncheck.Optional(err); failures[2] != nil {
 				return
 			}

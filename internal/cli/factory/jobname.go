@@ -2,6 +2,7 @@ package factory
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ func SplitJob(argument, given string) (JobArgument, error) {
 	}
 	word, _, dotted := strings.Cut(prefix, ".")
 	k, ok := kinds.JobNamed(word)
-	namespace := !ok && !dotted && prefix != "" && kinds.NotNamespace(prefix) == "" && len(errs.Near(word, kinds.JobNames())) == 0
+	alike := slices.DeleteFunc(kinds.JobNames(), func(kind string) bool { return 2*len(kind) < len(word) })
+	namespace := !ok && !dotted && prefix != "" && kinds.NotNamespace(prefix) == "" && len(errs.Near(word, alike)) == 0
 	switch {
 	case name == "":
 		return JobArgument{}, errs.Usagef("the job name in %q is empty", argument)

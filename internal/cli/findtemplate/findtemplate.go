@@ -165,7 +165,7 @@ func podSets(ctx context.Context, c *kube.Client, j findjob.Job) ([]map[string]a
 			PodSets []map[string]any `json:"podSets"`
 		} `json:"spec"`
 	}
-	page, err := kube.List[workload](ctx, c, r, j.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + j.UID()})
+	page, err := kube.List[workload](ctx, c, r, j.Namespace, kube.ListOptions{LabelSelector: j.Kind.WorkloadSelector(j.UID())})
 	if err != nil || len(page.Items) == 0 {
 		return nil, err
 	}

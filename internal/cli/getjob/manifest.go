@@ -49,7 +49,7 @@ func rawWorkload(ctx context.Context, c *factory.Cluster, j findjob.Job) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	page, err := kube.List[json.RawMessage](ctx, c.Client, r, j.Namespace, kube.ListOptions{LabelSelector: kinds.JobUIDLabel + "=" + j.UID()})
+	page, err := kube.List[json.RawMessage](ctx, c.Client, r, j.Namespace, kube.ListOptions{LabelSelector: j.Kind.WorkloadSelector(j.UID())})
 	if err != nil || len(page.Items) == 0 {
 		return nil, err
 	}

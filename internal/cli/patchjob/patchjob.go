@@ -232,6 +232,10 @@ func (o *Options) rank(ctx context.Context, c *factory.Cluster, t patch.Target) 
 	}
 	if running && t.Job.Labels[kinds.PriorityLabel] == "" && t.Workload != nil {
 		ns := t.Job.Namespace
+		if _, err := patch.PlanSuspend(t, true); err != nil {
+			return errs.New("cannot set the priority class of job "+o.Name, "a running job without a priority class cannot get one from Kueue").WithCode(errs.No).
+				WithFact("instead", "delete the "+t.Job.Kind.Kind+" and create it with the class").Suggest(suggest.CancelJobs(ns, o.Name))
+		}
 		return errs.New("cannot set the priority class of job "+o.Name, "a running job without a priority class cannot get one from Kueue").WithCode(errs.No).
 			WithFact("instead", "suspend the job, set the class, resume the job; suspending stops its pods").
 			Suggest(errs.Run("patch-job", "suspend", o.Name, "-n", ns), errs.Run("patch-job", "priority", o.Name, "-n", ns, "--priority", o.Priority), suggest.Unsuspend(ns, o.Name))

@@ -17,6 +17,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	"sigs.k8s.io/kueue/pkg/workload"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 const jobMeta = `{"name":"train","namespace":"team","uid":"1234","labels":{"kueue.x-k8s.io/queue-name":"queue","kueue.x-k8s.io/priority-class":"high"}}`
@@ -45,6 +47,11 @@ var manifests = []struct{ kind, apiVersion, spec, want string }{
 	{"JobSet", "jobset.x-k8s.io/v1alpha2", `{"suspend":true,"replicatedJobs":[{"name":"leader","template":{"spec":{"template":` + template(1) + `}}},{"name":"workers","replicas":2,"template":{"spec":{"parallelism":3,"completions":3,"template":` + template(2) + `}}}]}`, "leader 1 1, workers 6 12"},
 	{"RayCluster", "ray.io/v1", `{"suspend":true,"headGroupSpec":{"rayStartParams":{},"template":` + template(0) + `},"workerGroupSpecs":[{"groupName":"gpu","replicas":3,"rayStartParams":{},"template":` + template(4) + `}]}`, "head 1 0, gpu 3 12"},
 	{"RayJob", "ray.io/v1", `{"suspend":true,"entrypoint":"x","submissionMode":"HTTPMode","rayClusterSpec":{"headGroupSpec":{"rayStartParams":{},"template":` + template(0) + `},"workerGroupSpecs":[{"groupName":"gpu","replicas":2,"rayStartParams":{},"template":` + template(4) + `}]}}`, "head 1 0, gpu 2 8"},
+	{"RayService", "ray.io/v1", `{"serveConfigV2":"x","rayClusterConfig":{"suspend":true,"headGroupSpec":{"rayStartParams":{},"template":` + template(0) + `},"workerGroupSpecs":[{"groupName":"gpu","replicas":2,"rayStartParams":{},"template":` + template(4) + `}]}}`, "head 1 0, gpu 2 8"},
+	{"Deployment", "apps/v1", `{"replicas":3,"template":` + template(2) + `}`, "main 3 6"},
+	{"StatefulSet", "apps/v1", `{"template":` + template(2) + `}`, "main 1 2"},
+	{"LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1", `{"replicas":2,"leaderWorkerTemplate":{"size":3,"leaderTemplate":` + template(1) + `,"workerTemplate":` + template(2) + `}}`, "leader 2 2, worker 4 8"},
+	{"Pod", "v1", `{"containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"2"}}}]}`, "main 1 2"},
 }
 
 func manifest(kind, apiVersion, spec string) []byte {
@@ -129,7 +136,8 @@ func TestStartAndSuspend(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if on, err := suspended(started); on || err != nil {
+			k, _ := kinds.JobFor(m.apiVersion, m.kind)
+			if on, err := suspended(started); on && len(k.SuspendPath) > 0 || err != nil {
 				t.Errorf("suspended %v, %v", on, err)
 			}
 			n := strings.Count(string(started), `"node.kubernetes.io/instance-type":"ml.p4d.24xlarge"`)
@@ -203,7 +211,7 @@ func TestWorkloadForErrors(t *testing.T) {
 		unknown  bool
 	}{
 		{"not JSON", `{`, "job:", false},
-		{"not a job", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}`, "v1 Pod", true},
+		{"not a job", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"p"}}`, "v1 Service", true},
 		{"old version", `{"apiVersion":"kubeflow.org/v1","kind":"MPIJob","metadata":{"name":"p"}}`, "version v2beta1 is needed", true},
 		{"wrong type", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"parallelism":"three"}}`, "Job:", false},
 		{"no name", `{"apiVersion":"batch/v1","kind":"Job","metadata":{},"spec":{}}`, "metadata.name is missing", false},

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
@@ -23,9 +24,11 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/jobs/mpijob"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/raycluster"
 	"sigs.k8s.io/kueue/pkg/controller/jobs/rayjob"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// integration is one job kind and Kueue's code for it.
+// integration is one job kind and Kueue's code for it, or its description.
 type integration struct {
 	gvk schema.GroupVersionKind
 	new func() jobframework.GenericJob
@@ -74,7 +77,6 @@ var integrations = sync.OnceValue(func() []integration {
 	}
 	add(func() jobframework.GenericJob { return pytorchjob.NewJob() }, nil, nil)
 	add(func() jobframework.GenericJob { return mpijob.NewJob() }, nil, validated(new(mpijob.MpiJobWebhook)))
-	add(func() jobframework.GenericJob { return newHyperPodJob() }, nil, nil)
 	add(func() jobframework.GenericJob { return batchjob.NewJob() }, func(o client.Object) {
 		defaultBatchJob(&o.(*batchv1.Job).Spec)
 	}, validated(new(batchjob.JobWebhook)))
@@ -104,7 +106,17 @@ var integrations = sync.OnceValue(func() []integration {
 	add(func() jobframework.GenericJob { return xgboostjob.NewJob() }, nil, nil)
 	add(func() jobframework.GenericJob { return jaxjob.NewJob() }, nil, nil)
 	add(func() jobframework.GenericJob { return paddlejob.NewJob() }, nil, nil)
-	return list
+	var out []integration // in the order of kinds, those without a row by their description
+	for _, k := range kinds.Jobs() {
+		i := slices.IndexFunc(list, func(in integration) bool { return in.gvk.Group == k.Group && in.gvk.Kind == k.Kind })
+		if i >= 0 {
+			out = append(out, list[i])
+			continue
+		}
+		described := func() jobframework.GenericJob { return &describedJob{kind: k} }
+		out = append(out, integration{gvk: described().GVK(), new: described})
+	}
+	return out
 })
 
 // defaultRayCluster sets the defaults of KubeRay's CRDs. A group of workers that gives

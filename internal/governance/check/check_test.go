@@ -206,9 +206,9 @@ func TestOddJobs(t *testing.T) {
 	if err != nil || v.Verdict != check.Admitted || !hasCode(v, "W041") {
 		t.Errorf("no requests: %+v, %v", v, err)
 	}
-	_, err = check1(json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{}}`))
+	_, err = check1(json.RawMessage(`{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"d"},"spec":{}}`))
 	if err == nil || !strings.Contains(errs.Text(verdict.Error(err), false), "PyTorchJob (kubeflow.org/v1)") {
-		t.Errorf("a Deployment: %v", err)
+		t.Errorf("a DaemonSet: %v", err)
 	}
 	_, err = check1(json.RawMessage(`{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"e"},"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":"many"}}}}`))
 	if err = verdict.Error(err); err == nil || strings.Contains(err.Error(), "Go ") || !strings.Contains(err.Error(), "replicas") {

@@ -31,18 +31,12 @@ const podSetLabel = "kueue.x-k8s.io/podset"
 // podLabelOf is the name of a pod's job by its labels; longer: the name may be longer
 // than the job's, which it begins with (a RayJob's pods have its RayCluster's).
 func podLabelOf(p *corev1.Pod) (name string, longer bool) {
-	for _, j := range kinds.Jobs() {
-		if n := p.Labels[j.PodLabel]; n != "" {
-			name, longer = n, longer || len(j.PodLabelFrom) > 0
-		}
-	}
-	if name != "" {
-		return name, longer
-	}
+	var by metav1.OwnerReference
 	if o := metav1.GetControllerOf(p); o != nil {
-		return o.Name, false
+		by = *o
 	}
-	return p.Name, false
+	name, longer = kinds.JobOfPod(p.Name, p.Labels, by.Kind, by.Name)
+	return cmp.Or(name, by.Name, p.Name), longer
 }
 
 // podJobs tells the job ("namespace/name") of each pod: one with a workload where

@@ -271,9 +271,9 @@ func TestWrongChanges(t *testing.T) {
 	if exitOf(err) != errs.Usage {
 		t.Errorf("a job twice: %v", err)
 	}
-	deploy := simulate.NewJob("d.yaml", []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","namespace":"b"}}`), "")
+	deploy := simulate.NewJob("d.yaml", []byte(`{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"d","namespace":"b"}}`), "")
 	if _, err = simulate.Run(context.Background(), world(t, "lend-three.yaml"), []simulate.Change{deploy}, simulate.Options{}); !strings.Contains(textOf(err), "PyTorchJob") {
-		t.Errorf("a Deployment: %v", err)
+		t.Errorf("a DaemonSet: %v", err)
 	}
 }
 

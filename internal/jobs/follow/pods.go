@@ -32,7 +32,7 @@ func (f *follower) followPods(ctx context.Context, j state.Job) {
 	early := f.waiting > 0
 	f.running.Go(func() {
 		defer leave()
-		err := state.FollowPods(following, f.c, j.Namespace, kube.ListOptions{LabelSelector: j.PodSelector}, func(e kube.Event[state.Pod]) error {
+		err := state.FollowPods(following, f.c, j.Namespace, kube.Selecting(j.PodSelector), func(e kube.Event[state.Pod]) error {
 			if e.Type != kube.Synced {
 				return f.pod(following, e)
 			}

@@ -114,7 +114,7 @@ func (f *follower) relist(ctx context.Context) error {
 	j := f.job
 	f.mu.Unlock()
 	for _, selector := range pick.Selectors(j) {
-		pods, err := state.ListPods(ctx, f.engine.Client, j.Namespace, kube.ListOptions{LabelSelector: selector})
+		pods, err := state.ListPods(ctx, f.engine.Client, j.Namespace, kube.Selecting(selector))
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (f *follower) watchPods(ctx context.Context) {
 		}
 		f.selectors[selector] = false
 		f.running.Go(func() {
-			options := kube.ListOptions{LabelSelector: selector}
+			options := kube.Selecting(selector)
 			err := state.FollowPods(ctx, f.engine.Client, f.q.Job.Namespace, options, func(e kube.Event[state.Pod]) error {
 				return f.pod(ctx, selector, e)
 			})

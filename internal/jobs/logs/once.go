@@ -27,7 +27,7 @@ func (e Engine) Read(ctx context.Context, q Query, sink Sink) (Result, error) {
 func Pods(ctx context.Context, c *kube.Client, j state.Job) ([]pick.Pod, error) {
 	var all []state.Pod
 	for _, selector := range pick.Selectors(j) {
-		pods, err := state.ListPods(ctx, c, j.Namespace, kube.ListOptions{LabelSelector: selector})
+		pods, err := state.ListPods(ctx, c, j.Namespace, kube.Selecting(selector))
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,7 @@ const (
 	Ended      ErrorCode = "Ended"      // the job has ended: State
 	NoEffect   ErrorCode = "NoEffect"   // the job has ended, and its priority has no effect
 	NoWorkload ErrorCode = "NoWorkload" // Kueue would undo a change of the job itself
+	NoSuspend  ErrorCode = "NoSuspend"  // the kind cannot be suspended: its pods have Workloads of their own
 	Replaced   ErrorCode = "Replaced"   // another job has the name now
 )
 
@@ -59,11 +60,17 @@ func PlanSuspend(t Target, on bool) (Result, error) {
 	if s.State.Finished() {
 		return Result{}, &Error{Code: Ended, Job: t.Job, State: s.State}
 	}
+	if k := t.Job.Kind; k.Itself || k.OnePod || len(k.GroupsAt) > 0 {
+		return Result{}, &Error{Code: NoSuspend, Job: t.Job}
+	}
 	if w := t.Workload; w != nil {
 		return Result{Changed: w.Active == on, Field: "spec.active of Workload " + w.Name}, nil
 	}
 	if t.Job.Queue() != "" && t.WorkloadResource.Plural != "" {
 		return Result{}, &Error{Code: NoWorkload, Job: t.Job}
+	}
+	if len(t.Job.Kind.SuspendPath) == 0 {
+		return Result{}, &Error{Code: NoSuspend, Job: t.Job}
 	}
 	return Result{Changed: t.Job.Suspended != on, Field: "the suspend field of the job"}, nil
 }

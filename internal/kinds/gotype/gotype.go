@@ -8,13 +8,16 @@ import (
 	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
 	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Of returns the Go type of a kind's objects, nil for an unknown kind. Its Spec has the
+// Of returns the Go type of a kind's objects, nil for a kind whose type
+// is not linked. Its Spec has the
 // fields that manifests may set.
 func Of(k kinds.Job) reflect.Type {
 	switch k.FullName() {
@@ -40,6 +43,16 @@ func Of(k kinds.Job) reflect.Type {
 		return reflect.TypeFor[rayv1.RayJob]()
 	case kinds.RayCluster.FullName():
 		return reflect.TypeFor[rayv1.RayCluster]()
+	case kinds.RayService.FullName():
+		return reflect.TypeFor[rayv1.RayService]()
+	case kinds.LeaderWorkerSet.FullName():
+		return reflect.TypeFor[leaderWorkerSet]()
+	case kinds.Pod.FullName():
+		return reflect.TypeFor[corev1.Pod]()
+	case kinds.Deployment.FullName():
+		return reflect.TypeFor[appsv1.Deployment]()
+	case kinds.StatefulSet.FullName():
+		return reflect.TypeFor[appsv1.StatefulSet]()
 	}
 	return nil
 }

@@ -199,6 +199,12 @@ func notPatched(e *patch.Error) *errs.Error {
 		return errs.New("job "+e.Job.Name+" has ended", "it "+strings.ToLower(string(e.State)))
 	case patch.NoEffect:
 		return errs.New("job "+e.Job.Name+" has ended", "its priority has no effect")
+	case patch.NoSuspend:
+		why := errs.New("job "+e.Job.Name+" cannot be suspended", "a "+e.Job.Kind.Kind+" has no suspend field")
+		if e.Job.Kind.Itself {
+			return why.Suggest(suggest.CancelJobs(e.Job.Namespace, e.Job.Name))
+		}
+		return why.WithAdvice("set its number of replicas to 0 to stop it")
 	case patch.NoWorkload:
 		return errs.New("job "+e.Job.Name+" has no Workload yet", "Kueue would undo a change of the job itself").Suggest(suggest.GetJob(e.Job.Namespace, e.Job.Name))
 	}

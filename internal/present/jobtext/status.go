@@ -28,6 +28,8 @@ func Message(s jobs.Status) string {
 		return "deletion is in progress"
 	case jobs.SuspendField:
 		return "its suspend field is set and no queue resumes it"
+	case jobs.ScaledToZero:
+		return "its number of replicas is 0"
 	case jobs.NoWorkload:
 		return "Kueue has not created its Workload yet"
 	case jobs.DeactivatedReason:

@@ -80,7 +80,6 @@ func virtual(r kinds.Resource) *resource { return &resource{Resource: r, virtual
 // documents can be applied. Only the RBAC objects, the reviews and the
 // PodDisruptionBudgets have an effect.
 var (
-	set   = kinds.Resource{Group: "apps", Version: "v1", Plural: "statefulsets", Kind: "StatefulSet", Namespaced: true, Short: []string{"sts"}}
 	lease = kinds.Resource{Group: "coordination.k8s.io", Version: "v1", Plural: "leases", Kind: "Lease", Namespaced: true}
 
 	daemonSet     = kinds.Resource{Group: "apps", Version: "v1", Plural: "daemonsets", Kind: "DaemonSet", Namespaced: true, Short: []string{"ds"}}
@@ -121,7 +120,7 @@ func table() []*resource {
 		builtin[corev1.ResourceQuota](kinds.ResourceQuota, true, false),
 		builtin[nodev1.RuntimeClass](kinds.RuntimeClass, false, false),
 		builtin[appsv1.Deployment](kinds.Deployment, true, true),
-		builtin[appsv1.StatefulSet](set, true, true),
+		builtin[appsv1.StatefulSet](kinds.StatefulSet, true, true),
 		builtin[appsv1.DaemonSet](daemonSet, true, true),
 		builtin[appsv1.ReplicaSet](replicaSet, true, true),
 		builtin[coordinationv1.Lease](lease, false, false),
@@ -142,9 +141,11 @@ func table() []*resource {
 		virtual(kinds.SelfSubjectAccessReview), virtual(anyAccess), virtual(localAccess), virtual(selfRules), virtual(selfReview),
 	}
 	for _, j := range kinds.Jobs() {
-		if j.Kind != kinds.BatchJob.Kind || j.Group != kinds.BatchJob.Group {
+		if j.Operator != kinds.Kubernetes { // those are above
 			r := custom(j.Resource, jobColumns(j)...)
-			r.schema = func() any { return reflect.New(gotype.Of(j)).Interface() }
+			if t := gotype.Of(j); t != nil {
+				r.schema = func() any { return reflect.New(t).Interface() }
+			}
 			out = append(out, r)
 		}
 	}

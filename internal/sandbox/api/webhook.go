@@ -26,21 +26,41 @@ import (
 // while they are in use. A pod gets the defaults of its namespace's LimitRanges.
 func mutate(st *store.Store, r *resource, m map[string]any) error {
 	if r.Kind == kinds.Pod.Kind {
-		return limits.Default(st, object.Text(m, "metadata", "namespace"), m)
+		if err := limits.Default(st, object.Text(m, "metadata", "namespace"), m); err != nil {
+			return err
+		}
 	}
 	if j, ok := kinds.JobFor(r.GroupVersion(), r.Kind); ok {
 		owned := len(object.List(m, "metadata", "ownerReferences")) > 0
 		if object.Text(m, "metadata", "labels", kinds.QueueLabel) == "" && !owned && hasDefaultQueue(st, object.Text(m, "metadata", "namespace")) {
 			object.Set(m, defaultQueue, "metadata", "labels", kinds.QueueLabel)
 		}
-		if object.Text(m, "metadata", "labels", kinds.QueueLabel) != "" {
-			object.Set(m, true, j.SuspendPath...)
+		if queue := object.Text(m, "metadata", "labels", kinds.QueueLabel); queue != "" && !(owned && j.Uncontrolled) {
+			hold(j, m, queue)
 		}
 	}
 	if r.Group == kinds.KueueGroup && slices.Contains(heldKinds, r.Kind) {
 		object.AddFinalizer(m, kueue.ResourceInUseFinalizerName)
 	}
 	return nil
+}
+
+// hold keeps a new job from running until Kueue admits it.
+func hold(j kinds.Job, m map[string]any, queue string) {
+	switch {
+	case len(j.SuspendPath) > 0:
+		object.Set(m, true, j.SuspendPath...)
+	case j.Itself:
+		object.Gate(m)
+	case j.OnePod: // Kueue governs the pods, so they get the labels
+		for _, p := range j.Parts(m) {
+			labels := object.Child(object.Child(p.Template, "metadata"), "labels")
+			labels[kinds.QueueLabel], labels[kinds.ManagedLabel] = queue, "true"
+			if class := object.Text(m, "metadata", "labels", kinds.PriorityLabel); class != "" {
+				labels[kinds.PriorityLabel] = class
+			}
+		}
+	}
 }
 
 // defaultQueue is the name of the LocalQueue that jobs without a queue get.

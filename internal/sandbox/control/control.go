@@ -43,6 +43,7 @@ type sim struct {
 	engine   *admission.Engine
 	loaded   map[store.Key]int64         // resource versions of the workloads in the engine
 	events   map[happening]*store.Object // see eventsKnown
+	made     bool                        // pods that are jobs were made
 	warnings []string
 }
 
@@ -85,7 +86,7 @@ func Run(ctx context.Context, st *store.Store, from, to time.Time, cfg Config) (
 // jobs start and stop, pods get nodes, and status follows.
 func (s *sim) step(ctx context.Context) error {
 	with := func(f func(context.Context) error) func() error { return func() error { return f(ctx) } }
-	for _, f := range []func() error{s.endDue, s.dropLost, s.holdPolicies, with(s.prepareJobs), with(s.schedule), with(s.runJobs), s.placePods, s.writeStatus, s.holdPolicies, s.writeQueues, s.writeQuotas} {
+	for _, f := range []func() error{s.endDue, s.dropLost, s.holdPolicies, with(s.admitJobs), s.placePods, s.writeStatus, s.holdPolicies, s.writeQueues, s.writeQuotas} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -93,6 +94,26 @@ func (s *sim) step(ctx context.Context) error {
 	s.trimEvents()
 	return nil
 }
+
+// admitJobs gives jobs their workloads, admits and starts them. New pods of a Deployment
+// are jobs too, so it goes on as long as some are made.
+func (s *sim) admitJobs(ctx context.Context) error {
+	for range maxRounds {
+		s.made = false
+		for _, f := range []func(context.Context) error{s.prepareJobs, s.schedule, s.runJobs} {
+			if err := f(ctx); err != nil {
+				return err
+			}
+		}
+		if !s.made {
+			return nil
+		}
+	}
+	return nil
+}
+
+// maxRounds limits the rounds of one moment: pods that preempt each other go on for ever.
+const maxRounds = 10
 
 func (s *sim) warnf(format string, args ...any) {
 	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))

@@ -41,7 +41,7 @@ func (s *sim) nextDue() (time.Time, bool) {
 // jobEnd returns the expected end of a running job: its duration after the start of its
 // last pod.
 func (s *sim) jobEnd(j job) (time.Time, bool) {
-	if j.suspended() || finished(j) {
+	if j.suspended() || finished(j) || j.kind.Itself { // podEnd has those
 		return time.Time{}, false
 	}
 	d, ok := s.duration(j)
@@ -59,11 +59,11 @@ func (s *sim) jobEnd(j job) (time.Time, bool) {
 			last = t
 		}
 	}
-	return last.Add(d), len(pods) > 0 && len(pods) >= len(plan(j)) // refused pods keep a job from its end
+	return last.Add(d), len(pods) > 0 && len(pods) >= len(plan(j, j.m())) // refused pods keep a job from its end
 }
 
-// duration returns how long a job runs. A RayCluster without a duration of its own runs
-// until it is deleted.
+// duration returns how long a job runs. What serves and has no duration of its own
+// runs until it is deleted.
 func (s *sim) duration(j job) (time.Duration, bool) {
 	if text := object.Text(j.m(), "metadata", "annotations", kinds.DurationAnnotation); text != "" {
 		if d, err := time.ParseDuration(text); err == nil && d >= 0 {
@@ -86,7 +86,7 @@ func (s *sim) duration(j job) (time.Duration, bool) {
 	if n, err := strconv.Atoi(j.o.Labels[maxExecTimeLabel]); err == nil && n > 0 {
 		return time.Duration(n) * time.Second, true
 	}
-	return s.cfg.Duration, j.kind.Kind != kinds.RayCluster.Kind
+	return s.cfg.Duration, !j.kind.Serves
 }
 
 // podEnd returns the expected end of a running pod without an owner. A pod with restart
@@ -174,7 +174,7 @@ func (s *sim) end(j job) error {
 		kind = "Warning"
 	}
 	s.event(o, kind, reason, message)
-	return s.finishWorkload(job{j.kind, o}, result, message)
+	return s.finishWorkload(s.job(j.kind, o), result, message)
 }
 
 // finishWorkload marks a job's workload as finished, which frees its quota.

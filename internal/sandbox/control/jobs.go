@@ -16,13 +16,23 @@ import (
 type job struct {
 	kind kinds.Job
 	o    *store.Object
+	// held: the kind has no suspend field, and Kueue has not admitted the job.
+	held bool
 }
 
 func (j job) m() map[string]any { return j.o.Map() }
 
 func (j job) governed() bool { return j.o.Labels[kinds.QueueLabel] != "" }
 
-func (j job) suspended() bool { return object.Bool(j.m(), j.kind.SuspendPath...) }
+func (j job) suspended() bool {
+	if len(j.kind.SuspendPath) == 0 {
+		return j.held
+	}
+	return object.Bool(j.m(), j.kind.SuspendPath...)
+}
+
+// queued reports whether Kueue makes a workload of the job itself, and not of its pods.
+func (j job) queued() bool { return j.governed() && !j.kind.OnePod }
 
 // what returns the job's name for messages.
 func (j job) what() string { return j.kind.Kind + " " + j.o.Namespace + "/" + j.o.Name }
@@ -32,10 +42,25 @@ func (s *sim) jobs() []job {
 	var out []job
 	for _, k := range kinds.Jobs() {
 		for _, o := range s.st.List(k.FullName(), "") {
-			out = append(out, job{k, o})
+			if j := s.job(k, o); acts(j) {
+				out = append(out, j)
+			}
 		}
 	}
 	return out
+}
+
+func (s *sim) job(k kinds.Job, o *store.Object) job {
+	j := job{kind: k, o: o}
+	switch {
+	case len(k.SuspendPath) > 0:
+	case k.Itself:
+		j.held = object.Gated(o.Map())
+	case j.queued():
+		w := s.workloadOf(j)
+		j.held = w == nil || !object.True(w.Map(), "Admitted")
+	}
+	return j
 }
 
 // workloadOf returns a job's workload, or nil.
@@ -63,7 +88,7 @@ func (s *sim) podsOf(j job) []*store.Object {
 // suspended until the workload is admitted, and keeps the workload up to date.
 func (s *sim) prepareJobs(ctx context.Context) error {
 	for _, j := range s.jobs() {
-		if !j.governed() || finished(j) {
+		if !j.queued() || finished(j) {
 			continue
 		}
 		w := s.workloadOf(j)
@@ -175,6 +200,9 @@ func (s *sim) stop(ctx context.Context, j job, w *store.Object, why string) (job
 	for _, p := range s.podsOf(j) {
 		s.st.Remove(kinds.Pod.FullName(), p.Namespace, p.Name)
 	}
+	if len(j.kind.SuspendPath) == 0 {
+		return s.takeBack(j, why), nil
+	}
 	if j.suspended() {
 		return j, nil
 	}
@@ -200,11 +228,14 @@ func (s *sim) stop(ctx context.Context, j job, w *store.Object, why string) (job
 	if started {
 		s.event(o, "Normal", "Stopped", why)
 	}
-	return job{j.kind, o}, nil
+	return s.job(j.kind, o), nil
 }
 
 // start resumes a job on the flavors of its workload's admission.
 func (s *sim) start(ctx context.Context, j job, w *store.Object) (job, error) {
+	if len(j.kind.SuspendPath) == 0 && !j.kind.Itself {
+		return s.job(j.kind, j.o), nil // its pods start
+	}
 	wl, err := typedWorkload(w)
 	if err != nil {
 		return j, err
@@ -224,12 +255,15 @@ func (s *sim) start(ctx context.Context, j job, w *store.Object) (job, error) {
 	if err != nil {
 		return j, err
 	}
+	if j.kind.Itself {
+		object.Ungate(m)
+	}
 	o, err := s.put(j.kind.FullName(), m)
 	if err != nil {
 		return j, err
 	}
 	s.event(o, "Normal", "Started", "Admitted by clusterQueue "+string(wl.Status.Admission.ClusterQueue))
-	return job{j.kind, o}, nil
+	return s.job(j.kind, o), nil
 }
 
 // runJobs starts admitted jobs, stops jobs that are no longer admitted, and creates the
@@ -239,21 +273,21 @@ func (s *sim) runJobs(ctx context.Context) error {
 		if finished(j) {
 			continue
 		}
-		if j.governed() {
+		if j.queued() {
 			w := s.workloadOf(j)
 			admitted := w != nil && object.True(w.Map(), "Admitted")
 			var err error
 			switch {
 			case admitted && j.suspended():
 				j, err = s.start(ctx, j, w)
-			case !admitted && !j.suspended():
+			case !admitted && (!j.suspended() || j.held):
 				j, err = s.stop(ctx, j, w, whyStopped(w))
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if err := s.givePods(j); err != nil {
+		if err := s.givePods(ctx, j); err != nil {
 			return err
 		}
 	}
@@ -287,6 +321,13 @@ func outcome(j job) string {
 		return ""
 	case kinds.RayNodes:
 		return ""
+	case kinds.Described:
+		switch p := j.kind.Status.PhaseOf(object.Text(j.m(), j.kind.Status.Word...)); {
+		case j.kind.Serves:
+			return ""
+		case p == kinds.Succeeded || p == kinds.Failed:
+			return string(p)
+		}
 	}
 	for _, c := range []string{"Succeeded", "Complete", "Completed", "Failed"} {
 		if object.True(j.m(), c) {

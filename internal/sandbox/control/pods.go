@@ -1,6 +1,8 @@
 package control
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -14,10 +16,17 @@ import (
 const roleAnnotation = kinds.OwnPrefix + "sandbox-role"
 
 // givePods creates a job's missing pods and removes surplus ones.
-func (s *sim) givePods(j job) error {
+func (s *sim) givePods(ctx context.Context, j job) error {
+	if j.kind.Itself {
+		return nil
+	}
 	var planned []podPlan
 	if !j.suspended() {
-		planned = plan(j)
+		as, err := s.admitted(ctx, j)
+		if err != nil {
+			return err
+		}
+		planned = plan(j, as)
 	}
 	spare := map[string][]*store.Object{} // by name or generateName
 	for _, p := range s.podsOf(j) {
@@ -67,18 +76,22 @@ func (s *sim) makePod(j job, w podPlan) error {
 		return nil
 	}
 	pod := map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": map[string]any{"phase": "Pending", "qosClass": "Burstable"}}
+	if j.kind.OnePod && j.governed() {
+		object.Gate(pod)
+		s.made = true
+	}
 	refused, err := s.refused(pod)
 	if err != nil {
 		return err
 	}
 	if refused != "" {
-		s.event(j.o, "Warning", failedPodReason(j.kind), "Error creating: "+refused)
+		s.event(j.o, "Warning", podReason(j.kind, "FailedCreate"), "Error creating: "+refused)
 		return nil
 	}
 	if _, err := s.create(kinds.Pod.FullName(), pod); err != nil {
 		return err
 	}
-	s.event(j.o, "Normal", createdPodReason(j.kind), "Created pod: "+name.Name)
+	s.event(j.o, "Normal", podReason(j.kind, "SuccessfulCreate"), "Created pod: "+name.Name)
 	return nil
 }
 
@@ -96,18 +109,13 @@ func (s *sim) refused(pod map[string]any) (string, error) {
 	return why, err
 }
 
-func failedPodReason(k kinds.Job) string {
-	if k.Kind == kinds.BatchJob.Kind {
-		return "FailedCreate"
+// podReason returns the reason of an event about a pod. Operators add "Pod" to the reasons
+// of Kubernetes' own controllers.
+func podReason(k kinds.Job, reason string) string {
+	if k.Operator == kinds.Kubernetes {
+		return reason
 	}
-	return "FailedCreatePod"
-}
-
-func createdPodReason(k kinds.Job) string {
-	if k.Kind == kinds.BatchJob.Kind {
-		return "SuccessfulCreate"
-	}
-	return "SuccessfulCreatePod"
+	return reason + "Pod"
 }
 
 // defaultPod sets the defaults of the API server and of the kind's operator.
@@ -115,8 +123,8 @@ func defaultPod(spec map[string]any, k kinds.Job) {
 	defaults := map[string]any{"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "serviceAccountName": "default",
 		"terminationGracePeriodSeconds": int64(30), "enableServiceLinks": true, "securityContext": map[string]any{}, "priority": int64(0)}
 	if spec["restartPolicy"] == nil {
-		if spec["restartPolicy"] = "Always"; k.Kind != "" && k.Kind != kinds.RayCluster.Kind && k.Kind != kinds.RayJob.Kind {
-			spec["restartPolicy"] = "OnFailure"
+		if spec["restartPolicy"] = "Always"; k.Kind != "" {
+			spec["restartPolicy"] = cmp.Or(k.RestartPolicy, "OnFailure")
 		}
 	}
 	for key, v := range defaults {

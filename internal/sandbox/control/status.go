@@ -32,8 +32,15 @@ func (s *sim) tally(j job) tally {
 		t.roles[p.Name] = c
 		t.all.wanted += p.Replicas
 	}
-	for _, p := range s.podsOf(j) {
+	pods := s.podsOf(j)
+	if j.kind.Itself {
+		pods = []*store.Object{j.o}
+	}
+	for _, p := range pods {
 		role := object.Text(p.Map(), "metadata", "annotations", roleAnnotation)
+		if j.kind.Itself {
+			role = t.order[0]
+		}
 		c := t.roles[role]
 		for _, n := range []*roleCount{&c, &t.all} {
 			switch object.Text(p.Map(), "status", "phase") {
@@ -59,13 +66,20 @@ func (s *sim) writeStatus() error {
 	for _, j := range s.jobs() {
 		w := s.workloadOf(j)
 		if finished(j) {
+			if j.kind.Itself { // its kubelet ended it
+				if err := s.finishWorkload(j, outcome(j), "Pod "+j.o.Name+" "+outcome(j)); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		t := s.tally(j)
-		m := j.o.Copy()
-		s.jobStatus(j, m, t)
-		if _, err := s.put(j.kind.FullName(), m); err != nil {
-			return err
+		if !j.kind.Itself {
+			m := j.o.Copy()
+			s.jobStatus(j, m, t)
+			if _, err := s.put(j.kind.FullName(), m); err != nil {
+				return err
+			}
 		}
 		if w != nil {
 			if err := s.podsReadyStatus(w, t); err != nil {
@@ -108,6 +122,8 @@ func (s *sim) jobStatus(j job, m map[string]any, t tally) {
 		s.rayClusterStatus(j, m, t)
 	case kinds.JobGroups:
 		s.jobSetStatus(j, m, t)
+	case kinds.Described:
+		s.describedStatus(j, m, t)
 	default:
 		s.trainingStatus(j, m, t)
 	}
@@ -126,6 +142,8 @@ func (s *sim) finishStatus(j job, m map[string]any, result string) string {
 		return s.rayClusterFinished(m)
 	case kinds.JobGroups:
 		return s.jobSetFinished(j, m, t, result)
+	case kinds.Described:
+		return s.describedFinished(m, j, result)
 	}
 	return s.trainingFinished(j, m, t, result)
 }

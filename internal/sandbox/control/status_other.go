@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
@@ -69,10 +70,10 @@ func (s *sim) rayJobStatus(j job, m map[string]any, t tally) {
 	if status["startTime"] == nil {
 		status["startTime"] = object.Stamp(s.now)
 	}
-	status["rayClusterName"], status["jobId"] = rayCluster(j), j.o.Name+"-"+j.o.UID[:5]
+	status["rayClusterName"], status["jobId"] = kinds.RayClusterOf(j.o.Name, j.o.UID, j.m()), j.o.Name+"-"+j.o.UID[:5]
 	if status["jobDeploymentStatus"] = "Initializing"; t.ready() {
 		status["jobDeploymentStatus"], status["jobStatus"] = "Running", "RUNNING"
-		status["dashboardURL"] = fmt.Sprintf("%s-head-svc.%s.svc.cluster.local:8265", rayCluster(j), j.o.Namespace)
+		status["dashboardURL"] = fmt.Sprintf("%s-head-svc.%s.svc.cluster.local:8265", kinds.RayClusterOf(j.o.Name, j.o.UID, j.m()), j.o.Namespace)
 	}
 	status["rayClusterStatus"] = rayCounts(t)
 }
@@ -145,7 +146,7 @@ func (s *sim) jobSetStatus(j job, m map[string]any, t tally) {
 func replicatedJobs(j job, t tally) []any {
 	var out []any
 	for _, name := range t.order {
-		c, pods := t.roles[name], max(1, parallelism(j, name))
+		c, pods := t.roles[name], kinds.JobSetPods(j.m(), name)
 		jobs := c.wanted / pods
 		r := map[string]any{"name": name, "ready": int64(0), "active": int64(0), "succeeded": c.succeeded / pods, "failed": c.failed, "suspended": int64(0)}
 		switch {

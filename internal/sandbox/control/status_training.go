@@ -3,7 +3,6 @@ package control
 import (
 	"fmt"
 
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 )
 
@@ -24,14 +23,8 @@ func (s *sim) trainingCondition(status map[string]any, kind, value, reason, mess
 
 // trainingMessage returns the operator's message for a condition.
 func trainingMessage(j job, what string) string {
-	if j.kind.Kind == kinds.MPIJob.Kind {
-		switch what {
-		case "suspended", "resumed":
-			return "MPIJob " + what
-		case "successfully completed":
-			return fmt.Sprintf("MPIJob %s/%s successfully completed.", j.o.Namespace, j.o.Name)
-		}
-		return fmt.Sprintf("MPIJob %s/%s is %s.", j.o.Namespace, j.o.Name, what)
+	if j.kind.Says != nil {
+		return j.kind.Says(j.o.Namespace, j.o.Name, what)
 	}
 	return fmt.Sprintf("%s %s is %s.", j.kind.Kind, j.o.Name, what)
 }

@@ -78,7 +78,9 @@ func categories() map[string]string {
 		kinds.ResourceFlavor.FullName(): flavor, kinds.WorkloadPriorityClass.FullName(): class, kinds.PriorityClass.FullName(): class, kinds.Node.FullName(): node,
 	}
 	for _, k := range kinds.Jobs() {
-		out[k.FullName()] = job
+		if !k.Itself {
+			out[k.FullName()] = job
+		}
 	}
 	return out
 }

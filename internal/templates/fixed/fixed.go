@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
@@ -53,12 +52,8 @@ func Of(t *parse.Template, objects []map[string]any) (out []Value, faults []erro
 
 // Target returns the object that fixed paths refer to, and its index.
 func Target(objects []map[string]any) (map[string]any, int) {
-	for i, o := range objects {
-		if _, ok := kinds.JobFor(manifest.TextOf(o["apiVersion"]), manifest.TextOf(o["kind"])); ok {
-			return o, i
-		}
-	}
-	return objects[0], 0
+	_, at, _ := jobobject.Main(objects)
+	return objects[max(0, at)], max(0, at)
 }
 
 // Check refuses a rendering in which a fixed field differs from the template.

@@ -37,6 +37,19 @@ func Of(object map[string]any) (*View, bool) {
 	return &View{kind, object}, true
 }
 
+// Main returns the view of the job among objects and its place, nil and -1 where there is
+// none, and the places of all jobs (see kinds.Main).
+func Main(objects []map[string]any) (job *View, at int, all []int) {
+	all = kinds.Main(len(objects), func(i int) (string, string) {
+		return manifest.TextOf(objects[i]["apiVersion"]), manifest.TextOf(objects[i]["kind"])
+	})
+	if len(all) == 0 {
+		return nil, -1, nil
+	}
+	job, _ = Of(objects[all[0]])
+	return job, all[0], all
+}
+
 // IsKind reports whether the job is of one of the kinds.
 func (j *View) IsKind(k ...kinds.Job) bool {
 	return slices.ContainsFunc(k, func(k kinds.Job) bool { return k.Kind == j.Kind.Kind && k.Group == j.Kind.Group })

@@ -34,10 +34,12 @@ func Clean(object map[string]any) map[string]any {
 	if !isJob {
 		return o
 	}
-	holder := Inner(o, view.Kind.SuspendPath[:len(view.Kind.SuspendPath)-1]...)
-	delete(holder, view.Kind.SuspendPath[len(view.Kind.SuspendPath)-1])
-	if holder != nil && len(holder) == 0 && len(view.Kind.SuspendPath) == 3 {
-		delete(Inner(o, view.Kind.SuspendPath[0]), view.Kind.SuspendPath[1])
+	if path := view.Kind.SuspendPath; len(path) > 0 {
+		holder := Inner(o, path[:len(path)-1]...)
+		delete(holder, path[len(path)-1])
+		if holder != nil && len(holder) == 0 && len(path) == 3 {
+			delete(Inner(o, path[0]), path[1])
+		}
 	}
 	if view.IsKind(kinds.BatchJob) && Inner(o, "spec")["manualSelector"] != true {
 		delete(Inner(o, "spec"), "selector")

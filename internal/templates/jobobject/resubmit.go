@@ -29,8 +29,8 @@ func Resubmit(o map[string]any) {
 		}
 	}
 	if job, ok := kinds.JobFor(manifest.TextOf(o["apiVersion"]), manifest.TextOf(o["kind"])); ok {
-		if at := Inner(o, job.SuspendPath[:len(job.SuspendPath)-1]...); at != nil {
-			delete(at, job.SuspendPath[len(job.SuspendPath)-1])
+		if path := job.SuspendPath; len(path) > 0 {
+			delete(Inner(o, path[:len(path)-1]...), path[len(path)-1])
 		}
 		if job.Kind == kinds.BatchJob.Kind {
 			resubmitBatch(o)

@@ -18,10 +18,17 @@ func (i Info) hasJob() bool {
 
 // JobKind returns the kind of the job that the template creates, or of its first object.
 func (i Info) JobKind() string {
+	beside := ""
 	for _, k := range i.Kinds {
-		if _, ok := kinds.JobNamed(k); ok {
+		switch job, ok := kinds.JobNamed(k); {
+		case ok && !job.Beside:
 			return k
+		case ok && beside == "":
+			beside = k
 		}
+	}
+	if beside != "" {
+		return beside
 	}
 	if len(i.Kinds) > 0 {
 		return i.Kinds[0]

@@ -215,12 +215,16 @@ func misspelt(apiVersion, kind string) []string {
 
 // JobNode returns the document that --set changes: the job, or the first document.
 func (t *Template) JobNode() *manifest.Node {
-	for _, d := range t.Docs {
-		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
-			return d
-		}
+	return t.Docs[max(0, t.Job())]
+}
+
+// Job is the place of the job among the documents, -1 where there is none.
+func (t *Template) Job() int {
+	all := kinds.Main(len(t.Docs), func(i int) (string, string) { return t.Docs[i].Get("apiVersion").Str(), t.Docs[i].Get("kind").Str() })
+	if len(all) == 0 {
+		return -1
 	}
-	return t.Docs[0]
+	return all[0]
 }
 
 // UnknownSet returns the error for a --set that names neither a parameter nor a path.

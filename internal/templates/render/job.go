@@ -31,17 +31,12 @@ func jobLevel(s *resolve.Plan) setting.Setting {
 
 // pickJob finds the one job among the objects.
 func pickJob(s *resolve.Plan, objects []map[string]any) (*jobobject.View, int, error) {
-	var job *jobobject.View
-	at, found := -1, []string{}
-	for i, o := range objects {
-		if view, ok := jobobject.Of(o); ok {
-			found = append(found, manifest.TextOf(o["kind"])+" "+manifest.TextOf(jobobject.Inner(o, "metadata")["name"]))
-			if job == nil {
-				job, at = view, i
-			}
+	job, at, all := jobobject.Main(objects)
+	if len(all) > 1 {
+		var found []string
+		for _, i := range all {
+			found = append(found, manifest.TextOf(objects[i]["kind"])+" "+manifest.TextOf(jobobject.Inner(objects[i], "metadata")["name"]))
 		}
-	}
-	if len(found) > 1 {
 		return nil, -1, errs.Usagef("the manifest has %d jobs: start one at a time", len(found)).WithFact("jobs", strings.Join(found, ", ")).
 			WithAdvice("write one file for each job")
 	}

@@ -48,14 +48,11 @@ func trial(t *parse.Template, complete bool) (found []error) {
 			found = append(found, err)
 		}
 	}
-	var job *jobobject.View
-	for i, o := range objects {
-		switch view, isJob := jobobject.Of(o); {
-		case isJob && job != nil:
+	job, _, all := jobobject.Main(objects)
+	if job != nil {
+		tell(overlay.Job(s, job))
+		for _, i := range all[1:] {
 			found = append(found, manifest.Faultf(trees[i].Line, "a second job: start one at a time").Col(trees[i].Column))
-		case isJob:
-			job = view
-			tell(overlay.Job(s, job))
 		}
 	}
 	overlay.Objects(s, objects)

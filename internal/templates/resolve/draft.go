@@ -15,12 +15,10 @@ func Draft(t *parse.Template, v values.Values) (*jobobject.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range t.Docs {
-		if _, ok := kinds.JobFor(d.Get("apiVersion").Str(), d.Get("kind").Str()); ok {
-			o, _ := f.Fill(d, manifest.Location{}).Plain().(map[string]any)
-			if view, ok := jobobject.Of(o); ok {
-				return view, nil
-			}
+	if at := t.Job(); at >= 0 {
+		o, _ := f.Fill(t.Docs[at], manifest.Location{}).Plain().(map[string]any)
+		if view, ok := jobobject.Of(o); ok {
+			return view, nil
 		}
 	}
 	return nil, nil

@@ -3,7 +3,6 @@ package schema
 import (
 	"reflect"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,13 +33,15 @@ type Shape struct {
 func Shapes() []Shape {
 	var out []Shape
 	for _, k := range kinds.Jobs() {
-		spec, _ := gotype.Of(k).FieldByName("Spec")
-		out = append(out, Shape{k.GroupVersion(), k.Kind, fields(spec.Type)})
+		t := gotype.Of(k)
+		if t == nil {
+			continue
+		}
+		if spec, ok := t.FieldByName("Spec"); ok {
+			out = append(out, Shape{k.GroupVersion(), k.Kind, fields(spec.Type)})
+		}
 	}
 	return append(out, []Shape{
-		{"apps/v1", "Deployment", reflect.TypeFor[appsv1.Deployment]()},
-		{"apps/v1", "StatefulSet", reflect.TypeFor[appsv1.StatefulSet]()},
-		{"v1", "Pod", reflect.TypeFor[corev1.Pod]()},
 		{"v1", "Service", reflect.TypeFor[corev1.Service]()},
 		{"v1", "ConfigMap", reflect.TypeFor[corev1.ConfigMap]()},
 		{"v1", "Secret", reflect.TypeFor[corev1.Secret]()},

@@ -19,10 +19,11 @@ import (
 
 // CheckAll checks every object and returns the job, nil if there is none.
 func (f *Faults) CheckAll(s *resolve.Plan, objects []map[string]any) (job *jobobject.View) {
-	for _, o := range objects {
+	_, _, all := jobobject.Main(objects)
+	for i, o := range objects {
 		f.look(o)
 		f.checkObject(o, len(objects) == 1)
-		if view, isJob := jobobject.Of(o); isJob {
+		if view, _ := jobobject.Of(o); slices.Contains(all, i) {
 			job = view
 			f.checkJob(view)
 			f.checkFits(s, view)

@@ -1,0 +1,32 @@
+package object
+
+import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Gate holds a new pod back until Kueue admits it.
+func Gate(pod map[string]any) {
+	if !Gated(pod) {
+		spec := Child(pod, "spec")
+		spec["schedulingGates"] = append(List(spec, "schedulingGates"), map[string]any{"name": kinds.Gate})
+	}
+	Child(Child(pod, "metadata"), "labels")[kinds.ManagedLabel] = "true"
+}
+
+// Gated reports whether Kueue holds a pod back.
+func Gated(pod map[string]any) bool {
+	return slices.ContainsFunc(List(pod, "spec", "schedulingGates"), ours)
+}
+
+// Ungate lets a pod go.
+func Ungate(pod map[string]any) {
+	spec := Child(pod, "spec")
+	rest := slices.DeleteFunc(slices.Clone(List(spec, "schedulingGates")), ours)
+	if spec["schedulingGates"] = rest; len(rest) == 0 {
+		delete(spec, "schedulingGates")
+	}
+}
+
+func ours(gate any) bool { return Text(gate, "name") == kinds.Gate }
