@@ -6,7 +6,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// Gate holds a new pod back until Kueue admits it.
+// Gate keeps a new pod from being scheduled until Kueue admits it.
 func Gate(pod map[string]any) {
 	if !Gated(pod) {
 		spec := Child(pod, "spec")
@@ -15,12 +15,12 @@ func Gate(pod map[string]any) {
 	Child(Child(pod, "metadata"), "labels")[kinds.ManagedLabel] = "true"
 }
 
-// Gated reports whether Kueue holds a pod back.
+// Gated reports whether a pod has the gate of Kueue.
 func Gated(pod map[string]any) bool {
 	return slices.ContainsFunc(List(pod, "spec", "schedulingGates"), ours)
 }
 
-// Ungate lets a pod go.
+// Ungate removes the gate of Kueue.
 func Ungate(pod map[string]any) {
 	spec := Child(pod, "spec")
 	rest := slices.DeleteFunc(slices.Clone(List(spec, "schedulingGates")), ours)
