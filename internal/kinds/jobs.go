@@ -43,7 +43,8 @@ type Job struct {
 	Serves bool
 	// Uncontrolled: an object that a controller made is a part of something else.
 	Uncontrolled bool
-	// Beside: objects of the kind also go along with a job of another kind.
+	// Beside: objects of the kind also go along with a job of another kind, and clusters use
+	// them for other things. A user without permission to list them misses nothing.
 	Beside bool
 	// Selector is a label selector of the objects that can count as jobs, "" for all.
 	Selector string

@@ -51,6 +51,8 @@ type Kind[T any] struct {
 	Resource kinds.Resource
 	// Namespace narrows a namespaced kind; "" is all namespaces.
 	Namespace string
+	// Optional: a list that is forbidden, or that a file does not have, is not missed.
+	Optional bool
 	// List reads the objects of a namespace, or all of them with "".
 	List func(ctx context.Context, namespace string) ([]T, error)
 	// Get reads one object of a cluster-scoped kind. Nil: objects are not read by name.
@@ -71,7 +73,10 @@ func Read[T any](ctx context.Context, r *Reader, k Kind[T]) []T {
 		r.Done()
 		return items
 	}
-	m := r.Record(k.Resource, ns, "list", err)
+	m := NewMissing(k.Resource, ns, "list", err)
+	if !k.Optional || !m.Refused() {
+		r.record(m)
+	}
 	switch {
 	case !m.Refused():
 		return nil
@@ -92,7 +97,9 @@ func readNamespaces[T any](ctx context.Context, r *Reader, k Kind[T]) []T {
 		wg.Go(func() {
 			items, err := limited(r, func() ([]T, error) { return k.List(ctx, ns) })
 			if err != nil {
-				r.Record(k.Resource, ns, "list", err)
+				if m := NewMissing(k.Resource, ns, "list", err); !k.Optional || !m.Refused() {
+					r.record(m)
+				}
 				return
 			}
 			r.Part(k.Resource)
@@ -196,10 +203,14 @@ func (r *Reader) Part(of kinds.Resource) {
 // Record records that a read failed and returns the record.
 func (r *Reader) Record(of kinds.Resource, namespace, verb string, err error) Missing {
 	m := NewMissing(of, namespace, verb, err)
+	r.record(m)
+	return m
+}
+
+func (r *Reader) record(m Missing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.missing = append(r.missing, m)
-	return m
 }
 
 // recordFailure records an error that is more than a refusal or an absence.

@@ -29,16 +29,21 @@ type Command struct {
 
 const kueueGroup = kinds.KueueGroup
 
-// jobs is a right on every job kind.
-func jobs(verbs ...string) []Right {
-	groups := map[string][]string{}
-	for _, k := range kinds.Jobs() {
-		groups[k.Group] = append(groups[k.Group], k.Plural)
-	}
+// jobs is a right on every job kind but those that clusters also use for other things.
+func jobs(verbs ...string) []Right { return jobKinds(false, verbs) }
+
+// beside are the verbs that read, on the kinds that clusters also use for other things. Roles
+// do not let a team create them: without a queue, Kueue may not govern them.
+func beside(verbs []string) []Right {
+	read := slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) })
+	return jobKinds(true, read)
+}
+
+func jobKinds(beside bool, verbs []string) []Right {
 	var out []Right
-	for group, plurals := range groups {
-		for _, p := range plurals {
-			out = append(out, Right{Group: group, Resource: p, Verbs: verbs})
+	for _, k := range kinds.Jobs() {
+		if k.Beside == beside {
+			out = append(out, Right{Group: k.Group, Resource: k.Plural, Verbs: verbs})
 		}
 	}
 	slices.SortFunc(out, compare)
@@ -100,10 +105,34 @@ func Commands() []Command {
 		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: append(decide, in("", "configmaps", "create", "delete", list, "patch"), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))},
 		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
 	}
+	first := jobs()[0]
 	for i := range out {
 		out[i].Optional = append(slices.Clone(out[i].Optional), place...)
+		for _, list := range [][]Right{out[i].Needs, out[i].Optional} {
+			at := slices.IndexFunc(list, func(r Right) bool { return compare(r, first) == 0 })
+			if at >= 0 {
+				more := beside(list[at].Verbs)
+				if list[at].Cluster {
+					more = everywhere(more)
+				}
+				out[i].Optional = append(out[i].Optional, without(more, out[i].Needs)...)
+			}
+		}
 	}
 	return out
+}
+
+// without leaves out what others grant.
+func without(list, others []Right) []Right {
+	for i, r := range list {
+		for _, o := range others {
+			if compare(r, o) == 0 && r.Cluster == o.Cluster {
+				r.Verbs = slices.DeleteFunc(slices.Clone(r.Verbs), func(v string) bool { return slices.Contains(o.Verbs, v) })
+			}
+		}
+		list[i] = r
+	}
+	return slices.DeleteFunc(list, func(r Right) bool { return len(r.Verbs) == 0 })
 }
 
 func compare(a, b Right) int {

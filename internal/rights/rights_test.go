@@ -65,9 +65,7 @@ func actions(list []string) string {
 func cell(rights []Right) string {
 	var kinds []string
 	for _, r := range jobs() {
-		if r.Resource != "pods" && r.Resource != "deployments" { // also read for other reasons
-			kinds = append(kinds, r.Group+"/"+r.Resource)
-		}
+		kinds = append(kinds, r.Group+"/"+r.Resource)
 	}
 	var out []string
 	for _, r := range rights {

@@ -44,7 +44,7 @@ func Load(ctx context.Context, c *kube.Client, w Want, now time.Time) (*State, e
 
 // jobs reads the jobs of one kind.
 func (l *loader) jobs(ctx context.Context, k kinds.Job) []Job {
-	jobs := reader.Read(ctx, l.r, reader.Kind[Job]{Resource: k.Resource, Namespace: l.w.Namespace,
+	jobs := reader.Read(ctx, l.r, reader.Kind[Job]{Resource: k.Resource, Namespace: l.w.Namespace, Optional: k.Beside,
 		List: func(ctx context.Context, namespace string) ([]Job, error) {
 			at, err := reader.Served(ctx, l.c, k.Resource)
 			if err != nil {

@@ -83,14 +83,16 @@ func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespa
 	var found []Job
 	var denied, failed error
 	refused := 0
-	for _, ch := range answers {
+	for i, ch := range answers {
 		switch a := <-ch; {
 		case a.err == nil:
 			found = append(found, a.job)
 		case kube.IsNotFound(a.err):
 		case kube.IsForbidden(a.err):
-			denied = cmp.Or(denied, a.err)
 			refused++
+			if !served[i].Beside || len(served) == 1 {
+				denied = cmp.Or(denied, a.err)
+			}
 		default:
 			failed = a.err
 		}

@@ -137,6 +137,7 @@ type follower struct {
 // by one for each that may; what cannot be followed at all is left out, as long
 // as there is another stream of jobs.
 func (f *follower) start(ctx context.Context, r kinds.Resource, namespace string, run func(ns string, synced func() error) error) {
+	optional := slices.ContainsFunc(f.scope.Kinds, func(k kinds.Job) bool { return k.Beside && k.Resource.FullName() == r.FullName() })
 	f.running.Go(func() {
 		var once sync.Once
 		synced := func() (err error) { once.Do(func() { err = f.synced(ctx) }); return err }
@@ -151,14 +152,14 @@ func (f *follower) start(ctx context.Context, r kinds.Resource, namespace string
 			if r.FullName() != kinds.Workload.FullName() {
 				f.left += len(all)
 			}
-			f.lose(state.Missing{Resource: r, Verb: "list", Reason: state.Forbidden, Err: err})
+			f.lose(state.Missing{Resource: r, Verb: "list", Reason: state.Forbidden, Err: err}, optional)
 			f.mu.Unlock()
 			for _, ns := range all {
 				f.start(ctx, r, ns, run)
 			}
 		case kube.IsForbidden(err):
 			f.mu.Lock()
-			f.lose(state.Missing{Resource: r, Namespace: namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
+			f.lose(state.Missing{Resource: r, Namespace: namespace, Verb: "watch", Reason: state.Forbidden, Err: err}, optional)
 			f.mu.Unlock()
 		case !kube.IsNotServed(err):
 			f.end(err)
@@ -174,10 +175,11 @@ func (f *follower) start(ctx context.Context, r kinds.Resource, namespace string
 	})
 }
 
-// lose notes what may not be followed, to be told before Synced, or at once after
-// it. It is called with the lock held.
-func (f *follower) lose(m state.Missing) {
+// lose notes what may not be followed, for Scope.Missing before Synced, or at once after
+// it. Nobody misses an optional kind. It is called with the lock held.
+func (f *follower) lose(m state.Missing, optional bool) {
 	switch {
+	case optional:
 	case !f.live:
 		f.missing = append(f.missing, m)
 	case f.scope.Missing != nil:

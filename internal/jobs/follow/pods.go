@@ -53,7 +53,7 @@ func (f *follower) followPods(ctx context.Context, j state.Job) {
 			f.end(err)
 		default:
 			f.mu.Lock()
-			f.lose(state.Missing{Resource: kinds.Pod, Namespace: j.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err})
+			f.lose(state.Missing{Resource: kinds.Pod, Namespace: j.Namespace, Verb: "watch", Reason: state.Forbidden, Err: err}, false)
 			f.mu.Unlock()
 			if early {
 				if err := f.synced(ctx); err != nil {
