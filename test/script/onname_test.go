@@ -84,7 +84,7 @@ func TestNamesAreArguments(t *testing.T) {
 				kind = ""
 			}
 			kind, _, _ = strings.Cut(kind, ".")
-			if _, job := kinds.JobNamed(kind); job && kind != "" || kind == "workload" {
+			if _, job := kinds.JobNamed(kind); job && kind != "" && kind != "pod" || kind == "workload" {
 				kind = "job"
 			}
 			for _, taker := range takers {
