@@ -22,7 +22,7 @@ func TestChoices(t *testing.T) {
 		{args: []string{"--kind", "pytorchjobs"}, kind: "PyTorchJob", dryRun: "none"},
 		{args: []string{"--kind=jobs.batch"}, kind: "Job", dryRun: "none"},
 		{args: []string{"--kind", "mpijob.kubeflow.org"}, kind: "MPIJob", dryRun: "none"},
-		{args: []string{"--kind", "Deployment"}, dryRun: "none", says: `invalid --kind "Deployment"`},
+		{args: []string{"--kind", "DaemonSet"}, dryRun: "none", says: `invalid --kind "DaemonSet"`},
 		{args: []string{"--kind", ""}, dryRun: "none", says: `invalid --kind ""`},
 		{args: []string{"--dry-run=admission"}, dryRun: "none", says: `invalid --dry-run "admission"`},
 	} {

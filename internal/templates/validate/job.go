@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
@@ -111,6 +113,9 @@ func checkName(j *jobobject.View) *errs.Error {
 	}
 	if manifest.Unfilled(name) {
 		return nil // reported as missing
+	}
+	if j.Kind.Beside && len(validation.IsDNS1123Subdomain(name)) == 0 {
+		return nil // their pods get names of their own
 	}
 	if why := values.NotJobName(name); why != "" {
 		return errs.Usagef("%s", why).Suggest(validName(name)...)
