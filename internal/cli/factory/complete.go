@@ -211,7 +211,7 @@ func Jobs(ctx context.Context, f *Factory) ([]string, error) {
 	names, failed := make([][]string, len(served)), make([]error, len(served))
 	var wg crash.Group
 	for i, k := range served {
-		wg.Go(func() { names[i], failed[i] = list(ctx, f, k.Resource, ns, "") })
+		wg.Go(func() { names[i], failed[i] = list(ctx, f, k.Resource, ns, k.Selector) })
 	}
 	wg.Wait()
 	return slices.Concat(names...), errors.Join(failed...)

@@ -31,7 +31,7 @@ func hint(ctx context.Context, c *factory.Cluster, served []kinds.Job, name, nam
 	for _, k := range served {
 		wg.Go(func() {
 			list := func(in string) error {
-				page, err := kube.List[named](ctx, c.Client, k.Resource, in, kube.ListOptions{MetadataOnly: true})
+				page, err := kube.List[named](ctx, c.Client, k.Resource, in, kube.ListOptions{MetadataOnly: true, LabelSelector: k.Selector})
 				mu.Lock()
 				defer mu.Unlock()
 				for _, j := range page.Items {
