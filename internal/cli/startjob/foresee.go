@@ -14,6 +14,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
@@ -67,17 +68,11 @@ func (r *run) foresee(ctx context.Context, j job) *check.Verdict {
 	if !r.foresees() || j.Job < 0 {
 		return nil
 	}
-	r.startReading(ctx, j.namespace, r.patience)
 	limited, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	found := admissioncheck.Prerequisites(limited, r.cluster, j.namespace, j.Objects, j.Job)
-	<-r.reading.done
-	err := r.reading.err
-	switch {
-	case ctx.Err() != nil || kube.IsForbidden(err):
+	found, err := r.facts(ctx, limited, j)
+	if ctx.Err() != nil || kube.IsForbidden(err) {
 		return nil
-	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("the cluster did not answer within %s", words.Age(r.patience))
 	}
 	var v *check.Verdict
 	if err == nil {
@@ -104,6 +99,18 @@ func (r *run) foresee(ctx context.Context, j job) *check.Verdict {
 	}
 	verdict.Fill(v, r.factory.Line)
 	return v
+}
+
+// facts waits, until limited ends, for what the admission check reads, and for what the pods of a job need beside quota.
+func (r *run) facts(ctx, limited context.Context, j job) (*prerequisite.Found, error) {
+	r.startReading(ctx, j.namespace, r.patience)
+	found := admissioncheck.Prerequisites(limited, r.cluster, j.namespace, j.Objects, j.Job)
+	<-r.reading.done
+	err := r.reading.err
+	if errors.Is(err, context.DeadlineExceeded) && !kube.IsForbidden(err) {
+		err = fmt.Errorf("the cluster did not answer within %s", words.Age(r.patience))
+	}
+	return found, err
 }
 
 // judge asks the admission check about a job.

@@ -2,7 +2,6 @@ package startjob
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,18 +136,11 @@ func (r *run) foreseeSweep(ctx context.Context, s *series, list []*swept, exist,
 	if !r.foresees() {
 		return nil
 	}
-	first := list[0]
-	r.startReading(ctx, first.namespace, r.patience)
 	limited, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	found := admissioncheck.Prerequisites(limited, r.cluster, first.namespace, first.Objects, first.Job)
-	<-r.reading.done
-	err := r.reading.err
-	switch {
-	case ctx.Err() != nil || kube.IsForbidden(err):
+	found, err := r.facts(ctx, limited, list[0].job)
+	if ctx.Err() != nil || kube.IsForbidden(err) {
 		return nil
-	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("the cluster did not answer within %s", words.Age(r.patience))
 	}
 	var answer *sweepAnswer
 	if err == nil {
