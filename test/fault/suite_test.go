@@ -120,9 +120,11 @@ func TestSuite(t *testing.T) {
 							if err := os.WriteFile(path, file, 0o600); err != nil {
 								t.Fatal(err)
 							}
-							if server, err = sandbox.Open(path, sandbox.Options{}); err != nil {
+							own, err := sandbox.Open(path, sandbox.Options{})
+							if err != nil {
 								t.Fatal(err)
 							}
+							server = own
 						}
 						chaos := fault.NewChaos(server, f, uint64(seed))
 						code := try(t, c.args, chaos)
