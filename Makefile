@@ -6,7 +6,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 # Packages with a step of their own.
-STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/cluster -e /test/e2e -e /test/fidelity
+STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/cluster -e /test/e2e -e /test/fidelity
 # Packages whose tests use many random inputs. With -short they use fewer, as under the race detector, which takes ten
 # times as long and finds nothing new in further inputs.
 RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/quota
@@ -43,8 +43,8 @@ unit:             ## package tests with the race detector (and the import-graph 
 	CGO_ENABLED=1 $(GO) test -race -short $(NOVET) $$($(GO) list ./... | grep -v $(STEPS))
 	$(GO) test $(NOVET) $(RANDOM)
 
-script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it
-	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/...
+script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it; killed and behind faults
+	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
@@ -53,9 +53,9 @@ cluster:          ## the real control plane (Linux, root; built once, about 15 m
 oracle:           ## the admission core against Kueue's own scheduler: 3,000 random inputs, about two minutes
 	cd internal/governance/admission/oracle && $(GO) test -v -timeout 30m -run TestAgainstKueue -inputs 3000 ./...
 
-# Every run of a command behind a faulty server; `make check` runs a third of them once.
+# Every run of a command behind a faulty server; `make script` runs a third of them once, without the race detector.
 faults:           ## each command behind each fault of the API server, 10 times
-	$(GO) test $(NOVET) -count=1 -timeout 3h ./test/fault -run Suite -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults:'
+	CGO_ENABLED=1 $(GO) test -race $(NOVET) -count=1 -timeout 3h ./test/fault -run Suite -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults:'
 
 crash:            ## kills 1,000 writing commands at random points (half an hour)
 	HYPERPOD_KILLS=1000 $(GO) test -v -timeout 0 -run TestKills ./test/crash
