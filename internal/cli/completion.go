@@ -15,7 +15,7 @@ func Shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 func newCompletion(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Print the completion script for bash, zsh, fish or powershell",
+		Short: "Print the completion script of a shell",
 		Long: `Print a script that completes commands, flags, and the names of jobs,
 namespaces, queues, priorities and templates. Load it as follows:
 

@@ -59,12 +59,12 @@ func NewRoot(f *factory.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hyperpod",
 		Short: "Run training jobs on Kubernetes clusters that share accelerators",
-		Long: `hyperpod starts, follows and explains training jobs on Kubernetes clusters
-that share accelerators with Kueue, such as Amazon SageMaker HyperPod on EKS
-with task governance.
+		Long: `hyperpod starts, follows and explains training jobs on Kubernetes clusters that
+share accelerators with Kueue, such as Amazon SageMaker HyperPod on EKS with
+task governance.
 
-To try it without a cluster, add --sandbox to any command. The command then
-uses a sandbox: a practice cluster on this machine.`,
+To try it without a cluster, add --sandbox to any command. The command then uses
+a sandbox: a practice cluster on this machine.`,
 		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers --sandbox
   hyperpod list-jobs --all-namespaces --sandbox`,
 		Version:           f.Version,

@@ -225,6 +225,37 @@ func TestHelpFits(t *testing.T) {
 	})
 }
 
+// TestHelpReadsEvenly: the paragraphs of a help fill their lines, and lists of commands fit
+// into a terminal of 80 columns.
+func TestHelpReadsEvenly(t *testing.T) {
+	f, _ := testFactory(t, nil)
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if columns := len([]rune(c.Short)); c.HasParent() && columns > 54 {
+			t.Errorf("%s: the short text has %d columns: %s", c.CommandPath(), columns, c.Short)
+		}
+		lines := strings.Split(c.Long, "\n")
+		if c.Name() == "help" { // cobra's
+			lines = nil
+		}
+		for i, line := range lines {
+			if len([]rune(line)) > 80 {
+				t.Errorf("%s: %d columns: %s", c.CommandPath(), len([]rune(line)), line)
+			}
+			if i+1 == len(lines) || line == "" || lines[i+1] == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(lines[i+1], " ") {
+				continue
+			}
+			if next := strings.Fields(lines[i+1])[0]; len([]rune(line+" "+next)) <= 70 && !strings.HasSuffix(line, ":") {
+				t.Errorf("%s: the line is too short: %s", c.CommandPath(), line)
+			}
+		}
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+	}
+	walk(NewRoot(f))
+}
+
 // leaves calls visit with every command that has none below it and with its help on
 // a terminal of 80 columns.
 func leaves(t *testing.T, visit func(path, help string)) {

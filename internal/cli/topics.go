@@ -21,21 +21,32 @@ func helpTopics() []*cobra.Command {
 		{
 			Use:   "environment",
 			Short: "Environment variables",
-			Long: `  KUBECONFIG            kubeconfig files, as for kubectl
+			Long: `Clusters:
+  KUBECONFIG            kubeconfig files, as for kubectl
   HYPERPOD_SANDBOX      sandbox to use (1: the default sandbox)
-  HYPERPOD_NAMESPACE    default for -n (also the setting namespace of the configuration file)
   HYPERPOD_SNAPSHOT     snapshot to use, read-only
-  HYPERPOD_CONFIG       configuration file (default hyperpod/config.yaml in the configuration directory)
-  HYPERPOD_OUTPUT, HYPERPOD_COLOR, HYPERPOD_DEFAULT_TEMPLATE, HYPERPOD_SANDBOX_DIRECTORY,
-  HYPERPOD_TEMPLATES_DIRECTORY, HYPERPOD_REQUEST_TIMEOUT, HYPERPOD_QUIET,
-  HYPERPOD_CONTEXT, HYPERPOD_CONFIRM, HYPERPOD_SCHEDULER
-                        override the settings of the configuration file, as hyperpod config set
-                        writes them; confirm is always (start-job
-                        prompts on a terminal before it preempts jobs, and for a job that can never
-                        run), preempt (only before it preempts jobs) or never
+
+Settings:
+  HYPERPOD_CONFIG       configuration file (default hyperpod/config.yaml in the
+                        configuration directory)
+
+  These variables override the settings of the configuration file, which
+  "hyperpod config set" writes:
+
+  HYPERPOD_COLOR        HYPERPOD_NAMESPACE         HYPERPOD_SANDBOX_DIRECTORY
+  HYPERPOD_CONFIRM      HYPERPOD_OUTPUT            HYPERPOD_SCHEDULER
+  HYPERPOD_CONTEXT      HYPERPOD_QUIET             HYPERPOD_TEMPLATES_DIRECTORY
+  HYPERPOD_DEFAULT_TEMPLATE                        HYPERPOD_REQUEST_TIMEOUT
+
+  The setting confirm says when start-job prompts on a terminal: always (before
+  it preempts jobs, and for a job that can never run), preempt (only before it
+  preempts jobs), or never.
+
+Terminal and folders:
   NO_COLOR              disable color and all other escape sequences
-  XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME
-                        base directories for configuration, sandboxes and caches`,
+  XDG_CONFIG_HOME       base directory for configuration
+  XDG_STATE_HOME        base directory for sandboxes
+  XDG_CACHE_HOME        base directory for caches`,
 		},
 	}
 }

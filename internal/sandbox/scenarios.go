@@ -42,8 +42,8 @@ func Scenarios() []Scenario {
 	return []Scenario{
 		{DefaultScenario, "5 teams that share 80 GPUs, with running and pending jobs", time.Hour},
 		{"startup", "3 teams with equal weights that share 15 GPUs", time.Hour},
-		{"john-smith", "john has 3 ml.g5.12xlarge (50 %, weight 0), smith 1 (100 %, weight 100)", time.Hour},
-		{"lend-three", "one team uses 2 of its 6 GPUs, another 4 of its 5; a job for 4 GPUs borrows 3", time.Hour},
+		{"john-smith", "john has 3 nodes with weight 0, smith 1 with weight 100", time.Hour},
+		{"lend-three", "a team uses 2 of its 6 GPUs, another 4 of 5; a job borrows 3", time.Hour},
 		{"bad-node", "a job on 2 nodes, one of them about to be replaced", time.Hour},
 	}
 }

@@ -55,11 +55,11 @@ start-job created with them. Volume claims stay because they hold data.
 On a terminal, cancel-job prompts for confirmation unless --yes is set. --all
 and --selector choose jobs of one namespace, -A those of all namespaces that you
 have permission to read. --state, --reason and --older-than narrow the choice.
-With -A, the jobs are listed before anything is deleted, by team, with the
-people who started them.
+With -A, the command first lists the jobs by team, with the people who started
+them.
 
-A reason is one that get-queue or list-jobs -o wide shows, for example
-ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
+--reason takes the reasons that get-queue and list-jobs -o wide show, for
+example ExceedsMaxQuota, WaitingForQuota or NoMatchingFlavor.`,
 		Example: `  hyperpod cancel-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod cancel-job a b c --yes --wait
   hyperpod cancel-job --all --state pending --yes

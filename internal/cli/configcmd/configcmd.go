@@ -37,9 +37,9 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change your settings",
-		Long: `Show and change the settings of the configuration file. A variable of the
-environment (HYPERPOD_ and the name of the setting) overrides the file, and a
-flag overrides both.
+		Long: `Show and change the settings of the configuration file. An environment variable
+(HYPERPOD_ and the name of the setting) overrides the file. A flag overrides
+both.
 
 Settings:
 ` + settingsHelp(),
@@ -91,8 +91,8 @@ func newSet(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set KEY VALUE",
 		Short: "Change a setting in the configuration file",
-		Long: `Change a setting in the configuration file. The command keeps all other lines
-of the file, comments included.`,
+		Long: `Change a setting in the configuration file. The command keeps all other lines of
+the file, comments included.`,
 		Example: `  hyperpod config set namespace hyperpod-ns-ml-engineers
   hyperpod config set confirm preempt`,
 		RunE: factory.RunE(o, take(o, 2), set, nil),

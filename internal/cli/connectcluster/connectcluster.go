@@ -38,15 +38,15 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "connect-cluster CLUSTER",
-		Short: "Write the kubeconfig entry of a HyperPod cluster and make it current",
-		Long: `Find the EKS cluster of a HyperPod cluster and write its entry to the
-kubeconfig: a cluster, a user and a context, all named by the ARN of the EKS
-cluster, as the AWS CLI names them. The context becomes the current one. The
-order and the comments of the file stay.
+		Short: "Add a HyperPod cluster to the kubeconfig",
+		Long: `Add the EKS cluster of a HyperPod cluster to the kubeconfig: a cluster, a user
+and a context. Their name is the ARN of the EKS cluster, as in entries of the
+AWS CLI. The context becomes the current one. The order and the comments of the
+file stay.
 
 The namespace of the context is --namespace, or else your only team namespace.
-kubectl and hyperpod sign in with 'hyperpod get-token', which needs no AWS CLI.
-Use --exec aws for an entry that runs the AWS CLI.`,
+kubectl and hyperpod sign in with "hyperpod get-token", which does not need the
+AWS CLI. Use --exec aws for an entry that runs the AWS CLI.`,
 		Example: `  hyperpod connect-cluster ml-prod --region us-west-2
   hyperpod connect-cluster ml-prod --namespace hyperpod-ns-ml-engineers --alias prod
   hyperpod connect-cluster ml-prod --print`,

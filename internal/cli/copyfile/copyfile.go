@@ -40,16 +40,16 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Aliases: []string{"cp"},
 		Short:   "Copy files and folders from or to a pod of a job",
 		Long: `Copy a file or a folder from or to a pod of a job: the launcher, head or rank 0,
-or the pod that you choose. One side is JOB:PATH, the other a path of this
-machine. A copy into a folder that exists keeps its name.
+or the pod that you choose. One side is JOB:PATH, the other a path on this
+machine. A copy into an existing folder keeps its name.
 
-The container's image needs the program tar. A lost connection is resumed:
-copy-file compares sizes and SHA-256 hashes and sends what is missing; this
-needs sh, sha256sum, head and tail in the image. A file that becomes smaller
-meanwhile is an error.
+The container's image needs the program tar. After a lost connection, copy-file
+compares sizes and SHA-256 hashes and sends what is missing. This needs sh,
+sha256sum, head and tail in the image. A file that shrinks during the copy is an
+error.
 
-Links that lead out of the copied folder are left out, with a warning. An
-archive with names outside it is refused.`,
+copy-file skips links that lead out of the copied folder, with a warning. It
+refuses an archive with names outside that folder.`,
 		Example: `  hyperpod copy-file smpv2-llama2:/workspace/checkpoints ./checkpoints
   hyperpod copy-file train.py smpv2-llama2:/workspace/
   hyperpod copy-file smpv2-llama2:/tmp/trace.json . --rank 3`,

@@ -34,12 +34,12 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "create-cluster -f FILE",
 		Short: "Create a HyperPod cluster from a file",
-		Long: `Create a HyperPod cluster from a file in JSON or YAML. The file is the request
-of the API, as "aws sagemaker create-cluster --cli-input-json" takes it.
+		Long: `Create a HyperPod cluster from a JSON or YAML file. The file is the API request,
+as in "aws sagemaker create-cluster --cli-input-json".
 
-Every member is checked against the constraints of the API first. Faults are
-reported with file, line and column, and nothing is sent. Names in another case,
-such as lifecycleConfig, are understood with a warning.`,
+The command first checks every member against the constraints of the API. It
+reports faults with file, line and column, and then sends nothing. It accepts
+names in another case, such as lifecycleConfig, with a warning.`,
 		Example: `  hyperpod create-cluster -f cluster.json --dry-run
   hyperpod create-cluster -f cluster.yaml --wait --timeout 1h`,
 		RunE: factory.RunE(o, o.take, Run, test),

@@ -35,7 +35,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "create-template NAME --from TEMPLATE|-f FILE|--job JOB",
-		Short: "Create a template from another one, a manifest or a job",
+		Short: "Create a template from another one, a manifest or job",
 		Long: `Create a template from another template, a manifest or a job of the cluster.
 
 If the manifest has no placeholders, its name, image, node count, instance type

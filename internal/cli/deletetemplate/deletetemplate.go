@@ -33,8 +33,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:   "delete-template NAME",
 		Short: "Delete a template of the team",
 		Long: `Delete a template of the team: a ConfigMap of the namespace with the template's
-label. Jobs that were started from it are not affected. On a terminal it
-prompts first, and names the jobs.
+label. Jobs that were started from it are not affected. On a terminal, the
+command names these jobs and prompts.
 
 Templates in your own folders are files; delete them there.`,
 		Example: `  hyperpod delete-template llama -n hyperpod-ns-researchers

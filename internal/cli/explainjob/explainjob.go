@@ -52,7 +52,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "explain-job NAME",
-		Short: "Explain why a job is pending, who holds its quota, and what would let it run",
+		Short: "Explain why a job is pending and what would let it run",
 		Long: `Explain why a job does not run:
 
   - its timeline and its position in the queue

@@ -42,13 +42,13 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "get-clusters",
 		Aliases: []string{"list-clusters", "get-cluster"},
-		Short:   "List HyperPod clusters with their instance types and free accelerators",
-		Long: `List the HyperPod clusters of a region, with one row for each instance type.
-The free accelerators come from the nodes and pods of the cluster. With
---namespace, the list also shows the accelerator quota of a team.
+		Short:   "List HyperPod clusters and their free accelerators",
+		Long: `List the HyperPod clusters of a region, with one row for each instance type. The
+free accelerators come from the nodes and pods of the cluster. With --namespace,
+the list also shows the accelerator quota of a team.
 
 The command reads the clusters in parallel and does not change the kubeconfig. A
-cluster that cannot be read keeps its rows, with the counts that SageMaker has.
+cluster that cannot be read keeps its rows, with SageMaker's counts.
 
 With --watch, the clusters are read every 30 seconds. A terminal shows the
 current list; elsewhere each changed row is a line.`,

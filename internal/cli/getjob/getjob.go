@@ -34,12 +34,11 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Short: "Show the state, pods and history of a job",
 		Long: `Show a job: its state and the reason, queue, accelerators (and how many are
 borrowed), roles, pods, timeline and latest events. It names nodes of the job
-that HyperPod is about to replace or reboot, and the last fault.
+that HyperPod is about to replace or reboot, and their last fault.
 
-JSON output has the keys of the CLI v2 (all of them, and Resilience, with
---verbose). YAML output
-is the API object; jsonpath and custom-columns read that object. --manifest
-prints a manifest to submit again.`,
+JSON output has the keys of the CLI v2; with --verbose, all of them and
+Resilience. YAML output is the API object; jsonpath and custom-columns read that
+object. --manifest prints a manifest that you can submit again.`,
 		Example: `  hyperpod get-job smpv2-llama2 -n hyperpod-ns-ml-engineers
   hyperpod get-job smpv2-llama2 --watch
   hyperpod get-job smpv2-llama2 --manifest > again.yaml

@@ -50,12 +50,12 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "get-queue [TEAM]",
 		Aliases: []string{"get-queues", "queue"},
-		Short:   "List waiting workloads in the scheduler's order, with the reason",
+		Short:   "List waiting workloads in the scheduler's order",
 		Long: `List the workloads of all teams, or of one team, that wait for quota, in the
-order in which the scheduler takes them: position, priority, size, waiting
-time and reason. For one team, and for all teams with --assume-duration, the
-list estimates when they start. Below the list are the numbers of running,
-waiting and preempted workloads, and how long finished ones waited and ran.
+order in which the scheduler takes them: position, priority, size, waiting time
+and reason. For one team, and for all teams with --assume-duration, the list
+estimates when they start. Below the list are the numbers of running, waiting
+and preempted workloads, and how long finished ones waited and ran.
 docs/quota.md defines every figure.
 
 TEAM is the name of a team, its ClusterQueue or its namespace.`,

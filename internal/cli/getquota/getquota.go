@@ -57,7 +57,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "get-quota [TEAM]",
 		Aliases: []string{"get-quotas", "quota"},
-		Short:   "Show quota by team: nominal, used, borrowed, lent, free",
+		Short:   "Show the quota of teams: used, borrowed, lent, free",
 		Long: `Show the quota of every team, or of one team:
 
   NOMINAL     the team's own quota
@@ -70,9 +70,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
   BORROWABLE  quota that the team can borrow now, without preemption
   PENDING     requests of its waiting workloads
 
-TEAM is the name of a team, its ClusterQueue or its namespace. The default is
-to show accelerators only. A member of one team sees the team's own queue, and
-? for figures that depend on other teams.
+TEAM is the name of a team, its ClusterQueue or its namespace. By default the
+table shows accelerators only. A member of one team sees the team's own queue,
+and ? for figures that depend on other teams.
 
 docs/quota.md defines every figure, and the convention that says who lends to
 whom.`,

@@ -31,7 +31,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "get-token EKS-CLUSTER",
-		Short: "Print a token for an EKS cluster, as a kubectl credential plugin",
+		Short: "Print a token for an EKS cluster",
 		Long: `Print a token for an EKS cluster as an ExecCredential. kubectl and hyperpod run
 this command if connect-cluster wrote the entry in the kubeconfig.
 

@@ -44,10 +44,11 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f, By: "job"}
 	cmd := &cobra.Command{
 		Use:   "get-usage",
-		Short: "Show the device-hours that jobs used, borrowed and waited for",
-		Long: `Show the device-hours of jobs: an accelerator for an hour. USED counts while a
-job has quota, WAITED while it waits for quota. BORROWED is what jobs that have
-quota now borrow, since they have it; what ended jobs borrowed is not recorded.
+		Short: "Show the device-hours that jobs used and waited for",
+		Long: `Show the device-hours of jobs. A device-hour is one accelerator for one hour.
+USED counts the time while a job has quota, WAITED the time while it waits for
+quota. BORROWED counts what jobs with quota borrow now, from the time when they
+got it. What ended jobs borrowed is not recorded.
 
 The numbers come from the jobs, workloads and events that the cluster still has.
 Deleted jobs cannot be counted, and most clusters keep events for one hour: runs

@@ -48,15 +48,17 @@ func newApply(f *factory.Factory, test func(context.Context, *ApplyOptions) erro
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
 		Short: "Make the changes of a governance file on the cluster",
-		Long: `Show the plan of a governance file, prompt, and write the Kueue objects
-with server-side apply: namespaces, LocalQueues, ClusterQueues, flavors,
-cohorts and priority classes. On clusters with the task governance add-on, the
-add-on overwrites such changes; change those teams with --target sagemaker,
-which creates and updates compute allocations and the policy of a HyperPod
-cluster, and waits until SageMaker has made each change.
+		Long: `Show the plan of a governance file, prompt, and write the Kueue objects with
+server-side apply: namespaces, LocalQueues, ClusterQueues, flavors, cohorts and
+priority classes.
 
-Kueue objects are sent as a dry run first. Quotas that rise are changed before
-quotas that fall. The command stops at the first failure and lists what is
+On clusters with the task governance add-on, the add-on overwrites such changes.
+Change those teams with --target sagemaker. It creates and updates compute
+allocations and the policy of a HyperPod cluster, and waits until SageMaker has
+made each change.
+
+The command first sends Kueue objects as a dry run. It applies increases of
+quota before decreases. The command stops at the first failure and lists what is
 done and what is left; run it again to continue. It saves the previous state to
 a file, so that you can go back.`,
 		Example: `  hyperpod governance apply -f teams.yaml

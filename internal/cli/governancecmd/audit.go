@@ -32,7 +32,7 @@ func newAudit(f *factory.Factory, test func(context.Context, *AuditOptions) erro
 	o := &AuditOptions{Factory: f, Mapping: newMapping()}
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Find teams that wait, quota that is idle meanwhile, and the setting behind it",
+		Short: "Find why teams wait while quota is idle",
 		Long: `List what keeps teams from running, the longest wait first:
 
   - teams that wait for quota, and the teams that borrow it

@@ -35,9 +35,8 @@ func newCheck(f *factory.Factory, test func(context.Context, *CheckOptions) erro
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Find mistakes in a governance file",
-		Long: `Check a governance file against the rules of SageMaker HyperPod task
-governance and Kueue, without a cluster. docs/governance-check.md lists the
-rules.
+		Long: `Check a governance file against the rules of SageMaker HyperPod task governance
+and Kueue, without a cluster. docs/governance-check.md lists the rules.
 
 To check quota against capacity, name the number of instances in the file or
 with --capacity, or use --live to read the nodes of the cluster.

@@ -36,10 +36,10 @@ func newExport(f *factory.Factory, test func(context.Context, *ExportOptions) er
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the governance file of a cluster",
-		Long: `Write the teams, quota and policy of a cluster as a governance file. The
-cluster can be made by HyperPod or by hand, live, a sandbox or a snapshot.
-What the terms of task governance cannot express is kept under kueue, so a
-plan of the file changes nothing.
+		Long: `Write the teams, quota and policy of a cluster as a governance file. The cluster
+can be made by HyperPod or by hand, live, a sandbox or a snapshot. What the
+terms of task governance cannot express is kept under kueue, so a plan of the
+file changes nothing.
 
 With --cluster-name, it reads the compute allocations and the policy of a
 HyperPod cluster from SageMaker instead.

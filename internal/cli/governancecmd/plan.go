@@ -35,14 +35,13 @@ func newPlan(f *factory.Factory, test func(context.Context, *PlanOptions) error)
 	o := &PlanOptions{Factory: f, Mapping: newMapping()}
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
-		Short: "Show what a governance file changes, and what that does to jobs",
+		Short: "Show what a governance file changes for quota and jobs",
 		Long: `Compare a governance file with the cluster: which teams, quota and policy
-change, the figures of get-quota before and after, and which jobs are
-preempted, start or can never run any more, by Kueue's own rules on the
-current state. Changes nothing.
+change, the figures of get-quota before and after, and which jobs are preempted,
+start or can never run any more, by Kueue's own rules on the current state.
+Changes nothing.
 
-Teams and priority classes that are not in the file stay unless --prune is
-set.
+Teams and priority classes that are not in the file stay unless --prune is set.
 
 With --target sagemaker, the file is compared with the compute allocations and
 the policy of a HyperPod cluster. What happens to jobs is computed on its EKS

@@ -41,9 +41,9 @@ func newRBAC(f *factory.Factory, test func(context.Context, *RBACOptions) error)
 	o := &RBACOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "rbac TEAM",
-		Short: "Print or apply least-privilege Roles for the data scientists of a team",
+		Short: "Print or apply the Roles of a team's data scientists",
 		Long: `Print Roles and bindings that grant exactly what the commands for data
-scientists ask of the API server: jobs, pods, logs and workloads in the
+scientists request from the API server: jobs, pods, logs and workloads in the
 namespaces of the team, and read access to queues, flavors, nodes and other
 objects without a namespace. docs/permissions.md lists the permissions of each
 command. Map users to the group, for example with an EKS access entry.
@@ -52,9 +52,9 @@ command. Map users to the group, for example with an EKS access entry.
 keeps other subjects of a binding, and refuses objects of the same names that
 are not its own: it labels its objects app.kubernetes.io/managed-by=hyperpod.
 
---verify asks the API server for each permission, as the current user, and
-lists the commands that each missing one affects. The exit code is 3 if a
-required one is missing.
+--verify asks the API server for each permission, as the current user, and lists
+the commands that each missing one affects. The exit code is 3 if a required one
+is missing.
 
 --principal prints EKS access entries instead, which make an IAM role or user a
 member of the group and grant nothing else; --apply creates them, and --verify

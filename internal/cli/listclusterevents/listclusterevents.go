@@ -38,10 +38,10 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list-cluster-events CLUSTER",
 		Aliases: []string{"list-cluster-event"},
-		Short:   "List events of a HyperPod cluster: provisioning, health, replacement",
-		Long: `List what happened to a HyperPod cluster, its instance groups and its nodes,
-the oldest event first. With --follow, new events are printed as they come, one
-per line.`,
+		Short:   "List the events of a HyperPod cluster",
+		Long: `List what happened to a HyperPod cluster, its instance groups and its nodes, the
+oldest event first. With --follow, new events are printed as they come, one per
+line.`,
 		Example: `  hyperpod list-cluster-events ml-prod --since 24h
   hyperpod list-cluster-events ml-prod --node i-0d64806b32c3ee282
   hyperpod list-cluster-events ml-prod --follow`,

@@ -33,11 +33,11 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list-cluster-nodes CLUSTER",
 		Aliases: []string{"list-cluster-node"},
-		Short:   "List the nodes of a HyperPod cluster with their health and pods",
-		Long: `List the instances of a HyperPod cluster as SageMaker sees them, joined with
-the nodes of its EKS cluster: health, deep health checks, whether HyperPod is
-about to replace or reboot them, faults, and the number of pods. If the EKS
-cluster does not answer, these values are unknown (-).
+		Short:   "List the nodes of a HyperPod cluster",
+		Long: `List the instances of a HyperPod cluster as SageMaker sees them, joined with the
+nodes of its EKS cluster: health, deep health checks, whether HyperPod is about
+to replace or reboot them, faults, and the number of pods. If the EKS cluster
+does not answer, these values are unknown (-).
 
 With --scheduler slurm and no CLUSTER, list the nodes of the Slurm cluster of
 this machine, with the reasons of those that take no jobs.`,

@@ -41,7 +41,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list-instance-types [WORD...]",
 		Aliases: []string{"list-instance-type"},
-		Short:   "List instance types and how many of each the cluster has",
+		Short:   "List instance types and how many the cluster has",
 		Long: `List the instance types of HyperPod clusters whose name contains one of the
 words. With a cluster, the list also shows the number of nodes of each type, and
 the free accelerators on nodes that are ready and schedulable. Types that are

@@ -49,11 +49,11 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Short:   "List jobs with their state and priority",
 		Long: `List jobs of every kind that the cluster serves, and the batch Jobs and
 RayClusters that have a queue label. SIZE is the number of pods and their
-accelerators, RUNTIME how long a job has run, WAITING how long it waits or
-waited for its start. OWNER is who created it, as far as the job says.
+accelerators, RUNTIME how long a job has run, WAITING how long it has waited to
+start. OWNER is the person who created it, if the job records that.
 
-States: Pending, Preempted, Suspended, Starting, Running, Restarting,
-Succeeded, Failed.`,
+States: Pending, Preempted, Suspended, Starting, Running, Restarting, Succeeded,
+Failed.`,
 		Example: `  hyperpod list-jobs --all-namespaces
   hyperpod list-jobs -n hyperpod-ns-researchers --state running -o wide
   hyperpod list-jobs -A -o jsonpath='{.jobs[*].Name}'

@@ -39,9 +39,9 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Aliases: []string{"list-pod"},
 		Short:   "List the pods of a job with their status",
 		Long: `List the pods of a job. The table shows role, rank, node, restarts and the
-reason why a pod does not run; STATUS has kubectl's words. MESSAGE also says
-what is wrong with the pod's node, for example that HyperPod is about to replace
-it. JSON output has the keys of the CLI v2; --verbose adds the others.`,
+reason why a pod does not run; STATUS is the status that kubectl shows. MESSAGE
+also reports a problem of the pod's node, for example that HyperPod is about to
+replace it. JSON output has the keys of the CLI v2; --verbose adds the others.`,
 		Example: `  hyperpod list-pods smpv2-llama2
   hyperpod list-pods smpv2-llama2 -o wide
   hyperpod list-pods smpv2-llama2 -o jsonpath='{.pods[*].PodName}'`,

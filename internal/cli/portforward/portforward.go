@@ -41,13 +41,13 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Short: "Forward ports of this machine to a pod of a job",
 		Long: `Forward ports of this machine to ports of a pod of a job: the launcher, head or
 rank 0, or the pod that you choose. A port is REMOTE, LOCAL:REMOTE, or :REMOTE
-for any free local port. Ctrl-C ends it.
+for any free local port. Press Ctrl-C to end the command.
 
-A connection that fails does not end the others. A lost connection to the pod
-is opened again. When the pod ends, port-forward reports why, for example that
-the job was preempted, and exits.
+A connection that fails does not end the others. port-forward reopens a lost
+connection to the pod. When the pod ends, port-forward reports why, for example
+that the job was preempted, and exits.
 
-Only programs on this machine can connect, unless --address says otherwise.`,
+Only programs on this machine can connect, unless --address allows others.`,
 		Example: `  hyperpod port-forward smpv2-llama2 6006
   hyperpod port-forward smpv2-llama2 8080:6006 --open
   hyperpod port-forward smpv2-llama2 :8888 --role worker`,

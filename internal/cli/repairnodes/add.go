@@ -34,8 +34,8 @@ func NewAddCmd(f *factory.Factory, test func(context.Context, *AddOptions) error
 		Use:     "add-cluster-nodes CLUSTER --group GROUP",
 		Aliases: []string{"add-cluster-node"},
 		Short:   "Add nodes to an instance group of a HyperPod cluster",
-		Long: `Add nodes to an instance group of a cluster with continuous provisioning, 50
-per request. Other clusters grow with update-cluster.`,
+		Long: `Add nodes to an instance group of a cluster with continuous provisioning, 50 per
+request. Other clusters grow with update-cluster.`,
 		Example: `  hyperpod add-cluster-nodes ml-prod --group accelerated-p5 --count 2`,
 		RunE:    factory.RunE(o, o.Take, RunAdd, test),
 	}

@@ -78,19 +78,20 @@ shrink.
 
 // NewCheckCmd returns check-cluster-nodes.
 func NewCheckCmd(f *factory.Factory, test func(context.Context, *Options) error) *cobra.Command {
-	cmd := newCmd(f, check, "Start deep health checks on nodes of a HyperPod cluster", `Start deep health checks on nodes of a HyperPod cluster: stress tests of the
+	cmd := newCmd(f, check, "Start deep health checks on HyperPod nodes", `Start deep health checks on nodes of a HyperPod cluster: stress tests of the
 instance, and of the connections between instances.
 `+common, test)
 	return cmd
 }
 
-const common = `The command names the jobs on the nodes first, and prompts. Each node succeeds
-or fails on its own; the exit code is 1 if one failed.
+const common = `
+The command names the jobs on the nodes and prompts. Each node succeeds or fails
+on its own; the exit code is 1 if one failed.
 
-A node is named by its instance id, or by the Kubernetes node on it.
+Name a node by its instance id or by its Kubernetes node.
 
-With --scheduler slurm, the nodes are those of the Slurm cluster of this
-machine, and CLUSTER is left out.`
+With --scheduler slurm, omit CLUSTER: the nodes are those of the Slurm cluster
+of this machine.`
 
 func newCmd(f *factory.Factory, v verb, short, long string, test func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Factory: f, verb: v}

@@ -21,7 +21,8 @@ func newAdvance(f *factory.Factory) *cobra.Command {
 	o := &advanceOptions{factory: f}
 	return &cobra.Command{
 		Use:     "advance DURATION",
-		Short:   "Move a sandbox's clock forward: running jobs finish, pending jobs start",
+		Short:   "Move the clock of a sandbox forward",
+		Long:    "Move the clock of a sandbox forward: running jobs finish, pending jobs start.",
 		Example: "  hyperpod sandbox advance 2h --sandbox=lab",
 		RunE:    factory.RunE(o, o.take, runAdvance, nil),
 	}

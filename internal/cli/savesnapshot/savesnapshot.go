@@ -35,7 +35,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "save-snapshot FILE",
-		Short: "Save the state of the cluster in a file for offline use",
+		Short: "Save the state of the cluster in a file",
 		Long: `Save what the read commands, the dry run and simulate use: namespaces, queues,
 cohorts, flavors, topologies, priority classes, workloads, jobs, nodes, pods and
 Kueue's configuration, as far as you have permission to read them. These
@@ -46,12 +46,12 @@ secrets, no managed fields, and only the annotations that influence a decision.
 It keeps names, labels, images and resource requests. Only you can read the
 file. A name that ends in .gz compresses it; - writes to standard output.
 
-With --pseudonyms you can show the file to people outside of your company. The
+With --pseudonyms, you can show the file to people outside your company. The
 names of teams, users, jobs, nodes, queues and cohorts, labels, images and the
 names of environment variables are replaced, each one by the same pseudonym
-everywhere. The commands give the same answers about the file. The names of
-resources and instance types, amounts, times and UIDs stay. Nothing records
-which name a pseudonym stands for.`,
+everywhere. Commands give the same answers for this file. The names of resources
+and instance types, amounts, times and UIDs stay. Nothing records which name a
+pseudonym stands for.`,
 		Example: `  hyperpod save-snapshot cluster.json.gz
   hyperpod save-snapshot for-support.json.gz --pseudonyms
   hyperpod start-job -f train.yaml --dry-run --snapshot cluster.json.gz

@@ -65,7 +65,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:     "simulate",
 		Aliases: []string{"what-if"},
-		Short:   "Simulate changes of quota, policy, nodes or jobs and show who runs",
+		Short:   "Simulate changes of quota, nodes or jobs",
 		Long: `Simulate changes of a cluster and run Kueue's own decisions until nothing
 changes: who is admitted, who waits, who is preempted and who borrows, before
 and after. Nothing is sent to the cluster. The cluster can be live, a sandbox

@@ -16,29 +16,33 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	cmd := &cobra.Command{
 		Use:   "start-job [NAME]",
 		Short: "Start a training job",
-		Long: `Start a training job: render a template, fill in the namespace, queue,
-priority and node health, and submit the result.
+		Long: `Start a training job. The command renders a template, fills in the namespace,
+queue, priority and node health, and submits the result.
 
-The definition comes from the first of these that is given: --from,
---config-file (manifests, a configuration file of the official CLI v2, or an
-sbatch script of Slurm),
---recipe, --template (list-templates shows the names, including the team's), a
-job manifest NAME.yaml in the working directory or its folder jobs (unless
---image, --entry-script or --command is given), the template NAME in your
-templates folder or embedded, the default template of the settings, the embedded
-template pytorch. Flags override the definition.
+The definition of the job is the first of these that exists:
+
+  1. a job (--from), a file (--config-file), a recipe (--recipe) or a template
+     (--template; list-templates shows the names, including the team's)
+  2. the manifest NAME.yaml in the working directory or its folder jobs, unless
+     --image, --entry-script or --command is given
+  3. the template NAME in your templates folder, or embedded
+  4. the default template of the settings, or else the embedded template pytorch
+
+--config-file takes manifests, a configuration file of the official CLI v2, or
+an sbatch script of Slurm. Flags override the definition.
 
 --dry-run creates nothing. It reports whether the job would start now, wait or
 never run, and why (exit code 0, 8 or 3). The answer follows Kueue's own rules.
 
-A start reports the same in one line on stderr. On a terminal it prompts before
-it preempts jobs, and before it submits a job that can never run (see --yes, and
-the setting confirm in "hyperpod help environment").
+Without --dry-run, the command reports this in one line on stderr. On a
+terminal, it prompts before it preempts jobs, and before it submits a job that
+can never run (see --yes, and the setting confirm in "hyperpod help
+environment").
 
---sweep starts a job for each combination of values, with its values as template
-parameters, environment variables and labels. The same command again starts
-those that do not exist yet. With --max-parallel the command keeps running and
-starts the next job when one has ended: Kueue has no such limit.`,
+--sweep starts a job for each combination of values. The values become template
+parameters, environment variables and labels. Run the same command again to
+start the jobs that do not exist yet. With --max-parallel, the command keeps
+running and starts the next job when one ends, because Kueue has no such limit.`,
 		Example: `  hyperpod start-job --name smpv2-llama2 --namespace hyperpod-ns-ml-engineers
   hyperpod start-job --name bert --image IMAGE --instance-type ml.g5.12xlarge --node-count 2 \
       --entry-script train.py --priority training

@@ -39,14 +39,14 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "start-session [CLUSTER] NODE",
-		Short: "Open a shell on a node of a HyperPod cluster, or forward a port",
+		Short: "Open a shell on a node of a HyperPod cluster",
 		Long: `Open a shell on a node of a HyperPod cluster with AWS Systems Manager, run a
 command there, forward a port, or serve as a ProxyCommand of ssh. The node needs
 no public address. Name it by its instance id, its Kubernetes node, a pod on it
 (--pod), or an instance group (--group: its first running node).
 
-Without CLUSTER, the clusters of the region are searched for the node. The
-command runs session-manager-plugin, which AWS provides.`,
+Without CLUSTER, the command searches the clusters of the region for the node.
+It runs session-manager-plugin, which AWS provides.`,
 		Example: `  hyperpod start-session ml-prod i-0d64806b32c3ee282
   hyperpod start-session ml-prod --group controller
   hyperpod start-session ml-prod --pod vit-huge-worker-0 -n hyperpod-ns-researchers

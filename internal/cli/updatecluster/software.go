@@ -39,13 +39,13 @@ func NewSoftwareCmd(f *factory.Factory, test func(context.Context, *SoftwareOpti
 	o := &SoftwareOptions{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "update-cluster-software CLUSTER",
-		Short: "Update the images of the instances of a HyperPod cluster",
+		Short: "Update the machine images of a HyperPod cluster",
 		Long: `Update the machine images of a HyperPod cluster, or of some of its instance
 groups. Instances that are updated restart: jobs on them stop. The command names
 those jobs and prompts.
 
-With --batch-size the update is rolling: so many instances at a time, and back
-to the old image when an alarm goes off.`,
+With --batch-size, the update is rolling: it updates this many instances at a
+time, and returns to the old image if an alarm goes off.`,
 		Example: `  hyperpod update-cluster-software ml-prod --batch-size 10% --interval 5m
   hyperpod update-cluster-software ml-prod --group accelerated-p5 --batch-size 2 --alarm gpu-errors --wait`,
 		RunE: factory.RunE(o, o.Take, RunSoftware, test),

@@ -43,7 +43,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "update-cluster CLUSTER",
-		Short: "Scale, add, change or delete instance groups of a HyperPod cluster",
+		Short: "Change the instance groups of a HyperPod cluster",
 		Long: `Change a HyperPod cluster: scale an instance group, add or change groups from a
 file, delete groups, or set the node recovery.
 

@@ -32,7 +32,7 @@ func NewCmd(f *factory.Factory, test func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "validate-template FILE|FOLDER|NAME...",
-		Short: "Check templates and report the line and column of every fault",
+		Short: "Check templates and report every fault",
 		Long: `Check files, folders, templates by name, or the standard input (-): the YAML,
 the header, and every field and value of known kinds. The command prints all
 faults as FILE:LINE:COLUMN: TEXT. The exit code is 1 if there are any.`,

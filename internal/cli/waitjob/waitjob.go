@@ -55,18 +55,18 @@ pending. If the job can never start (it is larger than its queue allows, or the
 queue does not exist or is stopped), a warning gives the reason and what to do;
 the wait continues because quotas and queues change.
 
---timeout limits the wait; --timeout 0 checks once. --notify, --notify-exec
-and --notify-url send a notification when the wait ends, with any result. If a
+--timeout limits the wait; --timeout 0 checks once. --notify, --notify-exec and
+--notify-url send a notification when the wait ends, with any result. If a
 notification fails, the command prints a warning.
 
-Several names, --sweep and --selector wait for all those jobs, --mine for those
-that you created and that have not ended. The jobs are those that exist when the
-wait begins. The wait goes on when one of them fails.
+With several names, --sweep or --selector, the command waits for all these jobs;
+with --mine, for those that you created and that have not ended. Jobs that are
+created later do not count. The wait continues if one of the jobs fails.
 
 Exit codes: 0 reached; 3 a job failed; 5 a job does not exist or was deleted
-during the wait; 124 timeout; 130 interrupted. For several jobs, the first of
-these that applies. A failed job also reaches --for finished; the exit code is
-then 3.`,
+during the wait; 124 timeout; 130 interrupted. With several jobs, the exit code
+is the first of these that applies. A failed job also reaches --for finished;
+the exit code is then 3.`,
 		Example: `  hyperpod wait-job smpv2-llama2
   hyperpod wait-job smpv2-llama2 --for succeeded --timeout 12h && hyperpod start-job -f eval.yaml
   hyperpod wait-job smpv2-llama2 --for running --notify

@@ -59,7 +59,7 @@ var settings = map[string]string{
 	"quota":             "nominal quota: an amount, or a percentage of the current one",
 	"borrow-limit":      "borrowing limit: an amount, a percentage of quota, or none",
 	"lend-limit":        "lending limit: an amount, a percentage of quota, or none",
-	"weight":            "fair-share weight: a number, or a percentage of the present",
+	"weight":            "fair-share weight: a number, or N% of the current one",
 	"preemption":        "in the team: Never, LowerPriority, LowerOrNewerEqualPriority",
 	"reclaim":           "preemption to reclaim quota: Never, LowerPriority or Any",
 	"borrow-preemption": "preemption while borrowing: Never or LowerPriority",
