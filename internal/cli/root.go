@@ -76,7 +76,6 @@ a sandbox: a practice cluster on this machine.`,
 	root.SetOut(f.IO.Out)
 	root.SetErr(f.IO.Err)
 	root.SetIn(f.IO.In)
-	root.SetVersionTemplate("hyperpod, version {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	f.AddGlobalFlags(root.PersistentFlags())
 	f.CompleteGlobalFlags(root)
@@ -152,6 +151,6 @@ a sandbox: a practice cluster on this machine.`,
 	root.AddCommand(helpTopics()...)
 	addHelpJSON(f, root)
 	addFormats(f, root)
-	f.WrapFlags(root)
+	root.SetUsageFunc(f.PrintUsage)
 	return root
 }

@@ -115,6 +115,11 @@ func TestImportGraph(t *testing.T) {
 			},
 		},
 		{
+			name:    "no templates: executing one keeps all exported methods of all types in the binary, 16 MB",
+			applies: func(p string) bool { return under(p, "internal", "cmd/hyperpod") },
+			banned:  func(i string) bool { return i == "text/template" || i == "html/template" },
+		},
+		{
 			name: "reading a cluster costs no Kueue and no typed clients",
 			applies: func(p string) bool {
 				return under(p, "internal/kube", "internal/reader", "internal/state", "internal/discovery", "internal/jobs")

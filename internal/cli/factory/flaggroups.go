@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,15 +16,11 @@ type FlagGroup struct {
 // GroupFlags prints the flags of a command under headings, in the given order and in the width of the terminal. Flags
 // without a group come last, so that the help is always complete. Names that the command does not have are left out.
 func (f *Factory) GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
-	plain := cmd.UsageFunc()
 	cmd.SetUsageFunc(func(c *cobra.Command) error {
-		if c == cmd { // otherwise a subcommand has inherited this
-			defer c.SetUsageTemplate("")
-			width := f.helpWidth()
-			flags := wrapped(localFlags, width)
-			c.SetUsageTemplate(strings.Replace(wrapped(c.UsageTemplate(), width), flags, literal(groupedFlags(c, groups, width)), 1))
+		if c != cmd { // a subcommand has inherited this
+			return f.PrintUsage(c)
 		}
-		return plain(c)
+		return f.printUsage(c, groupedFlags(c, groups, f.helpWidth()))
 	})
 }
 
@@ -66,25 +61,6 @@ func ValidateGroups(groups []OptionGroup) error {
 	}
 	return nil
 }
-
-// localFlags is the section of cobra's usage template that lists the flags.
-const localFlags = `
-
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}`
-
-// WrapFlags fits the help of root and every command below it into the width of the terminal.
-func (f *Factory) WrapFlags(root *cobra.Command) {
-	root.SetUsageTemplate(wrapped(root.UsageTemplate(), f.helpWidth()))
-}
-
-// wrapped returns a usage template whose lines of flags have the width; 0 is no limit.
-func wrapped(template string, width int) string {
-	return strings.ReplaceAll(template, "Flags.FlagUsages |", fmt.Sprintf("Flags.FlagUsagesWrapped %d |", width))
-}
-
-// literal escapes text for a template.
-func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{"{{"}}`) }
 
 // helpWidth returns the width of the terminal, 0 if the help does not go to a terminal.
 func (f *Factory) helpWidth() int {

@@ -24,6 +24,7 @@ func TestGroupFlags(t *testing.T) {
 	cmd.Flags().String("hidden", "", "never shown")
 	cmd.Flags().Lookup("hidden").Hidden = true
 	sub.Flags().String("own", "", "of the subcommand")
+	root.SetUsageFunc(f.PrintUsage)
 	f.GroupFlags(cmd, FlagGroup{"Second", []string{"two", "none"}}, FlagGroup{"First", []string{"one"}}, FlagGroup{"Nothing", []string{"hidden"}})
 	for range 2 { // a second time it says the same
 		text := cmd.UsageString()
