@@ -35,7 +35,7 @@ func build(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "hyperpod")
-	cmd := exec.Command("go", "build", "-tags=grpcnotrace", "-ldflags=-s -w", "-o", binary, "../../cmd/hyperpod")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../../cmd/hyperpod")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v: %s", err, out)
 		return 1

@@ -23,7 +23,7 @@ func TestTab(t *testing.T) {
 		t.Skip("bash-completion is not installed: run test/install-tools")
 	}
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-tags=grpcnotrace", "-ldflags=-s -w", "-o", filepath.Join(dir, "hyperpod"), "../../cmd/hyperpod")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "hyperpod"), "../../cmd/hyperpod")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
