@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/viper"
-
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
 // Config holds the settings.
@@ -125,7 +123,7 @@ func loadEnv(v *viper.Viper, values map[string]Value, env func(string) string) e
 		}
 		text, err := s.normal(text)
 		if err != nil {
-			return errs.Usagef("%s: %s", name, err).WithFact("must be", s.takes)
+			return s.invalid(name, env(name), err)
 		}
 		v.Set(s.key, text)
 		values[s.key] = Value{s.key, text, FromEnv, name}
@@ -181,8 +179,9 @@ func (c Config) With(key, value string) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	if value, err = s.normal(value); err != nil {
-		return c, errs.Usagef("--%s: %s", key, err).WithFact("must be", s.takes)
+	given := value
+	if value, err = s.normal(given); err != nil {
+		return c, s.invalid("--"+key, given, err)
 	}
 	values := make(map[string]Value, len(c.values))
 	for k, v := range c.values {

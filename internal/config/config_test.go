@@ -160,32 +160,33 @@ func same(a, b Config) bool {
 
 func TestWrongFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"output: 3\n":                     "config.yaml:1: output: invalid value 3: must be text, not a number",
-		"color: auto\nquiet: \"yes\"\n":   "config.yaml:2: quiet: invalid value yes: must be true or false, not text",
-		"quiet: 1\n":                      "quiet: invalid value 1: must be true or false, not a number",
-		"output: [json]\n":                "config.yaml:1: output: must be a value, not a list",
-		"output:\n  format: json\n":       "config.yaml:2: output: must be a value, not a mapping",
-		"output: jsno\n":                  `output: invalid value "jsno", did you mean json?`,
-		"output: jsonpath={.a}\n":         "invalid value",
-		"color: true\n":                   "color: invalid value true: must be text, not true or false",
-		"request-timeout: 30\n":           "request-timeout: 30 has no unit: write 30s or 30m",
-		"request-timeout: soon\n":         `request-timeout: invalid duration "soon"`,
-		"request-timeout: -3s\n":          "request-timeout: invalid duration -3s: must not be negative",
+		"output: 3\n":                     "config.yaml:1: invalid output \"3\": must be json, yaml, table or wide\n  found:  a number",
+		"color: auto\nquiet: \"yes\"\n":   "config.yaml:2: invalid quiet \"yes\": must be true or false\n  found:  text",
+		"quiet: 1\n":                      "invalid quiet \"1\": must be true or false\n  found:  a number",
+		"output: [json]\n":                "config.yaml:1: invalid output \"\": must be json, yaml, table or wide\n  found:  a list",
+		"output:\n  format: json\n":       "config.yaml:2: invalid output \"\": must be json, yaml, table or wide\n  found:  a mapping",
+		"output: jsno\n":                  "invalid output \"jsno\": must be json, yaml, table or wide\n  did you mean:  json",
+		"output: jsonpath={.a}\n":         `invalid output "jsonpath={.a}"`,
+		"color: true\n":                   "invalid color \"true\": must be auto, always or never\n  found:  true or false",
+		"request-timeout: 30\n":           "invalid request-timeout \"30\": must be a duration with its unit, for example 30s or 2m; 0: no limit\n  did you mean:  30s, 30m",
+		"request-timeout: soon\n":         `invalid request-timeout "soon": must be a duration`,
+		"request-timeout: -3s\n":          `invalid request-timeout "-3s": must be a duration`,
+		"namespace: A_b\n":                `invalid namespace "A_b": must be the name of a namespace`,
 		"output: json\noutput: yaml\n":    "config.yaml:2: output: is set twice",
 		"- a\n":                           `config.yaml:1: must be a mapping of "key: value"`,
 		"just text\n":                     `config.yaml:1: must be a mapping of "key: value"`,
 		"output: json\n bad: [\n":         "config.yaml: line 2",
-		"default-template: 2026-01-02\n":  "default-template: invalid value 2026-01-02: must be text, not a date",
-		"default-template: \"a\\nb\"\n":   "default-template: must be a single line",
+		"default-template: 2026-01-02\n":  "invalid default-template \"2026-01-02\": must be the name of a template\n  found:  a date",
+		"default-template: \"a\\nb\"\n":   `invalid default-template "a\nb": must be the name of a template`,
 		"a: &a [*a]\noutput: *nosuch\n":   "config.yaml: ",
 		"output: json\n\tcolor: always\n": "config.yaml: line",
 		strings.Repeat("#", 1<<20+1):      "larger than 1 MiB",
-		"quiet: !!str true\n":             "quiet: invalid value true: must be true or false, not text",
+		"quiet: !!str true\n":             "invalid quiet \"true\": must be true or false\n  found:  text",
 	} {
 		w := newWorld(t)
 		w.write(text)
 		_, _, err := Load(w.env)
-		if err == nil || !strings.Contains(err.Error(), want) || errs.ExitOf(err) != errs.Usage {
+		if err == nil || !strings.Contains(errs.Text(err, false), want) || errs.ExitOf(err) != errs.Usage {
 			t.Errorf("%.40q: got %v (exit %d), want %s", text, err, errs.ExitOf(err), want)
 		}
 	}
@@ -220,7 +221,7 @@ func TestWrongVariables(t *testing.T) {
 	for name, value := range map[string]string{"HYPERPOD_OUTPUT": "tabel", "HYPERPOD_QUIET": "maybe", "HYPERPOD_REQUEST_TIMEOUT": "5", "HYPERPOD_COLOR": "red"} {
 		w := newWorld(t)
 		w.vars[name] = value
-		if _, _, err := Load(w.env); err == nil || !strings.HasPrefix(err.Error(), name+": ") || errs.ExitOf(err) != errs.Usage {
+		if _, _, err := Load(w.env); err == nil || !strings.HasPrefix(err.Error(), "invalid "+name+" \""+value+"\": must be ") || errs.ExitOf(err) != errs.Usage {
 			t.Errorf("%s=%s: %v", name, value, err)
 		}
 	}
@@ -234,7 +235,7 @@ func TestWith(t *testing.T) {
 	if _, err := c.With("colour", "x"); errs.ExitOf(err) != errs.Usage || !strings.Contains(errs.Text(err, false), "did you mean:  color") {
 		t.Errorf("unknown key: %v", err)
 	}
-	if _, err := c.With("request-timeout", "5"); err == nil || !strings.HasPrefix(err.Error(), "--request-timeout: 5 has no unit") {
+	if _, err := c.With("request-timeout", "5"); err == nil || !strings.HasPrefix(err.Error(), `invalid --request-timeout "5": must be a duration`) {
 		t.Errorf("wrong value: %v", err)
 	}
 	if _, err := (Config{}).With("quiet", "on"); err != nil {

@@ -103,7 +103,12 @@ func (f *file) values() (map[string]string, []string, error) {
 		}
 		text, err := s.fromNode(node)
 		if err != nil {
-			return nil, nil, f.wrong(node.Line, s.key, err.Error(), nil).WithFact("must be", s.takes)
+			bad := s.invalid(s.key, node.Value, err)
+			bad.What = fmt.Sprintf("%s:%d: %s", f.path, node.Line, bad.What)
+			if !errors.As(err, new(*badValue)) {
+				bad.WithFact("found", err.Error())
+			}
+			return nil, nil, bad
 		}
 		out[s.key] = text
 	}
@@ -118,14 +123,14 @@ func (s setting) fromNode(n *yaml.Node) (string, error) {
 	}
 	switch {
 	case n.Kind == yaml.MappingNode:
-		return "", errors.New("must be a value, not a mapping")
+		return "", errors.New("a mapping")
 	case n.Kind == yaml.SequenceNode:
-		return "", errors.New("must be a value, not a list")
+		return "", errors.New("a list")
 	case n.Tag == "!!null":
 		return s.standard, nil
 	}
 	if !s.accepts(n) {
-		return "", fmt.Errorf("invalid value %s: must be %s, not %s", n.Value, typeName(s.tag), typeName(n.Tag))
+		return "", errors.New(typeName(n.Tag))
 	}
 	return s.normal(n.Value)
 }
@@ -167,8 +172,9 @@ func Set(env func(string) string, key, value string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if value, err = s.normal(value); err != nil {
-		return "", errs.Usagef("%s: %s", key, err).WithFact("must be", s.takes)
+	given := value
+	if value, err = s.normal(given); err != nil {
+		return "", s.invalid(key, given, err)
 	}
 	return edit(env, func(f *file) bool { return f.set(s, value) })
 }

@@ -2,12 +2,12 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 // The keys of the configuration file.
@@ -80,7 +80,7 @@ var settings = []setting{
 	{keyConfirm, ConfirmAlways, "always, preempt or never", "when start-job prompts on a terminal: always (before it preempts jobs, and for a job that can never run), preempt (only before it preempts jobs) or never",
 		oneOf(ConfirmAlways, ConfirmPreempt, ConfirmNever), func(c *Config, v string) { c.Confirm = v }, "!!str"},
 	{keyNamespace, "", "the name of a namespace", "default for -n; the namespace of the kubeconfig's context comes after it",
-		text, func(c *Config, v string) { c.Namespace = v }, "!!str"},
+		namespace, func(c *Config, v string) { c.Namespace = v }, "!!str"},
 	{keyContext, "", "the name of a context", "default for --context: the cluster to use, instead of the kubeconfig's current context",
 		text, func(c *Config, v string) { c.Context = v }, "!!str"},
 	{keyScheduler, "", "kubernetes or slurm", "what runs jobs: the cluster of the kubeconfig, or the Slurm cluster of this machine (default slurm where its commands are installed and no kubeconfig exists)",
@@ -124,6 +124,23 @@ func settingNamed(key string) (setting, error) {
 	return setting{}, e
 }
 
+// badValue is the error about a value that a setting cannot have.
+type badValue struct {
+	near []string // values that were probably meant
+}
+
+func (*badValue) Error() string { return "invalid value" }
+
+// invalid returns the error about a value of the setting, or of the variable or flag that sets it.
+func (s setting) invalid(name, value string, err error) *errs.Error {
+	e := errs.Usagef("invalid %s %q: must be %s", name, value, s.takes)
+	var bad *badValue
+	if errors.As(err, &bad) && len(bad.near) > 0 {
+		e.WithFact("did you mean", strings.Join(bad.near, ", "))
+	}
+	return e
+}
+
 func oneOf(choices ...string) func(string) (string, error) {
 	return func(v string) (string, error) {
 		for _, c := range choices {
@@ -131,31 +148,32 @@ func oneOf(choices ...string) func(string) (string, error) {
 				return c, nil
 			}
 		}
-		why := fmt.Sprintf("invalid value %q", v)
-		if near := errs.Near(v, choices); len(near) > 0 {
-			why += ", did you mean " + near[0] + "?"
-		}
-		return "", errors.New(why)
+		return "", &badValue{near: errs.Near(v, choices)}
 	}
 }
 
 func text(v string) (string, error) {
 	if strings.ContainsAny(v, "\n\r\x00") {
-		return "", errors.New("must be a single line")
+		return "", &badValue{}
 	}
 	return v, nil
+}
+
+func namespace(v string) (string, error) {
+	if v == "" || kinds.NotNamespace(v) == "" {
+		return v, nil
+	}
+	return "", &badValue{}
 }
 
 func duration(v string) (string, error) {
 	d, err := time.ParseDuration(v)
 	if _, isNumber := strconv.ParseFloat(v, 64); err != nil && isNumber == nil {
-		return "", fmt.Errorf("%s has no unit: write %ss or %sm", v, v, v)
+		return "", &badValue{near: []string{v + "s", v + "m"}}
 	}
 	switch {
-	case err != nil:
-		return "", fmt.Errorf("invalid duration %q", v)
-	case d < 0:
-		return "", fmt.Errorf("invalid duration %s: must not be negative", v)
+	case err != nil || d < 0:
+		return "", &badValue{}
 	}
 	return d.String(), nil
 }
@@ -167,5 +185,5 @@ func boolean(v string) (string, error) {
 	case "false", "0", "no", "off":
 		return "false", nil
 	}
-	return "", fmt.Errorf("invalid value %q: must be true or false", v)
+	return "", &badValue{}
 }

@@ -4,6 +4,7 @@ package discovery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,8 +90,12 @@ func Namespace(ctx context.Context, c *kube.Client, q NamespaceQuery) (Namespace
 		names[i] = ns.Name
 	}
 	return NamespaceChoice{}, errs.New("no namespace given", fmt.Sprintf("you have access to %d namespaces", len(names))).
-		WithFact("available", strings.Join(names, ", ")).Suggest(suggest.Namespace("NAME")).WithCode(errs.Usage)
+		WithFact("available", strings.Join(names, ", ")).Suggest(suggest.Namespace("NAME")).WithCode(errs.Usage).WithCause(ErrSeveral)
 }
+
+// ErrSeveral is the cause of the error of Namespace where there are several namespaces and
+// the user has to choose one.
+var ErrSeveral = errors.New("several namespaces")
 
 // named checks a namespace that was given.
 func named(ctx context.Context, c *kube.Client, name, source string, q NamespaceQuery) (NamespaceChoice, error) {

@@ -3,12 +3,14 @@ package deletetemplate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -67,6 +69,9 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	ns, err := f.Namespace(ctx, cluster, "delete", kinds.ConfigMap)
+	if errors.Is(err, discovery.ErrSeveral) {
+		return findtemplate.Elsewhere(ctx, f, o.name(), err, nil)
+	}
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,12 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
+	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
@@ -50,12 +52,37 @@ func Find(ctx context.Context, f *factory.Factory, name string, where Where) (*p
 		return t, nil
 	case errors.Is(err, kube.ErrNoCluster):
 		return nil, e.WithFact("team", "its templates are not searched: no cluster")
+	case errors.Is(err, discovery.ErrSeveral):
+		return nil, Elsewhere(ctx, f, name, err, e)
 	case kube.IsForbidden(err):
 		return nil, e.WithFact("team", "its templates are not searched: "+reason(err))
 	case errs.ExitOf(err) == errs.NotFound:
 		return nil, e.WithFact("team", err.Error())
 	}
 	return nil, err
+}
+
+// Elsewhere returns the error about a template of a team whose namespace was not given, where the user has several: that
+// no team has it, with the facts of absent (nil: none), or which have it. err asks for the namespace; it stays where the
+// templates of all namespaces cannot be listed.
+func Elsewhere(ctx context.Context, f *factory.Factory, name string, err error, absent *errs.Error) error {
+	c, failed := f.Cluster(ctx)
+	if failed != nil || team.CheckName(name) != nil {
+		return err
+	}
+	found, failed := team.Namespaces(ctx, c.Client, name)
+	switch {
+	case failed != nil && absent != nil:
+		return absent.WithFact("team", "its templates are not searched: no namespace given").Suggest(suggest.Namespace("NAME"))
+	case failed != nil:
+		return err
+	case len(found) > 0:
+		return errs.Usagef("no namespace given: template %q is one of a team", name).
+			WithFact("found in", strings.Join(found, ", ")).Suggest(suggest.Namespace(found[0]))
+	case absent != nil:
+		return absent.WithFact("team", "no team has a template of this name")
+	}
+	return errs.NotFoundf("template %q not found in any namespace", name).Suggest(errs.Run("list-templates").WithNote("of the namespace of -n"))
 }
 
 func fromTeam(ctx context.Context, f *factory.Factory, name string, where Where) (*parse.Template, error) {

@@ -62,7 +62,7 @@ func (r report) timeline(w *writer) {
 		case jobs.WasPreempted:
 			text = "PREEMPTED (" + m.Reason + r.preemptor(m) + "): " + words.PlainPreemption(text)
 		case jobs.Waits:
-			text = "pending: " + text
+			text = "pending: " + jobtext.Wait(m.Reason, m.Message, false)
 		}
 		if m.Times > 1 {
 			text += fmt.Sprintf(" (%d times so far)", m.Times)

@@ -73,15 +73,12 @@ func (p Pod) Why(ctx context.Context, c *factory.Cluster, what string) *errs.Err
 		workload = jobs.Match([]state.Job{job}, workloads)[0]
 	}
 	s := jobs.StatusOf(job, workload, nil)
-	name := job.Name
-	switch s.State {
-	case jobs.Preempted:
-		e.Why, e.Code = fmt.Sprintf("job %s was preempted and its pods are deleted", name), errs.Pending
-		e.WithFact("since", jobs.Time(s.Since)).WithFact("reason", jobtext.Why(s))
-	case jobs.Succeeded, jobs.Failed:
-		e.Why = fmt.Sprintf("job %s %s", name, strings.ToLower(string(s.State)))
-	case jobs.Suspended, jobs.Pending:
-		e.Why, e.Code = fmt.Sprintf("job %s is %s", name, strings.ToLower(string(s.State))), errs.Pending
+	if s.State == jobs.Starting || s.State == jobs.Running || s.State == jobs.Restarting {
+		return e.Suggest(suggest.GetJob(job.Namespace, job.Name))
 	}
-	return e.Suggest(suggest.GetJob(job.Namespace, name))
+	e = jobtext.NoPods(what, job, s)
+	if s.State.Finished() {
+		e.Why, e.Code = fmt.Sprintf("job %s %s", job.Name, strings.ToLower(string(s.State))), errs.Failure
+	}
+	return e
 }

@@ -6,8 +6,10 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -38,11 +40,15 @@ func (p *Flags) Choose(ctx context.Context, f *factory.Factory, c *factory.Clust
 		return Chosen{}, jobtext.Error(err)
 	}
 	if len(pods) == 0 {
-		e := &errs.Error{What: "cannot " + what, Why: "job " + job.Name + " has no pods yet", Code: errs.Pending}
-		if !p.Choice().Default() {
-			e.Why = "job " + job.Name + " does not have the chosen pods yet"
+		if len(all) > 0 {
+			e := errs.New("cannot "+what, "job "+job.Name+" does not have the chosen pods yet").WithCode(errs.Pending)
+			return Chosen{}, e.Suggest(suggest.ListPods(job.Namespace, job.Name))
 		}
-		return Chosen{}, e.Suggest(suggest.GetJob(job.Namespace, job.Name))
+		var workload *state.Workload
+		if workloads, err := state.ListWorkloads(ctx, c.Client, job.Namespace, kube.ListOptions{}); err == nil {
+			workload = jobs.Match([]state.Job{job}, workloads)[0]
+		}
+		return Chosen{}, jobtext.NoPods("cannot "+what, job, jobs.StatusOf(job, workload, nil))
 	}
 	if p.Choice().Default() && len(all) > 1 {
 		others := "--pod, --rank or --all-pods"

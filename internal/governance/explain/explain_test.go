@@ -253,7 +253,7 @@ func TestRights(t *testing.T) {
 		held = strings.Replace(work, `"spec":{`, `"spec":{"active":false,`, 1)
 	}
 	s = cluster(json.RawMessage(held))
-	for may, want := range map[bool]string{true: "to resume it: hyperpod patch-job unsuspend llama -n t", false: "you need permission to patch workloads in t to resume it"} {
+	for may, want := range map[bool]string{true: "to resume it: hyperpod patch-job unsuspend llama -n t", false: "to resume it, you need permission to patch workloads in t"} {
 		q := question(t, pytorch("llama", queued, 8, true), held)
 		q.May = func(_ context.Context, verb string, k kinds.Resource, _ string) bool {
 			return may || k.Plural != "workloads" || verb != "patch"

@@ -38,6 +38,7 @@ const (
 	NoSuchPod   ErrorCode = "NoSuchPod"   // the job has no pod of those that were chosen
 	PodsDeleted ErrorCode = "PodsDeleted" // the job has ended, and its pods are deleted
 	Preempted   ErrorCode = "Preempted"   // the job was preempted at Since, and its pods are deleted
+	Suspended   ErrorCode = "Suspended"   // the job has been suspended since Since, and has no pods
 	NoPods      ErrorCode = "NoPods"      // the job has no pods
 )
 

@@ -246,7 +246,7 @@ func TestRefusals(t *testing.T) {
 		code    errs.Exit
 		says    string
 	}{
-		"no pods":             {func(*fake) {}, func(*Query) {}, errs.Pending, "is Starting and has no pods"},
+		"no pods":             {func(*fake) {}, func(*Query) {}, errs.Pending, "is starting and has no pods"},
 		"not started":         {func(f *fake) { f.pod("p0", 0, waiting, 0) }, func(*Query) {}, errs.Pending, "has not started"},
 		"pod of another job":  {nil, func(q *Query) { q.Pods.Pod = "other-worker-0" }, errs.NotFound, "\"other-worker-0\" not found in job train"},
 		"rank 99":             {nil, func(q *Query) { q.Pods.Rank = rank(99) }, errs.NotFound, "rank 99 not found"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/pick"
@@ -56,7 +55,7 @@ func (e Engine) once(ctx context.Context, q Query, m *mux) (Result, error) {
 		}
 	}
 	if len(chosen) == 0 {
-		return r, noPods(q, pods, e.preempted(ctx, q.Job))
+		return r, noPods(q, pods, e.status(ctx, q.Job))
 	}
 	streams, err := e.streams(q, m, chosen)
 	if err != nil {
@@ -126,31 +125,27 @@ func (e Engine) streams(q Query, m *mux, pods []pick.Pod) ([]*stream, error) {
 	return nil, unfit
 }
 
-// preempted returns when a job that has run was preempted, the zero time if it was not
-// or if its Workload cannot be read.
-func (e Engine) preempted(ctx context.Context, j state.Job) time.Time {
+// status returns what the job is doing: with its Workload, where that can be read.
+func (e Engine) status(ctx context.Context, j state.Job) jobs.Status {
 	workloads, err := state.ListWorkloads(ctx, e.Client, j.Namespace, kube.ListOptions{})
 	if err != nil {
-		return time.Time{}
+		return jobs.StatusOf(j, nil, nil)
 	}
-	s := jobs.StatusOf(j, jobs.Match([]state.Job{j}, workloads)[0], nil)
-	if s.State != jobs.Preempted {
-		return time.Time{}
-	}
-	return s.Since
+	return jobs.StatusOf(j, jobs.Match([]state.Job{j}, workloads)[0], nil)
 }
 
-// noPods is the error of a job whose pods are not there. preempted is when the job was
-// preempted, or zero.
-func noPods(q Query, others []pick.Pod, preempted time.Time) error {
-	e := &Error{Code: NoPods, Job: q.Job, State: jobs.StatusOf(q.Job, nil, nil).State, Since: preempted}
+// noPods is the error of a job of this status whose pods are not there.
+func noPods(q Query, others []pick.Pod, s jobs.Status) error {
+	e := &Error{Code: NoPods, Job: q.Job, State: s.State, Since: s.Since}
 	switch {
 	case len(others) > 0:
 		e.Code = NoSuchPod
 	case e.State.Finished():
 		e.Code = PodsDeleted
-	case !preempted.IsZero():
+	case e.State == jobs.Preempted:
 		e.Code = Preempted
+	case e.State == jobs.Suspended:
+		e.Code = Suspended
 	}
 	return e
 }

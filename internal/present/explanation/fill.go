@@ -4,14 +4,12 @@ package explanation
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -41,7 +39,7 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 	case explain.ByVerdict:
 		return e.Verdict.Summary
 	case explain.ByKueue:
-		return shortages(e.Kueue.Message)
+		return jobtext.Shortages(e.Kueue.Message)
 	case explain.ChecksPending:
 		c, ok := e.PendingCheck()
 		if !ok {
@@ -60,9 +58,9 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 		return problemText(e.Problem)
 	case explain.Deactivated:
 		if !e.Unsuspendable {
-			return "it is suspended; you need permission to patch workloads in " + e.Job.Namespace + " to resume it"
+			return "to resume it, you need permission to patch workloads in " + e.Job.Namespace
 		}
-		return "it is suspended; to resume it: " + unsuspend(e, render)
+		return "to resume it: " + unsuspend(e, render)
 	case explain.WithoutKueue:
 		return "this cluster has no Kueue; the job waits for its operator or its pods"
 	case explain.Unmanaged:
@@ -78,27 +76,10 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 	case explain.OtherPodsNotReady:
 		return "Kueue waits until the pods of previously admitted jobs are ready"
 	}
-	return e.Status.Message
-}
-
-// shortages are the shortages that a message of Kueue names, in words: of accelerators
-// where those are short, else the first one.
-func shortages(message string) string {
-	all := words.Shortages(message)
-	slices.SortStableFunc(all, func(a, b words.Shortage) int { return remedy.Rank(a.Resource) - remedy.Rank(b.Resource) })
-	var parts []string
-	for _, s := range all {
-		if s.Resource != all[0].Resource {
-			break
-		}
-		switch {
-		case s.Most != "":
-			parts = append(parts, fmt.Sprintf("more %s than the %s that %s can ever have", s.Resource, s.Most, s.Flavor))
-		default:
-			parts = append(parts, fmt.Sprintf("%s more %s needed in %s", s.Missing, s.Resource, s.Flavor))
-		}
+	if e.Status.State == jobs.Failed || e.Status.State == jobs.Restarting {
+		return e.Status.Message
 	}
-	return strings.Join(parts, " or ")
+	return "" // an operator's sentence says the state again
 }
 
 // losing says what the job loses and what happens then.

@@ -60,6 +60,7 @@ func Text(e *explain.Explanation, width int, wide bool, age func(time.Duration) 
 // same reason, or the shortages, in shorter words.
 func kueueRow(p *textpage.Page, e *explain.Explanation, wide bool, age func(time.Duration) string) {
 	switch k := e.Kueue; {
+	case e.Cause == explain.Deactivated && !wide:
 	case k == nil && e.HasWorkload && e.Pending():
 		p.Row("Kueue says", "nothing yet: Kueue has written no reason")
 	case k != nil && wide && k.Message != "":
@@ -107,7 +108,7 @@ func pendingText(e *explain.Explanation, since string) string {
 	if q := e.Position; q != nil && q.Position > 0 && !never {
 		parts = append(parts, words.Ordinal(q.Position)+" in "+quota.TeamOf(q.ClusterQueue))
 	}
-	if e.Reason != "" {
+	if e.Reason != "" && e.Cause != explain.Deactivated {
 		parts = append(parts, e.Reason)
 	}
 	if len(parts) > 0 {
@@ -140,14 +141,8 @@ func momentText(m *explain.Moment, wide bool) string {
 			text += " for " + m.By
 		}
 		text += ": " + preemptionCause(m.Message)
-	case m.Step == "Waits" && m.Reason != "" && m.Reason != "Pending":
-		text = "pending: " + m.Reason
-	case m.Step == "Waits" && wide:
-		text = "pending: " + words.OneLine(m.Message)
-	case m.Step == "Waits" && len(words.Shortages(m.Message)) > 0:
-		text = "pending: " + shortages(m.Message)
 	case m.Step == "Waits":
-		text = "pending: " + words.Clip(m.Message, 150)
+		text = "pending: " + jobtext.Wait(m.Reason, m.Message, wide)
 	case text == "" && m.Step == "QuotaReserved":
 		text = "quota reserved"
 	case text == "":

@@ -108,8 +108,11 @@ func noLog(e *logs.Error) *errs.Error {
 	case logs.Preempted:
 		return errs.New("no log", fmt.Sprintf("job %s was preempted and its pods are deleted", j.Name)).WithCode(errs.Pending).
 			WithFact("since", jobs.Time(e.Since)).Suggest(suggest.Follow("waits until it runs again"), suggest.GetJob(j.Namespace, j.Name))
+	case logs.Suspended:
+		out := errs.New("no log", fmt.Sprintf("job %s is suspended and has no pods", j.Name)).WithCode(errs.Pending)
+		return out.WithFact("since", jobs.Time(e.Since)).Suggest(suggest.Unsuspend(j.Namespace, j.Name), suggest.GetJob(j.Namespace, j.Name))
 	case logs.NoPods:
-		return errs.New("no log yet", fmt.Sprintf("job %s is %s and has no pods", j.Name, e.State)).WithCode(errs.Pending).
+		return errs.New("no log yet", fmt.Sprintf("job %s is %s and has no pods", j.Name, strings.ToLower(string(e.State)))).WithCode(errs.Pending).
 			Suggest(suggest.Follow("waits for them"), suggest.GetJob(j.Namespace, j.Name))
 	}
 	return errs.Wrap(e.Err, what)

@@ -2,9 +2,13 @@ package jobtext
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // Moment returns a moment of a timeline in words.
@@ -45,4 +49,38 @@ func Moment(m jobs.Moment) string {
 		return "running"
 	}
 	return m.Message
+}
+
+// Wait returns why a job waited at a moment, in one line: Kueue's own reason, else what
+// was short, else Kueue's sentence. With wide it is the whole sentence.
+func Wait(reason, message string, wide bool) string {
+	switch {
+	case reason != "" && reason != "Pending":
+		return reason
+	case wide:
+		return words.OneLine(message)
+	case len(words.Shortages(message)) > 0:
+		return Shortages(message)
+	}
+	return words.Clip(message, 150)
+}
+
+// Shortages are the shortages that a message of Kueue names, in words: of accelerators
+// where those are short, else the first one.
+func Shortages(message string) string {
+	all := words.Shortages(message)
+	slices.SortStableFunc(all, func(a, b words.Shortage) int { return remedy.Rank(a.Resource) - remedy.Rank(b.Resource) })
+	var parts []string
+	for _, s := range all {
+		if s.Resource != all[0].Resource {
+			break
+		}
+		switch {
+		case s.Most != "":
+			parts = append(parts, fmt.Sprintf("more %s than the %s that %s can ever have", s.Resource, s.Most, s.Flavor))
+		default:
+			parts = append(parts, fmt.Sprintf("%s more %s needed in %s", s.Missing, s.Resource, s.Flavor))
+		}
+	}
+	return strings.Join(parts, " or ")
 }

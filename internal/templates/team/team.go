@@ -76,6 +76,23 @@ func notFound(namespace, name string) *errs.Error {
 	return errs.NotFoundf("template %q not found in namespace %s", name, namespace).Suggest(suggest.ListTemplates(namespace))
 }
 
+// Namespaces returns the namespaces that have a team's template of that name, sorted. It
+// sends one request and needs permission to list configmaps in all namespaces.
+func Namespaces(ctx context.Context, c *kube.Client, name string) ([]string, error) {
+	page, err := kube.List[configMap](ctx, c, kinds.ConfigMap, "", kube.ListOptions{MetadataOnly: true, LabelSelector: kinds.TemplateLabel, FieldSelector: "metadata.name=" + name})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, m := range page.Items {
+		if m.isTemplate() {
+			out = append(out, m.Metadata.Namespace)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
 func notTemplate(namespace, name string) *errs.Error {
 	return errs.NotFoundf("ConfigMap %s in namespace %s is not a template: it has no label %s", name, namespace, kinds.TemplateLabel).
 		Suggest(errs.Other("kubectl", "label", "configmap", name, "-n", namespace, kinds.TemplateLabel+"=true").WithNote("if it is a template"))
