@@ -33,6 +33,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/openconsole"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/portforward"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/record"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/repairnodes"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
@@ -113,6 +114,7 @@ a sandbox: a practice cluster on this machine.`,
 		getquota.NewCmd(f, nil),
 		getqueue.NewCmd(f, nil),
 		getusage.NewCmd(f, nil),
+		record.NewCmd(f, nil),
 		governancecmd.NewCmd(f),
 	)
 	add(groupClusters,

@@ -42,6 +42,8 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 	switch verb, _, _ := strings.Cut(path, " "); {
 	case watches(cmd):
 		return "a snapshot does not change", errs.Run(path).WithNote("without --watch: the state in the snapshot")
+	case path == "record":
+		return "a snapshot does not change", errs.Run("get-usage").WithNote("device-hours, from the snapshot")
 	case path == "wait-job":
 		return "jobs in a snapshot do not progress", errs.Run("explain-job").WithNote("why the job waited")
 	case path == "exec", path == "port-forward", path == "copy-file":

@@ -40,7 +40,7 @@ type Capacity struct {
 // capacities groups the nodes by instance type, with the quota there is for each.
 func capacities(s *state.State) []Capacity {
 	out := groupNodes(s.Nodes, state.Node.InstanceType)
-	flavors := flavorTypes(s)
+	flavors := FlavorTypes(s)
 	for i := range s.ClusterQueues {
 		reserve(out, flavors, quotasOf(&s.ClusterQueues[i]))
 	}
@@ -123,9 +123,9 @@ func ordered(in map[string]*Capacity) []Capacity {
 	return out
 }
 
-// flavorTypes returns the instance type that each flavor stands for: of its node
+// FlavorTypes returns the instance type that each flavor stands for: of its node
 // labels, else a type of its own name.
-func flavorTypes(s *state.State) map[string]string {
+func FlavorTypes(s *state.State) map[string]string {
 	out := map[string]string{}
 	for _, f := range s.Flavors {
 		for _, label := range []string{kinds.InstanceTypeLabel, oldInstanceTypeLabel} {

@@ -115,7 +115,7 @@ func devices(a state.Amounts) int64 {
 
 // teamDevices is what a namespace's ClusterQueues have of an instance type.
 func teamDevices(s *state.State, namespace, instanceType string) TeamDevices {
-	flavors := flavorTypes(s)
+	flavors := FlavorTypes(s)
 	var out TeamDevices
 	for i := range s.ClusterQueues {
 		q := &s.ClusterQueues[i]

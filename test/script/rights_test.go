@@ -70,6 +70,20 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// TestRecorderRights: record asks for no more than the ClusterRole of its manifest grants.
+func TestRecorderRights(t *testing.T) {
+	t.Parallel()
+	requests := requestsOf(t, "record --samples 1 --directory "+t.TempDir())
+	if len(requests) == 0 {
+		t.Fatal("no requests")
+	}
+	for _, r := range requests {
+		if !slices.ContainsFunc(rights.Recorder(), func(g rights.Right) bool { return covers(g, r) }) {
+			t.Errorf("record asks for %s", r)
+		}
+	}
+}
+
 // request is what a request asks for, as RBAC sees it.
 type request struct{ verb, group, resource, namespace string }
 

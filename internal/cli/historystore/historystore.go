@@ -1,0 +1,103 @@
+// Package historystore finds the recorded history of a cluster and observes it, for the commands that write and read
+// histories.
+package historystore
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/config"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/history"
+	"github.com/hyperpod-cli/hyperpod/internal/history/observe"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// DefaultProjectLabel is the label of a job that names its project.
+const DefaultProjectLabel = "project"
+
+// Dir returns the folder of a cluster's store: given, or one of this machine that is named after the cluster.
+func Dir(f *factory.Factory, c *factory.Cluster, given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	dir, err := config.StateDir(f.Env)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "history", folder(Cluster(c))), nil
+}
+
+// Cluster names a cluster in its store.
+func Cluster(c *factory.Cluster) string {
+	if c.Sandbox != "" {
+		return "sandbox " + c.Sandbox
+	}
+	return c.Server()
+}
+
+// folder makes a name for a folder.
+func folder(cluster string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
+			return r
+		}
+		return '-'
+	}, strings.TrimPrefix(cluster, "https://")), "-.")
+}
+
+// Observe reads a cluster. withEvents also reads what conditions no longer tell, after a time without samples.
+func Observe(ctx context.Context, c *factory.Cluster, projectLabel string, withEvents bool) (history.Observation, *state.State, error) {
+	served, err := discovery.ServedJobs(ctx, c.Client)
+	if err != nil {
+		return history.Observation{}, nil, err
+	}
+	st, err := state.Load(ctx, c.Client, state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true,
+		FallbackNamespaces: func(ctx context.Context) ([]string, error) {
+			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+		}}, c.Now())
+	if err != nil {
+		return history.Observation{}, nil, err
+	}
+	if err := factory.Failures(st.Missing); err != nil {
+		return history.Observation{}, nil, err
+	}
+	var events []state.Event
+	if withEvents {
+		// Without permission, runs before a preemption may be missing.
+		if events, err = state.ListEvents(ctx, c.Client, "", kube.ListOptions{}); err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
+			return history.Observation{}, nil, err
+		}
+	}
+	return observe.Of(st, events, projectLabel), st, nil
+}
+
+// Explain turns an error of a store into one for people.
+func Explain(err error, doing, dir string) error {
+	var newer *history.NewerError
+	var other *history.OtherClusterError
+	e := errs.New(doing, errs.FileReason(err)).WithFact("store", dir).WithCause(err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &newer):
+		return e.WithFact("file", newer.Path).WithAdvice("use the version of hyperpod that wrote the store, or a newer one")
+	case errors.As(err, &other):
+		return e.WithAdvice("choose another folder with --directory")
+	case errors.Is(err, history.ErrLocked):
+		return e.WithAdvice("stop the other recorder, or choose another folder with --directory")
+	}
+	return e
+}
+
+// Gap reports that the samples before a time are too long ago for conditions alone to tell what happened since.
+func Gap(last, now time.Time, pace time.Duration) bool {
+	return last.IsZero() || now.Sub(last) > time.Duration(history.Slack*float64(pace))
+}

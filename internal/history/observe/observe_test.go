@@ -1,0 +1,37 @@
+package observe
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+)
+
+// TestPhases: what a timeline says about quota.
+func TestPhases(t *testing.T) {
+	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(minute int, s jobs.Step, reason string) jobs.Moment {
+		return jobs.Moment{Time: base.Add(time.Duration(minute) * time.Minute), Step: s, Reason: reason}
+	}
+	for _, c := range []struct {
+		name     string
+		timeline []jobs.Moment
+		want     string
+	}{
+		{"a job that ran", []jobs.Moment{at(0, jobs.Created, ""), at(0, jobs.Queued, ""), at(5, jobs.Admitted, ""), at(6, jobs.Ran, ""), at(9, jobs.Finished, "")}, "W0 H5 E9 "},
+		{"a preempted job that waits", []jobs.Moment{at(0, jobs.Created, ""), at(5, jobs.QuotaReserved, ""), at(8, jobs.WasPreempted, "InCohortReclamation"), at(8, jobs.Queued, ""), at(9, jobs.Waits, "")}, "W0 H5 P8InCohortReclamation "},
+		{"evicted, deactivated and resumed", []jobs.Moment{at(0, jobs.Created, ""), at(2, jobs.Admitted, ""), at(3, jobs.Evicted, "PodsReadyTimeout"), at(4, jobs.Deactivated, "Deactivated"), at(5, jobs.Queued, ""), at(6, jobs.Admitted, "")}, "W0 H2 V3PodsReadyTimeout S4Deactivated W5 H6 "},
+		{"a failed job; nothing follows", []jobs.Moment{at(0, jobs.Created, ""), at(1, jobs.Ran, ""), {Time: base.Add(2 * time.Minute), Step: jobs.Finished, Failed: true, Reason: "Error"}, at(3, jobs.Ran, "")}, "W0 H1 F2Error "},
+		{"a requeue that is recorded after the admission", []jobs.Moment{at(0, jobs.Created, ""), at(1, jobs.Admitted, ""), at(1, jobs.Waits, "")}, "W0 H1 "},
+		{"nothing", nil, ""},
+	} {
+		got := ""
+		for _, p := range Phases(c.timeline) {
+			got += fmt.Sprintf("%s%d%s ", p.Phase, int(p.Time.Sub(base).Minutes()), p.Reason)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
