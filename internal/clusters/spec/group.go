@@ -40,9 +40,24 @@ func FromDetails(details map[string]any) map[string]any {
 		delete(env, "S3OutputPath")
 		out["EnvironmentConfig"] = env
 	}
-	// The image is not sent back: naming one would start an update of the instances.
-	delete(out, "ImageId")
+	ownImage(details, out)
 	return out
+}
+
+// ownImage sends back the image of a group with one of its own: an update without ImageId gives
+// new instances HyperPod's image. A group that follows HyperPod's releases has the status
+// of its version instead; naming its image would keep it from the next one.
+func ownImage(details, to map[string]any) {
+	delete(to, "ImageId")
+	if status, _ := details["ImageVersionStatus"].(string); status != "" {
+		return
+	}
+	for _, name := range []string{"DesiredImageId", "CurrentImageId"} {
+		if id, _ := details[name].(string); id != "" {
+			to["ImageId"] = id
+			return
+		}
+	}
 }
 
 func rename(from map[string]any, name string, to map[string]any, as string) {

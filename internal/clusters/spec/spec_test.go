@@ -123,6 +123,7 @@ func TestFromDetails(t *testing.T) {
 	want := map[string]any{"InstanceGroupName": "gpu", "InstanceCount": 2.0, "MinInstanceCount": 1.0,
 		"InstanceRequirements": map[string]any{"InstanceTypes": []any{"a", "b"}},
 		"KubernetesConfig":     map[string]any{"Labels": map[string]any{"a": "2"}, "Taints": []any{}},
+		"ImageId":              "ami-1",
 		"FutureConfig":         map[string]any{"Deep": []any{1.0, map[string]any{"x": nil}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\nwant %v", got, want)
@@ -132,6 +133,24 @@ func TestFromDetails(t *testing.T) {
 	wanted := []Change{{"InstanceCount", "2", "3"}, {"InstanceRequirements.InstanceTypes[0]", "a", ""}, {"InstanceRequirements.InstanceTypes[1]", "b", ""}, {"InstanceType", "", "ml.p5.48xlarge"}}
 	if !reflect.DeepEqual(changes, wanted) {
 		t.Errorf("%v", changes)
+	}
+}
+
+// TestOwnImage: the image of a group that follows HyperPod's releases stays unnamed; any
+// other is sent back, the one that is to be before the one that is.
+func TestOwnImage(t *testing.T) {
+	for _, c := range []struct {
+		details map[string]any
+		want    any
+	}{
+		{map[string]any{"CurrentImageId": "ami-1", "DesiredImageId": "ami-2"}, "ami-2"},
+		{map[string]any{"CurrentImageId": "ami-1"}, "ami-1"},
+		{map[string]any{"CurrentImageId": "ami-1", "DesiredImageId": "ami-1", "ImageVersionStatus": "UpToDate"}, nil},
+		{map[string]any{}, nil},
+	} {
+		if got := FromDetails(c.details)["ImageId"]; got != c.want {
+			t.Errorf("%v: %v, want %v", c.details, got, c.want)
+		}
 	}
 }
 

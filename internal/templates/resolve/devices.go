@@ -160,6 +160,8 @@ func (s *Plan) countEFA(job *jobobject.View) error {
 		efa.known = true
 	case s.Type.Accelerators == 0 && (s.VCPU != "" || s.Memory != ""): // a part of a node
 		efa.known = true
+	case s.Devices.N < s.Type.Accelerators && !s.between(job): // a part of a node, and the pod is alone
+		efa.known = true
 	default:
 		efa = Amount{N: s.Type.EFAShare(s.Devices.N), known: true}
 		if efa.N == 0 && s.Type.EFA > 0 && s.Devices.N > 0 && s.Nodes.N > 1 {
@@ -171,6 +173,12 @@ func (s *Plan) countEFA(job *jobobject.View) error {
 	}
 	s.EFADevices = efa
 	return nil
+}
+
+// between reports whether pods of the job talk to each other across nodes, which is what EFA is for.
+func (s *Plan) between(job *jobobject.View) bool {
+	_, most, _ := s.nodeRange(job)
+	return most > 1 || job != nil && job.Nodes() > 1
 }
 
 // Allocatable returns what a node offers to pods, in millicores and bytes: the estimate of the table, but at
