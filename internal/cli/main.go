@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/gettoken"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/startgc"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -33,7 +34,7 @@ func Main(args []string, version string, options ...func(*factory.Factory)) int 
 	var held atomic.Bool
 	ctx, stop := interruptible(context.Background(), &held)
 	defer stop()
-	f := &factory.Factory{IO: output.System(os.Getenv), Env: os.Getenv, Now: time.Now, Version: version}
+	f := &factory.Factory{IO: output.System(os.Getenv), Env: os.Getenv, Now: time.Now, Version: version, OwnPlugin: gettoken.InProcess}
 	f.HoldInterrupts = func() func() { held.Store(true); return func() { held.Store(false) } }
 	for _, o := range options {
 		o(f)

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
@@ -57,7 +58,10 @@ type Options struct {
 	Retries int
 	// Sleep waits between tries; nil waits on the real clock.
 	Sleep func(context.Context, time.Duration) error
-	// Now is the clock of the version cache; nil is the real one.
+	// Tokens returns the source that replaces a credential plugin of the kubeconfig, nil to
+	// run the plugin.
+	Tokens func(plugin *api.ExecConfig) TokenSource
+	// Now is the clock of the version cache and of tokens; nil is the real one.
 	Now func() time.Time
 }
 
@@ -66,6 +70,10 @@ type Client struct {
 	base   *url.URL
 	rt     http.RoundTripper
 	config *rest.Config
+	// given is the configuration of the kubeconfig, with its credential plugin.
+	given *rest.Config
+	// signed: tokens come from Options.Tokens.
+	signed bool
 	o      Options
 	slots  chan struct{}
 	sent   atomic.Int64
@@ -87,7 +95,17 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, errs.New(what, "invalid server address in the kubeconfig").WithCause(err)
 	}
+	given, signed := cfg, false
 	cfg = refuseRedirects(cfg)
+	if cfg.ExecProvider != nil && o.Tokens != nil {
+		if source := o.Tokens(cfg.ExecProvider); source != nil {
+			now := o.Now
+			if now == nil {
+				now = time.Now
+			}
+			cfg, signed = withTokens(cfg, source, now), true
+		}
+	}
 	rt, err := rest.TransportFor(cfg)
 	if err != nil {
 		return nil, explainSetup(what, err)
@@ -96,7 +114,7 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 		rt = abandoning{rt}
 	}
 	c := newClient(base, rt, o)
-	c.config = cfg
+	c.config, c.given, c.signed = cfg, given, signed
 	return c, nil
 }
 
@@ -131,9 +149,9 @@ func newClient(base *url.URL, rt http.RoundTripper, o Options) *Client {
 // Server returns the address of the server, or the name given to NewInProcess.
 func (c *Client) Server() string { return c.versions.server }
 
-// Config returns the connection's configuration, for protocols other than plain
-// requests (exec); nil for a client that talks in process.
-func (c *Client) Config() *rest.Config { return c.config }
+// Config returns the configuration that the client was made with; nil for a client that
+// talks in process.
+func (c *Client) Config() *rest.Config { return c.given }
 
 // Requests returns how many requests were sent so far, repeats included.
 func (c *Client) Requests() int { return int(c.sent.Load()) }

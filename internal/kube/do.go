@@ -99,7 +99,7 @@ func (c *Client) doWatched(ctx context.Context, k call, delay *delays) (*http.Re
 
 // renews says whether a repeated request may carry newer credentials.
 func (c *Client) renews() bool {
-	return c.worked.Load() && c.config != nil && (c.config.ExecProvider != nil || c.config.BearerTokenFile != "")
+	return c.worked.Load() && c.config != nil && (c.signed || c.config.ExecProvider != nil || c.config.BearerTokenFile != "")
 }
 
 // try sends a call once. sent reports whether the server may have got all of it.

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"k8s.io/client-go/tools/clientcmd/api"
+
 	"github.com/hyperpod-cli/hyperpod/internal/config"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -66,6 +68,9 @@ type Factory struct {
 	Now     func() time.Time
 	Version string
 	Global  Global
+	// OwnPlugin returns the tokens of a credential plugin that is this program, nil for any
+	// other plugin. They then need no process of their own.
+	OwnPlugin func(*Factory, *api.ExecConfig) kube.TokenSource
 	// Config is loaded before a command runs.
 	Config config.Config
 
@@ -231,11 +236,26 @@ func (f *Factory) kubeconfig() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := kube.New(t.Config, f.clientOptions())
+	options := f.clientOptions()
+	f.namePlugin(t.Config.ExecProvider, options)
+	c, err := kube.New(t.Config, options)
 	if err != nil {
 		return nil, err
 	}
 	return &Cluster{Client: c, Context: t.Context, ContextNamespace: t.Namespace, ClusterName: t.Cluster, Now: f.Now}, nil
+}
+
+// namePlugin names the program of a kubeconfig that will run for credentials, with --debug:
+// a kubeconfig from elsewhere can name any.
+func (f *Factory) namePlugin(plugin *api.ExecConfig, o kube.Options) {
+	if plugin == nil || !f.Global.Debug {
+		return
+	}
+	where := "runs when a request needs a token"
+	if o.Tokens != nil && o.Tokens(plugin) != nil {
+		where = "this program, in this process"
+	}
+	fmt.Fprintln(f.IO.Err, output.Safe(fmt.Sprintf("debug: credential plugin %s: %s", plugin.Command, where))) // its arguments may be secrets
 }
 
 func (f *Factory) clientOptions() kube.Options {
@@ -246,6 +266,9 @@ func (f *Factory) clientOptions() kube.Options {
 	// A missing cache folder only costs one request per API group.
 	if dir, err := config.CacheDir(f.Env); err == nil {
 		o.CacheDir = dir
+	}
+	if f.OwnPlugin != nil {
+		o.Tokens = func(plugin *api.ExecConfig) kube.TokenSource { return f.OwnPlugin(f, plugin) }
 	}
 	// Both are called from several goroutines at once.
 	var mu sync.Mutex

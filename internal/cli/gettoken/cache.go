@@ -84,7 +84,7 @@ func (c *cache) prune(now time.Time) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && ours.MatchString(e.Name()) && info.ModTime().Add(keep).Before(now) {
+		if err == nil && info.Mode().IsRegular() && cachedName.MatchString(e.Name()) && info.ModTime().Add(keep).Before(now) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
@@ -94,8 +94,8 @@ func (c *cache) prune(now time.Time) {
 // minutes.
 const keep = time.Hour
 
-// ours is the form of the names of cached tokens.
-var ours = regexp.MustCompile(`^[0-9a-f]{32}\.json$`)
+// cachedName is the form of the names of cached tokens.
+var cachedName = regexp.MustCompile(`^[0-9a-f]{32}\.json$`)
 
 // save replaces the file.
 func (c *cache) save(token aws.Token) error {

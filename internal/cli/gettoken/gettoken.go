@@ -87,21 +87,30 @@ type credentialStatus struct {
 
 // Run prints a token: a cached one, or a new one.
 func Run(ctx context.Context, o *Options) error {
+	token, err := o.token(ctx, o.NoCache)
+	if err != nil {
+		return err
+	}
+	return o.print(token)
+}
+
+// token returns a cached token, or a new one. With renew it is new.
+func (o *Options) token(ctx context.Context, renew bool) (aws.Token, error) {
 	f := o.Factory
 	var store *cache
 	if dir, err := config.CacheDir(f.Env); err == nil && !o.NoCache { // no cache folder: the token is signed each time
 		store = newCache(dir, o, f.Env)
-		if token, ok := store.load(f.Now()); ok {
-			return o.print(token)
+		if token, ok := store.load(f.Now()); ok && !renew {
+			return token, nil
 		}
 	}
 	client, err := f.AWS(ctx, o.Account, o.Role)
 	if err != nil {
-		return err
+		return aws.Token{}, err
 	}
 	token, err := client.Token(ctx, "", o.EKS)
 	if err != nil {
-		return err
+		return token, err
 	}
 	if store != nil {
 		if err := store.save(token); err != nil {
@@ -109,7 +118,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 		store.prune(f.Now())
 	}
-	return o.print(token)
+	return token, nil
 }
 
 const execInfo = "KUBERNETES_EXEC_INFO"
