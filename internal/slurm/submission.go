@@ -90,7 +90,7 @@ func ScriptOf(v values.Values, site Site) (Script, error) {
 		s.Nodes = *v.NodeCount
 	}
 	if d := v.RunPolicy.Deadline; d != nil {
-		s.Minutes = max((*d+59)/60, 1)
+		s.Minutes = Minutes(*d)
 	}
 	if v.ResultsDir != "" {
 		s.Environment = map[string]string{"RESULTS_DIR": v.ResultsDir}
@@ -206,3 +206,6 @@ func (s *Script) torchrun(v values.Values, kind instances.Type) error {
 	s.Program = append(s.Program, "--rdzv_backend="+backend, "--rdzv_endpoint="+endpoint, "--rdzv_id="+JobID)
 	return nil
 }
+
+// Minutes returns seconds as minutes, which are Slurm's unit of limits, rounded up.
+func Minutes(seconds int) int { return max((seconds+59)/60, 1) }

@@ -165,6 +165,9 @@ func Namespaces(ctx context.Context, f *Factory) ([]string, error) {
 
 // Queues completes the LocalQueues of the namespace.
 func Queues(ctx context.Context, f *Factory) ([]string, error) {
+	if c, err := f.Slurm(); c != nil || err != nil {
+		return slurmPartitions(ctx, c, err)
+	}
 	ns, err := namespaceFor(ctx, f)
 	if err != nil {
 		return nil, err
@@ -196,6 +199,9 @@ func Priorities(ctx context.Context, f *Factory) ([]string, error) {
 // Jobs completes the names of jobs of every kind, listed in parallel. A kind that
 // cannot be listed leaves the names of the others.
 func Jobs(ctx context.Context, f *Factory) ([]string, error) {
+	if c, err := f.Slurm(); c != nil || err != nil {
+		return slurmWords(ctx, c, err)
+	}
 	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err

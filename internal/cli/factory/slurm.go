@@ -2,6 +2,7 @@ package factory
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,10 +35,18 @@ func (f *Factory) Slurm() (*client.Client, error) {
 	return f.slurm.client, f.slurm.err
 }
 
-// SlurmGiven reports that --scheduler or the setting says Slurm. Commands on clusters of
-// AWS need no more than that to work on the cluster of this machine instead.
-func (f *Factory) SlurmGiven() bool {
-	return f.named() == "" && cmp.Or(f.Global.Scheduler, f.Config.Scheduler) == config.Slurm
+// SlurmInstead reports that a command on clusters of AWS works on the Slurm cluster of this
+// machine: --scheduler or the setting says so, or nothing names a Kubernetes cluster and
+// other reports that nothing names one of AWS.
+func (f *Factory) SlurmInstead(other bool) bool {
+	if f.named() == "" && cmp.Or(f.Global.Scheduler, f.Config.Scheduler) == config.Slurm {
+		return true
+	}
+	if !other {
+		return false
+	}
+	c, err := f.Slurm()
+	return err == nil && c != nil
 }
 
 func (f *Factory) chooseSlurm() (*client.Client, error) {
@@ -114,4 +123,30 @@ func needsKubernetes(command string) error {
 // NotOnSlurm is the usage error about a flag that Slurm has nothing for.
 func NotOnSlurm(flag string) *errs.Error {
 	return errs.Usagef("--%s cannot be used on Slurm", flag)
+}
+
+// slurmWords are what a job of Slurm can be named by: ids, and names that need no quotes.
+func slurmWords(ctx context.Context, c *client.Client, err error) (out []string, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.Jobs(ctx)
+	for _, j := range list {
+		if out = append(out, j.ID); words.ShellWord(j.Name) == j.Name {
+			out = append(out, j.Name)
+		}
+	}
+	return out, err
+}
+
+// slurmPartitions are the partitions of the cluster.
+func slurmPartitions(ctx context.Context, c *client.Client, err error) (out []string, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := c.Nodes(ctx)
+	for _, n := range nodes {
+		out = append(out, n.Partitions...)
+	}
+	return out, err
 }

@@ -54,7 +54,7 @@ this machine, with the reasons of those that take no jobs.`,
 
 // take takes the name of the cluster. The Slurm cluster of this machine needs none.
 func (o *Options) take(cmd *cobra.Command, args []string) error {
-	if o.slurm = len(args) == 0 && o.Cluster == "" && o.Factory.SlurmGiven(); o.slurm {
+	if o.slurm = len(args) == 0 && o.Cluster == "" && o.Factory.SlurmInstead(o.Account == factory.Account{}); o.slurm {
 		return nil
 	}
 	return o.Take(cmd, args)

@@ -107,7 +107,9 @@ func (o *Options) chooseSlurm(all []slurm.Node) ([]slurm.Node, error) {
 
 // takeSlurm takes all arguments as nodes: the cluster is that of this machine.
 func (o *Options) takeSlurm(f *factory.Factory, args []string) bool {
-	if !f.SlurmGiven() || o.Cluster != "" {
+	// On AWS a node is named by its instance id, after its cluster.
+	instance := func(arg string) bool { return strings.HasPrefix(arg, "i-") }
+	if o.Cluster != "" || !f.SlurmInstead(o.Account == factory.Account{} && !slices.ContainsFunc(args, instance)) {
 		return false
 	}
 	o.Nodes, o.slurm = args, true

@@ -30,9 +30,9 @@ func (p *Pauses) Wait(ctx context.Context) error {
 	}
 }
 
-// mostFailures is how many reads in a row may fail: a controller that restarts, or is
+// MostFailures is how many reads in a row may fail: a controller that restarts, or is
 // replaced by its backup, does not end a wait.
-const mostFailures = 20
+const MostFailures = 20
 
 // Follow reads a job again and again, and calls see with each state until it returns false.
 func Follow(ctx context.Context, c *client.Client, j Job, now func() time.Time, see func(Job) (more bool, err error)) error {
@@ -52,12 +52,12 @@ func Follow(ctx context.Context, c *client.Client, j Job, now func() time.Time, 
 				j, failures = next, 0
 				break
 			}
-			if failures++; ctx.Err() != nil || failures > mostFailures || !passing(err) {
+			if failures++; ctx.Err() != nil || failures > MostFailures || !Passing(err) {
 				return err
 			}
 		}
 	}
 }
 
-// passing reports an error that may pass.
-func passing(err error) bool { return client.Is(err, client.Down) || client.Is(err, client.TimedOut) }
+// Passing reports an error that may pass.
+func Passing(err error) bool { return client.Is(err, client.Down) || client.Is(err, client.TimedOut) }

@@ -29,6 +29,8 @@ type Options struct {
 	CommandLine string
 	// BeyondSlurm are the given flags that Slurm has nothing for.
 	BeyondSlurm []string
+	// BeyondScript are those that cannot be laid over a script of Slurm.
+	BeyondScript []string
 }
 
 // groups returns the groups in the order of the help.

@@ -51,6 +51,9 @@ type slurmRun struct {
 	client *client.Client
 	script slurm.Script
 	nodes  []slurm.Node
+	// text is the script that is submitted, given are options of sbatch beside it.
+	text  string
+	given []string
 }
 
 // startSlurm renders an sbatch script of the flags and does what --dry-run says: it prints
@@ -61,7 +64,7 @@ func (r *run) startSlurm(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	if o.File != "" {
-		return factory.NotOnSlurm("config-file").WithAdvice("submit a script with sbatch; list-jobs and the other commands show its job too")
+		return (&slurmRun{run: r, client: c}).startScript(ctx)
 	}
 	if len(o.BeyondSlurm) > 0 {
 		return factory.NotOnSlurm(strings.Join(o.BeyondSlurm, ", --")).WithAdvice("leave it out: an sbatch script has nothing for it")
@@ -89,6 +92,8 @@ func (r *run) startSlurm(ctx context.Context, c *client.Client) error {
 	if err := s.check(ctx, v); err != nil {
 		return err
 	}
+	s.text = s.script.Text()
+	s.shield()
 	switch o.DryRun {
 	case factory.DryRunClient:
 		return s.print("")
@@ -143,12 +148,26 @@ func (s *slurmRun) check(ctx context.Context, v values.Values) error {
 	return nil
 }
 
+// shield keeps variables of sbatch from changing the script, and reports those that set
+// what the flags leave open.
+func (s *slurmRun) shield() {
+	c := *s.client
+	environ, used, dropped := s.script.SbatchEnvironment(c.Environ)
+	c.Environ = environ
+	s.client = &c
+	if len(used) > 0 {
+		s.factory.Notef("note: from the environment: %s", strings.Join(used, ", "))
+	}
+	if len(dropped) > 0 {
+		s.factory.Notef("note: without effect: %s", strings.Join(dropped, ", "))
+	}
+}
+
 // print prints the script, or the job as an object in the format of -o.
 func (s *slurmRun) print(id string) error {
 	f := s.factory
-	text := s.script.Text()
 	if f.Global.Output == "" {
-		_, err := io.WriteString(f.IO.Out, text)
+		_, err := io.WriteString(f.IO.Out, s.text)
 		return err
 	}
 	format, err := f.Format()
@@ -162,7 +181,7 @@ func (s *slurmRun) print(id string) error {
 	if s.script.Account != "" {
 		meta["namespace"] = s.script.Account
 	}
-	object := map[string]any{"kind": slurm.Kind.Kind, "metadata": meta, "spec": map[string]any{"script": text, "nodes": s.script.Nodes, "partition": s.script.Partition}}
+	object := map[string]any{"kind": slurm.Kind.Kind, "metadata": meta, "spec": map[string]any{"script": s.text, "nodes": s.script.Nodes, "partition": s.script.Partition}}
 	return output.Print(f.IO, format, object, func() output.Table {
 		return output.Table{Columns: []output.Column{{Title: "KIND"}, {Title: "NAME"}, {Title: "ID"}}, Rows: [][]output.Cell{output.T(slurm.Kind.Kind, s.script.Name, id)}}
 	}, func() []string { return []string{id} })
@@ -191,7 +210,7 @@ func (s *slurmRun) test(ctx context.Context) error {
 	}
 	v := slurmVerdict{Name: s.script.Name, Partition: s.script.Partition}
 	code := errs.OK
-	e, err := s.client.Test(ctx, s.script.Text())
+	e, err := s.client.Test(ctx, s.text, s.given...)
 	switch left := e.Start.Sub(f.Now()); {
 	case client.Is(err, client.NeverFits) && s.options.DryRun == admission:
 		v.Verdict, v.Summary, code = "Never", s.script.Name+" can never start: no nodes of the partition have what it requests", errs.No
@@ -247,7 +266,7 @@ func (s *slurmRun) refused(err error) error {
 func (s *slurmRun) submit(ctx context.Context) error {
 	o, f := s.options, s.factory
 	end := f.Deadline(o.Timeout)
-	id, err := s.client.Submit(ctx, s.script.Text())
+	id, err := s.client.Submit(ctx, s.text, s.given...)
 	if err != nil {
 		return s.refused(err)
 	}

@@ -55,7 +55,7 @@ running and starts the next job when one ends, because Kueue has no such limit.`
       --image IMAGE --instance-type ml.p5.48xlarge`,
 	}
 	take := func(cmd *cobra.Command, args []string) error {
-		o.CommandLine, o.BeyondSlurm = commandLine(cmd, args), beyondSlurm(cmd)
+		o.CommandLine, o.BeyondSlurm, o.BeyondScript = commandLine(cmd, args), beyondSlurm(cmd), beyondScript(cmd)
 		if len(args) == 0 && o.Name == "" {
 			return nil // the definition may have a name
 		}

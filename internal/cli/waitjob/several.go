@@ -197,7 +197,11 @@ func Unreached(all []wait.Ended, goal wait.Goal, end factory.Deadline) error {
 	var e *errs.Error
 	switch {
 	case len(failed) > 0:
-		e = (&errs.Error{What: fmt.Sprintf("%d%s failed", len(failed), of), Code: errs.No}).Suggest(suggest.GetLog(failed[0].Namespace, failed[0].Name))
+		look := suggest.GetLog(failed[0].Namespace, failed[0].Name)
+		if failed[0].Namespace == "" { // Slurm's jobs have none
+			look = errs.Run("get-log", failed[0].Name)
+		}
+		e = (&errs.Error{What: fmt.Sprintf("%d%s failed", len(failed), of), Code: errs.No}).Suggest(look)
 	case len(by[wait.Gone]) > 0:
 		e = errs.NotFoundf("%d%s %s deleted during the wait", len(by[wait.Gone]), of, words.Verb(len(by[wait.Gone]), "was", "were"))
 	case len(by[wait.TimedOut]) > 0:

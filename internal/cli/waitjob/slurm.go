@@ -25,7 +25,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 		return err
 	}
 	if o.Goal == wait.Deleted {
-		return errs.Usagef("--for deleted cannot be used on Slurm: jobs that ended are not deleted").Suggest(errs.Option("--for", string(wait.Finished)))
+		return deletedOnSlurm()
 	}
 	end := f.Deadline(o.Timeout)
 	finding, stop := end.Bound(ctx)

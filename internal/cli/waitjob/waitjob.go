@@ -129,7 +129,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	} else if c != nil {
 		if o.several() {
-			return errs.Usagef("wait-job waits for one job of Slurm at a time").Suggest(errs.Run("wait-job", "JOB"))
+			return runSlurmSeveral(ctx, o, c)
 		}
 		return runSlurm(ctx, o, c)
 	}
