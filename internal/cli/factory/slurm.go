@@ -36,7 +36,7 @@ func (f *Factory) Slurm() (*client.Client, error) {
 }
 
 // SlurmInstead reports that a command on clusters of AWS works on the Slurm cluster of this
-// machine: --scheduler or the setting says so, or nothing names a Kubernetes cluster and
+// machine: --scheduler or the setting chooses Slurm, or nothing names a Kubernetes cluster and
 // other reports that nothing names one of AWS.
 func (f *Factory) SlurmInstead(other bool) bool {
 	if f.named() == "" && cmp.Or(f.Global.Scheduler, f.Config.Scheduler) == config.Slurm {

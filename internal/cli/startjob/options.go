@@ -29,7 +29,7 @@ type Options struct {
 	CommandLine string
 	// BeyondSlurm are the given flags that Slurm has nothing for.
 	BeyondSlurm []string
-	// BeyondScript are those that cannot be laid over a script of Slurm.
+	// BeyondScript are those that cannot override lines of a script of Slurm.
 	BeyondScript []string
 }
 

@@ -19,11 +19,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// scriptFlags are the flags that sbatch lays over a script of the user.
+// scriptFlags are the flags that can override lines of a script.
 var scriptFlags = []string{"config-file", "name", "queue-name", "priority", "node-count", "active-deadline", "dry-run", "wait", "follow", "timeout", "notify", "notify-exec",
 	"notify-url", "on-interrupt", "yes"}
 
-// beyondScript returns the given flags that sbatch cannot lay over a script.
+// beyondScript returns the given flags that cannot override lines of a script.
 func beyondScript(cmd *cobra.Command) (out []string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(scriptFlags, f.Name) && f.Name != "output" && cmd.InheritedFlags().Lookup(f.Name) == nil {
