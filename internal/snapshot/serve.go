@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,15 +21,29 @@ import (
 // tables are the objects in the form the API server wants them: made kind by
 // kind, when one is asked for, because most commands look at a few.
 type tables struct {
-	mu   sync.Mutex
-	made map[string]*store.Store
+	mu       sync.Mutex
+	made     map[string]*store.Store
+	released bool
 }
+
+// Release frees the memory of the objects, for a command that has read what it needs. Every
+// later request fails.
+func (s *Snapshot) Release() {
+	s.tables.mu.Lock()
+	defer s.tables.mu.Unlock()
+	s.tables.made, s.tables.released, s.raw = nil, true, nil
+}
+
+var errReleased = errors.New("the objects of the snapshot were released")
 
 // store returns the objects of one kind.
 func (s *Snapshot) store(resource string) (*store.Store, error) {
 	t := &s.tables
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.released {
+		return nil, errReleased
+	}
 	if st := t.made[resource]; st != nil {
 		return st, nil
 	}

@@ -2,6 +2,7 @@ package snapshot_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -217,5 +218,18 @@ func TestDamagedKind(t *testing.T) {
 	_, err := kube.List[map[string]any](context.Background(), client(open(t, path)), kinds.Node, "", kube.ListOptions{})
 	if err == nil || !strings.Contains(err.Error(), "the snapshot is damaged: its nodes cannot be read") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAReleasedSnapshotAnswersWithAnError(t *testing.T) {
+	s := capture(t, fixture.Teams(1, "").Client(), snapshot.Options{})
+	c := client(s)
+	var got json.RawMessage
+	if err := c.Get(t.Context(), kinds.ClusterQueue, "", "team-00", &got); err != nil {
+		t.Fatal(err)
+	}
+	s.Release()
+	if err := c.Get(t.Context(), kinds.ClusterQueue, "", "team-00", &got); err == nil || errs.ExitOf(err) == errs.NotFound {
+		t.Errorf("error %v, want a failure", err)
 	}
 }

@@ -114,10 +114,14 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 	if err != nil {
 		return nil, savedPlan{}, err
 	}
+	saved := savedOf(r, plan.Kueue, "", fingerprints(live))
 	if !o.NoConsequences {
+		if c, err := o.Factory.Cluster(ctx); err == nil && c.Snapshot != nil {
+			c.Snapshot.Release() // everything is read, and the simulation needs the memory
+		}
 		err = foresee(ctx, p, in)
 	}
-	return p, savedOf(r, plan.Kueue, "", fingerprints(live)), err
+	return p, saved, err
 }
 
 // refuse returns the error of a document with errors.

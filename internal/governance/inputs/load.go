@@ -59,7 +59,9 @@ func (l *loader) run(ctx context.Context) (*Inputs, error) {
 
 // workloads reads the workloads and tells the finished ones apart.
 func (l *loader) workloads(ctx context.Context) {
+	shared := lists{}
 	for _, w := range list(ctx, l, kinds.Workload, workload) {
+		shared.share(w)
 		switch {
 		case !finished(w):
 			l.out.Workloads = append(l.out.Workloads, w)
