@@ -57,6 +57,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod save-snapshot":       page,
 		"hyperpod sandbox list":        table,
 		"hyperpod config view":         table,
+		"hyperpod doctor":              with(output.JSON, output.YAML, output.TableFormat, output.Wide),
 		"hyperpod version":             {output.JSON, output.YAML},
 		"hyperpod help":                {output.JSON},
 

@@ -38,7 +38,8 @@ func prepare(f *factory.Factory, cmd *cobra.Command, args []string) error {
 		cfg, warnings, err = config.Load(f.Env)
 		return cfg, err
 	})
-	if err != nil {
+	// The doctor reports faults in the settings itself.
+	if err != nil && (f.Command != "doctor" || cmd.Context().Err() != nil) {
 		return err
 	}
 	f.Config = cfg

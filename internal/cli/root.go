@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/deletecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/deletetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/describecluster"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/doctorcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/execcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
@@ -148,7 +149,7 @@ a sandbox: a practice cluster on this machine.`,
 		savesnapshot.NewCmd(f, nil),
 		sandboxcmd.NewCmd(f),
 	)
-	add(groupOther, configcmd.NewCmd(f), newCompletion(f), newVersion(f))
+	add(groupOther, configcmd.NewCmd(f), doctorcmd.NewCmd(f, nil), newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)
 	addHelpJSON(f, root)

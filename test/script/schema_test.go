@@ -20,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/doctor"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/plan"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
@@ -82,6 +83,7 @@ func TestSchemas(t *testing.T) {
 		{"governance-plan", fixture.Schema(plan.Schema, reflect.TypeFor[plan.Plan]()), []string{"governance", "plan", "-f", "../../examples/teams.yaml"}},
 		{"governance-audit", fixture.Schema(audit.Schema, reflect.TypeFor[audit.Document]()), []string{"governance", "audit"}},
 		{"help", fixture.Schema(cli.HelpSchema, reflect.TypeFor[cli.HelpDocument]()), []string{"help", "governance"}},
+		{"doctor", fixture.Schema(doctor.Schema, reflect.TypeFor[doctor.Document]()), []string{"doctor", "-n", "hyperpod-ns-researchers"}},
 		{"cancel-job", fixture.Schema(canceljob.Schema, reflect.TypeFor[canceljob.Document]()), []string{"cancel-job", "vit-huge", "-n", "hyperpod-ns-researchers", "--dry-run"}},
 		{"patch-job", fixture.Schema(patchjob.Schema, reflect.TypeFor[patchjob.Document]()), []string{"patch-job", "suspend", "vit-huge", "-n", "hyperpod-ns-researchers", "--dry-run"}},
 		{"get-usage", fixture.Schema(usage.Schema, reflect.TypeFor[usage.Document]()), []string{"get-usage", "-A"}},

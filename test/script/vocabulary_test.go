@@ -103,6 +103,7 @@ var documents = []struct{ name, args string }{
 	{"patch-job", "patch-job suspend vit-huge -n hyperpod-ns-researchers --dry-run"},
 	{"patch-job", "patch-job priority dino-giant -n hyperpod-ns-researchers --priority inference --dry-run"},
 	{"version", "version"},
+	{"doctor", "doctor -n hyperpod-ns-researchers"},
 	{"get-clusters", "get-clusters -n hyperpod-ns-ml-engineers"},
 	{"get-clusters", "get-clusters --group"},
 	{"describe-cluster", "describe-cluster ml-prod"},

@@ -1,0 +1,43 @@
+package doctortext
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/doctor"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+)
+
+// TestEveryDifferenceHasWords: the sentence about a later Kueue names no code.
+func TestEveryDifferenceHasWords(t *testing.T) {
+	var names []string
+	for _, d := range append(doctor.Differences("v0.99.0", "v0.19.2"), doctor.EarlierRules) {
+		if abouts[d] == "" {
+			t.Errorf("%s has no words", d)
+		}
+		names = append(names, string(d))
+	}
+	if len(names) < 15 {
+		t.Errorf("only %v", names)
+	}
+}
+
+func TestFill(t *testing.T) {
+	refused := errs.New("cannot reach the API server", "connection refused").WithAdvice("check the address").Suggest(errs.Run("config", "view"))
+	for _, c := range []struct {
+		d    doctor.Diagnosis
+		want string
+	}{
+		{doctor.Diagnosis{Code: doctor.Clock, Status: doctor.Fail, Reason: doctor.Skewed, Took: -10 * time.Minute}, "this machine's clock is 10m behind the server's | set the clock (NTP): ages are wrong, and AWS refuses requests that are 5 minutes off | "},
+		{doctor.Diagnosis{Code: doctor.Connection, Status: doctor.Fail, Reason: doctor.Failed, Err: refused}, "cannot reach the API server: connection refused | check the address | hyperpod config view"},
+		{doctor.Diagnosis{Code: doctor.Nodes, Status: doctor.Skipped, Reason: doctor.NoPermission}, "not examined: you need permission to list nodes |  | "},
+		{doctor.Diagnosis{Code: doctor.Queues, Status: doctor.Warn, Reason: doctor.NotActive, Count: 1, Of: 3, Names: []string{"a"}}, "1 of 3 queues is not active: a | get-quota shows the reason | "},
+	} {
+		list := []doctor.Diagnosis{c.d}
+		Fill(list, errs.Suggestion.String)
+		if got := strings.Join([]string{list[0].Message, list[0].Advice, list[0].Try}, " | "); got != c.want {
+			t.Errorf("%s\nwant\n%s", got, c.want)
+		}
+	}
+}
