@@ -35,7 +35,7 @@ func TestDifferences(t *testing.T) {
 }
 
 // TestSkew: the server's time is in whole seconds and was written at some moment of the
-// request; what that explains is no skew.
+// request, which alone makes no skew.
 func TestSkew(t *testing.T) {
 	noon := fixture.Noon
 	for _, c := range []struct {

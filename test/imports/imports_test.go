@@ -84,7 +84,7 @@ func TestImportGraph(t *testing.T) {
 		{
 			name: "no cobra outside the commands",
 			applies: func(p string) bool {
-				return !under(p, "cmd", "internal/cli", "internal/present", "internal/governance", "internal/sandbox", "internal/snapshot")
+				return !under(p, "cmd", "internal/cli", "internal/present", "internal/governance", "internal/sandbox", "internal/snapshot", "internal/doctor")
 			},
 			banned: func(i string) bool { return under(i, "github.com/spf13/cobra") },
 			deep:   true,
@@ -92,7 +92,7 @@ func TestImportGraph(t *testing.T) {
 		{
 			name: "no cobra in packages built on the admission checker, whose Kueue imports it",
 			applies: func(p string) bool {
-				return under(p, "internal/present", "internal/governance", "internal/sandbox", "internal/snapshot")
+				return under(p, "internal/present", "internal/governance", "internal/sandbox", "internal/snapshot", "internal/doctor")
 			},
 			banned: func(i string) bool { return under(i, "github.com/spf13/cobra") },
 		},

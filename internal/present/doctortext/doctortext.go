@@ -92,7 +92,7 @@ func message(d doctor.Diagnosis) (text, advice string) {
 		return "using " + names, ""
 	case doctor.Connection:
 		if d.Reason == doctor.NotFound {
-			return "something answers that is no Kubernetes API server", "check the address in the kubeconfig, and proxies"
+			return "the answer is not from a Kubernetes API server", "check the address in the kubeconfig, and proxies"
 		}
 		if d.Version == "" {
 			return "the API server answers", ""
