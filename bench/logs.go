@@ -21,8 +21,7 @@ const (
 	logRate = 2000 // lines a second of all pods together
 )
 
-// follower is a program that follows the bench's job, to the end or until it is told
-// to stop.
+// follower is a program that follows the bench's job, to the end or until it is stopped.
 type follower struct {
 	name string
 	args []string
@@ -111,8 +110,8 @@ func newTally(api *logServer, f follower) *tally {
 	return &tally{api: api, f: f, seen: make(map[string]int, api.pods*api.perPod)}
 }
 
-// read reads to the end; a follower that does not end of itself is told to when
-// everything has come, or nothing comes any more.
+// read reads to the end; a follower that does not end by itself is stopped when everything has arrived, or
+// nothing arrives any more.
 func (t *tally) read(out io.Reader, p *os.Process) {
 	stop := func() { _ = p.Signal(syscall.SIGINT) }
 	if !t.f.ends {

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	verdictPerQueue = 60 // workloads, of which the quota admits about one in ten
+	verdictPerQueue = 60 // workloads; the quota admits about one in ten
 	verdictTimeout  = 2 * time.Minute
 )
 

@@ -115,8 +115,8 @@ func (f *file) values() (map[string]string, []string, error) {
 	return out, warnings, nil
 }
 
-// fromNode returns a setting's value in the file. The YAML type must fit: a
-// number is no format, and "yes" in quotes is no truth value.
+// fromNode returns a setting's value in the file. The YAML type must fit: a number cannot be a format, and
+// "yes" in quotes cannot be a boolean.
 func (s setting) fromNode(n *yaml.Node) (string, error) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -135,9 +135,8 @@ func (s setting) fromNode(n *yaml.Node) (string, error) {
 	return s.normal(n.Value)
 }
 
-// accepts reports whether a value's YAML type fits. A time may be a number, to
-// be told that the unit is missing, or 0; and yes and no without quotes are
-// truth values for people, if no longer for YAML.
+// accepts reports whether a value's YAML type fits. A duration may be a number, because a better error then
+// names the missing unit, or 0. Plain yes and no are booleans for people, though no longer for YAML.
 func (s setting) accepts(n *yaml.Node) bool {
 	switch {
 	case n.Tag == s.tag:

@@ -73,9 +73,8 @@ func (h NodeHealth) Bad() bool {
 	return h.Health != "" && h.Health != kinds.NodeHealthy || h.Types != "" || h.Reasons != ""
 }
 
-// lastFault is the latest fault that a node records: in its annotation, a JSON array of
-// which the oldest entries are dropped, else in a condition of the fault's type, else in
-// its labels.
+// lastFault is the latest fault that a node records: in its annotation (a JSON array that loses its oldest
+// entries), else in a condition of the fault's type, else in its labels.
 func lastFault(n state.Node, h NodeHealth) NodeFault {
 	var details []faultDetail
 	if text := strings.TrimSpace(n.Annotations[kinds.FaultDetailsAnnotation]); strings.HasPrefix(text, "{") {

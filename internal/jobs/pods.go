@@ -44,7 +44,7 @@ func phase(pods []state.Pod, name string) (n int) {
 	return n
 }
 
-// crashing finds a container that is held back after failing again and again.
+// crashing finds a container in back-off after repeated failures.
 func crashing(pods []state.Pod) (state.Container, state.Pod, bool) {
 	for _, p := range pods {
 		for _, c := range p.Containers {

@@ -154,8 +154,7 @@ func StatusOf(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	return s
 }
 
-// verdict decides in this order: an end is final; then what Kueue or a user
-// hold back; then what the pods do.
+// verdict decides in this order: an end is final; then a suspension by Kueue or a user; then what the pods do.
 func verdict(j state.Job, w *state.Workload, pods []state.Pod) Status {
 	s, ok := ended(j, w)
 	if ok {

@@ -15,7 +15,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// template is a pod template that can be told from others.
+// template is a pod template that differs from all others.
 func template(name string) core.PodTemplateSpec {
 	t := core.PodTemplateSpec{}
 	t.Name = name

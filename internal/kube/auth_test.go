@@ -86,8 +86,7 @@ func (a authority) issue(t testing.TB, name string, until time.Time) (cert, key 
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})
 }
 
-// tlsServer starts a server with a certificate; what clients send must be signed
-// by the authority if demand says so.
+// tlsServer starts a server with a certificate; with demand, clients need a certificate of the authority.
 func (a authority) tlsServer(t testing.TB, cert, key []byte, demand tls.ClientAuthType, h http.HandlerFunc) *httptest.Server {
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
-// call is one API call: what is sent and what is needed to speak of it.
+// call is one API call: what is sent, and its names in errors.
 type call struct {
 	method      string
 	path        string
@@ -178,7 +178,7 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	return req, nil
 }
 
-// bodyRetries is how often an answer that broke off is asked for again.
+// bodyRetries is the number of retries after an incomplete answer.
 const bodyRetries = 2
 
 // read sends a call and has its answer read; f is called again from the start

@@ -131,9 +131,8 @@ func owned(se *StatusError, e *errs.Error) *errs.Error {
 	return e
 }
 
-// unauthorized says what can be said of credentials that are not accepted. API
-// servers answer an expired client certificate like any wrong credential, but
-// its date is known here.
+// unauthorized explains credentials that are not accepted. API servers answer an expired client certificate
+// like any wrong credential, but its date is known here.
 func (c *Client) unauthorized(e *errs.Error) *errs.Error {
 	e.Code = errs.Denied
 	e.Why = cmp.Or(c.expiredCertificate(), "credentials missing, invalid or expired")
@@ -141,8 +140,7 @@ func (c *Client) unauthorized(e *errs.Error) *errs.Error {
 		WithAdvice("sign in again (for EKS: renew the AWS credentials)").Suggest(suggest.AWSIdentity())
 }
 
-// expiredCertificate says since when the client certificate is no good; "" when
-// it is, or there is none.
+// expiredCertificate returns the end of an expired client certificate; "" if it is valid, or there is none.
 func (c *Client) expiredCertificate() string {
 	until, ok := certificateEnd(c.config)
 	if !ok || !until.Before(c.o.Now()) {
@@ -327,9 +325,8 @@ func (c *Client) explainTransport(ctx context.Context, k call, err error) *errs.
 	return e
 }
 
-// explainPlugin speaks of a kubeconfig's credential plugin that did not deliver.
-// The plugin's own words went to stderr already; what it printed on stdout may be
-// a credential and is not repeated.
+// explainPlugin explains the failure of a kubeconfig's credential plugin. The plugin's own messages are on
+// stderr already; its stdout may be a credential and is not repeated.
 func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 	e.Code = errs.Denied
 	name := "credential plugin"
@@ -354,7 +351,7 @@ func (c *Client) explainPlugin(e *errs.Error, text string) *errs.Error {
 	return e
 }
 
-// explainSetup speaks of a configuration that no connection can be made with.
+// explainSetup explains a configuration that allows no connection.
 func explainSetup(what string, err error) error {
 	why := "invalid kubeconfig: " + oneLine(lastWords(err.Error()))
 	switch text := err.Error(); {

@@ -43,7 +43,7 @@ type Page[T any] struct {
 // pageSize is used only when a server refuses a whole list.
 const pageSize = 500
 
-// What is asked for with MetadataOnly, of a list and of a watch.
+// The media types of MetadataOnly, for a list and for a watch.
 const (
 	metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 	metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"

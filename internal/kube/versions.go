@@ -192,14 +192,13 @@ func (v *versionCache) entry(group string) *groupEntry {
 	return v.groups[group]
 }
 
-// path is the cache file of the server; its address is hashed because it is no
-// file name, and need not be readable.
+// path is the cache file of the server; its address is hashed because it cannot be a file name.
 func (v *versionCache) path() string {
 	sum := sha256.Sum256([]byte(v.server))
 	return filepath.Join(v.dir, "versions-"+hex.EncodeToString(sum[:8])+".json")
 }
 
-// remembered reads the cache file once; a file that cannot be used is no cache.
+// remembered reads the cache file once; an unusable file counts as missing.
 func (v *versionCache) remembered(group string) (groupVersions, bool) {
 	if v.dir == "" {
 		return groupVersions{}, false

@@ -15,8 +15,8 @@ import (
 // while it executes, so each Print has its own.
 type jsonPath struct{ text string }
 
-// parseJSONPath parses a template as kubectl has it. A text without braces is
-// a path: ".a.b" and "a.b" mean "{.a.b}".
+// parseJSONPath parses a template like kubectl. A text without braces is a path: ".a.b" and "a.b" mean
+// "{.a.b}".
 func parseJSONPath(text string) (*jsonPath, error) {
 	p := &jsonPath{relaxed(text)}
 	if _, err := p.parser(); err != nil {

@@ -78,8 +78,7 @@ func lines(items []Item) string {
 	return strings.Join(out, "\n")
 }
 
-// on is a node selector; twoFlavors are f of old nodes and g of new ones, of which b
-// has plenty.
+// on is a node selector; twoFlavors are f of old nodes and g of new ones; b has plenty of g.
 func on(kind string) option {
 	return func(w *state.Workload) { w.PodSets[0].NodeSelector = map[string]string{"kind": kind} }
 }

@@ -246,7 +246,7 @@ func SumCapacity(all []Capacity) Capacity {
 	return out
 }
 
-// merged adds amounts, of which nil are not known.
+// merged adds amounts; nil is unknown.
 func merged(a, b state.Amounts) state.Amounts {
 	if a == nil {
 		a = b

@@ -63,8 +63,8 @@ func Faults(q *state.ClusterQueue) []Fault {
 	return append(bad, weightFaults(q.FairWeight)...)
 }
 
-// empty reports a queue of which nothing is given: its spec is missing, or null. A
-// server fills in the strategy of one that has a spec.
+// empty reports whether a queue has no content: its spec is missing, or null. A server fills in the strategy of
+// one that has a spec.
 func empty(q *state.ClusterQueue) bool {
 	return q.Cohort == "" && q.QueueingStrategy == "" && q.StopPolicy == "" && q.Namespaces == nil &&
 		q.Preemption == (state.Preemption{}) && q.FairWeight == nil && len(q.ResourceGroups) == 0 && len(q.Checks) == 0

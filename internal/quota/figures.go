@@ -44,7 +44,7 @@ func (f *Figures) whole(n *node, k Key, teamState string) {
 	f.Borrowed, f.Overcommit, f.Lent, f.Free, f.Borrowable, f.Limit, f.Lendable = &borrowed, &l.over, &l.lent, &free, &borrowable, &limit, &lendable
 }
 
-// free is what is neither used nor lent of the node's own quota and can be had.
+// free is the part of the node's own quota that is neither used nor lent, and is available.
 func (n *node) free(k Key) int64 {
 	if n.apart() {
 		return 0

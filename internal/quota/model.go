@@ -177,7 +177,7 @@ func rank(t Team) int {
 	return 0
 }
 
-// readable reports a kind of which nothing is missing but, at most, the kind itself.
+// readable reports whether nothing of a kind is missing, except perhaps the kind itself.
 func readable(s *state.State, r kinds.Resource) bool {
 	for _, m := range s.MissingOf(r) {
 		if m.Reason != state.NotServed {
@@ -215,8 +215,7 @@ func (b *builder) queues() {
 	}
 }
 
-// clusterQueueOf returns the ClusterQueue that a workload waits in, "" when it
-// cannot be told.
+// clusterQueueOf returns the ClusterQueue that a workload waits in, "" if it is unknown.
 func (b *builder) clusterQueueOf(w *state.Workload) string {
 	if q := b.queueOf[w.Namespace+"/"+w.QueueName]; q != "" {
 		return q

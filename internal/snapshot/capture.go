@@ -70,7 +70,7 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 	return l.snapshot(info)
 }
 
-// captured are the kinds of which a snapshot has all objects.
+// captured are the kinds whose objects a snapshot has completely.
 func captured() []kinds.Resource {
 	return slices.DeleteFunc(kinds.All(), func(r kinds.Resource) bool {
 		_, ok := allowed()[r.FullName()]

@@ -52,8 +52,8 @@ func isAmount(field string) bool {
 	return false
 }
 
-// badQuantity finds the first quantity that is none. Fields are looked at in the
-// order of their names, so that the same file gives the same message.
+// badQuantity finds the first invalid quantity, in the order of the field names, so that the same file gives
+// the same message.
 func badQuantity(path string, v any) string {
 	switch t := v.(type) {
 	case map[string]any:
@@ -107,8 +107,8 @@ func notQuantity(path string, v any) string {
 	return ""
 }
 
-// quantities refuses a snapshot that was changed by hand and has a quantity that is
-// none: what save-snapshot writes comes from a cluster and has no such.
+// quantities refuses a snapshot with an invalid quantity. It was changed by hand: save-snapshot writes what a
+// cluster accepted.
 func (s *Snapshot) quantities() error {
 	for _, r := range kinds.All() {
 		for _, raw := range suspects(s.raw[r.FullName()]) {
@@ -222,7 +222,7 @@ func space(raw []byte, at int) int {
 	return min(at, len(raw))
 }
 
-// named is an object as messages speak of it.
+// named is the name of an object in messages.
 func named(r kinds.Resource, m map[string]any) string {
 	name := object.Text(m, "metadata", "name")
 	if ns := object.Text(m, "metadata", "namespace"); ns != "" && r.Namespaced {

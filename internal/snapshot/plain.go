@@ -274,8 +274,8 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 	return &Snapshot{Info: info, Plain: true, raw: p.raw}, nil
 }
 
-// lacking are the kinds of which the file has none although a cluster would have
-// some: nodes and pods, and those that others in it name or count.
+// lacking are the kinds that the file lacks although a cluster would have some: nodes and pods, and those that
+// others in it name or count.
 func (p *plainFile) lacking() []kinds.Resource {
 	wanted := map[string]bool{kinds.Node.FullName(): true, kinds.Pod.FullName(): true}
 	want := func(r kinds.Resource, named bool) {

@@ -18,8 +18,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
 
-// tables are the objects in the form the API server wants them: made kind by
-// kind, when one is asked for, because most commands look at a few.
+// tables are the objects in the API server's form. They are made kind by kind on demand, because most commands
+// read few kinds.
 type tables struct {
 	mu       sync.Mutex
 	made     map[string]*store.Store
@@ -223,7 +223,7 @@ func (m Missing) words() string {
 	return "the snapshot has no " + what + ": reading them failed when it was taken"
 }
 
-// absent reports an API group of which the cluster had no kind.
+// absent reports an API group without a kind in the cluster.
 func (h *handler) absent(group string) bool {
 	all := 0
 	for _, r := range captured() {

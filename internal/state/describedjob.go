@@ -10,8 +10,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// describedJob is a job of a kind of which wireJob does not decode the roles. They are
-// found in the whole object by the kind's description, which takes longer.
+// describedJob is a job of a kind whose roles wireJob does not decode. The kind's description finds them in the
+// whole object, which takes longer.
 type describedJob struct{ raw json.RawMessage }
 
 // UnmarshalJSON keeps the object's text.

@@ -19,8 +19,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/reader"
 )
 
-// cluster is a server of lists: by path, the JSON of the items; a number is an
-// error. Groups are served as their paths say. It records what was asked for.
+// cluster is a server of lists: by path, the JSON of the items; a number is an error. Groups are served as
+// their paths say. It records the requests.
 type cluster struct {
 	t     *testing.T
 	lists map[string]string
@@ -289,7 +289,7 @@ func TestLoadFallback(t *testing.T) {
 	}
 }
 
-// partly are the lists of which a part was read.
+// partly are the lists that were read in part.
 func partly(s *State) string {
 	var out []string
 	for _, m := range s.Missing {

@@ -13,8 +13,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// withdrawing serves lists and watches until the right to read workloads in all
-// namespaces is withdrawn: the watch ends, and later requests get 403.
+// withdrawing serves lists and watches until permission to read workloads in all namespaces is withdrawn: the
+// watch ends, and later requests get 403.
 type withdrawing struct {
 	*watched
 	withdrawn atomic.Bool

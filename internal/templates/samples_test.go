@@ -148,8 +148,8 @@ func envsubst(t *testing.T, data []byte) []byte {
 	return bytes.ReplaceAll(out, []byte(kept), []byte("$$"))
 }
 
-// refusals are what a sample may be refused for: it is no manifest before another
-// program has run, or the operator refuses it too.
+// refusals are what a sample may be refused for: it becomes a manifest only after another program has run, or
+// the operator refuses it too.
 var refusals = []string{manifest.ForeignText, "which the Kubeflow training operator asks for"}
 
 // sameAsEnvsubst compares; false means that the sample is refused, rightly.

@@ -206,7 +206,7 @@ func (s *Server) describeCluster(c *call) (any, *Error) {
 // settings are the members of a cluster beside its groups.
 var settings = []string{"Orchestrator", "VpcConfig", "NodeRecovery", "NodeProvisioningMode", "ClusterRole", "TieredStorageConfig", "AutoScaling"}
 
-// details is a group as DescribeCluster has it: counts, and what it is to be.
+// details is a group in the form of DescribeCluster: counts and targets.
 func (g *group) details() object {
 	d := object{"InstanceGroupName": g.name, "CurrentCount": len(g.nodes), "TargetCount": g.target(), "TargetStateCount": g.target(), "Status": g.status}
 	for key, value := range g.given {

@@ -46,8 +46,8 @@ func holdFolder(dir string) (io.Closer, error) {
 	return f, syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
-// removeLeftovers removes the folders of beds whose process was killed before it could. Failing is
-// no harm: the next start tries again.
+// removeLeftovers removes the folders of beds whose process was killed before it could. A failure is harmless:
+// the next start tries again.
 func removeLeftovers(pattern string) {
 	dirs, err := filepath.Glob(pattern)
 	if err != nil {

@@ -112,8 +112,7 @@ func lendThree(t *testing.T, bed *cluster.Bed) {
 	t.Run("member", func(t *testing.T) { checkAsMember(t, bed) })
 }
 
-// checkAsMember: with a team's rights the answer holds as far as can be seen, and
-// says so.
+// checkAsMember: with a team's permissions the answer covers what is visible, and reports that.
 func checkAsMember(t *testing.T, bed *cluster.Bed) {
 	kubeconfig, err := bed.MemberKubeconfig(t.Context(), "team-b")
 	if err != nil {

@@ -153,7 +153,7 @@ func (l life) preempted() {
 	}
 }
 
-// suspend, as a member with no right to patch jobs, with and without Kueue.
+// suspend, as a member without permission to patch jobs, with and without Kueue.
 func (l life) suspend() {
 	l.member.ok("start-job", "-f", l.file(l.pytorch("held", 1, 1, "")), "--priority", "training", "--wait", "--timeout", "60s")
 	l.member.ok("patch-job", "suspend", "held")

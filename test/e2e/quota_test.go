@@ -328,8 +328,8 @@ func clientFor(t *testing.T, kubeconfig string) *kube.Client {
 	return c
 }
 
-// johnAndSmith is the worked example, with jobs: john has 12 and uses 8, smith
-// has 4 and uses 8, of which he borrows 4, and john lends 4. A third job waits.
+// johnAndSmith is the worked example, with jobs: john has 12, uses 8 and lends 4; smith has 4, uses 8 and
+// borrows 4. A third job waits.
 func johnAndSmith(t *testing.T, bed *cluster.Bed) {
 	admin := newUser(t, bed.Kubeconfig)
 	start := func(name, team, nodes string, more ...string) {

@@ -111,7 +111,7 @@ func dryRuns(admin user) {
 	}
 }
 
-// everyOption lays the options over each kind of job; the webhooks judge.
+// everyOption applies the options to each kind of job; the webhooks judge.
 func everyOption(t *testing.T, bed *cluster.Bed) {
 	n := values.Int
 	for name, change := range map[string]func(*values.Values){

@@ -279,8 +279,8 @@ func (b *bench) behind(m maker, j job) bool {
 	return false
 }
 
-// rest lets a scenario that preempted on its way come to rest: nobody clears the
-// reservation of an evicted workload that has no job, so it is removed.
+// rest lets a scenario that preempted on its way settle: nobody clears the reservation of an evicted workload
+// that has no job, so it is removed.
 func (b *bench) rest(m maker) error {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
 	defer cancel()

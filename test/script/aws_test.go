@@ -137,8 +137,8 @@ func groupsOf(box http.Handler) (out []fake.GroupSpec, err error) {
 	return out, nil
 }
 
-// awsCalls is the command awscalls OPERATION...: the operations that the account was
-// asked for since it started, and in which order.
+// awsCalls is the command awscalls OPERATION...: the operations that the account received since it started, in
+// their order.
 func awsCalls(ts *testscript.TestScript, neg bool, args []string) {
 	s := server(ts).aws
 	if neg || s == nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/shellwords"
 )
 
-// documented runs the commands that a page shows, in their order, as they stand:
-// lines of code that begin with hyperpod (or go run ./cmd/hyperpod), without their
-// comments. What follows the page says what is different, by a part of the line:
+// documented runs the commands that a page shows, unchanged and in their order: lines of code that begin with
+// hyperpod (or go run ./cmd/hyperpod), without their comments. What follows the page says what is different, by
+// a part of the line:
 //
 //	skip:PART      the line is not run (it waits for a person)
 //	cut:PART       the part is left out

@@ -1,5 +1,5 @@
 // Package style searches the texts of the repository for phrases that docs/style.md rules out: string literals, comments
-// of exported names, documents, and the templates that the binary embeds.
+// of names, documents, and the templates that the binary embeds.
 package style
 
 import (
@@ -128,7 +128,7 @@ func faults(position, text string) []fault {
 	return out
 }
 
-// goTexts notes the string literals of a file, adjacent ones joined, and the comments of its exported names.
+// goTexts notes the string literals of a file, adjacent ones joined, and the comments of its names.
 func goTexts(path, name string, note func(position, text string)) error {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -136,14 +136,15 @@ func goTexts(path, name string, note func(position, text string)) error {
 		return err
 	}
 	at := func(n ast.Node) string { return name + ":" + strconv.Itoa(fset.Position(n.Pos()).Line) }
-	comment := func(exported bool, groups ...*ast.CommentGroup) {
+	comment := func(groups ...*ast.CommentGroup) {
 		for _, group := range groups {
-			if exported && group != nil {
-				note(at(group), group.Text())
+			if group != nil {
+				_, text, _ := strings.Cut(group.Text(), " ") // the first word is the name
+				note(at(group), text)
 			}
 		}
 	}
-	comment(true, file.Doc)
+	comment(file.Doc)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
@@ -158,29 +159,19 @@ func goTexts(path, name string, note func(position, text string)) error {
 				note(at(n), text)
 			}
 		case *ast.FuncDecl:
-			comment(n.Name.IsExported(), n.Doc)
+			comment(n.Doc)
 		case *ast.GenDecl:
-			comment(slices.ContainsFunc(n.Specs, exported), n.Doc)
+			comment(n.Doc)
 		case *ast.TypeSpec:
-			comment(n.Name.IsExported(), n.Doc, n.Comment)
+			comment(n.Doc, n.Comment)
 		case *ast.ValueSpec:
-			comment(exported(n), n.Doc, n.Comment)
+			comment(n.Doc, n.Comment)
 		case *ast.Field:
-			comment(slices.ContainsFunc(n.Names, (*ast.Ident).IsExported), n.Doc, n.Comment)
+			comment(n.Doc, n.Comment)
 		}
 		return true
 	})
 	return nil
-}
-
-func exported(spec ast.Spec) bool {
-	switch s := spec.(type) {
-	case *ast.TypeSpec:
-		return s.Name.IsExported()
-	case *ast.ValueSpec:
-		return slices.ContainsFunc(s.Names, (*ast.Ident).IsExported)
-	}
-	return false
 }
 
 // literal returns the text of a string literal, or of literals joined by +.

@@ -58,8 +58,8 @@ func Load(ctx context.Context, c *factory.Cluster, namespace string) (*inputs.In
 	return in, err
 }
 
-// lackInFile notes the kinds that decide about quota and of which a file of plain
-// objects has none: this does not tell that the cluster has none.
+// lackInFile notes the kinds that decide about quota and that are missing in a file of plain objects. The
+// cluster may still have some.
 func lackInFile(in *inputs.Inputs) {
 	for _, k := range []struct {
 		kinds.Resource

@@ -125,7 +125,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nothing(found)
 }
 
-// find reads the clusters that were asked for.
+// find reads the chosen clusters.
 func (o *Options) find(ctx context.Context, client *aws.Client) ([]cluster, error) {
 	names := make([]string, 0, len(o.Clusters))
 	for _, name := range o.Clusters {
@@ -164,7 +164,7 @@ func notes(found []cluster, format output.Format) (out []string) {
 	return out
 }
 
-// nothing is the error about clusters none of which could be read.
+// nothing is the error if no cluster could be read.
 func nothing(found []cluster) error {
 	if len(found) == 0 || slices.ContainsFunc(found, func(c cluster) bool { return c.err == nil }) {
 		return nil

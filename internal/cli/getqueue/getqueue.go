@@ -158,7 +158,7 @@ type view struct {
 	order   string
 	narrow  bool
 	eta     bool   // there are estimates
-	noETA   string // why there are none, where that is to be said
+	noETA   string // why there are none; "" if that is obvious
 }
 
 // shown is the view in every format.

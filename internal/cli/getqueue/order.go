@@ -13,8 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// mostQueues is how many LocalQueues are asked for their order at once; for more
-// the order is computed.
+// mostQueues is the number of LocalQueues whose order is requested. For more of them, the order is computed.
 const mostQueues = 6
 
 // order takes the positions of one team's workloads from Kueue itself, where its
@@ -72,8 +71,8 @@ func (v *view) member() bool {
 	return len(v.state.ClusterQueues) == 0 && slices.ContainsFunc(v.state.MissingOf(kinds.ClusterQueue), func(m state.Missing) bool { return m.Reason == state.Forbidden })
 }
 
-// localQueues are those that lead to the teams shown; without the right to list
-// them, those that task governance makes.
+// localQueues are those of the teams shown; without permission to list them, those that task governance
+// creates.
 func localQueues(v *view) []queue.Key {
 	shown := map[string]bool{}
 	for _, t := range v.teams {

@@ -24,9 +24,8 @@ var identity = []string{
 	"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS", "HOME", "USERPROFILE",
 }
 
-// cache is the file that holds one token. Its name depends on everything that chooses
-// the identity, and on the state of the AWS files: after a change of any of them, the
-// token is signed anew.
+// cache is the file that holds one token. Its name depends on everything that chooses the identity, and on the
+// state of the AWS files: after a change of any of them, a new token is signed.
 type cache struct{ path string }
 
 func newCache(dir string, o *Options, env func(string) string) *cache {
@@ -63,8 +62,7 @@ func awsFiles(env func(string) string) []string {
 	return []string{named("AWS_CONFIG_FILE", "config"), named("AWS_SHARED_CREDENTIALS_FILE", "credentials")}
 }
 
-// load returns the token, if it will be valid for a while. A file that cannot be read
-// is no token.
+// load returns the token, if it will be valid for a while. A file that cannot be read counts as missing.
 func (c *cache) load(now time.Time) (aws.Token, bool) {
 	var token aws.Token
 	data, err := os.ReadFile(c.path)

@@ -173,8 +173,8 @@ func loadLive(ctx context.Context, f *factory.Factory, cluster *factory.Cluster,
 	return l, in, nil
 }
 
-// readable refuses a cluster of which a part could not be read because of a failure, or
-// whose queues are hidden: a file of a part of them would mislead.
+// readable refuses a cluster that was read only in part because of a failure, or whose queues are hidden. An
+// incomplete file would mislead.
 func readable(in *inputs.Inputs) error {
 	const what = "cannot read the governance of the cluster"
 	if err := factory.Failures(in.Missing); err != nil {

@@ -142,7 +142,7 @@ func (v *View) text(b []byte, s *logs.Source, l *logs.Line) []byte {
 	}
 }
 
-// flush appends what was held back of a line that ends now.
+// flush appends the buffered part of a line that ends now.
 func (v *View) flush(b []byte) []byte {
 	if len(v.rest) > 0 {
 		b, _ = output.AppendLog(b, v.rest, v.io.Color, false)

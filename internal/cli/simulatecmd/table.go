@@ -165,8 +165,7 @@ func loopText(r *simulate.Report) []string {
 	return out
 }
 
-// mainResource is what amounts are shown of: the device of which there is most
-// quota, else cpu.
+// mainResource is the resource whose amounts are shown: the device with the most quota, else cpu.
 func mainResource(r *simulate.Report) string {
 	total := map[string]float64{}
 	for _, t := range r.Teams {

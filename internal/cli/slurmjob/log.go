@@ -129,8 +129,8 @@ func (t *tail) close() {
 	}
 }
 
-// read hands on the lines up to the end of the file. A file that became shorter was
-// written anew: Slurm does that when it requeues a job.
+// read hands on the lines up to the end of the file. A file that became shorter starts again: Slurm does that
+// when it requeues a job.
 func (t *tail) read(ctx context.Context) error {
 	if info, err := t.file.Stat(); err == nil && info.Size() < t.at {
 		t.at, t.line, t.rest = 0, nil, false

@@ -44,7 +44,7 @@ func (r *run) readInput(ctx context.Context) error {
 	return err
 }
 
-// merged lays variables over others.
+// merged overrides variables with others.
 func merged(below, above map[string]string) map[string]string {
 	out := maps.Clone(below)
 	if out == nil {
@@ -54,7 +54,7 @@ func merged(below, above map[string]string) map[string]string {
 	return out
 }
 
-// secretNames are the variables whose names speak of secrets.
+// secretNames are the variables whose names suggest secrets.
 func secretNames(env map[string]string) []string {
 	return slices.Sorted(func(yield func(string) bool) {
 		for name := range env {

@@ -39,7 +39,7 @@ func findPlugin(ctx context.Context) (plugin, error) {
 	return plugin{path: path, variable: err == nil && newer(string(out), lastWithoutVariable())}, nil
 }
 
-// newer reports a version above another one; a text that is no version is not.
+// newer reports a version above another one; any other text is not newer.
 func newer(version string, than []int) bool {
 	parts := strings.Split(strings.TrimSpace(version), ".")
 	if len(parts) > len(than) {

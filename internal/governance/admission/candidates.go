@@ -186,8 +186,8 @@ func (e *Engine) classicalCandidates(w *kueue.Workload, cq *schdcache.ClusterQue
 	return true
 }
 
-// withinQuota reports that a request can be had without borrowing once the
-// workloads of the own queue are gone that may be preempted.
+// withinQuota reports whether a request fits without borrowing once all workloads of the own queue that may be
+// preempted are gone.
 func withinQuota(cq *schdcache.ClusterQueueSnapshot, snap *schdcache.Snapshot, requests resources.FlavorResourceQuantities, own []*workload.Info) bool {
 	if forbidden, _ := classical.IsBorrowingWithinCohortForbidden(cq); forbidden {
 		for fr := range requests { // queueUnderNominalInResourcesNeedingPreemption

@@ -94,8 +94,8 @@ func faults(w *kueue.Workload, bad []string) error {
 	return fmt.Errorf("workload %s/%s: %s", w.Namespace, w.Name, strings.Join(bad, "; "))
 }
 
-// uncountable names the resources of which a workload holds more than 64 bits
-// count. Kueue takes such an amount for unlimited; nothing can be said of it.
+// uncountable names the resources whose amount overflows 64 bits. Kueue treats such an amount as unlimited, so
+// no answer is possible.
 func uncountable(a *kueue.Admission) []string {
 	if a == nil {
 		return nil

@@ -227,9 +227,8 @@ func whole(usage resources.FlavorResourceQuantities, old *preemption.Target) res
 	return sum
 }
 
-// noFitReason is Kueue's reason. It has none when only some of the resources are
-// offered by the queue at all, and when no topology can be asked for on the flavors
-// that were chosen. That stays so where the queue has no other flavors to choose.
+// noFitReason is Kueue's reason. It has none when the queue offers only some of the resources, and when the
+// chosen flavors have no topology to request. That stays so if the queue has no other flavors.
 func noFitReason(en *entry) string {
 	if r := en.assignment.NoFitReason; r != "" {
 		return r

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// derived is what follows from the queues and the workloads in them, found when it is
-// asked for and kept until something changes. The zero value knows nothing.
+// derived is what follows from the queues and the workloads in them, computed on demand and kept until
+// something changes. The zero value is empty.
 type derived struct {
 	local   map[kueue.ClusterQueueReference][]string          // LocalQueues that are not stopped ("namespace/name")
 	waiting map[kueue.ClusterQueueReference][]*kueue.Workload // missing: not known

@@ -52,9 +52,8 @@ func setGates(want map[string]bool) []Warning {
 	return warnings
 }
 
-// ask makes Kueue look its gates up in a table of the registry's answers. It asks
-// for them many times in every decision; the registry finds each answer anew, and
-// goes through all gates for a change.
+// ask makes Kueue look its gates up in a table of the registry's answers. Kueue reads them many times in every
+// decision; the registry looks each one up again, and goes through all gates for a change.
 func ask(registry featuregate.MutableVersionedFeatureGate) {
 	t, ok := utilfeature.DefaultFeatureGate.(*gateTable)
 	if !ok {
@@ -140,8 +139,8 @@ func withReasons() (restore func()) {
 	return switched(features.UnadmittedWorkloadsObservability, true)
 }
 
-// withoutHashes is for counting what holds quota. Kueue makes a hash of it by which
-// waiting workloads are told to be alike, which nobody asks for where it runs.
+// withoutHashes is for counting what holds quota. Kueue computes a hash to find equivalent waiting workloads,
+// which this does not need.
 func withoutHashes() (restore func()) {
 	return switched(features.SchedulingEquivalenceHashing, false)
 }

@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// unusable returns the error about a manifest of which Kueue makes no workload.
+// unusable returns the error about a manifest for which Kueue makes no workload.
 func unusable(apiVersion string, job Job, err error) error {
 	e := &Error{Code: Unusable, APIVersion: apiVersion, Kind: job.Kind, Name: job.Name, Err: err}
 	var mistyped *json.UnmarshalTypeError

@@ -267,7 +267,7 @@ type Line struct {
 	// Short is the part of the request that is not available now, as far as known.
 	Short quota.Base
 
-	shortage quota.Shortage // of which Short is the missing amount
+	shortage quota.Shortage // Short is the missing amount
 }
 
 // Borrowed is an amount beyond the ClusterQueue's nominal quota.

@@ -16,8 +16,8 @@ const (
 	versionLabel      = "app.kubernetes.io/version"
 )
 
-// manager reads Kueue's configuration and version. Members of a team may seldom
-// read either; neither is counted as missing, Manager.State says so.
+// manager reads Kueue's configuration and version. Members of a team may seldom read either; neither counts as
+// missing; see Manager.State.
 func (l *loader) manager(ctx context.Context) {
 	m, err := state.GetManagerConfig(ctx, l.c)
 	switch {

@@ -57,7 +57,7 @@ func (l *loader) namespaces(ctx context.Context) []*corev1.Namespace {
 	}))
 }
 
-// queueNames are the ClusterQueues that local queues and workloads speak of.
+// queueNames are the ClusterQueues that local queues and workloads name.
 func (in *Inputs) queueNames() []string {
 	names := map[string]bool{}
 	for _, q := range in.LocalQueues {

@@ -112,8 +112,7 @@ func (d *differ) policy(from, to *ClusterPolicy, prune bool) {
 	d.fields("", "policy.priorityClasses", weights(from), weights(to), prune)
 }
 
-// team compares two allocations with defaults filled in, so that a default that is
-// written out is no change.
+// team compares two allocations with defaults filled in, so that writing a default out changes nothing.
 func (d *differ) team(from, to *Team) {
 	if d.exact {
 		d.texts(to.Team, "", [2]string{from.AllocationName(), to.Name}, [2]string{from.Description, to.Description})

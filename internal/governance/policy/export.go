@@ -113,8 +113,7 @@ func (x *exporter) kueue() *Kueue {
 	return x.doc.Kueue
 }
 
-// whole adds the objects that are not derived: flavors that are no instance types and
-// cohorts with a spec.
+// whole adds the objects that are not derived: flavors other than instance types, and cohorts with a spec.
 func (x *exporter) whole() {
 	for _, f := range x.live.Flavors {
 		if _, known := instances.Lookup(f.Name); known {

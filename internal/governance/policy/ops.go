@@ -155,7 +155,7 @@ func applied[O any, P interface {
 	return out
 }
 
-// over sets a spec to one with the fields of another laid over it, as apply does.
+// over overrides fields of a spec with those of another, as apply does.
 func over[T any](into *T, under, fields T) {
 	u, err := toPlain(under)
 	if err != nil {

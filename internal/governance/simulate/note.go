@@ -95,7 +95,7 @@ func sortNotes(notes []Note) []Note {
 	})
 }
 
-// notModelled are the names of what states hang on.
+// notModelled names what states depend on.
 func notModelled(jobs []Job) []string {
 	out := []string{}
 	for _, j := range jobs {

@@ -42,8 +42,8 @@ type result struct {
 	rank     map[types.NamespacedName]int // see sortByReservation
 }
 
-// maxCycles is after how many cycles without progress a policy is taken never to
-// come to rest, even if no loop was found.
+// maxCycles is the number of cycles without progress after which a policy counts as never converging, even if
+// no loop was found.
 const maxCycles = 1000
 
 // chunk is after how many cycles it is looked whether the policy goes in circles.
@@ -83,10 +83,9 @@ func run(ctx context.Context, w World, steps int, takes time.Duration) (*result,
 	return r, nil
 }
 
-// settle runs until nothing changes any more. Kueue takes one workload of a queue
-// per cycle, so a long queue takes many: a workload that starts, or is evicted for
-// the first time, is progress, of which there is only so much; evictions of the same
-// workload again and again are not.
+// settle runs until nothing changes any more. Kueue takes one workload of a queue per cycle, so a long queue
+// takes many: a workload that starts, or is evicted for the first time, is progress, and there is only so much
+// of it; repeated evictions of the same workload are not.
 func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 	evicted := map[types.NamespacedName]bool{}
 	limit := maxCycles + len(r.index()) // every workload may be looked at before one moves
@@ -262,8 +261,8 @@ func (r *result) read(e *admission.Engine) {
 	r.undecided(e, queued)
 }
 
-// undecided marks the workloads whose state hangs on what is not modelled: those that
-// wait in a queue, and those that this run admitted.
+// undecided marks the workloads whose state depends on what is not modelled: those that wait in a queue, and
+// those that this run admitted.
 func (r *result) undecided(e *admission.Engine, waiting map[types.NamespacedName]admission.PendingWorkload) {
 	decided := map[types.NamespacedName]bool{}
 	for _, ev := range r.events {

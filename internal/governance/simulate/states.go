@@ -105,7 +105,7 @@ func (r *result) stateOf(w *kueue.Workload) *standing {
 	return s
 }
 
-// most is the largest amount that is told apart; from there on it is unlimited.
+// most is the largest finite amount; anything above is unlimited.
 const most = math.MaxInt64 / 2
 
 // sum adds two amounts.

@@ -7,7 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/policy"
 )
 
-// shown is what terraform show -json prints: of a plan or of a state.
+// shown is the output of terraform show -json for a plan or a state.
 type shown struct {
 	FormatVersion string  `json:"format_version"`
 	Planned       *values `json:"planned_values"`

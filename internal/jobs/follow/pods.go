@@ -11,10 +11,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// followPods starts to follow the pods of a single job, as soon as it is known
-// how to tell them, and others when that changes: a RayJob's pods have the name of a
-// cluster that is made later, and made anew after a preemption. It is called with the
-// lock held.
+// followPods starts to follow the pods of a single job as soon as their selector is known, and others when it
+// changes: a RayJob's pods have the name of a cluster that is created later, and again after a preemption. The
+// caller holds the lock.
 func (f *follower) followPods(ctx context.Context, j state.Job) {
 	if !f.scope.Pods || f.podsOf == j.PodSelector || j.PodSelector == "" {
 		return

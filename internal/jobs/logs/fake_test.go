@@ -25,7 +25,7 @@ import (
 type fake struct {
 	t  *testing.T
 	mu sync.Mutex
-	// changed is closed and made anew at every change.
+	// changed is closed and replaced at every change.
 	changed chan struct{}
 	version int
 	job     map[string]any // nil: deleted

@@ -42,7 +42,7 @@ type follower struct {
 	streams   map[runKey]*stream
 	began     []*stream // those that are or were read, in order
 	active    int
-	told      map[runKey]bool // what was told of a run: that it failed, that it cannot be read
+	told      map[runKey]bool // runs that were reported as failed or unreadable
 	started   bool            // what was there at the start is known
 	waiting   *Event          // the last Waiting, nil when something is being read
 	failed    pick.Pod

@@ -21,7 +21,7 @@ type splitter struct {
 	n     int
 	given int  // how much of it the last call gave away
 	parts bool // give away lines that have not ended yet
-	mid   bool // the next byte goes on with a line of which a part was given
+	mid   bool // the next byte continues a line that was given in part
 	stamp []byte
 	time  time.Time
 	lines []Line

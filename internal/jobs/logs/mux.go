@@ -8,8 +8,8 @@ import (
 // stall is how long a line that has not ended keeps the others waiting.
 const stall = time.Second
 
-// mux hands what many streams read to one sink. A stream that waits for its turn
-// reads nothing: that is how a slow sink holds the server back.
+// mux hands what many streams read to one sink. A stream that waits for its turn reads nothing, so a slow sink
+// slows the server down.
 type mux struct {
 	sink  Sink
 	after func(time.Duration) <-chan time.Time

@@ -90,8 +90,8 @@ func ended(ctx context.Context, m *mux, s Source, err error) error {
 	return explain(s, err)
 }
 
-// streams returns a stream for each pod that has something to read. Of several
-// pods those that have not are told of.
+// streams returns a stream for each pod that has something to read. With several pods, it reports those that
+// have nothing.
 func (e Engine) streams(q Query, m *mux, pods []pick.Pod) ([]*stream, error) {
 	several := len(pods) > 1
 	var out []*stream

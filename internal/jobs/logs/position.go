@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// remembered is how many lines a position can tell apart one by one; what is
-// older is told by its stamp alone.
+// remembered is the number of lines that a position remembers one by one; older lines are recognized by their
+// timestamp alone.
 const remembered = 4096
 
-// position is how far a log has been read: enough to go on after a connection
-// broke, without losing a line or giving one twice. The API can only be asked for
-// lines from a second on, so what comes again is recognised by its stamps, of
-// which equal ones are counted. Stamps need not be in order: a container's two
-// streams are stamped apart.
+// position is how far a log has been read: enough to resume after a lost connection without losing or repeating
+// a line. The API takes a start in whole seconds only, so repeated lines are recognized by their timestamps,
+// and lines with equal timestamps are counted. Timestamps need not be in order: a container's two streams get
+// theirs separately.
 type position struct {
 	ring  []int64 // the stamps of the last lines, in nanoseconds
 	at    int
@@ -23,7 +22,7 @@ type position struct {
 	last  int64 // the latest
 	floor int64 // the latest that fell out of ring
 
-	// open is the line of which only a part was given: its stamp and how many bytes.
+	// open is the line that was given in part: its timestamp and the number of bytes.
 	open   int64
 	opened int
 

@@ -35,7 +35,7 @@ type stream struct {
 	parts     bool
 	// give takes what is read.
 	give func([]Line) error
-	// notice is told of connections that broke.
+	// notice receives lost connections.
 	notice func(error) error
 
 	pos    *position
@@ -49,7 +49,7 @@ type stream struct {
 	over     chan struct{} // closed when the run ended
 	ended    bool
 	previous bool // by now another run of the container has begun
-	gone     bool // by its name the log cannot be asked for any more
+	gone     bool // the log is no longer available by this name
 }
 
 func newStream(e Engine, q Query, s Source, first bool) *stream {

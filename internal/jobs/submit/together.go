@@ -54,9 +54,8 @@ func goes(o Object) bool {
 	return o.Resource.Namespaced && !slices.Contains(kept, o.Resource.Kind)
 }
 
-// adopt makes the job the owner of what was created with it. Who may not change
-// the objects has them removed by cancel-job all the same, so a refusal is no
-// failure.
+// adopt makes the job the owner of what was created with it. cancel-job removes the objects even if the user
+// has no permission to change them, so a refusal is ignored.
 func adopt(ctx context.Context, api API, req Request, job map[string]any, done []step) {
 	owner := map[string]any{"apiVersion": job["apiVersion"], "kind": job["kind"],
 		"name": kinds.Text(job, "metadata", "name"), "uid": kinds.Text(job, "metadata", "uid")}

@@ -100,7 +100,7 @@ type several struct {
 	mu    sync.Mutex
 	ended []Ended
 	at    map[string]int  // by UID
-	live  map[string]bool // namespaces of which everything was listed
+	live  map[string]bool // namespaces that were listed completely
 }
 
 // change takes note of a change in a namespace, and ends its watch when all its jobs are decided.

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// leaderWorkerSet has the fields of LeaderWorkerSet (v1), of which only names and types
-// matter. Source: sigs.k8s.io/lws v0.9.0, whose package would link its clients.
+// leaderWorkerSet has the fields of LeaderWorkerSet (v1). Only names and types matter. Source: sigs.k8s.io/lws
+// v0.9.0; its package would link its clients.
 type leaderWorkerSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

@@ -16,7 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// shown is how many lines of one kind a plan shows.
+// shown is the number of lines of one kind in a plan.
 const shown = 12
 
 // Changes are the differences, a line each.
@@ -260,8 +260,7 @@ func Effects(c *plan.Consequences) []string {
 	return out
 }
 
-// never is why a job can never run: the accelerator of which it needs too much, else
-// Kueue's own words.
+// never is why a job can never run: the accelerator that it requests too much of, else Kueue's own words.
 func never(s *simulate.JobState) string {
 	all := words.Shortages(s.Message)
 	for _, x := range all {

@@ -95,7 +95,7 @@ func holderRows(p *textpage.Page, v *check.Verdict, age func(time.Duration) stri
 	moreRow(p, v.HoldersTotal-len(shown))
 }
 
-// shown is the part of a list of jobs that a page names.
+// shown returns the jobs of a list that a page names.
 func shown[T any](v *check.Verdict, jobs []T) []T {
 	if v.AllHolders {
 		return jobs

@@ -99,7 +99,7 @@ func Find(name string, d Dirs) (*parse.Template, error) {
 // longestName is how long a file's name can be, with .yaml at its end.
 const longestName = 250
 
-// shown is a path as people see it: relative to the working folder when it is below.
+// shown returns a path for messages: relative to the working folder if it is below it.
 func shown(path, work string) string {
 	if rel, err := filepath.Rel(work, path); err == nil && work != "" && !strings.HasPrefix(rel, "..") {
 		return rel

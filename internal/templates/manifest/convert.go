@@ -123,8 +123,7 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, error) {
 	return n, nil
 }
 
-// mergeable returns the fields of the value of a merge key: a map, or a list of
-// maps of which the first wins.
+// mergeable returns the fields of the value of a merge key: a map, or a list of maps whose first wins.
 func (c *converter) mergeable(v *Node) []Field {
 	fault := func(n *Node, text string) {
 		c.faults = append(c.faults, Faultf(n.Line, "%s", text).Col(n.Column))

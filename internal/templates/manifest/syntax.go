@@ -126,9 +126,8 @@ func decodeError(lines []string) error {
 	}
 }
 
-// foreignLines are the lines with text of Helm or Jinja, from 0, where that is why the
-// text is no YAML: without it, it would be, or would fail otherwise. Braces in quotes
-// are plain text.
+// foreignLines are the lines with text of Helm or Jinja, from 0, if that is why the text is not YAML: without
+// it, the text would be valid, or fail for another reason. Braces in quotes are plain text.
 func foreignLines(err error, lines []string) (foreign []int) {
 	without := make([]string, len(lines))
 	for i, l := range lines {

@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// applyRestart lays over what happens after a failure.
+// applyRestart sets what happens after a failure.
 func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
 	if s.MaxRetry != nil && *s.MaxRetry < 0 {
 		return setting.MaxRetry.OutOfRange(*s.MaxRetry, 0, 0)

@@ -17,7 +17,7 @@ func policyFields(j *jobobject.View) (map[string]any, map[setting.Setting]string
 	return at, map[setting.Setting]string{setting.TTL: p.TTL, setting.Deadline: p.Deadline, setting.Backoff: p.Backoff, setting.CleanPodPolicy: p.Clean}
 }
 
-// applyRunPolicy lays the policy over the job.
+// applyRunPolicy sets the job's run policy.
 func (s *job) applyRunPolicy(j *jobobject.View) error {
 	p := s.Values.RunPolicy
 	if p == (values.RunPolicy{}) {

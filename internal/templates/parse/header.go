@@ -89,7 +89,7 @@ func names(fields []HeaderField) []string {
 	return out
 }
 
-// A header is told from other text by its marks.
+// Its keys distinguish a header from other text.
 var (
 	headerFieldNames = names(HeaderFields())
 	headerMarks      = []string{"parameters", "fixed"}

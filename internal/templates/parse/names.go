@@ -43,8 +43,7 @@ func (t *Template) Uses(name setting.Setting) bool {
 	return slices.ContainsFunc(t.Mentioned, func(m string) bool { c, ok := setting.OfPlaceholder(m); return ok && c == name })
 }
 
-// checkFixed makes sure that a fixed parameter has a value, and is none that the
-// place of the job decides.
+// checkFixed makes sure that a fixed parameter has a value, and is not one that the job's namespace decides.
 func (p Param) checkFixed(f manifest.Field) error {
 	c, _ := setting.OfPlaceholder(p.Name)
 	switch {

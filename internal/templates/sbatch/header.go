@@ -210,8 +210,7 @@ func (r *reader) time(v string) string {
 	return ""
 }
 
-// export reads the variables of --export. Those of the shell of the user are no part of a
-// job.
+// export reads the variables of --export. Variables of the user's shell do not belong to a job.
 func (r *reader) export(v string) string {
 	for _, item := range strings.Split(v, ",") {
 		name, value, given := strings.Cut(item, "=")

@@ -19,17 +19,17 @@ func fieldPaths(n *manifest.Node) []string {
 }
 
 // walkFields calls f for every field. t may be nil, where fields are unknown, and n
-// where the manifest has none; then unsaid counts how far that is.
-func walkFields(t reflect.Type, n *manifest.Node, path string, unsaid int, f func(path string)) {
+// where the manifest has none; then unset counts how far that is.
+func walkFields(t reflect.Type, n *manifest.Node, path string, unset int, f func(path string)) {
 	if t != nil {
 		t = deref(t)
 	}
 	below := func(t reflect.Type, n *manifest.Node, path string) {
 		f(path)
-		walkFields(t, n, path, unsaid, f)
+		walkFields(t, n, path, unset, f)
 	}
 	switch {
-	case n == nil && unsaid == 2, t == quantityType, t == intOrString, t == fieldsType, timeTypes[t]:
+	case n == nil && unset == 2, t == quantityType, t == intOrString, t == fieldsType, timeTypes[t]:
 	case t != nil && t.Kind() == reflect.Struct:
 		for _, name := range fieldNames(t) {
 			if path == "" && slices.Contains([]string{"apiVersion", "kind", "status"}, name) {
@@ -41,7 +41,7 @@ func walkFields(t reflect.Type, n *manifest.Node, path string, unsaid int, f fun
 				continue
 			}
 			f(manifest.JoinPath(path, name))
-			walkFields(ft, nil, manifest.JoinPath(path, name), unsaid+1, f)
+			walkFields(ft, nil, manifest.JoinPath(path, name), unset+1, f)
 		}
 	case n == nil:
 	case n.Kind == manifest.ListNode:
@@ -50,7 +50,7 @@ func walkFields(t reflect.Type, n *manifest.Node, path string, unsaid int, f fun
 			of = t.Elem()
 		}
 		for i, item := range n.Items {
-			walkFields(of, item, manifest.Location{Path: path}.Item(i).Path, unsaid, f)
+			walkFields(of, item, manifest.Location{Path: path}.Item(i).Path, unset, f)
 		}
 	case n.Kind == manifest.MapNode:
 		var of reflect.Type

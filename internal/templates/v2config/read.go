@@ -57,8 +57,8 @@ func Is(data []byte) bool {
 	return t.Get("kind").IsNull() && (!t.Get("training_cfg").IsNull() || !t.Get("cluster").IsNull() && !t.Get("env_vars").IsNull())
 }
 
-// looksLike judges a file that is not valid YAML by its lines, so that its faults
-// are told as a configuration file's.
+// looksLike judges a file that is not valid YAML by its lines, so that its faults are reported as those of a
+// configuration file.
 func looksLike(data []byte) bool {
 	training, kind := false, false
 	for line := range strings.Lines(string(data)) {

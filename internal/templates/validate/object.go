@@ -32,9 +32,8 @@ func (f *Faults) CheckAll(s *resolve.Plan, objects []map[string]any) (job *jobob
 	return job
 }
 
-// checkObject validates what every object has, and what every pod: names, labels and
-// annotations, by the rules of the API server (k8s.io/apimachinery, pkg/api/validation).
-// alone: the object's name may be said by --name.
+// checkObject validates what every object has, and what every pod: names, labels and annotations, by the rules
+// of the API server (k8s.io/apimachinery, pkg/api/validation). alone: --name may give the object's name.
 func (f *Faults) checkObject(o map[string]any, alone bool) {
 	meta := jobobject.Inner(o, "metadata")
 	name, kind := manifest.TextOf(meta["name"]), manifest.TextOf(o["kind"])
@@ -132,8 +131,7 @@ func (f *Faults) checkPod(of, at string, pod map[string]any) {
 	}
 }
 
-// checkContainer validates what a container runs and asks for. works: it is no
-// initContainer.
+// checkContainer validates what a container runs and requests. works: it is not an init container.
 func (f *Faults) checkContainer(at string, works bool, of string, c map[string]any) {
 	name := manifest.TextOf(c["name"])
 	switch image := manifest.TextOf(c["image"]); {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -28,6 +29,9 @@ const (
 	undeclared      = "undeclared resources ignored"
 	otherGates      = "other gates"
 )
+
+// everyKind has all of them.
+var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, otherGates}
 
 // kinds returns the kinds of an input.
 func (in *input) kinds() []string {
@@ -103,7 +107,7 @@ func (e *effects) change(in *input, before, now *kueue.Workload) {
 func (e *effects) admission(in *input, w *kueue.Workload) {
 	flavors := map[kueue.ResourceFlavorReference]bool{}
 	requested := map[corev1.ResourceName]bool{}
-	placed := false
+	placed, transformed := false, false
 	for i, a := range w.Status.Admission.PodSetAssignments {
 		for _, f := range a.Flavors {
 			flavors[f] = true
@@ -112,8 +116,14 @@ func (e *effects) admission(in *input, w *kueue.Workload) {
 		if a.Count != nil && *a.Count < w.Spec.PodSets[i].Count {
 			e.partial++
 		}
-		for name := range w.Spec.PodSets[i].Template.Spec.Containers[0].Resources.Requests {
+		requests := w.Spec.PodSets[i].Template.Spec.Containers[0].Resources.Requests
+		for name := range requests {
 			requested[name] = true
+		}
+		pods := int64(ptr.Deref(a.Count, w.Spec.PodSets[i].Count))
+		for _, name := range []corev1.ResourceName{gpu, cpu} {
+			used, wanted := a.ResourceUsage[name], requests[name]
+			transformed = transformed || used.MilliValue() > pods*wanted.MilliValue()
 		}
 	}
 	if placed {
@@ -122,10 +132,10 @@ func (e *effects) admission(in *input, w *kueue.Workload) {
 	if (flavors["f0"] || flavors["f1"]) && (flavors["cpu0"] || flavors["cpu1"]) {
 		e.of[resourceGroups]++
 	}
-	if requested[slice] || requested[lanes] {
+	if transformed {
 		e.of[transformations]++
 	}
-	if requested[port] {
+	if requested[port] && in.undeclared == config.QuotaCheckBlockUndeclared {
 		e.of[excludedPrefix]++
 	}
 	if requested[unknown] && in.undeclared == config.QuotaCheckIgnoreUndeclared {
@@ -167,8 +177,14 @@ const (
 	enoughGates = 40
 )
 
-// demand fails the test for each kind of input that had no effect.
-func (e *effects) demand(t *testing.T, inputs map[string]int) {
+// demand fails the test for each kind of input that had no effect, and in a long run for each kind with too few
+// inputs. The rarest kind is one input in 9.
+func (e *effects) demand(t *testing.T, inputs map[string]int, all int) {
+	for _, kind := range everyKind {
+		if n := inputs[kind]; all >= 10*enough && n < enough {
+			t.Errorf("%d of %d inputs with %s, want %d", n, all, kind, enough)
+		}
+	}
 	for kind, n := range inputs {
 		least := enough
 		if strings.Contains(kind, "=") {

@@ -127,5 +127,5 @@ func TestAgainstKueue(t *testing.T) {
 	if measured > 0 {
 		t.Logf("Kueue against itself, once each: %d of %d inputs differ", differing, measured)
 	}
-	total.demand(t, kinds)
+	total.demand(t, kinds, *inputs)
 }
