@@ -6,7 +6,7 @@ import (
 )
 
 // historyFields are the columns of sacct --format.
-var historyFields = []field{
+var historyFields = []column[Job]{
 	{"JobID", func(j *Job, v string) { j.ID = v }},
 	{"JobName", func(j *Job, v string) { j.Name = v }},
 	{"User", func(j *Job, v string) { j.User = v }},

@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,10 +21,7 @@ type Node struct {
 }
 
 // nodeFields are the columns of sinfo --Format.
-var nodeFields = []struct {
-	name string
-	set  func(*Node, string)
-}{
+var nodeFields = []column[Node]{
 	{"NodeList", func(n *Node, v string) { n.Name = v }},
 	{"NodeHost", func(n *Node, v string) { n.Host = v }},
 	{"StateLong", func(n *Node, v string) { n.State = strings.TrimRight(v, "*~#!%$@^-+") }},
@@ -47,34 +43,15 @@ func list(v string) []string {
 }
 
 // NodeFormat returns the value of sinfo --Format with a separator.
-func NodeFormat(separator string) string {
-	var b strings.Builder
-	for i, f := range nodeFields {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%s:%s", f.name, separator)
-	}
-	return b.String() + endOfRecord
-}
+func NodeFormat(separator string) string { return formatOf(nodeFields, separator) }
 
 // ParseNodes reads what sinfo printed in that format: a line for each node in each
 // partition.
 func ParseNodes(text, separator string) ([]Node, error) {
+	list, err := recordsOf(text, separator, "node", nodeFields, presentNode)
 	var out []Node
 	at := map[string]int{}
-	for _, record := range strings.SplitAfter(text, separator+endOfRecord+"\n") {
-		if record == "" {
-			continue
-		}
-		values := strings.Split(record, separator)
-		if len(values) != len(nodeFields)+1 {
-			return nil, fmt.Errorf("%d fields of a node, want %d", len(values)-1, len(nodeFields))
-		}
-		var n Node
-		for i, f := range nodeFields {
-			f.set(&n, presentNode(values[i]))
-		}
+	for _, n := range list {
 		if i, seen := at[n.Name]; seen {
 			out[i].Partitions = append(out[i].Partitions, n.Partitions...)
 			continue
@@ -82,7 +59,7 @@ func ParseNodes(text, separator string) ([]Node, error) {
 		at[n.Name] = len(out)
 		out = append(out, n)
 	}
-	return out, nil
+	return out, err
 }
 
 func presentNode(v string) string {

@@ -1,20 +1,13 @@
 package slurm
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// field is a column of squeue --Format, and what it sets. Values are texts of users too, so
-// fields end with a separator that the caller draws by chance: a name cannot contain it.
-type field struct {
-	name string
-	set  func(*Job, string)
-}
-
-var fields = []field{
+// fields are the columns of squeue --Format.
+var fields = []column[Job]{
 	{"JobArrayID", func(j *Job, v string) { j.ID = v }},
 	{"ArrayJobID", func(j *Job, v string) { j.Array = v }},
 	{"ArrayTaskID", func(j *Job, v string) { j.Task = v }},
@@ -56,42 +49,17 @@ func (j *Job) addDevices(list string, times int) {
 }
 
 // QueueFormat returns the value of squeue --Format with a separator.
-func QueueFormat(separator string) string {
-	var b strings.Builder
-	for i, f := range fields {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%s:%s", f.name, separator)
-	}
-	b.WriteString(endOfRecord)
-	return b.String()
-}
-
-// endOfRecord follows the last separator of a job.
-const endOfRecord = "."
+func QueueFormat(separator string) string { return formatOf(fields, separator) }
 
 // ParseQueue reads what squeue printed in that format.
 func ParseQueue(text, separator string) ([]Job, error) {
-	var out []Job
-	for _, record := range strings.SplitAfter(text, separator+endOfRecord+"\n") {
-		if record == "" {
-			continue
+	out, err := recordsOf(text, separator, "job", fields, present)
+	for i := range out {
+		if out[i].Task == "" {
+			out[i].Array = ""
 		}
-		values := strings.Split(record, separator)
-		if len(values) != len(fields)+1 {
-			return nil, fmt.Errorf("%d fields of a job, want %d", len(values)-1, len(fields))
-		}
-		var j Job
-		for i, f := range fields {
-			f.set(&j, present(values[i]))
-		}
-		if j.Task == "" {
-			j.Array = ""
-		}
-		out = append(out, j)
 	}
-	return out, nil
+	return out, err
 }
 
 // present is a value without the words that Slurm writes for none.

@@ -3,9 +3,7 @@ package imports
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,7 +56,7 @@ func TestLogicNamesNoFlags(t *testing.T) {
 	command := commands(t)
 	used := map[string]bool{}
 	for _, dir := range quiet {
-		for _, l := range literals(t, filepath.Join(root, dir)) {
+		for _, l := range literals(t, dir) {
 			wrong := command.MatchString(l.text)
 			for _, m := range flagName.FindAllStringSubmatch(l.text, -1) {
 				known := slices.Contains(foreign[l.pkg].flags, m[2])
@@ -126,31 +124,9 @@ type literal struct{ pkg, at, text string }
 func literals(t *testing.T, dir string) []literal {
 	t.Helper()
 	var out []literal
-	files := token.NewFileSet()
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && d.Name() != "." {
-			// A module of its own, such as the oracle, is not the product.
-			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		file, err := parser.ParseFile(files, name, nil, 0)
-		if err != nil {
-			return err
-		}
-		pkg, err := filepath.Rel(root, filepath.Dir(name))
-		if err != nil {
-			return err
-		}
+	for _, file := range sources(t, dir) {
 		tags := map[*ast.BasicLit]bool{}
-		ast.Inspect(file, func(n ast.Node) bool {
+		ast.Inspect(file.File, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.ImportSpec:
 				return false
@@ -158,16 +134,11 @@ func literals(t *testing.T, dir string) []literal {
 				tags[n.Tag] = true
 			case *ast.BasicLit:
 				if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil && !tags[n] {
-					at := files.Position(n.Pos())
-					out = append(out, literal{filepath.ToSlash(pkg), fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line), text})
+					out = append(out, literal{file.pkg, fmt.Sprintf("%s:%d", file.name, file.at(n).Line), text})
 				}
 			}
 			return true
 		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if len(out) == 0 {
 		t.Fatalf("no string literals below %s", dir)

@@ -120,6 +120,17 @@ func needsKubernetes(command string) error {
 	return e.Suggest(errs.Option("--scheduler", config.Kubernetes).WithNote("uses the cluster of the kubeconfig"), errs.Option("--sandbox").WithNote("uses a practice cluster on this machine"))
 }
 
+// NoLabelsOnSlurm refuses --selector and --kind of a command on a Slurm cluster.
+func NoLabelsOnSlurm(selector, kind string) error {
+	switch {
+	case selector != "":
+		return NotOnSlurm("selector").WithAdvice("jobs of Slurm have no labels")
+	case kind != "":
+		return NotOnSlurm("kind").WithAdvice("leave --kind out")
+	}
+	return nil
+}
+
 // NotOnSlurm is the usage error about a flag that Slurm has nothing for.
 func NotOnSlurm(flag string) *errs.Error {
 	return errs.Usagef("--%s cannot be used on Slurm", flag)

@@ -28,12 +28,8 @@ func (o *Options) watch(ctx context.Context, client *aws.Client, format output.F
 	default:
 		return factory.NoWatch(format)
 	}
-	tick := o.Tick
-	if tick == nil {
-		t := time.NewTicker(pace)
-		defer t.Stop()
-		tick = t.C
-	}
+	tick, stop := factory.Ticks(o.Tick, pace)
+	defer stop()
 	told := map[string]bool{}
 	tell := func(text string) {
 		if !told[text] {
@@ -60,13 +56,8 @@ func (o *Options) watch(ctx context.Context, client *aws.Client, format output.F
 		if err := f.IO.Flush(); err != nil {
 			return err
 		}
-		select {
-		case _, more := <-tick:
-			if !more {
-				return nil
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+		if more, err := factory.Next(ctx, tick); !more {
+			return err
 		}
 	}
 }

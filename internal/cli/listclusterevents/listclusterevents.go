@@ -119,12 +119,8 @@ func Run(ctx context.Context, o *Options) error {
 // follow prints events and those that come after them, one per line. It ends with the
 // context.
 func (o *Options) follow(ctx context.Context, client *aws.Client, q aws.EventQuery, list []clusters.Event, format output.Format) error {
-	tick := o.Tick
-	if tick == nil {
-		t := time.NewTicker(pace)
-		defer t.Stop()
-		tick = t.C
-	}
+	tick, stop := factory.Ticks(o.Tick, pace)
+	defer stop()
 	seen := map[string]bool{}
 	for q.Most = 0; ; {
 		for _, r := range rowsOf(slices.DeleteFunc(list, func(e clusters.Event) bool { return seen[e.ID] })) {
@@ -137,15 +133,10 @@ func (o *Options) follow(ctx context.Context, client *aws.Client, q aws.EventQue
 		if err := o.Factory.IO.Flush(); err != nil {
 			return err
 		}
-		select {
-		case _, more := <-tick:
-			if !more {
-				return nil
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+		more, err := factory.Next(ctx, tick)
+		if !more {
+			return err
 		}
-		var err error
 		if list, err = client.ListEvents(ctx, o.Cluster, q); err != nil {
 			return err
 		}

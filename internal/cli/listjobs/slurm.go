@@ -36,11 +36,8 @@ func (o *Options) slurmRows(ctx context.Context, c *client.Client, now time.Time
 // runSlurm is Run on a Slurm cluster.
 func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	f := o.Factory
-	switch {
-	case o.Selector != "":
-		return factory.NotOnSlurm("selector").WithAdvice("jobs of Slurm have no labels")
-	case o.Kind != "":
-		return factory.NotOnSlurm("kind").WithAdvice("leave --kind out")
+	if err := factory.NoLabelsOnSlurm(o.Selector, o.Kind); err != nil {
+		return err
 	}
 	format, err := f.Format()
 	if err != nil {

@@ -64,11 +64,9 @@ func Run(ctx context.Context, f *factory.Factory, c *factory.Cluster, format out
 	default:
 		return factory.NoWatch(format)
 	}
-	if p.Tick == nil {
-		t := time.NewTicker(w.Pace)
-		defer t.Stop()
-		p.Tick = t.C
-	}
+	tick, stop := factory.Ticks(p.Tick, w.Pace)
+	defer stop()
+	p.Tick = tick
 	reported := false
 	return state.Follow(ctx, c.Client, w.Want, p, func(s *state.State) error {
 		if !reported {
