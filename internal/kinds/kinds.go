@@ -182,6 +182,9 @@ const (
 	TogetherAnnotation = OwnPrefix + "with"
 	// CommandAnnotation is the command line that created the job.
 	CommandAnnotation = OwnPrefix + "command"
+	// ParametersAnnotation says which fields of the job the parameters of its template
+	// filled in (package templates/origin).
+	ParametersAnnotation = OwnPrefix + "parameters"
 	// TemplateAnnotation names the template that a job was created from.
 	TemplateAnnotation = OwnPrefix + "template"
 	// TemplateLabel marks a ConfigMap with a template of the team.

@@ -18,7 +18,7 @@ var order = [][]string{
 	{"setting"},
 	{"fieldpath", "jobobject", "schema"},
 	{"values", "parse"},
-	{"fixed", "resolve", "catalogue"},
+	{"fixed", "origin", "resolve", "catalogue"},
 	{"overlay", "validate"},
 	{"render", "team", "v2config", "sbatch"},
 	{"convert", "recipe"},

@@ -230,7 +230,7 @@ func TestResultNumbers(t *testing.T) {
 			v.Name, v.Image, v.EntryScript = "d", "i", "t.py"
 		}
 		got := rendered(t, c.template, v)
-		got.Objects, got.Notices = nil, nil
+		got.Objects, got.Notices, got.Origin = nil, nil, ""
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v\nwant %+v", c.template, got, c.want)
 		}

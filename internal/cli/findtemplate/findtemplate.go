@@ -163,6 +163,7 @@ func OfJob(ctx context.Context, f *factory.Factory, argument, kind string, conv 
 // removed if its Workload can be read. notes are notices for the user.
 func FromJob(ctx context.Context, c *factory.Cluster, job findjob.Job, conv convert.Conversion) (t *parse.Template, notes []string, err error) {
 	object := jobobject.Clean(job.Object)
+	conv.Origin = kinds.Text(job.Object, "metadata", "annotations", kinds.ParametersAnnotation)
 	if managed(job) {
 		sets, err := podSets(ctx, c.Client, job)
 		if err != nil {

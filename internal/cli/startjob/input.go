@@ -12,6 +12,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
@@ -100,8 +101,12 @@ func collect(dir string) (upload.Files, error) {
 
 func bytesText(n int64) string { return words.Number("memory", float64(n)) }
 
-// attach adds the files of --upload to the objects of a job, as a ConfigMap before it.
+// attach adds to the objects of a job what the template does not have: the record of its
+// parameters, and the files of --upload, as a ConfigMap before it.
 func (r *run) attach(result *render.Result) error {
+	if result.Job >= 0 && result.Origin != "" {
+		jobobject.MergeText(jobobject.Inner(result.Objects[result.Job], "metadata"), "annotations", map[string]string{kinds.ParametersAnnotation: result.Origin})
+	}
 	if r.code == nil {
 		return nil
 	}

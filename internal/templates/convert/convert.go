@@ -27,6 +27,8 @@ type Conversion struct {
 	// Repeat reports that the same people start the same job again. Its queue and the values of its environment
 	// stay, and only the name becomes a parameter.
 	Repeat bool
+	// Origin is the ParametersAnnotation of a repeated job: its parameters stay parameters.
+	Origin string
 }
 
 // FromObjects turns the objects of a manifest, or a job of a cluster (see Clean), into a template. The defaults
@@ -109,6 +111,7 @@ func (m *maker) prepare(view *jobobject.View) {
 	m.findNodes(view)
 	m.findCounts(view)
 	if m.Repeat {
+		m.findOrigin()
 		return
 	}
 	m.findImage(view)

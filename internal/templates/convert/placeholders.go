@@ -1,13 +1,16 @@
 package convert
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/origin"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/secret"
@@ -181,4 +184,53 @@ func (m *maker) findSecrets(view *jobobject.View) {
 			}
 		}
 	}
+}
+
+// findOrigin finds the fields that the parameters of the job's template filled in. A
+// parameter whose fields do not agree any more is left out.
+func (m *maker) findOrigin() {
+	r := origin.Parse(m.Origin)
+	values, places := map[string]string{}, map[string][]string{}
+	bad := map[string]bool{}
+	for _, path := range r.Paths() {
+		steps, err := fieldpath.Parse(path)
+		if err != nil {
+			continue
+		}
+		v, found := fieldpath.Lookup(m.job, steps)
+		own, fits := r.Values(path, manifest.TextOf(v))
+		if !found || !fits {
+			continue
+		}
+		for name, value := range own {
+			if before, twice := values[name]; twice && before != value {
+				bad[name] = true
+			}
+			values[name] = value
+			places[name] = append(places[name], path)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		p := parse.Param{Name: name, Type: r.Types[name], Help: "parameter of the template of the job"}
+		value, err := p.Convert(values[name])
+		if bad[name] || err != nil || !parse.ParamName.MatchString(name) {
+			continue
+		}
+		p.SetDefault(value)
+		m.optional = append(m.optional, name)
+		for _, path := range places[name] {
+			m.substitutions = append(m.substitutions, substitution{p, func(string) { _ = fieldpath.Set(m.job, path, m.original(r, path)) }})
+		}
+	}
+}
+
+// original is the text of the template for a field, with placeholders for the numbers of
+// pods and processes where the job has them.
+func (m *maker) original(r origin.Record, path string) string {
+	counted := map[string]bool{}
+	for _, s := range m.substitutions {
+		counted[s.param.Name] = true
+	}
+	text, _ := countsIn(r.Fields[path], counted)
+	return text
 }

@@ -12,7 +12,7 @@ import (
 // without. Sources: Kueue's label constants; Kubernetes' batch/v1 Job.
 var (
 	addedLabels      = []string{"controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"}
-	addedAnnotations = []string{"batch.kubernetes.io/job-tracking", "kubectl.kubernetes.io/last-applied-configuration"}
+	addedAnnotations = []string{"batch.kubernetes.io/job-tracking", "kubectl.kubernetes.io/last-applied-configuration", kinds.ParametersAnnotation}
 	// What people say to Kueue: its other labels and annotations are its own.
 	saidLabels      = []string{kinds.QueueLabel, kinds.PriorityLabel}
 	saidAnnotations = kinds.KueueGroup + "/podset-"

@@ -8,6 +8,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fixed"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/origin"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/overlay"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
@@ -91,6 +92,9 @@ func objectsOf(t *parse.Template, s *resolve.Plan, params map[string]any) (r Res
 	}
 	r = result(s, objects, at)
 	r.fixed = kept
+	if at >= 0 && at < len(t.Docs) {
+		r.Origin = origin.Of(t, t.Docs[at], f.Values, objects[at]).String()
+	}
 	return r, nil, nil
 }
 

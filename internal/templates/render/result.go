@@ -22,6 +22,10 @@ type Result struct {
 	Accelerators        int
 	AcceleratorResource string
 
+	// Origin is what the job remembers of its template (see package origin), "" if no
+	// parameter is left to remember.
+	Origin string
+
 	fixed []fixed.Value
 }
 

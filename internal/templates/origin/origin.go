@@ -1,0 +1,213 @@
+// Package origin records on a job which of its fields the parameters of its template filled
+// in, so that a copy of the job takes the same parameters. The record has the texts of the
+// template and no values: those are read from the fields.
+package origin
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
+)
+
+// mostBytes limits the record: Kubernetes accepts 256 KiB of annotations on an object.
+const mostBytes = 32 << 10
+
+// Record is what a job remembers of its template.
+type Record struct {
+	// Types are the types of the parameters by their names, as parse.Param has them.
+	Types map[string]string `json:"types"`
+	// Fields are the texts of the template by the paths of the fields, with the
+	// placeholders of these parameters.
+	Fields map[string]string `json:"fields"`
+}
+
+// Of returns the record of a finished job that the document of a template made with these
+// values. Parameters that a flag of start-job sets are left out: the flag changes a copy.
+func Of(t *parse.Template, doc *manifest.Node, values map[string]any, finished map[string]any) Record {
+	r := Record{Types: map[string]string{}, Fields: map[string]string{}}
+	manifest.Visit(doc, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
+		text := n.Str()
+		own := map[string]string{}
+		for _, m := range at.Mentions(text) {
+			_, given := values[m.Name]
+			if _, set := setting.OfPlaceholder(m.Name); set || !given {
+				continue
+			}
+			own[m.Name] = "string"
+			if p, declared := t.Param(m.Name); declared && p.Type != "" {
+				own[m.Name] = p.Type
+			}
+			if own[m.Name] == "list" {
+				return // it may have added items
+			}
+		}
+		if len(own) == 0 {
+			return
+		}
+		f := parse.Filler{Values: values}
+		filled := f.Fill(n, at)
+		said := manifest.TextOf(filled.Plain())
+		if filled.Filled {
+			said = filled.Text // a number as it was written
+		}
+		path, found := where(finished, at.Path, said)
+		if !found {
+			return
+		}
+		maps.Copy(r.Types, own)
+		r.Fields[path] = partly(text, at, values, own)
+	})
+	return r
+}
+
+// String is the record for an annotation, "" for an empty or a very long one.
+func (r Record) String() string {
+	if len(r.Fields) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(r)
+	if err != nil || len(text) > mostBytes {
+		return ""
+	}
+	return string(text)
+}
+
+// Parse reads a record. Text that is not one is an empty record: the job is a copy without
+// parameters then.
+func Parse(text string) (r Record) {
+	if json.Unmarshal([]byte(text), &r) != nil {
+		return Record{}
+	}
+	return r
+}
+
+// Paths returns the paths of the fields, sorted.
+func (r Record) Paths() []string { return slices.Sorted(maps.Keys(r.Fields)) }
+
+// Values returns the values that the parameters have in a field of this text, false if the
+// field does not have the form of the template any more.
+func (r Record) Values(path, text string) (map[string]string, bool) {
+	at := located(path)
+	template := r.Fields[path]
+	var form strings.Builder
+	var names []string
+	last := 0
+	for _, i := range at.Forms(template).FindAllStringSubmatchIndex(template, -1) {
+		m := manifest.Mentioned(groups(template, i))
+		if m.Kept() || r.Types[m.Name] == "" {
+			continue
+		}
+		form.WriteString(regexp.QuoteMeta(plain(template[last:i[0]], at)) + "(.*?)")
+		names, last = append(names, m.Name), i[1]
+	}
+	form.WriteString(regexp.QuoteMeta(plain(template[last:], at)))
+	re, err := regexp.Compile(`(?s)\A` + form.String() + `\z`)
+	if err != nil {
+		return nil, false
+	}
+	found := re.FindStringSubmatch(text)
+	if found == nil {
+		return nil, false
+	}
+	out := map[string]string{}
+	for i, name := range names {
+		if v, twice := out[name]; twice && v != found[i+1] {
+			return nil, false
+		}
+		out[name] = found[i+1]
+	}
+	return out, len(out) > 0
+}
+
+// where returns the path of a field that has this text: the path, or that of another item
+// of its list if only one has it, because flags add items to lists.
+func where(object map[string]any, path, text string) (string, bool) {
+	has := func(path string) bool {
+		steps, err := fieldpath.Parse(path)
+		if err != nil {
+			return false
+		}
+		v, ok := fieldpath.Lookup(object, steps)
+		return ok && manifest.TextOf(v) == text
+	}
+	if has(path) {
+		return path, true
+	}
+	open, end := strings.LastIndex(path, "["), strings.LastIndex(path, "]")
+	if open < 0 || end < open {
+		return "", false
+	}
+	steps, err := fieldpath.Parse(path[:open])
+	if err != nil {
+		return "", false
+	}
+	list, _ := fieldpath.Lookup(object, steps)
+	items, _ := list.([]any)
+	found := ""
+	for i := range items {
+		if other := (manifest.Location{Path: path[:open]}).Item(i).Path + path[end+1:]; has(other) {
+			if found != "" {
+				return "", false
+			}
+			found = other
+		}
+	}
+	return found, found != ""
+}
+
+// partly replaces the placeholders of a text, except those that are kept as parameters.
+func partly(text string, at manifest.Location, values map[string]any, keep map[string]string) string {
+	forms := at.Forms(text)
+	return forms.ReplaceAllStringFunc(text, func(found string) string {
+		m := manifest.Mentioned(forms.FindStringSubmatch(found))
+		v, has := values[m.Name]
+		if m.Kept() || keep[m.Name] != "" || !has {
+			return found
+		}
+		return manifest.TextOf(v)
+	})
+}
+
+// plain is a text of a template without the second $ of a name that is no placeholder.
+func plain(text string, at manifest.Location) string {
+	forms := at.Forms(text)
+	return forms.ReplaceAllStringFunc(text, func(found string) string {
+		if manifest.Mentioned(forms.FindStringSubmatch(found)).Kept() {
+			return found[1:]
+		}
+		return found
+	})
+}
+
+// located is the location of a path: whether a program reads its text.
+func located(path string) manifest.Location {
+	at := manifest.Location{}
+	steps, _ := fieldpath.Parse(path)
+	for _, s := range steps {
+		if s.List {
+			at = at.Item(s.Index)
+		} else {
+			at = at.Field(s.Key)
+		}
+	}
+	return at
+}
+
+func groups(text string, index []int) []string {
+	var out []string
+	for i := 0; i < len(index); i += 2 {
+		if index[i] < 0 {
+			out = append(out, "")
+			continue
+		}
+		out = append(out, text[index[i]:index[i+1]])
+	}
+	return out
+}
