@@ -86,7 +86,7 @@ func TestConfirmed(t *testing.T) {
 				o.DryRun = "none"
 			}
 			got, err := o.confirmed(t.Context(), tt.targets)
-			if got != tt.want || errs.ExitOf(err) != tt.exit || !strings.Contains(buffers.Err.String(), tt.asks) {
+			if (len(got) == len(tt.targets)) != tt.want || errs.ExitOf(err) != tt.exit || !strings.Contains(buffers.Err.String(), tt.asks) {
 				t.Errorf("%v, %v: %q", got, err, buffers.Err.String())
 			}
 		})
@@ -102,7 +102,42 @@ func TestQuestionCanBeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	o := &Options{Factory: &factory.Factory{IO: stdio}, DryRun: "none"}
-	if ok, err := o.confirmed(ctx, []target{{name: "a"}}); ok || errs.ExitOf(err) != errs.Interrupted {
+	if ok, err := o.confirmed(ctx, []target{{name: "a"}}); len(ok) > 0 || errs.ExitOf(err) != errs.Interrupted {
 		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+// With -A, each team has a question of its own, which names who created the jobs.
+func TestEachTeamIsAsked(t *testing.T) {
+	targets := []target{{name: "a", namespace: "n1", team: "vision", by: "ada"}, {name: "b", namespace: "n2", team: "speech", by: "bo"},
+		{name: "c", namespace: "n1", team: "vision"}, {name: "d", namespace: "free"}}
+	for _, tt := range []struct {
+		answers string
+		want    string
+		exit    errs.Exit
+	}{
+		{"y\ny\ny\n", "d b a c", errs.OK},
+		{"n\ny\nn\n", "b", errs.OK},
+		{"n\nn\ny\n", "a c", errs.OK},
+		{"n\nn\nn\n", "", errs.Failure},
+		{"y\n", "d", errs.OK}, // the input ends: no
+	} {
+		streams, buffers := output.Test()
+		streams.InTTY, streams.ErrTTY = true, true
+		buffers.In.WriteString(tt.answers)
+		o := Options{Factory: &factory.Factory{IO: streams}, DryRun: "none", AllNamespaces: true, All: true}
+		got, err := o.confirmed(t.Context(), targets)
+		var names []string
+		for _, g := range got {
+			names = append(names, g.name)
+		}
+		if strings.Join(names, " ") != tt.want || errs.ExitOf(err) != tt.exit {
+			t.Errorf("%q: %v %v", tt.answers, names, err)
+		}
+		for _, q := range []string{"Cancel job d of free? ", "Cancel job b of speech (created by bo)? ", "Cancel 2 jobs of vision (created by ada)? "} {
+			if !strings.Contains(buffers.Err.String(), q) {
+				t.Errorf("%q: no question %q in %q", tt.answers, q, buffers.Err.String())
+			}
+		}
 	}
 }

@@ -212,18 +212,18 @@ func (t target) describe(now time.Time) string {
 // line prints a line above the prompt.
 func (o *Options) line(text string) { fmt.Fprintln(o.Factory.IO.Err, output.Safe(text)) }
 
-// confirmed prompts on a terminal. Without one, names need no confirmation, and a choice
-// needs --yes.
-func (o *Options) confirmed(ctx context.Context, targets []target) (bool, error) {
+// confirmed returns the jobs that the user confirms. It prompts on a terminal, with -A for
+// each team. Without a terminal, names need no confirmation, and a choice needs --yes.
+func (o *Options) confirmed(ctx context.Context, targets []target) ([]target, error) {
 	f := o.Factory
 	if o.Yes || o.DryRun != factory.DryRunNone {
-		return true, nil
+		return targets, nil
 	}
 	if !f.CanAsk() {
 		if len(o.Names) > 0 {
-			return true, nil
+			return targets, nil
 		}
-		return false, errs.Usagef("cannot prompt for confirmation to cancel %s: stdin or stderr is not a terminal", count(targets)).Suggest(errs.Option("--yes"), errs.Option("--dry-run").WithNote("shows them"))
+		return nil, errs.Usagef("cannot prompt for confirmation to cancel %s: stdin or stderr is not a terminal", count(targets)).Suggest(errs.Option("--yes"), errs.Option("--dry-run").WithNote("shows them"))
 	}
 	for _, t := range targets {
 		if o.AllNamespaces {
@@ -238,22 +238,51 @@ func (o *Options) confirmed(ctx context.Context, targets []target) (bool, error)
 		}
 		o.line(line)
 	}
-	question := "Cancel " + count(targets)
-	if teams := teamsOf(targets); len(teams) > 1 {
-		question += " of " + words.Count(len(teams), "team", "teams")
+	var out []target
+	teams := teamsOf(targets)
+	for _, team := range teams {
+		own := slices.DeleteFunc(slices.Clone(targets), func(t target) bool { return t.whose() != team })
+		question := "Cancel " + count(own)
+		if len(teams) > 1 {
+			question += " of " + team + by(own)
+		}
+		yes, err := f.Confirm(ctx, question+"?")
+		if err != nil {
+			return nil, err
+		}
+		if yes {
+			out = append(out, own...)
+		}
 	}
-	if yes, err := f.Confirm(ctx, question+"?"); yes || err != nil {
-		return yes, err
+	if len(out) == 0 {
+		f.Notef("nothing was cancelled")
+		return nil, errs.Silent{Code: errs.Failure}
 	}
-	f.Notef("nothing was cancelled")
-	return false, errs.Silent{Code: errs.Failure}
+	return out, nil
 }
+
+// by names the people who started the jobs, as far as they are known.
+func by(targets []target) string {
+	names := map[string]bool{}
+	for _, t := range targets {
+		if t.by != "" {
+			names[t.by] = true
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (created by " + words.Clip(strings.Join(slices.Sorted(maps.Keys(names)), ", "), 60) + ")"
+}
+
+// whose is the team of a job, or its namespace if that has none.
+func (t target) whose() string { return cmp.Or(t.team, t.namespace) }
 
 // teamsOf are the teams whose jobs are chosen; a namespace without a team counts as one.
 func teamsOf(targets []target) []string {
 	names := map[string]bool{}
 	for _, t := range targets {
-		names[cmp.Or(t.team, t.namespace)] = true
+		names[t.whose()] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }

@@ -113,7 +113,7 @@ func Run(ctx context.Context, o *Options) error {
 	if o.AllNamespaces {
 		o.announce(targets, cluster.Now())
 	}
-	if ok, err := o.confirmed(ctx, targets); err != nil || !ok {
+	if targets, err = o.confirmed(ctx, targets); err != nil {
 		return errs.Also(failed, err)
 	}
 	end = f.Deadline(o.Timeout) // the answer to the prompt took its own time

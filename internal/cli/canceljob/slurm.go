@@ -45,7 +45,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 			o.line("  " + t.describe(f.Now()))
 		}
 	}
-	if ok, err := o.confirmed(ctx, targets); err != nil || !ok {
+	if targets, err = o.confirmed(ctx, targets); err != nil {
 		return errs.Also(failed, err)
 	}
 	end = f.Deadline(o.Timeout)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,8 +41,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Aliases: []string{"cp"},
 		Short:   "Copy files and folders from or to a pod of a job",
 		Long: `Copy a file or a folder from or to a pod of a job: the launcher, head or rank 0,
-or the pod that you choose. One side is JOB:PATH, the other a path on this
-machine. A copy into an existing folder keeps its name.
+or the pod that you choose. One side is [NAMESPACE/]JOB:PATH, the other a path
+on this machine. A copy into an existing folder keeps its name.
 
 The container's image needs the program tar. After a lost connection, copy-file
 compares sizes and SHA-256 hashes and sends what is missing. This needs sh,
@@ -56,6 +57,9 @@ refuses an archive with names outside that folder.`,
 		Args: func(*cobra.Command, []string) error { return nil }, // Validate has better words
 		RunE: factory.RunE(o, func(cmd *cobra.Command, args []string) error {
 			o.Args = args
+			if err := o.takeNamespace(cmd); err != nil {
+				return err
+			}
 			return o.Pods.Settle(cmd)
 		}, Run, runF),
 	}
@@ -63,6 +67,29 @@ refuses an archive with names outside that folder.`,
 	o.Pods.AddSingle(f, cmd)
 	cmd.ValidArgsFunction = o.complete
 	return cmd
+}
+
+// takeNamespace takes the namespace of NAMESPACE/NAME:PATH.
+func (o *Options) takeNamespace(cmd *cobra.Command) error {
+	for i, arg := range o.Args {
+		at := transfer.ParseLocation(arg)
+		if at.Job == "" {
+			continue
+		}
+		a, err := factory.SplitJob(at.Job, "")
+		if err != nil {
+			return err
+		}
+		if a.Namespace == "" {
+			continue
+		}
+		if err := a.Choose(cmd); err != nil {
+			return err
+		}
+		o.Args = slices.Clone(o.Args)
+		o.Args[i] = a.Name + strings.TrimPrefix(arg, at.Job)
+	}
+	return nil
 }
 
 // complete completes names of jobs with a colon, beside files.
@@ -112,9 +139,6 @@ func Run(ctx context.Context, o *Options) error {
 	job, err := factory.SplitJob(remote.Job, o.Kind)
 	if err != nil {
 		return err
-	}
-	if job.Namespace != "" {
-		return errs.Usagef("invalid job %q: copy-file takes the namespace as a flag", remote.Job).Suggest(errs.Option("--namespace", job.Namespace))
 	}
 	f := o.Factory
 	cluster, err := f.Cluster(ctx)

@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -21,8 +20,7 @@ const longestAnswer = 1 << 10
 func (f *Factory) Confirm(ctx context.Context, question string) (bool, error) {
 	fmt.Fprint(f.IO.Err, strings.Join(output.WrapText(output.Safe(question)+" [y/N]", f.IO.Width-1), "\n")+" ")
 	answer, err := Interruptible(ctx, func() (string, error) {
-		answer, _ := bufio.NewReader(io.LimitReader(f.IO.In, longestAnswer)).ReadString('\n')
-		return answer, nil
+		return readLine(f.IO.In, longestAnswer), nil
 	})
 	if err != nil {
 		fmt.Fprintln(f.IO.Err)
@@ -50,4 +48,18 @@ func (f *Factory) Agree(ctx context.Context, yes bool, question string, alternat
 		return errs.Silent{Code: errs.Failure}
 	}
 	return err
+}
+
+// readLine reads a line of at most most bytes, and nothing after it: the next question reads
+// the next line.
+func readLine(in io.Reader, most int) string {
+	var line []byte
+	for one := make([]byte, 1); len(line) < most; {
+		n, err := in.Read(one)
+		if n > 0 && one[0] == '\n' || err != nil {
+			break
+		}
+		line = append(line, one[:n]...)
+	}
+	return string(line)
 }

@@ -83,17 +83,20 @@ func TakeJob(name, kind *string) func(*cobra.Command, []string) error {
 			return err
 		}
 		*name, *kind = a.Name, a.Kind
-		if a.Namespace == "" {
-			return nil
-		}
-		namespace := cmd.Flag("namespace")
-		if namespace == nil {
-			return nil
-		}
-		in, err := a.In(namespace.Value.String())
-		if err != nil {
-			return err
-		}
-		return namespace.Value.Set(in)
+		return a.Choose(cmd)
 	}
+}
+
+// Choose makes the namespace of the argument, where it has one, the one of the command. It
+// is an error if --namespace names another one.
+func (a JobArgument) Choose(cmd *cobra.Command) error {
+	namespace := cmd.Flag("namespace")
+	if a.Namespace == "" || namespace == nil {
+		return nil
+	}
+	in, err := a.In(namespace.Value.String())
+	if err != nil {
+		return err
+	}
+	return namespace.Value.Set(in)
 }

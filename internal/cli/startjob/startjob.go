@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 )
 
 // NewCmd returns the command. With test, parsing can be tested alone.
@@ -59,7 +60,15 @@ running and starts the next job when one ends, because Kueue has no such limit.`
 		if len(args) == 0 && o.Name == "" {
 			return nil // the definition may have a name
 		}
-		return factory.TakeJobName(&o.Name, &o.Name)(cmd, args)
+		if err := factory.TakeJobName(&o.Name, &o.Name)(cmd, args); err != nil || catalogue.HasExtension(o.Name) {
+			return err
+		}
+		a, err := factory.SplitJob(o.Name, "")
+		if err != nil || a.Namespace == "" {
+			return nil // Validate has better words about other names with a slash
+		}
+		o.Name = a.Name
+		return a.Choose(cmd)
 	}
 	cmd.RunE = factory.RunE(o, take, Run, test)
 	f.AddGroups(cmd, o.groups())

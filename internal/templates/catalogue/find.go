@@ -33,8 +33,13 @@ type Dirs struct {
 
 // IsFile reports whether a name means a file and not a template: a path, or a name that ends in .yaml or .yml.
 func IsFile(name string) bool {
+	return strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") || HasExtension(name)
+}
+
+// HasExtension reports whether a name ends as a file of YAML does.
+func HasExtension(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
-	return strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "/") || ext == ".yaml" || ext == ".yml"
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // folders returns the folders in the order in which they are searched.

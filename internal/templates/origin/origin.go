@@ -175,7 +175,7 @@ func partly(text string, at manifest.Location, values map[string]any, keep map[s
 	})
 }
 
-// plain is a text of a template without the second $ of a name that is no placeholder.
+// plain is a text of a template as a field has it: $$NAME, which keeps its text, is $NAME there.
 func plain(text string, at manifest.Location) string {
 	forms := at.Forms(text)
 	return forms.ReplaceAllStringFunc(text, func(found string) string {
