@@ -2,8 +2,10 @@ package quota
 
 // Why idle quota stays idle.
 const (
-	// IdleStopped: the queue is stopped or inactive, so that its team cannot use it.
+	// IdleStopped: the queue is stopped, so that its team cannot use it.
 	IdleStopped = "Stopped"
+	// IdleInactive: the queue is inactive, for example because of an admission check.
+	IdleInactive = "Inactive"
 	// IdleLendingLimit: the team lends less than it does not use.
 	IdleLendingLimit = "LendingLimit"
 	// IdleAlone: no other team shares a cohort with it.
@@ -11,7 +13,7 @@ const (
 )
 
 // Idle is quota that a team does not use, and that nobody else may borrow or, of
-// IdleStopped, that the team itself cannot use.
+// IdleStopped and IdleInactive, that the team itself cannot use.
 type Idle struct {
 	Team   string
 	Amount int64
@@ -19,7 +21,7 @@ type Idle struct {
 }
 
 // Idle lists the idle quota of a resource with why it stays idle, by team. What others
-// could borrow is not in it, except where a queue is stopped: FREE does not count that.
+// could borrow is not in it, except where a queue admits nothing: FREE does not count that.
 func (r *Report) Idle(resource string) []Idle {
 	if !r.Complete {
 		return nil
@@ -37,15 +39,17 @@ func (r *Report) Idle(resource string) []Idle {
 			idle := max(0, sub(sub(n.limit(k).nominal, n.usage[k]), l.lent))
 			switch {
 			case k.Resource != resource || idle == 0:
-			case t.State != Active:
+			case t.State == Stopped:
 				sums[IdleStopped] = add(sums[IdleStopped], idle)
+			case t.State != Active:
+				sums[IdleInactive] = add(sums[IdleInactive], idle)
 			case n.alone():
 				sums[IdleAlone] = add(sums[IdleAlone], idle)
 			default:
 				sums[IdleLendingLimit] = add(sums[IdleLendingLimit], max(0, sub(idle, l.can)))
 			}
 		}
-		for _, why := range []string{IdleStopped, IdleAlone, IdleLendingLimit} {
+		for _, why := range []string{IdleStopped, IdleInactive, IdleAlone, IdleLendingLimit} {
 			if sums[why] > 0 {
 				out = append(out, Idle{t.Name, sums[why], why})
 			}

@@ -93,16 +93,17 @@ func TestStoppedInMetrics(t *testing.T) {
 
 // TestIdle: idle quota that nobody may borrow, or that its own team cannot use, with why.
 func TestIdle(t *testing.T) {
-	stopped := queue("c", "pool", 3, none, none)
+	stopped, inactive := queue("c", "pool", 3, none, none), queue("f", "", 9, none, none)
 	stopped.StopPolicy = "Hold"
+	inactive.Conditions = []state.Condition{{Type: "Active", Status: "False", Reason: "AdmissionCheckInactive"}}
 	r := FromUse(&state.State{ClusterQueues: []state.ClusterQueue{queue("a", "pool", 6, none, 2), queue("b", "pool", 5, none, none), stopped,
-		queue("d", "", 4, none, none), queue("e", "own", 7, none, none)}}, Use{Reserved: usagesOf(map[string]int64{"a": 1, "b": 6, "e": 7})})
+		queue("d", "", 4, none, none), queue("e", "own", 7, none, none), inactive}}, Use{Reserved: usagesOf(map[string]int64{"a": 1, "b": 6, "e": 7})})
 	// a lends 2 of its 5 idle, and c lends what b borrows; e uses all it has.
 	var got []string
 	for _, i := range r.Idle(gpu) {
 		got = append(got, fmt.Sprintf("%s %d %s", i.Team, i.Amount, i.Why))
 	}
-	if want := "a 3 LendingLimit; c 2 Stopped; d 4 Alone"; strings.Join(got, "; ") != want {
+	if want := "a 3 LendingLimit; c 2 Stopped; d 4 Alone; f 9 Inactive"; strings.Join(got, "; ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, "; "), want)
 	}
 }

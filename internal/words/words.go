@@ -20,6 +20,15 @@ func Verb(n int, one, many string) string {
 	return many
 }
 
+// AfterCycles is how a simulation came to rest after n scheduling cycles, behind a verb:
+// " after 2 cycles". Without a cycle there was nothing to decide.
+func AfterCycles(n int) string {
+	if n == 0 {
+		return " at once: no job waits in a queue"
+	}
+	return " after " + Count(n, "cycle", "cycles")
+}
+
 // Ordinal is a position in English: 1st, 2nd, 3rd, 11th.
 func Ordinal(n int) string {
 	suffix := "th"

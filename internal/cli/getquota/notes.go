@@ -71,7 +71,7 @@ func (p page) idle(resource string) string {
 	if !kinds.Accelerator(resource) {
 		return ""
 	}
-	why := map[string]string{quota.IdleStopped: "stopped", quota.IdleAlone: "no other team in its cohort", quota.IdleLendingLimit: "lending limit"}
+	why := map[string]string{quota.IdleStopped: "stopped", quota.IdleInactive: "inactive", quota.IdleAlone: "no other team in its cohort", quota.IdleLendingLimit: "lending limit"}
 	var total int64
 	var parts []string
 	const shown = 4

@@ -72,7 +72,7 @@ func summary(r *simulate.Report) []string {
 	}
 	switch {
 	case r.Settled:
-		out = append(out, fmt.Sprintf("%s; settles after %s", what, words.Count(r.CyclesRun, "cycle", "cycles")))
+		out = append(out, what+"; settles"+words.AfterCycles(r.CyclesRun))
 	case r.Loop != nil:
 		out = append(out, loopText(r)...)
 	default:

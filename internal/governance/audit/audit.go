@@ -50,7 +50,7 @@ const (
 	LendingLimit   Setting = "lendingLimit"   // the owner lends less
 	BorrowingLimit Setting = "borrowingLimit" // the waiting team may not borrow more
 	FlavorMissing  Setting = "resourceGroups" // the waiting team has no such flavor
-	StopPolicy     Setting = "stopPolicy"     // the owner or the waiting team is stopped
+	StopPolicy     Setting = "stopPolicy"     // the waiting team is stopped
 	JobSize        Setting = "jobSize"        // the job needs more than is idle
 	NodeSelector   Setting = "nodeSelector"   // the job's pods do not use the flavor
 )
@@ -214,7 +214,7 @@ func (a *auditor) starved(w *wait) {
 			f.Holders = append(f.Holders, Holder{other.Name, quota.Number(w.resource, b)})
 		}
 		for _, fl := range row.Flavors {
-			if free := value(fl.Free); free > 0 {
+			if free := unused(other, fl); free > 0 {
 				setting, of := a.keeps(w, other, fl, free)
 				idle = append(idle, Finding{Code: Idle, Team: other.Name, Resource: w.resource, Flavor: fl.Flavor, Amount: quota.Number(w.resource, free),
 					For: w.team.Name, Setting: setting, SettingOf: of})
@@ -224,6 +224,15 @@ func (a *auditor) starved(w *wait) {
 	slices.SortStableFunc(f.Holders, func(x, y Holder) int { return cmp.Compare(y.Amount, x.Amount) })
 	slices.SortStableFunc(idle, func(x, y Finding) int { return cmp.Compare(y.Amount, x.Amount) })
 	a.found = append(append(a.found, f), idle[:min(len(idle), mostIdle)]...)
+}
+
+// unused is the quota of a flavor that is idle. FREE does not count that of a team whose
+// queue admits nothing, but other teams of the cohort can borrow it.
+func unused(t *quota.Team, f quota.FlavorRow) int64 {
+	if t.State == quota.Stopped || t.State == quota.Inactive {
+		return max(0, f.Nominal-f.Reserved-value(f.Lent))
+	}
+	return value(f.Free)
 }
 
 func value(n *int64) int64 {
@@ -255,8 +264,6 @@ func (a *auditor) keeps(w *wait, other *quota.Team, idle quota.FlavorRow, free i
 	switch {
 	case w.team.State == quota.Stopped:
 		return StopPolicy, w.team.Name
-	case other.State == quota.Stopped:
-		return StopPolicy, other.Name
 	case i < 0:
 		return FlavorMissing, w.team.Name
 	case !a.sameCohort(w.team, other):

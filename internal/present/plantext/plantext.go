@@ -235,7 +235,7 @@ func Effects(c *plan.Consequences) []string {
 	out = slices.Concat(out, limited(evicted), limited(started), limited(nodes), limited(lost))
 	switch {
 	case c.Settled:
-		out = append(out, "the policy converges after "+words.Count(c.CyclesRun, "cycle", "cycles"))
+		out = append(out, "the policy converges"+words.AfterCycles(c.CyclesRun))
 	case c.Loop != nil:
 		out = append(out, "THE POLICY NEVER CONVERGES: these steps repeat")
 		for _, s := range c.Loop.Steps[:min(len(c.Loop.Steps), shown)] {

@@ -1,0 +1,77 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+const gpu = "nvidia.com/gpu"
+
+// team is a ClusterQueue with a quota of GPUs; limits below 0 are none.
+func team(name, cohort string, nominal, borrowing, lending int64, change ...func(*state.ClusterQueue)) state.ClusterQueue {
+	r := state.ResourceQuota{Name: gpu, Nominal: *resource.NewQuantity(nominal, resource.DecimalSI)}
+	if borrowing >= 0 {
+		r.BorrowingLimit = resource.NewQuantity(borrowing, resource.DecimalSI)
+	}
+	if lending >= 0 {
+		r.LendingLimit = resource.NewQuantity(lending, resource.DecimalSI)
+	}
+	q := state.ClusterQueue{Meta: state.Meta{Name: name}, Cohort: cohort, ResourceGroups: []state.ResourceGroup{
+		{CoveredResources: []string{gpu}, Flavors: []state.FlavorQuotas{{Name: "f", Resources: []state.ResourceQuota{r}}}}}}
+	for _, c := range change {
+		c(&q)
+	}
+	return q
+}
+
+// TestIdle: what is idle while team b waits for a job of 5 GPUs beside one of 4 that runs,
+// and the setting that keeps it from the job.
+func TestIdle(t *testing.T) {
+	stopped := func(q *state.ClusterQueue) { q.StopPolicy = "Hold" }
+	inactive := func(q *state.ClusterQueue) {
+		q.Conditions = []state.Condition{{Type: "Active", Status: "False", Reason: "AdmissionCheckInactive"}}
+	}
+	const none = -1
+	waits := team("b", "pool", 4, none, none)
+	for _, c := range []struct {
+		name   string
+		queues []state.ClusterQueue
+		want   string
+	}{
+		{"too little", []state.ClusterQueue{waits, team("a", "pool", 3, none, none)}, "3 of a: jobSize of b"},
+		{"another cohort", []state.ClusterQueue{waits, team("a", "", 6, none, none)}, "6 of a: cohortName of a"},
+		{"a lender that lends little", []state.ClusterQueue{waits, team("a", "pool", 6, none, 2)}, "6 of a: lendingLimit of a"},
+		{"a borrower at its limit", []state.ClusterQueue{team("b", "pool", 4, 2, none), team("a", "pool", 6, none, none)}, "6 of a: borrowingLimit of b"},
+		{"jobs for other nodes", []state.ClusterQueue{waits, team("a", "pool", 6, none, none)}, "6 of a: nodeSelector of b"},
+		{"a team that waits is stopped", []state.ClusterQueue{team("b", "pool", 4, none, none, stopped), team("a", "pool", 6, none, none)}, "6 of a: stopPolicy of b"},
+		{"a stopped team lends", []state.ClusterQueue{waits, team("a", "pool", 3, none, none, stopped)}, "3 of a: jobSize of b"},
+		{"a stopped team in another cohort", []state.ClusterQueue{waits, team("a", "", 6, none, none, stopped)}, "6 of a: cohortName of a"},
+		{"an inactive team at the borrower's limit", []state.ClusterQueue{team("b", "pool", 4, 2, none), team("a", "pool", 6, none, none, inactive)}, "6 of a: borrowingLimit of b"},
+		{"nothing is idle", []state.ClusterQueue{waits, team("a", "pool", 0, none, none)}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+			s := &state.State{Taken: now, ClusterQueues: c.queues, Flavors: []state.ResourceFlavor{{Meta: state.Meta{Name: "f"}}}}
+			held := map[string]quota.Usage{"b": {quota.Key{Flavor: "f", Resource: gpu}: 4}}
+			r := quota.FromUse(s, quota.Use{Reserved: held, Used: held})
+			items := []queue.Item{{Key: queue.Key{Namespace: "ns", Workload: "w"}, Job: "job", ClusterQueue: "b", Size: state.Amounts{gpu: 5}, Since: now.Add(-time.Hour)}}
+			var got []string
+			for _, f := range Find(s, r, items) {
+				if f.Code == Idle {
+					got = append(got, fmt.Sprintf("%v of %s: %s of %s", f.Amount, f.Team, f.Setting, f.SettingOf))
+				}
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("%s, want %s", strings.Join(got, "; "), c.want)
+			}
+		})
+	}
+}
