@@ -20,7 +20,7 @@ func Verb(n int, one, many string) string {
 	return many
 }
 
-// AfterCycles is how a simulation came to rest after n scheduling cycles, behind a verb:
+// AfterCycles tells after how many scheduling cycles a simulation settles, behind a verb:
 // " after 2 cycles". Without a cycle there was nothing to decide.
 func AfterCycles(n int) string {
 	if n == 0 {
