@@ -31,6 +31,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listtemplates"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/mcpcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/openconsole"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/portforward"
@@ -149,7 +150,7 @@ a sandbox: a practice cluster on this machine.`,
 		savesnapshot.NewCmd(f, nil),
 		sandboxcmd.NewCmd(f),
 	)
-	add(groupOther, configcmd.NewCmd(f), doctorcmd.NewCmd(f, nil), newCompletion(f), newVersion(f))
+	add(groupOther, configcmd.NewCmd(f), doctorcmd.NewCmd(f, nil), mcpcmd.NewCmd(f, Run, nil), newCompletion(f), newVersion(f))
 	root.SetHelpCommandGroupID(groupOther)
 	root.AddCommand(helpTopics()...)
 	addHelpJSON(f, root)
