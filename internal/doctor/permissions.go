@@ -8,7 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/rights"
+	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 )
 
 // right is one question to the API server.
@@ -33,7 +33,7 @@ func (r right) text() string {
 }
 
 // asked returns the questions behind a list of rights.
-func asked(list []rights.Right) (out []right) {
+func asked(list []permissions.Permission) (out []right) {
 	for _, r := range list {
 		for _, verb := range r.Verbs {
 			out = append(out, right{verb, r.Group, r.Resource, r.Cluster})
@@ -42,8 +42,8 @@ func asked(list []rights.Right) (out []right) {
 	return out
 }
 
-// permissions finds the namespace and asks for every permission of every command there.
-func permissions(ctx context.Context, s Subject, f *findings) {
+// examinePermissions finds the namespace and asks for every permission of every command there.
+func examinePermissions(ctx context.Context, s Subject, f *findings) {
 	namespace, err := s.Namespace(ctx)
 	if err != nil {
 		f.add(nil, Diagnosis{Code: Namespace, Status: Warn, Reason: Failed, Err: err, Suggest: anyNamespace},
@@ -82,7 +82,7 @@ func (a *answers) allowed(r right) bool { return a.granted[r] }
 func review(ctx context.Context, s Subject, namespace string) (*answers, error) {
 	a := &answers{granted: map[right]bool{}}
 	var questions []right
-	for _, c := range rights.Commands() {
+	for _, c := range permissions.Commands() {
 		questions = append(questions, asked(slices.Concat(c.Needs, c.Optional))...)
 	}
 	var wg crash.Group
@@ -114,7 +114,7 @@ func review(ctx context.Context, s Subject, namespace string) (*answers, error) 
 // CommandRightsOf returns what each command may do, given which questions are granted.
 func CommandRightsOf(allowed func(right) bool) []CommandRights {
 	out := []CommandRights{}
-	for _, c := range rights.Commands() {
+	for _, c := range permissions.Commands() {
 		r := CommandRights{Command: c.Name, MissingPermissions: []string{}, HiddenWithout: []string{}}
 		for _, q := range asked(c.Needs) {
 			if !allowed(q) {

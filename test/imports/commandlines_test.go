@@ -25,7 +25,7 @@ var logic = []string{
 }
 
 // quiet are the packages that name no flag and no command: logic, and the sandbox, which words
-// its notices with internal/present. internal/rights names commands: they are its subject.
+// its notices with internal/present. internal/permissions names commands: they are its subject.
 var quiet = append([]string{"internal/sandbox", "internal/words", "internal/tarball"}, logic...)
 
 // foreign are the flags of other programs that a logic package reads or writes in command

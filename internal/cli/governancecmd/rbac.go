@@ -16,8 +16,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
+	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
-	"github.com/hyperpod-cli/hyperpod/internal/rights"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -135,14 +135,14 @@ func runRBAC(ctx context.Context, o *RBACOptions) error {
 	if o.Verify {
 		return o.verify(ctx, format, c, teams[0])
 	}
-	var roles []rights.Roles
+	var roles []permissions.Roles
 	for _, t := range teams {
-		roles = append(roles, rights.ForTeam(t.Name, o.group(t.Name), t.Namespaces))
+		roles = append(roles, permissions.ForTeam(t.Name, o.group(t.Name), t.Namespaces))
 	}
 	if o.Apply {
 		return o.applyRoles(ctx, c, roles)
 	}
-	objects := rights.Objects(roles)
+	objects := permissions.Objects(roles)
 	if f.Global.Output == "" || format.Name == output.YAML {
 		for i, object := range objects {
 			text, err := yaml.Marshal(object.Value)
@@ -226,14 +226,14 @@ type review struct {
 // verify asks for each permission as the current user.
 func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *factory.Cluster, team quota.Team) error {
 	doc := reviewDocument{Schema: "hyperpod.governance-rbac/v1", Team: team.Name, Namespace: team.Namespaces[0], Allowed: true}
-	questions := rights.Questions()
-	results, err := parallel.Map(questions, func(q rights.Review) (review, error) {
-		resource, sub, _ := strings.Cut(q.Right.Resource, "/")
+	questions := permissions.Questions()
+	results, err := parallel.Map(questions, func(q permissions.Review) (review, error) {
+		resource, sub, _ := strings.Cut(q.Permission.Resource, "/")
 		ns := ""
-		if !q.Right.Cluster {
+		if !q.Permission.Cluster {
 			ns = team.Namespaces[0]
 		}
-		ok, err := c.CanI(ctx, q.Verb, kinds.Resource{Group: q.Right.Group, Plural: resource}, ns, sub)
+		ok, err := c.CanI(ctx, q.Verb, kinds.Resource{Group: q.Permission.Group, Plural: resource}, ns, sub)
 		return review{Permission: q.Text(), Namespace: ns, Required: q.Required, Allowed: ok, Commands: q.Commands}, err
 	})
 	if err != nil {

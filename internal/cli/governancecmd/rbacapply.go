@@ -14,25 +14,25 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/parallel"
-	"github.com/hyperpod-cli/hyperpod/internal/rights"
+	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // applyRoles shows what the Roles change in the cluster, prompts, and writes them. Objects
 // that are not of this program are refused before anything changes.
-func (o *RBACOptions) applyRoles(ctx context.Context, c *factory.Cluster, teams []rights.Roles) error {
+func (o *RBACOptions) applyRoles(ctx context.Context, c *factory.Cluster, teams []permissions.Roles) error {
 	f := o.Factory
-	changes, err := compareRoles(ctx, c.Client, rights.Objects(teams))
+	changes, err := compareRoles(ctx, c.Client, permissions.Objects(teams))
 	if err != nil {
 		return err
 	}
-	var todo, refused []rights.Change
+	var todo, refused []permissions.Change
 	for _, ch := range changes {
 		switch ch.Action {
-		case rights.Create, rights.Update:
+		case permissions.Create, permissions.Update:
 			todo = append(todo, ch)
 			fmt.Fprintln(f.IO.Out, output.Safe(roleLine(ch)))
-		case rights.Refuse:
+		case permissions.Refuse:
 			refused = append(refused, ch)
 		}
 		if len(ch.Others) > 0 {
@@ -54,40 +54,40 @@ func (o *RBACOptions) applyRoles(ctx context.Context, c *factory.Cluster, teams 
 			e := errs.Wrap(err, "cannot apply the change of "+roleName(ch.Object)).WithCode(errs.ExitOf(err))
 			return e.WithFact("done", fmt.Sprintf("%d of %s", i, words.Count(len(todo), "change", "changes")))
 		}
-		verb := map[rights.Action]string{rights.Create: "Created", rights.Update: "Changed"}[ch.Action]
+		verb := map[permissions.Action]string{permissions.Create: "Created", permissions.Update: "Changed"}[ch.Action]
 		fmt.Fprintln(f.IO.Out, output.Safe(verb+" "+roleName(ch.Object)))
 	}
 	return nil
 }
 
 // compareRoles reads the objects of the cluster and compares.
-func compareRoles(ctx context.Context, c *kube.Client, want []rights.Object) ([]rights.Change, error) {
-	return parallel.Map(want, func(w rights.Object) (rights.Change, error) {
+func compareRoles(ctx context.Context, c *kube.Client, want []permissions.Object) ([]permissions.Change, error) {
+	return parallel.Map(want, func(w permissions.Object) (permissions.Change, error) {
 		have := w.Empty()
 		err := c.Get(ctx, w.Resource, w.Value.GetNamespace(), w.Value.GetName(), have)
 		if kube.IsNotFound(err) {
-			return rights.Compare(w, nil), nil
+			return permissions.Compare(w, nil), nil
 		}
-		return rights.Compare(w, have), err
+		return permissions.Compare(w, have), err
 	})
 }
 
-func applyRole(ctx context.Context, c *kube.Client, ch rights.Change) error {
+func applyRole(ctx context.Context, c *kube.Client, ch permissions.Change) error {
 	namespace, name := ch.Value.GetNamespace(), ch.Value.GetName()
-	if ch.Action == rights.Create {
+	if ch.Action == permissions.Create {
 		return c.Create(ctx, ch.Resource, namespace, ch.Value, kube.CreateOptions{FieldManager: apply.Manager}, nil)
 	}
 	return c.Update(ctx, ch.Resource, namespace, name, ch.Value, kube.ChangeOptions{FieldManager: apply.Manager}, nil)
 }
 
-func roleLine(ch rights.Change) string {
-	if ch.Action == rights.Create {
+func roleLine(ch permissions.Change) string {
+	if ch.Action == permissions.Create {
 		return "+ " + roleName(ch.Object)
 	}
 	return "~ " + roleName(ch.Object) + "  " + strings.Join(ch.Fields, ", ")
 }
 
-func roleName(o rights.Object) string { return o.Resource.Kind + " " + qualified(o.Value) }
+func roleName(o permissions.Object) string { return o.Resource.Kind + " " + qualified(o.Value) }
 
 func qualified(o metav1.Object) string {
 	if ns := o.GetNamespace(); ns != "" {
@@ -110,20 +110,20 @@ func subjects(list []rbacv1.Subject) string {
 }
 
 // refusedRoles is the error of objects that are not of this program.
-func refusedRoles(list []rights.Change) error {
-	e := errs.New("cannot apply the Roles", "some objects of these names are not from "+rights.Manager)
+func refusedRoles(list []permissions.Change) error {
+	e := errs.New("cannot apply the Roles", "some objects of these names are not from "+permissions.Manager)
 	for _, ch := range list {
 		e.WithFact(roleName(ch.Object), map[string]string{
-			rights.NotManaged: "differs, and has no label " + rights.ManagedByLabel + "=" + rights.Manager,
-			rights.OtherRole:  "binds another role, which cannot be changed",
-			rights.Aggregated: "has an aggregation rule",
+			permissions.NotManaged: "differs, and has no label " + permissions.ManagedByLabel + "=" + permissions.Manager,
+			permissions.OtherRole:  "binds another role, which cannot be changed",
+			permissions.Aggregated: "has an aggregation rule",
 		}[ch.Why])
 	}
 	first := list[0]
-	if first.Why != rights.NotManaged {
+	if first.Why != permissions.NotManaged {
 		return e
 	}
-	args := []string{"label", strings.ToLower(first.Resource.Kind), first.Value.GetName(), rights.ManagedByLabel + "=" + rights.Manager, "--overwrite"}
+	args := []string{"label", strings.ToLower(first.Resource.Kind), first.Value.GetName(), permissions.ManagedByLabel + "=" + permissions.Manager, "--overwrite"}
 	if ns := first.Value.GetNamespace(); ns != "" {
 		args = append(args, "-n", ns)
 	}
@@ -131,7 +131,7 @@ func refusedRoles(list []rights.Change) error {
 }
 
 // rolesTable lists the objects.
-func rolesTable(objects []rights.Object) output.Table {
+func rolesTable(objects []permissions.Object) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "KIND"}, {Title: "NAMESPACE"}, {Title: "NAME", Keep: true}, {Title: "RULES", Right: true}, {Title: "GROUP", Wrap: true}}}
 	for _, o := range objects {
 		rules, group := "-", "-"

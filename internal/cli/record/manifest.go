@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/rights"
+	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 )
 
 const (
@@ -32,13 +32,13 @@ func (o *Options) checkManifest() error {
 // until the old one has ended.
 func (o *Options) manifest() (string, error) {
 	ns := cmp.Or(o.Factory.Global.Namespace, "default")
-	meta := metav1.ObjectMeta{Name: objectName, Namespace: ns, Labels: map[string]string{"app.kubernetes.io/name": objectName, rights.ManagedByLabel: rights.Manager}}
+	meta := metav1.ObjectMeta{Name: objectName, Namespace: ns, Labels: map[string]string{"app.kubernetes.io/name": objectName, permissions.ManagedByLabel: permissions.Manager}}
 	global := meta
 	global.Namespace = ""
 	match := map[string]string{"app.kubernetes.io/name": objectName}
 	user, yes, no, one := int64(65532), true, false, int32(1)
 	var rules []rbacv1.PolicyRule
-	for _, r := range rights.Recorder() {
+	for _, r := range permissions.Recorder() {
 		rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{r.Group}, Resources: []string{r.Resource}, Verbs: r.Verbs})
 	}
 	args := []string{"record", "--directory", volumePath, "--every", short(o.every()), "--retain", short(o.retain()), "--project-label", o.ProjectLabel}

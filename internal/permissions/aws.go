@@ -1,4 +1,4 @@
-package rights
+package permissions
 
 // AWSCommand is a command and the IAM actions of its requests to AWS. Without an optional
 // action the command works and reports what is unknown. Each command also needs the
@@ -11,7 +11,7 @@ type AWSCommand struct {
 // AWSCommands returns the commands that send requests to AWS, by name. A token is signed
 // on this machine and needs no action.
 //
-// test/script/awsrights_test.go compares the table with the requests of every command.
+// test/script/awspermissions_test.go compares the table with the requests of every command.
 func AWSCommands() []AWSCommand {
 	const (
 		describe = "sagemaker:DescribeCluster"

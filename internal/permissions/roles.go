@@ -1,4 +1,4 @@
-package rights
+package permissions
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 // RoleName is the name of the Role, the ClusterRole and their bindings.
 const RoleName = "hyperpod-data-scientist"
 
-// Roles are what grants a team's data scientists the rights of all commands.
+// Roles are what grants a team's data scientists the permissions of all commands.
 type Roles struct {
 	Cluster        *rbacv1.ClusterRole
 	ClusterBinding *rbacv1.ClusterRoleBinding
@@ -23,7 +23,7 @@ type Roles struct {
 // ClusterRole only reads objects that are not of a namespace; without it commands work
 // and report what is hidden.
 func ForTeam(team, group string, namespaces []string) Roles {
-	var own, wide []Right
+	var own, wide []Permission
 	for _, c := range Commands() {
 		for _, r := range slices.Concat(c.Needs, c.Optional) {
 			switch {
@@ -49,7 +49,7 @@ func ForTeam(team, group string, namespaces []string) Roles {
 
 // clusterScoped reports a kind without a namespace: reading such objects of all teams is
 // what commands ask for. Lists over all namespaces of namespaced kinds are not granted.
-func clusterScoped(r Right) bool {
+func clusterScoped(r Permission) bool {
 	switch r.Resource {
 	case "namespaces", "nodes", "priorityclasses", "clusterqueues", "cohorts", "resourceflavors", "workloadpriorityclasses", "topologies", "admissionchecks":
 		return true
@@ -57,10 +57,10 @@ func clusterScoped(r Right) bool {
 	return false
 }
 
-// rules joins rights of one group and the same verbs into one rule.
-func rules(rights []Right) []rbacv1.PolicyRule {
+// rules joins permissions of one group and the same verbs into one rule.
+func rules(permissions []Permission) []rbacv1.PolicyRule {
 	var out []rbacv1.PolicyRule
-	for _, r := range rights {
+	for _, r := range permissions {
 		i := slices.IndexFunc(out, func(p rbacv1.PolicyRule) bool { return p.APIGroups[0] == r.Group && slices.Equal(p.Verbs, r.Verbs) })
 		if i < 0 {
 			out = append(out, rbacv1.PolicyRule{APIGroups: []string{r.Group}, Resources: []string{r.Resource}, Verbs: r.Verbs})
@@ -83,30 +83,30 @@ func ref(kind string) rbacv1.RoleRef {
 	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: RoleName}
 }
 
-// Review is a right and whether a user has it.
+// Review is a permission and whether a user has it.
 type Review struct {
-	Right    Right
-	Verb     string
-	Required bool
-	Allowed  bool
-	Commands []string
+	Permission Permission
+	Verb       string
+	Required   bool
+	Allowed    bool
+	Commands   []string
 }
 
-// Questions are the single rights behind all commands, each with the commands that ask
+// Questions are the single permissions behind all commands, each with the commands that ask
 // for it, required ones first.
 func Questions() []Review {
 	var out []Review
 	for _, c := range Commands() {
-		for i, list := range [][]Right{c.Needs, c.Optional} {
+		for i, list := range [][]Permission{c.Needs, c.Optional} {
 			for _, r := range list {
 				for _, v := range r.Verbs {
 					at := slices.IndexFunc(out, func(q Review) bool {
-						return q.Verb == v && q.Right.Group == r.Group && q.Right.Resource == r.Resource && q.Right.Cluster == r.Cluster
+						return q.Verb == v && q.Permission.Group == r.Group && q.Permission.Resource == r.Resource && q.Permission.Cluster == r.Cluster
 					})
 					if at < 0 {
 						at = len(out)
 						r.Verbs = nil
-						out = append(out, Review{Right: r, Verb: v})
+						out = append(out, Review{Permission: r, Verb: v})
 					}
 					q := &out[at]
 					q.Required = q.Required || i == 0
@@ -124,17 +124,17 @@ func Questions() []Review {
 			}
 			return 1
 		}
-		return compare(a.Right, b.Right)
+		return compare(a.Permission, b.Permission)
 	})
 	return out
 }
 
-// Text writes a right as kubectl auth can-i takes it: "list workloads.kueue.x-k8s.io".
+// Text writes a permission as kubectl auth can-i takes it: "list workloads.kueue.x-k8s.io".
 func (r Review) Text() string {
-	resource, sub, _ := strings.Cut(r.Right.Resource, "/")
+	resource, sub, _ := strings.Cut(r.Permission.Resource, "/")
 	text := r.Verb + " " + resource
-	if r.Right.Group != "" {
-		text += "." + r.Right.Group
+	if r.Permission.Group != "" {
+		text += "." + r.Permission.Group
 	}
 	if sub != "" {
 		text += "/" + sub

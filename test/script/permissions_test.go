@@ -15,12 +15,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/rights"
+	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	"github.com/hyperpod-cli/hyperpod/test/fault"
 )
 
-// uses are runs of each command of rights.Commands, as a member of a team. Those after a *
+// uses are runs of each command of permissions.Commands, as a member of a team. Those after a *
 // may end with another code than 0. Those after a & run until Ctrl-C, which comes after
 // their first line.
 var uses = map[string][]string{
@@ -45,11 +45,11 @@ var uses = map[string][]string{
 	"wait-job":               {"* wait-job --mine --timeout 0", "* wait-job vit-huge --for running --timeout 1s", "* wait-job vit-huge --for deleted --timeout 1s"},
 }
 
-// TestRights: no command asks the API server for more than the table of package rights
+// TestPermissions: no command asks the API server for more than the table of package permissions
 // grants.
-func TestRights(t *testing.T) {
+func TestPermissions(t *testing.T) {
 	t.Parallel()
-	for _, c := range rights.Commands() {
+	for _, c := range permissions.Commands() {
 		if c.Name == "list-jobs --watch" {
 			continue // never ends; the watches are those of wait-job
 		}
@@ -58,10 +58,10 @@ func TestRights(t *testing.T) {
 			if len(uses[c.Name]) == 0 {
 				t.Fatal("no use")
 			}
-			granted := rights.Merge(c.Needs, c.Optional)
+			granted := permissions.Merge(c.Needs, c.Optional)
 			for _, line := range uses[c.Name] {
 				for _, r := range requestsOf(t, line) {
-					if !slices.ContainsFunc(granted, func(g rights.Right) bool { return covers(g, r) }) {
+					if !slices.ContainsFunc(granted, func(g permissions.Permission) bool { return covers(g, r) }) {
 						t.Errorf("hyperpod %s asks for %s", line, r)
 					}
 				}
@@ -78,7 +78,7 @@ func TestRecorderRights(t *testing.T) {
 		t.Fatal("no requests")
 	}
 	for _, r := range requests {
-		if !slices.ContainsFunc(rights.Recorder(), func(g rights.Right) bool { return covers(g, r) }) {
+		if !slices.ContainsFunc(permissions.Recorder(), func(g permissions.Permission) bool { return covers(g, r) }) {
 			t.Errorf("record asks for %s", r)
 		}
 	}
@@ -91,7 +91,7 @@ func (r request) String() string {
 	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
 }
 
-func covers(g rights.Right, r request) bool {
+func covers(g permissions.Permission, r request) bool {
 	return g.Group == r.group && g.Resource == r.resource && slices.Contains(g.Verbs, r.verb) && (g.Cluster || r.namespace != "")
 }
 

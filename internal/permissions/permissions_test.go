@@ -1,4 +1,4 @@
-package rights
+package permissions
 
 import (
 	"flag"
@@ -42,7 +42,7 @@ func TestTable(t *testing.T) {
 	}
 	have, err := os.ReadFile(path)
 	if err != nil || string(have) != b.String() {
-		t.Errorf("docs/permissions.md is not the table (go test ./internal/rights -update): %v", err)
+		t.Errorf("docs/permissions.md is not the table (go test ./internal/permissions -update): %v", err)
 	}
 }
 
@@ -61,14 +61,14 @@ func actions(list []string) string {
 	return strings.Join(list, "<br>")
 }
 
-// cell writes rights; the job kinds are one.
-func cell(rights []Right) string {
+// cell writes permissions; the job kinds are one.
+func cell(permissions []Permission) string {
 	var kinds []string
 	for _, r := range jobs() {
 		kinds = append(kinds, r.Group+"/"+r.Resource)
 	}
 	var out []string
-	for _, r := range rights {
+	for _, r := range permissions {
 		name := r.Resource
 		if slices.Contains(kinds, r.Group+"/"+r.Resource) {
 			name = "jobs"

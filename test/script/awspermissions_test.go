@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hyperpod-cli/hyperpod/internal/rights"
+	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 	fake "github.com/hyperpod-cli/hyperpod/test/aws"
 )
 
-// awsUses are runs of each command of rights.AWSCommands. Those after a * may end with
+// awsUses are runs of each command of permissions.AWSCommands. Those after a * may end with
 // another code than 0.
 var awsUses = map[string][]string{
 	"add-cluster-nodes":                {"* add-cluster-nodes research --group workers --count 1 --yes", "create-cluster -f $HOME/lab.yaml", "describe-cluster lab", "add-cluster-nodes lab --group gpu --count 1 --yes"},
@@ -35,11 +35,11 @@ var awsUses = map[string][]string{
 	"update-cluster-software":          {"update-cluster-software ml-prod --yes"},
 }
 
-// TestAWSRights: no command asks AWS for more than the table of package rights says, and
+// TestAWSPermissions: no command asks AWS for more than the table of package permissions says, and
 // the table says no more than that.
-func TestAWSRights(t *testing.T) {
+func TestAWSPermissions(t *testing.T) {
 	t.Parallel()
-	for _, c := range rights.AWSCommands() {
+	for _, c := range permissions.AWSCommands() {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			if len(awsUses[c.Name]) == 0 {

@@ -1,0 +1,162 @@
+// Package permissions holds what each command requests from the API server, and creates the Roles that grant
+// exactly that to the data scientists of a team. It is pure. test/script/permissions_test.go compares the table with
+// the requests of every command.
+package permissions
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+)
+
+// Permission allows verbs on a resource.
+type Permission struct {
+	Group string
+	// Resource is the plural, with "/" and the subresource where it has one.
+	Resource string
+	Verbs    []string
+	// Cluster: the permission is for the whole cluster, not for the team's namespace.
+	Cluster bool
+}
+
+// Command is a command and the permissions that it uses. Without an optional permission the command works and
+// reports what is hidden.
+type Command struct {
+	Name            string
+	Needs, Optional []Permission
+}
+
+const kueueGroup = kinds.KueueGroup
+
+// jobs is a permission on every job kind but those that clusters also use for other things.
+func jobs(verbs ...string) []Permission { return jobKinds(false, verbs) }
+
+// beside are the verbs that read, on the kinds that clusters also use for other things. Roles
+// do not let a team create them: without a queue, Kueue may not govern them.
+func beside(verbs []string) []Permission {
+	read := slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) })
+	return jobKinds(true, read)
+}
+
+func jobKinds(beside bool, verbs []string) []Permission {
+	var out []Permission
+	for _, k := range kinds.Jobs() {
+		if k.Beside == beside {
+			out = append(out, Permission{Group: k.Group, Resource: k.Plural, Verbs: verbs})
+		}
+	}
+	slices.SortFunc(out, compare)
+	return out
+}
+
+func in(group, resource string, verbs ...string) Permission {
+	return Permission{Group: group, Resource: resource, Verbs: verbs}
+}
+
+func all(group, resource string, verbs ...string) Permission {
+	return Permission{Group: group, Resource: resource, Verbs: verbs, Cluster: true}
+}
+
+// everywhere are permissions in all namespaces.
+func everywhere(permissions []Permission) []Permission {
+	for i := range permissions {
+		permissions[i].Cluster = true
+	}
+	return permissions
+}
+
+// Commands returns the commands for data scientists, by name.
+func Commands() []Command {
+	list, watch := "list", "watch"
+	find := []Permission{in(kueueGroup, "workloads", list), in("", "pods", list)}
+	// The namespace that is named is looked at, so that a wrong name is told from an empty
+	// one; without -n all are listed.
+	place := []Permission{all("", "namespaces", "get", list)}
+	decide := []Permission{
+		in(kueueGroup, "localqueues", list), all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list),
+		all(kueueGroup, "workloadpriorityclasses", list), all(kueueGroup, "topologies", list), all(kueueGroup, "admissionchecks", list),
+		all("", "nodes", list), all("", "pods", list), all("", "namespaces", list), all("", "limitranges", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
+		all("scheduling.k8s.io", "priorityclasses", list), in("", "configmaps", "get"), in("apps", "deployments", "get"),
+	}
+	reasons := []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list), all(kueueGroup, "workloads", list),
+		all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), in("", "configmaps", "get")}
+	out := []Command{
+		{Name: "cancel-job", Needs: jobs("get", list, "delete"), Optional: []Permission{in(kueueGroup, "workloads", list)}},
+		{Name: "cancel-job --reason", Needs: jobs("get", list, "delete"), Optional: reasons},
+		{Name: "copy-file", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get")), Optional: []Permission{in(kueueGroup, "workloads", list)}},
+		{Name: "create-template --team", Needs: []Permission{in("", "configmaps", "create", "get", list, "update")}},
+		{Name: "delete-template", Needs: []Permission{in("", "configmaps", "get", "delete")}, Optional: jobs(list)},
+		{Name: "exec", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get"))},
+		{Name: "explain-job", Needs: append(jobs("get", list), find...), Optional: append(decide, in("", "events", list))},
+		{Name: "get-job", Needs: append(jobs("get", list), find...), Optional: []Permission{in("", "events", list), all("", "nodes", list), all(kueueGroup, "clusterqueues", "get")}},
+		{Name: "get-log", Needs: append(jobs("get", list), in("", "pods", list, watch), in("", "pods/log", "get"))},
+		{Name: "get-queue", Needs: []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
+			Optional: append(append(everywhere(jobs(list)), decide...), in("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", "get"))},
+		{Name: "get-quota", Needs: []Permission{in(kueueGroup, "localqueues", list), in(kueueGroup, "workloads", list)},
+			Optional: []Permission{all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list), all("", "nodes", list), all(kueueGroup, "workloads", list), all(kueueGroup, "localqueues", list)}},
+		{Name: "get-usage", Needs: append(jobs(list), find...), Optional: []Permission{all(kueueGroup, "clusterqueues", list), in("", "events", list)}},
+		{Name: "list-jobs", Needs: append(jobs(list), find...)},
+		{Name: "list-jobs --watch", Needs: append(jobs(list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
+		{Name: "list-pods", Needs: append(jobs("get", list), in("", "pods", list), in(kueueGroup, "workloads", list)), Optional: []Permission{all("", "nodes", list)}},
+		{Name: "open-console", Needs: append(jobs("get", list), in("", "pods", "get", list)), Optional: []Permission{all("", "nodes", list), in("apps", "daemonsets", "get", list), all("apps", "daemonsets", "get", list)}},
+		{Name: "patch-job", Needs: append(jobs("get", list, "patch"), in(kueueGroup, "workloads", "get", list, "patch")), Optional: []Permission{all(kueueGroup, "workloadpriorityclasses", list)}},
+		{Name: "port-forward", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/portforward", "create", "get")), Optional: []Permission{in("", "pods", watch), in(kueueGroup, "workloads", list)}},
+		{Name: "start-job", Needs: append(jobs("create", "get", list), in(kueueGroup, "localqueues", list)), Optional: append(decide, in("", "configmaps", "create", "delete", list, "patch"), in("", "resourcequotas", list), in("", "limitranges", list), in("", "serviceaccounts", "get"), in("", "secrets", "get"), in("", "persistentvolumeclaims", "get"))},
+		{Name: "wait-job", Needs: append(jobs("get", list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch))},
+	}
+	first := jobs()[0]
+	for i := range out {
+		out[i].Optional = append(slices.Clone(out[i].Optional), place...)
+		for _, list := range [][]Permission{out[i].Needs, out[i].Optional} {
+			at := slices.IndexFunc(list, func(r Permission) bool { return compare(r, first) == 0 })
+			if at >= 0 {
+				more := beside(list[at].Verbs)
+				if list[at].Cluster {
+					more = everywhere(more)
+				}
+				out[i].Optional = append(out[i].Optional, without(more, out[i].Needs)...)
+			}
+		}
+	}
+	return out
+}
+
+// without leaves out what others grant.
+func without(list, others []Permission) []Permission {
+	for i, r := range list {
+		for _, o := range others {
+			if compare(r, o) == 0 && r.Cluster == o.Cluster {
+				r.Verbs = slices.DeleteFunc(slices.Clone(r.Verbs), func(v string) bool { return slices.Contains(o.Verbs, v) })
+			}
+		}
+		list[i] = r
+	}
+	return slices.DeleteFunc(list, func(r Permission) bool { return len(r.Verbs) == 0 })
+}
+
+func compare(a, b Permission) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+}
+
+// Merge joins permissions on the same resource, sorted, each verb once.
+func Merge(lists ...[]Permission) []Permission {
+	var out []Permission
+	for _, r := range slices.Concat(lists...) {
+		i := slices.IndexFunc(out, func(o Permission) bool {
+			return o.Group == r.Group && o.Resource == r.Resource && o.Cluster == r.Cluster
+		})
+		if i < 0 {
+			r.Verbs = slices.Clone(r.Verbs)
+			out = append(out, r)
+			continue
+		}
+		out[i].Verbs = append(out[i].Verbs, r.Verbs...)
+	}
+	for i := range out {
+		slices.Sort(out[i].Verbs)
+		out[i].Verbs = slices.Compact(out[i].Verbs)
+	}
+	slices.SortStableFunc(out, compare)
+	return out
+}
