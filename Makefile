@@ -6,12 +6,14 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 # Packages with a step of their own.
-STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/cluster -e /test/e2e -e /test/fidelity
+STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/worlds -e /test/network -e /test/cluster -e /test/e2e -e /test/fidelity
 # Packages whose tests use many random inputs. With -short they use fewer, as under the race detector, which takes ten
 # times as long and finds nothing new in further inputs.
 RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/quota
 # Inputs of the comparison with Kueue's own scheduling loop; -full adds larger ones, which take hours.
 INPUTS  ?= -inputs 30000 -itself 100
+# How long each target is fuzzed.
+FUZZTIME ?= 30s
 # Lint vets everything once. go test would vet again, dependencies included, for each set of compile flags.
 NOVET   := -vet=off
 # Only the race detector needs C. One setting lets all steps share compiled packages.
@@ -22,7 +24,7 @@ TAGS    := grpcnotrace
 # The budget of the stripped binary in bytes.
 SIZE    := 70000000
 
-.PHONY: build check test size lint unit script cluster oracle crash faults fidelity bench docs vuln clean
+.PHONY: build check test size lint unit script cluster oracle crash faults worlds fuzz fidelity bench docs modules vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
@@ -39,6 +41,7 @@ test: lint        ## everything that CI runs
 
 size:             ## the binary of a release is within its budget
 	@out="$$(mktemp)" && trap 'rm -f "$$out"' EXIT && $(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o "$$out" ./cmd/hyperpod && \
+	$(GO) -C tools/checkmodules run . -binary "$$out" $(CURDIR) | tail -2 && \
 	size="$$(wc -c < "$$out")" && echo "binary: $$size bytes" && { test "$$size" -le $(SIZE) || { echo "more than $(SIZE)"; exit 1; }; }
 
 lint:             ## gofmt, go vet, staticcheck, generated files, release configuration
@@ -47,13 +50,14 @@ lint:             ## gofmt, go vet, staticcheck, generated files, release config
 	$(TOOL) -n staticcheck >/dev/null && STATICCHECK="$$($(TOOL) -n staticcheck)" && GOGC=300 "$$STATICCHECK" $(PKGS)
 	$(GO) run ./cmd/gendocs --check
 	$(GO) -C tools/checkrelease run . $(CURDIR)/.goreleaser.yaml
+	$(GO) -C tools/checkmodules run . $(CURDIR) | tail -1
 
 unit:             ## package tests with the race detector (and the import-graph test); random inputs in full without
 	CGO_ENABLED=1 $(GO) test -race -short $(NOVET) $$($(GO) list ./... | grep -v $(STEPS))
 	$(GO) test $(NOVET) $(RANDOM)
 
 script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it; killed and behind faults
-	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/...
+	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/... ./test/worlds/... ./test/network/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
@@ -65,6 +69,18 @@ oracle:           ## the admission core against Kueue's own scheduler: 3,000 ran
 # Every run of a command behind a faulty server; `make script` runs a third of them once, without the race detector.
 faults:           ## each command behind each fault of the API server, 10 times
 	CGO_ENABLED=1 $(GO) test -race $(NOVET) -count=1 -timeout 3h ./test/fault -run Suite -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults:'
+
+worlds:           ## random commands of several users against what must hold after each: 60 worlds of 60 steps (two hours)
+	HYPERPOD_WORLDS=60 HYPERPOD_STEPS=60 $(GO) test $(NOVET) -v -count=1 -timeout 0 ./test/worlds
+
+# go test fuzzes one target of one package at a time. New inputs stay in the build cache, failing ones in testdata.
+fuzz:             ## every fuzz target for FUZZTIME
+	@for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+			echo "$$(dirname $$file) $$target"; \
+			$(GO) test $(NOVET) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) | grep -E 'execs: |--- FAIL|Failing input|^FAIL' | tail -2; \
+		done; \
+	done
 
 crash:            ## kills 1,000 writing commands at random points (half an hour)
 	HYPERPOD_KILLS=1000 $(GO) test -v -timeout 0 -run TestKills ./test/crash
@@ -78,6 +94,10 @@ bench:            ## start, sandbox, lists, quota, verdict and logs against the 
 
 docs:             ## completions, command reference, schemas, screens of the documents
 	$(GO) run ./cmd/gendocs
+
+modules:          ## the modules of the binary: version, age, licence; their list (SBOM) in the format of CycloneDX
+	$(GO) -C tools/checkmodules run . $(CURDIR)
+	$(MAKE) build && $(GO) -C tools/checkmodules run . -binary $(CURDIR)/hyperpod -sbom $(CURDIR)/sbom.json $(CURDIR) | tail -1
 
 vuln:             ## known vulnerabilities (needs the vulnerability database)
 	"$$($(TOOL) -n govulncheck)" ./cmd/hyperpod

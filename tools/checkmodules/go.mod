@@ -1,0 +1,3 @@
+module github.com/hyperpod-cli/hyperpod/tools/checkmodules
+
+go 1.26.0
