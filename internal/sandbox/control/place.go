@@ -29,6 +29,9 @@ type space struct {
 // placePods binds every unscheduled pod to the first node that it fits on, where it
 // runs at once. It replaces the scheduler and the kubelets.
 func (s *sim) placePods() error {
+	if err := s.startHeld(); err != nil {
+		return err
+	}
 	var waiting []*store.Object
 	pods := s.st.List(kinds.Pod.FullName(), "")
 	for _, p := range pods {
@@ -50,15 +53,19 @@ func (s *sim) placePods() error {
 		if err != nil {
 			return fmt.Errorf("Pod %s/%s: %w", o.Namespace, o.Name, err)
 		}
-		where, why := place(pod, nodes)
+		where, why := "", s.noClaim(pod)
+		if why == "" {
+			where, why = place(pod, nodes)
+		} else {
+			why = fmt.Sprintf("0/%d nodes are available: %s.", len(nodes), why)
+		}
 		m := o.Copy()
 		if where == "" {
 			err = s.unschedulable(o, m, why)
 		} else {
 			object.Set(m, where, "spec", "nodeName")
-			s.runPod(m, where)
-			_, err = s.put(kinds.Pod.FullName(), m)
 			s.event(o, "Normal", "Scheduled", fmt.Sprintf("Successfully assigned %s/%s to %s", o.Namespace, o.Name, where))
+			err = s.startPod(o, m, pod, where)
 		}
 		if err != nil {
 			return err

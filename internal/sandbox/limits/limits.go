@@ -88,6 +88,9 @@ func Check(st *store.Store, r kinds.Resource, m map[string]any) (string, error) 
 			return "", err
 		}
 		pods = append(pods, pod)
+		if why := noAccount(st, &pod); why != "" {
+			return why, nil
+		}
 		ranges, err := all[corev1.LimitRange](st, kinds.LimitRange, namespace)
 		if err != nil {
 			return "", err
@@ -340,4 +343,14 @@ func decode(m map[string]any, v any) error {
 		return err
 	}
 	return kjson.Unmarshal(raw, v)
+}
+
+// noAccount is why the API server refuses a pod whose service account does not exist, in the
+// words of its ServiceAccount plugin; "" if it exists. Every namespace has "default".
+func noAccount(st *store.Store, pod *corev1.Pod) string {
+	name := pod.Spec.ServiceAccountName
+	if name == "" || name == "default" || st.Get(kinds.ServiceAccount.FullName(), pod.Namespace, name) != nil {
+		return ""
+	}
+	return fmt.Sprintf("error looking up service account %s/%s: serviceaccount %q not found", pod.Namespace, name, name)
 }
