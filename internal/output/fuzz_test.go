@@ -49,7 +49,7 @@ func FuzzYAML(f *testing.F) {
 		}
 		var again any
 		if err := yaml.Unmarshal(data, &again); err != nil {
-			t.Fatalf("%s is no YAML: %v", data, err)
+			t.Fatalf("%s is not valid YAML: %v", data, err)
 		}
 		want, _ := json.Marshal(document)
 		got, _ := json.Marshal(again)
