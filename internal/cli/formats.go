@@ -38,6 +38,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod get-quota":           measured,
 		"hyperpod get-queue":           measured,
 		"hyperpod get-usage":           table,
+		"hyperpod report":              with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.Markdown, output.HTML, output.CSV, output.FOCUS),
 		"hyperpod get-clusters":        table,
 		"hyperpod describe-cluster":    page,
 		"hyperpod list-cluster-nodes":  table,

@@ -37,6 +37,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/portforward"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/record"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/repairnodes"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/reportcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/sandboxcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/simulatecmd"
@@ -117,6 +118,7 @@ a sandbox: a practice cluster on this machine.`,
 		getqueue.NewCmd(f, nil),
 		getusage.NewCmd(f, nil),
 		record.NewCmd(f, nil),
+		reportcmd.NewCmd(f, nil),
 		governancecmd.NewCmd(f),
 	)
 	add(groupClusters,

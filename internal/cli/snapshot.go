@@ -43,7 +43,7 @@ func beyondFile(cmd *cobra.Command) (why string, instead errs.Suggestion) {
 	case watches(cmd):
 		return "a snapshot does not change", errs.Run(path).WithNote("without --watch: the state in the snapshot")
 	case path == "record":
-		return "a snapshot does not change", errs.Run("get-usage").WithNote("device-hours, from the snapshot")
+		return "a snapshot does not change", errs.Run("report").WithNote("reports about the snapshot")
 	case path == "wait-job":
 		return "jobs in a snapshot do not progress", errs.Run("explain-job").WithNote("why the job waited")
 	case path == "exec", path == "port-forward", path == "copy-file":

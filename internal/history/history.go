@@ -139,6 +139,8 @@ type Data struct {
 	// Samples counts the samples; First and Last are when they were taken.
 	Samples     int
 	First, Last time.Time
+	// Until is how long the last phases of jobs hold: the last sample, or the end of the time if there are later ones.
+	Until time.Time
 	// Damaged are the names of segments that could not be read whole.
 	Damaged []string
 }

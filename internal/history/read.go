@@ -21,10 +21,16 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := slices.DeleteFunc(slices.Clone(list), func(s stored) bool {
-		i := slices.Index(list, s)
-		return s.start.After(to) || i+1 < len(list) && !list[i+1].start.After(from)
-	})
+	var wanted []stored
+	for i, s := range list {
+		if i+1 < len(list) && !list[i+1].start.After(from) {
+			continue
+		}
+		wanted = append(wanted, s)
+		if s.start.After(to) { // its first sample ends what was open
+			break
+		}
+	}
 	parsed, err := parallel.Map(wanted, func(s stored) (segment, error) {
 		path, data, err := s.read(dir)
 		if errors.Is(err, fs.ErrNotExist) { // its time to be kept has passed
@@ -54,6 +60,28 @@ func Read(dir string, from, to time.Time) (*Data, error) {
 	return m.data(), nil
 }
 
+// Last returns when the last sample of a store was taken.
+func Last(dir string) (time.Time, error) {
+	list, err := segments(dir)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		path, data, err := list[i].read(dir)
+		if err != nil {
+			return time.Time{}, err
+		}
+		s, err := parse(path, data)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if n := len(s.lines); n > 0 {
+			return unix(s.lines[n-1].Time), nil
+		}
+	}
+	return time.Time{}, ErrEmpty
+}
+
 // Of returns what one observation knows, as Read does of a store with one sample.
 func Of(cluster string, o Observation, from time.Time) *Data {
 	l, _ := newLive().next(o, true)
@@ -68,6 +96,7 @@ type merger struct {
 	from, to time.Time
 	out      *Data
 	at       time.Time
+	later    bool // a sample after to was seen
 	live     *live
 	tracks   map[string]*Track
 	queues   map[QueueKey]*Series[QueueKey, QueueFigures]
@@ -84,22 +113,27 @@ func (m *merger) add(l line, first bool) {
 	if !t.After(m.at) && !m.at.IsZero() {
 		return // never twice
 	}
-	if t.After(m.to) {
-		// Later samples know when phases before had begun.
-		m.jobs(l, first)
-		return
-	}
-	if last := m.at; !last.IsZero() && t.Sub(last) <= time.Duration(Slack*float64(l.Pace)*float64(time.Second)) {
+	later := t.After(m.to)
+	if last := m.at; !m.later && !last.IsZero() && t.Sub(last) <= time.Duration(Slack*float64(l.Pace)*float64(time.Second)) {
 		if n := len(m.out.Covered); n > 0 && m.out.Covered[n-1].To.Equal(last) {
 			m.out.Covered[n-1].To = t
 		} else {
 			m.out.Covered = append(m.out.Covered, Span{last, t})
 		}
 	}
+	if later {
+		// It knows when phases before had begun.
+		if !m.at.IsZero() {
+			m.out.Until = m.to
+		}
+		m.later = true
+		m.jobs(l, first)
+		return
+	}
 	if m.at.IsZero() {
 		m.out.First = t
 	}
-	m.at, m.out.Last = t, t
+	m.at, m.out.Last, m.out.Until = t, t, t
 	m.out.Samples++
 	m.jobs(l, first)
 	if first { // a segment starts with everything that there is

@@ -22,13 +22,16 @@ const (
 	SARIF             Name = "sarif"
 	Markdown          Name = "markdown"
 	Terraform         Name = "terraform"
+	HTML              Name = "html"
+	CSV               Name = "csv"
+	FOCUS             Name = "focus-csv"
 	JSONPath          Name = "jsonpath"
 	JSONPathFile      Name = "jsonpath-file"
 	CustomColumns     Name = "custom-columns"
 	CustomColumnsFile Name = "custom-columns-file"
 )
 
-var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown, Terraform}
+var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown, Terraform, HTML, CSV, FOCUS}
 
 var templated = []Name{JSONPath, JSONPathFile, CustomColumns, CustomColumnsFile}
 

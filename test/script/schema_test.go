@@ -28,6 +28,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/present/sweeptext"
 	"github.com/hyperpod-cli/hyperpod/internal/queue"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/report"
 	"github.com/hyperpod-cli/hyperpod/internal/usage"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
@@ -86,6 +87,7 @@ func TestSchemas(t *testing.T) {
 		{"doctor", fixture.Schema(doctor.Schema, reflect.TypeFor[doctor.Document]()), []string{"doctor", "-n", "hyperpod-ns-researchers"}},
 		{"cancel-job", fixture.Schema(canceljob.Schema, reflect.TypeFor[canceljob.Document]()), []string{"cancel-job", "vit-huge", "-n", "hyperpod-ns-researchers", "--dry-run"}},
 		{"patch-job", fixture.Schema(patchjob.Schema, reflect.TypeFor[patchjob.Document]()), []string{"patch-job", "suspend", "vit-huge", "-n", "hyperpod-ns-researchers", "--dry-run"}},
+		{"report", fixture.Schema(report.Schema, reflect.TypeFor[report.Document]()), []string{"report"}},
 		{"get-usage", fixture.Schema(usage.Schema, reflect.TypeFor[usage.Document]()), []string{"get-usage", "-A"}},
 		{"sweep-check", fixture.Schema(sweeptext.Schema, reflect.TypeFor[sweeptext.Document]()), []string{"start-job", "smpv2-llama2", "-n", "hyperpod-ns-ml-engineers", "--accelerators", "1", "--sweep", "seed=1..2", "--dry-run"}},
 		{"get-quota", fixture.Schema(quota.Schema, reflect.TypeFor[quota.Document]()), []string{"get-quota", "--all-resources"}},

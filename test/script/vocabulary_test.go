@@ -80,6 +80,7 @@ var documents = []struct{ name, args string }{
 	{"get-queue", "get-queue interns --assume-duration 4h"},
 	{"get-usage", "get-usage -n hyperpod-ns-researchers"},
 	{"get-usage", "get-usage -A --since 1d"},
+	{"report", "report --prices ../../examples/prices.yaml"},
 	{"simulate", "simulate --remove-team interns"},
 	{"simulate", "* simulate --snapshot ../../internal/governance/simulate/testdata/loop.yaml"},
 	{"simulate", "simulate --cycles 2 --remove-nodes ml.p4d.24xlarge=1"},

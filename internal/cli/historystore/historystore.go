@@ -81,12 +81,13 @@ func Observe(ctx context.Context, c *factory.Cluster, projectLabel string, withE
 
 // Explain turns an error of a store into one for people.
 func Explain(err error, doing, dir string) error {
+	if err == nil {
+		return nil
+	}
 	var newer *history.NewerError
 	var other *history.OtherClusterError
 	e := errs.New(doing, errs.FileReason(err)).WithFact("store", dir).WithCause(err)
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &newer):
 		return e.WithFact("file", newer.Path).WithAdvice("use the version of hyperpod that wrote the store, or a newer one")
 	case errors.As(err, &other):

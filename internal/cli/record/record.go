@@ -44,7 +44,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Use:   "record",
 		Short: "Record what jobs, queues and nodes have, over time",
 		Long: `Record what jobs, queues and nodes have, every minute, into a store: a folder
-of files on this machine, for reports about use and cost. A store has what changed:
+of files on this machine. "hyperpod report" reads it. A store has what changed:
 a month of 2,000 jobs takes about 10 MB.
 
 Times come from the cluster's own records, not from the samples. So a recorder

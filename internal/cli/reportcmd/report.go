@@ -1,0 +1,256 @@
+// Package reportcmd is `hyperpod report`.
+package reportcmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/bounded"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/history"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/reporttext"
+	"github.com/hyperpod-cli/hyperpod/internal/report"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+)
+
+// Options are what was typed on the command line.
+type Options struct {
+	Factory   *factory.Factory
+	Directory string
+	// Since is how far to look back, Until how long ago the time ends.
+	Since, Until *time.Duration
+	Team         string
+	By           string
+	PricesFile   string
+	ProjectLabel string
+}
+
+const week = 7 * 24 * time.Hour
+
+// groupings are the values of --by.
+var groupings = []string{"team", "owner", "project", "namespace", "instance-type", "day", "hour"}
+
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f, By: "team"}
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Report what teams, owners and projects used, and what it cost",
+		Long: `Report device-hours (an accelerator for an hour) that jobs used, borrowed and
+waited for, and the own quota that teams lent and left idle, by team, owner,
+project, namespace and instance type; how long jobs waited and ran; preemptions
+by cause; the busiest and the idlest hour.
+
+The figures come from the store that "hyperpod record" writes. Without a store,
+they come from what the cluster still knows, without what was lent and idle.
+
+--prices adds costs: a team pays for what its jobs use, also where they borrow,
+and for its own quota that nobody uses. docs/history.md has the rule.`,
+		Example: `  hyperpod report --since 30d
+  hyperpod report --since 7d --prices prices.yaml -o html > report.html
+  hyperpod report --since 30d --by owner --team researchers
+  hyperpod report --since 30d -o csv`,
+		Args: factory.NoArgs,
+		RunE: factory.RunE(o, nil, Run, runF),
+	}
+	fs := cmd.Flags()
+	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
+	factory.OptionalAge(fs, &o.Until, "until", "how long ago the time ends, for example 7d (default: now)")
+	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
+	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, "|"), Words: groupings})
+	fs.StringVar(&o.PricesFile, "prices", "", "`file` with the price of an hour of each instance type")
+	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: that of the cluster in the state folder)")
+	fs.StringVar(&o.ProjectLabel, "project-label", historystore.DefaultProjectLabel, "label of jobs that names their project, without a store")
+	return cmd
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error {
+	switch {
+	case o.Since != nil && (*o.Since <= 0 || *o.Since > 3*366*24*time.Hour):
+		return errs.Usagef("invalid --since: must be above 0 and at most 1098d").Suggest(errs.Option("--since", "30d"))
+	case o.Until != nil && (*o.Until < 0 || *o.Until >= o.since()):
+		return errs.Usagef("invalid --until: must be less than --since")
+	case o.Factory.Global.Output == string(output.FOCUS) && o.PricesFile == "":
+		return errs.Usagef("-o %s needs --prices: its rows are costs", output.FOCUS).Suggest(errs.Option("--prices", "FILE"))
+	}
+	return nil
+}
+
+func (o *Options) since() time.Duration {
+	if o.Since != nil {
+		return *o.Since
+	}
+	return week
+}
+
+// Run sums up and prints.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	prices, err := o.prices()
+	if err != nil {
+		return err
+	}
+	data, source, now, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	opts := report.Options{From: now.Add(-o.since()), To: now, Source: source, Prices: prices}
+	if o.Until != nil {
+		opts.To = now.Add(-*o.Until)
+	}
+	if ns := f.Global.Namespace; o.Team != "" || ns != "" {
+		opts.Keep = func(j history.Job) bool { return (o.Team == "" || j.Team == o.Team) && (ns == "" || j.Namespace == ns) }
+	}
+	d := report.Build(data, opts)
+	if err := o.print(format, d, now); err != nil {
+		return err
+	}
+	f.Notes(reporttext.Notes(d))
+	return nil
+}
+
+// read returns the history: of the folder that is given, without asking a cluster; else of the cluster's store; else what
+// the cluster knows.
+func (o *Options) read(ctx context.Context) (data *history.Data, source string, now time.Time, err error) {
+	f := o.Factory
+	dir := o.Directory
+	if dir != "" {
+		last, err := history.Last(dir)
+		if err != nil {
+			return nil, "", now, historystore.Explain(err, "cannot read the history", dir)
+		}
+		if now = f.Now(); now.Before(last) { // a sandbox's clock may be ahead
+			now = last
+		}
+	}
+	var c *factory.Cluster
+	if dir == "" {
+		if c, err = f.Cluster(ctx); err != nil {
+			return nil, "", now, err
+		}
+		if dir, err = historystore.Dir(f, c, ""); err != nil {
+			return nil, "", now, err
+		}
+		now = c.Now()
+	}
+	from, to := now.Add(-o.since()), now
+	if o.Until != nil {
+		to = now.Add(-*o.Until)
+	}
+	if c == nil || c.Snapshot == nil {
+		data, err = history.Read(dir, from, to)
+		none := errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrEmpty)
+		if err == nil || c == nil || !none {
+			return data, report.Recorded, now, historystore.Explain(err, "cannot read the history", dir)
+		}
+	}
+	obs, st, err := historystore.Observe(ctx, c, o.ProjectLabel, true)
+	if err != nil {
+		return nil, "", now, err
+	}
+	f.MissingFigures(st.Missing)
+	return history.Of(historystore.Cluster(c), obs, from), report.FromCluster, now, nil
+}
+
+// prices reads the table of prices; nil is none.
+func (o *Options) prices() (*report.Prices, error) {
+	if o.PricesFile == "" {
+		return nil, nil
+	}
+	text, err := bounded.File(o.PricesFile, bounded.Settings)
+	if err != nil {
+		return nil, errs.Wrap(err, "cannot read the prices "+o.PricesFile)
+	}
+	p, err := report.ParsePrices(text, func(name string) int {
+		t, _ := instances.Lookup(name)
+		return t.Accelerators
+	})
+	if err != nil {
+		return nil, errs.New("invalid prices", err.Error()).WithFact("file", o.PricesFile).WithCause(err)
+	}
+	return p, nil
+}
+
+func (o *Options) print(format output.Format, d *report.Document, now time.Time) error {
+	io := o.Factory.IO
+	var text []byte
+	var err error
+	switch format.Name {
+	case output.CSV:
+		text, err = reporttext.CSV(d)
+	case output.FOCUS:
+		text, err = reporttext.FOCUS(d)
+	case output.HTML:
+		text = reporttext.HTML(d, now)
+	case output.Markdown:
+		text = []byte(output.SafeLines(reporttext.Markdown(d)))
+	default:
+		if err := output.Print(io, format, d, func() output.Table { return o.table(d) }, nil); err != nil || !format.IsTable() {
+			return err
+		}
+		for _, fact := range reporttext.Facts(d) {
+			if err := io.PrintLine(fact[0] + ": " + fact[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.Out.Write(text)
+	return err
+}
+
+// table has a row for each group and one for all.
+func (o *Options) table(d *report.Document) output.Table {
+	hours := reporttext.Hours
+	switch o.By {
+	case "day":
+		t := output.Table{Columns: []output.Column{{Title: "DAY"}, {Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 1}, {Title: "WAITED", Right: true}, {Title: "COST", Right: true, Yield: 2}}}
+		for _, r := range d.Days {
+			t.Rows = append(t.Rows, output.T(r.Date, hours(r.Used), hours(r.Borrowed), hours(r.Waited), reporttext.Money(r.Cost)))
+		}
+		return t
+	case "hour":
+		t := output.Table{Columns: []output.Column{{Title: "HOUR"}, {Title: "USED", Right: true}, {Title: "WAITING", Right: true}}}
+		for _, r := range d.HoursOfDay {
+			t.Rows = append(t.Rows, output.T(time.Date(0, 1, 1, r.Hour, 0, 0, 0, time.UTC).Format("15:04"), reporttext.Devices(r.Used), reporttext.Devices(r.Waited)))
+		}
+		return t
+	}
+	rows := map[string][]report.Row{"team": d.Teams, "owner": d.Owners, "project": d.Projects, "namespace": d.Namespaces, "instance-type": d.Types}[o.By]
+	t := output.Table{Columns: []output.Column{{Title: strings.ToUpper(strings.ReplaceAll(o.By, "-", " ")), Keep: true}, {Title: "USED", Right: true, Keep: true}, {Title: "BORROWED", Right: true, Yield: 2},
+		{Title: "LENT", Right: true, Yield: 3}, {Title: "IDLE", Right: true, Yield: 1}, {Title: "WAITED", Right: true, Keep: true}, {Title: "JOBS", Right: true, Yield: 5}},
+		Empty: "no jobs with accelerators in this time"}
+	if d.Prices != nil {
+		t.Columns = append(t.Columns, output.Column{Title: "COST", Right: true}, output.Column{Title: "IDLE COST", Right: true, Yield: 4})
+	}
+	if len(rows) == 0 {
+		return t
+	}
+	total := d.Total
+	total.Name = "total"
+	for _, r := range append(rows[:len(rows):len(rows)], total) {
+		cells := output.T(reporttext.Name(r.Name), hours(r.Used), hours(r.Borrowed), hours(r.Lent), hours(r.Idle), hours(r.Waited), strconv.Itoa(r.Jobs))
+		if d.Prices != nil {
+			cells = append(cells, output.T(reporttext.Money(r.Cost), reporttext.Money(r.IdleCost))...)
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
