@@ -63,18 +63,35 @@ func (c *ChaosProxy) Count(method, end string) int {
 
 // strikes chooses by the seed: about every third request, and always a write.
 func (c *ChaosProxy) strikes(r *http.Request) (uint64, bool) {
-	key := r.Method + " " + r.URL.Path
+	key := name(r)
 	h := fnv.New64a()
 	fmt.Fprint(h, c.seed, key, c.kind)
 	sum := h.Sum64()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen[key]++
-	hit := (sum%3 == 0 || r.Method != http.MethodGet) && (c.seen[key] == 1 || c.seed%2 == 1)
+	reads := r.Method == http.MethodGet || readsAWS(r)
+	hit := (sum%3 == 0 || !reads) && (c.seen[key] == 1 || c.seed%2 == 1)
 	if hit {
 		c.hits = append(c.hits, key)
 	}
 	return sum, hit
+}
+
+// name is the method and the path of a request, and the operation of one for AWS, whose
+// requests all have one path.
+func name(r *http.Request) string {
+	key := r.Method + " " + r.URL.Path
+	if target := r.Header.Get("X-Amz-Target"); target != "" {
+		key += target
+	}
+	return key
+}
+
+// readsAWS reports an operation of AWS that changes nothing.
+func readsAWS(r *http.Request) bool {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	return strings.HasPrefix(operation, "List") || strings.HasPrefix(operation, "Describe")
 }
 
 // carryOut passes a request on and counts a write that succeeds.
@@ -87,7 +104,7 @@ func (c *ChaosProxy) carryOut(w http.ResponseWriter, r *http.Request) {
 	c.backend.ServeHTTP(rec, r)
 	if rec.Code < 300 {
 		c.mu.Lock()
-		c.done[r.Method+" "+r.URL.Path]++
+		c.done[name(r)]++
 		c.mu.Unlock()
 	}
 	reply(w, rec, rec.Body.Bytes())
@@ -119,6 +136,9 @@ func (c *ChaosProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var code, later int
 	switch {
+	case hit && stream && strings.Contains("cut truncate corrupt", c.kind) && r.Header.Get("Upgrade") != "":
+		c.backend.ServeHTTP(&badStream{ResponseWriter: w, left: 200 + int(random%1500), corrupt: c.kind == "corrupt"}, r)
+		return
 	case !hit, stream && !strings.Contains("drop hang 401 403 404 410 429 500 503", c.kind):
 		c.carryOut(w, r)
 		return

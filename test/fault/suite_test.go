@@ -76,6 +76,9 @@ var suite = []struct {
 	{"start-job new --template smpv2-llama2 -n hyperpod-ns-interns --dry-run -o json", false},
 	{"save-snapshot $DIR/cluster.json -o json", false},
 	{"exec vit-huge -n hyperpod-ns-researchers -- hostname", false},
+	{"exec vit-huge -n hyperpod-ns-researchers -- sh -c env", false},
+	{"copy-file vit-huge:/etc/hostname $DIR/copied -n hyperpod-ns-researchers", false},
+	{"copy-file ../../examples/teams.yaml vit-huge:/tmp/teams.yaml -n hyperpod-ns-researchers", true},
 	{"start-job new --template smpv2-llama2 -n hyperpod-ns-interns -o json", true},
 	{"start-job new --template smpv2-llama2 -n hyperpod-ns-interns", true},
 	{"cancel-job vit-huge -n hyperpod-ns-researchers --yes -o json", true},
@@ -127,7 +130,7 @@ func TestSuite(t *testing.T) {
 							server = own
 						}
 						chaos := fault.NewChaos(server, f, uint64(seed))
-						code := try(t, c.args, chaos)
+						code := try(t, c.args, chaos, nil)
 						mu.Lock()
 						defer mu.Unlock()
 						runs++
@@ -145,7 +148,8 @@ func TestSuite(t *testing.T) {
 }
 
 // try runs a command behind a fault and returns its exit code.
-func try(t *testing.T, line string, chaos *fault.ChaosProxy) int {
+// environ are variables that lead to the server instead of a kubeconfig.
+func try(t *testing.T, line string, chaos *fault.ChaosProxy, environ func(url string) []string) int {
 	server := httptest.NewUnstartedServer(chaos)
 	server.Config.ErrorLog = nil
 	server.Start()
@@ -171,6 +175,9 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy) int {
 	cmd := exec.CommandContext(ctx, self, args...)
 	status := filepath.Join(dir, "status")
 	cmd.Env = []string{asHyperpod + "=" + status, "HOME=" + dir, "KUBECONFIG=" + config, "TZ=UTC", "USER=ada", "PATH=" + os.Getenv("PATH"), "AWS_EC2_METADATA_DISABLED=true"}
+	if environ != nil {
+		cmd.Env = append(cmd.Env, environ(server.URL)...)
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
@@ -222,6 +229,12 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy) int {
 			said("%d MiB of memory", kib>>10)
 		}
 	}
+	for _, file := range leftovers(t, dir) {
+		said("the file %s is left", file)
+	}
+	if n := chaos.Count("POST", "SageMaker.CreateCluster"); n > 1 {
+		said("%d clusters were created", n)
+	}
 	if created, removed := chaos.Count("POST", "/pytorchjobs"), chaos.Count("DELETE", "/pytorchjobs/new"); created-removed > 1 {
 		said("%d jobs were created", created)
 	} else if strings.HasPrefix(line, "start-job") && !strings.Contains(line, "--dry-run") {
@@ -233,4 +246,19 @@ func try(t *testing.T, line string, chaos *fault.ChaosProxy) int {
 		}
 	}
 	return code
+}
+
+// leftovers are the temporary files and locks below a folder. A lock that the kernel holds
+// for a process may stay as an empty file.
+func leftovers(t *testing.T, dir string) (out []string) {
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".tmp") {
+			out = append(out, strings.TrimPrefix(path, dir))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return out
 }
