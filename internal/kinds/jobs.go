@@ -27,9 +27,9 @@ type Job struct {
 	SuspendPath []string
 	// Roles lead to the parts of a job that become pods.
 	Roles []Role
-	// PartsOf finds the parts of kinds that do not have them at fixed places; they have no
-	// Roles.
-	PartsOf func(object map[string]any) []Part
+	// Runtime is where the parts come from for kinds whose pods another object describes;
+	// they have no Roles.
+	Runtime *Runtime
 	// NeedsQueue: the kind also serves things that are not training jobs, so only
 	// objects with a queue label count as jobs (batch Job, RayCluster).
 	NeedsQueue bool
@@ -176,7 +176,7 @@ func path(s string) []string { return strings.Split(s, ".") }
 
 // Jobs returns every job kind, in the order people should see them.
 func Jobs() []Job {
-	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TFJob, XGBoostJob, JAXJob, PaddleJob,
+	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TrainJob, TFJob, XGBoostJob, JAXJob, PaddleJob,
 		RayService, DeploymentKind, StatefulSetKind, LeaderWorkerSet, PodKind}
 }
 
@@ -282,11 +282,10 @@ type Part struct {
 }
 
 // Parts returns the roles of a job object in a stable order (maps by key, lists
-// by position). Parts that are missing or of the wrong type are left out.
+// by position). Parts that are missing or of the wrong type are left out. The parts of a
+// kind with a runtime are those of its child, or of what the object says of it.
 func (j Job) Parts(object map[string]any) []Part {
-	if j.PartsOf != nil {
-		return j.PartsOf(object)
-	}
+	j, object = j.Whole(object)
 	var out []Part
 	for _, r := range j.Roles {
 		walk(object, r.Path, "", func(key string, part map[string]any) {

@@ -80,6 +80,9 @@ func samples() []struct {
 		{PodKind, core.Pod{ObjectMeta: template("w").ObjectMeta}, []string{"pod 1 w"}},
 		{LeaderWorkerSet, json.RawMessage(`{"spec":{"replicas":2,"leaderWorkerTemplate":{"size":4,"leaderTemplate":{"metadata":{"name":"m"}},"workerTemplate":{"metadata":{"name":"w"}}}}}`), []string{"leader 2 m", "worker 6 w"}},
 		{LeaderWorkerSet, json.RawMessage(`{"spec":{"replicas":2,"leaderWorkerTemplate":{"size":4,"workerTemplate":{"metadata":{"name":"w"}}}}}`), []string{"worker 8 w"}},
+		{TrainJob, json.RawMessage(`{"spec":{"suspend":true},"hyperpod.child":{"spec":{"replicatedJobs":[
+			{"name":"model-initializer","replicas":1,"template":{"spec":{"parallelism":1,"completions":1,"template":{"metadata":{"name":"m"}}}}},
+			{"name":"node","replicas":1,"template":{"spec":{"parallelism":3,"completions":3,"template":{"metadata":{"name":"w"}}}}}]}}}`), []string{"model-initializer 1 m", "node 3 w"}},
 		// There are no Go types for this one; the sample follows its documentation.
 		{HyperPodPyTorchJob, json.RawMessage(`{"spec":{"runPolicy":{"suspend":true},"replicaSpecs":[
 			{"name":"pods","replicas":3,"template":{"metadata":{"name":"w"}}},{"name":"one","template":{"metadata":{"name":"m"}}}]}}`), []string{"pods 3 w", "one 1 m"}},

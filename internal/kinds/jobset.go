@@ -40,6 +40,19 @@ func JobSetPods(object map[string]any, name string) int64 {
 	return 1
 }
 
+// JobSetJobs returns the number of jobs of a JobSet's replicated job.
+func JobSetJobs(object map[string]any, name string) int64 {
+	jobs, _ := At(object, "spec", "replicatedJobs").([]any)
+	for _, r := range jobs {
+		if m, ok := r.(map[string]any); ok && m["name"] == name {
+			if n, ok := Int(m, "replicas"); ok {
+				return n
+			}
+		}
+	}
+	return 1
+}
+
 const (
 	replicatedJobLabel = "jobset.sigs.k8s.io/replicatedjob-name"
 	jobIndexLabel      = "jobset.sigs.k8s.io/job-index"

@@ -61,6 +61,11 @@ func All() []Resource {
 	for _, j := range Jobs() {
 		out = append(out, j.Resource)
 	}
+	for _, j := range Jobs() {
+		if j.Runtime != nil {
+			out = append(out, j.Runtime.Kinds...)
+		}
+	}
 	return append(out,
 		Namespace, Node, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass,
 		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,

@@ -50,6 +50,20 @@ func jobKinds(beside bool, verbs []string) []Permission {
 	return out
 }
 
+// runtimes are the permissions to read what the jobs of some kinds name for their pods.
+func runtimes() []Permission {
+	var out []Permission
+	for _, k := range kinds.Jobs() {
+		if k.Runtime == nil {
+			continue
+		}
+		for _, r := range k.Runtime.Kinds {
+			out = append(out, Permission{Group: r.Group, Resource: r.Plural, Verbs: []string{"get"}, Cluster: !r.Namespaced})
+		}
+	}
+	return out
+}
+
 func in(group, resource string, verbs ...string) Permission {
 	return Permission{Group: group, Resource: resource, Verbs: verbs}
 }
@@ -72,7 +86,7 @@ func Commands() []Command {
 	find := []Permission{in(kueueGroup, "workloads", list), in("", "pods", list)}
 	// The namespace that is named is looked at, so that a wrong name is told from an empty
 	// one; without -n all are listed.
-	place := []Permission{all("", "namespaces", "get", list)}
+	place := append(runtimes(), all("", "namespaces", "get", list))
 	decide := []Permission{
 		in(kueueGroup, "localqueues", list), all(kueueGroup, "clusterqueues", list), all(kueueGroup, "cohorts", list), all(kueueGroup, "resourceflavors", list),
 		all(kueueGroup, "workloadpriorityclasses", list), all(kueueGroup, "topologies", list), all(kueueGroup, "admissionchecks", list),

@@ -26,6 +26,12 @@ import (
 //go:embed scenarios/*.yaml
 var scenarioFiles embed.FS
 
+// operatorFiles are the objects that the operators of a new sandbox bring along. They do
+// not belong to the scenario.
+//
+//go:embed operators/*.yaml
+var operatorFiles embed.FS
+
 // Scenario is a cluster that a sandbox can start as.
 type Scenario struct {
 	Name string
@@ -126,6 +132,17 @@ func (w *work) populate(ctx context.Context, scenario string) error {
 	items := []item{}
 	for _, ns := range []string{"default", "kube-system", "kube-public"} {
 		items = append(items, item{map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": ns}}, defaultAge})
+	}
+	operators, err := fs.Glob(operatorFiles, "operators/*.yaml")
+	if err != nil {
+		return err
+	}
+	for _, name := range operators {
+		text, err := operatorFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		data = append(append(data, "\n---\n"...), text...)
 	}
 	for _, doc := range strings.Split("\n"+string(data), "\n---") {
 		m := map[string]any{}

@@ -141,6 +141,9 @@ func job(k kinds.Job) fields {
 			f = f.with(at(path, nil))
 		}
 	}
+	if k.Runtime != nil {
+		f = f.with(trainJob)
+	}
 	for _, r := range k.Roles {
 		part := only("spares", "restartPolicy", "minReplicas", "maxReplicas")
 		for _, p := range [][]string{r.Replicas, r.Times, r.AtMost} {
@@ -154,6 +157,17 @@ func job(k kinds.Job) fields {
 		f = f.with(at(r.Path, part.with(at(r.Template, podTemplate))))
 	}
 	return f
+}
+
+// trainJob is what a TrainJob says about its runtime and its pods.
+var trainJob = fields{
+	"spec": {
+		"runtimeRef": only("name", "kind", "apiGroup"),
+		"trainer":    only("numNodes", "numProcPerNode", "image").with(fields{"env": only("name"), "resourcesPerNode": resources}),
+		"runtimePatches": {"manager": nil, "trainingRuntimeSpec": {"template": {"metadata": {"labels": labels, "annotations": annotations},
+			"spec": {"replicatedJobs": {"name": nil, "template": {"spec": {"template": podTemplate}}}}}}},
+	},
+	"status": {"jobsStatus": replicaStatus.with(only("name")), "trainerStatus": only("progressPercentage", "estimatedRemainingSeconds", "lastUpdatedTime")},
 }
 
 // allowed is what is kept of each kind, by "plural.group". Kinds that are not in
@@ -178,6 +192,13 @@ var allowed = sync.OnceValue(func() map[string]fields {
 	for _, k := range kinds.Jobs() {
 		if out[k.FullName()] == nil {
 			out[k.FullName()] = job(k)
+		}
+		if k.Runtime != nil {
+			for _, r := range k.Runtime.Kinds {
+				out[r.FullName()] = fields{"metadata": metadata, "spec": {"mlPolicy": whole, "template": job(*k.Runtime.Child).with(fields{
+					"metadata": {"labels": labels, "annotations": annotations},
+					"spec":     {"replicatedJobs": {"*": {"template": {"metadata": {"labels": labels}}}}}})}}
+			}
 		}
 	}
 	return out

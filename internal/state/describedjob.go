@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -18,6 +19,12 @@ type describedJob struct{ raw json.RawMessage }
 func (w *describedJob) UnmarshalJSON(text []byte) error {
 	w.raw = append(w.raw[:0], text...)
 	return nil
+}
+
+// whole is job with the pods that a runtime describes.
+func (w *describedJob) whole(ctx context.Context, k kinds.Job, runtimes *Runtimes) Job {
+	read := describedJob{raw: runtimes.wholeJSON(ctx, k, w.raw)}
+	return read.job(k)
 }
 
 func (w *describedJob) job(k kinds.Job) Job {
@@ -38,10 +45,50 @@ func (w *describedJob) job(k kinds.Job) Job {
 	if on, ok := kinds.At(object, k.SuspendPath...).(bool); ok {
 		j.Suspended = on
 	}
-	if k.Style == kinds.Described {
+	switch {
+	case k.Style == kinds.Described:
 		j.describe(object)
+	case k.Runtime != nil:
+		j.childStatus(object)
 	}
 	return j
+}
+
+// childStatus reads the counts of the child's parts, which are of its jobs: as many pods
+// run or end as a job has. The operator tells no start; a job that was resumed began then.
+func (j *Job) childStatus(object map[string]any) {
+	rt := j.Kind.Runtime
+	rows, _ := kinds.At(object, rt.ChildStatus...).([]any)
+	child, whole := j.Kind.Whole(object)
+	pods := map[string]int{}
+	for _, p := range child.Parts(whole) {
+		pods[p.Name] = int(p.Replicas / max(1, kinds.JobSetJobs(whole, p.Name)))
+	}
+	for _, row := range rows {
+		var w wireNamedStatus
+		text, err := json.Marshal(row)
+		if err != nil || kube.Decode(text, &w) != nil {
+			continue
+		}
+		if j.Replicas == nil {
+			j.Replicas = map[string]ReplicaStatus{}
+		}
+		n, known := pods[w.Name]
+		if !known {
+			n = 1
+		}
+		j.Replicas[w.Name] = w.status().times(n)
+	}
+	if c, ok := Find(j.Conditions, "Suspended"); ok && !c.True() && !j.Suspended {
+		j.Start = &c.LastTransitionTime
+	}
+	j.Progress, j.Remaining = -1, -1
+	if n, ok := kinds.Number(object, rt.Progress); ok {
+		j.Progress = int(n)
+	}
+	if n, ok := kinds.Number(object, rt.Remaining); ok {
+		j.Remaining = time.Duration(n) * time.Second
+	}
 }
 
 // describe reads the status by the kind's description.

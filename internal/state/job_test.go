@@ -123,6 +123,16 @@ func TestDecodeJobKinds(t *testing.T) {
 	}
 }
 
+// A TrainJob has no condition that it runs: the counts of its jobs say it, and it began
+// when it was resumed.
+func TestDecodeTrainJob(t *testing.T) {
+	j := sample(t, "tj")
+	if j.Suspended || j.Replicas["node"] != (ReplicaStatus{Active: 4, Ready: 4}) || j.Start == nil || !j.Start.Equal(*at("10:05:00")) ||
+		j.Progress != 40 || j.Remaining != 10*time.Minute || j.Roles[0].Requests["nvidia.com/gpu"] != 8 {
+		t.Errorf("TrainJob: %+v", j)
+	}
+}
+
 // The paths of a job's roles are a fact of internal/kinds; the structs here only
 // read them faster. Both must find the same roles in every kind.
 func TestRolesAgreeWithKinds(t *testing.T) {

@@ -54,7 +54,8 @@ func (l *loader) jobs(ctx context.Context, k kinds.Job) []Job {
 			k.Resource = at
 			o := kube.ListOptions{LabelSelector: selects(k, l.w.Selector)}
 			if !decodesRoles(k) {
-				return reader.List(ctx, l.c, at, namespace, o, func(x *describedJob) Job { return x.job(k) })
+				runtimes := NewRuntimes(l.c)
+				return reader.List(ctx, l.c, at, namespace, o, func(x *describedJob) Job { return x.whole(ctx, k, runtimes) })
 			}
 			return reader.List(ctx, l.c, at, namespace, o, func(x *wireJob) Job { return x.job(k) })
 		}})

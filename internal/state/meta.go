@@ -77,6 +77,10 @@ type Job struct {
 	// MaxRetries is how often the operator tries again (HyperPodPyTorchJob's
 	// jobMaxRetryCount).
 	MaxRetries int
+	// Progress is the part that is done, in percent, and Remaining the time to the end, as
+	// the job itself reports them (TrainJob); negative for jobs of such kinds that do not.
+	Progress  int
+	Remaining time.Duration
 	// PodPriorityClass is the priorityClassName of the first pod template that has one.
 	PodPriorityClass string
 	// TemplatePriority is Kueue's priority label of the first pod template that has one.

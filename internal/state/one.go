@@ -21,7 +21,7 @@ func GetJob(ctx context.Context, c *kube.Client, k kinds.Job, namespace, name st
 		return Job{}, err
 	}
 	k.Resource = r
-	return DecodeJob(k, object)
+	return DecodeJob(k, NewRuntimes(c).wholeJSON(ctx, k, object))
 }
 
 // DecodeJob makes a Job of an object's JSON.
@@ -61,7 +61,8 @@ func FollowJobs(ctx context.Context, c *kube.Client, k kinds.Job, namespace stri
 	k.Resource = r
 	o.LabelSelector = selects(k, o.LabelSelector)
 	if !decodesRoles(k) {
-		return follow(ctx, c, r, namespace, o, func(w *describedJob) Job { return w.job(k) }, f)
+		runtimes := NewRuntimes(c)
+		return follow(ctx, c, r, namespace, o, func(w *describedJob) Job { return w.whole(ctx, k, runtimes) }, f)
 	}
 	return follow(ctx, c, r, namespace, o, func(w *wireJob) Job { return w.job(k) }, f)
 }

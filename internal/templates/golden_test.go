@@ -94,6 +94,8 @@ func TestGolden(t *testing.T) {
 		})},
 		{"nccl-tests", "nccl-tests", governed(values.Values{Name: "nccl", Params: map[string]any{"TEST": "all_gather_perf", "HUGEPAGES": "5120Mi"}})},
 		{"smpv2-llama2", "smpv2-llama2", governed(values.Values{Name: "smpv2-llama2"})},
+		{"trainjob", "trainjob", with(func(v *values.Values) { v.InstanceType, v.NodeCount = "ml.g5.12xlarge", values.Int(2) })},
+		{"trainjob-of-the-runtime", "trainjob", values.Values{Name: "t", Params: map[string]any{"ENTRY_SCRIPT": "/train.py"}}},
 		{"job-every-flag", "testdata/manifests/job.yaml", retried},
 		{"hyperpod-every-flag", "testdata/manifests/hyperpod.yaml", retried},
 		{"master-every-flag", "testdata/manifests/master.yaml", resumed},

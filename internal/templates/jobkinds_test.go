@@ -90,7 +90,9 @@ func TestFieldsOfEveryJobKind(t *testing.T) {
 		"StatefulSet":        "replicas: two, " + pod,
 		"LeaderWorkerSet":    "replicas: two, leaderWorkerTemplate: {workerTemplate: {" + strings.TrimPrefix(pod, "template: {") + "}",
 		"Pod":                "activeDeadlineSeconds: two, " + strings.TrimPrefix(strings.TrimSuffix(pod, "}}"), "template: {spec: {"),
-		"RayJob":             "rayClusterSpec: {headGroupSpec: {" + pod + "}, workerGroupSpecs: [{groupName: w, replicas: two}]}",
+		"TrainJob": "runtimeRef: {name: r}, trainer: {numNodes: two, resourcesPerNode: {limits: {cpu: PLACE}}}, runtimePatches: [{manager: cli.hyperpod/pods, " +
+			"trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {serviceAccountName: V_KSA}}}}}]}}}}]",
+		"RayJob": "rayClusterSpec: {headGroupSpec: {" + pod + "}, workerGroupSpecs: [{groupName: w, replicas: two}]}",
 	}
 	for kind, spec := range specs {
 		k, ok := kinds.JobNamed(kind)

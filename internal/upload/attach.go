@@ -69,6 +69,7 @@ func (f Files) Attach(job map[string]any, at string) (Attached, error) {
 	if len(binary) > 0 {
 		made.ConfigMap["binaryData"] = binary
 	}
+	jobobject.Unfold([]map[string]any{job})
 	templates := jobobject.PodTemplates(job)
 	if len(templates) == 0 {
 		return Attached{}, fmt.Errorf("the job has no pods")
@@ -82,7 +83,7 @@ func (f Files) Attach(job map[string]any, at string) (Attached, error) {
 			"configMap": map[string]any{"name": name + suffix, "defaultMode": int64(readable), "items": jobobject.CopyOf(items)}})
 		for _, c := range jobobject.MapsIn(pod["containers"]) {
 			c["volumeMounts"] = append(without(c["volumeMounts"]), map[string]any{"name": Volume, "mountPath": at, "readOnly": true})
-			if kinds.Text(c, "workingDir") == "" {
+			if kinds.Text(c, "workingDir") == "" && kinds.ChildOf(job) == nil {
 				c["workingDir"] = at
 				made.Started++
 			} else {
@@ -90,7 +91,7 @@ func (f Files) Attach(job map[string]any, at string) (Attached, error) {
 			}
 		}
 	}
-	return made, nil
+	return made, jobobject.Fold([]map[string]any{job})
 }
 
 // without drops the volume, or its mount, of an earlier upload.

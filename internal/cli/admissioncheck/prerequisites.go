@@ -10,18 +10,23 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds/trainruntime"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
 // Prerequisites reads what the cluster has of what the pods of a job need: objects[job] of the objects of a submission, which
-// bring some of it themselves. What the user has no permission to read, and what fails, is left out. It returns nil for a
-// snapshot, which holds no such objects.
+// bring some of it themselves. What the user has no permission to read, and what fails, is left out. A snapshot has only the
+// runtimes of jobs.
 func Prerequisites(ctx context.Context, c *factory.Cluster, namespace string, objects []map[string]any, job int) *prerequisite.Found {
-	if c.Snapshot != nil || job < 0 {
+	if job < 0 {
 		return nil
 	}
 	out := &prerequisite.Found{}
-	refs := slices.DeleteFunc(prerequisite.References(prerequisite.PodsOf(objects[job])), func(r prerequisite.Reference) bool {
+	object := runtime(ctx, c, namespace, objects, job, out)
+	if c.Snapshot != nil {
+		return out
+	}
+	refs := slices.DeleteFunc(prerequisite.References(prerequisite.PodsOf(object)), func(r prerequisite.Reference) bool {
 		return slices.ContainsFunc(objects, func(o map[string]any) bool {
 			return kinds.Text(o, "kind") == r.Resource.Kind && kinds.Text(o, "metadata", "name") == r.Name
 		})
@@ -54,6 +59,39 @@ func Prerequisites(ctx context.Context, c *factory.Cluster, namespace string, ob
 		}
 	}
 	return out
+}
+
+// runtime reads the runtime that a job names, or takes it from the objects of the submission. It returns the job with the pods
+// that the runtime describes.
+func runtime(ctx context.Context, c *factory.Cluster, namespace string, objects []map[string]any, job int, out *prerequisite.Found) map[string]any {
+	object := objects[job]
+	k, _ := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind"))
+	with, _, err := trainruntime.With(k, object, func(ref kinds.Reference) map[string]any {
+		for _, o := range objects {
+			if kinds.Text(o, "kind") == ref.Kind && kinds.Text(o, "metadata", "name") == ref.Name {
+				out.Runtime = o
+				return o
+			}
+		}
+		var found map[string]any
+		at := ref.Resource
+		if at.Namespaced {
+			ref.Namespace = namespace
+		}
+		switch err := c.Get(ctx, at, ref.Namespace, ref.Name, &found); {
+		case err == nil:
+			out.Runtime = found
+		case kube.IsNotFound(err) && !kube.IsNotServed(err):
+			out.Absent = append(out.Absent, prerequisite.Reference{Resource: at, Name: ref.Name})
+		default:
+			out.RuntimeUnread = true
+		}
+		return out.Runtime
+	})
+	if err != nil {
+		return object
+	}
+	return with
 }
 
 // claim reads a PersistentVolumeClaim. It reports whether the claim does not exist, and returns the nodes that its volume is

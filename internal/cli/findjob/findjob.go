@@ -26,6 +26,7 @@ type Job struct {
 	Kind      kinds.Job
 	Namespace string
 	Object    map[string]any
+	child     map[string]any // what the operator makes of it, for kinds with a runtime
 }
 
 // UID returns the object's metadata.uid.
@@ -36,7 +37,11 @@ func (j Job) Name() string { return kinds.Text(j.Object, "metadata", "name") }
 
 // State decodes the object.
 func (j Job) State() (state.Job, error) {
-	data, err := json.Marshal(j.Object)
+	object := j.Object
+	if j.child != nil {
+		object = kinds.WithChild(object, j.child)
+	}
+	data, err := json.Marshal(object)
 	if err != nil {
 		return state.Job{}, err
 	}
@@ -105,6 +110,9 @@ func FindIn(ctx context.Context, f *factory.Factory, c *factory.Cluster, namespa
 		return Job{}, failed
 	}
 	job, err := choose(found, name, ns.Name, failed, denied)
+	if err == nil && job.Kind.Runtime != nil {
+		job.child = kinds.ChildOf(state.NewRuntimes(c.Client).Whole(ctx, job.Kind, job.Object))
+	}
 	var e *errs.Error
 	if Absent(err) && errors.As(err, &e) {
 		hint(ctx, c, served, name, ns.Name, e)

@@ -45,6 +45,7 @@ var manifests = []struct{ kind, apiVersion, spec, want string }{
 	{"Job", "batch/v1", `{"template":` + template(2) + `}`, "main 1 2"},
 	{"Job", "batch/v1", `{"suspend":true,"parallelism":5,"completions":3,"template":` + template(2) + `}`, "main 3 6"},
 	{"JobSet", "jobset.x-k8s.io/v1alpha2", `{"suspend":true,"replicatedJobs":[{"name":"leader","template":{"spec":{"template":` + template(1) + `}}},{"name":"workers","replicas":2,"template":{"spec":{"parallelism":3,"completions":3,"template":` + template(2) + `}}}]}`, "leader 1 1, workers 6 12"},
+	{"TrainJob", "trainer.kubeflow.org/v1alpha1", `{"runtimeRef":{"name":"r"}},"hyperpod.child":{"spec":{"replicatedJobs":[{"name":"init","replicas":1,"template":{"spec":{"parallelism":1,"completions":1,"template":` + template(0) + `}}},{"name":"node","replicas":1,"template":{"spec":{"parallelism":3,"completions":3,"template":` + template(2) + `}}}]}}`, "init 1 0, node 3 6"},
 	{"RayCluster", "ray.io/v1", `{"suspend":true,"headGroupSpec":{"rayStartParams":{},"template":` + template(0) + `},"workerGroupSpecs":[{"groupName":"gpu","replicas":3,"rayStartParams":{},"template":` + template(4) + `}]}`, "head 1 0, gpu 3 12"},
 	{"RayJob", "ray.io/v1", `{"suspend":true,"entrypoint":"x","submissionMode":"HTTPMode","rayClusterSpec":{"headGroupSpec":{"rayStartParams":{},"template":` + template(0) + `},"workerGroupSpecs":[{"groupName":"gpu","replicas":2,"rayStartParams":{},"template":` + template(4) + `}]}}`, "head 1 0, gpu 2 8"},
 	{"RayService", "ray.io/v1", `{"serveConfigV2":"x","rayClusterConfig":{"suspend":true,"headGroupSpec":{"rayStartParams":{},"template":` + template(0) + `},"workerGroupSpecs":[{"groupName":"gpu","replicas":2,"rayStartParams":{},"template":` + template(4) + `}]}}`, "head 1 0, gpu 2 8"},
@@ -156,7 +157,7 @@ func TestStartAndSuspend(t *testing.T) {
 					t.Errorf("%s lost an unknown field: %s", what, s)
 				}
 			}
-			again, err := WorkloadFor(ctx, stopped, testLookup())
+			again, err := WorkloadFor(ctx, childOf(t, data, stopped), testLookup())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,6 +168,27 @@ func TestStartAndSuspend(t *testing.T) {
 			}
 		})
 	}
+}
+
+// childOf returns the second job with the child that the first one comes with, if any.
+func childOf(t *testing.T, from, to []byte) []byte {
+	t.Helper()
+	var a, b map[string]any
+	if err := errors.Join(json.Unmarshal(from, &a), json.Unmarshal(to, &b)); err != nil {
+		t.Fatal(err)
+	}
+	child := kinds.ChildOf(a)
+	if child == nil {
+		return to
+	}
+	if kinds.ChildOf(b) != nil {
+		t.Error("a changed job keeps its child, which no API server knows")
+	}
+	out, err := json.Marshal(kinds.WithChild(b, child))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func admitAll(wl *kueue.Workload) {

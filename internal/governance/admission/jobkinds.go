@@ -114,6 +114,9 @@ var integrations = sync.OnceValue(func() []integration {
 			continue
 		}
 		described := func() jobframework.GenericJob { return &describedJob{kind: k} }
+		if k.Runtime != nil {
+			described = func() jobframework.GenericJob { return &runtimeJob{describedJob{kind: k}} }
+		}
 		out = append(out, integration{gvk: described().GVK(), new: described})
 	}
 	return out

@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
 	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/podset"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
 var discard = logr.Discard()
@@ -53,6 +55,9 @@ func SuspendJob(ctx context.Context, job []byte, wl *kueue.Workload) ([]byte, er
 func changeJob(job []byte, change func(jobframework.GenericJob) error) ([]byte, error) {
 	gj, original, err := parseJob(job)
 	if err != nil {
+		return nil, err
+	}
+	if original, err = withoutChild(original); err != nil {
 		return nil, err
 	}
 	what := gj.GVK().Kind + " " + gj.Object().GetName()
@@ -119,4 +124,13 @@ func podSetInfos(ctx context.Context, c client.Client, wl *kueue.Workload) ([]po
 		out = append(out, info)
 	}
 	return out, nil
+}
+
+// withoutChild returns a job as an API server has it (kinds.WithChild).
+func withoutChild(job []byte) ([]byte, error) {
+	var object map[string]any
+	if err := json.Unmarshal(job, &object); err != nil || kinds.ChildOf(object) == nil {
+		return job, err
+	}
+	return json.Marshal(kinds.WithoutChild(object))
 }

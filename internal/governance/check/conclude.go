@@ -57,7 +57,10 @@ const (
 	ResourceQuotaSmall   = "ResourceQuotaTooSmall"
 	ResourceQuotaInUse   = "ResourceQuotaInUse"
 	PodSecurity          = "PodSecurity"
-	VolumeElsewhere      = "VolumeElsewhere"
+	// NoRuntime and RuntimeUnread are about the object with the templates of the pods.
+	NoRuntime       = "NoRuntime"
+	RuntimeUnread   = "RuntimeUnread"
+	VolumeElsewhere = "VolumeElsewhere"
 )
 
 // conclude sets the verdict: the worst layer decides, of equal ones the first.
@@ -84,6 +87,9 @@ func (v *Verdict) conclude() {
 		v.Verdict, v.Reason, v.Detail = Unknown, NotReadable, ""
 	}
 	for _, s := range v.Submission {
+		if s.Code == RuntimeUnread {
+			worse(Unknown, NotReadable, RuntimeUnread)
+		}
 		if s.Status != StatusFailed {
 			continue
 		}

@@ -15,6 +15,9 @@ func (c *Checker) prerequisites(r *Request, v *Verdict) {
 		s.Check = "Pods"
 		v.Submission = append(v.Submission, s)
 	}
+	if r.Found == nil || r.Found.Runtime == nil {
+		c.runtime(r, v)
+	}
 	if r.Found != nil {
 		for _, ref := range r.Found.Absent {
 			s := Step{Status: StatusFailed, Code: ReferenceMissing, Kind: ref.Resource.Kind, Name: ref.Name}
@@ -42,6 +45,21 @@ func (c *Checker) prerequisites(r *Request, v *Verdict) {
 			step(Step{Status: StatusFailed, Code: PodSecurity, Kind: bad.Level, Name: bad.Role, Fault: bad.Detail})
 		}
 	}
+}
+
+// runtime adds a step for a job whose runtime is not known, and so its pods.
+func (c *Checker) runtime(r *Request, v *Verdict) {
+	k, _ := kinds.JobFor(kinds.Text(r.Object, "apiVersion"), kinds.Text(r.Object, "kind"))
+	if k.Runtime == nil || kinds.ChildOf(r.Object) != nil {
+		return
+	}
+	ref, named := k.RuntimeOf(r.Object)
+	switch {
+	case !named:
+		v.Submission = append(v.Submission, Step{Check: "Pods", Status: StatusFailed, Code: NoRuntime})
+	case r.Found == nil || r.Found.RuntimeUnread:
+		v.Submission = append(v.Submission, Step{Check: "Pods", Status: StatusUnknown, Code: RuntimeUnread, Kind: ref.Kind, Name: ref.Name})
+	} // an absent one is among Found.Absent
 }
 
 // outcome is what a failed step of the pods means for the job.

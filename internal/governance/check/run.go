@@ -15,6 +15,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds/trainruntime"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
@@ -85,8 +86,11 @@ type Request struct {
 
 // Check returns the verdict on a job. It fails for a manifest that it cannot use: an
 // unsupported kind, or fields that do not fit the kind.
-func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
+func (c *Checker) Check(ctx context.Context, r Request) (_ *Verdict, err error) {
 	v := &Verdict{Schema: Schema, Time: c.In.Taken.UTC().Truncate(time.Second), Complete: !c.In.Partial(), Submission: r.Steps, Existing: r.Existing, AllHolders: r.AllHolders}
+	if r.Object, err = r.whole(r.Object); err != nil {
+		return nil, unusable(kinds.Text(r.Object, "apiVersion"), v.Job, err)
+	}
 	wl, err := c.workload(ctx, &r, v)
 	if err != nil {
 		return nil, err
@@ -142,6 +146,16 @@ func (c *Checker) Check(ctx context.Context, r Request) (*Verdict, error) {
 	return v, nil
 }
 
+// whole returns a job object with the pods that its runtime describes.
+func (r *Request) whole(object map[string]any) (map[string]any, error) {
+	if r.Found == nil || r.Found.Runtime == nil {
+		return object, nil
+	}
+	k, _ := kinds.JobFor(kinds.Text(object, "apiVersion"), kinds.Text(object, "kind"))
+	out, _, err := trainruntime.With(k, object, func(kinds.Reference) map[string]any { return r.Found.Runtime })
+	return out, err
+}
+
 // workload returns the workload that Kueue would make of the job.
 func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.Workload, error) {
 	apiVersion, kind := kinds.Text(r.Object, "apiVersion"), kinds.Text(r.Object, "kind")
@@ -171,6 +185,9 @@ func (c *Checker) workload(ctx context.Context, r *Request, v *Verdict) (*kueue.
 	switch {
 	case errors.Is(err, admission.ErrNotManaged):
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
+	case errors.Is(err, admission.ErrNoRuntime): // a step says so
+		return &kueue.Workload{ObjectMeta: objectMeta(v.Job), Spec: kueue.WorkloadSpec{
+			QueueName: kueue.LocalQueueName(kinds.Text(object, "metadata", "labels", kinds.QueueLabel))}}, nil
 	case err != nil && !errors.Is(err, admission.ErrUnknownJob) && noPods(object):
 		// With zero replicas Kueue makes no workload: this is an answer, not an error.
 		return &kueue.Workload{ObjectMeta: objectMeta(v.Job)}, nil
@@ -304,6 +321,9 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 func (c *Checker) remade(ctx context.Context, r *Request, wl *kueue.Workload, change remedy.Change) (*kueue.Workload, remedy.Made, error) {
 	object, made, err := r.Make(change)
 	if err != nil {
+		return nil, made, err
+	}
+	if object, err = r.whole(object); err != nil {
 		return nil, made, err
 	}
 	w, err := c.workload(ctx, &Request{Object: object, Namespace: r.Namespace}, &Verdict{})

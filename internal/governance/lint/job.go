@@ -52,7 +52,7 @@ func Check(j Job) []Finding {
 	l := &linter{Job: j, labels: texts(j.Object, "labels"), annotations: texts(j.Object, "annotations")}
 	apiVersion, _ := j.Object["apiVersion"].(string)
 	kind, _ := j.Object["kind"].(string)
-	if k, ok := kinds.JobFor(apiVersion, kind); ok {
+	if k, ok := kinds.JobFor(apiVersion, kind); ok && (k.Runtime == nil || kinds.ChildOf(j.Object) != nil) { // else the pods are not known
 		for _, p := range k.Parts(j.Object) {
 			l.parts = append(l.parts, part{p.Name, p.Replicas, podTemplate(p.Template)})
 		}

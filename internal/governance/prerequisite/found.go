@@ -12,6 +12,11 @@ type Found struct {
 	Absent []Reference
 	// Quotas are the ResourceQuotas of the namespace.
 	Quotas []*corev1.ResourceQuota
+	// Runtime is the object with the templates of the pods, for kinds that name one; nil
+	// if it does not exist or could not be read.
+	Runtime map[string]any
+	// RuntimeUnread means that the runtime could not be read.
+	RuntimeUnread bool
 	// Volumes are the claims whose volumes only some nodes can use.
 	Volumes []Volume
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+	trainerv1 "github.com/kubeflow/trainer/v2/pkg/apis/trainer/v1alpha1"
 	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,6 +40,8 @@ func Of(k kinds.Job) reflect.Type {
 		return reflect.TypeFor[batchv1.Job]()
 	case kinds.JobSet.FullName():
 		return reflect.TypeFor[jobset.JobSet]()
+	case kinds.TrainJob.FullName():
+		return reflect.TypeFor[trainerv1.TrainJob]()
 	case kinds.RayJob.FullName():
 		return reflect.TypeFor[rayv1.RayJob]()
 	case kinds.RayCluster.FullName():

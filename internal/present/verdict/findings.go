@@ -213,6 +213,10 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 		return class + " does not exist on this cluster"
 	case check.ReferenceMissing:
 		return fmt.Sprintf("the pods need %s %s, which does not exist%s", strings.ToLower(s.Kind), s.Name, inNamespace(v, s.Kind))
+	case check.NoRuntime:
+		return "the job names no runtime, so it has no pods"
+	case check.RuntimeUnread:
+		return fmt.Sprintf("the pods are unknown: %s %s could not be read", strings.ToLower(s.Kind), s.Name)
 	case check.PullSecretMissing:
 		return fmt.Sprintf("image pull secret %s does not exist%s: the pods cannot pull private images", s.Name, inNamespace(v, s.Kind))
 	case check.ResourceQuotaSmall, check.ResourceQuotaInUse:
@@ -233,7 +237,7 @@ func stepMessage(v *check.Verdict, s *check.Step) string {
 
 // inNamespace names the namespace where a kind of object lives in one.
 func inNamespace(v *check.Verdict, kind string) string {
-	if kind == kinds.RuntimeClass.Kind {
+	if kind == kinds.RuntimeClass.Kind || kind == kinds.ClusterTrainingRuntime.Kind {
 		return ""
 	}
 	return " in namespace " + v.Job.Namespace

@@ -117,6 +117,9 @@ func undecidable(v *check.Verdict) string {
 	if failed := v.FailedReads(); len(failed) > 0 {
 		return strings.Join(failed, " and ") + " could not be read"
 	}
+	if v.Detail == check.RuntimeUnread {
+		return "the runtime with its pods could not be read"
+	}
 	r, _ := v.UnreadKind()
 	why, team := whyUnread(v, r), v.Job.QueueName()
 	switch v.Quota.Detail {

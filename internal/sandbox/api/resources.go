@@ -148,6 +148,11 @@ func table() []*resource {
 			}
 			out = append(out, r)
 		}
+		if j.Runtime != nil {
+			for _, r := range j.Runtime.Kinds {
+				out = append(out, custom(r))
+			}
+		}
 	}
 	for _, r := range out {
 		if r.Kind == "Pod" || r.Kind == "Service" || r.Kind == "Job" {

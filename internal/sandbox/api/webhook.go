@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
@@ -50,6 +51,11 @@ func hold(j kinds.Job, m map[string]any, queue string) {
 	switch {
 	case len(j.SuspendPath) > 0:
 		object.Set(m, true, j.SuspendPath...)
+		if j.Runtime != nil {
+			patches := object.List(m, "spec", "runtimePatches")
+			object.Set(m, append(patches, map[string]any{"manager": kinds.KueueManager,
+				"trainingRuntimeSpec": map[string]any{"template": map[string]any{"spec": map[string]any{}}}}), "spec", "runtimePatches")
+		}
 	case j.Itself:
 		object.Gate(m)
 	case j.OnePod: // Kueue governs the pods, so they get the labels
@@ -105,6 +111,9 @@ func checkPolicy(ctx context.Context, st *store.Store, r *resource, old *store.O
 }
 
 func checkJob(ctx context.Context, st *store.Store, r *resource, old *store.Object, m map[string]any, raw []byte) error {
+	if err := checkRuntime(st, r, old, m); err != nil {
+		return err
+	}
 	var err error
 	if old == nil {
 		err = admission.Validate(ctx, raw)
@@ -115,6 +124,23 @@ func checkJob(ctx context.Context, st *store.Store, r *resource, old *store.Obje
 		return nil // the scheduler reports objects that it cannot use
 	}
 	return denied(r, errors.New(strings.TrimPrefix(err.Error(), admission.ErrRefused.Error()+": ")))
+}
+
+// checkRuntime refuses a job whose runtime does not exist, as its operator's webhook does.
+func checkRuntime(st *store.Store, r *resource, old *store.Object, m map[string]any) error {
+	k, _ := kinds.JobFor(r.GroupVersion(), r.Kind)
+	if k.Runtime == nil || old != nil {
+		return nil
+	}
+	ref, named := k.RuntimeOf(m)
+	path := strings.Join(k.Runtime.Ref, ".")
+	switch {
+	case !named:
+		return apierrors.NewInvalid(r.groupKind(), object.Text(m, "metadata", "name"), field.ErrorList{field.Required(field.NewPath(path), "")})
+	case st.Get(ref.FullName(), ref.Namespace, ref.Name) == nil:
+		return denied(r, fmt.Errorf("%s: Invalid value: %s %q not found: the runtime must be created before the %s", path, ref.Kind, ref.Name, r.Kind))
+	}
+	return nil
 }
 
 // denied returns the answer of an API server to a request that a webhook of Kueue refuses.

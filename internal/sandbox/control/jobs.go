@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds/trainruntime"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/object"
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox/store"
 )
@@ -18,9 +19,25 @@ type job struct {
 	o    *store.Object
 	// held: the kind has no suspend field, and Kueue has not admitted the job.
 	held bool
+	// child is what the operator makes of the job and its runtime, for kinds with one.
+	child map[string]any
 }
 
-func (j job) m() map[string]any { return j.o.Map() }
+// m returns the object, with the child of a kind with a runtime.
+func (j job) m() map[string]any {
+	if j.child == nil {
+		return j.o.Map()
+	}
+	return kinds.WithChild(j.o.Map(), j.child)
+}
+
+// raw returns the object's JSON, with the child of a kind with a runtime.
+func (j job) raw() ([]byte, error) {
+	if j.child == nil {
+		return j.o.Raw, nil
+	}
+	return store.Encode(j.m())
+}
 
 func (j job) governed() bool { return j.o.Labels[kinds.QueueLabel] != "" }
 
@@ -52,6 +69,9 @@ func (s *sim) jobs() []job {
 
 func (s *sim) job(k kinds.Job, o *store.Object) job {
 	j := job{kind: k, o: o}
+	if k.Runtime != nil {
+		j.child = s.child(k, o)
+	}
 	switch {
 	case len(k.SuspendPath) > 0:
 	case k.Itself:
@@ -61,6 +81,21 @@ func (s *sim) job(k kinds.Job, o *store.Object) job {
 		j.held = w == nil || !object.True(w.Map(), "Admitted")
 	}
 	return j
+}
+
+// child returns what the operator makes of a job and its runtime, nil as long as there is
+// no runtime.
+func (s *sim) child(k kinds.Job, o *store.Object) map[string]any {
+	with, _, err := trainruntime.With(k, o.Map(), func(ref kinds.Reference) map[string]any {
+		if found := s.st.Get(ref.FullName(), ref.Namespace, ref.Name); found != nil {
+			return found.Map()
+		}
+		return nil
+	})
+	if err != nil && s.event(o, "Warning", k.Kind+"ResourcesCreationFailed", err.Error()) {
+		s.warnf("%s %s/%s has no pods: %v", k.Kind, o.Namespace, o.Name, err)
+	}
+	return kinds.ChildOf(with)
 }
 
 // workloadOf returns a job's workload, or nil.
@@ -136,7 +171,11 @@ func (s *sim) workloadFor(ctx context.Context, j job) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := admission.WorkloadFor(ctx, j.o.Raw, e.Lookup())
+	raw, err := j.raw()
+	if err != nil {
+		return nil, err
+	}
+	w, err := admission.WorkloadFor(ctx, raw, e.Lookup())
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +250,10 @@ func (s *sim) stop(ctx context.Context, j job, w *store.Object, why string) (job
 	if err != nil {
 		return j, err
 	}
-	raw, err := admission.SuspendJob(ctx, j.o.Raw, wl)
+	raw, err := j.raw()
+	if err == nil {
+		raw, err = admission.SuspendJob(ctx, raw, wl)
+	}
 	var m map[string]any
 	if err == nil {
 		m, err = decodeMap([]byte(raw))
@@ -244,7 +286,10 @@ func (s *sim) start(ctx context.Context, j job, w *store.Object) (job, error) {
 	if err != nil {
 		return j, err
 	}
-	raw, err := admission.StartJob(ctx, j.o.Raw, wl, e.Lookup())
+	raw, err := j.raw()
+	if err == nil {
+		raw, err = admission.StartJob(ctx, raw, wl, e.Lookup())
+	}
 	if err != nil {
 		if s.event(j.o, "Warning", "FailedToStart", err.Error()) {
 			s.warnf("%s does not start: %v", j.what(), err)

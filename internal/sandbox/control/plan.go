@@ -21,7 +21,8 @@ type podPlan struct {
 // the kind's operator sets. m is the object with the templates to use.
 func plan(j job, m map[string]any) []podPlan {
 	var out []podPlan
-	for _, p := range j.kind.Parts(m) {
+	kind, m := j.kind.Whole(m)
+	for _, p := range kind.Parts(m) {
 		for i := range p.Replicas {
 			w := podPlan{role: p.Name, template: p.Template, labels: map[string]string{}}
 			if j.kind.PodLabel != "" {

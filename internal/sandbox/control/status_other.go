@@ -134,6 +134,10 @@ func (s *sim) rayClusterFinished(m map[string]any) string {
 // jobSetStatus writes the status of the JobSet controller.
 func (s *sim) jobSetStatus(j job, m map[string]any, t tally) {
 	status := object.Child(m, "status")
+	if j.kind.Runtime != nil {
+		s.trainJobStatus(j, m, t)
+		return
+	}
 	status["restarts"] = int64(0)
 	if j.suspended() {
 		s.condition(status, "Suspended", "True", "SuspendedJobs", "jobset is suspended")
@@ -145,8 +149,9 @@ func (s *sim) jobSetStatus(j job, m map[string]any, t tally) {
 
 func replicatedJobs(j job, t tally) []any {
 	var out []any
+	_, whole := j.kind.Whole(j.m())
 	for _, name := range t.order {
-		c, pods := t.roles[name], kinds.JobSetPods(j.m(), name)
+		c, pods := t.roles[name], kinds.JobSetPods(whole, name)
 		jobs := c.wanted / pods
 		r := map[string]any{"name": name, "ready": int64(0), "active": int64(0), "succeeded": c.succeeded / pods, "failed": c.failed, "suspended": int64(0)}
 		switch {
@@ -160,8 +165,29 @@ func replicatedJobs(j job, t tally) []any {
 	return out
 }
 
+// trainJobStatus writes the status of Kubeflow Trainer (v2.2): no condition tells that a
+// job runs, only the counts of its jobs do.
+func (s *sim) trainJobStatus(j job, m map[string]any, t tally) {
+	status := object.Child(m, "status")
+	if j.suspended() {
+		s.condition(status, "Suspended", "True", "Suspended", "TrainJob is suspended")
+	} else if object.True(m, "Suspended") {
+		s.condition(status, "Suspended", "False", "Resumed", "TrainJob is resumed")
+	}
+	status["jobsStatus"] = replicatedJobs(j, t)
+}
+
 func (s *sim) jobSetFinished(j job, m map[string]any, t tally, result string) string {
 	status := object.Child(m, "status")
+	if j.kind.Runtime != nil {
+		status["jobsStatus"] = replicatedJobs(j, t)
+		if result == "Failed" {
+			s.condition(status, "Failed", "True", "FailedJobs", "jobset failed due to one or more job failures")
+			return "jobset failed due to one or more job failures"
+		}
+		s.condition(status, "Complete", "True", "AllJobsCompleted", "jobset completed successfully")
+		return "jobset completed successfully"
+	}
 	status["replicatedJobsStatus"] = replicatedJobs(j, t)
 	if result == "Failed" {
 		status["terminalState"] = "Failed"

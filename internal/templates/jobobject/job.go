@@ -50,6 +50,29 @@ func Main(objects []map[string]any) (job *View, at int, all []int) {
 	return job, all[0], all
 }
 
+// Unfold prepares objects for changes of their pods (kinds.Job.Unfold).
+func Unfold(objects []map[string]any) {
+	for _, o := range objects {
+		if j, ok := Of(o); ok {
+			j.Kind.Unfold(o)
+		}
+	}
+}
+
+// Fold puts the changes of the pods of unfolded objects into the objects.
+func Fold(objects []map[string]any) error {
+	for _, o := range objects {
+		j, ok := Of(o)
+		if !ok {
+			continue
+		}
+		if err := j.Kind.Fold(o); err != nil {
+			return errs.Wrap(err, "the settings do not fit this "+j.Kind.Kind).WithCode(errs.Usage)
+		}
+	}
+	return nil
+}
+
 // IsKind reports whether the job is of one of the kinds.
 func (j *View) IsKind(k ...kinds.Job) bool {
 	return slices.ContainsFunc(k, func(k kinds.Job) bool { return k.Kind == j.Kind.Kind && k.Group == j.Kind.Group })
@@ -61,8 +84,9 @@ func (j *View) Spec() map[string]any { return Child(j.Object, "spec") }
 // Roles returns the job's roles in a stable order.
 func (j *View) Roles() []Role {
 	var out []Role
-	for _, r := range j.Kind.Roles {
-		each(j.Object, r.Path, "", manifest.Location{}, func(key string, at manifest.Location, part map[string]any) {
+	kind, whole := j.Kind.Whole(j.Object)
+	for _, r := range kind.Roles {
+		each(whole, r.Path, "", manifest.Location{}, func(key string, at manifest.Location, part map[string]any) {
 			name := r.Name
 			if name == "" {
 				name = key
@@ -78,8 +102,12 @@ func (j *View) Roles() []Role {
 			for _, key := range append(slices.Clone(r.Template), "spec") {
 				pod = pod.Field(key)
 			}
-			out = append(out, Role{Name: name, Part: part, Row: r, Template: template, At: at.Path, PodAt: pod.Path,
-				Trains: name != "head" && (name != "Launcher" || Inner(j.Object, "spec")["runLauncherAsWorker"] == true)})
+			role := Role{Name: name, Part: part, Row: r, Template: template, At: at.Path, PodAt: pod.Path}
+			if j.Kind.Runtime != nil { // places in the child are not in the manifest
+				role.At, role.PodAt = "spec", "spec.trainer"
+			}
+			role.Trains = name != "head" && (name != "Launcher" || Inner(j.Object, "spec")["runLauncherAsWorker"] == true)
+			out = append(out, role)
 		})
 	}
 	return out

@@ -28,6 +28,9 @@ func InjectLabels(obj map[string]any, labels map[string]string) {
 			put(inner)
 		}
 	}
+	if job, ok := Of(obj); ok && job.Kind.Runtime != nil {
+		return // the labels of its pods come from its runtime, and Kueue adds its own
+	}
 	for _, pods := range PodTemplates(obj) {
 		put(pods.Template)
 	}
@@ -37,20 +40,22 @@ func InjectLabels(obj map[string]any, labels map[string]string) {
 type PodTemplate struct {
 	Role, At string
 	Template map[string]any
+	// Inherits: a runtime has what the template does not say.
+	Inherits bool
 }
 
 // PodTemplates returns the pod templates in an object.
 func PodTemplates(obj map[string]any) (out []PodTemplate) {
 	if job, ok := Of(obj); ok {
 		for _, r := range job.Roles() {
-			out = append(out, PodTemplate{r.Name, strings.TrimSuffix(r.PodAt, ".spec"), r.Template})
+			out = append(out, PodTemplate{r.Name, strings.TrimSuffix(r.PodAt, ".spec"), r.Template, job.Kind.Runtime != nil})
 		}
 		return out
 	}
 	g, _ := governed(obj)
 	for _, path := range g.Templates {
 		each(obj, path, "", manifest.Location{}, func(_ string, at manifest.Location, t map[string]any) {
-			out = append(out, PodTemplate{"", at.Path, t})
+			out = append(out, PodTemplate{"", at.Path, t, false})
 		})
 	}
 	return out

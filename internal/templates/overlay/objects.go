@@ -1,6 +1,8 @@
 package overlay
 
 import (
+	"slices"
+
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
@@ -17,7 +19,7 @@ func (s *job) applyObjects(objects []map[string]any) {
 	queued := false
 	for _, o := range objects {
 		switch meta := jobobject.Child(o, "metadata"); {
-		case s.Namespace != "" && !clusterScoped[manifest.TextOf(o["kind"])]:
+		case s.Namespace != "" && !isClusterScoped(o):
 			meta["namespace"] = s.Namespace
 		case isNamespaceParam(manifest.TextOf(meta["namespace"])):
 			delete(meta, "namespace") // nobody says it, so it is the cluster's to say
@@ -30,6 +32,13 @@ func (s *job) applyObjects(objects []map[string]any) {
 	if s.Queue != "" && !s.QueueChosen && !queued {
 		s.Notef("%s is not applied: Kueue queues no object of the manifest", setting.Queue)
 	}
+}
+
+func isClusterScoped(o map[string]any) bool {
+	kind, group := manifest.TextOf(o["kind"]), manifest.GroupOf(manifest.TextOf(o["apiVersion"]))
+	return clusterScoped[kind] || slices.ContainsFunc(kinds.All(), func(r kinds.Resource) bool {
+		return r.Kind == kind && r.Group == group && !r.Namespaced
+	})
 }
 
 func isNamespaceParam(text string) bool {

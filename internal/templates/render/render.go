@@ -68,12 +68,16 @@ func objectsOf(t *parse.Template, s *resolve.Plan, params map[string]any) (r Res
 	if err != nil {
 		return Result{}, nil, err
 	}
+	jobobject.Unfold(objects)
 	if job != nil {
 		if err := overlay.Job(s, job); err != nil {
 			return Result{}, nil, err
 		}
 	}
 	overlay.Objects(s, objects)
+	if err := jobobject.Fold(objects); err != nil {
+		return Result{}, nil, err
+	}
 	if len(t.Text) > manifest.MaxObject {
 		noteSizes(s, objects)
 	}
@@ -172,7 +176,7 @@ func result(s *resolve.Plan, objects []map[string]any, job int) Result {
 		if s.HasType && s.Type.Accelerators > 0 && s.Devices.N == 0 {
 			s.Notef("the job requests no accelerators on %s", s.NodeType)
 		}
-		if !s.Sized && s.Devices.N == 0 && asksNothing(view) {
+		if !s.Sized && view.Kind.Runtime == nil && s.Devices.N == 0 && asksNothing(view) {
 			s.Notef("the job requests no accelerators; set %s or %s to request some", setting.InstanceType, setting.Accelerators)
 		}
 	}

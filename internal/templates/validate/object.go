@@ -63,10 +63,10 @@ func (f *Faults) checkObject(o map[string]any, alone bool) {
 	for _, pods := range jobobject.PodTemplates(o) {
 		of := cmp.Or(pods.Role, what)
 		f.checkMeta("pods of "+of, manifest.JoinPath(pods.At, "metadata"), jobobject.Inner(pods.Template, "metadata"))
-		f.checkPod(of, manifest.JoinPath(pods.At, "spec"), jobobject.Inner(pods.Template, "spec"))
+		f.checkPod(of, manifest.JoinPath(pods.At, "spec"), jobobject.Inner(pods.Template, "spec"), pods.Inherits)
 	}
 	if kind == "Pod" && manifest.TextOf(o["apiVersion"]) == "v1" {
-		f.checkPod(what, "spec", jobobject.Inner(o, "spec"))
+		f.checkPod(what, "spec", jobobject.Inner(o, "spec"), false)
 	}
 }
 
@@ -95,7 +95,7 @@ func (f *Faults) checkLabels(what, at string, labels map[string]any) {
 
 // checkPod validates the containers of a pod, and the node labels that it asks for.
 // of is the role or the object whose pod it is.
-func (f *Faults) checkPod(of, at string, pod map[string]any) {
+func (f *Faults) checkPod(of, at string, pod map[string]any, inherits bool) {
 	f.checkLabels("nodeSelector of "+of, manifest.JoinPath(at, "nodeSelector"), jobobject.Inner(pod, "nodeSelector"))
 	if all, isList := pod["containers"].([]any); len(all) == 0 && (isList || pod["containers"] == nil) {
 		f.add(manifest.JoinPath(at, "containers"), errs.Usagef("%s has no containers", of))
@@ -126,15 +126,17 @@ func (f *Faults) checkPod(of, at string, pod map[string]any) {
 				f.add(manifest.JoinPath(path, "name"), errs.Usagef("two containers of %s are named %s", of, name))
 			}
 			seen[name] = true
-			f.checkContainer(path, list == "containers", of, c)
+			f.checkContainer(path, list == "containers", inherits, of, c)
 		}
 	}
 }
 
 // checkContainer validates what a container runs and requests. works: it is not an init container.
-func (f *Faults) checkContainer(at string, works bool, of string, c map[string]any) {
+// inherits: a runtime has what is not said here.
+func (f *Faults) checkContainer(at string, works, inherits bool, of string, c map[string]any) {
 	name := manifest.TextOf(c["name"])
 	switch image := manifest.TextOf(c["image"]); {
+	case image == "" && inherits:
 	case image == "":
 		e := errs.Usagef("container %s of %s has no image", name, of)
 		if works {
