@@ -16,11 +16,11 @@ func (o Outcome) OK() bool { return o.Code == "" }
 
 // The most nodes that one request takes.
 const (
-	MostReboot = 25
-	MostDelete = 99
-	MostCheck  = 500
-	// MostAdd is how many nodes one request adds to a group.
-	MostAdd = 50
+	MaxReboot = 25
+	MaxDelete = 99
+	MaxCheck  = 500
+	// MaxAdd is how many nodes one request adds to a group.
+	MaxAdd = 50
 )
 
 // Batches cuts a list into parts of at most size elements.

@@ -141,8 +141,8 @@ type JobFault struct {
 	Node, Pod string
 }
 
-// Losing are the nodes that HyperPod has marked for replacement or a reboot.
-func (r Resilience) Losing() []NodeHealth {
+// AwaitingRepair are the nodes that HyperPod has marked for replacement or a reboot.
+func (r Resilience) AwaitingRepair() []NodeHealth {
 	for i, h := range r.Bad {
 		if h.Pending == "" {
 			return r.Bad[:i]

@@ -78,7 +78,7 @@ func TestResilience(t *testing.T) {
 	nodes := []state.Node{faulty("a", "Unschedulable", faultTime.Add(-time.Hour)), faulty("b", kinds.NodePendingReplacement, faultTime), faulty("c", kinds.NodePendingReplacement, faultTime), node("d", "True")}
 	pods := []state.Pod{pod("p0", "a", "Running", faultTime.Add(-time.Minute)), pod("p1", "b", "Running", faultTime.Add(-time.Minute)), pod("p2", "d", "Running", faultTime), pod("p3", "", "Pending", faultTime)}
 	r := ResilienceOf(job, nil, pods, nodes)
-	if r.Nodes != 3 || len(r.Bad) != 2 || r.Bad[0].Node != "b" || len(r.Losing()) != 1 || r.Last != (JobFault{NodeFault: NodeFault{Time: faultTime, Reason: "XID_79"}, Node: "b"}) {
+	if r.Nodes != 3 || len(r.Bad) != 2 || r.Bad[0].Node != "b" || len(r.AwaitingRepair()) != 1 || r.Last != (JobFault{NodeFault: NodeFault{Time: faultTime, Reason: "XID_79"}, Node: "b"}) {
 		t.Errorf("got %+v", r)
 	}
 	// A fault before the pod came is not the job's; a pod that was lost with its node is.

@@ -7,9 +7,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
-// Lasted returns how long a job has run and how long it waited before, or how long it has been waiting. A
+// RunTimes returns how long a job has run and how long it waited before, or how long it has been waiting. A
 // duration is nil if it is not recorded or does not apply to the state.
-func Lasted(j state.Job, s Status, now time.Time) (ran, waited *time.Duration) {
+func RunTimes(j state.Job, s Status, now time.Time) (ran, waited *time.Duration) {
 	span := func(from, to time.Time) *time.Duration {
 		if from.IsZero() || to.Before(from) {
 			return nil

@@ -36,7 +36,7 @@ func TestLasted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := state.Job{Meta: state.Meta{CreationTimestamp: *at(-60)}, Start: c.start, Completion: c.completion}
-			ran, waited := jobs.Lasted(j, jobs.Status{State: c.state, Since: *c.since}, noon)
+			ran, waited := jobs.RunTimes(j, jobs.Status{State: c.state, Since: *c.since}, noon)
 			if got := text(ran) + " " + text(waited); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}

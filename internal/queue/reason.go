@@ -119,7 +119,7 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		return told // the use of other teams cannot be read
 	}
 	switch {
-	case r.Message != "" && telling(r.Message):
+	case r.Message != "" && informative(r.Message):
 		return is(Other, "", "")
 	case ahead != "":
 		return is(WaitingForOthers, "", ahead)
@@ -287,9 +287,9 @@ func (b *builder) flavorsOf(clusterQueue, resource string) []flavor {
 	return out
 }
 
-// telling reports a message of Kueue's that says more than that it waits, or than
+// informative reports a message of Kueue's that says more than that it waits, or than
 // a shortage of quota that has passed since.
-func telling(message string) bool {
+func informative(message string) bool {
 	for _, s := range []string{"insufficient unused quota", "insufficient quota", "Waiting", "no new capacity"} {
 		if strings.Contains(message, s) {
 			return false

@@ -281,10 +281,10 @@ func TestFindResource(t *testing.T) {
 			t.Errorf("FindResource(%q) = %q", name, got)
 		}
 	}
-	if got := Interesting(all); fmt.Sprint(got) != "[aws.amazon.com/neurondevice nvidia.com/gpu nvidia.com/mig-1g.10gb]" {
-		t.Errorf("Interesting: %v", got)
+	if got := MainResources(all); fmt.Sprint(got) != "[aws.amazon.com/neurondevice nvidia.com/gpu nvidia.com/mig-1g.10gb]" {
+		t.Errorf("MainResources: %v", got)
 	}
-	if got := Interesting([]string{"cpu", "memory", "pods"}); fmt.Sprint(got) != "[cpu memory]" {
-		t.Errorf("Interesting: %v", got)
+	if got := MainResources([]string{"cpu", "memory", "pods"}); fmt.Sprint(got) != "[cpu memory]" {
+		t.Errorf("MainResources: %v", got)
 	}
 }

@@ -27,9 +27,9 @@ func (r *Report) Resources(all bool) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Interesting returns the accelerators among resources, or where there are none,
+// MainResources returns the accelerators among resources, or where there are none,
 // cpu and memory.
-func Interesting(resources []string) []string {
+func MainResources(resources []string) []string {
 	var out []string
 	for _, name := range resources {
 		if kinds.Accelerator(name) {

@@ -210,7 +210,7 @@ func removeTogether(ctx context.Context, c *factory.Cluster, t target) (removed,
 		if err == nil {
 			err = c.Get(ctx, r, t.namespace, ref.Name, &object)
 		}
-		if err == nil && submit.WentWith(object, t.kind.Kind, t.name) {
+		if err == nil && submit.SubmittedWith(object, t.kind.Kind, t.name) {
 			err = c.Delete(ctx, r, t.namespace, ref.Name, kube.DeleteOptions{Propagation: "Background", UID: kinds.Text(object, "metadata", "uid")})
 		} else if err == nil {
 			continue // it belongs to another job by now

@@ -105,7 +105,7 @@ func (r report) answer(w *writer, s jobs.Status, health jobs.Resilience) {
 	if why := jobtext.Why(s); why != "" && s.State != jobs.Running && s.State != jobs.Succeeded {
 		text += ": " + why
 	}
-	if losing := jobtext.Losing(health); losing != "" && !s.State.Finished() {
+	if losing := jobtext.AwaitingRepair(health); losing != "" && !s.State.Finished() {
 		text += "; " + losing
 	}
 	w.line(output.Strong, text)

@@ -268,7 +268,7 @@ func (o *Options) pick(all, some []string) ([]string, error) {
 	case o.AllResources:
 		return some, nil
 	case len(o.Resources) == 0:
-		return quota.Interesting(some), nil
+		return quota.MainResources(some), nil
 	}
 	var out []string
 	for _, name := range o.Resources {

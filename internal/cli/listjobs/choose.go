@@ -37,7 +37,7 @@ func (o *Options) wanted(r row, now time.Time) bool {
 // sortRows sorts by namespace and name, or as by says.
 func sortRows(rows []row, by string, now time.Time) {
 	lasted := func(r row, waited bool) time.Duration {
-		run, wait := jobs.Lasted(r.job, r.status, now)
+		run, wait := jobs.RunTimes(r.job, r.status, now)
 		if waited {
 			run = wait
 		}

@@ -146,7 +146,7 @@ func Run(ctx context.Context, o *Options) error {
 			code := errs.ExitOf(err)
 			return code == errs.NotFound || code == errs.Denied || code == errs.Usage
 		},
-		Tell:  o.teller(ctx, target),
+		Tell:  o.printer(ctx, target),
 		After: time.After,
 	})
 	var listen *forward.ListenError
@@ -159,8 +159,8 @@ func Run(ctx context.Context, o *Options) error {
 	return err
 }
 
-// teller returns the function that reports events.
-func (o *Options) teller(ctx context.Context, target podflags.Target) func(forward.Event) {
+// printer returns the function that reports events.
+func (o *Options) printer(ctx context.Context, target podflags.Target) func(forward.Event) {
 	f := o.Factory
 	opened := false
 	return func(e forward.Event) {

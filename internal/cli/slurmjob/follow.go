@@ -52,12 +52,12 @@ func Follow(ctx context.Context, c *client.Client, j Job, now func() time.Time, 
 				j, failures = next, 0
 				break
 			}
-			if failures++; ctx.Err() != nil || failures > MostFailures || !Passing(err) {
+			if failures++; ctx.Err() != nil || failures > MostFailures || !Temporary(err) {
 				return err
 			}
 		}
 	}
 }
 
-// Passing reports an error that may pass.
-func Passing(err error) bool { return client.Is(err, client.Down) || client.Is(err, client.TimedOut) }
+// Temporary reports an error that may pass.
+func Temporary(err error) bool { return client.Is(err, client.Down) || client.Is(err, client.TimedOut) }

@@ -54,11 +54,11 @@ func (r *run) startReading(ctx context.Context, namespace string, limit time.Dur
 
 // foresees reports whether the run checks the admission of a job that it submits: where somebody can see or use the answer.
 func (r *run) foresees() bool {
-	return r.options.DryRun == factory.DryRunNone && r.cluster != nil && r.cluster.Snapshot == nil && (!r.factory.Global.Quiet || r.asks())
+	return r.options.DryRun == factory.DryRunNone && r.cluster != nil && r.cluster.Snapshot == nil && (!r.factory.Global.Quiet || r.prompts())
 }
 
-// asks reports whether the run can prompt for confirmation.
-func (r *run) asks() bool {
+// prompts reports whether the run can prompt for confirmation.
+func (r *run) prompts() bool {
 	return r.factory.CanAsk() && !r.options.Yes && r.factory.Config.Confirm != config.ConfirmNever
 }
 
@@ -113,7 +113,7 @@ func (r *run) facts(ctx, limited context.Context, j job) (*prerequisite.Found, e
 	return found, err
 }
 
-// judge asks the admission check about a job.
+// judge prompts the admission check about a job.
 func judge(ctx context.Context, in *inputs.Inputs, q check.Request) (*check.Verdict, error) {
 	c, err := check.New(ctx, in)
 	if err != nil {
@@ -134,16 +134,16 @@ func jobOf(j job) inputs.Job {
 func (r *run) confirmed(ctx context.Context, v *check.Verdict) (bool, error) {
 	question := ""
 	switch {
-	case v == nil || !r.asks():
+	case v == nil || !r.prompts():
 	case v.Verdict == check.Admitted && len(v.Quota.Preempts) > 0:
-		question = verdict.AsksToPreempt(v, words.Age)
+		question = verdict.PreemptionQuestion(v, words.Age)
 	case v.Verdict == check.Never && r.factory.Config.Confirm != config.ConfirmPreempt:
-		question = verdict.AsksToWaste(v)
+		question = verdict.NeverRunsQuestion(v)
 	}
 	return r.agreed(ctx, question)
 }
 
-// agreed asks a question; "" needs no answer.
+// agreed prompts a question; "" needs no answer.
 func (r *run) agreed(ctx context.Context, question string) (bool, error) {
 	if question == "" {
 		return true, nil

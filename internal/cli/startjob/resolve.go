@@ -19,8 +19,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
-// askCluster fills in what the user left open: namespace, what nodes offer, queue and priority.
-func (r *run) askCluster(ctx context.Context, t *parse.Template, s settings) (values.Values, error) {
+// fromCluster fills in what the user left open: namespace, what nodes offer, queue and priority.
+func (r *run) fromCluster(ctx context.Context, t *parse.Template, s settings) (values.Values, error) {
 	ns, err := r.inNamespace(ctx, r.cluster, s.namespace, jobKind(t).Resource)
 	if err != nil {
 		return s.Values, err
@@ -39,17 +39,17 @@ func (r *run) askCluster(ctx context.Context, t *parse.Template, s settings) (va
 	if note := resumeNote(s.AutoResume, ns.Name); note != "" {
 		r.factory.Notef("note: %s", note)
 	}
-	if err := r.askNodes(ctx, ns, &s.Values); err != nil {
+	if err := r.fromNodes(ctx, ns, &s.Values); err != nil {
 		return s.Values, err
 	}
 	if s.scheduler == sageMaker && !ns.Managed {
 		return s.Values, errs.New("cannot use --scheduler-type SageMaker", fmt.Sprintf("namespace %s has no team quota from SageMaker", ns.Name)).
 			Suggest(errs.Option("--scheduler-type", kueueQueue), errs.Option("--scheduler-type", noScheduler)).WithAdvice("leave --scheduler-type out, or choose another")
 	}
-	if err := r.askQueue(ctx, ns, t, &s); err != nil {
+	if err := r.chooseQueue(ctx, ns, t, &s); err != nil {
 		return s.Values, err
 	}
-	return s.Values, r.askPriority(ctx, t, &s)
+	return s.Values, r.choosePriority(ctx, t, &s)
 }
 
 // inNamespace resolves the namespace once: a team's template is read from it before the job is rendered.
@@ -64,8 +64,8 @@ func (r *run) inNamespace(ctx context.Context, c *factory.Cluster, name string, 
 	return ns, err
 }
 
-// askQueue sets the LocalQueue of the job.
-func (r *run) askQueue(ctx context.Context, ns discovery.NamespaceChoice, t *parse.Template, s *settings) error {
+// chooseQueue sets the LocalQueue of the job.
+func (r *run) chooseQueue(ctx context.Context, ns discovery.NamespaceChoice, t *parse.Template, s *settings) error {
 	if s.scheduler == noScheduler {
 		return nil
 	}
@@ -83,8 +83,8 @@ func (r *run) askQueue(ctx context.Context, ns discovery.NamespaceChoice, t *par
 	return nil
 }
 
-// askPriority sets the priority class of the job: Kueue's, or the pods' where Kueue does not queue the job.
-func (r *run) askPriority(ctx context.Context, t *parse.Template, s *settings) error {
+// choosePriority sets the priority class of the job: Kueue's, or the pods' where Kueue does not queue the job.
+func (r *run) choosePriority(ctx context.Context, t *parse.Template, s *settings) error {
 	if s.scheduler == noScheduler || s.scheduler == kueueQueue && s.priority != "" && s.Queue == "" {
 		s.PodPriorityClass = s.priority
 		return nil
@@ -143,11 +143,11 @@ func resumeNote(on bool, namespace string) string {
 	return "HyperPod resumes jobs only in the namespace kubeflow and in namespaces that begin with hyperpod, not in " + namespace
 }
 
-// askNodes reads nodes in two cases only. An instance type newer than the table is accepted if the cluster has a node of
+// fromNodes reads nodes in two cases only. An instance type newer than the table is accepted if the cluster has a node of
 // it, with what that node offers. And in a namespace without a team quota the cluster may not be a HyperPod cluster: then
 // no node has a health label, and the affinity of the templates to healthy nodes would keep the job pending for ever. A
 // user without permission to list nodes gets what the table and the template state.
-func (r *run) askNodes(ctx context.Context, ns discovery.NamespaceChoice, v *values.Values) error {
+func (r *run) fromNodes(ctx context.Context, ns discovery.NamespaceChoice, v *values.Values) error {
 	if _, known := instances.Lookup(v.InstanceType); !known && v.InstanceType != "" {
 		nodes, err := nodesWith(ctx, r.cluster, kinds.InstanceTypeLabel+"="+instances.Full(v.InstanceType))
 		if err != nil {

@@ -154,7 +154,7 @@ func (r *run) resolve(ctx context.Context, t *parse.Template, s settings) (value
 	switch {
 	case err == nil:
 		r.cluster = c
-		return r.askCluster(ctx, t, s)
+		return r.fromCluster(ctx, t, s)
 	case r.options.DryRun != factory.DryRunClient || !errors.Is(err, kube.ErrNoCluster):
 		return s.Values, err
 	}

@@ -193,7 +193,7 @@ func (r *run) startAll(ctx context.Context, s *series, missing []*swept, said *s
 			return err
 		}
 	}
-	r.saySweep(said)
+	r.reportSweep(said)
 	return nil
 }
 

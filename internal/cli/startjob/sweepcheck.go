@@ -160,18 +160,18 @@ func (r *run) foreseeSweep(ctx context.Context, s *series, list []*swept, exist,
 
 // confirmedSweep is confirmed for the jobs of a sweep: one question for all.
 func (r *run) confirmedSweep(ctx context.Context, a *sweepAnswer) (bool, error) {
-	if a == nil || !r.asks() {
+	if a == nil || !r.prompts() {
 		return true, nil
 	}
-	question := a.AsksToPreempt()
+	question := a.PreemptionQuestion()
 	if question == "" && r.factory.Config.Confirm != config.ConfirmPreempt {
-		question = a.AsksToWaste()
+		question = a.NeverRunsQuestion()
 	}
 	return r.agreed(ctx, question)
 }
 
-// saySweep reports what becomes of the jobs that were submitted.
-func (r *run) saySweep(a *sweepAnswer) {
+// reportSweep reports what becomes of the jobs that were submitted.
+func (r *run) reportSweep(a *sweepAnswer) {
 	if a != nil && a.Verdict != check.Unknown {
 		r.factory.Notef("sweep %s: %s", a.Sweep, a.Summary)
 	}

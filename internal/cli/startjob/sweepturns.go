@@ -44,7 +44,7 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, said
 			active[kinds.Text(objects[j.Job], "metadata", "uid")] = true
 			made = append(made, objects...)
 			if created++; created == min(r.options.MaxParallel, len(missing)) {
-				progress.Above(func() { r.saySweep(said) })
+				progress.Above(func() { r.reportSweep(said) })
 			}
 		}
 		if created == len(missing) {

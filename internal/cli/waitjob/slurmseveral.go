@@ -142,7 +142,7 @@ func (o *Options) pollSlurm(ctx context.Context, c *client.Client, all []wait.En
 				failures = 0
 				o.saw(e, j)
 			case errors.Is(context.Cause(waiting), errOver):
-			case slurmjob.Passing(err) && failures < slurmjob.MostFailures:
+			case slurmjob.Temporary(err) && failures < slurmjob.MostFailures:
 				failures++
 			default:
 				return err

@@ -232,7 +232,7 @@ func Until(ctx context.Context, f *factory.Factory, c *factory.Cluster, r wait.R
 		progress.Above(print)
 	}
 	r.Missing = func(m []state.Missing) { above(func() { f.Missing(m) }) }
-	h := newHopeless(explained(f, c, r), func(text string) {
+	h := newObstacle(explained(f, c, r), func(text string) {
 		above(func() { _, _ = io.WriteString(f.IO.Err, output.SafeLines(text)+"\n") })
 	})
 	if !f.Global.Quiet {

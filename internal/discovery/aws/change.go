@@ -82,12 +82,12 @@ func (c *Client) explainChange(ctx context.Context, what, action, name string, e
 // It returns what became of each node, in the order given, up to the first request that
 // failed as a whole.
 func (c *Client) Repair(ctx context.Context, cluster string, r clusters.Repair, nodes []string) ([]clusters.Outcome, error) {
-	operation, most := "BatchRebootClusterNodes", clusters.MostReboot
+	operation, most := "BatchRebootClusterNodes", clusters.MaxReboot
 	switch r {
 	case clusters.Replace:
 		operation = "BatchReplaceClusterNodes"
 	case clusters.Delete:
-		operation, most = "BatchDeleteClusterNodes", clusters.MostDelete
+		operation, most = "BatchDeleteClusterNodes", clusters.MaxDelete
 	}
 	var out []clusters.Outcome
 	for _, batch := range clusters.Batches(nodes, most) {
@@ -125,7 +125,7 @@ func (c *Client) CheckNodes(ctx context.Context, cluster string, groups map[stri
 		if len(ids) == 0 {
 			configurations = append(configurations, Document{"InstanceGroupName": name, "DeepHealthChecks": checks})
 		}
-		for _, batch := range clusters.Batches(ids, clusters.MostCheck) {
+		for _, batch := range clusters.Batches(ids, clusters.MaxCheck) {
 			configurations = append(configurations, Document{"InstanceGroupName": name, "InstanceIds": batch, "DeepHealthChecks": checks})
 		}
 	}
@@ -137,7 +137,7 @@ func (c *Client) CheckNodes(ctx context.Context, cluster string, groups map[stri
 func (c *Client) AddNodes(ctx context.Context, cluster, group string, count int) ([]clusters.Outcome, error) {
 	var out []clusters.Outcome
 	for count > 0 {
-		n := min(count, clusters.MostAdd)
+		n := min(count, clusters.MaxAdd)
 		count -= n
 		var answer struct {
 			Successful []struct{ NodeLogicalId string }

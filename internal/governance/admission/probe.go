@@ -168,8 +168,8 @@ func (e *Engine) notQueued(w *kueue.Workload) (Decision, bool) {
 	return Decision{}, false
 }
 
-// Hopeless reports a reason that waiting does not remove: Never instead of Waits.
-func Hopeless(reason string) bool { return outcomeFor(reason) == Never }
+// NeverAdmitted reports a reason that waiting does not remove: Never instead of Waits.
+func NeverAdmitted(reason string) bool { return outcomeFor(reason) == Never }
 
 // outcomeFor says whether a reason can go away by waiting. A placement that fails
 // is checked by Kueue against nodes without any workload, so it cannot.

@@ -78,7 +78,7 @@ func TestLendThree(t *testing.T) {
 	if len(b) != 1 || b[0].Amount != 3 || len(b[0].Lenders) != 1 || b[0].Lenders[0] != (check.Lender{Team: "a", ClusterQueue: "a", Amount: 3}) {
 		t.Errorf("borrowed %+v", b)
 	}
-	if tb := v.Quota.TakeBack; tb == nil || !tb.Possible || len(tb.Lenders) != 1 || tb.Lenders[0] != (check.Reclaimer{Team: "a", ClusterQueue: "a", Policy: "Any"}) {
+	if tb := v.Quota.Reclaim; tb == nil || !tb.Possible || len(tb.Lenders) != 1 || tb.Lenders[0] != (check.Reclaimer{Team: "a", ClusterQueue: "a", Policy: "Any"}) {
 		t.Errorf("take back %+v", tb)
 	}
 	l := v.Quota.Resources

@@ -31,7 +31,7 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 	case kueue.WorkloadQuotaReservedReasonSuspended:
 		return c.inactive(lq, cq, v)
 	case kueue.WorkloadQuotaReservedReasonNoMatchingFlavor:
-		for _, name := range asked(d) {
+		for _, name := range requestedNames(d) {
 			if cq != nil && !slices.Contains(covered(cq), name) {
 				return ResourceNotCovered
 			}
@@ -45,7 +45,7 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 	return ""
 }
 
-func asked(d *admission.Decision) []string {
+func requestedNames(d *admission.Decision) []string {
 	var out []string
 	for _, ps := range d.PodSets {
 		for _, r := range ps.Requests {

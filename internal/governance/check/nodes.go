@@ -39,20 +39,20 @@ func (c *Checker) topology(wl *kueue.Workload, d *admission.Decision) *Topology 
 	if d == nil {
 		return nil
 	}
-	asked := t.Level != ""
+	requestedNames := t.Level != ""
 	for _, ps := range d.PodSets {
 		for _, dom := range ps.Domains {
-			asked = true
+			requestedNames = true
 			t.Domains = append(t.Domains, Domain{PodSet: ps.Name, Levels: dom.Levels, Pods: dom.Count})
 		}
 	}
 	if d.Reason == kueue.WorkloadQuotaReservedReasonTopologyPlacementFailed {
-		asked = true
+		requestedNames = true
 		t.Status, t.Message = StatusFailed, d.Message
 	} else if len(t.Domains) == 0 {
 		t.Status = StatusUnknown
 	}
-	if !asked {
+	if !requestedNames {
 		return nil
 	}
 	return t
@@ -152,7 +152,7 @@ func (c *Checker) groups(wl *kueue.Workload, d *admission.Decision) [][]fit.Grou
 	}
 	// undecided pod sets have requests and no flavor.
 	undecided := func(ps *kueue.PodSet) bool {
-		return len(decided[string(ps.Name)]) == 0 && asksFor(ps, nil)
+		return len(decided[string(ps.Name)]) == 0 && requestsAny(ps, nil)
 	}
 	ofDecision := func(ps *kueue.PodSet) []string { return decided[string(ps.Name)] }
 	if d == nil || !slices.ContainsFunc(wl.Spec.PodSets, func(ps kueue.PodSet) bool { return undecided(&ps) }) {
@@ -161,7 +161,7 @@ func (c *Checker) groups(wl *kueue.Workload, d *admission.Decision) [][]fit.Grou
 	var out [][]fit.Group
 	if cq := c.In.ClusterQueue(d.ClusterQueue); cq != nil {
 		for _, g := range cq.Spec.ResourceGroups {
-			takes := func(ps *kueue.PodSet) bool { return undecided(ps) && asksFor(ps, g.CoveredResources) }
+			takes := func(ps *kueue.PodSet) bool { return undecided(ps) && requestsAny(ps, g.CoveredResources) }
 			if !slices.ContainsFunc(wl.Spec.PodSets, func(ps kueue.PodSet) bool { return takes(&ps) }) {
 				continue
 			}
@@ -181,9 +181,9 @@ func (c *Checker) groups(wl *kueue.Workload, d *admission.Decision) [][]fit.Grou
 	return out
 }
 
-// asksFor reports whether a pod set requests one of the resources, or any when names is
+// requestsAny reports whether a pod set requests one of the resources, or any when names is
 // nil.
-func asksFor(ps *kueue.PodSet, names []corev1.ResourceName) bool {
+func requestsAny(ps *kueue.PodSet, names []corev1.ResourceName) bool {
 	for _, c := range ps.Template.Spec.Containers {
 		for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
 			for n, q := range list {

@@ -131,11 +131,11 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 	}
 	used := c.used[cq.Name]
 	unseen := v.Quota.Unseen != nil && v.Quota.Unseen.Tree
-	asked, chosen := map[string]int64{}, map[quota.Key]int64{}
+	requestedNames, chosen := map[string]int64{}, map[quota.Key]int64{}
 	given := map[string]bool{} // resources that got a flavor
 	for _, ps := range d.PodSets {
 		for _, r := range ps.Requests {
-			asked[r.Resource] += r.Value
+			requestedNames[r.Resource] += r.Value
 			if f := ps.Flavors[r.Resource]; f != "" && d.Outcome.Starts() {
 				chosen[quota.Key{Flavor: f, Resource: r.Resource}] += r.Value
 				given[r.Resource] = true
@@ -152,7 +152,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 					continue
 				}
 				k := quota.Key{Flavor: string(f.Name), Resource: name}
-				want := asked[name]
+				want := requestedNames[name]
 				if n, ok := chosen[k]; ok {
 					want = n
 				} else if given[name] {
@@ -252,14 +252,14 @@ func (c *Checker) borrowed(v *Verdict, d *admission.Decision) {
 	if len(q.Borrowed) == 0 {
 		return
 	}
-	q.TakeBack = &TakeBack{Lenders: []Reclaimer{}}
+	q.Reclaim = &Reclaim{Lenders: []Reclaimer{}}
 	for _, cq := range c.In.ClusterQueues {
 		if !lenders[cq.Name] || cq.Spec.Preemption == nil {
 			continue
 		}
 		if p := cq.Spec.Preemption.ReclaimWithinCohort; p != "" && p != kueue.PreemptionPolicyNever {
-			q.TakeBack.Possible = true
-			q.TakeBack.Lenders = append(q.TakeBack.Lenders, Reclaimer{quota.TeamOf(cq.Name), cq.Name, string(p)})
+			q.Reclaim.Possible = true
+			q.Reclaim.Lenders = append(q.Reclaim.Lenders, Reclaimer{quota.TeamOf(cq.Name), cq.Name, string(p)})
 		}
 	}
 }

@@ -277,7 +277,7 @@ func (c *Checker) remedies(ctx context.Context, r *Request, wl *kueue.Workload, 
 		}
 		remedy.SortNearest(c.In, c.used, v.Job.ClusterQueue, needs[0], v.Holders, remedy.Nearest)
 	}
-	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, May: r.May, Hopeless: v.Verdict == Never}
+	q := remedy.Question{In: c.In, Engine: c.Engine, Workload: wl, Holders: v.Holders, Existing: r.Existing, May: r.May, NeverAdmitted: v.Verdict == Never}
 	if !short && v.Quota.Head != "" {
 		v.Holders = nil // the job waits for the head of its queue, and not for quota
 	}

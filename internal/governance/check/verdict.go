@@ -96,7 +96,7 @@ type Verdict struct {
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
 
-	// AllHolders reports that Holders was asked to hold all of them.
+	// AllHolders reports that Holders was requestedNames to hold all of them.
 	AllHolders bool `json:"-"`
 	// Existing is the job if it exists already.
 	Existing *remedy.Existing `json:"-"`
@@ -221,8 +221,8 @@ type Quota struct {
 	// Resources lists, for each requested resource, the flavors that could provide it.
 	Resources []Line     `json:",omitempty"`
 	Borrowed  []Borrowed `json:",omitempty"`
-	// TakeBack tells who can reclaim what the job borrows, nil when it borrows nothing.
-	TakeBack *TakeBack `json:",omitempty"`
+	// Reclaim tells who can reclaim what the job borrows, nil when it borrows nothing.
+	Reclaim *Reclaim `json:"TakeBack,omitempty"`
 	// Preempts are the jobs that the job would preempt: the first of PreemptsTotal.
 	Preempts      []Preemption `json:",omitempty"`
 	PreemptsTotal int          `json:",omitempty"`
@@ -285,8 +285,8 @@ type Lender struct {
 	Amount       quota.Base
 }
 
-// TakeBack names who can reclaim borrowed quota.
-type TakeBack struct {
+// Reclaim names who can reclaim borrowed quota.
+type Reclaim struct {
 	Possible bool
 	// Lenders are the lending ClusterQueues that can reclaim, with their policies.
 	Lenders []Reclaimer

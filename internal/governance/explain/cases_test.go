@@ -36,38 +36,38 @@ func TestQueueCases(t *testing.T) {
 		more        []any
 		detail      string
 		first       string
-		hopeless    string
+		obstacle    string
 	}{
 		{name: "cluster-queue-missing", queue: strings.Replace(queue("", a100), `"name":"t"`, `"name":"other"`, 1), detail: check.ClusterQueueMissing,
-			first: "can never run: Misconfigured: queue queue points to ClusterQueue t, which does not exist", hopeless: "can never run: queue queue points"},
+			first: "can never run: Misconfigured: queue queue points to ClusterQueue t, which does not exist", obstacle: "can never run: queue queue points"},
 		{name: "cluster-queue-faulty", queue: strings.Replace(queue("", a100), `"8"`, `"-8"`, 1), detail: check.ClusterQueueFaulty,
-			first: "Misconfigured: ClusterQueue t is invalid and ignored: flavor a100, nvidia.com/gpu: nominalQuota -8 is negative", hopeless: "can never run: ClusterQueue t is invalid"},
+			first: "Misconfigured: ClusterQueue t is invalid and ignored: flavor a100, nvidia.com/gpu: nominalQuota -8 is negative", obstacle: "can never run: ClusterQueue t is invalid"},
 		{name: "queue-stopped", queue: queue("", a100), local: `"clusterQueue":"t","stopPolicy":"Hold"`, detail: check.LocalQueueStopped,
-			first: "Suspended: queue queue is stopped by an administrator", hopeless: "cannot start: queue queue is stopped by an administrator"},
+			first: "Suspended: queue queue is stopped by an administrator", obstacle: "cannot start: queue queue is stopped by an administrator"},
 		{name: "cluster-queue-stopped", queue: queue(`"stopPolicy":"HoldAndDrain",`, a100), detail: check.ClusterQueueStopped,
-			first: "Suspended: ClusterQueue t is stopped by an administrator", hopeless: "cannot start: ClusterQueue t is stopped"},
+			first: "Suspended: ClusterQueue t is stopped by an administrator", obstacle: "cannot start: ClusterQueue t is stopped"},
 		{name: "flavor-missing", queue: queue("", strings.ReplaceAll(a100, "a100", "h200")), detail: check.FlavorMissing,
-			first: "Suspended: ClusterQueue t is inactive: its flavor h200 does not exist", hopeless: "cannot start: ClusterQueue t is inactive"},
+			first: "Suspended: ClusterQueue t is inactive: its flavor h200 does not exist", obstacle: "cannot start: ClusterQueue t is inactive"},
 		{name: "check-missing", queue: queue(`"admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]},`, a100), detail: check.AdmissionCheckAbsent,
-			first: "Suspended: ClusterQueue t is inactive: its admission check budget does not exist", hopeless: "cannot start: "},
+			first: "Suspended: ClusterQueue t is inactive: its admission check budget does not exist", obstacle: "cannot start: "},
 		{name: "check-inactive", queue: queue(`"admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]},`, a100), detail: check.AdmissionCheckAbsent,
 			more:  []any{json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"budget"},"spec":{"controllerName":"x"}}`)},
-			first: "Suspended: ClusterQueue t is inactive: its admission check budget is not active", hopeless: "cannot start: "},
+			first: "Suspended: ClusterQueue t is inactive: its admission check budget is not active", obstacle: "cannot start: "},
 		{name: "topology-missing", queue: queue("", strings.ReplaceAll(a100, "a100", "h200")), detail: check.TopologyMissing,
 			more:  []any{json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ResourceFlavor","metadata":{"name":"h200"},"spec":{"nodeLabels":{"node.kubernetes.io/instance-type":"h200"},"topologyName":"racks"}}`)},
-			first: "Suspended: ClusterQueue t is inactive: topology racks of its flavor h200 does not exist", hopeless: "cannot start: "},
+			first: "Suspended: ClusterQueue t is inactive: topology racks of its flavor h200 does not exist", obstacle: "cannot start: "},
 		{name: "cohorts-in-a-cycle", queue: queue(`"cohortName":"c",`, a100), more: []any{cohort("c", "d"), cohort("d", "c")}, detail: check.CohortCycle,
-			first: "Suspended: the cohorts above t form a cycle, so it admits no jobs", hopeless: "cannot start: "},
+			first: "Suspended: the cohorts above t form a cycle, so it admits no jobs", obstacle: "cannot start: "},
 		{name: "namespace-not-selected", queue: strings.Replace(queue("", a100), `"namespaceSelector":{}`, `"namespaceSelector":{"matchLabels":{"x":"y"}}`, 1), detail: check.NamespaceNotSelected,
-			first: "can never run: Misconfigured: ClusterQueue t does not admit jobs of namespace t", hopeless: "can never run: "},
+			first: "can never run: Misconfigured: ClusterQueue t does not admit jobs of namespace t", obstacle: "can never run: "},
 		{name: "not-covered", queue: strings.ReplaceAll(queue("", a100), "nvidia.com/gpu", "cpu"), detail: check.ResourceNotCovered,
-			first: "can never run: NoMatchingFlavor: t has no quota for nvidia.com/gpu", hopeless: "can never run: "},
+			first: "can never run: NoMatchingFlavor: t has no quota for nvidia.com/gpu", obstacle: "can never run: "},
 		{name: "no-such-flavor", queue: queue("", a100), selects: "h200", detail: check.FlavorDoesNotMatch,
-			first: "NoMatchingFlavor: t has only a100, which the job's pods do not select or tolerate", hopeless: "can never run: "},
+			first: "NoMatchingFlavor: t has only a100, which the job's pods do not select or tolerate", obstacle: "can never run: "},
 		{name: "more-than-nominal", queue: queue("", a100), gpus: 12, detail: check.ExceedsNominal,
-			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "can never run: "},
+			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", obstacle: "can never run: "},
 		{name: "more-than-the-cohort", queue: queue(`"cohortName":"c",`, a100), gpus: 12, detail: check.ExceedsCohort,
-			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", hopeless: "can never run: "},
+			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", obstacle: "can never run: "},
 		{name: "quota-lowered", queue: queue("", a100), more: []any{run(12)}, detail: check.QuotaLowered,
 			first: "1st in t, WaitingForQuota: 4 more nvidia.com/gpu needed; the queue holds more than its current quota"},
 		{name: "behind-others", queue: queue(`"queueingStrategy":"StrictFIFO",`, a100), more: []any{run(2), fixture.Work("t", "first", 8, 50, 2*time.Hour, false)}, detail: check.BehindOthers,
@@ -103,8 +103,8 @@ func TestQueueCases(t *testing.T) {
 			if flat := strings.Join(strings.Fields(head), " "); !strings.HasSuffix(flat, c.first) {
 				t.Errorf("first line %q, want ... %q", flat, c.first)
 			}
-			if got := explanation.Hopeless(e); !strings.HasPrefix(got, c.hopeless) || (got == "") != (c.hopeless == "") {
-				t.Errorf("hopeless %q, want %q", got, c.hopeless)
+			if got := explanation.Obstacle(e); !strings.HasPrefix(got, c.obstacle) || (got == "") != (c.obstacle == "") {
+				t.Errorf("obstacle %q, want %q", got, c.obstacle)
 			}
 			for line := range strings.Lines(page) {
 				if len(strings.TrimRight(line, "\n")) > 80 && !strings.HasPrefix(strings.TrimSpace(line), "hyperpod ") {

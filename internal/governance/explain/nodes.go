@@ -34,7 +34,7 @@ func (e *Explanation) resilience(c *check.Checker, q Question) {
 
 // losing makes the loss of a node the cause for a job whose pods run.
 func (e *Explanation) losing() {
-	if losing := e.Health.Losing(); len(losing) > 0 {
+	if losing := e.Health.AwaitingRepair(); len(losing) > 0 {
 		e.Cause, e.Reason = LosingNodes, NodePendingReplacement
 		if losing[0].Pending == jobs.Reboot {
 			e.Reason = NodePendingReboot

@@ -25,9 +25,9 @@ type Facts struct {
 	Name      string
 	Namespace string
 	// InstanceType is the type that the pods require, Resource what they request,
-	// Asked how much of it, Limit how much there is: quantities as Kubernetes writes
+	// Requested how much of it, Limit how much there is: quantities as Kubernetes writes
 	// them.
-	InstanceType, Resource, Asked, Limit string
+	InstanceType, Resource, Requested, Limit string
 	// Pods is the number of pods of the role.
 	Pods int64
 	// Kueue is the version of the cluster's Kueue.

@@ -46,11 +46,11 @@ func (l *linter) topology(p *part) {
 		n, err := strconv.ParseInt(text, 10, 32)
 		switch {
 		case err != nil || n < 1:
-			l.find(SliceSize, Facts{Case: NotANumber, PodSet: p.name, Asked: text})
+			l.find(SliceSize, Facts{Case: NotANumber, PodSet: p.name, Requested: text})
 		case a[sliceTopology] == "":
 			l.find(SliceSize, Facts{Case: NoTopology, PodSet: p.name})
 		case p.pods%n != 0:
-			l.find(SliceSize, Facts{Case: NotDivisible, PodSet: p.name, Pods: p.pods, Asked: text})
+			l.find(SliceSize, Facts{Case: NotDivisible, PodSet: p.name, Pods: p.pods, Requested: text})
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (l *linter) resources(p *part) {
 			r, asked := c.Resources.Requests[name]
 			m, limited := c.Resources.Limits[name]
 			if asked && (!limited || r.Cmp(m) != 0) {
-				facts := Facts{Case: LimitDiffers, PodSet: p.name, Resource: string(name), Asked: r.String()}
+				facts := Facts{Case: LimitDiffers, PodSet: p.name, Resource: string(name), Requested: r.String()}
 				if limited {
 					facts.Limit = m.String()
 				}
@@ -156,9 +156,9 @@ func (l *linter) againstType(p *part) {
 	}
 	cpu, memory := req.Cpu().MilliValue(), req.Memory().Value()
 	freeCPU, freeMemory := allocatable(t)
-	cores := Facts{PodSet: p.name, InstanceType: t.Name, Resource: "cpu", Asked: req.Cpu().String(), Limit: strconv.Itoa(t.VCPU),
+	cores := Facts{PodSet: p.name, InstanceType: t.Name, Resource: "cpu", Requested: req.Cpu().String(), Limit: strconv.Itoa(t.VCPU),
 		Fix: &Fix{Field: VCPU, Values: []string{strconv.FormatInt(freeCPU/1000, 10)}}}
-	bytes := Facts{PodSet: p.name, InstanceType: t.Name, Resource: "memory", Asked: req.Memory().String(), Limit: fmt.Sprintf("%dGi", t.MemoryGiB),
+	bytes := Facts{PodSet: p.name, InstanceType: t.Name, Resource: "memory", Requested: req.Memory().String(), Limit: fmt.Sprintf("%dGi", t.MemoryGiB),
 		Fix: &Fix{Field: Memory, Values: []string{fmt.Sprintf("%dGi", freeMemory>>30)}}}
 	if cpu > int64(t.VCPU)*1000 {
 		l.find(MoreThanNode, cores)
@@ -174,7 +174,7 @@ func (l *linter) againstType(p *part) {
 
 func (l *linter) most(p *part, instance, name string, asked, most int64) {
 	if asked > most {
-		l.find(MoreThanNode, Facts{PodSet: p.name, InstanceType: instance, Resource: name, Asked: strconv.FormatInt(asked, 10), Limit: strconv.FormatInt(most, 10)})
+		l.find(MoreThanNode, Facts{PodSet: p.name, InstanceType: instance, Resource: name, Requested: strconv.FormatInt(asked, 10), Limit: strconv.FormatInt(most, 10)})
 	}
 }
 

@@ -80,7 +80,7 @@ func (c *candidates) note(r Remedy, a answer) {
 // the first that wait.
 func (f *finder) take(ctx context.Context, c candidates) {
 	list := c.run
-	if len(list) == 0 && f.Hopeless {
+	if len(list) == 0 && f.NeverAdmitted {
 		list = c.wait
 	}
 	for i := range list[:min(len(list), mostAnswers)] {

@@ -157,7 +157,7 @@ func (f *finder) fewerNodes(ctx context.Context) {
 		}
 	}
 	for _, waits := range []bool{false, true} {
-		if waits && !f.Hopeless {
+		if waits && !f.NeverAdmitted {
 			return
 		}
 		low, high := 0, most // low is enough, high is not

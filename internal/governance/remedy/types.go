@@ -106,9 +106,9 @@ type Question struct {
 	May func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	// Existing is the job if it exists already, else nil.
 	Existing *Existing
-	// Hopeless reports that the job can never run, so that a change that lets it wait
+	// NeverAdmitted reports that the job can never run, so that a change that lets it wait
 	// is a remedy too.
-	Hopeless bool
+	NeverAdmitted bool
 	// Fits reports whether the pods of a workload fit on nodes with the flavors of a
 	// decision, without the pods of the ended jobs; nil when nodes are not known.
 	Fits func(w *kueue.Workload, d *admission.Decision, ended []Holder) Fit

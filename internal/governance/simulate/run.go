@@ -249,7 +249,7 @@ func (r *result) read(e *admission.Engine) {
 		}
 		if p, waiting := why[k]; waiting {
 			s.Reason, s.Message = p.Reason, p.Message
-			if s.State = Waiting; admission.Hopeless(p.Reason) {
+			if s.State = Waiting; admission.NeverAdmitted(p.Reason) {
 				s.State = Never
 			}
 			if by, was := preempted[k]; was {

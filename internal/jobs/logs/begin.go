@@ -17,7 +17,7 @@ func (f *follower) update(ctx context.Context) error {
 		all = append(all, p)
 	}
 	pods := pick.Placed(f.job, all)
-	if err := f.tellFailures(pods); err != nil {
+	if err := f.reportFailures(pods); err != nil {
 		return err
 	}
 	f.fates(pods)
@@ -31,7 +31,7 @@ func (f *follower) update(ctx context.Context) error {
 		}
 	}
 	f.started = f.started || !slices.Contains(slices.Collect(maps.Values(f.selectors)), false)
-	return f.tellWaiting(chosen)
+	return f.reportWaiting(chosen)
 }
 
 // choose returns the pods to follow now.
@@ -199,8 +199,8 @@ func (f *follower) fates(pods []pick.Pod) {
 	}
 }
 
-// tellFailures tells of pods that failed.
-func (f *follower) tellFailures(pods []pick.Pod) error {
+// reportFailures tells of pods that failed.
+func (f *follower) reportFailures(pods []pick.Pod) error {
 	if first, ok := pick.FirstFailed(pods); ok && f.failed.Name == "" {
 		f.failed = first
 	}
@@ -218,8 +218,8 @@ func (f *follower) tellFailures(pods []pick.Pod) error {
 	return nil
 }
 
-// tellWaiting says why there is nothing to read, when that is so.
-func (f *follower) tellWaiting(chosen []pick.Pod) error {
+// reportWaiting says why there is nothing to read, when that is so.
+func (f *follower) reportWaiting(chosen []pick.Pod) error {
 	if f.active > 0 || f.ended || !f.known {
 		f.waiting = nil
 		return nil

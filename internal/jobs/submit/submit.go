@@ -158,7 +158,7 @@ func look(ctx context.Context, api API, req *Request) ([]map[string]any, error) 
 	}
 	job := req.Objects[req.Job]
 	for i, o := range req.Objects {
-		if found[i] == nil || !WentWith(found[i], job.Resource.Kind, job.Name()) {
+		if found[i] == nil || !SubmittedWith(found[i], job.Resource.Kind, job.Name()) {
 			continue
 		}
 		err := api.Delete(ctx, o.Resource, namespaceOf(o, *req), o.Name(), kube.DeleteOptions{UID: kinds.Text(found[i], "metadata", "uid"), Propagation: "Background"})

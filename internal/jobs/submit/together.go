@@ -95,9 +95,9 @@ func belongsTo(object map[string]any, job string) bool {
 	return job != "" && kinds.Text(object, "metadata", "labels", kinds.TogetherLabel) == job
 }
 
-// WentWith reports whether an object was submitted with the job of that kind and name and belongs to no other
+// SubmittedWith reports whether an object was submitted with the job of that kind and name and belongs to no other
 // job: its labels and all of its owners name the job.
-func WentWith(object map[string]any, kind, name string) bool {
+func SubmittedWith(object map[string]any, kind, name string) bool {
 	if !belongsTo(object, name) || kinds.Text(object, "metadata", "labels", kindLabel) != kind {
 		return false
 	}

@@ -84,7 +84,7 @@ func summary(e *explain.Explanation, render verdict.Render) string {
 
 // losing says what the job loses and what happens then.
 func losing(e *explain.Explanation) string {
-	text := jobtext.Losing(e.Health)
+	text := jobtext.AwaitingRepair(e.Health)
 	switch r := e.Health.Resume; {
 	case !r.On:
 		return text + "; auto-resume is off"
@@ -122,9 +122,9 @@ func note(e *explain.Explanation, code string, render verdict.Render) string {
 	return ""
 }
 
-// Hopeless returns why waiting cannot help: the verdict is Never, or an administrator has to
+// Obstacle returns why waiting cannot help: the verdict is Never, or an administrator has to
 // resume the queue. It is "" if waiting can help.
-func Hopeless(e *explain.Explanation) string {
+func Obstacle(e *explain.Explanation) string {
 	v := e.Verdict
 	switch {
 	case v == nil || !e.Pending():

@@ -37,11 +37,11 @@ func Health(h jobs.NodeHealth) string {
 	return text + " (" + strings.Join(why, ", ") + ")"
 }
 
-// Losing says that nodes of a job are pending replacement or a reboot, such as "1 of 2
+// AwaitingRepair says that nodes of a job are pending replacement or a reboot, such as "1 of 2
 // nodes is pending replacement", "" for none.
-func Losing(r jobs.Resilience) string {
+func AwaitingRepair(r jobs.Resilience) string {
 	count := map[jobs.Recovery]int{}
-	for _, h := range r.Losing() {
+	for _, h := range r.AwaitingRepair() {
 		count[h.Pending]++
 	}
 	var parts []string

@@ -22,7 +22,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-func TestLosing(t *testing.T) {
+func TestAwaitingRepair(t *testing.T) {
 	replaced, rebooted, ill := jobs.NodeHealth{Pending: jobs.Replacement}, jobs.NodeHealth{Pending: jobs.Reboot}, jobs.NodeHealth{Health: "NotReady"}
 	for want, r := range map[string]jobs.Resilience{
 		"":                                {Nodes: 2, Bad: []jobs.NodeHealth{ill}},
@@ -30,7 +30,7 @@ func TestLosing(t *testing.T) {
 		"1 of its 4 nodes is pending replacement, 1 of its 4 nodes is pending reboot": {Nodes: 4, Bad: []jobs.NodeHealth{replaced, rebooted, ill}},
 		"2 of its 4 nodes are pending reboot":                                         {Nodes: 4, Bad: []jobs.NodeHealth{rebooted, rebooted}},
 	} {
-		if got := Losing(r); got != want {
+		if got := AwaitingRepair(r); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -212,8 +212,8 @@ func (d *Document) Table() output.Table {
 	return t
 }
 
-// AsksToPreempt is the question before a sweep preempts others, "" where it does not.
-func (d *Document) AsksToPreempt() string {
+// PreemptionQuestion is the question before a sweep preempts others, "" where it does not.
+func (d *Document) PreemptionQuestion() string {
 	targets := d.targets()
 	if len(targets) == 0 {
 		return ""
@@ -239,8 +239,8 @@ func (d *Document) AsksToPreempt() string {
 	return "This preempts " + text + ". Continue?"
 }
 
-// AsksToWaste is the question before jobs are submitted that can never run, "" without any.
-func (d *Document) AsksToWaste() string {
+// NeverRunsQuestion is the question before jobs are submitted that can never run, "" without any.
+func (d *Document) NeverRunsQuestion() string {
 	if d.NeverRun == 0 {
 		return ""
 	}

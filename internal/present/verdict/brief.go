@@ -29,13 +29,13 @@ func Brief(v *check.Verdict, age func(time.Duration) string) string {
 	return ""
 }
 
-// AsksToPreempt is the question before a job is submitted that preempts others.
-func AsksToPreempt(v *check.Verdict, age func(time.Duration) string) string {
+// PreemptionQuestion returns the question before a job is submitted that preempts others.
+func PreemptionQuestion(v *check.Verdict, age func(time.Duration) string) string {
 	return "This preempts " + targets(v, age) + ". Continue?"
 }
 
-// AsksToWaste is the question before a job is submitted that can never run.
-func AsksToWaste(v *check.Verdict) string {
+// NeverRunsQuestion returns the question before a job is submitted that can never run.
+func NeverRunsQuestion(v *check.Verdict) string {
 	return v.Job.Name + " can never run: " + why(v) + ". Submit it anyway?"
 }
 

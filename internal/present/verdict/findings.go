@@ -62,9 +62,9 @@ func findingMessage(f *lint.Finding) string {
 	case lint.DeviceRequests:
 		return deviceMessage(x)
 	case lint.MoreThanNode:
-		return fmt.Sprintf("%s requests %s %s; %s has %s", x.PodSet, x.Asked, x.Resource, x.InstanceType, x.Limit)
+		return fmt.Sprintf("%s requests %s %s; %s has %s", x.PodSet, x.Requested, x.Resource, x.InstanceType, x.Limit)
 	case lint.CloseToNode:
-		return fmt.Sprintf("%s requests %s of the %s %s of %s; the system reserves a part", x.PodSet, x.Asked, x.Limit, x.Resource, x.InstanceType)
+		return fmt.Sprintf("%s requests %s of the %s %s of %s; the system reserves a part", x.PodSet, x.Requested, x.Limit, x.Resource, x.InstanceType)
 	case lint.ResourceUncovered:
 		return fmt.Sprintf("the queue has no quota for %s (it has quota for %s)", x.Resource, strings.Join(x.Known, ", "))
 	case lint.NoRequests:
@@ -80,11 +80,11 @@ const sliceSize = "kueue.x-k8s.io/podset-slice-size"
 func sliceMessage(x *lint.Facts) string {
 	switch x.Case {
 	case lint.NotANumber:
-		return fmt.Sprintf("%s: invalid %s %q: must be a whole number above 0", x.PodSet, sliceSize, x.Asked)
+		return fmt.Sprintf("%s: invalid %s %q: must be a whole number above 0", x.PodSet, sliceSize, x.Requested)
 	case lint.NoTopology:
 		return fmt.Sprintf("%s: %s needs kueue.x-k8s.io/podset-slice-required-topology", x.PodSet, sliceSize)
 	}
-	return fmt.Sprintf("%s: %d pods do not divide into slices of %s", x.PodSet, x.Pods, x.Asked)
+	return fmt.Sprintf("%s: %d pods do not divide into slices of %s", x.PodSet, x.Pods, x.Requested)
 }
 
 func deviceMessage(x *lint.Facts) string {
@@ -95,9 +95,9 @@ func deviceMessage(x *lint.Facts) string {
 		return fmt.Sprintf("%s requests %s and whole GPUs", x.PodSet, x.Resource)
 	}
 	if x.Limit == "" {
-		return fmt.Sprintf("%s: %s has a request of %s and no limit", x.PodSet, x.Resource, x.Asked)
+		return fmt.Sprintf("%s: %s has a request of %s and no limit", x.PodSet, x.Resource, x.Requested)
 	}
-	return fmt.Sprintf("%s: %s has a request of %s and a limit of %s", x.PodSet, x.Resource, x.Asked, x.Limit)
+	return fmt.Sprintf("%s: %s has a request of %s and a limit of %s", x.PodSet, x.Resource, x.Requested, x.Limit)
 }
 
 // findingAdvice is what to do about a finding that no option mends.

@@ -25,7 +25,7 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 	case q.Detail == check.ResourceNotCovered || q.Detail == check.FlavorDoesNotMatch:
 		return // quota of other flavors and resources does not matter
 	}
-	holdsRows(p, q)
+	quotaInUseRows(p, q)
 	var others []string
 	for i := range q.Resources {
 		l := &q.Resources[i]
@@ -66,9 +66,9 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 	}
 }
 
-// holdsRows adds what the team holds where its limit may not be read, of the first
+// quotaInUseRows adds what the team holds where its limit may not be read, of the first
 // resource.
-func holdsRows(p *textpage.Page, q *check.Quota) {
+func quotaInUseRows(p *textpage.Page, q *check.Quota) {
 	if len(q.Holds) == 0 {
 		return
 	}
@@ -167,12 +167,12 @@ func borrowRows(p *textpage.Page, q *check.Quota) {
 		}
 		p.Row("borrows", text)
 	}
-	if q.TakeBack != nil {
-		p.Row("", takeBackText(q.TakeBack))
+	if q.Reclaim != nil {
+		p.Row("", reclaimText(q.Reclaim))
 	}
 }
 
-func takeBackText(t *check.TakeBack) string {
+func reclaimText(t *check.Reclaim) string {
 	if !t.Possible {
 		return "nobody can reclaim it before the job ends"
 	}

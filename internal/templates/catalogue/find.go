@@ -97,7 +97,7 @@ func Find(name string, d Dirs) (*parse.Template, error) {
 	for _, info := range Names(d) {
 		names = append(names, info.Name)
 	}
-	return nil, errs.NotFoundf("template %q not found%s", manifest.Clip(name), manifest.Meant(errs.Near(name, names))).
+	return nil, errs.NotFoundf("template %q not found%s", manifest.Clip(name), manifest.DidYouMean(errs.Near(name, names))).
 		WithFact("available", strings.Join(names, ", ")).Suggest(suggest.File())
 }
 

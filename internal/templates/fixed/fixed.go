@@ -30,7 +30,7 @@ func Of(t *parse.Template, objects []map[string]any) (out []Value, faults []erro
 		v, ok := fieldpath.Lookup(target, f.Steps)
 		if !ok && !f.Has {
 			faults = append(faults, f.Faultf("%s not found in the manifest; use %s=VALUE to fix a value, %s=null to fix that there is none%s",
-				f.Path, f.Path, f.Path, manifest.Meant(schema.NearPaths(t.JobNode(), f.Path))))
+				f.Path, f.Path, f.Path, manifest.DidYouMean(schema.NearPaths(t.JobNode(), f.Path))))
 			continue
 		}
 		out = append(out, Value{f.Path, jobobject.CopyOf(v), f.Steps})

@@ -60,8 +60,8 @@ func Broken(source string, faults ...error) *errs.Error {
 	return e.WithCause(errors.Join(faults...))
 }
 
-// Meant returns near names as the end of a message: `; did you mean "a" or "b"?`.
-func Meant(near []string) string {
+// DidYouMean returns near names as the end of a message: `; did you mean "a" or "b"?`.
+func DidYouMean(near []string) string {
 	if len(near) == 0 {
 		return ""
 	}
@@ -111,7 +111,7 @@ func lineOf(err error) int {
 // Suggest returns the valid words nearest to an invalid one, as the end of a message.
 func Suggest(have string, accepted []string) string {
 	if near := errs.Near(have, accepted); len(near) > 0 {
-		return Meant(near)
+		return DidYouMean(near)
 	}
 	return fmt.Sprintf(" (accepted: %s)", strings.Join(accepted, ", "))
 }

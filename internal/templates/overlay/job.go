@@ -73,7 +73,7 @@ func (s *job) applyPod(r jobobject.Role) {
 	}
 	before := stated(c)
 	if s.Own() {
-		defer func() { s.sayChanges(before, stated(c)) }()
+		defer func() { s.noteChanges(before, stated(c)) }()
 	}
 	applyEnvironment(c, s.Environment, true)
 	applyEnvironment(c, s.FabricEnvironment(), false)

@@ -144,7 +144,7 @@ func parseHeader(doc *manifest.Node) (h header, faults []error) {
 		}
 		key := f.Key
 		if near := errs.Near(key, headerFieldNames); !slices.Contains(headerFieldNames, key) {
-			faults = append(faults, manifest.Faultf(f.Line, "the header has no field %q%s", manifest.Clip(key), manifest.Meant(near)).Col(f.Column))
+			faults = append(faults, manifest.Faultf(f.Line, "the header has no field %q%s", manifest.Clip(key), manifest.DidYouMean(near)).Col(f.Column))
 			if len(near) == 0 || doc.Get(near[0]) != nil {
 				continue
 			}
@@ -196,7 +196,7 @@ func parseParam(f manifest.Field) (p Param, faults []error) {
 		}
 		key := a.Key
 		if near := errs.Near(key, paramFieldNames); !slices.Contains(paramFieldNames, key) {
-			faultf(a.Line, a.Column, "parameter %s: no field %q%s", p.Name, manifest.Clip(key), manifest.Meant(near))
+			faultf(a.Line, a.Column, "parameter %s: no field %q%s", p.Name, manifest.Clip(key), manifest.DidYouMean(near))
 			if len(near) == 0 || f.Value.Get(near[0]) != nil {
 				continue
 			}

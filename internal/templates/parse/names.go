@@ -23,7 +23,7 @@ func (t *Template) Unknown(name string) *errs.Error {
 		names, own = append(names, p.Name), append(own, p.Name)
 	}
 	slices.Sort(names)
-	e := errs.Usagef("%s has no parameter %s%s", t.Called(), manifest.QuoteText(name), manifest.Meant(errs.Near(name, slices.Compact(names))))
+	e := errs.Usagef("%s has no parameter %s%s", t.Called(), manifest.QuoteText(name), manifest.DidYouMean(errs.Near(name, slices.Compact(names))))
 	if len(own) > 0 {
 		e.WithFact("available", strings.Join(own, ", "))
 	} else {

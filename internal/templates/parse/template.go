@@ -179,7 +179,7 @@ func (t *Template) checkDocuments() (faults []error) {
 		default:
 			if near := misspelt(version, kind); len(near) > 0 {
 				n := d.Get("kind")
-				faults = append(faults, manifest.Faultf(n.Line, "%s has no kind %s%s", version, kind, manifest.Meant(near)).Col(n.Column))
+				faults = append(faults, manifest.Faultf(n.Line, "%s has no kind %s%s", version, kind, manifest.DidYouMean(near)).Col(n.Column))
 				d.Put("kind", near[0])
 			}
 		}

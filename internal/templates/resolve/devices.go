@@ -107,7 +107,7 @@ func (s *Plan) partition() (int, error) {
 	case len(s.Type.MIG) == 0 && s.Node == nil:
 		return 0, errs.Usagef("%s does not support MIG partitions", s.NodeType)
 	case len(s.Type.MIG) > 0 && !slices.Contains(s.Type.MIG, profile):
-		return 0, errs.Usagef("MIG partition %q not found on %s%s", profile, s.NodeType, manifest.Meant(errs.Near(profile, s.Type.MIG))).
+		return 0, errs.Usagef("MIG partition %q not found on %s%s", profile, s.NodeType, manifest.DidYouMean(errs.Near(profile, s.Type.MIG))).
 			WithFact("available", strings.Join(s.Type.MIG, ", "))
 	}
 	s.Partition, s.Resource = profile, instances.MIGPrefix+profile

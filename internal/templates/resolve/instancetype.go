@@ -20,7 +20,7 @@ func (s *Plan) findType() error {
 	typ, ok := instances.Lookup(s.NodeType)
 	if !ok && s.Node == nil {
 		near := instances.Near(s.NodeType)
-		e := errs.Usagef("instance type %s not found%s", manifest.QuoteText(s.NodeType), manifest.Meant(near))
+		e := errs.Usagef("instance type %s not found%s", manifest.QuoteText(s.NodeType), manifest.DidYouMean(near))
 		for _, name := range near[:min(len(near), 1)] {
 			e.Suggest(setting.InstanceType.Option(name))
 		}

@@ -104,7 +104,7 @@ func (r *reader) header(line int, text string) {
 		}
 		o, value, given, known := named(arg)
 		if !known {
-			r.faultf(w.line, w.column, "option %s is not supported%s", arg, manifest.Meant(near(arg)))
+			r.faultf(w.line, w.column, "option %s is not supported%s", arg, manifest.DidYouMean(near(arg)))
 			return
 		}
 		if !o.flag && !given {

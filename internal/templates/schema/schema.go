@@ -255,7 +255,7 @@ func (r *Report) object(t reflect.Type, n *manifest.Node, path string) {
 				where = "in " + path
 			}
 			near := errs.Near(f.Key, fieldNames(t))
-			r.addf(f.Line, f.Column, manifest.JoinPath(path, f.Key), "no field %q %s%s", manifest.Clip(f.Key), where, manifest.Meant(near))
+			r.addf(f.Line, f.Column, manifest.JoinPath(path, f.Key), "no field %q %s%s", manifest.Clip(f.Key), where, manifest.DidYouMean(near))
 			if len(near) == 0 || n.Get(near[0]) != nil {
 				continue
 			}

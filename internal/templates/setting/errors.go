@@ -52,7 +52,7 @@ func (s Setting) InvalidSecret(why string, args ...any) *errs.Error {
 // NotOneOf is the error for a value that is not allowed.
 func (s Setting) NotOneOf(value string, allowed []string) *errs.Error {
 	return (&Error{Setting: s, Value: manifest.QuoteText(value), Allowed: allowed,
-		Why: "must be " + manifest.OrList(allowed) + manifest.Meant(errs.Near(value, allowed))}).usage()
+		Why: "must be " + manifest.OrList(allowed) + manifest.DidYouMean(errs.Near(value, allowed))}).usage()
 }
 
 // OutOfRange is the error for a number below least or above most; most 0 is no bound.

@@ -101,7 +101,7 @@ func (r *reader) instanceType(at string, t manifest.Tree) {
 		return
 	}
 	// A newer type may be the cluster's; the renderer asks it and refuses the rest.
-	r.notef(t.Line(), "%s %q is not a known instance type%s", at, manifest.Clip(s), manifest.Meant(instances.Near(s)))
+	r.notef(t.Line(), "%s %q is not a known instance type%s", at, manifest.Clip(s), manifest.DidYouMean(instances.Near(s)))
 }
 
 func (r *reader) labels(at string, t manifest.Tree) {

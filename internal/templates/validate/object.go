@@ -148,7 +148,7 @@ func (f *Faults) checkContainer(at string, works, inherits bool, of string, c ma
 	}
 	policy := manifest.TextOf(c["imagePullPolicy"])
 	if c["imagePullPolicy"] != nil && !manifest.Unfilled(policy) && !slices.Contains(values.PullPolicies, policy) {
-		f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("invalid imagePullPolicy %s: must be %s%s", manifest.QuoteText(policy), manifest.OrList(values.PullPolicies), manifest.Meant(errs.Near(policy, values.PullPolicies))))
+		f.add(manifest.JoinPath(at, "imagePullPolicy"), errs.Usagef("invalid imagePullPolicy %s: must be %s%s", manifest.QuoteText(policy), manifest.OrList(values.PullPolicies), manifest.DidYouMean(errs.Near(policy, values.PullPolicies))))
 	}
 	f.checkResources(at, of, c)
 }

@@ -127,7 +127,7 @@ func volumeFromPairs(text string) (Volume, error) {
 			v.ReadOnly = b
 		default:
 			near := errs.Near(key, []string{"name", "type", "mount_path", "path", "claim_name", "read_only", "size", "medium"})
-			return v, volumeError(setting.Volumes, text, "key "+manifest.QuoteText(key)+" not found"+manifest.Meant(near))
+			return v, volumeError(setting.Volumes, text, "key "+manifest.QuoteText(key)+" not found"+manifest.DidYouMean(near))
 		}
 	}
 	return v, v.check(setting.Volumes, text)

@@ -14,15 +14,15 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/present/explanation"
 )
 
-// patience is how long a job is pending before hopeless asks whether it can start at
+// patience is how long a job is pending before the command checks whether it can start at
 // all. Most jobs start sooner.
 const patience = time.Second
 
-// hopeless finds out during a wait whether the job can never start: it is larger than
+// obstacle finds out during a wait whether the job can never start: it is larger than
 // its queue allows, its queue does not exist or is stopped, or no node is large enough.
 // It prints each reason once. The wait continues because quotas, queues and nodes
 // change.
-type hopeless struct {
+type obstacle struct {
 	// ask returns one line on why the job cannot start, "" when it can, and what to do.
 	ask func(context.Context) (why string, try []string, err error)
 	// say prints lines above the progress line.
@@ -35,12 +35,12 @@ type hopeless struct {
 	shown   string // the reason that was printed last
 }
 
-func newHopeless(ask func(context.Context) (string, []string, error), say func(string)) *hopeless {
-	return &hopeless{ask: ask, say: say, patience: patience, changed: make(chan struct{}, 1)}
+func newObstacle(ask func(context.Context) (string, []string, error), say func(string)) *obstacle {
+	return &obstacle{ask: ask, say: say, patience: patience, changed: make(chan struct{}, 1)}
 }
 
 // see takes note of a change of the job.
-func (h *hopeless) see(s jobs.State) {
+func (h *obstacle) see(s jobs.State) {
 	h.mu.Lock()
 	h.waiting = s == jobs.Pending || s == jobs.Preempted
 	h.mu.Unlock()
@@ -50,21 +50,21 @@ func (h *hopeless) see(s jobs.State) {
 	}
 }
 
-func (h *hopeless) waits() bool {
+func (h *obstacle) waits() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.waiting
 }
 
 // why returns the reason that was printed last, "" while none is known.
-func (h *hopeless) why() string {
+func (h *obstacle) why() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.shown
 }
 
 // run asks after every change, until ctx ends.
-func (h *hopeless) run(ctx context.Context) {
+func (h *obstacle) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -109,7 +109,7 @@ func explained(f *factory.Factory, c *factory.Cluster, r wait.Request) func(cont
 		if err != nil {
 			return "", nil, err
 		}
-		why := explanation.Hopeless(e)
+		why := explanation.Obstacle(e)
 		if why == "" {
 			return "", nil, nil
 		}

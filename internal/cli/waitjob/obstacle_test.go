@@ -10,14 +10,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 )
 
-// TestHopeless: each reason why waiting is in vain is reported once, and withdrawn when it
+// TestObstacle: each reason why waiting is in vain is reported once, and withdrawn when it
 // ends; a job that starts soon is not checked, and an unknown reason is not reported.
-func TestHopeless(t *testing.T) {
+func TestObstacle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
 		asked := 0
 		why, fails := "", error(nil)
-		h := newHopeless(func(context.Context) (string, []string, error) {
+		h := newObstacle(func(context.Context) (string, []string, error) {
 			asked++
 			return why, []string{"do this"}, fails
 		}, func(text string) { said = append(said, text) })

@@ -26,8 +26,8 @@ func stated(c map[string]any) map[string]string {
 	return out
 }
 
-// sayChanges notes what the flags changed of the user's own manifest, by flag.
-func (s *job) sayChanges(before, after map[string]string) {
+// noteChanges notes what the flags changed of the user's own manifest, by flag.
+func (s *job) noteChanges(before, after map[string]string) {
 	changed := map[string][]string{}
 	for _, name := range manifest.SortedKeys(after) {
 		if was, had := before[name]; had && was == after[name] {
