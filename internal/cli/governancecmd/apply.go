@@ -259,6 +259,9 @@ func (o *ApplyOptions) failed(err error, check bool) error {
 	}
 	what := "cannot apply the change of " + nameOf(fail.Operation)
 	e := errs.Wrap(fail.Err, what).WithCode(errs.ExitOf(fail.Err))
+	if !check && errors.Is(fail.Err, context.Canceled) {
+		e = factory.Interrupted("the cluster may still make the change of " + nameOf(fail.Operation))
+	}
 	if kube.IsOwned(fail.Err) && !o.ForceFields {
 		e.Suggest(errs.Option("--force-fields").WithNote("takes over the fields"))
 	}

@@ -2,6 +2,7 @@ package governancecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -52,6 +53,9 @@ func (o *RBACOptions) applyRoles(ctx context.Context, c *factory.Cluster, teams 
 	for i, ch := range todo {
 		if err := applyRole(ctx, c.Client, ch); err != nil {
 			e := errs.Wrap(err, "cannot apply the change of "+roleName(ch.Object)).WithCode(errs.ExitOf(err))
+			if errors.Is(err, context.Canceled) {
+				e = factory.Interrupted("the cluster may still make the change of " + roleName(ch.Object))
+			}
 			return e.WithFact("done", fmt.Sprintf("%d of %s", i, words.Count(len(todo), "change", "changes")))
 		}
 		verb := map[permissions.Action]string{permissions.Create: "Created", permissions.Update: "Changed"}[ch.Action]

@@ -13,6 +13,9 @@ type NoteCode string
 
 // The codes of notes.
 const (
+	// TiesUnknown: with fair sharing in a large cluster, it is not known whether Kueue is
+	// undecided between several outcomes.
+	TiesUnknown NoteCode = "TiesUnknown"
 	// Unsettled: the cluster never settles, even without the changes.
 	Unsettled NoteCode = "Unsettled"
 	// WeightsIgnored: a weight is set and fair sharing is off.

@@ -92,6 +92,8 @@ func note(n *simulate.Note) string {
 		return notetext.Note(*n.Of)
 	}
 	switch n.Code {
+	case simulate.TiesUnknown:
+		return "fair sharing can have several equal outcomes; this is one of them (a large cluster is simulated once)"
 	case simulate.Unsettled:
 		return "the cluster never settles, even without the changes"
 	case simulate.WeightsIgnored:
