@@ -24,7 +24,7 @@ TAGS    := grpcnotrace
 # The budget of the stripped binary in bytes.
 SIZE    := 70000000
 
-.PHONY: build check test size lint unit script cluster oracle crash faults worlds fuzz fidelity bench docs modules vuln clean
+.PHONY: build check test size lint unit script cluster oracle crash faults worlds fuzz fidelity bench docs modules packages vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
@@ -99,8 +99,11 @@ modules:          ## the modules of the binary: version, age, licence; their lis
 	$(GO) -C tools/checkmodules run . $(CURDIR)
 	$(MAKE) build && $(GO) -C tools/checkmodules run . -binary $(CURDIR)/hyperpod -sbom $(CURDIR)/sbom.json $(CURDIR) | tail -1
 
+packages:         ## archives, deb, rpm and apk without goreleaser: two builds compared, the .deb installed and removed
+	tools/packages/check
+
 vuln:             ## known vulnerabilities (needs the vulnerability database)
 	"$$($(TOOL) -n govulncheck)" ./cmd/hyperpod
 
 clean:
-	rm -rf hyperpod dist
+	rm -rf hyperpod dist man

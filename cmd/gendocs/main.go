@@ -1,6 +1,6 @@
 // Command gendocs writes the generated files: completion scripts and the command reference from the command tree, the
 // JSON Schemas of the files that people write, and the screens in README.md and docs. Run it in the root of the
-// repository. With --check it writes nothing and fails when a file is out of date.
+// repository. With --check it writes nothing and fails when a file is out of date. With --man it writes manual pages.
 package main
 
 import (
@@ -28,10 +28,16 @@ import (
 func main() {
 	time.Local = time.UTC // what a screen shows does not depend on where it is made
 	check := flag.Bool("check", false, "write nothing; fail when a file is out of date")
+	man := flag.String("man", "", "write manual pages into a folder, and nothing else")
 	flag.Parse()
-	files, err := generate()
-	if err == nil {
-		err = apply(files, *check)
+	var err error
+	if *man != "" {
+		err = writeMan(*man)
+	} else {
+		var files map[string][]byte
+		if files, err = generate(); err == nil {
+			err = apply(files, *check)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gendocs:", err)
