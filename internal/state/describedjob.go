@@ -82,12 +82,13 @@ func (j *Job) childStatus(object map[string]any) {
 	if c, ok := Find(j.Conditions, "Suspended"); ok && !c.True() && !j.Suspended {
 		j.Start = &c.LastTransitionTime
 	}
-	j.Progress, j.Remaining = -1, -1
 	if n, ok := kinds.Number(object, rt.Progress); ok {
-		j.Progress = int(n)
+		percent := int(n)
+		j.Progress = &percent
 	}
 	if n, ok := kinds.Number(object, rt.Remaining); ok {
-		j.Remaining = time.Duration(n) * time.Second
+		left := time.Duration(n) * time.Second
+		j.Remaining = &left
 	}
 }
 

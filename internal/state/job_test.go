@@ -128,7 +128,7 @@ func TestDecodeJobKinds(t *testing.T) {
 func TestDecodeTrainJob(t *testing.T) {
 	j := sample(t, "tj")
 	if j.Suspended || j.Replicas["node"] != (ReplicaStatus{Active: 4, Ready: 4}) || j.Start == nil || !j.Start.Equal(*at("10:05:00")) ||
-		j.Progress != 40 || j.Remaining != 10*time.Minute || j.Roles[0].Requests["nvidia.com/gpu"] != 8 {
+		*j.Progress != 40 || *j.Remaining != 10*time.Minute || j.Roles[0].Requests["nvidia.com/gpu"] != 8 {
 		t.Errorf("TrainJob: %+v", j)
 	}
 }

@@ -78,9 +78,9 @@ type Job struct {
 	// jobMaxRetryCount).
 	MaxRetries int
 	// Progress is the part that is done, in percent, and Remaining the time to the end, as
-	// the job itself reports them (TrainJob); negative for jobs of such kinds that do not.
-	Progress  int
-	Remaining time.Duration
+	// the job itself reports them (TrainJob); nil where it does not.
+	Progress  *int
+	Remaining *time.Duration
 	// PodPriorityClass is the priorityClassName of the first pod template that has one.
 	PodPriorityClass string
 	// TemplatePriority is Kueue's priority label of the first pod template that has one.

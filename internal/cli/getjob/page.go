@@ -141,6 +141,9 @@ func (r report) facts(w *writer, s jobs.Status, health jobs.Resilience) {
 	w.row("created", created)
 	w.row("command", j.Annotations[kinds.CommandAnnotation])
 	w.row("console", r.console)
+	if !s.State.Finished() {
+		w.row("progress", jobtext.Reported(j))
+	}
 	if s.Wanted > 0 {
 		w.row("pods", fmt.Sprintf("%d of %d ready, %d failed, restarts: %d", s.Ready, s.Wanted, s.Failed, s.Restarts))
 	}
