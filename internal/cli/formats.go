@@ -37,7 +37,7 @@ func formatsOf() map[string][]output.Name {
 		"hyperpod delete-template":     {output.NameFormat},
 		"hyperpod get-quota":           measured,
 		"hyperpod get-queue":           measured,
-		"hyperpod get-usage":           table,
+		"hyperpod get-usage":           with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.CSV, output.NameFormat),
 		"hyperpod report":              with(output.JSON, output.YAML, output.TableFormat, output.Wide, output.Markdown, output.HTML, output.CSV, output.FOCUS),
 		"hyperpod get-clusters":        table,
 		"hyperpod describe-cluster":    page,

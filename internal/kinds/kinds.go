@@ -89,6 +89,7 @@ var (
 	LimitRange     = Resource{Version: "v1", Plural: "limitranges", Kind: "LimitRange", Namespaced: true, Short: []string{"limits"}}
 	ServiceAccount = Resource{Version: "v1", Plural: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Short: []string{"sa"}}
 	Service        = Resource{Version: "v1", Plural: "services", Kind: "Service", Namespaced: true, Short: []string{"svc"}}
+	Ingress        = Resource{Group: "networking.k8s.io", Version: "v1", Plural: "ingresses", Kind: "Ingress", Namespaced: true, Short: []string{"ing"}}
 
 	Deployment  = Resource{Group: "apps", Version: "v1", Plural: "deployments", Kind: "Deployment", Namespaced: true, Short: []string{"deploy"}}
 	StatefulSet = Resource{Group: "apps", Version: "v1", Plural: "statefulsets", Kind: "StatefulSet", Namespaced: true, Short: []string{"sts"}}

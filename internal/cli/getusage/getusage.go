@@ -20,6 +20,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/usage"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -105,7 +106,11 @@ func Run(ctx context.Context, o *Options) error {
 	if !oldest.IsZero() {
 		d.KnownSince = &oldest
 	}
-	if err := output.Print(f.IO, format, d, func() output.Table { return o.table(d) }, func() (names []string) {
+	if format.Name == output.CSV {
+		if err := o.csv(d); err != nil {
+			return err
+		}
+	} else if err := output.Print(f.IO, format, d, func() output.Table { return o.table(d) }, func() (names []string) {
 		for _, j := range d.Jobs {
 			names = append(names, j.Name)
 		}
@@ -123,7 +128,7 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, [
 	if err != nil {
 		return nil, nil, err
 	}
-	want := state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true}
+	want := state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true}
 	if o.AllNamespaces || o.Team != "" {
 		want.FallbackNamespaces = func(ctx context.Context) ([]string, error) {
 			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
@@ -139,8 +144,8 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, [
 	if err != nil {
 		return nil, nil, err
 	}
-	st.Missing = slices.DeleteFunc(st.Missing, func(m state.Missing) bool { // only what is borrowed needs them
-		return m.Resource.FullName() == kinds.ClusterQueue.FullName()
+	st.Missing = slices.DeleteFunc(st.Missing, func(m state.Missing) bool { // only what is borrowed, and names of teams, need them
+		return m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName()
 	})
 	o.Factory.Missing(st.Missing)
 	events, err := state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
@@ -166,7 +171,7 @@ func (o *Options) jobs(st *state.State, events []state.Event, now time.Time) (ou
 	statuses := jobs.Statuses(st.Jobs, st.Workloads)
 	for i, w := range jobs.Match(st.Jobs, st.Workloads) {
 		j := st.Jobs[i]
-		u := usage.Job{Namespace: j.Namespace, Name: j.Name, Kind: j.Kind.Kind, Team: discovery.TeamOf(j.Namespace, nil), Owner: jobs.Creator(j.Labels, j.Annotations),
+		u := usage.Job{Namespace: j.Namespace, Name: j.Name, Kind: j.Kind.Kind, Team: teamOf(j, w, st.LocalQueues), Owner: jobs.Creator(j.Labels, j.Annotations),
 			State: string(statuses[i].State), Devices: jobs.Devices(j)}
 		if o.Mine && u.Owner != o.Factory.User() || o.Team != "" && u.Team != o.Team {
 			continue
@@ -185,6 +190,20 @@ func (o *Options) jobs(st *state.State, events []state.Event, now time.Time) (ou
 		out = append(out, u)
 	}
 	return out, oldest
+}
+
+// teamOf is the team whose quota the job uses: that of the ClusterQueue that admitted it, else
+// of its LocalQueue's, else of its namespace.
+func teamOf(j state.Job, w *state.Workload, queues []state.LocalQueue) string {
+	if w != nil && w.Admission != nil && w.Admission.ClusterQueue != "" {
+		return quota.TeamOf(w.Admission.ClusterQueue)
+	}
+	for _, q := range queues {
+		if q.Namespace == j.Namespace && q.Name == j.Queue() && q.ClusterQueue != "" {
+			return quota.TeamOf(q.ClusterQueue)
+		}
+	}
+	return discovery.TeamOf(j.Namespace, nil)
 }
 
 // borrowed returns the accelerators that a workload borrows now.

@@ -2,9 +2,11 @@
 package openconsole
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +39,8 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `Print the web pages that exist for the cluster, or for a job, and open the first
 one in the browser (--print opens none): the page of the HyperPod cluster and of
 its EKS cluster in the AWS console, and the log of the job's main pod in
-CloudWatch.
+CloudWatch. A URL in an annotation of the job is a page too, and so is the
+Ingress of a dashboard that has Grafana or TensorBoard in its name or labels.
 
 Pages inside pods, such as TensorBoard, need a forwarded port: open-console
 prints the command for each port that the job's containers declare.`,
@@ -73,6 +76,9 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	pages := consoles(ctx, cluster)
+	if o.Name == "" {
+		pages = append(pages, ingresses(ctx, cluster, "")...)
+	}
 	if o.Name != "" {
 		more, err := o.ofJob(ctx, cluster)
 		if err != nil {
@@ -82,7 +88,10 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	if len(pages) == 0 {
 		e := errs.NotFoundf("no web page is known for this cluster").WithFact("server", cluster.Server())
-		return e.Suggest(errs.Run("port-forward", "NAME", "6006", "--open").WithNote("opens a port of a job"))
+		if o.Name != "" {
+			e = errs.NotFoundf("no web page is known for job %s", o.Name).WithFact("server", cluster.Server())
+		}
+		return e.Suggest(errs.Run("port-forward", cmp.Or(o.Name, "NAME"), "6006", "--open").WithNote("opens a port of a job"))
 	}
 	for _, p := range pages {
 		if err := f.IO.PrintLine(p.Name + ": " + p.URL + p.Command); err != nil {
@@ -125,13 +134,14 @@ func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []page, er
 	if err != nil {
 		return nil, err
 	}
+	out = append(annotated(job.Annotations), ingresses(ctx, c, job.Namespace)...)
 	pods, err := logs.Pods(ctx, c.Client, job)
 	if err != nil {
 		return nil, err
 	}
 	chosen, err := pick.Choose(job, pods, pick.Choice{})
 	if err != nil || len(chosen) == 0 {
-		return nil, err
+		return out, err
 	}
 	pod := chosen[0]
 	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
@@ -145,7 +155,7 @@ func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []page, er
 			}
 		}
 		if link := site.LogLink(eks, l); link != "" {
-			out = append(out, page{Name: "log of pod " + pod.Name, URL: link})
+			out = slices.Insert(out, 0, page{Name: "log of pod " + pod.Name, URL: link})
 		}
 	}
 	var object map[string]any
