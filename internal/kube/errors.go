@@ -211,7 +211,7 @@ func NotServed(r kinds.Resource) error {
 
 // Malformed returns the error of an answer that has an object of another kind or version.
 func Malformed(r kinds.Resource, cause error) error {
-	return errs.New("cannot read "+r.Plural, "the answer has an object that is no "+r.Kind+" of "+r.GroupVersion()).WithCause(cause)
+	return errs.New("cannot read "+r.Plural, "the answer has an object of another kind than "+r.Kind+" of "+r.GroupVersion()).WithCause(cause)
 }
 
 // Message returns the server's own words of an answer that is not a success; ""

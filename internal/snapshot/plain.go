@@ -350,7 +350,7 @@ func (p *plainFile) add(r kinds.Resource, m map[string]any) error {
 		if bytes.Equal(old, raw) {
 			return nil
 		}
-		return unusable(fmt.Sprintf("it holds two different objects %s %s", r.Kind, strings.TrimPrefix(k.Namespace+"/"+k.Name, "/")))
+		return unusable(fmt.Sprintf("it has two different objects %s %s", r.Kind, strings.TrimPrefix(k.Namespace+"/"+k.Name, "/")))
 	}
 	table[k] = raw
 	p.raw[r.FullName()] = append(p.raw[r.FullName()], raw)

@@ -113,8 +113,8 @@ func damaged(data []byte, err error) error {
 // check refuses what this hyperpod cannot know.
 func (s *Snapshot) check() error {
 	if s.Info.Kind == fileKind && s.Info.Format > fileFormat {
-		return unusable(fmt.Sprintf("a newer hyperpod made it (snapshot format %d; this one knows %d)", s.Info.Format, fileFormat)).
-			WithAdvice("install the newer hyperpod, or take it again with this one").Suggest(suggest.SaveSnapshot("FILE"))
+		return unusable(fmt.Sprintf("a newer hyperpod made it (snapshot format %d; this version reads up to %d)", s.Info.Format, fileFormat)).
+			WithAdvice("install the newer version, or save the snapshot again with this one").Suggest(suggest.SaveSnapshot("FILE"))
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func textSize(f io.ReaderAt, size int64) int64 {
 }
 
 func tooLarge(what string, most int64) error {
-	return errs.New(what, "it holds more than "+megabytes(most)+" of text").WithCode(errs.Usage).
+	return errs.New(what, "it has more than "+megabytes(most)+" of text").WithCode(errs.Usage).
 		Suggest(suggest.SaveSnapshot("FILE").WithNote("leaves out what is not needed"), suggest.SaveSnapshot("FILE").WithArgs(suggest.Namespace("NAMESPACE").Args...).WithNote("saves one namespace only"))
 }
 

@@ -111,7 +111,7 @@ func mayReplace(path string, force bool) error {
 			return nil
 		}
 	}
-	return errs.New("there is a file "+path, "it is not a snapshot").Suggest(suggest.Force()).WithAdvice("give another name, or replace it")
+	return errs.New("cannot write the snapshot "+path, "the file exists and is not a snapshot").Suggest(suggest.Force()).WithAdvice("give another name, or replace it")
 }
 
 // text is the file's text, uncompressed.

@@ -230,7 +230,7 @@ func TestFaults(t *testing.T) {
 // lists names or has somebody else's words.
 func TestFactLabels(t *testing.T) {
 	instead := map[string]string{"near": "did you mean", "similar": "did you mean", "similar fields": "did you mean", "it has": "available",
-		"has": "available, or found", "it takes": "must be", "server says": "message", "it says": "message", "because": "reason",
+		"has": "available, or found", "it takes": "must be", "server says": "message", "it says": "message", "because": "reason", "the AWS SDK says": "message",
 		"understood": "supported", "it can check": "supported", "it holds": "found"}
 	label := regexp.MustCompile(`WithFact\("([^"]*)"`)
 	err := filepath.WalkDir(filepath.Join(root, "internal"), func(path string, entry fs.DirEntry, err error) error {

@@ -105,7 +105,7 @@ func (c *Client) explainLocal(e *errs.Error, err error) error {
 	case strings.Contains(text, "get credentials") || strings.Contains(text, "get identity") || strings.Contains(text, "refresh cached credentials") || strings.Contains(text, "static credentials are empty"):
 		e.Why, e.Code = "no AWS credentials found", errs.Denied
 		if cause := lastCause(text); !strings.Contains(text, "EC2 IMDS") {
-			e.WithFact("the AWS SDK says", cause)
+			e.WithFact("message", cause)
 		}
 		return e.Suggest(suggest.AWSConfigure(), suggest.AWSLogin())
 	case errors.As(err, &dns) && dns.IsNotFound:

@@ -114,7 +114,7 @@ func (s *scanner) next(closing byte, first bool) (ok bool, err error) {
 	}
 	s.pos++
 	if c, err = s.peek(); err == nil && c == closing {
-		return false, s.syntax("a comma too many")
+		return false, s.syntax("an extra comma")
 	}
 	return err == nil, err
 }
@@ -280,7 +280,7 @@ func (s *scanner) passNested() error {
 			}
 		case '{', '[':
 			if len(s.nesting) == maxNesting {
-				return s.syntax("too many brackets within each other")
+				return s.syntax("brackets are nested too deeply")
 			}
 			s.nesting = append(s.nesting, c+2) // '{'+2 is '}', '['+2 is ']'
 			s.pos++
