@@ -167,6 +167,18 @@ func (s *sheet) yield(width int, bars bool) {
 	}
 }
 
+// crop leaves out the last columns of numbers that do not fit: a terminal would show the end
+// of a number, which is another number.
+func (s *sheet) crop(width int) {
+	for last := len(s.columns) - 1; last > 0 && s.width() > width && s.columns[last].Right; last-- {
+		s.left = append(s.left, s.columns[last].Title)
+		s.columns, s.widths = s.columns[:last], s.widths[:last]
+		for i, row := range s.rows {
+			s.rows[i] = row[:last]
+		}
+	}
+}
+
 // leftOut is the line that names what a narrow terminal does not show, if there is
 // anything.
 func (s *sheet) leftOut() []string {

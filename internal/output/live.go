@@ -158,8 +158,9 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool, notes []str
 		}
 		shown.rows = append(shown.rows, row)
 	}
+	shown.arrange(l.io.Width, l.wide, l.io)
 	if l.io.Width > 0 {
-		shown.yield(l.io.Width, l.wide)
+		shown.crop(l.io.Width)
 		notes = slices.Concat(notes, shown.leftOut())
 	}
 	more := 0
@@ -168,7 +169,6 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool, notes []str
 		more = len(shown.rows) - room
 		shown.rows = shown.rows[:room]
 	}
-	shown.arrange(l.io.Width, l.wide, l.io)
 	l.lines = 0
 	// What is still too long is cut at the edge: a row that wraps could not be
 	// drawn over.
