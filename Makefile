@@ -24,7 +24,7 @@ TAGS    := grpcnotrace
 # The budget of the stripped binary in bytes.
 SIZE    := 70000000
 
-.PHONY: build check test size lint unit script cluster oracle crash faults worlds fuzz fidelity bench docs modules packages vuln clean
+.PHONY: build check test size lint unit script cluster oracle crash faults worlds fuzz reliability fidelity bench docs modules packages vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
@@ -68,7 +68,7 @@ oracle:           ## the admission core against Kueue's own scheduler: 3,000 ran
 
 # Every run of a command behind a faulty server; `make script` runs a third of them once, without the race detector.
 faults:           ## each command behind each fault of the API server, 10 times
-	CGO_ENABLED=1 $(GO) test -race $(NOVET) -count=1 -timeout 3h ./test/fault -run Suite -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults:'
+	CGO_ENABLED=1 $(GO) test -race $(NOVET) -count=1 -timeout 3h ./test/fault -run 'Suite|AWS' -seeds 10 -v | grep -E '^ +suite_test|--- FAIL|^ok|^FAIL|^faults'
 
 worlds:           ## random commands of several users against what must hold after each: 60 worlds of 60 steps (two hours)
 	HYPERPOD_WORLDS=60 HYPERPOD_STEPS=60 $(GO) test $(NOVET) -v -count=1 -timeout 0 ./test/worlds
@@ -81,6 +81,9 @@ fuzz:             ## every fuzz target for FUZZTIME
 			$(GO) test $(NOVET) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) | grep -E 'execs: |--- FAIL|Failing input|^FAIL' | tail -2; \
 		done; \
 	done
+
+reliability:      ## the suites in their long forms; their summaries go to docs/reliability.md
+	test/reliability
 
 crash:            ## kills 1,000 writing commands at random points (half an hour)
 	HYPERPOD_KILLS=1000 $(GO) test -v -timeout 0 -run TestKills ./test/crash

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,11 +184,14 @@ func (w *world) patch(s step) error {
 // (`make worlds`).
 func TestWorlds(t *testing.T) {
 	worlds, steps, first := setting(t, "HYPERPOD_WORLDS", 1), setting(t, "HYPERPOD_STEPS", 12), setting(t, "HYPERPOD_SEED", 1)
+	var checked atomic.Int64
+	defer func() { fmt.Printf("worlds: %d worlds, %d steps\n", worlds, checked.Load()) }()
 	for seed := first; seed < first+worlds; seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			all := randomSteps(rand.New(rand.NewPCG(uint64(seed), 20)), steps)
 			at, err := play(t.Context(), t.TempDir(), all)
 			if err == nil {
+				checked.Add(int64(len(all)))
 				return
 			}
 			least := shrink(t, all[:at+1])
