@@ -14,7 +14,8 @@ import (
 // test holds it to go.mod.
 const KueueVersion = "v0.19.2"
 
-type versionDoc struct {
+// VersionDocument is what version -o json prints.
+type VersionDocument struct {
 	Version, GoVersion, Platform, KueueRules string
 }
 
@@ -24,7 +25,7 @@ func newVersion(f *factory.Factory) *cobra.Command {
 		Short: "Print the version of hyperpod and of its Kueue rules",
 		Args:  factory.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d := versionDoc{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, KueueVersion}
+			d := VersionDocument{f.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, KueueVersion}
 			if f.Global.Output == "" {
 				_, err := fmt.Fprintf(f.IO.Out, "hyperpod %s (%s, %s, Kueue %s rules)\n", d.Version, d.GoVersion, d.Platform, d.KueueRules)
 				return err

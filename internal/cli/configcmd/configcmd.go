@@ -144,7 +144,8 @@ type row struct {
 	Source       *string
 }
 
-type document struct {
+// Document is what -o json prints.
+type Document struct {
 	Settings []row `json:"settings"`
 }
 
@@ -173,7 +174,7 @@ func view(_ context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	d := document{Settings: []row{}}
+	d := Document{Settings: []row{}}
 	t := output.Table{Columns: []output.Column{{Title: "SETTING", Keep: true}, {Title: "VALUE", Keep: true}}, Empty: "no settings"}
 	if o.Origin {
 		t.Columns = append(t.Columns, output.Column{Title: "FROM"})

@@ -75,8 +75,8 @@ func (o *Options) Validate() error {
 	return o.Wait.Validate()
 }
 
-// document is what -o json prints.
-type document struct {
+// Document is what -o json prints.
+type Document struct {
 	Cluster       string
 	ClusterArn    string
 	ClusterStatus string
@@ -128,5 +128,5 @@ func Run(ctx context.Context, o *Options) error {
 	if f.Global.Output == "" || format.Name == output.NameFormat {
 		return nil
 	}
-	return output.Print(f.IO, format, document{name, arn, status}, func() output.Table { return output.Table{} }, nil)
+	return output.Print(f.IO, format, Document{name, arn, status}, func() output.Table { return output.Table{} }, nil)
 }

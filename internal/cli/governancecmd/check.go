@@ -92,8 +92,8 @@ func (o *CheckOptions) capacity() (map[string]int, error) {
 	return out, nil
 }
 
-// checkDocument is the JSON of governance check.
-type checkDocument struct {
+// CheckDocument is the JSON of governance check.
+type CheckDocument struct {
 	Schema                              string
 	File                                string
 	Valid                               bool
@@ -155,8 +155,8 @@ func silent(f *factory.Factory, code errs.Exit) error {
 }
 
 // report checks the text of a file. Faults of the text are errors with code E000.
-func report(file string, data []byte, facts policy.Facts) (checkDocument, error) {
-	doc := checkDocument{Schema: checkSchema, File: file, Findings: []policy.Finding{}}
+func report(file string, data []byte, facts policy.Facts) (CheckDocument, error) {
+	doc := CheckDocument{Schema: checkSchema, File: file, Findings: []policy.Finding{}}
 	if terraform.Is(data) {
 		source, err := terraform.Read(data)
 		if err != nil {
@@ -183,7 +183,7 @@ func report(file string, data []byte, facts policy.Facts) (checkDocument, error)
 }
 
 // counted fills in the numbers of findings.
-func (doc checkDocument) counted() checkDocument {
+func (doc CheckDocument) counted() CheckDocument {
 	for _, x := range doc.Findings {
 		switch x.Level {
 		case policy.LevelError:
@@ -208,7 +208,7 @@ func place(file string, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, column)
 }
 
-func findingsTable(d checkDocument) output.Table {
+func findingsTable(d CheckDocument) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "PLACE"}, {Title: "LEVEL"}, {Title: "CODE"}, {Title: "MESSAGE", Wrap: true}}}
 	for _, x := range d.Findings {
 		at := place(d.File, x.Line, x.Column)
@@ -225,7 +225,7 @@ func findingsTable(d checkDocument) output.Table {
 }
 
 // sarif is a report in the Static Analysis Results Interchange Format 2.1.0 (OASIS).
-func sarif(d checkDocument, version string) map[string]any {
+func sarif(d CheckDocument, version string) map[string]any {
 	levels := map[policy.Level]string{policy.LevelError: "error", policy.LevelWarning: "warning", policy.LevelNote: "note"}
 	rules := []any{map[string]any{"id": textFault, "shortDescription": map[string]any{"text": "The file must be a valid governance file."}, "defaultConfiguration": map[string]any{"level": "error"}}}
 	for _, r := range policy.Rules() {

@@ -206,8 +206,8 @@ func (o *RBACOptions) teams(ctx context.Context, c *factory.Cluster) ([]quota.Te
 	return out, nil
 }
 
-// reviewDocument is the JSON of governance rbac --verify.
-type reviewDocument struct {
+// ReviewDocument is the JSON of governance rbac --verify.
+type ReviewDocument struct {
 	Schema      string
 	Team        string
 	Namespace   string
@@ -225,7 +225,7 @@ type review struct {
 
 // verify asks for each permission as the current user.
 func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *factory.Cluster, team quota.Team) error {
-	doc := reviewDocument{Schema: "hyperpod.governance-rbac/v1", Team: team.Name, Namespace: team.Namespaces[0], Allowed: true}
+	doc := ReviewDocument{Schema: "hyperpod.governance-rbac/v1", Team: team.Name, Namespace: team.Namespaces[0], Allowed: true}
 	questions := permissions.Questions()
 	results, err := parallel.Map(questions, func(q permissions.Review) (review, error) {
 		resource, sub, _ := strings.Cut(q.Permission.Resource, "/")
@@ -248,7 +248,7 @@ func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *facto
 	return err
 }
 
-func reviewTable(d reviewDocument) output.Table {
+func reviewTable(d ReviewDocument) output.Table {
 	t := output.Table{Columns: []output.Column{{Title: "PERMISSION", Keep: true}, {Title: "SCOPE"}, {Title: "ALLOWED"}, {Title: "REQUIRED"}, {Title: "COMMANDS", Wrap: true}}}
 	yes := map[bool]string{true: "yes", false: "no"}
 	for _, r := range d.Permissions {

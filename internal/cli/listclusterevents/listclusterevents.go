@@ -81,7 +81,8 @@ type Row struct {
 	EventID       string `json:"EventId"`
 }
 
-type document struct {
+// Document is what -o json prints.
+type Document struct {
 	Events []Row `json:"events"`
 }
 
@@ -108,7 +109,7 @@ func Run(ctx context.Context, o *Options) error {
 		return o.follow(ctx, client, q, list, format)
 	}
 	rows := rowsOf(list)
-	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows, o.Cluster) }, func() (out []string) {
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, o.Cluster) }, func() (out []string) {
 		for _, r := range rows {
 			out = append(out, r.EventID)
 		}

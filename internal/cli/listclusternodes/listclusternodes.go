@@ -101,7 +101,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	rows := join(list, s)
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return o.Group != "" && r.InstanceGroup != o.Group || o.Faulty && !r.faulty() })
-	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows, c.Name, f.Now()) }, func() (out []string) {
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, c.Name, f.Now()) }, func() (out []string) {
 		for _, r := range rows {
 			out = append(out, r.InstanceID)
 		}

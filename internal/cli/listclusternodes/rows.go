@@ -13,7 +13,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-type document struct {
+// Document is what -o json prints.
+type Document struct {
 	Nodes []Row `json:"nodes"`
 }
 

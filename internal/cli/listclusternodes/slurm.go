@@ -35,7 +35,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 			rows = append(rows, r)
 		}
 	}
-	return output.Print(f.IO, format, document{rows}, func() output.Table { return slurmTable(rows) }, func() (out []string) {
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return slurmTable(rows) }, func() (out []string) {
 		for _, r := range rows {
 			out = append(out, *r.Node)
 		}

@@ -30,7 +30,8 @@ type Row struct {
 	AcceleratorDevicesAvailable *int
 }
 
-type document struct {
+// Document is what -o json prints.
+type Document struct {
 	InstanceTypes []Row `json:"instanceTypes"`
 }
 

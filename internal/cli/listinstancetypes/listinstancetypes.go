@@ -130,7 +130,7 @@ func Run(ctx context.Context, o *Options) error {
 			rows = append(rows, r)
 		}
 	}
-	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows, found) }, func() []string {
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows, found) }, func() []string {
 		var out []string
 		for _, r := range rows {
 			out = append(out, r.InstanceType)

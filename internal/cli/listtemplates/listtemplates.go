@@ -52,7 +52,8 @@ type row struct {
 	Help   string
 }
 
-type document struct {
+// Document is what -o json prints.
+type Document struct {
 	Templates []row `json:"templates"`
 }
 
@@ -78,7 +79,7 @@ func Run(ctx context.Context, o *Options) error {
 	for _, i := range infos {
 		rows = append(rows, row{i.Name, i.JobKind(), i.Source, i.Help})
 	}
-	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows) }, func() []string {
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows) }, func() []string {
 		var names []string
 		for _, r := range rows {
 			names = append(names, r.Name)

@@ -8,10 +8,10 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
-// line is one line of -o json. Rank is null if the pod has none; Time is null for text
+// Line is one line of -o json. Rank is null if the pod has none; Time is null for text
 // that the API server inserted. A line longer than the engine's buffer comes in parts;
 // all but the last are Partial.
-type line struct {
+type Line struct {
 	Pod       string
 	Container string
 	Role      *string
@@ -26,7 +26,7 @@ func (v *View) appendJSON(b []byte, s *logs.Source, l *logs.Line) []byte {
 	if l.More && len(l.Text) == 0 {
 		return b
 	}
-	out := line{Pod: s.Pod, Container: s.Container, Restart: s.Run, Message: strings.ToValidUTF8(string(l.Text), "\uFFFD"), Partial: l.More}
+	out := Line{Pod: s.Pod, Container: s.Container, Restart: s.Run, Message: strings.ToValidUTF8(string(l.Text), "\uFFFD"), Partial: l.More}
 	if s.Role != "" {
 		role := strings.ToLower(s.Role)
 		out.Role = &role

@@ -90,7 +90,7 @@ func RunAdd(ctx context.Context, o *AddOptions) error {
 		nodes[i] = clusters.Node{InstanceID: out.Node, Group: o.Group}
 	}
 	rows := rowsOf(nodes, outcomes)
-	if printErr := output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows) }, nil); printErr != nil {
+	if printErr := output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows) }, nil); printErr != nil {
 		return printErr
 	}
 	return result("Add", rows, o.Count, err)

@@ -163,7 +163,8 @@ type Row struct {
 	ErrorCode, Message string
 }
 
-type document struct {
+// Document is what -o json prints.
+type Document struct {
 	Nodes []Row `json:"nodes"`
 }
 
@@ -293,7 +294,7 @@ func rowsOf(nodes []clusters.Node, outcomes []clusters.Outcome) []Row {
 }
 
 func show(f *factory.Factory, format output.Format, rows []Row) error {
-	return output.Print(f.IO, format, document{rows}, func() output.Table { return table(rows) }, func() (out []string) {
+	return output.Print(f.IO, format, Document{rows}, func() output.Table { return table(rows) }, func() (out []string) {
 		for _, r := range rows {
 			out = append(out, r.InstanceID)
 		}

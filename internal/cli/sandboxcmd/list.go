@@ -10,14 +10,16 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 )
 
-type sandboxDoc struct {
+// Row is a sandbox.
+type Row struct {
 	Name, Scenario string
 	Time           string
 	File           string
 }
 
-type listDoc struct {
-	Sandboxes []sandboxDoc `json:"sandboxes"`
+// Document is what -o json prints.
+type Document struct {
+	Sandboxes []Row `json:"sandboxes"`
 }
 
 func newList(f *factory.Factory) *cobra.Command {
@@ -42,7 +44,7 @@ func runList(f *factory.Factory) error {
 	if err != nil {
 		return err
 	}
-	doc := listDoc{make([]sandboxDoc, 0, len(boxes))}
+	doc := Document{make([]Row, 0, len(boxes))}
 	table := output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "SCENARIO"}, {Title: "TIME"}, {Title: "FILE", Wide: true}},
 		Empty: "no sandboxes on this machine (create one: hyperpod sandbox create NAME)"}
 	var names []string
@@ -51,7 +53,7 @@ func runList(f *factory.Factory) error {
 		if b.Err != nil {
 			f.Notef("warning: %v", b.Err)
 		}
-		doc.Sandboxes = append(doc.Sandboxes, sandboxDoc{b.Name, b.Scenario, at, b.Path})
+		doc.Sandboxes = append(doc.Sandboxes, Row{b.Name, b.Scenario, at, b.Path})
 		table.Rows = append(table.Rows, output.T(b.Name, b.Scenario, at, b.Path))
 		names = append(names, "sandbox/"+b.Name)
 	}
