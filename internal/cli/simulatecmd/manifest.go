@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/simulate"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/render"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
@@ -16,7 +18,7 @@ import (
 
 // jobs are the objects of a manifest that are jobs, as start-job -f would submit
 // them. namespace is where those go that name none.
-func (o *Options) jobs(ctx context.Context, path string, namespace func() (string, error)) ([]simulate.Change, error) {
+func (o *Options) jobs(ctx context.Context, c *factory.Cluster, path string, namespace func() (string, error)) ([]simulate.Change, error) {
 	data, err := o.Factory.ReadNamed(ctx, path)
 	if err != nil {
 		return nil, err
@@ -31,13 +33,15 @@ func (o *Options) jobs(ctx context.Context, path string, namespace func() (strin
 	}
 	var out []simulate.Change
 	var other []string
+	runtimes := state.NewRuntimes(c.Client)
 	for _, object := range r.Objects {
 		kind := kinds.Text(object, "kind")
-		if _, known := kinds.JobFor(kinds.Text(object, "apiVersion"), kind); !known && !strings.HasSuffix(kind, "Job") {
+		k, known := kinds.JobFor(kinds.Text(object, "apiVersion"), kind)
+		if !known && !strings.HasSuffix(kind, "Job") {
 			other = append(other, kind)
 			continue
 		}
-		manifest, err := json.Marshal(object)
+		manifest, err := json.Marshal(runtimes.Whole(ctx, k, object))
 		if err != nil {
 			return nil, err
 		}

@@ -321,7 +321,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 			if !filepath.IsAbs(job) && job != "-" {
 				job = filepath.Join(dir, job)
 			}
-			return o.jobs(ctx, job, namespace)
+			return o.jobs(ctx, c, job, namespace)
 		})
 		if err != nil {
 			return nil, errs.Wrap(simulation.Error(err), "cannot read "+path)
@@ -340,7 +340,7 @@ func (o *Options) allChanges(ctx context.Context, c *factory.Cluster) ([]simulat
 		out = append(out, c)
 	}
 	for _, path := range o.AddJobs {
-		jobs, err := o.jobs(ctx, path, namespace)
+		jobs, err := o.jobs(ctx, c, path, namespace)
 		if err != nil {
 			return nil, err
 		}
