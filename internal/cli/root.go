@@ -9,6 +9,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/copyfile"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/createcluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/createtemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/dashboardcmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/deletecluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/deletetemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/describecluster"
@@ -117,6 +118,7 @@ a sandbox: a practice cluster on this machine.`,
 		getquota.NewCmd(f, nil),
 		getqueue.NewCmd(f, nil),
 		getusage.NewCmd(f, nil),
+		dashboardcmd.NewCmd(f, nil),
 		record.NewCmd(f, nil),
 		reportcmd.NewCmd(f, nil),
 		governancecmd.NewCmd(f),

@@ -83,6 +83,9 @@ type Factory struct {
 	// Suggested is called with each suggestion that is printed; nil: with none.
 	Suggested func(errs.Suggestion)
 
+	// Observe is called with every request, from several goroutines; nil is none.
+	Observe func(kube.Request)
+
 	// HoldInterrupts lets Ctrl-C do nothing until the result is called, for a program on the
 	// terminal that gets it too. nil where there is no terminal.
 	HoldInterrupts func() (release func())
@@ -289,8 +292,12 @@ func (f *Factory) clientOptions() kube.Options {
 			f.Notef("note: %s", text)
 		}
 	}
+	o.Observe = f.Observe
 	if f.Global.Debug {
 		o.Observe = func(r kube.Request) {
+			if f.Observe != nil {
+				f.Observe(r)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			line := fmt.Sprintf("debug: %s %s %d %s", r.Method, r.Path, r.Status, r.Duration.Round(time.Millisecond))

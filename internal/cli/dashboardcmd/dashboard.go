@@ -1,0 +1,275 @@
+// Package dashboardcmd is `hyperpod dashboard`.
+package dashboardcmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// Options are what was typed on the command line.
+type Options struct {
+	Factory  *factory.Factory
+	ReadOnly bool
+}
+
+// NewCmd returns the command. Tests pass runF to check the options alone.
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
+	cmd := &cobra.Command{
+		Use:   "dashboard",
+		Short: "Show utilization, teams, jobs and nodes on a screen that follows changes",
+		Long: `Show a screen with four tabs: utilization of each instance type, quota of teams,
+jobs, and nodes. The screen follows changes of the cluster. Press ? for the keys.
+
+Select a job to explain it, to show its log or pods, to suspend or cancel it, or
+to change its priority. These run the commands of the same names, after a
+question where they change something. Jobs of other people are dimmed.
+
+With a snapshot, with NO_COLOR or TERM=dumb, and elsewhere than on a terminal,
+the command prints the tabs once.`,
+		Example: `  hyperpod dashboard
+  hyperpod dashboard --read-only
+  hyperpod dashboard | less`,
+		Args: factory.NoArgs,
+		RunE: factory.RunE(o, nil, Run, runF),
+	}
+	cmd.Flags().BoolVar(&o.ReadOnly, "read-only", false, "no keys that change something")
+	return cmd
+}
+
+// Validate checks the options without looking at a cluster.
+func (o *Options) Validate() error { return nil }
+
+// Run shows the screen until the user quits.
+func Run(ctx context.Context, o *Options) error {
+	f := o.Factory
+	feed := &feed{now: f.Now, tasks: map[string]dashboardview.Task{}}
+	f.Observe = feed.observe
+	c, err := f.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	if !f.IO.OutTTY || !f.IO.InTTY || !f.IO.Cursor || c.Snapshot != nil {
+		return printOnce(ctx, f, c)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served, err := discovery.ServedJobs(ctx, c.Client)
+	if err != nil {
+		return err
+	}
+	var running crash.Group
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { feed.failed(ctx, feed.followState(ctx, c)) })
+	running.Go(func() { feed.failed(ctx, feed.followJobs(ctx, c, served)) })
+	m := newModel()
+	m.source, m.io, m.now, m.user, m.readOnly = feed, *f.IO, c.Now, f.User(), o.ReadOnly
+	m.run = func(args ...string) tea.Cmd {
+		cmd, err := newCommand(ctx, args, globals(f))
+		if err != nil {
+			return func() tea.Msg { return returned{err} }
+		}
+		return tea.Exec(cmd, func(err error) tea.Msg { return returned{err} })
+	}
+	if f.HoldInterrupts != nil {
+		defer f.HoldInterrupts()()
+	}
+	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(f.IO.In), tea.WithOutput(f.IO.Out), tea.WithoutSignalHandler()).Run()
+	if m.failure != nil {
+		return m.failure
+	}
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// want is what the tabs show, beside jobs.
+func want(c *factory.Cluster) state.Want {
+	w := state.Want{Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true}
+	findteam.Scope{}.Fallbacks(c, &w)
+	return w
+}
+
+// globals are the flags that choose the cluster, for commands that the screen runs.
+func globals(f *factory.Factory) (args []string) {
+	for _, flag := range []struct{ name, value string }{{"sandbox", f.Global.Sandbox}, {"context", f.Global.Context}, {"kubeconfig", f.Global.Kubeconfig}} {
+		if flag.value != "" {
+			args = append(args, "--"+flag.name+"="+flag.value)
+		}
+	}
+	return args
+}
+
+// printOnce prints the tabs, one below the other.
+func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster) error {
+	served, err := discovery.ServedJobs(ctx, c.Client)
+	if err != nil {
+		return err
+	}
+	w := want(c)
+	w.Jobs = served
+	st, err := state.Load(ctx, c.Client, w, c.Now())
+	if err != nil {
+		return err
+	}
+	f.MissingFigures(st.Missing)
+	s := &dashboardview.Snapshot{Time: st.Taken, State: st}
+	for i, status := range jobs.Statuses(st.Jobs, st.Workloads) {
+		s.Tasks = append(s.Tasks, dashboardview.Task{Job: st.Jobs[i], Status: status})
+	}
+	for i, name := range dashboardview.Names() {
+		v := dashboardview.Of(s, dashboardview.Tab(i), "")
+		if i > 0 {
+			name = "\n" + name
+		}
+		if err := f.IO.PrintLine(name + ": " + v.Summary); err != nil {
+			return err
+		}
+		if err := f.IO.PrintTable(v.Table); err != nil {
+			return err
+		}
+	}
+	return factory.Failures(st.Missing)
+}
+
+// feed collects what watches report.
+type feed struct {
+	now    func() time.Time
+	mu     sync.Mutex
+	state  *state.State
+	tasks  map[string]dashboardview.Task
+	synced bool // the jobs
+	dirty  bool
+	// lost is when requests began to fail, the zero time while they work.
+	lost time.Time
+	err  error
+}
+
+func (f *feed) followState(ctx context.Context, c *factory.Cluster) error {
+	t := time.NewTicker(pace)
+	defer t.Stop()
+	return state.Follow(ctx, c.Client, want(c), state.Pace{Tick: t.C, Now: c.Now}, func(s *state.State) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.state, f.dirty = s, true
+		return nil
+	})
+}
+
+func (f *feed) followJobs(ctx context.Context, c *factory.Cluster, served []kinds.Job) error {
+	scope := follow.Scope{Kinds: served, Namespaces: func(ctx context.Context) ([]string, error) {
+		return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+	}}
+	return follow.Follow(ctx, c.Client, scope, func(ch follow.Change) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		switch ch.Type {
+		case kube.Synced:
+			f.synced = true
+		case kube.Deleted:
+			delete(f.tasks, ch.Job.UID)
+		default:
+			f.tasks[ch.Job.UID] = dashboardview.Task{Job: ch.Job, Status: ch.Status}
+		}
+		f.dirty = true
+		return nil
+	})
+}
+
+// failed keeps an error that ends a watch.
+func (f *feed) failed(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// observe learns from each request whether there is a connection.
+func (f *feed) observe(r kube.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case errors.Is(r.Err, context.Canceled):
+	case r.Err != nil || r.Status >= 500:
+		if f.lost.IsZero() {
+			f.lost = f.now()
+		}
+	default:
+		f.lost = time.Time{}
+	}
+}
+
+func (f *feed) take(now time.Time) (*dashboardview.Snapshot, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return &dashboardview.Snapshot{Failure: f.err}, true
+	}
+	if f.state == nil || !f.synced {
+		return nil, false
+	}
+	changed := f.dirty
+	f.dirty = false
+	s := &dashboardview.Snapshot{Time: now, State: f.state, LostSince: f.lost}
+	for _, t := range f.tasks {
+		s.Tasks = append(s.Tasks, t)
+	}
+	return s, changed
+}
+
+// command runs a command line of this program on the terminal, and waits for Enter after it.
+type command struct{ cmd *exec.Cmd }
+
+// newCommand makes a command that ends with ctx.
+func newCommand(ctx context.Context, args, globals []string) (*command, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, globals...)
+	if !slices.Contains([]string{"get-log", "patch-job", "cancel-job"}, args[0]) { // those print no table
+		args = append(args, "-o", "table")
+	}
+	return &command{exec.CommandContext(ctx, self, args...)}, nil
+}
+
+// SetStdin, SetStdout and SetStderr implement tea.ExecCommand.
+func (c *command) SetStdin(r io.Reader)  { c.cmd.Stdin = r }
+func (c *command) SetStdout(w io.Writer) { c.cmd.Stdout = w }
+func (c *command) SetStderr(w io.Writer) { c.cmd.Stderr = w }
+
+// Run implements tea.ExecCommand.
+func (c *command) Run() error {
+	err := c.cmd.Run()
+	fmt.Fprint(c.cmd.Stderr, "\npress Enter to return to the dashboard ")
+	_, _ = bufio.NewReader(c.cmd.Stdin).ReadString('\n')
+	return err
+}

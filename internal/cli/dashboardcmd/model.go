@@ -1,0 +1,428 @@
+package dashboardcmd
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// The least size of the screen, and how often it looks for changes and lets ages advance.
+const (
+	leastWidth  = 40
+	leastHeight = 8
+	pace        = 100 * time.Millisecond
+	idle        = 10 * time.Second
+)
+
+// tick is the message to look for changes.
+type tick time.Time
+
+// returned is the message after a command has run.
+type returned struct{ err error }
+
+// source tells what is known now; changed reports a difference from the last call.
+type source interface {
+	take(now time.Time) (s *dashboardview.Snapshot, changed bool)
+}
+
+// model is the state of the screen.
+type model struct {
+	source   source
+	io       output.IO // what the terminal can do
+	now      func() time.Time
+	user     string
+	readOnly bool
+	// run returns the command that runs a command line of this program on the terminal.
+	run func(args ...string) tea.Cmd
+
+	snapshot *dashboardview.Snapshot
+	drawn    time.Time
+	tab      dashboardview.Tab
+	views    map[dashboardview.Tab]dashboardview.View // filtered
+	cursor   map[dashboardview.Tab]int
+	filter   string
+	// chosen is the row of the cursor; the cursor follows it when rows move.
+	chosen map[dashboardview.Tab]dashboardview.Ref
+	// asked is the command line that a y runs; nil is none.
+	asked []string
+	// prompt is the kind of text that is typed: '/', ':' or 'P'; 0 is none.
+	prompt  rune
+	typed   string
+	help    bool
+	message string
+	failure error
+}
+
+func newModel() *model {
+	return &model{views: map[dashboardview.Tab]dashboardview.View{}, cursor: map[dashboardview.Tab]int{}, chosen: map[dashboardview.Tab]dashboardview.Ref{}}
+}
+
+// Init starts looking for changes.
+func (m *model) Init() tea.Cmd { return next() }
+
+func next() tea.Cmd { return tea.Tick(pace, func(t time.Time) tea.Msg { return tick(t) }) }
+
+// Update takes a message.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.io.Width, m.io.Height = msg.Width, msg.Height
+	case tick:
+		return m, m.look()
+	case returned:
+		if msg.err != nil {
+			m.message = "the command failed"
+		}
+	case tea.KeyPressMsg:
+		cmd := m.key(msg)
+		if m.snapshot != nil {
+			if refs := m.view().Refs; len(refs) > 0 {
+				m.chosen[m.tab] = refs[m.cursor[m.tab]]
+			}
+		}
+		return m, cmd
+	}
+	return m, nil
+}
+
+// look takes what has changed.
+func (m *model) look() tea.Cmd {
+	now := m.now()
+	s, changed := m.source.take(now)
+	if s == nil {
+		return next()
+	}
+	if s.Failure != nil {
+		m.failure = s.Failure
+		return tea.Quit
+	}
+	if changed || now.Sub(m.drawn) >= idle {
+		m.snapshot, m.drawn = s, now
+		clear(m.views)
+	} else if m.snapshot != nil {
+		m.snapshot.LostSince = s.LostSince
+	}
+	return next()
+}
+
+// view is the filtered view of the tab.
+func (m *model) view() dashboardview.View {
+	v, ok := m.views[m.tab]
+	if !ok {
+		v = dashboardview.Of(m.snapshot, m.tab, m.user).Filter(m.filter)
+		m.views[m.tab] = v
+		if at := slices.Index(v.Refs, m.chosen[m.tab]); at >= 0 {
+			m.cursor[m.tab] = at
+		}
+	}
+	m.cursor[m.tab] = min(max(0, m.cursor[m.tab]), max(0, len(v.Refs)-1))
+	return v
+}
+
+// key takes a key.
+func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+	if k.String() == "ctrl+c" {
+		return tea.Quit
+	}
+	if m.prompt != 0 {
+		return m.edit(k)
+	}
+	m.message = ""
+	if asked := m.asked; asked != nil {
+		m.asked = nil
+		if k.String() == "y" {
+			return m.run(asked...)
+		}
+		m.message = "nothing was changed"
+		return nil
+	}
+	if m.help {
+		m.help = false
+		return nil
+	}
+	switch text := k.String(); text {
+	case "q":
+		return tea.Quit
+	case "?":
+		m.help = true
+	case "/", ":":
+		m.prompt, m.typed = rune(text[0]), ""
+	case "esc":
+		m.setFilter("")
+	case "1", "2", "3", "4":
+		m.tab = dashboardview.Tab(text[0] - '1')
+	case "tab", "right":
+		m.tab = (m.tab + 1) % dashboardview.Tab(len(dashboardview.Names()))
+	case "shift+tab", "left":
+		m.tab = (m.tab + dashboardview.Tab(len(dashboardview.Names())) - 1) % dashboardview.Tab(len(dashboardview.Names()))
+	case "up", "k":
+		m.cursor[m.tab]--
+	case "down", "j":
+		m.cursor[m.tab]++
+	case "pgup", "ctrl+b":
+		m.cursor[m.tab] -= m.rows()
+	case "pgdown", "ctrl+f", "space":
+		m.cursor[m.tab] += m.rows()
+	case "home", "g":
+		m.cursor[m.tab] = 0
+	case "end", "G":
+		m.cursor[m.tab] = 1 << 30
+	default:
+		return m.act(text)
+	}
+	return nil
+}
+
+// changes are the keys that change something.
+var changes = map[string][]string{"s": {"patch-job", "suspend"}, "u": {"patch-job", "unsuspend"}, "c": {"cancel-job"}, "P": nil}
+
+// shows are the keys that show something of a job.
+var shows = map[string][]string{"enter": {"explain-job"}, "l": {"get-log"}, "p": {"list-pods"}, "d": {"get-job"}}
+
+// act runs the command of a key on the chosen row, after a question if it changes something.
+func (m *model) act(key string) tea.Cmd {
+	command, change := changes[key]
+	if !change {
+		var ok bool
+		if command, ok = shows[key]; !ok {
+			return nil
+		}
+	}
+	if m.snapshot == nil {
+		return nil
+	}
+	queue := m.tab == dashboardview.Teams && key == "enter"
+	if m.tab != dashboardview.Tasks && !queue {
+		m.message = "choose a job in Tasks (3)"
+		return nil
+	}
+	refs := m.view().Refs
+	if len(refs) == 0 {
+		return nil
+	}
+	ref := refs[m.cursor[m.tab]]
+	switch {
+	case queue:
+		return m.run("get-queue", ref.Name)
+	case change && m.readOnly:
+		m.message = "this dashboard is read-only"
+		return nil
+	case key == "P":
+		m.prompt, m.typed = 'P', ""
+		return nil
+	}
+	args := append(slices.Clone(command), ref.Name, "-n", ref.Namespace)
+	if change {
+		m.asked = args
+		return nil
+	}
+	return m.run(args...)
+}
+
+// edit takes a key of a text that is typed.
+func (m *model) edit(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "esc":
+		m.prompt = 0
+		return nil
+	case "backspace":
+		if r := []rune(m.typed); len(r) > 0 {
+			m.typed = string(r[:len(r)-1])
+		} else {
+			m.prompt = 0
+		}
+	case "enter":
+		kind, text := m.prompt, strings.TrimSpace(m.typed)
+		m.prompt = 0
+		return m.typedText(kind, text)
+	default:
+		m.typed += k.Text
+	}
+	if m.prompt == '/' {
+		m.setFilter(m.typed)
+	}
+	return nil
+}
+
+func (m *model) setFilter(text string) {
+	m.filter = text
+	clear(m.views)
+}
+
+// typedText takes a text that was typed.
+func (m *model) typedText(kind rune, text string) tea.Cmd {
+	switch {
+	case kind == '/':
+		m.setFilter(text)
+	case kind == 'P' && text != "":
+		if refs := m.view().Refs; len(refs) > 0 {
+			ref := refs[m.cursor[m.tab]]
+			return m.run("patch-job", "priority", ref.Name, "-n", ref.Namespace, "--priority", text)
+		}
+	case kind == ':' && slices.Contains([]string{"q", "quit", "exit"}, text):
+		return tea.Quit
+	case kind == ':' && text == "help":
+		m.help = true
+	case kind == ':' && text != "":
+		for i, name := range dashboardview.Names() {
+			if strings.HasPrefix(strings.ToLower(name), strings.ToLower(text)) {
+				m.tab = dashboardview.Tab(i)
+				return nil
+			}
+		}
+		m.message = fmt.Sprintf("%q is not a command; type a tab, help or quit", text)
+	}
+	return nil
+}
+
+// rows is how many rows of a table the screen has.
+func (m *model) rows() int { return max(1, m.io.Height-5) }
+
+// View draws the screen.
+func (m *model) View() tea.View {
+	v := tea.NewView(m.screen())
+	v.AltScreen, v.WindowTitle = true, "hyperpod dashboard"
+	return v
+}
+
+func (m *model) screen() string {
+	switch {
+	case m.io.Width == 0:
+		return ""
+	case m.io.Width < leastWidth || m.io.Height < leastHeight:
+		return cut(fmt.Sprintf("needs %dx%d", leastWidth, leastHeight), m.io.Width)
+	case m.help:
+		return m.helpText()
+	}
+	var b strings.Builder
+	b.WriteString(m.tabs() + "\n")
+	if m.snapshot == nil {
+		b.WriteString("\nreading the cluster\n")
+		return b.String()
+	}
+	v := m.view()
+	b.WriteString(cut(v.Summary, m.io.Width) + "\n\n")
+	header, rows := m.table(v)
+	b.WriteString("  " + header + "\n")
+	at, room := m.cursor[m.tab], m.rows()
+	first := max(0, min(at-room/2, len(rows)-room))
+	for i := first; i < min(len(rows), first+room); i++ {
+		mark := "  "
+		if i == at {
+			mark = "> "
+			rows[i] = m.io.Paint(output.Strong, rows[i])
+		}
+		b.WriteString(mark + rows[i] + "\n")
+	}
+	if len(rows) == 0 {
+		b.WriteString("  " + m.empty(v) + "\n")
+	}
+	for i := min(len(rows), room); i < room; i++ {
+		if i > 0 || len(rows) > 0 {
+			b.WriteString("\n")
+		}
+	}
+	b.WriteString(m.foot(len(rows)))
+	return b.String()
+}
+
+func (m *model) empty(v dashboardview.View) string {
+	if m.filter != "" {
+		return "no row has " + output.Safe(m.filter)
+	}
+	return v.Table.Empty
+}
+
+// tabs is the line of titles.
+func (m *model) tabs() string {
+	var parts []string
+	for i, name := range dashboardview.Names() {
+		text := fmt.Sprintf("%d %s", i+1, name)
+		if m.io.Width < 60 {
+			text = name[:4]
+		}
+		if dashboardview.Tab(i) == m.tab {
+			text = m.io.Paint(output.Strong, "["+text+"]")
+		} else {
+			text = " " + text + " "
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " ")
+}
+
+// table renders a table: the titles, and a line for each row.
+func (m *model) table(v dashboardview.View) (header string, rows []string) {
+	if len(v.Table.Rows) == 0 {
+		return "", nil
+	}
+	var b bytes.Buffer
+	io := m.io
+	io.Out, io.OutTTY, io.Width, io.Height = &b, true, m.io.Width-2, 0
+	if err := io.PrintTable(v.Table); err != nil {
+		return err.Error(), nil
+	}
+	lines := strings.Split(b.String(), "\n")
+	return lines[0], lines[1:min(len(lines), 1+len(v.Table.Rows))]
+}
+
+// foot is the last line: what is typed, a message, or the state of the connection and the keys.
+func (m *model) foot(rows int) string {
+	lost := m.snapshot.LostSince
+	text := ""
+	switch {
+	case m.asked != nil:
+		verb := "Cancel"
+		if m.asked[0] == "patch-job" {
+			verb = map[string]string{"suspend": "Suspend", "unsuspend": "Resume"}[m.asked[1]]
+		}
+		return m.io.Paint(output.Warn, cut(fmt.Sprintf("%s %s/%s? [y/N]", verb, output.Safe(m.asked[len(m.asked)-1]), output.Safe(m.asked[len(m.asked)-3])), m.io.Width))
+	case m.prompt == 'P':
+		text = "priority class: " + output.Safe(m.typed) + "_"
+	case m.prompt != 0:
+		text = string(m.prompt) + output.Safe(m.typed) + "_"
+	case !lost.IsZero():
+		return m.io.Paint(output.Bad, cut(fmt.Sprintf("connection lost: the figures are from %s ago", words.Age(m.now().Sub(lost))), m.io.Width))
+	case m.message != "":
+		text = m.message
+	default:
+		text = fmt.Sprintf("%s  / filter  : command  ? help  q quit", cmp.Or(words.Count(rows, "row", "rows"), ""))
+		if m.filter != "" {
+			text = "filter " + output.Safe(m.filter) + " (Esc clears)  " + text
+		}
+		if m.readOnly {
+			text += "  read-only"
+		}
+	}
+	return m.io.Paint(output.Dim, cut(text, m.io.Width))
+}
+
+// cut shortens a text to the width of the screen.
+func cut(text string, width int) string {
+	if r := []rune(text); len(r) > width {
+		return string(r[:max(0, width)])
+	}
+	return text
+}
+
+func (m *model) helpText() string {
+	lines := []string{"Keys", "", "1-4, Tab       tabs", "up, down, j, k rows; PgUp, PgDn, Home, End", "/ TEXT         only rows with the text; !TEXT: only the others; Esc clears",
+		": NAME         go to a tab; :q quits", "Enter          explain the job; in Teams, show the queue of the team", "d  l  p        details, log and pods of the job"}
+	if !m.readOnly {
+		lines = append(lines, "s  u           suspend, unsuspend the job", "P              change its priority class", "c              cancel it")
+	}
+	lines = append(lines, "q, Ctrl-C      quit", "", "any key closes this page")
+	for i := range lines {
+		lines[i] = cut(lines[i], m.io.Width)
+	}
+	return strings.Join(lines[:min(len(lines), m.io.Height)], "\n")
+}

@@ -1,0 +1,190 @@
+package dashboardcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// fixed is a source that tests change.
+type fixed struct {
+	s       *dashboardview.Snapshot
+	changed bool
+}
+
+func (f *fixed) take(time.Time) (*dashboardview.Snapshot, bool) {
+	changed := f.changed
+	f.changed = false
+	return f.s, changed
+}
+
+func task(name, owner string, s jobs.State) dashboardview.Task {
+	j := state.Job{Kind: kinds.PyTorchJob, Meta: state.Meta{Name: name, Namespace: "ns", UID: name, Annotations: map[string]string{kinds.CreatedByAnnotation: owner}}}
+	return dashboardview.Task{Job: j, Status: jobs.Status{State: s, Since: noon.Add(-time.Hour)}}
+}
+
+// screen is a model with what it ran.
+type screen struct {
+	*model
+	source *fixed
+	ran    []string
+}
+
+func newScreen(tasks ...dashboardview.Task) *screen {
+	s := &screen{model: newModel(), source: &fixed{s: &dashboardview.Snapshot{Time: noon, State: &state.State{Taken: noon}, Tasks: tasks}, changed: true}}
+	s.model.source, s.now, s.user, s.io = s.source, func() time.Time { return noon }, "ada", output.IO{Err: io.Discard, OutTTY: true}
+	s.run = func(args ...string) tea.Cmd { s.ran = append(s.ran, strings.Join(args, " ")); return nil }
+	s.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	s.Update(tick(noon))
+	return s
+}
+
+// press sends keys: characters, or names in angle brackets.
+func (s *screen) press(keys ...string) {
+	codes := map[string]rune{"<enter>": tea.KeyEnter, "<esc>": tea.KeyEscape, "<down>": tea.KeyDown, "<end>": tea.KeyEnd, "<tab>": tea.KeyTab, "<backspace>": tea.KeyBackspace}
+	for _, k := range keys {
+		if code, ok := codes[k]; ok {
+			s.Update(tea.KeyPressMsg{Code: code})
+			continue
+		}
+		for _, r := range k {
+			s.Update(tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+	}
+}
+
+func (s *screen) has(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(s.screen(), text) {
+			t.Errorf("no %q in\n%s", text, s.screen())
+		}
+	}
+}
+
+// TestKeys: tabs, filter, commands and actions.
+func TestKeys(t *testing.T) {
+	s := newScreen(task("alpha", "ada", jobs.Running), task("beta", "bob", jobs.Pending), task("gamma", "ada", jobs.Failed))
+	s.has(t, "[1 Utilization]", "no accelerators")
+	s.press("3")
+	s.has(t, "[3 Tasks]", "> beta", "1 pending, 1 running, 1 failed", "3 rows")
+	s.press("<down>", "<enter>", "l", "p", "d")
+	if want := []string{"explain-job alpha -n ns", "get-log alpha -n ns", "list-pods alpha -n ns", "get-job alpha -n ns"}; !slices.Equal(s.ran, want) {
+		t.Error(s.ran)
+	}
+	s.ran = nil
+	s.press("s")
+	s.has(t, "Suspend ns/alpha? [y/N]")
+	s.press("n")
+	s.has(t, "nothing was changed")
+	s.press("c")
+	s.has(t, "Cancel ns/alpha? [y/N]")
+	s.press("y", "u", "y", "P", "training", "<enter>")
+	if want := []string{"cancel-job alpha -n ns", "patch-job unsuspend alpha -n ns", "patch-job priority alpha -n ns --priority training"}; !slices.Equal(s.ran, want) {
+		t.Error(s.ran)
+	}
+	s.press("/GAM")
+	s.has(t, "> gamma", "/GAM_")
+	if strings.Contains(s.screen(), "alpha") {
+		t.Error(s.screen())
+	}
+	s.press("<enter>", "/", "!gam", "<enter>")
+	s.has(t, "beta", "alpha", "filter !gam")
+	s.press("<esc>", ":no", "<enter>")
+	s.has(t, "4 Nodes]", "no nodes")
+	s.press(":huh", "<enter>")
+	s.has(t, `"huh" is not a command`)
+	s.press("?")
+	s.has(t, "suspend, unsuspend the job")
+	s.press("x", "<tab>")
+	s.has(t, "[1 Utilization]")
+	s.press("s")
+	s.has(t, "choose a job in Tasks (3)")
+}
+
+// TestTheCursorFollowsItsJob: a job that moves keeps the cursor, and so what a key acts on.
+func TestTheCursorFollowsItsJob(t *testing.T) {
+	s := newScreen(task("alpha", "ada", jobs.Running), task("beta", "bob", jobs.Pending))
+	s.press("3", "<down>")
+	s.has(t, "> alpha")
+	s.source.s.Tasks = append(s.source.s.Tasks, task("aaa", "bob", jobs.Preempted), task("new", "bob", jobs.Pending))
+	s.source.changed = true
+	s.Update(tick(noon))
+	s.has(t, "> alpha")
+	s.press("<enter>")
+	if !slices.Equal(s.ran, []string{"explain-job alpha -n ns"}) {
+		t.Error(s.ran)
+	}
+}
+
+// TestReadOnly: keys that change something do nothing.
+func TestReadOnly(t *testing.T) {
+	s := newScreen(task("alpha", "ada", jobs.Running))
+	s.readOnly = true
+	for _, key := range []string{"s", "u", "c", "P"} {
+		s.press("3", key)
+		s.has(t, "this dashboard is read-only")
+	}
+	s.press("y", "<enter>")
+	if !slices.Equal(s.ran, []string{"explain-job alpha -n ns"}) {
+		t.Error(s.ran)
+	}
+}
+
+// TestALostConnection: the screen says how old the figures are until there is one again, and ends with an error that is final.
+func TestALostConnection(t *testing.T) {
+	s := newScreen()
+	f := &feed{now: func() time.Time { return noon.Add(-3 * time.Minute) }}
+	f.observe(kube.Request{Status: 200})
+	f.observe(kube.Request{Err: errors.New("connection refused")})
+	f.observe(kube.Request{Status: 503})
+	s.source.s.LostSince = f.lost
+	s.Update(tick(noon))
+	s.has(t, "connection lost: the figures are from 3m ago")
+	f.observe(kube.Request{Status: 200})
+	s.source.s.LostSince = f.lost
+	s.Update(tick(noon))
+	if strings.Contains(s.screen(), "lost") {
+		t.Error(s.screen())
+	}
+	s.source.s = &dashboardview.Snapshot{Failure: errors.New("gone")}
+	if _, cmd := s.Update(tick(noon)); cmd == nil || s.failure == nil {
+		t.Error("goes on")
+	}
+}
+
+// TestSizes: every line fits, whatever the size, the names and the number of jobs.
+func TestSizes(t *testing.T) {
+	var many []dashboardview.Task
+	for i := range 500 {
+		many = append(many, task(fmt.Sprintf("job-\x1b[31m\u202e漢字-%d", i), "bob", jobs.States()[i%8]))
+	}
+	s := newScreen(many...)
+	for _, size := range [][2]int{{20, 5}, {40, 8}, {80, 24}, {200, 50}, {79, 9}} {
+		s.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		for _, keys := range []string{"1", "2", "3", "4", "?", "x", "3"} {
+			s.press(keys, "<end>")
+			text := s.screen()
+			if n := len(strings.Split(text, "\n")); n > size[1] || strings.ContainsRune(text, '\u202e') || strings.Contains(text, "\x1b[31m") {
+				t.Errorf("%v, %s: %d lines\n%s", size, keys, n, text)
+			}
+		}
+	}
+	s.Update(tea.WindowSizeMsg{Width: 20, Height: 5})
+	s.has(t, "needs 40x8")
+}

@@ -1,0 +1,306 @@
+// Package dashboardview makes the views of the dashboard from what is followed of a cluster: tables for the terminal, one for
+// each tab. It is pure.
+package dashboardview
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/history"
+	"github.com/hyperpod-cli/hyperpod/internal/history/observe"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Task is a job with its status.
+type Task struct {
+	Job    state.Job
+	Status jobs.Status
+}
+
+// Snapshot is what is known of a cluster at a time.
+type Snapshot struct {
+	Time  time.Time
+	State *state.State
+	Tasks []Task
+	// LostSince is when the connection was lost, the zero time while there is one.
+	LostSince time.Time
+	// Failure ends the dashboard.
+	Failure error
+}
+
+// Tab is one of the views.
+type Tab int
+
+// The tabs, in order.
+const (
+	Utilization Tab = iota
+	Teams
+	Tasks
+	Nodes
+	count
+)
+
+// Names are the titles of the tabs.
+func Names() []string { return []string{"Utilization", "Teams", "Tasks", "Nodes"} }
+
+// Ref is the job of a row; of other rows only Name is set.
+type Ref struct{ Namespace, Name string }
+
+// View is a table, with what its rows are.
+type View struct {
+	Table output.Table
+	Refs  []Ref
+	// Summary is a line above the table.
+	Summary string
+}
+
+// Of returns the view of a tab. Rows of jobs that user did not create are dimmed; "" dims none.
+func Of(s *Snapshot, tab Tab, user string) View {
+	switch tab {
+	case Teams:
+		return teams(s)
+	case Tasks:
+		return tasks(s, user)
+	case Nodes:
+		return nodes(s)
+	}
+	return utilization(s)
+}
+
+// use is what there is of a resource on an instance type.
+type use struct{ all, healthy, quota, used, nodes, healthyNodes int64 }
+
+func uses(s *Snapshot) map[history.NodeKey]*use {
+	bare := *s.State
+	bare.Jobs = nil
+	o := observe.Of(&bare, nil, "")
+	out := map[history.NodeKey]*use{}
+	of := func(k history.NodeKey) *use {
+		if out[k] == nil {
+			out[k] = &use{}
+		}
+		return out[k]
+	}
+	for k, f := range o.Nodes {
+		u := of(k)
+		u.all, u.healthy, u.nodes, u.healthyNodes = f.Capacity, f.Healthy, f.Nodes, f.HealthyNodes
+	}
+	for k, f := range o.Queues {
+		if k.Flavor != "" {
+			u := of(history.NodeKey{InstanceType: k.InstanceType, Resource: k.Resource})
+			u.quota, u.used = u.quota+f.Nominal, u.used+f.Reserved
+		}
+	}
+	return out
+}
+
+// utilization has a row for each instance type and resource.
+func utilization(s *Snapshot) View {
+	v := View{Table: output.Table{Columns: []output.Column{{Title: "INSTANCE TYPE", Keep: true}, {Title: "RESOURCE", Yield: 4}, {Title: "NODES", Right: true, Yield: 1}, {Title: "HEALTHY", Right: true, Yield: 3},
+		{Title: "DEVICES", Right: true}, {Title: "QUOTA", Right: true, Yield: 2}, {Title: "USED", Right: true}, {Title: "IDLE", Right: true}, {Title: "", Bar: true}},
+		Empty: "no accelerators"}}
+	all := uses(s)
+	total := use{}
+	for _, k := range slices.SortedFunc(maps.Keys(all), func(a, b history.NodeKey) int {
+		return cmp.Or(strings.Compare(a.InstanceType, b.InstanceType), strings.Compare(a.Resource, b.Resource))
+	}) {
+		u := all[k]
+		if *u == (use{}) {
+			continue
+		}
+		idle := max(0, u.healthy-u.used)
+		row := output.T(cmp.Or(k.InstanceType, "(no instance type)"), words.Short(k.Resource), number(u.nodes), number(u.healthyNodes), number(u.all), number(u.quota), number(u.used), number(idle))
+		if u.healthyNodes < u.nodes {
+			row[3].Style = output.Warn
+		}
+		v.Table.Rows = append(v.Table.Rows, append(row, output.Cell{Bar: &output.Bar{Full: u.used, Dotted: idle, Alarm: max(0, u.all-max(u.healthy, u.used))}}))
+		v.Refs = append(v.Refs, Ref{Name: k.InstanceType})
+		total.all, total.used, total.healthy, total.nodes, total.healthyNodes = total.all+u.all, total.used+u.used, total.healthy+u.healthy, total.nodes+u.nodes, total.healthyNodes+u.healthyNodes
+	}
+	percent := int64(0)
+	if total.all > 0 {
+		percent = 100 * total.used / total.all
+	}
+	v.Summary = fmt.Sprintf("%d of %d accelerators used (%d %%), %d idle; %d of %d nodes healthy", total.used, total.all, percent, max(0, total.healthy-total.used), total.healthyNodes, total.nodes)
+	return v
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// teams has a row for each team and accelerator.
+func teams(s *Snapshot) View {
+	v := View{Table: output.Table{Columns: []output.Column{{Title: "TEAM", Keep: true}, {Title: "RESOURCE", Yield: 5}, {Title: "NOMINAL", Right: true}, {Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 2},
+		{Title: "LENT", Right: true, Yield: 2}, {Title: "FREE", Right: true, Yield: 1}, {Title: "PENDING", Right: true}, {Title: "RUNNING", Right: true, Yield: 3}, {Title: "WAITING", Right: true, Yield: 3}, {Title: "", Bar: true}},
+		Empty: "no teams"}}
+	r := quota.Build(s.State)
+	running, waiting, starved := 0, 0, 0
+	for _, t := range r.Teams {
+		running, waiting = running+t.Running, waiting+t.Waiting
+		for _, row := range t.Resources {
+			if !kinds.Accelerator(row.Resource) {
+				continue
+			}
+			if row.Nominal == 0 && row.Reserved == 0 && value(row.Pending) == 0 && !row.NominalHidden {
+				continue
+			}
+			borrowed, lent, free, pending := value(row.Borrowed), value(row.Lent), value(row.Free), value(row.Pending)
+			cells := output.T(t.Name, words.Short(row.Resource), number(row.Nominal), number(row.Reserved), known(row.Borrowed), known(row.Lent), known(row.Free), known(row.Pending), strconv.Itoa(t.Running), strconv.Itoa(t.Waiting))
+			if row.NominalHidden {
+				cells[2].Text = "?"
+			}
+			if lent > 0 && pending > 0 { // waits while others use its quota
+				cells[7].Style = output.Warn
+				starved++
+			}
+			if t.State != quota.Active {
+				cells[0].Style = output.Bad
+			}
+			v.Table.Rows = append(v.Table.Rows, append(cells, output.Cell{Bar: &output.Bar{Full: max(0, row.Reserved-borrowed), Shaded: borrowed, Light: lent, Dotted: free}}))
+			v.Refs = append(v.Refs, Ref{Name: t.Name})
+		}
+	}
+	v.Summary = fmt.Sprintf("%d teams, %s with quota, %d waiting", len(r.Teams), words.Count(running, "job", "jobs"), waiting)
+	if starved > 0 {
+		v.Summary += fmt.Sprintf("; %s while others use the team's quota", words.Count(starved, "team waits", "teams wait"))
+	}
+	return v
+}
+
+func value(n *int64) int64 {
+	if n == nil || *n == quota.Unlimited {
+		return 0
+	}
+	return *n
+}
+
+func known(n *int64) string {
+	if n == nil {
+		return "?"
+	}
+	if *n == quota.Unlimited {
+		return "unlimited"
+	}
+	return number(*n)
+}
+
+// tasks has a row for each job: those that wait first, then those that run, then the others.
+func tasks(s *Snapshot, user string) View {
+	v := View{Table: output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "NAMESPACE", Yield: 3}, {Title: "STATE", Keep: true}, {Title: "DEVICES", Right: true}, {Title: "OWNER", Yield: 2},
+		{Title: "PRIORITY", Yield: 4}, {Title: "SINCE", Right: true, Yield: 1}, {Title: "REASON", Yield: 5}}, Empty: "no jobs"}}
+	list := slices.Clone(s.Tasks)
+	rank := func(t Task) int { return slices.Index(order, t.Status.State) }
+	slices.SortStableFunc(list, func(a, b Task) int {
+		return cmp.Or(rank(a)-rank(b), a.Status.Since.Compare(b.Status.Since), strings.Compare(a.Job.Namespace, b.Job.Namespace), strings.Compare(a.Job.Name, b.Job.Name))
+	})
+	numbers := map[jobs.State]int{}
+	for _, t := range list {
+		numbers[t.Status.State]++
+		owner := jobs.Creator(t.Job.Labels, t.Job.Annotations)
+		devices := int64(0)
+		for _, n := range jobs.Devices(t.Job) {
+			devices += n
+		}
+		row := output.T(t.Job.Name, t.Job.Namespace, string(t.Status.State), number(devices), cmp.Or(owner, "-"), cmp.Or(t.Job.Priority(), "-"), words.Age(s.Time.Sub(t.Status.Since)), why(t.Status))
+		row[2].Style = looks[t.Status.State]
+		if user != "" && owner != "" && owner != user {
+			for i := range row {
+				row[i].Style = output.Dim
+			}
+		}
+		v.Table.Rows = append(v.Table.Rows, row)
+		v.Refs = append(v.Refs, Ref{t.Job.Namespace, t.Job.Name})
+	}
+	var parts []string
+	for _, state := range order {
+		if numbers[state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", numbers[state], strings.ToLower(string(state))))
+		}
+	}
+	v.Summary = cmp.Or(strings.Join(parts, ", "), "no jobs")
+	return v
+}
+
+// why says why a job does not run; "-" where it does, or is over.
+func why(s jobs.Status) string {
+	if s.State == jobs.Running || s.State == jobs.Succeeded {
+		return "-"
+	}
+	return cmp.Or(jobtext.Why(s), "-")
+}
+
+// order is how jobs are listed: what needs attention comes first.
+var order = []jobs.State{jobs.Preempted, jobs.Pending, jobs.Restarting, jobs.Starting, jobs.Running, jobs.Suspended, jobs.Failed, jobs.Succeeded}
+
+var looks = map[jobs.State]output.Style{jobs.Running: output.Good, jobs.Failed: output.Bad, jobs.Preempted: output.Warn, jobs.Restarting: output.Warn,
+	jobs.Succeeded: output.Dim, jobs.Suspended: output.Dim, jobs.Starting: output.Accent}
+
+// nodes has a row for each node, those with problems first.
+func nodes(s *Snapshot) View {
+	v := View{Table: output.Table{Columns: []output.Column{{Title: "NODE", Keep: true}, {Title: "INSTANCE TYPE", Yield: 1}, {Title: "HEALTH"}, {Title: "STATE"}, {Title: "DEVICES", Right: true}, {Title: "AGE", Right: true, Yield: 2}}, Empty: "no nodes"}}
+	list := slices.Clone(s.State.Nodes)
+	bad := func(n state.Node) int {
+		health := n.Labels[kinds.NodeHealthLabel]
+		switch {
+		case health != "" && health != kinds.NodeHealthy, !n.Ready:
+			return 0
+		case n.Unschedulable:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(list, func(a, b state.Node) int { return cmp.Or(bad(a)-bad(b), strings.Compare(a.Name, b.Name)) })
+	troubled := 0
+	for _, n := range list {
+		devices := int64(0)
+		for resource, amount := range n.Allocatable {
+			if kinds.Accelerator(resource) {
+				devices += amount
+			}
+		}
+		condition := "ready"
+		switch {
+		case !n.Ready:
+			condition = "not ready"
+		case n.Unschedulable:
+			condition = "cordoned"
+		}
+		row := output.T(n.Name, cmp.Or(n.InstanceType(), "-"), cmp.Or(n.Labels[kinds.NodeHealthLabel], "-"), condition, number(devices), words.Age(s.Time.Sub(n.CreationTimestamp)))
+		if bad(n) < 2 {
+			troubled++
+			row[2].Style, row[3].Style = output.Warn, output.Warn
+		}
+		v.Table.Rows = append(v.Table.Rows, row)
+		v.Refs = append(v.Refs, Ref{Name: n.Name})
+	}
+	v.Summary = fmt.Sprintf("%s, %d with problems", words.Count(len(list), "node", "nodes"), troubled)
+	return v
+}
+
+// Filter keeps the rows in which a word occurs, in any case; with "!" before the word, the others.
+func (v View) Filter(word string) View {
+	not := strings.HasPrefix(word, "!")
+	word = strings.ToLower(strings.TrimPrefix(word, "!"))
+	if word == "" {
+		return v
+	}
+	out := View{Table: v.Table, Summary: v.Summary}
+	out.Table.Rows = nil
+	for i, row := range v.Table.Rows {
+		has := slices.ContainsFunc(row, func(c output.Cell) bool { return strings.Contains(strings.ToLower(c.Text), word) })
+		if has != not {
+			out.Table.Rows, out.Refs = append(out.Table.Rows, row), append(out.Refs, v.Refs[i])
+		}
+	}
+	return out
+}
