@@ -73,7 +73,8 @@ faults:           ## each command behind each fault of the API server, 10 times
 worlds:           ## random commands of several users against what must hold after each: 60 worlds of 60 steps (two hours)
 	HYPERPOD_WORLDS=60 HYPERPOD_STEPS=60 $(GO) test $(NOVET) -v -count=1 -timeout 0 ./test/worlds
 
-# go test fuzzes one target of one package at a time. New inputs stay in the build cache, failing ones in testdata.
+# go test fuzzes one target of one package at a time, and compiles its packages anew to see what is reached: the first run
+# takes half an hour more. New inputs stay in the build cache, failing ones in testdata.
 fuzz:             ## every fuzz target for FUZZTIME
 	@for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \

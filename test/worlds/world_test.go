@@ -185,7 +185,7 @@ func (w *world) patch(s step) error {
 func TestWorlds(t *testing.T) {
 	worlds, steps, first := setting(t, "HYPERPOD_WORLDS", 1), setting(t, "HYPERPOD_STEPS", 12), setting(t, "HYPERPOD_SEED", 1)
 	var checked atomic.Int64
-	defer func() { fmt.Printf("worlds: %d worlds, %d steps\n", worlds, checked.Load()) }()
+	defer func() { fmt.Printf("worlds: %d steps, checked after each, from seed %d on\n", checked.Load(), first) }()
 	for seed := first; seed < first+worlds; seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			all := randomSteps(rand.New(rand.NewPCG(uint64(seed), 20)), steps)
