@@ -34,7 +34,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Examine settings, connection, permissions, Kueue and operators",
+		Short: "Examine settings, connection, permissions and Kueue",
 		Long: `Examine what every command depends on, and suggest what to do:
 
   - the settings, the kubeconfig and the credentials
