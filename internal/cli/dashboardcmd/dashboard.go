@@ -39,9 +39,10 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:   "dashboard",
-		Short: "Show utilization, teams, jobs and nodes on a screen that follows changes",
+		Short: "Follow utilization, teams, jobs and nodes on a screen",
 		Long: `Show a screen with four tabs: utilization of each instance type, quota of teams,
-jobs, and nodes. The screen follows changes of the cluster. Press ? for the keys.
+jobs, and nodes. The screen follows changes of the cluster. Press ? to see the
+keys.
 
 Select a job to explain it, to show its log or pods, to suspend or cancel it, or
 to change its priority. These run the commands of the same names, after a

@@ -48,9 +48,10 @@ of files on this machine. "hyperpod report" reads it. A store has what changed:
 a month of 2,000 jobs takes about 10 MB.
 
 Times come from the cluster's own records, not from the samples. So a recorder
-that was stopped makes up for jobs that still exist when it starts again; figures
-of queues and nodes are unknown for that time. One recorder writes a store, and
-reports can read it meanwhile. A crash loses at most the sample in progress.
+that was stopped makes up for jobs that still exist when it starts again. The
+figures of queues and nodes are unknown for that time. One recorder writes a
+store, and reports can read it meanwhile. A crash loses at most the sample in
+progress.
 
 --manifest prints a Deployment that runs the recorder in the cluster, with the
 permissions that it needs and a volume.`,

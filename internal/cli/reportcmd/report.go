@@ -44,7 +44,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{Factory: f, By: "team"}
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Report what teams, owners and projects used, and what it cost",
+		Short: "Report what teams and owners used, and what it cost",
 		Long: `Report device-hours (an accelerator for an hour) that jobs used, borrowed and
 waited for, and the own quota that teams lent and left idle, by team, owner,
 project, namespace and instance type; how long jobs waited and ran; preemptions
@@ -66,7 +66,7 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
 	factory.OptionalAge(fs, &o.Until, "until", "how long ago the time ends, for example 7d (default: now)")
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
-	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, "|"), Words: groupings})
+	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, ", "), Words: groupings})
 	fs.StringVar(&o.PricesFile, "prices", "", "`file` with the price of an hour of each instance type")
 	fs.StringVar(&o.Directory, "directory", "", "folder of the store (default: that of the cluster in the state folder)")
 	fs.StringVar(&o.ProjectLabel, "project-label", historystore.DefaultProjectLabel, "label of jobs that names their project, without a store")
