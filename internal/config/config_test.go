@@ -168,7 +168,7 @@ func TestWrongFiles(t *testing.T) {
 		"output: jsno\n":                  "invalid output \"jsno\": must be json, yaml, table or wide\n  did you mean:  json",
 		"output: jsonpath={.a}\n":         `invalid output "jsonpath={.a}"`,
 		"color: true\n":                   "invalid color \"true\": must be auto, always or never\n  found:  true or false",
-		"request-timeout: 30\n":           "invalid request-timeout \"30\": must be a duration, for example 30s or 2m; 0 is no limit\n  did you mean:  30s, 30m",
+		"request-timeout: 30\n":           "invalid request-timeout \"30\": must be a duration with its unit, for example 2m; 0: no limit\n  did you mean:  30s, 30m",
 		"request-timeout: soon\n":         `invalid request-timeout "soon": must be a duration`,
 		"request-timeout: -3s\n":          `invalid request-timeout "-3s": must be a duration`,
 		"namespace: A_b\n":                `invalid namespace "A_b": must be the name of a namespace`,

@@ -73,7 +73,7 @@ var settings = []setting{
 		text, func(c *Config, v string) { c.SandboxDirectory = v }, "!!str"},
 	{keyTemplatesDirectory, "", "a folder", "directory of your templates",
 		text, func(c *Config, v string) { c.TemplatesDirectory = v }, "!!str"},
-	{keyRequestTimeout, "0s", "a duration, for example 30s or 2m; 0 is no limit", "maximum time for a single request",
+	{keyRequestTimeout, "0s", "a duration with its unit, for example 2m; 0: no limit", "maximum time for a single request",
 		duration, func(c *Config, v string) { c.RequestTimeout, _ = time.ParseDuration(v) }, "!!str"},
 	{keyQuiet, "false", "true or false", "suppress notices and progress on stderr",
 		boolean, func(c *Config, v string) { c.Quiet = v == "true" }, "!!bool"},
