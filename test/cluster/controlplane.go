@@ -239,6 +239,18 @@ spec:
   - logsFile: %q
     follow: true
 ---
+# Port 7 echoes, as the service of that port does; nothing serves port 9.
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: ClusterPortForward
+metadata:
+  name: forward
+spec:
+  forwards:
+  - ports: [7]
+    command: [cat]
+  - ports: [9]
+    target: {address: 127.0.0.1, port: 9}
+---
 %s---
 %s`, b.PodLog, kwokExec(), kwokStages)
 	configFile := filepath.Join(dir, "kwok.yaml")

@@ -25,6 +25,7 @@ func TestEnterprise(t *testing.T) {
 	t.Run("first job", func(t *testing.T) { firstJob(t, bed) })
 	t.Run("templates", func(t *testing.T) { embeddedTemplates(t, bed) })
 	t.Run("logs and exec", func(t *testing.T) { logsAndExec(t, bed) })
+	t.Run("port-forward", func(t *testing.T) { forwardPorts(t, bed) })
 }
 
 // TestQuota is who has what and what may start, on one bed too. The first part counts
