@@ -53,11 +53,7 @@ type Job struct {
 
 // same reports whether two are equal.
 func (j Job) same(o Job) bool {
-	if !maps.Equal(j.Devices, o.Devices) {
-		return false
-	}
-	j.Devices, o.Devices = nil, nil
-	return j.UID == o.UID && j.Namespace == o.Namespace && j.Name == o.Name && j.Kind == o.Kind && j.Team == o.Team && j.Owner == o.Owner &&
+	return maps.Equal(j.Devices, o.Devices) && j.UID == o.UID && j.Namespace == o.Namespace && j.Name == o.Name && j.Kind == o.Kind && j.Team == o.Team && j.Owner == o.Owner &&
 		j.Project == o.Project && j.Priority == o.Priority && j.InstanceType == o.InstanceType
 }
 

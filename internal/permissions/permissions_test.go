@@ -95,7 +95,7 @@ func TestRolesGrantNoMore(t *testing.T) {
 	}
 	for _, rule := range r.Cluster.Rules {
 		for _, v := range rule.Verbs {
-			if v != "get" && v != "list" {
+			if v != "get" && v != "list" && v != "watch" {
 				t.Errorf("the ClusterRole grants %s on %v", v, rule.Resources)
 			}
 		}

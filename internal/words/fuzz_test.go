@@ -30,11 +30,11 @@ func FuzzMessages(f *testing.F) {
 		}
 		PreemptionIn(message)
 		PlainPreemption(message)
-		PreemptionReason(message)
+		_ = PreemptionReason(message)
 		if strings.ContainsAny(OneLine(message), "\n\r\t") {
 			t.Errorf("%q has several lines", OneLine(message))
 		}
-		if utf8.ValidString(message) && most > 0 && most < 1000 && (!utf8.ValidString(Clip(message, most)) || !utf8.ValidString(Cut(message, most))) {
+		if utf8.ValidString(message) && most >= 0 && most < 1000 && (!utf8.ValidString(Clip(message, most)) || !utf8.ValidString(Cut(message, most))) {
 			t.Errorf("%q cut at %d is %q and %q", message, most, Clip(message, most), Cut(message, most))
 		}
 		if d, ok := ParseDuration(message); ok && d < 0 {

@@ -65,7 +65,7 @@ func Clip(s string, most int) string {
 // Cut shortens a line to at most most characters: names and values, which have no words.
 func Cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
+		return string(r[:max(most-1, 0)]) + "…"
 	}
 	return s
 }

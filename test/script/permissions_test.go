@@ -28,6 +28,7 @@ var uses = map[string][]string{
 	"cancel-job --reason":    {"cancel-job --all --reason WaitingForQuota --yes"},
 	"copy-file":              {"copy-file ../../examples/train.yaml vit-huge:/tmp/", "* copy-file vit-huge:/tmp/missing " + os.DevNull},
 	"create-template --team": {"create-template t1 --file ../../examples/train.yaml --team"},
+	"dashboard":              {"dashboard"},
 	"delete-template":        {"* delete-template t1", "* delete-template kueue-manager-config"},
 	"exec":                   {"* exec vit-huge -- true"},
 	"explain-job":            {"explain-job vit-huge"},

@@ -48,8 +48,8 @@ Select a job to explain it, to show its log or pods, to suspend or cancel it, or
 to change its priority. These run the commands of the same names, after a
 question where they change something. Jobs of other people are dimmed.
 
-With a snapshot, with NO_COLOR or TERM=dumb, and elsewhere than on a terminal,
-the command prints the tabs once.`,
+With a snapshot or TERM=dumb, and elsewhere than on a terminal, the command prints
+the tabs once.`,
 		Example: `  hyperpod dashboard
   hyperpod dashboard --read-only
   hyperpod dashboard | less`,
@@ -72,7 +72,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if !f.IO.OutTTY || !f.IO.InTTY || !f.IO.Cursor || c.Snapshot != nil {
+	if !f.IO.OutTTY || !f.IO.InTTY || f.Env("TERM") == "dumb" || c.Snapshot != nil {
 		return printOnce(ctx, f, c)
 	}
 	ctx, cancel := context.WithCancel(ctx)
