@@ -22,13 +22,13 @@ type searcher struct {
 	e     *Engine
 	kueue *preemption.PreemptionOracle
 	snap  *schdcache.Snapshot
-	// none holds the amounts for which there are no targets on a flavor.
+	// none holds the amounts for which there are no targets on a flavor, nor for more of it.
 	none map[resources.FlavorResource]resources.Amount
 }
 
 // SimulatePreemption is the question of Kueue's flavor assigner about one flavor.
 func (s *searcher) SimulatePreemption(ctx context.Context, cq *schdcache.ClusterQueueSnapshot, wl workload.Info, fr resources.FlavorResource, quantity resources.Amount) (possible preemptioncommon.PreemptionPossibility, borrow int) {
-	known := s.e.noTargets(cq, &wl, fr, quantity)
+	known := s.noTargets(cq, &wl, fr, quantity)
 	if known {
 		borrow, _ = classical.FindHeightOfLowestSubtreeThatFits(cq, fr, quantity)
 		possible = preemptioncommon.NoCandidates
@@ -40,7 +40,7 @@ func (s *searcher) SimulatePreemption(ctx context.Context, cq *schdcache.Cluster
 		}
 		possible, borrow = found, height
 	}
-	if possible == preemptioncommon.NoCandidates {
+	if known || possible == preemptioncommon.NoCandidates && s.e.settledAlone(cq) {
 		s.none[fr] = quantity
 	}
 	return possible, borrow
@@ -48,7 +48,7 @@ func (s *searcher) SimulatePreemption(ctx context.Context, cq *schdcache.Cluster
 
 // targets are the workloads to preempt for an assignment.
 func (s *searcher) targets(ctx context.Context, wl *workload.Info, a *flavorassigner.Assignment) []*preemption.Target {
-	known := s.e.settledAlone(s.snap.ClusterQueue(wl.ClusterQueue)) && s.noneFor(wl, a)
+	known := s.noneFor(wl, a)
 	if known && !s.e.checks() {
 		return nil
 	}
@@ -92,11 +92,14 @@ func (e *Engine) settledAlone(cq *schdcache.ClusterQueueSnapshot) bool {
 // noTargets reports that no preemption makes room for an amount: the queue would borrow
 // even without all workloads that the new one may preempt there, so workloads of others
 // are out of reach, and without its own candidates the amount is not available either.
-func (e *Engine) noTargets(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, fr resources.FlavorResource, quantity resources.Amount) bool {
-	if !e.settledAlone(cq) {
+func (s *searcher) noTargets(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, fr resources.FlavorResource, quantity resources.Amount) bool {
+	if s.e.fair {
+		return s.noFairTargets(cq, wl, fr, quantity)
+	}
+	if !s.e.settledAlone(cq) {
 		return false
 	}
-	own := e.preemptible(cq, wl, fr)
+	_, own := s.e.preemptible(cq, wl, fr)
 	others := cq.HasParent() && cq.Preemption.ReclaimWithinCohort != kueue.PreemptionPolicyNever
 	if others && !cq.BorrowingWith(fr, quantity.Sub(own)) {
 		return false
@@ -104,21 +107,65 @@ func (e *Engine) noTargets(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info
 	return quantity.Cmp(cq.Available(fr).Add(own)) > 0
 }
 
-// preemptible is what the workloads of a queue hold on a flavor that a new workload of
-// the queue may preempt.
-func (e *Engine) preemptible(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, fr resources.FlavorResource) resources.Amount {
-	sum := resources.NewAmount(0)
+// noFairTargets is noTargets with fair sharing (preemption.go, fairPreemptions). Kueue preempts workloads of another queue
+// only where the share of the new workload's queue is not above that queue's, before or after. A removal lowers only the
+// share of its own queue. So nothing of others is in reach if the share is higher than all others even without the
+// queue's own candidates, and the queue is not within its nominal quota, where Kueue compares no shares.
+func (s *searcher) noFairTargets(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, fr resources.FlavorResource, quantity resources.Amount) bool {
+	if cq.HasParent() && cq.Parent().HasParent() { // shares of cohorts are compared too
+		return false
+	}
+	candidates, own := s.e.preemptible(cq, wl, fr)
+	if quantity.Cmp(cq.Available(fr).Add(own)) <= 0 {
+		return false
+	}
+	if !cq.HasParent() || cq.Preemption.ReclaimWithinCohort == kueue.PreemptionPolicyNever {
+		return true
+	}
+	if !cq.BorrowingWith(fr, quantity) {
+		return false
+	}
+	if len(candidates) > 0 {
+		defer s.snap.SimulateWorkloadUsageRemoval(candidates)()
+	}
+	defer cq.SimulateUsageAddition(workload.Usage{Quota: resources.FlavorResourceQuantities{fr: quantity}})()
+	share := cq.DominantResourceShare()
+	below := func(other schdcache.DRS) bool {
+		return !other.IsBorrowing() || schdcache.CompareDRS(share, other) > 0
+	}
+	for _, other := range cq.Parent().ChildCQs() {
+		if other != cq && !below(other.DominantResourceShare()) {
+			return false
+		}
+	}
+	for _, cohort := range cq.Parent().ChildCohorts() {
+		if !below(cohort.DominantResourceShare()) {
+			return false
+		}
+	}
+	return true
+}
+
+// preemptible are the workloads of a queue on a flavor that a new workload of the queue may preempt, and what they hold
+// of it.
+func (e *Engine) preemptible(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, fr resources.FlavorResource) (candidates []*workload.Info, sum resources.Amount) {
+	sum = resources.NewAmount(0)
 	policy := cq.Preemption.WithinClusterQueue
 	if policy == kueue.PreemptionPolicyNever {
-		return sum
+		return nil, sum
 	}
 	for _, w := range cq.Workloads {
 		if !preemptioncommon.SatisfiesPreemptionPolicy(e.log, wl.Obj, w.Obj, e.ordering, policy) {
 			continue
 		}
+		uses := false
 		for i := range w.TotalRequests {
 			ps := &w.TotalRequests[i]
-			if ps.Requests == nil || ps.Flavors[fr.Resource] != fr.Flavor {
+			if ps.Flavors[fr.Resource] != fr.Flavor {
+				continue
+			}
+			uses = true
+			if ps.Requests == nil {
 				continue
 			}
 			ps.Requests.ForEach(func(res corev1.ResourceName, q int64) {
@@ -127,8 +174,11 @@ func (e *Engine) preemptible(cq *schdcache.ClusterQueueSnapshot, wl *workload.In
 				}
 			})
 		}
+		if uses {
+			candidates = append(candidates, w)
+		}
 	}
-	return sum
+	return candidates, sum
 }
 
 // checks counts a conclusion that a test has compared with Kueue's search.

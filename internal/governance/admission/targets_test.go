@@ -14,22 +14,31 @@ import (
 
 // A searcher says without a search that there are no targets: Kueue's search finds none
 // either, in random clusters with two flavors and resources, partial admission, nested
-// cohorts and each policy.
+// cohorts, weights and each policy.
 func TestNoTargetsWithoutASearch(t *testing.T) {
 	clusters := 300
 	if testing.Short() {
 		clusters = 60
 	}
-	concluded := 0
-	for seed := range clusters {
-		e := randomCluster(rand.New(rand.NewPCG(7, uint64(seed)))).engine(t, Config{})
-		e.recheck = &concluded
-		if _, err := e.Run(t.Context(), 30); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-	}
-	if concluded < 10*clusters {
-		t.Errorf("%d conclusions in %d clusters: the test is about nothing", concluded, clusters)
+	for name, c := range map[string]Config{
+		"classical":         {},
+		"fair":              {FairSharing: true},
+		"fair, final share": {FairSharing: true, FairSharingStrategies: []string{"LessThanOrEqualToFinalShare"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			concluded := 0
+			for seed := range clusters {
+				e := randomCluster(rand.New(rand.NewPCG(7, uint64(seed)))).engine(t, c)
+				e.recheck = &concluded
+				if _, err := e.Run(t.Context(), 30); err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+			}
+			t.Logf("%d conclusions in %d clusters", concluded, clusters)
+			if concluded < 10*clusters {
+				t.Errorf("%d conclusions in %d clusters: the test is about nothing", concluded, clusters)
+			}
+		})
 	}
 }
 
@@ -44,6 +53,9 @@ func randomCluster(r *rand.Rand) *fixture {
 	for q := range teams {
 		team := fmt.Sprint("team-", q)
 		f.team(team, []string{"all", "all", "left", ""}[r.IntN(4)], fmt.Sprint(4+r.IntN(8)), preempts([]kueue.PreemptionPolicy{policies[0], policies[1], policies[3]}[r.IntN(3)], policies[r.IntN(3)]), func(cq *kueue.ClusterQueue) {
+			if r.IntN(3) == 0 {
+				cq.Spec.FairSharing = &kueue.FairSharing{Weight: ptr.To(resource.MustParse([]string{"0", "500m", "2"}[r.IntN(3)]))}
+			}
 			g := &cq.Spec.ResourceGroups[0]
 			limited := func(q *kueue.ResourceQuota) {
 				if cq.Spec.CohortName == "" {
