@@ -78,10 +78,21 @@ func accepts(t *testing.T, bed *cluster.Bed, objects []map[string]any) {
 	}
 }
 
-func everyFamily(t *testing.T, bed *cluster.Bed) {
+// names are the embedded templates of kinds that the control plane serves: it has no Kubeflow Trainer.
+func names() []string {
+	var out []string
 	for _, info := range catalogue.Names(catalogue.Dirs{}) {
-		t.Run(info.Name, func(t *testing.T) {
-			tm, err := catalogue.Find(info.Name, catalogue.Dirs{})
+		if info.Name != "trainjob" {
+			out = append(out, info.Name)
+		}
+	}
+	return out
+}
+
+func everyFamily(t *testing.T, bed *cluster.Bed) {
+	for _, name := range names() {
+		t.Run(name, func(t *testing.T) {
+			tm, err := catalogue.Find(name, catalogue.Dirs{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,11 +113,11 @@ func everyFamily(t *testing.T, bed *cluster.Bed) {
 }
 
 func dryRuns(admin user) {
-	for _, info := range catalogue.Names(catalogue.Dirs{}) {
-		out := admin.ok("start-job", "--name", "try-"+info.Name, "--template", info.Name, "--image", "registry.example/train:1",
+	for _, name := range names() {
+		out := admin.ok("start-job", "--name", "try-"+name, "--template", name, "--image", "registry.example/train:1",
 			"--entry-script", "/src/train.py", "--node-count", "2", "-n", engineers, "--dry-run=server")
-		if !strings.Contains(out, "/try-"+info.Name+" created (server dry run)") {
-			admin.t.Errorf("%s: %s", info.Name, out)
+		if !strings.Contains(out, "/try-"+name+" created (server dry run)") {
+			admin.t.Errorf("%s: %s", name, out)
 		}
 	}
 }
