@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/snapshot"
@@ -172,6 +173,23 @@ func TestLacking(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("lacks %v, want %s:\n%s", got, want, doc)
+		}
+	}
+}
+
+// TestLackingEverything: a file without queues, workloads and jobs lacks all of them.
+func TestLackingEverything(t *testing.T) {
+	lacks := map[string]bool{}
+	for _, m := range open(t, write(t, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: t}\n"))).Lacks() {
+		lacks[m.Resource] = true
+	}
+	want := []kinds.Resource{kinds.ClusterQueue, kinds.LocalQueue, kinds.Workload}
+	for _, k := range kinds.Jobs() {
+		want = append(want, k.Resource)
+	}
+	for _, r := range want {
+		if !lacks[r.FullName()] {
+			t.Errorf("%s is not said to be lacking", r.FullName())
 		}
 	}
 }

@@ -274,8 +274,8 @@ func (p *plainFile) snapshot() (*Snapshot, error) {
 	return &Snapshot{Info: info, Plain: true, raw: p.raw}, nil
 }
 
-// lacking are the kinds that the file lacks although a cluster would have some: nodes and pods, and those that
-// others in it name or count.
+// lacking are the kinds that the file lacks although a cluster would have some: nodes and pods, those that others in it
+// name or count, and queues, workloads and jobs if it has none of these.
 func (p *plainFile) lacking() []kinds.Resource {
 	wanted := map[string]bool{kinds.Node.FullName(): true, kinds.Pod.FullName(): true}
 	want := func(r kinds.Resource, named bool) {
@@ -305,6 +305,16 @@ func (p *plainFile) lacking() []kinds.Resource {
 			want(kinds.LocalQueue, true)
 			want(kinds.ClusterQueue, object.Text(o.body, "status", "admission", "clusterQueue") != "")
 			want(kinds.WorkloadPriorityClass, object.Text(o.body, "spec", "priorityClassRef", "kind") == kinds.WorkloadPriorityClass.Kind)
+		}
+	}
+	kueue := slices.ContainsFunc(p.objects, func(o plainObject) bool { return o.resource.Group == kinds.ClusterQueue.Group })
+	job := slices.ContainsFunc(kinds.Jobs(), func(k kinds.Job) bool { return has[k.Resource.FullName()] })
+	if !kueue && !job {
+		for _, r := range []kinds.Resource{kinds.ClusterQueue, kinds.LocalQueue, kinds.Workload} {
+			want(r, true)
+		}
+		for _, k := range kinds.Jobs() {
+			want(k.Resource, true)
 		}
 	}
 	var out []kinds.Resource

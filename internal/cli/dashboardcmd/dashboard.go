@@ -48,8 +48,8 @@ Select a job to explain it, to show its log or pods, to suspend or cancel it, or
 to change its priority. These run the commands of the same names, after a
 question where they change something. Jobs of other people are dimmed.
 
-With a snapshot or TERM=dumb, and elsewhere than on a terminal, the command prints
-the tabs once.`,
+With a snapshot or TERM=dumb, and elsewhere than on a terminal, the command
+prints the tabs once.`,
 		Example: `  hyperpod dashboard
   hyperpod dashboard --read-only
   hyperpod dashboard | less`,
