@@ -9,7 +9,7 @@ PKGS    := ./...
 STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/worlds -e /test/network -e /test/cluster -e /test/e2e -e /test/fidelity
 # Packages whose tests use many random inputs. With -short they use fewer, as under the race detector, which takes ten
 # times as long and finds nothing new in further inputs.
-RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/quota
+RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/history ./internal/quota
 # Inputs of the comparison with Kueue's own scheduling loop; -full adds larger ones, which take hours.
 INPUTS  ?= -inputs 30000 -itself 100
 # How long each target is fuzzed.
