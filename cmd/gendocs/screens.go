@@ -32,9 +32,13 @@ func screenPages() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	walks, err := filepath.Glob(filepath.Join("docs", "scenarios", "*.md"))
-	if err != nil {
-		return nil, err
+	var walks []string
+	for _, folder := range walkFolders {
+		found, err := filepath.Glob(filepath.Join(folder, "*.md"))
+		if err != nil {
+			return nil, err
+		}
+		walks = append(walks, found...)
 	}
 	files := map[string][]byte{}
 	for _, path := range append(append(pages, "README.md"), walks...) {

@@ -27,8 +27,11 @@ type walk struct {
 	exit errs.Exit
 }
 
-// newWalk starts a session in a folder that has only the files of the walk-throughs, so that commands can write beside
-// them.
+// walkFolders hold the pages that are walk-throughs, and the files that they name.
+var walkFolders = []string{filepath.Join("docs", "scenarios"), filepath.Join("docs", "tutorials")}
+
+// newWalk starts a session in a folder that has only the files of the walk-throughs and the examples, so that commands
+// can write beside them.
 func newWalk() (*walk, error) {
 	from, err := os.Getwd()
 	if err != nil {
@@ -39,9 +42,10 @@ func newWalk() (*walk, error) {
 		return nil, err
 	}
 	w := &walk{home: home, from: from, env: map[string]string{"HOME": home, "NO_COLOR": "1", "USER": "ada"}}
-	files := filepath.Join("docs", "scenarios")
-	if err := os.CopyFS(filepath.Join(home, files), os.DirFS(files)); err != nil {
-		return nil, errors.Join(err, w.end())
+	for _, files := range append(slices.Clone(walkFolders), "examples") {
+		if err := os.CopyFS(filepath.Join(home, files), os.DirFS(files)); err != nil {
+			return nil, errors.Join(err, w.end())
+		}
 	}
 	if err := os.Chdir(home); err != nil {
 		return nil, errors.Join(err, w.end())

@@ -48,5 +48,104 @@ Terminal and folders:
   XDG_STATE_HOME        base directory for sandboxes
   XDG_CACHE_HOME        base directory for caches`,
 		},
+		{
+			Use:   "output",
+			Short: "Output formats",
+			Long: `Results go to stdout; notices, progress and warnings go to stderr (--quiet
+suppresses them). A terminal gets a table, a pipe gets JSON. -o and the setting
+"output" choose another format:
+
+  json, yaml            the document of the command
+  table, wide           columns; wide has more, and prints all of them
+  name                  kind.group/name, one per line, for xargs
+  jsonpath=TEMPLATE     values of the document, as in kubectl
+  custom-columns=SPEC   columns of the document, as in kubectl
+  prometheus            metrics (get-quota, get-queue)
+  markdown, html, csv   reports, plans and usage
+
+A command refuses formats that it does not have before it changes anything.
+Every JSON document names its schema, for example hyperpod.admission-check/v1.
+With --error-format json, each error is one line of JSON on stderr.
+
+Examples:
+  hyperpod list-jobs -A --state running -o name
+  hyperpod get-queue ml-engineers -o custom-columns=JOB:.Name,WHY:.Summary
+  hyperpod start-job -f train.yaml --dry-run -o jsonpath='{.Verdict}'`,
+		},
+		{
+			Use:   "templates",
+			Short: "Templates, parameters and manifests of your own",
+			Long: `start-job makes a job from one of these:
+
+  --template NAME       a template of the program, of your team or in your
+                        templates directory (see "hyperpod list-templates")
+  -f FILE               your manifests; a file, a folder, or - for stdin; also
+                        a configuration file of the official CLI v2, and a
+                        Slurm batch script
+  --from JOB            a job that exists, or existed
+
+Without any of them, start-job uses the template pytorch.
+
+A template is a manifest with placeholders, ${NAME}. Flags fill them, and --set
+NAME=VALUE fills those that have no flag. A template can declare its parameters
+with type, default and help in a first YAML document:
+
+  parameters:
+    lr: {type: number, default: 0.01, help: learning rate}
+
+Then the namespace, queue, priority and node health are filled in. --dry-run
+says whether the job would run, --dry-run=client prints its objects, and
+--dry-run=server has the API server check them.
+
+Examples:
+  hyperpod start-job --template fsdp-llama --help
+  hyperpod get-template pytorch
+  hyperpod start-job -f train.yaml --set lr=0.001
+  hyperpod validate-template train.yaml
+  hyperpod create-template bert --job bert-2 --team`,
+		},
+		{
+			Use:   "offline",
+			Short: "Sandboxes and snapshots: work without a cluster",
+			Long: `A sandbox is a practice cluster in a file on this machine. Kueue's own
+scheduling core admits its jobs; pods are simulated. All commands work on it:
+
+  hyperpod list-jobs -A --sandbox
+  export HYPERPOD_SANDBOX=1
+  hyperpod sandbox create lab --scenario startup
+  hyperpod sandbox advance 2h --sandbox=lab
+
+A snapshot is a real cluster saved in a file, without secrets. Commands that
+read work on it, and the dry run and simulate give the answers of the cluster:
+
+  hyperpod save-snapshot team.json.gz
+  hyperpod start-job -f train.yaml --dry-run --snapshot team.json.gz
+  hyperpod simulate --set researchers.borrow-limit=0 --snapshot team.json.gz
+
+--max-age 1h refuses an older snapshot. What you had no permission to read is
+missing in the file, and a command that needs it says so.`,
+		},
+		{
+			Use:   "agents",
+			Short: "Use by AI agents and other programs",
+			Long: `hyperpod mcp serves the commands as tools of the Model Context Protocol on
+stdin and stdout. In the configuration of an agent:
+
+  {"mcpServers": {"hyperpod": {"command": "hyperpod", "args": ["mcp"]}}}
+
+Tools only read. --allow start,cancel,patch adds tools that write; their first
+call returns a preview and a token, and a second call with the token makes the
+change.
+
+Programs without MCP can call the commands:
+
+  hyperpod help --json         all commands, flags, types and defaults
+  -o json                      the document of a command
+  --error-format json          errors as JSON: code, message, suggestions
+  --idempotency-key KEY        repeat a start without a second job
+  hyperpod help exit-codes     0 yes, 3 no, 8 pending, 124 timeout, ...
+
+In a pipe, commands never prompt.`,
+		},
 	}
 }

@@ -241,22 +241,46 @@ func (o *RBACOptions) verify(ctx context.Context, format output.Format, c *facto
 	}
 	doc.Permissions = results
 	doc.Allowed = !slices.ContainsFunc(results, func(r review) bool { return r.Required && !r.Allowed })
-	err = output.Print(o.Factory.IO, format, doc, func() output.Table { return reviewTable(doc) }, nil)
+	err = output.Print(o.Factory.IO, format, doc, func() output.Table { return reviewTable(doc, format.Name == output.Wide) }, nil)
 	if err == nil && !doc.Allowed {
 		return silent(o.Factory, errs.No)
 	}
 	return err
 }
 
-func reviewTable(d ReviewDocument) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "PERMISSION", Keep: true}, {Title: "SCOPE"}, {Title: "ALLOWED"}, {Title: "REQUIRED"}, {Title: "COMMANDS", Wrap: true}}}
+// reviewTable has one row for the verbs on a resource that have the same answer, missing ones first, and the commands
+// that need what is missing. With wide, it has the commands of every row.
+func reviewTable(d ReviewDocument, wide bool) output.Table {
+	t := output.Table{Columns: []output.Column{{Title: "RESOURCE", Keep: true}, {Title: "VERBS"}, {Title: "SCOPE"}, {Title: "ALLOWED"}, {Title: "REQUIRED"}, {Title: "COMMANDS", Wrap: true, Wide: d.Allowed}}}
 	yes := map[bool]string{true: "yes", false: "no"}
+	type row struct {
+		resource, scope   string
+		allowed, required bool
+		verbs, commands   []string
+	}
+	var rows []row
 	for _, r := range d.Permissions {
+		verb, resource, _ := strings.Cut(r.Permission, " ")
 		scope := "cluster"
 		if r.Namespace != "" {
 			scope = "namespace"
 		}
-		t.Rows = append(t.Rows, output.T(r.Permission, scope, yes[r.Allowed], yes[r.Required], strings.Join(r.Commands, ", ")))
+		i := slices.IndexFunc(rows, func(o row) bool {
+			return o.resource == resource && o.scope == scope && o.allowed == r.Allowed && o.required == r.Required
+		})
+		if i < 0 {
+			i, rows = len(rows), append(rows, row{resource: resource, scope: scope, allowed: r.Allowed, required: r.Required})
+		}
+		rows[i].verbs = append(rows[i].verbs, verb)
+		if wide || !r.Allowed {
+			rows[i].commands = append(rows[i].commands, r.Commands...)
+		}
+	}
+	missing := map[bool]int{true: 1}
+	slices.SortStableFunc(rows, func(a, b row) int { return missing[a.allowed] - missing[b.allowed] })
+	for _, r := range rows {
+		slices.Sort(r.commands)
+		t.Rows = append(t.Rows, output.T(r.resource, strings.Join(r.verbs, ", "), r.scope, yes[r.allowed], yes[r.required], strings.Join(slices.Compact(r.commands), ", ")))
 	}
 	if d.Allowed {
 		t.Notes = append(t.Notes, "every required permission in "+d.Namespace+" is granted")

@@ -50,9 +50,15 @@ func Message(s jobs.Status) string {
 	return ""
 }
 
-// Why returns the message of a status with UIDs and paths left out, else its reason,
-// "" when there is neither.
-func Why(s jobs.Status) string { return words.PlainPreemption(cmp.Or(Message(s), s.Reason)) }
+// Why returns why a job is in its state, "" if that is not known: what is short if the message of Kueue names
+// shortages, else the message with UIDs and paths left out, else the reason.
+func Why(s jobs.Status) string {
+	why := cmp.Or(Message(s), s.Reason)
+	if short := Shortages(why); short != "" {
+		return short
+	}
+	return words.PlainPreemption(why)
+}
 
 // State returns the state and why, such as "Pending: waiting for admission".
 func State(s jobs.Status) string { return string(s.State) + after(": ", Why(s)) }
