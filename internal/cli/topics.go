@@ -123,7 +123,7 @@ read work on it, and the dry run and simulate give the answers of the cluster:
   hyperpod simulate --set researchers.borrow-limit=0 --snapshot team.json.gz
 
 --max-age 1h refuses an older snapshot. What you had no permission to read is
-missing in the file, and a command that needs it says so.`,
+missing in the file, and commands report what they lack.`,
 		},
 		{
 			Use:   "agents",
