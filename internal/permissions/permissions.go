@@ -102,7 +102,7 @@ func Commands() []Command {
 		{Name: "create-template --team", Needs: []Permission{in("", "configmaps", "create", "get", list, "update")}},
 		{Name: "dashboard", Needs: append(jobs(list, watch), in(kueueGroup, "workloads", list, watch), in("", "pods", list, watch), in(kueueGroup, "localqueues", list, watch)),
 			Optional: append(everywhere(jobs(list, watch)), all(kueueGroup, "workloads", list, watch), all("", "pods", list, watch), all(kueueGroup, "localqueues", list, watch),
-				all(kueueGroup, "clusterqueues", list, watch), all(kueueGroup, "cohorts", list, watch), all(kueueGroup, "resourceflavors", list, watch), all("", "nodes", list, watch))},
+				all(kueueGroup, "clusterqueues", list, watch), all(kueueGroup, "cohorts", list, watch), all(kueueGroup, "resourceflavors", list, watch), all("", "nodes", list, watch), in("", "configmaps", "get"))},
 		{Name: "delete-template", Needs: []Permission{in("", "configmaps", "get", "delete")}, Optional: append(jobs(list), all("", "configmaps", list))},
 		{Name: "exec", Needs: append(jobs("get", list), in("", "pods", list), in("", "pods/exec", "create", "get")), Optional: []Permission{in(kueueGroup, "workloads", list)}},
 		{Name: "explain-job", Needs: append(jobs("get", list), find...), Optional: append(decide, in("", "events", list))},

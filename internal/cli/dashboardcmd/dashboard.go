@@ -25,6 +25,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -138,7 +139,8 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster) erro
 		return err
 	}
 	f.MissingFigures(st.Missing)
-	s := &dashboardview.Snapshot{Time: st.Taken, State: st}
+	var rules order.Reader
+	s := &dashboardview.Snapshot{Time: st.Taken, State: st, Rules: rules.Rules(ctx, c.Client, st.Workloads)}
 	for i, status := range jobs.Statuses(st.Jobs, st.Workloads) {
 		s.Tasks = append(s.Tasks, dashboardview.Task{Job: st.Jobs[i], Status: status})
 	}
@@ -162,6 +164,7 @@ type feed struct {
 	now    func() time.Time
 	mu     sync.Mutex
 	state  *state.State
+	rules  order.Rules
 	tasks  map[string]dashboardview.Task
 	synced bool // the jobs
 	dirty  bool
@@ -173,10 +176,12 @@ type feed struct {
 func (f *feed) followState(ctx context.Context, c *factory.Cluster) error {
 	t := time.NewTicker(pace)
 	defer t.Stop()
+	var reader order.Reader
 	return state.Follow(ctx, c.Client, want(c), state.Pace{Tick: t.C, Now: c.Now}, func(s *state.State) error {
+		rules := reader.Rules(ctx, c.Client, s.Workloads)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.state, f.dirty = s, true
+		f.state, f.rules, f.dirty = s, rules, true
 		return nil
 	})
 }
@@ -239,7 +244,7 @@ func (f *feed) take(now time.Time) (*dashboardview.Snapshot, bool) {
 	}
 	changed := f.dirty
 	f.dirty = false
-	s := &dashboardview.Snapshot{Time: now, State: f.state, LostSince: f.lost}
+	s := &dashboardview.Snapshot{Time: now, State: f.state, Rules: f.rules, LostSince: f.lost}
 	for _, t := range f.tasks {
 		s.Tasks = append(s.Tasks, t)
 	}

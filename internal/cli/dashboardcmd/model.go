@@ -310,7 +310,8 @@ func (m *model) screen() string {
 		return b.String()
 	}
 	v := m.view()
-	b.WriteString(cut(v.Summary, m.io.Width) + "\n\n")
+	b.WriteString(cut(v.Summary, m.io.Width) + "\n")
+	b.WriteString(m.io.Paint(output.Dim, cut(m.snapshot.Note(), m.io.Width)) + "\n")
 	header, rows := m.table(v)
 	b.WriteString("  " + header + "\n")
 	at, room := m.cursor[m.tab], m.rows()

@@ -168,6 +168,13 @@ func TestALostConnection(t *testing.T) {
 	}
 }
 
+// TestHiddenNodes: the screen of a member who may not list nodes names the permission.
+func TestHiddenNodes(t *testing.T) {
+	s := newScreen()
+	s.source.s.State.Missing = []state.Missing{{Resource: kinds.Node, Reason: state.Forbidden}}
+	s.has(t, "0 accelerators used; nodes unknown\nsome values are hidden (?): no permission to list nodes\n")
+}
+
 // TestSizes: every line fits, whatever the size, the names and the number of jobs.
 func TestSizes(t *testing.T) {
 	var many []dashboardview.Task

@@ -17,6 +17,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
+	"github.com/hyperpod-cli/hyperpod/internal/present/queuetext"
+	"github.com/hyperpod-cli/hyperpod/internal/queue"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -37,6 +40,39 @@ type Snapshot struct {
 	LostSince time.Time
 	// Failure ends the dashboard.
 	Failure error
+	// Rules order the queues.
+	Rules order.Rules
+}
+
+// unknown reports that nothing could be read of a kind.
+func (s *Snapshot) unknown(r kinds.Resource, read int) bool {
+	return read == 0 && len(s.State.MissingOf(r)) > 0
+}
+
+// Note says what is hidden, "" for nothing.
+func (s *Snapshot) Note() string {
+	var hidden, failed []string
+	for _, m := range s.State.Missing {
+		switch m.Reason {
+		case state.Forbidden:
+			hidden = append(hidden, m.Resource.Plural)
+		case state.Failed:
+			failed = append(failed, m.Resource.Plural)
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		text  string
+		names []string
+	}{{"no permission to list ", hidden}, {"cannot read ", failed}} {
+		if slices.Sort(p.names); len(p.names) > 0 {
+			parts = append(parts, p.text+strings.Join(slices.Compact(p.names), ", "))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "some values are hidden (?): " + strings.Join(parts, "; ")
 }
 
 // Tab is one of the views.
@@ -112,6 +148,11 @@ func utilization(s *Snapshot) View {
 		Empty: "no accelerators"}}
 	all := uses(s)
 	total := use{}
+	noNodes, noQueues := s.unknown(kinds.Node, len(s.State.Nodes)), s.unknown(kinds.ClusterQueue, len(s.State.ClusterQueues))
+	if noNodes && noQueues {
+		v.Table.Empty, v.Summary = "accelerators unknown", "accelerators and nodes unknown"
+		return v
+	}
 	for _, k := range slices.SortedFunc(maps.Keys(all), func(a, b history.NodeKey) int {
 		return cmp.Or(strings.Compare(a.InstanceType, b.InstanceType), strings.Compare(a.Resource, b.Resource))
 	}) {
@@ -124,16 +165,41 @@ func utilization(s *Snapshot) View {
 		if u.healthyNodes < u.nodes {
 			row[3].Style = output.Warn
 		}
-		v.Table.Rows = append(v.Table.Rows, append(row, output.Cell{Bar: &output.Bar{Full: u.used, Dotted: idle, Alarm: max(0, u.all-max(u.healthy, u.used))}}))
+		bar := output.Cell{Bar: &output.Bar{Full: u.used, Dotted: idle, Alarm: max(0, u.all-max(u.healthy, u.used))}}
+		switch {
+		case noNodes:
+			hide(row, 2, 3, 4, 7)
+			bar = output.Cell{}
+		case noQueues:
+			hide(row, 5, 6, 7)
+			bar = output.Cell{}
+		}
+		v.Table.Rows = append(v.Table.Rows, append(row, bar))
 		v.Refs = append(v.Refs, Ref{Name: k.InstanceType})
 		total.all, total.used, total.healthy, total.nodes, total.healthyNodes = total.all+u.all, total.used+u.used, total.healthy+u.healthy, total.nodes+u.nodes, total.healthyNodes+u.healthyNodes
+	}
+	healthy := fmt.Sprintf("%d of %s healthy", total.healthyNodes, words.Count(int(total.nodes), "node", "nodes"))
+	switch {
+	case noNodes:
+		v.Summary = words.Count(int(total.used), "accelerator", "accelerators") + " used; nodes unknown"
+		return v
+	case noQueues:
+		v.Summary = words.Count(int(total.all), "accelerator", "accelerators") + ", use unknown; " + healthy
+		return v
 	}
 	percent := int64(0)
 	if total.all > 0 {
 		percent = 100 * total.used / total.all
 	}
-	v.Summary = fmt.Sprintf("%d of %d accelerators used (%d %%), %d idle; %d of %d nodes healthy", total.used, total.all, percent, max(0, total.healthy-total.used), total.healthyNodes, total.nodes)
+	v.Summary = fmt.Sprintf("%d of %d accelerators used (%d %%), %d idle; %s", total.used, total.all, percent, max(0, total.healthy-total.used), healthy)
 	return v
+}
+
+// hide makes figures of a row unknown.
+func hide(row []output.Cell, at ...int) {
+	for _, i := range at {
+		row[i] = output.Cell{Text: "?"}
+	}
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
@@ -199,11 +265,12 @@ func tasks(s *Snapshot, user string) View {
 	v := View{Table: output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "NAMESPACE", Yield: 3}, {Title: "STATE", Keep: true}, {Title: "DEVICES", Right: true}, {Title: "OWNER", Yield: 2},
 		{Title: "PRIORITY", Yield: 4}, {Title: "SINCE", Right: true, Yield: 1}, {Title: "REASON", Yield: 5}}, Empty: "no jobs"}}
 	list := slices.Clone(s.Tasks)
-	rank := func(t Task) int { return slices.Index(order, t.Status.State) }
+	rank := func(t Task) int { return slices.Index(byAttention, t.Status.State) }
 	slices.SortStableFunc(list, func(a, b Task) int {
 		return cmp.Or(rank(a)-rank(b), a.Status.Since.Compare(b.Status.Since), strings.Compare(a.Job.Namespace, b.Job.Namespace), strings.Compare(a.Job.Name, b.Job.Name))
 	})
 	numbers := map[jobs.State]int{}
+	reasons := reasons(s, list)
 	for _, t := range list {
 		numbers[t.Status.State]++
 		owner := jobs.Creator(t.Job.Labels, t.Job.Annotations)
@@ -211,7 +278,7 @@ func tasks(s *Snapshot, user string) View {
 		for _, n := range jobs.Devices(t.Job) {
 			devices += n
 		}
-		row := output.T(t.Job.Name, t.Job.Namespace, string(t.Status.State), number(devices), cmp.Or(owner, "-"), cmp.Or(t.Job.Priority(), "-"), words.Age(s.Time.Sub(t.Status.Since)), why(t.Status))
+		row := output.T(t.Job.Name, t.Job.Namespace, string(t.Status.State), number(devices), cmp.Or(owner, "-"), cmp.Or(t.Job.Priority(), "-"), words.Age(s.Time.Sub(t.Status.Since)), cmp.Or(reasons[t.Job.UID], why(t.Status)))
 		row[2].Style = looks[t.Status.State]
 		if user != "" && owner != "" && owner != user {
 			for i := range row {
@@ -222,13 +289,35 @@ func tasks(s *Snapshot, user string) View {
 		v.Refs = append(v.Refs, Ref{t.Job.Namespace, t.Job.Name})
 	}
 	var parts []string
-	for _, state := range order {
+	for _, state := range byAttention {
 		if numbers[state] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", numbers[state], strings.ToLower(string(state))))
 		}
 	}
 	v.Summary = cmp.Or(strings.Join(parts, ", "), "no jobs")
 	return v
+}
+
+// reasons says why jobs wait for quota, in the words of get-queue, by UID.
+func reasons(s *Snapshot, list []Task) map[string]string {
+	r := quota.Build(s.State)
+	items := queue.Build(s.State, r, r.Teams, s.Rules, nil)
+	queuetext.Fill(items)
+	texts := map[queue.Key]string{}
+	for _, it := range items {
+		texts[queue.Key{Namespace: it.Namespace, Workload: it.Workload}] = it.Reason.Words
+	}
+	all := make([]state.Job, len(list))
+	for i, t := range list {
+		all[i] = t.Job
+	}
+	out := map[string]string{}
+	for i, w := range jobs.Match(all, s.State.Workloads) {
+		if w != nil && list[i].Status.State == jobs.Pending {
+			out[all[i].UID] = texts[queue.Key{Namespace: w.Namespace, Workload: w.Name}]
+		}
+	}
+	return out
 }
 
 // why says why a job does not run; "-" where it does, or is over.
@@ -239,8 +328,8 @@ func why(s jobs.Status) string {
 	return cmp.Or(jobtext.Why(s), "-")
 }
 
-// order is how jobs are listed: what needs attention comes first.
-var order = []jobs.State{jobs.Preempted, jobs.Pending, jobs.Restarting, jobs.Starting, jobs.Running, jobs.Suspended, jobs.Failed, jobs.Succeeded}
+// byAttention is how jobs are listed: what needs attention comes first.
+var byAttention = []jobs.State{jobs.Preempted, jobs.Pending, jobs.Restarting, jobs.Starting, jobs.Running, jobs.Suspended, jobs.Failed, jobs.Succeeded}
 
 var looks = map[jobs.State]output.Style{jobs.Running: output.Good, jobs.Failed: output.Bad, jobs.Preempted: output.Warn, jobs.Restarting: output.Warn,
 	jobs.Succeeded: output.Dim, jobs.Suspended: output.Dim, jobs.Starting: output.Accent}
@@ -282,6 +371,10 @@ func nodes(s *Snapshot) View {
 		}
 		v.Table.Rows = append(v.Table.Rows, row)
 		v.Refs = append(v.Refs, Ref{Name: n.Name})
+	}
+	if s.unknown(kinds.Node, len(list)) {
+		v.Table.Empty, v.Summary = "nodes unknown", "nodes unknown"
+		return v
 	}
 	v.Summary = fmt.Sprintf("%s, %d with problems", words.Count(len(list), "node", "nodes"), troubled)
 	return v
