@@ -24,7 +24,7 @@ TAGS    := grpcnotrace
 # The budget of the stripped binary in bytes.
 SIZE    := 70000000
 
-.PHONY: build check test size lint unit script cluster oracle crash faults worlds fuzz reliability fidelity bench docs modules packages vuln clean
+.PHONY: build check test size lint unit script cluster oracle crash faults worlds fuzz reliability fidelity bench docs site modules packages vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
@@ -44,13 +44,14 @@ size:             ## the binary of a release is within its budget
 	$(GO) -C tools/checkmodules run . -binary "$$out" $(CURDIR) | tail -2 && \
 	size="$$(wc -c < "$$out")" && echo "binary: $$size bytes" && { test "$$size" -le $(SIZE) || { echo "more than $(SIZE)"; exit 1; }; }
 
-lint:             ## gofmt, go vet, staticcheck, generated files, release configuration
+lint:             ## gofmt, go vet, staticcheck, generated files, release configuration, links of the documents
 	@out="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$out" || { echo "not gofmt'ed:"; echo "$$out"; exit 1; }
 	$(GO) vet $(PKGS)
 	$(TOOL) -n staticcheck >/dev/null && STATICCHECK="$$($(TOOL) -n staticcheck)" && GOGC=300 "$$STATICCHECK" $(PKGS)
 	$(GO) run ./cmd/gendocs --check
 	$(GO) -C tools/checkrelease run . $(CURDIR)/.goreleaser.yaml
 	$(GO) -C tools/checkmodules run . $(CURDIR) | tail -1
+	$(GO) -C tools/site run . -check $(CURDIR)
 
 unit:             ## package tests with the race detector (and the import-graph test); random inputs in full without
 	CGO_ENABLED=1 $(GO) test -race -short $(NOVET) $$($(GO) list ./... | grep -v $(STEPS))
@@ -99,6 +100,9 @@ bench:            ## start, sandbox, lists, quota, verdict and logs against the 
 docs:             ## completions, command reference, schemas, screens of the documents
 	$(GO) run ./cmd/gendocs
 
+site:             ## the documentation as a web site, in ./site
+	$(GO) -C tools/site run . -out $(CURDIR)/site $(CURDIR)
+
 modules:          ## the modules of the binary: version, age, licence; their list (SBOM) in the format of CycloneDX
 	$(GO) -C tools/checkmodules run . $(CURDIR)
 	$(MAKE) build && $(GO) -C tools/checkmodules run . -binary $(CURDIR)/hyperpod -sbom $(CURDIR)/sbom.json $(CURDIR) | tail -1
@@ -110,4 +114,4 @@ vuln:             ## known vulnerabilities (needs the vulnerability database)
 	"$$($(TOOL) -n govulncheck)" ./cmd/hyperpod
 
 clean:
-	rm -rf hyperpod dist man
+	rm -rf hyperpod dist man site

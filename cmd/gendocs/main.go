@@ -1,5 +1,5 @@
 // Command gendocs writes the generated files: completion scripts and the command reference from the command tree, the
-// JSON Schemas of the files that people write, and the screens in README.md and docs. Run it in the root of the
+// JSON Schemas of the files that people write, the screens in README.md and docs, and terminal pictures. Run it in the root of the
 // repository. With --check it writes nothing and fails when a file is out of date. With --man it writes manual pages.
 package main
 
@@ -71,7 +71,14 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	maps.Copy(files, pages)
-	return files, nil
+	home, err := os.MkdirTemp("", "pictures")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(home)
+	drawn, err := makePictures(home)
+	maps.Copy(files, drawn)
+	return files, err
 }
 
 type commands struct {

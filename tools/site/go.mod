@@ -1,0 +1,5 @@
+module github.com/hyperpod-cli/hyperpod/tools/site
+
+go 1.26.0
+
+require github.com/yuin/goldmark v1.8.2
