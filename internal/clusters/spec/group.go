@@ -44,9 +44,12 @@ func FromDetails(details map[string]any) map[string]any {
 	return out
 }
 
-// ownImage sends back the image of a group with one of its own: an update without ImageId gives
-// new instances HyperPod's image. A group that follows HyperPod's releases has the status
-// of its version instead; naming its image would keep it from the next one.
+// ownImage sends back the image of a group with one of its own: the page "Cluster management with
+// custom AMIs" of the SageMaker AI Developer Guide (hyperpod-custom-ami-cluster-management) scales
+// such a group with its ImageId in the request. A group on HyperPod's images is told by
+// ImageVersionStatus, which says in the API reference (ClusterInstanceGroupDetails) whether a group
+// has the latest version; that a group with an image of its own has none is inferred, as nothing else
+// tells the two apart. Naming HyperPod's image would keep such a group from the next one.
 func ownImage(details, to map[string]any) {
 	delete(to, "ImageId")
 	if status, _ := details["ImageVersionStatus"].(string); status != "" {
