@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"cmp"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +54,10 @@ func (j Job) Values() (state.Job, jobs.Status) {
 	out := state.Job{Kind: Kind, Meta: state.Meta{Name: j.Name, Namespace: j.Account, UID: j.ID, CreationTimestamp: j.Submit,
 		Labels: map[string]string{kinds.QueueLabel: j.Partition, kinds.PriorityLabel: j.QOS, kinds.CreatedByLabel: j.User}}, Restarts: j.Restarts,
 		Roles: j.roles()}
+	if s, ok := SweepOf(j.Comment); ok {
+		maps.Copy(out.Meta.Labels, s.Point.Labels(s.Name))
+		out.Meta.Annotations = map[string]string{kinds.SweepAnnotation: s.Point.String()}
+	}
 	switch s.State {
 	case jobs.Pending, jobs.Suspended, jobs.Restarting:
 		s.Reason = j.Reason
@@ -104,6 +110,11 @@ func (j Job) roles() []state.RoleCount {
 func (j Job) Active() bool {
 	s, _ := StateOf(j.State, j.Reason)
 	return !s.Finished()
+}
+
+// Compare orders jobs by when they were submitted. Times are whole seconds; ids grow.
+func (j Job) Compare(o Job) int {
+	return cmp.Or(j.Submit.Compare(o.Submit), cmp.Compare(number(j.Number()), number(o.Number())))
 }
 
 // Number returns the number of the job, of the array for a task of one.

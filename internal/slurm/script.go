@@ -12,7 +12,9 @@ import (
 
 // Script is an sbatch script that starts one program on every node.
 type Script struct {
-	Name                                string
+	Name string
+	// Comment is a plain word for lists of jobs, "" for none.
+	Comment                             string
 	Partition, Account, QOS, Constraint string
 	Nodes                               int
 	GPUs                                int // per node
@@ -61,7 +63,7 @@ func (s Script) Text() string {
 	b.WriteString("#!/bin/bash\n")
 	option := func(name string, value any) { fmt.Fprintf(&b, "#SBATCH --%s=%v\n", name, value) }
 	option("job-name", s.Name)
-	for _, o := range [][2]string{{"partition", s.Partition}, {"account", s.Account}, {"qos", s.QOS}, {"constraint", s.Constraint}} {
+	for _, o := range [][2]string{{"comment", s.Comment}, {"partition", s.Partition}, {"account", s.Account}, {"qos", s.QOS}, {"constraint", s.Constraint}} {
 		if o[1] != "" {
 			option(o[0], o[1])
 		}

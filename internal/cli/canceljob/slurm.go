@@ -102,7 +102,7 @@ func (o *Options) chooseSlurm(ctx context.Context, c *client.Client) (list []slu
 	all, err := slurmjob.All(ctx, c, f.Now())
 	for _, j := range all {
 		account := f.Global.Namespace
-		if !j.Slurm.Active() || account != "" && j.Job.Namespace != account || !j.Status.State.Named(o.StateNames) || o.Mine && j.Slurm.User != f.User() ||
+		if !j.Slurm.Active() || !j.OfSweep(o.Sweep) || o.Sweep != "" && j.Slurm.User != f.User() || account != "" && j.Job.Namespace != account || !j.Status.State.Named(o.StateNames) || o.Mine && j.Slurm.User != f.User() ||
 			o.OlderThan != nil && f.Now().Sub(j.Slurm.Submit) <= *o.OlderThan ||
 			len(o.Reasons) > 0 && !slices.ContainsFunc(o.Reasons, func(r string) bool { return strings.EqualFold(r, j.Status.Reason) }) {
 			continue

@@ -25,7 +25,7 @@ func (o *Options) slurmRows(ctx context.Context, c *client.Client, now time.Time
 	var out []row
 	for _, j := range all {
 		r := row{job: j.Job, status: j.Status}
-		if account := o.Factory.Global.Namespace; (account == "" || account == j.Job.Namespace) && o.wanted(r, now) {
+		if account := o.Factory.Global.Namespace; (account == "" || account == j.Job.Namespace) && j.OfSweep(o.Sweep) && o.wanted(r, now) {
 			out = append(out, r)
 		}
 	}
@@ -71,6 +71,9 @@ func (o *Options) slurmTable(rows []row) output.Table {
 			t.Rows[i][at+2].Text = words.Count(r.status.Wanted, "node", "nodes")
 		}
 		t.Rows[i] = slices.Insert(t.Rows[i], at, output.Cell{Text: r.job.UID})
+	}
+	if o.Sweep != "" {
+		withParameters(&t, rows)
 	}
 	t.NoHeader = o.NoHeaders
 	return t
@@ -121,7 +124,7 @@ func (o *Options) printSlurmChanges(rows []row, shown map[string]jobs.Status) er
 		}
 		shown[r.job.UID] = r.status
 		var err error
-		if o.Verbose {
+		if o.Verbose || o.Sweep != "" {
 			err = o.Factory.IO.PrintJSONLine(struct {
 				Type string
 				jobs.VerboseRow

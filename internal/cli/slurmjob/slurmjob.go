@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/slurmtext"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm/client"
@@ -28,6 +29,29 @@ type Job struct {
 func Of(j slurm.Job) Job {
 	job, status := j.Values()
 	return Job{Slurm: j, Job: job, Status: slurmtext.Status(j, status)}
+}
+
+// OfSweep reports whether the job belongs to a sweep; any job does for "".
+func (j Job) OfSweep(name string) bool { return name == "" || j.Job.Labels[kinds.SweepLabel] == name }
+
+// LatestOfSweep returns the jobs of a sweep: of several with the same parameters, which were started again, the last one.
+func LatestOfSweep(all []Job, name string) (out []Job) {
+	at := map[string]int{}
+	for _, j := range all {
+		if !j.OfSweep(name) {
+			continue
+		}
+		key := j.Slurm.User + " " + j.Job.Annotations[kinds.SweepAnnotation]
+		i, seen := at[key]
+		switch {
+		case !seen:
+			at[key] = len(out)
+			out = append(out, j)
+		case j.Slurm.Compare(out[i].Slurm) > 0:
+			out[i] = j
+		}
+	}
+	return out
 }
 
 // historyDays is how far back lists of finished jobs go.
@@ -86,7 +110,7 @@ func Find(ctx context.Context, c *client.Client, word string, now time.Time) (Jo
 	case len(active) > 1:
 		return Job{}, several(word, active)
 	case len(ended) > 0:
-		return slices.MaxFunc(ended, func(a, b Job) int { return a.Slurm.Submit.Compare(b.Slurm.Submit) }), nil
+		return slices.MaxFunc(ended, func(a, b Job) int { return a.Slurm.Compare(b.Slurm) }), nil
 	}
 	e := absent(word)
 	if near := errs.Near(word, names(all)); len(near) > 0 {

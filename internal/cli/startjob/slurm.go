@@ -32,7 +32,7 @@ import (
 // pods, Kueue and manifests.
 var slurmFlags = []string{"name", "generate-name", "idempotency-key", "image", "command", "entry-script", "script-args", "environment", "env-file", "pre-script",
 	"post-script", "results-dir", "rdzv-backend", "rdzv-endpoint", "instance-type", "node-count", "tasks-per-node", "accelerators", "accelerators-limit", "vcpu",
-	"memory", "queue-name", "priority", "auto-resume", "active-deadline", "dry-run", "wait", "follow", "timeout", "notify", "notify-exec", "notify-url", "on-interrupt", "yes"}
+	"memory", "queue-name", "priority", "auto-resume", "active-deadline", "dry-run", "wait", "follow", "timeout", "notify", "notify-exec", "notify-url", "on-interrupt", "yes", "sweep", "max-parallel", "max-jobs"}
 
 // beyondSlurm returns the given flags that Slurm has nothing for.
 func beyondSlurm(cmd *cobra.Command) (out []string) {
@@ -85,6 +85,12 @@ func (r *run) startSlurm(ctx context.Context, c *client.Client) error {
 			return slurmtext.Error("cannot read the nodes", err)
 		}
 		f.Notef("note: the Slurm controller does not answer: the nodes are not checked")
+	}
+	if points, err := o.points(); err != nil || len(points) > 0 {
+		if err != nil {
+			return err
+		}
+		return s.startSweep(ctx, v, points)
 	}
 	if s.script, err = slurm.ScriptOf(v, s.site(v)); err != nil {
 		return slurmtext.Problem(err)
@@ -174,17 +180,21 @@ func (s *slurmRun) print(id string) error {
 	if err != nil {
 		return err
 	}
-	meta := map[string]any{"name": s.script.Name}
+	return output.Print(f.IO, format, scriptObject(s.script, s.text, id), func() output.Table {
+		return output.Table{Columns: []output.Column{{Title: "KIND"}, {Title: "NAME"}, {Title: "ID"}}, Rows: [][]output.Cell{output.T(slurm.Kind.Kind, s.script.Name, id)}}
+	}, func() []string { return []string{id} })
+}
+
+// scriptObject is a job as an object, with its script. id is "" before it is submitted.
+func scriptObject(s slurm.Script, text, id string) map[string]any {
+	meta := map[string]any{"name": s.Name}
 	if id != "" {
 		meta["uid"] = id
 	}
-	if s.script.Account != "" {
-		meta["namespace"] = s.script.Account
+	if s.Account != "" {
+		meta["namespace"] = s.Account
 	}
-	object := map[string]any{"kind": slurm.Kind.Kind, "metadata": meta, "spec": map[string]any{"script": s.text, "nodes": s.script.Nodes, "partition": s.script.Partition}}
-	return output.Print(f.IO, format, object, func() output.Table {
-		return output.Table{Columns: []output.Column{{Title: "KIND"}, {Title: "NAME"}, {Title: "ID"}}, Rows: [][]output.Cell{output.T(slurm.Kind.Kind, s.script.Name, id)}}
-	}, func() []string { return []string{id} })
+	return map[string]any{"kind": slurm.Kind.Kind, "metadata": meta, "spec": map[string]any{"script": text, "nodes": s.Nodes, "partition": s.Partition}}
 }
 
 // slurmVerdict is the answer of a dry run on Slurm.
@@ -201,13 +211,9 @@ type slurmVerdict struct {
 // soon is the time within which a job starts now: Slurm rounds, and answers a moment later.
 const soon = 5 * time.Second
 
-// test lets Slurm estimate the start. The exit codes are those of the admission check.
-func (s *slurmRun) test(ctx context.Context) error {
+// verdict lets Slurm estimate the start. The exit codes are those of the admission check.
+func (s *slurmRun) verdict(ctx context.Context) (slurmVerdict, errs.Exit, error) {
 	f := s.factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
 	v := slurmVerdict{Name: s.script.Name, Partition: s.script.Partition}
 	code := errs.OK
 	e, err := s.client.Test(ctx, s.text, s.given...)
@@ -215,7 +221,7 @@ func (s *slurmRun) test(ctx context.Context) error {
 	case client.Is(err, client.NeverFits) && s.options.DryRun == admission:
 		v.Verdict, v.Summary, code = "Never", s.script.Name+" can never start: no nodes of the partition have what it requests", errs.No
 	case err != nil:
-		return s.refused(err)
+		return v, code, s.refused(err)
 	case left <= soon:
 		v.Verdict, v.Summary = "Admitted", s.script.Name+" would start now on "+e.Nodes
 	default:
@@ -223,6 +229,20 @@ func (s *slurmRun) test(ctx context.Context) error {
 	}
 	if !e.Start.IsZero() {
 		v.ExpectedStart, v.ExpectedNodes, v.Partition = &e.Start, e.Nodes, e.Partition
+	}
+	return v, code, nil
+}
+
+// test prints when the job would start.
+func (s *slurmRun) test(ctx context.Context) error {
+	f := s.factory
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	v, code, err := s.verdict(ctx)
+	if err != nil {
+		return err
 	}
 	if s.options.DryRun == factory.DryRunServer {
 		if f.Global.Output != "" {

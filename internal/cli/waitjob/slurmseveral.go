@@ -26,8 +26,6 @@ func runSlurmSeveral(ctx context.Context, o *Options, c *client.Client) error {
 		return err
 	}
 	switch {
-	case o.Sweep != "":
-		return factory.NotOnSlurm("sweep").WithAdvice("name the jobs")
 	case o.Selector != "":
 		return factory.NotOnSlurm("selector").WithAdvice("jobs of Slurm have no labels")
 	case o.Goal == wait.Deleted:
@@ -41,18 +39,13 @@ func runSlurmSeveral(ctx context.Context, o *Options, c *client.Client) error {
 		return err
 	}
 	if len(found) == 0 {
+		if o.Sweep != "" {
+			return errs.NotFoundf("no jobs of sweep %s", o.Sweep).Suggest(errs.Run("list-jobs"))
+		}
 		f.Notef("note: no jobs found: nothing to wait for")
 		return nil
 	}
-	all := make([]wait.Ended, len(found))
-	for i, j := range found {
-		all[i].Target = wait.Target{Kind: slurm.Kind, Name: j.Job.Name, UID: j.Slurm.ID}
-		o.saw(&all[i], j)
-	}
-	err = o.pollSlurm(ctx, c, all, end)
-	if err == nil {
-		err = Unreached(all, o.Goal, end)
-	}
+	all, err := o.untilSlurm(ctx, c, found, end)
 	o.Notify.AllEnded(ctx, f, all, o.Goal, err)
 	switch code := errs.ExitOf(err); {
 	case ctx.Err() != nil:
@@ -63,7 +56,35 @@ func runSlurmSeveral(ctx context.Context, o *Options, c *client.Client) error {
 	return errs.Also(o.reportSlurm(format, all), err)
 }
 
-// slurmTargets finds the jobs by their names or ids, or those of the user that have not ended.
+// untilSlurm waits for jobs, and returns what became of each.
+func (o *Options) untilSlurm(ctx context.Context, c *client.Client, found []slurmjob.Job, end factory.Deadline) ([]wait.Ended, error) {
+	all := make([]wait.Ended, len(found))
+	for i, j := range found {
+		all[i].Target = wait.Target{Kind: slurm.Kind, Name: j.Job.Name, UID: j.Slurm.ID}
+		o.saw(&all[i], j)
+	}
+	err := o.pollSlurm(ctx, c, all, end)
+	if err == nil {
+		err = Unreached(all, o.Goal, end)
+	}
+	return all, err
+}
+
+// SlurmSweep waits for the jobs of a sweep on Slurm.
+func SlurmSweep(ctx context.Context, f *factory.Factory, c *client.Client, name string, list []slurmjob.Job, goal wait.Goal, end factory.Deadline) error {
+	o := &Options{Factory: f, Goal: goal}
+	all, err := o.untilSlurm(ctx, c, list, end)
+	if ctx.Err() != nil {
+		return factory.Interrupted("the jobs of the sweep continue").
+			Suggest(errs.Run("cancel-job", "--sweep", name).WithNote("cancels them"), errs.Run("wait-job", "--sweep", name).WithNote("waits again"))
+	}
+	if code := errs.ExitOf(err); err == nil || code == errs.No || code == errs.Timeout {
+		output.NewProgress(f.IO).Done("sweep " + name + ": " + jobtext.StatesOfAll(all, goal))
+	}
+	return err
+}
+
+// slurmTargets finds the jobs by their names or ids, those of a sweep, or those of the user that have not ended.
 func (o *Options) slurmTargets(ctx context.Context, c *client.Client) (out []slurmjob.Job, err error) {
 	f := o.Factory
 	for _, name := range o.Names {
@@ -77,6 +98,9 @@ func (o *Options) slurmTargets(ctx context.Context, c *client.Client) (out []slu
 		return out, nil
 	}
 	all, err := slurmjob.All(ctx, c, f.Now())
+	if o.Sweep != "" {
+		return slurmjob.LatestOfSweep(all, o.Sweep), err
+	}
 	for _, j := range all {
 		if j.Slurm.Active() && j.Slurm.User == f.User() && (f.Global.Namespace == "" || f.Global.Namespace == j.Job.Namespace) {
 			out = append(out, j)
