@@ -46,10 +46,10 @@ func FromDetails(details map[string]any) map[string]any {
 
 // ownImage sends back the image of a group with one of its own: the page "Cluster management with
 // custom AMIs" of the SageMaker AI Developer Guide (hyperpod-custom-ami-cluster-management) scales
-// such a group with its ImageId in the request. A group on HyperPod's images is told by
-// ImageVersionStatus, which says in the API reference (ClusterInstanceGroupDetails) whether a group
-// has the latest version; that a group with an image of its own has none is inferred, as nothing else
-// tells the two apart. Naming HyperPod's image would keep such a group from the next one.
+// such a group with its ImageId in the request. A group on HyperPod's images has ImageVersionStatus,
+// which is whether it has the latest version (API reference, ClusterInstanceGroupDetails); to name
+// its image would keep the group from the next one. That a group with an image of its own has no
+// such status is inferred: nothing else in the answer differs.
 func ownImage(details, to map[string]any) {
 	delete(to, "ImageId")
 	if status, _ := details["ImageVersionStatus"].(string); status != "" {
