@@ -7,6 +7,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 const (
@@ -141,7 +142,7 @@ const migStateLabel = "nvidia.com/mig.config.state"
 // names.
 func (s *job) applyNodes(r jobobject.Role) {
 	rules := nodeRules{r.Pod()}
-	if s.HealthAffinity != nil {
+	if s.HealthAffinity != nil && (*s.HealthAffinity || !s.Own()) {
 		rules.health(*s.HealthAffinity)
 	}
 	if s.DeepHealthOnly {
@@ -153,7 +154,8 @@ func (s *job) applyNodes(r jobobject.Role) {
 	if s.NodeType != "" && r.Trains {
 		if selector := jobobject.Inner(rules.pod, "nodeSelector"); selector[kinds.InstanceTypeLabel] != nil {
 			selector[kinds.InstanceTypeLabel] = s.NodeType
-		} else {
+		} else if have := jobobject.RequiredLabel(rules.pod, kinds.InstanceTypeLabel); !s.Own() || !slices.Contains(have, s.NodeType) ||
+			len(have) > 1 && !s.Template.Uses(setting.InstanceType) {
 			rules.require(kinds.InstanceTypeLabel, []string{s.NodeType})
 		}
 	}

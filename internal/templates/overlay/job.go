@@ -59,9 +59,13 @@ func (s *job) applyPod(r jobobject.Role) {
 	if s.PodPriorityClass != "" {
 		pod["priorityClassName"] = s.PodPriorityClass
 	}
+	c := jobobject.Container(pod)
+	if s.Own() {
+		before := stated(pod, c)
+		defer func() { s.noteChanges(before, stated(pod, c)) }()
+	}
 	s.applyNodes(r)
 	s.applyTolerations(pod)
-	c := jobobject.Container(pod)
 	if c == nil {
 		return
 	}
@@ -70,10 +74,6 @@ func (s *job) applyPod(r jobobject.Role) {
 	}
 	if s.PullPolicy != "" {
 		c["imagePullPolicy"] = s.PullPolicy
-	}
-	before := stated(c)
-	if s.Own() {
-		defer func() { s.noteChanges(before, stated(c)) }()
 	}
 	applyEnvironment(c, s.Environment, true)
 	applyEnvironment(c, s.FabricEnvironment(), false)

@@ -5,10 +5,11 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/resolve"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 )
 
 // applyResources writes the requests of the training pods. Values of the user replace those of the manifest;
-// values of the instance type only fill in what is missing.
+// values of the instance type only fill in what a template leaves out.
 func (s *job) applyResources(c map[string]any) {
 	r := resourceLists{c}
 	if s.Devices.Apply && !(s.Own() && r.states(s.Resource, s.Devices.N)) {
@@ -39,7 +40,7 @@ func (s *job) applyResources(c map[string]any) {
 		r.fill("cpu", resolve.CPUText(cpu*num/den))
 		r.fill("memory", resolve.MemoryText(memory/den*num))
 	}
-	if s.Sized {
+	if s.Fills() || s.Own() && s.Sized && (s.Template.Uses(setting.EFA) || s.Template.Uses(setting.Accelerators)) {
 		r.dropZero()
 	}
 	r.tidy()

@@ -34,6 +34,9 @@ func (s *job) applyRestart(j *jobobject.View, meta map[string]any) error {
 		for _, r := range j.Roles() {
 			if r.Pod()["restartPolicy"] == nil {
 				r.Pod()["restartPolicy"] = "Never" // a Job must state one
+				if s.Own() {
+					s.Notef("restartPolicy not set: the pods of the Job get Never")
+				}
 			}
 		}
 		if s.MaxRetry != nil {

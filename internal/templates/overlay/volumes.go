@@ -2,9 +2,11 @@ package overlay
 
 import (
 	"path"
+	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 )
 
@@ -58,8 +60,8 @@ func applyVolume(v values.Volume, pod, container map[string]any) {
 }
 
 // dropUnmounted removes the volumes among names that no container of the pod
-// mounts any more.
-func dropUnmounted(pod map[string]any, names []string) {
+// mounts any more. It returns their names.
+func dropUnmounted(pod map[string]any, names []string) (dropped []string) {
 	used := map[string]bool{}
 	for _, list := range []string{"initContainers", "containers"} {
 		for _, c := range jobobject.MapsIn(pod[list]) {
@@ -73,8 +75,10 @@ func dropUnmounted(pod map[string]any, names []string) {
 	for _, name := range names {
 		if !used[name] {
 			pod["volumes"] = jobobject.Without(pod["volumes"], func(m map[string]any) bool { return m["name"] == name })
+			dropped = append(dropped, name)
 		}
 	}
+	return dropped
 }
 
 func (s *job) applyVolumes(pod, c map[string]any) {
@@ -86,6 +90,8 @@ func (s *job) applyVolumes(pod, c map[string]any) {
 		applyVolume(v, pod, c)
 	}
 	if len(s.Volumes) > 0 {
-		dropUnmounted(pod, before)
+		if dropped := dropUnmounted(pod, before); s.Own() && len(dropped) > 0 {
+			s.Notef("set by %s: removed %s, which nothing mounts now", setting.Volumes, strings.Join(dropped, ", "))
+		}
 	}
 }

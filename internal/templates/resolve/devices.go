@@ -68,6 +68,7 @@ func (s *Plan) countDevices(job *jobobject.View) error {
 		}
 		s.Resource, devices = stated, Amount{N: statedCount, known: true}
 	case devices.known:
+	case !s.derives(setting.Accelerators): // nothing requests any
 	case s.HasType && tasks.known && s.Type.Resource == instances.GPU:
 		devices = Amount{N: min(tasks.N, s.Type.Accelerators), known: true}
 	case s.HasType:
@@ -155,7 +156,7 @@ func (s *Plan) countEFA(job *jobobject.View) error {
 	case efa.Apply:
 	case isStated:
 		efa = Amount{N: stated, known: true}
-	case efa.known, !s.HasType:
+	case efa.known, !s.HasType, !s.derives(setting.EFA):
 	case strings.HasPrefix(s.Resource, instances.MIGPrefix):
 		efa.known = true
 	case s.Type.Accelerators == 0 && (s.VCPU != "" || s.Memory != ""): // a part of a node

@@ -37,6 +37,7 @@ const (
 	RdzvEndpoint      Setting = "rdzv-endpoint"
 	ResultsDir        Setting = "results-dir"
 	LabelSelector     Setting = "label-selector"
+	DeepHealthOnly    Setting = "deep-health-check-passed-nodes-only"
 	Toleration        Setting = "toleration"
 	PreferredTopology Setting = "preferred-topology"
 	RequiredTopology  Setting = "required-topology"
