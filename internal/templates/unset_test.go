@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -39,20 +40,40 @@ func TestFlagsFillPlaceholdersOfTheirFields(t *testing.T) {
 	}
 }
 
+// A flag fills its placeholder where only arguments have it, but not a variable of the container.
+func TestFlagsFillPlaceholdersOfArguments(t *testing.T) {
+	tm := mustParse(t, strings.Replace(jobHead, "image: i\n", "image: i\n        args: [--run=$JOB_NAME, --nproc=$NPROC_PER_NODE, --n=$NNODES]\n        env: [{name: NNODES, value: '1'}]\n", 1))
+	r := mustRender(t, tm, values.Values{Name: "a", NodeCount: values.Int(2), TasksPerNode: values.Int(4)})
+	got := at(t, r.Objects[0], "spec.template.spec.containers[0].args")
+	if want := []any{"--run=a", "--nproc=4", "--n=$NNODES"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	_, err := render.Objects(tm, values.Values{Name: "a"})
+	if text := errs.Text(err, false); !strings.Contains(text, "--tasks-per-node VALUE") {
+		t.Errorf("%s", text)
+	}
+}
+
 // A placeholder without a value that would reach a program as text is an error.
 func TestUnsetPlaceholders(t *testing.T) {
 	job := strings.Replace(jobHead, "image: i\n", "image: i\n        REST\n", 1)
 	for rest, want := range map[string]string{
-		"command: [train, --lr=$LR, '${SEED}']":                                         "LR, SEED",
-		"args: [--lr=$LR]":                                                              "LR",
-		"env: [{name: A, value: $TOKEN}]":                                               "TOKEN",
-		"command: [train, $LR, $$KEPT]":                                                 "LR",
-		"command: [train, $LR]\n        env: [{name: LR, value: '1'}]":                  "",
-		"command: [train, $LR]\n        envFrom: [{secretRef: {name: s}}]":              "",
-		"command: [sh, -c, 'for i in 1 2; do echo $i $HOME; done']":                     "",
-		"command: [/bin/bash, -ec, 'echo $1', --, $LR]":                                 "",
-		"command: [sh, -c, 'train $WIDTH']\n        resources: {limits: {cpu: $WIDTH}}": "WIDTH",
-		"command: [train, $(LR)]":                                                       "",
+		"command: [train, --lr=$LR, '${SEED}']":                                                     "LR, SEED",
+		"args: [--lr=$LR]":                                                                          "LR",
+		"env: [{name: A, value: $TOKEN}]":                                                           "TOKEN",
+		"command: [train, $LR, $$KEPT]":                                                             "LR",
+		"command: [train, $LR]\n        env: [{name: LR, value: '1'}]":                              "",
+		"command: [train, $LR]\n        envFrom: [{secretRef: {name: s}}]":                          "",
+		"command: [sh, -c, 'for i in 1 2; do echo $i $HOME; done']":                                 "",
+		"command: [/bin/bash, -ec, 'echo $1', --, $LR]":                                             "LR", // an argument, not the script
+		"command: [bash, -euxo, pipefail, -c, 'echo $HOME']":                                        "",
+		"command: [/usr/bin/env, bash, -O, extglob, --norc, -c]\n        args: ['echo $HOME', $LR]": "LR",
+		"command: [bash, $LR]":                                                                      "LR",
+		"args: ['--d=${LR}-${SEED}']":                                                               "LR, SEED",
+		"args: [--x=$lr, '$(LR)/${lr}x']":                                                           "lr",
+		"env: [{name: A, value: 'h:$PORT'}]":                                                        "PORT",
+		"command: [sh, -c, 'train $WIDTH']\n        resources: {limits: {cpu: $WIDTH}}":             "WIDTH",
+		"command: [train, $(LR)]":                                                                   "",
 	} {
 		tm := mustParse(t, strings.Replace(job, "REST", rest, 1))
 		_, err := render.Objects(tm, values.Values{})
@@ -78,8 +99,14 @@ func TestUnsetPlaceholders(t *testing.T) {
 		if strings.Contains(rest, "WIDTH") {
 			continue
 		}
-		if _, err := render.Objects(tm, values.Values{AllowUnset: strings.Split(want, ", ")}); err != nil {
+		r, err := render.Objects(tm, values.Values{AllowUnset: strings.Split(want, ", ")})
+		if err != nil {
 			t.Errorf("%s, allowed: %v", rest, err)
+		}
+		for _, name := range strings.Split(want, ", ") {
+			if notes := strings.Join(r.Notices, "\n"); !strings.Contains(notes, "$"+name+" in ") {
+				t.Errorf("%s: %s is allowed, and no note names it: %q", rest, name, notes)
+			}
 		}
 	}
 }

@@ -66,8 +66,9 @@ func (s *series) at(v values.Values, i int) values.Values {
 	v.Environment = merged(v.Environment, p.Map())
 	v.Labels = merged(v.Labels, p.Labels(s.name))
 	v.Annotations = merged(v.Annotations, map[string]string{kinds.SweepAnnotation: p.String()})
-	v.Set = slices.Clip(v.Set)
+	v.Set, v.Swept = slices.Clip(v.Set), nil
 	for _, one := range p {
+		v.Swept = append(v.Swept, one.Name)
 		if s.template.Knows(one.Name) {
 			v.Set = append(v.Set, fieldpath.Assignment{Key: one.Name, Value: one.Value})
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/fieldpath"
+	"github.com/hyperpod-cli/hyperpod/internal/templates/jobobject"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/manifest"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/setting"
@@ -65,6 +66,34 @@ func Of(t *parse.Template, doc *manifest.Node, values map[string]any, finished m
 		r.Fields[path] = partly(text, at, values, own)
 	})
 	return r
+}
+
+// AddVariables adds environment variables of the finished job that a sweep set, so that a copy
+// takes them as parameters.
+func (r Record) AddVariables(names []string, finished map[string]any) {
+	for _, pods := range jobobject.PodTemplates(finished) {
+		at := manifest.Location{Path: manifest.JoinPath(manifest.JoinPath(pods.At, "spec"), "containers")}
+		containers, _ := jobobject.Inner(pods.Template, "spec")["containers"].([]any)
+		for i, item := range containers {
+			c, _ := item.(map[string]any)
+			env, _ := c["env"].([]any)
+			for k, one := range env {
+				e, _ := one.(map[string]any)
+				name := manifest.TextOf(e["name"])
+				if _, flag := setting.OfPlaceholder(name); flag || !slices.Contains(names, name) || e["value"] == nil {
+					continue
+				}
+				path := manifest.Location{Path: manifest.JoinPath(at.Item(i).Path, "env")}.Item(k).Path + ".value"
+				if _, known := r.Fields[path]; known {
+					continue
+				}
+				if r.Types[name] == "" {
+					r.Types[name] = "string"
+				}
+				r.Fields[path] = "${" + name + "}"
+			}
+		}
+	}
 }
 
 // String is the record for an annotation, "" for an empty or a very long one.

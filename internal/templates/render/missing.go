@@ -27,6 +27,9 @@ func missingError(t *parse.Template, names []string, left []unset) error {
 	var flags []string
 	for _, name := range names {
 		p, _ := t.Param(name)
+		if p.Flag == "" {
+			p.Flag = setting.FlagOfPlaceholder(name)
+		}
 		help := p.Help
 		switch {
 		case help == "" && paths[name] != "":

@@ -2,6 +2,7 @@ package render
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -97,7 +98,9 @@ func objectsOf(t *parse.Template, s *resolve.Plan, params map[string]any) (r Res
 	r = result(s, objects, at)
 	r.fixed = kept
 	if at >= 0 && at < len(t.Docs) {
-		r.Origin = origin.Of(t, t.Docs[at], f.Values, objects[at]).String()
+		record := origin.Of(t, t.Docs[at], f.Values, objects[at])
+		record.AddVariables(s.Swept, objects[at])
+		r.Origin = record.String()
 	}
 	return r, nil, nil
 }
@@ -131,8 +134,9 @@ func fillTrees(t *parse.Template, values map[string]any, most int) (trees []*man
 
 // finish checks the objects as they will be sent.
 func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[string]any) error {
-	if missing, unset := missing(t, f, objects), unsetPlaceholders(t, objects, f.Values, s.AllowUnset); len(missing)+len(unset) > 0 {
-		return missingError(t, missing, unset)
+	wrong, allowed := splitAllowed(unsetPlaceholders(t, objects, f.Values, s.AllowUnset))
+	if missing := missing(t, f, objects); len(missing)+len(wrong) > 0 {
+		return missingError(t, missing, wrong)
 	}
 	r := &schema.Report{}
 	for i, o := range objects {
@@ -143,10 +147,13 @@ func finish(t *parse.Template, s *resolve.Plan, f *parse.Filler, objects []map[s
 	if len(r.Faults) > 0 {
 		return errs.Wrap(manifest.Broken("the finished objects", r.Faults...), "invalid values").WithCode(errs.Usage)
 	}
+	for _, u := range allowed {
+		s.Notef("$%s in %s is not replaced: the parameter has no value", u.name, u.path)
+	}
 	for _, o := range objects {
 		n := manifest.FromPlain(o)
 		manifest.Visit(n, manifest.Location{}, func(n *manifest.Node, at manifest.Location) {
-			if m, ok := at.Whole(n.Str()); ok && at.Script {
+			if m, ok := at.Whole(n.Str()); ok && at.Script && !slices.ContainsFunc(allowed, func(u unset) bool { return u.name == m.Name }) {
 				s.Notef("$%s in %s is not replaced: the parameter has no value", m.Name, at.Path)
 			}
 		})

@@ -44,18 +44,31 @@ func inferred(t *parse.Template, known map[string]any, objects []map[string]any)
 }
 
 // unset is a placeholder without a value, and the field that has it.
-type unset struct{ name, path string }
+type unset struct {
+	name, path string
+	// allowed: the user allows it, or the container has variables from objects that are not known.
+	allowed bool
+}
 
 // unsetPlaceholders finds the placeholders that a program would get as text: in the
 // command, the arguments and the environment of containers. Kubernetes replaces only
 // $(NAME) there. Not among them are variables of the container, which its program may
-// read, the variables of shell scripts, text that the template does not have, such as a
-// flag's, and names in allowed.
+// read, the variables of shell scripts, and text that the template does not have, such as
+// a flag's. A name is listed once, and not as allowed if it is an error elsewhere.
 func unsetPlaceholders(t *parse.Template, objects []map[string]any, known map[string]any, allowed []string) []unset {
 	if t.Verbatim {
 		return nil
 	}
 	var out []unset
+	add := func(u unset) {
+		i := slices.IndexFunc(out, func(o unset) bool { return o.name == u.name })
+		switch {
+		case i < 0:
+			out = append(out, u)
+		case out[i].allowed && !u.allowed:
+			out[i] = u
+		}
+	}
 	for _, o := range objects {
 		for _, pods := range jobobject.PodTemplates(o) {
 			for _, list := range []string{"initContainers", "containers"} {
@@ -63,18 +76,15 @@ func unsetPlaceholders(t *parse.Template, objects []map[string]any, known map[st
 				containers, _ := jobobject.Inner(pods.Template, "spec")[list].([]any)
 				for i, item := range containers {
 					c, _ := item.(map[string]any)
-					if len(jobobject.MapsIn(c["envFrom"])) > 0 {
-						continue // its variables are not known
-					}
+					more := len(jobobject.MapsIn(c["envFrom"])) > 0
 					for _, word := range programTexts(c) {
 						for _, m := range (manifest.Location{Script: true}).Mentions(word.text) {
 							_, has := known[m.Name]
 							_, parameter := t.Param(m.Name)
-							if has || word.shell && !parameter || !slices.Contains(t.Mentioned, m.Name) || jobobject.Named(c["env"], m.Name) != nil || slices.Contains(allowed, m.Name) ||
-								slices.ContainsFunc(out, func(u unset) bool { return u.name == m.Name }) {
+							if has || word.shell && !parameter || !slices.Contains(t.Mentioned, m.Name) || jobobject.Named(c["env"], m.Name) != nil {
 								continue
 							}
-							out = append(out, unset{m.Name, at.Item(i).Path + "." + word.field})
+							add(unset{m.Name, at.Item(i).Path + "." + word.field, more || slices.Contains(allowed, m.Name)})
 						}
 					}
 				}
@@ -82,6 +92,18 @@ func unsetPlaceholders(t *parse.Template, objects []map[string]any, known map[st
 		}
 	}
 	return out
+}
+
+// splitAllowed divides placeholders into errors and those that are allowed.
+func splitAllowed(all []unset) (wrong, allowed []unset) {
+	for _, u := range all {
+		if u.allowed {
+			allowed = append(allowed, u)
+		} else {
+			wrong = append(wrong, u)
+		}
+	}
+	return wrong, allowed
 }
 
 // programText is a text for a program.
@@ -92,15 +114,12 @@ type programText struct {
 
 // programTexts returns the words of a container's command and arguments, and the values of its environment.
 func programTexts(c map[string]any) (out []programText) {
-	shell := false
-	var before string
+	var words commandWords
 	for _, key := range []string{"command", "args"} {
 		list, _ := c[key].([]any)
 		for i, w := range list {
 			word := manifest.TextOf(w)
-			shell = shell || strings.HasPrefix(word, "-") && strings.HasSuffix(word, "c") && isShell(before)
-			before = lastProgram(before, word)
-			out = append(out, programText{word, manifest.Location{Path: key}.Item(i).Path, shell || strings.Contains(word, "\n")})
+			out = append(out, programText{word, manifest.Location{Path: key}.Item(i).Path, words.script(word) || strings.Contains(word, "\n")})
 		}
 	}
 	env, _ := c["env"].([]any)
@@ -111,12 +130,31 @@ func programTexts(c map[string]any) (out []programText) {
 	return out
 }
 
-// lastProgram returns the last program among the words. Flags after a shell do not replace it.
-func lastProgram(before, word string) string {
-	if isShell(before) && strings.HasPrefix(word, "-") {
-		return before
+// commandWords reads the words of a command one after the other.
+type commandWords struct {
+	shell   bool // the last program is a shell, and its options are not over
+	command bool // the shell has -c
+	value   bool // the next word is the value of an option
+}
+
+// script reports whether a word is the script of a shell: the first word after -c and the
+// options (POSIX, "sh").
+func (w *commandWords) script(word string) bool {
+	switch {
+	case isShell(word):
+		*w = commandWords{shell: true}
+	case !w.shell:
+	case w.value:
+		w.value = false
+	case strings.HasPrefix(word, "--"):
+	case len(word) > 1 && (word[0] == '-' || word[0] == '+'):
+		w.command = w.command || word[0] == '-' && strings.Contains(word, "c")
+		w.value = strings.HasSuffix(strings.ToLower(word), "o")
+	default:
+		w.shell = false
+		return w.command
 	}
-	return word
+	return false
 }
 
 func isShell(word string) bool {

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -38,7 +39,29 @@ func (s *Plan) ParameterValues(job *jobobject.View) (map[string]any, error) {
 			values[p.Name] = emptyValue(p)
 		}
 	}
+	s.addMentioned(values, job)
 	return values, nil
+}
+
+// addMentioned adds the values of given flags for placeholders that only commands, arguments and environment
+// values have. A name that a container has as a variable may be meant for its program.
+func (s *Plan) addMentioned(values map[string]any, job *jobobject.View) {
+	if s.Template.Verbatim {
+		return
+	}
+	variables := s.EnvironmentNames(job)
+	for _, name := range s.Template.Mentioned {
+		c, known := setting.OfPlaceholder(name)
+		if _, has := values[name]; has || !known || slices.Contains(variables, name) {
+			continue
+		}
+		if _, given := s.flagValue(c); !given && !(c == setting.Name && s.Values.Name != "") {
+			continue
+		}
+		if v, ok := s.wellKnown(parse.Param{Name: name}, job); ok {
+			values[name] = v
+		}
+	}
 }
 
 // needsNoScript reports a command of the user that starts without an entry script.

@@ -64,6 +64,7 @@ func (v Values) Over(base Values) Values {
 	out.Annotations = merged(v.Annotations, base.Annotations)
 	out.Params = merged(v.Params, base.Params)
 	list(&out.AllowUnset, base.AllowUnset)
+	list(&out.Swept, base.Swept)
 	out.Set = append(slices.Clone(base.Set), v.Set...)
 	out.Volumes = mergedVolumes(v.Volumes, base.Volumes)
 	return out

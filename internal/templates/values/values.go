@@ -87,6 +87,9 @@ type Values struct {
 	// Params are the parameters of the template by name. Set are assignments in order, to a parameter or to a
 	// path into the job. Paths are set last.
 	Params map[string]any
+	// Swept names the variables of Environment that a sweep sets. A copy of the job takes
+	// them as parameters.
+	Swept []string
 	// AllowUnset names placeholders of commands, arguments and environment values that may
 	// stay as they are written.
 	AllowUnset []string
