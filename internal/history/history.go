@@ -84,6 +84,8 @@ type Observation struct {
 	Jobs []Observed
 	// JobsComplete reports that every job could be read: one that is not in Jobs is deleted.
 	JobsComplete bool
+	// CompleteIn are the namespaces whose jobs could all be read, where JobsComplete is false.
+	CompleteIn []string
 	// Queues and Nodes are nil where they could not be read: what was known goes on.
 	Queues map[QueueKey]QueueFigures
 	Nodes  map[NodeKey]NodeFigures

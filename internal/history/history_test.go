@@ -400,3 +400,28 @@ func unsynced(f *os.File) file { return nosync{f} }
 type nosync struct{ *os.File }
 
 func (nosync) Sync() error { return nil }
+
+// TestDeletedInPart: a recorder that may read some namespaces ends the deleted jobs of those, and no others.
+func TestDeletedInPart(t *testing.T) {
+	dir, now := t.TempDir(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := open(t, dir, Options{})
+	job := func(uid, ns string) Observed {
+		return Observed{Job: Job{UID: uid, Namespace: ns, Name: uid}, Phases: []Change{{Time: now, Phase: Holding}}}
+	}
+	appendTo(t, w, Observation{Time: now, Jobs: []Observed{job("1", "a"), job("2", "b")}, CompleteIn: []string{"a", "b"}})
+	appendTo(t, w, Observation{Time: now.Add(time.Minute), CompleteIn: []string{"a"}})
+	w.Close()
+	d, err := Read(dir, now, now.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range d.Jobs {
+		want := map[string]Phase{"1": Vanished, "2": Holding}[j.UID]
+		if got := j.last().Phase; got != want {
+			t.Errorf("%s in %s: %s, want %s", j.UID, j.Namespace, got, want)
+		}
+	}
+	if len(d.Jobs) != 2 {
+		t.Error(len(d.Jobs))
+	}
+}

@@ -62,9 +62,9 @@ func (l *live) next(o Observation, whole bool) (line, *live) {
 		}
 		n.jobs[j.UID] = t
 	}
-	if o.JobsComplete {
+	if o.JobsComplete || len(o.CompleteIn) > 0 {
 		for _, uid := range slices.Sorted(maps.Keys(l.jobs)) {
-			if seen[uid] {
+			if seen[uid] || !o.JobsComplete && !slices.Contains(o.CompleteIn, l.jobs[uid].Namespace) {
 				continue
 			}
 			if t := l.jobs[uid]; !t.last().Phase.Over() {

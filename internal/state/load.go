@@ -38,7 +38,7 @@ func Load(ctx context.Context, c *kube.Client, w Want, now time.Time) (*State, e
 	if err := l.r.Err(); err != nil {
 		return nil, err
 	}
-	l.out.Jobs, l.out.Missing = slices.Concat(jobs...), l.r.Missing()
+	l.out.Jobs, l.out.Missing, l.out.Fallback = slices.Concat(jobs...), l.r.Missing(), l.r.Fallback()
 	return l.out, nil
 }
 

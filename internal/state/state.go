@@ -63,6 +63,8 @@ type State struct {
 	Nodes           []Node
 	Pods            []Pod
 	Missing         []Missing
+	// Fallback are the namespaces that were read one at a time, where a list over all of them is forbidden.
+	Fallback []string
 }
 
 // MissingOf returns what is missing of a kind.

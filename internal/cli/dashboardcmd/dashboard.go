@@ -10,8 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"sync"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
@@ -21,9 +19,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -67,7 +62,7 @@ func (o *Options) Validate() error { return nil }
 // Run shows the screen until the user quits.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	feed := &feed{now: f.Now, tasks: map[string]dashboardview.Task{}}
+	feed := newFeed(f.Now)
 	f.Observe = feed.observe
 	c, err := f.Cluster(ctx)
 	if err != nil {
@@ -78,15 +73,10 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	served, err := discovery.ServedJobs(ctx, c.Client)
-	if err != nil {
-		return err
-	}
 	var running crash.Group
 	defer running.Wait()
 	defer cancel()
-	running.Go(func() { feed.failed(ctx, feed.followState(ctx, c)) })
-	running.Go(func() { feed.failed(ctx, feed.followJobs(ctx, c, served)) })
+	running.Go(func() { feed.run(ctx, c, f.Reconnect) })
 	m := newModel()
 	m.source, m.io, m.now, m.user, m.readOnly = feed, *f.IO, c.Now, f.User(), o.ReadOnly
 	m.run = func(args ...string) tea.Cmd {
@@ -157,98 +147,6 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster) erro
 		}
 	}
 	return factory.Failures(st.Missing)
-}
-
-// feed collects what watches report.
-type feed struct {
-	now    func() time.Time
-	mu     sync.Mutex
-	state  *state.State
-	rules  order.Rules
-	tasks  map[string]dashboardview.Task
-	synced bool // the jobs
-	dirty  bool
-	// lost is when requests began to fail, the zero time while they work.
-	lost time.Time
-	err  error
-}
-
-func (f *feed) followState(ctx context.Context, c *factory.Cluster) error {
-	t := time.NewTicker(pace)
-	defer t.Stop()
-	var reader order.Reader
-	return state.Follow(ctx, c.Client, want(c), state.Pace{Tick: t.C, Now: c.Now}, func(s *state.State) error {
-		rules := reader.Rules(ctx, c.Client, s.Workloads)
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.state, f.rules, f.dirty = s, rules, true
-		return nil
-	})
-}
-
-func (f *feed) followJobs(ctx context.Context, c *factory.Cluster, served []kinds.Job) error {
-	scope := follow.Scope{Kinds: served, Namespaces: func(ctx context.Context) ([]string, error) {
-		return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
-	}}
-	return follow.Follow(ctx, c.Client, scope, func(ch follow.Change) error {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		switch ch.Type {
-		case kube.Synced:
-			f.synced = true
-		case kube.Deleted:
-			delete(f.tasks, ch.Job.UID)
-		default:
-			f.tasks[ch.Job.UID] = dashboardview.Task{Job: ch.Job, Status: ch.Status}
-		}
-		f.dirty = true
-		return nil
-	})
-}
-
-// failed keeps an error that ends a watch.
-func (f *feed) failed(ctx context.Context, err error) {
-	if err == nil || ctx.Err() != nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.err = err
-	}
-}
-
-// observe learns from each request whether there is a connection.
-func (f *feed) observe(r kube.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case errors.Is(r.Err, context.Canceled):
-	case r.Err != nil || r.Status >= 500:
-		if f.lost.IsZero() {
-			f.lost = f.now()
-		}
-	default:
-		f.lost = time.Time{}
-	}
-}
-
-func (f *feed) take(now time.Time) (*dashboardview.Snapshot, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return &dashboardview.Snapshot{Failure: f.err}, true
-	}
-	if f.state == nil || !f.synced {
-		return nil, false
-	}
-	changed := f.dirty
-	f.dirty = false
-	s := &dashboardview.Snapshot{Time: now, State: f.state, Rules: f.rules, LostSince: f.lost}
-	for _, t := range f.tasks {
-		s.Tasks = append(s.Tasks, t)
-	}
-	return s, changed
 }
 
 // command runs a command line of this program on the terminal, and waits for Enter after it.

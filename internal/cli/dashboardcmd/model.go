@@ -109,7 +109,7 @@ func (m *model) look() tea.Cmd {
 		m.snapshot, m.drawn = s, now
 		clear(m.views)
 	} else if m.snapshot != nil {
-		m.snapshot.LostSince = s.LostSince
+		m.snapshot.LostSince, m.snapshot.LostBy, m.snapshot.Stale = s.LostSince, s.LostBy, s.Stale
 	}
 	return next()
 }
@@ -378,8 +378,7 @@ func (m *model) table(v dashboardview.View) (header string, rows []string) {
 
 // foot is the last line: what is typed, a message, or the state of the connection and the keys.
 func (m *model) foot(rows int) string {
-	lost := m.snapshot.LostSince
-	text := ""
+	old, text := m.snapshot.Age(m.now()), ""
 	switch {
 	case m.asked != nil:
 		verb := "Cancel"
@@ -391,8 +390,8 @@ func (m *model) foot(rows int) string {
 		text = "priority class: " + output.Safe(m.typed) + "_"
 	case m.prompt != 0:
 		text = string(m.prompt) + output.Safe(m.typed) + "_"
-	case !lost.IsZero():
-		return m.io.Paint(output.Bad, cut(fmt.Sprintf("connection lost: the figures are from %s ago", words.Age(m.now().Sub(lost))), m.io.Width))
+	case old != "":
+		return m.io.Paint(output.Bad, cut(old, m.io.Width))
 	case m.message != "":
 		text = m.message
 	default:

@@ -149,18 +149,28 @@ func TestReadOnly(t *testing.T) {
 // TestALostConnection: the screen says how old the figures are until there is one again, and ends with an error that is final.
 func TestALostConnection(t *testing.T) {
 	s := newScreen()
-	f := &feed{now: func() time.Time { return noon.Add(-3 * time.Minute) }}
-	f.observe(kube.Request{Status: 200})
-	f.observe(kube.Request{Err: errors.New("connection refused")})
-	f.observe(kube.Request{Status: 503})
-	s.source.s.LostSince = f.lost
-	s.Update(tick(noon))
+	f := newFeed(func() time.Time { return noon.Add(-3 * time.Minute) })
+	f.shown = &reading{state: &state.State{Taken: noon}}
+	const pods, nodes = "/api/v1/namespaces/ns/pods", "/api/v1/nodes"
+	show := func(requests ...kube.Request) {
+		for _, r := range requests {
+			f.observe(r)
+		}
+		s.source.s, _ = f.take(noon)
+		s.Update(tick(noon))
+	}
+	show(kube.Request{Path: pods + "?watch=true", Status: 200}, kube.Request{Path: nodes + "?watch=true", Status: 200})
+	show(kube.Request{Path: nodes + "?watch=true", Err: errors.New("connection refused")}, kube.Request{Path: pods, Status: 200})
+	s.has(t, "old figures: nodes from 3m ago")
+	show(kube.Request{Path: pods, Status: 503}, kube.Request{Path: "/version", Status: 200})
 	s.has(t, "connection lost: the figures are from 3m ago")
-	f.observe(kube.Request{Status: 200})
-	s.source.s.LostSince = f.lost
-	s.Update(tick(noon))
-	if strings.Contains(s.screen(), "lost") {
-		t.Error(s.screen())
+	show(kube.Request{Path: nodes, Status: 200})
+	s.has(t, "old figures: pods in ns from 3m ago")
+	show(kube.Request{Path: pods, Status: 200})
+	for _, text := range []string{"lost", "old figures"} {
+		if strings.Contains(s.screen(), text) {
+			t.Error(s.screen())
+		}
 	}
 	s.source.s = &dashboardview.Snapshot{Failure: errors.New("gone")}
 	if _, cmd := s.Update(tick(noon)); cmd == nil || s.failure == nil {

@@ -234,6 +234,20 @@ func (f *Factory) Connect(ctx context.Context) (output.Format, *Cluster, error) 
 	return format, c, err
 }
 
+// Reconnect returns the cluster with a new client, from the kubeconfig as it is now. A sandbox or a snapshot of this
+// process stays.
+func (f *Factory) Reconnect(ctx context.Context) (*Cluster, error) {
+	if c := f.cluster; c != nil && c.Snapshot == nil && c.Sandbox == "" {
+		f.cluster = nil
+		again, err := f.Cluster(ctx)
+		if err != nil {
+			f.cluster = c
+		}
+		return again, err
+	}
+	return f.Cluster(ctx)
+}
+
 func (f *Factory) kubeconfig() (*Cluster, error) {
 	t, err := kube.Locate(kube.Location{Kubeconfig: f.Global.Kubeconfig, Context: cmp.Or(f.Global.Context, f.Config.Context)}, f.Env)
 	if err != nil {

@@ -20,7 +20,8 @@ const CPU = "cpu"
 // Of returns what a state shows. Events tell of phases that the conditions no longer have; nil is none. The label
 // projectLabel of a job names its project.
 func Of(s *state.State, events []state.Event, projectLabel string) history.Observation {
-	o := history.Observation{Time: s.Taken, JobsComplete: complete(s)}
+	o := history.Observation{Time: s.Taken}
+	o.JobsComplete, o.CompleteIn = complete(s)
 	r := quota.Build(s)
 	o.Queues, o.Nodes = queues(s, r), nodes(s)
 	about := map[string][]state.Event{}
@@ -67,12 +68,27 @@ func Of(s *state.State, events []state.Event, projectLabel string) history.Obser
 	return o
 }
 
-// complete reports that all jobs and workloads could be read, of the kinds that the cluster has.
-func complete(s *state.State) bool {
-	return !slices.ContainsFunc(s.Missing, func(m state.Missing) bool {
+// complete reports that all jobs and workloads could be read, of the kinds that the cluster has. Where some lists over all
+// namespaces are forbidden, it returns the namespaces whose jobs and workloads could all be read.
+func complete(s *state.State) (all bool, in []string) {
+	all, in = true, slices.Clone(s.Fallback)
+	for _, m := range s.Missing {
 		_, isJob := kinds.JobFor(m.Resource.Group+"/"+m.Resource.Version, m.Resource.Kind)
-		return m.Reason != state.NotServed && (isJob || m.Of(kinds.Workload))
-	})
+		if m.Reason == state.NotServed || !isJob && !m.Of(kinds.Workload) {
+			continue
+		}
+		all = false
+		switch {
+		case m.Namespace != "":
+			in = slices.DeleteFunc(in, func(ns string) bool { return ns == m.Namespace })
+		case !m.Refused():
+			in = nil
+		}
+	}
+	if all {
+		in = nil
+	}
+	return all, in
 }
 
 // borrowed returns the accelerators that a workload borrows.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
 // TestPhases: what a timeline says about quota.
@@ -32,6 +34,27 @@ func TestPhases(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestComplete: without the list over all namespaces, the namespaces that could be read whole are complete.
+func TestComplete(t *testing.T) {
+	job, workload := kinds.PyTorchJob.Resource, kinds.Workload
+	for _, c := range []struct {
+		name    string
+		missing []state.Missing
+		all     bool
+		in      string
+	}{
+		{"everything", nil, true, "[]"},
+		{"a kind that the cluster does not have, and nodes", []state.Missing{{Resource: job, Reason: state.NotServed}, {Resource: kinds.Node, Reason: state.Forbidden}}, true, "[]"},
+		{"no list over all namespaces", []state.Missing{{Resource: job, Reason: state.Forbidden}, {Resource: workload, Reason: state.Forbidden}}, false, "[a b]"},
+		{"one namespace without workloads", []state.Missing{{Resource: job, Reason: state.Forbidden}, {Resource: workload, Namespace: "a", Reason: state.Forbidden}}, false, "[b]"},
+		{"a failure", []state.Missing{{Resource: job, Reason: state.Failed}}, false, "[]"},
+	} {
+		if all, in := complete(&state.State{Fallback: []string{"a", "b"}, Missing: c.missing}); all != c.all || fmt.Sprint(in) != c.in {
+			t.Errorf("%s: %v %v", c.name, all, in)
 		}
 	}
 }

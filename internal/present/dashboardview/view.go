@@ -4,6 +4,7 @@ package dashboardview
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/history/observe"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -38,10 +40,40 @@ type Snapshot struct {
 	Tasks []Task
 	// LostSince is when the connection was lost, the zero time while there is one.
 	LostSince time.Time
+	// LostBy is what ended the connection; nil is unknown.
+	LostBy error
+	// Stale are lists that do not answer, while others do.
+	Stale []Stale
 	// Failure ends the dashboard.
 	Failure error
 	// Rules order the queues.
 	Rules order.Rules
+}
+
+// Stale is a list that does not answer since a time.
+type Stale struct {
+	Source string
+	Since  time.Time
+}
+
+// Age says how old the figures are, "" where they are new.
+func (s *Snapshot) Age(now time.Time) string {
+	if !s.LostSince.IsZero() {
+		text := "connection lost: the figures are from " + words.Age(now.Sub(s.LostSince)) + " ago"
+		var e *errs.Error
+		if errors.As(s.LostBy, &e) && e.Why != "" {
+			text += " (" + output.Safe(e.Why) + ")"
+		}
+		return text
+	}
+	var parts []string
+	for _, l := range s.Stale {
+		parts = append(parts, fmt.Sprintf("%s from %s ago", l.Source, words.Age(now.Sub(l.Since))))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "old figures: " + output.Safe(strings.Join(parts, ", "))
 }
 
 // unknown reports that nothing could be read of a kind.

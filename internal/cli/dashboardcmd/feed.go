@@ -1,0 +1,306 @@
+package dashboardcmd
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// feed collects what watches report. Once it has been whole it keeps the last figures, and connects again, whatever
+// ends the watches.
+type feed struct {
+	now func() time.Time
+	// pause waits before the nth attempt to connect again; tests replace it.
+	pause func(ctx context.Context, attempt int)
+
+	mu sync.Mutex
+	// shown is the last whole reading, next the one that is under way.
+	shown, next *reading
+	dirty       bool
+	changed     chan struct{} // closed at the next change
+	// since is when each followed path began to fail, the zero time while it works.
+	since map[string]time.Time
+	// ended is when the watches ended, the zero time while they go on; why is the reason.
+	ended time.Time
+	why   error
+	err   error
+}
+
+// reading is what one connection reports.
+type reading struct {
+	state  *state.State
+	rules  order.Rules
+	tasks  map[string]dashboardview.Task
+	synced bool // the jobs
+}
+
+func newFeed(now func() time.Time) *feed {
+	return &feed{now: now, pause: pause, since: map[string]time.Time{}, changed: make(chan struct{})}
+}
+
+// pause waits 1, 2, 4, and then 8 seconds.
+func pause(ctx context.Context, attempt int) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second << min(attempt, 3)):
+	}
+}
+
+// run follows a cluster until ctx ends. Before the first figures an error is final. After them, run connects
+// again: with a new client, because a server that has come back may have a new certificate or address.
+func (f *feed) run(ctx context.Context, c *factory.Cluster, reconnect func(context.Context) (*factory.Cluster, error)) {
+	for {
+		again, err := f.session(ctx, c, reconnect)
+		if ctx.Err() != nil {
+			return
+		}
+		if again == nil {
+			if !f.lost(err) {
+				return
+			}
+			again = f.connect(ctx, reconnect)
+		}
+		if again == nil {
+			return
+		}
+		c = again
+	}
+}
+
+// connect returns a cluster that answers; nil when ctx ends.
+func (f *feed) connect(ctx context.Context, reconnect func(context.Context) (*factory.Cluster, error)) *factory.Cluster {
+	for attempt := 0; ; attempt++ {
+		f.pause(ctx, attempt)
+		if ctx.Err() != nil {
+			return nil
+		}
+		c, err := reconnect(ctx)
+		if err == nil {
+			_, err = c.Client.Ping(ctx)
+		}
+		if err == nil {
+			return c
+		}
+		f.lost(err)
+	}
+}
+
+// session follows a cluster until something ends it. When no list answers any more while another client reaches the
+// cluster, session ends with the cluster of that client.
+func (f *feed) session(ctx context.Context, c *factory.Cluster, reconnect func(context.Context) (*factory.Cluster, error)) (*factory.Cluster, error) {
+	r := &reading{tasks: map[string]dashboardview.Task{}}
+	f.mu.Lock()
+	f.next = r
+	clear(f.since)
+	f.mu.Unlock()
+	served, err := discovery.ServedJobs(ctx, c.Client)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	failed, reached := make(chan error, 2), make(chan *factory.Cluster, 1)
+	var running crash.Group
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { failed <- f.followState(ctx, c, r) })
+	running.Go(func() { failed <- f.followJobs(ctx, c, served, r) })
+	running.Go(func() {
+		for attempt := 1; ctx.Err() == nil; attempt++ {
+			f.pause(ctx, attempt)
+			if !f.silent() {
+				attempt = 1
+				continue
+			}
+			again, err := reconnect(ctx)
+			if err == nil {
+				_, err = again.Client.Ping(ctx)
+			}
+			if err == nil && f.silent() {
+				reached <- again
+				return
+			}
+		}
+	})
+	select {
+	case err := <-failed:
+		return nil, err
+	case again := <-reached:
+		f.lost(nil)
+		return again, nil
+	}
+}
+
+// silent reports that there were figures, and that no list answers any more.
+func (f *feed) silent() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, all := f.stale()
+	return f.shown != nil && f.shown == f.next && !all.IsZero()
+}
+
+// update changes a reading. One that is whole replaces the one that is shown.
+func (f *feed) update(r *reading, change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+	if r.state == nil || !r.synced {
+		return
+	}
+	if f.shown != r {
+		f.shown, f.ended, f.why = r, time.Time{}, nil
+	}
+	f.dirty = true
+	f.wake()
+}
+
+// wake tells waiters about a change. It is called with the lock held.
+func (f *feed) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// waits returns a channel that is closed at the next change.
+func (f *feed) waits() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed
+}
+
+func (f *feed) followState(ctx context.Context, c *factory.Cluster, r *reading) error {
+	t := time.NewTicker(pace)
+	defer t.Stop()
+	var reader order.Reader
+	return state.Follow(ctx, c.Client, want(c), state.Pace{Tick: t.C, Now: c.Now}, func(s *state.State) error {
+		rules := reader.Rules(ctx, c.Client, s.Workloads)
+		f.update(r, func() { r.state, r.rules = s, rules })
+		return nil
+	})
+}
+
+func (f *feed) followJobs(ctx context.Context, c *factory.Cluster, served []kinds.Job, r *reading) error {
+	scope := follow.Scope{Kinds: served, Namespaces: func(ctx context.Context) ([]string, error) {
+		return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
+	}}
+	return follow.Follow(ctx, c.Client, scope, func(ch follow.Change) error {
+		f.update(r, func() {
+			switch ch.Type {
+			case kube.Synced:
+				r.synced = true
+			case kube.Deleted:
+				delete(r.tasks, ch.Job.UID)
+			default:
+				r.tasks[ch.Job.UID] = dashboardview.Task{Job: ch.Job, Status: ch.Status}
+			}
+		})
+		return nil
+	})
+}
+
+// lost notes that the watches ended, and reports whether there are figures to keep. Else the error is final.
+func (f *feed) lost(err error) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.wake()
+	f.why = err
+	if f.shown == nil {
+		f.err = err
+		return false
+	}
+	if f.ended.IsZero() {
+		f.ended = f.now()
+		for _, at := range f.since {
+			if !at.IsZero() && at.Before(f.ended) {
+				f.ended = at
+			}
+		}
+	}
+	return true
+}
+
+// observe learns from each request which lists are followed, and whether they answer.
+func (f *feed) observe(r kube.Request) {
+	path, query, _ := strings.Cut(r.Path, "?")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, followed := f.since[path]
+	switch {
+	case errors.Is(r.Err, context.Canceled) || !followed && !strings.Contains(query, "watch=true"):
+		return
+	case r.Err != nil || r.Status >= 500 || r.Status == http.StatusTooManyRequests || r.Status == http.StatusUnauthorized:
+		if at.IsZero() {
+			f.since[path] = f.now()
+			f.wake()
+		}
+		return
+	case r.Status == http.StatusForbidden || r.Status == http.StatusNotFound:
+		delete(f.since, path) // the state has what is missing
+	default:
+		f.since[path] = time.Time{}
+	}
+	if !at.IsZero() {
+		f.wake()
+	}
+}
+
+// listOf names what a path lists: its plural, with the namespace.
+func listOf(path string) string {
+	parts := strings.Split(path, "/")
+	name := parts[len(parts)-1]
+	if i := slices.Index(parts, "namespaces"); i >= 0 && i+2 < len(parts) {
+		name += " in " + parts[i+1]
+	}
+	return name
+}
+
+func (f *feed) take(now time.Time) (*dashboardview.Snapshot, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return &dashboardview.Snapshot{Failure: f.err}, true
+	}
+	if f.shown == nil {
+		return nil, false
+	}
+	changed := f.dirty
+	f.dirty = false
+	s := &dashboardview.Snapshot{Time: now, State: f.shown.state, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why}
+	if f.ended.IsZero() {
+		s.Stale, s.LostSince = f.stale()
+	}
+	for _, t := range f.shown.tasks {
+		s.Tasks = append(s.Tasks, t)
+	}
+	return s, changed
+}
+
+// stale returns the lists that do not answer; where none of them does, only since when.
+func (f *feed) stale() (out []dashboardview.Stale, all time.Time) {
+	for path, at := range f.since {
+		if at.IsZero() {
+			continue
+		}
+		out = append(out, dashboardview.Stale{Source: listOf(path), Since: at})
+		if all.IsZero() || at.Before(all) {
+			all = at
+		}
+	}
+	if len(out) > 0 && len(out) == len(f.since) {
+		return nil, all
+	}
+	slices.SortFunc(out, func(a, b dashboardview.Stale) int { return strings.Compare(a.Source, b.Source) })
+	return out, time.Time{}
+}
