@@ -67,7 +67,7 @@ func All() []Resource {
 		}
 	}
 	return append(out,
-		Namespace, Node, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass,
+		Namespace, Node, Event, ConfigMap, LimitRange, ServiceAccount, Service, PriorityClass, RuntimeClass,
 		ClusterQueue, LocalQueue, Cohort, ResourceFlavor, Topology, AdmissionCheck, WorkloadPriorityClass, Workload,
 		SelfSubjectAccessReview)
 }

@@ -51,7 +51,7 @@ func ForTeam(team, group string, namespaces []string) Roles {
 // what commands ask for. Lists over all namespaces of namespaced kinds are not granted.
 func clusterScoped(r Permission) bool {
 	switch r.Resource {
-	case "namespaces", "nodes", "priorityclasses", "clusterqueues", "cohorts", "resourceflavors", "workloadpriorityclasses", "topologies", "admissionchecks":
+	case "namespaces", "nodes", "priorityclasses", "runtimeclasses", "clusterqueues", "cohorts", "resourceflavors", "workloadpriorityclasses", "topologies", "admissionchecks":
 		return true
 	}
 	return false

@@ -180,6 +180,7 @@ var allowed = sync.OnceValue(func() map[string]fields {
 		kinds.Pod.FullName():           pod,
 		kinds.LimitRange.FullName():    {"metadata": metadata, "spec": whole},
 		kinds.PriorityClass.FullName(): class,
+		kinds.RuntimeClass.FullName():  {"metadata": metadata, "overhead": {"podFixed": {"*": nil}}},
 		kinds.ConfigMap.FullName():     {"metadata": metadata, "data": {"*": nil}},
 		kinds.Deployment.FullName():    {"metadata": metadata, "spec": {"template": {"spec": {"containers": only("name", "image")}}}},
 

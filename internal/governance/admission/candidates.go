@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/classical"
 	preemptioncommon "sigs.k8s.io/kueue/pkg/scheduler/preemption/common"
+	afs "sigs.k8s.io/kueue/pkg/util/admissionfairsharing"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
@@ -32,7 +33,7 @@ type Candidates struct {
 // priorities, who borrows. Whether preempting them would be enough is not asked.
 func (e *Engine) Candidates(ctx context.Context, wl *kueue.Workload, clusterQueue string, short []Quantity) (Candidates, error) {
 	out := Candidates{Keys: map[string]bool{}}
-	snap, err := e.cache.Snapshot(ctx)
+	snap, err := e.snapshot(ctx)
 	if err != nil {
 		return out, fmt.Errorf("snapshot of the cluster: %w", err)
 	}
@@ -168,7 +169,7 @@ func (e *Engine) classicalCandidates(w *kueue.Workload, cq *schdcache.ClusterQue
 	frs := sets.KeySet(requests)
 	it := classical.NewCandidateIterator(&classical.HierarchicalPreemptionCtx{
 		Log: e.log, Wl: w, Cq: cq, FrsNeedPreemption: frs, Requests: requests, WorkloadOrdering: e.ordering,
-	}, false, frs, snap, e.clock, preemptioncommon.CandidatesOrdering)
+	}, afs.Enabled(e.use), frs, snap, e.clock, preemptioncommon.CandidatesOrdering)
 	var own []*workload.Info
 	for c, _ := it.Next(true); c != nil; c, _ = it.Next(true) {
 		found[string(workload.Key(c.Obj))] = true

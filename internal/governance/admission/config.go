@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -23,9 +24,10 @@ type managerConfig struct {
 		Enable               *bool    `json:"enable"` // v1beta1 only
 		PreemptionStrategies []string `json:"preemptionStrategies"`
 	} `json:"fairSharing"`
-	AdmissionFairSharing json.RawMessage `json:"admissionFairSharing"`
+	AdmissionFairSharing *config.AdmissionFairSharing `json:"admissionFairSharing"`
 	WaitForPodsReady     *struct {
-		BlockAdmission    bool `json:"blockAdmission"`
+		Enable            *bool `json:"enable"` // v1beta1 only
+		BlockAdmission    *bool `json:"blockAdmission"`
 		RequeuingStrategy *struct {
 			Timestamp config.RequeuingTimestamp `json:"timestamp"`
 		} `json:"requeuingStrategy"`
@@ -37,6 +39,9 @@ type managerConfig struct {
 		DeviceClassMappings     json.RawMessage                 `json:"deviceClassMappings"`
 	} `json:"resources"`
 }
+
+// defaultSamplingInterval is Kueue's default of admissionFairSharing.usageSamplingInterval.
+const defaultSamplingInterval = 5 * time.Minute
 
 // ConfigFrom reads Kueue's Configuration (the value of controller_manager_config.yaml
 // in the ConfigMap kueue-manager-config). The warnings name what is configured
@@ -51,10 +56,11 @@ func ConfigFrom(data []byte) (Config, []Warning, error) {
 		return Config{}, nil, fmt.Errorf("Kueue configuration: unexpected apiVersion %s", m.APIVersion)
 	}
 	cfg := Config{Gates: m.FeatureGates}
+	v1beta1 := strings.HasSuffix(m.APIVersion, "/v1beta1")
 	var warnings []Warning
 	if fs := m.FairSharing; fs != nil {
 		// v1beta1 switches it on with a field, v1beta2 by its presence.
-		cfg.FairSharing = !strings.HasSuffix(m.APIVersion, "/v1beta1")
+		cfg.FairSharing = !v1beta1
 		if fs.Enable != nil {
 			cfg.FairSharing = *fs.Enable
 		}
@@ -63,11 +69,13 @@ func ConfigFrom(data []byte) (Config, []Warning, error) {
 		}
 	}
 	gate, set := m.FeatureGates[string(features.AdmissionFairSharing)]
-	cfg.OrderByUse = ptr.To(len(m.AdmissionFairSharing) > 0 && string(m.AdmissionFairSharing) != "null" && (gate || !set))
-	if p := m.WaitForPodsReady; p != nil {
-		if p.BlockAdmission {
-			warnings = append(warnings, Warning{Code: BlockedAdmission})
-		}
+	if m.AdmissionFairSharing != nil && (gate || !set) {
+		cfg.AdmissionFairSharing = m.AdmissionFairSharing
+		cfg.AdmissionFairSharing.UsageSamplingInterval.Duration = cmp.Or(cfg.AdmissionFairSharing.UsageSamplingInterval.Duration, defaultSamplingInterval)
+	}
+	cfg.OrderByUse = ptr.To(cfg.AdmissionFairSharing != nil)
+	if p := m.WaitForPodsReady; p != nil && (!v1beta1 || ptr.Deref(p.Enable, false)) {
+		cfg.BlockAdmission = ptr.Deref(p.BlockAdmission, v1beta1) // v1beta1 blocks by default
 		cfg.RequeueByCreation = p.RequeuingStrategy != nil && p.RequeuingStrategy.Timestamp == config.CreationTimestamp
 	}
 	if r := m.Resources; r != nil {

@@ -24,7 +24,16 @@ func TestConfigFrom(t *testing.T) {
 				return c.IgnoreUndeclaredResources && c.ExcludeResourcePrefixes[0] == "a/" && c.Transformations[0].Input == "nvidia.com/mig"
 			}, 0, ""},
 		{"not modelled", "admissionFairSharing: {usageHalfLifeTime: 1h}\nwaitForPodsReady: {blockAdmission: true}\nresources: {deviceClassMappings: [{name: x}]}",
-			func(c Config) bool { return *c.OrderByUse }, 2, ""},
+			func(c Config) bool { return *c.OrderByUse && c.BlockAdmission }, 1, ""},
+		{"order by use", "admissionFairSharing: {usageHalfLifeTime: 2h, resourceWeights: {cpu: 0.5}}",
+			func(c Config) bool {
+				s := c.AdmissionFairSharing
+				return s.UsageHalfLifeTime.Hours() == 2 && s.UsageSamplingInterval.Minutes() == 5 && s.ResourceWeights["cpu"] == 0.5
+			}, 0, ""},
+		{"pods first, v1beta1", "apiVersion: config.kueue.x-k8s.io/v1beta1\nwaitForPodsReady: {enable: true}", func(c Config) bool { return c.BlockAdmission }, 0, ""},
+		{"pods first, v1beta1, off", "apiVersion: config.kueue.x-k8s.io/v1beta1\nwaitForPodsReady: {blockAdmission: true, requeuingStrategy: {timestamp: Creation}}",
+			func(c Config) bool { return !c.BlockAdmission && !c.RequeueByCreation }, 0, ""},
+		{"pods first, v1beta2", "apiVersion: config.kueue.x-k8s.io/v1beta2\nwaitForPodsReady: {timeout: 5m}", func(c Config) bool { return !c.BlockAdmission }, 0, ""},
 		{"no order by use", "waitForPodsReady: {}", func(c Config) bool { return !*c.OrderByUse }, 0, ""},
 		{"order by use, its gate off", "admissionFairSharing: {usageHalfLifeTime: 1h}\nfeatureGates: {AdmissionFairSharing: false}", func(c Config) bool { return !*c.OrderByUse }, 0, ""},
 		{"order by use, its gate on", "admissionFairSharing: {usageHalfLifeTime: 1h}\nfeatureGates: {AdmissionFairSharing: true}", func(c Config) bool { return *c.OrderByUse }, 0, ""},

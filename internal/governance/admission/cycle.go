@@ -27,6 +27,8 @@ const (
 	gated                  // would have to preempt but may not
 	preempting             // waits for the targets it preempts
 	admitted               // gets the quota
+	blocked                // would get it, but the pods of others are not ready
+	undecided              // behind a blocked entry
 )
 
 // entry is the head of one ClusterQueue in one cycle.
@@ -105,15 +107,26 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 	}
 	r := &round{snap: snap, preempted: preemption.PreemptedWorkloads{}}
 	if len(nominated) > 1 {
-		if freed, err := e.cache.Snapshot(ctx); err == nil {
+		if freed, err := e.snapshot(ctx); err == nil {
 			r.freed = freed
 		}
 	}
 	order := e.newTurns(nominated, flip)
 	result := make([]*entry, 0, len(entries))
+	stopped := false
 	for en := order.next(); en != nil; en = order.next() {
-		e.process(ctx, en, r)
 		result = append(result, en)
+		if stopped {
+			en.fate, en.requeue, en.keepStatus = undecided, qcache.RequeueReasonFailedAfterNomination, true
+			continue
+		}
+		e.process(ctx, en, r)
+		if en.fate == admitted && e.heldBack(en, r) {
+			en.fate, en.requeue = blocked, qcache.RequeueReasonFailedAfterNomination
+			en.reason, en.message = kueue.WorkloadQuotaReservedReasonWaitingForPodsReady, waitsForPods
+			// Kueue goes on with this very cycle once the pods are ready. A Probe asks what comes of it.
+			stopped = last == nil
+		}
 		if en == last {
 			break
 		}
@@ -129,6 +142,8 @@ type round struct {
 	// entry fits is asked there, in place of taking all of that away from snap for
 	// every entry and putting it back. Nil when it is not worth it.
 	freed *schdcache.Snapshot
+	// waitsFor are the workloads with pods that are not ready, nil when not known.
+	waitsFor []string
 }
 
 // take books what an entry gets, or keeps others from.

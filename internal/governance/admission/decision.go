@@ -132,6 +132,9 @@ type Decision struct {
 	PodSets      []PodSetDecision
 	Borrowed     []Quantity
 	Preempts     []Preemption
+	// NotReady are the workloads ("namespace/name") whose pods are not ready, where Kueue
+	// admits nothing before they are (Reason WaitingForPodsReady).
+	NotReady []string
 	// Ahead is the number of waiting workloads of the same ClusterQueue that stand before it.
 	Ahead int
 	// Behind is how many of those must start first, as its ClusterQueue is StrictFIFO;

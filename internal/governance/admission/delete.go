@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
 )
 
 // Delete forgets an object of any kind that [Engine.Load] takes. Only its kind, namespace and name matter.
@@ -67,6 +68,8 @@ func (e *Engine) Delete(ctx context.Context, obj client.Object) error {
 		if old := s.lqs[key]; old != nil {
 			delete(s.lqs, key)
 			e.cache.DeleteLocalQueue(old)
+			delete(e.unseeded, key)
+			e.queues.AfsUsageLedger.Delete(utilqueue.Key(old))
 			if e.queuesIn[key] {
 				e.queues.DeleteLocalQueue(e.log, old)
 				delete(e.queuesIn, key)

@@ -19,6 +19,7 @@ type derived struct {
 	found   bool                                              // strict is known
 	head    map[kueue.ClusterQueueReference]*head             // nil: it has none; missing: not known
 	heads   []*head                                           // nil: not known
+	use     map[string]float64                                // past use of LocalQueues ("namespace/name")
 }
 
 // head is the first workload of a StrictFIFO queue.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
+	afs "sigs.k8s.io/kueue/pkg/util/admissionfairsharing"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
@@ -40,29 +41,37 @@ type Config struct {
 	// RequeueByCreation is waitForPodsReady.requeuingStrategy.timestamp: Creation. Without
 	// it a workload whose pods were not ready in time queues by its eviction.
 	RequeueByCreation bool
-	// OrderByUse is true when Kueue has admissionFairSharing, which is not modelled; nil
-	// when that is not known. It matters to ClusterQueues that ask for it.
+	// BlockAdmission is waitForPodsReady.blockAdmission: no workload is admitted before the
+	// pods of all that have quota are ready.
+	BlockAdmission bool
+	// AdmissionFairSharing is admissionFairSharing; nil when Kueue has it off, or that is
+	// not known. It matters to ClusterQueues that ask for it.
+	AdmissionFairSharing *config.AdmissionFairSharing
+	// OrderByUse is true when Kueue has admissionFairSharing on; nil when that is not known.
 	OrderByUse *bool
 }
 
 // Engine holds one cluster's queues, quotas and workloads. Create it with [New].
 type Engine struct {
-	now      func() time.Time
-	clock    simClock
-	log      logr.Logger
-	store    *store
-	client   reader
-	cache    *schdcache.Cache
-	queues   *qcache.Manager
-	requeue  func(context.Context) int
-	preempt  *preemption.Preemptor
-	ordering workload.Ordering
-	format   *resources.ResourceFormatter
-	info     []workload.InfoOption
-	quota    config.QuotaCheckStrategy
-	fair     bool
-	byUse    *bool // Config.OrderByUse
-	recheck  *int  // not nil: compare what a searcher concludes with Kueue's own search, and count
+	now         func() time.Time
+	clock       simClock
+	log         logr.Logger
+	store       *store
+	client      reader
+	cache       *schdcache.Cache
+	queues      *qcache.Manager
+	requeue     func(context.Context) int
+	preempt     *preemption.Preemptor
+	ordering    workload.Ordering
+	format      *resources.ResourceFormatter
+	info        []workload.InfoOption
+	quota       config.QuotaCheckStrategy
+	fair        bool
+	byUse       *bool // Config.OrderByUse
+	use         *config.AdmissionFairSharing
+	podsFirst   bool // Config.BlockAdmission
+	assumeReady bool // see AssumeReady
+	recheck     *int // not nil: compare what a searcher concludes with Kueue's own search, and count
 
 	cycle       int64
 	queuesIn    map[string]bool // LocalQueues ("ns/name") known to the queue manager
@@ -73,6 +82,8 @@ type Engine struct {
 	verdicts    map[workload.Reference]verdict
 	backoff     map[workload.Reference]bool // waiting for status.requeueState.requeueAt
 	todo        map[workload.Reference]bool // to be queued by flush
+	started     map[workload.Reference]bool // admitted by a run: their pods count as ready
+	unseeded    map[string]bool             // LocalQueues whose past use is to be read from their status
 	keep        bool                        // evictions in progress go on: see KeepEvictions
 	flushed     bool                        // some workload was put into its queue since New
 	derived     derived
@@ -96,21 +107,25 @@ func New(cfg Config) (*Engine, error) {
 	ctrllog.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	e := &Engine{
-		now:      cfg.Now,
-		log:      logr.Discard(),
-		store:    newStore(),
-		format:   resources.NewResourceFormatter(),
-		ordering: cfg.ordering(),
-		quota:    config.QuotaCheckBlockUndeclared,
-		byUse:    cfg.OrderByUse,
-		queuesIn: map[string]bool{},
-		cqs:      map[string]bool{},
-		held:     map[string]bool{},
-		faulty:   map[string]bool{},
-		stale:    map[string]bool{},
-		verdicts: map[workload.Reference]verdict{},
-		backoff:  map[workload.Reference]bool{},
-		todo:     map[workload.Reference]bool{},
+		now:       cfg.Now,
+		log:       logr.Discard(),
+		store:     newStore(),
+		format:    resources.NewResourceFormatter(),
+		ordering:  cfg.ordering(),
+		quota:     config.QuotaCheckBlockUndeclared,
+		byUse:     cfg.OrderByUse,
+		use:       cfg.AdmissionFairSharing,
+		podsFirst: cfg.BlockAdmission,
+		started:   map[workload.Reference]bool{},
+		unseeded:  map[string]bool{},
+		queuesIn:  map[string]bool{},
+		cqs:       map[string]bool{},
+		held:      map[string]bool{},
+		faulty:    map[string]bool{},
+		stale:     map[string]bool{},
+		verdicts:  map[workload.Reference]verdict{},
+		backoff:   map[workload.Reference]bool{},
+		todo:      map[workload.Reference]bool{},
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -145,6 +160,10 @@ func New(cfg Config) (*Engine, error) {
 		// AddOrUpdateWorkload dereferences the store without a nil check.
 		qcache.WithPreemptionExpectations(store),
 	}
+	if e.use != nil {
+		cacheOpts = append(cacheOpts, schdcache.WithAdmissionFairSharing(e.use))
+		queueOpts = append(queueOpts, qcache.WithAdmissionFairSharing(e.use))
+	}
 	if p := cfg.ExcludeResourcePrefixes; len(p) > 0 {
 		cacheOpts = append(cacheOpts, schdcache.WithExcludedResourcePrefixes(p))
 		queueOpts = append(queueOpts, qcache.WithExcludedResourcePrefixes(p))
@@ -160,7 +179,7 @@ func New(cfg Config) (*Engine, error) {
 	// implementations only this one works without a goroutine and a timer.
 	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(e.client, e.cache, queueOpts...)
 	e.queues, e.requeue = manager, requeuer.ProcessRequeues
-	e.preempt = preemption.New(e.client, e.ordering, noEvents{}, fs, false, e.clock, nil, store, nil)
+	e.preempt = preemption.New(e.client, e.ordering, noEvents{}, fs, afs.Enabled(e.use), e.clock, nil, store, nil)
 	return e, nil
 }
 

@@ -98,6 +98,7 @@ func (e *Engine) Load(ctx context.Context, objs ...client.Object) error {
 		}
 	}
 	errs = append(errs, e.loadWorkloads(ctx, sorted[workloads:], workloads > 0)...)
+	e.sampleUse()
 	e.requeue(ctx)
 	return errors.Join(errs...)
 }
@@ -245,6 +246,9 @@ func (e *Engine) applyLocalQueue(ctx context.Context, lq *kueue.LocalQueue) erro
 	key := lq.Namespace + "/" + lq.Name
 	old := e.store.lqs[key]
 	e.store.lqs[key] = lq
+	if old == nil || !equality.Semantic.DeepEqual(old.Status.FairSharing, lq.Status.FairSharing) {
+		e.unseeded[key] = true
+	}
 	var err error
 	if old == nil {
 		err = e.cache.AddLocalQueue(lq)
@@ -265,6 +269,9 @@ func (e *Engine) applyLocalQueue(ctx context.Context, lq *kueue.LocalQueue) erro
 	}
 	if err != nil {
 		return fmt.Errorf("LocalQueue %s: %w", key, err)
+	}
+	if cq := e.store.cqs[string(lq.Spec.ClusterQueue)]; e.byPastUse(cq) {
+		e.reorder(cq, lq.Name) // its weight may be another
 	}
 	qcache.NotifyRetryInadmissible(e.queues, sets.New(lq.Spec.ClusterQueue))
 	return nil

@@ -48,6 +48,7 @@ func (e *Engine) probe(ctx context.Context, wl *kueue.Workload) (Decision, error
 	if known := e.store.workloads[key]; known != nil && workload.HasActiveQuotaReservation(known) && known.Status.Admission != nil {
 		return e.holding(known), nil
 	}
+	e.sampleUse()
 	if e.store.namespaces[wl.Namespace] == nil {
 		before := len(e.warnings)
 		e.assumeNamespace(wl.Namespace)
@@ -185,7 +186,7 @@ func outcomeFor(reason string) Outcome {
 // probeOnce decides one cycle in which the workload is the head of its queue.
 func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (Decision, *entry, error) {
 	cqName := e.store.queueOf(w).Spec.ClusterQueue
-	snap, err := e.cache.Snapshot(ctx)
+	snap, err := e.snapshot(ctx)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("snapshot of the cluster: %w", err)
 	}
@@ -208,6 +209,8 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 	case preempting:
 		d.Outcome = AdmittedByPreempting
 		d.Preempts = e.preemptions(own.targets)
+	case blocked:
+		d.Outcome, d.NotReady = Waits, e.notReady()
 	default:
 		d.Outcome = outcomeFor(own.reason)
 		if own.cq != nil {
@@ -244,8 +247,13 @@ func (e *Engine) missingChecks(w *kueue.Workload, en *entry) []string {
 	return names
 }
 
-// compare is the order of a queue (baseCompareFunc in cluster_queue.go).
+// compare is the order of a queue (queueOrderingFunc in cluster_queue.go).
 func (e *Engine) compare(a, b *kueue.Workload) int {
+	if e.use != nil && queueKey(a) != queueKey(b) {
+		if c := cmp.Compare(e.pastUse(a), e.pastUse(b)); c != 0 {
+			return c
+		}
+	}
 	if c := cmp.Compare(priority.EffectivePriority(e.log, b), priority.EffectivePriority(e.log, a)); c != 0 {
 		return c
 	}

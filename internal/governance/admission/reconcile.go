@@ -140,6 +140,9 @@ func (e *Engine) reconcileReserved(ctx context.Context, key workload.Reference) 
 	if changed {
 		e.store.put(c)
 		e.count(e.adjusted(ctx, c))
+		if workload.IsAdmitted(c) && !workload.IsAdmitted(w) {
+			e.settleUse(c)
+		}
 	}
 	switch {
 	case lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) == kueue.HoldAndDrain:

@@ -32,7 +32,7 @@ func (e *Engine) prepare(ctx context.Context) {
 	if len(heads) == 0 {
 		return
 	}
-	snap, err := e.cache.Snapshot(ctx)
+	snap, err := e.snapshot(ctx)
 	if err != nil {
 		return
 	}

@@ -84,6 +84,7 @@ func (e *Engine) run(ctx context.Context, maxCycles int, t *Timeline) error {
 // beforeRun finishes what was under way when the state was loaded: evictions whose
 // quota is still held, back-offs that are over by now.
 func (e *Engine) beforeRun(ctx context.Context) {
+	e.sampleUse()
 	e.flush(ctx)
 	for _, key := range sortedKeys(e.backoff) {
 		e.allowRequeue(ctx, key)
@@ -139,6 +140,13 @@ func (e *Engine) endEviction(ctx context.Context, w *kueue.Workload) {
 // queues' names. The context is cancelled because Heads waits otherwise when all
 // queues are empty.
 func (e *Engine) popHeads(ctx context.Context) []qcache.Head {
+	for _, key := range sortedKeys(e.queuesIn) {
+		lq := e.store.lqs[key]
+		if cq := e.store.cqs[string(lq.Spec.ClusterQueue)]; e.byPastUse(cq) {
+			// Use changes many places at once. After each of its workloads was moved, the first one is at the head.
+			_ = e.queues.RebuildClusterQueue(cq, lq.Name)
+		}
+	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	heads := e.queues.Heads(done)
@@ -167,7 +175,7 @@ func signature(heads []qcache.Head) string {
 // changed is true when something was admitted or evicted.
 func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Event, changed bool, err error) {
 	e.cycle++
-	snap, err := e.cache.Snapshot(ctx)
+	snap, err := e.snapshot(ctx)
 	if err != nil {
 		for i := range heads {
 			e.queues.RequeueWorkload(ctx, &heads[i].Info, qcache.RequeueReasonFailedAfterNomination, "")
@@ -189,7 +197,9 @@ func (e *Engine) runCycle(ctx context.Context, heads []qcache.Head) (events []Ev
 			events = append(events, ev)
 			continue
 		}
-		events = append(events, ev)
+		if en.fate != undecided {
+			events = append(events, ev)
+		}
 		e.putBack(ctx, en) // before the evictions, which wake up the others
 	}
 	for _, en := range decided {
@@ -236,6 +246,7 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 		return false
 	}
 	w := e.writable(key)
+	first := !workload.HasQuotaReservation(w)
 	workload.SetQuotaReservation(w, &kueue.Admission{
 		ClusterQueue:      en.ClusterQueue,
 		PodSetAssignments: en.assignment.ToAPI(e.log),
@@ -256,10 +267,17 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 		return false
 	}
 	e.store.put(w)
+	e.started[key] = true
 	// The update event of the admission. Counting the workload a second time
 	// advances the queue's generation, which ends remembered flavor scans.
 	e.queues.DeleteWorkload(e.log, key)
 	e.count(&counted)
+	if first {
+		e.reserveUse(w, e.store.cqs[string(en.ClusterQueue)])
+	}
+	if workload.IsAdmitted(w) {
+		e.settleUse(w)
+	}
 	delete(e.verdicts, key)
 	if !workload.IsAdmitted(w) {
 		ev.Kind = EventQuotaReserved
@@ -295,6 +313,10 @@ func (e *Engine) putBack(ctx context.Context, en *entry) {
 	e.verdicts[key] = verdict{en.reason, en.message}
 	w := e.writable(key)
 	condition := e.pendingReason(en.reason)
+	if en.fate == blocked {
+		//lint:ignore SA1019 Kueue's own fallback, in force as long as the gate is off
+		condition = workload.UnadmittedWorkloadReasonWithFallback(en.reason, kueue.WorkloadWaiting)
+	}
 	changed := workload.UnsetQuotaReservationWithCondition(w, condition, en.message, e.now())
 	if workload.PropagateResourceRequests(w, &en.Info, e.format) {
 		changed = true

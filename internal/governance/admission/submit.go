@@ -65,7 +65,7 @@ func (e *Engine) submitOnce(ctx context.Context, key workload.Reference) (preemp
 	if _, first := e.ahead(w, name); first > 0 && e.store.cqs[string(name)].Spec.QueueingStrategy == kueue.StrictFIFO {
 		return false, nil
 	}
-	snap, err := e.cache.Snapshot(ctx)
+	snap, err := e.snapshot(ctx)
 	if err != nil {
 		return false, fmt.Errorf("snapshot of the cluster: %w", err)
 	}

@@ -122,7 +122,7 @@ func withDefaults(cq *kueue.ClusterQueue) *kueue.ClusterQueue {
 // known: the queue asks for it, and Kueue's configuration has it or was not read.
 func (e *Engine) ordersByUse(cq *kueue.ClusterQueue) bool {
 	s := cq.Spec.AdmissionScope
-	return s != nil && s.AdmissionMode == kueue.UsageBasedAdmissionFairSharing && (e.byUse == nil || *e.byUse)
+	return s != nil && s.AdmissionMode == kueue.UsageBasedAdmissionFairSharing && e.use == nil && (e.byUse == nil || *e.byUse)
 }
 
 // unmodelled name the queues and workloads that use what is not modelled.

@@ -22,9 +22,6 @@ const (
 	GatesRefused WarningCode = "GatesRefused"
 	// GateNotModelled: the gate Name is on in the cluster.
 	GateNotModelled WarningCode = "GateNotModelled"
-	// BlockedAdmission: Kueue waits for the pods of other jobs
-	// (waitForPodsReady.blockAdmission).
-	BlockedAdmission WarningCode = "BlockedAdmission"
 	// DeviceClasses: resources.deviceClassMappings is configured.
 	DeviceClasses WarningCode = "DeviceClasses"
 	// NamespaceUnknown: the namespace Name was not given.

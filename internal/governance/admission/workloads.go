@@ -44,7 +44,9 @@ func (e *Engine) Remove(ctx context.Context, namespace, name string) error {
 		return fmt.Errorf("workload %s: not known", key)
 	}
 	e.moved(w)
+	e.forgetUse(w)
 	e.store.remove(w)
+	delete(e.started, key)
 	delete(e.verdicts, key)
 	delete(e.backoff, key)
 	delete(e.todo, key)
@@ -76,6 +78,9 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 	switch {
 	case workloadfinish.IsFinished(w) || !workload.IsActive(w):
 		e.queues.DeleteWorkload(e.log, key)
+		if !workload.HasQuotaReservation(w) || workloadfinish.IsFinished(w) {
+			e.forgetUse(w)
+		}
 		e.release(key, old)
 		if old != nil {
 			e.wakeQueueOf(old)
@@ -87,6 +92,9 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		}
 		if old != nil && old.Status.Admission != nil && !sameHold(old, w) {
 			e.wake(old.Status.Admission.ClusterQueue) // it may hold less than before
+		}
+		if old != nil && workload.IsAdmitted(w) && !workload.IsAdmitted(old) {
+			e.settleUse(w)
 		}
 	default:
 		e.release(key, old)

@@ -162,17 +162,23 @@ func TestPreemptible(t *testing.T) {
 // answer names it, in words and in the JSON.
 func TestNotModelled(t *testing.T) {
 	multi := json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"AdmissionCheck","metadata":{"name":"remote"},"spec":{"controllerName":"kueue.x-k8s.io/multikueue"},"status":{"conditions":[{"type":"Active","status":"True","reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
-	for want, c := range map[string]struct{ queue, pod, rules string }{
-		"MultiKueue":           {`"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"}]}`, "", ""},
-		"AdmissionFairSharing": {`"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}`, "", "admissionFairSharing: {usageHalfLifeTime: 1h}\n"},
-		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, "", ""},
-		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`, ""},
+	for want, c := range map[string]struct {
+		queue, pod string
+		hidden     bool // Kueue's configuration
+	}{
+		"MultiKueue":           {`"admissionChecksStrategy":{"admissionChecks":[{"name":"remote"}]}`, "", false},
+		"AdmissionFairSharing": {`"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}`, "", true},
+		"ConcurrentAdmission":  {`"concurrentAdmissionPolicy":{}`, "", false},
+		"ResourceClaims":       {"", `"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"one"}]`, false},
 	} {
 		t.Run(want, func(t *testing.T) {
-			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing+c.rules), fixture.Node("n1", "a100", 8, ""), multi)
+			s := fixture.New(fixture.Flavor("a100"), fixture.Node("n1", "a100", 8, ""), multi)
+			if !c.hidden {
+				s.Add(fixture.Rules(fixture.FairSharing))
+			}
 			s.Add(fixture.Team("t", "", 8, "", c.queue)...)
 			v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, c.pod)), Namespace: "t", Remedies: true})
-			if c.rules != "" {
+			if c.hidden {
 				off := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""))
 				off.Add(fixture.Team("t", "", 8, "", c.queue)...)
 				if v := ask(t, checker(t, off), check.Request{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t"}); v.Verdict != check.Admitted || len(v.Rules.Notes) > 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -50,6 +51,10 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		head := c.Engine.Pending(d.ClusterQueue)[0]
 		q.Head = head.Namespace + "/" + c.In.JobName(head.Namespace, head.Name)
 	}
+	for _, key := range d.NotReady {
+		ns, name, _ := strings.Cut(key, "/")
+		q.WaitsForPods = append(q.WaitsForPods, ns+"/"+c.In.JobName(ns, name))
+	}
 	if !d.Outcome.Starts() {
 		q.Status = StatusFailed
 	}
@@ -58,6 +63,9 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	}
 	for _, w := range d.Warnings {
 		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, Warning: &w})
+	}
+	if c.In.UnknownOverhead(wl) && !slices.ContainsFunc(v.Rules.Notes, func(n inputs.Note) bool { return n.RuntimeClasses }) {
+		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, RuntimeClasses: true})
 	}
 	q.NotModelled = d.NotModelled
 	c.podSets(wl, &d, v)

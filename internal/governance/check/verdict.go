@@ -235,6 +235,9 @@ type Quota struct {
 	Head string `json:"-"`
 	// Tie reports that Kueue can decide either way between equal shares.
 	Tie bool `json:",omitempty"`
+	// WaitsForPods are the jobs ("namespace/job") whose pods are not ready, where Kueue
+	// admits no job before they are (waitForPodsReady.blockAdmission).
+	WaitsForPods []string `json:",omitempty"`
 	// Unseen is set where something that could not be read may decide.
 	Unseen *Unseen `json:",omitempty"`
 	// NotModelled names features that take part in Kueue's decision and that the check

@@ -54,6 +54,8 @@ func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload
 		e.RetryAt = *backoff(wl, e.Time)
 	case v == nil:
 		e.Cause = ByStatus
+	case v.Verdict == check.Waits && v.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPodsReady:
+		set(OtherPodsNotReady, v.Reason, "")
 	case v.Verdict == check.Admitted && len(v.Quota.Preempts) == 0:
 		set(Unobstructed, kueue.WorkloadQuotaReservedReasonPendingEvaluation, "")
 		if e.Kueue != nil && e.Kueue.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPodsReady {

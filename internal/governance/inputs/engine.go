@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -139,6 +140,16 @@ func (e *RulesError) Error() string { return "Kueue's configuration: " + e.Err.E
 // Unwrap returns the cause.
 func (e *RulesError) Unwrap() error { return e.Err }
 
+// UnknownOverhead reports a workload with pods of a runtime class that could not be read: the overhead that it adds
+// to each pod is not counted.
+func (in *Inputs) UnknownOverhead(w *kueue.Workload) bool {
+	return slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool {
+		name := ps.Template.Spec.RuntimeClassName
+		return name != nil && len(ps.Template.Spec.Overhead) == 0 &&
+			!slices.ContainsFunc(in.RuntimeClasses, func(c *nodev1.RuntimeClass) bool { return c.Name == *name })
+	})
+}
+
 // Engine makes an admission engine that has loaded everything, with the notes on
 // what it cannot know or follow. Objects that cannot be right are left out and
 // noted; a [RulesError] is the only error.
@@ -157,13 +168,8 @@ func (in *Inputs) Engine(ctx context.Context) (*admission.Engine, []Note, error)
 	for _, w := range e.Warnings() {
 		notes = append(notes, Note{Code: NotModelled, Warning: &w})
 	}
-	for _, w := range in.Workloads {
-		if slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool {
-			return ps.Template.Spec.RuntimeClassName != nil && ps.Template.Spec.Overhead == nil
-		}) {
-			notes = append(notes, Note{Code: NotModelled, RuntimeClasses: true})
-			break
-		}
+	if slices.ContainsFunc(in.Workloads, in.UnknownOverhead) {
+		notes = append(notes, Note{Code: NotModelled, RuntimeClasses: true})
 	}
 	for i := range in.Assumed {
 		notes = append(notes, Note{Code: Assumed, Assumption: &in.Assumed[i]})

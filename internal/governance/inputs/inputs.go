@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -42,6 +43,7 @@ type Inputs struct {
 
 	Namespaces        []*corev1.Namespace
 	LimitRanges       []*corev1.LimitRange
+	RuntimeClasses    []*nodev1.RuntimeClass // what cannot be read is not in Missing: few pods name one
 	PodPriorities     []*schedulingv1.PriorityClass
 	WorkloadPriority  []*kueue.WorkloadPriorityClass
 	Nodes             []*corev1.Node
@@ -97,6 +99,7 @@ func (in *Inputs) Objects() []client.Object {
 	out := make([]client.Object, 0, len(in.Workloads)+len(in.Pods)+len(in.Nodes)+len(in.ClusterQueues)+len(in.LocalQueues)+len(in.Namespaces)+16)
 	out = add(out, in.Namespaces)
 	out = add(out, in.LimitRanges)
+	out = add(out, in.RuntimeClasses)
 	out = add(out, in.PodPriorities)
 	out = add(out, in.WorkloadPriority)
 	out = add(out, in.Nodes)

@@ -38,6 +38,7 @@ func (l *loader) run(ctx context.Context) (*Inputs, error) {
 	}
 	wg.Go(func() { in.Namespaces = l.namespaces(ctx) })
 	wg.Go(func() { in.LimitRanges = list(ctx, l, kinds.LimitRange, limitRange) })
+	wg.Go(func() { in.RuntimeClasses, _ = listIn(ctx, l, kinds.RuntimeClass, "", runtimeClass) })
 	wg.Go(func() { in.PodPriorities = list(ctx, l, kinds.PriorityClass, podPriority) })
 	wg.Go(func() { in.WorkloadPriority = list(ctx, l, kinds.WorkloadPriorityClass, workloadPriority) })
 	wg.Go(func() { in.Topologies = list(ctx, l, kinds.Topology, topology) })

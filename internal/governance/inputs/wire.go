@@ -2,6 +2,7 @@ package inputs
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -153,6 +154,18 @@ func topology(w *wireTopology) *kueue.Topology {
 
 func admissionCheck(w *wireAdmissionCheck) *kueue.AdmissionCheck {
 	return &kueue.AdmissionCheck{ObjectMeta: w.Metadata.ObjectMeta, Spec: w.Spec, Status: w.Status}
+}
+
+type wireRuntimeClass struct {
+	APIVersion string           `json:"apiVersion"`
+	Metadata   wireMeta         `json:"metadata"`
+	Overhead   *nodev1.Overhead `json:"overhead"`
+}
+
+func (w *wireRuntimeClass) version() string { return w.APIVersion }
+
+func runtimeClass(w *wireRuntimeClass) *nodev1.RuntimeClass {
+	return &nodev1.RuntimeClass{ObjectMeta: w.Metadata.ObjectMeta, Overhead: w.Overhead}
 }
 
 // wirePriority is both kinds of priority class.

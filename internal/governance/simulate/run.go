@@ -97,7 +97,7 @@ func (r *result) settle(ctx context.Context, e *admission.Engine) error {
 		r.add(t.Events)
 		r.count += t.Cycles
 		if r.settled = t.Settled; r.settled {
-			if r.endEvictions(ctx, e) {
+			if r.endEvictions(ctx, e) || e.AssumeReady() {
 				continue
 			}
 			return nil

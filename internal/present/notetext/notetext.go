@@ -51,7 +51,7 @@ func Note(n inputs.Note) string {
 		return invalid(n.Err)
 	case inputs.NotModelled:
 		if n.RuntimeClasses {
-			return "some jobs use a runtime class: the overhead it may add is not counted"
+			return "some jobs use a runtime class that cannot be read: the overhead that it may add is not counted"
 		}
 		return Warning(n.Warning)
 	case inputs.Assumed:
@@ -126,8 +126,6 @@ func Warning(w *admission.Warning) string {
 		return "feature gates are not followed: " + w.Reason
 	case admission.GateNotModelled:
 		return "feature gate " + w.Name + " is on in the cluster but not modelled"
-	case admission.BlockedAdmission:
-		return "waitForPodsReady.blockAdmission is configured: waiting for other jobs' pods is not modelled"
 	case admission.DeviceClasses:
 		return "resources.deviceClassMappings is configured: devices of resource claims are not counted"
 	case admission.NamespaceUnknown:

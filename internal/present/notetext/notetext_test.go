@@ -13,10 +13,10 @@ import (
 // TestNotes: each note is one sentence.
 func TestNotes(t *testing.T) {
 	for want, n := range map[string]inputs.Note{
-		"Kueue's configuration is invalid: assuming its defaults":                            {Code: inputs.ConfigurationUnknown, Manager: inputs.ManagerInvalid},
-		"Kueue's configuration is unknown (no permission to read it): assuming its defaults": {Code: inputs.ConfigurationUnknown, Manager: inputs.ManagerForbidden},
-		"the cluster runs Kueue v0.1.0: checked with the rules of " + admission.KueueVersion: {Code: inputs.VersionDiffers, Version: "v0.1.0"},
-		"some jobs use a runtime class: the overhead it may add is not counted":              {Code: inputs.NotModelled, RuntimeClasses: true},
+		"Kueue's configuration is invalid: assuming its defaults":                                        {Code: inputs.ConfigurationUnknown, Manager: inputs.ManagerInvalid},
+		"Kueue's configuration is unknown (no permission to read it): assuming its defaults":             {Code: inputs.ConfigurationUnknown, Manager: inputs.ManagerForbidden},
+		"the cluster runs Kueue v0.1.0: checked with the rules of " + admission.KueueVersion:             {Code: inputs.VersionDiffers, Version: "v0.1.0"},
+		"some jobs use a runtime class that cannot be read: the overhead that it may add is not counted": {Code: inputs.NotModelled, RuntimeClasses: true},
 		"Cohort c: it has no spec":   {Code: inputs.Invalid, Err: &admission.InvalidError{Kind: "Cohort", Name: "c", Faults: []quota.Fault{{Code: quota.NoSpec}}}},
 		"cohorts form a cycle: x, y": {Code: inputs.Invalid, Err: errors.New("cohorts form\n a cycle: x, y")},
 		"assuming that LocalQueue n/q uses ClusterQueue cq (by the usual names): it cannot be read (no permission)": {Code: inputs.Assumed,

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
@@ -104,6 +106,9 @@ func why(v *check.Verdict) string {
 	case check.NodesFull, check.NodesTooSmall, check.NoNodes:
 		return nodesWhy(v)
 	}
+	if v.Reason == kueue.WorkloadQuotaReservedReasonWaitingForPodsReady {
+		return podsFirst(v)
+	}
 	if text := detailText(v, v.Detail); text != "" {
 		return text
 	}
@@ -148,6 +153,17 @@ func detailText(v *check.Verdict, detail string) string {
 		return short(v)
 	}
 	return ""
+}
+
+// podsFirst names the jobs whose pods have to be ready before Kueue admits another one.
+func podsFirst(v *check.Verdict) string {
+	const most = 3
+	names := v.Quota.WaitsForPods
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return "Kueue admits no job before the pods of " + text + " are ready (waitForPodsReady.blockAdmission)"
 }
 
 func inactive(i *check.Inactive) string {

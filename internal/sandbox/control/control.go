@@ -37,14 +37,16 @@ const maxSteps = 100_000
 
 // sim is one run of the simulation.
 type sim struct {
-	st       *store.Store
-	cfg      Config
-	now      time.Time
-	engine   *admission.Engine
-	loaded   map[store.Key]int64         // resource versions of the workloads in the engine
-	events   map[happening]*store.Object // see eventsKnown
-	made     bool                        // pods that are jobs were made
-	warnings []string
+	st     *store.Store
+	cfg    Config
+	now    time.Time
+	engine *admission.Engine
+	loaded map[store.Key]int64         // resource versions of the workloads in the engine
+	events map[happening]*store.Object // see eventsKnown
+	made   bool                        // pods that are jobs were made
+	// podsFirst: the scheduler reads PodsReady (waitForPodsReady.blockAdmission).
+	podsFirst bool
+	warnings  []string
 }
 
 // Run simulates from one time to another.

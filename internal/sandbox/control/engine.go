@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,13 +24,16 @@ func (s *sim) admission(ctx context.Context) (*admission.Engine, error) {
 	if s.engine != nil {
 		return s.engine, nil
 	}
-	e, err := admission.New(s.rules())
+	rules := s.rules()
+	s.podsFirst = rules.BlockAdmission
+	e, err := admission.New(rules)
 	if err != nil {
 		return nil, err
 	}
 	var objects []client.Object
 	for _, load := range []func() ([]client.Object, error){
 		loader[corev1.Namespace](s, kinds.Namespace), loader[corev1.LimitRange](s, kinds.LimitRange), loader[corev1.Node](s, kinds.Node),
+		loader[nodev1.RuntimeClass](s, kinds.RuntimeClass),
 		loader[schedulingv1.PriorityClass](s, kinds.PriorityClass), loader[kueue.WorkloadPriorityClass](s, kinds.WorkloadPriorityClass),
 		loader[kueue.Topology](s, kinds.Topology), loader[kueue.ResourceFlavor](s, kinds.ResourceFlavor),
 		loader[kueue.AdmissionCheck](s, kinds.AdmissionCheck), loader[kueue.Cohort](s, kinds.Cohort),

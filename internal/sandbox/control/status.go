@@ -105,8 +105,8 @@ func (s *sim) podsReadyStatus(w *store.Object, t tally) error {
 	c["observedGeneration"] = generation
 	setCondition(object.Child(m, "status"), c, s.now)
 	o, err := s.put(kinds.Workload.FullName(), m)
-	if err == nil && s.loaded[w.Key] == w.RV {
-		s.loaded[w.Key] = o.RV // the scheduler does not read PodsReady
+	if err == nil && s.loaded[w.Key] == w.RV && !s.podsFirst {
+		s.loaded[w.Key] = o.RV // the scheduler does not read PodsReady then
 	}
 	return err
 }

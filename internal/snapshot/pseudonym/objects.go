@@ -75,7 +75,7 @@ const hostname = "kubernetes.io/hostname"
 func categories() map[string]string {
 	out := map[string]string{
 		kinds.Namespace.FullName(): namespace, kinds.ClusterQueue.FullName(): queue, kinds.LocalQueue.FullName(): queue, kinds.Cohort.FullName(): cohort,
-		kinds.ResourceFlavor.FullName(): flavor, kinds.WorkloadPriorityClass.FullName(): class, kinds.PriorityClass.FullName(): class, kinds.Node.FullName(): node,
+		kinds.ResourceFlavor.FullName(): flavor, kinds.WorkloadPriorityClass.FullName(): class, kinds.PriorityClass.FullName(): class, kinds.RuntimeClass.FullName(): class, kinds.Node.FullName(): node,
 	}
 	for _, k := range kinds.Jobs() {
 		if !k.Itself {

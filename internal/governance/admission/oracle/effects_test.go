@@ -27,11 +27,12 @@ const (
 	elasticSlices   = "elastic slices"
 	resourceGroups  = "two resource groups"
 	undeclared      = "undeclared resources ignored"
+	pastUse         = "admission fair sharing"
 	otherGates      = "other gates"
 )
 
 // everyKind has all of them.
-var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, otherGates}
+var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, otherGates}
 
 // kinds returns the kinds of an input.
 func (in *input) kinds() []string {
@@ -39,7 +40,7 @@ func (in *input) kinds() []string {
 	for name, on := range map[string]bool{
 		fairSharing: in.fair != nil, topology: in.tas, transformations: in.transformations != nil, excludedPrefix: len(in.excluded) > 0,
 		admissionChecks: in.checks, elasticSlices: in.elastic, resourceGroups: in.split, otherGates: in.gates != nil,
-		undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
+		pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
 	} {
 		if on {
 			out = append(out, name)
@@ -141,6 +142,21 @@ func (e *effects) admission(in *input, w *kueue.Workload) {
 	if requested[unknown] && in.undeclared == config.QuotaCheckIgnoreUndeclared {
 		e.of[undeclared]++
 	}
+}
+
+// use counts an input whose run the engine never makes without past use.
+func (e *effects) use(in *input, run []cycle) {
+	if in.byUse == nil {
+		return
+	}
+	plain := *in
+	plain.byUse = nil
+	for range 10 {
+		if r := follow(run, newEngine(&plain)); r.end == len(run) && len(r.texts) == 0 {
+			return
+		}
+	}
+	e.of[pastUse]++
 }
 
 // gates counts an input whose run the engine never makes without the input's

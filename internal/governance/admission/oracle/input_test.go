@@ -41,6 +41,7 @@ type input struct {
 	excluded        []string
 	undeclared      config.QuotaCheckStrategy
 	checks, elastic bool
+	byUse           *config.AdmissionFairSharing
 	split           bool // cpu has flavors of its own
 	// gates are what differs from Kueue's default feature gates.
 	gates map[string]bool
@@ -57,6 +58,12 @@ func newInput(seed int, full bool) *input {
 	in.checks = seed%7 == 2
 	in.elastic = seed%3 == 0 && !in.tas
 	in.split = seed%8 == 5
+	if seed%6 == 4 {
+		in.byUse = &config.AdmissionFairSharing{UsageHalfLifeTime: metav1.Duration{Duration: time.Hour}, UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute}}
+		if r.IntN(2) == 0 {
+			in.byUse.ResourceWeights = map[corev1.ResourceName]float64{cpu: 0.1 * float64(r.IntN(20))}
+		}
+	}
 	if seed%6 == 1 {
 		in.transformations = []config.ResourceTransformation{
 			{Input: slice, Strategy: ptr.To(pick(r, []config.ResourceTransformationStrategy{config.Replace, config.Retain})), Outputs: corev1.ResourceList{gpu: *qty(2)}},
@@ -200,9 +207,17 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 			}
 			cq.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: rules}
 		}
-		out = append(out,
-			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, cq,
-			&kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Name: "lq", Namespace: name}, Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(name)}})
+		out = append(out, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, cq)
+		if in.byUse != nil && chance(r, 85) {
+			cq.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
+		}
+		for _, local := range in.localQueues() {
+			lq := &kueue.LocalQueue{ObjectMeta: metav1.ObjectMeta{Name: local, Namespace: name}, Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(name)}}
+			if in.byUse != nil {
+				in.use(r, lq)
+			}
+			out = append(out, lq)
+		}
 	}
 	jobs, first := 10+r.IntN(12), 5
 	if in.full {
@@ -220,6 +235,25 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 		}
 	}
 	return out
+}
+
+// localQueues are the names of the LocalQueues of each ClusterQueue.
+func (in *input) localQueues() []string {
+	if in.byUse == nil {
+		return []string{"lq"}
+	}
+	return []string{"lq", "lq1", "lq2"}
+}
+
+// use gives a LocalQueue a weight and past use.
+func (in *input) use(r *rand.Rand, lq *kueue.LocalQueue) {
+	if chance(r, 40) {
+		lq.Spec.FairSharing = &kueue.FairSharing{Weight: qty(r.IntN(4))}
+	}
+	if chance(r, 70) {
+		lq.Status.FairSharing = &kueue.LocalQueueFairSharingStatus{AdmissionFairSharingStatus: &kueue.LocalQueueAdmissionFairSharingStatus{
+			ConsumedResources: corev1.ResourceList{gpu: *qty(r.IntN(4)), cpu: *qty(r.IntN(3))}, LastUpdate: metav1.NewTime(now)}}
+	}
 }
 
 // grown is a new slice of an elastic job, with more pods than the old one.
@@ -286,6 +320,9 @@ func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.W
 		},
 		// The later, the more important: so that there is somebody to preempt for.
 		Spec: kueue.WorkloadSpec{QueueName: "lq", Priority: ptr.To(int32(r.IntN(6) + n/5)), Active: ptr.To(true)},
+	}
+	if in.byUse != nil {
+		w.Spec.QueueName = kueue.LocalQueueName(pick(r, in.localQueues()))
 	}
 	for ps := range 1 + r.IntN(2) {
 		count := 1 + r.IntN(4)

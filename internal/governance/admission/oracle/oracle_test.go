@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -36,6 +37,7 @@ type engine struct{ *admission.Engine }
 func newEngine(in *input) engine {
 	cfg := admission.Config{FairSharing: in.fair != nil, Now: func() time.Time { return now }, Gates: in.gates,
 		Transformations: in.transformations, ExcludeResourcePrefixes: in.excluded,
+		AdmissionFairSharing: in.byUse, OrderByUse: ptr.To(in.byUse != nil),
 		IgnoreUndeclaredResources: in.undeclared == config.QuotaCheckIgnoreUndeclared}
 	if in.fair != nil {
 		for _, s := range in.fair.PreemptionStrategies {
@@ -119,6 +121,7 @@ func TestAgainstKueue(t *testing.T) {
 				differing++
 			}
 		}
+		seen.use(in, run)
 		seen.gates(in, run) // last: feature gates are global
 		total.add(seen)
 	}

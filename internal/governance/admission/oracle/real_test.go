@@ -18,13 +18,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	queueafs "sigs.k8s.io/kueue/pkg/cache/queue/afs"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
+	utilresource "sigs.k8s.io/kueue/pkg/util/resource"
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -55,20 +59,22 @@ type real struct {
 	requeue func(context.Context) int
 	sched   *scheduler.Scheduler
 	clock   clock.Clock
+	byUse   *config.AdmissionFairSharing
 }
 
 func newReal(in *input) *real {
 	r := &real{ctx: context.Background(), log: logr.Discard(), clock: frozen{}}
 	r.api = &api{namespaces: map[string]*corev1.Namespace{}, workloads: map[client.ObjectKey]*kueue.Workload{},
-		clusterQueues: map[kueue.ClusterQueueReference]*kueue.ClusterQueue{}}
+		clusterQueues: map[kueue.ClusterQueueReference]*kueue.ClusterQueue{}, localQueues: map[client.ObjectKey]*kueue.LocalQueue{}}
+	r.byUse = in.byUse
 	store := expectations.New()
-	r.cache = schdcache.New(r.api, schdcache.WithFairSharing(in.fair != nil),
+	r.cache = schdcache.New(r.api, schdcache.WithFairSharing(in.fair != nil), schdcache.WithAdmissionFairSharing(in.byUse),
 		schdcache.WithResourceTransformations(in.transformations), schdcache.WithExcludedResourcePrefixes(in.excluded))
-	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store),
+	manager, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(r.api, r.cache, qcache.WithPreemptionExpectations(store), qcache.WithAdmissionFairSharing(in.byUse),
 		qcache.WithResourceTransformations(in.transformations), qcache.WithExcludedResourcePrefixes(in.excluded))
 	r.queues, r.requeue = manager, requeuer.ProcessRequeues
 	r.sched = scheduler.New(manager, r.cache, r.api, noEvents{},
-		scheduler.WithFairSharing(in.fair), scheduler.WithClock(nil, r.clock),
+		scheduler.WithFairSharing(in.fair), scheduler.WithClock(nil, r.clock), scheduler.WithAdmissionFairSharing(in.byUse),
 		scheduler.WithPreemptionExpectations(store), scheduler.WithQuotaCheckStrategy(in.undeclared))
 	setAdmissionRoutineWrapper(r.sched, inline{})
 	for _, o := range in.objects() {
@@ -91,6 +97,8 @@ func newReal(in *input) *real {
 			must(r.cache.AddClusterQueue(r.ctx, o))
 			must(r.queues.AddClusterQueue(r.ctx, o))
 		case *kueue.LocalQueue:
+			r.api.localQueues[client.ObjectKeyFromObject(o)] = o
+			r.seedUse(o)
 			must(r.cache.AddLocalQueue(o))
 			must(r.queues.AddLocalQueue(r.ctx, o))
 		case *kueue.Workload:
@@ -122,6 +130,11 @@ func (r *real) adjusted(w *kueue.Workload) *kueue.Workload {
 func (r *real) step() (bool, map[client.ObjectKey]string) {
 	if len(r.queues.Dump()) == 0 {
 		return false, nil
+	}
+	if r.byUse != nil { // each LocalQueue's controller samples its use, and the queue moves its workloads
+		for _, lq := range r.api.localQueues {
+			must(r.queues.RebuildClusterQueue(r.api.clusterQueues[lq.Spec.ClusterQueue], lq.Name))
+		}
 	}
 	before, err := r.cache.Snapshot(r.ctx)
 	must(err)
@@ -199,6 +212,10 @@ func (r *real) react(p change) {
 		workload.SyncAdmittedCondition(w, r.clock.Now())
 		r.api.workloads[client.ObjectKeyFromObject(w)] = w
 		r.cache.AddOrUpdateWorkload(r.log, r.adjusted(w))
+		r.rebuild(w) // the penalty of its admission
+		if workload.IsAdmitted(w) && !workload.IsAdmitted(p.old) {
+			r.settleUse(w)
+		}
 	default:
 		_ = r.queues.AddOrUpdateWorkload(r.log, r.adjusted(p.now))
 	}
@@ -225,8 +242,12 @@ func (r *real) syncChecks(w *kueue.Workload) {
 func (r *real) pass(key client.ObjectKey) {
 	w := passed(r.api.workloads[key])
 	workload.SyncAdmittedCondition(w, r.clock.Now())
+	admitted := workload.IsAdmitted(w) && !workload.IsAdmitted(r.api.workloads[key])
 	r.api.workloads[key] = w
 	r.cache.AddOrUpdateWorkload(r.log, r.adjusted(w))
+	if admitted {
+		r.settleUse(w)
+	}
 }
 
 // passed is a workload with all its admission checks ready.
@@ -247,10 +268,46 @@ func (r *real) arrive(w *kueue.Workload) {
 // finish deletes a workload.
 func (r *real) finish(key client.ObjectKey) {
 	ref := workload.NewReference(key.Namespace, key.Name)
+	w := r.api.workloads[key]
 	delete(r.api.workloads, key)
+	if r.byUse != nil {
+		r.queues.AfsUsageLedger.SubPenalty(utilqueue.KeyFromWorkload(w), queueafs.WorkloadReference(ref))
+	}
 	r.queues.QueueAssociatedInadmissibleWorkloadsAfter(r.ctx, ref, func() { must(r.cache.DeleteWorkload(r.log, ref)) })
 	r.queues.DeleteAndForgetWorkload(r.log, ref)
 	r.requeue(r.ctx)
+}
+
+// seedUse starts the ledger of past use with a LocalQueue's status (initializeAfsIfNeeded of the LocalQueue controller).
+func (r *real) seedUse(lq *kueue.LocalQueue) {
+	if r.byUse == nil {
+		return
+	}
+	entry := queueafs.UsageLedgerEntry{Resources: corev1.ResourceList{}, LastUpdate: now, StatusAccounted: true}
+	if s := lq.Status.FairSharing; s != nil {
+		entry.Resources = s.AdmissionFairSharingStatus.ConsumedResources.DeepCopy()
+	}
+	r.queues.AfsUsageLedger.Update(utilqueue.Key(lq), func(queueafs.UsageLedgerEntry, bool) queueafs.UsageLedgerEntry { return entry })
+}
+
+// settleUse is updateAfsConsumedUsage of the workload controller. The clock stands still, so nothing decays.
+func (r *real) settleUse(w *kueue.Workload) {
+	if r.byUse == nil || !r.cache.ClusterQueueUsesAdmissionFairSharing(w.Status.Admission.ClusterQueue) {
+		return
+	}
+	r.queues.AfsUsageLedger.Update(utilqueue.KeyFromWorkload(w), func(old queueafs.UsageLedgerEntry, _ bool) queueafs.UsageLedgerEntry {
+		next, penalty := old.WithoutPenalty(queueafs.WorkloadReference(workload.Key(w)))
+		next.Resources = utilresource.MergeResourceListKeepSum(next.Resources, penalty)
+		return next
+	})
+	r.rebuild(w)
+}
+
+// rebuild is what the LocalQueue controller does about a change of past use.
+func (r *real) rebuild(w *kueue.Workload) {
+	if cq := r.api.clusterQueues[w.Status.Admission.ClusterQueue]; r.byUse != nil {
+		must(r.queues.RebuildClusterQueue(cq, string(w.Spec.QueueName)))
+	}
 }
 
 type change struct{ old, now *kueue.Workload }
@@ -263,6 +320,7 @@ type api struct {
 	namespaces    map[string]*corev1.Namespace
 	workloads     map[client.ObjectKey]*kueue.Workload
 	clusterQueues map[kueue.ClusterQueueReference]*kueue.ClusterQueue
+	localQueues   map[client.ObjectKey]*kueue.LocalQueue
 	patched       []change
 }
 
@@ -278,6 +336,11 @@ func (a *api) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ 
 	case *kueue.Workload:
 		if w := a.workloads[key]; w != nil {
 			w.DeepCopyInto(o)
+			return nil
+		}
+	case *kueue.LocalQueue:
+		if q := a.localQueues[key]; q != nil {
+			q.DeepCopyInto(o)
 			return nil
 		}
 	default:
