@@ -47,6 +47,31 @@ func ParseDetails(text string) Details {
 	return d
 }
 
+// ownOutput is where scripts of this program write, defaultOutput and arrayOutput where sbatch lets others write.
+const (
+	ownOutput     = "%x-%j.out"
+	defaultOutput = "slurm-%j.out"
+	arrayOutput   = "slurm-%A_%a.out"
+)
+
+// LikelyOutputs returns the files to which a job may have written, once only the accounting database knows it: that
+// keeps no file names.
+func (j Job) LikelyOutputs() (out []string) {
+	patterns := []string{ownOutput, defaultOutput}
+	if j.Array != "" {
+		patterns = []string{arrayOutput}
+	} else if strings.Contains(j.Name, "/") {
+		patterns = []string{defaultOutput}
+	}
+	if j.WorkDir == "" {
+		return nil
+	}
+	for _, p := range patterns {
+		out = append(out, j.OutputFile(p))
+	}
+	return out
+}
+
 // OutputFile returns a path of the output as a file name: newer versions of Slurm leave
 // its patterns to the reader. See "filename pattern" in sbatch's manual.
 func (j Job) OutputFile(pattern string) string {

@@ -71,7 +71,7 @@ const rendezvousPort = "29500"
 // ScriptOf makes the script of a submission. The namespace is the account, the queue the
 // partition, and the priority the QOS.
 func ScriptOf(v values.Values, site Site) (Script, error) {
-	s := Script{Name: v.Name, Partition: v.Queue, Account: v.Namespace, QOS: v.Priority, Nodes: 1, Output: "%x-%j.out",
+	s := Script{Name: v.Name, Partition: v.Queue, Account: v.Namespace, QOS: v.Priority, Nodes: 1, Output: ownOutput,
 		Environment: v.Environment, AutoResume: v.AutoResume, Image: v.Image, Before: v.PreScript, After: v.PostScript}
 	for _, c := range []struct {
 		field Field

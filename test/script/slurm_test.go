@@ -10,18 +10,26 @@ import (
 	judge "github.com/hyperpod-cli/hyperpod/test/slurm"
 )
 
-// condition is what scripts can ask for: [slurm] where a Slurm cluster can be started.
-func condition(name string) (bool, error) { return name == "slurm" && judge.Missing() == "", nil }
+// condition is what scripts can ask for: [slurm] where a Slurm cluster can be started, [accounting] where one with an
+// accounting database can.
+func condition(name string) (bool, error) {
+	return name == "slurm" && judge.Missing() == "" || name == "accounting" && judge.MissingAccounting() == "", nil
+}
 
 // slurmCommands start and stop a Slurm cluster for a script.
 func slurmCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		// slurm: a Slurm cluster as $SLURM_CONF. slurm down: its controller ends.
+		// slurm: a Slurm cluster as $SLURM_CONF. slurm accounting: one with an accounting database. slurm down: its
+		// controller ends. slurm forget: its controller forgets the jobs.
 		"slurm": func(ts *testscript.TestScript, neg bool, args []string) {
 			h := server(ts)
 			switch {
-			case !neg && len(args) == 0:
-				c, err := judge.Start(context.Background())
+			case !neg && (len(args) == 0 || args[0] == "accounting"):
+				start := judge.Start
+				if len(args) > 0 {
+					start = judge.StartWithAccounting
+				}
+				c, err := start(context.Background())
 				ts.Check(err)
 				h.slurm = c
 				ts.Defer(func() { ts.Check(c.Stop()) })
@@ -29,8 +37,10 @@ func slurmCommands() map[string]func(*testscript.TestScript, bool, []string) {
 				ts.Setenv("PATH", ts.Getenv("PATH")+string(os.PathListSeparator)+"/usr/sbin")
 			case !neg && len(args) == 1 && args[0] == "down" && h.slurm != nil:
 				ts.Check(h.slurm.StopController())
+			case !neg && args[0] == "forget" && h.slurm != nil:
+				ts.Check(h.slurm.Forget(context.Background()))
 			default:
-				ts.Fatalf("usage: slurm [down]")
+				ts.Fatalf("usage: slurm [accounting|down|forget]")
 			}
 		},
 		// jobid VAR FILE: the Slurm id in what sbatch --parsable printed, or start-job on stderr.

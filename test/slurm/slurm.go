@@ -1,9 +1,11 @@
 // Package slurm starts a Slurm cluster of Debian's packages on this machine: munged,
 // slurmctld and four nodes with eight accelerators each, as root, on loopback. Jobs run
-// as processes; nothing needs cgroups or accounting. Tests compare the product with it.
+// as processes; nothing needs cgroups. With accounting, slurmdbd keeps finished jobs in a MariaDB
+// that the cluster starts. Tests compare the product with it.
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -49,6 +51,10 @@ func find(name string) (string, error) {
 type Cluster struct {
 	dir  string
 	runs []*process
+	// accounting is what slurm.conf says about it, database starts what it needs, nil for none.
+	accounting string
+	database   func(context.Context) error
+	environ    []string // of the daemons
 }
 
 // process is a daemon and how it ended.
@@ -60,13 +66,18 @@ type process struct {
 
 // Start starts a cluster and returns when all nodes are idle.
 func Start(ctx context.Context) (*Cluster, error) {
+	return begin(ctx, func(*Cluster) error { return nil })
+}
+
+// begin starts a cluster that prepare has changed.
+func begin(ctx context.Context, prepare func(*Cluster) error) (*Cluster, error) {
 	// A socket's path has at most 108 bytes, so it cannot be in a folder of the test's name.
 	dir, err := os.MkdirTemp("", "slurm")
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir}
-	if err := c.start(ctx); err != nil {
+	c := &Cluster{dir: dir, accounting: "AccountingStorageType=accounting_storage/none"}
+	if err := cmp.Or(prepare(c), c.start(ctx)); err != nil {
 		err = errors.Join(err, c.logs())
 		return nil, errors.Join(err, c.Stop())
 	}
@@ -85,6 +96,11 @@ func (c *Cluster) start(ctx context.Context) error {
 	err := until(ctx, func() error { _, err := os.Stat(socket); return err })
 	if err != nil {
 		return err
+	}
+	if c.database != nil {
+		if err := c.database(ctx); err != nil {
+			return err
+		}
 	}
 	if err := c.StartController(ctx); err != nil {
 		return err
@@ -108,7 +124,10 @@ func (c *Cluster) StartController(ctx context.Context) error {
 	if err := c.run("slurmctld", "-D", "-f", c.Config()); err != nil {
 		return err
 	}
-	return until(ctx, func() error { return c.Command(ctx, "scontrol", "ping").Run() })
+	if err := until(ctx, func() error { return c.Command(ctx, "scontrol", "ping").Run() }); err != nil || c.database == nil {
+		return err
+	}
+	return c.registered(ctx)
 }
 
 // StopController ends slurmctld. Jobs and nodes go on.
@@ -169,7 +188,7 @@ func (c *Cluster) run(name string, args ...string) error {
 	}
 	defer log.Close()
 	cmd := exec.Command(path, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = c.dir, log, log, append(os.Environ(), c.environ...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the test
 	if err := cmd.Start(); err != nil {
 		return err
@@ -263,7 +282,7 @@ func (c *Cluster) write() error {
 			return err
 		}
 	}
-	text := strings.NewReplacer("@DIR@", c.dir, "@HOST@", host, "@PORT@", fmt.Sprint(ports[0]), "@NODES@", nodes.String()).Replace(config)
+	text := strings.NewReplacer("@DIR@", c.dir, "@HOST@", host, "@PORT@", fmt.Sprint(ports[0]), "@ACCOUNTING@", c.accounting, "@NODES@", nodes.String()).Replace(config)
 	return errors.Join(os.Chmod(c.dir, 0o755), os.WriteFile(c.path("munge.key"), key, 0o600), os.WriteFile(c.path("slurm.conf"), []byte(text), 0o644),
 		os.WriteFile(c.path("gres.conf"), []byte("NodeName=gpu-[1-4] Name=gpu Type=h100 File="+c.path("dev/gpu[0-7]")+"\n"), 0o644))
 }
@@ -289,7 +308,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1,sched_min_interval=0,batch_sched_delay=0
-AccountingStorageType=accounting_storage/none
+@ACCOUNTING@
 JobCompType=jobcomp/none
 MpiDefault=none
 SwitchType=switch/none

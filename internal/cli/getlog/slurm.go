@@ -40,6 +40,8 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	switch {
 	case err != nil && ctx.Err() != nil && o.Follow:
 		return waitjob.Continues(ctx, err, "", last.Slurm.ID, "")
+	case errors.Is(err, slurmjob.ErrForgotten):
+		return forgotten(last, err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return noFile(last, err)
 	case err != nil || !o.Follow:
@@ -49,6 +51,15 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	}
 	f.Notef("note: job %s %s", last.Job.Name, strings.ToLower(string(last.Status.State)))
 	return nil
+}
+
+// forgotten is the error about a job that only the accounting database knows.
+func forgotten(j slurmjob.Job, err error) error {
+	e := errs.New("cannot read the log of job "+j.Job.Name, "Slurm no longer knows the file").WithCode(errs.NotFound).WithCause(err)
+	if j.Slurm.WorkDir != "" {
+		e.WithFact("folder of the job", j.Slurm.WorkDir)
+	}
+	return e.WithAdvice("the controller forgets a job some minutes after its end, and the accounting database keeps no file names")
 }
 
 // noFile is the error about a log that is not on this machine.

@@ -52,7 +52,10 @@ func (l Log) Read(ctx context.Context, j Job) (Job, error) {
 	}
 	path := j.Slurm.OutputFile(d.StdOut)
 	if path == "" {
-		return j, &fs.PathError{Op: "open", Path: "(Slurm no longer knows the file)", Err: fs.ErrNotExist}
+		path = remembered(j)
+	}
+	if path == "" {
+		return j, ErrForgotten
 	}
 	t := &tail{Log: l, source: logs.Source{Pod: j.Slurm.Number(), Container: "batch", Rank: -1}}
 	defer t.close()
@@ -65,6 +68,19 @@ func (l Log) Read(ctx context.Context, j Job) (Job, error) {
 	last := j
 	err = t.follow(ctx, path, &last)
 	return last, err
+}
+
+// ErrForgotten is a job whose file nobody knows any more.
+var ErrForgotten = errors.New("slurm no longer knows the file")
+
+// remembered returns the file of a job that the controller has forgotten, where it has a usual name; else "".
+func remembered(j Job) string {
+	for _, path := range j.Slurm.LikelyOutputs() {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
 }
 
 // follow reads until the job has ended. The job is read less often than the file.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/sweep"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/values"
 	judge "github.com/hyperpod-cli/hyperpod/test/slurm"
@@ -139,6 +140,90 @@ func TestAgainstSlurm(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// TestAgainstAccounting compares the reader of finished jobs with a real sacct.
+func TestAgainstAccounting(t *testing.T) {
+	if why := judge.MissingAccounting(); why != "" {
+		t.Skip(why)
+	}
+	ctx := t.Context()
+	cluster, err := judge.StartWithAccounting(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	c := &Client{Environ: append(os.Environ(), "SLURM_CONF="+cluster.Config(), "SACCT_FORMAT=JobID", "SLURM_TIME_FORMAT=relative")}
+
+	for _, name := range []string{"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PENDING", "PREEMPTED", "RUNNING", "REQUEUED",
+		"RESIZING", "REVOKED", "SUSPENDED", "TIMEOUT"} { // sacct(1), JOB STATE CODES
+		if _, known := slurm.StateOf(name, ""); !known {
+			t.Errorf("%s is unknown", name)
+		}
+		if out, err := cluster.Command(ctx, "sacct", "--state="+name, "--endtime=now").CombinedOutput(); err != nil {
+			t.Errorf("sacct refuses %s: %s", name, out)
+		}
+	}
+
+	comment := slurm.Sweep{Name: "tune", Sum: "1", Point: sweep.Point{{Name: "lr", Value: "adam w"}}}.Comment()
+	started := map[string]string{}
+	for name, script := range map[string]string{"ends": "exit 0", "a\nb|\x1b[31m<>": "exit 3", "killed": "kill -9 $$", "stays": "sleep 300"} {
+		id, err := c.Submit(ctx, "#!/bin/sh\n#SBATCH --output=/dev/null\n#SBATCH --gpus-per-node=2\n#SBATCH --nodes=1\n"+script+"\n", "--job-name="+name, "--comment="+comment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		started[id] = name
+	}
+	for id, name := range started {
+		if name == "stays" {
+			until(t, c, id, func(j slurm.Job) bool { return j.State == "RUNNING" })
+			if err := c.Cancel(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for id, name := range started {
+		queue := until(t, c, id, func(j slurm.Job) bool { return !j.Active() })
+		past := untilEnded(t, c, id)
+		// What the controller and the database say about a job is the same.
+		_, want := queue.Values()
+		job, got := past.Values()
+		if past.Name != name || got.State != want.State || past.ExitCode != queue.ExitCode || past.Signal != queue.Signal && queue.State != "CANCELLED" || past.User != queue.User || past.Partition != queue.Partition ||
+			past.Nodes != queue.Nodes || past.Devices["nvidia.com/gpu"] != 2 || !past.Submit.Equal(queue.Submit) || !past.End.Equal(queue.End) || past.WorkDir != queue.WorkDir {
+			t.Errorf("sacct has %+v, squeue %+v", past, queue)
+		}
+		if job.Labels["cli.hyperpod/sweep"] != "tune" {
+			t.Errorf("the comment of %s is %q", name, past.Comment)
+		}
+	}
+	list, ok, err := c.History(ctx, time.Now().Add(-time.Hour))
+	if err != nil || !ok || len(list) != len(started) {
+		t.Errorf("%d jobs, %v, %v", len(list), ok, err)
+	}
+}
+
+// untilEnded reads a job from the database until it has ended there.
+func untilEnded(t *testing.T, c *Client, id string) slurm.Job {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		list, ok, err := c.History(ctx, time.Time{}, id)
+		if err == nil && ok && len(list) == 1 && !list[0].Active() {
+			return list[0]
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("job %s: %+v %v", id, list, err)
+		case <-tick.C:
+		}
+	}
 }
 
 // until reads a job until it is as wanted.
