@@ -6,7 +6,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := $(GO) -C tools tool
 PKGS    := ./...
 # Packages with a step of their own.
-STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/worlds -e /test/network -e /test/cluster -e /test/e2e -e /test/fidelity
+STEPS   := -e /test/script -e /test/tab -e /test/crash -e /test/fault -e /test/worlds -e /test/soak -e /test/network -e /test/cluster -e /test/e2e -e /test/fidelity
 # Packages whose tests use many random inputs. With -short they use fewer, as under the race detector, which takes ten
 # times as long and finds nothing new in further inputs.
 RANDOM  := ./internal/governance/admission ./internal/governance/check ./internal/history ./internal/quota
@@ -24,7 +24,7 @@ TAGS    := grpcnotrace
 # The budget of the stripped binary in bytes.
 SIZE    := 70000000
 
-.PHONY: build check test size lint unit script cluster oracle crash faults worlds fuzz reliability fidelity bench docs site modules packages vuln clean
+.PHONY: build check test size lint unit script cluster oracle crash faults worlds soak fuzz reliability fidelity bench docs site modules packages vuln clean
 
 # No -trimpath: build, go run and the tests then share compiled packages. Releases use it (.goreleaser.yaml).
 build:            ## the binary, ./hyperpod
@@ -58,7 +58,7 @@ unit:             ## package tests with the race detector (and the import-graph 
 	$(GO) test $(NOVET) $(RANDOM)
 
 script:           ## commands as scripts: the built binary on the sandbox, kubectl beside it; killed and behind faults
-	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/... ./test/worlds/... ./test/network/...
+	$(GO) test $(NOVET) -timeout 15m -parallel 4 ./test/script/... ./test/tab/... ./test/crash/... ./test/fault/... ./test/worlds/... ./test/soak/... ./test/network/...
 
 cluster:          ## the real control plane (Linux, root; built once, about 15 minutes the first time)
 	if $(GO) run ./test/cluster/cmd/testbed supported; then $(GO) run ./test/cluster/cmd/testbed build; fi
@@ -73,6 +73,9 @@ faults:           ## each command behind each fault of the API server, 10 times
 
 worlds:           ## random commands of several users against what must hold after each: 60 worlds of 60 steps (two hours)
 	HYPERPOD_WORLDS=60 HYPERPOD_STEPS=60 $(GO) test $(NOVET) -v -count=1 -timeout 0 ./test/worlds
+
+soak:             ## commands that run for hours beside a cluster that changes, restarts and withdraws tokens (two hours)
+	HYPERPOD_SOAK=2h $(GO) test $(NOVET) -v -count=1 -timeout 0 ./test/soak
 
 # go test fuzzes one target of one package at a time, and compiles its packages anew to see what is reached: the first run
 # takes half an hour more. New inputs stay in the build cache, failing ones in testdata.
