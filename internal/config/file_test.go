@@ -115,7 +115,7 @@ func TestSetTheSame(t *testing.T) {
 
 func TestSetThroughASymbolicLink(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("links need rights there")
+		t.Skip("links need permissions there")
 	}
 	w := newWorld(t)
 	w.write("")

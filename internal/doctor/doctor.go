@@ -112,13 +112,14 @@ type Diagnosis struct {
 	Suggest errs.Suggestion `json:"-"`
 }
 
-// CommandRights is what a command may do for the current user.
-type CommandRights struct {
+// CommandPermissions are the permissions of the current user for a command.
+type CommandPermissions struct {
 	Command string
-	// Allowed: every required permission is granted.
+	// Allowed: every required permission is granted, for at least one job kind.
 	Allowed bool
-	// MissingPermissions are required, HiddenWithout are those without which the command
-	// works and hides something; as kubectl auth can-i takes them.
+	// MissingPermissions are required. HiddenWithout are those without which the command
+	// works, but not with everything: it hides something, or leaves out job kinds. Both
+	// are written as kubectl auth can-i takes them.
 	MissingPermissions, HiddenWithout []string
 }
 
@@ -138,7 +139,7 @@ type Document struct {
 	LatencySeconds, ClockSkewSeconds *float64
 	Diagnoses                        []Diagnosis
 	// CommandPermissions is empty where permissions could not be reviewed.
-	CommandPermissions []CommandRights
+	CommandPermissions []CommandPermissions
 }
 
 // rank orders statuses by what they mean for the whole.
@@ -159,6 +160,6 @@ func (d *Document) Close() {
 		d.Diagnoses = []Diagnosis{}
 	}
 	if d.CommandPermissions == nil {
-		d.CommandPermissions = []CommandRights{}
+		d.CommandPermissions = []CommandPermissions{}
 	}
 }

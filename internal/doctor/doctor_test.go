@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
@@ -139,14 +140,32 @@ Nodes Warn Unhealthy n1`
 	}
 }
 
-// TestRights: a command is allowed with its required permissions alone.
-func TestRights(t *testing.T) {
-	for _, c := range CommandRightsOf(func(r right) bool { return r.resource != "nodes" && r.verb != "delete" }) {
+// TestCommandPermissions: a command is allowed with its required permissions alone.
+func TestCommandPermissions(t *testing.T) {
+	for _, c := range CommandPermissionsOf(func(q question) bool { return q.resource != "nodes" && q.verb != "delete" }) {
 		if want := c.Command != "cancel-job" && c.Command != "cancel-job --reason" && c.Command != "delete-template"; c.Allowed != want || c.Allowed != (len(c.MissingPermissions) == 0) {
 			t.Errorf("%+v", c)
 		}
 		if c.Command == "list-pods" && !slices.Equal(c.HiddenWithout, []string{"list nodes (all namespaces)"}) {
 			t.Errorf("%v", c.HiddenWithout)
+		}
+	}
+}
+
+// TestJobKindsAreAlternatives: a role with one job kind allows the commands on jobs, a role with none does not.
+func TestJobKindsAreAlternatives(t *testing.T) {
+	for kind, want := range map[string]bool{"pytorchjobs": true, "": false} {
+		granted := func(q question) bool {
+			return q.resource == kind || !permissions.Permission{Group: q.group, Resource: q.resource}.OfJobKind()
+		}
+		for _, c := range CommandPermissionsOf(granted) {
+			onJobs := slices.Contains([]string{"list-jobs", "start-job", "get-log", "wait-job", "cancel-job"}, c.Command)
+			if onJobs && (c.Allowed != want || (len(c.MissingPermissions) == 0) != want) {
+				t.Errorf("%s: %+v", kind, c)
+			}
+			if onJobs && want && !slices.Contains(c.HiddenWithout, "list mpijobs.kubeflow.org") {
+				t.Errorf("the other kinds are not named: %+v", c)
+			}
 		}
 	}
 }

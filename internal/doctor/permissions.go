@@ -11,32 +11,32 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/permissions"
 )
 
-// right is one question to the API server.
-type right struct {
+// question asks the API server for one permission.
+type question struct {
 	verb, group, resource string
 	cluster               bool
 }
 
 // text is the question as kubectl auth can-i takes it.
-func (r right) text() string {
-	name, sub, ok := strings.Cut(r.resource, "/")
-	if r.group != "" {
-		name += "." + r.group
+func (q question) text() string {
+	name, sub, ok := strings.Cut(q.resource, "/")
+	if q.group != "" {
+		name += "." + q.group
 	}
 	if ok {
 		name += "/" + sub
 	}
-	if r.cluster {
-		return r.verb + " " + name + " (all namespaces)"
+	if q.cluster {
+		return q.verb + " " + name + " (all namespaces)"
 	}
-	return r.verb + " " + name
+	return q.verb + " " + name
 }
 
-// asked returns the questions behind a list of rights.
-func asked(list []permissions.Permission) (out []right) {
+// questions returns the questions behind permissions.
+func questions(list []permissions.Permission) (out []question) {
 	for _, r := range list {
 		for _, verb := range r.Verbs {
-			out = append(out, right{verb, r.Group, r.Resource, r.Cluster})
+			out = append(out, question{verb, r.Group, r.Resource, r.Cluster})
 		}
 	}
 	return out
@@ -56,7 +56,7 @@ func examinePermissions(ctx context.Context, s Subject, f *findings) {
 		f.add(nil, failed(Permissions, err))
 		return
 	}
-	commands := CommandRightsOf(answers.allowed)
+	commands := CommandPermissionsOf(func(q question) bool { return answers.granted[q] })
 	d := Diagnosis{Code: Permissions, Status: OK, Of: len(commands)}
 	for _, c := range commands {
 		if !c.Allowed {
@@ -72,22 +72,20 @@ func examinePermissions(ctx context.Context, s Subject, f *findings) {
 // answers are the permissions that the server has granted.
 type answers struct {
 	mu      sync.Mutex
-	granted map[right]bool
+	granted map[question]bool
 	err     error
 }
 
-func (a *answers) allowed(r right) bool { return a.granted[r] }
-
 // review asks all questions side by side; the client limits how many are under way.
 func review(ctx context.Context, s Subject, namespace string) (*answers, error) {
-	a := &answers{granted: map[right]bool{}}
-	var questions []right
+	a := &answers{granted: map[question]bool{}}
+	var all []question
 	for _, c := range permissions.Commands() {
-		questions = append(questions, asked(slices.Concat(c.Needs, c.Optional))...)
+		all = append(all, questions(slices.Concat(c.Needs, c.Optional))...)
 	}
 	var wg crash.Group
-	seen := map[right]bool{}
-	for _, q := range questions {
+	seen := map[question]bool{}
+	for _, q := range all {
 		if seen[q] {
 			continue
 		}
@@ -111,23 +109,41 @@ func review(ctx context.Context, s Subject, namespace string) (*answers, error) 
 	return a, a.err
 }
 
-// CommandRightsOf returns what each command may do, given which questions are granted.
-func CommandRightsOf(allowed func(right) bool) []CommandRights {
-	out := []CommandRights{}
+// CommandPermissionsOf returns which commands the granted questions allow. Job kinds are alternatives: a command
+// works with those kinds whose verbs are all granted, and needs one of them.
+func CommandPermissionsOf(granted func(question) bool) []CommandPermissions {
+	out := []CommandPermissions{}
 	for _, c := range permissions.Commands() {
-		r := CommandRights{Command: c.Name, MissingPermissions: []string{}, HiddenWithout: []string{}}
-		for _, q := range asked(c.Needs) {
-			if !allowed(q) {
-				r.MissingPermissions = append(r.MissingPermissions, q.text())
+		p := CommandPermissions{Command: c.Name, MissingPermissions: []string{}, HiddenWithout: refused(c.Optional, granted)}
+		var kinds []permissions.Permission
+		one := false
+		for _, need := range c.Needs {
+			missing := refused([]permissions.Permission{need}, granted)
+			if !need.OfJobKind() {
+				p.MissingPermissions = append(p.MissingPermissions, missing...)
+				continue
 			}
+			kinds = append(kinds, need)
+			one = one || len(missing) == 0
 		}
-		for _, q := range asked(c.Optional) {
-			if !allowed(q) {
-				r.HiddenWithout = append(r.HiddenWithout, q.text())
-			}
+		if one {
+			p.HiddenWithout = append(refused(kinds, granted), p.HiddenWithout...)
+		} else {
+			p.MissingPermissions = append(refused(kinds, granted), p.MissingPermissions...)
 		}
-		r.Allowed = len(r.MissingPermissions) == 0
-		out = append(out, r)
+		p.Allowed = len(p.MissingPermissions) == 0
+		out = append(out, p)
+	}
+	return out
+}
+
+// refused returns the questions behind permissions that are not granted, as text.
+func refused(list []permissions.Permission, granted func(question) bool) []string {
+	out := []string{}
+	for _, q := range questions(list) {
+		if !granted(q) {
+			out = append(out, q.text())
+		}
 	}
 	return out
 }

@@ -20,8 +20,13 @@ type Permission struct {
 	Cluster bool
 }
 
-// Command is a command and the permissions that it uses. Without an optional permission the command works and
-// reports what is hidden.
+// OfJobKind reports a permission on a job kind that every command on jobs needs, or another of them.
+func (p Permission) OfJobKind() bool {
+	return slices.ContainsFunc(kinds.Jobs(), func(k kinds.Job) bool { return !k.Beside && k.Group == p.Group && k.Plural == p.Resource })
+}
+
+// Command is a command and the permissions that it uses. Of the permissions on job kinds in Needs, those of one kind
+// are enough. Without an optional permission the command works and reports what is hidden.
 type Command struct {
 	Name            string
 	Needs, Optional []Permission

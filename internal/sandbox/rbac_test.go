@@ -14,7 +14,7 @@ import (
 
 const rbacPath = "/apis/rbac.authorization.k8s.io/v1/"
 
-// Users who are impersonated have the rights of their roles; the sandbox's owner has all.
+// Users who are impersonated have the permissions of their roles; the sandbox's owner has all.
 func TestRoles(t *testing.T) {
 	b := newBench(t, "john-smith")
 	b.must(201, "POST", rbacPath+"namespaces/"+smithNS+"/roles", `{"metadata":{"name":"reader"},"rules":[{"apiGroups":[""],"resources":["pods","pods/log"],"verbs":["get","list"]},
@@ -59,7 +59,7 @@ func TestRoles(t *testing.T) {
 			}
 		}
 	}
-	// The group's rights: from the Role and from the ClusterRole view.
+	// The group's permissions: from the Role and from the ClusterRole view.
 	group := []string{"Impersonate-User: bob", "Impersonate-Group: readers"}
 	b.must(200, "GET", kinds.Workload.Path(johnNS, ""), "", group...)
 	b.must(200, "GET", pods, "", group...)
@@ -107,7 +107,7 @@ func TestAccessReviews(t *testing.T) {
 	}
 }
 
-// A service account's token has the account's rights. It ends with the account and after
+// A service account's token has the account's permissions. It ends with the account and after
 // its time.
 func TestTokens(t *testing.T) {
 	b := newBench(t, "john-smith")

@@ -18,7 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
-// managed is a cluster with the names of task governance, seen with the rights of
+// managed is a cluster with the names of task governance, seen with the permissions of
 // its team chart: of the team ml the own namespace without its local queues, and
 // the own ClusterQueue and namespace by name. Its queue is known by its usual name
 // alone: no job was ever admitted.

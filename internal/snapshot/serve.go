@@ -195,7 +195,7 @@ func namespaced(resource string) bool {
 }
 
 // refusal is the answer to a request for what is missing: as the cluster would
-// have refused what there was no right to, or failed where it did.
+// have refused what there was no permission for, or failed where it did.
 func (m Missing) refusal() *metav1.Status {
 	switch m.Reason {
 	case NotInFile, NotCaptured:

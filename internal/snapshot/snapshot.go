@@ -56,7 +56,7 @@ type Info struct {
 
 // The reasons of a Missing.
 const (
-	Forbidden   = "Forbidden"   // whoever took the snapshot had no right
+	Forbidden   = "Forbidden"   // whoever took the snapshot had no permission
 	NotServed   = "NotServed"   // the cluster has no such kind
 	Failed      = "Failed"      // the cluster did not answer
 	NotInFile   = "NotInFile"   // a file of plain objects has none of the kind

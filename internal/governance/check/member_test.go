@@ -16,7 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/golden"
 )
 
-// member is a checker with the rights of a member of one team: the own namespace,
+// member is a checker with the permissions of a member of one team: the own namespace,
 // the own ClusterQueue by name, flavors, priority classes, and nothing else.
 func member(t testing.TB, s *fixture.Server, team string, more ...string) *check.Checker {
 	t.Helper()
@@ -155,17 +155,17 @@ func TestMemberNeverWrong(t *testing.T) {
 			s.Add(json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Cohort","metadata":{"name":"all"},"spec":{"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[{"name":"a100","resources":[{"name":"nvidia.com/gpu","nominalQuota":"3"}]}]}]}}`))
 		}
 		s.Add(fixture.Work("t", "none", 0, 0, time.Hour, true), fixture.Class("mid", 15))
-		var rights []string
+		var permissions []string
 		if r.IntN(2) == 0 {
-			rights = append(rights, "configmaps")
+			permissions = append(permissions, "configmaps")
 		}
 		switch r.IntN(3) {
 		case 0:
-			rights = append(rights, "clusterqueues", "cohorts") // only others' workloads are unseen
+			permissions = append(permissions, "clusterqueues", "cohorts") // only others' workloads are unseen
 		case 1:
-			rights = append(rights, "cohorts")
+			permissions = append(permissions, "cohorts")
 		}
-		low, admin := member(t, s, "t", rights...), checker(t, s)
+		low, admin := member(t, s, "t", permissions...), checker(t, s)
 		if over > 0 {
 			continue // quota was lowered below use: see End
 		}

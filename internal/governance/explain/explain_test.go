@@ -211,9 +211,9 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// TestRights: no suggestion needs a permission that the user lacks; the missing
+// TestPermissions: no suggestion needs a permission that the user lacks; the missing
 // permission is named instead. Each is checked at most once.
-func TestRights(t *testing.T) {
+func TestPermissions(t *testing.T) {
 	s := cluster(fixture.Work("t", "sweep", 8, 10, 3*time.Hour, true))
 	work := text(fixture.Work("t", "llama", 8, 10, time.Hour, false))
 	s.Add(json.RawMessage(work))

@@ -287,7 +287,7 @@ func (f *follower) synced(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.live {
-		return nil // a stream that took the place of one that lost its right
+		return nil // a stream that took the place of one that lost its permission
 	}
 	if f.waiting--; f.waiting != 0 {
 		return nil

@@ -58,9 +58,9 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowWithoutRights: follow keeps what the user has permission for, and reports
+// TestFollowWithoutPermission: follow keeps what the user has permission for, and reports
 // the rest once; with nothing left it fails.
-func TestFollowWithoutRights(t *testing.T) {
+func TestFollowWithoutPermission(t *testing.T) {
 	box, err := sandbox.Create(context.Background(), filepath.Join(t.TempDir(), "box.json"), "lend-three", sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)

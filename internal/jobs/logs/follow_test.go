@@ -256,11 +256,11 @@ func TestRefusals(t *testing.T) {
 		"container":           {nil, func(q *Query) { q.Container = "pytorh" }, errs.NotFound, `container "pytorh" not found`},
 		"container, followed": {nil, func(q *Query) { q.Container, q.Follow = "pytorh", true }, errs.NotFound, `container "pytorh" not found`},
 		"no previous run":     {nil, func(q *Query) { q.Previous = true }, errs.NotFound, "no previous run"},
-		"no right": {func(f *fake) {
+		"no permission": {func(f *fake) {
 			f.pod("p0", 0, running(), 0)
 			f.refuse["train-worker-0"] = refusal{403, "Forbidden", `pods "train-worker-0" is forbidden: User "ada" cannot get resource "pods/log" in API group "" in the namespace "team-a"`}
 		}, func(*Query) {}, errs.Denied, "in namespace team-a: permission denied"},
-		"no right, followed": {func(f *fake) {
+		"no permission, followed": {func(f *fake) {
 			f.pod("p0", 0, running(), 0)
 			f.refuse["train-worker-0"] = refusal{403, "Forbidden", `pods "train-worker-0" is forbidden: User "ada" cannot get resource "pods/log" in API group "" in the namespace "team-a"`}
 		}, func(q *Query) { q.Follow = true }, errs.Denied, "in namespace team-a: permission denied"},

@@ -90,7 +90,7 @@ func existing(ctx context.Context, api API, req Request, o Object, found map[str
 	would := map[string]any{}
 	err := api.Change(ctx, o.Resource, namespaceOf(o, req), o.Name(), kube.MergePatch, body, kube.ChangeOptions{DryRun: true}, &would)
 	if kube.IsForbidden(err) {
-		// Without the right to try the change, the fields that are given decide.
+		// Without permission to try the change, the fields that are given decide.
 		would = overlay(found, body)
 	} else if err != nil {
 		return nil, "", &Error{Code: NotChangeable, Object: o, Err: err}

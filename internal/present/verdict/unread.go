@@ -67,7 +67,7 @@ func missingRows(v *check.Verdict) (rows [][2]string) {
 
 // settledBy is what has to be read to decide.
 func settledBy(v *check.Verdict) string {
-	var rights, inFile, failed []string
+	var hidden, inFile, failed []string
 	for _, full := range v.Quota.Unseen.SettledBy {
 		name, _, _ := strings.Cut(full, ".")
 		switch reasonOf(v, full) {
@@ -76,12 +76,12 @@ func settledBy(v *check.Verdict) string {
 		case state.Failed:
 			failed = append(failed, name)
 		default:
-			rights = append(rights, name)
+			hidden = append(hidden, name)
 		}
 	}
 	var out []string
-	if len(rights) > 0 {
-		out = append(out, "you need permission to list "+strings.Join(rights, " and ")+" in the whole cluster")
+	if len(hidden) > 0 {
+		out = append(out, "you need permission to list "+strings.Join(hidden, " and ")+" in the whole cluster")
 	}
 	if len(inFile) > 0 {
 		out = append(out, "you need a file with all "+strings.Join(inFile, " and "))
