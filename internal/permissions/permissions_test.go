@@ -20,7 +20,8 @@ const head = "# Permissions of each command\n\n" +
 	"```\n\n" +
 	"Without an optional permission the command works and reports what is hidden. \"cluster\" marks permissions in all\n" +
 	"namespaces, or on objects without a namespace; the others are for the namespace of the team. \"jobs\" stands for all job\n" +
-	"kinds. A test compares the table with the requests of every command.\n\n" +
+	"kinds; a command works with those that you have permission for. A test compares the table with the\n" +
+	"requests of every command.\n\n" +
 	"| command | required | optional |\n|---|---|---|\n"
 
 // TestTable: docs/permissions.md is the table.
@@ -49,7 +50,8 @@ func TestTable(t *testing.T) {
 const headAWS = "\n## AWS\n\n" +
 	"The table lists the IAM actions of commands for clusters. Without an optional action the command works and reports what\n" +
 	"is unknown. `get-token` needs none: it signs the token on your machine. With `--role-arn`, a command also needs\n" +
-	"`sts:AssumeRole` on the role. A test compares the table with the requests of every command.\n\n" +
+	"`sts:AssumeRole` on the role. A test compares the table with the\n" +
+	"requests of every command.\n\n" +
 	"| command | required | optional |\n|---|---|---|\n"
 
 // actions writes IAM actions.

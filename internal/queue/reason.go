@@ -40,7 +40,7 @@ const (
 	LocalQueueMissing   Detail = "LocalQueueMissing"   // of Misconfigured: Object, a LocalQueue, does not exist
 	ClusterQueueMissing Detail = "ClusterQueueMissing" // of Misconfigured: Object, a ClusterQueue, does not exist
 	ClusterQueueInvalid Detail = "ClusterQueueInvalid" // of Misconfigured: Faults say what is wrong
-	ReportedByKueue     Detail = "ReportedByKueue"     // of WaitingForQuota: the amount is Kueue's and may be old
+	ReportedByKueue     Detail = "ReportedByKueue"     // of WaitingForQuota and ExceedsMaxQuota: Kueue said so, and it may be old
 )
 
 // Reason says why a workload waits. Package present/queuetext words it.
@@ -89,7 +89,7 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 	case q == nil && b.r.Complete:
 		return is(Misconfigured, ClusterQueueMissing, it.ClusterQueue)
 	case q == nil:
-		return b.told(r)
+		return b.told(r, it.Size)
 	case len(b.faults[q.Name]) > 0:
 		r.Faults = b.faults[q.Name]
 		return is(Misconfigured, ClusterQueueInvalid, q.Name)
@@ -115,7 +115,7 @@ func (b *builder) reason(w *state.Workload, it *Item, ahead string) Reason {
 		}
 		return is(code, "", "")
 	}
-	if told := b.told(r); told.Code == WaitingForQuota && !b.r.Complete {
+	if told := b.told(r, it.Size); told.Detail == ReportedByKueue && !b.r.Complete {
 		return told // the use of other teams cannot be read
 	}
 	switch {
@@ -144,28 +144,29 @@ func Decide(it *Item, q *state.ClusterQueue) {
 	}
 }
 
-// told is the reason that Kueue's message gives. It may be old: the time of the condition
-// is not that of its message.
-func (b *builder) told(r Reason) Reason {
-	resource, missing := reported(r.Message)
-	if resource == "" {
+// told is the reason that Kueue's message gives, the same that explain-job gives. It may be old: the time of the
+// condition is not that of its message.
+func (b *builder) told(r Reason, size state.Amounts) Reason {
+	all, never := quota.Deciding(r.Message)
+	if len(all) == 0 {
 		r.Code = Other
 		return r
 	}
-	r.Code, r.Detail, r.Resource = WaitingForQuota, ReportedByKueue, resource
-	r.Missing, _ = state.Amount(resource, missing)
-	return r
-}
-
-// reported is what Kueue's message says is missing: of accelerators, else of the first
-// resource.
-func reported(message string) (resource, missing string) {
-	for _, s := range words.Shortages(message) {
-		if s.Missing != "" && (resource == "" || kinds.Accelerator(s.Resource) && !kinds.Accelerator(resource)) {
-			resource, missing = s.Resource, s.Missing
+	r.Code, r.Detail, r.Resource = WaitingForQuota, ReportedByKueue, all[0].Resource
+	if never {
+		r.Code = ExceedsMaxQuota
+	}
+	for i, s := range all {
+		missing, _ := state.Amount(s.Resource, s.Missing)
+		if never { // Kueue may count less than the whole job against the limit
+			most, _ := state.Amount(s.Resource, s.Most)
+			missing = max(0, size[s.Resource]-most)
+		}
+		if i == 0 || missing < r.Missing {
+			r.Missing = missing
 		}
 	}
-	return resource, missing
+	return r
 }
 
 func stopped(policy string) bool { return policy != "" && policy != "None" }

@@ -1,5 +1,41 @@
 package quota
 
+import (
+	"slices"
+
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
+)
+
+// Deciding returns the shortages that decide, of those that a message of Kueue names: all of one resource, of
+// accelerators where those are short. A flavor that can never hold the request counts only if all of them cannot;
+// never reports that.
+func Deciding(message string) (out []words.Shortage, never bool) {
+	all := words.Shortages(message)
+	hopeless := map[string]bool{}
+	for _, s := range all {
+		if s.Most != "" {
+			hopeless[s.Flavor] = true
+		}
+	}
+	never = len(all) > 0 && !slices.ContainsFunc(all, func(s words.Shortage) bool { return !hopeless[s.Flavor] })
+	all = slices.DeleteFunc(all, func(s words.Shortage) bool {
+		if never {
+			return s.Most == ""
+		}
+		return hopeless[s.Flavor]
+	})
+	for _, s := range all {
+		if len(out) > 0 && kinds.ResourceRank(s.Resource) < kinds.ResourceRank(out[0].Resource) {
+			out = nil
+		}
+		if len(out) == 0 || s.Resource == out[0].Resource {
+			out = append(out, s)
+		}
+	}
+	return out, never
+}
+
 // Shortage is what a request for a resource lacks in the flavor that lacks least, 0
 // for nothing. Missing is not available now without preemption; Beyond exceeds what
 // the queue can ever hold.

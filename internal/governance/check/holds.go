@@ -8,7 +8,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
 
@@ -36,7 +35,7 @@ func (c *Checker) holds(wl *kueue.Workload, v *Verdict) {
 		return w != nil && (w.Code == admission.UncountedUnknown || w.Code == admission.UncountedInvalid) && w.Name == v.Job.ClusterQueue
 	})
 	slices.SortStableFunc(v.Quota.Holds, func(a, b Amount) int {
-		if d := remedy.Rank(a.Resource) - remedy.Rank(b.Resource); d != 0 {
+		if d := kinds.ResourceRank(a.Resource) - kinds.ResourceRank(b.Resource); d != 0 {
 			return d
 		}
 		return strings.Compare(a.Flavor, b.Flavor)

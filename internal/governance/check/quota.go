@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -124,7 +125,7 @@ func (c *Checker) podSets(wl *kueue.Workload, d *admission.Decision, v *Verdict)
 			}
 		}
 		slices.SortFunc(out.Requests, func(a, b Amount) int {
-			return cmp.Or(cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)), cmp.Compare(a.Resource, b.Resource))
+			return cmp.Or(cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource)), cmp.Compare(a.Resource, b.Resource))
 		})
 		v.Job.PodSets = append(v.Job.PodSets, out)
 	}
@@ -193,7 +194,7 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)) })
+	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource)) })
 	return out
 }
 
@@ -255,7 +256,7 @@ func (c *Checker) borrowed(v *Verdict, d *admission.Decision) {
 		q.Borrowed = append(q.Borrowed, out)
 	}
 	slices.SortStableFunc(q.Borrowed, func(a, b Borrowed) int {
-		return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource))
+		return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource))
 	})
 	if len(q.Borrowed) == 0 {
 		return
@@ -283,6 +284,6 @@ func (c *Checker) preemption(p admission.Preemption) Preemption {
 	for _, r := range p.Releases {
 		out.Holds = append(out.Holds, Amount{r.Flavor, r.Resource, quota.BaseOf(r.Resource, r.Value)})
 	}
-	slices.SortStableFunc(out.Holds, func(a, b Amount) int { return cmp.Compare(remedy.Rank(a.Resource), remedy.Rank(b.Resource)) })
+	slices.SortStableFunc(out.Holds, func(a, b Amount) int { return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource)) })
 	return out
 }

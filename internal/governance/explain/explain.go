@@ -247,7 +247,7 @@ func Explain(ctx context.Context, c *check.Checker, q Question, now time.Time) (
 				e.Holds = append(e.Holds, Held{k.Flavor, k.Resource, quota.BaseOf(k.Resource, n)})
 			}
 		}
-		slices.SortFunc(e.Holds, func(a, b Held) int { return remedy.Rank(a.Resource) - remedy.Rank(b.Resource) })
+		slices.SortFunc(e.Holds, func(a, b Held) int { return kinds.ResourceRank(a.Resource) - kinds.ResourceRank(b.Resource) })
 	}
 	if pending(s.State) && c != nil && (wl == nil || !inputs.Reserves(wl)) {
 		if err := e.judge(ctx, c, q, wl); err != nil {

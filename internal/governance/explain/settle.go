@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -65,7 +66,7 @@ func (e *Explanation) settle(ctx context.Context, q Question, wl *kueue.Workload
 		set(ByVerdict, kueue.WorkloadQuotaReservedReasonWaitingForPreemptedWorkloads, "")
 	case v.Verdict == check.Unknown && v.Reason == check.NotReadable && e.Kueue != nil && len(words.Shortages(e.Kueue.Message)) > 0:
 		reason := kueue.WorkloadQuotaReservedReasonWaitingForQuota
-		if words.Shortages(e.Kueue.Message)[0].Most != "" {
+		if _, never := quota.Deciding(e.Kueue.Message); never {
 			reason = kueue.WorkloadQuotaReservedReasonExceedsMaxQuota
 		}
 		set(ByKueue, reason, "")

@@ -10,6 +10,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 )
 
@@ -126,25 +127,7 @@ func device(w *kueue.Workload) string {
 
 // better prefers accelerators to network interfaces, those to cpu, and cpu to the rest.
 func better(name, than string) bool {
-	return than == "" || cmp.Or(cmp.Compare(Rank(name), Rank(than)), cmp.Compare(name, than)) < 0
-}
-
-// Rank orders resources as people look at them: accelerators, other devices,
-// cpu, memory, the rest.
-func Rank(resource string) int {
-	switch resource {
-	case "nvidia.com/gpu", "aws.amazon.com/neurondevice", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore":
-		return 0
-	case "cpu":
-		return 3
-	case "memory":
-		return 4
-	case "vpc.amazonaws.com/efa":
-		return 2
-	case "ephemeral-storage", "pods":
-		return 5
-	}
-	return 1
+	return than == "" || cmp.Or(cmp.Compare(kinds.ResourceRank(name), kinds.ResourceRank(than)), cmp.Compare(name, than)) < 0
 }
 
 // fewerNodes searches for the largest number of nodes that runs now; for a job that can

@@ -3,11 +3,10 @@ package jobtext
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -65,22 +64,16 @@ func Wait(reason, message string, wide bool) string {
 	return words.Clip(message, 150)
 }
 
-// Shortages are the shortages that a message of Kueue names, in words: of accelerators
-// where those are short, else the first one.
+// Shortages are the shortages that decide in a message of Kueue, in words.
 func Shortages(message string) string {
-	all := words.Shortages(message)
-	slices.SortStableFunc(all, func(a, b words.Shortage) int { return remedy.Rank(a.Resource) - remedy.Rank(b.Resource) })
+	all, never := quota.Deciding(message)
 	var parts []string
 	for _, s := range all {
-		if s.Resource != all[0].Resource {
-			break
-		}
-		switch {
-		case s.Most != "":
+		if never {
 			parts = append(parts, fmt.Sprintf("more %s than the %s that %s can ever have", s.Resource, s.Most, s.Flavor))
-		default:
-			parts = append(parts, fmt.Sprintf("%s more %s needed in %s", s.Missing, s.Resource, s.Flavor))
+			continue
 		}
+		parts = append(parts, fmt.Sprintf("%s more %s needed in %s", s.Missing, s.Resource, s.Flavor))
 	}
 	return strings.Join(parts, " or ")
 }

@@ -262,16 +262,8 @@ func Effects(c *plan.Consequences) []string {
 
 // never is why a job can never run: the accelerator that it requests too much of, else Kueue's own words.
 func never(s *simulate.JobState) string {
-	all := words.Shortages(s.Message)
-	for _, x := range all {
-		if x.Most != "" && kinds.Accelerator(x.Resource) {
-			return "its quota can be at most " + x.Most + " " + x.Resource + " of " + x.Flavor
-		}
-	}
-	for _, x := range all {
-		if x.Most != "" {
-			return "its quota can be at most " + x.Most + " " + x.Resource + " of " + x.Flavor
-		}
+	if all, never := quota.Deciding(s.Message); never {
+		return "its quota can be at most " + all[0].Most + " " + all[0].Resource + " of " + all[0].Flavor
 	}
 	return words.OneLine(words.WithoutPodSet(s.Message))
 }

@@ -29,6 +29,9 @@ func Reason(r *queue.Reason) string {
 	case queue.ClusterQueueInvalid:
 		return "its queue is invalid: " + quotatext.Faults(r.Faults[:1])
 	case queue.ReportedByKueue:
+		if r.Code == queue.ExceedsMaxQuota {
+			return missing(r) + " " + words.Short(r.Resource) + " above the team's limit, Kueue reported"
+		}
 		return missing(r) + " more " + words.Short(r.Resource) + " needed, Kueue reported"
 	}
 	switch r.Code {

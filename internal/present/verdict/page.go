@@ -11,7 +11,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/estimate"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/suggest"
@@ -141,7 +141,7 @@ func needs(ps *check.PodSet) string {
 	var parts []string
 	flavor := ""
 	for _, r := range ps.Requests {
-		if r.Amount == 0 || len(parts) > 0 && remedy.Rank(r.Resource) > 2 && remedy.Rank(ps.Requests[0].Resource) < 3 {
+		if r.Amount == 0 || len(parts) > 0 && kinds.ResourceRank(r.Resource) > 2 && kinds.ResourceRank(ps.Requests[0].Resource) < 3 {
 			continue // cores and memory come with the accelerators
 		}
 		parts = append(parts, words.Amount(r.Resource, r.Amount))

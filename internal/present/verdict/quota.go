@@ -7,7 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -162,7 +162,7 @@ func borrowRows(p *textpage.Page, q *check.Quota) {
 			break
 		}
 		text := words.Amount(b.Resource, b.Amount) + lenders(b)
-		if i == 0 && len(with) > 0 && remedy.Rank(b.Resource) > 2 {
+		if i == 0 && len(with) > 0 && kinds.ResourceRank(b.Resource) > 2 {
 			text += ", and " + strings.Join(with, ", ")
 		}
 		p.Row("borrows", text)

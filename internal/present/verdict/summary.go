@@ -9,7 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/lint"
-	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
@@ -230,7 +230,7 @@ func shortLines(v *check.Verdict) (out []check.Line) {
 		if l.Short == 0 {
 			continue
 		}
-		if len(out) > 0 && remedy.Rank(v.Quota.Resources[0].Resource) == 0 {
+		if len(out) > 0 && kinds.ResourceRank(v.Quota.Resources[0].Resource) == 0 {
 			break
 		}
 		out = append(out, l)
