@@ -165,13 +165,16 @@ func typeName(tag string) string {
 }
 
 // Set writes a setting to the configuration file that env chooses. The rest of the file stays, including
-// comments. It returns the path of the file.
+// comments. It returns the path of the file. An empty value is invalid: see Unset.
 func Set(env func(string) string, key, value string) (path string, err error) {
 	s, err := settingNamed(key)
 	if err != nil {
 		return "", err
 	}
 	given := value
+	if value == "" { // unset, not set to nothing
+		return "", s.invalid(key, given, nil)
+	}
 	if value, err = s.normal(given); err != nil {
 		return "", s.invalid(key, given, err)
 	}

@@ -45,6 +45,19 @@ func valueOf(w *world, key string) (Value, error) {
 	return v, nil
 }
 
+// TestSetRejectsNothing: an empty value is not a setting, whatever it would be of.
+func TestSetRejectsNothing(t *testing.T) {
+	w := newWorld(t)
+	for _, key := range Keys() {
+		if _, err := Set(w.env, key, ""); errs.ExitOf(err) != errs.Usage || !strings.Contains(err.Error(), "invalid "+key+` "": must be`) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if _, err := os.Stat(w.path()); !os.IsNotExist(err) {
+		t.Error("the file was written")
+	}
+}
+
 func TestSetMakesTheFile(t *testing.T) {
 	w := newWorld(t)
 	if path, err := Unset(w.env, "output"); err != nil || path != w.path() {

@@ -54,7 +54,7 @@ func TestBarsFit(t *testing.T) {
 	}{
 		{80, "TEAM        NOMINAL  LIMIT  PENDING\n研究チーム       16     32        0  ███████████░░░░··\nml               24     36       32  ██████████████████████████▒▒▒▒\n"},
 		{42, "TEAM        NOMINAL  PENDING\n研究チーム       16        0  ████░░·\nml               24       32  ██████████▒▒\na note\nhidden columns: LIMIT (see -o wide)\n"},
-		{30, "TEAM        NOMINAL\n研究チーム       16  ███░·\nml               24  ████████▒\na note\nhidden columns: LIMIT, PENDING (see -o wide)\n"},
+		{30, "TEAM        NOMINAL\n研究チーム       16  ███░·\nml               24  ████████▒\na note\nhidden columns: LIMIT, PENDING\n(see -o wide)\n"},
 	} {
 		s, b := Test()
 		s.OutTTY, s.Width = true, c.width

@@ -30,7 +30,7 @@ func NewLiveTable(s *IO, wide bool, key int) *LiveTable {
 
 // Update shows the table as it is now. An error is one of writing to Out.
 func (l *LiveTable) Update(t Table) error {
-	sheet := t.lay(l.wide)
+	sheet := t.sheet(l.wide)
 	l.name(t.Keys, sheet)
 	changed := l.compare(sheet)
 	var b bytes.Buffer
@@ -163,6 +163,10 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool, notes []str
 		shown.crop(l.io.Width)
 		notes = slices.Concat(notes, shown.leftOut())
 	}
+	notes = Sentences(notes, l.io.Width)
+	if most := max(l.io.Height-4, 0); l.io.Height > 0 && len(notes) > most {
+		notes = notes[:most]
+	}
 	more := 0
 	// The header, the line about more rows and the cursor's line need room too.
 	if room := max(l.io.Height-3-len(notes), 1); l.io.Height > 0 && len(shown.rows) > room {
@@ -188,7 +192,7 @@ func (l *LiveTable) redraw(b *bytes.Buffer, s sheet, changed []bool, notes []str
 		l.lines++
 	}
 	for _, n := range notes {
-		fmt.Fprintf(b, "\x1b[2K%s\n", Safe(n))
+		fmt.Fprintf(b, "\x1b[2K%s\n", n)
 		l.lines++
 	}
 	b.WriteString("\x1b[J")

@@ -91,7 +91,7 @@ func TestLiveTableIsCut(t *testing.T) {
 		}
 		want := 3
 		if length > 17 {
-			want = 4 // the numbers are left out, and a line names them
+			want = 5 // the numbers are left out, and two lines name them
 		}
 		if lines := strings.Count(screen.String(), "\n"); lines != want {
 			t.Errorf("%d: %d lines:\n%s", length, lines, screen)
@@ -251,7 +251,7 @@ func TestLiveTableShowsNoPartOfANumber(t *testing.T) {
 	if err := NewLiveTable(s, false, 1).Update(table); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := screen.String(), "CLUSTER         NODES\na-long-name-of      7\nhidden columns: FREE (s)\n"; !strings.HasPrefix(got, want) {
+	if got, want := screen.String(), "CLUSTER         NODES\na-long-name-of      7\nhidden columns: FREE\n(see -o wide)\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

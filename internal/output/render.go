@@ -19,7 +19,7 @@ const longList = 50
 // render returns a table as text. Only a terminal's table is made to fit; a wide
 // one gives up its bars alone: whoever asks for more columns wants to read them.
 func (t Table) render(s *IO, wide bool) ([]byte, error) {
-	sheet := t.lay(wide)
+	sheet := t.sheet(wide)
 	width := 0
 	if s.OutTTY {
 		width = s.Width
@@ -35,8 +35,8 @@ func (t Table) render(s *IO, wide bool) ([]byte, error) {
 	if t.NoHeader {
 		_, _ = b.ReadBytes('\n')
 	}
-	for _, n := range slices.Concat(t.Notes, sheet.leftOut()) {
-		b.WriteString(SafeLines(n) + "\n")
+	for _, n := range Sentences(slices.Concat(t.Notes, sheet.leftOut()), width) {
+		b.WriteString(n + "\n")
 	}
 	return b.Bytes(), err
 }

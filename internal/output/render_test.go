@@ -39,7 +39,7 @@ func TestShortAndLongWritersAgree(t *testing.T) {
 			table.Rows = append(table.Rows, row)
 		}
 		for _, color := range []bool{false, true} {
-			sheet := table.lay(true)
+			sheet := table.sheet(true)
 			if !sheet.fitsTablewriter() {
 				continue
 			}
@@ -66,7 +66,7 @@ func BenchmarkRender(b *testing.B) {
 			b.Run(fmt.Sprintf("tablewriter/rows=%d/color=%v", rows, color), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					s := table.lay(true)
+					s := table.sheet(true)
 					if err := s.writeShort(new(bytes.Buffer), color); err != nil {
 						b.Fatal(err)
 					}
@@ -75,7 +75,7 @@ func BenchmarkRender(b *testing.B) {
 			b.Run(fmt.Sprintf("own/rows=%d/color=%v", rows, color), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					s := table.lay(true)
+					s := table.sheet(true)
 					s.writeLong(new(bytes.Buffer), color)
 				}
 			})

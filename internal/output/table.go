@@ -52,7 +52,7 @@ type Table struct {
 	Keys []string
 	// Empty is the notice, on stderr, when there are no rows ("no jobs in team-a").
 	Empty string
-	// Notes are printed below the rows, as they are.
+	// Notes are printed below the rows; a terminal's break at blanks.
 	Notes []string
 	// NoHeader leaves out the titles of the columns.
 	NoHeader bool
@@ -79,8 +79,8 @@ type sheet struct {
 	left    []string // titles of the columns that gave way
 }
 
-// lay chooses the columns and makes every text safe to print.
-func (t Table) lay(wide bool) sheet {
+// sheet chooses the columns and makes every text safe to print.
+func (t Table) sheet(wide bool) sheet {
 	var s sheet
 	var shown []int
 	for i, c := range t.Columns {

@@ -16,7 +16,7 @@ func (s *sheet) wrap() {
 			if !c.Wrap || displaywidth.String(row[j].Text) <= s.widths[j] {
 				continue
 			}
-			for i, line := range wrapText(row[j].Text, s.widths[j]) {
+			for i, line := range wrapText(row[j].Text, s.widths[j], splitWord) {
 				if i == len(block) {
 					block = append(block, make([]Cell, len(row)))
 				}
@@ -28,8 +28,20 @@ func (s *sheet) wrap() {
 	s.rows = rows
 }
 
+// Sentences returns texts as lines of at most width columns that are safe to print; 0 means no limit. They are broken at
+// blanks only: a longer word, such as a path to copy, stays whole.
+func Sentences(texts []string, width int) []string {
+	var out []string
+	for _, text := range texts {
+		for line := range strings.SplitSeq(SafeLines(text), "\n") {
+			out = append(out, WrapText(line, width)...)
+		}
+	}
+	return out
+}
+
 // WrapText breaks a line of text at blanks into lines of at most width columns; 0 means no limit. A line that
-// fits stays unchanged. Other lines keep the indentation of the original line.
+// fits stays unchanged, and so does a word that is longer. Other lines keep the indentation of the original line.
 func WrapText(text string, width int) []string {
 	if width <= 0 || displaywidth.String(text) <= width {
 		return []string{text}
@@ -38,16 +50,15 @@ func WrapText(text string, width int) []string {
 	if len(indent) >= width/2 {
 		indent = ""
 	}
-	lines := wrapText(text, width-len(indent))
+	lines := wrapText(text, width-len(indent), nil)
 	for i := range lines {
 		lines[i] = indent + lines[i]
 	}
 	return lines
 }
 
-// wrapText breaks a text at its blanks, and a word that is too long behind one of
-// the characters that join names, else anywhere.
-func wrapText(text string, width int) []string {
+// wrapText breaks a text at its blanks, and with split also the words that are too long.
+func wrapText(text string, width int, split func(word string, width int) []string) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -58,17 +69,26 @@ func wrapText(text string, width int) []string {
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for displaywidth.String(word) > width {
-			head := displaywidth.TruncateString(word, width, "")
-			if at := strings.LastIndexAny(head, "/-_,.:="); at >= len(head)/2 {
-				head = head[:at+1]
-			}
-			if head == "" { // one character is wider than the column
-				break
-			}
-			lines, word = append(lines, head), word[len(head):]
+		if split != nil {
+			parts := split(word, width)
+			lines, word = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
 		}
 		line = word
 	}
 	return append(lines, line)
+}
+
+// splitWord breaks a word that is too long behind one of the characters that join names, else anywhere.
+func splitWord(word string, width int) (parts []string) {
+	for displaywidth.String(word) > width {
+		head := displaywidth.TruncateString(word, width, "")
+		if at := strings.LastIndexAny(head, "/-_,.:="); at >= len(head)/2 {
+			head = head[:at+1]
+		}
+		if head == "" { // one character is wider than the column
+			break
+		}
+		parts, word = append(parts, head), word[len(head):]
+	}
+	return append(parts, word)
 }

@@ -21,8 +21,40 @@ func TestWrapText(t *testing.T) {
 		{"abcdefghij", 4, []string{"abcd", "efgh", "ij"}},
 		{"学習ジョブ名前", 5, []string{"学習", "ジョ", "ブ名", "前"}},
 	} {
-		if got := wrapText(c.text, c.width); !slices.Equal(got, c.want) {
+		if got := wrapText(c.text, c.width, splitWord); !slices.Equal(got, c.want) {
 			t.Errorf("%q in %d: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+// TestSentences: sentences break at blanks, keep their indentation, and never break a word.
+func TestSentences(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"note: some values are hidden", 0, []string{"note: some values are hidden"}},
+		{"note: some values are hidden", 16, []string{"note: some", "values are", "hidden"}},
+		{"see /home/me/.config/hyperpod/templates/x.yaml", 16, []string{"see", "/home/me/.config/hyperpod/templates/x.yaml"}},
+		{"first\n  second part of it", 14, []string{"first", "  second part", "  of it"}},
+		{"an escape \x1b[2J", 80, []string{`an escape \x1b[2J`}},
+	} {
+		if got := Sentences([]string{c.text}, c.width); !slices.Equal(got, c.want) {
+			t.Errorf("%q in %d: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+// TestNotesWrap: on a terminal the notes below a table break at blanks; a pipe gets each as one line.
+func TestNotesWrap(t *testing.T) {
+	table := Table{Columns: []Column{{Title: "NAME"}}, Rows: [][]Cell{T("a")}, Notes: []string{"totals over all flavors; a pod set uses one flavor"}}
+	s, _ := Test()
+	s.Width = 30
+	for tty, want := range map[bool]string{false: "NAME\na\ntotals over all flavors; a pod set uses one flavor\n", true: "NAME\na\ntotals over all flavors; a pod\nset uses one flavor\n"} {
+		s.OutTTY = tty
+		if data, err := table.render(s, false); string(data) != want || err != nil {
+			t.Errorf("%q, want %q (%v)", data, want, err)
 		}
 	}
 }

@@ -139,7 +139,13 @@ func (f *Factory) AddGlobalFlags(fs *pflag.FlagSet) {
 // Notef prints a notice on stderr, unless --quiet.
 func (f *Factory) Notef(format string, args ...any) {
 	if !f.Global.Quiet {
-		fmt.Fprintln(f.IO.Err, output.Safe(fmt.Sprintf(format, args...)))
+		width := 0
+		if f.IO.ErrTTY {
+			width = f.IO.Width
+		}
+		for _, line := range output.WrapText(output.Safe(fmt.Sprintf(format, args...)), width) {
+			fmt.Fprintln(f.IO.Err, line)
+		}
 	}
 }
 

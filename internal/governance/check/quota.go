@@ -194,7 +194,9 @@ func (c *Checker) lines(wl *kueue.Workload, v *Verdict, d *admission.Decision) [
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource)) })
+	slices.SortStableFunc(out, func(a, b Line) int {
+		return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource))
+	})
 	return out
 }
 
@@ -284,6 +286,8 @@ func (c *Checker) preemption(p admission.Preemption) Preemption {
 	for _, r := range p.Releases {
 		out.Holds = append(out.Holds, Amount{r.Flavor, r.Resource, quota.BaseOf(r.Resource, r.Value)})
 	}
-	slices.SortStableFunc(out.Holds, func(a, b Amount) int { return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource)) })
+	slices.SortStableFunc(out.Holds, func(a, b Amount) int {
+		return cmp.Compare(kinds.ResourceRank(a.Resource), kinds.ResourceRank(b.Resource))
+	})
 	return out
 }
