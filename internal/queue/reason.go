@@ -40,7 +40,7 @@ const (
 	LocalQueueMissing   Detail = "LocalQueueMissing"   // of Misconfigured: Object, a LocalQueue, does not exist
 	ClusterQueueMissing Detail = "ClusterQueueMissing" // of Misconfigured: Object, a ClusterQueue, does not exist
 	ClusterQueueInvalid Detail = "ClusterQueueInvalid" // of Misconfigured: Faults say what is wrong
-	ReportedByKueue     Detail = "ReportedByKueue"     // of WaitingForQuota and ExceedsMaxQuota: Kueue said so, and it may be old
+	ReportedByKueue     Detail = "ReportedByKueue"     // of WaitingForQuota and ExceedsMaxQuota: from Kueue's message, which may be old
 )
 
 // Reason says why a workload waits. Package present/queuetext words it.

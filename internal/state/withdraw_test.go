@@ -18,7 +18,7 @@ import (
 type withdrawing struct {
 	*watched
 	withdrawn atomic.Bool
-	// atOnce withdraws the right with the first list.
+	// atOnce withdraws the permission with the first list.
 	atOnce bool
 }
 
@@ -57,9 +57,9 @@ func followWithdrawn(t *testing.T, f *withdrawing, tick <-chan time.Time, show f
 	})
 }
 
-// A right that is withdrawn while its list is followed: what may not be read any
+// TestFollowPermissionWithdrawn: permission is withdrawn while its list is followed: what may not be read any
 // more disappears, what may be read is followed on, and the loss is reported.
-func TestFollowRightWithdrawn(t *testing.T) {
+func TestFollowPermissionWithdrawn(t *testing.T) {
 	f := withdrawingServer(t, false)
 	tick, shown, done := make(chan time.Time), make(chan string), make(chan error, 1)
 	go func() {
@@ -95,7 +95,7 @@ func TestFollowRightWithdrawn(t *testing.T) {
 
 // A permission is withdrawn while other lists are still on their way: whatever
 // comes first, every state is complete.
-func TestFollowRightWithdrawnAtOnce(t *testing.T) {
+func TestFollowPermissionWithdrawnAtOnce(t *testing.T) {
 	for range 5 {
 		f := withdrawingServer(t, true)
 		tick := make(chan time.Time)
