@@ -161,6 +161,12 @@ func described(j state.Job, start Status) Status {
 		return at
 	}
 	at.State = State(j.Kind.Status.PhaseOf(j.Phase))
+	if while := j.Kind.Status.While; at.State == Running && while != "" {
+		c, ready := holds(j.Conditions, while)
+		if at.Since = c.LastTransitionTime; !ready {
+			at.State, at.Since = Starting, start.Since
+		}
+	}
 	return at
 }
 

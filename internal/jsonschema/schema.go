@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
@@ -123,6 +124,7 @@ var (
 	intOrString  = reflect.TypeFor[intstr.IntOrString]()
 	textTypes    = map[reflect.Type]bool{reflect.TypeFor[metav1.Time](): true, reflect.TypeFor[metav1.MicroTime](): true, reflect.TypeFor[metav1.Duration](): true}
 	fieldsType   = reflect.TypeFor[metav1.FieldsV1]()
+	objectType   = reflect.TypeFor[runtime.RawExtension]()
 )
 
 // of returns the schema of a type. Null is allowed everywhere: fields without a
@@ -135,6 +137,8 @@ func (w *writer) of(t reflect.Type) object {
 	switch {
 	case t == fieldsType || t.Kind() == reflect.Interface:
 		return object{}
+	case t == objectType: // an object of any kind
+		return orPlaceholder(object{"type": "object", "required": []any{"apiVersion", "kind"}})
 	case t == quantityType:
 		return ref("quantity")
 	case t == intOrString:

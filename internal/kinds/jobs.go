@@ -27,6 +27,18 @@ type Job struct {
 	SuspendPath []string
 	// Roles lead to the parts of a job that become pods.
 	Roles []Role
+	// RolesOf finds the roles of one object, for kinds whose objects contain others. They
+	// have no Roles.
+	RolesOf func(object map[string]any) []Role
+	// Seen is what Kueue sees of a pod template, nil where it sees all.
+	Seen func(template map[string]any) map[string]any
+	// Assign stores what Kueue adds to the pods of each pod set (metadata and spec fields of
+	// a pod), and removes it again without infos, for kinds that keep it apart from their
+	// templates. It reports whether the object changed.
+	Assign func(object map[string]any, infos []map[string]any) bool
+	// Refuse returns the field and the reason for which the operator's webhook refuses a
+	// new object, "" if it does not.
+	Refuse func(object map[string]any) (at, why string)
 	// Runtime is where the parts come from for kinds whose pods another object describes;
 	// they have no Roles.
 	Runtime *Runtime
@@ -105,6 +117,8 @@ type Status struct {
 	Word  []string
 	Words map[Phase][]string
 	Waits string
+	// While is a condition that has to be true for the word to mean Running, "" for none.
+	While string
 	// Ready leads to the number of ready pods, and Wanted to the number that there should
 	// be; Each pods stand behind one of that number (1 without it). A job runs as long as
 	// some are ready.
@@ -145,6 +159,13 @@ type Policy struct {
 	TTL, Deadline, Backoff, Clean string
 }
 
+// Order has the labels by which Kueue orders pods in a topology: a pod's number and its
+// group, and the number of groups, 0 where there is none.
+type Order struct {
+	Index, Group string
+	Groups       int32
+}
+
 // Role is one kind of pod in a job (launcher, worker, ...). In paths, "*" stands
 // for every value of a map or item of a list.
 type Role struct {
@@ -170,6 +191,12 @@ type Role struct {
 	LessOne []string
 	// PodSet is what Kueue calls the pods, "" for the role's name.
 	PodSet string
+	// Info leads, below Path, to what Kueue adds to the pods.
+	Info []string
+	// Order is how Kueue orders the pods in a topology.
+	Order Order
+	// Declared: the object states the number of pods a second time.
+	Declared bool
 }
 
 func path(s string) []string { return strings.Split(s, ".") }
@@ -177,7 +204,7 @@ func path(s string) []string { return strings.Split(s, ".") }
 // Jobs returns every job kind, in the order people should see them.
 func Jobs() []Job {
 	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TrainJob, TFJob, XGBoostJob, JAXJob, PaddleJob,
-		RayService, DeploymentKind, StatefulSetKind, LeaderWorkerSet, PodKind}
+		RayService, DeploymentKind, StatefulSetKind, LeaderWorkerSet, PodKind, AppWrapper}
 }
 
 // Installed reports an API group that an operator brings, so that a cluster may not serve
@@ -279,17 +306,29 @@ type Part struct {
 	Spares int64
 	// PodSet is what Kueue calls the part, "" for its only one.
 	PodSet string
+	// At is the path of the pod template.
+	At    []string
+	Order Order
+}
+
+// RolesIn returns the roles of an object (see Whole).
+func (j Job) RolesIn(object map[string]any) []Role {
+	if j.RolesOf != nil {
+		return j.RolesOf(object)
+	}
+	return j.Roles
 }
 
 // Parts returns the roles of a job object in a stable order (maps by key, lists
 // by position). Parts that are missing or of the wrong type are left out. The parts of a
-// kind with a runtime are those of its child, or of what the object says of it.
+// kind with a runtime are those of its child, or of what the object says of it. A template
+// that Kueue added to elsewhere is a copy.
 func (j Job) Parts(object map[string]any) []Part {
 	j, object = j.Whole(object)
 	var out []Part
-	for _, r := range j.Roles {
+	for _, r := range j.RolesIn(object) {
 		walk(object, r.Path, "", func(key string, part map[string]any) {
-			p := Part{Name: r.Name, Replicas: r.pods(part)}
+			p := Part{Name: r.Name, Replicas: r.pods(part), Order: r.Order}
 			if p.Name == "" {
 				p.Name = key
 				if s, ok := part[r.NameKey].(string); ok && r.NameKey != "" {
@@ -302,6 +341,12 @@ func (j Job) Parts(object map[string]any) []Part {
 			}
 			if t, ok := lookup(part, r.Template).(map[string]any); ok {
 				p.Template = t
+				if info, ok := lookup(part, r.Info).(map[string]any); ok && len(r.Info) > 0 {
+					p.Template = withInfo(t, info)
+				}
+				if j.RolesOf != nil {
+					p.At = slices.Concat(r.Path, r.Template)
+				}
 				out = append(out, p)
 			}
 		})

@@ -83,6 +83,13 @@ func samples() []struct {
 		{TrainJob, json.RawMessage(`{"spec":{"suspend":true},"hyperpod.child":{"spec":{"replicatedJobs":[
 			{"name":"model-initializer","replicas":1,"template":{"spec":{"parallelism":1,"completions":1,"template":{"metadata":{"name":"m"}}}}},
 			{"name":"node","replicas":1,"template":{"spec":{"parallelism":3,"completions":3,"template":{"metadata":{"name":"w"}}}}}]}}}`), []string{"model-initializer 1 m", "node 3 w"}},
+		{AppWrapper, json.RawMessage(`{"metadata":{"name":"a"},"spec":{"suspend":true,"components":[{"template":{"apiVersion":"v1","kind":"Service"}},
+			{"template":{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","spec":{"pytorchReplicaSpecs":{"Master":{"template":{"metadata":{"name":"m"}}},"Worker":{"replicas":3,"template":{"metadata":{"name":"w"}}}}}}},
+			{"template":{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","spec":{"replicatedJobs":[{"name":"r","replicas":3,"template":{"spec":{"parallelism":4,"completions":2,"template":{"metadata":{"name":"r"}}}}}]}}},
+			{"template":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}},
+			{"podSets":[{"path":"template.spec.mpiReplicaSpecs.Worker.template","replicas":2}],
+			 "template":{"apiVersion":"kubeflow.org/v2beta1","kind":"MPIJob","spec":{"mpiReplicaSpecs":{"Worker":{"replicas":2,"template":{"metadata":{"name":"x"}}}}}}}]}}`),
+			[]string{"Master 1 m", "Worker 3 w", "r 6 r", "pod 1 p", "Worker-4 2 x"}},
 		// There are no Go types for this one; the sample follows its documentation.
 		{HyperPodPyTorchJob, json.RawMessage(`{"spec":{"runPolicy":{"suspend":true},"replicaSpecs":[
 			{"name":"pods","replicas":3,"template":{"metadata":{"name":"w"}}},{"name":"one","template":{"metadata":{"name":"m"}}}]}}`), []string{"pods 3 w", "one 1 m"}},

@@ -16,9 +16,7 @@ func walk(v any, path []string, key string, f func(key string, part map[string]a
 		return
 	}
 	if path[0] != "*" {
-		if m, ok := v.(map[string]any); ok {
-			walk(m[path[0]], path[1:], key, f)
-		}
+		walk(lookup(v, path[:1]), path[1:], key, f)
 		return
 	}
 	switch c := v.(type) {
@@ -33,15 +31,65 @@ func walk(v any, path []string, key string, f func(key string, part map[string]a
 	}
 }
 
+// lookup returns what a path leads to; an item of a list has its number as key.
 func lookup(v any, path []string) any {
 	for _, p := range path {
-		m, ok := v.(map[string]any)
-		if !ok {
+		switch c := v.(type) {
+		case map[string]any:
+			v = c[p]
+		case []any:
+			i, err := strconv.Atoi(p)
+			if err != nil || i < 0 || i >= len(c) {
+				return nil
+			}
+			v = c[i]
+		default:
 			return nil
 		}
-		v = m[p]
 	}
 	return v
+}
+
+// places returns the paths that a path with "*" stands for in an object.
+func places(object any, path []string) [][]string {
+	at := slices.Index(path, "*")
+	if at < 0 {
+		return [][]string{path}
+	}
+	var keys []string
+	switch c := lookup(object, path[:at]).(type) {
+	case map[string]any:
+		keys = slices.Sorted(maps.Keys(c))
+	case []any:
+		for i := range c {
+			keys = append(keys, strconv.Itoa(i))
+		}
+	}
+	var out [][]string
+	for _, k := range keys {
+		out = append(out, places(object, slices.Concat(path[:at], []string{k}, path[at+1:]))...)
+	}
+	return out
+}
+
+// withInfo returns a copy of a pod template with what Kueue adds to its pods.
+func withInfo(template, info map[string]any) map[string]any {
+	out := copyOf(template).(map[string]any)
+	for _, key := range []string{"labels", "annotations"} {
+		if add, ok := info[key].(map[string]any); ok {
+			maps.Copy(Child(out, "metadata", key), add)
+		}
+	}
+	if add, ok := info["nodeSelector"].(map[string]any); ok {
+		maps.Copy(Child(out, "spec", "nodeSelector"), add)
+	}
+	for _, key := range []string{"tolerations", "schedulingGates"} {
+		if add, ok := info[key].([]any); ok {
+			have, _ := At(out, "spec", key).([]any)
+			Set(out, slices.Concat(have, add), "spec", key)
+		}
+	}
+	return out
 }
 
 func number(m map[string]any, path []string) (int64, bool) {

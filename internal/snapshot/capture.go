@@ -74,13 +74,23 @@ func Capture(ctx context.Context, c *kube.Client, o Options) (*Snapshot, error) 
 func captured() []kinds.Resource {
 	return slices.DeleteFunc(kinds.All(), func(r kinds.Resource) bool {
 		_, ok := allowed()[r.FullName()]
-		return !ok || managers(r) != ""
+		return !ok || managers(r) != "" && selector(r) == ""
 	})
 }
 
-// managers is the name of the one object of a kind that belongs to a snapshot:
-// Kueue's configuration and its controller, whose image tells the version. "":
-// all objects do, or none.
+// selector selects the objects of a kind that belongs to a snapshot, "" for all: services
+// without a queue are not jobs.
+func selector(r kinds.Resource) string {
+	for _, k := range kinds.Jobs() {
+		if k.FullName() == r.FullName() && k.Beside && !k.Itself {
+			return k.Selector
+		}
+	}
+	return ""
+}
+
+// managers is the name of the object of a kind that belongs to a snapshot for its own sake:
+// Kueue's configuration and its controller, whose image tells the version. "": none does.
 func managers(r kinds.Resource) string {
 	switch r.FullName() {
 	case kinds.ConfigMap.FullName():
@@ -120,13 +130,13 @@ func (l *capture) namespaces() func(context.Context) ([]string, error) {
 
 // kind says how a kind is read: converted and redacted.
 func (l *capture) kind(r kinds.Resource) reader.Kind[map[string]any] {
-	return reader.Kind[map[string]any]{Resource: r, Namespace: l.o.Namespace,
+	return reader.Kind[map[string]any]{Resource: r, Namespace: l.o.Namespace, Optional: selector(r) != "",
 		List: func(ctx context.Context, ns string) ([]map[string]any, error) {
 			at, err := reader.Served(ctx, l.c, r)
 			if err != nil {
 				return nil, err
 			}
-			page, err := kube.List[map[string]any](ctx, l.c, at, ns, kube.ListOptions{})
+			page, err := kube.List[map[string]any](ctx, l.c, at, ns, kube.ListOptions{LabelSelector: selector(r)})
 			if err != nil {
 				return nil, err
 			}

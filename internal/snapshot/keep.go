@@ -144,6 +144,9 @@ func job(k kinds.Job) fields {
 	if k.Runtime != nil {
 		f = f.with(trainJob)
 	}
+	if k.RolesOf != nil {
+		f = f.with(wrapper())
+	}
 	for _, r := range k.Roles {
 		part := only("spares", "restartPolicy", "minReplicas", "maxReplicas")
 		for _, p := range [][]string{r.Replicas, r.Times, r.AtMost} {
@@ -157,6 +160,22 @@ func job(k kinds.Job) fields {
 		f = f.with(at(r.Path, part.with(at(r.Template, podTemplate))))
 	}
 	return f
+}
+
+// wrapper is what is kept of a job that contains other objects: of these, what is kept of
+// jobs.
+func wrapper() fields {
+	inner := only("apiVersion", "kind")
+	for _, k := range kinds.Jobs() {
+		if k.RolesOf == nil {
+			kept := job(k)
+			if k.Itself {
+				kept = pod
+			}
+			inner = inner.with(fields{"metadata": metadata, "spec": kept["spec"]})
+		}
+	}
+	return fields{"spec": {"components": {"podSets": only("replicas", "path"), "podSetInfos": whole, "template": inner}}}
 }
 
 // trainJob is what a TrainJob says about its runtime and its pods.
@@ -182,7 +201,6 @@ var allowed = sync.OnceValue(func() map[string]fields {
 		kinds.PriorityClass.FullName(): class,
 		kinds.RuntimeClass.FullName():  {"metadata": metadata, "overhead": {"podFixed": {"*": nil}}},
 		kinds.ConfigMap.FullName():     {"metadata": metadata, "data": {"*": nil}},
-		kinds.Deployment.FullName():    {"metadata": metadata, "spec": {"template": {"spec": {"containers": only("name", "image")}}}},
 
 		kinds.WorkloadPriorityClass.FullName(): class,
 		kinds.Workload.FullName():              workload,

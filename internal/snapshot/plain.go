@@ -206,7 +206,8 @@ func resourceOf(m map[string]any) (kinds.Resource, bool) {
 	for _, r := range kinds.All() {
 		if _, ok := allowed()[r.FullName()]; ok && r.Group == group && r.Kind == object.Text(m, "kind") {
 			only := managers(r)
-			return r, only == "" || only == object.Text(m, "metadata", "name")
+			queued := selector(r) != "" && object.Text(m, "metadata", "labels", kinds.QueueLabel) != ""
+			return r, only == "" || only == object.Text(m, "metadata", "name") || queued
 		}
 	}
 	return kinds.Resource{}, false

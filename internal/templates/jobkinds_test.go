@@ -92,7 +92,8 @@ func TestFieldsOfEveryJobKind(t *testing.T) {
 		"Pod":                "activeDeadlineSeconds: two, " + strings.TrimPrefix(strings.TrimSuffix(pod, "}}"), "template: {spec: {"),
 		"TrainJob": "runtimeRef: {name: r}, trainer: {numNodes: two, resourcesPerNode: {limits: {cpu: PLACE}}}, runtimePatches: [{manager: cli.hyperpod/pods, " +
 			"trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {serviceAccountName: V_KSA}}}}}]}}}}]",
-		"RayJob": "rayClusterSpec: {headGroupSpec: {" + pod + "}, workerGroupSpecs: [{groupName: w, replicas: two}]}",
+		"AppWrapper": "components: [{template: {apiVersion: batch/v1, kind: Job, metadata: {name: i}, spec: {parallelism: two, " + pod + "}}}]",
+		"RayJob":     "rayClusterSpec: {headGroupSpec: {" + pod + "}, workerGroupSpecs: [{groupName: w, replicas: two}]}",
 	}
 	for kind, spec := range specs {
 		k, ok := kinds.JobNamed(kind)
@@ -125,7 +126,7 @@ func TestQueueOfEveryKind(t *testing.T) {
 		{"apps/v1 StatefulSet", "{selector: {}, serviceName: s, template: " + pod + "}", "", "spec.template"},
 		{"leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", "{leaderWorkerTemplate: {workerTemplate: " + pod + "}}", "", "spec.leaderWorkerTemplate.workerTemplate"},
 		{"trainer.kubeflow.org/v1alpha1 TrainJob", "{runtimeRef: {name: torch}}", "", ""},
-		{"workload.codeflare.dev/v1beta2 AppWrapper", "{components: []}", "", ""},
+		{"workload.codeflare.dev/v1beta2 AppWrapper", "{components: [{template: {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: \"i:1\"}]}}}]}", "", "spec.components[0].template"},
 		{"kubeflow.org/v1 JAXJob", "{jaxReplicaSpecs: {Worker: {replicas: 1, template: " + pod + "}}}", "", "spec.jaxReplicaSpecs.Worker.template"},
 		{"kubeflow.org/v1 PaddleJob", "{paddleReplicaSpecs: {Worker: {replicas: 1, template: " + pod + "}}}", "", "spec.paddleReplicaSpecs.Worker.template"},
 		{"ray.io/v1 RayService", "{rayClusterConfig: {headGroupSpec: {template: " + pod + "}}}", "", ""},

@@ -3,7 +3,9 @@ package admission
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -61,7 +63,11 @@ func (j *describedJob) parts() ([]kinds.Part, []corev1.PodTemplateSpec, error) {
 	parts := j.kind.Parts(j.Unstructured.Object)
 	out := make([]corev1.PodTemplateSpec, len(parts))
 	for i, p := range parts {
-		data, err := json.Marshal(p.Template)
+		t := p.Template
+		if j.kind.Seen != nil {
+			t = j.kind.Seen(t)
+		}
+		data, err := json.Marshal(t)
 		if err == nil {
 			err = json.Unmarshal(data, &out[i])
 		}
@@ -80,6 +86,9 @@ func (j *describedJob) PodSets(context.Context, client.Client) ([]kueue.PodSet, 
 	}
 	if len(parts) == 0 {
 		var at []string
+		if j.kind.RolesOf != nil {
+			return nil, errors.New("it has no pods")
+		}
 		for _, r := range j.kind.Roles {
 			at = append(at, strings.Join(slices.Concat(r.Path, r.Template), "."))
 		}
@@ -96,7 +105,8 @@ func (j *describedJob) PodSets(context.Context, client.Client) ([]kueue.PodSet, 
 			ps.Name = kueue.DefaultPodSetName
 		}
 		if features.Enabled(features.TopologyAwareScheduling) {
-			t, err := jobframework.NewPodSetTopologyRequest(&templates[i].ObjectMeta).Build()
+			t, err := jobframework.NewPodSetTopologyRequest(&templates[i].ObjectMeta).
+				PodIndexLabel(given(p.Order.Index)).SubGroup(given(p.Order.Group), given(p.Order.Groups)).Build()
 			if err != nil {
 				return nil, err
 			}
@@ -105,6 +115,14 @@ func (j *describedJob) PodSets(context.Context, client.Client) ([]kueue.PodSet, 
 		out = append(out, ps)
 	}
 	return out, nil
+}
+
+// given returns a pointer to a value, nil for none.
+func given[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
 }
 
 // edit changes the pod templates and writes back what changed, so that fields that this
@@ -150,13 +168,40 @@ func (j *describedJob) edit(n int, change func(i int, t *corev1.PodTemplateSpec)
 
 func (j *describedJob) RunWithPodSetsInfo(ctx context.Context, _ client.Client, infos []podset.PodSetInfo) error {
 	j.suspend(false)
+	if j.kind.Assign != nil {
+		return j.assign(infos)
+	}
 	_, err := j.edit(len(infos), func(i int, t *corev1.PodTemplateSpec) (bool, error) {
 		return true, podset.Merge(discard, &t.ObjectMeta, &t.Spec, infos[i])
 	})
 	return err
 }
 
+// assign writes what each pod set gets where the kind keeps it.
+func (j *describedJob) assign(infos []podset.PodSetInfo) error {
+	if want := len(j.kind.Parts(j.Unstructured.Object)); len(infos) != want {
+		return podset.BadPodSetsInfoLenError(want, len(infos))
+	}
+	list := make([]map[string]any, len(infos))
+	for i, info := range infos {
+		data, err := json.Marshal(map[string]any{"labels": info.Labels, "annotations": info.Annotations, "nodeSelector": info.NodeSelector,
+			"tolerations": info.Tolerations, "schedulingGates": info.SchedulingGates})
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, &list[i]); err != nil {
+			return err
+		}
+		maps.DeleteFunc(list[i], func(_ string, v any) bool { return v == nil })
+	}
+	j.kind.Assign(j.Unstructured.Object, list)
+	return nil
+}
+
 func (j *describedJob) RestorePodSetsInfo(_ context.Context, infos []podset.PodSetInfo) bool {
+	if j.kind.Assign != nil {
+		return j.kind.Assign(j.Unstructured.Object, nil)
+	}
 	changed, err := j.edit(len(infos), func(i int, t *corev1.PodTemplateSpec) (bool, error) {
 		return podset.RestorePodSpec(&t.ObjectMeta, &t.Spec, infos[i]), nil
 	})

@@ -8,6 +8,7 @@ import (
 	mpiv2 "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
 	trainerv1 "github.com/kubeflow/trainer/v2/pkg/apis/trainer/v1alpha1"
 	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
+	wrapper "github.com/project-codeflare/appwrapper/api/v1beta2"
 	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -50,6 +51,8 @@ func Of(k kinds.Job) reflect.Type {
 		return reflect.TypeFor[rayv1.RayService]()
 	case kinds.LeaderWorkerSet.FullName():
 		return reflect.TypeFor[leaderWorkerSet]()
+	case kinds.AppWrapper.FullName():
+		return reflect.TypeFor[wrapper.AppWrapper]()
 	case kinds.Pod.FullName():
 		return reflect.TypeFor[corev1.Pod]()
 	case kinds.Deployment.FullName():

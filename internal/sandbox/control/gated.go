@@ -72,6 +72,13 @@ func (s *sim) describedStatus(j job, m map[string]any, t tally) {
 		}
 		setText(m, word, d.Word)
 	}
+	if d.While != "" {
+		value := "False"
+		if !j.suspended() && t.ready() {
+			value = "True"
+		}
+		s.condition(object.Child(m, "status"), d.While, value, d.While, "")
+	}
 	if len(d.Since) > 0 && !j.suspended() && kinds.Text(m, d.Since...) == "" {
 		setText(m, object.Stamp(s.now), d.Since)
 	}

@@ -85,7 +85,7 @@ func (j *View) Spec() map[string]any { return Child(j.Object, "spec") }
 func (j *View) Roles() []Role {
 	var out []Role
 	kind, whole := j.Kind.Whole(j.Object)
-	for _, r := range kind.Roles {
+	for _, r := range kind.RolesIn(whole) {
 		each(whole, r.Path, "", manifest.Location{}, func(key string, at manifest.Location, part map[string]any) {
 			name := r.Name
 			if name == "" {
@@ -94,14 +94,11 @@ func (j *View) Roles() []Role {
 					name = s
 				}
 			}
-			template := Inner(part, r.Template...)
+			template, _ := kinds.At(part, r.Template...).(map[string]any)
 			if template == nil {
 				return
 			}
-			pod := at
-			for _, key := range append(slices.Clone(r.Template), "spec") {
-				pod = pod.Field(key)
-			}
+			pod := below(at, part, append(slices.Clone(r.Template), "spec"))
 			role := Role{Name: name, Part: part, Row: r, Template: template, At: at.Path, PodAt: pod.Path}
 			if j.Kind.Runtime != nil { // places in the child are not in the manifest
 				role.At, role.PodAt = "spec", "spec.trainer"
@@ -123,9 +120,7 @@ func each(v any, path []string, key string, at manifest.Location, f func(key str
 			f(key, at, m)
 		}
 	case path[0] != "*":
-		if isMap {
-			each(m[path[0]], path[1:], key, at.Field(path[0]), f)
-		}
+		each(kinds.At(v, path[0]), path[1:], key, below(at, v, path[:1]), f)
 	case isMap:
 		for _, k := range manifest.SortedKeys(m) {
 			each(m[k], path[1:], k, at.Field(k), f)
@@ -137,6 +132,21 @@ func each(v any, path []string, key string, at manifest.Location, f func(key str
 		}
 	}
 }
+
+// below returns the place that a path leads to in what is at a place.
+func below(at manifest.Location, v any, path []string) manifest.Location {
+	for _, key := range path {
+		if i, err := strconv.Atoi(key); err == nil && isList(v) {
+			at = at.Item(i)
+		} else {
+			at = at.Field(key)
+		}
+		v = kinds.At(v, key)
+	}
+	return at
+}
+
+func isList(v any) bool { _, ok := v.([]any); return ok }
 
 // Count returns the number of the role's pods.
 func (r Role) Count() int {
@@ -168,7 +178,7 @@ func (r Role) at(path []string) any {
 	if len(path) == 0 {
 		return nil
 	}
-	return Inner(r.Part, path[:len(path)-1]...)[path[len(path)-1]]
+	return kinds.At(r.Part, path...)
 }
 
 // counted reports whether every number of pods that the part has is a number: a
@@ -208,11 +218,12 @@ func (r Role) scale(n int) bool {
 		return false
 	}
 	set := func(path []string) {
-		m := r.Part
-		for _, key := range path[:len(path)-1] {
-			m = Child(m, key)
+		last := len(path) - 1
+		m, ok := kinds.At(r.Part, path[:last]...).(map[string]any)
+		if !ok {
+			m = kinds.Child(r.Part, path[:last]...)
 		}
-		m[path[len(path)-1]] = int64(n / parts)
+		m[path[last]] = int64(n / parts)
 	}
 	set(path)
 	if len(r.Row.AtMost) > 0 && (slices.Equal(path, r.Row.Times) || len(r.Row.Times) == 0) {
@@ -252,6 +263,9 @@ func (j *View) SetNodes(n int) error {
 	for _, r := range j.Roles() {
 		if r.Trains && len(r.Row.Replicas) > 0 {
 			training = append(training, r)
+		}
+		if r.Row.Declared {
+			return errs.Usagef("%s cannot be applied to this %s: its podSets state the number of pods, too", setting.NodeCount, j.Kind.Kind)
 		}
 	}
 	switch {

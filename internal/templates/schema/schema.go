@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -81,6 +82,7 @@ var (
 	intOrString  = reflect.TypeFor[intstr.IntOrString]()
 	timeTypes    = map[reflect.Type]bool{reflect.TypeFor[metav1.Time](): true, reflect.TypeFor[metav1.MicroTime](): true, reflect.TypeFor[metav1.Duration](): true}
 	fieldsType   = reflect.TypeFor[metav1.FieldsV1]()
+	objectType   = reflect.TypeFor[runtime.RawExtension]() // an object of any kind
 )
 
 func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
@@ -113,6 +115,11 @@ func (r *Report) check(t reflect.Type, n *manifest.Node, path string) {
 		return
 	case timeTypes[t]:
 		r.text(n, path)
+		return
+	case t == objectType:
+		if inner := shapeOf(n.Get("apiVersion").Str(), n.Get("kind").Str()); inner != nil {
+			r.check(inner, n, path)
+		}
 		return
 	}
 	switch t.Kind() {

@@ -22,6 +22,11 @@ func (f *Faults) checkJob(j *jobobject.View) {
 	if err := checkName(j); err != nil {
 		f.add("metadata.name", err)
 	}
+	if j.Kind.Refuse != nil {
+		if at, why := j.Kind.Refuse(j.Object); why != "" {
+			f.add(at, errs.Usagef("%s: %s", at, why), Below)
+		}
+	}
 	roles := j.Roles()
 	if len(roles) == 0 {
 		f.add("spec", errs.Usagef("the %s has no pods", j.Kind.Kind), Below)
