@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findteam"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
@@ -28,6 +30,9 @@ import (
 type Options struct {
 	Factory  *factory.Factory
 	ReadOnly bool
+	// Web serves the tabs to a browser, at the address Listen. NoBrowser only prints the link.
+	Web, NoBrowser bool
+	Listen         string
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -44,20 +49,46 @@ Select a job to explain it, to show its log or pods, to suspend or cancel it, or
 to change its priority. These run the commands of the same names, after a
 question where they change something. Jobs of other people are dimmed.
 
+--web shows the same tabs in a browser, read-only: on a loopback address, behind
+a link that works once. The page shows what your permissions allow.
+
 With a snapshot or TERM=dumb, and elsewhere than on a terminal, the command
 prints the tabs once.`,
 		Example: `  hyperpod dashboard
   hyperpod dashboard --read-only
+  hyperpod dashboard --web
   hyperpod dashboard | less`,
 		Args: factory.NoArgs,
 		RunE: factory.RunE(o, nil, Run, runF),
 	}
-	cmd.Flags().BoolVar(&o.ReadOnly, "read-only", false, "no keys that change something")
+	fs := cmd.Flags()
+	fs.BoolVar(&o.ReadOnly, "read-only", false, "no keys that change something")
+	fs.BoolVar(&o.Web, "web", false, "serve the tabs to a browser on this machine")
+	fs.StringVar(&o.Listen, "listen", anyPort, "loopback address and port of --web")
+	fs.BoolVar(&o.NoBrowser, "no-browser", false, "with --web, print the link and open no browser")
 	return cmd
 }
 
 // Validate checks the options without looking at a cluster.
-func (o *Options) Validate() error { return nil }
+func (o *Options) Validate() error {
+	if !o.Web {
+		switch {
+		case o.NoBrowser:
+			return errs.Usagef("--no-browser needs --web")
+		case o.Listen != anyPort:
+			return errs.Usagef("--listen needs --web")
+		}
+		return nil
+	}
+	host, _, err := net.SplitHostPort(o.Listen)
+	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return errs.Usagef("invalid --listen %q: must be a loopback address and a port", o.Listen).Suggest(errs.Option("--listen", "127.0.0.1:8002"))
+	}
+	return nil
+}
+
+// anyPort is a loopback address with any free port.
+const anyPort = "127.0.0.1:0"
 
 // Run shows the screen until the user quits.
 func Run(ctx context.Context, o *Options) error {
@@ -67,6 +98,9 @@ func Run(ctx context.Context, o *Options) error {
 	c, err := f.Cluster(ctx)
 	if err != nil {
 		return err
+	}
+	if o.Web {
+		return o.serve(ctx, c, feed)
 	}
 	if !f.IO.OutTTY || !f.IO.InTTY || f.Env("TERM") == "dumb" || c.Snapshot != nil {
 		return printOnce(ctx, f, c)

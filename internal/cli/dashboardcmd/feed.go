@@ -173,13 +173,6 @@ func (f *feed) wake() {
 	f.changed = make(chan struct{})
 }
 
-// waits returns a channel that is closed at the next change.
-func (f *feed) waits() <-chan struct{} {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.changed
-}
-
 func (f *feed) followState(ctx context.Context, c *factory.Cluster, r *reading) error {
 	t := time.NewTicker(pace)
 	defer t.Stop()
@@ -266,17 +259,29 @@ func listOf(path string) string {
 	return name
 }
 
+// take returns what is known, nil before the first whole reading, and whether it changed since the last call.
 func (f *feed) take(now time.Time) (*dashboardview.Snapshot, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	changed := f.dirty || f.err != nil
+	f.dirty = false
+	return f.snapshot(now), changed
+}
+
+// look returns what is known, nil before the first whole reading, and a channel that is closed at the next change.
+func (f *feed) look(now time.Time) (*dashboardview.Snapshot, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.snapshot(now), f.changed
+}
+
+func (f *feed) snapshot(now time.Time) *dashboardview.Snapshot {
 	if f.err != nil {
-		return &dashboardview.Snapshot{Failure: f.err}, true
+		return &dashboardview.Snapshot{Failure: f.err}
 	}
 	if f.shown == nil {
-		return nil, false
+		return nil
 	}
-	changed := f.dirty
-	f.dirty = false
 	s := &dashboardview.Snapshot{Time: now, State: f.shown.state, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why}
 	if f.ended.IsZero() {
 		s.Stale, s.LostSince = f.stale()
@@ -284,7 +289,7 @@ func (f *feed) take(now time.Time) (*dashboardview.Snapshot, bool) {
 	for _, t := range f.shown.tasks {
 		s.Tasks = append(s.Tasks, t)
 	}
-	return s, changed
+	return s
 }
 
 // stale returns the lists that do not answer; where none of them does, only since when.

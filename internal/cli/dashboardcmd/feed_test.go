@@ -67,10 +67,8 @@ users: [{name: test, user: {}}]
 	return s
 }
 
-func stop(s *httptest.Server) {
-	s.CloseClientConnections()
-	s.Close()
-}
+// stop ends a server and its connections, also those that clients open meanwhile.
+func stop(s *httptest.Server) { _ = s.Config.Close() }
 
 // following is a feed that runs.
 type following struct {
@@ -106,8 +104,7 @@ func (x *following) until(t *testing.T, what string, ok func(*dashboardview.Snap
 	t.Helper()
 	end := time.After(time.Minute)
 	for {
-		next := x.waits()
-		s, _ := x.take(time.Now())
+		s, next := x.look(time.Now())
 		if s != nil && ok(s) {
 			return
 		}

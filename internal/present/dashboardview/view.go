@@ -131,6 +131,8 @@ type View struct {
 	Refs  []Ref
 	// Summary is a line above the table.
 	Summary string
+	// Bars name the parts of the bars, in the order of output.Bar; "" is a part that the tab does not have.
+	Bars []string
 }
 
 // Of returns the view of a tab. Rows of jobs that user did not create are dimmed; "" dims none.
@@ -177,7 +179,7 @@ func uses(s *Snapshot) map[history.NodeKey]*use {
 func utilization(s *Snapshot) View {
 	v := View{Table: output.Table{Columns: []output.Column{{Title: "INSTANCE TYPE", Keep: true}, {Title: "RESOURCE", Yield: 4}, {Title: "NODES", Right: true, Yield: 1}, {Title: "HEALTHY", Right: true, Yield: 3},
 		{Title: "DEVICES", Right: true}, {Title: "QUOTA", Right: true, Yield: 2}, {Title: "USED", Right: true}, {Title: "IDLE", Right: true}, {Title: "", Bar: true}},
-		Empty: "no accelerators"}}
+		Empty: "no accelerators"}, Bars: []string{"used", "", "", "idle", "unhealthy"}}
 	all := uses(s)
 	total := use{}
 	noNodes, noQueues := s.unknown(kinds.Node, len(s.State.Nodes)), s.unknown(kinds.ClusterQueue, len(s.State.ClusterQueues))
@@ -240,7 +242,7 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 func teams(s *Snapshot) View {
 	v := View{Table: output.Table{Columns: []output.Column{{Title: "TEAM", Keep: true}, {Title: "RESOURCE", Yield: 5}, {Title: "NOMINAL", Right: true}, {Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 2},
 		{Title: "LENT", Right: true, Yield: 2}, {Title: "FREE", Right: true, Yield: 1}, {Title: "PENDING", Right: true}, {Title: "RUNNING", Right: true, Yield: 3}, {Title: "WAITING", Right: true, Yield: 3}, {Title: "", Bar: true}},
-		Empty: "no teams"}}
+		Empty: "no teams"}, Bars: []string{"own use", "borrowed", "lent", "free", ""}}
 	r := quota.Build(s.State)
 	running, waiting, starved := 0, 0, 0
 	for _, t := range r.Teams {
@@ -295,7 +297,7 @@ func known(n *int64) string {
 // tasks has a row for each job: those that wait first, then those that run, then the others.
 func tasks(s *Snapshot, user string) View {
 	v := View{Table: output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "NAMESPACE", Yield: 3}, {Title: "STATE", Keep: true}, {Title: "DEVICES", Right: true}, {Title: "OWNER", Yield: 2},
-		{Title: "PRIORITY", Yield: 4}, {Title: "SINCE", Right: true, Yield: 1}, {Title: "REASON", Yield: 5}}, Empty: "no jobs"}}
+		{Title: "PRIORITY", Yield: 4}, {Title: "SINCE", Right: true, Yield: 1, Ticks: true}, {Title: "REASON", Yield: 5}}, Empty: "no jobs"}}
 	list := slices.Clone(s.Tasks)
 	rank := func(t Task) int { return slices.Index(byAttention, t.Status.State) }
 	slices.SortStableFunc(list, func(a, b Task) int {
@@ -368,7 +370,7 @@ var looks = map[jobs.State]output.Style{jobs.Running: output.Good, jobs.Failed: 
 
 // nodes has a row for each node, those with problems first.
 func nodes(s *Snapshot) View {
-	v := View{Table: output.Table{Columns: []output.Column{{Title: "NODE", Keep: true}, {Title: "INSTANCE TYPE", Yield: 1}, {Title: "HEALTH"}, {Title: "STATE"}, {Title: "DEVICES", Right: true}, {Title: "AGE", Right: true, Yield: 2}}, Empty: "no nodes"}}
+	v := View{Table: output.Table{Columns: []output.Column{{Title: "NODE", Keep: true}, {Title: "INSTANCE TYPE", Yield: 1}, {Title: "HEALTH"}, {Title: "STATE"}, {Title: "DEVICES", Right: true}, {Title: "AGE", Right: true, Yield: 2, Ticks: true}}, Empty: "no nodes"}}
 	list := slices.Clone(s.State.Nodes)
 	bad := func(n state.Node) int {
 		health := n.Labels[kinds.NodeHealthLabel]
@@ -419,7 +421,7 @@ func (v View) Filter(word string) View {
 	if word == "" {
 		return v
 	}
-	out := View{Table: v.Table, Summary: v.Summary}
+	out := View{Table: v.Table, Summary: v.Summary, Bars: v.Bars}
 	out.Table.Rows = nil
 	for i, row := range v.Table.Rows {
 		has := slices.ContainsFunc(row, func(c output.Cell) bool { return strings.Contains(strings.ToLower(c.Text), word) })

@@ -1,0 +1,268 @@
+package dashboardcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
+	"github.com/hyperpod-cli/hyperpod/internal/state"
+)
+
+// site is a web server with figures that tests change.
+type site struct {
+	*web
+	base, link string
+	reading    *reading
+	ran        []string
+}
+
+func newSite(t *testing.T, tasks ...dashboardview.Task) *site {
+	t.Helper()
+	f := newFeed(func() time.Time { return noon })
+	s := &site{web: newWeb(f, "https://example.com", "ada", func() time.Time { return noon }), reading: &reading{state: &state.State{Taken: noon}, synced: true, tasks: map[string]dashboardview.Task{}}}
+	for _, x := range tasks {
+		s.reading.tasks[x.Job.UID] = x
+	}
+	f.update(s.reading, func() {})
+	s.after = func(time.Duration) <-chan time.Time { return time.After(time.Millisecond) }
+	s.show = func(_ context.Context, args ...string) string {
+		s.ran = append(s.ran, strings.Join(args, " "))
+		return "shown"
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.base, s.link = "http://"+ln.Addr().String(), s.web.link(ln)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running crash.Group
+	running.Go(func() { _ = s.serve(ctx, ln) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return s
+}
+
+// browser returns a client with cookies, which has opened the link.
+func (s *site) browser(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &http.Client{Jar: jar}
+	if code, _, body := get(t, c, "GET", s.link); code != 200 || !strings.Contains(body, "<title>hyperpod dashboard</title>") {
+		t.Fatal(code, body)
+	}
+	return c
+}
+
+func get(t *testing.T, c *http.Client, method, address string, header ...string) (int, http.Header, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		} else {
+			r.Header.Add(header[i], header[i+1])
+		}
+	}
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(body)
+}
+
+// TestWhoMayRead: only the first browser with the link gets anything, and only for the page itself.
+func TestWhoMayRead(t *testing.T) {
+	s := newSite(t)
+	bare := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, address := range []string{s.base + "/", s.base + "/events", s.base + "/dashboard.js", s.base + "/show?tab=2&row=x&command=get-job", s.base + "/?token=", s.base + "/?token=WRONG", s.link + "x", s.base + "/nothing"} {
+		if code, h, body := get(t, bare, "GET", address); code != 401 || strings.Contains(body, "example.com") || h.Get("Set-Cookie") != "" {
+			t.Errorf("%s: %d %s", address, code, body)
+		}
+	}
+	c := s.browser(t)
+	if code, _, _ := get(t, bare, "GET", s.link); code != 401 { // a second browser
+		t.Error(code)
+	}
+	if code, _, _ := get(t, c, "GET", s.link); code != 200 { // the first one, again
+		t.Error(code)
+	}
+	code, h, _ := get(t, c, "GET", s.base+"/")
+	if code != 200 {
+		t.Error(code)
+	}
+	for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store"} {
+		if !strings.HasPrefix(h.Get(name), want) {
+			t.Errorf("%s: %q", name, h.Get(name))
+		}
+	}
+	if h.Get("Access-Control-Allow-Origin") != "" {
+		t.Error("other origins may read")
+	}
+	u, _ := url.Parse(s.base)
+	port := u.Port()
+	for _, x := range []struct {
+		method string
+		header []string
+		want   int
+	}{
+		{"GET", []string{"Host", "evil.example:" + port}, 403}, // a name that is bound to the loopback address
+		{"GET", []string{"Host", "127.0.0.1.evil.example"}, 403},
+		{"GET", []string{"Host", "10.0.0.1:" + port}, 403},
+		{"GET", []string{"Host", "localhost:" + port}, 401}, // the cookie is of another host
+		{"GET", []string{"Host", "[::1]:" + port}, 401},
+		{"GET", []string{"Origin", "https://evil.example"}, 403},
+		{"GET", []string{"Origin", "null"}, 403},
+		{"GET", []string{"Origin", "http://127.0.0.1:1"}, 403}, // another server of this machine
+		{"GET", []string{"Origin", s.base}, 200},
+		{"GET", []string{"Origin", s.base, "Origin", "https://evil.example"}, 403},
+		{"GET", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"GET", []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"POST", []string{"Origin", s.base}, 405},
+		{"DELETE", nil, 405},
+		{"OPTIONS", nil, 405},
+	} {
+		if code, _, body := get(t, c, x.method, s.base+"/", x.header...); code != x.want {
+			t.Errorf("%s %v: %d, want %d: %s", x.method, x.header, code, x.want, body)
+		}
+	}
+	if code, h, _ := get(t, bare, "GET", newSite(t).link); code != 303 || !strings.HasSuffix(h.Get("Set-Cookie"), "; Path=/; HttpOnly; SameSite=Strict") || h.Get("Location") != "/" {
+		t.Error(code, h)
+	}
+}
+
+// TestThePage: what the page has comes from this server, and is small.
+func TestThePage(t *testing.T) {
+	s := newSite(t)
+	c := s.browser(t)
+	size := 0
+	for _, path := range []string{"/", "/dashboard.js", "/dashboard.css"} {
+		_, _, body := get(t, c, "GET", s.base+path)
+		size += len(body)
+		for _, text := range []string{"https://", "innerHTML", "insertAdjacent", "document.write", "eval(", " style=", "onclick"} {
+			if strings.Contains(body, text) {
+				t.Errorf("%s has %s", path, text)
+			}
+		}
+	}
+	if size > 300<<10 {
+		t.Error(size)
+	}
+}
+
+// events reads messages of the stream.
+func (s *site) events(t *testing.T, c *http.Client) func() message {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", s.base+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatal(resp.Status)
+	}
+	return func() (m message) {
+		var line []byte
+		one := make([]byte, 1)
+		for {
+			if _, err := io.ReadFull(resp.Body, one); err != nil {
+				t.Fatal(err)
+			}
+			if one[0] != '\n' {
+				line = append(line, one[0])
+				continue
+			}
+			if data, ok := strings.CutPrefix(string(line), "data: "); ok {
+				if err := json.Unmarshal([]byte(data), &m); err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+			line = nil
+		}
+	}
+}
+
+// TestEvents: the page gets everything once, then only what changed.
+func TestEvents(t *testing.T) {
+	var many []dashboardview.Task
+	for i := range 50 {
+		many = append(many, task(fmt.Sprintf("job-%02d", i), "ada", jobs.Running))
+	}
+	s := newSite(t, append(many, task("</script>\u202e\x1b[31m", "eve", jobs.Running))...)
+	next := s.events(t, s.browser(t))
+	m := next()
+	if len(m.Tabs) != 4 || !m.Tabs[2].Whole || len(m.Tabs[2].Rows) != 51 || m.Tabs[2].Summary != "51 running" || m.Cluster != "https://example.com" {
+		t.Fatalf("%+v", m)
+	}
+	for key, row := range m.Tabs[2].Rows {
+		if strings.ContainsAny(string(row), "\u202e\x1b<") {
+			t.Errorf("%q: %s", key, row)
+		}
+	}
+	s.feed.update(s.reading, func() { s.reading.tasks["job-07"] = task("job-07", "ada", jobs.Failed) })
+	m = next()
+	if len(m.Tabs) != 1 || m.Tabs[0].Index != 2 || len(m.Tabs[0].Rows) != 1 || !strings.Contains(string(m.Tabs[0].Rows["ns/job-07"]), "Failed") || m.Tabs[0].Keys[50] != "ns/job-07" {
+		t.Fatalf("%+v", m)
+	}
+	s.feed.update(s.reading, func() { clear(s.reading.tasks) })
+	if m = next(); len(m.Tabs) != 1 || !m.Tabs[0].Whole || m.Tabs[0].Summary != "no jobs" {
+		t.Fatalf("%+v", m)
+	}
+	s.feed.lost(io.EOF)
+	if m = next(); m.Lost != "connection lost: the figures are from 0s ago" {
+		t.Fatalf("%+v", m)
+	}
+}
+
+// TestManyPages: pages beyond a limit are refused.
+func TestManyPages(t *testing.T) {
+	s := newSite(t)
+	c := s.browser(t)
+	for range mostStreams {
+		s.events(t, c)()
+	}
+	if code, _, _ := get(t, c, "GET", s.base+"/events"); code != 503 {
+		t.Error(code)
+	}
+}
+
+// TestDetails: only rows that exist, and only commands that read.
+func TestDetails(t *testing.T) {
+	s := newSite(t, task("alpha", "ada", jobs.Running))
+	c := s.browser(t)
+	for query, want := range map[string]int{"tab=2&row=ns/alpha&command=get-log": 200, "tab=2&row=ns/beta&command=get-job": 404, "tab=2&row=ns/alpha&command=cancel-job": 400,
+		"tab=2&row=ns/alpha&command=get-queue": 400, "tab=9&row=ns/alpha&command=get-job": 400, "tab=-1&row=ns/alpha&command=get-job": 400, "": 400} {
+		if code, h, _ := get(t, c, "GET", s.base+"/show?"+query); code != want || !strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
+			t.Errorf("%s: %d, want %d", query, code, want)
+		}
+	}
+	if fmt.Sprint(s.ran) != "[get-log -n ns --tail 200 -- alpha]" {
+		t.Error(s.ran)
+	}
+}
