@@ -13,9 +13,13 @@ func ConnectCluster(name string) errs.Suggestion {
 	return errs.Run("connect-cluster", name).WithNote("an Amazon SageMaker HyperPod cluster")
 }
 
-// AWSLogin renews an SSO session.
-func AWSLogin() errs.Suggestion {
-	return errs.Other("aws", "sso", "login").WithNote("for profiles with IAM Identity Center; renews the session")
+// AWSLogin renews the SSO session of a profile, "" for the default one.
+func AWSLogin(profile string) errs.Suggestion {
+	words := []string{"aws", "sso", "login"}
+	if profile != "" {
+		words = append(words, "--profile", profile)
+	}
+	return errs.Other(words...).WithNote("for profiles with IAM Identity Center; renews the session")
 }
 
 // AWSConfigure stores credentials.

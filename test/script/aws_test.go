@@ -29,12 +29,13 @@ import (
 //	no-access               the API server does not know the caller
 //	empty                   there are no clusters
 //	no-capacity             clusters that are created fail
+//	odd                     a cluster has statuses that no version of this program knows
 func startAWS(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: aws [WORD...]")
 	}
 	s := fake.New(fake.Options{})
-	access, empty := true, false
+	access, empty, odd := true, false, false
 	for _, a := range args {
 		switch operation, fault, ok := strings.Cut(a, "="); {
 		case a == "no-access":
@@ -43,6 +44,8 @@ func startAWS(ts *testscript.TestScript, neg bool, args []string) {
 			empty = true
 		case a == "no-capacity":
 			s.NoCapacity()
+		case a == "odd":
+			odd = true
 		case ok:
 			code, times, _ := strings.Cut(fault, ",")
 			n, _ := strconv.Atoi(times)
@@ -55,6 +58,9 @@ func startAWS(ts *testscript.TestScript, neg bool, args []string) {
 		end, err := fillAccount(ts.Getenv("WORK"), s, access)
 		ts.Check(err)
 		ts.Defer(end)
+	}
+	if odd {
+		s.AddCluster(fake.Spec{Name: "odd", Status: "Hibernating", Groups: []fake.GroupSpec{{Name: "workers", InstanceType: "ml.q1.huge", Nodes: []fake.NodeSpec{{ID: "i-0ccccccccccccccc1", Status: "Napping"}}}}})
 	}
 	endpoint := httptest.NewServer(s)
 	ts.Defer(endpoint.Close)

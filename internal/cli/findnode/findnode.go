@@ -49,6 +49,9 @@ func Group(c clusters.Cluster, name string) (clusters.Group, error) {
 		}
 		names = append(names, g.Name)
 	}
+	if len(names) == 0 {
+		return clusters.Group{}, errs.NotFoundf("instance group %q not found: cluster %s has no instance groups", name, c.Name)
+	}
 	e := errs.NotFoundf("instance group %q not found in cluster %s", name, c.Name).WithFact("available", factory.NameSet(names))
 	for _, n := range errs.Near(name, names) {
 		e.Suggest(errs.Option("--group", n))

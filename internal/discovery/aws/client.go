@@ -60,6 +60,7 @@ type Client struct {
 	cfg       sdk.Config
 	http      sdk.HTTPClient
 	userAgent string
+	profile   string // as the user named it
 	now       func() time.Time
 }
 
@@ -105,7 +106,7 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	if now == nil {
 		now = time.Now
 	}
-	out := &Client{cfg: cfg, http: cfg.HTTPClient, userAgent: cmp.Or(o.UserAgent, "hyperpod"), now: now}
+	out := &Client{cfg: cfg, http: cfg.HTTPClient, userAgent: cmp.Or(o.UserAgent, "hyperpod"), now: now, profile: o.Profile}
 	if out.http == nil {
 		out.http = awshttp.NewBuildableClient()
 	}

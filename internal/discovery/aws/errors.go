@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (c *Client) explain(what, action string, err error) error {
 		return e.Suggest(suggest.AWSIdentity())
 	case in(expiredCodes):
 		e.Why, e.Code = "the AWS credentials have expired, or the clock is wrong", errs.Denied
-		return e.WithFact("AWS says", message).Suggest(suggest.AWSLogin())
+		return e.WithFact("AWS says", message).Suggest(suggest.AWSLogin(c.profile))
 	case in(rejectedCodes):
 		e.Why, e.Code = "AWS rejected the credentials", errs.Denied
 		return e.WithFact("AWS says", message).Suggest(suggest.AWSIdentity())
@@ -101,13 +102,13 @@ func (c *Client) explainLocal(e *errs.Error, err error) error {
 		e.Why, e.Code = "AWS did not answer in time", errs.Failure
 	case errors.As(err, &sso) || strings.Contains(text, "token has expired and refresh failed"):
 		e.Why, e.Code = "the AWS SSO session has expired", errs.Denied
-		return e.Suggest(suggest.AWSLogin())
+		return e.Suggest(suggest.AWSLogin(c.profile))
 	case strings.Contains(text, "get credentials") || strings.Contains(text, "get identity") || strings.Contains(text, "refresh cached credentials") || strings.Contains(text, "static credentials are empty"):
 		e.Why, e.Code = "no AWS credentials found", errs.Denied
 		if cause := lastCause(text); !strings.Contains(text, "EC2 IMDS") {
 			e.WithFact("message", cause)
 		}
-		return e.Suggest(suggest.AWSConfigure(), suggest.AWSLogin())
+		return e.Suggest(suggest.AWSConfigure(), suggest.AWSLogin(c.profile))
 	case errors.As(err, &dns) && dns.IsNotFound:
 		e.Why = "no such host: " + dns.Name
 		return e.WithAdvice("check the region: " + c.cfg.Region).Suggest(suggest.Region("REGION"))
@@ -121,6 +122,14 @@ func (c *Client) explainLocal(e *errs.Error, err error) error {
 
 // explainConfig words what is wrong with the AWS configuration files.
 func explainConfig(profile string, err error) error {
+	var source config.SharedConfigAssumeRoleError
+	if errors.As(err, &source) {
+		why := fmt.Sprintf("source_profile %q has no credentials", source.Profile)
+		if source.Err != nil {
+			why = fmt.Sprintf("source_profile %q does not exist", source.Profile)
+		}
+		return errs.New("cannot assume role "+source.RoleARN, why).WithCode(errs.Denied).WithCause(err).Suggest(suggest.AWSProfiles())
+	}
 	var missing config.SharedConfigProfileNotExistError
 	if errors.As(err, &missing) {
 		if profile == "" {
