@@ -71,6 +71,9 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	maps.Copy(files, pages)
+	if err := kueueVersions(files); err != nil {
+		return nil, err
+	}
 	home, err := os.MkdirTemp("", "pictures")
 	if err != nil {
 		return nil, err

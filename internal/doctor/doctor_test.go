@@ -14,27 +14,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/test/fixture"
 )
 
-func TestDifferences(t *testing.T) {
-	for _, c := range []struct{ cluster, want string }{
-		{"v0.19.2", ""},
-		{"v0.19.3", "LimitRangeLimits StickyHead RejectedChecks"},
-		{"v0.19.7-eksbuild.1", "LimitRangeLimits StickyHead RejectedChecks RequeuedResources FinishedPodSets LeaderFeasibility HugeLimits Transformations PodLevelRequests PodsQuota PodSetGroups PodGroupOrder UseOrder"},
-		{"v0.18.9", "EarlierRules"},
-		{"main", ""},
-	} {
-		var got []string
-		for _, d := range Differences(c.cluster, "v0.19.2") {
-			got = append(got, string(d))
-		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s: %v, want %s", c.cluster, got, c.want)
-		}
-	}
-	if got := Differences("v0.21.0", "v0.19.7"); !slices.Equal(got, []Difference{DefaultPriority, RecomputedTopology, NodeFeasibility}) {
-		t.Errorf("rules of v0.19.7: %v", got)
-	}
-}
-
 // TestSkew: the server's time is in whole seconds and was written at some moment of the
 // request, which alone makes no skew.
 func TestSkew(t *testing.T) {
@@ -124,7 +103,7 @@ Namespace Ok  t
 Permissions Warn Incomplete cancel-job,cancel-job --reason,copy-file
 Kueue Warn OldVersion v1beta1
 KueueConfiguration Warn Differs
-KueueRules Warn Differs LimitRangeLimits,StickyHead,RejectedChecks
+KueueRules Warn Differs HugeLimits,PodLevelRequests
 KueueController Fail NotReady
 Webhooks Fail NotReady kueue-system/hooks
 Queues Warn NotActive a,b

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -30,7 +31,7 @@ func kueue(ctx context.Context, s Subject, f *findings) {
 	}
 	in := inputs.LoadManager(ctx, s.Client, s.Now())
 	d.Version = in.KueueVersion
-	f.add(func(doc *Document) { doc.KueueVersion = in.KueueVersion }, d, configuration(ctx, in), rules(in.KueueVersion))
+	f.add(func(doc *Document) { doc.KueueVersion = in.KueueVersion }, d, configuration(ctx, in), rules(ctx, s, in))
 }
 
 // configuration examines Kueue's configuration: what the built-in rules do not follow.
@@ -66,16 +67,22 @@ func configuration(ctx context.Context, in *inputs.Inputs) Diagnosis {
 	return d
 }
 
-// rules compares the cluster's version with the built-in rules.
-func rules(version string) Diagnosis {
-	d := Diagnosis{Code: Rules, Status: OK, Version: version}
+// rules compares the cluster's version with the built-in rules. It names the differences that can matter to the queues
+// and the configuration of the cluster.
+func rules(ctx context.Context, s Subject, in *inputs.Inputs) Diagnosis {
+	d := Diagnosis{Code: Rules, Status: OK, Version: in.KueueVersion}
 	switch {
-	case version == "":
+	case in.KueueVersion == "":
 		d.Status, d.Reason = Skipped, Unknown
-	case version != admission.KueueVersion:
+	case in.KueueVersion != admission.KueueVersion:
 		d.Status, d.Reason = Warn, Differs
-		for _, x := range Differences(version, admission.KueueVersion) {
-			d.Names = append(d.Names, string(x))
+		all, err := inputs.Load(ctx, s.Client, inputs.Options{SkipWorkloads: true}, s.Now())
+		if err != nil {
+			all = in
+		}
+		r := all.Rules()
+		for _, x := range versions.Between(in.KueueVersion, admission.KueueVersion, versions.Anything(all, &r.Config)) {
+			d.Names = append(d.Names, string(x.Code))
 		}
 	}
 	return d

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,26 @@ func TestPodsFirst(t *testing.T) {
 		if want == check.Waits && (v.Reason != "WaitingForPodsReady" || strings.Join(v.Quota.WaitsForPods, " ") != "t/starting" ||
 			!strings.Contains(v.Summary, "Kueue admits no job before the pods of t/starting are ready")) {
 			t.Errorf("%s %v: %s", v.Reason, v.Quota.WaitsForPods, v.Summary)
+		}
+	}
+}
+
+// TestOtherVersion: under another version of Kueue the verdict names the differences that can matter to the job.
+func TestOtherVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"v0.18.4": "EqualWorkloads", // has it, as the rules do
+		"v0.17.9": "EqualWorkloads",
+	} {
+		rules := strings.Replace(string(fixture.Rules(fixture.FairSharing).(json.RawMessage)), "v0.19.2", version, 1)
+		s := fixture.New(fixture.Flavor("a100"), json.RawMessage(rules), fixture.Node("n1", "a100", 16, ""))
+		s.Add(fixture.Team("t", "", 16, "", "")...)
+		v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, "")), Namespace: "t"})
+		i := slices.IndexFunc(v.Rules.Notes, func(n inputs.Note) bool { return n.Code == inputs.VersionDiffers })
+		if i < 0 {
+			t.Fatalf("%s: no note", version)
+		}
+		if got := v.Rules.Notes[i]; slices.Contains(got.Differences, want) != (version < "v0.18") || slices.Contains(got.Differences, "NodeFeasibility") {
+			t.Errorf("%s: %v", version, got.Differences)
 		}
 	}
 }

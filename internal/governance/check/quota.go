@@ -13,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -68,6 +69,7 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 	if c.In.UnknownOverhead(wl) && !slices.ContainsFunc(v.Rules.Notes, func(n inputs.Note) bool { return n.RuntimeClasses }) {
 		v.Rules.Notes = append(v.Rules.Notes, inputs.Note{Code: inputs.NotModelled, RuntimeClasses: true})
 	}
+	c.differences(wl, v)
 	q.NotModelled = d.NotModelled
 	c.podSets(wl, &d, v)
 	q.Resources = c.lines(wl, v, &d)
@@ -89,6 +91,22 @@ func (c *Checker) quota(ctx context.Context, wl *kueue.Workload, v *Verdict) (*a
 		q.Preempts = append(q.Preempts, e)
 	}
 	return &d, nil
+}
+
+// differences names what the cluster's version of Kueue may decide in another way.
+func (c *Checker) differences(wl *kueue.Workload, v *Verdict) {
+	i := slices.IndexFunc(v.Rules.Notes, func(n inputs.Note) bool { return n.Code == inputs.VersionDiffers })
+	if i < 0 {
+		return
+	}
+	// The notes of all verdicts are one list.
+	v.Rules.Notes = slices.Clone(v.Rules.Notes)
+	n := &v.Rules.Notes[i]
+	rules := c.In.Rules()
+	n.Differences = []string{}
+	for _, d := range versions.Between(n.Version, admission.KueueVersion, versions.CaseOf(c.In, &rules.Config, c.In.ClusterQueue(v.Job.ClusterQueue), wl)) {
+		n.Differences = append(n.Differences, string(d.Code))
+	}
 }
 
 func (c *Checker) notServed() bool {

@@ -38,6 +38,11 @@ type Note struct {
 	// Message is a sentence, "" until present/notetext sets it.
 	Message string
 
+	// Differences are the known differences between the cluster's version and the rules
+	// that can matter to the job, of VersionDiffers (codes of package versions). Nil: not
+	// about one job.
+	Differences []string `json:",omitempty"`
+
 	// Manager is why the configuration is not known, of ConfigurationUnknown.
 	Manager ManagerState `json:"-"`
 	// Version is the cluster's, of VersionDiffers.

@@ -230,27 +230,6 @@ func configuration(d doctor.Diagnosis) (text, advice string) {
 	return "everything in Kueue's configuration is followed", ""
 }
 
-// abouts word the differences between versions of Kueue.
-var abouts = map[doctor.Difference]string{
-	doctor.LimitRangeLimits:   "quota of pods with limits only, under a LimitRange",
-	doctor.StickyHead:         "the head of BestEffortFIFO queues after a failed preemption",
-	doctor.RejectedChecks:     "rejected admission checks",
-	doctor.RequeuedResources:  "resources of requeued workloads",
-	doctor.FinishedPodSets:    "topology of completed pod sets",
-	doctor.LeaderFeasibility:  "nodes for leader pods",
-	doctor.HugeLimits:         "limits beyond 64 bits",
-	doctor.Transformations:    "resource transformations with excluded inputs",
-	doctor.PodLevelRequests:   "pod-level requests",
-	doctor.PodsQuota:          "preemption for quota of pods",
-	doctor.PodSetGroups:       "preemption for pod set groups",
-	doctor.PodGroupOrder:      "flavors of pod groups",
-	doctor.UseOrder:           "order under admission fair sharing",
-	doctor.DefaultPriority:    "the default priority class",
-	doctor.RecomputedTopology: "topology after overlapping preemptions",
-	doctor.NodeFeasibility:    "feasibility at all topology levels",
-	doctor.EarlierRules:       "the cluster's version is older than the rules",
-}
-
 func rules(d doctor.Diagnosis) (text, advice string) {
 	switch d.Reason {
 	case doctor.Unknown:
@@ -260,15 +239,11 @@ func rules(d doctor.Diagnosis) (text, advice string) {
 	case doctor.Differs:
 		text = "the cluster runs Kueue " + d.Version + ": verdicts follow the rules of " + admission.KueueVersion
 		if len(d.Names) == 0 {
-			return text, "no difference in decisions is known"
+			return text, "no known difference concerns the queues of this cluster"
 		}
 		var list []string
 		for _, n := range d.Names {
-			about, ok := abouts[doctor.Difference(n)]
-			if !ok {
-				about = n
-			}
-			list = append(list, about)
+			list = append(list, notetext.Difference(n))
 		}
 		return text + "; decisions may differ on " + strings.Join(list, ", "), "use a version of hyperpod with the cluster's rules where one of these matters"
 	}

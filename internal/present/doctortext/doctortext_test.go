@@ -9,20 +9,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 )
 
-// TestEveryDifferenceHasWords: the sentence about a later Kueue names no code.
-func TestEveryDifferenceHasWords(t *testing.T) {
-	var names []string
-	for _, d := range append(doctor.Differences("v0.99.0", "v0.19.2"), doctor.EarlierRules) {
-		if abouts[d] == "" {
-			t.Errorf("%s has no words", d)
-		}
-		names = append(names, string(d))
-	}
-	if len(names) < 15 {
-		t.Errorf("only %v", names)
-	}
-}
-
 func TestFill(t *testing.T) {
 	refused := errs.New("cannot reach the API server", "connection refused").WithAdvice("check the address").Suggest(errs.Run("config", "view"))
 	for _, c := range []struct {

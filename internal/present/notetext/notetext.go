@@ -46,7 +46,7 @@ func Note(n inputs.Note) string {
 	case inputs.VersionUnknown:
 		return "the cluster's Kueue version is unknown: checked with the rules of " + admission.KueueVersion
 	case inputs.VersionDiffers:
-		return fmt.Sprintf("the cluster runs Kueue %s: checked with the rules of %s", n.Version, admission.KueueVersion)
+		return fmt.Sprintf("the cluster runs Kueue %s: checked with the rules of %s", n.Version, admission.KueueVersion) + differences(n.Differences)
 	case inputs.Invalid:
 		return invalid(n.Err)
 	case inputs.NotModelled:

@@ -1,0 +1,109 @@
+// Package versions knows in what the decisions of Kueue's versions differ, and which of the differences can matter to a
+// job.
+package versions
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Code names a difference after what it is about. Package present/notetext words it.
+type Code string
+
+// The differences, from Kueue's change logs.
+const (
+	ImplicitTopology       Code = "ImplicitTopology"
+	TopologyPreemption     Code = "TopologyPreemption"
+	IdleReclaim            Code = "IdleReclaim"
+	ZeroWeightCohorts      Code = "ZeroWeightCohorts"
+	NestedPreemption       Code = "NestedPreemption"
+	SimulatedPreemption    Code = "SimulatedPreemption"
+	FairReclaim            Code = "FairReclaim"
+	FairTies               Code = "FairTies"
+	ShareRounding          Code = "ShareRounding"
+	NearestBorrowing       Code = "NearestBorrowing"
+	HeadAfterPreemption    Code = "HeadAfterPreemption"
+	NodeAffinity           Code = "NodeAffinity"
+	UnconstrainedPlacement Code = "UnconstrainedPlacement"
+	PastUse                Code = "PastUse"
+	NominalFirst           Code = "NominalFirst"
+	WithinNominal          Code = "WithinNominal"
+	TopologyTargets        Code = "TopologyTargets"
+	SwappedPreference      Code = "SwappedPreference"
+	CombinedPodSets        Code = "CombinedPodSets"
+	EqualWorkloads         Code = "EqualWorkloads"
+	ResourcesOnNodes       Code = "ResourcesOnNodes"
+	RecomputedPlacement    Code = "RecomputedPlacement"
+	SelectorLabels         Code = "SelectorLabels"
+	PodLevelResources      Code = "PodLevelResources"
+	EqualDomains           Code = "EqualDomains"
+	ElasticSlices          Code = "ElasticSlices"
+	AdmissionGates         Code = "AdmissionGates"
+	PreferredPreemption    Code = "PreferredPreemption"
+	FlavorScan             Code = "FlavorScan"
+	ZeroWeightQueues       Code = "ZeroWeightQueues"
+	LimitRangeLimits       Code = "LimitRangeLimits"
+	StickyHead             Code = "StickyHead"
+	RejectedChecks         Code = "RejectedChecks"
+	RequeuedResources      Code = "RequeuedResources"
+	FinishedPodSets        Code = "FinishedPodSets"
+	LeaderFeasibility      Code = "LeaderFeasibility"
+	HugeLimits             Code = "HugeLimits"
+	Transformations        Code = "Transformations"
+	PodLevelRequests       Code = "PodLevelRequests"
+	PodsQuota              Code = "PodsQuota"
+	PodSetGroups           Code = "PodSetGroups"
+	PodGroupOrder          Code = "PodGroupOrder"
+	UseOrder               Code = "UseOrder"
+	DefaultPriority        Code = "DefaultPriority"
+	OverlappingTargets     Code = "OverlappingTargets"
+	NodeFeasibility        Code = "NodeFeasibility"
+	ReservedUse            Code = "ReservedUse"
+)
+
+// Difference is a change of decisions.
+type Difference struct {
+	Code Code
+	// Pull is the number of the change in Kueue's repository: of the pull request to the main branch, or a cherry-pick.
+	Pull int
+	// Since are the first releases with the change, one for each minor version, in order.
+	Since []string
+	// Concerns reports what the change can matter to.
+	Concerns func(Case) bool
+}
+
+// All returns the differences in the order of the versions.
+func All() []Difference { return slices.Clone(table) }
+
+// Between returns the known differences between two versions of Kueue ("v0.18.1") that can matter to a case, in the
+// order of the versions. It is nil if a version cannot be parsed.
+func Between(a, b string, c Case) []Difference {
+	va, err := version.ParseGeneric(a)
+	if err != nil {
+		return nil
+	}
+	vb, err := version.ParseGeneric(b)
+	if err != nil {
+		return nil
+	}
+	out := []Difference{}
+	for _, d := range table {
+		if d.in(va) != d.in(vb) && d.Concerns(c) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// in reports that a version has the change: it is not older than the first release with it of its minor version, or its
+// minor version is later than all of them.
+func (d Difference) in(v *version.Version) bool {
+	for _, s := range d.Since {
+		first := version.MustParseGeneric(s)
+		if first.Major() == v.Major() && first.Minor() == v.Minor() {
+			return v.AtLeast(first)
+		}
+	}
+	return v.AtLeast(version.MustParseGeneric(d.Since[len(d.Since)-1]))
+}

@@ -1,0 +1,91 @@
+package notetext
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hyperpod-cli/hyperpod/internal/governance/versions"
+)
+
+// subjects say what the differences between versions of Kueue are about.
+var subjects = map[versions.Code]string{
+	versions.ImplicitTopology:       "placement by topology without a request for it",
+	versions.TopologyPreemption:     "preemption for places in a topology",
+	versions.IdleReclaim:            "reclaiming quota under reclaimWithinCohort: Any",
+	versions.ZeroWeightCohorts:      "preemption within the nominal quota of cohorts of weight 0",
+	versions.NestedPreemption:       "preemption in nested cohorts",
+	versions.SimulatedPreemption:    "flavors that need preemption",
+	versions.FairReclaim:            "reclaiming nominal quota under fair sharing",
+	versions.FairTies:               "preemption between equal shares",
+	versions.ShareRounding:          "rounding of shares",
+	versions.NearestBorrowing:       "flavors with quota in the nearest cohort",
+	versions.HeadAfterPreemption:    "the head of BestEffortFIFO queues while it waits for preemption",
+	versions.NodeAffinity:           "node affinity in topologies",
+	versions.UnconstrainedPlacement: "unconstrained placement in topologies",
+	versions.PastUse:                "admission fair sharing, which is off by default",
+	versions.NominalFirst:           "the turn of jobs within nominal quota under fair sharing",
+	versions.WithinNominal:          "fair-sharing preemption within nominal quota",
+	versions.TopologyTargets:        "preemption for several resources in topologies",
+	versions.SwappedPreference:      "the meaning of flavorFungibility.preference",
+	versions.CombinedPodSets:        "pods of several pod sets on one node",
+	versions.EqualWorkloads:         "equal jobs in BestEffortFIFO queues",
+	versions.ResourcesOnNodes:       "transformed and excluded resources on nodes",
+	versions.RecomputedPlacement:    "places in a topology that two jobs choose in one cycle",
+	versions.SelectorLabels:         "node selectors with labels of another flavor",
+	versions.PodLevelResources:      "pod-level resources",
+	versions.EqualDomains:           "equally good topology domains",
+	versions.ElasticSlices:          "quota of growing elastic jobs",
+	versions.AdmissionGates:         "the annotation admission-gated-by",
+	versions.PreferredPreemption:    "flavors under preference: PreemptionOverBorrowing",
+	versions.FlavorScan:             "the order in which flavors are tried",
+	versions.ZeroWeightQueues:       "LocalQueues of weight 0 under admission fair sharing",
+	versions.LimitRangeLimits:       "quota of pods with limits only, under a LimitRange",
+	versions.StickyHead:             "the head of BestEffortFIFO queues after a failed preemption",
+	versions.RejectedChecks:         "rejected admission checks",
+	versions.RequeuedResources:      "resources of requeued workloads",
+	versions.FinishedPodSets:        "topology of completed pod sets",
+	versions.LeaderFeasibility:      "nodes for leader pods",
+	versions.HugeLimits:             "limits beyond 64 bits",
+	versions.Transformations:        "resource transformations with excluded inputs",
+	versions.PodLevelRequests:       "pod-level requests",
+	versions.PodsQuota:              "preemption for quota of pods",
+	versions.PodSetGroups:           "preemption for pod set groups",
+	versions.PodGroupOrder:          "flavors of pod groups",
+	versions.UseOrder:               "order under admission fair sharing",
+	versions.DefaultPriority:        "the default priority class",
+	versions.OverlappingTargets:     "jobs that would preempt the same job",
+	versions.NodeFeasibility:        "feasibility at all topology levels",
+	versions.ReservedUse:            "past use of jobs that wait for admission checks",
+}
+
+// Difference is what a difference between versions of Kueue is about: a code of package versions in words.
+func Difference(code string) string {
+	if text, ok := subjects[versions.Code(code)]; ok {
+		return text
+	}
+	return code
+}
+
+// differences ends the note about another version. Codes are nil where the note is not about one job.
+func differences(codes []string) string {
+	if codes == nil {
+		return ""
+	}
+	var list []string
+	for _, d := range versions.All() {
+		for _, code := range codes {
+			if string(d.Code) == code {
+				list = append(list, fmt.Sprintf("%s (kueue#%d)", Difference(code), d.Pull))
+			}
+		}
+	}
+	switch n := len(list); {
+	case n == 0:
+		return "; no known difference concerns this job"
+	case n > mostDifferences:
+		list = append(list[:mostDifferences], fmt.Sprintf("%d more", n-mostDifferences))
+	}
+	return "; decisions may differ on " + strings.Join(list, ", ")
+}
+
+const mostDifferences = 4
