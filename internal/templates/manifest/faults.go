@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,16 +21,7 @@ func (e *LineError) Error() string {
 	if e.Line == 0 {
 		return e.Text
 	}
-	return e.position() + ": " + e.Text
-}
-
-// position is "line 3:7", as validate-template has it after the file; the column alone is
-// left out where it is not known.
-func (e *LineError) position() string {
-	if e.Column == 0 {
-		return fmt.Sprintf("line %d", e.Line)
-	}
-	return fmt.Sprintf("line %d:%d", e.Line, e.Column)
+	return Position{e.Line, e.Column}.String() + ": " + e.Text
 }
 
 // Faultf returns a fault at a line, 0 if it has none.
@@ -52,7 +44,7 @@ func Broken(source string, faults ...error) *errs.Error {
 			label, text := "fault", f.Error()
 			var l *LineError
 			if errors.As(f, &l) && l.Line > 0 {
-				label, text = l.position(), l.Text
+				label, text = Position{l.Line, l.Column}.String(), l.Text
 			}
 			e.WithFact(label, text)
 		}
@@ -80,32 +72,35 @@ func OrList(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// Faults collects the faults of a file, each with its line.
+// Faults collects the faults of a file, each with its position.
 type Faults struct{ found []error }
 
-// Addf adds a fault; line 0 means the whole file.
-func (f *Faults) Addf(line int, format string, args ...any) {
+// Addf adds a fault; the zero Position means the whole file.
+func (f *Faults) Addf(at Position, format string, args ...any) {
 	if len(f.found) < 20 {
-		f.found = append(f.found, Faultf(line, format, args...))
+		f.found = append(f.found, Faultf(at.Line, format, args...).Col(at.Column))
 	}
 }
 
-// Err returns the error for the file that lists every fault by its line, nil if there are none. Its exit code
+// Err returns the error for the file that lists every fault by its position, nil if there are none. Its exit code
 // is Usage.
 func (f *Faults) Err(source string) error {
 	if len(f.found) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(f.found, func(a, b error) int { return lineOf(a) - lineOf(b) })
+	slices.SortStableFunc(f.found, func(a, b error) int {
+		x, y := positionOf(a), positionOf(b)
+		return cmp.Or(x.Line-y.Line, x.Column-y.Column)
+	})
 	return Broken(source, f.found...)
 }
 
-func lineOf(err error) int {
+func positionOf(err error) Position {
 	var l *LineError
 	if errors.As(err, &l) {
-		return l.Line
+		return Position{l.Line, l.Column}
 	}
-	return 0
+	return Position{}
 }
 
 // Suggest returns the valid words nearest to an invalid one, as the end of a message.

@@ -1,13 +1,27 @@
 package manifest
 
-// Tree is a value of a YAML document with its line, for readers of other files than manifests. The limits of
+import "fmt"
+
+// Position is where a text starts in a file: line and column from 1, 0 if not known.
+type Position struct{ Line, Column int }
+
+// String is "line 3:7", as validate-template has it after the file; the column is left out
+// where it is not known.
+func (p Position) String() string {
+	if p.Column == 0 {
+		return fmt.Sprintf("line %d", p.Line)
+	}
+	return fmt.Sprintf("line %d:%d", p.Line, p.Column)
+}
+
+// Tree is a value of a YAML document with its position, for readers of other files than manifests. The limits of
 // manifests apply: no tabs, duplicate keys, tags or endless aliases. The zero Tree is a missing value.
 type Tree struct{ node *Node }
 
 // Entry is one key of a map, in the file's order.
 type Entry struct {
 	Key   string
-	Line  int
+	At    Position
 	Value Tree
 }
 
@@ -23,12 +37,12 @@ func ParseTree(source string, data []byte) (Tree, error) {
 	return Tree{docs[0]}, nil
 }
 
-// Line returns the line where the value starts, 0 for a missing value.
-func (t Tree) Line() int {
+// At returns where the value starts, the zero Position for a missing value.
+func (t Tree) At() Position {
 	if t.node == nil {
-		return 0
+		return Position{}
 	}
-	return t.node.Line
+	return Position{t.node.Line, t.node.Column}
 }
 
 // IsNull reports a value that is empty or missing.
@@ -50,7 +64,7 @@ func (t Tree) Entries() []Entry {
 	}
 	var out []Entry
 	for _, f := range t.node.Fields {
-		out = append(out, Entry{f.Key, f.Line, Tree{f.Value}})
+		out = append(out, Entry{f.Key, Position{f.Line, f.Column}, Tree{f.Value}})
 	}
 	return out
 }

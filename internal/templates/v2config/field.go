@@ -71,7 +71,7 @@ func oneOf(name, help string, to func(r *reader) *string, words ...string) Field
 			return
 		}
 		if !slices.Contains(words, s) {
-			r.faults.Addf(t.Line(), "%s is %q: must be %s", at, manifest.Clip(s), manifest.OrList(words))
+			r.faults.Addf(t.At(), "%s is %q: must be %s", at, manifest.Clip(s), manifest.OrList(words))
 			return
 		}
 		*to(r) = s
@@ -86,7 +86,7 @@ func number(name, help string, to func(r *reader) **int) Field {
 		}
 		n, whole := wholeNumber(s)
 		if !whole || n < 1 || n > 1_000_000 {
-			r.faults.Addf(t.Line(), "%s is %s: must be a whole number from 1", at, t.Describe())
+			r.faults.Addf(t.At(), "%s is %s: must be a whole number from 1", at, t.Describe())
 			return
 		}
 		*to(r) = &n
@@ -105,7 +105,7 @@ func section(name, help string, below []Field) Field {
 func nothing(name, help, why string) Field {
 	return Field{Name: name, Help: help, Type: Anything, read: func(r *reader, at string, t manifest.Tree) {
 		if why != "" && !t.IsNull() && !(t.IsList() && len(t.Items()) == 0) {
-			r.notef(t.Line(), "%s has no effect here: %s", at, why)
+			r.notef(t.At(), "%s has no effect here: %s", at, why)
 		}
 	}}
 }

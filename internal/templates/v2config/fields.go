@@ -81,9 +81,9 @@ func misplaced(fields []Field) []Field {
 			switch {
 			case t.IsNull():
 			case !inside.IsNull():
-				r.faults.Addf(t.Line(), "%s belongs in cluster.cluster_config, which has it in line %d", at, inside.Line())
+				r.faults.Addf(t.At(), "%s belongs in cluster.cluster_config, which has it in line %d", at, inside.At().Line)
 			default:
-				r.notef(t.Line(), "%s belongs in cluster.cluster_config; it is used from there", at)
+				r.notef(t.At(), "%s belongs in cluster.cluster_config; it is used from there", at)
 				f.read(r, "cluster.cluster_config."+f.Name, t)
 			}
 		}
@@ -101,12 +101,12 @@ func (r *reader) instanceType(at string, t manifest.Tree) {
 		return
 	}
 	// A newer type may be the cluster's; the renderer asks it and refuses the rest.
-	r.notef(t.Line(), "%s %q is not a known instance type%s", at, manifest.Clip(s), manifest.DidYouMean(instances.Near(s)))
+	r.notef(t.At(), "%s %q is not a known instance type%s", at, manifest.Clip(s), manifest.DidYouMean(instances.Near(s)))
 }
 
 func (r *reader) labels(at string, t manifest.Tree) {
-	r.pairs(at, t, func(key, value string, line int) {
-		r.refuse(line, at, values.NotLabel(key, value))
+	r.pairs(at, t, func(key, value string, where manifest.Position) {
+		r.refuse(where, at, values.NotLabel(key, value))
 		switch key {
 		case kinds.QueueLabel:
 			r.file.Values.Queue = value
@@ -120,34 +120,34 @@ func (r *reader) labels(at string, t manifest.Tree) {
 
 func (r *reader) annotations(at string, t manifest.Tree) {
 	resume, retries := false, manifest.Tree{}
-	resumeLine := 0
-	r.pairs(at, t, func(key, value string, line int) {
+	resumedAt := manifest.Position{}
+	r.pairs(at, t, func(key, value string, where manifest.Position) {
 		switch key {
 		case kinds.AutoResumeAnnotation:
 			b, err := strconv.ParseBool(value)
 			if err != nil {
-				r.faults.Addf(line, "%s.%s is %q: must be true or false", at, key, manifest.Clip(value))
+				r.faults.Addf(where, "%s.%s is %q: must be true or false", at, key, manifest.Clip(value))
 			}
-			resume, resumeLine = b, line
+			resume, resumedAt = b, where
 		case kinds.MaxRetryAnnotation:
 			retries = t.Get(key)
 			n, ok := wholeNumber(value)
 			if !ok || n < 0 {
-				r.faults.Addf(line, "%s.%s is %q: must be a whole number", at, key, manifest.Clip(value))
+				r.faults.Addf(where, "%s.%s is %q: must be a whole number", at, key, manifest.Clip(value))
 				return
 			}
 			r.file.Values.MaxRetry = &n
 		default:
-			r.refuse(line, at, values.NotAnnotation(key))
+			r.refuse(where, at, values.NotAnnotation(key))
 			set(&r.file.Values.Annotations, key, value)
 		}
 	})
 	r.file.Values.AutoResume = resume
 	switch {
 	case resume && retries.IsNull():
-		r.faults.Addf(resumeLine, "%s has %s without %s: automatic resume needs both", at, kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation)
+		r.faults.Addf(resumedAt, "%s has %s without %s: automatic resume needs both", at, kinds.AutoResumeAnnotation, kinds.MaxRetryAnnotation)
 	case !resume && !retries.IsNull():
-		r.faults.Addf(retries.Line(), "%s has %s without %s: \"true\"", at, kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation)
+		r.faults.Addf(retries.At(), "%s has %s without %s: \"true\"", at, kinds.MaxRetryAnnotation, kinds.AutoResumeAnnotation)
 	}
 }
 
@@ -159,8 +159,8 @@ func set(m *map[string]string, key, value string) {
 }
 
 func (r *reader) environment(at string, t manifest.Tree) {
-	r.pairs(at, t, func(key, value string, line int) {
-		r.refuse(line, at, values.NotVariable(key))
+	r.pairs(at, t, func(key, value string, where manifest.Position) {
+		r.refuse(where, at, values.NotVariable(key))
 		set(&r.file.Values.Environment, key, value)
 	})
 }
@@ -173,7 +173,7 @@ func (r *reader) results(at string, t manifest.Tree) {
 	case strings.HasPrefix(s, "/"):
 		r.file.Values.ResultsDir = s
 	case s != "./results":
-		r.notef(t.Line(), "%s %q has no effect: only an absolute path can be a directory in the pods", at, manifest.Clip(s))
+		r.notef(t.At(), "%s %q has no effect: only an absolute path can be a directory in the pods", at, manifest.Clip(s))
 	}
 }
 
@@ -182,10 +182,10 @@ func (r *reader) finish() {
 	v := &r.file.Values
 	r.missing("", fields())
 	if p := v.RestartPolicy; v.AutoResume && p != "" && p != "OnFailure" {
-		r.faults.Addf(r.lineOf("cluster.cluster_config.restartPolicy"), "cluster.cluster_config.restartPolicy is %s: automatic resume needs OnFailure", p)
+		r.faults.Addf(r.valueAt("cluster.cluster_config.restartPolicy"), "cluster.cluster_config.restartPolicy is %s: automatic resume needs OnFailure", p)
 	}
 	if name := strings.ReplaceAll(v.Name, "_", "-"); name != v.Name && r.flags.Name == "" {
-		r.notef(r.lineOf("training_cfg.run.name"), "the job is named %s: Kubernetes allows no _", name)
+		r.notef(r.valueAt("training_cfg.run.name"), "the job is named %s: Kubernetes allows no _", name)
 		v.Name = name
 	}
 	for _, one := range []struct {
@@ -198,7 +198,7 @@ func (r *reader) finish() {
 		{"cluster.cluster_config.service_account_name", v.ServiceAccount, r.flags.ServiceAccount, values.NotServiceAccount},
 	} {
 		if one.file != "" && one.flag == "" {
-			r.refuse(r.lineOf(one.path), one.path, one.not(one.file))
+			r.refuse(r.valueAt(one.path), one.path, one.not(one.file))
 		}
 	}
 	v.ScriptArgs = r.words()
@@ -218,29 +218,41 @@ func (r *reader) missing(at string, fields []Field) {
 	for _, f := range fields {
 		path := join(at, f.Name)
 		if f.what != "" && !r.seen[path] && (f.flagged == nil || !f.flagged(r.flags)) {
-			r.faults.Addf(r.lineOf(path), "%s is missing: %s", path, f.what)
+			r.faults.Addf(r.positionOf(path), "%s is missing: %s", path, f.what)
 		}
 		r.missing(path, f.Below)
 	}
 }
 
 // refuse notes why a value cannot be what its field wants, unless why is "".
-func (r *reader) refuse(line int, at, why string) {
+func (r *reader) refuse(where manifest.Position, at, why string) {
 	if why != "" {
-		r.faults.Addf(line, "%s: %s", at, why)
+		r.faults.Addf(where, "%s: %s", at, why)
 	}
 }
 
-// lineOf is the line of the deepest part of a path that the file has.
-func (r *reader) lineOf(path string) int {
-	at, line := r.root, 0
+// positionOf is the position of the deepest part of a path that the file has.
+func (r *reader) positionOf(path string) (found manifest.Position) {
+	at := r.root
 	for _, key := range strings.Split(path, ".") {
 		for _, e := range at.Entries() {
 			if e.Key == key {
-				line = e.Line
+				found = e.At
 			}
 		}
 		at = at.Get(key)
 	}
-	return line
+	return found
+}
+
+// valueAt is the position of the value at a path, or of the deepest part that the file has.
+func (r *reader) valueAt(path string) manifest.Position {
+	at := r.root
+	for _, key := range strings.Split(path, ".") {
+		at = at.Get(key)
+	}
+	if at.IsNull() {
+		return r.positionOf(path)
+	}
+	return at.At()
 }

@@ -21,7 +21,7 @@ func wholeNumber(s string) (int, bool) {
 // argument is one text of script_args, not yet split into words.
 type argument struct {
 	text string
-	line int
+	at   manifest.Position
 }
 
 // scriptArgs reads a list of maps (v2's form: key and value are two words), of text
@@ -40,17 +40,17 @@ func (r *reader) scriptArgs(at string, t manifest.Tree) {
 		case item.IsNull():
 		case item.IsMap():
 			for _, e := range item.Entries() {
-				r.args = append(r.args, argument{e.Key, e.Line})
+				r.args = append(r.args, argument{e.Key, e.At})
 				if e.Value.IsNull() {
 					continue // a flag without a value; v2 wrote None
 				}
 				if s, ok := r.text(join(at, e.Key), e.Value); ok {
-					r.args = append(r.args, argument{s, e.Line})
+					r.args = append(r.args, argument{s, e.At})
 				}
 			}
 		default:
 			if s, ok := r.text(at, item); ok {
-				r.args = append(r.args, argument{s, item.Line()})
+				r.args = append(r.args, argument{s, item.At()})
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (r *reader) words() []string {
 	for _, a := range r.args {
 		words, err := shellwords.Split(a.text)
 		if err != nil {
-			r.faults.Addf(a.line, "training_cfg.script_args: %q has a quote that is not closed", manifest.Clip(a.text))
+			r.faults.Addf(a.at, "training_cfg.script_args: %q has a quote that is not closed", manifest.Clip(a.text))
 			continue
 		}
 		for _, w := range words {
@@ -74,7 +74,7 @@ func (r *reader) words() []string {
 				if _, set := r.file.Values.Environment[name]; set {
 					return "$(" + name + ")"
 				}
-				r.notef(a.line, "$%s in script_args stays as it is: env_vars has no %s", name, name)
+				r.notef(a.at, "$%s in script_args stays as it is: env_vars has no %s", name, name)
 				return m
 			}))
 		}
@@ -97,7 +97,7 @@ func (r *reader) entries(at string, t manifest.Tree, names []string, volume func
 		return
 	}
 	if !t.IsList() {
-		r.faults.Addf(t.Line(), "%s is %s: must be a list of {%s}", at, t.Describe(), strings.Join(names, ", "))
+		r.faults.Addf(t.At(), "%s is %s: must be a list of {%s}", at, t.Describe(), strings.Join(names, ", "))
 		return
 	}
 	for i, item := range t.Items() {
@@ -123,13 +123,13 @@ func (r *reader) entries(at string, t manifest.Tree, names []string, volume func
 		}
 		if len(missing) > 0 {
 			if item.IsMap() {
-				r.faults.Addf(item.Line(), "%s has no %s: all of %s are needed", at, strings.Join(missing, " and no "), strings.Join(names, ", "))
+				r.faults.Addf(item.At(), "%s has no %s: all of %s are needed", at, strings.Join(missing, " and no "), strings.Join(names, ", "))
 			}
 			continue
 		}
 		v, err := volume(got)
 		if err != nil {
-			r.faults.Addf(item.Line(), "%s: a name or path is wrong: names are lower-case letters, digits and -, paths are absolute and without :", at)
+			r.faults.Addf(item.At(), "%s: a name or path is wrong: names are lower-case letters, digits and -, paths are absolute and without :", at)
 			continue
 		}
 		r.file.Values.Volumes = append(r.file.Values.Volumes, v)
@@ -157,7 +157,7 @@ func (r *reader) selector(at string, t manifest.Tree) {
 	}
 	r.section(at, t, selectorFields())
 	if s := r.file.Values.LabelSelector; len(s.Weights) > len(s.Preferred) {
-		r.faults.Addf(t.Line(), "%s has %d weights for %d preferred labels", at, len(s.Weights), len(s.Preferred))
+		r.faults.Addf(t.At(), "%s has %d weights for %d preferred labels", at, len(s.Weights), len(s.Preferred))
 	}
 	r.selected = true
 }
@@ -167,12 +167,12 @@ func (r *reader) weights(at string, t manifest.Tree) {
 	case t.IsNull():
 		return
 	case !t.IsList():
-		r.faults.Addf(t.Line(), "%s is %s: must be a list of whole numbers", at, t.Describe())
+		r.faults.Addf(t.At(), "%s is %s: must be a list of whole numbers", at, t.Describe())
 	}
 	for i, item := range t.Items() {
 		n, ok := item.Int()
 		if !ok || n < 1 || n > 100 {
-			r.faults.Addf(item.Line(), "%s[%d] is %s: must be a whole number from 1 to 100", at, i, item.Describe())
+			r.faults.Addf(item.At(), "%s[%d] is %s: must be a whole number from 1 to 100", at, i, item.Describe())
 		}
 		r.file.Values.LabelSelector.Weights = append(r.file.Values.LabelSelector.Weights, n)
 	}
@@ -183,7 +183,7 @@ func (r *reader) labelValues(at string, t manifest.Tree) map[string][]string {
 		return nil
 	}
 	if !t.IsMap() {
-		r.faults.Addf(t.Line(), "%s is %s: must be a map from a label to its values", at, t.Describe())
+		r.faults.Addf(t.At(), "%s is %s: must be a map from a label to its values", at, t.Describe())
 		return nil
 	}
 	out := map[string][]string{}
@@ -191,7 +191,7 @@ func (r *reader) labelValues(at string, t manifest.Tree) map[string][]string {
 		var values []string
 		r.lines(join(at, e.Key), e.Value, &values)
 		if len(values) == 0 {
-			r.faults.Addf(e.Line, "%s.%s has no value", at, e.Key)
+			r.faults.Addf(e.At, "%s.%s has no value", at, e.Key)
 			continue
 		}
 		out[e.Key] = values
@@ -209,13 +209,13 @@ func isResolver(name string) bool {
 
 // resolve fills in ${a.b}, the value of another field of the file. Other text in
 // ${ } stays: it is a shell's.
-func (r *reader) resolve(at string, line int, s string) string {
+func (r *reader) resolve(at string, where manifest.Position, s string) string {
 	for depth := 0; ; depth++ {
 		changed := false
 		out := interpolation.ReplaceAllStringFunc(s, func(m string) string {
 			name := m[2 : len(m)-1]
 			if resolver, _, has := strings.Cut(name, ":"); has && isResolver(resolver) {
-				r.faults.Addf(line, "%s: the resolver %q of OmegaConf is not understood: write the value itself", at, manifest.Clip(resolver))
+				r.faults.Addf(where, "%s: the resolver %q of OmegaConf is not understood: write the value itself", at, manifest.Clip(resolver))
 				return ""
 			}
 			t := r.root
@@ -225,7 +225,7 @@ func (r *reader) resolve(at string, line int, s string) string {
 			text, ok := t.Text()
 			if !ok {
 				if strings.Contains(name, ".") {
-					r.faults.Addf(line, "%s: the file has no value %q", at, manifest.Clip(name))
+					r.faults.Addf(where, "%s: the file has no value %q", at, manifest.Clip(name))
 					return ""
 				}
 				return m
@@ -237,7 +237,7 @@ func (r *reader) resolve(at string, line int, s string) string {
 			return out
 		}
 		if s = out; depth == 10 || len(s) > 1<<16 {
-			r.faults.Addf(line, "%s: the interpolations lead round in a circle", at)
+			r.faults.Addf(where, "%s: the interpolations lead round in a circle", at)
 			return ""
 		}
 	}
@@ -255,12 +255,12 @@ func gitFields() []Field {
 		text("commit", "Commit to check out.", func(r *reader) *string { return &r.git.commit }),
 		{Name: "token", Help: "Refused: everyone who can read the job could read it.", Type: Absent, read: func(r *reader, at string, t manifest.Tree) {
 			if !t.IsNull() {
-				r.faults.Addf(t.Line(), "%s: everyone who can read the job could read it: put it into a Secret and set %s GIT_TOKEN=SECRET:KEY", at, setting.SecretEnvironment)
+				r.faults.Addf(t.At(), "%s: everyone who can read the job could read it: put it into a Secret and set %s GIT_TOKEN=SECRET:KEY", at, setting.SecretEnvironment)
 			}
 		}},
 		{Name: "update_adapter", Help: "For recipes only.", Type: Off, read: func(r *reader, at string, t manifest.Tree) {
 			if b, ok := t.Bool(); !t.IsNull() && (!ok || b) {
-				r.faults.Addf(t.Line(), "%s reinstalls the adapter of the HyperPod recipes: start recipes with %s", at, setting.Recipe)
+				r.faults.Addf(t.At(), "%s reinstalls the adapter of the HyperPod recipes: start recipes with %s", at, setting.Recipe)
 			}
 		}},
 	}
@@ -269,7 +269,7 @@ func gitFields() []Field {
 func (r *reader) clone(at string, t manifest.Tree) {
 	r.section(at, t, gitFields())
 	if _, _, err := Checkout(r.git.url, r.git.branch, r.git.commit); err != nil {
-		r.faults.Addf(t.Line(), "%s: %v", at, err)
+		r.faults.Addf(t.At(), "%s: %v", at, err)
 	}
 }
 

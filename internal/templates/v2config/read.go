@@ -68,7 +68,7 @@ func looksLike(data []byte) bool {
 	return training && !kind
 }
 
-// Read reads a file; path names it in errors, which list every fault with its line
+// Read reads a file; path names it in errors, which list every fault with its position
 // and have exit code Usage. What flags say need not be in the file.
 func Read(path string, data []byte, flags values.Values) (File, error) {
 	tree, err := manifest.ParseTree(path, data)
@@ -77,7 +77,7 @@ func Read(path string, data []byte, flags values.Values) (File, error) {
 	}
 	r := &reader{root: tree, flags: flags}
 	if !tree.IsMap() {
-		r.faults.Addf(tree.Line(), "a configuration file is a map with training_cfg, cluster, container and env_vars")
+		r.faults.Addf(tree.At(), "a configuration file is a map with training_cfg, cluster, container and env_vars")
 		return File{}, r.faults.Err(path)
 	}
 	r.section("", tree, fields())
@@ -103,8 +103,8 @@ type reader struct {
 	selected bool // the file has a label_selector
 }
 
-func (r *reader) notef(line int, format string, args ...any) {
-	r.file.Notices = append(r.file.Notices, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
+func (r *reader) notef(where manifest.Position, format string, args ...any) {
+	r.file.Notices = append(r.file.Notices, where.String()+": "+fmt.Sprintf(format, args...))
 }
 
 // section reads the fields of a map, and refuses those it does not know.
@@ -113,7 +113,7 @@ func (r *reader) section(at string, t manifest.Tree, fields []Field) {
 		return
 	}
 	if !t.IsMap() {
-		r.faults.Addf(t.Line(), "%s is %s: must be a map", at, t.Describe())
+		r.faults.Addf(t.At(), "%s is %s: must be a map", at, t.Describe())
 		return
 	}
 	for _, e := range t.Entries() {
@@ -142,7 +142,7 @@ func (r *reader) unknown(at string, e manifest.Entry, fields []Field) {
 	if at != "" {
 		where = "in " + at
 	}
-	r.faults.Addf(e.Line, "no field %q %s%s", manifest.Clip(e.Key), where, manifest.Suggest(e.Key, names))
+	r.faults.Addf(e.At, "no field %q %s%s", manifest.Clip(e.Key), where, manifest.Suggest(e.Key, names))
 }
 
 func join(at, key string) string {
@@ -166,10 +166,10 @@ func (r *reader) text(at string, t manifest.Tree) (string, bool) {
 	}
 	s, ok := t.Text()
 	if !ok {
-		r.faults.Addf(t.Line(), "%s is %s: must be one value", at, t.Describe())
+		r.faults.Addf(t.At(), "%s is %s: must be one value", at, t.Describe())
 		return "", false
 	}
-	return r.resolve(at, t.Line(), s), true
+	return r.resolve(at, t.At(), s), true
 }
 
 // lines reads a list of text, or one text.
@@ -192,17 +192,17 @@ func (r *reader) lines(at string, t manifest.Tree, to *[]string) {
 }
 
 // pairs reads a map of single values; empty ones are left out, as v2 left them out.
-func (r *reader) pairs(at string, t manifest.Tree, put func(key, value string, line int)) {
+func (r *reader) pairs(at string, t manifest.Tree, put func(key, value string, where manifest.Position)) {
 	if t.IsNull() {
 		return
 	}
 	if !t.IsMap() {
-		r.faults.Addf(t.Line(), "%s is %s: must be a map of names and values", at, t.Describe())
+		r.faults.Addf(t.At(), "%s is %s: must be a map of names and values", at, t.Describe())
 		return
 	}
 	for _, e := range t.Entries() {
 		if s, ok := r.text(join(at, e.Key), e.Value); ok {
-			put(e.Key, s, e.Line)
+			put(e.Key, s, e.At)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestUnder(t *testing.T) {
 
 func TestUnderstoodWithNotices(t *testing.T) {
 	for name, c := range map[string]struct{ text, notice string }{
-		"labels in the wrong place": {small("", "  custom_labels: {a: b, kueue.x-k8s.io/queue-name: q}\n", "", ""), "line 9: cluster.custom_labels belongs in cluster.cluster_config"},
+		"labels in the wrong place": {small("", "  custom_labels: {a: b, kueue.x-k8s.io/queue-name: q}\n", "", ""), "line 9:18: cluster.custom_labels belongs in cluster.cluster_config"},
 		"Slurm's mounts":            {small("", "", "", "container_mounts: [/a:/b]\n"), "container_mounts has no effect here: it is for Slurm"},
 		"results":                   {small("", "", "", "base_results_dir: ./elsewhere\n"), "only an absolute path"},
 		"an underscore":             {strings.Replace(small("", "", "", ""), "name: j", "name: my_job", 1), "the job is named my-job: Kubernetes allows no _"},
@@ -118,12 +118,12 @@ func TestForms(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown field":          {small("", "", "    pulPolicy: Always\n", ""), `line 11: no field "pulPolicy" in cluster.cluster_config; did you mean "pullPolicy"?`},
+		"unknown field":          {small("", "", "    pulPolicy: Always\n", ""), `line 11:5: no field "pulPolicy" in cluster.cluster_config; did you mean "pullPolicy"?`},
 		"unknown section":        {small("", "", "", "foo: 1\n"), "accepted: defaults, hydra, training_cfg"},
-		"a word":                 {small("", "", "    restartPolicy: Sometimes\n", ""), "line 11: cluster.cluster_config.restartPolicy is \"Sometimes\": must be Always, OnFailure, Never or ExitCode"},
+		"a word":                 {small("", "", "    restartPolicy: Sometimes\n", ""), "line 11:20: cluster.cluster_config.restartPolicy is \"Sometimes\": must be Always, OnFailure, Never or ExitCode"},
 		"scheduler":              {small("", "", "    scheduler_type: slurm\n", ""), "must be SageMaker, Kueue or None"},
-		"not k8s":                {strings.Replace(small("", "", "", ""), "cluster_type: k8s", "cluster_type: slurm", 1), "line 7: cluster.cluster_type is \"slurm\": must be k8s"},
-		"a number":               {strings.Replace(small("", "", "", ""), "nodes: 1", "nodes: zero", 1), "line 5: training_cfg.run.nodes is the text \"zero\": must be a whole number from 1"},
+		"not k8s":                {strings.Replace(small("", "", "", ""), "cluster_type: k8s", "cluster_type: slurm", 1), "line 7:17: cluster.cluster_type is \"slurm\": must be k8s"},
+		"a number":               {strings.Replace(small("", "", "", ""), "nodes: 1", "nodes: zero", 1), "line 5:12: training_cfg.run.nodes is the text \"zero\": must be a whole number from 1"},
 		"no nodes":               {strings.Replace(small("", "", "", ""), "nodes: 1", "nodes: 0", 1), "must be a whole number from 1"},
 		"a map for text":         {strings.Replace(small("", "", "", ""), "container: i", "container: {a: b}", 1), "container is a map: must be one value"},
 		"everything missing":     {"training_cfg: {run: {}}\n", "cluster.cluster_config is missing"},
@@ -144,13 +144,13 @@ func TestRefusals(t *testing.T) {
 		"a dangling reference":   {small("  script_args: ['${a.b}']\n", "", "", ""), "the file has no value \"a.b\""},
 		"a circle":               {strings.Replace(small("", "", "", ""), "container: i", "container: ${container}", 1), "round in a circle"},
 		"an open quote":          {small("  script_args: [\"--a 'b\"]\n", "", "", ""), "a quote that is not closed"},
-		"a name":                 {strings.Replace(small("", "", "", ""), "name: j", "name: My Job!", 1), "line 4: training_cfg.run.name: \"My Job!\" is not a valid job name: use lower-case letters"},
-		"an image":               {strings.Replace(small("", "", "", ""), "container: i", "container: a b", 1), "line 11: container: \"a b\" is not a valid image"},
-		"a namespace":            {strings.Replace(small("", "", "", ""), "namespace: n", "namespace: A_B", 1), "line 10: cluster.cluster_config.namespace: \"A_B\" cannot be a namespace"},
-		"a service account":      {small("", "", "    service_account_name: S A\n", ""), "line 11: cluster.cluster_config.service_account_name: \"S A\" is not a valid service account name"},
-		"a label":                {small("", "", "    custom_labels:\n      a: b c\n", ""), "line 12: cluster.cluster_config.custom_labels: \"b c\" is not a valid value of the label a"},
-		"an annotation":          {small("", "", "    annotations: {b d: x}\n", ""), "line 11: cluster.cluster_config.annotations: \"b d\" is not a valid annotation name"},
-		"a variable":             {strings.Replace(small("", "", "", ""), "{A: b}", "{1A: b}", 1), "line 12: env_vars: \"1A\" is not a valid name of an environment variable"},
+		"a name":                 {strings.Replace(small("", "", "", ""), "name: j", "name: My Job!", 1), "line 4:11: training_cfg.run.name: \"My Job!\" is not a valid job name: use lower-case letters"},
+		"an image":               {strings.Replace(small("", "", "", ""), "container: i", "container: a b", 1), "line 11:12: container: \"a b\" is not a valid image"},
+		"a namespace":            {strings.Replace(small("", "", "", ""), "namespace: n", "namespace: A_B", 1), "line 10:16: cluster.cluster_config.namespace: \"A_B\" cannot be a namespace"},
+		"a service account":      {small("", "", "    service_account_name: S A\n", ""), "line 11:27: cluster.cluster_config.service_account_name: \"S A\" is not a valid service account name"},
+		"a label":                {small("", "", "    custom_labels:\n      a: b c\n", ""), "line 12:7: cluster.cluster_config.custom_labels: \"b c\" is not a valid value of the label a"},
+		"an annotation":          {small("", "", "    annotations: {b d: x}\n", ""), "line 11:19: cluster.cluster_config.annotations: \"b d\" is not a valid annotation name"},
+		"a variable":             {strings.Replace(small("", "", "", ""), "{A: b}", "{1A: b}", 1), "line 12:12: env_vars: \"1A\" is not a valid name of an environment variable"},
 		"twice":                  {small("", "", "", "container: j\n"), "is given twice (first in line"},
 		"placed twice":           {small("", "  custom_labels: {a: b}\n", "    custom_labels: {a: c}\n", ""), "which has it in line"},
 		"tabs":                   {"training_cfg:\n\tentry_script: x\n", "the line is indented with a tab"},
