@@ -8,7 +8,7 @@ import "embed"
 //
 //go:embed admission-check.md exit-codes.md output.md questions.md quota.md snapshots.md
 //go:embed schema/admission-check.json schema/cancel-job.json schema/doctor.json schema/error.json schema/explain-job.json
-//go:embed schema/get-queue.json schema/get-quota-nodes.json schema/get-quota.json schema/get-usage.json
+//go:embed schema/get-queue.json schema/get-quota-by.json schema/get-quota.json schema/get-usage.json
 //go:embed schema/governance-audit.json schema/governance-plan.json schema/governance.schema.json schema/list-jobs.json
 //go:embed schema/list-jobs-verbose.json schema/list-pods-verbose.json schema/list-pods.json schema/patch-job.json
 //go:embed schema/simulate.json schema/sweep-check.json schema/validate-template.json schema/wait-job.json

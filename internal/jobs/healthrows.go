@@ -2,14 +2,14 @@ package jobs
 
 import "time"
 
-// ResilienceRow is a job's resilience in a document. FaultyNodes is null where nodes
-// could not be read, LastFault where none is known.
+// ResilienceRow is a job's resilience in a document. FaultyNodes is left out where
+// nodes could not be read, LastFault is null where none is known.
 type ResilienceRow struct {
 	AutoResume  bool
 	MaxRetries  *int // null where the job sets none
 	Retries     int
 	Nodes       int
-	FaultyNodes []NodeRow
+	FaultyNodes []NodeRow `json:",omitzero"`
 	LastFault   *FaultRow
 }
 

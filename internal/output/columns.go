@@ -103,7 +103,8 @@ func customText(columns []customColumn, document any) ([]byte, error) {
 	if l, ok := document.(Lister); ok {
 		document = l.List()
 	}
-	value, err := generic(document)
+	// Nil lists stay null here: else they could be taken for the rows.
+	value, err := readBack(document)
 	if err != nil {
 		return nil, err
 	}

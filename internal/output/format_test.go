@@ -130,9 +130,9 @@ func TestPrintDocuments(t *testing.T) {
 	for _, tt := range []struct{ format, want string }{
 		{"json", "{\n \"jobs\": [\n  {\n   \"Zeta\": \"z\\u009b1\",\n   \"Alpha\": 12345678901234567,\n   \"Priority\": \"fine-tuning <80> & more\",\n" +
 			"   \"Spec\": {\n    \"a\": [],\n    \"b\": 1,\n    \"c\": {}\n   }\n  },\n" +
-			"  {\n   \"Zeta\": \"画像\\u202e\",\n   \"Alpha\": 0,\n   \"Priority\": null,\n   \"Spec\": null\n  }\n ],\n \"Missing\": null\n}\n"},
+			"  {\n   \"Zeta\": \"画像\\u202e\",\n   \"Alpha\": 0,\n   \"Priority\": null,\n   \"Spec\": null\n  }\n ],\n \"Missing\": []\n}\n"},
 		{"yaml", "jobs:\n- Zeta: \"z\\x9B1\"\n  Alpha: 12345678901234567\n  Priority: fine-tuning <80> & more\n  Spec:\n    a: []\n    b: 1\n    c: {}\n" +
-			"- Zeta: \"画像\\u202e\"\n  Alpha: 0\n  Priority: null\n  Spec: null\nMissing: null\n"},
+			"- Zeta: \"画像\\u202e\"\n  Alpha: 0\n  Priority: null\n  Spec: null\nMissing: []\n"},
 		{"name", "job/a\njob/b\x1b\n"},
 		{"jsonpath={.jobs[*].Alpha}", "12345678901234567 0"},
 		{"jsonpath=.jobs[0].Zeta", "z\u009b1"},

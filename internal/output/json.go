@@ -47,7 +47,7 @@ func encodeJSON(document any) ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
-	if err := e.Encode(document); err != nil {
+	if err := e.Encode(withLists(document)); err != nil {
 		return nil, errs.Wrap(err, "cannot write the document as JSON")
 	}
 	return escapeUnsafe(b.Bytes()), nil
@@ -109,7 +109,7 @@ func compactJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(v)
+	err := e.Encode(withLists(v))
 	return bytes.TrimSpace(b.Bytes()), err
 }
 

@@ -82,7 +82,9 @@ func findAll(j *jsonpath.JSONPath, value any) ([]any, error) {
 
 // generic turns a document into maps, lists and scalars by way of its JSON, so
 // that templates see the keys that JSON has. Integers stay integers.
-func generic(document any) (any, error) {
+func generic(document any) (any, error) { return readBack(withLists(document)) }
+
+func readBack(document any) (any, error) {
 	data, err := json.Marshal(document)
 	if err != nil {
 		return nil, errs.Wrap(err, "cannot write the document as JSON")

@@ -25,8 +25,8 @@ const Schema = "hyperpod.get-queue/v1"
 // Document is what waits, as JSON. Durations are whole seconds; null is not known.
 type Document struct {
 	Schema string
-	// Pending is null when no workloads could be read.
-	Pending []ItemJSON
+	// Pending is left out when no workloads could be read.
+	Pending []ItemJSON `json:",omitzero"`
 	Teams   []TeamJSON
 	Total   SummaryJSON
 	// Order is where the positions are from.

@@ -23,8 +23,8 @@ type Document struct {
 	Teams   []TeamJSON
 	Cohorts []CohortJSON
 	Totals  []TotalJSON
-	// Capacity is null when the nodes were not read.
-	Capacity []CapacityJSON
+	// Capacity is left out when the nodes were not read.
+	Capacity []CapacityJSON `json:",omitzero"`
 	Problems []Problem
 	// Source is where use was read from: Workloads or Status.
 	Source string

@@ -14,11 +14,13 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/canceljob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/getquota"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listpods"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/patchjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/savesnapshot"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/validatetemplate"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/doctor"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/audit"
@@ -92,7 +94,7 @@ func TestSchemas(t *testing.T) {
 		{"sweep-check", fixture.Schema(sweeptext.Schema, reflect.TypeFor[sweeptext.Document]()), []string{"start-job", "smpv2-llama2", "-n", "hyperpod-ns-ml-engineers", "--accelerators", "1", "--sweep", "seed=1..2", "--dry-run"}},
 		{"get-quota", fixture.Schema(quota.Schema, reflect.TypeFor[quota.Document]()), []string{"get-quota", "--all-resources"}},
 		{"get-queue", fixture.Schema(queue.Schema, reflect.TypeFor[queue.Document]()), []string{"get-queue", "interns", "--assume-duration", "4h"}},
-		{"get-quota-nodes", fixture.Schema(quota.Schema, reflect.TypeFor[getquota.NodesDocument]()), []string{"get-quota", "--by", "node-group"}},
+		{"get-quota-by", fixture.Schema(quota.NodesSchema, reflect.TypeFor[getquota.NodesDocument]()), []string{"get-quota", "--by", "node-group"}},
 		{"list-jobs", fixture.Schema("list-jobs", reflect.TypeFor[jobs.List[jobs.Row]]()), []string{"list-jobs", "-A"}},
 		{"list-jobs-verbose", fixture.Schema("list-jobs --verbose", reflect.TypeFor[jobs.List[jobs.VerboseRow]]()), []string{"list-jobs", "-A", "--verbose"}},
 		{"wait-job", fixture.Schema("wait-job", reflect.TypeFor[jobs.VerboseRow]()), []string{"wait-job", "vit-huge", "-n", "hyperpod-ns-researchers", "--for", "running"}},
@@ -100,6 +102,12 @@ func TestSchemas(t *testing.T) {
 		{"list-pods-verbose", fixture.Schema("list-pods --verbose", reflect.TypeFor[listpods.Document]()), []string{"list-pods", "vit-huge", "-n", "hyperpod-ns-researchers", "--verbose"}},
 		{"validate-template", fixture.Schema("validate-template", reflect.TypeFor[validatetemplate.Document]()), []string{"validate-template", "pytorch"}},
 		{"save-snapshot", fixture.Schema("save-snapshot", reflect.TypeFor[savesnapshot.Document]()), []string{"save-snapshot", filepath.Join(home, "cluster.json")}},
+		{"get-job", fixture.Schema("get-job", reflect.TypeFor[getjob.Brief]()), []string{"get-job", "vit-huge", "-n", "hyperpod-ns-researchers"}},
+		{"get-job-verbose", fixture.Schema("get-job --verbose", reflect.TypeFor[getjob.Verbose]()), []string{"get-job", "vit-huge", "-n", "hyperpod-ns-researchers", "--verbose"}},
+		{"wait-job-deleted", fixture.Schema("wait-job --for deleted", reflect.TypeFor[waitjob.Deleted]()), []string{"wait-job", "x", "-n", "hyperpod-ns-researchers", "--for", "deleted"}},
+		{"get-quota-watch", fixture.WatchSchema("get-quota --watch", reflect.TypeFor[quota.QuotaJSON]()), []string{"get-quota", "--watch"}},
+		{"get-quota-by-watch", fixture.WatchSchema("get-quota --by --watch", reflect.TypeFor[quota.CapacityJSON]()), []string{"get-quota", "--by", "instance-type", "--watch"}},
+		{"get-queue-watch", fixture.WatchSchema("get-queue --watch", reflect.TypeFor[queue.ItemJSON]()), []string{"get-queue", "--watch"}},
 		{"list-jobs-watch", fixture.Schema("list-jobs --watch", reflect.TypeFor[jobs.Changed]()), []string{"list-jobs", "-A", "--watch"}},
 		{"list-jobs-watch-verbose", fixture.Schema("list-jobs --watch --verbose, get-job --watch", reflect.TypeFor[jobs.VerboseChanged]()), []string{"list-jobs", "-A", "--watch", "--verbose"}},
 	} {

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/clusterfile"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/configcmd"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/createcluster"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/describecluster"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/explainjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/getclusters"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/governancecmd"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listclusterevents"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listclusternodes"
@@ -30,31 +32,43 @@ import (
 func TestDocumentSchemas(t *testing.T) {
 	t.Parallel()
 	home, account := t.TempDir(), withAccount(t)
+	figure := fixture.ValueOf[getclusters.Figure]("number", "string")
 	if _, err := run(t, home, "sandbox", "create", "box"); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name string
-		of   reflect.Type
+		of   reflect.Type // nil: with schema
 		// args are command lines, separated by lines; with "* ", the exit code may be 1 or 3.
-		args string
+		args   string
+		schema []byte
 	}{
-		{"version", reflect.TypeFor[cli.VersionDocument](), "version"},
-		{"list-templates", reflect.TypeFor[listtemplates.Document](), "list-templates --sandbox=box"},
-		{"get-template", reflect.TypeFor[templatepage.Template](), "get-template pytorch\nget-template smpv2-llama2"},
-		{"list-instance-types", reflect.TypeFor[listinstancetypes.Document](), "list-instance-types --sandbox=box\nlist-instance-types --no-cluster"},
-		{"sandbox-list", reflect.TypeFor[sandboxcmd.Document](), "sandbox list"},
-		{"config-view", reflect.TypeFor[configcmd.Document](), "config view"},
-		{"get-log", reflect.TypeFor[logview.Line](), "get-log vit-huge -n hyperpod-ns-researchers --tail 3 --sandbox=box"},
-		{"governance-check", reflect.TypeFor[governancecmd.CheckDocument](), "governance check ../../examples/teams.yaml\n* governance check ../../examples/teams.yaml --capacity ml.p5.48xlarge=1"},
-		{"governance-rbac", reflect.TypeFor[governancecmd.ReviewDocument](), "governance rbac researchers --verify --sandbox=box"},
-		{"describe-cluster", reflect.TypeFor[describecluster.Document](), "describe-cluster ml-prod"},
-		{"list-cluster-nodes", reflect.TypeFor[listclusternodes.Document](), "list-cluster-nodes ml-prod"},
-		{"list-cluster-events", reflect.TypeFor[listclusterevents.Document](), "list-cluster-events ml-prod"},
-		{"create-cluster", reflect.TypeFor[createcluster.Document](), "create-cluster -f ../../examples/cluster.yaml"},
-		{"change-cluster-nodes", reflect.TypeFor[repairnodes.Document](), "replace-cluster-nodes ml-dev --group workers --dry-run"},
+		{"version", reflect.TypeFor[cli.VersionDocument](), "version", nil},
+		{"list-templates", reflect.TypeFor[listtemplates.Document](), "list-templates --sandbox=box", nil},
+		{"get-template", reflect.TypeFor[templatepage.Template](), "get-template pytorch\nget-template smpv2-llama2", nil},
+		{"list-instance-types", reflect.TypeFor[listinstancetypes.Document](), "list-instance-types --sandbox=box\nlist-instance-types --no-cluster", nil},
+		{"sandbox-list", reflect.TypeFor[sandboxcmd.Document](), "sandbox list", nil},
+		{"config-view", reflect.TypeFor[configcmd.Document](), "config view", nil},
+		{"get-log", reflect.TypeFor[logview.Line](), "get-log vit-huge -n hyperpod-ns-researchers --tail 3 --sandbox=box", nil},
+		{"governance-check", reflect.TypeFor[governancecmd.CheckDocument](), "governance check ../../examples/teams.yaml\n* governance check ../../examples/teams.yaml --capacity ml.p5.48xlarge=1", nil},
+		{"governance-rbac", reflect.TypeFor[governancecmd.ReviewDocument](), "governance rbac researchers --verify --sandbox=box", nil},
+		{"describe-cluster", reflect.TypeFor[describecluster.Document](), "describe-cluster ml-prod", nil},
+		{"list-cluster-nodes", reflect.TypeFor[listclusternodes.Document](), "list-cluster-nodes ml-prod", nil},
+		{"list-cluster-events", reflect.TypeFor[listclusterevents.Document](), "list-cluster-events ml-prod", nil},
+		{"create-cluster", reflect.TypeFor[clusterfile.Document](), "create-cluster -f ../../examples/cluster.yaml", nil},
+		{"change-cluster-nodes", reflect.TypeFor[repairnodes.Document](), "replace-cluster-nodes ml-dev --group workers --dry-run", nil},
+		{"governance-rbac-entries", reflect.TypeFor[governancecmd.EntriesReview](), "* governance rbac researchers --cluster-name ml-prod --principal arn:aws:iam::123456789012:role/ops --verify", nil},
+		{"get-clusters", nil, "get-clusters -n hyperpod-ns-researchers", fixture.Schema("get-clusters", reflect.TypeFor[[]getclusters.Row](), figure)},
+		{"get-clusters-group", nil, "get-clusters --group", fixture.Schema("get-clusters --group", reflect.TypeFor[[]getclusters.Grouped](), figure)},
+		{"get-clusters-watch", nil, "", fixture.WatchSchema("get-clusters --watch", reflect.TypeFor[getclusters.Row](), figure)},
+		{"get-clusters-group-watch", nil, "", fixture.WatchSchema("get-clusters --group --watch", reflect.TypeFor[getclusters.Grouped](), figure)},
+		{"list-cluster-events-follow", reflect.TypeFor[listclusterevents.Row](), "", nil},
+		{"explain-job-slurm", reflect.TypeFor[explainjob.SlurmExplanation](), "", nil},
 	} {
-		want := fixture.Schema(c.name, c.of)
+		want := c.schema
+		if c.of != nil {
+			want = fixture.Schema(c.name, c.of)
+		}
 		path := "../../docs/schema/" + c.name + ".json"
 		if os.Getenv("UPDATE_SCRIPTS") != "" {
 			if err := os.WriteFile(path, want, 0o644); err != nil {

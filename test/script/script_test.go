@@ -15,14 +15,19 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"hyperpod": func() { os.Exit(cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions)) },
+		"hyperpod": func() {
+			documents, end := recordDocuments()
+			code := cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions, documents)
+			end()
+			os.Exit(code)
+		},
 	})
 }
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	record := t.TempDir()
-	t.Cleanup(func() { checkSuggestions(t, record) })
+	record, documents := t.TempDir(), t.TempDir()
+	t.Cleanup(func() { checkSuggestions(t, record); checkDocuments(t, documents) })
 	folders, err := filepath.Glob("*/*.txtar")
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scripts found: %v", err)
@@ -40,6 +45,7 @@ func TestScripts(t *testing.T) {
 				Dir: dir,
 				Setup: func(env *testscript.Env) error {
 					env.Setenv(recordVariable, record)
+					env.Setenv(documentsVariable, documents)
 					return setup(env)
 				},
 				Cmds:                commands(),

@@ -61,6 +61,13 @@ func Report(f *factory.Factory, file, what string, faults []spec.Fault) error {
 
 func at(file string, x spec.Fault) string { return fmt.Sprintf("%s:%d:%d", file, x.Line, x.Column) }
 
+// Document is what commands that create or change a cluster print with -o json.
+type Document struct {
+	Cluster       string
+	ClusterArn    string
+	ClusterStatus string
+}
+
 // Print prints a request as the API takes it, in JSON unless -o names another format.
 func Print(f *factory.Factory, request map[string]any) error {
 	format := output.Format{Name: output.JSON}

@@ -75,13 +75,6 @@ func (o *Options) Validate() error {
 	return o.Wait.Validate()
 }
 
-// Document is what -o json prints.
-type Document struct {
-	Cluster       string
-	ClusterArn    string
-	ClusterStatus string
-}
-
 // Run creates the cluster.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
@@ -128,5 +121,5 @@ func Run(ctx context.Context, o *Options) error {
 	if f.Global.Output == "" || format.Name == output.NameFormat {
 		return nil
 	}
-	return output.Print(f.IO, format, Document{name, arn, status}, func() output.Table { return output.Table{} }, nil)
+	return output.Print(f.IO, format, clusterfile.Document{Cluster: name, ClusterArn: arn, ClusterStatus: status}, func() output.Table { return output.Table{} }, nil)
 }

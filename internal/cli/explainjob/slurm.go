@@ -19,14 +19,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
-// slurmExplanation is an explanation with what Slurm adds.
-type slurmExplanation struct {
+// SlurmExplanation is an explanation with what Slurm adds.
+type SlurmExplanation struct {
 	explain.Explanation
-	Slurm slurmPart
+	Slurm SlurmPart
 }
 
-// slurmPart is what Slurm says of the job.
-type slurmPart struct {
+// SlurmPart is what Slurm says of the job.
+type SlurmPart struct {
 	ID        string
 	State     string
 	Partition string
@@ -68,12 +68,12 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 }
 
 // explained is the explanation as a document.
-func explained(j slurmjob.Job, all []slurmjob.Job, now time.Time) *slurmExplanation {
+func explained(j slurmjob.Job, all []slurmjob.Job, now time.Time) *SlurmExplanation {
 	s := j.Slurm
-	e := &slurmExplanation{Explanation: explain.Explanation{Schema: explain.Schema, State: string(j.Status.State), Since: j.Status.Since, Reason: j.Status.Reason,
+	e := &SlurmExplanation{Explanation: explain.Explanation{Schema: explain.Schema, State: string(j.Status.State), Since: j.Status.Since, Reason: j.Status.Reason,
 		Detail: jobtext.Message(j.Status), Time: now.UTC().Truncate(time.Second),
 		Job: explain.Job{Name: j.Job.Name, Namespace: s.Account, Kind: slurm.Kind.Kind, CreationTime: s.Submit, Owner: s.User, PriorityClass: s.QOS, Priority: int32(min(s.Priority, math.MaxInt32))}},
-		Slurm: slurmPart{ID: s.ID, State: s.State, Partition: s.Partition, TimeLimit: s.TimeLimit, Dependency: s.Dependency}}
+		Slurm: SlurmPart{ID: s.ID, State: s.State, Partition: s.Partition, TimeLimit: s.TimeLimit, Dependency: s.Dependency}}
 	e.Timeline = []explain.Moment{{Time: s.Submit, Step: "Submitted", Message: "submitted"}}
 	if j.Job.Start != nil {
 		e.Timeline = append(e.Timeline, explain.Moment{Time: *j.Job.Start, Step: "Started", Message: "started on " + s.NodeList})
@@ -93,7 +93,7 @@ func explained(j slurmjob.Job, all []slurmjob.Job, now time.Time) *slurmExplanat
 }
 
 // slurmText is the explanation for people.
-func slurmText(e *slurmExplanation, j slurmjob.Job, nodes []slurm.Node, f *factory.Factory) string {
+func slurmText(e *SlurmExplanation, j slurmjob.Job, nodes []slurm.Node, f *factory.Factory) string {
 	width, now := 0, f.Now()
 	if f.IO.OutTTY {
 		width = f.IO.Width

@@ -109,9 +109,10 @@ func Run(ctx context.Context, o *Options) error {
 	return output.Print(f.IO, format, document, nil, names)
 }
 
-// brief and verbose have the keys of the CLI v2 in its order (docs/output.md); Resilience
-// is new. ConsoleURL is null if the name of the HyperPod cluster is unknown.
-type brief struct {
+// Brief and Verbose have the keys of the CLI v2 in its order (docs/output.md); Resilience
+// is new. ConsoleURL is null if the name of the HyperPod cluster is unknown. Objects have
+// the keys of the API.
+type Brief struct {
 	Name              string
 	Namespace         string
 	Label             any
@@ -120,12 +121,13 @@ type brief struct {
 	ConsoleURL        *string
 }
 
-type verbose struct {
+// Verbose is the document with --verbose.
+type Verbose struct {
 	Name        string
 	Namespace   string
 	Label       any
 	Annotations any
-	Metadata    metadata
+	Metadata    Metadata
 	Kind        any
 	APIVersion  any `json:"ApiVersion"`
 	Spec        any
@@ -134,7 +136,8 @@ type verbose struct {
 	Resilience  jobs.ResilienceRow
 }
 
-type metadata struct {
+// Metadata is a part of the metadata of the object.
+type Metadata struct {
 	CreationTimestamp any
 	Generation        any
 	ResourceVersion   any
@@ -165,9 +168,9 @@ func (o *Options) document(ctx context.Context, c *factory.Cluster, j findjob.Jo
 func (o *Options) keys(j findjob.Job, url *string, health jobs.ResilienceRow) any {
 	meta := func(key string) any { return kinds.At(j.Object, "metadata", key) }
 	if !o.Verbose {
-		return brief{o.Name, j.Namespace, meta("labels"), meta("creationTimestamp"), j.Object["status"], url}
+		return Brief{o.Name, j.Namespace, meta("labels"), meta("creationTimestamp"), j.Object["status"], url}
 	}
-	return verbose{o.Name, j.Namespace, meta("labels"), meta("annotations"),
-		metadata{meta("creationTimestamp"), meta("generation"), meta("resourceVersion"), meta("uid")},
+	return Verbose{o.Name, j.Namespace, meta("labels"), meta("annotations"),
+		Metadata{meta("creationTimestamp"), meta("generation"), meta("resourceVersion"), meta("uid")},
 		j.Object["kind"], j.Object["apiVersion"], j.Object["spec"], j.Object["status"], url, health}
 }

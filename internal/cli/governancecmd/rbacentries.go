@@ -129,7 +129,7 @@ func (o *RBACOptions) verifyEntries(ctx context.Context, client *aws.Client, e c
 	f := o.Factory
 	good := true
 	t := output.Table{Columns: []output.Column{{Title: "PRINCIPAL", Keep: true}, {Title: "ALLOWED"}, {Title: "MESSAGE", Wrap: true}}}
-	review := entriesReview{Schema: "hyperpod.governance-rbac-entries/v1", Team: o.Team, Allowed: true, AccessEntries: []entryReview{}}
+	review := EntriesReview{Schema: "hyperpod.governance-rbac-entries/v1", Team: o.Team, Allowed: true, AccessEntries: []EntryReview{}}
 	for _, want := range doc.AccessEntries {
 		have, err := client.AccessEntry(ctx, e.Region, e.Name, want.PrincipalArn)
 		if err != nil {
@@ -154,23 +154,24 @@ func (o *RBACOptions) verifyEntries(ctx context.Context, client *aws.Client, e c
 	return nil
 }
 
-// entriesReview is the JSON of governance rbac --verify with principals.
-type entriesReview struct {
+// EntriesReview is the JSON of governance rbac --verify with principals.
+type EntriesReview struct {
 	Schema        string
 	Team          string
 	Allowed       bool // every principal has exactly the group
-	AccessEntries []entryReview
+	AccessEntries []EntryReview
 }
 
-type entryReview struct {
+// EntryReview compares the access entry of a principal with least privilege.
+type EntryReview struct {
 	Principal      string
 	Allowed        bool
 	LeastPrivilege bool
 	Message        string
 }
 
-func reviewEntry(want entryRequest, have *clusters.AccessEntry) entryReview {
-	r := entryReview{Principal: want.PrincipalArn}
+func reviewEntry(want entryRequest, have *clusters.AccessEntry) EntryReview {
+	r := EntryReview{Principal: want.PrincipalArn}
 	if have == nil {
 		r.Message = "no access entry"
 		return r

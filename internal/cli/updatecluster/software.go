@@ -168,7 +168,7 @@ func RunSoftware(ctx context.Context, o *SoftwareOptions) error {
 	if err := client.UpdateClusterSoftware(ctx, c.Name, request); err != nil {
 		return err
 	}
-	return finish(ctx, f, client, c.Name, o.Wait, "Updating the software of cluster ", "Updated the software of cluster ")
+	return finish(ctx, f, client, c, o.Wait, "Updating the software of cluster ", "Updated the software of cluster ")
 }
 
 // nodesIn are the nodes of groups; no group means all.

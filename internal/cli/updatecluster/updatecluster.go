@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/clusters/spec"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery/aws"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/clustertext"
 )
 
@@ -127,7 +128,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	if len(u.lines) == 0 {
 		f.Notef("nothing to change: cluster %s already has these values", c.Name)
-		return nil
+		return document(f, c, c.Status)
 	}
 	if o.DryRun {
 		for _, line := range u.lines {
@@ -149,21 +150,36 @@ func Run(ctx context.Context, o *Options) error {
 	if err := client.UpdateCluster(ctx, c.Name, u.request); err != nil {
 		return err
 	}
-	return finish(ctx, f, client, c.Name, o.Wait, "Updating cluster ", "Updated cluster ")
+	return finish(ctx, f, client, c, o.Wait, "Updating cluster ", "Updated cluster ")
 }
 
 // finish prints what was started, and waits where that is wanted.
-func finish(ctx context.Context, f *factory.Factory, client *aws.Client, name string, w clusterwait.Flags, began, ended string) error {
-	if err := f.PrintDone(began+name, name); err != nil || !w.Wait {
+func finish(ctx context.Context, f *factory.Factory, client *aws.Client, c clusters.Cluster, w clusterwait.Flags, began, ended string) error {
+	if err := f.PrintDone(began+c.Name, c.Name); err != nil {
 		return err
 	}
-	if err := w.InService(ctx, f, client, name); err != nil {
-		return err
+	status := "Updating" // as SageMaker calls it
+	if w.Wait {
+		if err := w.InService(ctx, f, client, c.Name); err != nil {
+			return err
+		}
+		if status = clusters.InService; f.Global.Output == "" {
+			return f.IO.PrintLine(ended + c.Name)
+		}
 	}
-	if f.Global.Output != "" {
+	return document(f, c, status)
+}
+
+// document prints what -o json and yaml show of a change that was sent.
+func document(f *factory.Factory, c clusters.Cluster, status string) error {
+	if f.Global.Output == "" || f.Global.Output == string(output.NameFormat) {
 		return nil
 	}
-	return f.IO.PrintLine(ended + name)
+	format, err := f.Format()
+	if err != nil {
+		return err
+	}
+	return output.Print(f.IO, format, clusterfile.Document{Cluster: c.Name, ClusterArn: c.ARN, ClusterStatus: status}, nil, nil)
 }
 
 // read reads the file; exists tells which groups the cluster has.

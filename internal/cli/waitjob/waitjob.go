@@ -200,8 +200,8 @@ func (o *Options) report(format output.Format, last wait.Progress, now time.Time
 		func() []string { return []string{last.Job.Kind.ObjectName(last.Job.Name)} })
 }
 
-// deleted is the document of a job that no longer exists.
-type deleted struct {
+// Deleted is the document of a job that no longer exists.
+type Deleted struct {
 	Name  string
 	State string // always Deleted
 }
@@ -214,7 +214,7 @@ func (o *Options) reportDeleted(format output.Format, object string) error {
 		_, err := fmt.Fprintf(f.IO.Out, "%s is deleted\n", o.Name)
 		return err
 	}
-	return output.Print(f.IO, format, deleted{o.Name, "Deleted"}, func() output.Table {
+	return output.Print(f.IO, format, Deleted{o.Name, "Deleted"}, func() output.Table {
 		return output.Table{Columns: []output.Column{{Title: "NAME", Keep: true}, {Title: "STATE", Keep: true}}, Rows: [][]output.Cell{output.T(o.Name, "Deleted")}}
 	}, func() []string { return []string{object} })
 }
