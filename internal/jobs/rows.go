@@ -29,8 +29,10 @@ type VerboseRow struct {
 	Failed    int
 	Restarts  int
 	UID       string
-	// CreatedBy is who created the job, null where neither its label nor its annotation says.
-	CreatedBy *string
+	// CreatedBy is who created the job, null if that is not known. OwnerSource is where the name
+	// is recorded: Label, Annotation, or ManagedFields, which makes it an inference.
+	CreatedBy   *string
+	OwnerSource *string
 	// Devices are the accelerators that all its pods request, by resource.
 	Devices map[string]int64
 	// Sweep is the sweep that the job belongs to, null for none, and Parameters its values.
@@ -65,9 +67,10 @@ func RowOf(j state.Job, s Status) Row {
 // VerboseRowOf returns the long row of a job. message is the status in words.
 func VerboseRowOf(j state.Job, s Status, message string) VerboseRow {
 	name, point := sweep.Of(j.Labels, j.Annotations)
+	owner, source := OwnerOf(j)
 	return VerboseRow{Row: RowOf(j, s), Kind: j.Kind.Kind, Queue: orNull(j.Queue()), Since: Time(s.Since), Reason: s.Reason, Message: message,
 		Pods: s.Wanted, PodsReady: s.Ready, Failed: s.Failed, Restarts: s.Restarts, UID: j.UID,
-		CreatedBy: orNull(Creator(j.Labels, j.Annotations)), Devices: Devices(j), Sweep: orNull(name), Parameters: point.Map()}
+		CreatedBy: orNull(owner), OwnerSource: orNull(string(source)), Devices: Devices(j), Sweep: orNull(name), Parameters: point.Map()}
 }
 
 // ListJSON returns the document of list-jobs; no jobs are an empty list.

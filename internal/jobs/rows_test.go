@@ -70,6 +70,7 @@ func TestListJSON(t *testing.T) {
    "Restarts": 3,
    "UID": "u-1",
    "CreatedBy": null,
+   "OwnerSource": null,
    "Devices": {},
    "Sweep": null,
    "Parameters": {}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -74,11 +73,6 @@ func TimelineOf(j state.Job, w *state.Workload, events []state.Event) []Moment {
 		}
 	}
 	return l.sorted()
-}
-
-// Creator returns who made an object, as far as its labels and annotations say.
-func Creator(labels, annotations map[string]string) string {
-	return cmp.Or(labels[kinds.CreatedByLabel], annotations[kinds.CreatedByAnnotation])
 }
 
 // line collects moments.

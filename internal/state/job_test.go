@@ -68,7 +68,8 @@ func at(clock string) *time.Time {
 func TestDecodeJob(t *testing.T) {
 	j := sample(t, "train")
 	want := Job{
-		Kind: kinds.PyTorchJob,
+		Kind:    kinds.PyTorchJob,
+		Manager: "x",
 		Meta: Meta{Name: "train", Namespace: "team", UID: "u-1", ResourceVersion: "77", Generation: 2, CreationTimestamp: *at("10:00:00"),
 			Labels: map[string]string{kinds.QueueLabel: "hyperpod-ns-team-localqueue"}, Annotations: map[string]string{"note": "x"}},
 		Conditions: []Condition{

@@ -61,6 +61,9 @@ type Amounts map[string]int64
 type Job struct {
 	Kind kinds.Job
 	Meta
+	// Manager is the field manager that created the object (metadata.managedFields): the name of a program, or
+	// of a person who sets it. It is "" if that is not recorded.
+	Manager string
 	// Suspended is the job's own suspend field.
 	Suspended  bool
 	Conditions []Condition

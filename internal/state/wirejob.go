@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 )
@@ -10,9 +11,34 @@ import (
 // wireJob is what is read of a job, whatever its kind: the union of the fields
 // of all kinds. A test holds its roles against the table of kinds.
 type wireJob struct {
-	Metadata wireMeta      `json:"metadata"`
+	Metadata wireJobMeta   `json:"metadata"`
 	Spec     wireJobSpec   `json:"spec"`
 	Status   wireJobStatus `json:"status"`
+}
+
+type wireJobMeta struct {
+	wireMeta
+	ManagedFields []wireManager `json:"managedFields"`
+}
+
+type wireManager struct {
+	Manager     string `json:"manager"`
+	Subresource string `json:"subresource"`
+	Time        stamp  `json:"time"`
+}
+
+// creator returns the manager of the earliest write.
+func (m wireJobMeta) creator() string {
+	var first wireManager
+	for _, w := range m.ManagedFields {
+		if w.Subresource == "" && w.Manager != "" && (first.Manager == "" || w.Time.Before(first.Time.Time)) {
+			first = w
+		}
+	}
+	if first.Time.After(m.CreationTimestamp.Add(time.Second)) {
+		return "" // the creation is not recorded any more; times are whole seconds
+	}
+	return first.Manager
 }
 
 type wireJobSpec struct {
@@ -138,7 +164,7 @@ func (r wireReplicatedJob) pods() int64 {
 func (w *wireJob) job(k kinds.Job) Job {
 	s, st := &w.Spec, &w.Status
 	j := Job{
-		Kind: k, Meta: w.Metadata.meta(), Suspended: s.Suspend || s.RunPolicy.Suspend,
+		Kind: k, Meta: w.Metadata.meta(), Manager: w.Metadata.creator(), Suspended: s.Suspend || s.RunPolicy.Suspend,
 		Conditions: conditions(st.Conditions), Start: st.StartTime.ptr(), Completion: st.CompletionTime.ptr(),
 		Reason: st.Reason, Message: st.Message, Restarts: int(st.Restarts + st.RestartCount),
 		DeploymentPhase: st.JobDeploymentStatus, MaxRetries: int(s.RunPolicy.JobMaxRetryCount),

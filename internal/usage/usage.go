@@ -31,6 +31,8 @@ func (s Span) within(from, to time.Time) time.Duration {
 
 // Job is a job as far as the cluster knows it.
 type Job struct {
+	// UID is "" if it is not known.
+	UID                                       string
 	Namespace, Name, Kind, Team, Owner, State string
 	// Devices are the accelerators of all its pods, by resource.
 	Devices map[string]int64
@@ -38,9 +40,14 @@ type Job struct {
 	Held, Waited []Span
 	// Incomplete reports that it had quota at times that are not recorded.
 	Incomplete bool
-	// Borrowed is what it borrows now, since BorrowedSince; nil where that is not known.
-	Borrowed      map[string]int64
-	BorrowedSince time.Time
+	// Loans are what it borrowed, as far as that is known.
+	Loans []Loan
+}
+
+// Loan is what a job borrowed, by resource, while it had quota.
+type Loan struct {
+	Span
+	Devices map[string]int64
 }
 
 // Hours are device-hours by resource.
@@ -57,21 +64,23 @@ func (h Hours) add(devices map[string]int64, d time.Duration) {
 // Sums are the device-hours of jobs.
 type Sums struct {
 	// Used is while they had quota, Waited while they waited for it. Borrowed is the part of Used
-	// that jobs with quota now have borrowed, as far as known.
+	// that was borrowed, as far as known: of jobs with quota now, and of recorded ones.
 	Used, Waited, Borrowed Hours
 }
 
 func newSums() Sums { return Sums{Hours{}, Hours{}, Hours{}} }
 
 // add adds what a job used and waited between two times.
-func (s Sums) add(j Job, from, to, now time.Time) {
+func (s Sums) add(j Job, from, to time.Time) {
 	for _, span := range j.Held {
 		s.Used.add(j.Devices, span.within(from, to))
 	}
 	for _, span := range j.Waited {
 		s.Waited.add(j.Devices, span.within(from, to))
 	}
-	s.Borrowed.add(j.Borrowed, Span{j.BorrowedSince, now}.within(from, to))
+	for _, l := range j.Loans {
+		s.Borrowed.add(l.Devices, l.within(from, to))
+	}
 }
 
 // JobRow is a job of a report.
@@ -96,9 +105,12 @@ type Document struct {
 	From, To time.Time
 	// KnownSince is when the oldest job that still exists was created, null without jobs.
 	KnownSince *time.Time
-	Total      Sums
-	Jobs       []JobRow
-	Days       []DayRow
+	// RecordedSince and RecordedUntil are the first and the last sample of a recorder, null without
+	// one. Between them, deleted jobs and what ended jobs borrowed count too.
+	RecordedSince, RecordedUntil *time.Time
+	Total                        Sums
+	Jobs                         []JobRow
+	Days                         []DayRow
 	// Incomplete counts the jobs that are not fully recorded, WithoutDevices those that
 	// request no accelerators and are left out.
 	Incomplete, WithoutDevices int
@@ -117,7 +129,7 @@ func Build(list []Job, from, to time.Time) *Document {
 			end = to
 		}
 		for _, j := range list {
-			row.Sums.add(j, begin, end, to)
+			row.Sums.add(j, begin, end)
 		}
 		d.Days = append(d.Days, row)
 	}
@@ -127,11 +139,11 @@ func Build(list []Job, from, to time.Time) *Document {
 			continue
 		}
 		row := JobRow{Name: j.Name, Namespace: j.Namespace, Kind: j.Kind, Team: orNull(j.Team), CreatedBy: orNull(j.Owner), State: j.State, Sums: newSums(), Incomplete: j.Incomplete}
-		row.Sums.add(j, from, to, to)
+		row.Sums.add(j, from, to)
 		if len(row.Used)+len(row.Waited) == 0 {
 			continue // all before the time
 		}
-		if d.Total.add(j, from, to, to); j.Incomplete {
+		if d.Total.add(j, from, to); j.Incomplete {
 			d.Incomplete++
 		}
 		d.Jobs = append(d.Jobs, row)

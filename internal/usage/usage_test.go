@@ -66,7 +66,7 @@ func TestBuild(t *testing.T) {
 				}
 			}
 			if r.IntN(2) == 0 {
-				j.Borrowed, j.BorrowedSince = map[string]int64{"nvidia.com/gpu": 1}, noon.Add(-time.Duration(r.IntN(3*24*60))*time.Minute)
+				j.Loans = []Loan{{Span{noon.Add(-time.Duration(r.IntN(3*24*60)) * time.Minute), noon}, map[string]int64{"nvidia.com/gpu": 1}}}
 			}
 			list = append(list, j)
 		}
@@ -87,7 +87,7 @@ func TestBuild(t *testing.T) {
 						waited += float64(j.Devices["nvidia.com/gpu"]) / 60
 					}
 				}
-				if j.Borrowed != nil && counts && !at.Before(j.BorrowedSince) {
+				if j.Loans != nil && counts && !at.Before(j.Loans[0].From) {
 					borrowed += 1.0 / 60
 				}
 			}

@@ -132,7 +132,7 @@ func (r report) facts(w *writer, s jobs.Status, health jobs.Resilience) {
 	}
 	w.row("fault", jobtext.JobFault(health.Last, w.now))
 	created := jobs.Time(j.CreationTimestamp)
-	if by := jobs.Creator(j.Labels, j.Annotations); by != "" {
+	if by := jobs.OwnerText(j); by != "" {
 		created += " by " + by
 	}
 	if t := j.Annotations[kinds.TemplateAnnotation]; t != "" {

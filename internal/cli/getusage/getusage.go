@@ -4,7 +4,9 @@ package getusage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,8 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/historystore"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -35,6 +39,8 @@ type Options struct {
 	By            string // job or day
 	// Since is how far to look back.
 	Since *time.Duration
+	// Directory is the folder of a recorder's store, "" for that of the cluster.
+	Directory string
 }
 
 // week is the time to look back without --since.
@@ -49,12 +55,13 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 		Long: `Show the device-hours of jobs. A device-hour is one accelerator for one hour.
 USED counts the time while a job has quota, WAITED the time while it waits for
 quota. BORROWED counts what jobs with quota borrow now, from the time when they
-got it. What ended jobs borrowed is not recorded.
+got it.
 
 The numbers come from the jobs, workloads and events that the cluster still has.
 Deleted jobs cannot be counted, and most clusters keep events for one hour: runs
-before an earlier preemption may be missing. A note says how far back the
-cluster knows jobs.`,
+before an earlier preemption may be missing. Where "hyperpod record" has taken
+samples on this machine, they count deleted jobs, and what ended jobs borrowed.
+Notes say how far back each source goes.`,
 		Example: `  hyperpod get-usage --mine
   hyperpod get-usage --team researchers --since 30d --by day
   hyperpod get-usage -A -o json`,
@@ -66,6 +73,7 @@ cluster knows jobs.`,
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
 	fs.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "jobs in all namespaces that you have permission to read")
 	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
+	fs.StringVar(&o.Directory, "directory", "", "folder of a recorder's store (default: that of the cluster in the state folder)")
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: job|day", Words: []string{"job", "day"}})
 	return cmd
 }
@@ -92,7 +100,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	st, events, err := o.read(ctx, c)
+	st, namespace, events, err := o.read(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -102,7 +110,20 @@ func Run(ctx context.Context, o *Options) error {
 		since = *o.Since
 	}
 	list, oldest := o.jobs(st, events, now)
+	samples, err := o.samples(c, now.Add(-since), now)
+	if err != nil {
+		return err
+	}
+	if samples != nil {
+		list = usage.WithRecorded(list, samples, func(j history.Job) bool {
+			return (namespace == "" || j.Namespace == namespace) && (!o.Mine || j.Owner == f.User()) && (o.Team == "" || j.Team == o.Team)
+		})
+	}
 	d := usage.Build(list, now.Add(-since), now)
+	if samples != nil {
+		first, last := samples.First.UTC(), samples.Last.UTC()
+		d.RecordedSince, d.RecordedUntil = &first, &last
+	}
 	if !oldest.IsZero() {
 		d.KnownSince = &oldest
 	}
@@ -122,11 +143,11 @@ func Run(ctx context.Context, o *Options) error {
 	return factory.Failures(st.Missing)
 }
 
-// read reads the jobs with their workloads, queues and events.
-func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, []state.Event, error) {
+// read reads the jobs with their workloads, queues and events, and returns their namespace, "" for all.
+func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, string, []state.Event, error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	want := state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true}
 	if o.AllNamespaces || o.Team != "" {
@@ -136,13 +157,13 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, [
 	} else {
 		ns, err := o.Factory.Namespace(ctx, c, "list", kinds.PyTorchJob.Resource)
 		if err != nil {
-			return nil, nil, err
+			return nil, "", nil, err
 		}
 		want.Namespace = ns.Name
 	}
 	st, err := state.Load(ctx, c.Client, want, c.Now())
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	st.Missing = slices.DeleteFunc(st.Missing, func(m state.Missing) bool { // only what is borrowed, and names of teams, need them
 		return m.Resource.FullName() == kinds.ClusterQueue.FullName() || m.Resource.FullName() == kinds.LocalQueue.FullName()
@@ -150,12 +171,12 @@ func (o *Options) read(ctx context.Context, c *factory.Cluster) (*state.State, [
 	o.Factory.Missing(st.Missing)
 	events, err := state.ListEvents(ctx, c.Client, want.Namespace, kube.ListOptions{})
 	if err != nil && !kube.IsForbidden(err) && !kube.IsNotServed(err) {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	if err != nil {
 		o.Factory.Notef("note: events are hidden: runs before a preemption may be missing")
 	}
-	return st, events, nil
+	return st, want.Namespace, events, nil
 }
 
 // jobs returns the chosen jobs as values, and when the oldest was created.
@@ -171,7 +192,7 @@ func (o *Options) jobs(st *state.State, events []state.Event, now time.Time) (ou
 	statuses := jobs.Statuses(st.Jobs, st.Workloads)
 	for i, w := range jobs.Match(st.Jobs, st.Workloads) {
 		j := st.Jobs[i]
-		u := usage.Job{Namespace: j.Namespace, Name: j.Name, Kind: j.Kind.Kind, Team: teamOf(j, w, st.LocalQueues), Owner: jobs.Creator(j.Labels, j.Annotations),
+		u := usage.Job{UID: j.UID, Namespace: j.Namespace, Name: j.Name, Kind: j.Kind.Kind, Team: teamOf(j, w, st.LocalQueues), Owner: jobs.Creator(j.Labels, j.Annotations),
 			State: string(statuses[i].State), Devices: jobs.Devices(j)}
 		if o.Mine && u.Owner != o.Factory.User() || o.Team != "" && u.Team != o.Team {
 			continue
@@ -185,7 +206,7 @@ func (o *Options) jobs(st *state.State, events []state.Event, now time.Time) (ou
 		}
 		u.Held, u.Waited, u.Incomplete = usage.Spans(jobs.TimelineOf(j, w, about), now)
 		if w != nil && w.Admission != nil && len(u.Held) > 0 {
-			u.Borrowed, u.BorrowedSince = borrowed(w, queues[w.Admission.ClusterQueue], st.Workloads), u.Held[len(u.Held)-1].From
+			u.Loans = []usage.Loan{{Span: u.Held[len(u.Held)-1], Devices: borrowed(w, queues[w.Admission.ClusterQueue], st.Workloads)}}
 		}
 		out = append(out, u)
 	}
@@ -262,6 +283,30 @@ func text(h usage.Hours) string {
 	return cmp.Or(strings.Join(parts, " + "), "-")
 }
 
+// samples returns what a recorder wrote about the cluster, nil without a store.
+func (o *Options) samples(c *factory.Cluster, from, to time.Time) (*history.Data, error) {
+	if c.Snapshot != nil && o.Directory == "" {
+		return nil, nil
+	}
+	dir, err := historystore.Dir(o.Factory, c, o.Directory)
+	if err != nil {
+		return nil, err
+	}
+	d, err := history.Read(dir, from, to)
+	switch {
+	case o.Directory == "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrEmpty)):
+		return nil, nil
+	case err != nil && o.Directory == "":
+		o.Factory.Notef("warning: recorded samples are not counted: %s", errs.FileReason(err))
+		return nil, nil
+	case err != nil:
+		return nil, historystore.Explain(err, "cannot read the recorded samples", dir)
+	case d.Cluster != historystore.Cluster(c):
+		return nil, errs.New("cannot count the recorded samples", "the store belongs to "+d.Cluster).WithFact("store", dir)
+	}
+	return d, nil
+}
+
 // notes says what the numbers cannot know.
 func (o *Options) notes(d *usage.Document) {
 	f := o.Factory
@@ -269,7 +314,12 @@ func (o *Options) notes(d *usage.Document) {
 	if d.KnownSince != nil {
 		known = fmt.Sprintf("jobs since %s", d.KnownSince.Format("2006-01-02 15:04"))
 	}
-	f.Notef("note: the cluster knows %s (UTC); deleted jobs are not counted", known)
+	if d.RecordedSince == nil {
+		f.Notef("note: the cluster knows %s (UTC); deleted jobs are not counted", known)
+	} else {
+		f.Notef("note: samples of a recorder count deleted jobs from %s to %s (UTC)", d.RecordedSince.Format("2006-01-02 15:04"), d.RecordedUntil.Format("2006-01-02 15:04"))
+		f.Notef("note: otherwise the cluster knows %s (UTC)", known)
+	}
 	if d.Incomplete > 0 {
 		f.Notef("note: %s had quota before a preemption that the cluster no longer records", words.Count(d.Incomplete, "job", "jobs"))
 	}

@@ -19,6 +19,12 @@ var orders = []string{"name", "state", "age", "size", "owner", "priority", "runt
 // owner is who created the job, as far as its label or annotation says.
 func (r row) owner() string { return jobs.Creator(r.job.Labels, r.job.Annotations) }
 
+// ownerName is the owner, inferred or not, for the order.
+func ownerName(r row) string {
+	name, _ := jobs.OwnerOf(r.job)
+	return name
+}
+
 // size is the number of accelerators that the job requests, of any kind.
 func (r row) size() (n int64) {
 	for _, d := range jobs.Devices(r.job) {
@@ -58,7 +64,7 @@ func sortRows(rows []row, by string, now time.Time) {
 		case "size":
 			c = cmp.Compare(b.size(), a.size())
 		case "owner":
-			c = strings.Compare(a.owner(), b.owner())
+			c = strings.Compare(ownerName(a), ownerName(b))
 		case "priority":
 			c = strings.Compare(a.job.Priority(), b.job.Priority())
 		case "runtime":

@@ -267,7 +267,7 @@ func withParameters(t *output.Table, rows []row) {
 
 func cells(r row, now time.Time, all bool) []output.Cell {
 	ran, waited := jobs.RunTimes(r.job, r.status, now)
-	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)}, {Text: sizeText(r)}, {Text: orDash(r.owner())},
+	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)}, {Text: sizeText(r)}, {Text: orDash(jobs.OwnerText(r.job))},
 		{Text: lasted(ran)}, {Text: lasted(waited)},
 		{Text: words.Age(now.Sub(r.job.CreationTimestamp))}, {Text: orDash(r.job.Priority())},
 		{Text: r.job.Kind.Kind}, {Text: orDash(r.job.Queue())}, {Text: words.Age(now.Sub(r.status.Since))}, {Text: orDash(r.status.Reason)}}
