@@ -61,6 +61,16 @@ func (s Site) LogLink(eks string, l LogStream) string {
 		"%s-application.var.log.containers.%s_%s_%s-%s.log", base, s.Region, eks, l.Node, l.Pod, l.Namespace, l.Container, id)
 }
 
+// LogGroupLink returns the page of the log group with the logs of all containers, "" if it is
+// unknown. It keeps the logs of deleted pods.
+func (s Site) LogGroupLink(eks string) string {
+	base := s.Console()
+	if base == "" || eks == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s/cloudwatch/home?region=%s#logsV2:log-groups/log-group/$252Faws$252Fcontainerinsights$252F%s$252Fapplication", base, s.Region, eks)
+}
+
 // fluentBit is what the add-on amazon-cloudwatch-observability runs on every node
 // to send containers' logs.
 var fluentBit = kinds.Resource{Group: "apps", Version: "v1", Plural: "daemonsets", Kind: "DaemonSet", Namespaced: true}

@@ -45,6 +45,12 @@ func TestLogLink(t *testing.T) {
 			t.Errorf("%+v: %s", m, got)
 		}
 	}
+	if got := s.LogGroupLink("my-eks"); got != "https://us-west-2.console.aws.amazon.com/cloudwatch/home?region=us-west-2#logsV2:log-groups/log-group/$252Faws$252Fcontainerinsights$252Fmy-eks$252Fapplication" {
+		t.Errorf("%s", got)
+	}
+	if got := s.LogGroupLink(""); got != "" {
+		t.Errorf("no cluster: %s", got)
+	}
 	if got := s.LogLink("", l); got != "" {
 		t.Errorf("no cluster: %s", got)
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
-	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 )
 
 // Options are what was typed on the command line.
@@ -171,7 +170,7 @@ func Run(ctx context.Context, o *Options) error {
 	view := logview.New(f, logview.Options{Job: o.Name, Prefix: prefix, Timestamps: o.Timestamps, JSON: f.Global.Output == string(output.JSON),
 		Several: several, Follow: o.Follow, AllShownBy: allShownBy})
 	result, err := logs.Engine{Client: cluster.Client, Missing: f.Missing}.Read(ctx, q, view)
-	err = jobtext.Error(err)
+	err = o.withPages(ctx, cluster, err)
 	view.Close()
 	if o.Follow && ctx.Err() != nil && err != nil {
 		return waitjob.Continues(ctx, err, q.Job.Namespace, o.Name, "")

@@ -2,12 +2,40 @@ package getlog
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/openconsole"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 )
+
+// withPages words the error of a log. If the pods are gone, facts name the pages that may have their log: those
+// that the job's annotations link to, and the log group in CloudWatch.
+func (o *Options) withPages(ctx context.Context, c *factory.Cluster, err error) error {
+	var gone *logs.Error
+	worded := jobtext.Error(err)
+	var e *errs.Error
+	if !errors.As(err, &gone) || !slices.Contains([]logs.ErrorCode{logs.Preempted, logs.Suspended, logs.PodsDeleted}, gone.Code) || !errors.As(worded, &e) {
+		return worded
+	}
+	for _, p := range openconsole.Annotated(gone.Job.Annotations) {
+		e.WithFact(p.Name, p.URL)
+	}
+	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
+	link := site.LogGroupLink(discovery.EKSName(c.Config(), c.Context, c.ClusterName))
+	if !ok || link == "" {
+		return worded
+	}
+	if sends, err := discovery.SendsLogs(ctx, c.Client); sends || kube.IsForbidden(err) {
+		e.WithFact("CloudWatch", link)
+	}
+	return worded
+}
 
 // link prints the links to the logs in CloudWatch on stderr. If something is missing, it
 // prints a note; the command does not fail.

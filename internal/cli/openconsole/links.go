@@ -12,9 +12,9 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 )
 
-// annotated are the pages that the annotations of a job link to, by their names: tools that track
+// Annotated are the pages that the annotations of a job link to, by their names: tools that track
 // experiments, and people, leave such links on jobs.
-func annotated(annotations map[string]string) (out []page) {
+func Annotated(annotations map[string]string) (out []Page) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		link := strings.TrimSpace(annotations[key])
 		if u, err := url.Parse(link); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil {
@@ -22,7 +22,7 @@ func annotated(annotations map[string]string) (out []page) {
 			if !found {
 				name = key
 			}
-			out = append(out, page{Name: name, URL: u.String()})
+			out = append(out, Page{Name: name, URL: u.String()})
 		}
 	}
 	return out
@@ -52,8 +52,8 @@ type ingress struct {
 	} `json:"spec"`
 }
 
-// page is the first address of a dashboard's Ingress, false for another Ingress.
-func (i ingress) page() (page, bool) {
+// Page is the first address of a dashboard's Ingress, false for another Ingress.
+func (i ingress) page() (Page, bool) {
 	program := ""
 	for _, d := range dashboards {
 		word := strings.ToLower(d)
@@ -62,7 +62,7 @@ func (i ingress) page() (page, bool) {
 		}
 	}
 	if program == "" {
-		return page{}, false
+		return Page{}, false
 	}
 	for _, r := range i.Spec.Rules {
 		if r.Host == "" || strings.Contains(r.Host, "*") {
@@ -77,14 +77,14 @@ func (i ingress) page() (page, bool) {
 		if paths := r.HTTP.Paths; len(paths) > 0 && strings.HasPrefix(paths[0].Path, "/") && !strings.ContainsAny(paths[0].Path, "()*$") {
 			u.Path = paths[0].Path
 		}
-		return page{Name: program + " (" + i.Metadata.Name + ")", URL: u.String()}, true
+		return Page{Name: program + " (" + i.Metadata.Name + ")", URL: u.String()}, true
 	}
-	return page{}, false
+	return Page{}, false
 }
 
 // ingresses are the pages of the dashboards in a namespace, "" for all. Without permission, or
 // where the cluster has no such API, there are none: they are a help, and the rest is shown.
-func ingresses(ctx context.Context, c *factory.Cluster, namespace string) (out []page) {
+func ingresses(ctx context.Context, c *factory.Cluster, namespace string) (out []Page) {
 	list, err := kube.List[ingress](ctx, c.Client, kinds.Ingress, namespace, kube.ListOptions{})
 	if err != nil {
 		return nil

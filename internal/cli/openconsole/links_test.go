@@ -7,7 +7,7 @@ import (
 )
 
 func TestLinksInAnnotations(t *testing.T) {
-	got := annotated(map[string]string{
+	got := Annotated(map[string]string{
 		"wandb":                "https://wandb.example.com/run/1",
 		"example.com/grafana":  " https://grafana.example.com/d/x?var-job=a ",
 		"example.com/note":     "see https://example.com",
@@ -17,7 +17,7 @@ func TestLinksInAnnotations(t *testing.T) {
 		"example.com/relative": "/d/x",
 		"example.com/no-host":  "https:///x",
 	})
-	want := []page{{Name: "grafana", URL: "https://grafana.example.com/d/x?var-job=a"}, {Name: "wandb", URL: "https://wandb.example.com/run/1"}}
+	want := []Page{{Name: "grafana", URL: "https://grafana.example.com/d/x?var-job=a"}, {Name: "wandb", URL: "https://wandb.example.com/run/1"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}

@@ -61,8 +61,8 @@ prints the command for each port that the job's containers declare.`,
 // Validate checks the options without looking at a cluster.
 func (o *Options) Validate() error { return nil }
 
-// page is a web page, or the command that makes one reachable.
-type page struct {
+// Page is a web page, or the command that makes one reachable.
+type Page struct {
 	Name    string
 	URL     string
 	Command string
@@ -113,28 +113,28 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // consoles are the pages of the cluster in the AWS console.
-func consoles(ctx context.Context, c *factory.Cluster) (out []page) {
+func consoles(ctx context.Context, c *factory.Cluster) (out []Page) {
 	site, ok := discovery.SiteOf(c.Server(), c.Context, c.ClusterName)
 	if !ok {
 		return nil
 	}
 	base := site.Console()
 	if link := getjob.Console(ctx, c); link != "" {
-		out = append(out, page{Name: "HyperPod cluster", URL: link})
+		out = append(out, Page{Name: "HyperPod cluster", URL: link})
 	}
 	if eks := discovery.EKSName(c.Config(), c.Context, c.ClusterName); base != "" && eks != "" {
-		out = append(out, page{Name: "EKS cluster " + eks, URL: base + "/eks/clusters/" + url.PathEscape(eks) + "?region=" + site.Region})
+		out = append(out, Page{Name: "EKS cluster " + eks, URL: base + "/eks/clusters/" + url.PathEscape(eks) + "?region=" + site.Region})
 	}
 	return out
 }
 
 // ofJob are the pages of a job: its log, and its ports.
-func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []page, err error) {
+func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []Page, err error) {
 	job, err := podflags.Find(ctx, o.Factory, c, o.Name, o.Kind)
 	if err != nil {
 		return nil, err
 	}
-	out = append(annotated(job.Annotations), ingresses(ctx, c, job.Namespace)...)
+	out = append(Annotated(job.Annotations), ingresses(ctx, c, job.Namespace)...)
 	pods, err := logs.Pods(ctx, c.Client, job)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []page, er
 			}
 		}
 		if link := site.LogLink(eks, l); link != "" {
-			out = slices.Insert(out, 0, page{Name: "log of pod " + pod.Name, URL: link})
+			out = slices.Insert(out, 0, Page{Name: "log of pod " + pod.Name, URL: link})
 		}
 	}
 	var object map[string]any
@@ -168,7 +168,7 @@ func (o *Options) ofJob(ctx context.Context, c *factory.Cluster) (out []page, er
 		for _, p := range ports {
 			number := fmt.Sprint(kinds.At(p, "containerPort"))
 			name := strings.TrimSpace("port " + number + " " + kinds.Text(p, "name"))
-			out = append(out, page{Name: name, Command: o.Factory.Line(errs.Run("port-forward", o.Name, number, "--open", "-n", job.Namespace))})
+			out = append(out, Page{Name: name, Command: o.Factory.Line(errs.Run("port-forward", o.Name, number, "--open", "-n", job.Namespace))})
 		}
 	}
 	return out, nil
