@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ func rootOf(t *testing.T, dir string) *os.Root {
 }
 
 // archive makes an archive; a body of a link is its target.
-func archive(t *testing.T, headers ...tar.Header) *bytes.Buffer {
+func archive(t testing.TB, headers ...tar.Header) *bytes.Buffer {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -185,17 +186,81 @@ func TestAFileThatShrinks(t *testing.T) {
 	}
 }
 
+// sparseFile is the archive of a file whose size is a number in a header, not bytes.
+func sparseFile(size string) []byte {
+	records := ""
+	for _, r := range []string{"GNU.sparse.major=0", "GNU.sparse.minor=1", "GNU.sparse.name=a", "GNU.sparse.size=" + size, "GNU.sparse.numblocks=1", "GNU.sparse.map=" + size + ",0"} {
+		records += fmt.Sprintf("%d %s\n", len(r)+4, r) // lengths of two digits
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	_ = w.WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: 0, Mode: 0o600, Format: tar.FormatUSTAR})
+	_ = w.Close()
+	plain := b.Bytes()
+	pax := slices.Clone(plain[:512])
+	copy(pax[124:], fmt.Sprintf("%011o ", len(records)))
+	pax[156] = 'x'
+	sum := 0
+	copy(pax[148:], "        ")
+	for _, c := range pax[:512] {
+		sum += int(c)
+	}
+	copy(pax[148:], fmt.Sprintf("%06o\x00 ", sum))
+	body := make([]byte, (len(records)+511)/512*512)
+	copy(body, records)
+	return slices.Concat(pax, body, plain)
+}
+
+// A few bytes cannot fill the disk.
+func TestASparseFileIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Unpack(bytes.NewReader(sparseFile("1099511627776")), Unpacking{Root: rootOf(t, dir), Base: ".", As: ".", Begun: func(string, int64) {}, Skipped: func(string, string) {}})
+	if !errors.Is(err, ErrSparse) {
+		t.Errorf("%v", err)
+	}
+	if got := tree(t, dir); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzUnpack: an archive of a pod writes nothing outside the folder, and not more than it has bytes.
 func FuzzUnpack(f *testing.F) {
 	f.Add([]byte("not an archive"))
+	f.Add(sparseFile("1099511627776"))
+	for _, entries := range [][]tar.Header{
+		{file("./a", "1"), file("a/b", "2")},
+		{file("../evil", "1")},
+		{file(`..\evil`, "1")},
+		{file("/etc/evil", "1")},
+		{link("up", ".."), file("up/evil", "1")},
+		{link("abs", "/tmp"), file("abs/evil", "1")},
+		{link("a", "b"), link("b", "a"), file("a/evil", "1")},
+		{link("d/l", "../../in"), file("d/l/x", "1")},
+		{{Name: "h", Typeflag: tar.TypeLink, Linkname: "../../etc/passwd"}},
+		{link("s", "../evil"), {Name: "h", Typeflag: tar.TypeLink, Linkname: "s"}, file("h", "1")},
+		{{Name: "d/", Typeflag: tar.TypeDir, Mode: 0}, file("d/x", "1"), file("d", "2")},
+		{{Name: "null", Typeflag: tar.TypeChar}, {Name: "pipe", Typeflag: tar.TypeFifo}},
+		{file(strings.Repeat("d/", 200)+"x", "1"), file(strings.Repeat("n", 300), "1")},
+	} {
+		whole := archive(f, entries...).Bytes()
+		f.Add(whole)
+		f.Add(whole[:len(whole)/2])
+		huge := slices.Clone(whole)
+		copy(huge[124:136], "77777777777 ") // a size of 8 GiB; the checksum stays wrong
+		f.Add(huge)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		outer := t.TempDir()
 		dir := filepath.Join(outer, "in")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = Unpack(bytes.NewReader(data), Unpacking{Root: rootOf(t, dir), Base: ".", As: ".", Begun: func(string, int64) {}, Skipped: func(string, string) {}})
+		counts, _ := Unpack(bytes.NewReader(data), Unpacking{Root: rootOf(t, dir), Base: ".", As: ".", Begun: func(string, int64) {}, Skipped: func(string, string) {}})
 		if entries, _ := os.ReadDir(outer); len(entries) != 1 {
 			t.Errorf("%v", entries)
+		}
+		if counts.Bytes > int64(len(data)) {
+			t.Errorf("%d bytes of %d", counts.Bytes, len(data))
 		}
 	})
 }

@@ -22,6 +22,10 @@ func (e *OutsideError) Error() string {
 // ErrIncomplete is an archive that ends before its end.
 var ErrIncomplete = errors.New("the archive is not complete")
 
+// ErrSparse is a sparse file in an archive. The tar of copy-file does not write any, and a few bytes of one can
+// fill a disk.
+var ErrSparse = errors.New("the archive has a sparse file")
+
 // Unpacking describes where and how an archive is unpacked.
 type Unpacking struct {
 	Root *os.Root
@@ -63,6 +67,9 @@ func Unpack(r io.Reader, u Unpacking) (Counts, error) {
 		if h.Name, err = u.place(h.Name); err != nil {
 			return counts, err
 		}
+		if sparse(h) {
+			return counts, ErrSparse
+		}
 		switch h.Typeflag {
 		case tar.TypeDir:
 			if err := u.Root.MkdirAll(h.Name, 0o755); err != nil {
@@ -95,6 +102,19 @@ func Unpack(r io.Reader, u Unpacking) (Counts, error) {
 	// What follows the end is padding, but the writer must not be cut off.
 	_, err := io.Copy(io.Discard, r)
 	return counts, err
+}
+
+// sparse reports a file with holes, in GNU's old form or in PAX records (GNU tar, "Sparse Formats").
+func sparse(h *tar.Header) bool {
+	if h.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 // place returns where a name of the archive goes.
