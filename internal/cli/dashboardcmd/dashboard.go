@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/present/dashboardview"
 	"github.com/hyperpod-cli/hyperpod/internal/queue/order"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
@@ -119,6 +120,12 @@ func Run(ctx context.Context, o *Options) error {
 			return func() tea.Msg { return returned{err} }
 		}
 		return tea.Exec(cmd, func(err error) tea.Msg { return returned{err} })
+	}
+	m.pods = func(node string) tea.Cmd {
+		return func() tea.Msg {
+			pods, err := state.ListPods(ctx, feed.connected(), "", kube.ListOptions{FieldSelector: "spec.nodeName=" + node})
+			return loaded{dashboardview.PodsOf(node, pods, c.Now()), err}
+		}
 	}
 	if f.HoldInterrupts != nil {
 		defer f.HoldInterrupts()()

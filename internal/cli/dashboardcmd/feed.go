@@ -12,6 +12,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
+	"github.com/hyperpod-cli/hyperpod/internal/history"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -38,6 +39,11 @@ type feed struct {
 	ended time.Time
 	why   error
 	err   error
+	// client is that of the last session.
+	client *kube.Client
+	// trail has a point for each dashboardview.TrailEvery; trailed is the time of the last one.
+	trail   map[history.NodeKey][]float64
+	trailed time.Time
 }
 
 // reading is what one connection reports.
@@ -104,7 +110,7 @@ func (f *feed) connect(ctx context.Context, reconnect func(context.Context) (*fa
 func (f *feed) session(ctx context.Context, c *factory.Cluster, reconnect func(context.Context) (*factory.Cluster, error)) (*factory.Cluster, error) {
 	r := &reading{tasks: map[string]dashboardview.Task{}}
 	f.mu.Lock()
-	f.next = r
+	f.next, f.client = r, c.Client
 	clear(f.since)
 	f.mu.Unlock()
 	served, err := discovery.ServedJobs(ctx, c.Client)
@@ -249,6 +255,13 @@ func (f *feed) observe(r kube.Request) {
 	}
 }
 
+// connected returns the client of the last session.
+func (f *feed) connected() *kube.Client {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.client
+}
+
 // listOf names what a path lists: its plural, with the namespace.
 func listOf(path string) string {
 	parts := strings.Split(path, "/")
@@ -289,6 +302,10 @@ func (f *feed) snapshot(now time.Time) *dashboardview.Snapshot {
 	for _, t := range f.shown.tasks {
 		s.Tasks = append(s.Tasks, t)
 	}
+	if s.LostSince.IsZero() && !now.Before(f.trailed.Add(dashboardview.TrailEvery)) {
+		f.trail, f.trailed = dashboardview.Follow(f.trail, dashboardview.Shares(s)), now
+	}
+	s.Trail = f.trail
 	return s
 }
 

@@ -26,6 +26,18 @@ const (
 // tick is the message to look for changes.
 type tick time.Time
 
+// loaded is the message with the pods of a node.
+type loaded struct {
+	view dashboardview.View
+	err  error
+}
+
+// sorting is how the rows of a tab are sorted: by a column, counted from 1; 0 is the order of the tab.
+type sorting struct {
+	column     int
+	descending bool
+}
+
 // returned is the message after a command has run.
 type returned struct{ err error }
 
@@ -50,6 +62,10 @@ type model struct {
 	views    map[dashboardview.Tab]dashboardview.View // filtered
 	cursor   map[dashboardview.Tab]int
 	filter   string
+	sorted   map[dashboardview.Tab]sorting
+	// pods loads the pods of a node; page is what is shown of them until a key is pressed, nil is nothing.
+	pods func(node string) tea.Cmd
+	page *dashboardview.View
 	// chosen is the row of the cursor; the cursor follows it when rows move.
 	chosen map[dashboardview.Tab]dashboardview.Ref
 	// asked is the command line that a y runs; nil is none.
@@ -63,7 +79,7 @@ type model struct {
 }
 
 func newModel() *model {
-	return &model{views: map[dashboardview.Tab]dashboardview.View{}, cursor: map[dashboardview.Tab]int{}, chosen: map[dashboardview.Tab]dashboardview.Ref{}}
+	return &model{views: map[dashboardview.Tab]dashboardview.View{}, cursor: map[dashboardview.Tab]int{}, chosen: map[dashboardview.Tab]dashboardview.Ref{}, sorted: map[dashboardview.Tab]sorting{}}
 }
 
 // Init starts looking for changes.
@@ -81,6 +97,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case returned:
 		if msg.err != nil {
 			m.message = "the command failed"
+		}
+	case loaded:
+		m.message, m.page = "", &msg.view
+		if msg.err != nil {
+			m.message, m.page = output.Safe("cannot list the pods: "+msg.err.Error()), nil
 		}
 	case tea.KeyPressMsg:
 		cmd := m.key(msg)
@@ -119,6 +140,13 @@ func (m *model) view() dashboardview.View {
 	v, ok := m.views[m.tab]
 	if !ok {
 		v = dashboardview.Of(m.snapshot, m.tab, m.user).Filter(m.filter)
+		if s := m.sorted[m.tab]; s.column > 0 {
+			v = v.Sort(s.column-1, s.descending)
+		}
+		for i, shares := range v.Sparks {
+			v.Table.Rows[i] = slices.Clone(v.Table.Rows[i])
+			v.Table.Rows[i][len(v.Table.Rows[i])-1].Text = dashboardview.Spark(shares, m.io.UTF8)
+		}
 		m.views[m.tab] = v
 		if at := slices.Index(v.Refs, m.chosen[m.tab]); at >= 0 {
 			m.cursor[m.tab] = at
@@ -145,8 +173,8 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		m.message = "nothing was changed"
 		return nil
 	}
-	if m.help {
-		m.help = false
+	if m.help || m.page != nil {
+		m.help, m.page = false, nil
 		return nil
 	}
 	switch text := k.String(); text {
@@ -164,6 +192,13 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		m.tab = (m.tab + 1) % dashboardview.Tab(len(dashboardview.Names()))
 	case "shift+tab", "left":
 		m.tab = (m.tab + dashboardview.Tab(len(dashboardview.Names())) - 1) % dashboardview.Tab(len(dashboardview.Names()))
+	case "o":
+		m.sortBy(m.sorted[m.tab].column + 1)
+	case "O":
+		s := m.sorted[m.tab]
+		s.descending = !s.descending
+		m.sorted[m.tab] = s
+		delete(m.views, m.tab)
 	case "up", "k":
 		m.cursor[m.tab]--
 	case "down", "j":
@@ -199,6 +234,10 @@ func (m *model) act(key string) tea.Cmd {
 	}
 	if m.snapshot == nil {
 		return nil
+	}
+	if refs := m.view().Refs; m.tab == dashboardview.Nodes && (key == "enter" || key == "p") && len(refs) > 0 {
+		m.message = "loading"
+		return m.pods(refs[m.cursor[m.tab]].Name)
 	}
 	queue := m.tab == dashboardview.Teams && key == "enter"
 	if m.tab != dashboardview.Tasks && !queue {
@@ -272,6 +311,8 @@ func (m *model) typedText(kind rune, text string) tea.Cmd {
 		return tea.Quit
 	case kind == ':' && text == "help":
 		m.help = true
+	case kind == ':' && (text == "sort" || strings.HasPrefix(text, "sort ")):
+		m.sortNamed(strings.TrimSpace(strings.TrimPrefix(text, "sort")))
 	case kind == ':' && text != "":
 		for i, name := range dashboardview.Names() {
 			if strings.HasPrefix(strings.ToLower(name), strings.ToLower(text)) {
@@ -279,9 +320,43 @@ func (m *model) typedText(kind rune, text string) tea.Cmd {
 				return nil
 			}
 		}
-		m.message = fmt.Sprintf("%q is not a command; type a tab, help or quit", text)
+		m.message = fmt.Sprintf("%q is not a command; type a tab, sort COLUMN, help or quit", text)
 	}
 	return nil
+}
+
+// sortBy sorts the tab by a column, counted from 1; beyond the last one, in the order of the tab. Bars are skipped.
+func (m *model) sortBy(column int) {
+	if m.snapshot == nil {
+		return
+	}
+	columns := m.view().Table.Columns
+	for column <= len(columns) && columns[column-1].Title == "" {
+		column++
+	}
+	if column > len(columns) {
+		column = 0
+	}
+	m.sorted[m.tab] = sorting{column: column, descending: m.sorted[m.tab].descending}
+	delete(m.views, m.tab)
+}
+
+// sortNamed sorts the tab by the column whose title begins with a text; "" is the order of the tab.
+func (m *model) sortNamed(title string) {
+	if title == "" {
+		m.sortBy(1 << 20)
+		return
+	}
+	if m.snapshot == nil {
+		return
+	}
+	for i, c := range m.view().Table.Columns {
+		if c.Title != "" && strings.HasPrefix(strings.ToLower(c.Title), strings.ToLower(title)) {
+			m.sortBy(i + 1)
+			return
+		}
+	}
+	m.message = fmt.Sprintf("%q is not a column of this tab", title)
 }
 
 // rows is how many rows of a table the screen has.
@@ -310,11 +385,17 @@ func (m *model) screen() string {
 		return b.String()
 	}
 	v := m.view()
+	if m.page != nil {
+		v = *m.page
+	}
 	b.WriteString(cut(v.Summary, m.io.Width) + "\n")
 	b.WriteString(m.io.Paint(output.Dim, cut(m.snapshot.Note(), m.io.Width)) + "\n")
 	header, rows := m.table(v)
 	b.WriteString("  " + header + "\n")
 	at, room := m.cursor[m.tab], m.rows()
+	if m.page != nil {
+		at = 0
+	}
 	first := max(0, min(at-room/2, len(rows)-room))
 	for i := first; i < min(len(rows), first+room); i++ {
 		mark := "  "
@@ -394,10 +475,15 @@ func (m *model) foot(rows int) string {
 		return m.io.Paint(output.Bad, cut(old, m.io.Width))
 	case m.message != "":
 		text = m.message
+	case m.page != nil:
+		text = "any key closes this list"
 	default:
 		text = fmt.Sprintf("%s  / filter  : command  ? help  q quit", cmp.Or(words.Count(rows, "row", "rows"), ""))
 		if m.filter != "" {
 			text = "filter " + output.Safe(m.filter) + " (Esc clears)  " + text
+		}
+		if s := m.sorted[m.tab]; s.column > 0 {
+			text = "by " + m.view().Table.Columns[s.column-1].Title + "  " + text
 		}
 		if m.readOnly {
 			text += "  read-only"
@@ -416,7 +502,7 @@ func cut(text string, width int) string {
 
 func (m *model) helpText() string {
 	lines := []string{"Keys", "", "1-4, Tab       tabs", "up, down, j, k rows; PgUp, PgDn, Home, End", "/ TEXT         only rows with the text; !TEXT: only the others; Esc clears",
-		": NAME         go to a tab; :q quits", "Enter          explain the job; in Teams, show the queue of the team", "d  l  p        details, log and pods of the job"}
+		": NAME         go to a tab; :sort COLUMN; :q quits", "o  O           sort by the next column; turn the order", "Enter          explain the job; the queue of a team; the pods of a node", "d  l  p        details, log and pods of the job"}
 	if !m.readOnly {
 		lines = append(lines, "s  u           suspend, unsuspend the job", "P              change its priority class", "c              cancel it")
 	}

@@ -117,6 +117,50 @@ func TestKeys(t *testing.T) {
 	s.has(t, "choose a job in Tasks (3)")
 }
 
+// TestSorting: keys and a command sort the rows; the cursor stays on its job.
+func TestSorting(t *testing.T) {
+	s := newScreen(task("beta", "ada", jobs.Running), task("alpha", "bob", jobs.Failed), task("gamma", "eve", jobs.Running))
+	first := func(want string) {
+		t.Helper()
+		lines := strings.Split(s.screen(), "\n")
+		if !strings.HasPrefix(lines[4][2:], want) {
+			t.Errorf("first is not %s:\n%s", want, s.screen())
+		}
+	}
+	s.press("3")
+	first("beta")
+	s.press("o")
+	first("alpha")
+	s.has(t, "> beta", "by NAME")
+	s.press("O")
+	first("gamma")
+	s.press(":sort own", "<enter>", "O")
+	first("beta")
+	s.has(t, "by OWNER")
+	s.press(":sort", "<enter>")
+	first("beta")
+	s.press(":sort none", "<enter>")
+	s.has(t, `"none" is not a column of this tab`)
+}
+
+// TestPodsOfANode: Enter on a node shows its pods, or why not.
+func TestPodsOfANode(t *testing.T) {
+	s := newScreen()
+	s.source.s.State.Nodes = []state.Node{{Meta: state.Meta{Name: "node-1"}, Ready: true}}
+	s.pods = func(node string) tea.Cmd { s.ran = append(s.ran, node); return nil }
+	s.press("4", "<enter>")
+	s.has(t, "loading")
+	s.Update(loaded{view: dashboardview.PodsOf("node-1", []state.Pod{{Meta: state.Meta{Name: "pod-1"}}}, noon)})
+	s.has(t, "1 pod on node-1", "pod-1", "any key closes this list")
+	s.press("x")
+	s.has(t, "> node-1")
+	s.Update(loaded{err: errors.New("permission denied")})
+	s.has(t, "cannot list the pods: permission denied")
+	if !slices.Equal(s.ran, []string{"node-1"}) {
+		t.Error(s.ran)
+	}
+}
+
 // TestTheCursorFollowsItsJob: a job that moves keeps the cursor, and so what a key acts on.
 func TestTheCursorFollowsItsJob(t *testing.T) {
 	s := newScreen(task("alpha", "ada", jobs.Running), task("beta", "bob", jobs.Pending))

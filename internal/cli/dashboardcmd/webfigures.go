@@ -48,6 +48,8 @@ type cellMessage struct {
 	Text  string  `json:"x,omitempty"`
 	Style int     `json:"s,omitempty"`
 	Bar   []int64 `json:"b,omitempty"`
+	// Spark are shares over time, from 0 to 1.
+	Spark []float64 `json:"p,omitempty"`
 }
 
 // sent is what a page knows.
@@ -96,8 +98,8 @@ func (s *sent) since(w *web, snap *dashboardview.Snapshot, now time.Time) (messa
 func tabOf(snap *dashboardview.Snapshot, tab dashboardview.Tab, user string) tabMessage {
 	v := dashboardview.Of(snap, tab, user)
 	out := tabMessage{Index: int(tab), Name: dashboardview.Names()[tab], Summary: output.Safe(v.Summary), Empty: output.Safe(v.Table.Empty), Bars: v.Bars, Commands: commandsOf(tab), Rows: make(map[string]json.RawMessage, len(v.Table.Rows)), Keys: make([]string, 0, len(v.Table.Rows))}
-	for _, c := range v.Table.Columns {
-		out.Columns = append(out.Columns, columnMessage{Title: c.Title, Right: c.Right, Plain: c.Bar, Yield: c.Yield > 1})
+	for i, c := range v.Table.Columns {
+		out.Columns = append(out.Columns, columnMessage{Title: c.Title, Right: c.Right, Plain: c.Bar || v.Sparks != nil && i == len(v.Table.Columns)-1, Yield: c.Yield > 1})
 	}
 	for i, row := range v.Table.Rows {
 		cells := make([]cellMessage, len(row))
@@ -106,6 +108,9 @@ func tabOf(snap *dashboardview.Snapshot, tab dashboardview.Tab, user string) tab
 			if b := c.Bar; b != nil {
 				cells[j] = cellMessage{Bar: []int64{b.Full, b.Shaded, b.Light, b.Dotted, b.Alarm, b.Whole}}
 			}
+		}
+		if v.Sparks != nil {
+			cells[len(cells)-1].Spark = v.Sparks[i]
 		}
 		key := rowKey(v.Refs[i])
 		for n := 2; out.Rows[key] != nil; n++ {

@@ -48,6 +48,8 @@ type Snapshot struct {
 	Failure error
 	// Rules order the queues.
 	Rules order.Rules
+	// Trail are the used shares of accelerators, one for each TrailEvery, oldest first; nil where nothing was followed.
+	Trail map[history.NodeKey][]float64
 }
 
 // Stale is a list that does not answer since a time.
@@ -131,6 +133,8 @@ type View struct {
 	Refs  []Ref
 	// Summary is a line above the table.
 	Summary string
+	// Sparks are the shares of the last column of each row over time, from 0 to 1; nil without such a column.
+	Sparks [][]float64
 	// Bars name the parts of the bars, in the order of output.Bar; "" is a part that the tab does not have.
 	Bars []string
 }
@@ -145,7 +149,14 @@ func Of(s *Snapshot, tab Tab, user string) View {
 	case Nodes:
 		return nodes(s)
 	}
-	return utilization(s)
+	v := utilization(s)
+	if s.Trail == nil { // a single reading
+		v.Sparks, v.Table.Columns = nil, v.Table.Columns[:len(v.Table.Columns)-1]
+		for i := range v.Table.Rows {
+			v.Table.Rows[i] = v.Table.Rows[i][:len(v.Table.Columns)]
+		}
+	}
+	return v
 }
 
 // use is what there is of a resource on an instance type.
@@ -178,7 +189,7 @@ func uses(s *Snapshot) map[history.NodeKey]*use {
 // utilization has a row for each instance type and resource.
 func utilization(s *Snapshot) View {
 	v := View{Table: output.Table{Columns: []output.Column{{Title: "INSTANCE TYPE", Keep: true}, {Title: "RESOURCE", Yield: 4}, {Title: "NODES", Right: true, Yield: 1}, {Title: "HEALTHY", Right: true, Yield: 3},
-		{Title: "DEVICES", Right: true}, {Title: "QUOTA", Right: true, Yield: 2}, {Title: "USED", Right: true}, {Title: "IDLE", Right: true}, {Title: "", Bar: true}},
+		{Title: "DEVICES", Right: true}, {Title: "QUOTA", Right: true, Yield: 2}, {Title: "USED", Right: true}, {Title: "IDLE", Right: true}, {Title: "", Bar: true}, {Title: "LAST 10M", Yield: 5}},
 		Empty: "no accelerators"}, Bars: []string{"used", "", "", "idle", "unhealthy"}}
 	all := uses(s)
 	total := use{}
@@ -208,8 +219,8 @@ func utilization(s *Snapshot) View {
 			hide(row, 5, 6, 7)
 			bar = output.Cell{}
 		}
-		v.Table.Rows = append(v.Table.Rows, append(row, bar))
-		v.Refs = append(v.Refs, Ref{Name: k.InstanceType})
+		v.Table.Rows = append(v.Table.Rows, append(row, bar, output.Cell{}))
+		v.Refs, v.Sparks = append(v.Refs, Ref{Name: k.InstanceType}), append(v.Sparks, s.Trail[k])
 		total.all, total.used, total.healthy, total.nodes, total.healthyNodes = total.all+u.all, total.used+u.used, total.healthy+u.healthy, total.nodes+u.nodes, total.healthyNodes+u.healthyNodes
 	}
 	healthy := fmt.Sprintf("%d of %s healthy", total.healthyNodes, words.Count(int(total.nodes), "node", "nodes"))
@@ -241,10 +252,11 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 // teams has a row for each team and accelerator.
 func teams(s *Snapshot) View {
 	v := View{Table: output.Table{Columns: []output.Column{{Title: "TEAM", Keep: true}, {Title: "RESOURCE", Yield: 5}, {Title: "NOMINAL", Right: true}, {Title: "USED", Right: true}, {Title: "BORROWED", Right: true, Yield: 2},
-		{Title: "LENT", Right: true, Yield: 2}, {Title: "FREE", Right: true, Yield: 1}, {Title: "PENDING", Right: true}, {Title: "RUNNING", Right: true, Yield: 3}, {Title: "WAITING", Right: true, Yield: 3}, {Title: "", Bar: true}},
+		{Title: "LENT", Right: true, Yield: 2}, {Title: "FREE", Right: true, Yield: 1}, {Title: "PENDING", Right: true}, {Title: "RUNNING", Right: true, Yield: 4}, {Title: "WAITING", Right: true, Yield: 4}, {Title: "STARVED BY", Yield: 3}, {Title: "", Bar: true}},
 		Empty: "no teams"}, Bars: []string{"own use", "borrowed", "lent", "free", ""}}
 	r := quota.Build(s.State)
 	running, waiting, starved := 0, 0, 0
+	by := starvedBy(s, r)
 	for _, t := range r.Teams {
 		running, waiting = running+t.Running, waiting+t.Waiting
 		for _, row := range t.Resources {
@@ -255,7 +267,7 @@ func teams(s *Snapshot) View {
 				continue
 			}
 			borrowed, lent, free, pending := value(row.Borrowed), value(row.Lent), value(row.Free), value(row.Pending)
-			cells := output.T(t.Name, words.Short(row.Resource), number(row.Nominal), number(row.Reserved), known(row.Borrowed), known(row.Lent), known(row.Free), known(row.Pending), strconv.Itoa(t.Running), strconv.Itoa(t.Waiting))
+			cells := output.T(t.Name, words.Short(row.Resource), number(row.Nominal), number(row.Reserved), known(row.Borrowed), known(row.Lent), known(row.Free), known(row.Pending), strconv.Itoa(t.Running), strconv.Itoa(t.Waiting), cmp.Or(by[[2]string{t.Name, row.Resource}], "-"))
 			if row.NominalHidden {
 				cells[2].Text = "?"
 			}
@@ -367,67 +379,3 @@ var byAttention = []jobs.State{jobs.Preempted, jobs.Pending, jobs.Restarting, jo
 
 var looks = map[jobs.State]output.Style{jobs.Running: output.Good, jobs.Failed: output.Bad, jobs.Preempted: output.Warn, jobs.Restarting: output.Warn,
 	jobs.Succeeded: output.Dim, jobs.Suspended: output.Dim, jobs.Starting: output.Accent}
-
-// nodes has a row for each node, those with problems first.
-func nodes(s *Snapshot) View {
-	v := View{Table: output.Table{Columns: []output.Column{{Title: "NODE", Keep: true}, {Title: "INSTANCE TYPE", Yield: 1}, {Title: "HEALTH"}, {Title: "STATE"}, {Title: "DEVICES", Right: true}, {Title: "AGE", Right: true, Yield: 2, Ticks: true}}, Empty: "no nodes"}}
-	list := slices.Clone(s.State.Nodes)
-	bad := func(n state.Node) int {
-		health := n.Labels[kinds.NodeHealthLabel]
-		switch {
-		case health != "" && health != kinds.NodeHealthy, !n.Ready:
-			return 0
-		case n.Unschedulable:
-			return 1
-		}
-		return 2
-	}
-	slices.SortStableFunc(list, func(a, b state.Node) int { return cmp.Or(bad(a)-bad(b), strings.Compare(a.Name, b.Name)) })
-	troubled := 0
-	for _, n := range list {
-		devices := int64(0)
-		for resource, amount := range n.Allocatable {
-			if kinds.Accelerator(resource) {
-				devices += amount
-			}
-		}
-		condition := "ready"
-		switch {
-		case !n.Ready:
-			condition = "not ready"
-		case n.Unschedulable:
-			condition = "cordoned"
-		}
-		row := output.T(n.Name, cmp.Or(n.InstanceType(), "-"), cmp.Or(n.Labels[kinds.NodeHealthLabel], "-"), condition, number(devices), words.Age(s.Time.Sub(n.CreationTimestamp)))
-		if bad(n) < 2 {
-			troubled++
-			row[2].Style, row[3].Style = output.Warn, output.Warn
-		}
-		v.Table.Rows = append(v.Table.Rows, row)
-		v.Refs = append(v.Refs, Ref{Name: n.Name})
-	}
-	if s.unknown(kinds.Node, len(list)) {
-		v.Table.Empty, v.Summary = "nodes unknown", "nodes unknown"
-		return v
-	}
-	v.Summary = fmt.Sprintf("%s, %d with problems", words.Count(len(list), "node", "nodes"), troubled)
-	return v
-}
-
-// Filter keeps the rows in which a word occurs, in any case; with "!" before the word, the others.
-func (v View) Filter(word string) View {
-	not := strings.HasPrefix(word, "!")
-	word = strings.ToLower(strings.TrimPrefix(word, "!"))
-	if word == "" {
-		return v
-	}
-	out := View{Table: v.Table, Summary: v.Summary, Bars: v.Bars}
-	out.Table.Rows = nil
-	for i, row := range v.Table.Rows {
-		has := slices.ContainsFunc(row, func(c output.Cell) bool { return strings.Contains(strings.ToLower(c.Text), word) })
-		if has != not {
-			out.Table.Rows, out.Refs = append(out.Table.Rows, row), append(out.Refs, v.Refs[i])
-		}
-	}
-	return out
-}
