@@ -29,6 +29,8 @@ func FuzzFromObjects(f *testing.F) {
 		f.Add(data)
 	}
 	f.Add([]byte("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  template:\n    spec:\n      containers:\n      - name: c\n        image: i\n" + "        args: ['$JOB_NAME', '$$IMAGE', -np, 3, '--nnodes=1']\n"))
+	f.Add([]byte("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  template:\n    spec:\n      containers:\n      - name: c\n        image: i\n        env: [{name: TOKEN, value: a}]\n" +
+		"        args: ['--token=b', --api-key, c, --token, a, --max-tokens, 5, '--password=$X', '--secret=', --token, --x]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tm, err := parse.Text("f", "f.yaml", data)
 		if err != nil {

@@ -161,7 +161,7 @@ func (m *maker) findDevices(r jobobject.Role) {
 	}
 }
 
-// findSecrets turns environment values that look secret into required parameters, because others read a
+// findSecrets turns environment values and options that look secret into required parameters, because others read a
 // template.
 func (m *maker) findSecrets(view *jobobject.View) {
 	m.secrets = map[string]any{}
@@ -176,13 +176,57 @@ func (m *maker) findSecrets(view *jobobject.View) {
 					if v, twice := m.secrets[name]; twice && v != value {
 						continue // another value under the same name: see the note
 					}
-					m.secrets[name] = value
-					m.notef("the value of %s may be secret and is not copied: %[1]s is now a required parameter", name)
-					m.substitutions = append(m.substitutions, substitution{parse.Param{Name: name, Type: "string", Required: true, Help: "environment variable with this name"},
-						func(p string) { e["value"] = p }})
+					m.keepSecret(name, value, "environment variable with this name", func(p string) { e["value"] = p })
 				}
 			}
 		}
+	}
+	for _, r := range view.Roles() {
+		for _, list := range []string{"initContainers", "containers"} {
+			for _, c := range jobobject.MapsIn(r.Pod()[list]) {
+				for _, key := range []string{"command", "args"} {
+					words, _ := c[key].([]any)
+					m.findSecretOptions(words)
+				}
+			}
+		}
+	}
+}
+
+// keepSecret makes a required parameter of a secret value.
+func (m *maker) keepSecret(name, value, help string, replace func(string)) {
+	m.secrets[name] = value
+	m.notef("the value of %s may be secret and is not copied: %[1]s is now a required parameter", name)
+	m.substitutions = append(m.substitutions, substitution{parse.Param{Name: name, Type: "string", Required: true, Help: help}, replace})
+}
+
+// findSecretOptions does the same with options whose names suggest secrets: --token=VALUE, or --token and VALUE. The
+// text of a shell is left as it is.
+func (m *maker) findSecretOptions(words []any) {
+	for i, word := range words {
+		text := manifest.TextOf(word)
+		option, value, joined := strings.Cut(text, "=")
+		if !joined && i+1 < len(words) {
+			value = manifest.TextOf(words[i+1])
+		}
+		bare := strings.TrimLeft(option, "-")
+		if bare == option || bare == "" || strings.ContainsAny(option, " \t\n") || !secret.Name(bare) || value == "" || strings.HasPrefix(value, "-") || strings.Contains(value, "$") {
+			continue
+		}
+		name := strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(bare))
+		if have, twice := m.secrets[name]; twice && have != value {
+			name += "_OPTION"
+		}
+		if have, twice := m.secrets[name]; twice && have != value || !parse.ParamName.MatchString(name) {
+			continue
+		}
+		m.keepSecret(name, value, "value of "+option, func(p string) {
+			if joined {
+				words[i] = option + "=" + p
+			} else {
+				words[i+1] = p
+			}
+		})
 	}
 }
 
