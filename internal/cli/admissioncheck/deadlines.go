@@ -10,6 +10,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -28,12 +29,32 @@ type limited struct {
 			Seconds *int64 `json:"activeDeadlineSeconds"`
 		} `json:"runPolicy"`
 	} `json:"spec"`
+	// Reported is what a TrainJob says about its progress (Kubeflow Trainer v2.2).
+	Status struct {
+		Reported struct {
+			Left *int64      `json:"estimatedRemainingSeconds"`
+			At   metav1.Time `json:"lastUpdatedTime"`
+		} `json:"trainerStatus"`
+	} `json:"status"`
 }
 
-// Deadlines reads the active deadlines of the jobs that hold quota, which Kueue does
+// left is the remaining run time that a job reports, at a time; 0 for none.
+func (l limited) left(now time.Time) time.Duration {
+	r := l.Status.Reported
+	if r.Left == nil {
+		return 0
+	}
+	left := time.Duration(*r.Left) * time.Second
+	if !r.At.IsZero() {
+		left -= now.Sub(r.At.Time)
+	}
+	return max(left, time.Second)
+}
+
+// Deadlines reads what the jobs that hold quota say about their end, which Kueue does
 // not copy to their workloads: one list for each kind that holds some, or one for
 // each of its namespaces where all may not be listed. What cannot be read has none.
-func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(*kueue.Workload) time.Duration {
+func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(*kueue.Workload) forecast.Told {
 	type kind struct {
 		kinds.Resource
 		namespaces map[string]bool
@@ -41,17 +62,17 @@ func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(
 	wanted := map[string]kind{} // by name
 	for _, w := range in.Workloads {
 		o := metav1.GetControllerOf(w)
-		if o == nil || !inputs.Reserves(w) || w.Spec.MaximumExecutionTimeSeconds != nil {
+		if o == nil || !inputs.Reserves(w) {
 			continue
 		}
-		if k, ok := kinds.JobFor(o.APIVersion, o.Kind); ok {
+		if k, ok := kinds.JobFor(o.APIVersion, o.Kind); ok && (w.Spec.MaximumExecutionTimeSeconds == nil || k.Runtime != nil) {
 			if _, again := wanted[k.FullName()]; !again {
 				wanted[k.FullName()] = kind{k.Resource, map[string]bool{}}
 			}
 			wanted[k.FullName()].namespaces[w.Namespace] = true
 		}
 	}
-	found := map[string]time.Duration{} // by UID
+	found := map[string]forecast.Told{} // by UID
 	var mu sync.Mutex
 	var wg crash.Group
 	read := func(r kinds.Resource, namespace string) error {
@@ -59,11 +80,13 @@ func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(
 		mu.Lock()
 		defer mu.Unlock()
 		for _, j := range page.Items {
+			told := forecast.Told{Left: j.left(in.Taken)}
 			for _, s := range []*int64{j.Spec.Seconds, j.Spec.RunPolicy.Seconds} {
 				if s != nil && *s > 0 {
-					found[j.Metadata.UID] = time.Duration(*s) * time.Second
+					told.Deadline = time.Duration(*s) * time.Second
 				}
 			}
+			found[j.Metadata.UID] = told
 		}
 		return err
 	}
@@ -78,5 +101,5 @@ func Deadlines(ctx context.Context, c *factory.Cluster, in *inputs.Inputs) func(
 		})
 	}
 	wg.Wait()
-	return func(w *kueue.Workload) time.Duration { return found[inputs.OwnerUID(w)] }
+	return func(w *kueue.Workload) forecast.Told { return found[inputs.OwnerUID(w)] }
 }

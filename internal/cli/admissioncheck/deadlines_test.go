@@ -35,13 +35,32 @@ func TestDeadlines(t *testing.T) {
 		deadline := Deadlines(context.Background(), &factory.Cluster{Client: client}, in)
 		for name, want := range map[string]time.Duration{"run-a": 2 * time.Hour, "run-b": 0} {
 			for _, w := range in.Workloads {
-				if w.OwnerReferences[0].Name == name && deadline(w) != want {
-					t.Errorf("member %v: %s: %s, want %s", member, name, deadline(w), want)
+				if w.OwnerReferences[0].Name == name && deadline(w).Deadline != want {
+					t.Errorf("member %v: %s: %s, want %s", member, name, deadline(w).Deadline, want)
 				}
 			}
 		}
 		if want := map[bool]int{false: 1, true: 3}[member]; len(asked) != want {
 			t.Errorf("member %v: asked %q", member, asked)
+		}
+	}
+}
+
+// What a TrainJob reports is older than the answer.
+func TestReported(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		`{}`: 0,
+		`{"trainerStatus":{"progressPercentage":3}}`:                                                   0,
+		`{"trainerStatus":{"estimatedRemainingSeconds":600}}`:                                          10 * time.Minute,
+		`{"trainerStatus":{"estimatedRemainingSeconds":600,"lastUpdatedTime":"2026-11-20T11:58:00Z"}}`: 8 * time.Minute,
+		`{"trainerStatus":{"estimatedRemainingSeconds":600,"lastUpdatedTime":"2026-11-20T11:00:00Z"}}`: time.Second,
+	} {
+		var j limited
+		if err := json.Unmarshal([]byte(`{"status":`+text+`}`), &j); err != nil {
+			t.Fatal(err)
+		}
+		if got := j.left(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

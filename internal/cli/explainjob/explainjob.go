@@ -18,6 +18,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/explain"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -117,7 +118,7 @@ func Explain(ctx context.Context, o *Options, cluster *factory.Cluster, found fi
 	q.Queues = func(ctx context.Context) []*kueue.LocalQueue {
 		return admissioncheck.Queues(ctx, cluster, in, found.Namespace)
 	}
-	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) time.Duration {
+	q.Deadlines = func(ctx context.Context) func(*kueue.Workload) forecast.Told {
 		return admissioncheck.Deadlines(ctx, cluster, in)
 	}
 	q.Make, q.May = again(ctx, cluster, found), admissioncheck.May(cluster)

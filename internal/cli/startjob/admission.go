@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -17,6 +16,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
@@ -68,7 +68,7 @@ func (r *run) checkAdmission(ctx context.Context, j job) error {
 		Make:  j.change,
 		Steps: slices.Concat(r.findings, rights, refusal(refused, rights)),
 		Found: found,
-		Deadlines: func(ctx context.Context) func(*kueue.Workload) time.Duration {
+		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
 			return admissioncheck.Deadlines(ctx, c, in)
 		},
 		Queues: func(ctx context.Context) []*kueue.LocalQueue { return admissioncheck.Queues(ctx, c, in, j.namespace) },

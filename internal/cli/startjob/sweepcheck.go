@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/sweep"
@@ -86,7 +86,7 @@ func (r *run) checkSweep(ctx context.Context, s *series, all, missing []*swept) 
 	answer, err := r.judgeAll(ctx, s, in, now, check.Request{
 		Remedies: true, Assume: r.options.Assume, Found: found,
 		Steps: slices.Concat(r.findings, rights, refusal(refused, rights)),
-		Deadlines: func(ctx context.Context) func(*kueue.Workload) time.Duration {
+		Deadlines: func(ctx context.Context) func(*kueue.Workload) forecast.Told {
 			return admissioncheck.Deadlines(ctx, c, in)
 		},
 	}, len(all)-len(missing), len(missing)-len(now))

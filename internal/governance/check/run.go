@@ -11,6 +11,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/fit"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/prerequisite"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
@@ -79,7 +80,7 @@ type Request struct {
 	May      func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	// Deadlines reads the active deadlines of running jobs. It is called only when a
 	// start is estimated, and may be nil. See forecast.Options.
-	Deadlines func(context.Context) func(*kueue.Workload) time.Duration
+	Deadlines func(context.Context) func(*kueue.Workload) forecast.Told
 	// Assume is the assumed run time of workloads of unknown duration, 0 for none.
 	Assume time.Duration
 }

@@ -14,6 +14,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
+	"github.com/hyperpod-cli/hyperpod/internal/governance/forecast"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/inputs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -204,7 +205,7 @@ type Question struct {
 	Make       func(remedy.Change) (object map[string]any, made remedy.Made, err error)
 	May        func(ctx context.Context, verb string, k kinds.Resource, namespace string) bool
 	AllHolders bool
-	Deadlines  func(context.Context) func(*kueue.Workload) time.Duration
+	Deadlines  func(context.Context) func(*kueue.Workload) forecast.Told
 	Assume     time.Duration
 	// NoKueue reports that the cluster has no Kueue.
 	NoKueue bool

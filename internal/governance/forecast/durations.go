@@ -84,9 +84,15 @@ func elapsed(w *kueue.Workload, now time.Time) time.Duration {
 
 // remaining is how much longer a workload runs that has run for a while. The
 // limits are maxima, so what is usual in its team counts where it is shorter. A
-// workload that outlasted all its like has no usual length any more.
+// workload that outlasted all its like has no usual length any more. What a running job
+// reports itself counts before what is usual.
 func (l *durations) remaining(w *kueue.Workload, elapsed time.Duration) span {
 	out := l.usual(w, elapsed)
+	if l.o.Deadline != nil && elapsed > 0 { // a job that starts anew has reported nothing
+		if left := l.o.Deadline(w).Left; left > 0 {
+			out = span{left, left, Reported, true}
+		}
+	}
 	limit, source := l.limit(w)
 	if limit > 0 {
 		left := max(limit-elapsed, 0)
@@ -123,7 +129,7 @@ func (l *durations) limit(w *kueue.Workload) (limit time.Duration, source Source
 		}
 	}
 	if l.o.Deadline != nil {
-		shorter(l.o.Deadline(w), ActiveDeadline)
+		shorter(l.o.Deadline(w).Deadline, ActiveDeadline)
 	}
 	return limit, source
 }

@@ -45,14 +45,23 @@ type Options struct {
 	Now time.Time
 	// Assume is the duration of workloads of unknown duration; 0: none.
 	Assume time.Duration
-	// Deadline returns the active deadline of a workload's job, 0 for none. Nil: only
-	// the workload's own limits count.
-	Deadline func(*kueue.Workload) time.Duration
+	// Deadline returns what a workload's job says about its end. Nil: only the workload's
+	// own limits count.
+	Deadline func(*kueue.Workload) Told
 	// Horizon is the maximum time to look ahead; 0 is 30 days.
 	Horizon time.Duration
 	// Held are workloads that hold quota and make no progress, for example because their
 	// nodes are gone: they do not end.
 	Held map[types.NamespacedName]bool
+}
+
+// Told is what a job says about its end.
+type Told struct {
+	// Deadline is its longest run time (activeDeadlineSeconds), 0 for none.
+	Deadline time.Duration
+	// Left is the remaining run time that the job itself reports now, 0 for none. It is at
+	// least a second for a job that reports one and is past it.
+	Left time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -131,6 +140,8 @@ const (
 	MaximumExecutionTime Source = "MaximumExecutionTime"
 	// ActiveDeadline is the job's, or its pods', activeDeadlineSeconds.
 	ActiveDeadline Source = "ActiveDeadline"
+	// Reported is the remaining run time that the job itself reports.
+	Reported Source = "Reported"
 	// TeamPriorityHistory: quartiles of finished workloads of its queue and priority.
 	TeamPriorityHistory Source = "TeamPriorityHistory"
 	// TeamHistory: quartiles of finished workloads of its queue.

@@ -66,6 +66,8 @@ func Basis(source string, jobs int) string {
 		what = "maximum run time"
 	case forecast.ActiveDeadline:
 		what = "deadline"
+	case forecast.Reported:
+		what = "own estimate"
 	case forecast.TeamPriorityHistory:
 		what = "usual run time in the team at this priority"
 	case forecast.TeamHistory:
