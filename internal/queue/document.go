@@ -10,6 +10,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/metrics"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/spread"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
 
@@ -88,7 +89,7 @@ type SummaryJSON struct {
 	WaitSeconds, RunSeconds           *SpreadJSON
 }
 
-// SpreadJSON is a Spread.
+// SpreadJSON is a spread in seconds.
 type SpreadJSON struct {
 	Count                int
 	Average, Median, P90 int64
@@ -98,12 +99,12 @@ func (s Summary) json() SummaryJSON {
 	out := SummaryJSON{Running: s.Running, Reserving: s.Reserving, Waiting: s.Waiting}
 	if !s.FromStatus {
 		out.Preempted, out.Held, out.Finished, out.Failed = &s.Preempted, &s.Held, &s.Finished, &s.Failed
-		out.WaitSeconds, out.RunSeconds = s.Wait.json(), s.Run.json()
+		out.WaitSeconds, out.RunSeconds = spreadJSON(s.Wait), spreadJSON(s.Run)
 	}
 	return out
 }
 
-func (s Spread) json() *SpreadJSON {
+func spreadJSON(s spread.Spread) *SpreadJSON {
 	if s.Count == 0 {
 		return nil
 	}

@@ -206,7 +206,7 @@ func TestTallies(t *testing.T) {
 		t.Errorf("running, reserving, waiting, preempted, held, finished, failed: %s", got)
 	}
 	// Waits of 1h, 3h and, from the requeue, 2h; runs of 2h, 1h and 3h.
-	if a.Wait != (Spread{3, 2 * time.Hour, 2 * time.Hour, 3 * time.Hour}) || a.Run != (Spread{3, 2 * time.Hour, 2 * time.Hour, 3 * time.Hour}) {
+	if a.Wait.Count != 3 || a.Wait.Average != 2*time.Hour || a.Wait.Median != 2*time.Hour || a.Wait.P90 != 3*time.Hour || a.Run != a.Wait {
 		t.Errorf("waited %+v, ran %+v", a.Wait, a.Run)
 	}
 	if both := Sum(all["a"], all["b"], nil); both.Running != 2 || both.Wait.Count != 3 {

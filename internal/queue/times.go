@@ -1,19 +1,13 @@
 package queue
 
 import (
-	"slices"
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
+	"github.com/hyperpod-cli/hyperpod/internal/spread"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
 )
-
-// Spread is how long something took, over a number of workloads.
-type Spread struct {
-	Count                int
-	Average, Median, P90 time.Duration
-}
 
 // Summary counts the workloads of one team, or of several.
 type Summary struct {
@@ -28,7 +22,7 @@ type Summary struct {
 	FromStatus bool
 	// Wait is from when a workload was queued, or queued again, to its last admission;
 	// Run from its last admission to its end. Both are over finished workloads.
-	Wait, Run Spread
+	Wait, Run spread.Spread
 }
 
 // Tally is a Summary with the times it is made of, so that it can be added to others.
@@ -106,7 +100,7 @@ func Sum(tallies ...*Tally) Summary {
 		wait, run = append(wait, t.wait...), append(run, t.run...)
 	}
 	if !sum.FromStatus {
-		sum.Wait, sum.Run = spread(wait), spread(run)
+		sum.Wait, sum.Run = spread.Of(wait), spread.Of(run)
 	}
 	return sum
 }
@@ -163,19 +157,4 @@ func lasted(w *state.Workload, finished state.Condition) (wait, run time.Duratio
 		queued = c.LastTransitionTime
 	}
 	return max(0, at.Sub(queued)), finished.LastTransitionTime.Sub(at), true
-}
-
-// spread of nothing is zero.
-func spread(d []time.Duration) Spread {
-	if len(d) == 0 {
-		return Spread{}
-	}
-	slices.Sort(d)
-	var sum time.Duration
-	for _, x := range d {
-		sum += x
-	}
-	// The nearest rank: the smallest value that so many are not above.
-	rank := func(percent int) time.Duration { return d[(len(d)*percent+99)/100-1] }
-	return Spread{Count: len(d), Average: sum / time.Duration(len(d)), Median: rank(50), P90: rank(90)}
 }

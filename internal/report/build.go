@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/history"
+	"github.com/hyperpod-cli/hyperpod/internal/spread"
 )
 
 // Options are what to sum up.
@@ -80,7 +81,7 @@ func Build(d *history.Data, o Options) *Document {
 	b.rows()
 	b.groups()
 	b.days()
-	b.out.WaitSeconds, b.out.RunSeconds = spread(b.waits), spread(b.runs)
+	b.out.WaitSeconds, b.out.RunSeconds = seconds(b.waits), seconds(b.runs)
 	for c, n := range b.cause {
 		c.Count = n
 		b.out.Preemptions = append(b.out.Preemptions, c)
@@ -343,16 +344,9 @@ func (b *builder) days() {
 	}
 }
 
-// spread of nothing is zero. Percentiles are the nearest rank.
-func spread(d []time.Duration) Spread {
-	if len(d) == 0 {
-		return Spread{}
-	}
-	slices.Sort(d)
-	var sum time.Duration
-	for _, x := range d {
-		sum += x
-	}
-	rank := func(percent int) int64 { return int64(d[(len(d)*percent+99)/100-1] / time.Second) }
-	return Spread{Count: len(d), Average: int64(sum / time.Duration(len(d)) / time.Second), Median: rank(50), P90: rank(90), P99: rank(99), Most: rank(100)}
+// seconds is the spread of durations in seconds.
+func seconds(d []time.Duration) Spread {
+	s := spread.Of(d)
+	in := func(d time.Duration) int64 { return int64(d / time.Second) }
+	return Spread{Count: s.Count, Average: in(s.Average), Median: in(s.Median), P90: in(s.P90), P99: in(s.P99), Most: in(s.Most)}
 }

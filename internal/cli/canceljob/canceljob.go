@@ -154,13 +154,7 @@ func (o *Options) Validate() error {
 	if err := factory.CheckTimeout(o.Timeout); err != nil {
 		return err
 	}
-	if err := factory.CheckSweep(o.Sweep); err != nil {
-		return err
-	}
-	if err := factory.CheckSelector(o.Selector); err != nil {
-		return err
-	}
-	if err := o.Factory.CheckMine(o.Mine); err != nil {
+	if err := o.Factory.CheckChoice(o.Sweep, o.Selector, o.Mine); err != nil {
 		return err
 	}
 	return jobtext.CheckStates(o.StateNames)

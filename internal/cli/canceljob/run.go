@@ -83,11 +83,11 @@ func orNull(s string) *string {
 // Run cancels the jobs. As with kubectl, a name that no job has does not stop the
 // others; Run reports it at the end.
 func Run(ctx context.Context, o *Options) error {
-	if c, err := o.Factory.Slurm(); err != nil {
-		return err
-	} else if c != nil {
-		return runSlurm(ctx, o, c)
-	}
+	return factory.OnScheduler(ctx, o.Factory, o, runSlurm, runKubernetes)
+}
+
+// runKubernetes is Run on a Kubernetes cluster.
+func runKubernetes(ctx context.Context, o *Options) error {
 	f := o.Factory
 	_, cluster, err := f.Connect(ctx)
 	if err != nil {

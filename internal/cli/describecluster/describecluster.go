@@ -45,11 +45,7 @@ func (o *Options) Validate() error { return nil }
 // Run shows the cluster.
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	_, c, err := o.Describe(ctx, f)
+	format, _, c, err := o.Connect(ctx, f)
 	if err != nil {
 		return err
 	}

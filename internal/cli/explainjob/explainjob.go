@@ -77,11 +77,11 @@ changes nothing.`,
 
 // Run explains the job.
 func Run(ctx context.Context, o *Options) error {
-	if c, err := o.Factory.Slurm(); err != nil {
-		return err
-	} else if c != nil {
-		return runSlurm(ctx, o, c)
-	}
+	return factory.OnScheduler(ctx, o.Factory, o, runSlurm, runKubernetes)
+}
+
+// runKubernetes is Run on a Kubernetes cluster.
+func runKubernetes(ctx context.Context, o *Options) error {
 	f := o.Factory
 	format, err := f.Format()
 	if err != nil {

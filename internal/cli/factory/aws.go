@@ -113,6 +113,16 @@ func (h *OneCluster) Describe(ctx context.Context, f *Factory) (*aws.Client, clu
 	return client, c, err
 }
 
+// Connect returns the output format, the cluster as SageMaker describes it, and the client that asked.
+func (h *OneCluster) Connect(ctx context.Context, f *Factory) (output.Format, *aws.Client, clusters.Cluster, error) {
+	format, err := f.Format()
+	if err != nil {
+		return format, nil, clusters.Cluster{}, err
+	}
+	client, c, err := h.Describe(ctx, f)
+	return format, client, c, err
+}
+
 // Take takes the name of the cluster from the flag or the argument.
 func (h *OneCluster) Take(_ *cobra.Command, args []string) (err error) {
 	h.Cluster, err = HyperPodCluster(h.Cluster, args)

@@ -32,7 +32,7 @@ func SplitJob(argument, given string) (JobArgument, error) {
 	}
 	word, _, dotted := strings.Cut(prefix, ".")
 	k, ok := kinds.JobNamed(word)
-	alike := slices.DeleteFunc(kinds.JobNames(), func(kind string) bool { return 2*len(kind) < len(word) })
+	alike := slices.DeleteFunc(kinds.JobNames(), func(kind string) bool { return 2*len(kind) < len(word) || 2*len(word) < len(kind) })
 	namespace := !ok && !dotted && prefix != "" && kinds.NotNamespace(prefix) == "" && len(errs.Near(word, alike)) == 0
 	switch {
 	case name == "":

@@ -35,6 +35,19 @@ func (f *Factory) Slurm() (*client.Client, error) {
 	return f.slurm.client, f.slurm.err
 }
 
+// OnScheduler runs a command on what runs jobs: the Slurm cluster of this machine if the command works on it, else
+// Kubernetes.
+func OnScheduler[O any](ctx context.Context, f *Factory, o O, slurm func(context.Context, O, *client.Client) error, kubernetes func(context.Context, O) error) error {
+	c, err := f.Slurm()
+	switch {
+	case err != nil:
+		return err
+	case c != nil:
+		return slurm(ctx, o, c)
+	}
+	return kubernetes(ctx, o)
+}
+
 // SlurmInstead reports that a command on clusters of AWS works on the Slurm cluster of this
 // machine: --scheduler or the setting chooses Slurm, or nothing names a Kubernetes cluster and
 // other reports that nothing names one of AWS.

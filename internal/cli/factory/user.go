@@ -22,6 +22,17 @@ func (f *Factory) User() string {
 	return ""
 }
 
+// CheckChoice checks the flags that choose several jobs.
+func (f *Factory) CheckChoice(sweep, selector string, mine bool) error {
+	if err := CheckSweep(sweep); err != nil {
+		return err
+	}
+	if err := CheckSelector(selector); err != nil {
+		return err
+	}
+	return f.CheckMine(mine)
+}
+
 // CheckMine refuses --mine where the user has no name.
 func (f *Factory) CheckMine(mine bool) error {
 	if mine && f.User() == "" {

@@ -1,6 +1,7 @@
 package getclusters
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -125,11 +126,11 @@ func (o *Options) table(rows []Row, region string) output.Table {
 		if instance == notKnown {
 			instance = "-"
 		}
-		status := output.Cell{Text: orDash(r.ClusterStatus)}
+		status := output.Cell{Text: cmp.Or(r.ClusterStatus, "-")}
 		if r.Error != "" {
-			status = output.Cell{Text: orDash(r.ClusterStatus) + " (!)", Style: output.Bad}
+			status = output.Cell{Text: cmp.Or(r.ClusterStatus, "-") + " (!)", Style: output.Bad}
 		}
-		cells := []output.Cell{{Text: r.Cluster}, status, {Text: orDash(r.Orchestrator)}, {Text: instance}}
+		cells := []output.Cell{{Text: r.Cluster}, status, {Text: cmp.Or(r.Orchestrator, "-")}, {Text: instance}}
 		for _, f := range []Figure{r.TotalNodes, r.Schedulable, r.DeepHealthPassed, r.AcceleratorDevicesAvailable} {
 			cells = append(cells, output.Cell{Text: f.String()})
 		}
@@ -140,11 +141,4 @@ func (o *Options) table(rows []Row, region string) output.Table {
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

@@ -63,11 +63,11 @@ func (o *Options) Validate() error {
 
 // Run reads the job and prints it.
 func Run(ctx context.Context, o *Options) error {
-	if c, err := o.Factory.Slurm(); err != nil {
-		return err
-	} else if c != nil {
-		return runSlurm(ctx, o, c)
-	}
+	return factory.OnScheduler(ctx, o.Factory, o, runSlurm, runKubernetes)
+}
+
+// runKubernetes is Run on a Kubernetes cluster.
+func runKubernetes(ctx context.Context, o *Options) error {
 	f := o.Factory
 	format, cluster, err := f.Connect(ctx)
 	if err != nil {

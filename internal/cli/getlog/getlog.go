@@ -141,11 +141,11 @@ func (o *Options) query(now time.Time) (logs.Query, error) {
 
 // Run prints the logs.
 func Run(ctx context.Context, o *Options) error {
-	if c, err := o.Factory.Slurm(); err != nil {
-		return err
-	} else if c != nil {
-		return runSlurm(ctx, o, c)
-	}
+	return factory.OnScheduler(ctx, o.Factory, o, runSlurm, runKubernetes)
+}
+
+// runKubernetes is Run on a Kubernetes cluster.
+func runKubernetes(ctx context.Context, o *Options) error {
 	f := o.Factory
 	cluster, err := f.Cluster(ctx)
 	if err != nil {

@@ -73,11 +73,7 @@ func Run(ctx context.Context, o *Options) error {
 		return runSlurm(ctx, o, c)
 	}
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	client, c, err := o.Describe(ctx, f)
+	format, client, c, err := o.Connect(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package listclusternodes
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -87,7 +88,7 @@ func table(rows []Row, cluster string, now time.Time) output.Table {
 			style = output.Bad
 		}
 		t.Rows = append(t.Rows, []output.Cell{{Text: r.InstanceGroup}, {Text: r.InstanceID}, {Text: r.InstanceType}, {Text: r.Status, Style: style}, {Text: health, Style: style}, {Text: text(r.DeepHealth)},
-			{Text: count(r.Pods)}, {Text: orDash(strings.Join(r.Faults, ","))}, {Text: r.lastFault(now)}, {Text: text(r.Node)}, {Text: orDash(r.ImageStatus)}, {Text: orDash(r.UltraServer)}, {Text: orDash(r.Message)}})
+			{Text: count(r.Pods)}, {Text: cmp.Or(strings.Join(r.Faults, ","), "-")}, {Text: r.lastFault(now)}, {Text: text(r.Node)}, {Text: cmp.Or(r.ImageStatus, "-")}, {Text: cmp.Or(r.UltraServer, "-")}, {Text: cmp.Or(r.Message, "-")}})
 	}
 	return t
 }
@@ -104,11 +105,4 @@ func text(s *string) string {
 		return "-"
 	}
 	return *s
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

@@ -1,6 +1,7 @@
 package listclusternodes
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -72,7 +73,7 @@ func slurmTable(rows []Row) output.Table {
 		if r.faulty() {
 			style = output.Bad
 		}
-		t.Rows = append(t.Rows, []output.Cell{{Text: *r.Node}, {Text: r.InstanceGroup}, {Text: orDash(r.InstanceType)}, {Text: strings.ToLower(r.Status), Style: style}, {Text: count(r.Pods)}, {Text: text(r.PendingAction)}, {Text: orDash(r.Message)}})
+		t.Rows = append(t.Rows, []output.Cell{{Text: *r.Node}, {Text: r.InstanceGroup}, {Text: cmp.Or(r.InstanceType, "-")}, {Text: strings.ToLower(r.Status), Style: style}, {Text: count(r.Pods)}, {Text: text(r.PendingAction)}, {Text: cmp.Or(r.Message, "-")}})
 	}
 	return t
 }

@@ -2,6 +2,7 @@
 package listinstancetypes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -211,21 +212,14 @@ func table(rows []Row, found census) output.Table {
 		t.Columns = slices.Insert(t.Columns, 6, output.Column{Title: "NODES", Right: true, Keep: true}, output.Column{Title: "FREE", Right: true, Keep: true})
 	}
 	for _, r := range rows {
-		cells := output.T(r.InstanceType, orDash(strings.TrimPrefix(r.resource(), "aws.amazon.com/")), number(r.Accelerators), number(r.EFA), fmt.Sprint(r.VCPU), gib(r.Memory),
-			number(r.CoresPerAccelerator), fmt.Sprintf("%.1f", r.AllocatableVCPU), gib(r.AllocatableMemory), orDash(strings.Join(r.MIG, ",")), orDash(r.Note))
+		cells := output.T(r.InstanceType, cmp.Or(strings.TrimPrefix(r.resource(), "aws.amazon.com/"), "-"), number(r.Accelerators), number(r.EFA), fmt.Sprint(r.VCPU), gib(r.Memory),
+			number(r.CoresPerAccelerator), fmt.Sprintf("%.1f", r.AllocatableVCPU), gib(r.AllocatableMemory), cmp.Or(strings.Join(r.MIG, ","), "-"), cmp.Or(r.Note, "-"))
 		if found.nodesKnown {
 			cells = slices.Insert(cells, 6, output.T(optional(r.Nodes, found.nodesKnown), optional(r.AcceleratorDevicesAvailable, found.podsKnown && r.Accelerators > 0 && r.Nodes != nil && *r.Nodes > 0))...)
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func number(n int) string {

@@ -87,22 +87,16 @@ func (o *Options) Validate() error {
 	if o.Sweep != "" && o.Selector != "" {
 		return factory.Excludes("sweep", "selector")
 	}
-	if err := factory.CheckSweep(o.Sweep); err != nil {
-		return err
-	}
-	if err := factory.CheckSelector(o.Selector); err != nil {
-		return err
-	}
-	return o.Factory.CheckMine(o.Mine)
+	return o.Factory.CheckChoice(o.Sweep, o.Selector, o.Mine)
 }
 
 // Run lists the jobs, or follows them.
 func Run(ctx context.Context, o *Options) error {
-	if c, err := o.Factory.Slurm(); err != nil {
-		return err
-	} else if c != nil {
-		return runSlurm(ctx, o, c)
-	}
+	return factory.OnScheduler(ctx, o.Factory, o, runSlurm, runKubernetes)
+}
+
+// runKubernetes is Run on a Kubernetes cluster.
+func runKubernetes(ctx context.Context, o *Options) error {
 	f := o.Factory
 	format, cluster, err := f.Connect(ctx)
 	if err != nil {
@@ -260,17 +254,17 @@ func withParameters(t *output.Table, rows []row) {
 	for n, name := range names {
 		t.Columns = slices.Insert(t.Columns, at+n, output.Column{Title: strings.ToUpper(name)})
 		for i := range rows {
-			t.Rows[i] = slices.Insert(t.Rows[i], at+n, output.Cell{Text: orDash(points[i].Value(name))})
+			t.Rows[i] = slices.Insert(t.Rows[i], at+n, output.Cell{Text: cmp.Or(points[i].Value(name), "-")})
 		}
 	}
 }
 
 func cells(r row, now time.Time, all bool) []output.Cell {
 	ran, waited := jobs.RunTimes(r.job, r.status, now)
-	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)}, {Text: sizeText(r)}, {Text: orDash(jobs.OwnerText(r.job))},
+	c := []output.Cell{{Text: r.job.Name}, {Text: string(r.status.State), Style: style(r.status.State)}, {Text: sizeText(r)}, {Text: cmp.Or(jobs.OwnerText(r.job), "-")},
 		{Text: lasted(ran)}, {Text: lasted(waited)},
-		{Text: words.Age(now.Sub(r.job.CreationTimestamp))}, {Text: orDash(r.job.Priority())},
-		{Text: r.job.Kind.Kind}, {Text: orDash(r.job.Queue())}, {Text: words.Age(now.Sub(r.status.Since))}, {Text: orDash(r.status.Reason)}}
+		{Text: words.Age(now.Sub(r.job.CreationTimestamp))}, {Text: cmp.Or(r.job.Priority(), "-")},
+		{Text: r.job.Kind.Kind}, {Text: cmp.Or(r.job.Queue(), "-")}, {Text: words.Age(now.Sub(r.status.Since))}, {Text: cmp.Or(r.status.Reason, "-")}}
 	if all {
 		c = append([]output.Cell{{Text: r.job.Namespace}}, c...)
 	}
@@ -282,13 +276,6 @@ func lasted(d *time.Duration) string {
 		return "-"
 	}
 	return words.Age(*d)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func style(s jobs.State) output.Style {

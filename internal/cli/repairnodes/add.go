@@ -61,11 +61,7 @@ func (o *AddOptions) Validate() error {
 // RunAdd adds the nodes.
 func RunAdd(ctx context.Context, o *AddOptions) error {
 	f := o.Factory
-	format, err := f.Format()
-	if err != nil {
-		return err
-	}
-	client, c, err := o.Describe(ctx, f)
+	format, client, c, err := o.Connect(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -111,13 +111,7 @@ func (o *Options) Validate() error {
 	case o.AllNamespaces && o.Factory.Global.Namespace != "":
 		return errs.Usagef("-A cannot be used with --namespace").WithAdvice("remove one of them")
 	}
-	if err := factory.CheckSweep(o.Sweep); err != nil {
-		return err
-	}
-	if err := factory.CheckSelector(o.Selector); err != nil {
-		return err
-	}
-	if err := o.Factory.CheckMine(o.Mine); err != nil {
+	if err := o.Factory.CheckChoice(o.Sweep, o.Selector, o.Mine); err != nil {
 		return err
 	}
 	return factory.CheckTimeout(o.Timeout)
@@ -125,14 +119,15 @@ func (o *Options) Validate() error {
 
 // Run finds the job and waits.
 func Run(ctx context.Context, o *Options) error {
-	if c, err := o.Factory.Slurm(); err != nil {
-		return err
-	} else if c != nil {
-		if o.several() {
-			return runSlurmSeveral(ctx, o, c)
-		}
-		return runSlurm(ctx, o, c)
+	slurm := runSlurm
+	if o.several() {
+		slurm = runSlurmSeveral
 	}
+	return factory.OnScheduler(ctx, o.Factory, o, slurm, runKubernetes)
+}
+
+// runKubernetes is Run on a Kubernetes cluster.
+func runKubernetes(ctx context.Context, o *Options) error {
 	f := o.Factory
 	format, cluster, err := f.Connect(ctx)
 	if err != nil {

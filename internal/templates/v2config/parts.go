@@ -27,14 +27,7 @@ type argument struct {
 // scriptArgs reads a list of maps (v2's form: key and value are two words), of text
 // lines, or one text.
 func (r *reader) scriptArgs(at string, t manifest.Tree) {
-	if t.IsNull() {
-		return
-	}
-	items := []manifest.Tree{t}
-	if t.IsList() {
-		items = t.Items()
-	}
-	for i, item := range items {
+	for i, item := range itemsOf(t) {
 		at := fmt.Sprintf("%s[%d]", at, i)
 		switch {
 		case item.IsNull():

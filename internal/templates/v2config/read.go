@@ -172,16 +172,20 @@ func (r *reader) text(at string, t manifest.Tree) (string, bool) {
 	return r.resolve(at, t.At(), s), true
 }
 
+// itemsOf returns the items of a list, or the one value in place of it; none of null.
+func itemsOf(t manifest.Tree) []manifest.Tree {
+	switch {
+	case t.IsNull():
+		return nil
+	case t.IsList():
+		return t.Items()
+	}
+	return []manifest.Tree{t}
+}
+
 // lines reads a list of text, or one text.
 func (r *reader) lines(at string, t manifest.Tree, to *[]string) {
-	if t.IsNull() {
-		return
-	}
-	items := []manifest.Tree{t}
-	if t.IsList() {
-		items = t.Items()
-	}
-	for i, item := range items {
+	for i, item := range itemsOf(t) {
 		if item.IsNull() {
 			continue
 		}
