@@ -10,6 +10,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/features"
 	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
@@ -160,17 +161,18 @@ const (
 	NotModelledSecondPass = "SecondPass"           // delayed topology, replacement of failed nodes
 )
 
-// notModelled names what would take part in a decision about w in cq. A second pass
+// notModelled names what would take part in a decision about w in cq. Other clusters decide only
+// about what gets its quota here: reserves reports that w would, or has it. A second pass
 // is not among it: only what holds quota has one (see holding).
-func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue) []string {
+func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue, reserves bool) []string {
 	var out []string
 	if e.ordersByUse(cq) {
 		out = append(out, NotModelledAdmission)
 	}
-	if cq.Spec.ConcurrentAdmissionPolicy != nil {
+	if e.variants(cq) {
 		out = append(out, NotModelledConcurrent)
 	}
-	if rules := cq.Spec.AdmissionChecksStrategy; rules != nil && slices.ContainsFunc(rules.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {
+	if rules := cq.Spec.AdmissionChecksStrategy; reserves && rules != nil && slices.ContainsFunc(rules.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {
 		c := e.store.checks[string(r.Name)]
 		return c != nil && c.Spec.ControllerName == kueue.MultiKueueControllerName
 	}) {
@@ -180,6 +182,12 @@ func (e *Engine) notModelled(w *kueue.Workload, cq *kueue.ClusterQueue) []string
 		out = append(out, NotModelledClaims)
 	}
 	return out
+}
+
+// variants reports a queue in which Kueue tries several variants of a workload: the queue asks for it, and the gate is
+// on or Kueue's configuration is not known.
+func (e *Engine) variants(cq *kueue.ClusterQueue) bool {
+	return cq.Spec.ConcurrentAdmissionPolicy != nil && (features.Enabled(features.ConcurrentAdmission) || e.byUse == nil)
 }
 
 // PendingWorkload is one line of [Engine.Pending].

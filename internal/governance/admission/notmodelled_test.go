@@ -39,7 +39,11 @@ func TestNotModelled(t *testing.T) {
 		"fair sharing of admissions, off":         {scope, func(*kueue.Workload) {}, nil, ptr.To(false)},
 		"fair sharing of admissions, not known":   {scope, func(*kueue.Workload) {}, []string{NotModelledAdmission}, nil},
 		"fair sharing of admissions, of no queue": {func(*kueue.ClusterQueue) {}, func(*kueue.Workload) {}, nil, ptr.To(true)},
-		"concurrent admission":                    {func(q *kueue.ClusterQueue) { q.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{} }, func(*kueue.Workload) {}, []string{NotModelledConcurrent}, nil},
+		"concurrent admission, its gate off":      {func(q *kueue.ClusterQueue) { q.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{} }, func(*kueue.Workload) {}, nil, ptr.To(false)},
+		"MultiKueue, without quota": {func(q *kueue.ClusterQueue) {
+			q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "remote"}}}
+		}, func(w *kueue.Workload) { w.Spec.PodSets[0] = podSet("main", 1, 9) }, nil, nil},
+		"concurrent admission": {func(q *kueue.ClusterQueue) { q.Spec.ConcurrentAdmissionPolicy = &kueue.ConcurrentAdmissionPolicy{} }, func(*kueue.Workload) {}, []string{NotModelledConcurrent}, nil},
 		"resource claims": {func(*kueue.ClusterQueue) {}, func(w *kueue.Workload) {
 			w.Spec.PodSets[0].Template.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("one")}}
 		}, []string{NotModelledClaims}, nil},

@@ -104,7 +104,7 @@ func (e *Engine) NotModelled(namespace, name string) []string {
 		cq = e.store.cqs[string(lq.Spec.ClusterQueue)]
 	}
 	if cq != nil {
-		out = append(out, e.notModelled(w, cq)...)
+		out = append(out, e.notModelled(w, cq, w.Status.Admission != nil)...)
 	}
 	slices.Sort(out)
 	return out

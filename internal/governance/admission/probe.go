@@ -217,7 +217,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 			d.PodSets = e.podSets(&own.Info, &own.assignment)
 		}
 	}
-	d.NotModelled = e.notModelled(w, e.store.cqs[string(cqName)])
+	d.NotModelled = e.notModelled(w, e.store.cqs[string(cqName)], own.fate == admitted || own.fate == preempting)
 	if workload.HasDRA(w) {
 		d.Warnings = append(d.Warnings, Warning{Code: OwnClaims})
 	}

@@ -137,7 +137,7 @@ func (e *Engine) unmodelled() []Warning {
 		if e.ordersByUse(cq) {
 			ordered = append(ordered, name)
 		}
-		if cq.Spec.ConcurrentAdmissionPolicy != nil {
+		if e.variants(cq) {
 			concurrent = append(concurrent, name)
 		}
 	}

@@ -174,7 +174,7 @@ func TestNotModelled(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			s := fixture.New(fixture.Flavor("a100"), fixture.Node("n1", "a100", 8, ""), multi)
 			if !c.hidden {
-				s.Add(fixture.Rules(fixture.FairSharing))
+				s.Add(fixture.Rules(fixture.FairSharing + "featureGates: {ConcurrentAdmission: true}\n"))
 			}
 			s.Add(fixture.Team("t", "", 8, "", c.queue)...)
 			v := ask(t, checker(t, s), check.Request{Object: object(t, fixture.Job("j", 1, 4, c.pod)), Namespace: "t", Remedies: true})
@@ -185,7 +185,7 @@ func TestNotModelled(t *testing.T) {
 					t.Errorf("where Kueue has it off: %s, %v", v.Summary, v.Rules.Notes)
 				}
 			}
-			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.HasSuffix(v.Summary, "uses here: "+want) {
+			if v.Verdict != check.Unknown || v.Reason != check.NotModelled || strings.Join(v.Quota.NotModelled, " ") != want || !strings.Contains(v.Summary, "uses here: "+want+" (") {
 				t.Errorf("%s %s %v: %s", v.Verdict, v.Reason, v.Quota.NotModelled, v.Summary)
 			}
 		})

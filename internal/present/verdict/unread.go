@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hyperpod-cli/hyperpod/internal/governance/admission"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/quota"
@@ -109,10 +110,26 @@ func condition(v *check.Verdict) string {
 	return "it can preempt the jobs that hold the quota"
 }
 
+// notModelled says what of a decision depends on a feature that is not followed.
+var notModelled = map[string]string{
+	admission.NotModelledClaims:     "the devices of its resource claims count against quota, too",
+	admission.NotModelledMultiKueue: "this cluster has the quota for it; a worker cluster must admit it, too",
+	admission.NotModelledConcurrent: "Kueue tries one variant of it for each flavor",
+	admission.NotModelledAdmission:  "past use decides which job is first, and Kueue's settings for it are unknown",
+	admission.NotModelledSecondPass: "its nodes are chosen in a second pass",
+}
+
 // undecidable is why there is no verdict.
 func undecidable(v *check.Verdict) string {
 	if v.Reason == check.NotModelled {
-		return "the check does not follow a feature that Kueue uses here: " + strings.Join(v.Quota.NotModelled, ", ")
+		var list []string
+		for _, name := range v.Quota.NotModelled {
+			if depends := notModelled[name]; depends != "" {
+				name += " (" + depends + ")"
+			}
+			list = append(list, name)
+		}
+		return "the check does not follow a feature that Kueue uses here: " + strings.Join(list, ", ")
 	}
 	if failed := v.FailedReads(); len(failed) > 0 {
 		return strings.Join(failed, " and ") + " could not be read"
