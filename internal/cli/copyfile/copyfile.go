@@ -189,7 +189,12 @@ func (c *copying) end() podend.Pod {
 	return podend.Pod{Job: c.target.Job, Name: c.target.Pod.Name, UID: c.target.Pod.UID}
 }
 
-func size(n int64) string { return words.Number("memory", float64(n)) }
+func size(n int64) string {
+	if n < 1<<10 {
+		return words.Count(int(n), "byte", "bytes")
+	}
+	return words.Number("memory", float64(n))
+}
 
 // download copies from the pod. A folder that exists gets the source below its name.
 func (c *copying) download(ctx context.Context) error {
