@@ -73,6 +73,27 @@ func batchUser(t *testing.T, bed *cluster.Bed) {
 		t.Errorf("list-jobs of a user without a namespace: exit code %d\n%s", r.code, r.stderr)
 	}
 
+	// The role has no permission for pods: what needs them names it. The rest works.
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"get-usage", "-o", "table"}, 0, "smith-"},
+		{[]string{"list-jobs", "--mine", "-o", "table"}, 0, ""},
+		{[]string{"report", "-o", "table"}, 0, ""},
+		{[]string{"doctor", "-o", "table"}, 0, "not examined"},
+		{[]string{"dashboard"}, 0, "smith-urgent"},
+		{[]string{"copy-file", "smith-urgent:/tmp/x", t.TempDir()}, 4, "permission to list pods"},
+		{[]string{"port-forward", "smith-urgent", ":6006"}, 4, "permission to list pods"},
+		{[]string{"exec", "smith-urgent", "--", "true"}, 4, "permission to list pods"},
+		{append(dryRun[:len(dryRun)-5:len(dryRun)-5], "--sweep", "seed=1..2", "--dry-run", "-o", "table"), 1, "UNKNOWN  sweep tried"},
+	} {
+		if r := m.run(append(c.args[:1:1], append([]string{"-n", namespace}, c.args[1:]...)...)...); r.code != c.code || !strings.Contains(r.stdout+r.stderr, c.says) || strings.Count(r.stderr, "are hidden") > 2 {
+			t.Errorf("%v: exit code %d\n%s%s", c.args, r.code, r.stdout, r.stderr)
+		}
+	}
+
 	// Without one more permission a command shows what is left. It fails only where it
 	// needs that permission, which the error then names.
 	needs := map[string]string{"get-queue": "workloads", "explain-job": "pytorchjobs"}

@@ -282,7 +282,7 @@ func teams(s *Snapshot) View {
 			v.Refs = append(v.Refs, Ref{Name: t.Name})
 		}
 	}
-	v.Summary = fmt.Sprintf("%d teams, %s with quota, %d waiting", len(r.Teams), words.Count(running, "job", "jobs"), waiting)
+	v.Summary = fmt.Sprintf("%s, %s with quota, %d waiting", words.Count(len(r.Teams), "team", "teams"), words.Count(running, "job", "jobs"), waiting)
 	if starved > 0 {
 		v.Summary += fmt.Sprintf("; %s while others use the team's quota", words.Count(starved, "team waits", "teams wait"))
 	}
