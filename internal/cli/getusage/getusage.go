@@ -293,6 +293,9 @@ func (o *Options) samples(c *factory.Cluster, from, to time.Time) (*history.Data
 		return nil, err
 	}
 	d, err := history.Read(dir, from, to)
+	if err == nil && d.Cluster != historystore.Cluster(c) {
+		err = errors.New("the store belongs to " + d.Cluster)
+	}
 	switch {
 	case o.Directory == "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrEmpty)):
 		return nil, nil
@@ -301,8 +304,6 @@ func (o *Options) samples(c *factory.Cluster, from, to time.Time) (*history.Data
 		return nil, nil
 	case err != nil:
 		return nil, historystore.Explain(err, "cannot read the recorded samples", dir)
-	case d.Cluster != historystore.Cluster(c):
-		return nil, errs.New("cannot count the recorded samples", "the store belongs to "+d.Cluster).WithFact("store", dir)
 	}
 	return d, nil
 }
