@@ -28,11 +28,12 @@ const (
 	resourceGroups  = "two resource groups"
 	undeclared      = "undeclared resources ignored"
 	pastUse         = "admission fair sharing"
+	podOverhead     = "overhead of a runtime class"
 	otherGates      = "other gates"
 )
 
 // everyKind has all of them.
-var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, otherGates}
+var everyKind = []string{fairSharing, topology, transformations, excludedPrefix, admissionChecks, elasticSlices, resourceGroups, undeclared, pastUse, podOverhead, otherGates}
 
 // kinds returns the kinds of an input.
 func (in *input) kinds() []string {
@@ -40,7 +41,7 @@ func (in *input) kinds() []string {
 	for name, on := range map[string]bool{
 		fairSharing: in.fair != nil, topology: in.tas, transformations: in.transformations != nil, excludedPrefix: len(in.excluded) > 0,
 		admissionChecks: in.checks, elasticSlices: in.elastic, resourceGroups: in.split, otherGates: in.gates != nil,
-		pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
+		podOverhead: in.overhead, pastUse: in.byUse != nil, undeclared: in.undeclared == config.QuotaCheckIgnoreUndeclared,
 	} {
 		if on {
 			out = append(out, name)
@@ -108,7 +109,7 @@ func (e *effects) change(in *input, before, now *kueue.Workload) {
 func (e *effects) admission(in *input, w *kueue.Workload) {
 	flavors := map[kueue.ResourceFlavorReference]bool{}
 	requested := map[corev1.ResourceName]bool{}
-	placed, transformed := false, false
+	placed, transformed, boxed := false, false, false
 	for i, a := range w.Status.Admission.PodSetAssignments {
 		for _, f := range a.Flavors {
 			flavors[f] = true
@@ -124,7 +125,9 @@ func (e *effects) admission(in *input, w *kueue.Workload) {
 		pods := int64(ptr.Deref(a.Count, w.Spec.PodSets[i].Count))
 		for _, name := range []corev1.ResourceName{gpu, cpu} {
 			used, wanted := a.ResourceUsage[name], requests[name]
-			transformed = transformed || used.MilliValue() > pods*wanted.MilliValue()
+			more := used.MilliValue() > pods*wanted.MilliValue()
+			transformed = transformed || more && in.transformations != nil
+			boxed = boxed || more && name == cpu && in.transformations == nil && w.Spec.PodSets[i].Template.Spec.RuntimeClassName != nil
 		}
 	}
 	if placed {
@@ -135,6 +138,9 @@ func (e *effects) admission(in *input, w *kueue.Workload) {
 	}
 	if transformed {
 		e.of[transformations]++
+	}
+	if boxed {
+		e.of[podOverhead]++
 	}
 	if requested[port] && in.undeclared == config.QuotaCheckBlockUndeclared {
 		e.of[excludedPrefix]++

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,6 +43,7 @@ type input struct {
 	undeclared      config.QuotaCheckStrategy
 	checks, elastic bool
 	byUse           *config.AdmissionFairSharing
+	overhead        bool // of a runtime class
 	split           bool // cpu has flavors of its own
 	// gates are what differs from Kueue's default feature gates.
 	gates map[string]bool
@@ -58,6 +60,7 @@ func newInput(seed int, full bool) *input {
 	in.checks = seed%7 == 2
 	in.elastic = seed%3 == 0 && !in.tas
 	in.split = seed%8 == 5
+	in.overhead = seed%9 == 7
 	if seed%6 == 4 {
 		in.byUse = &config.AdmissionFairSharing{UsageHalfLifeTime: metav1.Duration{Duration: time.Hour}, UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute}}
 		if r.IntN(2) == 0 {
@@ -149,6 +152,10 @@ func (in *input) generate(r *rand.Rand) []client.Object {
 			out = append(out, &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: kueue.AdmissionCheckSpec{ControllerName: "example.com/check"},
 				Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue, Reason: "Active"}}}})
 		}
+	}
+	if in.overhead {
+		out = append(out, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "boxed"}, Handler: "boxed",
+			Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{cpu: *resource.NewMilliQuantity(int64(250*(1+r.IntN(8))), resource.DecimalSI)}}})
 	}
 	if in.split {
 		out = append(out, &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "cpu0"}}, &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "cpu1"}})
@@ -347,6 +354,9 @@ func (in *input) workload(r *rand.Rand, n, teams int, flavors []string) *kueue.W
 			req[unknown] = *qty(1)
 		}
 		set.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: req}}}
+		if in.overhead && chance(r, 50) {
+			set.Template.Spec.RuntimeClassName = ptr.To("boxed")
+		}
 		if chance(r, 8) {
 			set.Template.Spec.NodeSelector = map[string]string{"pool": pick(r, flavors)}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
@@ -81,6 +82,8 @@ func newReal(in *input) *real {
 		switch o := o.(type) {
 		case *corev1.Namespace:
 			r.api.namespaces[o.Name] = o
+		case *nodev1.RuntimeClass:
+			r.api.runtime = o
 		case *corev1.Node:
 			r.cache.TASCache().SyncNode(o)
 		case *kueue.Topology:
@@ -321,6 +324,7 @@ type api struct {
 	workloads     map[client.ObjectKey]*kueue.Workload
 	clusterQueues map[kueue.ClusterQueueReference]*kueue.ClusterQueue
 	localQueues   map[client.ObjectKey]*kueue.LocalQueue
+	runtime       *nodev1.RuntimeClass // the only one
 	patched       []change
 }
 
@@ -336,6 +340,11 @@ func (a *api) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ 
 	case *kueue.Workload:
 		if w := a.workloads[key]; w != nil {
 			w.DeepCopyInto(o)
+			return nil
+		}
+	case *nodev1.RuntimeClass:
+		if a.runtime != nil && a.runtime.Name == key.Name {
+			a.runtime.DeepCopyInto(o)
 			return nil
 		}
 	case *kueue.LocalQueue:
