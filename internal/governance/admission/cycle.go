@@ -91,6 +91,10 @@ func (e *Engine) nominate(ctx context.Context, en *entry, snap *schdcache.Snapsh
 func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.Snapshot, flip bool, last *entry) []*entry {
 	defer withReasons()()
 	var nominated, refused []*entry
+	if e.fair {
+		e.nominating = newFairState(snap)
+	}
+	defer func() { e.nominating = nil }()
 	if last != nil && !e.nominate(ctx, last, snap) {
 		return []*entry{last}
 	}
@@ -105,6 +109,7 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 			refused = append(refused, en)
 		}
 	}
+	e.nominating = nil
 	r := &round{snap: snap, preempted: preemption.PreemptedWorkloads{}}
 	if len(nominated) > 1 {
 		if freed, err := e.snapshot(ctx); err == nil {

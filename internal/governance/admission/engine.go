@@ -69,9 +69,11 @@ type Engine struct {
 	fair        bool
 	byUse       *bool // Config.OrderByUse
 	use         *config.AdmissionFairSharing
-	podsFirst   bool // Config.BlockAdmission
-	assumeReady bool // see AssumeReady
-	recheck     *int // not nil: compare what a searcher concludes with Kueue's own search, and count
+	podsFirst   bool                   // Config.BlockAdmission
+	assumeReady bool                   // see AssumeReady
+	recheck     *int                   // not nil: compare what a searcher concludes with Kueue's own search, and count
+	strategies  []fairsharing.Strategy // in the order in which Kueue tries them
+	nominating  *fairState             // set while the entries of a cycle are nominated, which changes nothing
 
 	cycle       int64
 	queuesIn    map[string]bool // LocalQueues ("ns/name") known to the queue manager
@@ -148,6 +150,7 @@ func New(cfg Config) (*Engine, error) {
 		}
 	}
 	e.fair = fairsharing.Enabled(fs)
+	e.strategies = strategies(fs)
 
 	// The same resource options go to both caches and to every Info built here:
 	// a queue that counts differently from the cache would decide on other totals.
@@ -181,6 +184,23 @@ func New(cfg Config) (*Engine, error) {
 	e.queues, e.requeue = manager, requeuer.ProcessRequeues
 	e.preempt = preemption.New(e.client, e.ordering, noEvents{}, fs, afs.Enabled(e.use), e.clock, nil, store, nil)
 	return e, nil
+}
+
+// strategies are Kueue's functions for a configuration; without any, Kueue's default pair (parseStrategies in preemption.go).
+func strategies(fs *config.FairSharing) (out []fairsharing.Strategy) {
+	if fs != nil {
+		for _, s := range fs.PreemptionStrategies {
+			if s == config.LessThanInitialShare {
+				out = append(out, fairsharing.LessThanInitialShare)
+			} else {
+				out = append(out, fairsharing.LessThanOrEqualToFinalShare)
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = []fairsharing.Strategy{fairsharing.LessThanOrEqualToFinalShare, fairsharing.LessThanInitialShare}
+	}
+	return out
 }
 
 // Warnings lists what this engine cannot follow exactly: gates it could not set,

@@ -21,7 +21,7 @@ type turns interface{ next() *entry }
 // (map iteration), names decide, backwards when flip is true.
 func (e *Engine) newTurns(entries []*entry, flip bool) turns {
 	if e.fair {
-		f := &fairTurns{e: e, flip: flip, left: make(map[*schdcache.ClusterQueueSnapshot]*entry, len(entries))}
+		f := &fairTurns{e: e, flip: flip, left: make(map[*schdcache.ClusterQueueSnapshot]*entry, len(entries)), known: map[*schdcache.CohortSnapshot]shares{}}
 		for _, en := range entries {
 			f.left[en.cq] = en
 		}
@@ -107,6 +107,8 @@ type fairTurns struct {
 	e    *Engine
 	left map[*schdcache.ClusterQueueSnapshot]*entry
 	flip bool
+	// known are the shares in flat cohorts: an admission there changes only the share of a queue whose turn is over.
+	known map[*schdcache.CohortSnapshot]shares
 }
 
 // shareAt is the share of the child of a cohort through which a workload comes,
@@ -135,7 +137,13 @@ func (f *fairTurns) next() *entry {
 	en := f.left[cq]
 	if cq.HasParent() {
 		root := cq.Parent().Root()
-		s := f.shares(root)
+		s, known := f.known[root]
+		if !known {
+			s = f.shares(root)
+			if flat(cq) {
+				f.known[root] = s
+			}
+		}
 		en = f.winner(root, s)
 	}
 	delete(f.left, en.cq)

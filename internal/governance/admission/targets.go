@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/resources"
@@ -12,6 +13,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/classical"
 	preemptioncommon "sigs.k8s.io/kueue/pkg/scheduler/preemption/common"
+
+	afs "sigs.k8s.io/kueue/pkg/util/admissionfairsharing"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
@@ -24,21 +27,29 @@ type searcher struct {
 	snap  *schdcache.Snapshot
 	// none holds the amounts for which there are no targets on a flavor, nor for more of it.
 	none map[resources.FlavorResource]resources.Amount
+	fair *fairState
 }
 
 // SimulatePreemption is the question of Kueue's flavor assigner about one flavor.
 func (s *searcher) SimulatePreemption(ctx context.Context, cq *schdcache.ClusterQueueSnapshot, wl workload.Info, fr resources.FlavorResource, quantity resources.Amount) (possible preemptioncommon.PreemptionPossibility, borrow int) {
+	if s.e.searchesFairly(cq) {
+		possible, borrow = s.fairly(cq, &wl, sets.New(fr), resources.FlavorResourceQuantities{fr: quantity}).possible(fr)
+		if s.e.checks() {
+			s.compare(ctx, cq, wl, fr, quantity, possible, borrow)
+		}
+		return possible, borrow
+	}
 	known := s.noTargets(cq, &wl, fr, quantity)
 	if known {
 		borrow, _ = classical.FindHeightOfLowestSubtreeThatFits(cq, fr, quantity)
 		possible = preemptioncommon.NoCandidates
 	}
 	if !known || s.e.checks() {
-		found, height := s.kueue.SimulatePreemption(ctx, cq, wl, fr, quantity)
-		if known && (found != possible || height != borrow) {
-			panic(fmt.Sprintf("%s: %v %v without a search, %v %v with it", workload.Key(wl.Obj), possible, borrow, found, height))
+		if known {
+			s.compare(ctx, cq, wl, fr, quantity, possible, borrow)
+		} else {
+			possible, borrow = s.kueue.SimulatePreemption(ctx, cq, wl, fr, quantity)
 		}
-		possible, borrow = found, height
 	}
 	if known || possible == preemptioncommon.NoCandidates && s.e.settledAlone(cq) {
 		s.none[fr] = quantity
@@ -46,37 +57,64 @@ func (s *searcher) SimulatePreemption(ctx context.Context, cq *schdcache.Cluster
 	return possible, borrow
 }
 
-// targets are the workloads to preempt for an assignment.
+// compare panics if Kueue's own search answers something else. Only tests ask for it.
+func (s *searcher) compare(ctx context.Context, cq *schdcache.ClusterQueueSnapshot, wl workload.Info, fr resources.FlavorResource, quantity resources.Amount, possible preemptioncommon.PreemptionPossibility, borrow int) {
+	if found, height := s.kueue.SimulatePreemption(ctx, cq, wl, fr, quantity); found != possible || height != borrow {
+		panic(fmt.Sprintf("%s: %v %v without Kueue's search, %v %v with it", workload.Key(wl.Obj), possible, borrow, found, height))
+	}
+}
+
+// searchesFairly reports a queue for which [fairSearch] answers as Kueue does. With admission fair sharing, the order of
+// candidates depends on LocalQueues, too.
+func (e *Engine) searchesFairly(cq *schdcache.ClusterQueueSnapshot) bool {
+	return e.fair && !afs.Enabled(e.use) && flat(cq)
+}
+
+// fairly is a search with fair sharing in a flat cohort.
+func (s *searcher) fairly(cq *schdcache.ClusterQueueSnapshot, wl *workload.Info, flavors sets.Set[resources.FlavorResource], usage resources.FlavorResourceQuantities) *fairSearch {
+	if s.fair == nil {
+		s.fair = newFairState(s.snap)
+	}
+	return &fairSearch{e: s.e, state: s.fair, cq: cq, wl: wl.Obj, flavors: flavors, usage: workload.Usage{Quota: usage}}
+}
+
+// targets are the workloads to preempt for an assignment: those that Kueue's search finds.
 func (s *searcher) targets(ctx context.Context, wl *workload.Info, a *flavorassigner.Assignment) []*preemption.Target {
-	known := s.noneFor(wl, a)
-	if known && !s.e.checks() {
+	none := s.noneFor(wl, a)
+	if none && !s.e.checks() {
 		return nil
 	}
 	found := s.e.preempt.GetTargets(ctx, *wl, *a, s.snap)
-	if known && len(found) > 0 {
-		panic(fmt.Sprintf("%s: %d targets, and none on its only flavor", workload.Key(wl.Obj), len(found)))
+	if none && len(found) > 0 {
+		panic(fmt.Sprintf("%s: %d targets, and none without Kueue's search", workload.Key(wl.Obj), len(found)))
 	}
 	return found
 }
 
-// noneFor reports an assignment that needs preemption on one flavor only, where there
-// are no targets for as much or less: the other resources make the search no easier.
+// noneFor reports an assignment without targets. With fair sharing in a flat cohort a search shows it. Otherwise it needs
+// preemption on one flavor only, where there are no targets for as much or less: the other resources make the search no
+// easier.
 func (s *searcher) noneFor(wl *workload.Info, a *flavorassigner.Assignment) bool {
-	var need resources.FlavorResource
-	n := 0
+	need := sets.New[resources.FlavorResource]()
 	for i := range a.PodSets {
 		for res, f := range a.PodSets[i].Flavors {
-			if fr := (resources.FlavorResource{Flavor: f.Name, Resource: res}); f.Mode == flavorassigner.Preempt && (n == 0 || fr != need) {
-				need = fr
-				n++
+			if f.Mode == flavorassigner.Preempt {
+				need.Insert(resources.FlavorResource{Flavor: f.Name, Resource: res})
 			}
 		}
 	}
-	if n != 1 {
+	usage := a.TotalRequestsFor(s.e.log, wl)
+	if cq := s.snap.ClusterQueue(wl.ClusterQueue); s.e.searchesFairly(cq) {
+		return s.fairly(cq, wl, need, usage).run() == nil
+	}
+	if need.Len() != 1 {
 		return false
 	}
-	least, asked := s.none[need]
-	return asked && least.Cmp(a.TotalRequestsFor(s.e.log, wl)[need]) <= 0
+	for fr := range need {
+		least, asked := s.none[fr]
+		return asked && least.Cmp(usage[fr]) <= 0
+	}
+	return false
 }
 
 // settledAlone reports a queue for which Kueue's classical search goes through one list
@@ -107,7 +145,7 @@ func (s *searcher) noTargets(cq *schdcache.ClusterQueueSnapshot, wl *workload.In
 	return quantity.Cmp(cq.Available(fr).Add(own)) > 0
 }
 
-// noFairTargets is noTargets with fair sharing (preemption.go, fairPreemptions). Kueue preempts workloads of another queue
+// noFairTargets is noTargets with fair sharing (preemption.go, fairPreemptions), for cohorts that are not flat. Kueue preempts workloads of another queue
 // only where the share of the new workload's queue is not above that queue's, before or after. A removal lowers only the
 // share of its own queue. So nothing of others is in reach if the share is higher than all others even without the
 // queue's own candidates, and the queue is not within its nominal quota, where Kueue compares no shares.

@@ -1,0 +1,327 @@
+package admission
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/resources"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/classical"
+	preemptioncommon "sigs.k8s.io/kueue/pkg/scheduler/preemption/common"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// fairState is what the searches for targets in one unchanged snapshot have in common. In a cohort without child cohorts
+// the share of a queue depends on its quota and usage alone, so a share is computed once. Kueue computes the shares of all
+// queues anew for each target.
+type fairState struct {
+	snap       *schdcache.Snapshot
+	shares     map[*schdcache.ClusterQueueSnapshot]schdcache.DRS
+	candidates map[*schdcache.ClusterQueueSnapshot][]*candidate
+	using      map[usedBy][]*candidate
+}
+
+type usedBy struct {
+	cq *schdcache.ClusterQueueSnapshot
+	fr resources.FlavorResource
+}
+
+// candidate is an admitted workload and what it holds.
+type candidate struct {
+	*workload.Info
+	usage workload.Usage
+}
+
+func newFairState(snap *schdcache.Snapshot) *fairState {
+	return &fairState{
+		snap:       snap,
+		shares:     map[*schdcache.ClusterQueueSnapshot]schdcache.DRS{},
+		candidates: map[*schdcache.ClusterQueueSnapshot][]*candidate{},
+		using:      map[usedBy][]*candidate{},
+	}
+}
+
+// flat reports a queue whose cohort has neither a parent nor child cohorts.
+func flat(cq *schdcache.ClusterQueueSnapshot) bool {
+	return !cq.HasParent() || !cq.Parent().HasParent() && len(cq.Parent().ChildCohorts()) == 0
+}
+
+// fairSearch is Kueue's search for targets with fair sharing (fairPreemptions in preemption.go) in a flat cohort, with
+// remembered shares. It ignores topology: Kueue finds nothing where this search finds nothing.
+type fairSearch struct {
+	e       *Engine
+	state   *fairState
+	cq      *schdcache.ClusterQueueSnapshot
+	wl      *kueue.Workload
+	flavors sets.Set[resources.FlavorResource] // that need preemption
+	usage   workload.Usage                     // of the new workload
+
+	changed map[*schdcache.ClusterQueueSnapshot]schdcache.DRS // shares that the search changed
+	left    map[*schdcache.ClusterQueueSnapshot][]*candidate
+	targets []*candidate
+}
+
+// run returns the targets, or nil if the workload does not fit without all that it may preempt. It leaves the snapshot as
+// it was.
+func (f *fairSearch) run() []*candidate {
+	f.changed = map[*schdcache.ClusterQueueSnapshot]schdcache.DRS{}
+	f.left = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
+	queues := f.queues()
+	if len(queues) == 0 {
+		return nil
+	}
+	f.cq.AddUsage(f.usage)
+	f.changed[f.cq] = f.cq.DominantResourceShare()
+	found, retry := f.first(slices.Clone(queues))
+	if !found && len(f.e.strategies) > 1 && len(retry) > 0 {
+		f.left = retry
+		found = f.second(queues)
+	}
+	f.cq.RemoveUsage(f.usage)
+	if found {
+		f.fillBack()
+	}
+	for _, t := range f.targets {
+		f.state.snap.ClusterQueue(t.ClusterQueue).AddUsage(t.usage)
+	}
+	if !found {
+		return nil
+	}
+	return f.targets
+}
+
+// queues are those with candidates, which go to f.left (findCandidates).
+func (f *fairSearch) queues() (out []*schdcache.ClusterQueueSnapshot) {
+	add := func(cq *schdcache.ClusterQueueSnapshot, policy kueue.PreemptionPolicy) {
+		if list := f.candidates(cq, policy); len(list) > 0 {
+			f.left[cq] = list
+			out = append(out, cq)
+		}
+	}
+	if within := f.cq.Preemption.WithinClusterQueue; within != kueue.PreemptionPolicyNever {
+		add(f.cq, within)
+	}
+	reclaim := f.cq.Preemption.ReclaimWithinCohort
+	if !f.cq.HasParent() || reclaim == kueue.PreemptionPolicyNever {
+		return out
+	}
+	for _, other := range f.cq.Parent().ChildCQs() {
+		if other != f.cq && borrowingAny(other, f.flavors) {
+			add(other, reclaim)
+		}
+	}
+	return out
+}
+
+func borrowingAny(cq *schdcache.ClusterQueueSnapshot, flavors sets.Set[resources.FlavorResource]) bool {
+	for fr := range flavors {
+		if cq.Borrowing(fr) {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates are the workloads of a queue that hold some of the flavors and that the policy allows to preempt, in Kueue's
+// order.
+func (f *fairSearch) candidates(cq *schdcache.ClusterQueueSnapshot, policy kueue.PreemptionPolicy) []*candidate {
+	list := f.users(cq)
+	if policy == kueue.PreemptionPolicyAny {
+		return list
+	}
+	var out []*candidate
+	for _, c := range list {
+		if preemptioncommon.SatisfiesPreemptionPolicy(f.e.log, f.wl, c.Obj, f.e.ordering, policy) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (f *fairSearch) users(cq *schdcache.ClusterQueueSnapshot) []*candidate {
+	key := usedBy{cq: cq}
+	if f.flavors.Len() == 1 {
+		key.fr, _ = f.flavors.PopAny()
+		f.flavors.Insert(key.fr)
+		if list, known := f.state.using[key]; known {
+			return list
+		}
+	}
+	list := []*candidate{}
+	for _, c := range f.state.sorted(f.e, cq) {
+		if classical.WorkloadUsesResources(c.Info, f.flavors) {
+			list = append(list, c)
+		}
+	}
+	if f.flavors.Len() == 1 {
+		f.state.using[key] = list
+	}
+	return list
+}
+
+// sorted are all workloads of a queue. Their order is the same for each workload that looks for targets.
+func (s *fairState) sorted(e *Engine, cq *schdcache.ClusterQueueSnapshot) []*candidate {
+	list, known := s.candidates[cq]
+	if known {
+		return list
+	}
+	list = make([]*candidate, 0, len(cq.Workloads))
+	for _, w := range cq.Workloads {
+		list = append(list, &candidate{w, w.Usage()})
+	}
+	now := e.clock.Now()
+	slices.SortFunc(list, func(a, b *candidate) int {
+		return preemptioncommon.CandidatesOrdering(e.log, false, a.Info, b.Info, cq.Name, now)
+	})
+	s.candidates[cq] = list
+	return list
+}
+
+func (f *fairSearch) share(cq *schdcache.ClusterQueueSnapshot) schdcache.DRS {
+	if share, changed := f.changed[cq]; changed {
+		return share
+	}
+	share, known := f.state.shares[cq]
+	if !known {
+		share = cq.DominantResourceShare()
+		f.state.shares[cq] = share
+	}
+	return share
+}
+
+// next chooses the queue to take a target from, the one with the largest share, and drops those that cannot have one any
+// more (nextTarget in fairsharing/ordering.go).
+func (f *fairSearch) next(queues []*schdcache.ClusterQueueSnapshot) (chosen *schdcache.ClusterQueueSnapshot, left []*schdcache.ClusterQueueSnapshot) {
+	highest, left := schdcache.NegativeDRS(), queues[:0]
+	for _, cq := range queues {
+		share := f.share(cq)
+		if len(f.left[cq]) == 0 || cq != f.cq && !share.IsBorrowing() {
+			continue
+		}
+		left = append(left, cq)
+		switch c := schdcache.CompareDRS(share, highest); {
+		case c > 0:
+			highest, chosen = share, cq
+		case c == 0 && preemptioncommon.CandidatesOrdering(f.e.log, false, f.left[cq][0].Info, f.left[chosen][0].Info, f.cq.Name, f.e.clock.Now()) < 0:
+			chosen = cq
+		}
+	}
+	return chosen, left
+}
+
+// first applies the first strategy (runFirstFsStrategy). It returns whether the workload fits, and the candidates that
+// failed.
+func (f *fairSearch) first(queues []*schdcache.ClusterQueueSnapshot) (found bool, retry map[*schdcache.ClusterQueueSnapshot][]*candidate) {
+	retry = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
+	within := features.Enabled(features.FairSharingPreemptWithinNominal) && !borrowingAny(f.cq, f.flavors)
+	for {
+		var cq *schdcache.ClusterQueueSnapshot
+		if cq, queues = f.next(queues); cq == nil {
+			return false, retry
+		}
+		if cq == f.cq || within {
+			if f.take(cq, f.pop(cq)) {
+				return true, nil
+			}
+			continue
+		}
+		mine, old := f.share(f.cq), f.share(cq)
+		if schdcache.CompareDRS(mine, old) > 0 { // a removal does not raise the share of cq
+			retry[cq] = append(retry[cq], f.left[cq]...)
+			f.left[cq] = nil
+			continue
+		}
+		for len(f.left[cq]) > 0 {
+			c := f.pop(cq)
+			cq.RemoveUsage(c.usage)
+			share := cq.DominantResourceShare()
+			cq.AddUsage(c.usage)
+			if !f.e.strategies[0](fairsharing.PreemptorNewShare(mine), fairsharing.TargetOldShare(old), fairsharing.TargetNewShare(share)) {
+				retry[cq] = append(retry[cq], c)
+				continue
+			}
+			if f.take(cq, c) {
+				return true, nil
+			}
+			break
+		}
+	}
+}
+
+// second tries one more candidate of each queue (runSecondFsStrategy).
+func (f *fairSearch) second(queues []*schdcache.ClusterQueueSnapshot) bool {
+	for {
+		var cq *schdcache.ClusterQueueSnapshot
+		if cq, queues = f.next(queues); cq == nil {
+			return false
+		}
+		c := f.pop(cq)
+		f.left[cq] = nil
+		if schdcache.CompareDRS(f.share(f.cq), f.share(cq)) < 0 && f.take(cq, c) {
+			return true
+		}
+	}
+}
+
+func (f *fairSearch) pop(cq *schdcache.ClusterQueueSnapshot) *candidate {
+	c := f.left[cq][0]
+	f.left[cq] = f.left[cq][1:]
+	return c
+}
+
+// take makes a candidate a target, and reports whether the workload fits now.
+func (f *fairSearch) take(cq *schdcache.ClusterQueueSnapshot, c *candidate) bool {
+	cq.RemoveUsage(c.usage)
+	f.changed[cq] = cq.DominantResourceShare()
+	f.targets = append(f.targets, c)
+	f.cq.RemoveUsage(f.usage)
+	defer f.cq.AddUsage(f.usage)
+	return f.fits()
+}
+
+func (f *fairSearch) fits() bool {
+	for fr, n := range f.usage.Quota {
+		if n.Cmp(f.cq.Available(fr)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// fillBack keeps the targets without which the workload does not fit (fillBackWorkloads).
+func (f *fairSearch) fillBack() {
+	for i := len(f.targets) - 2; i >= 0; i-- {
+		t := f.targets[i]
+		cq := f.state.snap.ClusterQueue(t.ClusterQueue)
+		cq.AddUsage(t.usage)
+		if f.fits() {
+			last := len(f.targets) - 1
+			f.targets[i] = f.targets[last]
+			f.targets = f.targets[:last]
+		} else {
+			cq.RemoveUsage(t.usage)
+		}
+	}
+}
+
+// possible answers what Kueue's PreemptionOracle answers about one flavor.
+func (f *fairSearch) possible(fr resources.FlavorResource) (preemptioncommon.PreemptionPossibility, int) {
+	targets := f.run()
+	for _, t := range targets {
+		f.state.snap.ClusterQueue(t.ClusterQueue).RemoveUsage(t.usage)
+	}
+	borrow, _ := classical.FindHeightOfLowestSubtreeThatFits(f.cq, fr, f.usage.Quota[fr])
+	for _, t := range targets {
+		f.state.snap.ClusterQueue(t.ClusterQueue).AddUsage(t.usage)
+	}
+	switch {
+	case len(targets) == 0:
+		return preemptioncommon.NoCandidates, borrow
+	case slices.ContainsFunc(targets, func(t *candidate) bool { return t.ClusterQueue == f.cq.Name }):
+		return preemptioncommon.Preempt, borrow
+	}
+	return preemptioncommon.Reclaim, borrow
+}
