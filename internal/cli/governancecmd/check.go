@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -154,7 +155,7 @@ func silent(f *factory.Factory, code errs.Exit) error {
 	return errs.Silent{Code: code}
 }
 
-// report checks the text of a file. Faults of the text are errors with code E000.
+// report checks the text of a file. Faults of the text are errors with code E000; the rules are checked on the rest.
 func report(file string, data []byte, facts policy.Facts) (CheckDocument, error) {
 	doc := CheckDocument{Schema: checkSchema, File: file, Findings: []policy.Finding{}}
 	if terraform.Is(data) {
@@ -162,7 +163,8 @@ func report(file string, data []byte, facts policy.Facts) (CheckDocument, error)
 		if err != nil {
 			return doc, policytext.TerraformError(err)
 		}
-		doc.Findings = append(doc.Findings, policy.Check(source.Document, nil, facts)...)
+		faults := policy.Unknown(source.Document)
+		doc.Findings = append(textFaults(faults), policy.Beside(policy.Check(source.Document, nil, facts), faults)...)
 		policytext.Fill(doc.Findings)
 		for i := range doc.Findings {
 			x := &doc.Findings[i]
@@ -170,16 +172,25 @@ func report(file string, data []byte, facts policy.Facts) (CheckDocument, error)
 		}
 		return doc.counted(), nil
 	}
-	d, at, faults := policy.Parse(data)
-	for _, fault := range faults {
-		doc.Findings = append(doc.Findings, policy.Finding{Code: textFault, Level: policy.LevelError, Path: fault.Path,
-			Line: fault.Line, Column: fault.Column, Message: policytext.Fault(fault), Source: "docs/governance.md"})
-	}
+	d, at, faults := policy.ParsePart(data)
+	doc.Findings = append(doc.Findings, textFaults(faults)...)
 	if d != nil {
-		doc.Findings = append(doc.Findings, policy.Check(d, at, facts)...)
+		doc.Findings = append(doc.Findings, policy.Beside(policy.Check(d, at, facts), faults)...)
 		policytext.Fill(doc.Findings)
+		slices.SortStableFunc(doc.Findings, func(a, b policy.Finding) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
 	}
 	return doc.counted(), nil
+}
+
+func textFaults(faults []policy.Fault) []policy.Finding {
+	out := []policy.Finding{}
+	for _, fault := range faults {
+		out = append(out, policy.Finding{Code: textFault, Level: policy.LevelError, Path: fault.Path,
+			Line: fault.Line, Column: fault.Column, Message: policytext.Fault(fault), Source: "docs/governance.md"})
+	}
+	return out
 }
 
 // counted fills in the numbers of findings.
@@ -198,7 +209,7 @@ func (doc CheckDocument) counted() CheckDocument {
 	return doc
 }
 
-// textFault is the code of a fault in the text: no rule can be checked.
+// textFault is the code of a fault in the text: its field has no value that a rule could check.
 const textFault = "E000"
 
 func place(file string, line, column int) string {

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"container/heap"
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -75,7 +77,7 @@ func (f *fairSearch) run() []*candidate {
 	}
 	f.cq.AddUsage(f.usage)
 	f.changed[f.cq] = f.cq.DominantResourceShare()
-	found, retry := f.first(slices.Clone(queues))
+	found, retry := f.first(queues)
 	if !found && len(f.e.strategies) > 1 && len(retry) > 0 {
 		f.left = retry
 		found = f.second(queues)
@@ -192,24 +194,63 @@ func (f *fairSearch) share(cq *schdcache.ClusterQueueSnapshot) schdcache.DRS {
 	return share
 }
 
-// next chooses the queue to take a target from, the one with the largest share, and drops those that cannot have one any
-// more (nextTarget in fairsharing/ordering.go).
-func (f *fairSearch) next(queues []*schdcache.ClusterQueueSnapshot) (chosen *schdcache.ClusterQueueSnapshot, left []*schdcache.ClusterQueueSnapshot) {
-	highest, left := schdcache.NegativeDRS(), queues[:0]
+// byShare are queues with candidates; the first one has the largest share.
+type byShare struct {
+	f      *fairSearch
+	queues []*schdcache.ClusterQueueSnapshot
+}
+
+func (h *byShare) Len() int      { return len(h.queues) }
+func (h *byShare) Swap(i, k int) { h.queues[i], h.queues[k] = h.queues[k], h.queues[i] }
+func (h *byShare) Push(any)      { panic("no queue is added") }
+
+func (h *byShare) Less(i, k int) bool {
+	a, b := h.queues[i], h.queues[k]
+	if c := schdcache.CompareDRS(h.f.share(a), h.f.share(b)); c != 0 {
+		return c > 0
+	}
+	return preemptioncommon.CandidatesOrdering(h.f.e.log, false, h.f.left[a][0].Info, h.f.left[b][0].Info, h.f.cq.Name, h.f.e.clock.Now()) < 0
+}
+
+func (h *byShare) Pop() any {
+	last := len(h.queues) - 1
+	cq := h.queues[last]
+	h.queues = h.queues[:last]
+	return cq
+}
+
+// order is the heap of the queues that may have targets.
+func (f *fairSearch) order(queues []*schdcache.ClusterQueueSnapshot) *byShare {
+	h := &byShare{f: f, queues: make([]*schdcache.ClusterQueueSnapshot, 0, len(queues))}
 	for _, cq := range queues {
-		share := f.share(cq)
-		if len(f.left[cq]) == 0 || cq != f.cq && !share.IsBorrowing() {
-			continue
-		}
-		left = append(left, cq)
-		switch c := schdcache.CompareDRS(share, highest); {
-		case c > 0:
-			highest, chosen = share, cq
-		case c == 0 && preemptioncommon.CandidatesOrdering(f.e.log, false, f.left[cq][0].Info, f.left[chosen][0].Info, f.cq.Name, f.e.clock.Now()) < 0:
-			chosen = cq
+		if f.eligible(cq) {
+			h.queues = append(h.queues, cq)
 		}
 	}
-	return chosen, left
+	heap.Init(h)
+	return h
+}
+
+// eligible reports a queue with candidates that borrows, or is the queue of the new workload.
+func (f *fairSearch) eligible(cq *schdcache.ClusterQueueSnapshot) bool {
+	return len(f.left[cq]) > 0 && (cq == f.cq || f.share(cq).IsBorrowing())
+}
+
+// each yields the queue to take the next target from: the one with the largest share (nextTarget in
+// fairsharing/ordering.go). The loop changes only the share and the candidates of the queue that it was given.
+func (f *fairSearch) each(queues []*schdcache.ClusterQueueSnapshot) iter.Seq[*schdcache.ClusterQueueSnapshot] {
+	return func(yield func(*schdcache.ClusterQueueSnapshot) bool) {
+		for h := f.order(queues); h.Len() > 0; {
+			cq := heap.Pop(h).(*schdcache.ClusterQueueSnapshot)
+			if !yield(cq) {
+				return
+			}
+			if f.eligible(cq) {
+				h.queues = append(h.queues, cq)
+				heap.Fix(h, h.Len()-1)
+			}
+		}
+	}
 }
 
 // first applies the first strategy (runFirstFsStrategy). It returns whether the workload fits, and the candidates that
@@ -217,11 +258,7 @@ func (f *fairSearch) next(queues []*schdcache.ClusterQueueSnapshot) (chosen *sch
 func (f *fairSearch) first(queues []*schdcache.ClusterQueueSnapshot) (found bool, retry map[*schdcache.ClusterQueueSnapshot][]*candidate) {
 	retry = map[*schdcache.ClusterQueueSnapshot][]*candidate{}
 	within := features.Enabled(features.FairSharingPreemptWithinNominal) && !borrowingAny(f.cq, f.flavors)
-	for {
-		var cq *schdcache.ClusterQueueSnapshot
-		if cq, queues = f.next(queues); cq == nil {
-			return false, retry
-		}
+	for cq := range f.each(queues) {
 		if cq == f.cq || within {
 			if f.take(cq, f.pop(cq)) {
 				return true, nil
@@ -249,21 +286,19 @@ func (f *fairSearch) first(queues []*schdcache.ClusterQueueSnapshot) (found bool
 			break
 		}
 	}
+	return false, retry
 }
 
 // second tries one more candidate of each queue (runSecondFsStrategy).
 func (f *fairSearch) second(queues []*schdcache.ClusterQueueSnapshot) bool {
-	for {
-		var cq *schdcache.ClusterQueueSnapshot
-		if cq, queues = f.next(queues); cq == nil {
-			return false
-		}
+	for cq := range f.each(queues) {
 		c := f.pop(cq)
 		f.left[cq] = nil
 		if schdcache.CompareDRS(f.share(f.cq), f.share(cq)) < 0 && f.take(cq, c) {
 			return true
 		}
 	}
+	return false
 }
 
 func (f *fairSearch) pop(cq *schdcache.ClusterQueueSnapshot) *candidate {

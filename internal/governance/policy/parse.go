@@ -60,6 +60,16 @@ func (p Positions) Of(path string) Position {
 // Parse reads a document, strictly. A text with faults has no document. An empty text
 // is a fault: it never means a cluster without teams.
 func Parse(data []byte) (*Document, Positions, []Fault) {
+	doc, at, faults := ParsePart(data)
+	if len(faults) > 0 {
+		return nil, nil, faults
+	}
+	return doc, at, nil
+}
+
+// ParsePart is Parse for a text whose other mistakes are to be found, too: the document has the fields without faults. It
+// is nil if the text is not one YAML document of this version. See [Beside].
+func ParsePart(data []byte) (*Document, Positions, []Fault) {
 	docs, broken := manifest.ParseAll(data)
 	d := &decoder{at: Positions{}}
 	for _, err := range broken {
@@ -85,10 +95,56 @@ func Parse(data []byte) (*Document, Positions, []Fault) {
 			d.add(n, "version", WrongValue, n.Str(), []string{Version})
 		}
 	}
-	if len(d.faults) > 0 {
-		return nil, nil, d.faults
+	for _, f := range d.faults {
+		if f.Kind == Syntax || f.Kind == Documents || f.Path == "" || f.Path == "version" {
+			return nil, nil, d.faults
+		}
 	}
-	return out, d.at, nil
+	return out, d.at, d.faults
+}
+
+// Beside returns the findings about a document of [ParsePart] that do not follow from its faults: not those about a field
+// with a fault, or about what contains it.
+func Beside(findings []Finding, faults []Fault) []Finding {
+	return slices.DeleteFunc(findings, func(x Finding) bool {
+		return slices.ContainsFunc(faults, func(f Fault) bool { return within(f.Path, x.Path) || within(x.Path, f.Path) })
+	})
+}
+
+// within reports whether a path is another one, or below it.
+func within(path, parent string) bool {
+	rest, ok := strings.CutPrefix(path, parent)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// Unknown returns the texts of a document that are not among the words of their fields. [Parse] finds them itself; a document
+// of another source may have them. They have no position.
+func Unknown(d *Document) []Fault {
+	return unknown(nil, reflect.ValueOf(d), "", nil)
+}
+
+func unknown(faults []Fault, v reflect.Value, path string, enum []string) []Fault {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			faults = unknown(faults, v.Elem(), path, enum)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			faults = unknown(faults, v.Field(i), join(path, name), words(f.Tag.Get("enum")))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			faults = unknown(faults, v.Index(i), path+"["+strconv.Itoa(i)+"]", nil)
+		}
+	case reflect.String:
+		if text := v.String(); enum != nil && text != "" && !slices.Contains(enum, text) {
+			faults = append(faults, Fault{Path: path, Kind: WrongValue, Got: text, Want: enum, Near: errs.Near(text, enum)})
+		}
+	}
+	return faults
 }
 
 // decoder fills a document from a tree and notes where each field is.

@@ -119,3 +119,53 @@ func TestExportPlansToNothing(t *testing.T) {
 		})
 	}
 }
+
+// Faults of a text do not hide its other mistakes, and nothing is said that follows from a fault.
+func TestFaultsDoNotHideMistakes(t *testing.T) {
+	const start = "version: hyperpod.policy/v1\n"
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"two unknown words and a weight": {
+			"policy: {fairShare: On}\nteams:\n- {team: a, strategy: Share, fairShareWeight: 101, quota: [{instanceType: ml.p5.48xlarge, count: 1}]}\n",
+			[]string{"fault policy.fairShare", "fault teams[0].strategy", "E028 teams[0].fairShareWeight"}},
+		"a number that is a text": {
+			"teams:\n- {team: A_b, quota: [{instanceType: ml.p5.48xlarge, count: many}]}\n",
+			[]string{"fault teams[0].quota[0].count", "E029 teams[0].team"}},
+		"an unknown field": {
+			"teams:\n- {team: A_b, tema: x, quota: [{instanceType: ml.p5.48xlarge, count: 1}]}\n",
+			[]string{"fault teams[0].tema", "E029 teams[0].team"}},
+		"not YAML": {"teams: [\n", []string{"fault "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc, at, faults := ParsePart([]byte(start + c.text))
+			var got []string
+			for _, f := range faults {
+				got = append(got, "fault "+f.Path)
+			}
+			if doc != nil {
+				for _, x := range Beside(Check(doc, at, Facts{}), faults) {
+					if x.Level == LevelError {
+						got = append(got, x.Code+" "+x.Path)
+					}
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A document that was not parsed may have words that its fields do not know.
+func TestUnknownWords(t *testing.T) {
+	d := &Document{Policy: &ClusterPolicy{FairShare: "On"}, Teams: []Team{{Team: "a", Strategy: "Lend"}, {Team: "b", Strategy: "lend", Activation: "x"}}}
+	var got []string
+	for _, f := range Unknown(d) {
+		got = append(got, f.Path)
+	}
+	if diff := cmp.Diff([]string{"policy.fairShare", "teams[1].strategy", "teams[1].activation"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
