@@ -18,7 +18,7 @@ import (
 
 // fairState is what the searches for targets in one unchanged snapshot have in common. In a cohort without child cohorts
 // the share of a queue depends on its quota and usage alone, so a share is computed once. Kueue computes the shares of all
-// queues anew for each target.
+// queues again for each target.
 type fairState struct {
 	snap       *schdcache.Snapshot
 	shares     map[*schdcache.ClusterQueueSnapshot]schdcache.DRS

@@ -120,7 +120,7 @@ func TestExportPlansToNothing(t *testing.T) {
 	}
 }
 
-// Faults of a text do not hide its other mistakes, and nothing is said that follows from a fault.
+// Faults of a text do not hide its other mistakes. Findings that follow from a fault are left out.
 func TestFaultsDoNotHideMistakes(t *testing.T) {
 	const start = "version: hyperpod.policy/v1\n"
 	for name, c := range map[string]struct {
