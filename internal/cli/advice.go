@@ -49,14 +49,15 @@ var namesOption = regexp.MustCompile(`(^|[ "(])--?[a-z]`)
 type scope struct {
 	namespace string
 	cluster   []string
-	file      bool // the cluster is a snapshot
+	file      bool   // the cluster is a snapshot
+	program   string // how the program was called
 }
 
 func scopeOf(f *factory.Factory) scope {
 	if f.Global.Snapshot != "" {
-		return scope{f.Global.Namespace, []string{"--snapshot=" + f.Global.Snapshot}, true}
+		return scope{f.Global.Namespace, []string{"--snapshot=" + f.Global.Snapshot}, true, f.Program}
 	}
-	return scope{f.Global.Namespace, f.ClusterArgs(), false}
+	return scope{f.Global.Namespace, f.ClusterArgs(), false, f.Program}
 }
 
 // clusterless are the commands that ask no cluster.
@@ -68,6 +69,9 @@ var liveOnly = []string{"save-snapshot"}
 // complete adds the namespace and the cluster to a command that is suggested, unless
 // it names them itself or needs none.
 func (sc scope) complete(s errs.Suggestion) errs.Suggestion {
+	if s.Kind == errs.RunCommand {
+		s.Program = sc.program
+	}
 	if s.Kind != errs.RunCommand || len(s.Args) == 0 || strings.HasPrefix(s.Args[0], "-") || slices.Contains(clusterless, s.Args[0]) || s.Has("--help") {
 		return s
 	}

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -35,6 +36,7 @@ func Main(args []string, version string, options ...func(*factory.Factory)) int 
 	ctx, stop := interruptible(context.Background(), &held)
 	defer stop()
 	f := &factory.Factory{IO: output.System(os.Getenv), Env: os.Getenv, Now: time.Now, Version: version, OwnPlugin: gettoken.InProcess}
+	f.Program, args = calledAs(os.Args[0], args)
 	f.HoldInterrupts = func() func() { held.Store(true); return func() { held.Store(false) } }
 	for _, o := range options {
 		o(f)
@@ -44,6 +46,19 @@ func Main(args []string, version string, options ...func(*factory.Factory)) int 
 		os.Exit(int(errs.Failure))
 	})
 	return int(Run(ctx, f, args))
+}
+
+// calledAs returns how the program was called, and its arguments, by the name of its file: kubectl runs
+// kubectl-hyperpod as its plugin, and kubectl_complete-hyperpod for the words behind it.
+func calledAs(file string, args []string) (program string, of []string) {
+	const plugin = "kubectl hyperpod"
+	switch strings.TrimSuffix(filepath.Base(file), ".exe") {
+	case "kubectl-hyperpod":
+		return plugin, args
+	case "kubectl_complete-hyperpod":
+		return plugin, append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	return "", args
 }
 
 // interruptible returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends; a second

@@ -1,6 +1,7 @@
 package errs
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/words"
@@ -14,6 +15,8 @@ type Suggestion struct {
 	// Args are the words of the line, unquoted: for RunCommand the command and its
 	// arguments without the name of the program.
 	Args []string
+	// Program is how this program was called, such as "kubectl hyperpod"; "" is "hyperpod".
+	Program string
 	// Note says what the line does; it is printed behind a "#".
 	Note string
 }
@@ -88,7 +91,7 @@ func (s Suggestion) own() (own, rest []string) {
 func (s Suggestion) String() string {
 	line := words.ShellWords(s.Args)
 	if s.Kind == RunCommand {
-		line = strings.TrimSuffix(program+" "+line, " ")
+		line = strings.TrimSuffix(cmp.Or(s.Program, program)+" "+line, " ")
 	}
 	if s.Note != "" {
 		line += "   # " + s.Note

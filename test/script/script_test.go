@@ -14,13 +14,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	hyperpod := func() {
+		documents, end := recordDocuments()
+		code := cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions, documents)
+		end()
+		os.Exit(code)
+	}
 	testscript.Main(m, map[string]func(){
-		"hyperpod": func() {
-			documents, end := recordDocuments()
-			code := cli.Main(os.Args[1:], "v0.0.0-test", recordSuggestions, documents)
-			end()
-			os.Exit(code)
-		},
+		"hyperpod": hyperpod, "kubectl-hyperpod": hyperpod, "kubectl_complete-hyperpod": hyperpod,
 	})
 }
 

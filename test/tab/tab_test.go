@@ -47,6 +47,8 @@ func TestTab(t *testing.T) {
 		{"hyperpod start-job -n hyperpod-ns-ml-engineers --queue-name hyp", "hyperpod-ns-ml-engineers-localqueue"},
 		{"hyperpod sandbox create lab --scenario lend", "lend-three"},
 		{"hyperpod list-jobs --state Pree", "Preempted"},
+		{"hyperpod start-job --template smpv2-llama2 --set CHECK", "--set CHECKPOINT_DIR="},
+		{"hyperpod list-jobs -n hyperpod-ns-ml-engineers -l kueue.x-k8s.io/queue", "kueue.x-k8s.io/queue-name=hyperpod-ns-ml-engineers-localqueue"},
 	} {
 		t.Run(c.typed, func(t *testing.T) {
 			got := press(t, env, script, c.typed+"\t", c.want)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,13 +22,14 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/sandbox"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/catalogue"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
+	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // completionDeadline limits the time of a completion. After it, the shell gets no words.
 const completionDeadline = time.Second
 
-// Lookup finds the words that are valid at a position of the command line. With an error, it still returns the
-// words that it found.
+// Lookup finds the words that are valid at a position of the command line. A word may have a description behind a
+// tab. With an error, it still returns the words that it found.
 type Lookup func(ctx context.Context, f *Factory) ([]string, error)
 
 // Complete attaches the completion from a fixed list to a flag.
@@ -50,7 +52,7 @@ func (f *Factory) CompleteArgs(cmd *cobra.Command, l Lookup) {
 	complete := f.completer(l)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		words, directive := complete(cmd, args, prefix)
-		return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(args, w) }), directive
+		return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(args, Word(w)) }), directive
 	}
 }
 
@@ -87,8 +89,26 @@ func (f *Factory) CompleteWith(cmd *cobra.Command, prefix string, l Lookup) ([]s
 		}
 		slices.Sort(a.words)
 		words := slices.DeleteFunc(slices.Compact(a.words), func(w string) bool { return !strings.HasPrefix(w, prefix) })
+		if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(Word(w), "=") }) {
+			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // a value follows
+		}
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// Word returns the word of a completion, without its description.
+func Word(completion string) string {
+	word, _, _ := strings.Cut(completion, "\t")
+	return word
+}
+
+// described adds a description to a word, its first line.
+func described(word, text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	if text == "" {
+		return word
+	}
+	return word + "\t" + text
 }
 
 // CompleteGlobalFlags attaches completions to the global flags.
@@ -107,7 +127,7 @@ func (f *Factory) CompleteGlobalFlags(root *cobra.Command) {
 func Sandboxes(_ context.Context, f *Factory) ([]string, error) {
 	var out []string
 	for _, s := range sandbox.Scenarios() {
-		out = append(out, s.Name)
+		out = append(out, described(s.Name, s.Help))
 	}
 	dir, err := f.SandboxDir()
 	if err != nil {
@@ -115,7 +135,9 @@ func Sandboxes(_ context.Context, f *Factory) ([]string, error) {
 	}
 	boxes, err := sandbox.List(dir, f.SandboxOptions())
 	for _, b := range boxes {
-		out = append(out, b.Name)
+		if !slices.ContainsFunc(out, func(w string) bool { return Word(w) == b.Name }) {
+			out = append(out, described(b.Name, "a sandbox of scenario "+b.Scenario))
+		}
 	}
 	return out, err
 }
@@ -123,24 +145,27 @@ func Sandboxes(_ context.Context, f *Factory) ([]string, error) {
 // meta is all that completion needs of an object.
 type meta struct {
 	Metadata struct {
-		Name string `json:"name"`
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
 	} `json:"metadata"`
 }
 
-func list(ctx context.Context, f *Factory, r kinds.Resource, namespace, selector string) ([]string, error) {
+func listMeta(ctx context.Context, f *Factory, r kinds.Resource, namespace, selector string) ([]meta, error) {
 	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
 	}
 	page, err := kube.List[meta](ctx, c.Client, r, namespace, kube.ListOptions{MetadataOnly: true, LabelSelector: selector})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]string, 0, len(page.Items))
-	for _, i := range page.Items {
+	return page.Items, err
+}
+
+func list(ctx context.Context, f *Factory, r kinds.Resource, namespace, selector string) ([]string, error) {
+	found, err := listMeta(ctx, f, r, namespace, selector)
+	out := make([]string, 0, len(found))
+	for _, i := range found {
 		out = append(out, i.Metadata.Name)
 	}
-	return out, nil
+	return out, err
 }
 
 func namespaceFor(ctx context.Context, f *Factory) (string, error) {
@@ -183,6 +208,12 @@ func Queues(ctx context.Context, f *Factory) ([]string, error) {
 	return list(ctx, f, r, ns, "")
 }
 
+// priority is all that completion needs of a WorkloadPriorityClass.
+type priority struct {
+	meta
+	Value int64 `json:"value"`
+}
+
 // Priorities completes WorkloadPriorityClasses.
 func Priorities(ctx context.Context, f *Factory) ([]string, error) {
 	c, err := f.Cluster(ctx)
@@ -193,7 +224,12 @@ func Priorities(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, f, r, "", "")
+	page, err := kube.List[priority](ctx, c.Client, r, "", kube.ListOptions{})
+	var out []string
+	for _, p := range page.Items {
+		out = append(out, described(p.Metadata.Name, fmt.Sprintf("value %d", p.Value)))
+	}
+	return out, err
 }
 
 // Jobs completes the names of jobs of every kind, listed in parallel. A kind that
@@ -202,6 +238,21 @@ func Jobs(ctx context.Context, f *Factory) ([]string, error) {
 	if c, err := f.Slurm(); c != nil || err != nil {
 		return slurmWords(ctx, c, err)
 	}
+	return ofJobs(ctx, f, func(k kinds.Job, m meta) []string { return []string{described(m.Metadata.Name, k.Kind)} })
+}
+
+// Selectors completes label selectors with the labels that jobs of the namespace have.
+func Selectors(ctx context.Context, f *Factory) ([]string, error) {
+	return ofJobs(ctx, f, func(_ kinds.Job, m meta) (out []string) {
+		for key, value := range m.Metadata.Labels {
+			out = append(out, key+"="+value)
+		}
+		return out
+	})
+}
+
+// ofJobs returns words about each job of the namespace.
+func ofJobs(ctx context.Context, f *Factory, of func(kinds.Job, meta) []string) ([]string, error) {
 	c, err := f.Cluster(ctx)
 	if err != nil {
 		return nil, err
@@ -214,13 +265,37 @@ func Jobs(ctx context.Context, f *Factory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, failed := make([][]string, len(served)), make([]error, len(served))
+	found, failed := make([][]string, len(served)), make([]error, len(served))
 	var wg crash.Group
 	for i, k := range served {
-		wg.Go(func() { names[i], failed[i] = list(ctx, f, k.Resource, ns, k.Selector) })
+		wg.Go(func() {
+			var jobs []meta
+			jobs, failed[i] = listMeta(ctx, f, k.Resource, ns, k.Selector)
+			for _, m := range jobs {
+				found[i] = append(found[i], of(k, m)...)
+			}
+		})
 	}
 	wg.Wait()
-	return slices.Concat(names...), errors.Join(failed...)
+	return slices.Concat(found...), errors.Join(failed...)
+}
+
+// Parameters completes NAME= for the parameters of a template that can be set; name returns the template. Templates of
+// the team are not read.
+func Parameters(name func() string) Lookup {
+	return func(_ context.Context, f *Factory) ([]string, error) {
+		t, err := catalogue.Find(name(), f.TemplateDirs())
+		if err != nil {
+			return nil, err
+		}
+		var out []string
+		for _, p := range t.Params {
+			if !p.Fixed {
+				out = append(out, described(p.Name+"=", cmp.Or(p.Help, p.Type)))
+			}
+		}
+		return out, nil
+	}
 }
 
 // Templates completes the names of templates. The team's are among them when the
@@ -228,7 +303,7 @@ func Jobs(ctx context.Context, f *Factory) ([]string, error) {
 func Templates(ctx context.Context, f *Factory) ([]string, error) {
 	var out []string
 	for _, t := range catalogue.Names(f.TemplateDirs()) {
-		out = append(out, t.Name)
+		out = append(out, described(t.Name, t.Help))
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionDeadline/2)
 	defer cancel()
@@ -244,7 +319,11 @@ func Templates(ctx context.Context, f *Factory) ([]string, error) {
 func InstanceTypes(context.Context, *Factory) ([]string, error) {
 	var out []string
 	for _, t := range instances.All() {
-		out = append(out, t.Name)
+		text := words.Count(t.VCPU, "vCPU", "vCPUs") + ", " + words.Count(t.MemoryGiB, "GiB", "GiB")
+		if t.Accelerators > 0 {
+			text = fmt.Sprintf("%d %s, %s", t.Accelerators, t.Resource, text)
+		}
+		out = append(out, described(t.Name, text))
 	}
 	return out, nil
 }

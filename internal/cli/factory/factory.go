@@ -74,6 +74,9 @@ type Factory struct {
 	// Config is loaded before a command runs.
 	Config config.Config
 
+	// Program is how the program was called if not as hyperpod: "kubectl hyperpod".
+	Program string
+
 	// Command is the command that runs, such as "sandbox create".
 	Command string
 

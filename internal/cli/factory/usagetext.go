@@ -53,8 +53,20 @@ func (f *Factory) printUsage(c *cobra.Command, flags string) error {
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(&out, "\n\nUse \"%s [command] --help\" for more information about a command.", c.CommandPath())
 	}
-	_, err := fmt.Fprintln(c.OutOrStderr(), out.String())
+	_, err := fmt.Fprintln(c.OutOrStderr(), f.asCalled(out.String()))
 	return err
+}
+
+// asCalled names the program in the command lines of a text as it was called.
+func (f *Factory) asCalled(text string) string {
+	if f.Program == "" {
+		return text
+	}
+	var pairs []string
+	for _, before := range []string{"\n  ", "&& ", "| ", "\""} {
+		pairs = append(pairs, before+"hyperpod ", before+f.Program+" ")
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // writeCommands writes the subcommands of a command under the titles of its groups.

@@ -22,6 +22,7 @@ func (f *Factory) ClusterArgs() (out []string) {
 func (f *Factory) Line(s errs.Suggestion) string {
 	if s.Kind == errs.RunCommand {
 		s = s.WithArgs(f.ClusterArgs()...)
+		s.Program = f.Program
 	}
 	f.suggested(s)
 	return s.String()

@@ -74,6 +74,7 @@ running and starts the next job when one ends, because Kueue has no such limit.`
 	f.AddGroups(cmd, o.groups())
 	acceptOldNames(cmd.Flags())
 	addCompletions(f, cmd)
+	f.CompleteFlag(cmd, "set", factory.Parameters(func() string { return o.Source.Template }))
 	o.helpWithParameters(cmd)
 	return cmd
 }
