@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "start,sandbox,lists,quota,verdict,dryrun,plan,aws,logs", "what to measure")
+	only := flag.String("only", "start,sandbox,dashboard,lists,quota,verdict,dryrun,plan,aws,logs", "what to measure")
 	runs := flag.Int("runs", 15, "counted runs of each command")
 	logTime := flag.Duration("logs-for", 10*time.Second, "how long logs are followed")
 	workloads := flag.Int("workloads", 5000, "workloads of the quota part, in 200 queues")
@@ -53,7 +53,7 @@ func run(ctx context.Context, only []string, runs, workloads, queues int, logTim
 	if err := b.build(ctx); err != nil {
 		return err
 	}
-	alone := []string{"sandbox", "dryrun", "plan", "aws"} // without peers
+	alone := []string{"sandbox", "dashboard", "dryrun", "plan", "aws"} // without peers
 	if slices.ContainsFunc(only, func(part string) bool { return !slices.Contains(alone, part) }) {
 		if err := b.peers(ctx); err != nil {
 			return err
@@ -62,7 +62,7 @@ func run(ctx context.Context, only []string, runs, workloads, queues int, logTim
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
-	}{{"start", b.start}, {"sandbox", b.sandbox}, {"lists", b.lists}, {"quota", b.quota},
+	}{{"start", b.start}, {"sandbox", b.sandbox}, {"dashboard", b.dashboard}, {"lists", b.lists}, {"quota", b.quota},
 		{"verdict", func(ctx context.Context) error { return b.verdict(ctx, queues) }}, {"dryrun", b.dryRun}, {"plan", b.plan}, {"aws", b.aws},
 		{"logs", func(ctx context.Context) error { return b.logs(ctx, logTime) }}} {
 		if slices.Contains(only, part.name) {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -99,6 +100,10 @@ func Run(ctx context.Context, o *Options) error {
 	c, err := f.Cluster(ctx)
 	if err != nil {
 		return err
+	}
+	if f.Env("GOGC") == "" {
+		// A screen that stays open holds lists for hours: less memory is worth more than the time of the collector.
+		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	}
 	if o.Web {
 		return o.serve(ctx, c, feed)

@@ -41,6 +41,9 @@ type feed struct {
 	err   error
 	// client is that of the last session.
 	client *kube.Client
+	// version counts the changes; last is the last snapshot, of the version made.
+	version, made int
+	last          *dashboardview.Snapshot
 	// trail has a point for each dashboardview.TrailEvery; trailed is the time of the last one.
 	trail   map[history.NodeKey][]float64
 	trailed time.Time
@@ -163,6 +166,7 @@ func (f *feed) update(r *reading, change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change()
+	f.version++
 	if r.state == nil || !r.synced {
 		return
 	}
@@ -295,6 +299,14 @@ func (f *feed) snapshot(now time.Time) *dashboardview.Snapshot {
 	if f.shown == nil {
 		return nil
 	}
+	if last := f.last; last != nil && f.made == f.version && now.Before(f.trailed.Add(dashboardview.TrailEvery)) {
+		same := *last // to copy thousands of jobs at each look would cost more than all the rest
+		same.Time, same.LostSince, same.LostBy, same.Stale = now, f.ended, f.why, nil
+		if f.ended.IsZero() {
+			same.Stale, same.LostSince = f.stale()
+		}
+		return &same
+	}
 	s := &dashboardview.Snapshot{Time: now, State: f.shown.state, Rules: f.shown.rules, LostSince: f.ended, LostBy: f.why}
 	if f.ended.IsZero() {
 		s.Stale, s.LostSince = f.stale()
@@ -306,6 +318,7 @@ func (f *feed) snapshot(now time.Time) *dashboardview.Snapshot {
 		f.trail, f.trailed = dashboardview.Follow(f.trail, dashboardview.Shares(s)), now
 	}
 	s.Trail = f.trail
+	f.last, f.made = s, f.version
 	return s
 }
 

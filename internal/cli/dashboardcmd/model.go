@@ -58,11 +58,14 @@ type model struct {
 
 	snapshot *dashboardview.Snapshot
 	drawn    time.Time
-	tab      dashboardview.Tab
-	views    map[dashboardview.Tab]dashboardview.View // filtered
-	cursor   map[dashboardview.Tab]int
-	filter   string
-	sorted   map[dashboardview.Tab]sorting
+	// text is the last screen; same says that it would be the same now.
+	text   string
+	same   bool
+	tab    dashboardview.Tab
+	views  map[dashboardview.Tab]dashboardview.View // filtered
+	cursor map[dashboardview.Tab]int
+	filter string
+	sorted map[dashboardview.Tab]sorting
 	// pods loads the pods of a node; page is what is shown of them until a key is pressed, nil is nothing.
 	pods func(node string) tea.Cmd
 	page *dashboardview.View
@@ -89,6 +92,8 @@ func next() tea.Cmd { return tea.Tick(pace, func(t time.Time) tea.Msg { return t
 
 // Update takes a message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	_, ticked := msg.(tick)
+	m.same = m.same && ticked
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.io.Width, m.io.Height = msg.Width, msg.Height
@@ -127,9 +132,10 @@ func (m *model) look() tea.Cmd {
 		return tea.Quit
 	}
 	if changed || now.Sub(m.drawn) >= idle {
-		m.snapshot, m.drawn = s, now
+		m.snapshot, m.drawn, m.same = s, now, false
 		clear(m.views)
 	} else if m.snapshot != nil {
+		m.same = m.same && m.snapshot.Age(now) == s.Age(now) && s.Age(now) == ""
 		m.snapshot.LostSince, m.snapshot.LostBy, m.snapshot.Stale = s.LostSince, s.LostBy, s.Stale
 	}
 	return next()
@@ -364,7 +370,10 @@ func (m *model) rows() int { return max(1, m.io.Height-5) }
 
 // View draws the screen.
 func (m *model) View() tea.View {
-	v := tea.NewView(m.screen())
+	if !m.same { // a long table is laid out only when it has changed
+		m.text, m.same = m.screen(), true
+	}
+	v := tea.NewView(m.text)
 	v.AltScreen, v.WindowTitle = true, "hyperpod dashboard"
 	return v
 }
