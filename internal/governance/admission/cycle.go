@@ -48,6 +48,7 @@ type entry struct {
 	keepStatus bool // an internal lookup failed: Kueue leaves the status alone
 	borrowed   []Quantity
 	podSets    []PodSetDecision
+	waitsFor   []string // of a blocked entry: the workloads whose pods are not ready
 }
 
 // nominate computes the entry's assignment; ok is false when a misconfiguration or
@@ -127,7 +128,7 @@ func (e *Engine) decide(ctx context.Context, entries []*entry, snap *schdcache.S
 		}
 		e.process(ctx, en, r)
 		if en.fate == admitted && e.heldBack(en, r) {
-			en.fate, en.requeue = blocked, qcache.RequeueReasonFailedAfterNomination
+			en.fate, en.requeue, en.waitsFor = blocked, qcache.RequeueReasonFailedAfterNomination, r.waitsFor
 			en.reason, en.message = kueue.WorkloadQuotaReservedReasonWaitingForPodsReady, waitsForPods
 			// Kueue goes on with this very cycle once the pods are ready. A Probe asks what comes of it.
 			stopped = last == nil

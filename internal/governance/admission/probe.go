@@ -210,7 +210,7 @@ func (e *Engine) probeOnce(ctx context.Context, w *kueue.Workload, flip bool) (D
 		d.Outcome = AdmittedByPreempting
 		d.Preempts = e.preemptions(own.targets)
 	case blocked:
-		d.Outcome, d.NotReady = Waits, e.notReady()
+		d.Outcome, d.NotReady = Waits, own.waitsFor
 	default:
 		d.Outcome = outcomeFor(own.reason)
 		if own.cq != nil {

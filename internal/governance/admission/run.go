@@ -246,7 +246,7 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 		return false
 	}
 	w := e.writable(key)
-	first := !workload.HasQuotaReservation(w)
+	fresh := !workload.HasQuotaReservation(w)
 	workload.SetQuotaReservation(w, &kueue.Admission{
 		ClusterQueue:      en.ClusterQueue,
 		PodSetAssignments: en.assignment.ToAPI(e.log),
@@ -272,7 +272,7 @@ func (e *Engine) admit(ctx context.Context, en *entry, ev *Event) bool {
 	// advances the queue's generation, which ends remembered flavor scans.
 	e.queues.DeleteWorkload(e.log, key)
 	e.count(&counted)
-	if first {
+	if fresh {
 		e.reserveUse(w, e.store.cqs[string(en.ClusterQueue)])
 	}
 	if workload.IsAdmitted(w) {

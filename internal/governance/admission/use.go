@@ -193,8 +193,16 @@ func (e *Engine) decayedSince(use, admitted corev1.ResourceList, last, now time.
 
 // forgetUse drops the penalty of a workload that will not be admitted.
 func (e *Engine) forgetUse(w *kueue.Workload) {
-	if afs.Enabled(e.use) {
-		e.queues.AfsUsageLedger.SubPenalty(utilqueue.KeyFromWorkload(w), useKey(w))
+	if !afs.Enabled(e.use) {
+		return
+	}
+	dropped := e.queues.AfsUsageLedger.SubPenalty(utilqueue.KeyFromWorkload(w), useKey(w))
+	lq := e.store.queueOf(w)
+	if len(dropped) == 0 || lq == nil {
+		return
+	}
+	if cq := e.store.cqs[string(lq.Spec.ClusterQueue)]; e.byPastUse(cq) {
+		e.reorder(cq, lq.Name)
 	}
 }
 

@@ -194,3 +194,41 @@ func TestBlockAdmissionChecks(t *testing.T) {
 		t.Errorf("after its check: %s", got)
 	}
 }
+
+// TestUseOfOthers: the use of a workload that Kueue admitted meanwhile counts, and that of one that went away before it
+// was admitted does not.
+func TestUseOfOthers(t *testing.T) {
+	order := func(e *Engine) string {
+		var got []string
+		for _, p := range e.Pending("a") {
+			got = append(got, p.Name)
+		}
+		return strings.Join(got, " ")
+	}
+	check := &kueue.AdmissionCheck{ObjectMeta: metav1.ObjectMeta{Name: "nodes"}, Spec: kueue.AdmissionCheckSpec{ControllerName: "x"},
+		Status: kueue.AdmissionCheckStatus{Conditions: []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue}}}}
+	f := newFixture().add(check).team("a", "", "2", byUse, func(q *kueue.ClusterQueue) {
+		q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{{Name: "nodes"}}}
+	}).add(local("a", "left", "", "", noon), local("a", "right", "", "", noon))
+	held := f.job("a", "held", 1, in("left"))
+	f.add(held, f.job("a", "l1", 1, in("left")), f.job("a", "r1", 1, in("right")))
+	e := f.engine(t, Config{AdmissionFairSharing: sharing()})
+	if got := order(e); got != "held l1 r1" {
+		t.Fatalf("by age: %s", got)
+	}
+	reserved := *held
+	running(&reserved)
+	reserved.Status.Conditions = reserved.Status.Conditions[:1] // not admitted yet
+	if err := e.Load(context.Background(), &reserved); err != nil {
+		t.Fatal(err)
+	}
+	if got := order(e); got != "r1 l1" {
+		t.Errorf("its penalty counts: %s", got)
+	}
+	if err := e.Remove(context.Background(), "a", "held"); err != nil {
+		t.Fatal(err)
+	}
+	if got := order(e); got != "l1 r1" {
+		t.Errorf("it is gone: %s", got)
+	}
+}

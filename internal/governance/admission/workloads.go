@@ -93,7 +93,13 @@ func (e *Engine) applyWorkload(ctx context.Context, w *kueue.Workload) {
 		if old != nil && old.Status.Admission != nil && !sameHold(old, w) {
 			e.wake(old.Status.Admission.ClusterQueue) // it may hold less than before
 		}
-		if old != nil && workload.IsAdmitted(w) && !workload.IsAdmitted(old) {
+		if e.unseeded[queueKey(w)] {
+			break // the use of its LocalQueue is found once all workloads are loaded
+		}
+		if old == nil || !workload.HasQuotaReservation(old) {
+			e.reserveUse(w, e.store.cqs[string(w.Status.Admission.ClusterQueue)])
+		}
+		if workload.IsAdmitted(w) && (old == nil || !workload.IsAdmitted(old)) {
 			e.settleUse(w)
 		}
 	default:
