@@ -54,7 +54,7 @@ var (
 	reboot  = verb{clusters.Reboot, "reboot-cluster-nodes", "Reboot", "pods on them stop"}
 	replace = verb{clusters.Replace, "replace-cluster-nodes", "Replace", "pods on them stop, and data on their disks is lost"}
 	remove  = verb{clusters.Delete, "delete-cluster-nodes", "Delete", "pods on them stop, data on their disks is lost, and the instance groups shrink"}
-	check   = verb{"", "check-cluster-nodes", "Check", "they take no new pods meanwhile, and nodes that fail are rebooted or replaced"}
+	check   = verb{"", "check-cluster-nodes", "Check", "no new pods meanwhile, and nodes that fail are rebooted or replaced"}
 )
 
 // NewRebootCmd returns reboot-cluster-nodes.

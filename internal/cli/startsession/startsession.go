@@ -48,7 +48,7 @@ no public address. Name it by its instance id, its Kubernetes node, a pod on it
 Without CLUSTER, the command searches the clusters of the region for the node.
 It runs session-manager-plugin, which AWS provides.`,
 		Example: `  hyperpod start-session ml-prod i-0d64806b32c3ee282
-  hyperpod start-session ml-prod --group controller
+  hyperpod start-session ml-slurm --group controller
   hyperpod start-session ml-prod --pod vit-huge-worker-0 -n hyperpod-ns-researchers
   hyperpod start-session ml-prod i-0d64806b32c3ee282 --command nvidia-smi
   hyperpod start-session ml-prod i-0d64806b32c3ee282 --forward 9090:9090`,
