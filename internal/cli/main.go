@@ -241,6 +241,11 @@ func asUsage(root *cobra.Command, err error) error {
 			Suggest(v2Commands[typed[1]]...)
 	}
 	if len(typed) > 1 {
+		for _, c := range root.Commands() {
+			if slices.Contains(c.SuggestFor, typed[1]) { // other tools call it so
+				return e.Suggest(errs.Run(c.Name(), "--help"))
+			}
+		}
 		for _, n := range errs.Near(typed[1], names) {
 			e.Suggest(errs.Run(n))
 		}
