@@ -36,7 +36,7 @@ type Pace struct {
 func Follow(ctx context.Context, c *kube.Client, w Want, p Pace, show func(*State) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &follower{c: c, w: w, r: reader.New(reader.Options{Namespaces: w.FallbackNamespaces}),
-		ready: make(chan struct{}), failed: make(chan error, 1), out: State{Server: c.Server()}}
+		ready: make(chan struct{}), failed: make(chan error, 1), out: State{Server: c.Server()}, dirty: true}
 	defer f.running.Wait()
 	defer cancel()
 	f.waiting = 1 // nothing is ready before all streams have started
@@ -254,9 +254,6 @@ func (x *objects[W, T]) take(e kube.Event[T]) {
 
 // run shows the State at the pace.
 func (f *follower) run(ctx context.Context, p Pace, show func(*State) error) error {
-	f.mu.Lock()
-	f.dirty = true
-	f.mu.Unlock()
 	quiet := 0
 	for {
 		select {

@@ -64,7 +64,7 @@ prints the tabs once.`,
 		RunE: factory.RunE(o, nil, Run, runF),
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&o.ReadOnly, "read-only", false, "no keys that change something")
+	fs.BoolVar(&o.ReadOnly, "read-only", false, "disable the keys that change something")
 	fs.BoolVar(&o.Web, "web", false, "serve the tabs to a browser on this machine")
 	fs.StringVar(&o.Listen, "listen", anyPort, "loopback address and port of --web")
 	fs.BoolVar(&o.NoBrowser, "no-browser", false, "with --web, print the link and open no browser")

@@ -72,11 +72,11 @@ a file, so that you can go back.`,
 	fs.StringVar(&o.Plan, "plan", "", "apply exactly a plan saved with governance plan --out")
 	fs.BoolVar(&o.Prune, "prune", false, "remove teams and priority classes that are not in the file")
 	fs.BoolVarP(&o.Yes, "yes", "y", false, "do not prompt for confirmation")
-	fs.BoolVar(&o.DryRun, "dry-run", false, "check all changes only: the cluster gets them as a dry run, SageMaker not at all")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "validate the changes with a dry run on the cluster; send nothing to SageMaker")
 	fs.BoolVar(&o.ForceFields, "force-fields", false, "take over fields that other programs manage")
 	fs.StringVar(&o.Backup, "backup", "", "file to save the current state to, or none (default: next to the governance file)")
 	fs.DurationVar(&o.Timeout, "timeout", time.Minute, "how long to wait until the ClusterQueues are active, or for each change of SageMaker (0: do not wait)")
-	fs.StringArrayVar(&o.Recreate, "recreate", nil, "team, or policy, to delete and create again: SageMaker failed to create or change it (repeatable)")
+	fs.StringArrayVar(&o.Recreate, "recreate", nil, "delete and create again a team, or policy, that SageMaker failed to create or change (repeatable)")
 	o.Mapping.add(cmd)
 	o.Target.add(f, cmd)
 	return cmd

@@ -51,7 +51,7 @@ line.`,
 	o.AddFlags(f, cmd)
 	fs.StringVar(&o.Group, "group", "", "show the events of this instance group")
 	fs.StringVar(&o.Node, "node", "", "show the events of this instance, or of the Kubernetes node on it")
-	fs.DurationVar(&o.Since, "since", 0, "show events that are not older, for example 24h (default: all)")
+	fs.DurationVar(&o.Since, "since", 0, "only events newer than this duration, for example 24h (default: all)")
 	fs.IntVar(&o.Tail, "tail", 0, "show at most this many events, the newest (0: all)")
 	fs.BoolVarP(&o.Follow, "follow", "f", false, "print new events until interrupted")
 	return cmd

@@ -30,7 +30,7 @@ type Options struct {
 	MinVCPU         int
 	MinMemory       string // a quantity
 	EFA, MIG        bool
-	InCluster       bool // only types that the cluster has nodes of
+	InCluster       bool // only types of the nodes in the cluster
 	NoCluster       bool
 }
 
@@ -60,7 +60,7 @@ not in the built-in table are listed with the capacity of their nodes.`,
 	fs.StringVar(&o.MinMemory, "min-memory", "", "only types with at least this much memory, for example 512Gi")
 	fs.BoolVar(&o.EFA, "efa", false, "only types with EFA interfaces")
 	fs.BoolVar(&o.MIG, "mig", false, "only types whose GPUs support MIG")
-	fs.BoolVar(&o.InCluster, "in-cluster", false, "only types that the cluster has nodes of")
+	fs.BoolVar(&o.InCluster, "in-cluster", false, "only types of the nodes in the cluster")
 	fs.BoolVar(&o.NoCluster, "no-cluster", false, "do not contact the cluster")
 	f.CompleteArgs(cmd, factory.InstanceTypes)
 	factory.Complete(cmd, "accelerator", accelerators...)

@@ -64,7 +64,7 @@ and for its own quota that nobody uses. docs/history.md has the rule.`,
 	}
 	fs := cmd.Flags()
 	factory.OptionalAge(fs, &o.Since, "since", "how far to look back, for example 30d (default 7d)")
-	factory.OptionalAge(fs, &o.Until, "until", "how long ago the time ends, for example 7d (default: now)")
+	factory.OptionalAge(fs, &o.Until, "until", "end of the period as a time before now, for example 7d (default: now)")
 	fs.StringVar(&o.Team, "team", "", "only jobs of this team")
 	factory.AddChoice(cmd, &o.By, factory.Choice{Name: "by", Usage: "rows of the table: " + strings.Join(groupings, ", "), Words: groupings})
 	fs.StringVar(&o.PricesFile, "prices", "", "`file` with the price of an hour of each instance type")

@@ -31,7 +31,7 @@ type Options struct {
 	// NowText is the clock, in RFC 3339; "" is the cluster's.
 	NowText string
 
-	// EvictionTakes is how long pods of jobs that are being evicted take to end; "" is
+	// EvictionTakes is time that the pods of evicted jobs take to end; "" is
 	// their grace period.
 	EvictionTakes string
 
@@ -102,7 +102,7 @@ because Kueue uses a feature that the simulation does not follow.`,
 	fs.StringArrayVar(&o.RemoveNodes, "remove-nodes", nil, "remove nodes: NODE, or INSTANCE-TYPE=NUMBER for those with the fewest pods (repeatable)")
 	fs.StringArrayVar(&o.ChangeFiles, "changes", nil, "read changes from a YAML file: a list under \"changes\" of set, addJob, removeJob, priority, addTeam, removeTeam, addNodes and removeNodes (repeatable)")
 	fs.IntVar(&o.Cycles, "cycles", 0, "number of scheduling cycles to show one by one from the current state")
-	fs.StringVar(&o.EvictionTakes, "eviction-takes", "", "how long pods of jobs that are being evicted take to end (default: their grace period)")
+	fs.StringVar(&o.EvictionTakes, "eviction-takes", "", "time that the pods of evicted jobs take to end (default: their grace period)")
 	fs.StringVar(&o.AtText, "at", "", "make the changes later, when jobs of known duration have ended: +DURATION or a time in RFC 3339")
 	fs.DurationVar(&o.For, "for", 0, "return the nodes of --remove-nodes after this time, for example 4h")
 	fs.DurationVar(&o.Assume, "assume-duration", 0, "assumed run time of jobs of unknown duration until --at and during --for, for example 4h")

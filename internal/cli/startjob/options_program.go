@@ -52,7 +52,7 @@ func (p *Program) AddFlags(cmd *cobra.Command) {
 	fs.StringArrayVar(&p.SecretEnv, "environment-from-secret", nil, "environment variable from a Secret: NAME=SECRET:KEY, or SECRET for all its keys (repeatable)")
 	fs.StringArrayVar(&p.PreScript, "pre-script", nil, "shell command to run before the program (repeatable)")
 	fs.StringArrayVar(&p.PostScript, "post-script", nil, "shell command to run after the program (repeatable)")
-	fs.StringVar(&p.Upload, "upload", "", "folder whose files the pods get, read-only, up to 900Ki; files in .gitignore stay here")
+	fs.StringVar(&p.Upload, "upload", "", "folder to mount in the pods, read-only, up to 900Ki; files in .gitignore are left out")
 	fs.StringVar(&p.UploadTo, "upload-to", defaultUploadTo, "folder of the pods for --upload; containers start there unless the manifest sets a working directory")
 	fs.StringVar(&p.ResultsDir, "results-dir", "", "directory in the pods for checkpoints and results")
 	fs.StringVar(&p.RdzvBackend, "rdzv-backend", "", "rendezvous backend: "+rdzvBackends+" (default c10d; on Trainium static)")

@@ -115,6 +115,7 @@ func (r *run) start(ctx context.Context) error {
 	if all != nil {
 		return r.startSweep(ctx, all, v)
 	}
+	// The job is rendered again only if the cluster added a value, for example the queue: see renderEarly.
 	result := early
 	if result == nil || !reflect.DeepEqual(v, s.given()) {
 		r, err := render.Objects(d.template, v)

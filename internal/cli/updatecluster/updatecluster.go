@@ -60,7 +60,7 @@ not change are not sent. In a file, members that are left out keep their values.
 	o.AddFlags(f, cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&o.Group, "instance-group", "", "instance group to scale (with --count)")
-	factory.OptionalInt(fs, &o.Count, "count", "number of instances that the group is to have")
+	factory.OptionalInt(fs, &o.Count, "count", "new number of instances of the group")
 	fs.StringVarP(&o.File, "file", "f", "", "request with groups to add or change, in JSON or YAML; - for stdin")
 	fs.BoolVar(&o.Unknown, "allow-unknown", false, "send members and values that this version does not know")
 	fs.StringSliceVar(&o.DeleteGroups, "delete-group", nil, "delete this instance group with its instances (repeatable)")
