@@ -146,8 +146,9 @@ func (f *fairSearch) candidates(cq *schdcache.ClusterQueueSnapshot, policy kueue
 func (f *fairSearch) users(cq *schdcache.ClusterQueueSnapshot) []*candidate {
 	key := usedBy{cq: cq}
 	if f.flavors.Len() == 1 {
-		key.fr, _ = f.flavors.PopAny()
-		f.flavors.Insert(key.fr)
+		for fr := range f.flavors {
+			key.fr = fr
+		}
 		if list, known := f.state.using[key]; known {
 			return list
 		}
@@ -202,7 +203,7 @@ type byShare struct {
 
 func (h *byShare) Len() int      { return len(h.queues) }
 func (h *byShare) Swap(i, k int) { h.queues[i], h.queues[k] = h.queues[k], h.queues[i] }
-func (h *byShare) Push(any)      { panic("no queue is added") }
+func (h *byShare) Push(cq any)   { h.queues = append(h.queues, cq.(*schdcache.ClusterQueueSnapshot)) }
 
 func (h *byShare) Less(i, k int) bool {
 	a, b := h.queues[i], h.queues[k]
@@ -246,8 +247,7 @@ func (f *fairSearch) each(queues []*schdcache.ClusterQueueSnapshot) iter.Seq[*sc
 				return
 			}
 			if f.eligible(cq) {
-				h.queues = append(h.queues, cq)
-				heap.Fix(h, h.Len()-1)
+				heap.Push(h, cq)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// searcher asks Kueue for preemption targets of one workload, unless a bound shows that
+// searcher asks Kueue for preemption targets of one workload, unless a bound or a faster search (fairSearch) shows that
 // there are none. In a busy cluster most workloads wait behind others that they may not
 // preempt, and Kueue's search sorts all candidates of the cohort for each of them.
 type searcher struct {
@@ -27,6 +27,7 @@ type searcher struct {
 	snap  *schdcache.Snapshot
 	// none holds the amounts for which there are no targets on a flavor, nor for more of it.
 	none map[resources.FlavorResource]resources.Amount
+	// fair is what searches with fair sharing have in common; nil before the first one.
 	fair *fairState
 }
 
