@@ -266,10 +266,10 @@ func (f *fairSearch) first(queues []*schdcache.ClusterQueueSnapshot) (found bool
 			continue
 		}
 		mine, old := f.share(f.cq), f.share(cq)
-		if schdcache.CompareDRS(mine, old) > 0 { // a removal does not raise the share of cq
-			retry[cq] = append(retry[cq], f.left[cq]...)
-			f.left[cq] = nil
-			continue
+		// The queues that are left have no larger share than cq, and f.cq is not among them: its share was larger. A removal
+		// does not raise a share, so both strategies fail for all of them.
+		if schdcache.CompareDRS(mine, old) > 0 {
+			return false, retry
 		}
 		for len(f.left[cq]) > 0 {
 			c := f.pop(cq)
@@ -294,7 +294,10 @@ func (f *fairSearch) second(queues []*schdcache.ClusterQueueSnapshot) bool {
 	for cq := range f.each(queues) {
 		c := f.pop(cq)
 		f.left[cq] = nil
-		if schdcache.CompareDRS(f.share(f.cq), f.share(cq)) < 0 && f.take(cq, c) {
+		if schdcache.CompareDRS(f.share(f.cq), f.share(cq)) >= 0 {
+			return false // as for the queues that are left, whose shares are not larger
+		}
+		if f.take(cq, c) {
 			return true
 		}
 	}
