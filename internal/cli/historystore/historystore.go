@@ -53,14 +53,18 @@ func folder(cluster string) string {
 	}, strings.TrimPrefix(cluster, "https://")), "-.")
 }
 
-// Observe reads a cluster. withEvents also reads what conditions no longer tell, after a time without samples.
-func Observe(ctx context.Context, c *factory.Cluster, projectLabel string, withEvents bool) (history.Observation, *state.State, error) {
+// Observe reads a cluster. Without permission for all namespaces it reads the given one, or those that it finds if there is
+// none. withEvents also reads what conditions no longer tell, after a time without samples.
+func Observe(ctx context.Context, c *factory.Cluster, namespace, projectLabel string, withEvents bool) (history.Observation, *state.State, error) {
 	served, err := discovery.ServedJobs(ctx, c.Client)
 	if err != nil {
 		return history.Observation{}, nil, err
 	}
 	st, err := state.Load(ctx, c.Client, state.Want{Jobs: served, Workloads: true, PodSets: true, ClusterQueues: true, LocalQueues: true, Cohorts: true, Flavors: true, Nodes: true,
 		FallbackNamespaces: func(ctx context.Context) ([]string, error) {
+			if namespace != "" {
+				return []string{namespace}, nil
+			}
 			return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
 		}}, c.Now())
 	if err != nil {
