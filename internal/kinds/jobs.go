@@ -204,7 +204,7 @@ func path(s string) []string { return strings.Split(s, ".") }
 // Jobs returns every job kind, in the order people should see them.
 func Jobs() []Job {
 	return []Job{PyTorchJob, MPIJob, HyperPodPyTorchJob, BatchJob, RayJob, RayCluster, JobSet, TrainJob, TFJob, XGBoostJob, JAXJob, PaddleJob,
-		RayService, DeploymentKind, StatefulSetKind, LeaderWorkerSet, PodKind, AppWrapper}
+		RayService, DeploymentKind, StatefulSetKind, LeaderWorkerSet, PodKind, AppWrapper, Notebook}
 }
 
 // Installed reports an API group that an operator brings, so that a cluster may not serve

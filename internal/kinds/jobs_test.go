@@ -90,6 +90,7 @@ func samples() []struct {
 			{"podSets":[{"path":"template.spec.mpiReplicaSpecs.Worker.template","replicas":2}],
 			 "template":{"apiVersion":"kubeflow.org/v2beta1","kind":"MPIJob","spec":{"mpiReplicaSpecs":{"Worker":{"replicas":2,"template":{"metadata":{"name":"x"}}}}}}}]}}`),
 			[]string{"Master 1 m", "Worker 3 w", "r 6 r", "pod 1 p", "Worker-4 2 x"}},
+		{Notebook, json.RawMessage(`{"spec":{"template":{"metadata":{"name":"w"}}}}`), []string{"pod 1 w"}},
 		// There are no Go types for this one; the sample follows its documentation.
 		{HyperPodPyTorchJob, json.RawMessage(`{"spec":{"runPolicy":{"suspend":true},"replicaSpecs":[
 			{"name":"pods","replicas":3,"template":{"metadata":{"name":"w"}}},{"name":"one","template":{"metadata":{"name":"m"}}}]}}`), []string{"pods 3 w", "one 1 m"}},

@@ -41,6 +41,7 @@ var kindCases = []struct {
 	{kinds.StatefulSetKind, `{replicas: 2, serviceName: a, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: $C}}`, 2, "#readyReplicas=0", "#readyReplicas=2", "#readyReplicas=2"},
 	{kinds.LeaderWorkerSet, `{replicas: 2, leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: $D}, workerTemplate: {spec: $D}}}`, 4, "#readyReplicas=0", "#readyReplicas=2", "#readyReplicas=2"},
 	{kinds.AppWrapper, `{components: [{template: {apiVersion: v1, kind: Service, metadata: {name: s}}}, {template: {apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: in}, spec: {pytorchReplicaSpecs: {Worker: {replicas: 2, template: {spec: $C}}}}}}]}`, 2, "phase=Suspended", "phase=Running", "phase=Succeeded"},
+	{kinds.Notebook, `{template: {spec: $C}}`, 1, "#readyReplicas=0", "#readyReplicas=1", "#readyReplicas=1"},
 	{kinds.PodKind, `$B`, 1, "phase=Pending", "phase=Running", "phase=Succeeded"},
 }
 

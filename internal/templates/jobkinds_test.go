@@ -92,6 +92,7 @@ func TestFieldsOfEveryJobKind(t *testing.T) {
 		"Pod":                "activeDeadlineSeconds: two, " + strings.TrimPrefix(strings.TrimSuffix(pod, "}}"), "template: {spec: {"),
 		"TrainJob": "runtimeRef: {name: r}, trainer: {numNodes: two, resourcesPerNode: {limits: {cpu: PLACE}}}, runtimePatches: [{manager: cli.hyperpod/pods, " +
 			"trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {serviceAccountName: V_KSA}}}}}]}}}}]",
+		"Notebook":   strings.Replace(pod, "containers:", "activeDeadlineSeconds: two, containers:", 1),
 		"AppWrapper": "components: [{template: {apiVersion: batch/v1, kind: Job, metadata: {name: i}, spec: {parallelism: two, " + pod + "}}}]",
 		"RayJob":     "rayClusterSpec: {headGroupSpec: {" + pod + "}, workerGroupSpecs: [{groupName: w, replicas: two}]}",
 	}

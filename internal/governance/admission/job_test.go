@@ -53,6 +53,7 @@ var manifests = []struct{ kind, apiVersion, spec, want string }{
 	{"StatefulSet", "apps/v1", `{"template":` + template(2) + `}`, "main 1 2"},
 	{"LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1", `{"replicas":2,"leaderWorkerTemplate":{"size":3,"leaderTemplate":` + template(1) + `,"workerTemplate":` + template(2) + `}}`, "leader 2 2, worker 4 8"},
 	{"AppWrapper", "workload.codeflare.dev/v1beta2", `{"suspend":true,"components":[{"template":{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"}}},{"template":{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"p"},"spec":{"pytorchReplicaSpecs":{"Worker":` + replica(3, 8) + `,"Master":` + replica(1, 8) + `}}}}]}`, "train-0 1 8, train-1 3 24"},
+	{"Notebook", "kubeflow.org/v1", `{"template":` + template(2) + `}`, "main 1 2"},
 	{"Pod", "v1", `{"containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"2"}}}]}`, "main 1 2"},
 }
 

@@ -51,6 +51,8 @@ func Of(k kinds.Job) reflect.Type {
 		return reflect.TypeFor[rayv1.RayService]()
 	case kinds.LeaderWorkerSet.FullName():
 		return reflect.TypeFor[leaderWorkerSet]()
+	case kinds.Notebook.FullName():
+		return reflect.TypeFor[notebook]()
 	case kinds.AppWrapper.FullName():
 		return reflect.TypeFor[wrapper.AppWrapper]()
 	case kinds.Pod.FullName():
