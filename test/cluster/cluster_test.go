@@ -108,7 +108,7 @@ func podFailure(t *testing.T, bed *Bed) {
 
 func servedKinds(t *testing.T, bed *Bed) {
 	for _, kind := range []string{
-		"hyperpodpytorchjobs.sagemaker.amazonaws.com", "rayjobs.ray.io", "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "tfjobs.kubeflow.org",
+		"hyperpodpytorchjobs.sagemaker.amazonaws.com", "rayjobs.ray.io", "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "trainjobs.trainer.kubeflow.org", "appwrappers.workload.codeflare.dev", "tfjobs.kubeflow.org",
 		"workloads.v1beta1.kueue.x-k8s.io", "workloads.v1beta2.kueue.x-k8s.io",
 	} {
 		if _, err := bed.Kubectl(t.Context(), "get", kind, "-A"); err != nil {

@@ -1,5 +1,7 @@
 package cluster
 
+import "slices"
+
 // Component names one set of binaries that Build can make. Its value is the folder under modules/.
 type Component string
 
@@ -47,6 +49,14 @@ var integratedCRDs = []string{
 	"sigs.k8s.io/jobset:config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
 }
 
+// newerCRDs are kinds that only the newer Kueue manages, and that nothing in the bed reconciles.
+var newerCRDs = []string{
+	"github.com/kubeflow/trainer/v2:manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml",
+	"github.com/kubeflow/trainer/v2:manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml",
+	"github.com/kubeflow/trainer/v2:manifests/base/crds/trainer.kubeflow.org_clustertrainingruntimes.yaml",
+	"github.com/project-codeflare/appwrapper:config/crd/bases/workload.codeflare.dev_appwrappers.yaml",
+}
+
 // Without these the servers call themselves v0.0.0-master, and clients take them for ancient.
 const kubernetesVersionFlags = " -X k8s.io/component-base/version.gitVersion=v1.35.4" +
 	" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=35" +
@@ -73,7 +83,7 @@ var recipes = map[Component]recipe{
 			"kueuectl": "sigs.k8s.io/kueue/cmd/kueuectl",
 		},
 		kustomize: "config/default",
-		crds:      integratedCRDs,
+		crds:      slices.Concat(integratedCRDs, newerCRDs),
 	},
 	KueueOld: {
 		module:    "sigs.k8s.io/kueue",

@@ -25,6 +25,9 @@ import (
 // embeddedTemplates tries every embedded template.
 func embeddedTemplates(t *testing.T, bed *cluster.Bed) {
 	admin := newUser(t, bed.Kubeconfig)
+	if err := bed.Apply(t.Context(), []byte(trainingRuntime)); err != nil {
+		t.Fatal(err)
+	}
 	t.Run("kubectl accepts every template for every family", func(t *testing.T) { everyFamily(t, bed) })
 	t.Run("server dry run", func(t *testing.T) { dryRuns(admin.in(t)) })
 	t.Run("options", func(t *testing.T) { everyOption(t, bed) })
@@ -78,16 +81,20 @@ func accepts(t *testing.T, bed *cluster.Bed, objects []map[string]any) {
 	}
 }
 
-// names are the embedded templates of kinds that the control plane serves: it has no Kubeflow Trainer.
+// names are the embedded templates.
 func names() []string {
 	var out []string
 	for _, info := range catalogue.Names(catalogue.Dirs{}) {
-		if info.Name != "trainjob" {
-			out = append(out, info.Name)
-		}
+		out = append(out, info.Name)
 	}
 	return out
 }
+
+// trainingRuntime is what template trainjob names.
+const trainingRuntime = `{apiVersion: trainer.kubeflow.org/v1alpha1, kind: ClusterTrainingRuntime, metadata: {name: torch-distributed},
+	spec: {mlPolicy: {numNodes: 1, torch: {}}, template: {spec: {replicatedJobs: [{name: node, template: {
+		metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}},
+		spec: {template: {spec: {containers: [{name: node, image: none}]}}}}}]}}}}`
 
 func everyFamily(t *testing.T, bed *cluster.Bed) {
 	for _, name := range names() {
