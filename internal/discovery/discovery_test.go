@@ -350,7 +350,7 @@ func TestServedJobs(t *testing.T) {
 	for _, j := range got {
 		names = append(names, j.Kind)
 	}
-	if err != nil || fmt.Sprint(names) != "[PyTorchJob MPIJob Job TFJob XGBoostJob JAXJob PaddleJob Deployment StatefulSet Pod]" {
+	if err != nil || fmt.Sprint(names) != "[PyTorchJob MPIJob Job TFJob XGBoostJob JAXJob PaddleJob Deployment StatefulSet Pod Notebook]" {
 		t.Errorf("got %v, %v", names, err)
 	}
 }
