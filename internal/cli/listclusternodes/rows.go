@@ -70,7 +70,7 @@ func (r Row) lastFault(now time.Time) string {
 }
 
 func table(rows []Row, cluster string, now time.Time) output.Table {
-	t := output.Table{Columns: []output.Column{{Title: "GROUP", Keep: true}, {Title: "INSTANCE", Keep: true}, {Title: "TYPE"}, {Title: "STATUS"}, {Title: "HEALTH"}, {Title: "DEEP-CHECK", Yield: 1},
+	t := output.Table{Columns: []output.Column{{Title: "GROUP", Keep: true}, {Title: "INSTANCE", Keep: true}, {Title: "TYPE", Yield: 1}, {Title: "STATUS"}, {Title: "HEALTH"}, {Title: "DEEP-CHECK", Yield: 2},
 		{Title: "PODS", Right: true}, {Title: "FAULTS"}, {Title: "LAST-FAULT", Wide: true}, {Title: "NODE", Wide: true}, {Title: "IMAGE", Wide: true}, {Title: "ULTRASERVER", Wide: true}, {Title: "MESSAGE", Wide: true}},
 		Empty: "no nodes in cluster " + cluster}
 	for _, r := range rows {

@@ -51,9 +51,9 @@ type verb struct {
 
 // The commands.
 var (
-	reboot  = verb{clusters.Reboot, "reboot-cluster-nodes", "Reboot", "pods on them stop"}
-	replace = verb{clusters.Replace, "replace-cluster-nodes", "Replace", "pods on them stop, and data on their disks is lost"}
-	remove  = verb{clusters.Delete, "delete-cluster-nodes", "Delete", "pods on them stop, data on their disks is lost, and the instance groups shrink"}
+	reboot  = verb{clusters.Reboot, "reboot-cluster-nodes", "Reboot", "all pods stop"}
+	replace = verb{clusters.Replace, "replace-cluster-nodes", "Replace", "all pods stop, and data on local disks is lost"}
+	remove  = verb{clusters.Delete, "delete-cluster-nodes", "Delete", "all pods stop, data on local disks is lost, and the instance groups shrink"}
 	check   = verb{"", "check-cluster-nodes", "Check", "no new pods meanwhile, and nodes that fail are rebooted or replaced"}
 )
 
@@ -247,9 +247,9 @@ func (o *Options) name(ctx context.Context, client *aws.Client, c clusters.Clust
 	f.Notef("%s of cluster %s: %s", words.Count(len(nodes), "node", "nodes"), c.Name, o.verb.effect)
 	switch {
 	case len(use.Jobs) > 0:
-		f.Notef("jobs on them: %s", strings.Join(clustertext.Jobs(use.Jobs), ", "))
+		f.Notef("affected jobs: %s", strings.Join(clustertext.Jobs(use.Jobs), ", "))
 	case use.Known:
-		f.Notef("no jobs on them")
+		f.Notef("no jobs are affected")
 	}
 	return nil
 }

@@ -51,11 +51,11 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 			hit = append(hit, fmt.Sprintf("%s (%s, %s)", j.Job.Name, j.Slurm.ID, j.Slurm.User))
 		}
 	}
-	f.Notef("%s: HyperPod's agent gets the state fail and the reason %s; jobs on them stop", words.Count(len(chosen), "node", "nodes"), action)
+	f.Notef("%s: HyperPod's agent gets the state fail and the reason %s; their jobs stop", words.Count(len(chosen), "node", "nodes"), action)
 	if slices.Sort(hit); len(hit) > 0 {
-		f.Notef("jobs on them: %s", strings.Join(slices.Compact(hit), ", "))
+		f.Notef("affected jobs: %s", strings.Join(slices.Compact(hit), ", "))
 	} else {
-		f.Notef("no jobs on them")
+		f.Notef("no jobs are affected")
 	}
 	if o.DryRun {
 		return show(f, format, rows)
