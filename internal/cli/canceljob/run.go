@@ -9,9 +9,9 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
-	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/cancel"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
@@ -171,8 +171,8 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t *target) err
 	if o.DryRun == factory.DryRunClient {
 		return o.print("Would cancel job %s (%s in %s)", t, t.name, t.kind.Kind, t.namespace)
 	}
-	// The UID makes sure that a job of the same name made meanwhile survives.
-	err := c.Delete(ctx, t.kind.Resource, t.namespace, t.name, kube.DeleteOptions{Propagation: "Background", UID: t.uid, DryRun: o.DryRun == factory.DryRunServer})
+	j := cancel.Job{Kind: t.kind, Namespace: t.namespace, Name: t.name, UID: t.uid, With: t.with}
+	err := cancel.Delete(ctx, c.Client, j, o.DryRun == factory.DryRunServer)
 	if kube.IsNotFound(err) && o.IgnoreNotFound {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t *target) err
 	if o.DryRun == factory.DryRunServer {
 		return o.print("Cancelled job %s%s", t, t.name, factory.DryRunSuffix(o.DryRun))
 	}
-	t.removed, t.left = removeTogether(ctx, c, *t)
+	t.removed, t.left = cancel.DeleteTogether(ctx, c.Client, j)
 	if err := o.print("Cancelled job %s", t, t.name); err != nil {
 		return err
 	}
@@ -198,29 +198,4 @@ func (o *Options) cancel(ctx context.Context, c *factory.Cluster, t *target) err
 // print prints the sentence, or with -o name the object; the document comes at the end.
 func (o *Options) print(sentence string, t *target, args ...any) error {
 	return o.Factory.PrintDone(fmt.Sprintf(sentence, args...), t.kind.ObjectName(t.name))
-}
-
-// removeTogether deletes the objects that were submitted with a job. The cluster itself
-// deletes those that the job owns; this is for the others.
-func removeTogether(ctx context.Context, c *factory.Cluster, t target) (removed, left []string) {
-	for _, ref := range t.with {
-		what := strings.ToLower(ref.Kind) + "/" + ref.Name
-		r, err := discovery.ResourceOf(ctx, c.Client, map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind})
-		object := map[string]any{}
-		if err == nil {
-			err = c.Get(ctx, r, t.namespace, ref.Name, &object)
-		}
-		if err == nil && submit.SubmittedWith(object, t.kind.Kind, t.name) {
-			err = c.Delete(ctx, r, t.namespace, ref.Name, kube.DeleteOptions{Propagation: "Background", UID: kinds.Text(object, "metadata", "uid")})
-		} else if err == nil {
-			continue // it belongs to another job by now
-		}
-		switch {
-		case err == nil, kube.IsNotFound(err):
-			removed = append(removed, what)
-		default:
-			left = append(left, fmt.Sprintf("%s: %v", what, err))
-		}
-	}
-	return removed, left
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/slurmjob"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/present/slurmtext"
@@ -161,7 +160,7 @@ func (o *Options) awaitSlurm(ctx context.Context, c *client.Client, t target, en
 			return e
 		}
 		if err := pauses.Wait(ctx); err != nil {
-			return waitjob.Continues(ctx, err, t.namespace, t.name, "")
+			return factory.Interrupted("job " + t.name + " is being cancelled")
 		}
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/logview"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/podflags"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/logs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 )
 
@@ -38,6 +39,7 @@ type Options struct {
 	PrefixSet      bool
 	ExitCode       bool
 	CloudWatchLink bool
+	OnInterrupt    interrupt.Policy
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -80,6 +82,7 @@ get-log prints the bytes that the program wrote.`,
 	fs.BoolVar(&o.Prefix, "prefix", false, "print the pod's name before each line (default: with several pods on a terminal)")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "with --follow: exit with 3 if the job failed, 5 if it was deleted")
 	fs.BoolVar(&o.CloudWatchLink, "cloudwatch-link", false, "print the links to the logs in CloudWatch on stderr")
+	o.OnInterrupt.Add(cmd, "with --follow")
 	return cmd
 }
 
@@ -91,6 +94,8 @@ func (o *Options) Validate() error {
 	switch {
 	case o.Previous && o.Follow:
 		return errs.Usagef("--previous cannot be used with --follow: a previous run has ended").WithAdvice("remove one of them")
+	case o.OnInterrupt == interrupt.Cancel && !o.Follow:
+		return factory.Requires(interrupt.Flag, "--follow").Suggest(errs.Option("--follow", "--"+interrupt.Flag, string(interrupt.Cancel)))
 	case o.ExitCode && !o.Follow:
 		return errs.Usagef("--exit-code requires --follow").Suggest(errs.Option("--follow", "--exit-code"))
 	}
@@ -173,7 +178,8 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	err = o.withPages(ctx, cluster, err)
 	view.Close()
 	if o.Follow && ctx.Err() != nil && err != nil {
-		return waitjob.Continues(ctx, err, q.Job.Namespace, o.Name, "")
+		return o.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{{Kind: q.Job.Kind, Namespace: q.Job.Namespace, Name: q.Job.Name, UID: q.Job.UID}},
+			Cancel: interrupt.OnKubernetes(f, cluster.Client)})
 	}
 	if o.CloudWatchLink {
 		o.link(ctx, cluster, q.Job.Namespace, result.Sources)

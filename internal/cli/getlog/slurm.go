@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/logview"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/slurmjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm/client"
 )
@@ -39,7 +41,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	view.Close()
 	switch {
 	case err != nil && ctx.Err() != nil && o.Follow:
-		return waitjob.Continues(ctx, err, "", last.Slurm.ID, "")
+		return o.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{waitjob.SlurmTarget(last)}, Cancel: interrupt.OnSlurm(c)})
 	case errors.Is(err, slurmjob.ErrForgotten):
 		return forgotten(last, err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):

@@ -2,34 +2,19 @@ package startjob
 
 import (
 	"context"
-	"errors"
-	"time"
 
-	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
-	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
-	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs/submit"
-	"github.com/hyperpod-cli/hyperpod/internal/kinds"
-	"github.com/hyperpod-cli/hyperpod/internal/kube"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs"
+	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 )
 
-// cancelWithin is how long a job's deletion may take after Ctrl-C.
-const cancelWithin = 30 * time.Second
+// interrupted does what --on-interrupt says if err is the end by Ctrl-C of a wait for a job. last is its state
+// when it was last seen.
+func (r *run) interrupted(ctx context.Context, err error, t wait.Target, last jobs.State) error {
+	return r.options.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{t}, State: last, Cancel: interrupt.OnKubernetes(r.factory, r.cluster.Client)})
+}
 
-// interrupted does what --on-interrupt says if err is the end of a wait by Ctrl-C.
-func (r *run) interrupted(ctx context.Context, object submit.Object, created map[string]any, err error) error {
-	if err == nil || !errors.Is(ctx.Err(), context.Canceled) {
-		return err
-	}
-	if r.options.OnInterrupt != cancelJob {
-		return waitjob.Continues(ctx, err, kinds.Text(created, "metadata", "namespace"), object.Name(), r.last)
-	}
-	deleting, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
-	defer stop()
-	deleted := r.cluster.Delete(deleting, object.Resource, kinds.Text(created, "metadata", "namespace"), object.Name(),
-		kube.DeleteOptions{Propagation: "Background", UID: kinds.Text(created, "metadata", "uid")})
-	if deleted != nil && !kube.IsNotFound(deleted) {
-		return errs.Also(errs.Wrap(deleted, "cannot cancel job "+object.Name()), waitjob.Continues(ctx, err, kinds.Text(created, "metadata", "namespace"), object.Name(), r.last))
-	}
-	return factory.Interrupted("cancelled job " + object.Name())
+// interruptedSweep does what --on-interrupt says to the jobs of a sweep that have not ended.
+func (r *run) interruptedSweep(ctx context.Context, err error, s *series, unfinished []wait.Target) error {
+	return r.options.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: unfinished, Sweep: s.name, Cancel: interrupt.OnKubernetes(r.factory, r.cluster.Client)})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/admissioncheck"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/notifyflags"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
@@ -29,14 +30,8 @@ type Submission struct {
 	IdempotencyKey string
 	Yes            bool
 	Notify         notifyflags.Flags
-	OnInterrupt    string // --on-interrupt
+	OnInterrupt    interrupt.Policy
 }
-
-// What happens to the job when Ctrl-C ends --wait or --follow.
-const (
-	keepJob   = "keep"
-	cancelJob = "cancel"
-)
 
 // Title implements factory.OptionGroup.
 func (*Submission) Title() string { return "Submission" }
@@ -59,9 +54,7 @@ func (s *Submission) AddFlags(cmd *cobra.Command) {
 	factory.OptionalDuration(fs, &s.Timeout, "timeout", "maximum time to wait (exit code 124); 0 checks once (default: no limit)")
 	fs.StringVar(&s.IdempotencyKey, "idempotency-key", "", "find the job of an earlier start with the same name and key instead of creating another")
 	s.Notify.Add(cmd)
-	s.OnInterrupt = keepJob
-	factory.AddChoice(cmd, &s.OnInterrupt, factory.Choice{Name: "on-interrupt", Words: []string{cancelJob, keepJob},
-		Usage: "what Ctrl-C or SIGTERM does to the job during --wait or --follow: cancel|keep"})
+	s.OnInterrupt.Add(cmd, "during --wait or --follow")
 	fs.BoolVarP(&s.Yes, "yes", "y", false, "do not prompt before the job preempts others, or if it can never run")
 }
 
@@ -83,8 +76,8 @@ func (s *Submission) Validate() error {
 		return factory.Requires("all-holders", "--dry-run").Suggest(errs.Option("--dry-run", "--all-holders"))
 	case s.Assume > 0 && s.DryRun != admission:
 		return factory.Requires("assume-duration", "--dry-run").Suggest(errs.Option("--dry-run", "--assume-duration", s.Assume.String()))
-	case s.OnInterrupt == cancelJob && s.Wait == "" && !s.Follow:
-		return factory.Requires("on-interrupt", "--wait or --follow").Suggest(errs.Option("--wait", "--on-interrupt", cancelJob))
+	case s.OnInterrupt == interrupt.Cancel && s.Wait == "" && !s.Follow:
+		return factory.Requires(interrupt.Flag, "--wait or --follow").Suggest(errs.Option("--wait", "--"+interrupt.Flag, string(interrupt.Cancel)))
 	case s.Timeout != nil && s.Wait == "" && !s.Follow && !s.Replace:
 		return factory.Requires("timeout", "--wait, --follow or --replace").Suggest(errs.Option("--wait", "--timeout", s.Timeout.String()))
 	case (s.Wait != "" || s.Follow) && s.DryRun != factory.DryRunNone:

@@ -106,8 +106,6 @@ func (o *Options) validateSweep() error {
 	switch {
 	case o.MaxParallel > 0 && o.DryRun != factory.DryRunNone && o.DryRun != admission:
 		return factory.Excludes("max-parallel", "dry-run="+o.DryRun)
-	case o.OnInterrupt == cancelJob:
-		return factory.Excludes("sweep", "on-interrupt").Suggest(errs.Run("cancel-job", "--sweep", "NAME"))
 	case o.Notify.Given():
 		return factory.Excludes("sweep", "notify").Suggest(errs.Run("wait-job", "--sweep", "NAME", "--notify"))
 	}

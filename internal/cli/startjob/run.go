@@ -15,7 +15,6 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/check"
 	"github.com/hyperpod-cli/hyperpod/internal/governance/remedy"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/instances"
@@ -42,8 +41,6 @@ type run struct {
 	// env are the variables of --env-file, and code the files of --upload, nil without it.
 	env  map[string]string
 	code *upload.Files
-	// last is the state of the job when a wait for it ended.
-	last jobs.State
 	// findings are what an admission check reports where a start fails.
 	findings []check.Step
 }

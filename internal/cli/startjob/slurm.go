@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/logview"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/slurmjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
@@ -306,16 +307,7 @@ func (s *slurmRun) submit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.await(ctx, j, end)
-	if o.OnInterrupt == cancelJob && errors.Is(ctx.Err(), context.Canceled) {
-		cancelling, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
-		defer stop()
-		if failed := s.client.Cancel(cancelling, id); failed != nil {
-			return errs.Also(slurmtext.Error("cannot cancel job "+id, failed), err)
-		}
-		return factory.Interrupted("cancelled job " + s.script.Name)
-	}
-	return err
+	return s.await(ctx, j, end)
 }
 
 // await waits for the job, and then follows its log.
@@ -325,7 +317,7 @@ func (s *slurmRun) await(ctx context.Context, j slurmjob.Job, end factory.Deadli
 	if goal == "" {
 		goal = wait.Running
 	}
-	last, err := waitjob.UntilSlurm(ctx, f, s.client, j, goal, end)
+	last, err := waitjob.UntilSlurm(ctx, f, s.client, j, goal, end, o.OnInterrupt)
 	o.Notify.Ended(ctx, f, wait.Request{Kind: slurm.Kind, Name: j.Job.Name, UID: j.Slurm.ID, Goal: goal}, wait.Progress{Job: last.Job, Status: last.Status}, err)
 	if err != nil && !(o.Follow && last.Status.State == jobs.Failed) {
 		return err
@@ -338,7 +330,7 @@ func (s *slurmRun) await(ctx context.Context, j slurmjob.Job, end factory.Deadli
 	last, err = slurmjob.Log{Client: s.client, Now: f.Now, Query: logs.Query{Follow: true}, Sink: view}.Read(ctx, last)
 	view.Close()
 	if err != nil {
-		return err
+		return o.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{waitjob.SlurmTarget(j)}, Cancel: interrupt.OnSlurm(s.client)})
 	}
 	return waitjob.SlurmFailure(last)
 }

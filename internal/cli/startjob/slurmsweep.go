@@ -280,5 +280,5 @@ func (w *slurmSweep) await(ctx context.Context) error {
 		}
 		list = append(list, j)
 	}
-	return waitjob.SlurmSweep(ctx, w.factory, w.client, w.name, list, wait.Goal(w.options.Wait), end)
+	return waitjob.SlurmSweep(ctx, w.factory, w.client, w.name, list, wait.Goal(w.options.Wait), end, w.options.OnInterrupt)
 }

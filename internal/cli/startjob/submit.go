@@ -66,7 +66,7 @@ func (r *run) submit(ctx context.Context, j job) error {
 	if o.Wait == "" && !o.Follow {
 		return nil
 	}
-	return r.interrupted(ctx, req.Objects[j.Job], done.Objects[j.Job], r.await(ctx, req.Objects[j.Job], done.Objects[j.Job], end))
+	return r.await(ctx, req.Objects[j.Job], done.Objects[j.Job], end)
 }
 
 // submitted submits, and words the error.

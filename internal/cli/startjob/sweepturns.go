@@ -1,11 +1,15 @@
 package startjob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/waitjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/follow"
@@ -28,7 +32,7 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, said
 	}
 	progress := output.NewProgress(r.factory.IO)
 	defer progress.Done("")
-	active := map[string]bool{} // by UID
+	active := map[string]wait.Target{} // by UID
 	created := 0
 	var made []map[string]any
 	synced := false
@@ -41,7 +45,8 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, said
 			if err != nil {
 				return r.notAll(s, missing, created, err)
 			}
-			active[kinds.Text(objects[j.Job], "metadata", "uid")] = true
+			uid := kinds.Text(objects[j.Job], "metadata", "uid")
+			active[uid] = wait.Target{Kind: kind, Namespace: j.namespace, Name: j.name(), UID: uid}
 			made = append(made, objects...)
 			if created++; created == min(r.options.MaxParallel, len(missing)) {
 				progress.Above(func() { r.reportSweep(said) })
@@ -62,7 +67,7 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, said
 		case ch.Type == kube.Deleted || ch.Status.State.Finished():
 			delete(active, ch.Job.UID)
 		default:
-			active[ch.Job.UID] = true
+			active[ch.Job.UID] = wait.Target{Kind: kind, Namespace: ch.Job.Namespace, Name: ch.Job.Name, UID: ch.Job.UID}
 		}
 		if !synced {
 			return nil
@@ -71,6 +76,9 @@ func (r *run) startInTurn(ctx context.Context, s *series, missing []*swept, said
 	})
 	if err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) && created < len(missing) {
+			if r.options.OnInterrupt == interrupt.Cancel {
+				return r.interruptedSweep(ctx, err, s, slices.Collect(maps.Values(active)))
+			}
 			return r.notAll(s, missing, created, factory.Interrupted("the jobs that were created continue"))
 		}
 		return err
@@ -92,7 +100,7 @@ func (r *run) awaitSweep(ctx context.Context, s *series, all []*swept) error {
 	last, err := waitjob.OfSweep(ctx, r.factory, r.cluster, all[0].namespace, s.name, goal, end)
 	switch {
 	case ctx.Err() != nil:
-		return factory.Interrupted("the jobs of the sweep continue").Suggest(errs.Run("cancel-job", "--sweep", s.name).WithNote("cancels them"), errs.Run("wait-job", "--sweep", s.name).WithNote("waits again"))
+		return r.interruptedSweep(ctx, cmp.Or(err, ctx.Err()), s, interrupt.Unfinished(last))
 	case err != nil:
 		return err
 	}

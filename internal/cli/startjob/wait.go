@@ -53,15 +53,15 @@ func (r *run) await(ctx context.Context, object submit.Object, created map[strin
 	if req.Goal == "" {
 		req.Goal = wait.Running
 	}
+	target := wait.Target{Kind: kind, Namespace: req.Namespace, Name: req.Name, UID: req.UID}
 	last, err := waitjob.Until(ctx, r.factory, r.cluster, req)
-	r.last = last.Status.State
 	r.options.Notify.Ended(ctx, r.factory, req, last, err)
 	if err != nil && !(r.options.Follow && last.Status.State == jobs.Failed) {
-		return err
+		return r.interrupted(ctx, err, target, last.Status.State)
 	}
 	output.NewProgress(r.factory.IO).Done(fmt.Sprintf("%s is %s", req.Name, last.Status.State))
 	if !r.options.Follow {
 		return waitjob.Failure(last)
 	}
-	return r.follow(ctx, r.factory, r.cluster, kind, req.Namespace, req.Name)
+	return r.interrupted(ctx, r.follow(ctx, r.factory, r.cluster, kind, req.Namespace, req.Name), target, last.Status.State)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/discovery"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -45,7 +46,7 @@ func (o *Options) waitForSeveral(ctx context.Context, f *factory.Factory, c *fac
 	o.Notify.AllEnded(ctx, f, last, o.Goal, err)
 	switch code := errs.ExitOf(err); {
 	case ctx.Err() != nil:
-		return factory.Interrupted(words.Count(len(targets), "job continues", "jobs continue"))
+		return o.OnInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(last), Sweep: o.Sweep, Cancel: interrupt.OnKubernetes(f, c.Client)})
 	case err != nil && code != errs.No && code != errs.NotFound && code != errs.Timeout:
 		return err
 	case err != nil && f.Global.Output == "":

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/slurmjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs"
@@ -34,7 +35,7 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	last, err := UntilSlurm(ctx, f, c, j, o.Goal, end)
+	last, err := UntilSlurm(ctx, f, c, j, o.Goal, end, o.OnInterrupt)
 	p := wait.Progress{Job: last.Job, Status: last.Status}
 	o.Notify.Ended(ctx, f, wait.Request{Kind: slurm.Kind, Name: last.Job.Name, UID: last.Slurm.ID, Goal: o.Goal}, p, err)
 	switch code := errs.ExitOf(err); {
@@ -47,6 +48,11 @@ func runSlurm(ctx context.Context, o *Options, c *client.Client) error {
 		return err
 	}
 	return SlurmFailure(last)
+}
+
+// SlurmTarget returns a job as the target of a wait. Its UID is its Slurm id.
+func SlurmTarget(j slurmjob.Job) wait.Target {
+	return wait.Target{Kind: slurm.Kind, Name: j.Job.Name, UID: j.Slurm.ID}
 }
 
 // SlurmFailure returns the error of a job that failed (exit code 3), nil for any other.
@@ -62,8 +68,8 @@ func SlurmFailure(j slurmjob.Job) error {
 var errOver = errors.New("the wait ran out of time")
 
 // UntilSlurm waits for a job of Slurm with a progress line on stderr, and returns the last
-// that was seen of it.
-func UntilSlurm(ctx context.Context, f *factory.Factory, c *client.Client, j slurmjob.Job, goal wait.Goal, end factory.Deadline) (slurmjob.Job, error) {
+// that was seen of it. An interrupt does to the job what the policy says.
+func UntilSlurm(ctx context.Context, f *factory.Factory, c *client.Client, j slurmjob.Job, goal wait.Goal, end factory.Deadline, onInterrupt interrupt.Policy) (slurmjob.Job, error) {
 	waiting := ctx
 	if left := end.Left(); left > 0 {
 		var stop context.CancelFunc
@@ -94,8 +100,7 @@ func UntilSlurm(ctx context.Context, f *factory.Factory, c *client.Client, j slu
 	case over, err != nil && errors.Is(context.Cause(waiting), errOver):
 		return last, lateSlurm(last, goal, end.Limit())
 	case err != nil && ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
-		return last, factory.Interrupted("job "+last.Job.Name+" continues").
-			Suggest(errs.Run("cancel-job", last.Slurm.ID).WithNote("cancels it"), errs.Run("wait-job", last.Slurm.ID).WithNote("waits again"))
+		return last, onInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{SlurmTarget(last)}, Cancel: interrupt.OnSlurm(c)})
 	}
 	return last, err
 }

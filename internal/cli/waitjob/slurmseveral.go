@@ -1,10 +1,12 @@
 package waitjob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/slurmjob"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
@@ -12,10 +14,8 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
-	"github.com/hyperpod-cli/hyperpod/internal/slurm"
 	"github.com/hyperpod-cli/hyperpod/internal/slurm/client"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
 
 // runSlurmSeveral waits for all jobs of Slurm that the options name or choose.
@@ -49,7 +49,7 @@ func runSlurmSeveral(ctx context.Context, o *Options, c *client.Client) error {
 	o.Notify.AllEnded(ctx, f, all, o.Goal, err)
 	switch code := errs.ExitOf(err); {
 	case ctx.Err() != nil:
-		return factory.Interrupted(words.Count(len(all), "job continues", "jobs continue"))
+		return o.OnInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(all), Sweep: o.Sweep, Cancel: interrupt.OnSlurm(c)})
 	case err != nil && (f.Global.Output == "" || code != errs.No && code != errs.Timeout):
 		return err
 	}
@@ -60,7 +60,7 @@ func runSlurmSeveral(ctx context.Context, o *Options, c *client.Client) error {
 func (o *Options) untilSlurm(ctx context.Context, c *client.Client, found []slurmjob.Job, end factory.Deadline) ([]wait.Ended, error) {
 	all := make([]wait.Ended, len(found))
 	for i, j := range found {
-		all[i].Target = wait.Target{Kind: slurm.Kind, Name: j.Job.Name, UID: j.Slurm.ID}
+		all[i].Target = SlurmTarget(j)
 		o.saw(&all[i], j)
 	}
 	err := o.pollSlurm(ctx, c, all, end)
@@ -71,12 +71,11 @@ func (o *Options) untilSlurm(ctx context.Context, c *client.Client, found []slur
 }
 
 // SlurmSweep waits for the jobs of a sweep on Slurm.
-func SlurmSweep(ctx context.Context, f *factory.Factory, c *client.Client, name string, list []slurmjob.Job, goal wait.Goal, end factory.Deadline) error {
+func SlurmSweep(ctx context.Context, f *factory.Factory, c *client.Client, name string, list []slurmjob.Job, goal wait.Goal, end factory.Deadline, onInterrupt interrupt.Policy) error {
 	o := &Options{Factory: f, Goal: goal}
 	all, err := o.untilSlurm(ctx, c, list, end)
 	if ctx.Err() != nil {
-		return factory.Interrupted("the jobs of the sweep continue").
-			Suggest(errs.Run("cancel-job", "--sweep", name).WithNote("cancels them"), errs.Run("wait-job", "--sweep", name).WithNote("waits again"))
+		return onInterrupt.End(ctx, cmp.Or(err, ctx.Err()), interrupt.Jobs{Targets: interrupt.Unfinished(all), Sweep: name, Cancel: interrupt.OnSlurm(c)})
 	}
 	if code := errs.ExitOf(err); err == nil || code == errs.No || code == errs.Timeout {
 		output.NewProgress(f.IO).Done("sweep " + name + ": " + jobtext.StatesOfAll(all, goal))

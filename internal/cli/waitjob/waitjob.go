@@ -14,16 +14,15 @@ import (
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/interrupt"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/listjobs"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/notifyflags"
 	"github.com/hyperpod-cli/hyperpod/internal/crash"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
-	"github.com/hyperpod-cli/hyperpod/internal/jobs"
 	"github.com/hyperpod-cli/hyperpod/internal/jobs/wait"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/jobtext"
 	"github.com/hyperpod-cli/hyperpod/internal/state"
-	"github.com/hyperpod-cli/hyperpod/internal/suggest"
 )
 
 // Options are what was typed on the command line.
@@ -39,6 +38,7 @@ type Options struct {
 	Goal            wait.Goal      // --for
 	Timeout         *time.Duration // nil: no limit; 0: check once
 	Notify          notifyflags.Flags
+	OnInterrupt     interrupt.Policy
 }
 
 // NewCmd returns the command. Tests pass runF to check the options alone.
@@ -57,7 +57,8 @@ the wait continues because quotas and queues change.
 
 --timeout limits the wait; --timeout 0 checks once. --notify, --notify-exec and
 --notify-url send a notification when the wait ends, with any result. If a
-notification fails, the command prints a warning.
+notification fails, the command prints a warning. --on-interrupt cancel makes
+Ctrl-C cancel the jobs that have not ended; without it, they continue.
 
 With several names, --sweep or --selector, the command waits for all these jobs;
 with --mine, for those that you created and that have not ended. Jobs that are
@@ -93,6 +94,7 @@ the exit code is then 3.`,
 	factory.AddChoice(cmd, (*string)(&o.Goal), factory.Choice{Name: "for", Usage: "what to wait for: " + strings.Join(wait.Goals(), "|"), Words: wait.Goals(), Read: wait.GoalNamed})
 	factory.OptionalDuration(cmd.Flags(), &o.Timeout, "timeout", "maximum time to wait, for example 2h (exit code 124); 0 checks once (default: no limit)")
 	o.Notify.Add(cmd)
+	o.OnInterrupt.Add(cmd, "during the wait")
 	return cmd
 }
 
@@ -154,7 +156,8 @@ func runKubernetes(ctx context.Context, o *Options) error {
 	last, err := Until(ctx, f, cluster, r)
 	o.Notify.Ended(ctx, f, r, last, err)
 	if err != nil && ctx.Err() != nil {
-		return Continues(ctx, err, job.Namespace, o.Name, last.Status.State)
+		return o.OnInterrupt.End(ctx, err, interrupt.Jobs{Targets: []wait.Target{{Kind: job.Kind, Namespace: job.Namespace, Name: o.Name, UID: job.UID()}},
+			State: last.Status.State, Cancel: interrupt.OnKubernetes(f, cluster.Client)})
 	}
 	switch code := errs.ExitOf(err); {
 	case err != nil && last.Job.UID != "" && f.Global.Output != "" && (code == errs.Timeout || code == errs.No):
@@ -169,19 +172,6 @@ func runKubernetes(ctx context.Context, o *Options) error {
 		return err
 	}
 	return Failure(last)
-}
-
-// Continues returns the error of a command that was interrupted while it watched a job, which
-// continues; any other error as it is. last is the state that was seen last, or "".
-func Continues(ctx context.Context, err error, namespace, name string, last jobs.State) error {
-	if !errors.Is(ctx.Err(), context.Canceled) {
-		return err
-	}
-	why := "job " + name + " continues"
-	if last == jobs.Pending || last == jobs.Preempted {
-		why = "job " + name + " stays in its queue"
-	}
-	return factory.Interrupted(why).Suggest(suggest.CancelJobs(namespace, name).WithNote("cancels it"), errs.Run("wait-job", name, "-n", namespace).WithNote("waits again"))
 }
 
 // report prints the result: a sentence, or the job's row in the format of -o.
