@@ -203,6 +203,8 @@ func TestNotices(t *testing.T) {
 			"    Worker: {replicas: 2, template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge}, containers: [{name: w, image: i}]}}}\n", 1)
 	three := "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\nspec: {nprocPerNode: \"2\", pytorchReplicaSpecs: {Worker: {replicas: 2, template: {spec: {containers: [{name: pytorch, image: i, " +
 		"command: [torchrun, --nnodes=3, --nproc_per_node, \"2\", t.py]}]}}}}}\n"
+	head := "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec: {headGroupSpec: {rayStartParams: {}, template: {spec: {containers: [{name: h, image: i, resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}}}\n"
+	limited := "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: s}\nspec: {replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i, resources: {limits: {google.com/tpu: 4}}}]}}}}}]}\n"
 	for _, c := range []struct {
 		name     string
 		template *parse.Template
@@ -212,6 +214,8 @@ func TestNotices(t *testing.T) {
 		{"plain", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType = "p5.48xlarge" }), ""},
 		{"no image", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Image = "p5.48xlarge", "<account>/i:1" }), `pytorch of Worker: image "<account>/i:1" is not a valid reference`},
 		{"no accelerator", mustFind(t, "pytorch"), pytorch, "the job requests no accelerators"},
+		{"a head with a GPU", mustParse(t, head), values.Values{}, ""},
+		{"limits alone", mustParse(t, limited), values.Values{}, ""},
 		{"part of the fabric", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Accelerators = "g5.48xlarge", values.Int(4) }), "uses TCP"},
 		{"tight memory", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.Memory = "p5.48xlarge", "2000Gi" }), "may not fit"},
 		{"shared GPUs", mustFind(t, "pytorch"), with(func(v *values.Values) { v.InstanceType, v.TasksPerNode = "p5.48xlarge", values.Int(16) }), "16 processes share 8 GPUs"},

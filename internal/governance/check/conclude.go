@@ -45,6 +45,8 @@ const (
 	ClusterQueueInactive = "ClusterQueueInactive"
 	ResourceNotCovered   = "ResourceNotCovered"
 	FlavorDoesNotMatch   = "FlavorDoesNotMatch"
+	TopologyUnsupported  = "TopologyUnsupported"
+	TopologyLevelMissing = "TopologyLevelMissing"
 	ExceedsNominal       = "ExceedsNominalQuota"
 	ExceedsBorrowing     = "ExceedsBorrowingLimit"
 	ExceedsCohort        = "ExceedsCohort"
@@ -154,9 +156,9 @@ func (v *Verdict) UnreadKind() (kinds.Resource, bool) {
 		r = kinds.LocalQueue
 	case ClusterQueueMissing:
 		r = kinds.ClusterQueue
-	case FlavorMissing, FlavorDoesNotMatch:
+	case FlavorMissing, FlavorDoesNotMatch, TopologyUnsupported:
 		r = kinds.ResourceFlavor
-	case TopologyMissing:
+	case TopologyMissing, TopologyLevelMissing:
 		r = kinds.Topology
 	case AdmissionCheckAbsent:
 		r = kinds.AdmissionCheck

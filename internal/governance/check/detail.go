@@ -36,6 +36,9 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 				return ResourceNotCovered
 			}
 		}
+		if why := c.withoutTopology(wl, cq); why != "" {
+			return why
+		}
 		return FlavorDoesNotMatch
 	case kueue.WorkloadQuotaReservedReasonExceedsMaxQuota:
 		return c.exceeds(v)
@@ -43,6 +46,43 @@ func (c *Checker) detail(wl *kueue.Workload, v *Verdict, d *admission.Decision) 
 		return waiting(v, d)
 	}
 	return ""
+}
+
+// withoutTopology returns why the flavors of a queue fit no pod set that requests a
+// topology: none has a topology, or none of their topologies has the requested level; empty
+// where one fits every pod set. Kueue's rule is checkPodSetAndFlavorMatchForTAS.
+func (c *Checker) withoutTopology(wl *kueue.Workload, cq *kueue.ClusterQueue) string {
+	if cq == nil {
+		return ""
+	}
+	for _, ps := range wl.Spec.PodSets {
+		t := ps.TopologyRequest
+		if t == nil || t.Required == nil && t.Preferred == nil && t.Unconstrained == nil && t.PodSetSliceRequiredTopology == nil {
+			continue
+		}
+		why := TopologyUnsupported
+		for _, g := range cq.Spec.ResourceGroups {
+			for _, f := range g.Flavors {
+				flavor := c.In.Flavor(string(f.Name))
+				if flavor == nil || flavor.Spec.TopologyName == nil {
+					continue
+				}
+				if why = TopologyLevelMissing; c.hasLevels(string(*flavor.Spec.TopologyName), t.Required, t.Preferred, t.PodSetSliceRequiredTopology) {
+					return ""
+				}
+			}
+		}
+		return why
+	}
+	return ""
+}
+
+// hasLevels reports whether a topology has each level that is set.
+func (c *Checker) hasLevels(topology string, levels ...*string) bool {
+	i := slices.IndexFunc(c.In.Topologies, func(o *kueue.Topology) bool { return o.Name == topology })
+	return i >= 0 && !slices.ContainsFunc(levels, func(level *string) bool {
+		return level != nil && !slices.ContainsFunc(c.In.Topologies[i].Spec.Levels, func(l kueue.TopologyLevel) bool { return l.NodeLabel == *level })
+	})
 }
 
 func requestedNames(d *admission.Decision) []string {

@@ -33,6 +33,7 @@ func TestQueueCases(t *testing.T) {
 		local       string // the LocalQueue's spec
 		gpus        int
 		selects     string // an instance type
+		topology    string // the level of a required topology
 		more        []any
 		detail      string
 		first       string
@@ -64,6 +65,12 @@ func TestQueueCases(t *testing.T) {
 			first: "can never run: NoMatchingFlavor: t has no quota for nvidia.com/gpu", obstacle: "can never run: "},
 		{name: "no-such-flavor", queue: queue("", a100), selects: "h200", detail: check.FlavorDoesNotMatch,
 			first: "NoMatchingFlavor: t has only a100, which the job's pods do not select or tolerate", obstacle: "can never run: "},
+		{name: "no-topology", queue: queue("", a100), topology: "rack", detail: check.TopologyUnsupported,
+			first: "NoMatchingFlavor: t has only a100, which does not support TopologyAwareScheduling", obstacle: "can never run: "},
+		{name: "no-topology-level", queue: queue("", strings.ReplaceAll(a100, "a100", "h200")), topology: "rack", detail: check.TopologyLevelMissing,
+			more: []any{json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ResourceFlavor","metadata":{"name":"h200"},"spec":{"nodeLabels":{"node.kubernetes.io/instance-type":"h200"},"topologyName":"hosts"}}`),
+				json.RawMessage(`{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Topology","metadata":{"name":"hosts"},"spec":{"levels":[{"nodeLabel":"kubernetes.io/hostname"}]}}`)},
+			first: "NoMatchingFlavor: t has only h200, which has no topology level rack", obstacle: "can never run: "},
 		{name: "more-than-nominal", queue: queue("", a100), gpus: 12, detail: check.ExceedsNominal,
 			first: "ExceedsMaxQuota: 12 nvidia.com/gpu is more than the most t can ever hold (8)", obstacle: "can never run: "},
 		{name: "more-than-the-cohort", queue: queue(`"cohortName":"c",`, a100), gpus: 12, detail: check.ExceedsCohort,
@@ -85,6 +92,9 @@ func TestQueueCases(t *testing.T) {
 				selector := `"nodeSelector":{"node.kubernetes.io/instance-type":"` + c.selects + `"},`
 				job = strings.Replace(job, `"containers":`, selector+`"containers":`, 1)
 				work = strings.Replace(work, `"containers":`, selector+`"containers":`, 1)
+			}
+			if c.topology != "" {
+				work = strings.Replace(work, `"template":`, `"topologyRequest":{"required":"`+c.topology+`"},"template":`, 1)
 			}
 			s := fixture.New(fixture.Flavor("a100"), fixture.Rules(fixture.FairSharing), fixture.Node("n1", "a100", 8, ""), fixture.Node("n2", "a100", 8, ""),
 				fixture.Team("t", "", 0, "", "")[0], local(c.local), json.RawMessage(c.queue), json.RawMessage(work))

@@ -236,7 +236,7 @@ func advice(v *check.Verdict, render Render) (out []string) {
 		out = append(out, "wait until an administrator resumes the queue, or use another queue")
 	case check.FlavorMissing, check.TopologyMissing, check.AdmissionCheckAbsent, check.CohortCycle, check.ClusterQueueMissing, check.ClusterQueueFaulty, check.NamespaceNotSelected:
 		out = append(out, "ask an administrator to correct the queue")
-	case check.ResourceNotCovered, check.FlavorDoesNotMatch:
+	case check.ResourceNotCovered, check.FlavorDoesNotMatch, check.TopologyUnsupported, check.TopologyLevelMissing:
 		if len(v.Remedies) == 0 {
 			out = append(out, render(suggest.GetQuota())+" shows what the queue has")
 		}

@@ -148,7 +148,11 @@ func detailText(v *check.Verdict, detail string) string {
 	case check.ResourceNotCovered:
 		return notCovered(v)
 	case check.FlavorDoesNotMatch:
-		return noFlavor(v)
+		return noFlavor(v, "the job's pods do not select or tolerate", "the job's pods do not select or tolerate")
+	case check.TopologyUnsupported:
+		return noFlavor(v, "does not support TopologyAwareScheduling", "do not support TopologyAwareScheduling")
+	case check.TopologyLevelMissing:
+		return noFlavor(v, "has no topology level "+v.Topology.Level, "have no topology level "+v.Topology.Level)
 	case check.QuotaInUse, check.QuotaLowered:
 		return short(v)
 	}
@@ -193,8 +197,9 @@ func notCovered(v *check.Verdict) string {
 	return v.Job.QueueName() + " has no quota for " + strings.Join(names, ", ")
 }
 
-// noFlavor names the flavors that the queue has instead of the selected one.
-func noFlavor(v *check.Verdict) string {
+// noFlavor names the flavors that the queue has instead of the selected one, and what
+// rules them out.
+func noFlavor(v *check.Verdict, one, many string) string {
 	var names []string
 	for _, l := range v.Quota.Resources {
 		if !slices.Contains(names, l.Flavor) {
@@ -204,7 +209,7 @@ func noFlavor(v *check.Verdict) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s has only %s, which the job's pods do not select or tolerate", v.Job.QueueName(), strings.Join(names, ", "))
+	return fmt.Sprintf("%s has only %s, which %s", v.Job.QueueName(), strings.Join(names, ", "), words.Verb(len(names), one, many))
 }
 
 // short is what is missing, in words.

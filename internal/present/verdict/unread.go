@@ -144,9 +144,9 @@ func undecidable(v *check.Verdict) string {
 		return "the ClusterQueue of queue " + v.Job.Queue + " is unknown: " + why
 	case check.ClusterQueueMissing:
 		return "ClusterQueue " + v.Job.ClusterQueue + " of queue " + v.Job.Queue + " is unknown: " + why
-	case check.FlavorMissing, check.FlavorDoesNotMatch:
+	case check.FlavorMissing, check.FlavorDoesNotMatch, check.TopologyUnsupported:
 		return "the flavors of " + team + " are unknown: " + why
-	case check.TopologyMissing:
+	case check.TopologyMissing, check.TopologyLevelMissing:
 		return "the topologies of " + team + " are unknown: " + why
 	case check.AdmissionCheckAbsent:
 		return "the admission checks of " + team + " are unknown: " + why

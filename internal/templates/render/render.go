@@ -191,12 +191,14 @@ func result(s *resolve.Plan, objects []map[string]any, job int) Result {
 	return r
 }
 
-// asksNothing reports whether no training pod requests anything that Kueue could count.
+// asksNothing reports whether no training pod requests anything that Kueue could count; of
+// a job without training pods, such as a Ray cluster that is only a head, whether no pod
+// does. Kubernetes takes limits for requests that are not set.
 func asksNothing(j *jobobject.View) bool {
-	for _, r := range j.Roles() {
-		if r.Trains && len(jobobject.Inner(jobobject.Container(r.Pod()), "resources", "requests")) > 0 {
-			return false
-		}
-	}
-	return true
+	roles := j.Roles()
+	trains := slices.ContainsFunc(roles, func(r jobobject.Role) bool { return r.Trains })
+	return !slices.ContainsFunc(roles, func(r jobobject.Role) bool {
+		of := jobobject.Container(r.Pod())
+		return (r.Trains || !trains) && len(jobobject.Inner(of, "resources", "requests"))+len(jobobject.Inner(of, "resources", "limits")) > 0
+	})
 }
