@@ -97,8 +97,8 @@ func TestCreate(t *testing.T) {
 			if (err != nil) != tt.fails || err == nil && got.Value != 7 {
 				t.Errorf("got %+v, %v", got, err)
 			}
-			if Unclear(err) != tt.unclear {
-				t.Errorf("Unclear is %v: %v", Unclear(err), err)
+			if OutcomeUnknown(err) != tt.unclear {
+				t.Errorf("OutcomeUnknown is %v: %v", OutcomeUnknown(err), err)
 			}
 			if err != nil && strings.Contains(errs.Text(err, true), "secret page") {
 				t.Errorf("a raw body is shown: %s", errs.Text(err, true))
@@ -117,11 +117,11 @@ func TestCreateInterrupted(t *testing.T) {
 		<-r.Context().Done()
 	})
 	err := c.Create(ctx, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil)
-	if !Unclear(err) || !errors.Is(err, context.Canceled) {
+	if !OutcomeUnknown(err) || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	mustSay(t, err, errs.Interrupted, "interrupted")
-	if err := c.Create(ctx, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil); Unclear(err) || err == nil {
+	if err := c.Create(ctx, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil); OutcomeUnknown(err) || err == nil {
 		t.Errorf("nothing was sent: %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestConnectionRefused(t *testing.T) {
 	_, err := getItem(c)
 	mustSay(t, err, errs.Failure, `cannot get configmap "a" in namespace ns: connection refused`, srv.URL, "advice:")
 	mustHaveSent(t, c, 1)
-	if err := c.Create(bg, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil); Unclear(err) {
+	if err := c.Create(bg, kinds.ConfigMap, "ns", map[string]any{}, CreateOptions{}, nil); OutcomeUnknown(err) {
 		t.Error("nothing was sent, so nothing is unclear")
 	}
 }

@@ -171,10 +171,10 @@ func IsInvalid(err error) bool {
 	return hasCode(err, http.StatusUnprocessableEntity) || hasCode(err, http.StatusBadRequest)
 }
 
-// Unclear reports a change whose outcome is unknown: it was
+// OutcomeUnknown reports a change whose outcome is unknown: it was
 // sent, and the answer was lost, came from a gateway, or came too late. The
 // caller has to look.
-func Unclear(err error) bool {
+func OutcomeUnknown(err error) bool {
 	if se, ok := status(err); ok {
 		// An internal error of the API server that has a Status comes from before
 		// the write (a webhook) or, rarely, from the storage after it.

@@ -23,7 +23,7 @@ func TestOtherAnswers(t *testing.T) {
 			t.Errorf("get: %s is %v", body, into)
 		}
 		err := c.Create(bg, kinds.ConfigMap, "ns", map[string]any{"metadata": map[string]any{"name": "a"}}, CreateOptions{}, &into)
-		if err == nil || !Unclear(err) {
+		if err == nil || !OutcomeUnknown(err) {
 			t.Errorf("create: %s: %v", body, err)
 		}
 	}

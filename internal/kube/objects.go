@@ -49,7 +49,7 @@ type CreateOptions struct {
 }
 
 // Create makes an object; into, when not nil, gets what the server made of it.
-// A create is never repeated after an unclear failure: see Unclear.
+// A create is never repeated after an unclear failure: see OutcomeUnknown.
 func (c *Client) Create(ctx context.Context, r kinds.Resource, namespace string, body any, o CreateOptions, into any) error {
 	data, err := encode(body)
 	if err != nil {

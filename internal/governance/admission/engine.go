@@ -100,14 +100,19 @@ type verdict struct {
 	message string
 }
 
+// Kueue's core writes to the loggers of the process. They are silenced before anything runs: clients in other goroutines
+// read the same variable.
+func init() {
+	ctrllog.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+}
+
 // New returns an empty engine. It switches Kueue's feature gates for the whole
 // process (every Kueue gate that cfg.Gates does not name goes back to its
-// default) and silences controller-runtime's logger. Gates that cannot be set
+// default). Gates that cannot be set
 // are reported by [Engine.Warnings]. The error is non-nil only for an unknown
 // fair-sharing strategy.
 func New(cfg Config) (*Engine, error) {
-	ctrllog.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
 	e := &Engine{
 		now:       cfg.Now,
 		log:       logr.Discard(),

@@ -13,7 +13,7 @@ const (
 	NotChangeable   ErrorCode = "NotChangeable"   // Object exists; Err is why it cannot be changed
 	NotRemoved      ErrorCode = "NotRemoved"      // Err is why Object, of an earlier job, cannot be removed
 	Unread          ErrorCode = "Unread"          // Object exists; Err is why it cannot be compared with a request of the same key
-	Unclear         ErrorCode = "Unclear"         // Object may have been created or not
+	OutcomeUnknown  ErrorCode = "Unclear"         // Object may have been created or not
 	Undone          ErrorCode = "Undone"          // Err is why, after some objects; the lists say what became of them
 )
 

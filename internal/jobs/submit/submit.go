@@ -174,7 +174,7 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 	options := kube.CreateOptions{DryRun: req.DryRun, FieldValidation: "Strict", FieldManager: req.Manager}
 	made = map[string]any{}
 	err = api.Create(ctx, o.Resource, req.Namespace, o.Body, options, &made)
-	if kube.Unclear(err) {
+	if kube.OutcomeUnknown(err) {
 		// The answer was lost. The object may exist: look, and only when it does not
 		// try once more; a second create makes no duplicate, because the name is exact.
 		found, ours, lookErr := lookUp(ctx, api, req, o)
@@ -182,15 +182,15 @@ func create(ctx context.Context, api API, req Request, o Object) (made map[strin
 			return found, false, nil
 		}
 		if !kube.IsNotFound(lookErr) && lookErr != nil || ctx.Err() != nil {
-			return nil, false, &Error{Code: Unclear, Object: o, Namespace: req.Namespace, Err: err}
+			return nil, false, &Error{Code: OutcomeUnknown, Object: o, Namespace: req.Namespace, Err: err}
 		}
 		made = map[string]any{}
 		err = api.Create(ctx, o.Resource, req.Namespace, o.Body, options, &made)
-		if kube.Unclear(err) {
+		if kube.OutcomeUnknown(err) {
 			if found, ours, _ := lookUp(ctx, api, req, o); ours {
 				return found, false, nil
 			}
-			return nil, false, &Error{Code: Unclear, Object: o, Namespace: req.Namespace, Err: err}
+			return nil, false, &Error{Code: OutcomeUnknown, Object: o, Namespace: req.Namespace, Err: err}
 		}
 	}
 	if err == nil {

@@ -160,7 +160,7 @@ func notSubmitted(e *submit.Error) *errs.Error {
 		return errs.Wrap(e.Err, fmt.Sprintf("cannot remove %s of an earlier job of that name", e.Object))
 	case submit.Unread:
 		return errs.Wrap(e.Err, object+" already exists in "+e.Namespace+" and cannot be compared")
-	case submit.Unclear:
+	case submit.OutcomeUnknown:
 		return errs.Wrap(e.Err, "cannot tell whether "+object+" was created").Suggest(suggest.ListJobs(e.Namespace).WithNote("shows it if it exists"))
 	}
 	out := errs.Wrap(Error(e.Err), "the job was not submitted")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -170,13 +171,20 @@ func TestAgainstAccounting(t *testing.T) {
 	}
 
 	comment := slurm.Sweep{Name: "tune", Sum: "1", Point: sweep.Point{{Name: "lr", Value: "adam w"}}}.Comment()
-	started := map[string]string{}
+	// The jobs end when the database knows them: it has no name of a job whose end arrives before its start.
+	started, gate := map[string]string{}, filepath.Join(t.TempDir(), "gate")
 	for name, script := range map[string]string{"ends": "exit 0", "a\nb|\x1b[31m<>": "exit 3", "killed": "kill -9 $$", "stays": "sleep 300"} {
-		id, err := c.Submit(ctx, "#!/bin/sh\n#SBATCH --output=/dev/null\n#SBATCH --gpus-per-node=2\n#SBATCH --nodes=1\n"+script+"\n", "--job-name="+name, "--comment="+comment)
+		id, err := c.Submit(ctx, "#!/bin/sh\n#SBATCH --output=/dev/null\n#SBATCH --gpus-per-node=2\n#SBATCH --nodes=1\nwhile ! test -e "+gate+"; do sleep 0.1; done\n"+script+"\n", "--job-name="+name, "--comment="+comment)
 		if err != nil {
 			t.Fatal(err)
 		}
 		started[id] = name
+	}
+	for id, name := range started {
+		recorded(t, c, id, func(j slurm.Job) bool { return j.Name == name })
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for id, name := range started {
 		if name == "stays" {
@@ -188,7 +196,7 @@ func TestAgainstAccounting(t *testing.T) {
 	}
 	for id, name := range started {
 		queue := until(t, c, id, func(j slurm.Job) bool { return !j.Active() })
-		past := untilEnded(t, c, id)
+		past := recorded(t, c, id, func(j slurm.Job) bool { return !j.Active() })
 		// What the controller and the database say about a job is the same.
 		_, want := queue.Values()
 		job, got := past.Values()
@@ -206,8 +214,8 @@ func TestAgainstAccounting(t *testing.T) {
 	}
 }
 
-// untilEnded reads a job from the database until it has ended there.
-func untilEnded(t *testing.T, c *Client, id string) slurm.Job {
+// recorded reads a job from the database until it is as wanted there.
+func recorded(t *testing.T, c *Client, id string, done func(slurm.Job) bool) slurm.Job {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
@@ -215,7 +223,7 @@ func untilEnded(t *testing.T, c *Client, id string) slurm.Job {
 	defer tick.Stop()
 	for {
 		list, ok, err := c.History(ctx, time.Time{}, id)
-		if err == nil && ok && len(list) == 1 && !list[0].Active() {
+		if err == nil && ok && len(list) == 1 && done(list[0]) {
 			return list[0]
 		}
 		select {
