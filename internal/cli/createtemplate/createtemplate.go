@@ -3,15 +3,18 @@ package createtemplate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hyperpod-cli/hyperpod/internal/cli/factory"
+	"github.com/hyperpod-cli/hyperpod/internal/cli/findjob"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/findtemplate"
 	"github.com/hyperpod-cli/hyperpod/internal/cli/templatepage"
 	"github.com/hyperpod-cli/hyperpod/internal/errs"
+	"github.com/hyperpod-cli/hyperpod/internal/kinds"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/convert"
 	"github.com/hyperpod-cli/hyperpod/internal/templates/parse"
@@ -141,6 +144,32 @@ func Run(ctx context.Context, o *Options) error {
 	return err
 }
 
+// isJob suggests --job where --from names no template but a job. err is the error of the search.
+func (o *Options) isJob(ctx context.Context, err error) error {
+	var absent *errs.Error
+	if errs.ExitOf(err) != errs.NotFound || !errors.As(err, &absent) {
+		return err
+	}
+	a, failed := factory.SplitJob(o.From, "")
+	if failed != nil {
+		return err
+	}
+	namespace, failed := a.In(o.Factory.Global.Namespace)
+	if failed != nil {
+		return err
+	}
+	c, failed := o.Factory.Cluster(ctx)
+	if failed != nil {
+		return err
+	}
+	job, failed := findjob.FindIn(ctx, o.Factory, c, namespace, "get", a.Name, a.Kind)
+	if failed != nil {
+		return err
+	}
+	named := kinds.Text(job.Object, "metadata", "namespace") + "/" + job.Name()
+	return absent.WithFact("found", "job "+named).Suggest(errs.Run("create-template", o.name(), "--job", named))
+}
+
 // source reads the template, manifest or job that the options name.
 func (o *Options) source(ctx context.Context) (*parse.Template, error) {
 	f := o.Factory
@@ -149,7 +178,8 @@ func (o *Options) source(ctx context.Context) (*parse.Template, error) {
 		return t, err
 	}
 	if o.From != "" {
-		return findtemplate.Find(ctx, f, o.From, findtemplate.InNamespace(f))
+		t, err := findtemplate.Find(ctx, f, o.From, findtemplate.InNamespace(f))
+		return t, o.isJob(ctx, err)
 	}
 	data, err := readSource(ctx, f, o.File)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/hyperpod-cli/hyperpod/internal/kube"
 	"github.com/hyperpod-cli/hyperpod/internal/output"
 	"github.com/hyperpod-cli/hyperpod/internal/present/sweeptext"
+	"github.com/hyperpod-cli/hyperpod/internal/present/textpage"
 	"github.com/hyperpod-cli/hyperpod/internal/present/verdict"
 	"github.com/hyperpod-cli/hyperpod/internal/words"
 )
@@ -119,7 +120,9 @@ func (r *run) printSweep(d *sweeptext.Document) error {
 	if _, err := fmt.Fprintf(io.Out, "%s %s\n", io.Paint(style, word), output.Safe(rest)); err != nil || len(d.Jobs) == 0 {
 		return err
 	}
-	if _, err := fmt.Fprintln(io.Out); err != nil {
+	page := textpage.New(io.Width)
+	verdict.HeldRows(page, d.Holds)
+	if _, err := fmt.Fprintln(io.Out, output.SafeLines(page.String())); err != nil {
 		return err
 	}
 	if err := io.PrintTable(d.Table()); err != nil {

@@ -31,6 +31,8 @@ type Document struct {
 	// --max-parallel keeps back. Neither are among Jobs.
 	Existing, Postponed int
 	Jobs                []Job
+	// Holds is what the team holds of the requested resources, where the quota may not be read.
+	Holds []check.Amount `json:"-"`
 	// Time is when the cluster was read, by its clock.
 	Time time.Time
 }
@@ -66,6 +68,9 @@ func New(name string, points []sweep.Point, verdicts []*check.Verdict, exist, la
 		j := Job{Name: v.Job.Name, Namespace: v.Job.Namespace, Parameters: points[i].Map(), Verdict: v.Verdict, Reason: v.Reason, Preempts: []Target{}, ETA: v.ETA, point: points[i]}
 		if j.Summary = verdict.Brief(v, age); j.Summary == "" {
 			j.Summary = v.Summary
+		}
+		if d.Holds == nil {
+			d.Holds = v.Quota.Holds
 		}
 		for _, p := range v.Quota.Preempts {
 			j.Preempts = append(j.Preempts, Target{p.Namespace, p.Name, p.Team})

@@ -25,7 +25,7 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 	case q.Detail == check.ResourceNotCovered || q.Detail == check.FlavorDoesNotMatch || q.Detail == check.TopologyUnsupported || q.Detail == check.TopologyLevelMissing:
 		return // quota of other flavors and resources does not matter
 	}
-	quotaInUseRows(p, q)
+	HeldRows(p, q.Holds)
 	var others []string
 	for i := range q.Resources {
 		l := &q.Resources[i]
@@ -66,15 +66,15 @@ func quotaRows(p *textpage.Page, v *check.Verdict, first string) {
 	}
 }
 
-// quotaInUseRows adds what the team holds where its limit may not be read, of the first
+// HeldRows adds what the team holds where its limit may not be read, of the first
 // resource.
-func quotaInUseRows(p *textpage.Page, q *check.Quota) {
-	if len(q.Holds) == 0 {
+func HeldRows(p *textpage.Page, holds []check.Amount) {
+	if len(holds) == 0 {
 		return
 	}
-	resource, total := q.Holds[0].Resource, quota.Base(0)
+	resource, total := holds[0].Resource, quota.Base(0)
 	var flavors []string
-	for _, a := range q.Holds {
+	for _, a := range holds {
 		if a.Resource == resource {
 			total += a.Amount
 			flavors = append(flavors, a.Flavor+" ("+words.Number(resource, a.Amount)+")")
