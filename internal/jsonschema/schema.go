@@ -186,8 +186,11 @@ func (w *writer) define(t reflect.Type) string {
 	return name
 }
 
+// fields adds the fields of a struct. Its own fields come first: they hide those of the
+// structs that are embedded in it.
 func (w *writer) fields(t reflect.Type, properties object) {
 	help := docs(t)
+	var embedded []reflect.Type
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -197,14 +200,17 @@ func (w *writer) fields(t reflect.Type, properties object) {
 			if inline.Kind() == reflect.Pointer {
 				inline = inline.Elem()
 			}
-			w.fields(inline, properties)
-		case tag != "" && tag != "-":
+			embedded = append(embedded, inline)
+		case tag != "" && tag != "-" && properties[tag] == nil:
 			p := w.of(f.Type)
 			if text := firstSentence(help[tag]); text != "" {
 				p["description"] = text
 			}
 			properties[tag] = p
 		}
+	}
+	for _, inline := range embedded {
+		w.fields(inline, properties)
 	}
 }
 

@@ -117,6 +117,24 @@ func TestFieldsOfEveryJobKind(t *testing.T) {
 	}
 }
 
+// The fields that KubeRay v1.7 added are known, and their values are checked.
+func TestNewerRayFields(t *testing.T) {
+	cluster := `{tlsOptions: {enabled: true}, networkPolicy: {mode: DenyAll}, historyServerOptions: {}, autoscalerOptions: {command: [c], args: [a], imagePullPolicy: Always}, ` +
+		`gcsFaultToleranceOptions: {backend: embedded, storage: {size: 1Gi}, externalStorageNamespace: n}, ` +
+		`headGroupSpec: {rayStartParams: {}, ingressOptions: {host: h}, template: {spec: {containers: [{name: h, image: "i:1"}]}}}, ` +
+		`workerGroupSpecs: [{groupName: w, replicas: 1, priority: 2, rayStartParams: {}, template: {spec: {containers: [{name: w, image: "i:1"}]}}}]}`
+	for kind, spec := range map[string]string{"RayCluster": cluster, "RayJob": "{entrypoint: e, rayClusterSpec: " + cluster + "}", "RayService": "{suspend: false, rayClusterConfig: " + cluster + "}"} {
+		text := "apiVersion: ray.io/v1\nkind: " + kind + "\nmetadata: {name: j}\nspec: " + spec + "\n"
+		if _, faults, _ := render.Check("t", "t", []byte(text)); len(faults) > 0 {
+			t.Errorf("%s: %v", kind, faults)
+		}
+		wrong := strings.NewReplacer("enabled: true", "enabled: maybe", "priority: 2", "priority: high", "imagePullPolicy", "pullPolicy").Replace(text)
+		if _, faults, _ := render.Check("t", "t", []byte(wrong)); len(faults) != 3 {
+			t.Errorf("%s: %d faults: %v", kind, len(faults), faults)
+		}
+	}
+}
+
 // The queue label is where Kueue reads it, for every kind that it governs, and a queue
 // that the manifest names stays unless the user names another one.
 func TestQueueOfEveryKind(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	trainerv1 "github.com/kubeflow/trainer/v2/pkg/apis/trainer/v1alpha1"
 	trainingv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
 	wrapper "github.com/project-codeflare/appwrapper/api/v1beta2"
-	rayv1 "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,11 +43,11 @@ func Of(k kinds.Job) reflect.Type {
 	case kinds.TrainJob.FullName():
 		return reflect.TypeFor[trainerv1.TrainJob]()
 	case kinds.RayJob.FullName():
-		return reflect.TypeFor[rayv1.RayJob]()
+		return reflect.TypeFor[rayJob]()
 	case kinds.RayCluster.FullName():
-		return reflect.TypeFor[rayv1.RayCluster]()
+		return reflect.TypeFor[rayCluster]()
 	case kinds.RayService.FullName():
-		return reflect.TypeFor[rayv1.RayService]()
+		return reflect.TypeFor[rayService]()
 	case kinds.LeaderWorkerSet.FullName():
 		return reflect.TypeFor[leaderWorkerSet]()
 	case kinds.Notebook.FullName():

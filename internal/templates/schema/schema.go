@@ -313,14 +313,16 @@ func (r *Report) dropEmpty(n *manifest.Node) {
 	n.Fields = kept
 }
 
-// fieldOf finds a struct's field by its JSON name, including embedded structs.
+// fieldOf finds a struct's field by its JSON name, including embedded structs. The struct's
+// own field hides theirs, as for encoding/json.
 func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
+	var hidden reflect.Type
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && (tag == "" || strings.Contains(opts, "inline")) {
-			if ft, ok := fieldOf(deref(f.Type), name); ok {
-				return ft, true
+			if ft, ok := fieldOf(deref(f.Type), name); ok && hidden == nil {
+				hidden = ft
 			}
 			continue
 		}
@@ -328,7 +330,7 @@ func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
 			return f.Type, true
 		}
 	}
-	return nil, false
+	return hidden, hidden != nil
 }
 
 func fieldNames(t reflect.Type) []string {
