@@ -25,13 +25,14 @@ const (
 	HTML              Name = "html"
 	CSV               Name = "csv"
 	FOCUS             Name = "focus-csv"
+	PrometheusRules   Name = "prometheus-rules" // alert rules for Prometheus
 	JSONPath          Name = "jsonpath"
 	JSONPathFile      Name = "jsonpath-file"
 	CustomColumns     Name = "custom-columns"
 	CustomColumnsFile Name = "custom-columns-file"
 )
 
-var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown, Terraform, HTML, CSV, FOCUS}
+var plain = []Name{JSON, YAML, TableFormat, Wide, NameFormat, Prometheus, SARIF, Markdown, Terraform, HTML, CSV, FOCUS, PrometheusRules}
 
 var templated = []Name{JSONPath, JSONPathFile, CustomColumns, CustomColumnsFile}
 

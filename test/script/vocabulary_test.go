@@ -104,6 +104,7 @@ var documents = []struct{ name, args string }{
 	{"patch-job", "patch-job suspend vit-huge -n hyperpod-ns-researchers --dry-run"},
 	{"patch-job", "patch-job priority dino-giant -n hyperpod-ns-researchers --priority inference --dry-run"},
 	{"version", "version"},
+	{"help", "help"},
 	{"doctor", "doctor -n hyperpod-ns-researchers"},
 	{"get-clusters", "get-clusters -n hyperpod-ns-ml-engineers"},
 	{"get-clusters", "get-clusters --group"},
@@ -116,10 +117,10 @@ var documents = []struct{ name, args string }{
 }
 
 // sentences are the commands that print text in a pipe without -o json (docs/output.md).
-var sentences = []string{"wait-job", "cancel-job", "patch-job", "start-job", "validate-template", "version", "get-log", "create-cluster", "reboot-cluster-nodes", "replace-cluster-nodes"}
+var sentences = []string{"help", "wait-job", "cancel-job", "patch-job", "start-job", "validate-template", "version", "get-log", "create-cluster", "reboot-cluster-nodes", "replace-cluster-nodes"}
 
 // clusterless are the documents that need no Kubernetes cluster.
-var clusterless = []string{"version", "sandbox list", "config view", "get-clusters", "describe-cluster", "list-cluster-nodes", "list-cluster-events", "create-cluster", "reboot-cluster-nodes", "replace-cluster-nodes"}
+var clusterless = []string{"version", "help", "sandbox list", "config view", "get-clusters", "describe-cluster", "list-cluster-nodes", "list-cluster-events", "create-cluster", "reboot-cluster-nodes", "replace-cluster-nodes"}
 
 // withAccount returns the environment of an AWS account, for run.
 func withAccount(t *testing.T) []string {

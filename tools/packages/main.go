@@ -45,6 +45,8 @@ type release struct {
 		Contents    []struct {
 			Src string `yaml:"src"`
 			Dst string `yaml:"dst"`
+			// Type is symlink for a link to Src, "" for files.
+			Type string `yaml:"type"`
 		} `yaml:"contents"`
 	} `yaml:"nfpms"`
 }

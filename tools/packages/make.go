@@ -90,6 +90,10 @@ func (m *maker) packages(arch, binary string) (made []string, err error) {
 				Description: p.Description, Homepage: p.Homepage, License: p.License, Section: p.Section, MTime: m.when}
 			info.Contents = files.Contents{{Source: binary, Destination: "/usr/bin/hyperpod", FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: m.when}}}
 			for _, c := range p.Contents {
+				if c.Type == files.TypeSymlink {
+					info.Contents = append(info.Contents, &files.Content{Source: c.Src, Destination: c.Dst, Type: c.Type, FileInfo: &files.ContentFileInfo{MTime: m.when}})
+					continue
+				}
 				found, err := filepath.Glob(filepath.Join(m.root, c.Src))
 				if err != nil || len(found) == 0 {
 					return nil, fmt.Errorf("no file matches %s", c.Src)

@@ -50,6 +50,7 @@ keys.
 Select a job to explain it, to show its log or pods, to suspend or cancel it, or
 to change its priority. These run the commands of the same names, after a
 question where they change something. Jobs of other people are dimmed.
+--namespace limits the jobs to those of one namespace.
 
 --web shows the same tabs in a browser, read-only: on a loopback address, behind
 a link that works once. The page shows what your permissions allow.
@@ -96,6 +97,7 @@ const anyPort = "127.0.0.1:0"
 func Run(ctx context.Context, o *Options) error {
 	f := o.Factory
 	feed := newFeed(f.Now)
+	feed.namespace = f.Global.Namespace
 	f.Observe = feed.observe
 	c, err := f.Cluster(ctx)
 	if err != nil {
@@ -178,6 +180,9 @@ func printOnce(ctx context.Context, f *factory.Factory, c *factory.Cluster) erro
 	var rules order.Reader
 	s := &dashboardview.Snapshot{Time: st.Taken, State: st, Rules: rules.Rules(ctx, c.Client, st.Workloads)}
 	for i, status := range jobs.Statuses(st.Jobs, st.Workloads) {
+		if f.Global.Namespace != "" && st.Jobs[i].Namespace != f.Global.Namespace {
+			continue
+		}
 		s.Tasks = append(s.Tasks, dashboardview.Task{Job: st.Jobs[i], Status: status})
 	}
 	for i, name := range dashboardview.Names() {

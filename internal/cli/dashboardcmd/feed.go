@@ -25,6 +25,8 @@ import (
 // ends the watches.
 type feed struct {
 	now func() time.Time
+	// namespace limits the jobs to those of one namespace; "" is all.
+	namespace string
 	// pause waits before the nth attempt to connect again; tests replace it.
 	pause func(ctx context.Context, attempt int)
 
@@ -195,7 +197,7 @@ func (f *feed) followState(ctx context.Context, c *factory.Cluster, r *reading) 
 }
 
 func (f *feed) followJobs(ctx context.Context, c *factory.Cluster, served []kinds.Job, r *reading) error {
-	scope := follow.Scope{Kinds: served, Namespaces: func(ctx context.Context) ([]string, error) {
+	scope := follow.Scope{Kinds: served, Namespace: f.namespace, Namespaces: func(ctx context.Context) ([]string, error) {
 		return discovery.AccessibleNamespaces(ctx, c.Client, "list", kinds.PyTorchJob.Resource)
 	}}
 	return follow.Follow(ctx, c.Client, scope, func(ch follow.Change) error {

@@ -3,6 +3,7 @@ package governancecmd
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,8 +45,8 @@ func newAudit(f *factory.Factory, test func(context.Context, *AuditOptions) erro
     compute allocations of SageMaker (--cluster-name), and who made the last
     change
 
---alert-rules prints rules for Prometheus that find the same in the metrics of
-get-quota -o prometheus.`,
+--alert-rules or -o prometheus-rules prints rules for Prometheus that find the
+same in the metrics of get-quota -o prometheus.`,
 		Example: `  hyperpod governance audit
   hyperpod governance audit -f teams.yaml -o json
   hyperpod governance audit -f teams.yaml --cluster-name ml-prod
@@ -62,8 +63,11 @@ get-quota -o prometheus.`,
 
 // Validate checks the options alone.
 func (o *AuditOptions) Validate() error {
-	if o.Rules && o.File != "" {
+	switch {
+	case o.Rules && o.File != "":
 		return factory.Excludes("alert-rules", "file")
+	case o.rules() && o.File != "":
+		return factory.Excludes("output="+string(output.PrometheusRules), "file")
 	}
 	if o.Target.remote() && o.File == "" {
 		return factory.Requires("cluster-name", "--file")
@@ -71,9 +75,14 @@ func (o *AuditOptions) Validate() error {
 	return o.Target.validate()
 }
 
+// rules reports whether the command prints alert rules in place of an audit.
+func (o *AuditOptions) rules() bool {
+	return o.Rules || strings.EqualFold(o.Factory.Global.Output, string(output.PrometheusRules))
+}
+
 func runAudit(ctx context.Context, o *AuditOptions) error {
 	f := o.Factory
-	if o.Rules {
+	if o.rules() {
 		_, err := fmt.Fprint(f.IO.Out, alertRules())
 		return err
 	}

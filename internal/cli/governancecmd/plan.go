@@ -124,6 +124,12 @@ func (o *PlanOptions) compare(ctx context.Context, r plan.Request) (*plan.Plan, 
 	return p, saved, err
 }
 
+// noTeams is the error about --prune with a file that has no teams.
+func noTeams(file string) *errs.Error {
+	return errs.Usagef("%s has no teams: --prune would remove all teams of the cluster", file).
+		Suggest(errs.Run("governance", "plan", "-f", file).WithNote("without --prune: keeps the teams"), errs.Run("governance", "export").WithNote("prints the teams of the cluster as a file"))
+}
+
 // refuse returns the error of a document with errors.
 func refuse(r plan.Request, facts policy.Facts) error {
 	found := policy.Check(r.Document, r.At, facts)
@@ -156,7 +162,7 @@ func build(ctx context.Context, f *factory.Factory, r plan.Request, withJobs boo
 	r.Live, r.Inputs = live, in
 	p, err := plan.Build(r)
 	if errors.Is(err, plan.ErrEmpty) {
-		return nil, nil, nil, errs.Usagef("%s has no teams: --prune would remove all teams of the cluster", r.File).WithCause(err)
+		return nil, nil, nil, noTeams(r.File).WithCause(err)
 	}
 	if err != nil {
 		return nil, nil, nil, errs.Wrap(err, "cannot plan "+r.File)
@@ -185,34 +191,36 @@ func show(f *factory.Factory, format output.Format, p *plan.Plan) error {
 	if !format.IsTable() {
 		return output.Print(f.IO, format, p, nil, nil)
 	}
-	for _, line := range plantext.Changes(p) {
-		if _, err := fmt.Fprintln(f.IO.Out, output.Safe(line)); err != nil {
-			return err
-		}
-	}
+	paragraphs := [][]string{plantext.Changes(p)}
 	if c := p.Consequences; c != nil {
 		if rows := plantext.Rows(c); len(rows) > 0 {
-			fmt.Fprintln(f.IO.Out)
+			if err := lines(f, paragraphs...); err != nil {
+				return err
+			}
+			if len(paragraphs[0]) > 0 {
+				fmt.Fprintln(f.IO.Out)
+			}
 			if err := output.Print(f.IO, format, p, func() output.Table { return figures(rows) }, nil); err != nil {
 				return err
 			}
+			fmt.Fprintln(f.IO.Out)
+			paragraphs = nil
 		}
-		if err := lines(f, plantext.Effects(c)); err != nil {
-			return err
-		}
+		paragraphs = append(paragraphs, plantext.Effects(c))
 	}
-	if err := lines(f, plantext.Remarks(p)); err != nil {
-		return err
-	}
-	return lines(f, []string{plantext.Summary(p)})
+	return lines(f, append(paragraphs, plantext.Remarks(p), []string{plantext.Summary(p)})...)
 }
 
-// lines prints a paragraph.
-func lines(f *factory.Factory, texts []string) error {
-	for i, l := range texts {
-		if i == 0 {
-			fmt.Fprintln(f.IO.Out)
+// lines prints paragraphs, with an empty line between them.
+func lines(f *factory.Factory, paragraphs ...[]string) error {
+	var out []string
+	for _, texts := range paragraphs {
+		if len(out) > 0 && len(texts) > 0 {
+			out = append(out, "")
 		}
+		out = append(out, texts...)
+	}
+	for _, l := range out {
 		if _, err := fmt.Fprintln(f.IO.Out, output.Safe(l)); err != nil {
 			return err
 		}

@@ -189,7 +189,7 @@ func buildRemote(ctx context.Context, r *remote, q plan.Request, recreate []stri
 	case errors.As(err, &unknown):
 		return nil, errs.Usagef("invalid --recreate %q: must be a team of the file, or policy, that SageMaker failed to create or change", unknown.Names[0]).WithCause(err)
 	case errors.Is(err, plan.ErrEmpty):
-		return nil, errs.Usagef("%s has no teams: --prune would remove all teams of the cluster", q.File).WithCause(err)
+		return nil, noTeams(q.File).WithCause(err)
 	case err != nil:
 		return nil, errs.Wrap(err, "cannot plan "+q.File)
 	}
