@@ -64,6 +64,7 @@ type planned struct {
 	Changes      bool
 	Consequences *struct {
 		Settled, Tie       bool
+		Before, After      struct{ Admitted, WaitsForNodes int }
 		Preempted, Evicted []moved
 		Started, NoNodes   []moved
 	}
@@ -107,7 +108,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 			"--instance-type", "ml.g5.12xlarge", "--node-count", strconv.Itoa(1+i%7/6), "-n", "hyperpod-ns-"+team, "--priority", []string{"high", "low"}[i/3%2])
 	}
 	var last map[string]bool
-	told, quiet, ties := 0, 0, 0
+	told, quiet, ties, unsettled := 0, 0, 0, 0
 	for round := range plans {
 		now := holding(t, bed, version, last)
 		if last != nil && !maps.Equal(now, last) {
@@ -143,6 +144,16 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 			last = nil
 			continue
 		}
+		if c := p.Consequences; c != nil && c.Before.Admitted+c.Before.WaitsForNodes != len(now) {
+			// Kueue has parked a job that it would admit if it looked again, and a change makes it look: the plan counts
+			// the job on both sides.
+			unsettled++
+			last = nil
+			if got := holding(t, bed, version, nil); len(got) != c.After.Admitted+c.After.WaitsForNodes {
+				t.Fatalf("plan %d: quota is held by %v, foretold %d jobs\n%s", round, keys(got), c.After.Admitted+c.After.WaitsForNodes, out.stdout)
+			}
+			continue
+		}
 		if maps.Equal(now, want) {
 			quiet++
 		} else {
@@ -159,7 +170,7 @@ func foretold(t *testing.T, bed *cluster.Bed, version string, plans int) {
 		last = want
 	}
 	t.Logf("quota is held by %v at the end", keys(holding(t, bed, version, nil)))
-	t.Logf("%d plans: %d with jobs that start or are preempted, as foretold; %d without, after which nothing changed; %d undecided in Kueue", plans, told, quiet, ties)
+	t.Logf("%d plans: %d with jobs that start or are preempted, as foretold; %d without, after which nothing changed; %d undecided in Kueue; %d on a cluster that had not settled", plans, told, quiet, ties, unsettled)
 	if plans > 5 && told == 0 {
 		t.Error("no plan moved a job")
 		t.Log(admin.ok("get-queue", "-o", "wide"))
